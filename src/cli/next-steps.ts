@@ -136,8 +136,8 @@ function rightOption(kase: Case): string {
 /** From what a question would cost to asking it. */
 export function stepAfterEstimate({ high }: BlameEstimate, given: CommandInput): NextStep {
   const isLimited = given.has('max-cost') || given.has('max-runs') || high.costUsd === undefined
-  const limit = isLimited ? [] : ['--max-cost', (Math.ceil((high.costUsd ?? 0) * 100 + 1) / 100).toFixed(2)]
-  return { about: 'to ask the models', command: typedAgain(['--live', ...limit], ['--dry-run']) }
+  const limit = isLimited ? {} : { 'max-cost': (Math.ceil((high.costUsd ?? 0) * 100 + 1) / 100).toFixed(2) }
+  return { about: 'to ask the models', command: typedAgain({ 'dry-run': false, live: true, ...limit }) }
 }
 
 /** From what decided to the fix of it. */

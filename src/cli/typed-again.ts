@@ -1,11 +1,35 @@
 import { neutralLine } from '../errors/index.ts'
 import { program } from './command.ts'
 
-/** The command line that was typed, with more options and without others: what a reader pastes next. */
-export function typedAgain(more: readonly string[], without: readonly string[] = []): string {
-  const typed = process.argv.slice(2).filter((word) => !without.includes(word))
-  const words = [...typed, ...more.filter((word) => !typed.includes(word))]
+/** Options by their names without dashes: set to a value, set (`true`), or left out (`false`). */
+export type OptionChanges = Readonly<Record<string, string | boolean>>
+
+/**
+ * The command line that was typed, with other options: what a reader pastes next.
+ *
+ * @param command - the command in the place of the typed one; default: the same
+ */
+export function typedAgain(changes: OptionChanges, command?: string): string {
+  const words = withOptions(process.argv.slice(2), changes)
+  const at = words.findIndex((word) => !word.startsWith('-'))
+  if (command !== undefined && at !== -1) words[at] = command
   return neutralLine(`${program} ${words.map(quoted).join(' ')}`, 400)
+}
+
+/** An option that is there already gets the new value: given twice, the command would refuse it. */
+function withOptions(typed: readonly string[], changes: OptionChanges): string[] {
+  const terminator = typed.indexOf('--')
+  const end = terminator === -1 ? typed.length : terminator
+  const changed = (word: string | undefined) => (word?.startsWith('--') ? changes[word.slice(2)] : undefined)
+  const isKept = (word: string, at: number): boolean =>
+    changed(word) === undefined &&
+    changed(/^--[^=]+(?==)/.exec(word)?.[0]) === undefined &&
+    typeof changed(typed[at - 1]) !== 'string'
+  const set = Object.entries(changes).flatMap(([name, value]) => {
+    if (value === false) return []
+    return value === true ? [`--${name}`] : [`--${name}`, value]
+  })
+  return [...typed.slice(0, end).filter(isKept), ...set, ...typed.slice(end)]
 }
 
 /** A word as a shell reads it back. */

@@ -90,7 +90,7 @@ describe('npx vitest-harvest isolate', () => {
     ['code', 'doctor code', 'nothing found', 0],
     [
       'sampling',
-      "blame sampling --ok 'refunded=25' --tools live --max-cost 1 --live",
+      "blame sampling --ok 'refunded=25' --tools live --live --max-cost 1",
       "the model's decision refund",
       0,
     ],
@@ -130,7 +130,7 @@ describe('npx vitest-harvest isolate', () => {
       confidence 0.95, minimum effect 0.2; claims: Wald's sequential test of the share of cured runs, 0.2 against 0.05; all claims together are false at most 1 − confidence of the time
       intervals: Wilson, 95 % at a fixed number of runs; for display only
       32 forks, 96 model calls, $…
-      → to run tools for real, side effects and all: npx vitest-harvest blame data --isolate --tools live --ok refunded=25 --max-cost 1 --live
+      → to run tools for real, side effects and all: npx vitest-harvest blame data --isolate --ok refunded=25 --live --max-cost 1 --tools live
       "
     `)
     expect(code).toBe(1)

@@ -1,7 +1,8 @@
 import type { OffTapeRisk } from '../../blame/off-tape.ts'
 import { HarvestError } from '../../errors/index.ts'
-import { counted, shellWord } from '../../errors/words.ts'
+import { counted } from '../../errors/words.ts'
 import type { Tape } from '../../tape/index.ts'
+import { typedAgain } from '../typed-again.ts'
 
 /** What is known of a question before anything is run. */
 export interface ForeseenBlame {
@@ -9,8 +10,6 @@ export interface ForeseenBlame {
   readonly tools: 'tape' | 'live'
   readonly hasReference: boolean
   readonly repairs: boolean
-  /** Words of the command line, as they were typed. */
-  readonly typed: readonly string[]
   /** A good run of the same agent, when there is one. */
   readonly good?: string
 }
@@ -47,16 +46,7 @@ export function foreseenOffTape({ tried, steps }: OffTapeRisk, question: Foresee
 function waysOn(question: ForeseenBlame): { readonly reference: readonly string[]; readonly live: string } {
   const { good } = question
   return {
-    reference:
-      good === undefined ? [] : [`to take the answers of a good run: ${command(question, '--reference', good)}`],
-    live: `to call the tools for real, with all they do: ${command(question, '--tools', 'live')}`,
+    reference: good === undefined ? [] : [`to take the answers of a good run: ${typedAgain({ reference: good })}`],
+    live: `to call the tools for real, with all they do: ${typedAgain({ tools: 'live' })}`,
   }
-}
-
-/** The command that was typed, with one option more, or with another value of it. */
-function command({ typed }: ForeseenBlame, option: string, value: string): string {
-  const before = typed.filter(
-    (word, at) => word !== option && typed[at - 1] !== option && !word.startsWith(`${option}=`),
-  )
-  return ['npx vitest-harvest', ...[...before, option, value].map(shellWord)].join(' ')
 }

@@ -6,6 +6,8 @@ import { type CommandInput, program } from '../command.ts'
 import { controlLine } from '../forking/control.ts'
 import { describeInterval } from '../live.ts'
 import { dirOption, type NextStep } from '../next-steps.ts'
+import { typedAgain } from '../typed-again.ts'
+import { dollars } from './print.ts'
 import { confidenceOf } from './verdict.ts'
 
 /** Prints which layer triggers a failure, and the runs that say so. */
@@ -67,11 +69,6 @@ function rowOf({ varied, says, runs, failed, interval, modelCalls, costUsd, beca
   ]
 }
 
-function dollars(costUsd: number | undefined): string {
-  if (costUsd === 0) return '$0'
-  return costUsd === undefined ? 'unknown' : `$${costUsd.toFixed(4)}`
-}
-
 /** The command that looks into the layer. */
 export function stepsAfterIsolate({ verdict, timing }: IsolatedRun, given: CommandInput): readonly NextStep[] {
   const tape = shellWord(given.args[0] ?? '')
@@ -79,12 +76,7 @@ export function stepsAfterIsolate({ verdict, timing }: IsolatedRun, given: Comma
   if (verdict.kind === 'unresolved') {
     const isHeld = verdict.open.includes('data') && given.value('tools') !== 'live'
     return isHeld
-      ? [
-          {
-            about: 'to run tools for real, side effects and all',
-            command: again(given, 'blame', '--isolate --tools live'),
-          },
-        ]
+      ? [{ about: 'to run tools for real, side effects and all', command: typedAgain({ tools: 'live' }) }]
       : []
   }
   return verdict.layers.map((layer): NextStep => {
@@ -92,9 +84,9 @@ export function stepsAfterIsolate({ verdict, timing }: IsolatedRun, given: Comma
       case 'code':
         return { about: 'to see what the code depends on', command: `${program} doctor ${tape}${dir}` }
       case 'sampling':
-        return { about: 'to find the decision', command: again(given, 'blame') }
+        return { about: 'to find the decision', command: typedAgain({ isolate: false }, 'blame') }
       case 'data':
-        return { about: 'to find the answer', command: again(given, 'blame', '--repairs') }
+        return { about: 'to find the answer', command: typedAgain({ isolate: false, repairs: true }, 'blame') }
       case 'timing': {
         // What it does instead is not on the tape: that it does something else is what is looked for.
         const faults = `--faults ${timing.join(',')} --fail trace,outcome,off-tape`
@@ -102,21 +94,6 @@ export function stepsAfterIsolate({ verdict, timing }: IsolatedRun, given: Comma
       }
     }
   })
-}
-
-const asked = ['ok', 'bad', 'oracle', 'reference', 'tools', 'agent', 'max-cost', 'max-runs', 'dir']
-const flags = ['live', 'flaky-oracle', 'any-name', 'cross-version']
-
-/** The question with its options, asked of a command. */
-function again(given: CommandInput, command: string, more = ''): string {
-  const isSaid = (option: string): boolean => more.includes(`--${option} `)
-  const words = [
-    ...asked.flatMap((option) =>
-      isSaid(option) ? [] : given.values(option).map((text) => `--${option} ${shellWord(text)}`),
-    ),
-    ...flags.filter((flag) => given.has(flag)).map((flag) => `--${flag}`),
-  ]
-  return [program, command, shellWord(given.args[0] ?? ''), ...(more === '' ? [] : [more]), ...words].join(' ')
 }
 
 function agentOf(given: CommandInput): string {

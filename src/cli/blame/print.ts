@@ -139,6 +139,8 @@ export function gradingText({ modelCalls, costUsd }: NonNullable<BlamedRun['reus
   return `grading ${modelCalls} model calls, ${dollars(costUsd)}`
 }
 
-function dollars(costUsd: number | undefined): string {
+/** The cost of live calls, to a hundredth of a cent. */
+export function dollars(costUsd: number | undefined): string {
+  if (costUsd === 0) return '$0'
   return costUsd === undefined ? 'cost unknown' : `$${costUsd.toFixed(4)}`
 }

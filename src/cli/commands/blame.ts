@@ -284,7 +284,6 @@ function foreseen(request: BlameRequest, tape: Tape, found: FoundRun, recordings
     tools,
     hasReference: reference !== undefined,
     repairs,
-    typed: process.argv.slice(2),
     ...(good === undefined ? {} : { good }),
   } as const
   requireGoodAnswers(question)

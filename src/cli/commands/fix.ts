@@ -44,7 +44,7 @@ export const fixCommand: Command = {
     if (isWritten) placeFix(replacement)
     if (given.has('json')) screen.json(asJson(answer, choice, shown, replacement, isWritten))
     else if (isWritten) printWritten(replacement, screen)
-    else screen.line(`\nnothing is written yet\n→ to write it: ${typedAgain(['--yes'])}`)
+    else screen.line(`\nnothing is written yet\n→ to write it: ${typedAgain({ yes: true })}`)
     return isWritten ? exit.ok : exit.divergence
   },
 }
@@ -97,11 +97,11 @@ function needsLive(answer: FixAnswer, tapeFile: string, kase: Case, given: Comma
       `its models have to be asked: ${runs} runs, at most ${runs * calls} calls, ${runs * tokens} tokens, ${cost}`,
     )
     const tool = changedTool(answer, tapeFile, given)
-    if (tool === undefined) screen.line(`→ to ask them: ${typedAgain(['--live'])}`)
+    if (tool === undefined) screen.line(`→ to ask them: ${typedAgain({ live: true })}`)
     else {
       screen.line(`what ${neutralLine(tool, 60)} answers now is not on the tape: a function of yours does`)
       screen.line(
-        `→ to ask them, with functions for its tools: ${typedAgain(['--live', '--tools', './test/tools.ts'])}`,
+        `→ to ask them, with functions for its tools: ${typedAgain({ live: true, tools: './test/tools.ts' })}`,
       )
     }
   }

@@ -145,5 +145,5 @@ function print(
   if (undecided > 0) screen.line(`${undecided} runs could not be judged`)
   if (answer.spent !== undefined) screen.line(describeSpent(answer.spent))
   if (answer.survives === null && answer.rate === undefined)
-    screen.line(`→ to continue with live models: ${typedAgain(['--live'])}`)
+    screen.line(`→ to continue with live models: ${typedAgain({ live: true })}`)
 }

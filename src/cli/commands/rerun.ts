@@ -255,7 +255,7 @@ function stepsAfterRates(rates: readonly PassRate[], given: CommandInput): reado
       ? [
           {
             about: 'to answer calls that were not recorded, by functions of yours',
-            command: typedAgain(['--tools=./test/tools.ts']),
+            command: typedAgain({ tools: './test/tools.ts' }),
           },
         ]
       : []),
@@ -266,9 +266,7 @@ function stepsAfterRates(rates: readonly PassRate[], given: CommandInput): reado
 function stepsAfterFailure({ case: id, expect, gradedBy }: PassRate): readonly NextStep[] {
   const blame = `${program} blame ${shellWord(id)}`
   return [
-    ...(gradedBy === null
-      ? [{ about: 'to grade runs by what is right', command: `${typedAgain([])} --ok '<right>'` }]
-      : []),
+    ...(gradedBy === null ? [{ about: 'to grade runs by what is right', command: typedAgain({ ok: '<right>' }) }] : []),
     // The recorded run of a case that passes is good: what is asked is which of its answers would make it bad.
     expect === 'fail'
       ? { about: 'to see which step decides', command: `${blame} --dry-run --cross-version` }

@@ -37,7 +37,7 @@ function notGood(runs: readonly FixRun[], good: number, caseId: string, by: stri
     fix: [
       ...(offTape
         ? [
-            `to answer its new calls by functions of yours: ${typedAgain(['--tools', './test/tools.ts'])}`,
+            `to answer its new calls by functions of yours: ${typedAgain({ tools: './test/tools.ts' })}`,
             'to answer them from another run: --reference <tape|case>',
             'to run its tools for real, side effects and all: --tools live',
           ]
