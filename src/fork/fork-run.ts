@@ -12,6 +12,7 @@ import type { FoundDrift, MatchRequest } from '../match/matcher.ts'
 import { recordedHosts } from '../match/hosts-option.ts'
 import { isAllowed } from '../playback/allow.ts'
 import { isImporting } from '../replay/importing.ts'
+import { ProblemList } from '../playback/problem-list.ts'
 import * as problem from '../playback/problems.ts'
 import { RecordedTimers } from '../playback/recorded-timers.ts'
 import { ProgressTokens } from '../match/rpc.ts'
@@ -49,8 +50,6 @@ import { RealTimers } from '../live/real-timers.ts'
 import { forkResponder } from './responder.ts'
 
 const { uptime, setImmediate: realImmediate } = seamState().natives
-/** Problems after which an agent counts as trying for ever. */
-const complaintLimit = 200
 const defaultHangMs = 10_000
 
 /** One fork of one tape, while it runs. */
@@ -76,7 +75,7 @@ export class ForkRun {
   readonly recordedBudget: RecordedBudget
   readonly #cuts: readonly WholeBody[]
   readonly #recordedHost: (url: string) => string
-  readonly #problems: HarvestError[] = []
+  readonly #problems: ProblemList
   readonly #drift: Drift[] = []
   readonly #changes: Changes
   readonly #escapes: Escape[] = []
@@ -106,7 +105,6 @@ export class ForkRun {
   readonly #timers = new RealTimers(() => this.now)
   /** Recorded answers on their way where time is real. */
   readonly #due: { readonly due: number; readonly work: () => void }[] = []
-  readonly #onGivenUp: (error: HarvestError) => void
   readonly #pushes: readonly { readonly item: GateItem; readonly url: string }[]
   readonly #spawns: string[]
   readonly #children = new Map<string, (text: string, frame?: PushFrame) => void>()
@@ -115,7 +113,6 @@ export class ForkRun {
   readonly states: RecordedStates
   #firstOpen = 0
   #isFree = false
-  #complaints = 0
   #over = false
 
   constructor(tape: Tape, plan: CompiledPlan, options: ForkOptions, onGivenUp: (error: HarvestError) => void) {
@@ -127,7 +124,7 @@ export class ForkRun {
     this.budget = plan.tail.from === 'live' ? plan.tail.budget.part() : undefined
     this.#marks = new Map(plan.marks)
     this.states = new RecordedStates(tape)
-    this.#onGivenUp = onGivenUp
+    this.#problems = new ProblemList(onGivenUp)
     const { tape: asked, leftOut } = plan.control ?? { tape, leftOut: new Set() }
     this.asked = asked
     this.steps = stepStates(asked)
@@ -194,7 +191,7 @@ export class ForkRun {
   }
 
   get problems(): readonly HarvestError[] {
-    return this.#problems
+    return this.#problems.all
   }
 
   get drift(): readonly Drift[] {
@@ -377,17 +374,13 @@ export class ForkRun {
 
   /** Notes a problem; an agent that tries for ever is given up. */
   problem(error: HarvestError): HarvestError {
-    if (this.over) return error
-    if (!this.#problems.some((known) => known.message === error.message)) this.#problems.push(error)
-    if (++this.#complaints >= complaintLimit) this.#onGivenUp(error)
+    if (!this.over) this.#problems.add(error)
     return error
   }
 
   /** Notes a problem and ends the run with it. */
   giveUp(error: HarvestError): HarvestError {
-    if (this.over) return error
-    this.problem(error)
-    this.#onGivenUp(error)
+    if (!this.over) this.#problems.giveUp(error)
     return error
   }
 

@@ -41,6 +41,7 @@ import { isImporting } from './importing.ts'
 import { LostAwaits } from './lost-awaits.ts'
 import { type Match, type FoundDrift, Matcher, type MatchRequest } from '../match/matcher.ts'
 import { StepOrder } from '../playback/order.ts'
+import { ProblemList } from '../playback/problem-list.ts'
 import * as problem from '../playback/problems.ts'
 import { RecordedTimers } from '../playback/recorded-timers.ts'
 import { type NotCompared, type Places, RedactedValues } from '../match/redacted.ts'
@@ -86,9 +87,6 @@ export interface RunSettings extends ReplayOptions {
   readonly before?: (burst: readonly GateItem[]) => Promise<void> | undefined
 }
 
-/** Problems after which an agent counts as trying for ever. */
-const complaintLimit = 200
-
 /** One replay of one tape. */
 export class ReplayRun {
   readonly tape: Tape
@@ -125,7 +123,6 @@ export class ReplayRun {
   readonly bodies = new Map<number, number>()
   /** The source the agent sees. */
   readonly root: Responder
-  readonly problems: HarvestError[] = []
   readonly drift: Drift[] = []
   readonly escapes: Escape[] = []
   readonly listed: UninstrumentedIo[] = []
@@ -143,7 +140,7 @@ export class ReplayRun {
   readonly #policy: Readonly<Record<DriftClass, DriftPolicy>>
   readonly #changes: Changes
   readonly #recordedHost: (url: string) => string
-  readonly #onGivenUp: (error: HarvestError) => void
+  readonly #problems: ProblemList
   readonly #children = new Map<string, (text: string, frame?: PushFrame) => void>()
   /** Tool calls that others went before, with the problem that is if they are made. */
   readonly #skipped = new Map<StepState, HarvestError>()
@@ -170,7 +167,6 @@ export class ReplayRun {
   #standIn: string | undefined
   pending = 0
   identical = 0
-  #complaints = 0
   #made = 0
   last: StepState | undefined
   #n = 0
@@ -179,7 +175,7 @@ export class ReplayRun {
   constructor(tape: Tape, settings: RunSettings, onGivenUp: (error: HarvestError) => void) {
     this.tape = tape
     this.#settings = settings
-    this.#onGivenUp = onGivenUp
+    this.#problems = new ProblemList(onGivenUp)
     this.#policy = driftPolicy(settings.drift)
     this.budget = new RecordedBudget(tape)
     this.#changes = new Changes(tape.header.agent)
@@ -248,6 +244,10 @@ export class ReplayRun {
     return this.#over
   }
 
+  get problems(): HarvestError[] {
+    return this.#problems.all
+  }
+
   /** The agent answered, or nobody waits for its answer any more. */
   finish(): void {
     this.#over = true
@@ -262,18 +262,13 @@ export class ReplayRun {
    */
   problem(error: HarvestError, cause?: problem.Cause): HarvestError {
     if (this.over) return error
-    const isKnown = this.problems.some((known) => known.message === error.message)
-    if (!isKnown) this.problems.push(error)
-    if (!isKnown && cause) this.#causes.set(error, cause)
-    if (++this.#complaints >= complaintLimit) this.#onGivenUp(error)
+    if (this.#problems.add(error) && cause) this.#causes.set(error, cause)
     return error
   }
 
   /** Notes a problem and ends the run with it: nobody waits for the agent any more. */
   giveUp(error: HarvestError): HarvestError {
-    if (this.over) return error
-    this.problem(error)
-    this.#onGivenUp(error)
+    if (!this.over) this.#problems.giveUp(error)
     return error
   }
 
