@@ -4,7 +4,13 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { Extractor, ExtractorConfig, ExtractorLogLevel, type IConfigFile } from '@microsoft/api-extractor'
+import {
+  CompilerState,
+  Extractor,
+  ExtractorConfig,
+  ExtractorLogLevel,
+  type IConfigFile,
+} from '@microsoft/api-extractor'
 import { type ApiItem, examples, reference, rootNames } from './library-reference.ts'
 
 const { exports } = JSON.parse(readFileSync('package.json', 'utf8')) as { exports: Readonly<Record<string, string>> }
@@ -13,11 +19,22 @@ const isCheck = process.argv.includes('--check')
 const scratch = mkdtempSync('.dist-api-')
 process.on('exit', () => rmSync(scratch, { recursive: true, force: true }))
 
-const changed: string[] = []
-for (const [door, file] of doors) {
+const entries = doors.map(([door, file]) => {
   const report = `${door === '.' ? 'index' : door.slice(2)}.api.md`
+  return { report, config: configOf(file.replace(/\.js$/, '.d.ts'), report) }
+})
+// The entry points reach the same declarations: they are compiled once.
+const [first, ...others] = entries.map(({ config }) => config)
+if (first === undefined) throw new Error('package.json exports no module')
+const compilerState = CompilerState.create(first, {
+  additionalEntryPoints: others.map(({ mainEntryPointFilePath }) => mainEntryPointFilePath),
+})
+
+const changed: string[] = []
+for (const { report, config } of entries) {
   const isNew = !existsSync(join('api', report))
-  const { apiReportChanged } = Extractor.invoke(configOf(file.replace(/\.js$/, '.d.ts'), report), {
+  const { apiReportChanged } = Extractor.invoke(config, {
+    compilerState,
     localBuild: !isCheck,
     // What it says of a report that differs is said below, with what to do.
     messageCallback: (message) => {
