@@ -37,7 +37,7 @@ const gates: readonly (readonly Gate[])[] = [
   [
     {
       name: 'build',
-      command: ['npm', 'run', '--silent', 'build'],
+      command: ['node', '--run', 'build'],
       floor: [180, 'modules written'],
       seen: () => globSync('dist/**/*.js').length,
     },
@@ -63,19 +63,19 @@ const gates: readonly (readonly Gate[])[] = [
     },
     {
       name: 'dead code',
-      command: ['npm', 'run', '--silent', 'check:dead'],
+      command: ['node', '--run', 'check:dead'],
       floor: [350, 'files'],
       seen: (output) => numberIn(output, /looked at (\d+) files/),
     },
     {
       name: 'api',
-      command: ['npm', 'run', '--silent', 'check:api'],
+      command: ['node', '--run', 'check:api'],
       floor: [7, 'entry points'],
       seen: (output) => numberIn(output, /looked at (\d+) entry points/),
     },
     {
       name: 'package',
-      command: ['npm', 'run', '--silent', 'check:package'],
+      command: ['node', '--run', 'check:package'],
       floor: [500, 'files packed'],
       seen: (output) => numberIn(output, /looked at (\d+) files/),
     },

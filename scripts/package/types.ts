@@ -1,11 +1,11 @@
 // Compiles a project that imports every entry point, with declarations checked, as users' compilers would.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
 /** Runs a program and answers what it printed; throws when its exit code is another than 0. */
 type Run = (command: string, args: readonly string[]) => string
 
-const compilers = { 5: 'lanes/typescript-5/node_modules/typescript/bin/tsc', 7: 'node_modules/typescript/bin/tsc' }
+const compilers = { 5: 'lanes/typescript-5/node_modules/typescript', 7: 'node_modules/typescript' }
 const resolutions = {
   bundler: { module: 'preserve', moduleResolution: 'bundler' },
   nodenext: { module: 'nodenext', moduleResolution: 'nodenext' },
@@ -27,13 +27,14 @@ export function compileAsUser(tarball: string, doors: readonly string[], run: Ru
     writeFileSync(join(project, 'use.ts'), `${doors.map(use).join('\n')}\n`)
     const tried: string[] = []
     for (const compiler of Object.values(compilers)) {
+      const { version } = JSON.parse(readFileSync(join(compiler, 'package.json'), 'utf8')) as { version: string }
       for (const [name, resolution] of Object.entries(resolutions)) {
         const config = join(project, `tsconfig.${name}.json`)
         writeFileSync(config, JSON.stringify({ compilerOptions: { ...options, ...resolution }, files: ['use.ts'] }))
-        const listed = run(process.execPath, [compiler, '-p', config, '--listFiles'])
+        const listed = run(process.execPath, [join(compiler, 'bin/tsc'), '-p', config, '--listFiles'])
         const opened = listed.split('\n').filter((file) => file.startsWith(resolve(own)))
         if (opened.length < doors.length) throw new Error(`${compiler} looked at ${opened.length} declarations`)
-        tried.push(`TypeScript ${run(process.execPath, [compiler, '--version']).trim().split(' ').pop()} ${name}`)
+        tried.push(`TypeScript ${version} ${name}`)
       }
     }
     return tried
