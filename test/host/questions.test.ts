@@ -142,7 +142,7 @@ describe.each<Lane>([5, 4])('a changed question under Vitest %i', (lane) => {
     expect(project.read('recordings/accepted.yaml')).not.toContain(String(key))
   })
 
-  it('of one case is accepted in the case, which is told when nobody asks it any more', async () => {
+  once('of one case is accepted in the case, which is told when nobody asks it any more', async () => {
     const project = home.project('accept-one', { ...sources(), ...supportCase('a-1') })
     raiseLimit(project)
     const accepted = await harvest(project, 'accept', 'a-1', '--reason', 'the limit was raised', '--json')
@@ -180,7 +180,7 @@ describe.each<Lane>([5, 4])('a changed question under Vitest %i', (lane) => {
     expect((await vitest(project)).code).toBe(0)
   })
 
-  it('that lets the agent act otherwise is different, and the change is named beside it', async () => {
+  once('that lets the agent act otherwise is different, and the change is named beside it', async () => {
     const project = home.project('different', { ...sources(), ...supportCase('a-1') })
     raiseLimit(project)
     edit(project, 'src/support.ts', 'return { said: said.content }', `return { said: 'no' }`)
@@ -208,7 +208,7 @@ describe.each<Lane>([5, 4])('a changed question under Vitest %i', (lane) => {
     expect(project.hash()).toBe(before)
   })
 
-  it('that the config excludes from the verdict is named in the summary of a green run', async () => {
+  once('that the config excludes from the verdict is named in the summary of a green run', async () => {
     const project = home.project('policy', { ...sources(`drift: { instructions: 'report' }`), ...supportCase('a-1') })
     raiseLimit(project)
     const run = await vitest(project)

@@ -132,7 +132,7 @@ export default () => refund({ order_id: 'B-2' })
     expect([second.code, project.hash()]).toEqual([0, before])
   })
 
-  it('new and none write as much as they say', async () => {
+  once('new and none write as much as they say', async () => {
     const asNew = await run(['run', 'golden', '--update-recordings=new'], { bin: 'vitest-harvest' })
     const asNone = await run(['run', 'golden', '--update-recordings=none'], { bin: 'vitest-harvest' })
     expect([asNew.changed, asNone.changed]).toEqual([[caseFile('unwritten')], []])
@@ -182,7 +182,7 @@ export default () => refund({ order_id: 'B-2' })
     for (const { output } of [own, variable]) expect(output).toContain('HARVEST_UPDATE_MODE')
   })
 
-  it('a tool call that is left out is red until an update accepts it, and green from then on', async () => {
+  once('a tool call that is left out is red until an update accepts it, and green from then on', async () => {
     const file = caseFile('shorter')
     for (const [name, text] of Object.entries(golden('shorter', refundBaseline, { agent: 'skips' })))
       project.write(name, text)
