@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Home, type InlineProject, type Lane, openHome } from './inline.ts'
+import { type Home, type Lane, openHome } from './inline.ts'
 import { config, golden, orderExchange } from './refund.ts'
 import { reported, type ReportedTest, withJson } from './reports.ts'
 
@@ -95,10 +95,15 @@ describe.each<Lane>([5, 4])('set-up files under Vitest %i', (lane) => {
     ),
   })
 
-  const run = async (name: string, setUp: string): Promise<ReadonlyMap<string, ReportedTest>> => {
-    const project: InlineProject = home.project(name.replaceAll(' ', '-'), files(setUp))
-    await project.run(['run', ...withJson])
-    return reported(project)
+  const runs = new Map<string, Promise<ReadonlyMap<string, ReportedTest>>>()
+  /** What came of all tests under a set-up file; several tests look at the same run. */
+  const run = (setUp: string): Promise<ReadonlyMap<string, ReportedTest>> => {
+    const begun = runs.get(setUp)
+    if (begun !== undefined) return begun
+    const project = home.project(`set-up-${runs.size}`, files(setUp))
+    const run = project.run(['run', ...withJson]).then(() => reported(project))
+    runs.set(setUp, run)
+    return run
   }
   const green = (tests: ReadonlyMap<string, ReportedTest>): readonly string[] =>
     [...tests]
@@ -109,20 +114,20 @@ describe.each<Lane>([5, 4])('set-up files under Vitest %i', (lane) => {
   const byHand = names.map((name) => `by hand ${name}`)
 
   it.each(Object.entries(setUps))('under %s, the cases of the plugin are replayed as ever', async (name, setUp) => {
-    const tests = await run(name, setUp)
+    const tests = await run(setUp)
     expect(green(tests)).toEqual(expect.arrayContaining(cases.toSorted()))
     // What was not put up for good before the replay came, it answers above in a test by hand too.
     if (!before.includes(name)) expect(green(tests)).toEqual([...byHand, ...cases].toSorted())
   })
 
   it('a mock that was there before a replay by hand is named, with the line that put it up', async () => {
-    const stub = await run('hand stub', setUps['a stub of fetch'] ?? '')
+    const stub = await run(setUps['a stub of fetch'] ?? '')
     const message = stub.get('by hand fetch')?.failureMessages.join('\n') ?? ''
     expect(message).toContain("A mock answers the agent's `fetch` instead of the tape")
     expect(message).toMatch(/mock +set-up\.ts:2/)
     expect(message).toContain(`→ make \`import 'vitest-harvest/vitest'\` the first line of set-up.ts`)
     expect(message).toContain('(HARVEST_MOCKED)')
-    const server = await run('hand server', mockServer)
+    const server = await run(mockServer)
     const refused = server.get('by hand http')?.failureMessages.join('\n') ?? ''
     expect(refused).toContain(`A mock answers the agent's HTTP requests instead of the tape`)
     expect(refused).toMatch(/mock +set-up\.ts:4/)
@@ -130,7 +135,7 @@ describe.each<Lane>([5, 4])('set-up files under Vitest %i', (lane) => {
 
   it('what the message advises makes it green', async () => {
     for (const name of before) {
-      const tests = await run(`advised ${name}`, `import 'vitest-harvest/vitest'\n${setUps[name]}`)
+      const tests = await run(`import 'vitest-harvest/vitest'\n${setUps[name]}`)
       expect(green(tests)).toEqual([...byHand, ...cases].toSorted())
     }
   })
