@@ -22,7 +22,7 @@ export function many(
       input: JSON.stringify(lines),
       env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined, VITEST: undefined, ...env },
       stdio: ['pipe', 'ignore', 'inherit'],
-      timeout: 170_000,
+      timeout: 840_000,
     })
     return JSON.parse(readFileSync(report, 'utf8')) as readonly Answered[]
   } finally {

@@ -42,8 +42,7 @@ beforeAll(async () => {
   cleanCode = well.code
   cleanReport = JSON.parse(well.stdout) as Report
   return () => project[Symbol.dispose]()
-  // Dozens of agents are recorded and each is replayed several times.
-}, 300_000)
+})
 
 function doctor(words: readonly string[]): Promise<Answered> {
   return run(process.execPath, [built('cli/main.js'), 'doctor', ...words], { cwd: project.folder, env: project.env })

@@ -25,7 +25,6 @@ const agents = {
 
 test.for(Object.entries(agents))(
   `${runs} runs of %s at once give ${runs} whole tapes, each with its own requests and nobody else's`,
-  { timeout: 300_000 },
   async ([name, perRun]) => {
     const dir = await mkdtemp(join(tmpdir(), 'harvest-concurrent-'))
     try {
@@ -71,7 +70,6 @@ function record(dir: string, name: string) {
     const script = new URL('./concurrent/record.child.ts', import.meta.url)
     const recorded: RecordedMany = await runInChild(script, job, {
       env: { MCP_STDIO_LOG: stdioLog },
-      patienceMs: 170_000,
     })
     const lines = (await readFile(stdioLog, 'utf8').catch(() => ''))
       .split('\n')

@@ -11,35 +11,30 @@ import type { ReplayedOrders, ReplayOrderJob } from './order/replay.child.ts'
 // Enough for many orders to happen; `npm run test:explore` looks at 1,000 for those that are rare.
 const most = Number(process.env['HARVEST_ORDER_RUNS'] ?? 200)
 const some = Math.ceil(most / 4)
-const patience = 300_000
 
 /** One recording serves every replay of agents that were recorded in the same way. */
 let plain: Recording
 beforeAll(async () => {
   plain = await record({ label: 'plain', runs: most, latency: 'rlat10' })
   return () => rm(plain.dir, { recursive: true, force: true })
-}, patience)
+})
 
-test('an agent that reports the order of six parallel answers reports the recorded order', { timeout: patience }, () =>
-  expectSameOrders('plain', plain, most),
-)
+test('an agent that reports the order of six parallel answers reports the recorded order', () =>
+  expectSameOrders('plain', plain, most))
 
-test('a replayed agent may take a different number of turns after each answer', { timeout: patience }, () =>
-  expectSameOrders('other turns', plain, some, { hops: 3 }),
-)
+test('a replayed agent may take a different number of turns after each answer', () =>
+  expectSameOrders('other turns', plain, some, { hops: 3 }))
 
-test('answers that go through undici come in the recorded order as well', { timeout: patience }, () =>
-  expectSameOrders('through undici', plain, some, {}, { VITEST_HARVEST_FETCH: 'undici' }),
-)
+test('answers that go through undici come in the recorded order as well', () =>
+  expectSameOrders('through undici', plain, some, {}, { VITEST_HARVEST_FETCH: 'undici' }))
 
-test('eight replays at once in one process do not disturb each other', { timeout: patience }, () =>
-  expectSameOrders('eight at once', plain, some, { atOnce: 8 }),
-)
+test('eight replays at once in one process do not disturb each other', () =>
+  expectSameOrders('eight at once', plain, some, { atOnce: 8 }))
 
 test.for([
   ['wrapped tools settle in the recorded order', 'serve'],
   ['wrapped tools that run again settle in the recorded order, whatever turns their code takes', 'run'],
-] as const)('%s', { timeout: patience }, async ([, wrapped]) => {
+] as const)('%s', async ([, wrapped]) => {
   const variant = { wrapped, hops: 3 }
   const recording = await record({ label: `${wrapped} tools`, runs: some, latency: 'rlat5', variant })
   try {
@@ -49,7 +44,7 @@ test.for([
   }
 })
 
-test('without the recorded order of delivery hardly any replay would be the same', { timeout: patience }, async () => {
+test('without the recorded order of delivery hardly any replay would be the same', async () => {
   const runs = Math.min(most, 25)
   expect((await replay('ungated', plain, runs, { ungated: true })).identical).toBeLessThan(runs / 10)
 })
@@ -85,7 +80,7 @@ async function replay(
 ): Promise<ReplayedOrders> {
   const job: ReplayOrderJob = { dir, recorded: recorded.slice(0, runs), atOnce: 1, ...variant }
   const script = new URL('./order/replay.child.ts', import.meta.url)
-  const replayed: ReplayedOrders = await runInChild(script, job, { patienceMs: patience, env })
+  const replayed: ReplayedOrders = await runInChild(script, job, { env })
   const each = (replayed.durationMs / runs).toFixed(1)
   console.log(`${label}: ${replayed.identical}/${runs} identical, ${each} ms per replay`)
   return replayed
@@ -107,7 +102,7 @@ async function record({ label, runs, latency, variant }: Experiment): Promise<Re
     const input: ArrivalInput = { base: `${provider.base}/~order~${latency}`, h2base, tlsbase, tlsh2base, ...variant }
     const job: RecordOrderJob = { dir, input, runs, atOnce: 4 }
     const script = new URL('./order/record.child.ts', import.meta.url)
-    return await runInChild(script, job, { patienceMs: patience })
+    return await runInChild(script, job)
   })
   const distinct = new Set(recorded.map(({ order }) => order)).size
   const seconds = ((performance.now() - start) / 1000).toFixed(1)

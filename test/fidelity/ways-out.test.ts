@@ -52,7 +52,7 @@ async function tryAll(confinement: Confinement): Promise<readonly WayReport[]> {
   const answer: { isEnforced: boolean; reports: readonly WayReport[] } = await runInChild(
     new URL('./escapes/ways.child.ts', import.meta.url),
     job,
-    { flags: confinedFlags(confinement), patienceMs: 300_000, ...(node === undefined ? {} : { node }) },
+    { flags: confinedFlags(confinement), ...(node === undefined ? {} : { node }) },
   )
   expect(answer.isEnforced).toBe(true)
   return answer.reports
@@ -70,7 +70,7 @@ describe.each<Confinement>(['seam', 'watch', 'strict'])(
     let reports: readonly WayReport[] = []
     beforeAll(async () => {
       reports = await tryAll(confinement)
-    }, 300_000)
+    })
 
     const fates = (find: (report: WayReport) => Fate): Readonly<Record<string, Fate>> =>
       Object.fromEntries(reports.map((report) => [report.name, find(report)]))

@@ -82,7 +82,7 @@ export interface InlineProject {
 
 /** A Vitest in watch mode. */
 export interface Watching extends AsyncDisposable {
-  /** What it printed since the last call, once a run is over and all of `texts` is in it; fails after 150 s. */
+  /** What it printed since the last call, once a run is over and all of `texts` is in it; fails after 13 minutes. */
   untilIdle(...texts: readonly string[]): Promise<string>
   /** What it printed since the last call, once `text` is in it. */
   until(text: string): Promise<string>
@@ -163,7 +163,7 @@ async function finished(child: ChildProcess): Promise<RunResult> {
   child.stderr?.on('data', (chunk) => (stderr += String(chunk)))
   const { promise, resolve } = Promise.withResolvers<number | null>()
   // A test of this suite may be wrong, and Vitest then wait for ever.
-  const guard = setTimeout(() => child.kill('SIGKILL'), 170_000)
+  const guard = setTimeout(() => child.kill('SIGKILL'), 840_000)
   child.once('close', resolve)
   const code = await promise
   clearTimeout(guard)
@@ -184,7 +184,7 @@ function watching(child: ChildProcess): Watching {
     const { promise, resolve, reject } = Promise.withResolvers<string>()
     const guard = setTimeout(
       () => reject(new Error(`never printed ${JSON.stringify(texts)}; printed\n${seen}`)),
-      150_000,
+      780_000,
     )
     const check = () => {
       const ends = texts.map((text) => (seen.includes(text) ? seen.indexOf(text) + text.length : Number.NaN))

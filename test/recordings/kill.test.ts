@@ -200,9 +200,7 @@ const demotion: Trial = {
 
 const trials = [promotion, update, removal, demotion]
 
-test(`promotion, update, removal and demotion killed together at ${kills} random places leave nothing half-made, lose nothing that was promised, and work when tried again`, {
-  timeout: 300_000,
-}, async () => {
+test(`promotion, update, removal and demotion killed together at ${kills} random places leave nothing half-made, lose nothing that was promised, and work when tried again`, async () => {
   const halfDone = new Map(trials.map(({ name }) => [name, 0]))
   await killOften(
     async () => {
@@ -227,9 +225,7 @@ test(`promotion, update, removal and demotion killed together at ${kills} random
   for (const [name, count] of halfDone) expect(count, `kills that met a half-done ${name}`).toBeGreaterThan(kills / 10)
 })
 
-test(`an index killed at ${kills} random moments is whole, and the next list is right`, {
-  timeout: 300_000,
-}, async () => {
+test(`an index killed at ${kills} random moments is whole, and the next list is right`, async () => {
   let open = 0
   await killOften(
     async () => {
