@@ -5,7 +5,8 @@ import { SlowestFirst } from './test/support/slowest-first.ts'
 
 /**
  * Tests that start nothing that lasts, patch nothing and leave nothing behind: their files share workers, and what one
- * loaded is there for the next. Those left out install a recorder or a replay, which patch the process for good.
+ * loaded is there for the next. Programs that they start have processes of their own. Those left out install a recorder or
+ * a replay, which patch the process for good, or set an environment variable for a whole file.
  */
 const pure = [
   // A slice of the bench of secrets is a test as well.
@@ -15,14 +16,18 @@ const pure = [
   'test/report/{page,pages,serve,table,view}.test.ts',
   'test/{cases,errors,exporters,json,privacy,providers,rules,stats,support,trace}/*.test.ts',
   'test/cli/{alternatives,blame-print,diff,export,import,program,prune,reading,report,told}.test.ts',
-  'test/docs/{claims,errors,figures,links,package,security,shell,stacks}.test.ts',
-  'test/debug/{checkpoints,session}.test.ts',
-  'test/fork/{edits,json-patch}.test.ts',
+  'test/cli/{blame,chaos,check,control,demote,examples,exit,fix,forking,next-commands,patch}.test.ts',
+  'test/cli/{pins,prove,rerun,review,rm,show,validate}.test.ts',
+  'test/docs/{claims,errors,figures,links,package,pages,security,shell,stacks,workflow}.test.ts',
+  'test/debug/{checkpoints,prompt,servers,session}.test.ts',
+  'test/fork/{edits,json-patch,kept-forks}.test.ts',
   'test/history/history.test.ts',
+  'test/host/*.test.ts',
   'test/library/reference.test.ts',
   'test/provenance/{commit,history}.test.ts',
-  'test/{doctor/fixes,match/{difference,header-redactor,matcher},playback/timer-queue}.test.ts',
-  'test/recordings/{cases,demote,golden-set,promote,tape-facts,tapes}.test.ts',
+  'test/{doctor/{doctor,fixes},match/{difference,header-redactor,matcher},playback/timer-queue}.test.ts',
+  'test/recordings/{branches,cases,demote,golden-set,groups,promote,removal,tape-facts,tapes}.test.ts',
+  'test/review/*.test.ts',
   'test/tape/!(kill).test.ts',
   'test/vitest/!(add-reporters|forget-case).test.ts',
   'test/{architecture,repository,words}.test.ts',
