@@ -8,6 +8,7 @@ import { resolve } from 'node:path'
 import { rolldown } from 'rolldown'
 import { ownFiles } from '../src/own-files.ts'
 import { buildShell } from './build-shell.ts'
+import { usingHelper } from './build-using.ts'
 
 // Under `npm test` the first gate has built it; a second build would pull dist/ away from tests that run beside it.
 if (process.env['HARVEST_TEST_BUILT'] === '1' && existsSync('dist')) process.exit()
@@ -72,7 +73,10 @@ async function bundle(): Promise<void> {
   const bundled = await rolldown({
     input: Object.fromEntries([...named, ...ownFiles, ...alone].map((name) => [name, `src/${name}.ts`])),
     platform: 'node',
-    external: (id) => !/^[./]/.test(id),
+    // The oldest Node that is supported, 22.15, has no `using`.
+    transform: { target: 'es2024' },
+    plugins: [{ name: 'using', resolveId: (id) => (id === usingHelper ? resolve('scripts/build-using.ts') : null) }],
+    external: (id) => !/^[./]/.test(id) && id !== usingHelper,
     onLog(level, log) {
       throw new Error(`${level}: ${log.message}`)
     },

@@ -1,10 +1,13 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import fc from 'fast-check'
+import { parseAst } from 'rolldown/parseAst'
 import { describe, expect, it } from 'vitest'
+import usingContext from '../scripts/build-using.ts'
 import { completeLock, type Lock } from '../scripts/complete-lock.ts'
+import { built } from './support/built.ts'
 import { slowest } from './support/slowest-first.ts'
 
 const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
@@ -146,4 +149,47 @@ test('in a program', () => expect(${program}).toBe('[]'))
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+describe('the code that is installed', () => {
+  it('holds no `using`, which Node 22 cannot read', () => {
+    const dist = dirname(built('bin.js'))
+    const files = globSync('**/*.js', { cwd: dist })
+    expect(files.length).toBeGreaterThan(100)
+    const wrong = files.filter((file) => {
+      const code = readFileSync(join(dist, file), 'utf8')
+      return code.includes('using') && usesUsing(parseAst(code))
+    })
+    expect(wrong).toEqual([])
+    expect(usesUsing(parseAst('function f(x) { using held = x }'))).toBe(true)
+  })
+
+  it('releases in the place of `using`, last first, also behind what was thrown', () => {
+    const released: string[] = []
+    const resource = (name: string) => ({ [Symbol.dispose]: () => void released.push(name) })
+    const context = usingContext()
+    expect(context.u(null)).toBe(null)
+    context.u(resource('first'))
+    context.u(resource('second'))
+    context.e = new Error('thrown')
+    expect(() => context.d()).toThrow('thrown')
+    expect(released).toEqual(['second', 'first'])
+    const failing = usingContext()
+    failing.u(resource('third'))
+    failing.u({
+      [Symbol.dispose]() {
+        throw new Error('not released')
+      },
+    })
+    expect(() => failing.d()).toThrow('not released')
+    expect(released).toEqual(['second', 'first', 'third'])
+  })
+})
+
+/** Whether a syntax tree declares something with `using`. */
+function usesUsing(node: unknown): boolean {
+  if (typeof node !== 'object' || node === null) return false
+  const { type, kind } = node as { readonly type?: unknown; readonly kind?: unknown }
+  if (type === 'VariableDeclaration' && /using/.test(String(kind))) return true
+  return Object.values(node).some((child) => usesUsing(child))
 }
