@@ -1,26 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CodeSession, DebugSession, openingLines } from '../../src/debug/index.ts'
+import { DebugSession, openingLines } from '../../src/debug/index.ts'
 import { currentFlags, readTape, serializeTape, type TapeEvent } from '../../src/tape/index.ts'
-import { randomOf } from '../../src/validation/structural/random.ts'
 import type { Bench, Table } from '../kit/contract.ts'
 import { median, spread } from '../kit/measure.ts'
 import { askServer, keptReplays, keptTable, servedTable } from './kept.ts'
-import { recordAgents, type RecordedAgent, type StopRow, stopOnce, undisturbed } from './stops.ts'
-
-/** Agents with SDKs of their own, whose steps are stopped at. */
-const agents = [
-  'openai-chat-json',
-  'openai-chat-json-wrapped',
-  'openai-chat-stream',
-  'openai-responses-stream',
-  'anthropic-json',
-  'anthropic-stream',
-  'ai-sdk-openai',
-  'ai-sdk-openai-wrapped',
-  'openai-agents',
-  'langgraph',
-] as const
+import { agents, pairs, recordAgents, stopAll, type StopRow } from './stops.ts'
 
 const bench: Bench = {
   question: 'How long does the debugger take, and does it disturb the replay?',
@@ -30,23 +15,11 @@ const bench: Bench = {
       return [steps, openings(join(scratch, `${steps}.tape.jsonl`), steps, isQuick ? 3 : 11)] as const
     })
     const recorded = await recordAgents(isQuick ? agents.slice(0, 2) : agents)
-    const plain = new Map<string, string>()
-    for (const agent of recorded) plain.set(agent.name, await undisturbed(agent))
-    const rows: StopRow[] = []
-    for (const [agent, all] of Map.groupBy(pairs(recorded, isQuick ? 6 : 500), ([agent]) => agent)) {
-      const session = new CodeSession(agent.steps, agent.launch)
-      for (const [index, [, step]] of all.entries()) {
-        progress(`${rows.length} stops, ${agent.name} at ${step}`)
-        rows.push(await stopOnce(agent, session, step, index % 10 === 0))
-      }
-      session.close()
-    }
+    const rows = await stopAll(recorded, pairs(recorded, isQuick ? 6 : 500), progress)
     progress('a long run')
     const kept = await keptReplays(scratch, isQuick ? 1_000 : 5_000, isQuick ? 2 : 7)
     const served = await askServer(join(scratch, '100.tape.jsonl'), isQuick ? 5 : 25)
-    const disturbed = rows.filter(
-      ({ agent, comparison, problems }) => comparison !== plain.get(agent) || problems.length > 0,
-    )
+    const disturbed = rows.filter(({ isDisturbed }) => isDisturbed)
     const right = rows.filter(({ wrong }) => wrong === undefined)
     return {
       tables: [openingTable(opened), stopTable(rows), keptTable(kept), servedTable(served)],
@@ -145,15 +118,6 @@ function longTape(steps: number): string {
   }
   const close = { n: steps * 10 + 1, at: steps * 5, outcome: { status: 'returned' as const, value: 'done' } }
   return serializeTape(header, events, close)
-}
-
-/** Pairs of an agent and one of its steps, the same ones in every run. */
-function pairs(recorded: readonly RecordedAgent[], count: number): readonly (readonly [RecordedAgent, number])[] {
-  const next = randomOf('stops')
-  return Array.from({ length: count }, () => {
-    const agent = recorded[Math.floor(next() * recorded.length)] as RecordedAgent
-    return [agent, 1 + Math.floor(next() * agent.steps.length)] as const
-  })
 }
 
 function openingTable(opened: readonly (readonly [number, readonly Opening[]])[]): Table {

@@ -7,9 +7,24 @@ import { runInChild } from '../../fixtures/child/index.ts'
 import { withProvider } from '../../fixtures/provider/index.ts'
 import { DebugChild, type Launch } from '../../src/debug/code/child.ts'
 import { type DebugStep, debugSteps } from '../../src/debug/steps.ts'
-import { type CodeSession, type CodeStop, type NoStop } from '../../src/debug/index.ts'
+import { CodeSession, type CodeStop, type NoStop } from '../../src/debug/index.ts'
 import { readTape } from '../../src/tape/index.ts'
+import { randomOf } from '../../src/validation/structural/random.ts'
 import { type Truth, wrongWith } from './truth.ts'
+
+/** Agents with SDKs of their own, whose steps are stopped at. */
+export const agents = [
+  'openai-chat-json',
+  'openai-chat-json-wrapped',
+  'openai-chat-stream',
+  'openai-responses-stream',
+  'anthropic-json',
+  'anthropic-stream',
+  'ai-sdk-openai',
+  'ai-sdk-openai-wrapped',
+  'openai-agents',
+  'langgraph',
+] as const
 
 /** A recorded agent, its steps, what its code does in a replay, and how its process is started. */
 export interface RecordedAgent {
@@ -31,6 +46,8 @@ export interface StopRow {
   /** Comparison of the replay after it went on to its end. */
   readonly comparison: string
   readonly problems: readonly string[]
+  /** The replay went on to another end than one that nobody stopped. */
+  readonly isDisturbed: boolean
 }
 
 /** Records agents that use real SDKs against the provider on this machine, and replays each while its code tells what it does. */
@@ -59,12 +76,12 @@ function child(name: string): URL {
 }
 
 const program = fileURLToPath(new URL('../../src/cli/debug-agent.ts', import.meta.url))
-const agents = fileURLToPath(new URL('./sdk-agent.ts', import.meta.url))
+const agentFile = fileURLToPath(new URL('./sdk-agent.ts', import.meta.url))
 
 /** Starts an agent of `fixtures/agents` for the debugger. */
 function launcher(tape: string, env: Readonly<Record<string, string>>): Launch {
   return (socket) => {
-    const given = JSON.stringify({ tape, spec: `${agents}#agent`, options: {}, socket })
+    const given = JSON.stringify({ tape, spec: `${agentFile}#agent`, options: {}, socket })
     const started = spawn(process.execPath, ['--no-warnings', program], {
       stdio: ['ignore', 'inherit', 'inherit'],
       env: { ...process.env, ...env, VITEST_HARVEST_DEBUG: given },
@@ -77,13 +94,49 @@ function launcher(tape: string, env: Readonly<Record<string, string>>): Launch {
   }
 }
 
+/** Pairs of an agent and one of its steps, the same ones in every run. */
+export function pairs(
+  recorded: readonly RecordedAgent[],
+  count: number,
+): readonly (readonly [RecordedAgent, number])[] {
+  const next = randomOf('stops')
+  return Array.from({ length: count }, () => {
+    const agent = recorded[Math.floor(next() * recorded.length)] as RecordedAgent
+    return [agent, 1 + Math.floor(next() * agent.steps.length)] as const
+  })
+}
+
+/** Stops at each pair, one in ten of an agent with moves on and back. */
+export async function stopAll(
+  recorded: readonly RecordedAgent[],
+  asked: ReturnType<typeof pairs>,
+  progress: (line: string) => void,
+): Promise<readonly StopRow[]> {
+  const rows: StopRow[] = []
+  for (const agent of recorded) {
+    const own = asked.filter(([one]) => one === agent)
+    const plain = await undisturbed(agent)
+    const session = new CodeSession(agent.steps, agent.launch)
+    try {
+      for (const [index, [, step]] of own.entries()) {
+        progress(`${rows.length} stops, ${agent.name} at ${step}`)
+        const row = await stopOnce(agent, session, step, index % 10 === 0)
+        rows.push({ ...row, isDisturbed: row.comparison !== plain || row.problems.length > 0 })
+      }
+    } finally {
+      session.close()
+    }
+  }
+  return rows
+}
+
 /** Stops an agent at a step as `code` does, looks at it, with `isWalked` also moves on and back, and lets it go on to its end. */
-export async function stopOnce(
+async function stopOnce(
   { name, steps, truth }: RecordedAgent,
   session: CodeSession,
   number: number,
   isWalked: boolean,
-): Promise<StopRow> {
+): Promise<Omit<StopRow, 'isDisturbed'>> {
   const row = { agent: name, step: number }
   const begin = performance.now()
   const stop = await session.enter(number)
@@ -127,7 +180,7 @@ function text(stop: CodeStop | NoStop | undefined): string {
 }
 
 /** How a replay ends that nobody looks at. */
-export async function undisturbed({ launch }: RecordedAgent): Promise<string> {
+async function undisturbed({ launch }: RecordedAgent): Promise<string> {
   const child = await DebugChild.start(launch)
   try {
     const end = await child.finish()
