@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { queryTapes, type TapeQuery } from '../../src/recordings/index.ts'
+import { groupTapes, queryTapes, type TapeQuery } from '../../src/recordings/index.ts'
 import type { Bench, Table } from '../kit/contract.ts'
 import { figure, inTurn, median, ratios, timed } from '../kit/measure.ts'
 import { makeTapes } from './make.ts'
@@ -43,6 +43,12 @@ const questions: readonly (readonly [string, TapeQuery])[] = [
   ['no such agent', { filter: { agent: 'refnd' } }],
 ]
 
+/** What is asked for groups of runs that decided the same and ended alike. */
+const groupings: readonly (readonly [string, Omit<TapeQuery, 'sort'>])[] = [
+  ['--group', {}],
+  ['--group --outcome threw', { filter: { outcome: 'threw' } }],
+]
+
 /** Reads every tape into an index, twice: the second time after it was deleted. */
 async function index(recordings: string, count: number, progress: (line: string) => void): Promise<Table> {
   const rows: string[][] = []
@@ -75,18 +81,27 @@ async function index(recordings: string, count: number, progress: (line: string)
 /** Each question 15 times in this process; the median, and the slowest. */
 async function ask(recordings: string): Promise<Table> {
   const rows: string[][] = []
-  for (const [name, query] of questions) {
+  const add = async (name: string, count: () => Promise<string>): Promise<void> => {
     const walls: number[] = []
-    let found = 0
+    let found = ''
     for (let n = 0; n < 15; n++) {
       const { wallMs } = await timed(async () => {
-        const { tapes, more } = await queryTapes(recordings, { ...query, limit: 50 })
-        found = tapes.length + more
+        found = await count()
       })
       walls.push(wallMs)
     }
-    rows.push([`ls ${name}`, time(median(walls)), time(Math.max(...walls)), String(found)])
+    rows.push([`ls ${name}`, time(median(walls)), time(Math.max(...walls)), found])
   }
+  for (const [name, query] of questions)
+    await add(name, async () => {
+      const { tapes, more } = await queryTapes(recordings, { ...query, limit: 50 })
+      return `${tapes.length + more}`
+    })
+  for (const [name, query] of groupings)
+    await add(name, async () => {
+      const { groups, more } = await groupTapes(recordings, { ...query, limit: 50 })
+      return `${groups.length + more} groups of ${groups.reduce((sum, { count }) => sum + count, 0)}`
+    })
   return { title: 'One question, in a process that runs', columns: ['', 'median', 'slowest', 'finds'], rows }
 }
 
