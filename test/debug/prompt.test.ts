@@ -116,6 +116,13 @@ describe.skipIf(!hasTerminal)('at a terminal', () => {
     expect(readFileSync(history, 'utf8')).toContain('break refund(amount > 100)')
     expect(statSync(history).mode & 0o077).toBe(0)
   })
+
+  it('does what is typed ahead once the command before it has ended', async () => {
+    const { code, output } = await atTerminal(['6\rcode\rnext', '', '', 'quit'], '--module', module)
+    expect(code).toBe(0)
+    expect(output).not.toContain('the agent does not stand in its code')
+    expect(output).toMatch(/→ +\d+ +const body[^→]*→ +\d+ +return body/)
+  })
 })
 
 describe('a script', () => {

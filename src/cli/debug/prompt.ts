@@ -9,11 +9,16 @@ import { commandsIn } from './words.ts'
 /** Reads commands at a terminal until somebody leaves: history, completion, Ctrl-C clears the line. */
 export async function runPrompt(prompt: Debugger, screen: Screen, recordings: string): Promise<void> {
   const failed = Promise.withResolvers<never>()
+  // What is typed while a command runs waits for it: each one starts where the one before it ended.
+  let last: Promise<void> = Promise.resolve()
+  let isClosed = false
   const server = start({
     prompt: promptOf(prompt),
     preview: false,
     ignoreUndefined: true,
-    eval: (line, _context, _file, done) => void answer(line, done),
+    eval: (line, _context, _file, done) => {
+      last = last.then(() => answer(line, done))
+    },
     completer: (typed: string): [string[], string] => {
       const [, word = ''] = /(\S*)$/.exec(typed) ?? []
       return [[...prompt.complete(typed)], word]
@@ -26,7 +31,11 @@ export async function runPrompt(prompt: Debugger, screen: Screen, recordings: st
     const commands = commandsIn(line)
     try {
       for (const command of commands.length === 0 ? [''] : commands) {
-        printAnswer(await prompt.run(command), { screen, isJson: false })
+        if (isClosed) return
+        const answered = await prompt.run(command)
+        // Whoever left meanwhile ended what it was about.
+        if (isClosed) return
+        printAnswer(answered, { screen, isJson: false })
         if (prompt.isOver) return server.close()
       }
     } catch (error) {
@@ -37,7 +46,13 @@ export async function runPrompt(prompt: Debugger, screen: Screen, recordings: st
     server.setPrompt(promptOf(prompt))
     done(null)
   }
-  await Promise.race([failed.promise, new Promise<void>((ended) => server.once('exit', ended))])
+  const left = new Promise<void>((ended) =>
+    server.once('exit', () => {
+      isClosed = true
+      ended()
+    }),
+  )
+  await Promise.race([failed.promise, left])
 }
 
 /** `(7/10) `; in code `(7/10 code) `, with a star when `call` changed something. */
