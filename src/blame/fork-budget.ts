@@ -48,6 +48,9 @@ export type Arm = Omit<ForkSpec, 'seed'>
 /** Where forks are asked for. */
 export type Forks = Pick<ForkBudget, 'draw' | 'parallel' | 'spent' | 'stopped' | 'isOpenEnded'>
 
+/** Forks that are made where nobody says how many. */
+export const mostForks = 400
+
 /**
  * Makes forks within limits: reserves the price of a fork's whole tail before it starts, settles to what it used, and
  * starts none that may pass a limit.
@@ -83,7 +86,7 @@ export class ForkBudget {
     this.#source = source
     this.#options = options
     this.#grades = new SteadyGrades(source)
-    this.#limits = { ...options.limits, forks: options.limits?.forks ?? 400 }
+    this.#limits = { ...options.limits, forks: options.limits?.forks ?? mostForks }
     this.#parallel = Math.max(1, Math.floor(options.parallel ?? 8))
     this.#now = options.now ?? Date.now
     this.#startedAt = this.#now()

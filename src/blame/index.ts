@@ -19,6 +19,7 @@ export {
   type Forks,
   type ForkLimits,
   ForkBudget,
+  mostForks,
   type ForkBudgetOptions,
   type ForkCache,
   type ForkCacheEntry,

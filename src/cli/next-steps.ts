@@ -134,7 +134,7 @@ function rightOption(kase: Case): string {
 }
 
 /** From what a question would cost to asking it. */
-export function stepAfterEstimate({ high }: BlameEstimate, given: CommandInput): NextStep {
+export function stepAfterEstimate({ high }: Pick<BlameEstimate, 'high'>, given: CommandInput): NextStep {
   const isLimited = given.has('max-cost') || given.has('max-runs') || high.costUsd === undefined
   const limit = isLimited ? {} : { 'max-cost': (Math.ceil((high.costUsd ?? 0) * 100 + 1) / 100).toFixed(2) }
   return { about: 'to ask the models', command: typedAgain({ 'dry-run': false, live: true, ...limit }) }

@@ -38,6 +38,16 @@ const mostRuns = 150
 /** With more runs than this share that nobody can judge, the others say nothing of the arm. */
 const mostUngraded = 0.2
 
+/** How many runs an arm makes where the failure stays in each of them, and how many at most; `parallel` are made at once. */
+export function runsOfArm(
+  { minEffect, error }: ArmPlan,
+  parallel: number,
+): { readonly stays: number; readonly most: number } {
+  let stays = 1
+  while (stays < mostRuns && sprt(0, stays, { good: minEffect, bad: minEffect / 4, error }) === undefined) stays++
+  return { stays: Math.min(mostRuns, Math.ceil(stays / parallel) * parallel), most: mostRuns }
+}
+
 /** Makes runs of an arm until a sequential test tells whether they are cured. */
 export async function drawArm(forks: Forks, varied: readonly RunLayer[], plan: ArmPlan): Promise<ArmReport> {
   const tally = new Tally(varied, plan)

@@ -7,4 +7,5 @@ export {
   type IsolateVerdict,
   type FailureLayer,
 } from './isolate.ts'
+export { estimateIsolation, type IsolationEstimate, type PlannedArm } from './estimate.ts'
 export { type IsolatedRun, isolateRun } from './run.ts'

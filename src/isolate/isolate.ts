@@ -28,8 +28,22 @@ export interface IsolateOptions {
   readonly onArm?: (varied: readonly RunLayer[]) => void
 }
 
-/** Most arms there are: each may err in this part of all. */
-const mostArms = 5
+/**
+ * Every arm there is, in their order. What is free comes first. Those of two layers are made where no layer cures the run by
+ * itself.
+ */
+export const allArms = [
+  ['timing'],
+  ['model'],
+  ['tools'],
+  ['model', 'timing'],
+  ['model', 'tools'],
+] as const satisfies readonly (readonly RunLayer[])[]
+
+/** How each arm is decided: each may err in its part of all. */
+export function planOfArms({ delta = 0.05, minEffect = 0.2 }: Pick<IsolateOptions, 'delta' | 'minEffect'>): ArmPlan {
+  return { minEffect, error: delta / allArms.length }
+}
 
 /**
  * Finds the layer that triggers a failure, by runs in which one layer at a time is not as recorded.
@@ -38,8 +52,8 @@ const mostArms = 5
  * where no layer cures the run by itself, the others are varied once more together with a live model, and held against it.
  */
 export async function isolateLayers(forks: Forks, options: IsolateOptions): Promise<Isolation> {
-  const { delta = 0.05, minEffect = 0.2, held, onArm } = options
-  const plan: ArmPlan = { minEffect, error: delta / mostArms }
+  const { held, onArm } = options
+  const plan = planOfArms(options)
   const arms: ArmReport[] = []
   const make = async (...varied: readonly RunLayer[]): Promise<ArmReport['says']> => {
     const not = varied.map((layer) => held[layer]).find((one) => one !== undefined)

@@ -82,7 +82,8 @@ function retimed(tape: Tape, families: readonly string[], seed: number): Pick<Fo
   return { changes: applyFaults(tape, schedule), ...(clockOffsetMs === undefined ? {} : { clockOffsetMs }) }
 }
 
-function heldOf(tape: Tape, families: readonly string[], tools: 'tape' | 'live'): IsolateOptions['held'] {
+/** Layers that cannot be other ones in this run, and why. */
+export function heldOf(tape: Tape, families: readonly string[], tools: 'tape' | 'live'): IsolateOptions['held'] {
   const steps = stepsOf(tape)
   const hasModel = steps.some((step) => decisionOf(step) !== undefined)
   const hasTools = steps.some((step) => decisionOf(step) === undefined)

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { IsolatedRun } from '../../src/isolate/index.ts'
+import type { IsolatedRun, IsolationEstimate } from '../../src/isolate/index.ts'
 import { type Desk, deskProject, openDesk } from './desk.ts'
 import { harvest, run } from './harvest.ts'
 
@@ -134,5 +134,38 @@ describe('npx vitest-harvest isolate', () => {
       "
     `)
     expect(code).toBe(1)
+  })
+
+  it('says with --dry-run which runs it would make and what they cost, and asks nobody', async () => {
+    const asked = desk.asked.length
+    const refunds = ['isolate', 'data', ...right, '--tools', 'live', '--dry-run'] as const
+    const { code, stdout } = await ask(...refunds)
+    expect(stdout.replaceAll(/\$\d+\.\d+/g, '$…')).toMatchInlineSnapshot(`
+      "data replays byte for byte and is graded bad (by --ok refunded=25)
+
+      other than on the tape  runs  model calls  cost
+      clock and order                            it reads no clock, and no answers overlap
+      model                     32           96  $…
+      tools                     32            0  $0
+      model and tools           32           96  $…
+      all, if it is the code    96          192  $…
+      at most                  400          800  $…
+
+      tools run for real, side effects and all, in up to 300 runs, and in the others where the tape has no answer
+      nothing was spent
+      → to ask the models: npx vitest-harvest isolate data --ok refunded=25 --tools live --live --max-cost 0.37
+      "
+    `)
+    expect(code).toBe(0)
+    expect(desk.asked).toHaveLength(asked)
+    const { stdout: json } = await ask(...refunds, '--json')
+    const estimate = JSON.parse(json) as IsolationEstimate
+    expect(estimate).toMatchObject({ recorded: 'bad', high: { forks: 400 }, realTools: 300 })
+    expect(estimate.stays.costUsd).toBeLessThan(estimate.high.costUsd ?? 0)
+    // Without consent to run tools for real their runs are not made: what is left to say is told.
+    const { stdout: taped } = await ask('blame', 'data', '--isolate', ...right, '--dry-run')
+    expect(taped).toContain('tools run for real only with --tools live')
+    expect(taped).not.toContain('side effects and all')
+    expect(desk.asked).toHaveLength(asked)
   })
 })

@@ -1,13 +1,14 @@
+import type { ExpectedUse } from '../../blame/index.ts'
 import { neutralLine } from '../../errors/index.ts'
 import { shellWord } from '../../errors/words.ts'
-import type { ArmReport, IsolatedRun, FailureLayer } from '../../isolate/index.ts'
+import type { ArmReport, IsolatedRun, IsolationEstimate, FailureLayer } from '../../isolate/index.ts'
 import { type Screen, table } from '../../report/output.ts'
 import { type CommandInput, program } from '../command.ts'
 import { controlLine } from '../forking/control.ts'
 import { describeInterval } from '../live.ts'
 import { dirOption, type NextStep } from '../next-steps.ts'
 import { typedAgain } from '../typed-again.ts'
-import { dollars } from './print.ts'
+import { dollars, gradingText } from './print.ts'
 import { confidenceOf } from './verdict.ts'
 
 /** Prints which layer triggers a failure, and the runs that say so. */
@@ -35,6 +36,30 @@ export function printIsolated(isolated: IsolatedRun, screen: Screen): void {
     dim('random numbers and ids are as recorded in every run: a failure that needs one of them is called code')
 }
 
+/** Prints which arms would be made, and what they are expected to cost. */
+export function printIsolationEstimate(estimate: IsolationEstimate, screen: Screen): void {
+  const { tape, recorded, gradedBy, arms, stays, high, realTools, reused, grading } = estimate
+  screen.line(`${neutralLine(tape)} replays byte for byte and is graded ${recorded} (by ${neutralLine(gradedBy, 200)})`)
+  screen.line()
+  const head = ['other than on the tape', 'runs', 'model calls', 'cost'].map((cell) => screen.paint('dim', cell))
+  const rows = arms.map(({ varied, stays: use, because }) =>
+    use === undefined ? [layersOf(varied), '', '', because ?? ''] : useRow(layersOf(varied), use),
+  )
+  const sums = [useRow('all, if it is the code', stays), useRow('at most', high)]
+  screen.line(table([head, ...rows, ...sums], [1, 2]))
+  screen.line()
+  if (realTools > 0)
+    screen.line(
+      `tools run for real, side effects and all, in up to ${realTools} runs, and in the others where the tape has no answer`,
+    )
+  if (reused > 0) screen.line(`${reused} forks of earlier sessions are there and will be counted`)
+  screen.line(grading === undefined ? 'nothing was spent' : `spent: ${gradingText(grading)}`)
+}
+
+function useRow(name: string, { forks, modelCalls, costUsd }: ExpectedUse): readonly string[] {
+  return [name, `${forks}`, `${modelCalls}`, dollars(costUsd)]
+}
+
 function verdictLines({ verdict }: IsolatedRun): readonly string[] {
   if (verdict.kind === 'unresolved')
     return [
@@ -55,8 +80,12 @@ const saidOf: Readonly<Record<FailureLayer, string>> = {
 
 const layerNames = { model: 'model', tools: 'tools', timing: 'clock and order' } as const
 
+function layersOf(varied: readonly (keyof typeof layerNames)[]): string {
+  return varied.map((layer) => layerNames[layer]).join(' and ')
+}
+
 function rowOf({ varied, says, runs, failed, interval, modelCalls, costUsd, because, ungraded }: ArmReport) {
-  const name = varied.map((layer) => layerNames[layer]).join(' and ')
+  const name = layersOf(varied)
   if (says === 'fixed' || says === 'not tried') return [name, '', '', '', '', because ?? says]
   const lost = ungraded === 0 ? '' : `, ${ungraded} not judged`
   return [

@@ -14,8 +14,8 @@ import { askYesNo, canAsk } from '../ask.ts'
 import { printBlame } from '../blame/print.ts'
 import { foreseenOffTape, requireGoodAnswers } from '../blame/foreseen.ts'
 import { printEstimate } from '../blame/estimate.ts'
-import { printIsolated, stepsAfterIsolate } from '../blame/isolated.ts'
-import type { IsolatedRun } from '../../isolate/index.ts'
+import { printIsolated, printIsolationEstimate, stepsAfterIsolate } from '../blame/isolated.ts'
+import type { IsolatedRun, IsolationEstimate } from '../../isolate/index.ts'
 import { oracleOfCase, parseOracle } from '../../blame/named-oracle.ts'
 import { usage } from '../parse.ts'
 import { blameSpec } from '../spec/explain.ts'
@@ -54,14 +54,17 @@ async function blame(given: CommandInput, screen: Screen): Promise<number> {
 
 /** Says which layer triggers a failure, with the command that looks into it. */
 export async function isolate(given: CommandInput, screen: Screen): Promise<number> {
-  const other = ['repairs', 'mutate', 'dry-run'].find((name) => given.has(name))
+  const other = ['repairs', 'mutate'].find((name) => given.has(name))
   if (other !== undefined)
     throw usage(blameCommand, 'HARVEST_CLI_ARGUMENT', `--isolate asks another question: leave out --${other}`)
-  const { found, recordings, request } = await prepare(given, screen)
-  await requireConsent(given, request, screen)
-  const answer = await runIn({ found, recordings, given }, { name: 'isolate', request }, (progress) =>
-    screen.progress((progress as { readonly phase: string }).phase),
-  )
+  const { found, recordings, request, before } = await prepare(given, screen)
+  if (request.isDryRun !== true) await requireConsent(given, request, screen)
+  const answer = await runIn({ found, recordings, given }, { name: 'isolate', request }, (progress) => {
+    const told = progress as unknown as { readonly phase: string } | { readonly foreseen: OffTapeRisk }
+    if ('foreseen' in told) tell(before.offTape(told.foreseen), given, screen)
+    else screen.progress(told.phase)
+  })
+  if (request.isDryRun === true) return planned(answer as unknown as IsolationEstimate, given, screen)
   const isolated = answer as unknown as IsolatedRun
   const next = stepsAfterIsolate(isolated, given)
   if (given.has('json')) screen.json({ ...isolated, next: next.map(({ command }) => command) })
@@ -123,6 +126,15 @@ function estimated(answer: BlameEstimate, given: CommandInput, screen: Screen): 
   if (given.has('json')) screen.json(answer)
   else {
     printEstimate(answer, screen)
+    printSteps([stepAfterEstimate(answer, given)], (text) => screen.line(text))
+  }
+  return exit.ok
+}
+
+function planned(answer: IsolationEstimate, given: CommandInput, screen: Screen): number {
+  if (given.has('json')) screen.json(answer)
+  else {
+    printIsolationEstimate(answer, screen)
     printSteps([stepAfterEstimate(answer, given)], (text) => screen.line(text))
   }
   return exit.ok

@@ -67,7 +67,7 @@ export const blameSpec: CommandSpec = {
   ],
 }
 
-const isolating: ReadonlySet<string> = new Set(['--repairs', '--mutate', '--isolate', '--dry-run'])
+const isolating: ReadonlySet<string> = new Set(['--repairs', '--mutate', '--isolate'])
 
 export const isolateSpec: CommandSpec = {
   name: 'isolate',
