@@ -27,6 +27,8 @@ export class Credentials {
   readonly #recordedOf = new Map<string, string>()
   readonly #standIns = new StandIns()
   readonly #renewed = new Set<string>()
+  /** How often tokens were renewed: what was the same before may be something else now. */
+  renewals = 0
 
   constructor(meaning: (name: string) => HeaderMeaning | undefined) {
     this.#meaning = meaning
@@ -34,6 +36,7 @@ export class Credentials {
 
   /** Tokens on the tape that the replay did not ask for, because it has one that its process had. */
   renewed(placeholders: readonly string[]): void {
+    this.renewals++
     for (const placeholder of placeholders) this.#renewed.add(placeholder)
   }
 

@@ -55,12 +55,13 @@ export function headerDrift(
   let found: FoundDrift[] | undefined
   const look = (given: string): void => {
     const name = given.toLowerCase()
+    const [was, is] = [valueOf(recorded, name), valueOf(live, name)]
+    if (was === is) return
     const isOwn = own.some((one) => one.toLowerCase() === name)
     const meant = meaning(name) ?? (isOwn ? 'asks' : undefined)
     if (meant === undefined || comparedElsewhere.has(name)) return
     // An older recorder that was told to keep one wrote a placeholder for it.
     if (meant === 'credential' && (isWhole || !isOwn)) return
-    const [was, is] = [valueOf(recorded, name), valueOf(live, name)]
     if (steady(name, was) === steady(name, is) || (name === 'accept' && isModelCall())) return
     if (was === undefined && isForeign) return
     // An older recorder did not keep it: nobody knows whether it was sent.

@@ -123,6 +123,11 @@ export class Matcher {
     return steps?.some((step) => !step.taken && step.event.url === asked.url && isAimed(step, asked)) ?? false
   }
 
+  /** Takes note that a request of exactly this address was answered without being looked for. */
+  answered(url: string): void {
+    this.#hosts.answered(url, url)
+  }
+
   find(question: MatchRequest): Match {
     const answer = this.#climb(question)
     if (answer.kind === 'found') this.#hosts.answered(answer.step.event.url, question.url)

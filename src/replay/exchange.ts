@@ -13,6 +13,7 @@ import {
 } from '../tape/index.ts'
 import { headerDrift } from '../match/header-drift.ts'
 import { answerCut } from './cut.ts'
+import type { Foreseen } from './expected.ts'
 import { hasKey } from '../match/idempotency.ts'
 import type { Match } from '../match/matcher.ts'
 import { bodyNotRecorded } from '../playback/problems.ts'
@@ -42,6 +43,8 @@ export function serveExchange(
   // A run that is over gets no more answers: it stays where it is.
   if (run.over) return { abort: () => undefined }
   run.clients.met(live.headers)
+  const foreseen = run.expected.recognised(live)
+  if (foreseen !== undefined) return serveForeseen(run, foreseen, live, sink, inside)
   const out = run.wayOut(live, inside)
   if (out !== undefined) return serveLive(run, live, sink, inside, out)
   const question = run.question(live)
@@ -78,14 +81,52 @@ export function serveExchange(
     ...(run.credentials?.check({ headers: recorded, url }, { headers, url: question.url }, live) ?? []),
   ]
   for (const found of drift) run.drifted(step, live.madeAt, found)
-  run.compareValues(step, live.madeAt, () => ({
-    body: question.bodyText,
-    url: question.url,
-    headers: Object.fromEntries(headers),
-  }))
+  const asked = { url: question.url, headers, body: question.bodyText }
+  run.compareValues(step, live.madeAt, () => ({ ...asked, headers: Object.fromEntries(headers) }))
   // This replay's own record has the boundary that was sent.
   const sent = steady === live.headers ? headers : run.headers.redacted(live.headers, recorded)
-  const heard = hear(run, step, live, { url: question.url, headers: sent, body: question.bodyText }, inside)
+  return answerWith(run, step, response, { ...asked, headers: sent }, live, sink, inside)
+}
+
+/** Answers what was recognised when it was made: what the ladder and the comparison of headers would find is known. */
+function serveForeseen(
+  run: ReplayRun,
+  foreseen: Foreseen,
+  live: LiveRequest,
+  sink: ExchangeSink,
+  inside: number | undefined,
+): ExchangeControl {
+  const { step } = foreseen
+  const { request, response, url } = step.event
+  run.redactor.observe(url)
+  run.redactor.observeBody(step.bodyText)
+  run.matcher.answered(url)
+  run.checkOrder(step, live.madeAt)
+  run.identical++
+  const headers = run.headers.redacted(live.headers, request.headers)
+  for (const found of run.expected.drift(foreseen, live, headers)) run.drifted(step, live.madeAt, found)
+  const asked = { url, headers, body: step.bodyText }
+  run.compareValues(step, live.madeAt, () => ({ ...asked, headers: Object.fromEntries(headers) }))
+  return answerWith(run, step, response, asked, live, sink, inside)
+}
+
+/** A request for this replay's own record. */
+interface Asked {
+  readonly url: string
+  readonly headers: Pairs
+  readonly body: string
+}
+
+function answerWith(
+  run: ReplayRun,
+  step: ExchangeState,
+  response: RecordedResponse | undefined,
+  asked: Asked,
+  live: LiveRequest,
+  sink: ExchangeSink,
+  inside: number | undefined,
+): ExchangeControl {
+  const heard = hear(run, step, live, asked, inside)
   wire(run, step, response, sink, heard)
   run.take(step)
   if (step.items.length === 1) step.answered = true
@@ -133,7 +174,7 @@ function hear(
   run: ReplayRun,
   step: ExchangeState,
   live: LiveRequest,
-  { url, headers, body }: { readonly url: string; readonly headers: Pairs; readonly body: string },
+  { url, headers, body }: Asked,
   inside: number | undefined,
 ): Mutable<ExchangeEvent> {
   const { response: _response, error: _error, aborted: _aborted, in: _in, ...issued } = step.event

@@ -1,18 +1,39 @@
-import type { KnownRequest, StatedRequest } from '../seam/intercept/index.ts'
+import type { KnownRequest, LiveRequest, Pairs, StatedRequest } from '../seam/intercept/index.ts'
 import { headerDrift } from '../match/header-drift.ts'
+import type { FoundDrift } from '../match/matcher.ts'
 import { hasKey } from '../match/idempotency.ts'
+import { steadyBoundary } from '../seam/shape.ts'
 import type { HeaderPair } from '../tape/index.ts'
 import type { ReplayRun } from './run.ts'
 import type { ExchangeState, StepState } from '../match/step.ts'
 import { sameTarget, targetOf } from '../match/target.ts'
 
+/** A request that was recognised, and what was found on the way. */
+export interface Foreseen extends KnownRequest {
+  readonly step: ExchangeState
+  /** How many steps the agent had made by then. */
+  readonly made: number
+  /** It has the headers of the one before it. */
+  readonly isAsBefore: boolean
+}
+
+/** One recorded request and the live one it answered, between whose headers there was no difference. */
+interface Settled {
+  readonly recorded: readonly HeaderPair[]
+  readonly url: string
+  readonly live: Pairs
+  /** The live ones as a tape may hold them. */
+  readonly redacted: Pairs
+  readonly renewals: number
+}
+
 /**
- * Foresees, at the door of `fetch`, the requests nothing will have to be said about: the tape has exactly this one,
- * open and due, and its headers say what they said. Of such a request nobody will ask where it was made, and finding
- * that out takes as long as finding its answer.
+ * Foresees the requests nothing will have to be said about: the tape has exactly this one, open and due, and its headers
+ * say what they said. Of such a request nobody will ask where it was made, and finding that out takes as long as finding
+ * its answer.
  *
- * This decides about the line in a message and nothing else: each request is compared once more, in full, when it is
- * answered.
+ * A request with a `head` is compared here once and for all, as long as the agent makes no other step before it is
+ * answered. Any other is compared once more, in full, when it is answered.
  */
 export class ExpectedRequest {
   readonly #run: ReplayRun
@@ -20,6 +41,7 @@ export class ExpectedRequest {
   readonly #promised = new Set<StepState>()
   /** Every step before this one was made, or its request is on its way. */
   #next = 0
+  #settled: Settled | undefined
 
   constructor(run: ReplayRun) {
     this.#run = run
@@ -37,16 +59,68 @@ export class ExpectedRequest {
     if (response && isRedirect(response.status)) return undefined
     const recorded = request.headers
     const live = headers()
-    if (hasKey(recorded) || !sameTarget(recorded, targetOf(live))) return undefined
-    if (headerDrift(recorded, live, this.#run.comparison(step)).length > 0) return undefined
-    if (!this.#isSameAsker(step, live)) return undefined
+    const isAsBefore = this.#isAsBefore(step, live)
+    if (!isAsBefore) {
+      if (hasKey(recorded) || !sameTarget(recorded, targetOf(live))) return undefined
+      if (headerDrift(recorded, live, this.#run.comparison(step)).length > 0) return undefined
+      if (!this.#isSameAsker(step, live)) return undefined
+    }
     const isNext = this.#isNext(step)
     // Through sockets a request takes longer than those of `fetch` behind it: none may count on it.
     if (!isNext && via === 'http') return undefined
     this.#promised.add(step)
     if (!isNext || response?.end === undefined || step.event.error !== undefined) return {}
     const { status, statusText = '' } = response
-    return { head: { status, statusText, headers: response.headers } }
+    const head = { status, statusText, headers: response.headers }
+    const known: Foreseen = { head, step, made: this.#run.made, isAsBefore }
+    return known
+  }
+
+  /** What was found of a request, if it still holds and there is nothing else to look for in it. */
+  recognised({ known, url, headers }: LiveRequest): Foreseen | undefined {
+    if (known === undefined || !('step' in known)) return undefined
+    const foreseen = known as Foreseen
+    const { made, isPlain } = this.#run
+    const { step } = foreseen
+    // What was made in between may have changed who asks, what is due and which host stands for which.
+    if (foreseen.made !== made || step.taken || !isPlain || !this.#run.isAskedAt(url)) return undefined
+    if (step.event.response?.unsearched !== undefined) return undefined
+    if (foreseen.isAsBefore) return foreseen
+    return hasKey(headers) || steadyBoundary(headers, nothing).headers !== headers ? undefined : foreseen
+  }
+
+  /**
+   * What there is to say about the headers of a recognised request. Where that is nothing, the next one that has the same
+   * headers need not be looked at.
+   *
+   * @param redacted - its headers as a tape may hold them
+   */
+  drift({ step, isAsBefore }: Foreseen, live: LiveRequest, redacted: Pairs): readonly FoundDrift[] {
+    if (isAsBefore && this.#settled !== undefined && areSame(this.#settled.redacted, redacted)) return none
+    const { credentials } = this.#run
+    const { request, url } = step.event
+    let isOfModel = false
+    const isModelCall = (): boolean => (isOfModel = step.model !== undefined)
+    const told = headerDrift(request.headers, redacted, { ...this.#run.comparison(step), isModelCall })
+    const found = credentials?.check({ headers: request.headers, url }, { headers: redacted, url }, live) ?? none
+    if (told.length > 0 || found.length > 0) return [...told, ...found]
+    // The next one may be asked of no model.
+    if (isOfModel) return none
+    this.#settled = {
+      recorded: request.headers,
+      url,
+      live: live.headers,
+      redacted,
+      renewals: credentials?.renewals ?? 0,
+    }
+    return none
+  }
+
+  #isAsBefore({ event }: ExchangeState, live: Pairs): boolean {
+    const settled = this.#settled
+    if (settled === undefined || settled.url !== event.url) return false
+    if (settled.renewals !== (this.#run.credentials?.renewals ?? 0)) return false
+    return areSame(settled.recorded, event.request.headers) && areSame(settled.live, live)
   }
 
   /** Whether nothing on the tape comes before it that is not made yet: no request of another way can be overtaken. */
@@ -64,6 +138,20 @@ export class ExpectedRequest {
     const { url } = event
     return credentials.isSame({ headers: event.request.headers, url }, { headers, url }, { headers: live, url })
   }
+}
+
+const nothing = Buffer.alloc(0)
+const none: readonly FoundDrift[] = []
+
+/** The length of the body is no more than the body says. */
+function areSame(before: Pairs, now: Pairs): boolean {
+  if (before === now) return true
+  if (before.length !== now.length) return false
+  for (let i = 0; i < now.length; i++) {
+    const [was, is] = [before[i]!, now[i]!]
+    if (was !== is && (was[0] !== is[0] || (was[1] !== is[1] && is[0] !== 'content-length'))) return false
+  }
+  return true
 }
 
 function isRedirect(status: number): boolean {

@@ -496,6 +496,21 @@ export class ReplayRun {
       this.drifted(at, madeAt, { class: 'redacted', path, recorded: placeholder, live: `not compared: ${why}` })
   }
 
+  /** How many steps the agent has made. */
+  get made(): number {
+    return this.#made
+  }
+
+  /** Every request on the tape is whole, and spelled as a client spells it. */
+  get isPlain(): boolean {
+    return this.#cuts.length === 0 && this.tape.header.imported === undefined
+  }
+
+  /** Whether the tape is asked for this very address: no option of the replay stands between. */
+  isAskedAt(url: string): boolean {
+    return this.#recordedHost(url) === url
+  }
+
   question(live: LiveRequest): MatchRequest {
     const url = live.via === 'stdio' && live.url === this.#standIn ? unnamedChild : this.#recordedHost(live.url)
     const options = this.#keyNames.size === 0 ? {} : { keyNames: this.#keyNames.get(pathOf(url)) }

@@ -43,7 +43,7 @@ export function tagFor(run: Responder): string {
 }
 
 export function runOf(tag: string | null | undefined): Responder | undefined {
-  return tag ? runs.get(tag.split('-', 1)[0] ?? '') : undefined
+  return tag ? runs.get(tag.slice(0, tag.indexOf('-'))) : undefined
 }
 
 /** The stack at the place a tagged request was made. */

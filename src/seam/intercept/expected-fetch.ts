@@ -2,9 +2,9 @@ import type { Pairs } from '../pairs.ts'
 import { defaultMaxListeners, getMaxListeners, setMaxListeners } from 'node:events'
 import { HarvestError } from '../../errors/index.ts'
 import { asNode } from '../caller.ts'
-import { type AnswerHead, isPlainHead, ownResponse } from './own-response.ts'
+import { isPlainHead, ownResponse } from './own-response.ts'
 import type { PlainFetch } from './plain-fetch.ts'
-import type { ExchangeControl, ExchangeSink, Responder, StatedRequest } from './responder.ts'
+import type { ExchangeControl, ExchangeSink, KnownRequest, Responder, StatedRequest } from './responder.ts'
 import { type RequestShape, sentFor, shapeOf } from './sent-headers.ts'
 import { afterHead, afterTurns } from './turns.ts'
 
@@ -20,10 +20,17 @@ export interface ExpectedFetch {
   readonly shape: RequestShape
   /** `undefined` while undici was not seen to send such a request. */
   readonly sent: Pairs | undefined
+  readonly known: KnownRequest
 }
 
 /** Takes an expected `fetch` apart; `undefined` where undici has to answer it. */
-export function expectedFetch(plain: PlainFetch, stated: StatedRequest, head: AnswerHead): ExpectedFetch | undefined {
+export function expectedFetch(
+  plain: PlainFetch,
+  stated: StatedRequest,
+  known: KnownRequest,
+): ExpectedFetch | undefined {
+  const { head } = known
+  if (head === undefined) return undefined
   const [, init] = plain.args
   for (const [name, value] of Object.entries(init)) if (value !== undefined && !steered.has(name)) return undefined
   if (!isPlainHead(head)) return undefined
@@ -35,7 +42,7 @@ export function expectedFetch(plain: PlainFetch, stated: StatedRequest, head: An
   const shape = shapeOf(plain.method, origin, stated.headers())
   if (shape === undefined) return undefined
   const body = Buffer.from(plain.text)
-  return { plain, body, url, shape, sent: sentFor(shape, body.length) }
+  return { plain, body, url, shape, sent: sentFor(shape, body.length), known }
 }
 
 /**
@@ -100,10 +107,10 @@ class Answer implements ExchangeSink {
   #ask(run: Responder, headers: Pairs): void {
     if (this.#state !== 'asking' || run.over) return
     this.#state = 'waiting'
-    const { plain, body, url } = this.#asked
+    const { plain, body, url, known } = this.#asked
     const { method, text } = plain
     try {
-      this.#control = run.exchange({ via: 'undici', method, url, headers, body, text }, this)
+      this.#control = run.exchange({ via: 'undici', method, url, headers, body, text, known }, this)
     } catch (error) {
       this.error(error as Error)
     }

@@ -1,13 +1,13 @@
 import { ClientRequest, STATUS_CODES } from 'node:http'
 import type net from 'node:net'
-import { isUtf8 } from 'node:buffer'
 import type { Pairs } from '../pairs.ts'
-import { forgetNote, noteOf, runHeader, runOf } from './attribution.ts'
+import { forgetNote, noteOf, runOf } from './attribution.ts'
 import { Context } from './context.ts'
 import { isUndiciForced } from './expected-fetch.ts'
 import type { AnswerHead } from './own-response.ts'
-import type { ExchangeControl, ExchangeSink, Responder } from './responder.ts'
-import { learnSent, type RequestShape, sentFor, shapeOf } from './sent-headers.ts'
+import { type Data, RequestHeads, type WholeRequest, type WrittenRequest } from './request-head.ts'
+import type { ExchangeControl, ExchangeSink, KnownRequest, LiveRequest, Responder } from './responder.ts'
+import { learnSent } from './sent-headers.ts'
 import { afterHead } from './turns.ts'
 
 /**
@@ -31,26 +31,13 @@ interface Line extends net.Socket {
   _writeGeneric(isMany: boolean, data: Data, encoding: BufferEncoding, callback?: () => void): void
 }
 
-type Data = string | Buffer | readonly { readonly chunk: string | Buffer; readonly encoding: BufferEncoding }[]
-
-interface Written extends ClientRequest {
-  readonly _header: string | null
-}
-
-/** A request that is complete in one write. */
-interface Whole {
-  readonly method: string
-  readonly target: string
-  readonly tag: string
-  readonly body: Buffer
-  readonly text: string
-  readonly shape: RequestShape
-}
-
 class Connection {
   readonly #socket: Line
+  readonly #heads = new RequestHeads()
   /** Of the addresses asked through it, once one is known. */
   #origin: string | undefined
+  /** An address that is as `URL` writes it. */
+  #plainUrl = ''
   /** The interceptor has it. */
   #passed: unknown
   #answer: Answer | undefined
@@ -76,7 +63,7 @@ class Connection {
     const { _httpMessage: request, connecting } = this.#socket
     if (this.#isLeft || request === this.#passed || !(request instanceof ClientRequest)) return undefined
     this.#passed = request
-    const whole = wholeRequest(request as Written, data, encoding)
+    const whole = this.#heads.take(request as WrittenRequest, data, encoding)
     if (typeof whole === 'string') {
       if (whole === 'other') this.#isLeft = true
       return undefined
@@ -91,21 +78,25 @@ class Connection {
     return (this.#answer = new Answer(this.#socket, whole, known))
   }
 
-  #expected({ method, target, tag, body, text, shape }: Whole): Known | undefined {
+  #expected({ head, tag, text, length }: WholeRequest): Known | undefined {
     const run = runOf(tag)
-    const sent = sentFor(shape, body.length)
-    if (this.#origin === undefined || sent === undefined || !run?.expects || run.over) return undefined
-    const url = this.#origin + target
-    if (URL.parse(url)?.href !== url) return undefined
+    if (this.#origin === undefined || !run?.expects || run.over) return undefined
+    const sent = head.sentWith(length)
+    if (sent === undefined) return undefined
+    const { method } = head
+    const url = this.#origin + head.target
+    if (url !== this.#plainUrl && URL.parse(url)?.href !== url) return undefined
+    this.#plainUrl = url
     const found = run.expects({ via: 'http', method, url, text, headers: () => sent })
     const framing = found?.head && framingOf(found.head)
-    return framing && { run, url, sent, framing }
+    return framing && { run, url, sent, framing, found }
   }
 
-  #learn({ target, body, shape }: Whole, url: string, sent: Pairs): void {
+  #learn({ head, length }: WholeRequest, url: string, sent: Pairs): void {
+    const { target } = head
     const origin = url.slice(0, -target.length)
     if (origin + target === url && URL.parse(url)?.origin === origin) this.#origin = origin
-    learnSent(shape, body.length, sent)
+    learnSent(head.shapeWith(length), length, sent)
   }
 }
 
@@ -114,52 +105,10 @@ interface Known {
   readonly url: string
   readonly sent: Pairs
   readonly framing: Framing
+  readonly found: KnownRequest
 }
 
 const statedLength = /^\d+$/
-/** What a header says when its text is the same bytes in every encoding. */
-const plainHead = /^[\r\n\t -~]*$/
-
-/** `part`: it is not plain, or not all there. `other`: what follows on the connection is another protocol. */
-function wholeRequest(request: Written, data: Data, encoding: BufferEncoding): Whole | 'part' | 'other' {
-  const head = request._header
-  if (request.method === 'CONNECT' || request.hasHeader('upgrade')) return 'other'
-  if (head === null || !plainHead.test(head)) return 'part'
-  const body = bodyAfter(head, data, encoding)
-  if (body === undefined || !isUtf8(body)) return 'part'
-  const [start = '', ...lines] = head.slice(0, -4).split('\r\n')
-  const [method = '', target = '', version] = start.split(' ')
-  if (version !== 'HTTP/1.1' || method === 'HEAD' || !target.startsWith('/')) return 'part'
-  const stated: [string, string][] = []
-  let [tag, length] = ['', 0]
-  for (const line of lines) {
-    const colon = line.indexOf(': ')
-    const [name, value] = [line.slice(0, colon).toLowerCase(), line.slice(colon + 2)]
-    if (name === runHeader) {
-      tag = value
-      continue
-    }
-    if (name === 'content-length') length = statedLength.test(value) ? Number(value) : Number.NaN
-    if (name === 'transfer-encoding' || name === 'expect') return 'part'
-    stated.push([name, value])
-  }
-  if (tag === '' || length !== body.length) return 'part'
-  const shape = shapeOf(`node:http ${method}`, String(request.getHeader('host')), stated)
-  return shape === undefined ? 'part' : { method, target, tag, body, text: body.toString('utf8'), shape }
-}
-
-/** The bytes that are written behind the head; `undefined` where it does not begin with the head. */
-function bodyAfter(head: string, data: Data, encoding: BufferEncoding): Buffer | undefined {
-  const [first, ...more] = typeof data === 'string' || Buffer.isBuffer(data) ? [{ chunk: data, encoding }] : data
-  if (typeof first?.chunk !== 'string' || !first.chunk.startsWith(head)) return undefined
-  const rest = [{ chunk: first.chunk.slice(head.length), encoding: first.encoding }, ...more].filter(
-    ({ chunk }) => chunk.length > 0,
-  )
-  const [only = Buffer.alloc(0), ...others] = rest.map(({ chunk, encoding: as }) =>
-    typeof chunk === 'string' ? Buffer.from(chunk, as) : chunk,
-  )
-  return others.length === 0 ? only : Buffer.concat([only, ...others])
-}
 
 /** How the client finds the end of an answer. */
 interface Framing {
@@ -192,6 +141,28 @@ export function isAboutConnection(name: string): boolean {
   return name === 'connection' || name === 'keep-alive'
 }
 
+/** A request whose bytes are made when somebody wants them: mostly the text is enough. */
+class TextRequest implements LiveRequest {
+  readonly via = 'http'
+  readonly method: string
+  readonly url: string
+  readonly headers: Pairs
+  readonly text: string
+  readonly known: KnownRequest
+
+  constructor(method: string, url: string, headers: Pairs, text: string, known: KnownRequest) {
+    this.method = method
+    this.url = url
+    this.headers = headers
+    this.text = text
+    this.known = known
+  }
+
+  get body(): Buffer {
+    return Buffer.from(this.text)
+  }
+}
+
 type State = 'asking' | 'waiting' | 'open' | 'settled'
 
 /** One answer on its way, from the request to the end of its body. */
@@ -206,7 +177,7 @@ class Answer implements ExchangeSink {
   #isBegun = false
   #left: number
 
-  constructor(socket: Line, { method, tag, body, text }: Whole, { run, url, sent, framing }: Known) {
+  constructor(socket: Line, { head, tag, text }: WholeRequest, { run, url, sent, framing, found }: Known) {
     this.#socket = socket
     this.#framing = framing
     this.#left = framing.length ?? Number.POSITIVE_INFINITY
@@ -217,7 +188,7 @@ class Answer implements ExchangeSink {
       if (this.#state !== 'asking' || run.over) return
       this.#state = 'waiting'
       try {
-        this.#control = run.exchange({ via: 'http', method, url, headers: sent, body, text }, this)
+        this.#control = run.exchange(new TextRequest(head.method, url, sent, text, found), this)
       } catch (error) {
         this.error(error as Error)
       }

@@ -19,6 +19,8 @@ export interface LiveRequest {
    * expected the request and will have nothing to say about it.
    */
   readonly madeAt?: Error
+  /** What the run said of it when it was about to be made: it need not be looked for once more. */
+  readonly known?: KnownRequest
 }
 
 /** A request at the door of `fetch`, as its caller wrote it, or one of `node:http` as it is sent. */

@@ -98,7 +98,7 @@ export function interceptUndici(): void {
       const stated = run.expects && statedBy(plain)
       const expectation = stated && run.expects?.(stated)
       if (!expectation) return throughUndici({ madeAt: captureStack(), plain }, original, plain)
-      const expected = expectation.head && !isForced ? expectedFetch(plain, stated, expectation.head) : undefined
+      const expected = isForced ? undefined : expectedFetch(plain, stated, expectation)
       if (expected?.sent) return answerExpected(run, expected, expected.sent)
       return throughUndici(
         { plain, ...(expected && { learns: expected.shape, turns: new HeadTurns() }) },
