@@ -13,7 +13,9 @@ export interface Foreseen extends KnownRequest {
   readonly step: ExchangeState
   /** How many steps the agent had made by then. */
   readonly made: number
-  /** It has the headers of the one before it. */
+  /** Headers as they were when it was made. */
+  readonly stated: Pairs
+  /** They are those of the one before it. */
   readonly isAsBefore: boolean
 }
 
@@ -21,7 +23,7 @@ export interface Foreseen extends KnownRequest {
 interface Settled {
   readonly recorded: readonly HeaderPair[]
   readonly url: string
-  readonly live: Pairs
+  readonly stated: Pairs
   /** The live ones as a tape may hold them. */
   readonly redacted: Pairs
   readonly renewals: number
@@ -72,7 +74,7 @@ export class ExpectedRequest {
     if (!isNext || response?.end === undefined || step.event.error !== undefined) return {}
     const { status, statusText = '' } = response
     const head = { status, statusText, headers: response.headers }
-    const known: Foreseen = { head, step, made: this.#run.made, isAsBefore }
+    const known: Foreseen = { head, step, made: this.#run.made, stated: live, isAsBefore }
     return known
   }
 
@@ -95,7 +97,7 @@ export class ExpectedRequest {
    *
    * @param redacted - its headers as a tape may hold them
    */
-  drift({ step, isAsBefore }: Foreseen, live: LiveRequest, redacted: Pairs): readonly FoundDrift[] {
+  drift({ step, stated, isAsBefore }: Foreseen, live: LiveRequest, redacted: Pairs): readonly FoundDrift[] {
     if (isAsBefore && this.#settled !== undefined && areSame(this.#settled.redacted, redacted)) return none
     const { credentials } = this.#run
     const { request, url } = step.event
@@ -106,13 +108,8 @@ export class ExpectedRequest {
     if (told.length > 0 || found.length > 0) return [...told, ...found]
     // The next one may be asked of no model.
     if (isOfModel) return none
-    this.#settled = {
-      recorded: request.headers,
-      url,
-      live: live.headers,
-      redacted,
-      renewals: credentials?.renewals ?? 0,
-    }
+    const renewals = credentials?.renewals ?? 0
+    this.#settled = { recorded: request.headers, url, stated, redacted, renewals }
     return none
   }
 
@@ -120,7 +117,7 @@ export class ExpectedRequest {
     const settled = this.#settled
     if (settled === undefined || settled.url !== event.url) return false
     if (settled.renewals !== (this.#run.credentials?.renewals ?? 0)) return false
-    return areSame(settled.recorded, event.request.headers) && areSame(settled.live, live)
+    return areSame(settled.recorded, event.request.headers) && areSame(settled.stated, live)
   }
 
   /** Whether nothing on the tape comes before it that is not made yet: no request of another way can be overtaken. */
