@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { ExpectedRequest } from '../../src/replay/expected.ts'
 import { installReplay, replayTape } from '../../src/replay/index.ts'
 import { ReplayRun } from '../../src/replay/run.ts'
-import type { HeaderPair, Tape } from '../../src/tape/index.ts'
+import { type HeaderPair, headersFlag, type Tape } from '../../src/tape/index.ts'
 import { chat, chatUrl, tapeOf } from './tapes.ts'
 
 beforeAll(() => installReplay())
@@ -36,6 +36,26 @@ test('a recorded request with another header is named with its line, stated in w
     expect(drift).toMatchObject([
       { class: 'headers', path: 'openai-beta', site: expect.stringMatching(here) as string },
     ])
+  }
+})
+
+test('of requests with the same headers, the first that has another is named with its line', async () => {
+  const bodies = [1, 2, 3, 4].map((n) => chat(`Where is order ${n}?`))
+  const stated = { ...json, authorization: 'Bearer a', 'openai-beta': 'assistants=v2' }
+  const recorded = withHeaders(tapeOf(bodies.map((body) => ({ body }))), [
+    ['content-type', 'application/json'],
+    ['authorization', 'Bearer [key-1]'],
+    ['openai-beta', 'assistants=v2'],
+  ])
+  const tape = { ...recorded, header: { ...recorded.header, flags: [...recorded.header.flags, headersFlag] } }
+  for (const [name, value] of [
+    ['openai-beta', 'assistants=v3'],
+    ['authorization', 'Basic YTpi'],
+  ] as const) {
+    const { drift } = await replayTape(tape, async () => {
+      for (const body of bodies) await post(body, body === bodies[3] ? { ...stated, [name]: value } : stated)
+    })
+    expect(drift).toMatchObject([{ path: name, stepNumber: 4, site: expect.stringMatching(here) as string }])
   }
 })
 

@@ -141,25 +141,18 @@ export function isAboutConnection(name: string): boolean {
   return name === 'connection' || name === 'keep-alive'
 }
 
-/** A request whose bytes are made when somebody wants them: mostly the text is enough. */
-class TextRequest implements LiveRequest {
-  readonly via = 'http'
-  readonly method: string
-  readonly url: string
-  readonly headers: Pairs
-  readonly text: string
-  readonly known: KnownRequest
-
-  constructor(method: string, url: string, headers: Pairs, text: string, known: KnownRequest) {
-    this.method = method
-    this.url = url
-    this.headers = headers
-    this.text = text
-    this.known = known
-  }
-
-  get body(): Buffer {
-    return Buffer.from(this.text)
+/** Its bytes are made when somebody wants them: mostly the text is enough. */
+function liveRequest(method: string, url: string, headers: Pairs, text: string, known: KnownRequest): LiveRequest {
+  return {
+    via: 'http',
+    method,
+    url,
+    headers,
+    text,
+    known,
+    get body() {
+      return Buffer.from(text)
+    },
   }
 }
 
@@ -188,7 +181,7 @@ class Answer implements ExchangeSink {
       if (this.#state !== 'asking' || run.over) return
       this.#state = 'waiting'
       try {
-        this.#control = run.exchange(new TextRequest(head.method, url, sent, text, found), this)
+        this.#control = run.exchange(liveRequest(head.method, url, sent, text, found), this)
       } catch (error) {
         this.error(error as Error)
       }
