@@ -5,6 +5,7 @@ import { setTimeout } from 'node:timers/promises'
 import { groupTapes, queryTapes, type TapeQuery } from '../../src/recordings/index.ts'
 import type { Bench, Table } from '../kit/contract.ts'
 import { figure, inTurn, median, ratios, timed } from '../kit/measure.ts'
+import { measureCommands } from './commands.ts'
 import { makeTapes } from './make.ts'
 
 const bench: Bench = {
@@ -20,7 +21,9 @@ const bench: Bench = {
     const indexed = await index(recordings, count, progress)
     progress('asking')
     const asked = await ask(recordings)
-    return { tables: [indexed, asked, await wholeCommand(scratch, isQuick ? 3 : 9)], bars: [] }
+    const whole = await wholeCommand(scratch, isQuick ? 3 : 9)
+    const { table, bars } = measureCommands(scratch, isQuick ? 1 : 5, progress)
+    return { tables: [indexed, asked, whole, table], bars }
   },
 }
 export default bench

@@ -25,6 +25,22 @@ export function makeTapes(folder: string, count: number): void {
   for (let n = 0; n < count; n++) writeFileSync(join(folder, `run-${`${n}`.padStart(6, '0')}.tape.jsonl`), tapeText(n))
 }
 
+/** Writes `count` cases and their tapes, all of which are whole. */
+export function makeCases(folder: string, count: number): void {
+  mkdirSync(folder, { recursive: true })
+  for (let at = 0; at < count; at++) {
+    // Behind the tapes of an inbox, and none of those that are truncated.
+    const n = 500_000 + at * 2
+    const id = `case-${`${at}`.padStart(6, '0')}`
+    const tool = pick(tools, Math.floor(n / 3))
+    writeFileSync(join(folder, `${id}.tape.jsonl`), tapeText(n))
+    writeFileSync(
+      join(folder, `${id}.case.yaml`),
+      `case: ${id}\nagent: ${pick(agents, n)}\ntape: ${id}.tape.jsonl\nexpect: pass\ntitle: Looks the order up\nbaseline:\n  - ${tool}(order)\n  - audit(order)\n`,
+    )
+  }
+}
+
 function tapeText(n: number): string {
   const startedAt = new Date(begin + n * pace).toISOString()
   const header: TapeHeader = {

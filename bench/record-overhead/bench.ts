@@ -39,7 +39,7 @@ async function measure(context: BenchContext, folder: string, provider: string):
     tables: [...services.tables, ...recorders.tables, ...memory.tables],
     bars,
     remarks: [
-      'A model that answers at once is the worst case; the bars are read on it. The row of 30 ms is a model as quick as models are.',
+      'A model that answers at once is the worst case; the bars are read on it. The row of 50 ms is a model as quick as models are.',
       'A sampled run costs what a kept one does: whether it is kept is decided when it ends.',
       'undici: its SnapshotAgent keeps everything in memory and writes once, when it is closed; so does agent-test-recorder.',
     ],

@@ -1,0 +1,90 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { Bar, Table } from '../kit/contract.ts'
+import { figure, median, spread } from '../kit/measure.ts'
+import { makeCases, makeTapes } from './make.ts'
+
+interface Asked {
+  readonly args: (round: number) => readonly string[]
+  /** Seconds of the processor. */
+  readonly atMost: number
+}
+
+/** Megabytes of a command at most. */
+const memory = 150
+
+const commands: Readonly<Record<string, Asked>> = {
+  'show of a tape': { args: () => ['show', 'run-004242'], atMost: 0.3 },
+  'show of a case': { args: () => ['show', 'case-004242'], atMost: 0.3 },
+  ls: { args: () => ['ls'], atMost: 1 },
+  promote: { args: (n) => ['promote', `run-00${1_000 + n * 2}`, '--as', `promoted-${n}`, '--unverified'], atMost: 0.6 },
+  check: { args: () => ['check'], atMost: 6 },
+}
+
+const shortfall =
+  'An index of cases would save opening and reading every case file, and every tape that is checked; there is none. See docs/performance.md.'
+
+/** Whole commands beside a large inbox and a large golden set: what each takes of the processor, its process and threads. */
+export function measureCommands(
+  scratch: string,
+  rounds: number,
+  progress: (line: string) => void,
+): { readonly table: Table; readonly bars: readonly Bar[] } {
+  const count = 10_000
+  const cwd = join(scratch, 'commands')
+  progress(`making ${count} tapes and ${count} cases`)
+  makeTapes(join(cwd, 'recordings/inbox'), count)
+  makeCases(join(cwd, 'recordings/golden'), count)
+  const probe = join(scratch, 'probe.mjs')
+  writeFileSync(
+    probe,
+    `import { writeFileSync } from 'node:fs'
+process.on('exit', () => {
+  const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage()
+  writeFileSync(process.env.BENCH_SAID, JSON.stringify({ seconds: (userCPUTime + systemCPUTime) / 1e6, mb: maxRSS / 1024 }))
+})`,
+  )
+  const rows: string[][] = []
+  const bars: Bar[] = []
+  for (const [name, { args, atMost }] of Object.entries(commands)) {
+    const said: Said[] = []
+    for (let round = -1; round < rounds; round++) {
+      progress(`${name}, ${round + 1} of ${rounds}`)
+      const one = run(cwd, probe, args(round + 1))
+      // The first one makes the index.
+      if (round >= 0) said.push(one)
+    }
+    const [seconds, mb] = [said.map((one) => one.seconds), said.map((one) => one.mb)]
+    rows.push([name, figure(seconds), figure(mb, 0)])
+    bars.push(
+      {
+        what: `${name} beside 10,000 tapes and 10,000 cases: seconds of the processor`,
+        value: median(seconds),
+        spread: spread(seconds),
+        limit: { atMost },
+        shortfall,
+      },
+      { what: `${name}: MB of memory`, value: median(mb), spread: spread(mb), limit: { atMost: memory }, shortfall },
+    )
+  }
+  const title = '10,000 tapes in the inbox and 10,000 cases'
+  return { table: { title, columns: ['', 'processor, s', 'memory at most, MB'], rows }, bars }
+}
+
+interface Said {
+  readonly seconds: number
+  readonly mb: number
+}
+
+function run(cwd: string, probe: string, args: readonly string[]): Said {
+  const said = join(cwd, 'said.json')
+  const { status, stderr } = spawnSync(process.execPath, ['--import', probe, resolve('dist/cli/main.js'), ...args], {
+    cwd,
+    encoding: 'utf8',
+    env: { ...process.env, BENCH_SAID: said },
+    maxBuffer: 2 ** 28,
+  })
+  if (status !== 0) throw new Error(`${args.join(' ')}: ${stderr}`)
+  return JSON.parse(readFileSync(said, 'utf8')) as Said
+}
