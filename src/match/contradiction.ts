@@ -54,7 +54,10 @@ function choiceOf(request: ModelRequest): Choice | undefined {
   const choice = own(params, 'tool_choice') ?? own(params, 'toolChoice') ?? member(config, 'toolChoice') ?? gemini
   const word = typeof choice === 'string' ? choice : (member(choice, 'type') ?? member(choice, 'mode'))
   const named =
-    member(choice, 'name') ?? member(member(choice, 'function'), 'name') ?? member(member(choice, 'tool'), 'name')
+    member(choice, 'name') ??
+    member(choice, 'functionName') ??
+    member(member(choice, 'function'), 'name') ??
+    member(member(choice, 'tool'), 'name')
   if (typeof named === 'string') return { kind: 'tool', tool: named }
   if (isMap(member(choice, 'any'))) return { kind: 'any' }
   switch (typeof word === 'string' ? word.toLowerCase() : '') {
@@ -90,6 +93,8 @@ function wantsJson(request: ModelRequest): boolean {
   const named = typeof format === 'string' ? format : member(format, 'type')
   const type = typeof named === 'string' ? named.toLowerCase() : undefined
   const mime = member(generation, 'responseMimeType') ?? member(generation, 'response_mime_type')
+  // Yandex says it with fields of their own.
+  if (own(params, 'jsonObject') === true || own(params, 'jsonSchema') !== undefined) return true
   return type === 'json_object' || type === 'json_schema' || type === 'json' || mime === 'application/json'
 }
 

@@ -23,6 +23,7 @@ const variables: Readonly<Record<Dialect, readonly string[]>> = {
   oci: [],
   replicate: ['REPLICATE_API_TOKEN'],
   sourcegraph: ['SRC_ACCESS_TOKEN'],
+  yandex: ['YC_API_KEY'],
   'ai-gateway': ['AI_GATEWAY_API_KEY'],
   'openai-realtime': openai,
   'gemini-live': google,

@@ -172,6 +172,7 @@ function conversationDialect(path: string, body: JsonMap): Dialect | undefined {
   if (isInvoke(path) && isConverseBody(body)) return 'bedrock-converse'
   if (isAnthropic(path, body)) return 'anthropic'
   if (/\/v2\/chat$/.test(path)) return 'cohere'
+  if (/\/foundationModels\/v\d+\/completion$/.test(path)) return 'yandex'
   if (textAt(listAt(body, 'messages')[0], 'speaker') !== undefined) return 'sourcegraph'
   // A chat always says who speaks; other APIs (push services, mailers) have `messages` too.
   return listAt(body, 'messages').every((message) => typeof at(message, 'role') === 'string')

@@ -81,9 +81,9 @@ export function finishDraft(draft: Draft): ModelResponse {
   }
 }
 
-/** Ends that say an answer was held back: OpenAI and Azure; Gemini; Bedrock; Cohere. Such an answer has no words of refusal. */
+/** Ends that say an answer was held back: OpenAI and Azure; Gemini; Bedrock; Cohere; Yandex. Such an answer has no words of refusal. */
 const filtered =
-  /^(content_filter|content-filter|SAFETY|IMAGE_SAFETY|RECITATION|BLOCKLIST|PROHIBITED_CONTENT|SPII|guardrail_intervened|content_filtered|ERROR_TOXIC)$/
+  /^(content_filter|content-filter|SAFETY|IMAGE_SAFETY|RECITATION|BLOCKLIST|PROHIBITED_CONTENT|SPII|guardrail_intervened|content_filtered|ERROR_TOXIC|ALTERNATIVE_STATUS_CONTENT_FILTER)$/
 
 /** Whether the provider is still at it: what it decides is told when it is asked again, or by the rest of a torn stream. */
 export function isUnderWay({ finish }: Pick<ModelResponse, 'finish'>): boolean {

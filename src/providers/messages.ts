@@ -108,7 +108,11 @@ function partsOf(message: Json): readonly MessagePart[] {
   const said = at(message, 'content') ?? at(message, 'parts') ?? at(message, 'message') ?? at(message, 'text')
   const list: readonly Json[] = Array.isArray(said) ? (said as readonly Json[]) : said == null ? [] : [said]
   const legacy = at(message, 'function_call')
-  const calls = [...listAt(message, 'tool_calls'), ...listAt(message, 'toolCalls')]
+  const yandex = [
+    ...listAt(at(message, 'toolCallList'), 'toolCalls'),
+    ...listAt(at(message, 'toolResultList'), 'toolResults'),
+  ]
+  const calls = [...listAt(message, 'tool_calls'), ...listAt(message, 'toolCalls'), ...yandex]
   const parts = [...list, ...calls, ...(isMap(legacy) ? [legacy] : [])]
   const thought = textAt(message, 'reasoningContent')
   return [...cohere, ...(thought ? [reasoning(thought)] : []), ...parts.filter((part) => part !== '').map(partOf)]
@@ -185,7 +189,11 @@ function isBareCall(part: JsonMap): boolean {
 }
 
 function resultPart(part: JsonMap): MessagePart | undefined {
-  const inner = at(part, 'functionResponse') ?? at(part, 'function_response') ?? at(part, 'toolResult')
+  const inner =
+    at(part, 'functionResponse') ??
+    at(part, 'function_response') ??
+    at(part, 'toolResult') ??
+    at(part, 'functionResult')
   if (isMap(inner)) {
     const id = textAt(inner, 'id') ?? textAt(inner, 'toolUseId')
     return result(id, textAt(inner, 'name'), at(inner, 'response') ?? at(inner, 'content'))

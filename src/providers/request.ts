@@ -3,7 +3,15 @@ import { at, isList, isMap, type JsonMap, listAt, mapAt, parseJson, without } fr
 import { withGeminiNames } from './spelling/gemini-names.ts'
 import { realtimeParts } from './realtime.ts'
 import { oci } from './requests/oci.ts'
-import { assistants, bedrockAgent, conversations, interactions, replicate, sourcegraph } from './requests/services.ts'
+import {
+  assistants,
+  bedrockAgent,
+  conversations,
+  interactions,
+  replicate,
+  sourcegraph,
+  yandex,
+} from './requests/services.ts'
 import { bySpeaker, type Parts, Taking } from './requests/taking.ts'
 import { spelled } from './spelling/index.ts'
 import type { Dialect, ModelRequest } from './types.ts'
@@ -75,6 +83,8 @@ function takeApart(dialect: Dialect, address: Address, body: JsonMap): Parts {
       return replicate(address, body)
     case 'sourcegraph':
       return sourcegraph(address, body)
+    case 'yandex':
+      return yandex(address, body)
     case 'ai-gateway':
       return aiGateway(address, body)
     case 'openai-realtime':

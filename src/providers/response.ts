@@ -16,6 +16,7 @@ import { readChat, readCompletion } from './responses/openai-chat.ts'
 import { readResponses } from './responses/openai-responses.ts'
 import { readOci } from './responses/oci.ts'
 import { readReplicate, readSourcegraph } from './responses/predictions.ts'
+import { readYandex } from './responses/yandex.ts'
 import type { Dialect, ModelResponse } from './types.ts'
 
 /** A response as it stands on a tape: still encoded, still in whatever stream form it had. */
@@ -103,6 +104,8 @@ function readerOf(dialect: Dialect): Reader {
       return readReplicate
     case 'sourcegraph':
       return readSourcegraph
+    case 'yandex':
+      return readYandex
     // Told apart from what was asked, see `pushedToolCalls`.
     case 'openai-realtime':
     case 'gemini-live':
@@ -132,6 +135,9 @@ function errorClass(error: Json): string {
     if (typeof found === 'string' && found !== '' && found !== 'error') return found
     if (typeof found === 'number') return `http_${found}`
   }
+  // Yandex: its code of gRPC, and that of HTTP beside it.
+  const http = at(error, 'httpCode')
+  if (typeof http === 'number') return `http_${http}`
   return 'error'
 }
 

@@ -21,6 +21,7 @@ const flags: Readonly<Record<Dialect, readonly string[]>> = {
   oci: ['chatRequest', 'isStream'],
   replicate: flag,
   sourcegraph: flag,
+  yandex: ['completionOptions', 'stream'],
   'ai-gateway': flag,
   'openai-realtime': [],
   'gemini-live': [],

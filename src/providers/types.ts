@@ -17,6 +17,7 @@ export type Dialect =
   | 'oci'
   | 'replicate'
   | 'sourcegraph'
+  | 'yandex'
   | 'ai-gateway'
   | 'mcp'
   | 'openai-realtime'

@@ -412,6 +412,7 @@ describe('the serve ladder refuses', () => {
     ['a whole answer of Ollama for a stream, which is its default', ollama('hi'), ollama('ho', false)],
     ['a Bedrock stream for a whole answer', bedrock('converse'), bedrock('converse-stream')],
     ['an OCI stream for a whole answer', oci(), oci({ isStream: true })],
+    ['a Yandex stream for a whole answer', yandex(), yandex({ stream: true })],
   ])('%s', ([, recorded, live]) => {
     expect(ask([recorded], live, { order: 'A-17' }).kind).toBe('none')
     expect(ask([live], recorded, { order: 'A-17' }).kind).toBe('none')
@@ -457,6 +458,22 @@ describe('the serve ladder refuses', () => {
     ] as const)
       expect(ask([recorded], oci(demand))).toMatchObject({ kind: 'contradicted' })
     expect(ask([text], oci({ temperature: 1 }))).toMatchObject({ classes: ['params'] })
+  })
+
+  test('a request to Yandex that demands what the recorded answer does not do', () => {
+    const said = (message: object): string => JSON.stringify({ result: { alternatives: [{ message }] } })
+    const text = { ...yandex(), answer: said({ text: 'Done.' }) }
+    const call = { functionCall: { name: 'refund', arguments: {} } }
+    const called = { ...yandex(), answer: said({ toolCallList: { toolCalls: [call] } }) }
+    for (const [recorded, demand] of [
+      [text, { toolChoice: { mode: 'REQUIRED' } }],
+      [text, { toolChoice: { functionName: 'refund' } }],
+      [text, { jsonObject: true }],
+      [text, { jsonSchema: { schema: {} } }],
+      [called, { toolChoice: { mode: 'NONE' } }],
+    ] as const)
+      expect(ask([recorded], yandex({}, demand))).toMatchObject({ kind: 'contradicted' })
+    expect(ask([text], yandex({ temperature: 1 }))).toMatchObject({ classes: ['params'] })
   })
 
   test.for([
@@ -838,6 +855,12 @@ function oci(params = {}): Asked {
   const servingMode = { servingType: 'ON_DEMAND', modelId: 'm' }
   const chatRequest = { apiFormat: 'GENERIC', messages, ...params }
   return { url: 'https://o.test/20231130/actions/chat', body: JSON.stringify({ servingMode, chatRequest }) }
+}
+
+function yandex(completionOptions = {}, more = {}): Asked {
+  const messages = [{ role: 'user', text: 'hi' }]
+  const body = { modelUri: 'gpt://folder/m', completionOptions, messages, ...more }
+  return { url: 'https://y.test/foundationModels/v1/completion', body: JSON.stringify(body) }
 }
 
 function bedrock(method: string): Asked {

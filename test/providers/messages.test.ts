@@ -144,10 +144,24 @@ describe('a message', () => {
       { functionResult: { function: 'lookup', responseBody: 'found' } },
       { name: 'lookup', result: 'found' },
     ],
+    [
+      'Yandex, without ids',
+      { role: 'user', toolResultList: { toolResults: [{ functionResult: { name: 'lookup', content: 'found' } }] } },
+      { name: 'lookup', result: 'found' },
+    ],
     ['Mistral', { type: 'function.result', tool_call_id: 'c1', result: 'found' }, { id: 'c1', result: 'found' }],
     ['the first chat completions', { role: 'function', name: 'lookup', content: 'found' }, { name: 'lookup' }],
   ])('of %s brings a result', (_, message, expected) => {
     expect(resultsOf(readMessage(message))).toMatchObject([expected])
+  })
+
+  it('of Yandex asks for calls without ids', () => {
+    const toolCalls = [{ functionCall: { name: 'lookup', arguments: { id: 'A-17' } } }]
+    const message = readMessage({ role: 'assistant', toolCallList: { toolCalls } })
+    expect(callsOf(message)).toEqual([{ kind: 'tool_call', name: 'lookup', args: { id: 'A-17' } }])
+    expect(readMessage({ role: 'user', text: 'Look up A-17.' }).parts).toEqual([
+      { kind: 'text', text: 'Look up A-17.' },
+    ])
   })
 
   it('thinks apart from what it says', () => {

@@ -79,6 +79,7 @@ function operationOf(dialect: Dialect): string {
     case 'oci':
     case 'replicate':
     case 'sourcegraph':
+    case 'yandex':
     case 'ai-gateway':
     case 'openai-realtime':
     case 'gemini-live':

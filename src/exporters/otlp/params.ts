@@ -8,12 +8,16 @@ export function requestParams(request: ModelRequest): Readonly<Record<string, At
   const { params } = request
   const places = [
     params,
-    ...['generationConfig', 'inferenceConfig', 'request', 'options', 'chatRequest'].map((key) => at(params, key)),
+    ...['generationConfig', 'inferenceConfig', 'request', 'options', 'chatRequest', 'completionOptions'].map((key) =>
+      at(params, key),
+    ),
   ]
   const find = (...keys: readonly string[]): Json | undefined =>
     places.flatMap((place) => keys.map((key) => at(place, key))).find((value) => value !== undefined)
   const number = (...keys: readonly string[]): number | undefined => {
     const value = find(...keys)
+    // Yandex writes whole numbers as text.
+    if (typeof value === 'string' && /^\d{1,15}$/.test(value)) return Number(value)
     return typeof value === 'number' ? value : undefined
   }
   return {

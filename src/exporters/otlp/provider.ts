@@ -43,6 +43,7 @@ const ofDialect: Readonly<Record<Dialect, string>> = {
   oci: '_OTHER',
   replicate: '_OTHER',
   sourcegraph: '_OTHER',
+  yandex: '_OTHER',
   'ai-gateway': 'vercel',
   'openai-realtime': 'openai',
   'gemini-live': 'gcp.gen_ai',

@@ -71,3 +71,17 @@ export function sourcegraph(address: Address, body: JsonMap): Parts {
   const [instructions, messages] = bySpeaker(parts.take('messages'))
   return { model, instructions, messages, tools: parts.take('tools', isList), params: parts.rest() }
 }
+
+/** A chat of Yandex Cloud: its model is an address that names the folder of the customer too. */
+export function yandex(_: Address, body: JsonMap): Parts {
+  const parts = new Taking(body)
+  const [model] = parts.take('modelUri', (value) => typeof value === 'string')
+  const [instructions, messages] = bySpeaker(parts.take('messages'))
+  return {
+    model: typeof model === 'string' ? model : '',
+    instructions,
+    messages,
+    tools: parts.take('tools', isList),
+    params: parts.rest(),
+  }
+}
