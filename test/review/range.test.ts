@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { openRecordings } from '../../src/index.ts'
 import type { Review } from '../../src/review/index.ts'
 import { harvest } from '../cli/harvest.ts'
 import { call, put, putTape } from '../recordings/make.ts'
@@ -84,6 +85,13 @@ describe('one branch with every planted weakening and every good change', () => 
     review = JSON.parse(stdout) as Review
   })
   afterAll(() => rmSync(cwd, { recursive: true, force: true }))
+
+  it('is the same from code', async () => {
+    vi.spyOn(process, 'cwd').mockReturnValue(cwd)
+    onTestFinished(() => void vi.restoreAllMocks())
+    const library = await openRecordings('recordings')
+    expect(JSON.parse(JSON.stringify(await library.review('main..change')))).toEqual(review)
+  })
 
   it('names each of more than thirty weakenings, with what is weaker', () => {
     expect(bad.length).toBeGreaterThanOrEqual(30)
