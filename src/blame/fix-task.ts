@@ -275,7 +275,7 @@ function oracleMissing(id: string): HarvestError {
   return new HarvestError('HARVEST_FIX_ORACLE', {
     what: 'No oracle: name what the fixed agent does',
     where: { case: id },
-    why: 'A run that ends otherwise than the incident can still be wrong.',
+    why: 'A run that ends differently from the incident can still be wrong.',
     fix: [
       `by a call or a value: npx vitest-harvest fix ${id} --ok 'refund(amount: 25)'`,
       `or for good, in the case: ok: ['refund(amount: 25)']`,

@@ -77,7 +77,7 @@ function brokenBy(expression: Expression, rule: string): Expression {
     }
     default:
       throw new HarvestError('HARVEST_RULE_FUTURE', {
-        what: 'A rule about a whole run has no moment to stop at',
+        what: 'Cannot stop at a rule about a whole run',
         where: { rule: neutralLine(rule) },
         why: 'It is true or not once the run is over.',
         fix: ['stop at a call in it: break refund(amount > 100)'],

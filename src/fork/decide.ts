@@ -75,7 +75,7 @@ function whyNot(dialect: Dialect | undefined): string {
 function refused(number: number, step: Step, why: string): HarvestError {
   const name = step.kind === 'exchange' ? `${step.method} ${step.url}` : `${step.kind} ${step.name}`
   return new HarvestError('HARVEST_FORK_DECIDE', {
-    what: `Step ${number} cannot take a decision`,
+    what: `Cannot set a decision at step ${number}`,
     where: { step: neutralLine(name, 120) },
     why,
     fix: ['change its value instead: --set result.… of a call, --set body.… or status of an answer'],

@@ -98,7 +98,7 @@ export function refuseEmpty(
       outcome: outcome?.status ?? 'unknown',
       ...(unrecorded.length > 0 && { 'not recorded': neutralLine(unrecorded.join(', '), 300) }),
     },
-    why: 'Its case proves nothing about what the agent does where the recorder does not see it.',
+    why: 'Its case would prove nothing about the I/O that the recorder does not see.',
     fix: [
       threw
         ? 'fix what it threw, and record the run again'

@@ -109,7 +109,7 @@ describe('breakpoints', () => {
       breakpoint 2: 1 of 10 steps: 7
       breakpoint 3: 0 of 10 steps: none
       breakpoint 4: 1 of 10 steps: 8
-      A rule about a whole run has no moment to stop at
+      Cannot stop at a rule about a whole run
       It is true or not once the run is over.
       → stop at a call in it: break refund(amount > 100)
       breakpoint 5: 1 of 10 steps: 10"

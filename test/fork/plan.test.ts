@@ -293,7 +293,7 @@ test('what a tape cannot have is refused before anything runs', async () => {
   await expect(
     forkTape(tape, shop, { keep: 1, changes: [say], tail: offline }),
   ).rejects.toThrowErrorMatchingInlineSnapshot(`
-    [HarvestError: Step 1 cannot take a decision
+    [HarvestError: Cannot set a decision at step 1
 
       step  tool price
 
