@@ -20,7 +20,7 @@ export interface EarlierOptions extends BlameOptions {
 const mostForks = 160
 
 /** Forks of a model that are made before it is looked for: fewer than this many in a row ending badly say little. */
-const glances = 5
+export const glances = 5
 
 /**
  * Looks for the earlier causes of a run that several decisions had to spoil together.

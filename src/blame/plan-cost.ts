@@ -1,3 +1,4 @@
+import { glances } from './earlier.ts'
 import type { ReportOptions } from './report.ts'
 import type { ForkSource } from './types.ts'
 
@@ -24,7 +25,7 @@ export interface ExpectedUse {
  * What blame of this run is expected to use, for a dry run. Makes no fork.
  *
  * The numbers of forks are those measured on simulated agents of 20 to 200 steps; the use of each fork is that of its own
- * tail, averaged over where it may part from the tape.
+ * tail, averaged over where it may part from the tape. The forks that look for an earlier cause are among them.
  */
 export function planCost(source: ForkSource, options: ReportOptions = {}): CostPlan {
   const count = Math.max(1, source.positions.length)
@@ -49,10 +50,10 @@ export function planCost(source: ForkSource, options: ReportOptions = {}): CostP
     return { forks: Math.round(share * forks), modelCalls: Math.round(modelCalls), ...(isPriced ? { costUsd } : {}) }
   }
   return {
-    low: use(28 + 2 * Math.log2(count) + rounds, 15 + 17 * suspects, 5 * mutated + 60),
-    likely: use(55 + 5 * Math.log2(count) + rounds, 15 + 28 * suspects, 6 * mutated + 100),
+    low: use(28 + 2 * Math.log2(count) + rounds + glances, 15 + 17 * suspects, 5 * mutated + 60),
+    likely: use(55 + 5 * Math.log2(count) + rounds + glances, 15 + 28 * suspects, 6 * mutated + 100),
     high: use(limit, limit, limit),
-    deterministic: use(Math.ceil(Math.log2(count)) + 4, 3 + 4 * suspects, 4 * mutated),
+    deterministic: use(Math.ceil(Math.log2(count)) + 5, 3 + 4 * suspects, 4 * mutated),
   }
 }
 

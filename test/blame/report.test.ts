@@ -70,9 +70,9 @@ describe('a dry run', () => {
     expect(planCost(source, { parallel: 1 })).toMatchInlineSnapshot(`
       {
         "deterministic": {
-          "costUsd": 2.55,
-          "forks": 10,
-          "modelCalls": 255,
+          "costUsd": 2.81,
+          "forks": 11,
+          "modelCalls": 281,
         },
         "high": {
           "costUsd": 102,
@@ -80,14 +80,14 @@ describe('a dry run', () => {
           "modelCalls": 10200,
         },
         "likely": {
-          "costUsd": 21.23,
-          "forks": 83,
-          "modelCalls": 2122,
+          "costUsd": 22.5,
+          "forks": 88,
+          "modelCalls": 2250,
         },
         "low": {
-          "costUsd": 10.02,
-          "forks": 39,
-          "modelCalls": 1002,
+          "costUsd": 11.3,
+          "forks": 44,
+          "modelCalls": 1129,
         },
       }
     `)
@@ -101,7 +101,7 @@ describe('a dry run', () => {
     expect(all.likely.forks).toBeGreaterThan(curve.likely.forks)
     expect(planCost(source, { repairs: true, limits: { forks: 30 } }).likely.forks).toBe(30)
     expect(all.likely).not.toHaveProperty('costUsd')
-    expect(curve.deterministic.forks).toBe(9)
+    expect(curve.deterministic.forks).toBe(10)
   })
 
   it('was right about the forks of a run that is lost in one step', async () => {

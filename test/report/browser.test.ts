@@ -107,6 +107,18 @@ describe.skipIf(chromiumPath === undefined)(`a report ${browserName}`, () => {
     expect(await page.innerText('.stephead')).toContain('1 of 2 end well (all forks from here)')
   })
 
+  it('shows earlier steps that were necessary too, with what was held and the counts', async () => {
+    const shares = { resampled: { ok: 9, forks: 12 }, kept: { ok: 0, forks: 14 } }
+    const earlier = [{ position: 1, how: 'certified', alpha: 0.0125, ...shares, held: [2, 5] }]
+    put('earlier', pageOf({ ...whole, blame: { ...whole.blame!, earlier } }))
+    const { page } = await open('earlier')
+    const said = (await page.innerText('.right')).replaceAll(/\s+/g, ' ')
+    expect(said).toContain('Step 2, was necessary too')
+    expect(said).toContain(
+      'All of these with steps 3, 4 and step 7 as recorded. With this step as recorded (replayed), 0 of 14 runs end well; with it asked again (resampled), 9 of 12 do.',
+    )
+  })
+
   it('shows of a packed report what it shows of a plain one', async () => {
     const [plain, packed] = [await open('whole'), await open('packed')]
     expect(await packed.page.innerText('#app')).toBe(await plain.page.innerText('#app'))

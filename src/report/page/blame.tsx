@@ -1,5 +1,5 @@
 // Over 300 lines: one chart with its table.
-import type { ReportBlame } from '../view/types.ts'
+import type { ReportBlame, ReportCommitment } from '../view/types.ts'
 import { counted, finePercent, int, percent, plain, pretty, usd } from './format.ts'
 import { go } from './scroll.ts'
 import { current, decided, report, text, whyNotRerun } from './state.ts'
@@ -157,14 +157,22 @@ function Asked({ blame }: { readonly blame: ReportBlame }) {
           <p>
             <Shares hit={{ commitment, position }} />
           </p>
-          <p class="soft">
-            <span class="badge blame">{commitment.how}</span>{' '}
-            {commitment.alpha === undefined
-              ? 'what is resampled comes out the same each time: no interval'
-              : `wrong at most ${finePercent(commitment.alpha)} of the time: this claim. All claims of this page together: ${finePercent(blame.delta)}`}
-          </p>
+          <How commitment={commitment} delta={blame.delta} />
         </div>
       ))}
+      {blame.earlier?.map((commitment) => {
+        const position = blame.steps[commitment.position]!
+        return (
+          <div>
+            <p class="big">{capital(stepsText(position))}, was necessary too</p>
+            <p>
+              All of these with {commitment.held.map((later) => stepsText(blame.steps[later]!)).join(' and ')} as
+              recorded. <Shares hit={{ commitment, position }} />
+            </p>
+            <How commitment={commitment} delta={blame.delta} />
+          </div>
+        )
+      })}
       {hits.length === 0 && (
         <p class="big">{verdicts[blame.verdict?.kind ?? ''] ?? 'Not asked: only answers were mutated'}</p>
       )}
@@ -212,6 +220,18 @@ function Asked({ blame }: { readonly blame: ReportBlame }) {
         </dl>
       </details>
     </>
+  )
+}
+
+/** How a claim is known, and how often such a claim may be wrong. */
+function How({ commitment: { how, alpha }, delta }: { readonly commitment: ReportCommitment; readonly delta: number }) {
+  return (
+    <p class="soft">
+      <span class="badge blame">{how}</span>{' '}
+      {alpha === undefined
+        ? 'what is resampled comes out the same each time: no interval'
+        : `wrong at most ${finePercent(alpha)} of the time: this claim. All claims of this page together: ${finePercent(delta)}`}
+    </p>
   )
 }
 

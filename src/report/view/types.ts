@@ -236,14 +236,10 @@ export interface ReportBlame {
   readonly spent: { readonly forks: number; readonly modelCalls: number; readonly costUsd?: number }
   readonly verdict?: {
     readonly kind: string
-    readonly commitments?: readonly {
-      readonly position: number
-      readonly how: string
-      readonly resampled: Share
-      readonly kept: Share
-      readonly alpha?: number
-    }[]
+    readonly commitments?: readonly ReportCommitment[]
   }
+  /** Earlier positions that were necessary too, each with the later ones that answered as recorded. */
+  readonly earlier?: readonly (ReportCommitment & { readonly held: readonly number[] })[]
   readonly steps: readonly {
     readonly position: number
     readonly steps: readonly number[]
@@ -261,6 +257,15 @@ export interface ReportBlame {
     readonly isResponsible?: boolean
   }[]
   readonly methods: Readonly<Record<string, string>>
+}
+
+/** A position whose answer was shown to decide. */
+export interface ReportCommitment {
+  readonly position: number
+  readonly how: string
+  readonly resampled: Share
+  readonly kept: Share
+  readonly alpha?: number
 }
 
 /** Forks of one plan. */
