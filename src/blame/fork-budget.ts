@@ -274,6 +274,9 @@ function noPrice(): HarvestError {
   return new HarvestError('HARVEST_BLAME_PRICE', {
     what: 'Unknown price of a model, so a dollar limit cannot be kept',
     why: 'A dollar limit needs a price for every model.',
-    fix: ['write the price into recordings/prices.json', 'or limit the number of forks: --max-runs 100'],
+    fix: [
+      'write the price into recordings/prices.json',
+      'or limit the number of forks: --max-runs 100, without --max-cost',
+    ],
   })
 }

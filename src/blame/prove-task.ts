@@ -338,7 +338,7 @@ function noPrice(model: string): HarvestError {
     what: 'Unknown price of a model, so a dollar budget cannot be kept',
     where: { model: neutralLine(model) },
     fix: [
-      'limit tokens instead: --max-tokens 100000',
+      'limit tokens instead: --max-tokens 100000, without --max-cost',
       `or write the price into recordings/prices.json: { ${JSON.stringify(neutralLine(model))}: { "input": 1.25, "output": 10 } }`,
     ],
   })

@@ -3,6 +3,8 @@ import { HarvestError } from '../errors/index.ts'
 import { version } from '../version.ts'
 import { exit, exitCodeOf } from './exit.ts'
 import { commandHelp, rootHelp } from './help.ts'
+import type { CommandSpec } from './command.ts'
+import { asCommands, withNextCommands } from './next-lines.ts'
 import { parse } from './parse.ts'
 import { createScreen, neutralLines } from './screen.ts'
 import { specs } from './spec/index.ts'
@@ -19,12 +21,13 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(process.exitCode ?? exit.ok)
 })
 
+let running: CommandSpec | undefined
 try {
   process.exitCode = await run()
 } catch (error) {
   process.exitCode = exitCodeOf(error)
   if (wantsJson(argv)) screen.json({ error: HarvestError.is(error) ? error.toJSON() : { message: String(error) } })
-  else screen.note(neutralLines(textOf(error)))
+  else screen.note(asCommands(neutralLines(textOf(error)), running))
 }
 
 async function run(): Promise<number> {
@@ -33,10 +36,11 @@ async function run(): Promise<number> {
   else if (parsed.kind === 'help')
     screen.line(parsed.spec === undefined ? rootHelp(version, specs) : commandHelp(parsed.spec))
   else {
+    running = parsed.spec
     const { loadCommand } = await import('./commands/index.ts')
     const command = await loadCommand(parsed.spec.name)
     if (!wantsJson(argv) && process.env['CI'] === undefined) for (const hint of parsed.hints) screen.note(hint)
-    return command.run(parsed.given, screen)
+    return command.run(parsed.given, withNextCommands(screen, parsed.spec))
   }
   return exit.ok
 }

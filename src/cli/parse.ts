@@ -202,7 +202,7 @@ export function nameOf(flag: string): string {
   return flag.split(' ', 1)[0] ?? flag
 }
 
-function takesValue(flag: string): boolean {
+export function takesValue(flag: string): boolean {
   return flag.includes('<')
 }
 

@@ -1,8 +1,11 @@
 import { neutralLine } from '../errors/index.ts'
 import { program } from './command.ts'
 
-/** Options by their names without dashes: set to a value, set (`true`), or left out (`false`). */
-export type OptionChanges = Readonly<Record<string, string | boolean>>
+/**
+ * Options by their names without dashes: set to a value, set (`true`), left out (`false`), or left out with their value
+ * (`undefined`).
+ */
+export type OptionChanges = Readonly<Record<string, string | boolean | undefined>>
 
 /**
  * The command line that was typed, with other options: what a reader pastes next.
@@ -20,13 +23,12 @@ export function typedAgain(changes: OptionChanges, command?: string): string {
 function withOptions(typed: readonly string[], changes: OptionChanges): string[] {
   const terminator = typed.indexOf('--')
   const end = terminator === -1 ? typed.length : terminator
-  const changed = (word: string | undefined) => (word?.startsWith('--') ? changes[word.slice(2)] : undefined)
+  const isChanged = (word: string): boolean => word.startsWith('--') && word.slice(2) in changes
+  const hasValue = (word = ''): boolean => isChanged(word) && typeof changes[word.slice(2)] !== 'boolean'
   const isKept = (word: string, at: number): boolean =>
-    changed(word) === undefined &&
-    changed(/^--[^=]+(?==)/.exec(word)?.[0]) === undefined &&
-    typeof changed(typed[at - 1]) !== 'string'
+    !isChanged(word.replace(/=.*$/s, '')) && !hasValue(typed[at - 1])
   const set = Object.entries(changes).flatMap(([name, value]) => {
-    if (value === false) return []
+    if (value === false || value === undefined) return []
     return value === true ? [`--${name}`] : [`--${name}`, value]
   })
   return [...typed.slice(0, end).filter(isKept), ...set, ...typed.slice(end)]

@@ -89,7 +89,7 @@ function parse(text: string, stepNumber: number): Json {
       {
         what: 'The answer of this step is not JSON, before or after the edit',
         where: { step: `${stepNumber}`, text: neutralLine(text, 120) },
-        fix: ['to replace all of it: --body FILE'],
+        fix: ['to replace all of it: --body FILE, without --set and --json-patch'],
       },
       { cause },
     )
@@ -122,7 +122,7 @@ function nothingFound(edit: TextEdit, stepNumber: number, isStream: boolean): Ha
     ...(isStream ? { why: 'A stream delivers text in pieces, so one sentence can span many events.' } : {}),
     fix: [
       `to see it: npx vitest-harvest show <tape> --step ${stepNumber} --raw`,
-      ...(isStream ? ['to let the model say something else: --say "…"'] : []),
+      ...(isStream ? ['to let the model say something else: --say "…", without --replace and --with'] : []),
     ],
   })
 }

@@ -153,7 +153,7 @@ function noPrice(model: string): HarvestError {
     why: 'A dollar limit needs a price for every model.',
     fix: [
       `write it into recordings/prices.json: { ${JSON.stringify(neutralLine(model))}: { "input": 1.25, "output": 10 } }`,
-      'or limit tokens instead: --max-tokens 100000',
+      'or limit tokens instead: --max-tokens 100000, without --max-cost',
     ],
   })
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Desk, deskProject, openDesk, recordDesk, usual } from './desk.ts'
@@ -136,5 +136,44 @@ describe('whoever follows the messages of blame', () => {
     const well = await run(fine)
     expect(well.code).toBe(2)
     expect(await run(nextOf(well.stderr, 'the answers it depends on', fine))).toMatchObject({ code: 0 })
+  })
+
+  it('with a model without a price, a limit that was reached and code that changed comes to the verdict', async () => {
+    const file = join(cwd, 'src/desk.ts')
+    const code = readFileSync(file, 'utf8')
+    writeFileSync(file, code.replace("'gpt-4o'", "'desk-1'"))
+    git('commit', '--quiet', '-am', 'a model of our own')
+    const decide = desk.decide
+    desk.decide = (messages) => {
+      const done = messages.filter(({ role }) => role === 'tool').length
+      return done === 1 ? { tool: 'refund', args: { order_id: 'A-100', amount: 2500 } } : decide(messages)
+    }
+    await recordDesk(cwd, desk, 'unpriced', ['Refund A-100.', git('rev-parse', 'HEAD').trim()])
+    desk.decide = decide
+
+    const typed = ['blame', 'unpriced', '--ok', 'refund(amount: 25)', '--live', '--max-cost', '2']
+    const unpriced = await run(typed)
+    expect(unpriced).toMatchObject({ code: 2, stderr: expect.stringContaining('HARVEST_BLAME_PRICE') as string })
+    const limited = nextOf(unpriced.stderr, 'the number of forks', typed)
+    expect(limited).toEqual([...typed.slice(0, 5), '--max-runs', '100'])
+
+    const few = limited.toSpliced(-1, 1, '3')
+    const stopped = await run(few)
+    expect(stopped.stdout).toContain('stopped by the limit')
+    writeFileSync(file, `${readFileSync(file, 'utf8')}// other code\n`)
+    git('commit', '--quiet', '-am', 'a remark')
+    const decided = { code: 0, stdout: expect.stringContaining('decided the outcome') as string }
+    const other = await run(limited)
+    expect(other).toMatchObject({ code: 4, stderr: expect.stringContaining('HARVEST_CROSS_VERSION') as string })
+    expect(await run(nextOf(other.stderr, 'to continue anyway', limited))).toMatchObject(decided)
+    const checkout = /to run the recorded code: git (checkout \w+)/.exec(other.stderr)?.[1] ?? ''
+    git(...checkout.split(' '), '--quiet')
+    const cached = await run(limited)
+    expect(cached).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining('The cached forks ran other code') as string,
+    })
+    for (const about of ['to count them anyway', 'to start again'])
+      expect(await run(nextOf(cached.stderr, about, limited))).toMatchObject(decided)
   })
 })

@@ -16,6 +16,8 @@ describe('the command a message proposes', () => {
     [['fork', 'a', '--tools=tape', '--json'], { live: true, tools: 'live' }, 'fork a --json --live --tools live'],
     [['fork', 'a', '--live'], { live: true, tools: 'live' }, 'fork a --live --tools live'],
     [['blame', 'a', '--dry-run', '--ok', 'x'], { 'dry-run': false, live: true }, 'blame a --ok x --live'],
+    [['blame', 'a', '--max-cost', '2', '--json'], { 'max-cost': undefined }, 'blame a --json'],
+    [['blame', 'a', '--max-cost=2', 'b'], { 'max-cost': undefined }, 'blame a b'],
     [['rerun', 'a'], { ok: '<right>' }, "rerun a --ok '<right>'"],
     [['record', '--', 'node', '--tools', 'x'], { tools: 'live' }, 'record --tools live -- node --tools x'],
   ])('%j with %j: an option that was typed is replaced, never given twice', (line, changes, expected) => {
