@@ -88,19 +88,16 @@ function filesOf(scenario: Scenario): Record<string, string> {
     [`src/${id}.ts`]: agentOf(scenario),
     [`recordings/${nameOf(scenario)}.case.yaml`]: `${head}${more}${checked}`,
     [`recordings/${nameOf(scenario)}.tape.jsonl`]: tapeOf(scenario),
-    [`test/${scenario.verdict}/${id}.test.ts`]: handWritten(scenario),
   }
 }
 
-function handWritten(scenario: Scenario): string {
+function handWritten(scenario: Scenario, at: number): string {
   const { id, more = '' } = scenario
   const policy = /drift: (\{.*\})/.exec(more)?.[1]?.replace(/: (\w+)/, `: '$1'`)
   const drift = policy === undefined ? '' : `drift: ${policy},`
-  return `import { expect, test } from 'vitest'
-import { replay } from 'vitest-harvest/vitest'
-import { support } from '../../src/${id}.ts'
+  return `{
 const tape = 'recordings/${nameOf(scenario)}.tape.jsonl'
-const agent = (input: unknown) => support(input as { order: string })
+const agent = (input: unknown) => support${at}(input as { order: string })
 test('hand ${id}', async () => {
   await replay(tape, agent, { ${drift} })
 })
@@ -119,7 +116,17 @@ test('exact ${id}', async () => {
   }
   console.log('compared ${id} ' + said)
 })
+}
 `
+}
+
+/** The tests by hand of all scenarios with a verdict, in one file: a file each would cost a worker each. */
+function byHand(group: VerdictName): string {
+  const some = scenarios.filter(({ verdict }) => verdict === group)
+  return `import { expect, test } from 'vitest'
+import { replay } from 'vitest-harvest/vitest'
+${some.map(({ id }, at) => `import { support as support${at} } from '../../src/${id}.ts'\n`).join('')}
+${some.map(handWritten).join('')}`
 }
 
 const files = (some: readonly Scenario[]): Record<string, string> => ({
@@ -129,11 +136,13 @@ export default defineConfig({
   plugins: [harvest({ agents: ${JSON.stringify(Object.fromEntries(some.map(({ id }) => [id, `./src/${id}.ts#support`])))} })],
   test: {
     include: ['test/**/*.test.ts'],
+    testTimeout: 600_000,
     tags: ${JSON.stringify(tags.map((name) => ({ name })))},
   },
 })
 `,
   ...Object.assign({}, ...some.map(filesOf)),
+  ...Object.fromEntries(groups.map((group) => [`test/${group}/hand.test.ts`, byHand(group)])),
 })
 
 /** One verdict as a command writes it, with all its keys. */
@@ -185,7 +194,7 @@ describe('one run has one verdict', () => {
     ])
     // Last, for it holds this process up. All in one process: each scenario has its agent in a file of its own.
     replays()
-  }, 600_000)
+  })
   afterAll(async () => {
     await closeModel()
     home[Symbol.dispose]()
