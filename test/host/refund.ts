@@ -111,12 +111,15 @@ export const refundBaseline = `baseline:
   - refund(amount, order_id)
 `
 
-/** `vitest.config.ts`: `options` go into `harvest({ … })` after `agents`, `test` into `test: { … }`. */
+/**
+ * `vitest.config.ts`: `options` go into `harvest({ … })` after `agents`, `test` into `test: { … }`. A test by hand has more
+ * than the five seconds it has by default, which a busy machine may need to start it; cases have a limit of their own.
+ */
 export const config = (options = '', test = '', agents = ''): string => `import { defineConfig } from 'vitest/config'
 import { harvest } from 'vitest-harvest/plugin'
 export default defineConfig({
   plugins: [harvest({ agents: { refund: './src/refund.ts#refundAgent', ${agents} }, ${options} })],
-  test: { ${test} },
+  test: { testTimeout: 600_000, ${test} },
 })
 `
 
