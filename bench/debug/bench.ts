@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DebugSession, openingLines } from '../../src/debug/index.ts'
 import { currentFlags, readTape, serializeTape, type TapeEvent } from '../../src/tape/index.ts'
-import type { Bench, Table } from '../kit/contract.ts'
+import type { Bar, Bench, Table } from '../kit/contract.ts'
 import { median, spread } from '../kit/measure.ts'
-import { askServer, keptReplays, keptTable, servedTable } from './kept.ts'
+import { askServer, longStops, memoryTable, refundStops, servedTable, stopTable } from './kept.ts'
 import { agents, pairs, recordAgents, stopAll, type StopRow } from './stops.ts'
 
 const bench: Bench = {
@@ -14,15 +14,23 @@ const bench: Bench = {
       progress(`opening ${steps} steps`)
       return [steps, openings(join(scratch, `${steps}.tape.jsonl`), steps, isQuick ? 3 : 11)] as const
     })
+    progress('stops in ten steps')
+    const short = await refundStops(scratch, isQuick ? 2 : 11)
+    progress('stops in a long run')
+    const long = await longStops(scratch, isQuick ? 1_000 : 5_000, isQuick ? 2 : 5)
     const recorded = await recordAgents(isQuick ? agents.slice(0, 2) : agents)
     const rows = await stopAll(recorded, pairs(recorded, isQuick ? 6 : 500), progress)
-    progress('a long run')
-    const kept = await keptReplays(scratch, isQuick ? 1_000 : 5_000, isQuick ? 2 : 7)
     const served = await askServer(join(scratch, '100.tape.jsonl'), isQuick ? 5 : 25)
     const disturbed = rows.filter(({ isDisturbed }) => isDisturbed)
     const right = rows.filter(({ wrong }) => wrong === undefined)
     return {
-      tables: [openingTable(opened), stopTable(rows), keptTable(kept), servedTable(served)],
+      tables: [
+        openingTable(opened),
+        randomTable(rows),
+        stopTable([short, long]),
+        memoryTable([short, long]),
+        servedTable(served),
+      ],
       bars: [
         {
           what: 'stops in the right function, at the right line, with the right variables ÷ all',
@@ -38,9 +46,19 @@ const bench: Bench = {
         },
         {
           what: '`code` from a replay that is kept near the end of a long run ÷ from the beginning',
-          value: median(kept.near) / median(kept.full),
+          value: median(long.near) / median(long.spare),
           limit: { atMost: 0.5 },
         },
+        msBar('`code` in a spare process, a run of 10 steps', short.spare, 100),
+        msBar(`\`code\` from a replay that is kept near, ${long.steps} steps`, long.near, 150),
+        ...opened.map(([steps, all]) =>
+          msBar(
+            `opening ${steps} steps`,
+            all.map(({ whole }) => whole),
+            openingLimits[steps] ?? 300,
+          ),
+        ),
+        ...(['find', 'diff'] as const).map((tool) => msBar(`\`${tool}\` of the server`, served.get(tool) ?? [], 10)),
         {
           what: 'opening the longest tape ÷ reading it',
           value: median(opened.at(-1)?.[1].map(({ whole, read }) => whole / read) ?? []),
@@ -48,7 +66,7 @@ const bench: Bench = {
         },
       ],
       remarks: [
-        'A stop pays for the start of its process and the modules of the agent: a spare process, which waits at a prompt, pays before.',
+        'A stop at a random step pays for the start of its process and the modules of the agent: a spare process, which waits at a prompt, pays before.',
         'What is right is told by a replay without a debugger, whose code says before each statement which one it is and how its variables are.',
         'One stop in ten of an agent is left for two statements, gone back to and left again: the statements have to be the same ones.',
       ],
@@ -56,6 +74,13 @@ const bench: Bench = {
   },
 }
 export default bench
+
+/** Milliseconds from the file to the first screen, by the number of steps. */
+const openingLimits: Readonly<Record<number, number>> = { 10: 10, 100: 20 }
+
+function msBar(what: string, ms: readonly number[], atMost: number): Bar {
+  return { what: `${what}, ms`, value: median(ms), spread: spread(ms), limit: { atMost } }
+}
 
 interface Opening {
   readonly read: number
@@ -132,7 +157,7 @@ function openingTable(opened: readonly (readonly [number, readonly Opening[]])[]
   }
 }
 
-function stopTable(rows: readonly StopRow[]): Table {
+function randomTable(rows: readonly StopRow[]): Table {
   return {
     title: '`code` at a random step, the start of the process included',
     columns: ['agent', 'stops', 'right', 'median, ms'],

@@ -1,4 +1,5 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { launchOf } from '../../src/cli/debug/launch.ts'
@@ -11,43 +12,64 @@ import type { Table } from '../kit/contract.ts'
 import { median, spread } from '../kit/measure.ts'
 import { longAgent } from './long-agent.ts'
 
-/** Milliseconds of stops near the end of a long run, and what a kept replay holds. */
-export interface KeptFigures {
+/** Milliseconds of stops in one run, and what a replay that waits at its end holds in memory. */
+export interface StopFigures {
   readonly steps: number
-  readonly full: readonly number[]
+  /** In a process that waited before step 1. */
+  readonly spare: readonly number[]
+  /** From a replay that waited near the step. */
   readonly near: readonly number[]
   readonly megabytes: number
 }
 
-const agent = `${fileURLToPath(new URL('./long-agent.ts', import.meta.url))}#longAgent`
+const longModule = `${fileURLToPath(new URL('./long-agent.ts', import.meta.url))}#longAgent`
+const refundModule = `${fileURLToPath(new URL('../../fixtures/debug/refund-agent.ts', import.meta.url))}#refundAgent`
 
-/** Stops near the end of a run of so many steps, from the beginning and from a replay that is kept there. */
-export async function keptReplays(dir: string, rows: number, rounds: number): Promise<KeptFigures> {
+/** Stops near the end of a run of so many steps: from the beginning, and from a replay that is kept there. */
+export async function longStops(dir: string, rows: number, rounds: number): Promise<StopFigures> {
   const recorder = createRecorder({ dir })
   await recorder.run({ agent: 'long', id: 'long-run', input: { rows } }, () => longAgent({ rows }))
-  const file = recorder.lastTape ?? ''
+  return stops({ file: recorder.lastTape ?? '', module: longModule, step: rows - 1, isKept: true }, rounds)
+}
+
+/** Stops in the middle of the refund incident, a run of ten steps. */
+export async function refundStops(dir: string, rounds: number): Promise<StopFigures> {
+  const program = fileURLToPath(new URL('../../fixtures/debug/record-refund.ts', import.meta.url))
+  const { status, stderr } = spawnSync(process.execPath, [program, dir, 'refund'], { encoding: 'utf8' })
+  if (status !== 0) throw new Error(stderr)
+  return stops({ file: join(dir, 'refund.tape.jsonl'), module: refundModule, step: 6, isKept: false }, rounds)
+}
+
+interface Stops {
+  readonly file: string
+  readonly module: string
+  readonly step: number
+  /** Replays are kept in a run that is so long. */
+  readonly isKept: boolean
+}
+
+async function stops({ file, module, step, isKept }: Stops, rounds: number): Promise<StopFigures> {
   const { steps } = new DebugSession(readTape(file))
   const given = {
     args: [],
     rest: undefined,
-    value: (name: string) => (name === 'module' ? agent : undefined),
+    value: (name: string) => (name === 'module' ? module : undefined),
     values: () => [],
     has: () => false,
   }
   const launch = launchOf({ file }, given)
   const session = new CodeSession(steps, launch)
-  const [full, near]: [number[], number[]] = [[], []]
+  const [spare, near]: [number[], number[]] = [[], []]
   try {
     for (let round = 0; round < rounds; round++) {
-      for (const [mode, list] of [
-        ['full', full],
-        ['auto', near],
-      ] as const) {
-        await session.checkpointed()
+      for (const [mode, list] of [['full', spare] as const, ...(isKept ? [['auto', near] as const] : [])]) {
+        session.prepare()
+        await session.prepared()
+        if (isKept) await session.checkpointed()
         const begin = performance.now()
-        const stop = await session.enter(rows - 1, [], mode)
+        const stop = await session.enter(step, [], mode)
         list.push(performance.now() - begin)
-        if ('why' in stop) throw new Error(`step ${rows - 1}: ${stop.why}`)
+        if ('why' in stop) throw new Error(`step ${step}: ${stop.why}`)
       }
     }
   } finally {
@@ -57,18 +79,29 @@ export async function keptReplays(dir: string, rows: number, rounds: number): Pr
   await child.park(steps.at(-1)?.event.n ?? 0)
   const megabytes = bytesOf(child) / 2 ** 20
   child.close()
-  return { steps: steps.length, full, near, megabytes }
+  return { steps: steps.length, spare, near, megabytes }
 }
 
-export function keptTable({ steps, full, near, megabytes }: KeptFigures): Table {
-  const row = (what: string, all: readonly number[]): readonly string[] => {
-    const [low, high] = spread(all)
-    return [what, `${median(all).toFixed(0)}`, `${low.toFixed(0)} … ${high.toFixed(0)}`]
+export function stopTable(all: readonly StopFigures[]): Table {
+  const row = (what: string, steps: number, ms: readonly number[]): readonly string[] => {
+    const [low, high] = spread(ms)
+    return [`${steps}`, what, `${median(ms).toFixed(0)}`, `${low.toFixed(0)} … ${high.toFixed(0)}`]
   }
   return {
-    title: `\`code\` at the last but one of ${steps} steps; a replay that is kept there holds ${megabytes.toFixed(0)} MB`,
-    columns: ['from', 'median, ms', 'from … to, ms'],
-    rows: [row('the beginning, in a spare process', full), row('a replay that is kept near', near)],
+    title: '`code`, in a process that waited for it',
+    columns: ['steps', 'it waited', 'median, ms', 'from … to, ms'],
+    rows: all.flatMap(({ steps, spare, near }) => [
+      row('before step 1', steps, spare),
+      ...(near.length === 0 ? [] : [row('near the step', steps, near)]),
+    ]),
+  }
+}
+
+export function memoryTable(all: readonly StopFigures[]): Table {
+  return {
+    title: 'Memory of a replay that waits at its last step',
+    columns: ['steps', 'MB'],
+    rows: all.map(({ steps, megabytes }) => [`${steps}`, megabytes.toFixed(0)]),
   }
 }
 

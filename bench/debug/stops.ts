@@ -106,6 +106,9 @@ export function pairs(
   })
 }
 
+/** Agents that are stopped at the same time: their processes are most of the work. */
+const sideBySide = 2
+
 /** Stops at each pair, one in ten of an agent with moves on and back. */
 export async function stopAll(
   recorded: readonly RecordedAgent[],
@@ -113,20 +116,24 @@ export async function stopAll(
   progress: (line: string) => void,
 ): Promise<readonly StopRow[]> {
   const rows: StopRow[] = []
-  for (const agent of recorded) {
-    const own = asked.filter(([one]) => one === agent)
-    const plain = await undisturbed(agent)
-    const session = new CodeSession(agent.steps, agent.launch)
-    try {
-      for (const [index, [, step]] of own.entries()) {
-        progress(`${rows.length} stops, ${agent.name} at ${step}`)
-        const row = await stopOnce(agent, session, step, index % 10 === 0)
-        rows.push({ ...row, isDisturbed: row.comparison !== plain || row.problems.length > 0 })
+  const waiting = [...recorded]
+  const work = async (): Promise<void> => {
+    for (let agent = waiting.shift(); agent !== undefined; agent = waiting.shift()) {
+      const own = asked.flatMap(([one, step]) => (one === agent ? [step] : []))
+      const plain = await undisturbed(agent)
+      const session = new CodeSession(agent.steps, agent.launch)
+      try {
+        for (const [index, step] of own.entries()) {
+          progress(`${rows.length} of ${asked.length} stops, ${agent.name} at ${step}`)
+          const row = await stopOnce(agent, session, step, index % 10 === 0)
+          rows.push({ ...row, isDisturbed: row.comparison !== plain || row.problems.length > 0 })
+        }
+      } finally {
+        session.close()
       }
-    } finally {
-      session.close()
     }
   }
+  await Promise.all(Array.from({ length: sideBySide }, work))
   return rows
 }
 

@@ -127,6 +127,11 @@ export class CodeSession {
     }
   }
 
+  /** Settles when the processes that wait have loaded the agent. */
+  async prepared(): Promise<void> {
+    await Promise.all(this.#spares)
+  }
+
   get isStanding(): boolean {
     return this.#standing !== undefined
   }
