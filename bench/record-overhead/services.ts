@@ -47,7 +47,11 @@ export async function measureServices(
     if (path !== '/') {
       const p99 = ratioOf(0.99, heard)
       bars.push(
-        barOf('a service at 50 in flight, answers after 50 ms, recorded ÷ not: by the clock', ratios(wall, 'recorded', 'off'), 1.02),
+        barOf(
+          'a service at 50 in flight, answers after 50 ms, recorded ÷ not: by the clock',
+          ratios(wall, 'recorded', 'off'),
+          1.02,
+        ),
         { what: 'the same: the 99th percentile', value: p99, limit: { atMost: 1.02 }, shortfall },
       )
     }

@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url'
 import type * as Recording from '../../src/record/index.ts'
 import type * as Replaying from '../../src/replay/index.ts'
 import type * as Tapes from '../../src/tape/index.ts'
+import { memory } from './memory.ts'
 
 /** Where one recording is kept, and whom it asks. */
 export interface Place {
@@ -32,6 +33,7 @@ export const peers: Readonly<Record<string, { readonly title: string; readonly f
 export async function contestant(name: string): Promise<Contestant> {
   if (name === 'ours') return ours()
   if (name === 'msw') return msw()
+  if (name === 'memory') return memory(await ours())
   const { file = '' } = peers[name] ?? {}
   const { open } = (await import(pathToFileURL(resolve(import.meta.dirname, '../peers', file)).href)) as Adapter
   const session = async (mode: 'record' | 'replay', place: Place, work: (base: string) => Promise<number>) => {

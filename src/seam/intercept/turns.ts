@@ -15,9 +15,11 @@ export function afterTurns(turns: number, work: () => void): void {
   void takeTurns(turns, work)
 }
 
+const settled = Promise.resolve()
+
 /** One `await` is one turn, and takes less than `queueMicrotask`; that is for the last one: what `work` throws is no rejection. */
 async function takeTurns(turns: number, work: () => void): Promise<void> {
-  for (let left = turns; left > 1; left--) await undefined
+  for (let left = turns; left > 1; left--) await settled
   queueMicrotask(work)
 }
 
