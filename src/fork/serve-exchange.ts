@@ -4,6 +4,7 @@ import { errorAgain, observe } from '../replay/exchange.ts'
 import { fitted } from '../replay/fitted.ts'
 import { answerCut } from '../replay/cut.ts'
 import { headerDrift } from '../match/header-drift.ts'
+import { underLiveNumber } from '../match/rpc-answer.ts'
 import type { MatchRequest } from '../match/matcher.ts'
 import type { ExchangeState } from '../match/step.ts'
 import type { ExchangeControl, ExchangeSink, LiveRequest } from '../seam/intercept/index.ts'
@@ -47,7 +48,7 @@ export function forkExchange(
   switch (reply.from) {
     case 'place':
       if (live.via === 'stdio') run.progress.answered(reply.step.event.url, reply.step.bodyText, question.bodyText)
-      return inPlace(run, reply.step, fields, sink)
+      return inPlace(run, reply.step, fields, question.bodyText, sink)
     case 'event':
       return played(run, reply, fields, sink)
     case 'world':
@@ -76,7 +77,13 @@ function fieldsOf(
 }
 
 /** The recorded answer, piece by piece at its recorded places. */
-function inPlace(run: ForkRun, step: ExchangeState, fields: Fields, sink: ExchangeSink): ExchangeControl {
+function inPlace(
+  run: ForkRun,
+  step: ExchangeState,
+  fields: Fields,
+  bodyText: string,
+  sink: ExchangeSink,
+): ExchangeControl {
   const { event, items } = step
   const { redact, flags, imported } = run.tape.header
   const comparison = {
@@ -90,7 +97,8 @@ function inPlace(run: ForkRun, step: ExchangeState, fields: Fields, sink: Exchan
   const heard = run.account.began<ExchangeEvent>(fields, event)
   // What was asked is what was recorded; headers and host may be those of this machine.
   if (event.oneWay) heard.event.oneWay = true
-  const { response, error } = event
+  const { response: recorded, error } = event
+  const response = recorded && event.via !== 'stdio' ? underLiveNumber(recorded, step.bodyText, bodyText) : recorded
   let next = 1
   const piece = (recorded: Moment, deliver: (moment: Moment) => void): void => {
     const item = items[next++]

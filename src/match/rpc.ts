@@ -4,20 +4,20 @@ import type { Json } from '../tape/index.ts'
 import { firstDifference, own, parse } from './difference.ts'
 import type { FoundDrift, MatchRequest } from './matcher.ts'
 
-type Fields = { readonly [key: string]: Json }
+export type Fields = { readonly [key: string]: Json }
 
 /**
  * A JSON-RPC request without what its client numbers, and a greeting without what the client says of itself: its name, and
  * the version of the protocol it would like. The server answered with the version that the recorded session then spoke.
  *
- * Over stdio the scripted child answers under the live numbers, so both go: the id, and the token under which progress is
- * told. Over HTTP the answer has the recorded id.
+ * The id and the token under which progress is told go: the answer is given under the live ones. Over HTTP only what names
+ * its protocol is sure to be numbered so; `id` and `method` of another body may be those of an order.
  *
  * @param isForeign - the tape is the log of another client: what that client could do is not what the agent says
  */
 export function steadyRpc(request: Fields, via: MatchRequest['via'], isForeign: boolean): Fields {
   const named = request['method'] === 'initialize' ? withoutClient(request, isForeign) : request
-  return via === 'stdio' ? { ...withoutToken(named), id: null } : named
+  return via === 'stdio' || isRpcMessage(request) ? { ...withoutToken(named), id: null } : named
 }
 
 /** The same without the notes that the client of a log kept in `_meta`; `undefined` when it kept none. */
@@ -65,6 +65,11 @@ export class ProgressTokens {
   }
 }
 
+/** Whether a body names JSON-RPC 2.0 as its protocol. */
+export function isRpcMessage(value: Json | undefined): value is Fields {
+  return isMap(value) && own(value, 'jsonrpc') === '2.0'
+}
+
 /** Whether a body is a JSON-RPC request. */
 export function isRpcRequest(value: Json | undefined): value is Fields {
   return isMap(value) && Object.hasOwn(value, 'method') && Object.hasOwn(value, 'id')
@@ -74,7 +79,8 @@ function keyOf(url: string, token: Json): string {
   return `${JSON.stringify(token)} ${url}`
 }
 
-function tokenOf(request: Fields): Json | undefined {
+/** Under which progress is told. */
+export function tokenOf(request: Fields): Json | undefined {
   return own(fieldsOf(own(fieldsOf(own(request, 'params')), '_meta')), 'progressToken')
 }
 

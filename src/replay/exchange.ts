@@ -15,6 +15,7 @@ import { headerDrift } from '../match/header-drift.ts'
 import { answerCut } from './cut.ts'
 import type { Foreseen } from './expected.ts'
 import { hasKey } from '../match/idempotency.ts'
+import { underLiveNumber } from '../match/rpc-answer.ts'
 import type { Match } from '../match/matcher.ts'
 import { bodyNotRecorded } from '../playback/problems.ts'
 import type { ReplayRun } from './run.ts'
@@ -62,7 +63,8 @@ export function serveExchange(
   const { step } = answer
   const lost = step.event.request.unsearched ?? step.event.response?.unsearched
   if (lost !== undefined) throw run.problem(bodyNotRecorded(run.place(live.madeAt), step, lost))
-  const response = other === undefined ? step.event.response : transcoded(run, live, step, other.asked)
+  const whole = other === undefined ? step.event.response : transcoded(run, live, step, other.asked)
+  const response = whole && live.via !== 'stdio' ? underLiveNumber(whole, step.bodyText, question.bodyText) : whole
   run.checkOrder(step, live.madeAt)
   if (answer.level === 'exact') run.identical++
   if (live.via === 'stdio') run.progress.answered(step.event.url, step.bodyText, question.bodyText)
