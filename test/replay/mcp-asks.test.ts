@@ -132,6 +132,31 @@ describe.each(Object.keys(transports))('an MCP server that asks its client, over
       { ...goodManners, roots: ['file:///'] },
       /result\.roots\[0\]\.uri\n +recorded +file:\/\/\/desk\n +now +file:\/\/\/\n/,
     ],
+    'another argument of a tool': [
+      { ...goodManners, question: 'replace?' },
+      /params\.arguments\.question\n +recorded +refund\?\n +now +replace\?\n/,
+    ],
+    'another tool': [{ ...goodManners, then: ['roots'] }, /params\.name\n +recorded +grow\n +now +roots\n/],
+    'a tool called once more': [
+      { ...goodManners, then: ['grow', 'roots'] },
+      /params\.name\n +recorded +touch\n +now +roots\n/,
+    ],
+    'a tool left out': [
+      { ...goodManners, first: ['ask_user'] },
+      /skipped step \d+, (?:tools\/call|POST)[^]*Made instead/,
+    ],
+    'another resource': [
+      { ...goodManners, note: 'note://2' },
+      /params\.uri\n +recorded +note:\/\/1\n +now +note:\/\/2\n/,
+    ],
+    'a subscription left out': [
+      { ...goodManners, subscribes: false },
+      /skipped step 1[45], (?:resources\/subscribe|POST)[^]*Made instead/,
+    ],
+    'a call that is not cancelled any more': [
+      { ...goodManners, cancels: false },
+      /params\.reason\n +recorded +enough\n +now +McpError: MCP error -32001: Request timed out\n/,
+    ],
   }
   test.each(Object.keys(wrong))('%s is red, and named', async (how) => {
     const [manners, said] = wrong[how]!
