@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket as Ws, WebSocketServer } from 'ws'
+import { geminiLive, openaiRealtime } from '../../fixtures/realtime/models.ts'
 import { forkTape } from '../../src/fork/index.ts'
 import { openBudget } from '../../src/live/index.ts'
 import { createRecorder } from '../../src/record/index.ts'
@@ -26,58 +27,6 @@ interface Said {
 
 const json = (value: unknown): string => JSON.stringify(value)
 
-/** As OpenAI's realtime models answer: in pieces, a tool call, then an answer that uses its result; broken off when told to. */
-function openai(socket: Ws): void {
-  let reply = ''
-  let isOff = false
-  socket.send(json({ type: 'session.created', session: { id: `sess_${connections}` } }))
-  socket.on('message', (data: Buffer) => {
-    const said = JSON.parse(data.toString()) as Said
-    const item = said['item'] as { type?: string; output?: string } | undefined
-    if (said.type === 'session.update') socket.send(json({ type: 'session.updated', session: said['session'] }))
-    if (item?.type === 'function_call_output') reply = String(item.output)
-    if (said.type === 'response.cancel') {
-      isOff = true
-      socket.send(json({ type: 'response.done', response: { status: 'cancelled' } }))
-    }
-    if (said.type !== 'response.create') return
-    socket.send(json({ type: 'response.created' }))
-    if (reply === '') {
-      const call = { type: 'function_call', call_id: 'call_1', name: 'weather', arguments: '{"city":"Oslo"}' }
-      socket.send(json({ type: 'response.output_item.done', item: call }))
-      socket.send(json({ type: 'response.done', response: { status: 'completed', output: [call] } }))
-      return
-    }
-    const words = `It is ${reply} in Oslo and will stay so for all of the week, says the station at the harbour.`.split(
-      ' ',
-    )
-    const next = (): void => {
-      const word = words.shift()
-      if (isOff) return
-      if (word === undefined) {
-        socket.send(json({ type: 'response.done', response: { status: 'completed' } }))
-        return
-      }
-      socket.send(json({ type: 'response.output_text.delta', delta: word }))
-      setImmediate(next)
-    }
-    next()
-  })
-}
-
-/** As Gemini Live answers: JSON in binary frames. */
-function gemini(socket: Ws): void {
-  const say = (value: unknown): void => socket.send(Buffer.from(json(value)))
-  socket.on('message', (data: Buffer) => {
-    const said = JSON.parse(data.toString()) as Record<string, unknown>
-    if (said['setup']) say({ setupComplete: {} })
-    if (said['clientContent'])
-      say({ toolCall: { functionCalls: [{ id: 'f1', name: 'weather', args: { city: 'Oslo' } }] } })
-    if (said['toolResponse'])
-      say({ serverContent: { modelTurn: { parts: [{ text: json(said['toolResponse']) }] }, turnComplete: true } })
-  })
-}
-
 function plain(socket: Ws): void {
   socket.ping('are you there')
   socket.on('message', (data: Buffer, isBinary) => {
@@ -92,8 +41,8 @@ beforeAll(async () => {
   sockets.on('connection', (socket, request) => {
     connections++
     const path = String(request.url)
-    if (path.includes('realtime')) openai(socket)
-    else if (path.includes('Bidi')) gemini(socket)
+    if (path.includes('realtime')) openaiRealtime(socket)
+    else if (path.includes('Bidi')) geminiLive(socket)
     else plain(socket)
   })
   await once(http.listen(0, '127.0.0.1'), 'listening')
