@@ -39,7 +39,7 @@ import {
   type VirtualTimer,
 } from '../seam/intercept/index.ts'
 import { seamState } from '../seam/source.ts'
-import { type Draw, encodeValue, type Json, type PushFrame, type Tape, type WholeBody } from '../tape/index.ts'
+import { type Draw, encodeFor, type Json, type PushFrame, type Tape, type WholeBody } from '../tape/index.ts'
 import type { CompiledPlan } from './compile.ts'
 import { Account } from './branch-recorder.ts'
 import { Answers } from './answers.ts'
@@ -408,7 +408,7 @@ export class ForkRun {
   }
 
   encode(value: unknown): Json {
-    return this.redactor.json(encodeValue(value))
+    return this.redactor.json(encodeFor(this.tape.header.flags, value))
   }
 
   /** A step was asked for. */

@@ -1,7 +1,7 @@
 import { HarvestError } from '../errors/index.ts'
 import { requireNoSlowRule } from '../privacy/index.ts'
 import * as problem from '../playback/problems.ts'
-import { compareOutcome } from '../replay/replay.ts'
+import { compareOutcome, readOut } from '../replay/replay.ts'
 import type { RunOutcome } from '../match/types.ts'
 import {
   closeIdleConnections,
@@ -11,7 +11,6 @@ import {
   refusalOfLoaded,
   watchOutside,
 } from '../seam/intercept/index.ts'
-import { isUnreadResponse } from '../seam/shape.ts'
 import { seamState } from '../seam/source.ts'
 import { requireGrade } from '../tape/grade.ts'
 import { decodeValue, type Tape } from '../tape/index.ts'
@@ -74,13 +73,6 @@ async function attempt<T>(run: ForkRun, agent: (input: unknown) => T | PromiseLi
   for (let turns = 0; turns < 20 && run.steps.some(({ taken }) => !taken) && !run.departed; turns++)
     await new Promise<void>((resolve) => real.setImmediate(resolve))
   return value
-}
-
-/** A recorded run ends when the body of its response has been read: so does this one. */
-async function readOut<T>(value: T): Promise<T> {
-  if (!isUnreadResponse(value)) return value
-  const body = await value.arrayBuffer()
-  return new Response(body, value) as T
 }
 
 /** A run that ended before it had taken the kept steps left its tape as well. */

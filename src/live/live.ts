@@ -13,19 +13,12 @@ import {
 } from '../seam/intercept/index.ts'
 import type { ExchangeControl, LiveRequest, Responder } from '../seam/intercept/index.ts'
 import { isAllowed } from '../playback/allow.ts'
-import { compareOutcome } from '../replay/replay.ts'
+import { compareOutcome, readOut } from '../replay/replay.ts'
 import type { Escape, UninstrumentedIo, ReplayResult, RunOutcome } from '../match/types.ts'
 import { siteIn, userSite } from '../seam/caller.ts'
 import { argumentsOf, isThenable } from '../seam/shape.ts'
 import { seamState } from '../seam/source.ts'
-import {
-  type CallEvent,
-  decodeValue,
-  encodeValue,
-  type ExchangeEvent,
-  type Tape,
-  type TapeEvent,
-} from '../tape/index.ts'
+import { type CallEvent, decodeValue, encodeFor, type ExchangeEvent, type Tape, type TapeEvent } from '../tape/index.ts'
 import { type Budget } from './budget.ts'
 import { forward } from '../replay/forward.ts'
 import { offTape } from './off-tape.ts'
@@ -68,7 +61,7 @@ export async function runLive<T>(
   const unwatch = watchOutside(run.root)
   const { input } = tape.header
   const given = input === undefined ? undefined : decodeValue(input)
-  const work = async (): Promise<T> => await seamState().runs.run(run.root, () => agent(given))
+  const work = async (): Promise<T> => await seamState().runs.run(run.root, async () => readOut(await agent(given)))
   const outcome = await Promise.race([work(), gaveUp.promise]).then(
     (value): RunOutcome<T> => ({ status: 'returned', value }),
     (error: unknown): RunOutcome<T> => ({ status: 'threw', error }),
@@ -272,7 +265,7 @@ class LiveRun {
   }
 
   encode(value: unknown) {
-    return this.#redactor.json(encodeValue(value))
+    return this.#redactor.json(encodeFor(this.tape.header.flags, value))
   }
 
   offTape(what: string, madeAt: Error | undefined): HarvestError {

@@ -3,7 +3,13 @@ import { Prints, type PrintKey, printKeys, printVariable, redactorOfTape, type R
 import type { Json, Tape } from '../tape/index.ts'
 import type { FoundDrift } from './matcher.ts'
 
-/** A value the agent brought in itself, in the place of one the tape has a placeholder for, that could not be compared with it. */
+/** The kind of a part of a value that tapes do not hold. */
+export const hiddenPart = 'hidden part'
+
+/**
+ * What could not be compared with the tape: a value the agent brought in itself, in the place of one the tape has a placeholder for, or
+ * a part that no tape holds (`hidden part`).
+ */
 export interface NotCompared {
   readonly kind: string
   readonly placeholder: string

@@ -14,7 +14,7 @@ import { patchRandom } from '../seam/random.ts'
 import { isThenable, isUnreadResponse } from '../seam/shape.ts'
 import { currentRun, outsideRuns, seamState } from '../seam/source.ts'
 import { patchTimers } from '../seam/timers.ts'
-import { outsideFolder, type RecordedPins } from '../tape/index.ts'
+import { keepBody, outsideFolder, type RecordedPins } from '../tape/index.ts'
 import { aboutHeader, type AboutRun, subjectsOf } from './about.ts'
 import { observe } from './answer.ts'
 import { type Aside, asideOf, handleWithout, isInsideRun } from './aside.ts'
@@ -292,7 +292,11 @@ function settle<T>(result: Attempt<T>, run: RecordedRun | HeldRun, closed: () =>
   const failed = (error: unknown): void => end({ status: 'threw', error })
   const handOn = (answer: unknown): unknown => {
     const heard = isUnreadResponse(answer)
-      ? hearBody(answer, run.root, (body) => (body.status === 'failed' ? failed(body.error) : answered(answer)))
+      ? hearBody(answer, run.root, run.bodyCap, (body) => {
+          if (body.status === 'failed') return failed(body.error)
+          if (body.bytes !== undefined) keepBody(answer, body.bytes)
+          return answered(answer)
+        })
       : undefined
     if (heard === undefined) answered(answer)
     return heard ?? answer

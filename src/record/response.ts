@@ -2,8 +2,10 @@ import type { Observer } from '../seam/observe/observer.ts'
 import { onceInProcess } from '../seam/patch.ts'
 import { seamState } from '../seam/source.ts'
 
-/** How the reading of a body ended. */
-export type BodyEnd = { readonly status: 'read' } | { readonly status: 'failed'; readonly error: unknown }
+/** How the reading of a body ended; with its bytes where it was read to its end. */
+export type BodyEnd =
+  | { readonly status: 'read'; readonly bytes?: Uint8Array }
+  | { readonly status: 'failed'; readonly error: unknown }
 
 /**
  * The same response with a body that is heard: a handler of the Fetch API returns before the model has answered, and
@@ -12,19 +14,29 @@ export type BodyEnd = { readonly status: 'read' } | { readonly status: 'failed';
  * What is read behind the body happens in the run, whoever reads it. `ended` is called when the body was read, failed,
  * was given up by its reader, or will not be read: it was collected, or the process ends. Once or more.
  *
+ * @param cap - bytes that are kept of it
  * @returns `undefined` for a response that cannot be made again; it is untouched
  */
-export function hearBody(response: Response, run: Observer, ended: Ended): Response | undefined {
+export function hearBody(response: Response, run: Observer, cap: number, ended: Ended): Response | undefined {
   const inRun = <T>(work: () => T): T => seamState().runs.run(run, work)
   const reader = inRun(() => response.body!.getReader())
+  const pieces: Uint8Array[] = []
+  let size = 0
   const heard = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         untouched.delete(ended)
         try {
           const { done, value } = await inRun(() => reader.read())
-          if (!done) return controller.enqueue(value)
-          ended({ status: 'read' })
+          if (!done) {
+            // What is no bytes is no body, and fails whoever reads it as one.
+            size += value instanceof Uint8Array ? value.byteLength : Infinity
+            // A copy: whoever reads may take the memory over.
+            if (size <= cap) pieces.push(value.slice())
+            else pieces.length = 0
+            return controller.enqueue(value)
+          }
+          ended({ status: 'read', ...(size <= cap && { bytes: Buffer.concat(pieces) }) })
           controller.close()
         } catch (error) {
           ended({ status: 'failed', error })

@@ -9,6 +9,7 @@ import { urlOfCommand } from '../seam/stdio.ts'
 import {
   begunFlag,
   type CallEvent,
+  contentsFlag,
   createTapeWriter,
   currentFlags,
   encodeValue,
@@ -162,7 +163,7 @@ export class RecordedRun implements Recording {
           ...input,
           startedAt: past?.startedAt ?? new Date(epoch()).toISOString(),
           recorder: `vitest-harvest/${version}`,
-          flags: [...currentFlags, headersFlag, redactorFlag, begunFlag],
+          flags: [...currentFlags, headersFlag, redactorFlag, begunFlag, contentsFlag],
           pins: options.pins,
           ...(options.process === undefined ? {} : { process: options.process }),
           ...options.said?.(),

@@ -36,6 +36,7 @@ export function serveCall(
   if (call.revive === undefined) run.served(call.name, step)
   run.checkOrder(step)
   run.compareValues(step, undefined, () => ({ args }))
+  if (call.kind !== 'value') run.noteHidden(run.hidden.ofArguments(call.args[0]), step)
   const heard: Mutable<CallEvent> = {
     kind: call.kind,
     n: run.nextN(),

@@ -13,12 +13,13 @@ import {
 import { isUnreadResponse } from '../seam/shape.ts'
 import { seamState } from '../seam/source.ts'
 import { requireGrade } from '../tape/grade.ts'
-import { decodeValue, encodeValue, type Json, type Outcome, type Tape } from '../tape/index.ts'
+import { decodeValue, encodeValue, keepBody, type Json, type Outcome, type Tape } from '../tape/index.ts'
 import { checkDrift } from '../match/drift-option.ts'
 import { checkHosts } from '../match/hosts-option.ts'
 import * as problem from '../playback/problems.ts'
 import { sharedWhileLoading } from './loading.ts'
 import { outsideAnswers } from './outside-answers.ts'
+import { withRecordedParts } from './hidden-parts.ts'
 import { ReplayRun, type RunSettings } from './run.ts'
 import { isSameError } from './same-error.ts'
 import { linkTimeOut } from './time-out.ts'
@@ -90,10 +91,16 @@ async function attempt<T>(run: ReplayRun, agent: (input: unknown) => T | Promise
   return value
 }
 
-/** A recorded run ends when the body of its response has been read: so does a replayed one. */
-async function readOut<T>(value: T & Response): Promise<T> {
+/**
+ * What the agent returned, a response with its body read: a recorded run ends when that was read, and so do all others. A response is
+ * made again, for a body can be read only once.
+ */
+export async function readOut<T>(value: T): Promise<T> {
+  if (!isUnreadResponse(value)) return value
   const body = await value.arrayBuffer()
-  return new Response(body, value) as T
+  const again = new Response(body, value)
+  keepBody(again, new Uint8Array(body))
+  return again as T
 }
 
 /** Requests made just before the answer are still on their way to the interceptors: they are part of the run. */
@@ -119,6 +126,7 @@ export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual
   const { gate, draws, tape } = run
   requireNoSlowRule(tape)
   run.compareValues(undefined, undefined, () => ({ outcome: run.encode(outcomeOf(outcome)) }))
+  if (outcomeEqual === true) run.noteHidden(run.hidden.ofOutcome(outcome))
   return {
     tape,
     outcome,
@@ -170,8 +178,10 @@ export function compareOutcome(
 export function isSameOutcome(encode: (value: unknown) => Json, recorded: Outcome, live: RunOutcome): boolean {
   if (recorded.status !== live.status) return false
   if (live.status === 'returned') {
-    const value = recorded.status === 'returned' ? (recorded.value ?? encodeValue(undefined)) : undefined
-    return value !== undefined && canonicalJson(value) === canonicalJson(encode(live.value))
+    if (recorded.status !== 'returned') return false
+    // `null` is a value: of old tapes alone, one that has none returned `undefined`.
+    const { value = encodeValue(undefined) } = recorded
+    return canonicalJson(value) === canonicalJson(withRecordedParts(value, encode(live.value)))
   }
   return recorded.status === 'threw' && isSameError(recorded.error, encode(live.error))
 }

@@ -50,6 +50,7 @@ export function responderOf(run: ReplayRun, inside: number | undefined): Respond
       const encoded = data === undefined ? {} : { data: run.encode(data) }
       run.announced({ kind: 'mark', name: said, ...encoded }, inside)
       run.compareValues(undefined, undefined, () => ({ [`mark ${said}`]: encoded.data ?? null }))
+      run.noteHidden(run.hidden.of(`mark ${said}`, data))
       return data
     },
     state(name, value) {
@@ -61,6 +62,7 @@ export function responderOf(run: ReplayRun, inside: number | undefined): Respond
       const encoded = run.encode(body)
       run.announced({ kind: 'message', from: sender, to: receiver, body: encoded }, inside)
       run.compareValues(undefined, undefined, () => ({ [`message to ${receiver}`]: encoded }))
+      run.noteHidden(run.hidden.of(`message to ${receiver}`, body))
     },
     exchange: (live: LiveRequest, sink: ExchangeSink): ExchangeControl => serveExchange(run, live, sink, inside),
     expects: (stated) => run.expected.find(stated),

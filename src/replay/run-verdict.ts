@@ -1,7 +1,7 @@
 import { HarvestError } from '../errors/index.ts'
 import { changedQuestions, type ChangedQuestion } from './changed-questions.ts'
 import { firstDifference } from '../match/difference.ts'
-import { encodeValue } from '../tape/index.ts'
+import { encodeFor, type Json } from '../tape/index.ts'
 import { comparedFacts } from './same-error.ts'
 import { withLosses } from '../playback/problems.ts'
 import type { ReplayResult, RunOutcome } from '../match/types.ts'
@@ -103,11 +103,12 @@ export function describeEnding(live: RunOutcome): string {
 
 function otherOutcome({ tape, outcome }: ReplayResult): HarvestError {
   const ended = tape.close?.outcome
+  const encode = (value: unknown): Json => encodeFor(tape.header.flags, value)
   const found =
     ended?.status === 'threw' && outcome.status === 'threw'
-      ? firstDifference(comparedFacts(ended.error), comparedFacts(encodeValue(outcome.error)))
+      ? firstDifference(comparedFacts(ended.error), comparedFacts(encode(outcome.error)))
       : ended?.status === 'returned' && outcome.status === 'returned'
-        ? firstDifference(ended.value ?? encodeValue(undefined), encodeValue(outcome.value))
+        ? firstDifference(ended.value === undefined ? encode(undefined) : ended.value, encode(outcome.value))
         : undefined
   return new HarvestError('HARVEST_OUTCOME', {
     what:

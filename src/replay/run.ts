@@ -5,7 +5,7 @@ import { siteIn, userSite } from '../seam/caller.ts'
 import type { ChildMode, UninstrumentedIo, LiveRequest, Responder } from '../seam/intercept/index.ts'
 import { type ChildSettings, messageOf, unnamedChild, urlOfCommand } from '../seam/stdio.ts'
 import {
-  encodeValue,
+  encodeFor,
   headersFlag,
   type Json,
   lossesIn,
@@ -37,6 +37,7 @@ import type { HeaderComparison } from '../match/header-drift.ts'
 import { HeaderRedactor } from '../match/header-redactor.ts'
 import { recordedHosts } from '../match/hosts-option.ts'
 import { IdempotencyKeys } from '../match/idempotency.ts'
+import { HiddenParts } from './hidden-parts.ts'
 import { isImporting } from './importing.ts'
 import { LostAwaits } from './lost-awaits.ts'
 import { type Match, type FoundDrift, Matcher, type MatchRequest } from '../match/matcher.ts'
@@ -111,6 +112,7 @@ export class ReplayRun {
   readonly #cuts: readonly WholeBody[]
   readonly #keyNames: ReadonlyMap<string, ReadonlySet<string>>
   readonly expected = new ExpectedRequest(this)
+  readonly hidden: HiddenParts
   readonly lostAwaits: LostAwaits
   readonly budget: RecordedBudget
   readonly tools: Tools
@@ -183,6 +185,7 @@ export class ReplayRun {
     this.#recordedHost = recordedHosts(settings.hosts)
     this.steps = stepStates(tape)
     this.lostAwaits = new LostAwaits(tape)
+    this.hidden = new HiddenParts(tape, () => this.redactor)
     this.clients = new Clients(tape)
     this.#values = new RedactedValues(tape, settings.constants)
     this.redactor = redactorOfTape(tape, this.#values.numbering)
@@ -426,6 +429,7 @@ export class ReplayRun {
     const site = (): string | undefined => this.place().site
     const left = this.states.called(name, () => this.encode(value), body, site)
     if (left === undefined) return
+    this.noteHidden(this.hidden.of(`state ${name}`, value))
     const where = inside === undefined ? {} : { in: inside }
     this.events.push({ kind: 'state', n: this.nextN(), at: this.gate.now, ...where, name, ...left })
   }
@@ -491,8 +495,12 @@ export class ReplayRun {
     const numbers = step === undefined ? {} : { step: step.event.n, stepNumber: step.number }
     for (const one of notCompared) this.notCompared.push({ ...one, ...numbers })
     for (const found of drift) this.drifted(at, madeAt, found)
+    this.#judgeNotCompared(notCompared, at, madeAt)
+  }
+
+  #judgeNotCompared(parts: readonly NotCompared[], at: StepState | undefined, madeAt: Error | undefined): void {
     if (this.#settings.redacted !== 'fail') return
-    for (const { path, placeholder, why } of notCompared)
+    for (const { path, placeholder, why } of parts)
       this.drifted(at, madeAt, { class: 'redacted', path, recorded: placeholder, live: `not compared: ${why}` })
   }
 
@@ -509,6 +517,13 @@ export class ReplayRun {
   /** Whether the tape is asked for this very address: no option of the replay stands between. */
   isAskedAt(url: string): boolean {
     return this.#recordedHost(url) === url
+  }
+
+  /** Says which parts of a value the tape holds nothing of. */
+  noteHidden(parts: readonly NotCompared[], step?: StepState): void {
+    const numbers = step === undefined ? {} : { step: step.event.n, stepNumber: step.number }
+    this.notCompared.push(...parts.map((part) => ({ ...part, ...numbers })))
+    this.#judgeNotCompared(parts, step ?? this.last ?? this.steps[0], undefined)
   }
 
   question(live: LiveRequest): MatchRequest {
@@ -537,7 +552,7 @@ export class ReplayRun {
   }
 
   encode(value: unknown): Json {
-    return this.redactor.json(encodeValue(value))
+    return this.redactor.json(encodeFor(this.tape.header.flags, value))
   }
 
   escape(kind: string, target: string, madeAt?: Error): Error | undefined {

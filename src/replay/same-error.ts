@@ -1,9 +1,9 @@
 import { at, listAt, mapAt } from '../json/canonical.ts'
 import { canonicalJson } from '../providers/index.ts'
-import { isPlain, type Json } from '../tape/index.ts'
+import type { Json } from '../tape/index.ts'
 
 /**
- * Errors are the same when name, message, code, their own fields of plain data and their causes are. The rest may differ,
+ * Errors are the same when name, message, code, their own fields of data and their causes are. The rest may differ,
  * such as a stack or a request object, and the number an operating system has for its `code`.
  */
 export function isSameError(recorded: Json, live: Json): boolean {
@@ -13,11 +13,19 @@ export function isSameError(recorded: Json, live: Json): boolean {
 /** Compared below, whether an error has them of its own or of its class, and what depends on the operating system. */
 const apart: ReadonlySet<string> = new Set(['name', 'message', 'errno'])
 
+/** Data alone: no instance of a class, no function, and no headers, which have names of requests in them. */
+function isData(value: Json): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  return !notData.has(at(value, '$type') as string) && Object.values(value).every((item: Json) => isData(item))
+}
+
+const notData: ReadonlySet<string> = new Set(['instance', 'function', 'headers', 'error', 'unreadable'])
+
 /** What of an error is compared. */
 export function comparedFacts(error: Json): Json {
   // Anything can be thrown; what is not an error is compared as a value.
   if (at(error, '$type') !== 'error') return error
-  const fields = Object.entries(mapAt(error, 'fields')).filter(([key, value]) => !apart.has(key) && isPlain(value))
+  const fields = Object.entries(mapAt(error, 'fields')).filter(([key, value]) => !apart.has(key) && isData(value))
   const cause = at(error, 'cause')
   return {
     name: at(error, 'name') ?? null,

@@ -1,4 +1,7 @@
+// Over 300 lines: a case for each kind of value.
 import { types } from 'node:util'
+import { contentsOf, hasSymbols, mayHide } from './contents.ts'
+import { contentsFlag } from './flags.ts'
 import type { Json } from './types.ts'
 
 /**
@@ -7,10 +10,34 @@ import type { Json } from './types.ts'
  * `decodeValue` makes an equal value of it, with three kinds of loss: class instances become plain objects (an
  * error of a class of yours becomes an `Error` with its name), functions become functions that throw, and what
  * could not be read (a getter that throws, a revoked proxy) becomes `undefined`. Shared references and cycles
- * stay. Never throws, and calls nothing of the value but its getters.
+ * stay. Never throws, and calls nothing of the value but its getters. What classes of the platform say of themselves at once
+ * (the status of a `Response`, the size of a `Blob`) stands beside the fields, as `contents`.
  */
 export function encodeValue(value: unknown): Json {
-  return new Encoder().document(value)
+  return new Encoder({}).document(value)
+}
+
+interface EncodeOptions {
+  /** Gets the parts that are not in the result. */
+  readonly hidden?: HiddenPart[]
+  /** Default true. False: as tapes have it that are without `contents-1`. */
+  readonly contents?: boolean
+}
+
+/** As {@link encodeValue}, to be compared with what a tape of these flags holds. */
+export function encodeFor(flags: readonly string[], value: unknown, hidden?: HiddenPart[]): Json {
+  return new Encoder({ contents: flags.includes(contentsFlag), ...(hidden && { hidden }) }).document(value)
+}
+
+/** What a function hides. */
+export const functionCode = 'the code of a function'
+
+/** A part of a value that its encoded form says nothing of. */
+export interface HiddenPart {
+  /** Where: `.total`; empty for the value itself. */
+  readonly at: string
+  /** What: `the body of a Response`, `the code of a function`. */
+  readonly what: string
 }
 
 /** Whether an encoded value is the JSON it looks like: no date or class that was encoded, and no key that a case refuses. */
@@ -32,9 +59,16 @@ interface Place {
 const levelCap = 100
 
 class Encoder {
+  readonly #hidden: HiddenPart[] | undefined
+  readonly #hasContents: boolean
   readonly #places = new Map<object, Place>()
   readonly #rest: { readonly value: object; readonly place: Place }[] = []
   readonly #references: { readonly node: Fields; readonly target: Place }[] = []
+
+  constructor({ hidden, contents = true }: EncodeOptions) {
+    this.#hidden = hidden
+    this.#hasContents = contents
+  }
 
   document(value: unknown): Json {
     const root: Place = { parent: undefined, step: '' }
@@ -63,6 +97,7 @@ class Encoder {
       case 'symbol':
         return symbolJson(value)
       case 'function':
+        this.#hides(place, functionCode)
         return functionJson(value)
       case 'object':
         return value === null ? null : this.#reference(value, place, level)
@@ -87,12 +122,24 @@ class Encoder {
     return { $type: 'rest', at }
   }
 
+  #hides(place: Place, what: string): void {
+    this.#hidden?.push({ at: pathOf(place), what })
+  }
+
   #object(value: object, place: Place, level: number): Json {
     try {
+      if (this.#hidden !== undefined) this.#lookForHidden(value, place)
       return this.#special(value, place, level) ?? this.#fielded(value, place, level)
     } catch (error) {
       return unreadable(error)
     }
+  }
+
+  #lookForHidden(value: object, place: Place): void {
+    if (kindOf(value) !== 'instance' && hasSymbols(value)) this.#hides(place, 'fields with a symbol for a name')
+    const isFielded =
+      types.isDate(value) || types.isRegExp(value) || types.isMap(value) || types.isSet(value) || value instanceof URL
+    if (isFielded && Object.keys(value).length > 0) this.#hides(place, `the fields of a ${classNameOf(value) ?? ''}`)
   }
 
   /** Values that are not lists or fields; `undefined` for those that are. */
@@ -163,7 +210,14 @@ class Encoder {
     const fields = this.#fields(value, keys, below(place, 'fields'), level + 2)
     if (kind === 'plain') return { $type: 'object', fields }
     if (kind === 'bare') return { $type: 'object', prototype: null, fields }
-    return { $type: 'instance', class: classNameOf(value) ?? '', fields }
+    const name = classNameOf(value) ?? ''
+    const contents = this.#hasContents ? contentsOf(value) : undefined
+    const isHiding = this.#hidden !== undefined && contents === undefined && mayHide(value)
+    const hidden = isHiding ? 'what lies behind the fields' : contents?.hidden
+    if (hidden !== undefined) this.#hides(place, `${hidden} of a ${name || 'class without a name'}`)
+    if (contents === undefined) return { $type: 'instance', class: name, fields }
+    const held = this.#fields(contents.facts, Object.keys(contents.facts), below(place, 'contents'), level + 2)
+    return { $type: 'instance', class: name, fields, contents: held }
   }
 
   /** Fields as an object, or as pairs when one is called `__proto__`: no object of a tape has such a key. */
@@ -209,6 +263,14 @@ function pointerOf(place: Place, prefix: string): string {
   for (; at !== undefined; at = at.parent) steps.push(at.step)
   const moved = steps.at(-1)!.startsWith('/rest/')
   return (moved ? '' : prefix) + steps.reverse().join('')
+}
+
+/** As people write it. */
+function pathOf(place: Place): string {
+  const steps: string[] = []
+  for (let at: Place | undefined = place; at?.parent !== undefined; at = at.parent) steps.push(at.step.slice(1))
+  const named = steps.reverse().filter((step) => step !== 'fields' && step !== 'contents')
+  return named.map((step) => (/^\d+$/.test(step) ? `[${step}]` : `.${step}`)).join('')
 }
 
 /** RFC 6901. */

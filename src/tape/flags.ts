@@ -8,6 +8,7 @@
  *   credentials without the keys: one that is missing was not sent.
  * - `redactor-2`: secrets were found as the second version of the finders finds them; without it, as the first does.
  * - `branch-1`: the tape begins with the events of its parent.
+ * - `contents-1`: values hold what instances of classes of the platform say of themselves: a `Response` its status.
  * - `begun-1`: a step may stand on several lines, the first of them written when it began.
  */
 export const currentFlags: readonly string[] = ['gate-1', 'draws-by-package-1']
@@ -24,5 +25,15 @@ export const branchFlag = 'branch-1'
 /** Written by the recorder: steps stand on the tape when they begin. Versions that know nothing of that refuse the tape. */
 export const begunFlag = 'begun-1'
 
+/** Written by the recorder. A branch has it when its parent has. */
+export const contentsFlag = 'contents-1'
+
 /** Every flag this version can replay: those it writes and those of older versions. */
-export const knownFlags: readonly string[] = [...currentFlags, headersFlag, redactorFlag, branchFlag, begunFlag]
+export const knownFlags: readonly string[] = [
+  ...currentFlags,
+  headersFlag,
+  redactorFlag,
+  branchFlag,
+  begunFlag,
+  contentsFlag,
+]

@@ -11,7 +11,7 @@ import {
   verdictFrom,
 } from '../replay/index.ts'
 import type { ReplayResult, RunOutcome } from '../match/types.ts'
-import { encodeValue, type Json } from '../tape/index.ts'
+import { encodeFor, encodeValue, type Json } from '../tape/index.ts'
 import { compareTraces, matchOutcome, type MatchOptions, traceOf } from '../trace/index.ts'
 
 /** One way in which a replay is not what its case says. */
@@ -243,7 +243,8 @@ function outcome(kase: Case, run: ReplayResult): Difference | undefined {
   const { outcome: live } = run
   const hasThrown = live.status === 'threw'
   const wanted = hasThrown ? expectedError(kase.outcome) : kase.outcome
-  const actual = hasThrown ? factsOfError(encodeValue(live.error)) : encodeValue(live.value)
+  const encode = (value: unknown): Json => encodeFor(run.tape.header.flags, value)
+  const actual = hasThrown ? factsOfError(encode(live.error)) : encode(live.value)
   // A live run answers the same in its own way; a replay has the recorded answers.
   const isReplay = run.comparison.messages !== undefined
   const recorded = isReplay && run.tape.close ? saidOutcome(run.tape.close.outcome) : undefined
@@ -285,7 +286,7 @@ function recordedOutcome(kase: Case, { tape, outcome: live, comparison }: Replay
   })
   const before =
     recorded.status === 'returned' ? (recorded.value ?? null) : recorded.status === 'threw' ? recorded.error : null
-  const now = encodeValue(live.status === 'returned' ? live.value : live.error)
+  const now = encodeFor(tape.header.flags, live.status === 'returned' ? live.value : live.error)
   return {
     aspect: 'outcome',
     error,

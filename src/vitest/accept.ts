@@ -14,7 +14,7 @@ import {
 import { runDigest } from '../fork/run-digest.ts'
 import { acceptedPins, type CasePins, type GitState, pinsOfReplay } from '../provenance/index.ts'
 import type { ReplayResult } from '../match/types.ts'
-import { encodeValue, type TapeEvent } from '../tape/index.ts'
+import { encodeFor, type Json, type TapeEvent } from '../tape/index.ts'
 import { type MatchOptions, traceOf } from '../trace/index.ts'
 import { type CaseUpdate, updateArtifact } from './channel.ts'
 import type { UpdateMode } from './update-mode.ts'
@@ -115,8 +115,8 @@ function asksTheSame(before: CasePins, { accepted }: CasePins): boolean {
 function changesFor({ kase, run, open, git, mode, approval }: Acceptance): CaseChanges {
   const has = (aspect: Difference['aspect']) => open.some((difference) => difference.aspect === aspect)
   const { outcome } = run
-  const ended =
-    outcome.status === 'returned' ? encodeValue(outcome.value) : throwing(factsOfError(encodeValue(outcome.error)))
+  const encode = (value: unknown): Json => encodeFor(run.tape.header.flags, value)
+  const ended = outcome.status === 'returned' ? encode(outcome.value) : throwing(factsOfError(encode(outcome.error)))
   const recorded = run.tape.close && saidOutcome(run.tape.close.outcome)
   return {
     ...((has('trace') || has('baseline')) && { baseline: traceOf(run.events) }),

@@ -1,4 +1,5 @@
 import { neutralLine } from '../errors/index.ts'
+import { hiddenPart } from '../match/redacted.ts'
 import type { CaseReport } from './channel.ts'
 
 /** One case of a run, as Vitest judged it. */
@@ -144,12 +145,17 @@ const counted: readonly (readonly [
 ])[] = [
   ['Drift', '', ({ drift }) => spellingOnly(drift), 'drift'],
   ['Tools', 'code run: ', ({ ran }) => ran],
-  ['Redacted', 'not compared: ', ({ notCompared }) => notCompared, 'notCompared'],
+  ['Redacted', 'not compared: ', ({ notCompared }) => apart(notCompared, (kind) => kind !== hiddenPart), 'notCompared'],
+  ['Contents', 'not compared: ', ({ notCompared }) => apart(notCompared, (kind) => kind === hiddenPart), 'notCompared'],
 ]
 
 /** Changed questions have lines of their own; these are the classes that change none. */
 function spellingOnly(drift: Counts = {}): Counts {
-  return Object.fromEntries(Object.entries(drift).filter(([name]) => name === 'encoding' || name === 'bookkeeping'))
+  return apart(drift, (name) => name === 'encoding' || name === 'bookkeeping')
+}
+
+function apart(counts: Counts = {}, isOne: (name: string) => boolean): Counts {
+  return Object.fromEntries(Object.entries(counts).filter(([name]) => isOne(name)))
 }
 
 function sumOf(parts: readonly Counts[]): string {

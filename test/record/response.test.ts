@@ -7,7 +7,7 @@ import v8 from 'node:v8'
 import vm from 'node:vm'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { createRecorder, mark, tool } from '../../src/record/index.ts'
-import { replayTape } from '../../src/replay/index.ts'
+import { replayTape, verdictOf } from '../../src/replay/index.ts'
 import { readTape, type Tape } from '../../src/tape/index.ts'
 import { type Model, startModel } from './model.ts'
 
@@ -185,4 +185,23 @@ test('a replay reads the body too: the same handler, offline, with nothing left 
   expect(result.comparison).toMatchObject({ recorded: 3, served: 3, identical: 3, outcomeEqual: true })
   const { outcome } = result
   expect(outcome.status === 'returned' && (await outcome.value.text())).toContain('on its way')
+})
+
+test('its status, its headers and the body that was read are on the tape, and compared', async () => {
+  const { run, tape } = recording()
+  const answer = (total: number) => Response.json({ total }, { status: 201 })
+  await run(() => answer(25)).text()
+  expect(tape().close?.outcome).toMatchObject({ value: { contents: { status: 201, body: { total: 25 } } } })
+  const verdict = async (made: Response): Promise<string> => verdictOf(await replayTape(tape(), () => made)).verdict
+  expect(await verdict(answer(25))).toBe('same')
+  expect(await verdict(answer(2500))).toBe('different')
+  expect(await verdict(Response.json({ total: 25 }, { status: 500 }))).toBe('different')
+})
+
+test('a body that nobody read to its end is not compared, and that is said', async () => {
+  const { run, tape } = recording()
+  await run(() => new Response('a long story')).body?.cancel()
+  const { notCompared, ...replayed } = await replayTape(tape(), () => new Response('another story'))
+  expect(verdictOf({ notCompared, ...replayed }).verdict).toBe('same')
+  expect(notCompared).toMatchObject([{ path: 'outcome', placeholder: 'the body of a Response' }])
 })

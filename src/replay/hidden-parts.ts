@@ -1,0 +1,79 @@
+import { at, isList, isMap, without } from '../json/canonical.ts'
+import { hiddenPart, type NotCompared } from '../match/redacted.ts'
+import type { RunOutcome } from '../match/types.ts'
+import type { Redactor } from '../privacy/index.ts'
+import { encodeFor, functionCode, type HiddenPart, type Json, type Tape } from '../tape/index.ts'
+
+/** Parts of values that a tape holds nothing of: nobody knows whether they are the recorded ones. */
+export class HiddenParts {
+  readonly #tape: Tape
+  readonly #redactor: () => Redactor
+
+  constructor(tape: Tape, redactor: () => Redactor) {
+    this.#tape = tape
+    this.#redactor = redactor
+  }
+
+  /** @param path - where the value stands, such as `message to worker` */
+  of(path: string, value: unknown): readonly NotCompared[] {
+    return this.#named(path, this.#find(value).parts)
+  }
+
+  /** Functions among arguments are callbacks: that those do not run is said when they are recorded. */
+  ofArguments(args: unknown): readonly NotCompared[] {
+    const { parts } = this.#find(args)
+    return this.#named(
+      'args',
+      parts.filter(({ what }) => what !== functionCode),
+    )
+  }
+
+  ofOutcome(outcome: RunOutcome): readonly NotCompared[] {
+    const { json, parts } = this.#find(outcome.status === 'returned' ? outcome.value : outcome.error)
+    // Of an error only data is compared, and all of it is on the tape.
+    if (outcome.status === 'threw' && at(json, '$type') === 'error') return []
+    const ended = this.#tape.close?.outcome
+    const recorded = ended?.status === 'returned' ? ended.value : undefined
+    const isUnheard = recorded !== undefined && withRecordedParts(recorded, json) !== json
+    return this.#named('outcome', isUnheard ? [...parts, unheard] : parts)
+  }
+
+  #find(value: unknown): { readonly json: Json; readonly parts: readonly HiddenPart[] } {
+    const parts: HiddenPart[] = []
+    const json = encodeFor(this.#tape.header.flags, value, parts)
+    const dropped = this.#droppedHeaders(json)
+    return { json, parts: dropped === 0 ? parts : [...parts, { at: '', what: `headers (${dropped})` }] }
+  }
+
+  #droppedHeaders(json: Json): number {
+    if (typeof json !== 'object' || json === null) return 0
+    if (at(json, '$type') !== 'headers')
+      return Object.values(json).reduce((sum: number, item: Json) => sum + this.#droppedHeaders(item), 0)
+    const entries = at(json, 'entries')
+    if (!isList(entries)) return 0
+    // Their names decide, and a value would count as one that the agent brought.
+    const names = entries.map((pair) => [String((pair as readonly Json[])[0]), ''] as const)
+    return names.length - this.#redactor().headers(names).length
+  }
+
+  #named(path: string, parts: readonly HiddenPart[]): readonly NotCompared[] {
+    return parts.map(({ at: below, what }) => ({
+      kind: hiddenPart,
+      placeholder: what,
+      path: path + this.#redactor().text(below),
+      why: `not on the tape: ${this.#redactor().text(what)}`,
+    }))
+  }
+}
+
+/** The body of a returned response that was not heard to its end: whoever asked stopped reading, or it was too long. */
+const unheard: HiddenPart = { at: '', what: 'the body of a Response' }
+
+/** A returned value without what the recorder did not hear of the recorded one. */
+export function withRecordedParts(recorded: Json, live: Json): Json {
+  const [before, now] = [at(recorded, 'contents'), at(live, 'contents')]
+  const isUnheard = at(recorded, 'class') === 'Response' && isMap(before) && !Object.hasOwn(before, 'body')
+  return isUnheard && isMap(live) && isMap(now) && Object.hasOwn(now, 'body')
+    ? { ...live, contents: without(now, 'body') }
+    : live
+}

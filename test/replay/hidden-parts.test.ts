@@ -1,0 +1,180 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { message, tool } from '../../src/record/index.ts'
+import { installReplay, replayTape, verdictOf } from '../../src/replay/index.ts'
+import { contentsFlag, currentFlags, encodeValue, type Tape } from '../../src/tape/index.ts'
+import { Recording } from './tapes.ts'
+
+beforeAll(() => installReplay())
+
+class Money {
+  readonly #cents: number
+  readonly currency = 'EUR'
+  constructor(cents: number) {
+    this.#cents = cents
+  }
+  toString(): string {
+    return `${this.#cents}`
+  }
+}
+class Price {
+  readonly cents: number
+  constructor(cents: number) {
+    this.cents = cents
+  }
+}
+
+function form(amount: string): FormData {
+  const data = new FormData()
+  data.append('amount', amount)
+  return data
+}
+function aborted(isAborted: boolean): AbortSignal {
+  const controller = new AbortController()
+  if (isAborted) controller.abort()
+  return controller.signal
+}
+
+/** Each as it was recorded and as it is now. */
+const compared: readonly (readonly [name: string, recorded: unknown, now: unknown])[] = [
+  ['the status of a Response', new Response(null, { status: 200 }), new Response(null, { status: 500 })],
+  ['a header of a Response', Response.json(1), new Response('1', { headers: { 'content-type': 'text/x' } })],
+  ['the address of a Request', new Request('http://h.example/a'), new Request('http://h.example/b')],
+  ['the size of a Blob', new Blob(['a']), new Blob(['ab'])],
+  ['the type of a Blob', new Blob([], { type: 'text/a' }), new Blob([], { type: 'text/b' })],
+  ['the name of a File', new File([], 'a'), new File([], 'b')],
+  ['a field of FormData', form('1'), form('2')],
+  ['an AbortSignal', aborted(false), aborted(true)],
+  ['a field of an instance', new Price(1), new Price(2)],
+  ['null and undefined', null, undefined],
+]
+
+/** What a tape does not hold, and how that is said. */
+const hidden: readonly (readonly [name: string, value: unknown, said: string])[] = [
+  ['a body that is inside of a value', new Response('x'), 'the body of a Response'],
+  ['the bytes of a Blob', new Blob(['x']), 'the bytes of a Blob'],
+  ['private fields', new Money(1), 'what lies behind the fields of a Money'],
+  ['a promise', Promise.resolve(1), 'what lies behind the fields of a Promise'],
+  ['a generator', (function* () {})(), 'what lies behind the fields of a class without a name'],
+  ['an instance of a class of the platform', new Intl.Collator(), 'what lies behind the fields of a Collator'],
+  ['fields of a Set', Object.assign(new Set(), { label: 'x' }), 'the fields of a Set'],
+  ['fields named by symbols', { [Symbol.for('x')]: 1 }, 'fields with a symbol for a name'],
+]
+
+function tapeOf(fill: (recording: Recording) => void, value: unknown, flags = [contentsFlag]): Tape {
+  const recording = new Recording()
+  fill(recording)
+  const tape = recording.tape({ value: encodeValue(value) })
+  return { ...tape, header: { ...tape.header, flags: [...currentFlags, ...flags] } }
+}
+
+const look = tool('look', async (_: object) => 'ok')
+const asArgument = (value: unknown) =>
+  tapeOf((recording) => recording.call('look', encodeValue({ value }), 'ok'), 'done')
+const asMessage = (value: unknown) => tapeOf((recording) => recording.message('a', 'b', encodeValue({ value })), 'done')
+
+describe('what an instance holds beside its fields is compared', () => {
+  test.each(compared)('%s', async (_, recorded, now) => {
+    const verdicts = async (value: unknown) => {
+      const runs = [
+        await replayTape(
+          tapeOf(() => undefined, { value: recorded }),
+          () => ({ value }),
+        ),
+        await replayTape(asArgument(recorded), async () => (await look({ value }), 'done')),
+        await replayTape(asMessage(recorded), () => (message('a', 'b', { value }), 'done')),
+      ]
+      return runs.map((run) => verdictOf(run).verdict)
+    }
+    expect(await verdicts(recorded)).toEqual(['same', 'same', 'same'])
+    // To a tool, what is undefined is as good as absent, and null is not: see `presentArgs`.
+    expect(await verdicts(now)).toEqual(['different', 'different', 'different'])
+  })
+
+  test('a tape that was recorded before that says so, and is as green as before', async () => {
+    const old = tapeOf(() => undefined, {}, [])
+    const value = { $type: 'instance', class: 'Response', fields: {} }
+    const tape = { ...old, close: { ...old.close!, outcome: { status: 'returned' as const, value } } }
+    const run = await replayTape(tape, () => new Response(null, { status: 500 }))
+    expect(verdictOf(run).verdict).toBe('same')
+    expect(run.notCompared).toMatchObject([
+      { path: 'outcome', placeholder: 'what lies behind the fields of a Response' },
+    ])
+  })
+})
+
+describe('what a tape does not hold is listed as not compared', () => {
+  test.each(hidden)('%s', async (_, value, said) => {
+    const runs = [
+      await replayTape(
+        tapeOf(() => undefined, { value }),
+        () => ({ value }),
+      ),
+      await replayTape(asArgument(value), async () => (await look({ value }), 'done')),
+      await replayTape(asMessage(value), () => (message('a', 'b', { value }), 'done')),
+    ]
+    const places = ['outcome', 'args', 'message to b']
+    for (const [at, run] of runs.entries()) {
+      expect(verdictOf(run).verdict).toBe('same')
+      expect(run.notCompared).toMatchObject([{ kind: 'hidden part', placeholder: said }])
+      expect(run.notCompared[0]?.path.startsWith(places[at]!)).toBe(true)
+    }
+    const [strict] = [
+      await replayTape(
+        tapeOf(() => undefined, { value }),
+        () => ({ value }),
+        { redacted: 'fail' },
+      ),
+    ]
+    expect(verdictOf(strict).verdict).toBe('unproven')
+  })
+
+  test('the code of a function is, except that of a callback, which recorders name', async () => {
+    const value = (): number => 1
+    const outcome = await replayTape(
+      tapeOf(() => undefined, { value }),
+      () => ({ value }),
+    )
+    expect(outcome.notCompared).toMatchObject([{ path: 'outcome.value', placeholder: 'the code of a function' }])
+    const argument = await replayTape(asArgument(value), async () => (await look({ value }), 'done'))
+    expect(argument.notCompared).toEqual([])
+  })
+
+  test('headers that a tape leaves out are counted', async () => {
+    const run = await replayTape(
+      tapeOf(() => undefined, new Headers()),
+      () => new Headers({ 'x-unheard-of': '1' }),
+    )
+    expect(verdictOf(run).verdict).toBe('same')
+    expect(run.notCompared).toMatchObject([{ path: 'outcome', placeholder: 'headers (1)' }])
+  })
+
+  test('plain data and instances that show all they hold are not', async () => {
+    const value = { a: [1, new Date(0), new Map([['x', new Set([1n])]])], price: new Price(1), e: new TypeError('x') }
+    expect(
+      (
+        await replayTape(
+          tapeOf(() => undefined, value),
+          () => value,
+        )
+      ).notCompared,
+    ).toEqual([])
+  })
+})
+
+test('an error is compared with all its data, and without what describes its request', async () => {
+  const tape = (error: unknown): Tape => {
+    const made = tapeOf(() => undefined, null)
+    return { ...made, close: { ...made.close!, outcome: { status: 'threw', error: encodeValue(error) } } }
+  }
+  const failure = (details: unknown) => Object.assign(new Error('x'), { details })
+  const verdict = async (before: unknown, now: unknown) => {
+    const run = await replayTape(tape(failure(before)), () => {
+      throw failure(now)
+    })
+    return verdictOf(run).verdict
+  }
+  expect(await verdict(new Map([['a', 1]]), new Map([['a', 2]]))).toBe('different')
+  expect(await verdict(new Date(1), new Date(2))).toBe('different')
+  expect(await verdict({ a: new Set([1]) }, { a: new Set([1]) })).toBe('same')
+  expect(await verdict(new Request('http://h.example/a'), new Request('http://h.example/b'))).toBe('same')
+})
