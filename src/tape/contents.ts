@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer'
 import { types } from 'node:util'
-import { parseJson } from '../json/canonical.ts'
 
 /** What an instance of a class of the platform holds beside fields. */
 export interface Contents {
@@ -15,7 +14,16 @@ const bodies = new WeakMap<object, unknown>()
 export function keepBody(response: Response, bytes: Uint8Array): void {
   const text = isUtf8(bytes) ? new TextDecoder().decode(bytes) : undefined
   const isJson = /[/+]json\b/i.test(response.headers.get('content-type') ?? '')
-  bodies.set(response, text === undefined ? bytes : ((isJson ? parseJson(text) : undefined) ?? text))
+  bodies.set(response, text === undefined ? bytes : isJson ? valueOf(text) : text)
+}
+
+function valueOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Not JSON, whatever its header says: its text is what there is.
+    return text
+  }
 }
 
 /**
