@@ -16,6 +16,11 @@ class Money {
     return `${this.#cents}`
   }
 }
+class Unseen {
+  constructor(cents: number) {
+    Object.defineProperty(this, 'cents', { value: cents })
+  }
+}
 class Price {
   readonly cents: number
   constructor(cents: number) {
@@ -56,6 +61,7 @@ const hidden: readonly (readonly [name: string, value: unknown, said: string])[]
   ['a promise', Promise.resolve(1), 'what lies behind the fields of a Promise'],
   ['a generator', (function* () {})(), 'what lies behind the fields of a class without a name'],
   ['an instance of a class of the platform', new Intl.Collator(), 'what lies behind the fields of a Collator'],
+  ['an instance without a field that is seen', new Unseen(1), 'what lies behind the fields of a Unseen'],
   ['fields of a Set', Object.assign(new Set(), { label: 'x' }), 'the fields of a Set'],
   ['fields named by symbols', { [Symbol.for('x')]: 1 }, 'fields with a symbol for a name'],
 ]
@@ -86,7 +92,6 @@ describe('what an instance holds beside its fields is compared', () => {
       return runs.map((run) => verdictOf(run).verdict)
     }
     expect(await verdicts(recorded)).toEqual(['same', 'same', 'same'])
-    // To a tool, what is undefined is as good as absent, and null is not: see `presentArgs`.
     expect(await verdicts(now)).toEqual(['different', 'different', 'different'])
   })
 
@@ -177,4 +182,18 @@ test('an error is compared with all its data, and without what describes its req
   expect(await verdict(new Date(1), new Date(2))).toBe('different')
   expect(await verdict({ a: new Set([1]) }, { a: new Set([1]) })).toBe('same')
   expect(await verdict(new Request('http://h.example/a'), new Request('http://h.example/b'))).toBe('same')
+})
+
+test('null that is returned is no undefined', async () => {
+  const verdict = async (recorded: unknown, now: unknown) =>
+    verdictOf(
+      await replayTape(
+        tapeOf(() => undefined, recorded),
+        () => now,
+      ),
+    ).verdict
+  expect(await verdict(null, null)).toBe('same')
+  expect(await verdict(undefined, undefined)).toBe('same')
+  expect(await verdict(null, undefined)).toBe('different')
+  expect(await verdict(undefined, null)).toBe('different')
 })
