@@ -144,9 +144,9 @@ describe('whoever follows the messages of blame', () => {
     writeFileSync(file, code.replace("'gpt-4o'", "'desk-1'"))
     git('commit', '--quiet', '-am', 'a model of our own')
     const decide = desk.decide
-    desk.decide = (messages) => {
+    desk.decide = (messages, question) => {
       const done = messages.filter(({ role }) => role === 'tool').length
-      return done === 1 ? { tool: 'refund', args: { order_id: 'A-100', amount: 2500 } } : decide(messages)
+      return done === 1 ? { tool: 'refund', args: { order_id: 'A-100', amount: 2500 } } : decide(messages, question)
     }
     await recordDesk(cwd, desk, 'unpriced', ['Refund A-100.', git('rev-parse', 'HEAD').trim()])
     desk.decide = decide

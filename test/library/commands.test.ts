@@ -42,7 +42,9 @@ const rows: Readonly<Record<string, Row>> = {
       const { imported } = await json<{ imported: { format: string; grade: string; missing: string[] }[] }>(
         ...['import', har, '--as', 'twice', '--agent', 'refund', '--dir', recordings],
       )
-      const [{ facts }] = (await importTapes(har, { agent: 'refund' })) as [{ facts: (typeof imported)[0] }]
+      const [{ facts }] = (await importTapes(har, { agent: 'refund' })) as unknown as readonly [
+        { readonly facts: (typeof imported)[0] },
+      ]
       const pick = ({ format, grade, missing }: typeof facts) => ({ format, grade, missing })
       return [imported.map(pick), [pick(facts)]]
     },
@@ -66,11 +68,11 @@ const rows: Readonly<Record<string, Row>> = {
         ...['ls', '--group', '--dir', recordings],
       )
       const grouped = await (await openRecordings(recordings)).groups()
-      const ofGroup = (all: readonly { newest: { id: string }; count: number }[]) =>
+      const ofGroup = (all: readonly { newest: { id?: string }; count: number }[]) =>
         all.map(({ newest, count }) => [newest.id, count])
       return [
         [pick(await json<Listed>('ls', '--dir', recordings)), ofGroup(groups)],
-        [pick((await listTapes(recordings)) as Listed), ofGroup(grouped.groups as typeof groups)],
+        [pick((await listTapes(recordings)) as Listed), ofGroup(grouped.groups)],
       ]
     },
   },
