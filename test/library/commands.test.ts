@@ -42,11 +42,9 @@ const rows: Readonly<Record<string, Row>> = {
       const { imported } = await json<{ imported: { format: string; grade: string; missing: string[] }[] }>(
         ...['import', har, '--as', 'twice', '--agent', 'refund', '--dir', recordings],
       )
-      const [{ facts }] = (await importTapes(har, { agent: 'refund' })) as unknown as readonly [
-        { readonly facts: (typeof imported)[0] },
-      ]
-      const pick = ({ format, grade, missing }: typeof facts) => ({ format, grade, missing })
-      return [imported.map(pick), [pick(facts)]]
+      type Facts = { readonly format: string; readonly grade: string; readonly missing: readonly string[] }
+      const pick = ({ format, grade, missing }: Facts) => ({ format, grade, missing })
+      return [imported.map(pick), (await importTapes(har, { agent: 'refund' })).map(({ facts }) => pick(facts))]
     },
   },
   export: {
@@ -64,7 +62,7 @@ const rows: Readonly<Record<string, Row>> = {
         readonly tapes: readonly { readonly id: string; readonly outcome: string; readonly tools: readonly string[] }[]
       }
       const pick = ({ tapes }: Listed) => tapes.map(({ id, outcome, tools }) => ({ id, outcome, tools }))
-      const { groups } = await json<{ groups: { newest: { id: string }; count: number }[] }>(
+      const { groups } = await json<{ groups: { newest: { id?: string }; count: number }[] }>(
         ...['ls', '--group', '--dir', recordings],
       )
       const grouped = await (await openRecordings(recordings)).groups()

@@ -105,7 +105,7 @@ export function stepsAfterIsolate({ verdict, timing }: IsolatedRun, given: Comma
   if (verdict.kind === 'unresolved') {
     const isHeld = verdict.open.includes('data') && given.value('tools') !== 'live'
     return isHeld
-      ? [{ about: 'to run tools for real, side effects and all', command: typedAgain({ tools: 'live' }) }]
+      ? [{ about: 'to run tools for real, side effects and all', command: typedAgain({ json: false, tools: 'live' }) }]
       : []
   }
   return verdict.layers.map((layer): NextStep => {
@@ -113,9 +113,12 @@ export function stepsAfterIsolate({ verdict, timing }: IsolatedRun, given: Comma
       case 'code':
         return { about: 'to see what the code depends on', command: `${program} doctor ${tape}${dir}` }
       case 'sampling':
-        return { about: 'to find the decision', command: typedAgain({ isolate: false }, 'blame') }
+        return { about: 'to find the decision', command: typedAgain({ isolate: false, json: false }, 'blame') }
       case 'data':
-        return { about: 'to find the answer', command: typedAgain({ isolate: false, repairs: true }, 'blame') }
+        return {
+          about: 'to find the answer',
+          command: typedAgain({ isolate: false, json: false, repairs: true }, 'blame'),
+        }
       case 'timing': {
         // What it does instead is not on the tape: that it does something else is what is looked for.
         const faults = `--faults ${timing.join(',')} --fail trace,outcome,off-tape`
