@@ -19,7 +19,7 @@ import { underLiveNumber } from '../match/rpc-answer.ts'
 import type { Match } from '../match/matcher.ts'
 import { bodyNotRecorded } from '../playback/problems.ts'
 import type { ReplayRun } from './run.ts'
-import { fitted } from './fitted.ts'
+import { fittedTo } from './fitted.ts'
 import { serveLive } from './serve-live.ts'
 import { serveShared } from './serve-shared.ts'
 import type { SharedAnswer, SharedQuestion } from './shared-answers.ts'
@@ -294,15 +294,4 @@ function errorClass(type: string): ErrorConstructor {
     errorClasses.set(type, Kind)
   }
   return Kind
-}
-
-function fittedTo({ headers, chunks, end }: RecordedResponse): Pairs {
-  const isSized = headers.some(([name]) => name === 'content-length')
-  return isSized
-    ? fitted(
-        headers,
-        chunks.map(([, , bytes]) => decodeBytes(bytes)),
-        end !== undefined,
-      )
-    : headers
 }

@@ -1,4 +1,12 @@
 import type { Pairs } from '../seam/intercept/index.ts'
+import { decodeBytes, type RecordedResponse } from '../tape/index.ts'
+
+/** The headers of a recorded answer, with the length its body has on the tape. */
+export function fittedTo({ headers, chunks, end }: RecordedResponse): Pairs {
+  if (!headers.some(([name]) => name === 'content-length')) return headers
+  const pieces = chunks.map(([, , bytes]) => decodeBytes(bytes))
+  return fitted(headers, pieces, end !== undefined)
+}
 
 /** Redaction may have changed the length of a complete body; a client would wait for the difference. */
 export function fitted(headers: Pairs, chunks: readonly Buffer[], complete: boolean): Pairs {
