@@ -42,7 +42,7 @@ export async function tryRow(
   pinned: Readonly<Record<string, string>>,
 ): Promise<StackOutcome> {
   const dir = join(cache, 'rows', rowId(row))
-  const env = environment(dir)
+  const env = { ...environment(dir), ...row.env }
   await install(row, dir, pinned)
   layOut(row, dir)
   const packages = Object.fromEntries(row.install.map((spec) => [nameOf(spec), installedVersion(dir, nameOf(spec))]))
@@ -133,7 +133,7 @@ async function install(row: StackRow, dir: string, pinned: Readonly<Record<strin
 function layOut({ agent }: StackRow, dir: string): void {
   for (const old of ['src', 'recordings', 'test']) rmSync(join(dir, old), { recursive: true, force: true })
   cpSync(join(fixtures, 'agents', `${agent}.js`), join(dir, 'src/agent.js'))
-  for (const name of ['stack.js', 'mcp-server.js', 'claude-cli.js'])
+  for (const name of ['stack.js', 'mcp-server.js', 'fastmcp-server.js', 'claude-cli.js'])
     cpSync(join(fixtures, 'agents', name), join(dir, 'src', name))
   writeFileSync(join(dir, 'src/record.js'), record)
   writeFileSync(join(dir, 'vitest.config.js'), config)

@@ -1,10 +1,17 @@
-import { createServer, type Socket } from 'node:net'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { WebSocketServer } from 'ws'
 import { listen } from '../../fixtures/provider/listen.ts'
 import { type Mind, weather } from '../../fixtures/provider/mind.ts'
+import { geminiLive, openaiRealtime } from '../../fixtures/realtime/models.ts'
 import type { StackRow } from '../../fixtures/stacks/rows.ts'
 import { mongoServer } from '../../test/seam/clients/mongo-server.ts'
 import { postgresServer } from '../../test/seam/clients/postgres-server.ts'
 import { redisServer } from '../../test/seam/clients/redis-server.ts'
+import { debianServers } from '../servers/debian.ts'
 
 /** What listens in the place of what a row was recorded against. */
 export interface Canary {
@@ -24,12 +31,15 @@ interface World {
 
 /** Starts it on free ports of this machine. */
 export async function startWorld({ server }: StackRow): Promise<World> {
-  return server === undefined ? modelWorld() : databaseWorld(server)
+  if (server === undefined) return modelWorld()
+  return server === 'realtime' ? realtimeWorld() : databaseWorld(server)
 }
 
 /** Hands a conversation over where a tool does that; otherwise the mind of the weather agents. */
 const mind: Mind = (request, toolResults, toolCount) => {
   const own = toolResults.filter((result) => !JSON.stringify(result).includes('assistant'))
+  // A command-line agent has tools of its own.
+  if (!JSON.stringify(request).includes('get_weather')) return weather(request, own, 0)
   const [name] = /transfer_to_\w+/.exec(JSON.stringify((request as { readonly tools?: unknown }).tools ?? [])) ?? []
   if (name !== undefined && toolResults.length === 0) return { kind: 'tools', calls: [{ name, args: {} }] }
   return weather(request, own, toolCount)
@@ -48,7 +58,32 @@ async function modelWorld(): Promise<World> {
   }
 }
 
-const databases = { postgres: postgresServer, redis: redisServer, mongo: mongoServer }
+async function realtimeWorld(): Promise<World> {
+  const sockets = new WebSocketServer({ port: 0, host: '127.0.0.1' })
+  sockets.on('connection', (socket, { url = '' }) => (url.includes('realtime') ? openaiRealtime : geminiLive)(socket))
+  await once(sockets, 'listening')
+  const { port } = sockets.address() as AddressInfo
+  return {
+    input: { base: `ws://127.0.0.1:${port}` },
+    close: () => new Promise((done) => void sockets.close(() => done())),
+    canary: () => countingConnections(port),
+  }
+}
+
+const databases = { postgres: postgresServer, mariadb: mariadbServer, redis: redisServer, mongo: mongoServer }
+
+/** That of Debian: npm has none. */
+async function mariadbServer(): Promise<AsyncDisposable & { readonly port: number }> {
+  const folder = mkdtempSync(join(tmpdir(), 'harvest-mariadb-'))
+  const { port, stop } = await debianServers(folder).mariadb()
+  return {
+    port,
+    async [Symbol.asyncDispose]() {
+      await stop()
+      rmSync(folder, { recursive: true })
+    },
+  }
+}
 
 async function databaseWorld(name: keyof typeof databases): Promise<World> {
   const database = await databases[name]()
