@@ -52,7 +52,7 @@ export async function run(job: Job): Promise<unknown> {
   return { answers, told }
 }
 
-async function work(client: Client, { name, folder }: Job): Promise<unknown> {
+async function work(client: Client, { folder }: Job): Promise<unknown> {
   const call = (tool: string, args: Record<string, unknown> = {}, onprogress?: (one: object) => void) =>
     client.callTool({ name: tool, arguments: args }, undefined, onprogress ? { onprogress } : {})
   const { tools } = await client.listTools()

@@ -65,7 +65,7 @@ async function realtimeWorld(): Promise<World> {
   const { port } = sockets.address() as AddressInfo
   return {
     input: { base: `ws://127.0.0.1:${port}` },
-    close: () => new Promise((done) => void sockets.close(() => done())),
+    close: () => new Promise((done) => sockets.close(() => done())),
     canary: () => countingConnections(port),
   }
 }

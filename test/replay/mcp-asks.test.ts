@@ -136,9 +136,9 @@ describe.each(Object.keys(transports))('an MCP server that asks its client, over
       { ...goodManners, question: 'replace?' },
       /params\.arguments\.question\n +recorded +refund\?\n +now +replace\?\n/,
     ],
-    'another tool': [{ ...goodManners, then: ['roots'] }, /params\.name\n +recorded +grow\n +now +roots\n/],
+    'another tool': [{ ...goodManners, afterwards: ['roots'] }, /params\.name\n +recorded +grow\n +now +roots\n/],
     'a tool called once more': [
-      { ...goodManners, then: ['grow', 'roots'] },
+      { ...goodManners, afterwards: ['grow', 'roots'] },
       /params\.name\n +recorded +touch\n +now +roots\n/,
     ],
     'a tool left out': [
