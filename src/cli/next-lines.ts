@@ -9,7 +9,7 @@ import { type OptionChanges, typedAgain } from './typed-again.ts'
  */
 export function asCommand(line: string, spec: CommandSpec | undefined): string {
   const [, before, about, options, after] =
-    /^((?:\u001b\[[\d;]*m)*)(\s*→ .*: )(--[a-z].*?)((?:\u001b\[[\d;]*m)*)$/.exec(line) ?? []
+    /^((?:\u001b\[[\d;]*m)*)(\s*→ .*[:?] )(--[a-z].*?)((?:\u001b\[[\d;]*m)*)$/.exec(line) ?? []
   const changes = options === undefined ? undefined : changesIn(options, spec)
   return changes === undefined ? line : `${before}${about}${typedAgain(changes)}${after}`
 }

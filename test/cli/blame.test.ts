@@ -65,7 +65,7 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
     expect(stdout.replace(/commit \w+/, 'commit <commit>')).toMatchInlineSnapshot(`
       "step 3, the model's decision refund(amount: 2500, order_id: "A-100"), decided the outcome:
         replayed, 0 of 8 runs end well (0 to 32 %); resampled, 8 of 8 do (68 to 100 %); certified at confidence 0.95
-      → to find whether an earlier recorded answer was necessary too: --repairs --reference <tape|case>
+      → to find whether an earlier recorded answer was necessary too: npx vitest-harvest blame bad --ok 'refund(amount: 25)' --budget 1 --parallel 1 --repairs --reference '<tape|case>'
 
       step  what                                           resampled      lost by replaying it  commitment
       1     the model's decision lookup_order(order_id:    1 of 1 ok      0.00 (-0.79 to 0.30)
@@ -153,10 +153,10 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
       "bad replays byte for byte and is graded bad (by --ok refund(amount: 25)); 5 steps in 5 places
 
       expected                         forks  model calls   cost
-      one clear cause                     45           80  $0.04
-      likely                              79          141  $0.07
+      one clear cause                     50           89  $0.05
+      likely                              84          150  $0.07
       at most                            400          720  $0.33
-      if the same comes out each time      7           13  $0.01
+      if the same comes out each time      8           14  $0.01
 
       nothing was spent
       → to ask the models: npx vitest-harvest blame bad --ok 'refund(amount: 25)' --no-cache --live --max-cost 0.34
@@ -187,8 +187,16 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
       [['worse', ...right, '--live'], 2, 'HARVEST_TAPE_MISSING'],
       [['bad', ...right, '--live', '--reference', 'nobody'], 2, 'HARVEST_TAPE_MISSING'],
       [['bad', '--ok', 'refund(amount', '--live'], 2, "In column 14 there should be ',' or ')'."],
-      [['bad', '--ok', 'refnud(amount: 25)', '--live'], 2, "did you mean refund? --ok 'refund(amount: 25)'"],
-      [['bad', '--bad', 'refund(amont: 25)', '--live'], 2, "did you mean amount? --bad 'refund(amount: 25)'"],
+      [
+        ['bad', '--ok', 'refnud(amount: 25)', '--live'],
+        2,
+        "did you mean refund? npx vitest-harvest blame bad --live --ok 'refund(amount: 25)'",
+      ],
+      [
+        ['bad', '--bad', 'refund(amont: 25)', '--live'],
+        2,
+        "did you mean amount? npx vitest-harvest blame bad --live --bad 'refund(amount: 25)'",
+      ],
       [['other', ...right, '--live', '--max-cost', 'much'], 2, 'Invalid --max-cost: expected a number of at least 0'],
       [['other', ...right, '--live'], 4, 'HARVEST_CROSS_VERSION'],
     ]

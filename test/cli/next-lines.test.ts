@@ -16,12 +16,13 @@ describe('a next step that names options alone', () => {
 
   it.each([
     ['→ to go on: --max-runs 500', '--max-runs 500'],
+    ["→ did you mean refund? --ok 'refund(amount: 25)'", "--ok 'refund(amount: 25)'"],
     ['  → to allow more: --max-cost 5', '--max-cost 5'],
     ['→ to find whether a was too: --repairs --reference <tape|case>', "--repairs --reference '<tape|case>'"],
     ["→ to grade runs by calls: --ok 'refund(amount: 25)'", "--ok 'refund(amount: 25)'"],
     ['\u001b[2m→ to start again: --no-cache\u001b[22m', '--no-cache'],
   ])('%s: is what was typed, with those', (line, options) => {
-    const about = line.replace(/: --.*$/, ': ')
+    const about = line.replace(/(?<=[:?] )--.*$/, '')
     const [before, set] = [blame, options.split(' ', 1)[0]!]
     const at = before.indexOf(set)
     const kept = at === -1 ? before : before.toSpliced(at, 2)
