@@ -275,7 +275,7 @@ describe('harvest fork', () => {
       nothing could be judged: 5
       best alternative: step 1, calls nothing and says "Nothing more to do."
       not tried: values and texts the run does not know, other answers of tools
-      → what a model would say to a changed question is not on the tape; to ask it: --live
+      → what a model would say to a changed question is not on the tape; to ask it: npx vitest-harvest fork first --critical --bad 'refund(*)' --live
       "
     `)
     expect(code).toBe(0)

@@ -134,9 +134,9 @@ describe('an import whose file does not state how the run ended', () => {
         outcome   unknown (the import did not see it)
 
       The recording does not state how its run ended, and a case never checks a guess.
-      → to check the recorded tool calls alone: --baseline
-      → to name the function that grades runs: --oracle ./src/oracle.ts#isRight
-      → to state what the agent returns: --outcome '{"refunded":25}'
+      → to check the recorded tool calls alone: npx vitest-harvest promote desk --as desk-a17 --baseline
+      → to name the function that grades runs: npx vitest-harvest promote desk --as desk-a17 --oracle ./src/oracle.ts#isRight
+      → to state what the agent returns: npx vitest-harvest promote desk --as desk-a17 --outcome '{"refunded":25}'
       (HARVEST_PROMOTE_OUTCOME)
       "
     `)

@@ -151,7 +151,7 @@ describe('harvest promote', () => {
       The tape has no answer for it, so the case would be red: it was made by code the recorder cannot see.
       → wrap the function that does it in tool(), retriever() or value() from 'vitest-harvest/record', and record again
       → if a test may reach it: allow: ['socket 127.0.0.1:5432'] in harvest() of the Vitest config
-      → to write the red case anyway: --unverified
+      → to write the red case anyway: npx vitest-harvest promote latest --as refund-100x --unverified
       (HARVEST_PROMOTE_DIVERGED)
       "
     `)
