@@ -162,7 +162,8 @@ export function printDecisions(
   const best = bestAlternative(decisions, grader?.recorded)
   if (best !== undefined) screen.line(`best alternative: step ${best.step}, ${neutralLine(best.instead, 90)}`)
   screen.line('not tried: values and texts the run does not know, other answers of tools')
-  if (!isLive) screen.line('→ what a model would say to a changed question is not on the tape; to ask it: --live, without --tail')
+  if (!isLive)
+    screen.line('→ what a model would say to a changed question is not on the tape; to ask it: --live, without --tail')
 }
 
 function signed(value: number): string {
