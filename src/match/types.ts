@@ -198,7 +198,8 @@ export interface ReplayResult<T = unknown> {
   readonly ranForReal: readonly string[]
   /**
    * Values the agent brought in itself and the tape has placeholders for, such as an address in its code: another one
-   * in the same place looks the same. Without credentials. Empty for a fork, which may get them from a live answer.
+   * in the same place looks the same. Without credentials. Empty for a fork, which may get them from a live answer. And parts
+   * of values that no tape holds (`hidden part`), such as the bytes of a returned `Blob`.
    */
   readonly notCompared: readonly NotCompared[]
   /** Recorded answers that were instances of classes, own errors or functions, and were not revived. Absent: none. */
