@@ -4,7 +4,6 @@ import { version } from '../version.ts'
 import { exit, exitCodeOf } from './exit.ts'
 import { commandHelp, rootHelp } from './help.ts'
 import type { CommandSpec } from './command.ts'
-import { asCommands, withNextCommands } from './next-lines.ts'
 import { parse } from './parse.ts'
 import { createScreen, neutralLines } from './screen.ts'
 import { specs } from './spec/index.ts'
@@ -27,7 +26,10 @@ try {
 } catch (error) {
   process.exitCode = exitCodeOf(error)
   if (wantsJson(argv)) screen.json({ error: HarvestError.is(error) ? error.toJSON() : { message: String(error) } })
-  else screen.note(asCommands(neutralLines(textOf(error)), running))
+  else {
+    const { asCommands } = await import('./next-lines.ts')
+    screen.note(asCommands(neutralLines(textOf(error)), running))
+  }
 }
 
 async function run(): Promise<number> {
@@ -37,7 +39,10 @@ async function run(): Promise<number> {
     screen.line(parsed.spec === undefined ? rootHelp(version, specs) : commandHelp(parsed.spec))
   else {
     running = parsed.spec
-    const { loadCommand } = await import('./commands/index.ts')
+    const [{ loadCommand }, { withNextCommands }] = await Promise.all([
+      import('./commands/index.ts'),
+      import('./next-lines.ts'),
+    ])
     const command = await loadCommand(parsed.spec.name)
     if (!wantsJson(argv) && process.env['CI'] === undefined) for (const hint of parsed.hints) screen.note(hint)
     return command.run(parsed.given, withNextCommands(screen, parsed.spec))
