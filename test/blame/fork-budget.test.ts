@@ -90,7 +90,7 @@ describe('the governor of forks', () => {
 
       A dollar limit needs a price for every model.
       → write the price into recordings/prices.json
-      → or limit the number of forks: --max-runs 100
+      → or limit the number of forks: --max-runs 100, without --max-cost
       (HARVEST_BLAME_PRICE)]
     `)
   })
