@@ -140,7 +140,9 @@ describe('npx vitest-harvest isolate', () => {
     const asked = desk.asked.length
     const refunds = ['isolate', 'data', ...right, '--tools', 'live', '--dry-run'] as const
     const { code, stdout } = await ask(...refunds)
-    expect(stdout.replaceAll(/\$\d+\.\d+/g, '$…')).toMatchInlineSnapshot(`
+    // What other tests of this file asked before is counted, and said.
+    const said = stdout.replace(/^\d+ forks of earlier sessions .*\n/m, '')
+    expect(said.replaceAll(/\$\d+\.\d+/g, '$…')).toMatchInlineSnapshot(`
       "data replays byte for byte and is graded bad (by --ok refunded=25)
 
       other than on the tape  runs  model calls  cost
