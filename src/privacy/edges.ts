@@ -53,7 +53,7 @@ function isHex(code: number): boolean {
 }
 
 /** A letter, a digit, `_` or `-`. */
-export function isWordCode(code: number): boolean {
+function isWordCode(code: number): boolean {
   return isAlphanumeric(code) || code === 0x5f || code === 0x2d
 }
 

@@ -1,4 +1,3 @@
-import { isWordCode } from './edges.ts'
 import type { Finder, TextRange } from './types.ts'
 import type { Trigger } from './walk.ts'
 
@@ -139,11 +138,17 @@ function windows(text: string, { pattern, reach: [before, behind], edge }: View)
 const backslash = 0x5c
 type Window = readonly [from: number, to: number]
 
+/** Where the word around a place begins. A URL is one word: without its beginning its user reads as an address. */
 function wordBegin(text: string, from: number, least: number): number {
   let at = Math.max(from, least)
   const stop = Math.max(least, from - longWord)
-  while (at > stop && isWordCode(text.charCodeAt(at - 1))) at--
+  while (at > stop && !isWordEdge(text.charCodeAt(at - 1))) at--
   return at
+}
+
+/** White space, a quote or an angle bracket. */
+function isWordEdge(code: number): boolean {
+  return code <= 0x20 || code === 0x22 || code === 0x27 || code === 0x3c || code === 0x3e
 }
 
 /** What a stretch says, and where each character of that stands. */

@@ -62,3 +62,15 @@ test('for every run, the lines of its redacted tape are clean', () => {
     { numRuns: 500 },
   )
 })
+
+test.each([
+  ['as it is', (text: string) => text],
+  ['in JSON', (text: string) => JSON.stringify({ text }).replaceAll('/', '\\/')],
+])('what a URL holds, %s, is found as the same wherever an escape follows it', (_, spell) => {
+  for (let gap = 0; gap < 300; gap++) {
+    const after = `${'tool '.repeat(60).slice(0, gap)}\u001b[0m \\u0041 %41 &quot;`
+    const url = createRedactor().text(spell(`https://ada:tr33h0use042Zq@shop.example ${after}`))
+    expect(url, String(gap)).toContain('redacted-url-password-1@shop.example')
+    expect(scan(url), String(gap)).toStrictEqual([])
+  }
+})
