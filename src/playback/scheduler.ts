@@ -1,6 +1,6 @@
 // Over 300 lines: one event loop: queues, virtual time and what holds them up depend on each other.
 import type { GateItem } from '../match/delivery.ts'
-import { real, type VirtualTimer } from '../seam/intercept/index.ts'
+import { isThreadWorking, real, type VirtualTimer } from '../seam/intercept/index.ts'
 import { outsideRuns } from '../seam/source.ts'
 import type { RecordedTimers } from './recorded-timers.ts'
 import { type QueuedTimer, TimerQueue } from './timer-queue.ts'
@@ -47,24 +47,10 @@ export interface GateOptions {
   readonly ungated?: boolean
 }
 
-/** Handles of Node under which real work of the agent is still going on. */
-const working = new Set([
-  'FSReqCallback',
-  'FSReqPromise',
-  'ZLIB',
-  'GetAddrInfoReqWrap',
-  'RANDOMBYTESREQUEST',
-  'PBKDF2REQUEST',
-  'SCRYPTREQUEST',
-  'HASHREQUEST',
-  'CIPHERREQUEST',
-  'SIGNREQUEST',
-  'VERIFYREQUEST',
-  'DERIVEBITSREQUEST',
-  'KEYGENREQUEST',
-  'KEYPAIRGENREQUEST',
-  'WORKER',
-])
+/** Handles of Node under which real work of the agent is still going on. What crypto and zlib do is not among them. */
+const working = new Set(['FSReqCallback', 'FSReqPromise', 'GetAddrInfoReqWrap'])
+/** Turns of the event loop that are not waited for with a timer while a thread works: most work is done sooner. */
+const shortWork = 200
 
 /** Quiet turns of the event loop before the next delivery: the agent has then done all it can with the last one. */
 const quietTurns = 2
@@ -478,15 +464,20 @@ export class Scheduler {
   }
 
   async #quiet(): Promise<void> {
+    let threadTurns = 0
     for (let calm = 0, turns = 0; calm < quietTurns && turns < 100_000; turns++) {
       const began = uptime()
-      await new Promise<void>((resolve) => real.setImmediate(resolve))
+      await new Promise<void>((resolve) => {
+        if (threadTurns > shortWork) real.setTimeout(resolve, 1)
+        else real.setImmediate(resolve)
+      })
       const took = uptime() - began
       // The process stood still: somebody looks at it in a debugger, or the machine slept. No time of the agent's.
       if (took > standstillMs) this.#movedAt += took
       this.#options.onTurn()
+      threadTurns = isThreadWorking() ? threadTurns + 1 : 0
       const busy = this.#options.isBusy() || process.getActiveResourcesInfo().some((resource) => working.has(resource))
-      calm = busy ? 0 : calm + 1
+      calm = busy || threadTurns > 0 ? 0 : calm + 1
     }
   }
 

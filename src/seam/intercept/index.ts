@@ -9,6 +9,7 @@ import { interceptHttp } from './http.ts'
 import { interceptHttp2 } from './http2.ts'
 import { keepOnTop } from './on-top.ts'
 import { interceptStdio } from './stdio.ts'
+import { watchThreadWork } from './thread-work.ts'
 import { interceptUndici } from './undici.ts'
 import { interceptUpgrades } from './websocket.ts'
 
@@ -19,6 +20,7 @@ export { type OutsideAnswers, type Watcher, watchOutside } from './outside.ts'
 export { currentWork, inWork, type UninstrumentedIo, listOnce, type AgentWork } from './work.ts'
 export type { Pairs } from '../pairs.ts'
 export * from './responder.ts'
+export { isThreadWorking } from './thread-work.ts'
 export { real } from '../timers.ts'
 
 let isInstalled = false
@@ -39,6 +41,7 @@ export function installInterceptors(): void {
   patchClock()
   patchRandom()
   interceptTimers()
+  watchThreadWork()
   const { connect } = net.Socket.prototype
   interceptHttp()
   attributeRequests(connect, answerExpectedOn, isMockBeneath)

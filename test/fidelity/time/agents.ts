@@ -1,4 +1,8 @@
+import { pbkdf2 } from 'node:crypto'
+import { Readable } from 'node:stream'
 import { scheduler, setInterval as every, setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { createGzip, gzip } from 'node:zlib'
 import Anthropic from '@anthropic-ai/sdk'
 import { createOpenAI } from '@ai-sdk/openai'
 import { generateText } from 'ai'
@@ -39,6 +43,28 @@ async function within(place: Place, ms: number, limitMs: number): Promise<string
   const controller = new AbortController()
   const limit = setTimeout(() => controller.abort(new Error('it took too long')), limitMs)
   return await ask(place, ms, { signal: controller.signal }).finally(() => clearTimeout(limit))
+}
+
+/** Work on Node's threads, of which nothing is seen on the tape: 0.1 to 1 s. */
+const toils = {
+  pbkdf2: async () => await promisify(pbkdf2)('password', 'salt', 400_000, 64, 'sha512'),
+  'crypto.subtle': async () => {
+    const key = await crypto.subtle.importKey('raw', Buffer.from('password'), 'PBKDF2', false, ['deriveBits'])
+    const how = { name: 'PBKDF2', hash: 'SHA-512', salt: Buffer.from('salt'), iterations: 400_000 }
+    return await crypto.subtle.deriveBits(how, key, 512)
+  },
+  gzip: async () => await promisify(gzip)(noise(8_000_000)),
+  'a stream of gzip': async () => {
+    const zipped = Readable.from([noise(4_000_000), noise(4_000_000)]).pipe(createGzip())
+    for await (const piece of zipped) if (!Buffer.isBuffer(piece)) throw new Error('not bytes')
+  },
+} satisfies Record<string, () => Promise<unknown>>
+
+/** Bytes that are hard to compress, the same each time. */
+function noise(length: number): Buffer {
+  const bytes = Buffer.alloc(length)
+  for (let at = 0, last = 42; at < length; at++) bytes[at] = last = (last * 1_103_515_245 + 12_345) & 0x7fffffff
+  return bytes
 }
 
 const failing = async (asked: Promise<unknown>): Promise<unknown> => asked.catch((error: Error) => error.message)
@@ -156,6 +182,23 @@ export const timeAgents: Readonly<Record<string, TimeAgent>> = {
       return await failing(ask(place, 40, { signal }))
     },
   },
+  ...Object.fromEntries(
+    Object.entries(toils).map(([name, toil]): [string, TimeAgent] => [
+      `${name} before the next question, beside an answer of 3000`,
+      {
+        run: async (place) => {
+          const order: string[] = []
+          const heard = (name: string): void => void order.push(name)
+          const slow = ask(place, 3_000).then(() => heard('slow'))
+          await ask(place, 5).then(() => heard('first'))
+          await toil()
+          await ask(place, 6).then(() => heard('second'))
+          await slow
+          return order
+        },
+      },
+    ]),
+  ),
   'a flag that is set after 80, during work of 150': {
     run: async (place) => {
       let isSlow = false
