@@ -1,4 +1,5 @@
 import { neutralLine } from '../errors/index.ts'
+import { shellWord } from '../errors/words.ts'
 import { program } from './command.ts'
 
 /**
@@ -16,7 +17,7 @@ export function typedAgain(changes: OptionChanges, command?: string): string {
   const words = withOptions(process.argv.slice(2), changes)
   const at = words.findIndex((word) => !word.startsWith('-'))
   if (command !== undefined && at !== -1) words[at] = command
-  return neutralLine(`${program} ${words.map(quoted).join(' ')}`, 400)
+  return neutralLine(`${program} ${words.map(shellWord).join(' ')}`, 400)
 }
 
 /** An option that is there already gets the new value: given twice, the command would refuse it. */
@@ -32,9 +33,4 @@ function withOptions(typed: readonly string[], changes: OptionChanges): string[]
     return value === true ? [`--${name}`] : [`--${name}`, value]
   })
   return [...typed.slice(0, end).filter(isKept), ...set, ...typed.slice(end)]
-}
-
-/** A word as a shell reads it back. */
-function quoted(word: string): string {
-  return /^[\w@%+=:,./#-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }

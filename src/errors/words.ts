@@ -8,5 +8,5 @@ export function counted(count: number, noun: string): string {
 /** A word as a shell reads it, on one line: in quotes where it is not plain. */
 export function shellWord(word: string): string {
   const line = neutralLine(word, 400)
-  return /^[\w@%+=:,./-]+$/.test(line) ? line : `'${line.replaceAll("'", `'\\''`)}'`
+  return /^[\w@%+=:,./-][\w@%+=:,./#-]*$/.test(line) ? line : `'${line.replaceAll("'", `'\\''`)}'`
 }
