@@ -46,7 +46,7 @@ async function blame(given: CommandInput, screen: Screen): Promise<number> {
     if (HarvestError.is(error, 'HARVEST_CLI_INTERRUPTED')) screen.note(known.text)
     throw error
   })
-  if (request.isDryRun === true) return estimated(answer as unknown as BlameEstimate, given, screen)
+  if (request.isDryRun === true) return estimated(answer as unknown as BlameEstimate, printEstimate, given, screen)
   const at = new Date().toISOString()
   keepAnswer(recordings, found.file, 'blame', { digest: tape.digest, at, key: 'blame', answer })
   return blamed(answer as unknown as BlamedRun, found, given, screen)
@@ -64,7 +64,8 @@ export async function isolate(given: CommandInput, screen: Screen): Promise<numb
     if ('foreseen' in told) tell(before.offTape(told.foreseen), given, screen)
     else screen.progress(told.phase)
   })
-  if (request.isDryRun === true) return planned(answer as unknown as IsolationEstimate, given, screen)
+  if (request.isDryRun === true)
+    return estimated(answer as unknown as IsolationEstimate, printIsolationEstimate, given, screen)
   const isolated = answer as unknown as IsolatedRun
   const next = stepsAfterIsolate(isolated, given)
   if (given.has('json')) screen.json({ ...isolated, next: next.map(({ command }) => command) })
@@ -122,19 +123,15 @@ function runIn(
   )
 }
 
-function estimated(answer: BlameEstimate, given: CommandInput, screen: Screen): number {
+function estimated<T extends BlameEstimate | IsolationEstimate>(
+  answer: T,
+  print: (answer: T, screen: Screen) => void,
+  given: CommandInput,
+  screen: Screen,
+): number {
   if (given.has('json')) screen.json(answer)
   else {
-    printEstimate(answer, screen)
-    printSteps([stepAfterEstimate(answer, given)], (text) => screen.line(text))
-  }
-  return exit.ok
-}
-
-function planned(answer: IsolationEstimate, given: CommandInput, screen: Screen): number {
-  if (given.has('json')) screen.json(answer)
-  else {
-    printIsolationEstimate(answer, screen)
+    print(answer, screen)
     printSteps([stepAfterEstimate(answer, given)], (text) => screen.line(text))
   }
   return exit.ok
