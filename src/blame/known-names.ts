@@ -35,6 +35,11 @@ export function requireKnownNames(expectations: readonly Expectation[], names: N
   })
 }
 
+/** Tools that a run called or its models were offered. */
+export function toolNames(tape: Tape): readonly string[] {
+  return [...knownTools([tape]).keys()]
+}
+
 /** Of each tool: its arguments with the values they were seen with; absent keys: its schema is not known. */
 type KnownTools = ReadonlyMap<string, { readonly args: Map<string, Json[]>; isListed: boolean }>
 

@@ -188,6 +188,26 @@ describe('harvest fork', () => {
     expect(diff.code).toBe(1)
   })
 
+  it('is what the prompt of the debugger calls branch, and compare tells how the kept run differs', async () => {
+    const script = 'branch 1 result.amount=700 --tail src/script.ts#answer; compare paid'
+    const branched = await harvest(['debug', 'paid', '--json', '-x', script], { cwd })
+    const [branch, same] = branched.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { readonly branches?: readonly { readonly saved: string }[] })
+    const saved = branch?.branches?.[0]?.saved ?? ''
+    expect(branch).toMatchObject({ branches: [{ outcome: { status: 'returned', value: { asked: 'a person' } } }] })
+    expect(same).toMatchObject({ class: 'same' })
+    const compared = await harvest(['debug', 'paid', '-x', `compare ${saved}`], { cwd })
+    expect(compared.stdout).toMatch(/^B .*~/m)
+    expect(compared.stdout).toContain('asked')
+    expect(compared.code).toBe(0)
+    const wrong = await harvest(['debug', 'paid', '-x', 'compare; branch 1'], { cwd })
+    expect(wrong.stdout).toContain('→ like this: compare refund-99x')
+    expect(wrong.stdout).toContain('→ like this: branch 5 \'result.note=""\'')
+    expect(wrong.code).toBe(2)
+  })
+
   it('grades by the function its case names, unless --ok or --bad is given', async () => {
     const golden = join(cwd, 'recordings/golden')
     mkdirSync(golden, { recursive: true })

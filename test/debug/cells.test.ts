@@ -109,7 +109,12 @@ const cells: Readonly<Record<string, Held>> = {
     },
   },
   'command line: branch, compare, what_if': {
-    tests: { '../cli/fork.test.ts': ['--save keeps the branch as a tape, which shows and differs like any other'] },
+    tests: {
+      '../cli/fork.test.ts': [
+        '--save keeps the branch as a tape, which shows and differs like any other',
+        'is what the prompt of the debugger calls branch, and compare tells how the kept run differs',
+      ],
+    },
     rows: ['`what_if`'],
   },
   'views: timeline, state differences, tree of branches, several agents': {

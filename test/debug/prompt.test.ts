@@ -142,6 +142,21 @@ describe('a script', () => {
     expect(values[1]).toMatchObject({ at: 7, stopped: true })
   })
 
+  it('is told which tools of a rule are unknown to the tape, and which was meant', async () => {
+    const rules = ['break refnd(amount > 100)', 'rule caused(a, b)', 'break re*() or refund()']
+    const { stdout } = await run(process.execPath, [
+      built('cli/main.js'),
+      'debug',
+      join(dir, 'copy.tape.jsonl'),
+      '-x',
+      rules.join('; '),
+    ])
+    const tools = 'Its tools: lookup_order, refund_policy, customer_history, refund, send_mail'
+    expect(stdout).toContain(`: none\nno tool refnd on this tape. Did you mean refund? ${tools}\n`)
+    expect(stdout).toContain(`\nno tool caused on this tape. ${tools}\n`)
+    expect(stdout.match(/no tool/g)).toHaveLength(2)
+  })
+
   it('that meets a damaged tape ends with exit code 3', async () => {
     const { code } = await run(process.execPath, [
       built('cli/main.js'),

@@ -16,6 +16,7 @@ import { DapViews, framesOf, type DapArguments as Body } from './dap-views.ts'
 import { type DapMessage, DapReader, framed } from './dap-stream.ts'
 import { type Debugger, errorLines } from './debugger.ts'
 import { openDebugger, withAgent } from './open.ts'
+import { unknownToolLines } from './unknown-tools.ts'
 import { wrong } from './words.ts'
 
 const capabilities = {
@@ -156,7 +157,8 @@ class Adapter {
       const rule = isMap(one) ? String(one['name']) : ''
       try {
         const { id, hits } = this.#session.break(rule)
-        return { id, verified: true, message: `${hits.length} of ${this.#session.steps.length} steps` }
+        const lines = [`${hits.length} of ${this.#session.steps.length} steps`]
+        return { id, verified: true, message: [...lines, ...unknownToolLines(rule, this.#session.tape)].join('\n') }
       } catch (error) {
         if (!HarvestError.is(error)) throw error
         return { verified: false, message: errorLines(error).join('\n') }

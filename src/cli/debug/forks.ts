@@ -182,7 +182,7 @@ function askedFor(rest: string, usage: string): Asked {
   const step = numberIn(word, usage)
   const at = others.findIndex((one) => one.startsWith('--'))
   const [changes, options] = at === -1 ? [others, []] : [others.slice(0, at), others.slice(at)]
-  if (changes.length === 0) throw wrong('a change is missing', [usage])
+  if (changes.length === 0) throw wrong('a change is missing', [`like this: ${usage}`])
   return { step, changes, options }
 }
 
@@ -201,7 +201,7 @@ function changeOption(change: string): readonly string[] {
 
 function forkInput(file: string, step: number, changes: readonly string[], options: readonly string[]): CommandInput {
   const parsed = parse(['fork', file, ...changeOptions(step, changes), ...options], specs)
-  if (parsed.kind !== 'run') throw wrong('help has no place here', [usages.whatIf])
+  if (parsed.kind !== 'run') throw wrong('help has no place here', [`like this: ${usages.whatIf}`])
   return parsed.given
 }
 

@@ -11,6 +11,7 @@ import {
   wordsOf,
 } from '../../debug/index.ts'
 import type { Answer, DebugCommand, DebugContext } from './types.ts'
+import { unknownToolLines } from './unknown-tools.ts'
 import { numberIn, shellWords, wrong } from './words.ts'
 
 /** Steps that a view shows around the one we are at. */
@@ -61,7 +62,10 @@ export const moveCommands: Readonly<Record<string, DebugCommand>> = {
       if (rest === '') throw wrong('a rule is missing', ['like this: rule refund(amount > 100)'])
       const hits = session.find(rest)
       const count = session.steps.length
-      return { lines: [hitsText(hits, count), ...stripLines(count, hits)], data: { rule: rest, steps: count, hits } }
+      return {
+        lines: [hitsText(hits, count), ...stripLines(count, hits), ...unknownToolLines(rest, session.tape)],
+        data: { rule: rest, steps: count, hits },
+      }
     },
   },
   steps: {
@@ -143,7 +147,10 @@ function run(context: DebugContext, direction: 1 | -1): Answer {
 
 function addBreakpoint(session: DebugSession, rule: string): Answer {
   const { id, hits } = session.break(rule)
-  return { lines: [`breakpoint ${id}: ${hitsText(hits, session.steps.length)}`], data: { breakpoint: id, rule, hits } }
+  return {
+    lines: [`breakpoint ${id}: ${hitsText(hits, session.steps.length)}`, ...unknownToolLines(rule, session.tape)],
+    data: { breakpoint: id, rule, hits },
+  }
 }
 
 function listBreakpoints({ breakpoints, steps }: DebugSession): Answer {
