@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, globSync } from 'node:fs'
 import path from 'node:path'
 import type { Plugin, TestProjectInlineConfiguration } from 'vitest/config'
-import { type TestProject, version as vitestVersion, type Vitest } from 'vitest/node'
+import { type TestProject, version as vitestVersion, type Vitest, type VitestPluginContext } from 'vitest/node'
 import { acceptedFileName } from '../cases/accepted-name.ts'
 import { ownPath } from '../own-files.ts'
 import { version } from '../version.ts'
@@ -66,29 +66,44 @@ function wire(settings: HarvestSettings): Plugin<WireApi> {
       // Projects of the user: ours is appended, and `--project recordings` finds it.
       return { test: { projects: projects(settings, rootOf(user), test) } }
     },
-    async configureVitest({ vitest, project: current, injectTestProjects }) {
+    async configureVitest(context) {
+      const { vitest, project: current } = context
       const isOurs = isOwn(current)
       const isMissing = !isOurs && needsProject(vitest, current, settings)
       const isInjecting = isMissing && (!hasProjects(vitest) || hasRecordings(current, settings)) && !hasJobs(vitest)
-      // Held before anything is waited for, so that no other project injects the same.
-      using _held = isInjecting ? hold(vitest, current, settings) : undefined
-      const choice = requestedMode(vitest, process.env)
-      const { mode: update, reason, accept } = choice
-      const approval = reason === undefined ? {} : { approval: await approvalOf(reason, current.config.root) }
-      const tools = await toolsOnce(vitest, current, settings)
-      const updates = { update, tools, ...approval, ...(accept !== undefined && { accept }) }
-      // A run for a command has no cases to sum up, and writes none.
-      if (jobModule() === undefined) addReporters(vitest, choice)
-      if (vitest.config.watch) followDeletedTapes(vitest)
-      provide(current, settings, updates)
-      if (!isInjecting) return
-      const added = hasProjects(vitest)
-        ? await besideProjects(current, settings, () => [cases(settings)], isCovered(current.config))
-        : projects(settings, current.config.root, current.config)
-      // configureVitest is not called for injected projects.
-      for (const injected of await injectTestProjects([...added])) provide(injected, settings, updates)
+      // Held before anything is waited for, so that no other project injects the same. Without `using`: a config that imports
+      // the source is read by Node 22 as well.
+      const held = isInjecting ? hold(vitest, current, settings) : undefined
+      try {
+        await configure(context, settings, isInjecting)
+      } finally {
+        held?.[Symbol.dispose]()
+      }
     },
   }
+}
+
+/** Settles how the cases of a run are run and told, and adds their project where it is missing. */
+async function configure(
+  { vitest, project: current, injectTestProjects }: VitestPluginContext,
+  settings: HarvestSettings,
+  isInjecting: boolean,
+): Promise<void> {
+  const choice = requestedMode(vitest, process.env)
+  const { mode: update, reason, accept } = choice
+  const approval = reason === undefined ? {} : { approval: await approvalOf(reason, current.config.root) }
+  const tools = await toolsOnce(vitest, current, settings)
+  const updates = { update, tools, ...approval, ...(accept !== undefined && { accept }) }
+  // A run for a command has no cases to sum up, and writes none.
+  if (jobModule() === undefined) addReporters(vitest, choice)
+  if (vitest.config.watch) followDeletedTapes(vitest)
+  provide(current, settings, updates)
+  if (!isInjecting) return
+  const added = hasProjects(vitest)
+    ? await besideProjects(current, settings, () => [cases(settings)], isCovered(current.config))
+    : projects(settings, current.config.root, current.config)
+  // configureVitest is not called for injected projects.
+  for (const injected of await injectTestProjects([...added])) provide(injected, settings, updates)
 }
 
 const choices = new WeakMap<Vitest, Promise<ToolsChoice>>()
