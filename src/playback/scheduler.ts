@@ -47,7 +47,7 @@ export interface GateOptions {
   readonly ungated?: boolean
 }
 
-/** Handles of Node under which real work of the agent is still going on. What crypto and zlib do is not among them. */
+/** Handles of Node under which real work of the agent is still going on. What crypto, zlib and WebAssembly do is not among them. */
 const working = new Set(['FSReqCallback', 'FSReqPromise', 'GetAddrInfoReqWrap'])
 /** Turns of the event loop that are not waited for with a timer while a thread works: most work is done sooner. */
 const shortWork = 200

@@ -5,7 +5,9 @@ import { patchProperty, replacements } from '../patch.ts'
 
 type AnyFunction = (this: unknown, ...args: unknown[]) => unknown
 
-/** Calls of crypto that are not done yet. */
+declare const WebAssembly: Record<string, AnyFunction>
+
+/** Calls of crypto and of WebAssembly's compiler that are not done yet. */
 let callsUnderWay = 0
 /** Streams that compress or decompress a piece now. */
 const streams = new Set<ZlibStream>()
@@ -19,7 +21,7 @@ interface ZlibStream {
 }
 
 /**
- * Whether crypto or zlib works for somebody on Node's threads. Neither is among `process.getActiveResourcesInfo()`, and
+ * Whether crypto, zlib or the compiler of WebAssembly works for somebody on other threads. None of them is among `process.getActiveResourcesInfo()`, and
  * the agent goes on when it is done: until then it is not quiet.
  */
 export function isThreadWorking(): boolean {
@@ -41,6 +43,8 @@ export function watchThreadWork(): void {
   const prototype = Object.getPrototypeOf(subtle) as Record<string, AnyFunction>
   for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(prototype)))
     if (isFunction(value) && name !== 'constructor') watchPromise(prototype, name)
+  // Those that stream wait for the network as well, and nothing comes from there while somebody works.
+  for (const name of ['compile', 'instantiate']) watchPromise(WebAssembly, name)
   watchStreams()
 }
 
