@@ -18,7 +18,8 @@ try {
   const spec = take('agent')
   await installReplay()
   standInKeys(tape)
-  const run = await replayTape(tape, await guardLoading(() => loadAgent(spec), options.allow, tape), options)
+  const agent = await guardLoading(() => loadAgent(spec), options.allow, tape)
+  const run = await replayTape(tape, agent, { ...options, late: true } as ReplayOptions)
   write(reportOf(run, accepted))
 } catch (error) {
   if (!HarvestError.is(error)) throw error

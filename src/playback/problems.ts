@@ -11,6 +11,7 @@ export {
   withLosses,
   unusedSteps,
   notAwaited,
+  readsOn,
 } from './problems/calls.ts'
 export {
   escaped,
@@ -18,6 +19,7 @@ export {
   escapedWhileLoading,
   runOver,
   afterRun,
+  lateAction,
   notOnTape,
   startedOtherwise,
   notStarted,

@@ -137,7 +137,7 @@ async function* hear(
     if (!isDone) {
       // The agent stopped reading: no piece is written after the end.
       isDone = true
-      settle(() => ({ yields }))
+      settle(() => ({ yields, stopped: true }))
       await source.return?.()
     }
   }

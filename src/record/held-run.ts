@@ -3,7 +3,16 @@ import type { HarvestError } from '../errors/index.ts'
 import type { ExchangeStart } from '../seam/observe/observer.ts'
 import { type SeamDrawKind, seamState } from '../seam/source.ts'
 import { urlOfCommand } from '../seam/stdio.ts'
-import { type CallEvent, encodeValue, type Json, type Moment, type Outcome, type TimersRecord } from '../tape/index.ts'
+import {
+  type CallEvent,
+  encodeValue,
+  type Json,
+  type LateWork,
+  LateWorks,
+  type Moment,
+  type Outcome,
+  type TimersRecord,
+} from '../tape/index.ts'
 import { HeldExchange } from './held-exchange.ts'
 import type { HeldRuns } from './hold.ts'
 import type { RunAccount, RunHandle, RetentionDecision } from './run-stats.ts'
@@ -75,6 +84,10 @@ export class HeldRun implements Recording {
   #isFreed = false
   #failed: string | undefined
   #lost: string | undefined
+  /** What its agent did when it was over. */
+  readonly #late = new LateWorks()
+  /** Once it is written to its end. */
+  #recorded: RecordedRun | undefined
   #end:
     | {
         readonly moment: Moment
@@ -231,6 +244,11 @@ export class HeldRun implements Recording {
     }
   }
 
+  late(work: LateWork): void {
+    if (this.#recorded === undefined) this.#late.add(work)
+    else this.#recorded.late(work)
+  }
+
   /** Judges the run. What is kept is written in a while, see {@link HeldRun.write}. */
   close(live: LiveOutcome): void {
     if (this.#over) return
@@ -287,6 +305,8 @@ export class HeldRun implements Recording {
       const incomplete = this.#failed ?? this.#lost
       given.moment = moment
       recorded.closePast({ ...end, ...(incomplete === undefined ? {} : { incomplete }) })
+      for (const work of this.#late.all) recorded.late(work)
+      this.#recorded = recorded
     }
     return recorded
   }

@@ -2,7 +2,7 @@ import { callerPackage } from '../seam/caller.ts'
 import type { ChildSettings } from '../seam/stdio.ts'
 import type { ExchangeObserver, ExchangeStart, Observer } from '../seam/observe/observer.ts'
 import type { Caller, SeamCall, SeamDrawKind, Thinning, TimerListener } from '../seam/source.ts'
-import { encodeValue, type PushFrame } from '../tape/index.ts'
+import { betweenText, encodeValue, lateRequestText, type PushFrame } from '../tape/index.ts'
 import { recordCall } from './call.ts'
 import type { RunHandle } from './run-stats.ts'
 import type { Recording } from './recording.ts'
@@ -80,7 +80,10 @@ class View implements RunObserver {
 
   call(call: SeamCall, fn: () => unknown): unknown {
     const run = this.#run
-    if (run.over) return fn()
+    if (run.over) {
+      if (call.kind !== 'value') run.late({ kind: call.kind, name: call.name })
+      return fn()
+    }
     snapshots.get(run)?.stepped()
     const isServed = this.#isServed || call.replay === 'serve'
     return recordCall(run, call, fn, this.#where, (n) => observerOf(run, n, isServed))
@@ -88,7 +91,10 @@ class View implements RunObserver {
 
   mark(name: string, data: unknown): unknown {
     const run = this.#run
-    if (run.over) return data
+    if (run.over) {
+      run.late({ kind: 'mark', name })
+      return data
+    }
     const [n, at] = run.moment()
     run.attempt(() => {
       const said = data === undefined ? {} : { data: encodeValue(data) }
@@ -99,7 +105,7 @@ class View implements RunObserver {
 
   state(name: string, value: unknown, thinning: Thinning | undefined): void {
     const run = this.#run
-    if (run.over) return
+    if (run.over) return run.late({ kind: 'state', name })
     run.attempt(() => {
       const data = encodeValue(value)
       const { call, isKept } = snapshotsOf(run).called({ name, inside: this.#where.in }, data, thinning)
@@ -112,7 +118,7 @@ class View implements RunObserver {
 
   message({ from, to, body }: { readonly from: string; readonly to: string; readonly body: unknown }): void {
     const run = this.#run
-    if (run.over) return
+    if (run.over) return run.late({ kind: 'message', name: betweenText(from, to) })
     const [n, at] = run.moment()
     run.attempt(() => run.note({ kind: 'message', n, at, ...this.#where, from, to, body: encodeValue(body) }))
   }
@@ -129,6 +135,10 @@ class View implements RunObserver {
     this.#run.spokeTo(start.url)
     snapshots.get(this.#run)?.stepped()
     return this.#run.exchange(start, this.#where)
+  }
+
+  requestedLate({ method, url }: ExchangeStart): void {
+    this.#run.late({ kind: 'request', name: lateRequestText(method, url) })
   }
 
   spawned(command: readonly string[], settings: ChildSettings): void {

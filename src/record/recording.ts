@@ -1,7 +1,7 @@
 import type { ExchangeObserver, ExchangeStart } from '../seam/observe/observer.ts'
 import type { SeamDrawKind } from '../seam/source.ts'
 import type { HarvestError } from '../errors/index.ts'
-import type { CallEvent, Json, Moment, Step } from '../tape/index.ts'
+import type { CallEvent, Json, LateWork, Moment, Step } from '../tape/index.ts'
 import type { RunAccount, RunHandle } from './run-stats.ts'
 import type { RunNote } from './redact-event.ts'
 import type { TimerLog } from './timers.ts'
@@ -44,4 +44,6 @@ export interface Recording extends CallRecording {
   spokeTo(url: string): void
   spawned(command: readonly string[]): void
   unrecorded(what: string): void
+  /** The agent did this after the run ended. */
+  late(work: LateWork): void
 }

@@ -11,6 +11,7 @@ import {
   type CallEvent,
   contentsFlag,
   createTapeWriter,
+  type Closing,
   currentFlags,
   encodeValue,
   formatVersion,
@@ -20,6 +21,8 @@ import {
   unsearchedBodies,
   unsearchedReason,
   type Json,
+  LateWorks,
+  type LateWork,
   type Moment,
   type OpenStep,
   type Outcome,
@@ -134,6 +137,9 @@ export class RecordedRun implements Recording {
   #incomplete: string | undefined
   /** Bodies that could not be searched and were not kept. */
   #unsearched = 0
+  /** What the last line says, once it is there. */
+  #closing: Closing | undefined
+  readonly #late = new LateWorks()
 
   constructor(options: RecordedRunOptions) {
     this.account = options.account
@@ -371,7 +377,7 @@ export class RecordedRun implements Recording {
     for (const name of addOnsOutOfSight()) this.#unrecorded.add(`native add-on ${name}`)
     this.attempt(() => {
       const missing = this.#incomplete ?? incomplete
-      this.#writer?.close({
+      const closing: Closing = {
         n,
         at,
         outcome: redactedOutcome(outcome(), this.redactor),
@@ -381,11 +387,23 @@ export class RecordedRun implements Recording {
         ...this.#said(verdict),
         ...this.#prints(),
         ...(timers.length === 0 ? {} : { timers }),
-      })
+      }
+      this.#writer?.close(closing)
       isWhole = this.hasTape
+      if (isWhole) this.#closing = closing
     })
     if (!isWhole) this.#writer = undefined
     this.account.ended(isWhole ? 'kept' : 'unrecorded', verdict.kept)
+  }
+
+  /** The run was over when its agent did this: no step, but a replay can tell that there was something. */
+  late({ kind, name }: LateWork): void {
+    const closing = this.#closing
+    if (closing === undefined) return
+    this.attempt(() => {
+      if (this.#late.add({ kind, name: this.#redactor.text(name) }))
+        this.#writer?.closeAgain({ ...closing, late: this.#late.all })
+    })
   }
 
   /** Redacted after everything else: a replay has not seen these texts when it numbers its placeholders. */

@@ -218,13 +218,17 @@ function iterable(run: ReplayRun, step: CallState, heard: Mutable<CallEvent>): A
     settle(run, step, heard, moment)
     end.resolve()
   })
+  let read = 0
   return (async function* served() {
     try {
       for (const piece of pieces) {
         await piece.promise
+        read++
         yield decodeValue(piece.value)
       }
+      if (step.event.stopped) throw run.problem(problem.readsOn(run.place(), step, read))
     } finally {
+      if (read < pieces.length) run.gaveUp(step, read, pieces.length)
       // Whoever stops reading waits as well until the source has heard of it.
       await end.promise
     }

@@ -129,13 +129,16 @@ function answerWith(
   inside: number | undefined,
 ): ExchangeControl {
   const heard = hear(run, step, live, asked, inside)
-  wire(run, step, response, sink, heard)
+  const delivered = wire(run, step, response, sink, heard)
   run.take(step)
   if (step.items.length === 1) step.answered = true
   return {
     abort() {
       if (step.answered) return
       noteTimeOut(run, step, live.madeAt)
+      const { response: recorded, aborted } = step.event
+      const [count, all] = [delivered(), recorded?.chunks.length ?? 0]
+      if (recorded?.end !== undefined && aborted === undefined && count < all) run.gaveUp(step, count, all)
       step.answered = true
       observe(run, step)
       heard.aborted = [run.nextN(), run.gate.now]
@@ -194,16 +197,21 @@ function hear(
   return heard
 }
 
-/** Ties each recorded piece to the client that waits for it. */
+/**
+ * Ties each recorded piece to the client that waits for it.
+ *
+ * @returns how many pieces of the body it got so far
+ */
 function wire(
   run: ReplayRun,
   step: ExchangeState,
   response: RecordedResponse | undefined,
   sink: ExchangeSink,
   heard: Mutable<ExchangeEvent>,
-): void {
+): () => number {
   const { error } = step.event
   let next = 1
+  let delivered = 0
   const piece = (deliver: (moment: Moment) => void): void => {
     const item = step.items[next++]
     if (item) item.deliver = () => deliver([run.nextN(), run.gate.now])
@@ -218,6 +226,7 @@ function wire(
     // Streams have many: a closure each, and bytes when they are wanted.
     const deliverChunk = (index: number): void => {
       const [, , bytes] = response.chunks[index]!
+      delivered = index + 1
       placed[index] = [run.nextN(), run.gate.now, bytes]
       // An answer in its other form is complete at the last recorded moment, and nothing comes before.
       if (response === step.event.response || bytes !== '') sink.chunk(decodeBytes(bytes))
@@ -244,6 +253,7 @@ function wire(
       sink.error(step.cut === undefined ? errorAgain(error) : run.problem(answerCut(run.place(), step, step.cut)))
     })
   }
+  return () => delivered
 }
 
 /** Takes note of the placeholders in an answer when the recorder did: once it is settled, and as the client reads it. */

@@ -68,6 +68,8 @@ export async function replayTape<T>(
   run.finish()
   run.conclude()
   if ((options as RunSettings).late) await fireLeftTimers(run)
+  for (let turn = 0; turn < lateTurns; turn++) await new Promise<void>((resolve) => real.setImmediate(resolve))
+  run.judgeLate()
   forgetRuns((other) => other.over)
   return resultOf(
     run,
@@ -113,6 +115,8 @@ async function letEnd(run: ReplayRun): Promise<void> {
 /** Timers that were left and are due later than that are not fired. */
 const lateMs = 60_000
 const lateTimers = 100
+/** Turns of the event loop in which what was begun last still gets to what it does. */
+const lateTurns = 4
 
 /** Each in a turn of its own: what it throws is nobody's to catch, as it would be live. */
 async function fireLeftTimers({ gate }: ReplayRun): Promise<void> {

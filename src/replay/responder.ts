@@ -1,4 +1,4 @@
-import { callerPackage } from '../seam/caller.ts'
+import { callerPackage, siteIn, userSite } from '../seam/caller.ts'
 import {
   type ExchangeControl,
   type ExchangeSink,
@@ -13,6 +13,7 @@ import { serveCall } from './call.ts'
 import { serveExchange } from './exchange.ts'
 import * as problem from '../playback/problems.ts'
 import type { ReplayRun } from './run.ts'
+import { betweenText, lateRequestText } from '../tape/index.ts'
 
 /** The run as the agent sees it from inside the tool call `inside` (or from none). */
 export function responderOf(run: ReplayRun, inside: number | undefined): Responder {
@@ -41,12 +42,17 @@ export function responderOf(run: ReplayRun, inside: number | undefined): Respond
       run.draws.readAfterEnd()
       return real()
     },
-    call: (call: SeamCall, fn: () => unknown) =>
-      serveCall(run, { ...call, args: [argumentsOf(call.args)] }, fn, inside, (n) => responderOf(run, n)),
+    call: (call: SeamCall, fn: () => unknown) => {
+      if (run.over && call.kind !== 'value') run.late.did({ kind: call.kind, name: call.name }, userSite())
+      return serveCall(run, { ...call, args: [argumentsOf(call.args)] }, fn, inside, (n) => responderOf(run, n))
+    },
     has: (call) => run.calls.findSame(call, run.encode(argumentsOf(call.args))) !== undefined,
     mark(name, data) {
-      if (run.over) return data
       const said = run.saidName(name)
+      if (run.over) {
+        run.late.did({ kind: 'mark', name: said }, userSite())
+        return data
+      }
       const encoded = data === undefined ? {} : { data: run.encode(data) }
       run.announced({ kind: 'mark', name: said, ...encoded }, inside)
       run.compareValues(undefined, undefined, () => ({ [`mark ${said}`]: encoded.data ?? null }))
@@ -54,17 +60,23 @@ export function responderOf(run: ReplayRun, inside: number | undefined): Respond
       return data
     },
     state(name, value) {
-      if (!run.over) run.snapshot(run.saidName(name), value, inside)
+      const said = run.saidName(name)
+      if (run.over) run.late.did({ kind: 'state', name: said }, userSite())
+      else run.snapshot(said, value, inside)
     },
     message({ from, to, body }) {
-      if (run.over) return
       const [sender, receiver] = [run.saidName(from), run.saidName(to)]
+      if (run.over) return run.late.did({ kind: 'message', name: betweenText(sender, receiver) }, userSite())
       const encoded = run.encode(body)
       run.announced({ kind: 'message', from: sender, to: receiver, body: encoded }, inside)
       run.compareValues(undefined, undefined, () => ({ [`message to ${receiver}`]: encoded }))
       run.noteHidden(run.hidden.of(`message to ${receiver}`, body))
     },
     exchange: (live: LiveRequest, sink: ExchangeSink): ExchangeControl => serveExchange(run, live, sink, inside),
+    requestedLate(method, url, madeAt) {
+      const site = madeAt === undefined ? userSite() : siteIn(madeAt)
+      run.late.did({ kind: 'request', name: lateRequestText(method, run.redactor.url(url)) }, site)
+    },
     expects: (stated) => run.expected.find(stated),
     spawn: (command, settings) => run.spawn(command, settings),
     listen: (url, say) => run.listen(url, say),

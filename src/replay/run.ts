@@ -39,6 +39,7 @@ import { recordedHosts } from '../match/hosts-option.ts'
 import { IdempotencyKeys } from '../match/idempotency.ts'
 import { HiddenParts } from './hidden-parts.ts'
 import { isImporting } from './importing.ts'
+import { LateRun } from './late.ts'
 import { LostAwaits } from './lost-awaits.ts'
 import { type Match, type FoundDrift, Matcher, type MatchRequest } from '../match/matcher.ts'
 import { StepOrder } from '../playback/order.ts'
@@ -114,6 +115,7 @@ export class ReplayRun {
   readonly expected = new ExpectedRequest(this)
   readonly hidden: HiddenParts
   readonly lostAwaits: LostAwaits
+  readonly late: LateRun
   readonly budget: RecordedBudget
   readonly tools: Tools
   readonly messages: Announcements
@@ -138,6 +140,8 @@ export class ReplayRun {
   readonly sharedAnswers: SharedAnswers
   readonly events: TapeEvent[] = []
   readonly refused: UnansweredCall[] = []
+  /** Answers that the agent read to their end when recorded, and does not now. */
+  readonly #givenUp: { readonly step: StepState; readonly live: string; readonly recorded: string }[] = []
   readonly #settings: RunSettings
   readonly #policy: Readonly<Record<DriftClass, DriftPolicy>>
   readonly #changes: Changes
@@ -185,6 +189,7 @@ export class ReplayRun {
     this.#recordedHost = recordedHosts(settings.hosts)
     this.steps = stepStates(tape)
     this.lostAwaits = new LostAwaits(tape)
+    this.late = new LateRun(tape)
     this.hidden = new HiddenParts(tape, () => this.redactor)
     this.clients = new Clients(tape)
     this.#values = new RedactedValues(tape, settings.constants)
@@ -232,7 +237,7 @@ export class ReplayRun {
         isOver: () => this.over,
         onTurn: () => this.draws.turned(),
         onFault: (error) => void this.problem(problem.undeliverable(this.place(), error)),
-        onHang: () => this.giveUp(problem.hanging(this.place(), hangMs(settings) ?? 0, this.unused[0])),
+        onHang: () => this.giveUp(this.#hangs(hangMs(settings) ?? 0)),
         endAt: tape.close?.at ?? Number.POSITIVE_INFINITY,
         hangMs: hangMs(settings),
         timers: this.#timers,
@@ -620,6 +625,23 @@ export class ReplayRun {
     this.gate.ready(this.#pushes.filter((push) => names.includes(push.url)).map(({ item }) => item))
   }
 
+  /** The agent gives up an answer of which it had only some pieces, and had all when recorded. */
+  gaveUp(step: StepState, pieces: number, all: number): void {
+    if (this.over) return
+    const of = all === 1 ? '1 piece' : `${all} pieces`
+    this.#givenUp.push({ step, recorded: `read to its end, ${of}`, live: `given up after ${pieces} of ${of}` })
+  }
+
+  /** Why nothing happens any more: an answer that was given up when recorded never goes on. */
+  #hangs(waitedMs: number): HarvestError {
+    const open = this.steps.find(
+      ({ event, taken, answered }) => event.kind === 'exchange' && event.aborted !== undefined && taken && !answered,
+    )
+    if (open?.event.kind === 'exchange')
+      return problem.readsOn(this.place(), open, open.event.response?.chunks.length ?? 0)
+    return problem.hanging(this.place(), waitedMs, this.unused[0])
+  }
+
   #spin(): never {
     throw this.giveUp(problem.spinning(this.place()))
   }
@@ -692,6 +714,12 @@ export class ReplayRun {
 
   #judgeAwaits(): void {
     const policy = this.#policyOf('awaits')
+    for (const { step, recorded, live } of policy === 'ignore' ? [] : this.#givenUp) {
+      const found = { class: 'awaits', path: 'end of the answer', part: describeStep(step), recorded, live } as const
+      const drift = this.#changes.drift({ n: step.event.n, number: step.number }, found, policy, undefined)
+      this.drift.push(drift)
+      if (policy === 'fail') this.problems.push(problem.driftRefused(this.tape, drift, this.#settings.strict === true))
+    }
     for (const { step, isCertain } of this.lostAwaits.found) {
       if (isCertain) this.problems.push(problem.notAwaited(this.tape, step))
       if (isCertain || policy === 'ignore') continue
@@ -703,6 +731,21 @@ export class ReplayRun {
         live: 'not awaited',
       } as const
       const drift = this.#changes.drift({ n: step.event.n, number: step.number }, found, policy, undefined)
+      this.drift.push(drift)
+      if (policy === 'fail') this.problems.push(problem.driftRefused(this.tape, drift, this.#settings.strict === true))
+    }
+  }
+
+  /** What the agent did after it returned, once there was time for it. */
+  judgeLate(): void {
+    // An agent that was stopped goes on with an error in its hands.
+    if (this.problems.length > 0) return
+    const policy = this.#policyOf('awaits')
+    const at = { n: this.last?.event.n ?? 0, number: this.last?.number ?? 0 }
+    for (const { work, site, isAction, found } of this.late.differences) {
+      if (isAction) this.problems.push(problem.lateAction(this.tape, work, site))
+      if (isAction || policy === 'ignore') continue
+      const drift = this.#changes.drift(at, found, policy, site)
       this.drift.push(drift)
       if (policy === 'fail') this.problems.push(problem.driftRefused(this.tape, drift, this.#settings.strict === true))
     }

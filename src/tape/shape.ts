@@ -113,7 +113,7 @@ export function eventProblem(event: Fields): Problem {
 
 /** What is wrong with the last line. */
 export function closeProblem(close: Fields): Problem {
-  const { outcome, incomplete, unrecorded, droppedHeaders, kept, retention, usage, prints, timers } = close
+  const { outcome, incomplete, unrecorded, droppedHeaders, kept, retention, usage, prints, timers, late } = close
   if (!isCount(close['n'])) return 'n is not a whole number'
   if (!isMs(close['at'])) return 'at is not a number of milliseconds'
   if (!isCount(close['events'])) return 'events is not a whole number'
@@ -127,7 +127,8 @@ export function closeProblem(close: Fields): Problem {
     optional(kept, () => listOf(kept, 'kept', isKeptReason)) ??
     optional(retention, () => (isFields(retention) ? retentionProblem(retention) : 'retention is not an object')) ??
     optional(usage, () => (isFields(usage) ? usageProblem(usage) : 'usage is not an object')) ??
-    optional(timers, () => listOf(timers, 'timers', isTimersRecord))
+    optional(timers, () => listOf(timers, 'timers', isTimersRecord)) ??
+    optional(late, () => listOf(late, 'late', isLateWork))
   )
 }
 
@@ -135,6 +136,10 @@ function isTimersRecord(value: unknown): boolean {
   if (!Array.isArray(value) || value.length !== 4) return false
   const [caller, ms, set, fired] = value as readonly unknown[]
   return isText(caller) && isMs(ms) && isCount(set) && Array.isArray(fired) && fired.every(isFiredTimer)
+}
+
+function isLateWork(value: unknown): boolean {
+  return isFields(value) && isText(value['kind']) && isText(value['name'])
 }
 
 function isFiredTimer(value: unknown): boolean {
@@ -274,7 +279,8 @@ function errorProblem(error: Fields): Problem {
 }
 
 function callProblem(event: Fields): Problem {
-  const { settled, asked, yields } = event
+  const { settled, asked, yields, stopped } = event
+  if (stopped !== undefined && stopped !== true) return 'stopped is not true'
   if (asked !== undefined && !isCount(asked)) return 'asked is not a whole number'
   if (settled !== undefined && !isMoment(settled)) return 'settled is not a moment'
   return (

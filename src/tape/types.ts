@@ -260,6 +260,8 @@ export interface CallEvent extends EventBase {
   readonly lost?: readonly string[]
   /** Pieces of an async iterable answer. */
   readonly yields?: readonly (readonly [n: number, atMs: number, value: Json])[]
+  /** The agent read no further than these pieces: there may have been more. */
+  readonly stopped?: true
 }
 
 /** Clock, random and id reads since the line before: kind, calling package, value. */
@@ -373,6 +375,15 @@ export interface TapeClose {
   readonly prints?: readonly RedactedPrint[]
   /** The timers the run set. Absent: the recorder did not look, or there were too many. */
   readonly timers?: readonly TimersRecord[]
+  /** What the agent did after the run ended, each thing once. Added to a tape that is closed, as long as it is where it was written. */
+  readonly late?: readonly LateWork[]
+}
+
+/** Something an agent does after it returned: no step of a tape. */
+export interface LateWork {
+  readonly kind: 'tool' | 'retrieval' | 'message' | 'mark' | 'state' | 'request'
+  /** The name of the function, the mark or the state; `from → to` of a message; method and origin of a request. */
+  readonly name: string
 }
 
 /**

@@ -26,6 +26,11 @@ export interface TapeWriter extends Disposable {
   append(...events: readonly (TapeEvent | OpenStep)[]): void
   /** Writes the last line and closes the file; throws as well when somebody removed it meanwhile. */
   close(close: Closing): void
+  /**
+   * Writes another last line, longer than the one before, over it. Does nothing to a tape that is no longer where it was
+   * written, or no longer as it was.
+   */
+  closeAgain(close: Closing): void
   /** Closes the file as it is: without a last line the tape is truncated. Does nothing after `close`. */
   [Symbol.dispose](): void
 }
@@ -62,6 +67,7 @@ export function createTapeWriter(
   let fd: number | undefined = failing(path, 'open', () => openNew(disk, unnamed))
   let written = 0
   let torn = false
+  let closedAt: number | undefined
 
   function put(line: Buffer): void {
     failing(path, 'write', () => {
@@ -133,11 +139,32 @@ export function createTapeWriter(
     close(close) {
       try {
         const line = failing(path, 'write', () => lines.close(close))
+        const at = written
         put(line.bytes)
-        line.done()
         refuseRemoved()
+        closedAt = at
       } finally {
         shut()
+      }
+    },
+    closeAgain(close) {
+      if (closedAt === undefined) return
+      const { bytes } = failing(path, 'write', () => lines.close(close))
+      let file: number
+      try {
+        file = disk.openSync(path, 'r+')
+      } catch {
+        // It was moved or removed: whoever has it now has it as it was.
+        return
+      }
+      try {
+        const { size } = disk.fstatSync(file)
+        if (size !== written || closedAt + bytes.length < size) return
+        // In one write: whoever reads it meanwhile sees one last line or the other.
+        disk.writeSync(file, bytes, 0, bytes.length, closedAt)
+        written = closedAt + bytes.length
+      } finally {
+        disk.closeSync(file)
       }
     },
     [Symbol.dispose]: shut,
@@ -282,8 +309,9 @@ class TapeLines {
     usage,
     prints,
     timers,
+    late,
   }: Closing): PendingLine {
-    const rest = { incomplete, unrecorded, droppedHeaders, kept, retention, usage, prints, timers }
+    const rest = { incomplete, unrecorded, droppedHeaders, kept, retention, usage, prints, timers, late }
     // `JSON.stringify` leaves out what is undefined.
     return this.#seal({ kind: 'close', n, at, outcome: writeOutcome(outcome), events: this.#events, ...rest }, () => {})
   }

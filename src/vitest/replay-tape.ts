@@ -55,7 +55,8 @@ export async function replay<T>(
   checkOption(replayOptions, 'outcome', outcome, oneOf(['compare', 'ignore']))
   const test = TestRunner.getCurrentTest<RunnerTestCase | undefined>()
   const whole = requireClosed(typeof tape === 'string' ? readTape(tape) : tape)
-  const run = await replayTape(whole, agent, { ...provided()?.settings.replay, ...own })
+  const settings = { ...provided()?.settings.replay, ...own, late: true } as ReplayOptions
+  const run = await replayTape(whole, agent, settings)
   const around = provided()
   const { keys, entries } = around === undefined ? none : acceptancesFor(undefined, around)
   const judged = { ...run, verdict: judge(run, outcome, keys) }

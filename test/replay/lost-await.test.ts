@@ -116,7 +116,10 @@ describe('an agent that returns without waiting for its last action', () => {
     '%s: is green when it did not wait before either',
     async (action) => {
       const { problems, drift } = await replayTape(await record(lost(action)), lost(action))
-      expect([problems, drift]).toEqual([[], action === atOnce ? [expect.objectContaining({ class: 'awaits' })] : []])
+      // Its client takes some turns before it asks: by then the agent has returned.
+      const isLate = action === 'a call of a model'
+      const row = expect.objectContaining({ class: 'awaits' })
+      expect([problems, drift]).toEqual([[], action === atOnce || isLate ? [row] : []])
     },
   )
 

@@ -5,7 +5,7 @@ import { bodyDifference } from '../../match/difference.ts'
 import { type StepState, describeStep } from '../../match/step.ts'
 import type { Drift, NotRevived } from '../../match/types.ts'
 import type { Tape } from '../../tape/index.ts'
-import { type ProblemLocation, accept, anew, excerpt, showDifference, whereMade } from './place.ts'
+import { type ProblemLocation, accept, anew, excerpt, showDifference, whereMade, where } from './place.ts'
 import { isQuery, queryOf } from './requests.ts'
 
 export function wrongCall(
@@ -168,6 +168,20 @@ export function unusedSteps(tape: Tape, unused: readonly StepState[]): HarvestEr
       `to see the recorded steps: npx vitest-harvest show ${tape.header.id}`,
       unused.every(({ event }) => event.kind === 'tool' || event.kind === 'retrieval') ? accept : anew,
     ],
+  })
+}
+
+/** The agent wants more of an answer that the recorded one gave up. */
+export function readsOn(place: ProblemLocation, step: StepState, pieces: number): HarvestError {
+  return new HarvestError('HARVEST_TAPE_EXHAUSTED', {
+    what: 'The agent reads on where it gave up the answer when recorded',
+    where: {
+      ...where(place),
+      answer: neutralLine(describeStep(step)),
+      recorded: pieces === 1 ? '1 piece' : `${pieces} pieces`,
+    },
+    why: 'The recorded agent stopped reading here, so the rest of the answer is not on the tape.',
+    fix: [`to see the recorded step: npx vitest-harvest show ${place.tape.header.id} --step ${step.number}`, anew],
   })
 }
 

@@ -27,7 +27,7 @@ export function driftRefused(tape: Tape, drift: Drift, isStrict: boolean): Harve
   })
 }
 
-function refusal({ class: name, part }: Drift, isStrict: boolean): string {
+function refusal({ class: name, part, path }: Drift, isStrict: boolean): string {
   if (isStrict) return `Not as recorded: ${neutralLine(part === '' ? name : part)}`
   const shown = neutralLine(part)
   switch (name) {
@@ -40,7 +40,9 @@ function refusal({ class: name, part }: Drift, isStrict: boolean): string {
     case 'redacted':
       return `The agent sent another value where the tape has a placeholder: ${shown}`
     case 'awaits':
-      return `The agent returned without waiting for ${shown}`
+      return path === ''
+        ? `The agent returned without waiting for ${shown}`
+        : `The agent waits for less or more than when this run was recorded: ${shown}`
     case 'timers':
       return `The agent waits for another time than when this run was recorded: ${shown}`
     case 'guards':

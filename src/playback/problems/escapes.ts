@@ -4,7 +4,7 @@ import { captureStack, siteIn, userSite } from '../../seam/caller.ts'
 import { type Driver, doorOf, driverIn } from '../../seam/clients/drivers.ts'
 import { type Mocked, confinement } from '../../seam/intercept/index.ts'
 import { knownAddOn } from '../../seam/known-add-ons.ts'
-import type { Tape } from '../../tape/index.ts'
+import type { LateWork, Tape } from '../../tape/index.ts'
 import { placeOfMock } from '../mocks.ts'
 import { type ProblemLocation, excerpt, where } from './place.ts'
 
@@ -132,6 +132,28 @@ export function afterRun(name: string, kind: string, target: string): HarvestErr
       `if a test may reach it: allow: ['${kind} ${neutral(target)}']`,
     ],
   })
+}
+
+/** Something that no recording holds, and that the recorder did not see either. */
+export function lateAction(tape: Tape, { kind, name }: LateWork, site: string | undefined): HarvestError {
+  return new HarvestError('HARVEST_RUN_OVER', {
+    what: `The agent ${lateVerbs[kind]} ${neutral(name)} after it returned, and its recording has no such thing`,
+    where: { tape: tape.header.id, ...(site === undefined ? {} : { at: site }) },
+    why: 'A recording ends when the agent returns, so no replay can compare what follows.',
+    fix: [
+      'await everything the agent starts before it returns',
+      'if the recorded agent did it as well: record again, and let the process live until it has done it',
+    ],
+  })
+}
+
+const lateVerbs: Readonly<Record<LateWork['kind'], string>> = {
+  tool: 'called tool',
+  retrieval: 'called retrieval',
+  message: 'sent message',
+  mark: 'left mark',
+  state: 'left state',
+  request: 'made request',
 }
 
 export function notOnTape(place: ProblemLocation, command: readonly string[]): HarvestError {

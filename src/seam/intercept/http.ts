@@ -17,7 +17,10 @@ export function interceptHttp(): void {
       const tag = request.headers.get(runHeader)
       const run = runOf(tag) ?? currentResponder() ?? outside(request)
       if (!run) return
-      if (run.over) return new Promise<void>(() => undefined)
+      if (run.over) {
+        if ('requestedLate' in run) run.requestedLate?.(request.method, request.url, stackOf(tag).madeAt)
+        return new Promise<void>(() => undefined)
+      }
       const answer = new Answer(controller)
       try {
         const body = Buffer.from(await request.clone().arrayBuffer())

@@ -96,6 +96,8 @@ export interface Responder extends RunContext {
   spawn(command: readonly string[], settings: ChildSettings): ChildMode | undefined
   /** Registers the sink for lines a child says unasked, and for what a WebSocket brings. */
   listen(url: string, say: (text: string, frame?: SaidFrame) => void): void
+  /** A request begins after the run ended: it comes to nothing, and is told. */
+  requestedLate?(method: string, url: string, madeAt: Error | undefined): void
   /** The same object for the whole run, also inside its tools. */
   readonly identity: object
   /** Reports something that went around the seam. The error to refuse it with, or `undefined` to let it through. */

@@ -172,7 +172,10 @@ class ServingDispatcher extends EventEmitter implements Dispatcher {
     const responder = currentResponder()
     const run = responder ?? outsideResponder(options)
     if (!run) return this.#real.dispatch(options, handler)
-    if (run.over) return true
+    if (run.over) {
+      responder?.requestedLate?.(options.method, String(options.origin ?? ''), entries.getStore()?.madeAt)
+      return true
+    }
     arrived()
     if (responder && options.upgrade) upgrade(responder, options, handler)
     else new Dispatch(run, options, handler)

@@ -13,6 +13,8 @@ export interface Observer extends RunContext {
   readonly isOpen?: boolean
   /** A request begins. `undefined` when the run is over and takes no more. */
   exchange(start: ExchangeStart): ExchangeObserver | undefined
+  /** A request begins after the run ended. */
+  requestedLate?(start: ExchangeStart): void
   /** The run started a child process. */
   spawned(command: readonly string[], settings: ChildSettings): void
   /** A child process said something unasked, or a WebSocket brought something: a frame that is no text, or its end. */
@@ -88,6 +90,7 @@ export function hearRequest(start: ExchangeStart): ExchangeObserver | undefined 
   const run = currentObserver()
   if (run !== undefined && !(run.over && run.isOpen !== true)) return run.exchange(start)
   if (run === undefined) observed.outsideRuns++
+  else run.requestedLate?.(start)
   return currentRun()?.mode === 'replay' ? undefined : hearOutside(start)
 }
 

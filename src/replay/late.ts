@@ -1,0 +1,63 @@
+import type { FoundDrift } from '../match/matcher.ts'
+import { lateKey, type LateWork, LateWorks, type Tape } from '../tape/index.ts'
+
+/** A difference in what an agent does after it returned. */
+export interface LateDifference {
+  readonly work: LateWork
+  readonly site: string | undefined
+  /** The agent acts, and did not when recorded. */
+  readonly isAction: boolean
+  readonly found: FoundDrift
+}
+
+/**
+ * What the agent of a replay does after it returned. No tape has it as steps, so it is compared with nothing but what the
+ * recorder noted: that it was done.
+ */
+export class LateRun {
+  readonly #recorded: readonly LateWork[]
+  readonly #isForeign: boolean
+  readonly #done = new LateWorks()
+  readonly #sites = new Map<string, string | undefined>()
+
+  constructor({ close, header }: Tape) {
+    this.#isForeign = header.imported !== undefined
+    this.#recorded = close?.late ?? []
+  }
+
+  did(work: LateWork, site: string | undefined): void {
+    if (this.#done.add(work)) this.#sites.set(lateKey(work), site)
+  }
+
+  /**
+   * All of it is listed: that it was done says nothing of what it was done with. What is missing may only wait for something that a
+   * run that is over does not answer any more.
+   */
+  get differences(): readonly LateDifference[] {
+    const known = new Set(this.#recorded.map(lateKey))
+    const done = new Set(this.#done.all.map(lateKey))
+    const made = this.#done.all.map((work) => {
+      const isKnown = known.has(lateKey(work))
+      const isAction = !isKnown && !this.#isForeign && actions.has(work.kind)
+      const recorded = isKnown ? 'made, not compared' : 'not made'
+      return { work, site: this.#sites.get(lateKey(work)), isAction, found: foundOf(work, recorded, 'made') }
+    })
+    const missing = this.#recorded.filter((work) => !done.has(lateKey(work)))
+    return [
+      ...made,
+      ...missing.map((work) => ({
+        work,
+        site: undefined,
+        isAction: false,
+        found: foundOf(work, 'made', 'not made'),
+      })),
+    ]
+  }
+}
+
+/** What is done to others. A request may be that of a library that reports what it saw, whenever it comes to it. */
+const actions: ReadonlySet<LateWork['kind']> = new Set(['tool', 'retrieval', 'message'])
+
+function foundOf({ kind, name }: LateWork, recorded: string, live: string): FoundDrift {
+  return { class: 'awaits', path: 'after the run', part: `${kind} ${name} after the agent returned`, recorded, live }
+}

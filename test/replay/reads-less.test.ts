@@ -1,0 +1,117 @@
+import { mkdtempSync, realpathSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import OpenAI from 'openai'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createRecorder, tools } from '../../src/record/index.ts'
+import { replayTape } from '../../src/replay/index.ts'
+import type { ReplayOptions, ReplayResult } from '../../src/match/types.ts'
+import { readTape, type Tape } from '../../src/tape/index.ts'
+
+const words = ['Refund', ' of', ' 25', ' EUR']
+const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** Says a word, and the next one only some time later: whoever stops reading is heard in between. */
+const server = createServer((request, response) => {
+  request.resume().on('end', () => {
+    void (async () => {
+      response.setHeader('content-type', 'text/event-stream')
+      for (const content of words) {
+        response.write(`data: ${JSON.stringify({ id: 'c-1', choices: [{ index: 0, delta: { content } }] })}\n\n`)
+        await wait(50)
+      }
+      response.end('data: [DONE]\n\n')
+    })()
+  })
+})
+let base = ''
+beforeAll(async () => {
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+afterAll(() => {
+  server.close()
+})
+
+const desk = tools({
+  note: async () => 'noted',
+  feed: async function* () {
+    for (const word of words) {
+      await wait(5)
+      yield word
+    }
+  },
+})
+
+/** Each reads an answer that comes in pieces, to its end or not. */
+const readers = {
+  'a loop over a stream of the SDK': async (isWhole: boolean) => {
+    const client = new OpenAI({ apiKey: 'none', baseURL: base, maxRetries: 0 })
+    const messages = [{ role: 'user', content: 'How much?' }] as const
+    const stream = await client.chat.completions.create({ model: 'gpt-5', stream: true, messages: [...messages] })
+    for await (const _ of stream) if (!isWhole) break
+  },
+  'a loop over a body': async (isWhole: boolean) => {
+    const { body } = await fetch(base, { method: 'POST', body: '{}' })
+    for await (const _ of body ?? []) if (!isWhole) break
+  },
+  'a body that is cancelled': async (isWhole: boolean) => {
+    const response = await fetch(base, { method: 'POST', body: '{}' })
+    await (isWhole ? response.text() : response.body?.cancel())
+  },
+  'a request that is aborted': async (isWhole: boolean) => {
+    const control = new AbortController()
+    const response = await fetch(base, { method: 'POST', body: '{}', signal: control.signal })
+    if (isWhole) await response.text()
+    else control.abort()
+  },
+  'a loop over the pieces of a tool': async (isWhole: boolean) => {
+    for await (const _ of desk.feed()) if (!isWhole) break
+  },
+} as const
+const names = Object.keys(readers) as readonly (keyof typeof readers)[]
+
+const agent = (name: keyof typeof readers, isWhole: boolean) => async (): Promise<unknown> => {
+  await readers[name](isWhole)
+  return desk.note()
+}
+
+async function record(run: () => Promise<unknown>): Promise<Tape> {
+  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'harvest-reads-')))
+  await createRecorder({ dir }).run({ agent: 'desk', id: 'run' }, run)
+  return readTape(join(dir, 'run.tape.jsonl'))
+}
+
+const replay = (tape: Tape, run: () => Promise<unknown>, options: ReplayOptions = {}): Promise<ReplayResult> =>
+  replayTape(tape, run, { ...options, hangMs: 1_500 } as ReplayOptions)
+
+describe('an agent that stops reading an answer', () => {
+  test.for(names)('%s: is listed when it read on to the end when recorded', async (name) => {
+    const tape = await record(agent(name, true))
+    const same = await replay(tape, agent(name, true))
+    expect([same.problems, same.drift]).toEqual([[], []])
+    const { problems, drift } = await replay(tape, agent(name, false))
+    expect(problems).toEqual([])
+    expect(drift).toMatchObject([{ class: 'awaits', policy: 'report', stepNumber: 1, path: 'end of the answer' }])
+    expect(drift[0]?.recorded).toMatch(/^read to its end, [45] pieces$/)
+    expect(drift[0]?.live).toMatch(/^given up after [01] of [45] pieces$/)
+    const strict = await replay(tape, agent(name, false), { drift: { awaits: 'fail' } })
+    expect(strict.problems.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/^The agent waits for less or more than when this run was recorded: step 1, /),
+    ])
+  })
+
+  test.for(names)('%s: is red when it did so when recorded, and reads on now', async (name) => {
+    const tape = await record(agent(name, false))
+    const same = await replay(tape, agent(name, false))
+    expect([same.problems, same.drift]).toEqual([[], []])
+    const { problems } = await replay(tape, agent(name, true))
+    expect(problems.map(({ code, message }) => [code, message.split('\n')[0]])).toEqual([
+      ['HARVEST_TAPE_EXHAUSTED', 'The agent reads on where it gave up the answer when recorded'],
+    ])
+    expect(problems[0]?.message).toMatch(/\banswer +step 1, [^]*\brecorded +[01] pieces?\n/)
+  })
+})
