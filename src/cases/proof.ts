@@ -6,6 +6,9 @@ import type { Case, ProvenChange } from './types.ts'
 
 const dayMs = 86_400_000
 
+/** How much later than here it may be on another machine: what is dated after that would count for ever. */
+export const clockSkewMs = dayMs
+
 /** What the proofs of a case are held against. */
 export interface ProofFacts {
   /** Keys of every change the replay met that is not green by itself. */
@@ -32,7 +35,8 @@ export function validProofs(kase: Case, { asked, model, maxDays, now }: ProofFac
       together.every((key) => asked.has(key)) &&
       proof.model === model &&
       proof.judgedBy === judge &&
-      age <= maxDays * dayMs
+      age <= maxDays * dayMs &&
+      age >= -clockSkewMs
     )
   })
 }

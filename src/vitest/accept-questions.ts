@@ -1,4 +1,5 @@
 import {
+  clockSkewMs,
   type AcceptedChange,
   type Case,
   type CaseApproval,
@@ -39,10 +40,10 @@ export function acceptancesFor(
   return { keys: new Set(entries.map(({ key }) => key)), entries }
 }
 
-/** An acceptance that does not say when it was made is older than any limit. */
+/** An acceptance that does not say when it was made is older than any limit, and so is one of a day to come. */
 function ageMs({ at }: AcceptedChange, now: number): number {
   const moment = at === undefined ? Number.NaN : Date.parse(at)
-  return Number.isNaN(moment) ? Number.POSITIVE_INFINITY : now - moment
+  return Number.isNaN(moment) || moment > now + clockSkewMs ? Number.POSITIVE_INFINITY : now - moment
 }
 
 /**

@@ -47,6 +47,9 @@ describe('a proof in a case', () => {
     expect(counts([proof], { model: 'gpt-4.1-mini' })).toBe(0)
     expect(counts([proof], { maxDays: 10 })).toBe(0)
     expect(counts([{ ...proof, at: 'yesterday' }])).toBe(0)
+    // Of a clock that is ahead; of a day to come it would never be too old.
+    expect(counts([{ ...proof, at: '2026-03-20T12:00:00.000Z' }])).toBe(1)
+    expect(counts([{ ...proof, at: '2026-03-22T00:00:00.000Z' }])).toBe(0)
   })
 
   test('counts only together with the changes it was asked with', () => {
