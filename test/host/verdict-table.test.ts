@@ -8,6 +8,7 @@ import type { Answered } from '../cli/harvest.ts'
 import { many } from '../cli/many.ts'
 import { type InlineProject, openHome, type RunResult } from './inline.ts'
 import type { ReportedTest } from './reports.ts'
+import { type Column, columns } from './verdict-columns.ts'
 import {
   agentOf,
   baseline,
@@ -28,27 +29,6 @@ interface Cell {
   readonly exit: number | null
   readonly word: VerdictName | 'refused'
 }
-
-const columns = [
-  'vitest: JSON report',
-  'vitest: JUnit',
-  'vitest: terminal',
-  'vitest: GitHub annotation',
-  'vitest: GitHub step summary',
-  'replay()',
-  'replay(): meta',
-  `replay() with problems: 'collect'`,
-  'toReplayExactly()',
-  'npx vitest-harvest accept --list',
-  'npx vitest-harvest accept --list --json',
-  'npx vitest-harvest replay',
-  'npx vitest-harvest replay --json',
-  'npx vitest-harvest replay --exact',
-  'npx vitest-harvest replay --exact --json',
-  'npx vitest-harvest promote --json',
-  'npx vitest-harvest rerun --json',
-] as const
-type Column = (typeof columns)[number]
 
 const verdictKeys = ['accepted', 'differences', 'notJudged', 'unproven', 'verdict']
 const local = { HARVEST_ALLOW_CI_UPDATE: '1', GIT_CONFIG_GLOBAL: '/dev/null' }
