@@ -153,9 +153,10 @@ export function createTapeWriter(
       let file: number
       try {
         file = disk.openSync(path, 'r+')
-      } catch {
+      } catch (error) {
         // It was moved or removed: whoever has it now has it as it was.
-        return
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return
+        throw error
       }
       try {
         const { size } = disk.fstatSync(file)
