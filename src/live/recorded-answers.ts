@@ -2,7 +2,7 @@ import { canonicalJson, isGenerative, type ModelRequest, readModelRequest } from
 import type { Redactor } from '../privacy/index.ts'
 import { Calls } from '../match/calls.ts'
 import { answer } from '../replay/answer.ts'
-import { errorAgain } from '../replay/exchange.ts'
+import { errorAgain } from '../replay/error-again.ts'
 import { fitted } from '../replay/fitted.ts'
 import { Matcher } from '../match/matcher.ts'
 import { commandKey, spawnsOf } from '../replay/run.ts'

@@ -8,7 +8,6 @@ import {
   type ExchangeEvent,
   isTokenRead,
   type Moment,
-  type RecordedError,
   type RecordedResponse,
 } from '../tape/index.ts'
 import { headerDrift } from '../match/header-drift.ts'
@@ -19,6 +18,7 @@ import { underLiveNumber } from '../match/rpc-answer.ts'
 import type { Match } from '../match/matcher.ts'
 import { bodyNotRecorded } from '../playback/problems.ts'
 import type { ReplayRun } from './run.ts'
+import { errorAgain } from './error-again.ts'
 import { fittedTo } from './fitted.ts'
 import { serveLive } from './serve-live.ts'
 import { serveShared } from './serve-shared.ts'
@@ -283,25 +283,4 @@ function textOf(chunks: readonly Chunk[]): string | undefined {
     text += bytes
   }
   return text
-}
-
-/** The recorded error once more, of a class of the same name. */
-export function errorAgain({ name, message, code, type, facts }: RecordedError): Error & { code?: string } {
-  const Kind = type === undefined ? Error : errorClass(type)
-  const error: Error & { code?: string } = Object.assign(new Kind(message), facts)
-  if (error.name !== name) Object.defineProperty(error, 'name', { value: name, configurable: true, writable: true })
-  if (code !== undefined) error.code = code
-  return error
-}
-
-const errorClasses = new Map<string, ErrorConstructor>()
-
-function errorClass(type: string): ErrorConstructor {
-  let Kind = errorClasses.get(type)
-  if (!Kind) {
-    Kind = class extends Error {} as ErrorConstructor
-    Object.defineProperty(Kind, 'name', { value: type })
-    errorClasses.set(type, Kind)
-  }
-  return Kind
 }
