@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { HarvestError } from '../errors/index.ts'
 import { guardLoading, installReplay, type ReplayOptions, replayTape, standInKeys } from '../replay/index.ts'
+import { isOwnStray, type Stray, unhandled } from '../playback/problems.ts'
 import { readTape } from '../tape/index.ts'
 import { reportOf } from '../replay/program.ts'
 import { loadAgent } from './load-agent.ts'
@@ -19,8 +20,12 @@ try {
   await installReplay()
   standInKeys(tape)
   const agent = await guardLoading(() => loadAgent(spec), options.allow, tape)
+  const strays: Stray[] = []
+  process.on('uncaughtException', (error) => strays.push({ kind: 'threw', error }))
+  process.on('unhandledRejection', (error) => strays.push({ kind: 'rejected', error }))
   const run = await replayTape(tape, agent, { ...options, late: true } as ReplayOptions)
-  write(reportOf(run, accepted))
+  const news = strays.filter(isOwnStray).map((stray) => unhandled({ tape: tape.header.id }, stray))
+  write(reportOf({ ...run, problems: [...run.problems, ...news] }, accepted))
 } catch (error) {
   if (!HarvestError.is(error)) throw error
   write({ failed: { code: error.code, facts: error.facts } })

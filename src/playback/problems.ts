@@ -24,5 +24,6 @@ export {
   startedOtherwise,
   notStarted,
 } from './problems/escapes.ts'
+export { isOwnStray, type Stray, unhandled } from './problems/strays.ts'
 export { driftRefused } from './problems/drift.ts'
 export { spinning, timedOut, hanging, givenUp, undeliverable } from './problems/time.ts'

@@ -20,7 +20,8 @@ import { type CaseOptions, caseOptions } from './case-options.ts'
 import { questionsOf, reportOf } from './case-report.ts'
 import { acceptArtifact, type CaseReport, type HarvestProvided, startArtifact } from './channel.ts'
 import { forgetCaseBefore, forgetFixtures } from './forget-case.ts'
-import { type Stray, withStrays } from './stray-rejections.ts'
+import { isOwnStray, type Stray, unhandled } from '../playback/problems.ts'
+import { withStrays } from './stray-rejections.ts'
 import { withReads } from './read-files.ts'
 import { startTimeLimit, type TimeLimit } from './time-limit.ts'
 import { noConsent, unapproved } from './tools-choice.ts'
@@ -154,8 +155,8 @@ function withProblems(kase: Case, run: ReplayResult, strays: readonly Stray[], l
     limit.isOver && problem.code === 'HARVEST_RUN_ABORTED' ? hangs(kase, problem.facts.where ?? {}) : problem,
   )
   // A divergence the agent did not await is a problem already.
-  const news = strays.filter(({ error }) => !HarvestError.is(error) && !isWrapped(error))
-  return { ...run, problems: [...problems, ...news.map((stray) => unhandled(kase, stray))] }
+  const news = strays.filter(isOwnStray).map((stray) => unhandled({ case: kase.id }, stray))
+  return { ...run, problems: [...problems, ...news] }
 }
 
 /** What the agent did while it loaded, and after its run, is said with the rest. */
@@ -178,10 +179,6 @@ function requireConfined({ id }: Case): void {
       "or without it: confine: 'seam'",
     ],
   })
-}
-
-function isWrapped(error: unknown): boolean {
-  return error instanceof Error && (HarvestError.is(error.cause) || isWrapped(error.cause))
 }
 
 async function conclude(
@@ -332,28 +329,4 @@ function hangs(kase: Case, where: Readonly<Record<string, string>>): HarvestErro
       'to give it more time: `timeout:` in the case, in milliseconds',
     ],
   })
-}
-
-function unhandled(kase: Case, { kind, error: reason }: Stray): HarvestError {
-  const where = { case: kase.id, error: reason instanceof Error ? `${reason.name}: ${reason.message}` : String(reason) }
-  const facts = {
-    where,
-    why: 'In production it crashes the process or goes unnoticed.',
-    fix: ['await the promise, or handle its error where it is started: work().catch(report)'],
-  }
-  return kind === 'rejected'
-    ? new HarvestError(
-        'HARVEST_UNHANDLED_REJECTION',
-        { what: 'The agent left a rejected promise unhandled', ...facts },
-        { cause: reason },
-      )
-    : new HarvestError(
-        'HARVEST_UNCAUGHT_EXCEPTION',
-        {
-          what: 'The agent threw an uncaught error in a timer or event callback',
-          ...facts,
-          fix: ['catch the error in the callback: try { … } catch', 'or await the work before the agent returns'],
-        },
-        { cause: reason },
-      )
 }

@@ -1,13 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate } from 'node:timers/promises'
+import type { Stray } from '../playback/problems.ts'
 import { tellVitest } from './unheard.ts'
 import { seamState } from '../seam/index.ts'
-
-/** An error that nobody could catch. */
-export interface Stray {
-  readonly kind: 'rejected' | 'threw'
-  readonly error: unknown
-}
 
 /** Turns of the event loop in which what was started last may still fail. */
 const lastTurns = 4

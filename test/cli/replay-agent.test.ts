@@ -48,6 +48,17 @@ describe('harvest replay --agent', () => {
     expect(stderr).toContain('harvest: refund-100x: different; 3 of 3 steps served')
   })
 
+  it.each([
+    ['lookup_order', 'HARVEST_RUN_OVER', 'called tool lookup_order after it returned'],
+    ['throw', 'HARVEST_UNCAUGHT_EXCEPTION', 'TypeError: too late'],
+    ['reject', 'HARVEST_UNHANDLED_REJECTION', 'TypeError: too late'],
+  ])('what an agent does after it returned is exit code 1 with its cause: %s', async (what, code, said) => {
+    const run = await harvest(['replay', tape, '--agent', refundAgent], { env: { REFUND_AFTER: what } })
+    expect([run.code, run.stderr]).toEqual([1, expect.stringContaining(`(${code})`)])
+    expect(run.stderr).toContain(said)
+    expect(run.stderr).toContain('harvest: refund-100x: different; 3 of 3 steps served')
+  })
+
   it('a stricter rung of the ladder refuses what was reworded', async () => {
     const { code } = await harvest(['replay', tape, '--agent', refundAgent, '--serve', 'exact'], {
       env: { REFUND_PROMPT: 'Be kind.' },

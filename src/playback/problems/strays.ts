@@ -1,0 +1,41 @@
+import { HarvestError } from '../../errors/index.ts'
+
+/** An error that nobody could catch. */
+export interface Stray {
+  readonly kind: 'rejected' | 'threw'
+  readonly error: unknown
+}
+
+/** Whether it is the agent's own: a divergence that it did not await is a problem already. */
+export function isOwnStray({ error }: Stray): boolean {
+  return !HarvestError.is(error) && !isWrapped(error)
+}
+
+function isWrapped(error: unknown): boolean {
+  return error instanceof Error && (HarvestError.is(error.cause) || isWrapped(error.cause))
+}
+
+/** @param whose - the case, or the tape */
+export function unhandled(whose: Readonly<Record<string, string>>, { kind, error: reason }: Stray): HarvestError {
+  const where = { ...whose, error: reason instanceof Error ? `${reason.name}: ${reason.message}` : String(reason) }
+  const facts = {
+    where,
+    why: 'In production it crashes the process or goes unnoticed.',
+    fix: ['await the promise, or handle its error where it is started: work().catch(report)'],
+  }
+  return kind === 'rejected'
+    ? new HarvestError(
+        'HARVEST_UNHANDLED_REJECTION',
+        { what: 'The agent left a rejected promise unhandled', ...facts },
+        { cause: reason },
+      )
+    : new HarvestError(
+        'HARVEST_UNCAUGHT_EXCEPTION',
+        {
+          what: 'The agent threw an uncaught error in a timer or event callback',
+          ...facts,
+          fix: ['catch the error in the callback: try { … } catch', 'or await the work before the agent returns'],
+        },
+        { cause: reason },
+      )
+}
