@@ -1,4 +1,3 @@
-// Over 300 lines: one exchange, from its question to the last piece of its answer.
 import type { Redactor } from '../privacy/index.ts'
 import { decodeBody, type FormedRequest } from '../providers/index.ts'
 import { steadyBoundary } from '../seam/shape.ts'
