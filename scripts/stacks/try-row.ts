@@ -45,6 +45,7 @@ export async function tryRow(
   const env = { ...environment(dir), ...row.env }
   await install(row, dir, pinned)
   layOut(row, dir)
+  await prepare(row, dir)
   const packages = Object.fromEntries(row.install.map((spec) => [nameOf(spec), installedVersion(dir, nameOf(spec))]))
   const world = await startWorld(row)
   const recorded = await run(dir, 'node', ['src/record.js'], { ...env, STACK_INPUT: JSON.stringify(world.input) })
@@ -113,6 +114,15 @@ async function breakRow(row: StackRow, dir: string, env: NodeJS.ProcessEnv): Pro
   return want
 }
 
+/** Packages that fetch more than npm gave them; the engine of Prisma is never started, so any program will do. */
+const offline = { ONNXRUNTIME_NODE_INSTALL: 'skip', PRISMA_SCHEMA_ENGINE_BINARY: process.execPath }
+
+async function prepare({ prepare: [command, ...args] = [] }: StackRow, dir: string): Promise<void> {
+  if (command === undefined) return
+  const { code, text } = await run(dir, command, args, { ...environment(dir), ...offline })
+  if (code !== 0) throw new RowFailure(`is not prepared: ${text}`)
+}
+
 async function install(row: StackRow, dir: string, pinned: Readonly<Record<string, string>>): Promise<void> {
   const wanted = row.install.map((spec) => {
     const version = pinned[nameOf(spec)]
@@ -124,7 +134,7 @@ async function install(row: StackRow, dir: string, pinned: Readonly<Record<strin
   writeFileSync(join(dir, 'package.json'), '{ "private": true, "type": "module" }\n')
   const flags = ['--no-audit', '--no-fund', '--prefer-offline', '--legacy-peer-deps', '--loglevel=error']
   // What is in the package is enough: nothing else is fetched.
-  const installing = { ...process.env, ONNXRUNTIME_NODE_INSTALL: 'skip' }
+  const installing = { ...process.env, ...offline }
   const { code, text } = await run(dir, 'npm', ['install', ...flags, ...wanted], installing)
   if (code !== 0) throw new RowFailure(`does not install: ${text}`)
   writeFileSync(stamp, wanted.join(' '))
@@ -133,7 +143,7 @@ async function install(row: StackRow, dir: string, pinned: Readonly<Record<strin
 function layOut({ agent }: StackRow, dir: string): void {
   for (const old of ['src', 'recordings', 'test']) rmSync(join(dir, old), { recursive: true, force: true })
   cpSync(join(fixtures, 'agents', `${agent}.js`), join(dir, 'src/agent.js'))
-  for (const name of ['stack.js', 'mcp-server.js', 'fastmcp-server.js', 'claude-cli.js'])
+  for (const name of ['stack.js', 'mcp-server.js', 'fastmcp-server.js', 'claude-cli.js', 'schema.prisma'])
     cpSync(join(fixtures, 'agents', name), join(dir, 'src', name))
   writeFileSync(join(dir, 'src/record.js'), record)
   writeFileSync(join(dir, 'vitest.config.js'), config)

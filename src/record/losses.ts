@@ -28,7 +28,8 @@ export class CallLosses {
       ...answers.flatMap(([part, value]) =>
         value === undefined ? [] : lossesIn(value).map(({ at, what }) => `${part}${at}: ${what}`),
       ),
-      ...lossesIn(args)
+      // What a driver is asked is data: it calls nothing back, and a decimal has its class as a field.
+      ...(this.#call.driver === undefined ? lossesIn(args) : [])
         .filter(({ what }) => what === 'function')
         .map(({ at }) => `args${at}: a callback`),
       ...(this.#isChanged() ? ['args: changed by the call'] : []),

@@ -24,7 +24,7 @@ export function instrumentPrisma(port: Port, prisma: Loose): unknown {
 function extended(port: Port, prisma: Loose, transaction: number | undefined): Loose {
   const $allOperations = ({ model, operation, args, query }: Operation): unknown => {
     const name = model === undefined ? operation : `${model}.${operation}`
-    return ask(port, name, { args: plain(args), transaction }, () => query(args))
+    return ask(port, name, { args: plain(args), transaction }, () => asked(query(args)))
   }
   const asking = (prisma['$extends'] as Method)({ query: { $allOperations } }) as Loose
   const methods: Record<string, Method> = {
@@ -56,6 +56,11 @@ function extended(port: Port, prisma: Loose, transaction: number | undefined): L
       typeof key === 'string' && Object.hasOwn(methods, key) && key in prisma ? methods[key] : (target[key] as unknown),
   })
   return face
+}
+
+/** Prisma asks when somebody waits for it: at once, so that its connections are those of no run. */
+async function asked(question: unknown): Promise<unknown> {
+  return question
 }
 
 /** Raw SQL with its values, as it was written. */
@@ -116,7 +121,7 @@ async function interactive(port: Port, prisma: Loose, asking: Loose, work: Metho
 
 /** What the work of a transaction gets: it has no transactions of its own. */
 function transactional(port: Port, inner: Loose, number: number): Loose {
-  const asked =
+  const asking =
     (name: string, method: Method) =>
     (args: unknown, ...values: unknown[]): unknown =>
       ask(
@@ -126,7 +131,7 @@ function transactional(port: Port, inner: Loose, number: number): Loose {
           args: values.length > 0 || Array.isArray(args) ? { sql: joined(args), params: values } : plain(args),
           transaction: number,
         },
-        () => method(args, ...values) as unknown,
+        () => asked(method(args, ...values)),
       )
   const models = new WeakMap<object, Loose>()
   const model = (key: string, of: Loose): Loose => {
@@ -137,7 +142,7 @@ function transactional(port: Port, inner: Loose, number: number): Loose {
       get: (target, operation) => {
         const value = target[operation] as unknown
         return typeof value === 'function' && typeof operation === 'string'
-          ? asked(`${name}.${operation}`, (value as Method).bind(target))
+          ? asking(`${name}.${operation}`, (value as Method).bind(target))
           : value
       },
     })
@@ -150,7 +155,7 @@ function transactional(port: Port, inner: Loose, number: number): Loose {
       if (typeof key !== 'string') return value
       if (key.startsWith('$')) {
         if (typeof value !== 'function') return value
-        if (/^\$(?:query|execute)Raw/.test(key)) return asked(key, (value as Method).bind(target))
+        if (/^\$(?:query|execute)Raw/.test(key)) return asking(key, (value as Method).bind(target))
         if (key !== '$transaction' && key !== '$extends') return value
         refuse(port, `${key} inside of a transaction`)
         return value
