@@ -215,12 +215,19 @@ export function isQuery({ event }: StepState): boolean {
   return event.kind !== 'exchange' && event.driver !== undefined
 }
 
-/** The recorded text of a query, where the step is one. */
+/** The recorded text of a query, where the step is one: SQL, the words of a command, or its document. */
 export function queryOf({ event }: StepState): { readonly query?: string } {
-  const { sql } = (event.kind === 'exchange' ? {} : (event.args ?? {})) as { readonly sql?: Json }
-  return typeof sql === 'string' && isQuery({ event } as StepState)
-    ? { query: excerpt(sql.replaceAll(/\s+/g, ' ').trim()) }
-    : {}
+  if (event.kind === 'exchange' || event.driver === undefined) return {}
+  const { sql, args, command } = (event.args ?? {}) as Record<string, Json | undefined>
+  // Prisma has raw SQL among its arguments.
+  const text = sql ?? (args as { readonly sql?: Json } | null | undefined)?.sql
+  if (typeof text === 'string') return { query: excerpt(text.replaceAll(/\s+/g, ' ').trim()) }
+  if (Array.isArray(args)) return { query: excerpt(args.map(word).join(' ')) }
+  return command === undefined ? {} : { query: excerpt(word(command)) }
+}
+
+function word(value: Json): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 /** A body that nobody could search is not on the tape: what it said cannot be compared, and what it answered not served. */
