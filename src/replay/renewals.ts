@@ -10,12 +10,13 @@ import type { ReplayRun } from './run.ts'
  * @param before - the step that is made now; absent: the run is over
  */
 export function skipRenewals(run: ReplayRun, before?: ExchangeState | CallState): void {
-  if (run.shared.length === 0) return
+  const served = run.allShared()
+  if (served.length === 0) return
   for (const step of run.steps) {
     if (step.event.kind !== 'exchange' || step.taken) continue
     const { response, n } = step.event
     if (response?.end === undefined || (before !== undefined && n >= before.event.n)) continue
-    if (!run.sharedAnswers.isHeldToken(step.event, run.shared)) continue
+    if (!run.sharedAnswers.isHeldToken(step.event, served)) continue
     step.taken = true
     step.served = true
     step.answered = true

@@ -17,7 +17,6 @@ import { decodeValue, encodeValue, keepBody, type Json, type Outcome, type Tape 
 import { checkDrift } from '../match/drift-option.ts'
 import { checkHosts } from '../match/hosts-option.ts'
 import * as problem from '../playback/problems.ts'
-import { sharedWhileLoading } from './loading.ts'
 import { outsideAnswers } from './outside-answers.ts'
 import { withRecordedParts } from './hidden-parts.ts'
 import { ReplayRun, type RunSettings } from './run.ts'
@@ -53,7 +52,6 @@ export async function replayTape<T>(
   const abort = (): void => void run.giveUp(problem.givenUp(run.place(), options.signal?.reason))
   if (options.signal?.aborted) abort()
   else options.signal?.addEventListener('abort', abort, { once: true })
-  run.shared.push(...sharedWhileLoading(tape))
   const unwatch = watchOutside(Object.assign(run.root, { answers: outsideAnswers(tape, run) }))
   const refused = refusalOfLoaded(run.root)
   const outcome = await Promise.race([refused ? Promise.reject(refused) : attempt(run, agent), ended.promise]).then(
@@ -131,6 +129,7 @@ export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual
   requireNoSlowRule(tape)
   run.compareValues(undefined, undefined, () => ({ outcome: run.encode(outcomeOf(outcome)) }))
   if (outcomeEqual === true) run.noteHidden(run.hidden.ofOutcome(outcome))
+  const shared = run.allShared()
   return {
     tape,
     outcome,
@@ -140,7 +139,7 @@ export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual
     listed: run.listed,
     unused: run.unused.map((step) => step.event),
     transcoded: run.transcoded,
-    ...(run.shared.length === 0 ? {} : { shared: run.shared }),
+    ...(shared.length === 0 ? {} : { shared }),
     ranForReal: [...new Set(run.ranForReal)],
     notCompared: run.notCompared,
     ...(run.notRevived.length === 0 ? {} : { notRevived: run.notRevived }),

@@ -61,6 +61,7 @@ import {
   type StepState,
   stepStates,
 } from '../match/step.ts'
+import { sharedWhileLoading } from './loading.ts'
 import { type SharedAnswers, sharedAnswersOf } from './shared-answers.ts'
 import { Tools } from './tools.ts'
 import type { SharedRequest, TranscodedStep, UnansweredCall } from '../match/types.ts'
@@ -246,6 +247,11 @@ export class ReplayRun {
       },
     )
     this.root = responderOf(this, undefined)
+  }
+
+  /** With what its agent's modules asked for, of which they may have been answered after they were loaded. */
+  allShared(): readonly SharedRequest[] {
+    return [...sharedWhileLoading(this.tape), ...this.shared]
   }
 
   get over(): boolean {

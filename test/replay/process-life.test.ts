@@ -56,6 +56,12 @@ async function newToken(): Promise<string> {
   return (JSON.parse(text) as { access_token: string }).access_token
 }
 
+/** As clients on `fetch` do, which sends a form once it was read. */
+async function tokenByFetch(): Promise<string> {
+  const answer = await fetch(`${base}/token`, { method: 'POST', body: form })
+  return ((await answer.json()) as { access_token: string }).access_token
+}
+
 interface Service {
   desk(order: unknown): Promise<unknown>
   /** What a timer of the process does between runs. */
@@ -63,9 +69,9 @@ interface Service {
 }
 
 /** What a module does that is loaded once per process: keys at once, a token in the background, a file at its first use. */
-async function loadService(usesOfToken = 9): Promise<Service> {
+async function loadService(usesOfToken = 9, fetchToken = newToken): Promise<Service> {
   const keys = (await (await fetch(`${base}/keys`)).json()) as { keys: readonly { kid: string }[] }
-  let token = newToken()
+  let token = fetchToken()
   let uses = 0
   let ranks: Promise<number> | undefined
   const call = async (path: string, init: RequestInit = {}) => {
@@ -79,12 +85,12 @@ async function loadService(usesOfToken = 9): Promise<Service> {
         .then((known) => known.ranks.length)
       const found = await call(`/orders/${String(order)}`)
       // In the middle of a run, of whichever it happens to be.
-      if (++uses % usesOfToken === 0) token = newToken()
+      if (++uses % usesOfToken === 0) token = fetchToken()
       const said = await call(`/model/${String(order)}`, { method: 'POST', body: JSON.stringify({ ask: found.order }) })
       return { kid: keys.keys[0]?.kid, ranks: await ranks, order: said.order }
     },
     async renew() {
-      token = newToken()
+      token = fetchToken()
       await token
     },
   }
@@ -131,6 +137,32 @@ test('each run of a service with caches of its process replays in a fresh one an
     expect([at, run.problems.map(({ message }) => message), run.comparison.outcomeEqual]).toEqual([at, [], true])
   }
   expect(asked).toEqual(before)
+})
+
+test('a token that is still on its way when the run begins is the one the process has, and is kept with the case', async () => {
+  const recordings = join(realpathSync(mkdtempSync(join(tmpdir(), 'harvest-life-'))), 'recordings')
+  const recorder = createRecorder({ dir: join(recordings, 'inbox') })
+  const service = await loadService(2, tokenByFetch)
+  for (const id of ['first', 'renews']) await recorder.run({ agent: 'desk', id, input: 1 }, () => service.desk(1))
+  const before = new Map(asked)
+
+  await installReplay()
+  const replayFresh = async (file: string) => {
+    const tape = readTape(file)
+    const fresh = await guardLoading(() => loadService(2, tokenByFetch), [], tape)
+    return replayTape(tape, (input) => fresh.desk(input))
+  }
+  const file = recorder.lastTape ?? ''
+  const run = await replayFresh(file)
+  expect(run.problems.map(({ message }) => message)).toEqual([])
+  expect((run.shared ?? []).map(({ url }) => new URL(url).pathname).sort()).toEqual(['/keys', '/ranks', '/token'])
+  promote({ recordings, tape: file, as: 'renews', rescan: false })
+  keepShared(recordings, run.shared ?? [])
+  rmSync(join(recordings, 'inbox'), { recursive: true })
+  const again = await replayFresh(join(recordings, 'golden/renews.tape.jsonl'))
+  expect([again.problems.map(({ message }) => message), again.comparison.outcomeEqual]).toEqual([[], true])
+  expect(asked).toEqual(before)
+  rmSync(join(recordings, '..'), { recursive: true, force: true })
 })
 
 test('what was fetched outside of runs answers nothing else: other questions, other addresses and changes stay refused', async () => {
