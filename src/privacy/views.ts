@@ -32,7 +32,7 @@ const views: readonly View[] = [
       if (code === 0x0a) return `${'\\'.repeat(depth)}n`
       return printed(code, escape)
     },
-    reach: [128, 64],
+    reach: [512, 64],
     edge: /["']/g,
   },
   {
@@ -40,7 +40,7 @@ const views: readonly View[] = [
     pattern: /%(?:25)*[0-9A-Fa-f]{2}/g,
     all: /%(?:25)*[0-9A-Fa-f]{2}|\+/g,
     undo: (escape) => (escape === '+' ? ' ' : printed(Number.parseInt(escape.slice(-2), 16), escape)),
-    reach: [96, 3],
+    reach: [96, 64],
     edge: /["'\s<>]/g,
   },
   {
@@ -52,14 +52,14 @@ const views: readonly View[] = [
       return printed(/[xX]/.test(name) ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1)), escape)
     },
     reach: [128, 128],
-    edge: /["'\s<>]/g,
+    edge: /["'\r\n<>]|\\n/g,
   },
   {
     signs: ['\x1b[', 'u001b[', 'u001B['],
     pattern: /(?:\x1b|\\+u001[bB])\[[\d;]{0,16}m/g,
     undo: () => '',
-    reach: [96, 128],
-    edge: /["'\s]/g,
+    reach: [512, 128],
+    edge: /["'\r\n]|\\n/g,
   },
 ]
 
@@ -115,6 +115,7 @@ export class Spellings {
 
 /** A word that is longer is cut. */
 const longWord = 4_096
+const nameLength = 64
 
 /** Stretches around escapes. None begins or ends inside a word, or half a secret would be replaced. */
 function windows(text: string, { pattern, reach: [before, behind], edge }: View): readonly Window[] {
@@ -140,8 +141,13 @@ type Window = readonly [from: number, to: number]
 
 /** Where the word around a place begins. A URL is one word: without its beginning its user reads as an address. */
 function wordBegin(text: string, from: number, least: number): number {
-  let at = Math.max(from, least)
-  const stop = Math.max(least, from - longWord)
+  const at = wordStart(text, Math.max(from, least), Math.max(least, from - longWord))
+  // The name that tells what a long word is stands before it: `Cookie: …`.
+  return at >= from ? at : wordStart(text, Math.max(at - nameLength, least), Math.max(least, at - longWord))
+}
+
+function wordStart(text: string, from: number, stop: number): number {
+  let at = from
   while (at > stop && !isWordEdge(text.charCodeAt(at - 1))) at--
   return at
 }
