@@ -129,7 +129,7 @@ test('a compressed answer that hides nothing keeps its bytes', async () => {
   expect(responseBytes(exchange!)).toEqual(packed)
 })
 
-test('parameters of a query are found by their name, values in its text by the name before them, and those of a ? by nothing', async () => {
+test('parameters of a query are found by their name or their column, and values in its text by the name before them', async () => {
   const [, text] = await recorded(async () => {
     using db = new DatabaseSync(':memory:')
     const asked = client(db)
@@ -138,10 +138,13 @@ test('parameters of a query are found by their name, values in its text by the n
     asked.prepare('select * from users where password = $password').all({ $password: 'by-its-name-2' })
     asked.prepare("select * from users where password = 'in-the-text-1'").all()
     asked.prepare('select password from users').all()
-    asked.prepare('select * from users where password = ?').all('by-nothing-1')
+    asked.prepare('select * from users where password = ?').all('by-its-column-1')
+    asked.prepare('update users set password = ?').run('by-its-column-2')
+    asked.prepare('insert into users (name, password) values (?, ?)').run('ada', 'by-its-column-3')
+    asked.prepare('select * from users where lower(password) = ?').all('in-a-call-1')
   })
-  for (const secret of ['by-its-name-1', 'by-its-name-2', 'in-the-text-1']) expect(text).not.toContain(secret)
-  expect(text).toContain('by-nothing-1')
+  for (const secret of ['by-its-name', 'by-its-column', 'in-the-text-1']) expect(text).not.toContain(secret)
+  expect(text).toContain('in-a-call-1')
   // The insert names no column before its value; the row has one.
   expect(text.match(/from-a-column-1/g)).toHaveLength(1)
 })
