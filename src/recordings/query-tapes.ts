@@ -107,7 +107,7 @@ async function asked<M extends Matches, L>(
   const inMemory = async (): Promise<M> => use(await openIndexMemory(), ask)
   const answer = (matches: M, note?: string): L => asking.listOf(matches, root, note)
 
-  if (lstatSync(inbox, { throwIfNoEntry: false })?.isDirectory() !== true) return answer(await inMemory())
+  if (!isFolder(inbox)) return answer(await inMemory())
   try {
     return answer(await use(await openIndexFile(inbox), ask))
   } catch (error) {
@@ -123,6 +123,16 @@ async function asked<M extends Matches, L>(
       if (second === undefined || second.isDamage) throw again
       return answer(await inMemory(), unused(second.what))
     }
+  }
+}
+
+/** Whether it is a folder itself, and no link to one; the recordings may be a file. */
+function isFolder(path: string): boolean {
+  try {
+    return lstatSync(path).isDirectory()
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return false
+    throw error
   }
 }
 

@@ -1,4 +1,5 @@
 import { relative } from 'node:path'
+import { neutralLine } from '../../errors/index.ts'
 import { closeOf, demote, holdOf } from '../../recordings/index.ts'
 import { demoteSpec } from '../spec/manage.ts'
 import type { Command } from '../command.ts'
@@ -16,12 +17,13 @@ export const demoteCommand: Command = {
       screen.json({ tape, removed: gone, ...(retention !== undefined && { retention }) })
       return exit.ok
     }
-    screen.line(`${tape}${wasThere ? ' (was there already)' : ''}`)
-    for (const file of gone) screen.line(`removed ${file}`)
+    const shown = neutralLine(tape, Infinity)
+    screen.line(`${shown}${wasThere ? ' (was there already)' : ''}`)
+    for (const file of gone) screen.line(`removed ${neutralLine(file, Infinity)}`)
     const until = retention?.until
     if (until !== undefined && Date.parse(until) < Date.now() && holdOf(tapeFile, retention?.hold) === undefined)
       screen.note(
-        `its retention ended ${until}: the next \`npx vitest-harvest tapes prune\` removes it\n→ to keep it: npx vitest-harvest tapes hold ${tape} --reason "…"`,
+        `its retention ended ${until}: the next \`npx vitest-harvest tapes prune\` removes it\n→ to keep it: npx vitest-harvest tapes hold ${shown} --reason "…"`,
       )
     return exit.ok
   },

@@ -1,4 +1,5 @@
 import { relative } from 'node:path'
+import { neutralLine } from '../../errors/index.ts'
 import { findTape, holdOfTape, placeHold, releaseHold } from '../../recordings/index.ts'
 import { holdSpec, releaseSpec } from '../spec/manage.ts'
 import type { Command, CommandInput } from '../command.ts'
@@ -31,7 +32,8 @@ function change(given: CommandInput, reason: string | undefined, screen: Screen)
   if (reason === undefined) releaseHold(recordings, file)
   else placeHold(recordings, file, reason)
   const hold = holdOfTape(file)
+  const shown = neutralLine(file, Infinity)
   if (given.has('json')) screen.json({ tape: file, hold: hold ?? null })
-  else screen.line(hold === undefined ? `released ${file}` : `held ${file}`)
+  else screen.line(hold === undefined ? `released ${shown}` : `held ${shown}`)
   return exit.ok
 }

@@ -1,4 +1,5 @@
 import { relative } from 'node:path'
+import { neutralLine } from '../../errors/index.ts'
 import { findTape, removeForGood } from '../../recordings/index.ts'
 import { askYesNo, canAsk } from '../ask.ts'
 import { rmSpec } from '../spec/manage.ts'
@@ -18,7 +19,7 @@ export const rmCommand: Command = {
           `if that is what you want: npx vitest-harvest tapes rm ${files.join(' ')} --yes`,
         ])
       }
-      for (const file of files) screen.note(file)
+      for (const file of files) screen.note(neutralLine(file, Infinity))
       if (!(await askYesNo(`Remove ${files.length === 1 ? 'this tape' : `these ${files.length} tapes`} for good?`))) {
         screen.note('nothing was removed')
         return exit.usage
@@ -26,7 +27,7 @@ export const rmCommand: Command = {
     }
     await removeForGood(recordings, files)
     if (given.has('json')) screen.json({ removed: files })
-    else for (const file of files) screen.line(`removed ${file}`)
+    else for (const file of files) screen.line(`removed ${neutralLine(file, Infinity)}`)
     return exit.ok
   },
 }

@@ -152,7 +152,10 @@ function bytesOf(file: string): Buffer {
     throw unreadable(file, cause)
   }
   try {
-    const { size } = fstatSync(open)
+    const stats = fstatSync(open)
+    // A device has no end.
+    if (!stats.isFile()) throw Object.assign(new Error('no file'), { code: 'no regular file' })
+    const { size } = stats
     if (size > fileCap)
       throw new HarvestError('HARVEST_IMPORT_TOO_LARGE', {
         what: 'Cannot import the recording',
