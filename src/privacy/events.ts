@@ -83,6 +83,8 @@ function inPieces(pieces: readonly Piece[], find: (joined: string) => readonly T
   let first = 0
   let firstStart = 0
   for (const { kind, value, start, end, contextual, encoded } of find(joined)) {
+    // In the order of their meaning, not of their places.
+    if (start < firstStart) first = firstStart = 0
     while (firstStart + pieces[first]!.text.length <= start) firstStart += pieces[first++]!.text.length
     const parts: { start: number; end: number }[] = []
     for (let at = first, atStart = firstStart; atStart < end; atStart += pieces[at++]!.text.length) {
@@ -92,7 +94,8 @@ function inPieces(pieces: readonly Piece[], find: (joined: string) => readonly T
       if (from < to)
         parts.push({ start: piece.start + rawOffset(piece, from), end: piece.start + rawOffset(piece, to) })
     }
-    if (parts.length > 1)
+    // One piece may have all of it, and the one before its name: `Bearer ` and then the token.
+    if (parts.length > 1 || !find(pieces[first]!.text).some((alone) => alone.value === value))
       scattered.push({ kind, value, pieces: parts, ...(contextual && { contextual }), ...(encoded && { encoded }) })
   }
   return scattered

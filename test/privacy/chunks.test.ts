@@ -222,3 +222,37 @@ function assembled(stream: string): string {
     )
     .join('')
 }
+
+function streamOf(texts: readonly string[]): string {
+  return eventStream(
+    texts.join(''),
+    texts.map(({ length }) => length),
+  )
+}
+
+test.each([
+  ['a token', ['use Bearer ', 'qXLm82kd7TwzP0aR ok'], 'qXLm82kd7TwzP0aR'],
+  ['a password', ['the password=', 'tr33house9 ok'], 'tr33house9'],
+  ['a password whose name is cut', ['the pass', 'word: ', 'tr33house9', ' ok'], 'tr33house9'],
+])('%s in one event, with its name in the event before, is redacted and looked for', (_, texts, secret) => {
+  const stream = streamOf(texts)
+  expect(scan(stream)).not.toEqual([])
+  const redacted = together(createRedactor().chunks([Buffer.from(stream)]))
+  expect(redacted).not.toContain(secret)
+  expect(scan(redacted)).toEqual([])
+  expect(createRedactor().text(redacted)).toBe(redacted)
+})
+
+test('several secrets over events are each redacted, in whatever order their kinds are found', () => {
+  const stream = streamOf([
+    'the password=tr33',
+    'house9 is of jane@exa',
+    'mple.com and token: K7fq2Zr9',
+    'Xv4Tn8Wb, ok',
+  ])
+  const redacted = together(createRedactor().chunks([Buffer.from(stream)]))
+  for (const part of ['tr33', 'house9', 'jane@', 'mple.com', 'K7fq2Zr9', 'Xv4Tn8Wb'])
+    expect(redacted).not.toContain(part)
+  for (const part of ['the password=', ' is of ', ' and token: ', ', ok']) expect(redacted).toContain(part)
+  expect(scan(redacted)).toEqual([])
+})
