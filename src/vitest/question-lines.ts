@@ -51,14 +51,20 @@ export function unprovenLines(askers: readonly QuestionOwner[]): readonly Summar
   ]
 }
 
+/** Of what is waited for or done late nobody knows that it changed: what was done with it is on no tape. */
+function silentText({ question: { class: name, part, words }, names }: AskedChange): string {
+  const shown = name === 'awaits' ? `${part}: ${neutralLine(words, 200)}   ` : `${part} changed in `
+  return shown + namesText(names)
+}
+
 /** What a green run rests on, and what it says nothing about. */
 export function proofLines(askers: readonly QuestionOwner[]): readonly SummaryLine[] {
   const accepted = changesOf(askers, 'accepted').slice(0, shownChanges).map(acceptedLine)
   const proven = provenOf(askers)
   const notJudged = changesOf(askers, 'notJudged')
-  const silent = notJudged.slice(0, shownChanges).map(({ question, names }): SummaryLine => {
-    return ['Not judged', `${question.part} changed in ${namesText(names)}: green says nothing about it`]
-  })
+  const silent = notJudged
+    .slice(0, shownChanges)
+    .map((change): SummaryLine => ['Not judged', `${silentText(change)}: green says nothing about it`])
   const more = notJudged.length - silent.length
   const obsolete = askers.filter(({ questions }) => questions.obsolete.length > 0)
   const count = obsolete.reduce((sum, { questions }) => sum + questions.obsolete.length, 0)
