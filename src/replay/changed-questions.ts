@@ -64,6 +64,8 @@ export interface UnprovenFacts {
   /** The case is of an incident that is not fixed yet. Default: it is not. */
   readonly isKnownBad?: boolean
   readonly tape: string
+  /** Acceptances that do not count any more, by the key of their change. Default: none. */
+  readonly expired?: ReadonlyMap<string, string>
 }
 
 /** Changes that are shown one by one. */
@@ -76,12 +78,13 @@ const shownChanges = 5
  */
 export function unprovenError(
   questions: readonly ChangedQuestion[],
-  { caseId, isKnownBad = false, tape }: UnprovenFacts,
+  { caseId, isKnownBad = false, tape, expired }: UnprovenFacts,
 ): HarvestError {
   const site = questions.find((one) => one.site !== undefined)?.site
   const steps = [...new Set(questions.flatMap((one) => one.steps))].sort((a, b) => a - b)
   const classes = [...new Set(questions.filter(({ isData }) => !isData).map((one) => one.class))]
   const [name = questions[0]?.class ?? 'instructions'] = classes
+  const lapsed = questions.map(({ key }) => expired?.get(key)).find((text) => text !== undefined)
   const hosts = questions.flatMap((one) => (one.hosts === undefined ? [] : [one.hosts]))
   return new HarvestError('HARVEST_UNPROVEN', {
     what: headline(questions),
@@ -89,6 +92,7 @@ export function unprovenError(
       ...(caseId === undefined ? { tape } : { case: caseId }),
       asked: stepsText(steps),
       ...(site !== undefined && { at: site }),
+      ...(lapsed !== undefined && { accepted: lapsed }),
     },
     detail: changesText(questions),
     why: 'The agent did the same with the recorded answers, but the model was not asked the new question.',

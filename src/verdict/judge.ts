@@ -48,12 +48,14 @@ export interface CaseVerdict extends Omit<RunVerdict, 'differences'> {
  * is red in either case, and so is a changed question: nobody knows whether the bug is still there.
  *
  * @param accepted - keys of the changes that a person accepted
+ * @param expired - acceptances that do not count any more, by key
  */
 export function judge(
   kase: Case,
   run: ReplayResult,
   match: MatchOptions,
   accepted: ReadonlySet<string> = new Set(),
+  expired: ReadonlyMap<string, string> = new Map(),
 ): CaseVerdict {
   const found = differenceOf(kase, run, match)
   const { differences: _, ...proof } = verdictFrom(run, found === undefined ? [] : [found.because.error], accepted)
@@ -64,6 +66,7 @@ export function judge(
     caseId: kase.id,
     isKnownBad: kase.expect === 'fail',
     tape: run.tape.header.id,
+    expired,
   })
   return { ...proof, isGreen: false, because: { aspect: 'question', error, line: kase.lines.agent } }
 }

@@ -8,6 +8,8 @@ import {
   readAcceptedFile,
   validProofs,
 } from '../cases/index.ts'
+import { neutralLine } from '../errors/index.ts'
+import { counted } from '../errors/words.ts'
 import { readModelCall } from '../providers/index.ts'
 import type { ChangedQuestion } from '../replay/index.ts'
 import type { ReplayResult } from '../match/types.ts'
@@ -21,6 +23,8 @@ export interface Acceptances {
   readonly keys: ReadonlySet<string>
   /** Every entry that counts, the case's own first. */
   readonly entries: readonly AcceptedChange[]
+  /** Of those that are too old, by key: when and by whom, and how long it counted. */
+  readonly expired: ReadonlyMap<string, string>
 }
 
 /**
@@ -37,7 +41,14 @@ export function acceptancesFor(
   const { acceptedMaxDays } = settings
   const all = [...(own ?? []), ...readAcceptedFile(acceptedFile)]
   const entries = all.filter((entry) => acceptedMaxDays === undefined || ageMs(entry, now) <= acceptedMaxDays * dayMs)
-  return { keys: new Set(entries.map(({ key }) => key)), entries }
+  const keys = new Set(entries.map(({ key }) => key))
+  const old = all.filter(({ key }) => !keys.has(key))
+  return { keys, entries, expired: new Map(old.map((entry) => [entry.key, expiredText(entry, acceptedMaxDays)])) }
+}
+
+function expiredText({ at, by }: AcceptedChange, days = 0): string {
+  const who = by === undefined ? '' : ` by ${by}`
+  return neutralLine(`${at ?? 'on no known day'}${who}: counts for ${counted(days, 'day')} from then`)
 }
 
 /** An acceptance that does not say when it was made is older than any limit, and so is one of a day to come. */

@@ -58,10 +58,10 @@ export async function replay<T>(
   const settings = { ...provided()?.settings.replay, ...own, late: true } as ReplayOptions
   const run = await replayTape(whole, agent, settings)
   const around = provided()
-  const { keys, entries } = around === undefined ? none : acceptancesFor(undefined, around)
-  const judged = { ...run, verdict: judge(run, outcome, keys) }
+  const acceptances = around === undefined ? none : acceptancesFor(undefined, around)
+  const judged = { ...run, verdict: judge(run, outcome, acceptances.keys) }
   results.add(judged)
-  if (policy === 'throw') await requireSame(judged, { keys, entries }, around, test)
+  if (policy === 'throw') await requireSame(judged, acceptances, around, test)
   return judged
 }
 
@@ -83,7 +83,7 @@ function judge(run: ReplayResult, outcome: 'compare' | 'ignore', keys: ReadonlyS
 /** Throws why a replay is not the same as its tape. Changed questions that this run of Vitest accepts are told to the reporter. */
 async function requireSame(
   run: JudgedReplay,
-  { keys, entries }: Acceptances,
+  { keys, entries, expired }: Acceptances,
   around: HarvestProvided | undefined,
   test: RunnerTestCase | undefined,
 ): Promise<void> {
@@ -108,7 +108,7 @@ async function requireSame(
     tell(verdictFrom(run, [], covered), [...entries, ...accepted])
   }
   const open = proof.unproven.filter(({ key }) => !accepted.some((entry) => entry.key === key))
-  if (open.length > 0) throw unprovenError(open, { tape: run.tape.header.id })
+  if (open.length > 0) throw unprovenError(open, { tape: run.tape.header.id, expired })
 }
 
 /** A test may replay several tapes. */
@@ -128,7 +128,7 @@ function worst(one: VerdictName, other: VerdictName): VerdictName {
   return found ?? 'same'
 }
 
-const none: Acceptances = { keys: new Set(), entries: [] }
+const none: Acceptances = { keys: new Set(), entries: [], expired: new Map() }
 
 /** An agent that throws where it returned: its own error says most. */
 function thrownBy({ outcome }: ReplayResult, difference: HarvestError): unknown {

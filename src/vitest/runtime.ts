@@ -191,10 +191,10 @@ async function conclude(
   const { task } = context
   const { update: mode, approval } = provided
   const git = inject('vitest-harvest/git')
-  const { keys: byPeople, entries } = acceptancesFor(kase.accepted, provided)
+  const { keys: byPeople, entries, expired } = acceptancesFor(kase.accepted, provided)
   const proofs = proofsFor(kase, run, provided)
   const keys = new Set([...byPeople, ...proofs.map(({ key }) => key)])
-  const verdict = judge(kase, run, match, keys)
+  const verdict = judge(kase, run, match, keys, expired)
   const questions = questionsOf(kase, run, verdict, entries, proofs)
   const around = { root: provided.root, ...confinedAs() }
   let report: CaseReport = { ...reportOf(kase, run, git, around), verdict: verdict.verdict, questions }

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { AcceptedChange } from '../../src/cases/index.ts'
+import { unprovenError } from '../../src/replay/changed-questions.ts'
 import { acceptancesFor } from '../../src/vitest/accept-questions.ts'
 import type { HarvestProvided } from '../../src/vitest/channel.ts'
 
@@ -12,6 +13,18 @@ const change: AcceptedChange = {
   now: 'sha256-b',
   words: '[-100-] {+120+}',
 }
+
+test('an acceptance that does not count any more says so in the error, with its day and its limit', () => {
+  const acceptedFile = join(import.meta.dirname, 'no-such-file.yaml')
+  const settings = { acceptedMaxDays: 30 } as HarvestProvided['settings']
+  const old = { ...change, at: '2026-02-01T00:00:00.000Z', by: 'Ada Lovelace' }
+  const { expired } = acceptancesFor([old], { acceptedFile, settings }, now)
+  const question = { ...change, class: 'instructions', part: 'system prompt', steps: [1] } as const
+  const told = unprovenError([question], { tape: 't1', expired }).message
+  expect(told).toMatch(/accepted +2026-02-01T00:00:00.000Z by Ada Lovelace: counts for 30 days from then/)
+  const young = acceptancesFor([{ ...old, at: '2026-03-01T00:00:00.000Z' }], { acceptedFile, settings }, now)
+  expect(young.expired.size).toBe(0)
+})
 
 function isCounted(at: string | undefined, acceptedMaxDays?: number): boolean {
   const acceptedFile = join(import.meta.dirname, 'no-such-file.yaml')
