@@ -107,6 +107,7 @@ describe('breakpoints', () => {
     expect(out).toMatchInlineSnapshot(`
       "breakpoint 1: 1 of 10 steps: 7
       breakpoint 2: 1 of 10 steps: 7
+      no tool approve on this tape. Its tools: lookup_order, refund_policy, customer_history, refund, send_mail
       breakpoint 3: 0 of 10 steps: none
       breakpoint 4: 1 of 10 steps: 8
       Cannot stop at a rule about a whole run
