@@ -612,9 +612,7 @@ export class ReplayRun {
     const policy = this.#policyOf('headers')
     const step = { n: event.n, number: (this.last?.number ?? 0) + 1 }
     for (const found of policy === 'ignore' ? [] : (changes[at] ?? [])) {
-      const drift = this.#changes.drift(step, found, policy, this.place().site)
-      this.drift.push(drift)
-      if (policy === 'fail') this.problems.push(problem.driftRefused(this.tape, drift, this.#settings.strict === true))
+      this.#report(step, found, policy, this.place().site)
     }
     return event
   }
@@ -712,9 +710,7 @@ export class ReplayRun {
       const part = caller === 'app' ? 'timer' : `timer of ${caller}`
       const found = { class: 'timers', path: part, part, recorded: `${recorded} ms`, live: `${live} ms` } as const
       const at = { n: place?.event.n ?? 0, number: place?.number ?? 0 }
-      const drift = this.#changes.drift(at, found, policy, undefined)
-      this.drift.push(drift)
-      if (policy === 'fail') this.problems.push(problem.driftRefused(this.tape, drift, this.#settings.strict === true))
+      this.#report(at, found, policy)
     }
   }
 
@@ -722,9 +718,7 @@ export class ReplayRun {
     const policy = this.#policyOf('awaits')
     for (const { step, recorded, live } of policy === 'ignore' ? [] : this.#givenUp) {
       const found = { class: 'awaits', path: 'end of the answer', part: describeStep(step), recorded, live } as const
-      const drift = this.#changes.drift({ n: step.event.n, number: step.number }, found, policy, undefined)
-      this.drift.push(drift)
-      if (policy === 'fail') this.problems.push(problem.driftRefused(this.tape, drift, this.#settings.strict === true))
+      this.#report({ n: step.event.n, number: step.number }, found, policy)
     }
     for (const { step, isCertain } of this.lostAwaits.found) {
       if (isCertain) this.problems.push(problem.notAwaited(this.tape, step))
@@ -736,9 +730,7 @@ export class ReplayRun {
         recorded: 'answered',
         live: 'not awaited',
       } as const
-      const drift = this.#changes.drift({ n: step.event.n, number: step.number }, found, policy, undefined)
-      this.drift.push(drift)
-      if (policy === 'fail') this.problems.push(problem.driftRefused(this.tape, drift, this.#settings.strict === true))
+      this.#report({ n: step.event.n, number: step.number }, found, policy)
     }
   }
 
@@ -751,10 +743,20 @@ export class ReplayRun {
     for (const { work, site, isAction, found } of this.late.differences) {
       if (isAction) this.problems.push(problem.lateAction(this.tape, work, site))
       if (isAction || policy === 'ignore') continue
-      const drift = this.#changes.drift(at, found, policy, site)
-      this.drift.push(drift)
-      if (policy === 'fail') this.problems.push(problem.driftRefused(this.tape, drift, this.#settings.strict === true))
+      this.#report(at, found, policy, site)
     }
+  }
+
+  /** Lists a difference that nobody waits for an answer to; under `fail` it is a problem as well. */
+  #report(
+    at: { readonly n: number; readonly number: number },
+    found: FoundDrift,
+    policy: DriftPolicy,
+    site?: string,
+  ): void {
+    const drift = this.#changes.drift(at, found, policy, site)
+    this.drift.push(drift)
+    if (policy === 'fail') this.problems.push(problem.driftRefused(this.tape, drift, this.#settings.strict === true))
   }
 
   #judge(of: DriftClass, kind: 'message' | 'mark' | 'state', found: readonly AnnouncementDifference[]): void {
