@@ -6,8 +6,17 @@ import type { Case, ProvenChange } from './types.ts'
 
 const dayMs = 86_400_000
 
-/** How much later than here it may be on another machine: what is dated after that would count for ever. */
-export const clockSkewMs = dayMs
+/**
+ * Whether what a person accepted or a proof showed still counts: not for longer than its days, and not when it says no day, or
+ * one to come, for that would count for ever.
+ *
+ * @param at - ISO 8601
+ */
+export function isInTime(at: string | undefined, maxDays: number, now: number): boolean {
+  const age = now - Date.parse(at ?? '')
+  // On another machine it may be a day later.
+  return age <= maxDays * dayMs && age >= -dayMs
+}
 
 /** What the proofs of a case are held against. */
 export interface ProofFacts {
@@ -29,14 +38,12 @@ export function validProofs(kase: Case, { asked, model, maxDays, now }: ProofFac
   const judge = judgedBy(kase)
   return proven.filter((proof) => {
     const together = [proof.key, ...(proof.with ?? [])]
-    const age = now - Date.parse(proof.at)
     return (
       together.length === asked.size &&
       together.every((key) => asked.has(key)) &&
       proof.model === model &&
       proof.judgedBy === judge &&
-      age <= maxDays * dayMs &&
-      age >= -clockSkewMs
+      isInTime(proof.at, maxDays, now)
     )
   })
 }

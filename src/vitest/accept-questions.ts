@@ -1,8 +1,8 @@
 import {
-  clockSkewMs,
   type AcceptedChange,
   type Case,
   type CaseApproval,
+  isInTime,
   modelText,
   type ProvenChange,
   readAcceptedFile,
@@ -14,8 +14,6 @@ import { readModelCall } from '../providers/index.ts'
 import type { ChangedQuestion } from '../replay/index.ts'
 import type { ReplayResult } from '../match/types.ts'
 import type { HarvestProvided } from './channel.ts'
-
-const dayMs = 86_400_000
 
 /** Changes that were accepted, in a case and for all cases. */
 export interface Acceptances {
@@ -40,7 +38,7 @@ export function acceptancesFor(
 ): Acceptances {
   const { acceptedMaxDays } = settings
   const all = [...(own ?? []), ...readAcceptedFile(acceptedFile)]
-  const entries = all.filter((entry) => acceptedMaxDays === undefined || ageMs(entry, now) <= acceptedMaxDays * dayMs)
+  const entries = all.filter((entry) => acceptedMaxDays === undefined || isInTime(entry.at, acceptedMaxDays, now))
   const keys = new Set(entries.map(({ key }) => key))
   const old = all.filter(({ key }) => !keys.has(key))
   return { keys, entries, expired: new Map(old.map((entry) => [entry.key, expiredText(entry, acceptedMaxDays)])) }
@@ -49,12 +47,6 @@ export function acceptancesFor(
 function expiredText({ at, by }: AcceptedChange, days = 0): string {
   const who = by === undefined ? '' : ` by ${by}`
   return neutralLine(`${at ?? 'on no known day'}${who}: counts for ${counted(days, 'day')} from then`)
-}
-
-/** An acceptance that does not say when it was made is older than any limit, and so is one of a day to come. */
-function ageMs({ at }: AcceptedChange, now: number): number {
-  const moment = at === undefined ? Number.NaN : Date.parse(at)
-  return Number.isNaN(moment) || moment > now + clockSkewMs ? Number.POSITIVE_INFINITY : now - moment
 }
 
 /**
