@@ -21,8 +21,8 @@ interface ZlibStream {
 }
 
 /**
- * Whether crypto, zlib or the compiler of WebAssembly works for somebody on other threads. None of them is among `process.getActiveResourcesInfo()`, and
- * the agent goes on when it is done: until then it is not quiet.
+ * Whether crypto, zlib or the compiler of WebAssembly works for somebody on other threads. None of them is among
+ * `process.getActiveResourcesInfo()`, and the agent goes on when it is done: until then it is not quiet.
  */
 export function isThreadWorking(): boolean {
   for (const stream of streams) {
