@@ -21,6 +21,9 @@ interface VitestReport {
   readonly numTotalTests: number
   readonly numPassedTests: number
   readonly numFailedTests: number
+  readonly testResults: readonly {
+    readonly assertionResults: readonly { readonly status: string; readonly ancestorTitles: readonly string[] }[]
+  }[]
 }
 
 const scratch = mkdtempSync(join(tmpdir(), 'vitest-harvest-test-'))
@@ -132,10 +135,14 @@ async function run({ name, command, floor, seen, live }: Gate): Promise<{ ok: bo
   return { ok, line }
 }
 
+/** A suite that needs what this machine does not have says so in its title. */
 function skipped(): string[] {
-  const { numTotalTests, numPassedTests, numFailedTests } = vitestReport()
+  const { numTotalTests, numPassedTests, numFailedTests, testResults } = vitestReport()
   const count = numTotalTests - numPassedTests - numFailedTests
-  return count === 0 ? [] : [`${count} test(s) skipped`]
+  if (count === 0) return []
+  const notRun = testResults.flatMap((file) => file.assertionResults).filter(({ status }) => status === 'skipped')
+  const suites = new Set(notRun.map(({ ancestorTitles }) => ancestorTitles.join(' > ')))
+  return [`${count} test(s) skipped: ${[...suites].join(', ')}`]
 }
 
 async function execute(
@@ -179,6 +186,6 @@ function vitestReport(): VitestReport {
     return JSON.parse(readFileSync(reportFile, 'utf8')) as VitestReport
   } catch {
     // Vitest died before it could report: its gate has failed, and no test is known to have run.
-    return { numTotalTests: 0, numPassedTests: 0, numFailedTests: 0 }
+    return { numTotalTests: 0, numPassedTests: 0, numFailedTests: 0, testResults: [] }
   }
 }
