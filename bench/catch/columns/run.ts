@@ -83,7 +83,7 @@ async function run(
 ): Promise<{ readonly code: number; readonly output: string }> {
   const { PATH = '', HOME = '', TMPDIR = '/tmp' } = process.env
   const env = { PATH, HOME, TMPDIR, NO_COLOR: '1', ...more }
-  const options = { cwd, env, maxBuffer: 2 ** 28, timeout: 600_000 }
+  const options = { cwd, env, maxBuffer: 2 ** 28, timeout: 3_600_000 }
   try {
     const { stdout, stderr } = await promisify(execFile)(process.execPath, args, options)
     return { code: 0, output: stdout + stderr }
