@@ -124,9 +124,17 @@ export class ExchangeDraft implements ExchangeObserver {
 
   aborted(): void {
     if (this.#settled || this.#run.over) return
+    // A client that heard the last event waits for no end: it had the whole answer.
+    if (this.#saidDone) return this.end()
     this.#run.redactRequests()
     this.#aborted = this.#run.moment()
     this.#run.settled(this)
+  }
+
+  /** The answer is a stream that said it was done: what may follow is its end. */
+  get #saidDone(): boolean {
+    const last = this.#bodies.got.pieces.at(-1)
+    return last !== undefined && /(?:^|[\r\n])data: ?\[DONE\]\s*$/.test(Buffer.from(last.bytes).toString('latin1'))
   }
 
   /**

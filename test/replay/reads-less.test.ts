@@ -115,3 +115,49 @@ describe('an agent that stops reading an answer', () => {
     expect(problems[0]?.message).toMatch(/\banswer +step 1, [^]*\brecorded +[01] pieces?\n/)
   })
 })
+
+describe('an agent that gives up a stream at the event that says it is done', () => {
+  /** The connection stays open for some time behind the last event. */
+  const lingering = createServer((request, response) => {
+    request.resume().on('end', () => {
+      response.setHeader('content-type', 'text/event-stream')
+      const delta = { role: 'assistant', content: 'Refund of 25 EUR' }
+      response.write(
+        `data: ${JSON.stringify({ id: 'c-1', choices: [{ index: 0, delta, finish_reason: 'stop' }] })}\n\n`,
+      )
+      response.write('data: [DONE]\n\n')
+      setTimeout(() => response.end(), 400)
+    })
+  })
+  let url = ''
+  beforeAll(async () => {
+    await once(lingering.listen(0, '127.0.0.1'), 'listening')
+    url = `http://127.0.0.1:${(lingering.address() as AddressInfo).port}/v1/chat/completions`
+  })
+  afterAll(() => {
+    lingering.close()
+  })
+
+  const ask = (stream: boolean): Promise<Response> => {
+    const messages = [{ role: 'user', content: 'How much?' }]
+    return fetch(url, { method: 'POST', body: JSON.stringify({ model: 'gpt-5', messages, ...(stream && { stream }) }) })
+  }
+  const untilDone = async (): Promise<void> => {
+    let text = ''
+    const decoder = new TextDecoder()
+    // Leaving the loop cancels the body, as SDKs do.
+    for await (const piece of (await ask(true)).body ?? [])
+      if ((text += decoder.decode(piece as Uint8Array)).includes('[DONE]')) break
+  }
+
+  test('had the whole answer: one that reads to the end, or asks for it whole, is the same', async () => {
+    const tape = await record(untilDone as () => Promise<unknown>)
+    const [step] = tape.events
+    expect(step).toMatchObject({ kind: 'exchange', response: { end: [expect.any(Number), expect.any(Number)] } })
+    expect(step).not.toHaveProperty('aborted')
+    for (const run of [untilDone, async () => (await ask(true)).text(), async () => (await ask(false)).json()]) {
+      const { problems, drift } = await replay(tape, run as () => Promise<unknown>)
+      expect([problems, drift]).toEqual([[], []])
+    }
+  })
+})
