@@ -4,6 +4,10 @@ import { decodeBytes, type Json, type Step } from '../tape/index.ts'
 /** Methods by which nothing is changed where they are answered. See RFC 9110, section 9.2.1. */
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
 
+export function isSafeMethod(method: string): boolean {
+  return safeMethods.has(method)
+}
+
 /** Requests to an MCP server that only read; a tool may do anything. See the schema of the protocol, `ClientRequest`. */
 const mcpReads = new Set([
   ...['ping', 'tools/list', 'resources/list', 'resources/templates/list', 'resources/read'],
@@ -14,7 +18,7 @@ const mcpReads = new Set([
 export function isRead(event: Step): boolean {
   if (event.kind !== 'exchange') return event.kind === 'retrieval'
   const rpc = event.via === 'stdio' || event.method === 'POST' ? readRpc(event) : undefined
-  return rpc === undefined ? event.via !== 'stdio' && safeMethods.has(event.method) : mcpReads.has(rpc.method)
+  return rpc === undefined ? event.via !== 'stdio' && isSafeMethod(event.method) : mcpReads.has(rpc.method)
 }
 
 /**

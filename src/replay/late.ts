@@ -1,4 +1,5 @@
 import type { FoundDrift } from '../match/matcher.ts'
+import { isSafeMethod } from '../playback/independence.ts'
 import { lateKey, type LateWork, LateWorks, type Tape } from '../tape/index.ts'
 
 /** A difference in what an agent does after it returned. */
@@ -38,7 +39,7 @@ export class LateRun {
     const done = new Set(this.#done.all.map(lateKey))
     const made = this.#done.all.map((work) => {
       const isKnown = known.has(lateKey(work))
-      const isAction = !isKnown && !this.#isForeign && actions.has(work.kind)
+      const isAction = !isKnown && !this.#isForeign && acts(work)
       const recorded = isKnown ? 'made, not compared' : 'not made'
       return { work, site: this.#sites.get(lateKey(work)), isAction, found: foundOf(work, recorded, 'made') }
     })
@@ -55,8 +56,11 @@ export class LateRun {
   }
 }
 
-/** What is done to others. A request may be that of a library that reports what it saw, whenever it comes to it. */
-const actions: ReadonlySet<LateWork['kind']> = new Set(['tool', 'retrieval', 'message'])
+/** What is done to others: nothing by a request that only reads. */
+function acts({ kind, name }: LateWork): boolean {
+  if (kind === 'request') return !isSafeMethod(name.slice(0, name.indexOf(' ')))
+  return kind !== 'mark' && kind !== 'state'
+}
 
 function foundOf({ kind, name }: LateWork, recorded: string, live: string): FoundDrift {
   return { class: 'awaits', path: 'after the run', part: `${kind} ${name} after the agent returned`, recorded, live }

@@ -41,7 +41,7 @@ const names: Readonly<Record<Work, string>> = {
     return `request POST ${base}`
   },
 }
-const actions = new Set<Work>(['a tool', 'a message'])
+const actions = new Set<Work>(['a tool', 'a message', 'a request'])
 
 const starts = {
   'a timer': (work: () => unknown) => void setTimeout(work, 5),
@@ -130,5 +130,23 @@ describe('what an agent does after it returned', () => {
     expect(problems.map(({ code }) => code)).toEqual(['HARVEST_RUN_OVER'])
     expect(problems[0]?.message).toContain(`${names[work]} after it returned, and its recording has no such thing`)
     expect(problems[0]?.message).toMatch(/\bat +.*late\.test\.ts:\d+/)
+  })
+
+  test.for([
+    ['GET', undefined],
+    ['HEAD', undefined],
+    ['DELETE', 'HARVEST_RUN_OVER'],
+    ['PATCH', 'HARVEST_RUN_OVER'],
+  ] as const)('a request by %s: only one that reads is no action', async ([method, code]) => {
+    const tape = await record(agent('a timer'))
+    const { problems, drift } = await replay(tape, async () => {
+      await desk.look({ id: 'A-17' })
+      setTimeout(() => void fetch(`${base}/orders`, { method }).catch(() => undefined), 5)
+      return { done: true }
+    })
+    expect(problems.map((each) => each.code)).toEqual(code === undefined ? [] : [code])
+    expect(drift.map(({ part }) => part)).toEqual(
+      code === undefined ? [`request ${method} ${base} after the agent returned`] : [],
+    )
   })
 })
