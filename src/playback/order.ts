@@ -91,21 +91,27 @@ export class StepOrder {
     return outer !== undefined && this.#mayBeLeftOut(outer)
   }
 
-  #mayChangePlaces(a: AnyState, b: AnyState): boolean {
-    if (isTurn(a) || isTurn(b)) return false
-    // Inside one tool call the order is that of its code.
-    if (a.event.in !== undefined && a.event.in === b.event.in) return false
-    const turn = this.#turnOf(a)
-    return turn !== undefined && turn === this.#turnOf(b) && this.#askedForSeveral(turn)
+  /** Whether a step, and what stands at the moment `n`, belong to one model turn that asked for several tools at once. */
+  isOneOfSeveral(step: AnyState, n: number): boolean {
+    if (isTurn(step)) return false
+    const turn = this.#turnBefore(step.event.n)
+    return turn !== undefined && turn === this.#turnBefore(n) && this.#askedForSeveral(turn)
   }
 
-  /** The model call answered last before a step was made. */
-  #turnOf(step: AnyState): ExchangeState | undefined {
+  #mayChangePlaces(a: AnyState, b: AnyState): boolean {
+    if (isTurn(b)) return false
+    // Inside one tool call the order is that of its code.
+    if (a.event.in !== undefined && a.event.in === b.event.in) return false
+    return this.isOneOfSeveral(a, b.event.n)
+  }
+
+  /** The model call answered last before the moment `n`. */
+  #turnBefore(n: number): ExchangeState | undefined {
     // Telling turns takes requests apart, which most replays never need.
     this.#turns ??= this.#all.filter((one): one is ExchangeState => isTurn(one)).sort((x, y) => endN(x) - endN(y))
     let last: ExchangeState | undefined
     for (const turn of this.#turns) {
-      if (endN(turn) > step.event.n) break
+      if (endN(turn) > n) break
       last = turn
     }
     return last
@@ -142,7 +148,7 @@ function isAborted(step: StepState): boolean {
   return step.event.kind === 'exchange' && step.event.aborted !== undefined
 }
 
-function endOf({ event }: StepState): Moment | undefined {
+export function endOf({ event }: StepState): Moment | undefined {
   return event.kind === 'exchange' ? (event.response?.end ?? event.error?.moment) : event.settled
 }
 

@@ -1,24 +1,57 @@
+import { isRead } from '../playback/independence.ts'
+import { endOf, type StepOrder } from '../playback/order.ts'
+import { type CallState, describeStep, type ExchangeState } from '../match/step.ts'
 import type { MarkEvent, MessageEvent, Tape } from '../tape/index.ts'
 import { type AnnouncementDifference, addressOf, type Announcement, factOf } from './announcements.ts'
 
-/** Marks stand between messages: which came first is a part of what the agent says of itself. */
+type Difference = Omit<AnnouncementDifference, 'step' | 'stepNumber'> & { readonly of: Announcement['kind'] }
+
+/**
+ * Messages and marks stand between each other and between the steps of a run: what came first is a part of what the agent
+ * says of itself.
+ */
 export class AnnouncedOrder {
   readonly #expected: readonly Announcement[]
   readonly #made: { readonly event: Announcement; readonly site: string | undefined }[] = []
+  readonly #places: Places
+  #moved: { readonly step: AnyState; readonly difference: Difference } | undefined
 
   /** What was made inside the body of a wrapped function is left to that, and what an importer noted was not said. */
-  constructor(tape: Tape) {
+  constructor(tape: Tape, steps: readonly AnyState[], order: StepOrder) {
     const isSaid = tape.header.imported === undefined
     this.#expected = isSaid ? tape.events.filter(isAnnouncement).filter((event) => event.in === undefined) : []
+    this.#places = new Places(steps, order)
   }
 
   made(event: Announcement, site: () => string | undefined): void {
-    const isOther = this.#expected[this.#made.length]?.kind !== event.kind
+    const at = this.#made.length
+    const expected = this.#expected[at]
+    const isOther = expected?.kind !== event.kind
     this.#made.push({ event, site: isOther ? site() : undefined })
+    if (isOther || this.#moved !== undefined) return
+    const passed = this.#places.passed(expected.n)
+    if (passed === undefined) return
+    const { step, isEarly } = passed
+    const [before, behind] = [`before ${describeStep(step)}`, `after ${describeStep(step)}`]
+    const [recorded, live] = isEarly ? [behind, before] : [before, behind]
+    const number = this.#expected.slice(0, at + 1).filter(({ kind }) => kind === expected.kind).length
+    const name = `${expected.kind} ${number}, ${addressOf(factOf(expected))}`
+    const where = site()
+    const place = where === undefined ? {} : { site: where }
+    this.#moved = {
+      step,
+      difference: { of: expected.kind, kind: 'moved', name, path: 'order', recorded, live, ...place },
+    }
+  }
+
+  /** The first one that stands elsewhere among the steps, where all are made, and as expected. */
+  amongSteps(): Difference | undefined {
+    // A step that was never made is missing, and no announcement was moved.
+    return this.#moved?.step.taken === true ? this.#moved.difference : undefined
   }
 
   /** The first mark that stands elsewhere among the messages, where messages and marks by themselves are as expected. */
-  difference(): Omit<AnnouncementDifference, 'step' | 'stepNumber'> | undefined {
+  amongMessages(): Difference | undefined {
     const at = this.#made.findIndex(({ event }, i) => event.kind !== this.#expected[i]?.kind)
     const [expected, made] = [this.#expected[at], this.#made[at]]
     if (expected === undefined || made === undefined) return undefined
@@ -29,6 +62,7 @@ export class AnnouncedOrder {
     const message = `message ${count('message')}`
     const [recorded, live] = isEarlier ? ['after', 'before'] : ['before', 'after']
     return {
+      of: 'mark',
       kind: 'moved',
       name: `mark ${count('mark')}, ${addressOf(factOf(mark))}`,
       path: 'order',
@@ -37,6 +71,63 @@ export class AnnouncedOrder {
       ...(made.site === undefined ? {} : { site: made.site }),
     }
   }
+}
+
+type AnyState = ExchangeState | CallState
+
+/** What the agent did in the recording, as far as what it says can have a place there: a read is no action. */
+interface Act {
+  readonly step: AnyState
+  readonly n: number
+  readonly end: number
+  /** Nothing else was under way when it was answered: all that follows had waited for it. */
+  readonly isAwaited: boolean
+  /** Nothing else was under way while it was. */
+  readonly isAlone: boolean
+}
+
+/** Which steps an announcement follows, and which follow it, where the recording leaves no doubt: side by side, things have no order. */
+class Places {
+  readonly #steps: readonly AnyState[]
+  readonly #order: StepOrder
+  #acts: readonly Act[] | undefined
+
+  constructor(steps: readonly AnyState[], order: StepOrder) {
+    this.#steps = steps
+    this.#order = order
+  }
+
+  /** The first step on whose other side the announcement recorded at `n` stands now, if it is made at this moment. */
+  passed(n: number): { readonly step: AnyState; readonly isEarly: boolean } | undefined {
+    this.#acts ??= actsOf(this.#steps)
+    const awaited = this.#acts.find(({ end, isAwaited }) => isAwaited && end > n)?.end ?? Number.POSITIVE_INFINITY
+    for (const { step, n: begun, end, isAwaited, isAlone } of this.#acts) {
+      const isEarly = end < n && isAwaited && !step.answered
+      const isLate = begun > n && (isAlone || begun > awaited) && step.taken
+      if ((isEarly || isLate) && !this.#order.isOneOfSeveral(step, n)) return { step, isEarly }
+    }
+    return undefined
+  }
+}
+
+function actsOf(steps: readonly AnyState[]): readonly Act[] {
+  const own = steps.filter(({ event }) => event.in === undefined && event.kind !== 'value')
+  const ends = own.map((step) => endOf(step)?.[0] ?? Number.POSITIVE_INFINITY)
+  // Steps stand in the order they were begun in.
+  let latest = 0
+  const latestBefore = ends.map((end) => {
+    const before = latest
+    latest = Math.max(latest, end)
+    return before
+  })
+  return own.flatMap((step, i): readonly Act[] => {
+    const [n, end] = [step.event.n, ends[i]!]
+    if (!Number.isFinite(end) || isRead(step.event)) return []
+    let isAwaited = latestBefore[i]! < end
+    for (let next = i + 1; next < own.length && own[next]!.event.n < end; next++) isAwaited &&= ends[next]! < end
+    const isAlone = latestBefore[i]! < n && (own[i + 1]?.event.n ?? Number.POSITIVE_INFINITY) > end
+    return [{ step, n, end, isAwaited, isAlone }]
+  })
 }
 
 function isAnnouncement(event: Tape['events'][number]): event is MessageEvent | MarkEvent {

@@ -212,9 +212,9 @@ export class ReplayRun {
     this.messages = new Announcements(tape, 'message', settings.messages)
     this.marks = new Announcements(tape, 'mark', settings.marks)
     this.states = new States(tape)
-    const isTold = settings.messages === undefined && settings.marks === undefined
-    this.#announced = isTold ? new AnnouncedOrder(tape) : undefined
     this.order = new StepOrder(this.steps, tape.header.input)
+    const isTold = settings.messages === undefined && settings.marks === undefined
+    this.#announced = isTold ? new AnnouncedOrder(tape, this.steps, this.order) : undefined
     const isDue = (step: ExchangeState): boolean => this.order.isDue(step)
     this.matcher = new Matcher(exchanges, settings.serve ?? 'reworded', tape.header, isDue)
     this.draws = new Draws(
@@ -680,11 +680,17 @@ export class ReplayRun {
     const [messages, marks] = [this.messages, this.marks].map((list) => list.differences(this.ran))
     this.#judge('agentMessages', 'message', messages ?? [])
     this.#judge('marks', 'mark', marks ?? [])
-    if (messages?.length === 0 && marks?.length === 0 && this.#policyOf('agentMessages') !== 'ignore') {
-      const moved = this.#announced?.difference()
-      const last = this.last
-      if (moved) this.#judge('marks', 'mark', [{ ...moved, step: last?.event.n ?? 0, stepNumber: last?.number ?? 0 }])
-    }
+    if (messages?.length === 0 && marks?.length === 0) this.#judgePlaces()
+  }
+
+  /** Where messages and marks stand, which are as expected by themselves. */
+  #judgePlaces(): void {
+    const isBoth = this.#policyOf('agentMessages') !== 'ignore'
+    const moved = (isBoth ? this.#announced?.amongMessages() : undefined) ?? this.#announced?.amongSteps()
+    if (moved === undefined) return
+    const { of, ...difference } = moved
+    const at = { step: this.last?.event.n ?? 0, stepNumber: this.last?.number ?? 0 }
+    this.#judge(of === 'mark' ? 'marks' : 'agentMessages', of, [{ ...difference, ...at }])
   }
 
   /** Children that stand in no step: one that was never spoken to, and one that speaks by itself and nobody started. */

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { mark, message, tool, value } from '../../src/record/index.ts'
 import { installReplay, type ReplayOptions, type ReplayResult, replayTape } from '../../src/replay/index.ts'
 import type { Json, Tape } from '../../src/tape/index.ts'
-import { Recording } from './tapes.ts'
+import { chat, Recording } from './tapes.ts'
 
 // Messages between agents and marks: no answer depends on them, so a replay has to look at them of itself.
 beforeAll(() => installReplay())
@@ -142,6 +142,105 @@ test('marks and messages are compared in the order they were made', async () => 
   })
   expect(codes(early)).toEqual(['HARVEST_MARKS'])
   expect(early.drift).toMatchObject([{ recorded: 'after message 1', live: 'before message 1' }])
+})
+
+describe('among the steps of a run', () => {
+  const refund = tool('refund', async (_: { amount: number }) => ({ ok: true }))
+  const note = tool('note', async (_: { text: string }) => ({ ok: true }))
+  const ask = async (): Promise<unknown> => {
+    const answer = await fetch('https://api.openai.com/v1/chat/completions', { method: 'POST', body: chat('go') })
+    return answer.json()
+  }
+  const read = async (): Promise<unknown> => (await fetch('https://shop.test/orders/17')).json()
+  const say = (): void => message('desk', 'audit', { amount: 25 })
+  const leave = (): void => mark('paid')
+
+  /** A read, a model call, a message, a refund, a mark, a note. */
+  function tape(): Tape {
+    const recording = new Recording()
+    recording.exchange({ method: 'GET', url: 'https://shop.test/orders/17' })
+    recording.exchange({ body: chat('go') })
+    recording.message('desk', 'audit', { amount: 25 })
+    recording.call('refund', { amount: 25 }, { ok: true })
+    recording.mark('paid')
+    recording.call('note', { text: 'paid' }, { ok: true })
+    return recording.tape()
+  }
+  const run = (...deeds: readonly (() => unknown)[]): Promise<ReplayResult> =>
+    replayTape(tape(), async () => {
+      for (const deed of deeds) await deed()
+    })
+  const pay = (): unknown => refund({ amount: 25 })
+  const jot = (): unknown => note({ text: 'paid' })
+
+  test.for<readonly [what: string, deeds: readonly (() => unknown)[], differs: readonly string[]]>([
+    ['as recorded', [read, ask, say, pay, leave, jot], []],
+    ['a message before a model call', [read, say, ask, pay, leave, jot], ['message', 'after step 2', 'before step 2']],
+    ['a message after a tool call', [read, ask, pay, say, leave, jot], ['message', 'before step 3', 'after step 3']],
+    ['a mark before a tool call', [read, ask, say, leave, pay, jot], ['mark', 'after step 3', 'before step 3']],
+    ['a mark after a tool call', [read, ask, say, pay, jot, leave], ['mark', 'before step 4', 'after step 4']],
+    [
+      'a mark while a tool is called',
+      [read, ask, say, () => [pay(), leave()][0], jot],
+      ['mark', 'after step 3', 'before step 3'],
+    ],
+  ])('%s', async ([, deeds, [kind, recorded, live]]) => {
+    const result = await run(...deeds)
+    if (kind === undefined) return expect([result.problems, result.drift]).toEqual([[], []])
+    expect(codes(result)).toEqual([kind === 'mark' ? 'HARVEST_MARKS' : 'HARVEST_MESSAGES'])
+    expect(result.drift).toMatchObject([
+      {
+        part: expect.stringMatching(`^${kind} 1, `),
+        path: 'order',
+        recorded: expect.stringMatching(`^${recorded}, `),
+        live: expect.stringMatching(`^${live}, `),
+        site: expect.stringMatching(/announcements\.test\.ts:\d+/),
+      },
+    ])
+    expect(text(result)).toMatch(new RegExp(`made ${live}, .*, expected ${recorded}, `))
+  })
+
+  test('a read is no action: what stands before it may stand behind it', async () => {
+    const recording = new Recording()
+    recording.mark('paid')
+    recording.exchange({ method: 'GET', url: 'https://shop.test/orders/17' })
+    const result = await replayTape(recording.tape(), async () => {
+      await read()
+      leave()
+    })
+    expect([result.problems, result.drift]).toEqual([[], []])
+  })
+
+  test.for<readonly [what: string, at: Readonly<Record<'refund' | 'note' | 'mark' | 'refunded' | 'noted', number>>]>([
+    ['the one that was answered before it', { refund: 0, note: 1, refunded: 2, mark: 3, noted: 4 }],
+    ['the one that was begun after it', { refund: 0, mark: 1, note: 2, refunded: 3, noted: 4 }],
+  ])('a mark between calls that went side by side is free of %s', async ([, at]) => {
+    const recording = new Recording()
+    const refunded = recording.call('refund', { amount: 25 }, { ok: true })
+    const noted = recording.call('note', { text: 'paid' }, { ok: true })
+    recording.mark('paid')
+    const events = [
+      { ...refunded, n: at.refund, settled: [at.refunded, 2] as const },
+      { ...noted, n: at.note, settled: [at.noted, 3] as const },
+      { ...recording.events[2]!, n: at.mark },
+    ]
+    const result = await replayTape({ ...recording.tape(), events: events.toSorted((a, b) => a.n - b.n) }, () => {
+      const both = [jot(), pay()]
+      leave()
+      return Promise.all(both)
+    })
+    expect([result.problems, result.drift]).toEqual([[], []])
+  })
+
+  test('a policy of its class decides, and an ignored class is not judged', async () => {
+    const deeds = async (): Promise<void> => {
+      for (const deed of [read, ask, say, leave, pay, jot]) await deed()
+    }
+    const reported = await replayTape(tape(), deeds, { drift: { marks: 'report' } })
+    expect([codes(reported), reported.drift.length]).toEqual([[], 1])
+    const ignored = await replayTape(tape(), deeds, { drift: { marks: 'ignore' } })
+    expect([codes(ignored), ignored.drift]).toEqual([[], []])
+  })
 })
 
 test('the problem says which one, from whom to whom, where, and which words changed', async () => {
