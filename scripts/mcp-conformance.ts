@@ -1,6 +1,7 @@
 // `npm run test:mcp [-- <times> <busy loops>]`: installs the conformance suite and the example servers of MCP from npm, records the client of
-// the official SDK in each client scenario of the suite and against each example server, stops all of these, and replays each
-// tape so many times (200) beside so many busy loops (4). Ends with 1 when any replay differs.
+// the official SDK in each client scenario of the suite and against each example server, and the client of the suite in each of
+// its server scenarios; stops all of these, and replays each tape so many times (200) beside so many busy loops (4).
+// Ends with 1 when any replay differs.
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -26,11 +27,12 @@ if (!existsSync(join(scope, 'server-memory'))) {
 const dir = mkdtempSync(join(tmpdir(), 'harvest-conformance-'))
 const own = join(import.meta.dirname, 'mcp-conformance')
 const env = { ...process.env, CONFORMANCE_DIR: dir }
-const suite = join(scope, 'conformance/dist/index.js')
+const suite = join(scope, 'conformance')
 try {
   recordScenarios()
   await recordExamples()
-  const replayed = spawnSync('node', [join(own, 'replay.ts'), dir, times, loops], { stdio: 'inherit' })
+  spawnSync('node', [join(own, 'record-server.ts'), suite], { env, stdio: 'inherit' })
+  const replayed = spawnSync('node', [join(own, 'replay.ts'), dir, suite, times, loops], { stdio: 'inherit' })
   process.exitCode = replayed.status ?? 1
 } finally {
   rmSync(dir, { recursive: true, force: true })
@@ -38,7 +40,8 @@ try {
 
 /** Each starts a server of its own, and judges the client that it starts. */
 function recordScenarios(): void {
-  const listed = execFileSync('node', [suite, 'list', '--client'], { encoding: 'utf8' })
+  const program = join(suite, 'dist/index.js')
+  const listed = execFileSync('node', [program, 'list', '--client'], { encoding: 'utf8' })
   const scenarios = listed
     .slice(listed.indexOf('Client scenarios'))
     .split('\n')
@@ -53,7 +56,7 @@ function recordScenarios(): void {
       '--timeout',
       '120000',
     ]
-    const { status, stdout, stderr } = spawnSync('node', [suite, ...words], { env, cwd: dir, encoding: 'utf8' })
+    const { status, stdout, stderr } = spawnSync('node', [program, ...words], { env, cwd: dir, encoding: 'utf8' })
     const [passed = ''] = /Passed: [^\n]*/.exec(stdout + stderr) ?? []
     console.log(`${status === 0 ? 'passes' : 'is not passed'}  ${scenario}  ${passed}`)
   }

@@ -11,6 +11,7 @@ import {
   ListRootsRequestSchema,
   LoggingMessageNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js'
+import type { Suite } from './suite.ts'
 
 /** What an agent is recorded with, and replayed with again. */
 export interface Job {
@@ -23,11 +24,14 @@ export interface Job {
   readonly context?: Readonly<Record<string, string>>
   /** A folder that its tools may read. */
   readonly folder?: string
+  /** A server scenario of the suite, whose own client is recorded. */
+  readonly scenario?: string
 }
 
-/** Does what the job's scenario asks of a client, with the client of the official SDK. */
-export async function run(job: Job): Promise<unknown> {
-  const { name, url, command = [] } = job
+/** Does what the job's scenario asks of a client, with the client of the official SDK; a server scenario with that of the suite. */
+export async function run(job: Job, suite?: Suite): Promise<unknown> {
+  const { name, url, command = [], scenario } = job
+  if (scenario !== undefined) return suite!.run(url!, scenario)
   const told: unknown[] = []
   const client = new Client(
     { name: 'harvest', version: '1.0.0' },
