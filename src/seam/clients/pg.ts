@@ -36,13 +36,15 @@ export function instrumentPg(port: Port, target: Loose): void {
 }
 
 function instrumentPool(port: Port, pool: Loose): void {
-  const form = resultForm(pool['Client'] as Loose)
+  const idle = (): Loose => new (pool['Client'] as new (options: unknown) => Loose)(pool['options'])
+  let types: unknown
+  const made: Made = { Client: pool['Client'] as Loose, types: () => (types ??= idle()['_types']) }
   over(
     pool,
     'query',
     (original) =>
       (...given: unknown[]) =>
-        query(port, given, undefined, form, original),
+        query(port, given, undefined, made, original),
   )
   over(pool, 'connect', (original) => (done?: Method) => {
     let number = 0
@@ -50,9 +52,9 @@ function instrumentPool(port: Port, pool: Loose): void {
       flat: () => ({ connection: (number = nextConnection(port)) }),
       back: (recorded) => {
         number = (recorded as { connection: number }).connection
-        const idle = new (pool['Client'] as new (options: unknown) => Loose)(pool['options'])
-        put(idle, 'release', () => undefined)
-        return idle
+        const client = idle()
+        put(client, 'release', () => undefined)
+        return client
       },
     }).then((one: Loose) => checkedOut(port, one, number))
     return done ? callback(client, done, (one: Loose) => [one, (error?: unknown) => one['release'](error)]) : client
@@ -78,19 +80,26 @@ function checkedOut(port: Port, client: Loose, number: number): Loose {
 }
 
 function instrumentClient(port: Port, client: Loose): void {
-  const form = resultForm(client['constructor'] as Loose)
+  const made: Made = { Client: client['constructor'] as Loose, types: () => client['_types'] }
   over(
     client,
     'query',
     (original) =>
       (...given: unknown[]) =>
-        query(port, given, connections.get(client), form, original),
+        query(port, given, connections.get(client), made, original),
   )
   over(client, 'connect', (original) => (done?: Method) => {
     const connected = askConnection(port, 'connect', original, () => client)
     return done ? callback(connected, done) : connected
   })
   overEnd(port, client)
+}
+
+/** What the driver makes its results with. */
+interface Made {
+  readonly Client: Loose
+  /** The parsers of a question that names none. */
+  types(): unknown
 }
 
 interface Submittable extends Loose {
@@ -101,7 +110,7 @@ function query(
   port: Port,
   given: readonly unknown[],
   connection: number | undefined,
-  form: Form,
+  { Client, types }: Made,
   original: Method,
 ): unknown {
   const [first] = given
@@ -124,7 +133,7 @@ function query(
     'query',
     asked,
     () => original(options, ...(values === undefined ? [] : [values])) as Promise<unknown>,
-    form,
+    resultForm(Client, () => (rest['types'] as unknown) ?? types()),
   )
   return own ? callback(answer, own) : answer
 }
@@ -145,7 +154,7 @@ function submitted(port: Port, given: Submittable, connection: number | undefine
   }
   const question = { sql: cursor['text'] as unknown, params: cursor['values'] ?? undefined, connection }
   if (currentRun()?.mode !== 'replay') outsideRuns(submit)
-  const form = resultForm({})
+  const form = resultForm({}, () => undefined)
   over(cursor, 'read', (original) => (rows: number, done?: Method) => {
     const read = (): Promise<unknown> =>
       new Promise((resolve, reject) =>
@@ -178,8 +187,8 @@ function submitted(port: Port, given: Submittable, connection: number | undefine
   return given
 }
 
-/** A result without the parsers it was made with; several statements have several. */
-function resultForm(client: Loose): Form {
+/** A result without the parsers it was made with, which it gets again; several statements have several. */
+function resultForm({ Query }: Loose, types: () => unknown): Form {
   const flat = (answer: unknown): unknown => {
     if (Array.isArray(answer)) return answer.map(flat)
     const { command, rowCount, oid, rowAsArray, rows, fields } = answer as Loose
@@ -194,10 +203,14 @@ function resultForm(client: Loose): Form {
   }
   const back = (recorded: unknown): unknown => {
     if (Array.isArray(recorded)) return recorded.map(back)
-    const Query = client['Query'] as (new (text: string) => Loose) | undefined
-    const result = (Query ? new Query('')['_result'] : classed({}, 'Result')) as Loose
-    const { fields, ...rest } = recorded as Loose
-    return Object.assign(result, rest, { fields: (fields as object[]).map((one) => classed(one, 'Field')) })
+    const { fields, rowAsArray, ...rest } = recorded as Loose
+    const how = { text: '', ...(rowAsArray ? { rowMode: 'array' } : {}) }
+    const result = (Query ? new (Query as new (how: object) => Loose)(how)['_result'] : classed({}, 'Result')) as Loose
+    result['_types'] = types()
+    const known = (fields as object[]).map((one) => classed(one, 'Field'))
+    // As the driver does with the description of the rows, which a statement without rows has not.
+    if (known.length > 0) (result['addFields'] as Method | undefined)?.call(result, known)
+    return Object.assign(result, rest, { fields: known }, rowAsArray ? { rowAsArray } : {})
   }
   return { flat, back }
 }

@@ -10,7 +10,7 @@ export const poolAt = (port: number) =>
 const said = (error: unknown): unknown =>
   error instanceof pg.DatabaseError ? ['DatabaseError', error.code, error.message, error.table] : String(error)
 
-export async function everything(port: number): Promise<unknown> {
+export async function everything(port: number, name = 'Ada'): Promise<unknown> {
   const pool = poolAt(port)
   const answers: unknown[] = []
   const query = async (sql: string, params?: unknown[]) => answers.push((await pool.query(sql, params)).rows)
@@ -20,7 +20,7 @@ export async function everything(port: number): Promise<unknown> {
   )
   await query('insert into orders values ($1, $2, $3, $4, $5, $6, $7, $8) returning *', [
     9007199254740993n,
-    'Ada',
+    name,
     '12.50',
     true,
     new Date('2026-03-04T05:06:07.008Z'),
@@ -38,12 +38,13 @@ export async function everything(port: number): Promise<unknown> {
   const first = await pool.query<{ lasts: { toPostgres(): string } }>("select interval '3 hours' as lasts")
   answers.push(
     first.rows[0]?.lasts.toPostgres(),
+    first,
     first instanceof pg.Result,
     first.fields[0]?.name,
     first.command,
     first.rowCount,
   )
-  answers.push((await pool.query({ text: 'select 1 as a, 2 as a', rowMode: 'array' })).rows)
+  answers.push(await pool.query({ text: 'select 1 as a, 2 as a', rowMode: 'array' }))
   answers.push((await pool.query({ name: 'by-id', text: 'select name from orders where id = $1', values: [2] })).rows)
   answers.push(
     await new Promise((resolve) =>
