@@ -9,7 +9,7 @@ import { mostUsed, rowId, stackRows } from '../fixtures/stacks/rows.ts'
 import { installPacked } from './install-packed.ts'
 import type { StackOutcome } from './stacks/outcome.ts'
 import { stacksPage } from './stacks/page.ts'
-import { RowFailure, tryRow } from './stacks/try-row.ts'
+import { NotInstalled, RowFailure, tryRow } from './stacks/try-row.ts'
 
 const repository = resolve(import.meta.dirname, '..')
 const [resultsFile, page] = ['fixtures/stacks/results.json', 'docs/stacks.md'].map((path) =>
@@ -50,10 +50,10 @@ for (const row of stackRows) {
   try {
     results[id] = await tryRow(row, cache, flags.includes('--newest') ? {} : (results[id]?.packages ?? {}))
   } catch (error) {
-    if (!(error instanceof RowFailure)) throw error
+    if (!(error instanceof RowFailure) && !(error instanceof NotInstalled)) throw error
     failures += 1
-    said = `FAILED ${error.message}`
-    delete results[id]
+    said = `${error instanceof RowFailure ? 'FAILED' : 'NOT TRIED'} ${error.message}`
+    if (error instanceof RowFailure) delete results[id]
   }
   console.log(`${id.padEnd(60)} ${((performance.now() - began) / 1000).toFixed(0).padStart(4)} s  ${said}`)
   save()

@@ -10,6 +10,9 @@ const fixtures = resolve(import.meta.dirname, '../../fixtures/stacks')
 /** Longest that a command of a row may take, before the row counts as hanging. */
 const patienceMs = 180_000
 
+/** npm waits for a registry, which is none of the row's. */
+const installMs = 1_800_000
+
 const config = `import { defineConfig } from 'vitest/config'
 import { harvest } from 'vitest-harvest/plugin'
 
@@ -30,6 +33,9 @@ process.exit(0)
 
 /** The row went another way than a user may be led: it hung, was red for another reason, or was silently live. */
 export class RowFailure extends Error {}
+
+/** npm gave nothing that could be tried: says nothing of the row. */
+export class NotInstalled extends Error {}
 
 /**
  * Installs the row in a folder of its own, records it, promotes it with a canary in the provider's place, replays it, and breaks it.
@@ -135,8 +141,8 @@ async function install(row: StackRow, dir: string, pinned: Readonly<Record<strin
   const flags = ['--no-audit', '--no-fund', '--prefer-offline', '--legacy-peer-deps', '--loglevel=error']
   // What is in the package is enough: nothing else is fetched.
   const installing = { ...process.env, ...offline }
-  const { code, text } = await run(dir, 'npm', ['install', ...flags, ...wanted], installing)
-  if (code !== 0) throw new RowFailure(`does not install: ${text}`)
+  const { code, text } = await run(dir, 'npm', ['install', ...flags, ...wanted], installing, installMs)
+  if (code !== 0) throw new NotInstalled(text)
   writeFileSync(stamp, wanted.join(' '))
 }
 
@@ -180,12 +186,18 @@ function installedVersion(dir: string, name: string): string {
     .version
 }
 
-async function run(cwd: string, command: string, args: readonly string[], env: NodeJS.ProcessEnv) {
+async function run(
+  cwd: string,
+  command: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  timeout = patienceMs,
+) {
   const child = spawn(command, args, {
     cwd,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: patienceMs,
+    timeout,
     killSignal: 'SIGKILL',
   })
   let text = ''
