@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { chownSync, existsSync, readdirSync } from 'node:fs'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
@@ -22,7 +22,15 @@ export function debianServers(folder: string) {
     const how = uid === undefined ? {} : { uid }
     if (!existsSync(data))
       execFileSync(bin('initdb'), ['-D', data, '-A', 'trust', '-U', 'postgres'], { stdio: 'ignore', ...how })
-    return started(port, bin('postgres'), ['-D', data, '-p', `${port}`, '-k', folder, '-c', 'fsync=off'], uid)
+    const server = await started(
+      port,
+      bin('postgres'),
+      ['-D', data, '-p', `${port}`, '-k', folder, '-c', 'fsync=off'],
+      uid,
+    )
+    // It listens before it answers.
+    while (spawnSync(bin('pg_isready'), ['-q', '-h', '127.0.0.1', '-p', `${port}`]).status !== 0) await pause()
+    return server
   }
 
   async function mariadb(): Promise<DebianServer> {
@@ -65,7 +73,7 @@ async function started(port: number, command: string, args: readonly string[], u
     })
     if (isUp) break
     if (child.exitCode !== null) throw new Error(`${command} ended with ${child.exitCode}`)
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    await pause()
   }
   return {
     port,
@@ -74,4 +82,8 @@ async function started(port: number, command: string, args: readonly string[], u
       await ended
     },
   }
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 100))
 }

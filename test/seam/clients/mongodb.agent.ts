@@ -6,7 +6,7 @@ interface Order {
   [field: string]: unknown
 }
 
-export async function everything(port: number): Promise<unknown> {
+export async function everything(port: number, name = 'Ada'): Promise<unknown> {
   const mongo = client(new MongoClient(`mongodb://127.0.0.1:${port}/?directConnection=true`))
   const orders = mongo.db('shop').collection<Order>('orders')
   const answers: unknown[] = []
@@ -15,7 +15,7 @@ export async function everything(port: number): Promise<unknown> {
   answers.push(
     await orders.insertOne({
       _id: own,
-      name: 'Ada',
+      name,
       big: Long.fromString('9007199254740993'),
       price: Decimal128.fromString('12.50'),
       at: new Date('2026-03-04T05:06:07.008Z'),

@@ -8,7 +8,7 @@ const said = (error: unknown): unknown => {
 }
 
 /** Asks what a server of MariaDB or MySQL understands, in each form of the driver. */
-export async function everything(port: number): Promise<unknown> {
+export async function everything(port: number, name = 'Ada'): Promise<unknown> {
   const pool = client(
     promises.createPool({
       host: '127.0.0.1',
@@ -27,7 +27,7 @@ export async function everything(port: number): Promise<unknown> {
   )
   await query('insert into orders values (?, ?, ?, ?, ?, ?, ?)', [
     '9007199254740993',
-    'Ada',
+    name,
     '12.50',
     true,
     new Date('2026-03-04T05:06:07.008Z'),

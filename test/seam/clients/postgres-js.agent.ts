@@ -4,7 +4,7 @@ import { client } from '../../../src/record/index.ts'
 const said = (error: unknown): unknown =>
   error instanceof Error ? [error.name, (error as { code?: string }).code, error.message] : error
 
-export async function everything(port: number): Promise<unknown> {
+export async function everything(port: number, name = 'Ada'): Promise<unknown> {
   const sql = client(
     postgres({ host: '127.0.0.1', port, user: 'postgres', database: 'postgres', max: 1, onnotice: () => undefined }),
   )
@@ -15,7 +15,7 @@ export async function everything(port: number): Promise<unknown> {
   )
   const row = {
     id: 7n,
-    name: 'Ada',
+    name,
     total: '12.50',
     at: new Date('2026-03-04T05:06:07.008Z'),
     file: Buffer.from([0, 255]),

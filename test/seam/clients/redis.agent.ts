@@ -15,10 +15,10 @@ export async function getAndSet(port: number): Promise<unknown> {
   return name
 }
 
-export async function withIoredis(port: number): Promise<unknown> {
+export async function withIoredis(port: number, name = 'Ada'): Promise<unknown> {
   const redis = client(new Redis({ host: '127.0.0.1', port }))
   const answers: unknown[] = []
-  answers.push(await redis.set('name', 'Ada'), await redis.get('name'), await redis.get('none'))
+  answers.push(await redis.set('name', name), await redis.get('name'), await redis.get('none'))
   answers.push(await redis.set('bytes', bytes), await redis.getBuffer('bytes'))
   answers.push(await redis.incrby('count', 2), await redis.incrby('count', 40))
   answers.push(await redis.hset('user', { a: 1, b: '2' }), await redis.hgetall('user'))
@@ -37,12 +37,12 @@ export async function withIoredis(port: number): Promise<unknown> {
   return answers
 }
 
-export async function withRedis(port: number): Promise<unknown> {
+export async function withRedis(port: number, name = 'Ada'): Promise<unknown> {
   const redis = client(createClient({ socket: { host: '127.0.0.1', port } }))
   redis.on('error', () => undefined)
   const answers: unknown[] = [redis.isOpen]
   if (!redis.isOpen) await redis.connect()
-  answers.push(await redis.set('name', 'Ada'), await redis.get('name'), await redis.get('none'), redis.isReady)
+  answers.push(await redis.set('name', name), await redis.get('name'), await redis.get('none'), redis.isReady)
   const raw = redis.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer })
   answers.push(await redis.set('bytes', bytes), await raw.get('bytes'))
   answers.push(await redis.incrBy('count', 2), await redis.incrBy('count', 40))

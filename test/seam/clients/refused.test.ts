@@ -8,6 +8,7 @@ import { describe, expect, test } from 'vitest'
 import { client } from '../../../src/record/index.ts'
 import { Recording } from '../../replay/tapes.ts'
 import { replayed } from './both.ts'
+import { subscriptions } from './subscriptions.ts'
 
 const empty = new Recording().tape({ value: null })
 const host = '127.0.0.1'
@@ -42,20 +43,6 @@ describe('a connection that is not behind the seam is refused with the line to w
     expect(reached).toBe(0)
   })
 })
-
-/** Waits for messages. */
-const subscriptions: Readonly<Record<string, (port: number) => unknown>> = {
-  'pg LISTEN': (port) => client(new pg.Pool({ host, port })).query('/* wait */ LISTEN orders'),
-  'postgres listen': (port) => client(postgres({ host, port })).listen('orders', () => undefined),
-  'redis subscribe': (port) => client(createClient({ socket: { host, port } })).subscribe('orders', () => undefined),
-  'ioredis subscribe': (port) => client(new Redis({ host, port })).subscribe('orders'),
-  'mongodb change stream': (port) =>
-    client(new MongoClient(`mongodb://${host}:${port}`))
-      .db('shop')
-      .collection('orders')
-      .watch()
-      .next(),
-}
 
 describe('messages that come when the server sends them are refused:', () => {
   test.each(Object.entries(subscriptions))('%s', async (name, subscribe) => {
