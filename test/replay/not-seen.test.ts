@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
 import http2 from 'node:http2'
 import inspector from 'node:inspector'
-import { type AddressInfo, createServer } from 'node:net'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { DatabaseSync } from 'node:sqlite'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -203,5 +203,21 @@ describe('in a replay', () => {
     const cut = await recorded(call('/shop.Orders/Watch', false))
     const [exchange] = cut.events.filter((event) => event.kind === 'exchange')
     expect(responseBytes(exchange!)).toEqual(frame('first'))
+  })
+
+  test('HTTP/2 on a socket that its client connected itself is listed, and refused in a replay', async () => {
+    // As `@grpc/grpc-js` does.
+    const agent: Agent = async () => {
+      const socket = connect(portOf(grpc), '127.0.0.1')
+      await once(socket, 'connect')
+      const session = http2.connect(`http://127.0.0.1:${portOf(grpc)}`, { createConnection: () => socket })
+      const stream = session.request({ ':method': 'POST', ':path': '/shop.Orders/Get' }).end(frame('order A-17'))
+      for await (const piece of stream) expect(piece).toBeInstanceOf(Buffer)
+      session.close()
+    }
+    const tape = await recorded(agent)
+    expect(tape.close?.unrecorded).toEqual([`socket 127.0.0.1:${portOf(grpc)}`])
+    const { escapes } = await replayTape(tape, agent)
+    expect(escapes).toMatchObject([{ kind: 'socket', target: `127.0.0.1:${portOf(grpc)}`, allowed: false }])
   })
 })
