@@ -115,7 +115,7 @@ async function runJob(job: Job, around: Surroundings) {
   const isLive = job.mode === 'live'
   const grading = await gradingOf(job, tape, around, replay.allow)
   const once = async (more: ReplayOptions = {}): Promise<ReplayResult> => {
-    using limit = startTimeLimit(job.timeoutMs ?? timeoutMs, context.signal)
+    using limit = startTimeLimit(job.timeoutMs ?? timeoutMs, context.signal, { own: true })
     // Models that are asked for real want a real key.
     const takeBack = isLive ? () => undefined : standInKeys(tape)
     try {

@@ -10,17 +10,40 @@ export interface TimeLimit extends Disposable {
   race<T>(work: Promise<T>, late: () => Error, graceMs?: number): Promise<T>
 }
 
+/** The most that a stretch of time counts, however late its end is noticed. */
+const stretchMs = 100
+
+interface TimeLimitOptions {
+  /**
+   * Counts the time in which this process could run alone: not what it stood still for, on a machine that has too much to do. For whoever is
+   * not watched by the main process, which knows the real time only.
+   */
+  readonly own?: boolean
+}
+
 /**
  * Starts a limit. Vitest's own timeout would end the test before the replay could tell where the agent hangs.
  *
  * There is no limit while a debugger is attached.
  */
-export function startTimeLimit(limitMs: number, cancelled: AbortSignal): TimeLimit {
+export function startTimeLimit(
+  limitMs: number,
+  cancelled: AbortSignal,
+  { own = false }: TimeLimitOptions = {},
+): TimeLimit {
   const time = new AbortController()
   const signal = AbortSignal.any([time.signal, cancelled])
   const timers = new Set<NodeJS.Timeout>()
   const listeners = new Set<() => void>()
-  const after = (ms: number, action: () => void) => timers.add(setTimeout(action, ms))
+  const after = (ms: number, action: () => void): void => {
+    const stretch = own ? Math.min(ms, stretchMs) : ms
+    const timer = setTimeout(() => {
+      timers.delete(timer)
+      if (ms > stretch) after(ms - stretch, action)
+      else action()
+    }, stretch)
+    timers.add(timer)
+  }
   if (inspectorUrl() === undefined) after(limitMs, () => time.abort(new Error(`no answer within ${limitMs} ms`)))
   return {
     signal,
@@ -29,7 +52,7 @@ export function startTimeLimit(limitMs: number, cancelled: AbortSignal): TimeLim
     },
     race(work, late, graceMs = 0) {
       const gaveUp = new Promise<never>((_, reject) => {
-        const giveUp = (): void => void after(graceMs, () => reject(late()))
+        const giveUp = (): void => after(graceMs, () => reject(late()))
         if (signal.aborted) return giveUp()
         listeners.add(giveUp)
         signal.addEventListener('abort', giveUp, { once: true })
