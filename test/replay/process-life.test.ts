@@ -1,10 +1,11 @@
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
-import http, { createServer } from 'node:http'
+import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { loadService, serverOfCaches, tokenByFetch } from '../../fixtures/service/with-caches.ts'
 import { createRecorder } from '../../src/record/index.ts'
 import { keepShared, promote } from '../../src/recordings/index.ts'
 import { guardLoading, installReplay, replayTape } from '../../src/replay/index.ts'
@@ -13,21 +14,7 @@ import { readTape } from '../../src/tape/index.ts'
 let base = ''
 let recordings = ''
 const asked = new Map<string, number>()
-const server = createServer((request, response) => {
-  const path = String(request.url)
-  const count = (asked.get(path) ?? 0) + 1
-  asked.set(path, count)
-  request.resume()
-  request.on('end', () => {
-    response.setHeader('content-type', 'application/json')
-    // Every token has served its time when it was used a few times.
-    if (path === '/token')
-      response.end(JSON.stringify({ access_token: `tok-${String(count).padStart(6, '0')}-9f1c7a42d84b1e9c3f` }))
-    else if (path === '/keys') response.end(JSON.stringify({ keys: [{ kid: 'k1' }] }))
-    else if (path === '/ranks') response.end(JSON.stringify({ ranks: 'IQ== Ig== Iw== '.repeat(2_000) }))
-    else response.end(JSON.stringify({ path, order: Number(path.split('/').at(-1)) }))
-  })
-})
+const server = serverOfCaches(asked)
 
 beforeAll(async () => {
   await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -39,69 +26,12 @@ afterAll(() => {
   rmSync(join(recordings, '..'), { recursive: true, force: true })
 })
 
-const formType = 'application/x-www-form-urlencoded'
-const form = new URLSearchParams({
-  grant_type: 'client_credentials',
-  client_id: 'desk',
-  client_secret: 'hunter2hunter2',
-})
-
-/** As clients on Node's own HTTP fetch their tokens. */
-async function newToken(): Promise<string> {
-  const request = http.request(`${base}/token`, { method: 'POST', headers: { 'content-type': formType } })
-  request.end(form.toString())
-  const [response] = (await once(request, 'response')) as [http.IncomingMessage]
-  let text = ''
-  for await (const piece of response.setEncoding('utf8')) text += piece as string
-  return (JSON.parse(text) as { access_token: string }).access_token
-}
-
-/** As clients on `fetch` do, which sends a form once it was read. */
-async function tokenByFetch(): Promise<string> {
-  const answer = await fetch(`${base}/token`, { method: 'POST', body: form })
-  return ((await answer.json()) as { access_token: string }).access_token
-}
-
-interface Service {
-  desk(order: unknown): Promise<unknown>
-  /** What a timer of the process does between runs. */
-  renew(): Promise<void>
-}
-
-/** What a module does that is loaded once per process: keys at once, a token in the background, a file at its first use. */
-async function loadService(usesOfToken = 9, fetchToken = newToken): Promise<Service> {
-  const keys = (await (await fetch(`${base}/keys`)).json()) as { keys: readonly { kid: string }[] }
-  let token = fetchToken()
-  let uses = 0
-  let ranks: Promise<number> | undefined
-  const call = async (path: string, init: RequestInit = {}) => {
-    const headers = { 'content-type': 'application/json', authorization: `Bearer ${await token}` }
-    return (await (await fetch(base + path, { ...init, headers })).json()) as { order: number }
-  }
-  return {
-    async desk(order) {
-      ranks ??= fetch(`${base}/ranks`)
-        .then((answer) => answer.json() as Promise<{ ranks: string }>)
-        .then((known) => known.ranks.length)
-      const found = await call(`/orders/${String(order)}`)
-      // In the middle of a run, of whichever it happens to be.
-      if (++uses % usesOfToken === 0) token = fetchToken()
-      const said = await call(`/model/${String(order)}`, { method: 'POST', body: JSON.stringify({ ask: found.order }) })
-      return { kid: keys.keys[0]?.kid, ranks: await ranks, order: said.order }
-    },
-    async renew() {
-      token = fetchToken()
-      await token
-    },
-  }
-}
-
 /** The first and the last of a token, those that renew it in their middle, and those between. */
 const count = 30
 
 test('each run of a service with caches of its process replays in a fresh one and can be promoted, whatever its place', async () => {
   const recorder = createRecorder({ dir: join(recordings, 'inbox') })
-  const service = await loadService()
+  const service = await loadService(base)
   const tapes: string[] = []
   // Held, and written with the first tape: nothing that no run relies on.
   expect(readdirSync(join(recordings, '..'))).toEqual([])
@@ -117,7 +47,7 @@ test('each run of a service with caches of its process replays in a fresh one an
   await installReplay()
   const replayFresh = async (file: string) => {
     const tape = readTape(file)
-    const fresh = await guardLoading(() => loadService(), [], tape)
+    const fresh = await guardLoading(() => loadService(base), [], tape)
     return replayTape(tape, (input) => fresh.desk(input))
   }
   const asks = new Set<string>()
@@ -142,14 +72,14 @@ test('each run of a service with caches of its process replays in a fresh one an
 test('a token that is still on its way when the run begins is the one the process has, and is kept with the case', async () => {
   const recordings = join(realpathSync(mkdtempSync(join(tmpdir(), 'harvest-life-'))), 'recordings')
   const recorder = createRecorder({ dir: join(recordings, 'inbox') })
-  const service = await loadService(2, tokenByFetch)
+  const service = await loadService(base, 2, tokenByFetch)
   for (const id of ['first', 'renews']) await recorder.run({ agent: 'desk', id, input: 1 }, () => service.desk(1))
   const before = new Map(asked)
 
   await installReplay()
   const replayFresh = async (file: string) => {
     const tape = readTape(file)
-    const fresh = await guardLoading(() => loadService(2, tokenByFetch), [], tape)
+    const fresh = await guardLoading(() => loadService(base, 2, tokenByFetch), [], tape)
     return replayTape(tape, (input) => fresh.desk(input))
   }
   const file = recorder.lastTape ?? ''
