@@ -17,10 +17,12 @@ const bench: Bench = {
     progress('stops in ten steps')
     const short = await refundStops(scratch, isQuick ? 2 : 11)
     progress('stops in a long run')
-    const long = await longStops(scratch, isQuick ? 1_000 : 5_000, isQuick ? 2 : 5)
+    const [steps, rounds] = isQuick ? [1_000, 2] : [5_000, 5]
+    const long = await longStops(scratch, steps, rounds)
+    progress('answers to a coding agent')
+    const served = await askServer(join(scratch, '100.tape.jsonl'), isQuick ? 5 : 25)
     const recorded = await recordAgents(isQuick ? agents.slice(0, 2) : agents)
     const rows = await stopAll(recorded, pairs(recorded, isQuick ? 6 : 500), progress)
-    const served = await askServer(join(scratch, '100.tape.jsonl'), isQuick ? 5 : 25)
     const disturbed = rows.filter(({ isDisturbed }) => isDisturbed)
     const right = rows.filter(({ wrong }) => wrong === undefined)
     return {

@@ -1,4 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -25,11 +27,40 @@ export interface StopFigures {
 const longModule = `${fileURLToPath(new URL('./long-agent.ts', import.meta.url))}#longAgent`
 const refundModule = `${fileURLToPath(new URL('../../fixtures/debug/refund-agent.ts', import.meta.url))}#refundAgent`
 
-/** Stops near the end of a run of so many steps: from the beginning, and from a replay that is kept there. */
-export async function longStops(dir: string, rows: number, rounds: number): Promise<StopFigures> {
+/** Stops near the end of a run that asks a model and a tool in turn: from the beginning, and from a replay that is kept there. */
+export async function longStops(dir: string, steps: number, rounds: number): Promise<StopFigures> {
   const recorder = createRecorder({ dir })
-  await recorder.run({ agent: 'long', id: 'long-run', input: { rows } }, () => longAgent({ rows }))
-  return stops({ file: recorder.lastTape ?? '', module: longModule, step: rows - 1, isKept: true }, rounds)
+  const { base, close } = await modelOfRows(steps / 2)
+  await recorder.run({ agent: 'long', id: 'long-run', input: { base } }, () => longAgent({ base }))
+  close()
+  return stops({ file: recorder.lastTape ?? '', module: longModule, step: steps - 1, isKept: true }, rounds)
+}
+
+/** A model on this machine that asks for one row after the other. */
+async function modelOfRows(rows: number): Promise<{ readonly base: string; readonly close: () => void }> {
+  let row = 0
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => {
+      row++
+      const call = {
+        id: `call_${row}`,
+        type: 'function',
+        function: { name: 'look', arguments: JSON.stringify({ row }) },
+      }
+      const message =
+        row > rows
+          ? { role: 'assistant', content: 'All rows are seen.' }
+          : { role: 'assistant', content: null, tool_calls: [call] }
+      response.writeHead(200, { 'content-type': 'application/json' })
+      const choice = { index: 0, message, finish_reason: row > rows ? 'stop' : 'tool_calls' }
+      response.end(
+        JSON.stringify({ model: 'gpt-5', choices: [choice], usage: { prompt_tokens: 400, completion_tokens: 9 } }),
+      )
+    })
+  })
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return { base, close: () => (server.closeAllConnections(), server.close()) }
 }
 
 /** Stops in the middle of the refund incident, a run of ten steps. */
@@ -66,6 +97,9 @@ async function stops({ file, module, step, isKept }: Stops, rounds: number): Pro
         session.prepare()
         await session.prepared()
         if (isKept) await session.checkpointed()
+        // Else the first row would be measured twice.
+        if (mode === 'auto' && !session.checkpoints.some((at) => at === step || at === step - 1))
+          throw new Error(`no replay is kept near step ${step}: ${session.checkpoints.join(' ')}`)
         const begin = performance.now()
         const stop = await session.enter(step, [], mode)
         list.push(performance.now() - begin)

@@ -26,7 +26,7 @@ function checkpoints(maxMb: number | undefined, eachMb = 10) {
 describe('replays that wait at steps', () => {
   it('are kept only where a replay to there takes long', async () => {
     const { kept, alive } = checkpoints(1_000)
-    kept.took(100, 1_000)
+    kept.took(99, 1_000)
     await kept.fillAround(1_000)
     expect([kept.steps, alive.size]).toEqual([[], 0])
   })
@@ -37,12 +37,12 @@ describe('replays that wait at steps', () => {
     await kept.fillAround(4_000)
     await kept.fillAround(4_000)
     expect(kept.steps).toEqual([3_000, 3_900, 3_990, 3_999, 4_000])
-    // A replay to step 200 is not felt.
+    // A replay to step 90 is not felt.
     const near = checkpoints(1_000)
-    near.kept.took(300, 300)
-    await near.kept.fillAround(300)
-    await near.kept.fillAround(300)
-    expect(near.kept.steps).toEqual([290, 299, 300])
+    near.kept.took(190, 190)
+    await near.kept.fillAround(190)
+    await near.kept.fillAround(190)
+    expect(near.kept.steps).toEqual([180, 189, 190])
   })
 
   it('hold no more memory than they may, and those nobody wants any more go first', async () => {

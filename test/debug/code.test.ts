@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CodeSession, type CodeStop, DebugSession } from '../../src/debug/index.ts'
 import { launchOf } from '../../src/cli/debug/launch.ts'
 import { readTape } from '../../src/tape/index.ts'
-import { longAgent } from '../../bench/debug/long-agent.ts'
+import { looksAtRows } from '../../fixtures/debug/looks-at-rows.ts'
 import { run } from '../cli/harvest.ts'
 import { ask } from '../cli/in-process.ts'
 import { createRecorder } from '../../src/record/index.ts'
@@ -128,12 +128,16 @@ describe('the agent in its own code', () => {
 
 describe('a long run', () => {
   it('skips to the replay that is kept before a step, and says by how many steps', async () => {
-    const rows = 5_000
+    // Replays of runs that take no time are not kept.
+    const rows = 10_000
     const recorder = createRecorder({ dir })
-    await recorder.run({ agent: 'long', id: 'long', input: { rows } }, () => longAgent({ rows }))
+    await recorder.run({ agent: 'long', id: 'long', input: { rows } }, () => looksAtRows({ rows }))
     const file = recorder.lastTape ?? ''
     const { steps } = new DebugSession(readTape(file))
-    const session = new CodeSession(steps, launchOf({ file }, given({ module: 'bench/debug/long-agent.ts#longAgent' })))
+    const session = new CodeSession(
+      steps,
+      launchOf({ file }, given({ module: 'fixtures/debug/looks-at-rows.ts#looksAtRows' })),
+    )
     try {
       await session.enter(rows - 1)
       await session.checkpointed()
@@ -141,7 +145,7 @@ describe('a long run', () => {
       const kept = session.checkpoints.findLast((step) => step <= rows - 1) ?? 0
       const stop = await session.enter(rows, [], 'skip')
       const at = session.checkpoints.includes(rows) ? rows : Math.max(kept, (stop as CodeStop).step)
-      expect(stop).toMatchObject({ step: at, in: 'longAgent', ...(at === rows ? {} : { skipped: rows - at }) })
+      expect(stop).toMatchObject({ step: at, in: 'looksAtRows', ...(at === rows ? {} : { skipped: rows - at }) })
       expect(await session.evaluate('row')).toMatchObject({ value: at })
     } finally {
       session.close()

@@ -18,8 +18,8 @@ export interface CheckpointSource {
 
 /** Steps before the one somebody looks at: what they look at next is near, and far back one checkpoint for each power is enough. */
 const distances = [1, 0, 10, 100, 1_000]
-/** Replaying so long is not felt: no process is kept for it. */
-const worthMs = 250
+/** An answer within a tenth of a second seems to come at once: no process is kept for a replay that takes no longer. */
+const worthMs = 100
 const mostProcesses = 6
 /** Share of the memory that is free for all of them. */
 const shareOfMemory = 0.25
