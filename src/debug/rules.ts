@@ -1,8 +1,12 @@
 import { HarvestError, neutralLine } from '../errors/index.ts'
-import { compileRule, type Expression, isTrueOfRun, positionsWhere } from '../rules/index.ts'
-import type { Tape } from '../tape/index.ts'
-import { positionsOf } from '../trace/index.ts'
+import { compileRule, type Expression, isTrueOfRun, positionsWhere, type RunPosition } from '../rules/index.ts'
 import type { DebugStep } from './steps.ts'
+
+/** A run that rules are held against. */
+interface Run {
+  readonly steps: readonly DebugStep[]
+  readonly moments: readonly RunPosition[]
+}
 
 /**
  * The steps at which a rule holds: what is between two steps is at the later one, the end of the run at the last one. A rule
@@ -10,13 +14,12 @@ import type { DebugStep } from './steps.ts'
  *
  * @throws HarvestError `HARVEST_RULE_…`
  */
-export function stepsWhere(rule: string, tape: Tape, steps: readonly DebugStep[]): readonly number[] {
+export function stepsWhere(rule: string, { steps, moments }: Run): readonly number[] {
   const compiled = compileRule(rule)
   const moment = compiled.isAboutRuns ? compileRule(brokenBy(compiled.expression, rule)) : compiled
-  const run = positionsOf(tape)
   const numbers = new Set<number>()
-  for (const index of positionsWhere(moment, run)) {
-    const position = run[index]
+  for (const index of positionsWhere(moment, moments)) {
+    const position = moments[index]
     if (position === undefined) continue
     const number = position.step ?? steps.find(({ event }) => event.n > position.n)?.number ?? steps.length
     if (number > 0) numbers.add(number)
@@ -34,15 +37,14 @@ export interface BrokenRule {
 /** The rules of a case that a run breaks, in their order; one that is no rule says so in `unread`. */
 export function brokenRules(
   rules: readonly string[],
-  tape: Tape,
-  steps: readonly DebugStep[],
+  run: Run,
 ): { readonly broken: readonly BrokenRule[]; readonly unread: readonly string[] } {
   const broken: BrokenRule[] = []
   const unread: string[] = []
   for (const rule of rules) {
     try {
-      if (isTrueOfRun(compileRule(rule), positionsOf(tape))) continue
-      const [step] = momentsOf(rule, tape, steps)
+      if (isTrueOfRun(compileRule(rule), run.moments)) continue
+      const [step] = stepsIfAny(rule, run)
       broken.push({ rule, ...(step === undefined ? {} : { step }) })
     } catch (error) {
       if (!HarvestError.is(error)) throw error
@@ -52,9 +54,9 @@ export function brokenRules(
   return { broken, unread }
 }
 
-function momentsOf(rule: string, tape: Tape, steps: readonly DebugStep[]): readonly number[] {
+function stepsIfAny(rule: string, run: Run): readonly number[] {
   try {
-    return stepsWhere(rule, tape, steps)
+    return stepsWhere(rule, run)
   } catch (error) {
     if (HarvestError.is(error, 'HARVEST_RULE_FUTURE')) return []
     throw error

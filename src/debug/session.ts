@@ -1,6 +1,8 @@
 import { HarvestError } from '../errors/index.ts'
 import { canonicalJson, isMap } from '../json/canonical.ts'
+import type { RunPosition } from '../rules/index.ts'
 import type { Json, Tape } from '../tape/index.ts'
+import { positionsOf } from '../trace/index.ts'
 import { type ContextDifference, Contexts } from './context.ts'
 import { type InspectedStep, inspectStep } from './inspect.ts'
 import { locateValue, type ValuePlace } from './locate.ts'
@@ -47,6 +49,7 @@ export class DebugSession {
   readonly steps: readonly DebugStep[]
   readonly #contexts: Contexts
   readonly #breakpoints = new Map<number, Breakpoint>()
+  #moments: readonly RunPosition[] | undefined
   #lastId = 0
   #at: number
 
@@ -68,6 +71,11 @@ export class DebugSession {
     return [...this.#breakpoints.values()]
   }
 
+  /** The run as rules see it. Read once: of a long run it takes longer than a rule. */
+  get moments(): readonly RunPosition[] {
+    return (this.#moments ??= positionsOf(this.tape))
+  }
+
   /** @throws HarvestError `HARVEST_DEBUG_STEP` when there is no such step */
   step(number = this.#at): DebugStep {
     const step = this.steps[number - 1]
@@ -84,7 +92,7 @@ export class DebugSession {
 
   /** The steps where a rule holds, ascending. */
   find(rule: string): readonly number[] {
-    return stepsWhere(rule, this.tape, this.steps)
+    return stepsWhere(rule, this)
   }
 
   /** @throws HarvestError `HARVEST_RULE_…` when it is no rule */

@@ -35,9 +35,10 @@ export function openingLines(session: DebugSession): readonly string[] {
 }
 
 /** What the rules of the case say of the run; nothing where it has none. */
-function ruleLines({ rules, tape, steps }: DebugSession): readonly string[] {
+function ruleLines(session: DebugSession): readonly string[] {
+  const { rules } = session
   if (rules.length === 0) return []
-  const { broken, unread } = brokenRules(rules, tape, steps)
+  const { broken, unread } = brokenRules(rules, session)
   const [first, ...more] = [
     ...broken.map(({ rule, step }) => `${rule}${step === undefined ? '' : `   first at step ${step}`}`),
     ...unread.map((rule) => `${rule}   is no rule`),

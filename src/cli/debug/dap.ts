@@ -158,7 +158,7 @@ class Adapter {
       try {
         const { id, hits } = this.#session.break(rule)
         const lines = [`${hits.length} of ${this.#session.steps.length} steps`]
-        return { id, verified: true, message: [...lines, ...unknownToolLines(rule, this.#session.tape)].join('\n') }
+        return { id, verified: true, message: [...lines, ...unknownToolLines(rule, this.#session)].join('\n') }
       } catch (error) {
         if (!HarvestError.is(error)) throw error
         return { verified: false, message: errorLines(error).join('\n') }

@@ -63,7 +63,7 @@ export const moveCommands: Readonly<Record<string, DebugCommand>> = {
       const hits = session.find(rest)
       const count = session.steps.length
       return {
-        lines: [hitsText(hits, count), ...stripLines(count, hits), ...unknownToolLines(rest, session.tape)],
+        lines: [hitsText(hits, count), ...stripLines(count, hits), ...unknownToolLines(rest, session)],
         data: { rule: rest, steps: count, hits },
       }
     },
@@ -148,7 +148,7 @@ function run(context: DebugContext, direction: 1 | -1): Answer {
 function addBreakpoint(session: DebugSession, rule: string): Answer {
   const { id, hits } = session.break(rule)
   return {
-    lines: [`breakpoint ${id}: ${hitsText(hits, session.steps.length)}`, ...unknownToolLines(rule, session.tape)],
+    lines: [`breakpoint ${id}: ${hitsText(hits, session.steps.length)}`, ...unknownToolLines(rule, session)],
     data: { breakpoint: id, rule, hits },
   }
 }
