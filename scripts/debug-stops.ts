@@ -1,18 +1,21 @@
-// `npm run test:stops -- [pairs]`: stops ten agents with real SDKs at random steps, first on the idle machine and then under four
-// busy loops. Each stop is held against a replay that tells what its code does, and the replay goes on to its end. Default 500
-// pairs each, half an hour on two cores. Ends with 1 when more than one of 500 stops is wrong, or a single replay was disturbed.
+// `npm run test:stops -- [pairs] [--busy]`: stops ten agents with real SDKs at random steps, first on the idle machine and then
+// under four busy loops; with --busy only under these. Each stop is held against a replay that tells what its code does, and the
+// replay goes on to its end. Default 500 pairs each, half an hour on two cores. Ends with 1 when more than one of 500 stops is
+// wrong, or a single replay was disturbed.
 import { availableParallelism } from 'node:os'
+import { parseArgs } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { agents, pairs, recordAgents, stopAll } from '../bench/debug/stops.ts'
 
-const count = Number(process.argv[2] ?? 500)
-if (!(count >= 1)) throw new RangeError(`how many pairs is a number from 1, not ${process.argv[2]}`)
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { busy: { type: 'boolean' } } })
+const count = Number(positionals[0] ?? 500)
+if (!(count >= 1)) throw new RangeError(`how many pairs is a number from 1, not ${positionals[0]}`)
 const busyLoops = 4
 
 const recorded = await recordAgents(agents)
 const steps = recorded.reduce((sum, agent) => sum + agent.steps.length, 0)
 console.log(`${recorded.length} agents with ${steps} steps; ${count} stops on ${availableParallelism()} cores`)
-await stop('idle')
+if (values.busy !== true) await stop('idle')
 const loops = Array.from({ length: busyLoops }, () => new Worker('for (;;);', { eval: true }))
 await stop('under load')
 await Promise.all(loops.map((loop) => loop.terminate()))
