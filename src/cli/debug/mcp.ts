@@ -10,7 +10,7 @@ import { type Debugger, errorLines } from './debugger.ts'
 import { openDebugger, withAgent } from './open.ts'
 import { wrong } from './words.ts'
 
-/** Characters of one answer: models read it whole. */
+/** Bytes of one answer: models read it whole. How to go on comes behind. */
 const longest = 1_900
 
 /** Versions of the protocol whose messages are these. */
@@ -193,9 +193,15 @@ async function called(params: Arguments, call: (name: string, args: Arguments) =
 /** A part of a long answer, and how to get the next one. */
 function page(whole: string, from: Json | undefined): string {
   const start = typeof from === 'number' && from > 0 ? Math.floor(from) : 0
-  const part = whole.slice(start, start + longest)
-  const left = whole.length - start - part.length
-  return left <= 0 ? part : `${part}\n… ${left} more characters: the same call with offset ${start + part.length}`
+  let [end, bytes] = [start, 0]
+  for (const character of whole.slice(start)) {
+    bytes += Buffer.byteLength(character)
+    if (bytes > longest) break
+    end += character.length
+  }
+  const part = whole.slice(start, end)
+  const left = whole.length - end
+  return left <= 0 ? part : `${part}\n… ${left} more characters: the same call with offset ${end}`
 }
 
 async function answer(prompt: Debugger, name: string, args: Arguments, given: CommandInput): Promise<string> {
