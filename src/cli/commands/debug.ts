@@ -6,6 +6,7 @@ import { canLaunch } from '../debug/launch.ts'
 import { openDebugger } from '../debug/open.ts'
 import { runPrompt } from '../debug/prompt.ts'
 import { runScript, type ScriptOutput, stdinLines } from '../debug/script.ts'
+import { untilSignal } from '../debug/signals.ts'
 import { exit } from '../exit.ts'
 import { readNumber } from '../live.ts'
 import { usage } from '../parse.ts'
@@ -25,11 +26,10 @@ export const debugCommand: Command = {
     const port = given.has('inspect') ? (asked ?? 9229) : undefined
     const options = { isJson: given.has('json'), ...(port === undefined ? {} : { port }) }
     const prompt = openDebugger(word, given, options)
-    try {
-      return await run(prompt, given, screen)
-    } finally {
-      prompt.context.code.close()
-    }
+    return untilSignal(
+      () => run(prompt, given, screen),
+      () => prompt.context.code.close(),
+    )
   },
 }
 

@@ -16,6 +16,7 @@ import { DapViews, framesOf, type DapArguments as Body } from './dap-views.ts'
 import { type DapMessage, DapReader, framed } from './dap-stream.ts'
 import { type Debugger, errorLines } from './debugger.ts'
 import { openDebugger, withAgent } from './open.ts'
+import { untilSignal } from './signals.ts'
 import { unknownToolLines } from './unknown-tools.ts'
 import { wrong } from './words.ts'
 
@@ -36,15 +37,14 @@ const capabilities = {
 export async function serveDap(given: CommandInput, port: number): Promise<number> {
   const adapter = new Adapter(given, port, (message) => void process.stdout.write(framed(message)))
   const reader = new DapReader()
-  try {
+  const serve = async (): Promise<number> => {
     for await (const bytes of process.stdin as AsyncIterable<Buffer>) {
       for (const message of reader.push(bytes)) if (message.type === 'request') await adapter.respond(message)
       if (adapter.isOver) break
     }
-  } finally {
-    adapter.close()
+    return exit.ok
   }
-  return exit.ok
+  return untilSignal(serve, () => adapter.close())
 }
 
 /** One session of an editor. */

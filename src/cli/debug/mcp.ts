@@ -8,6 +8,7 @@ import type { CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
 import { type Debugger, errorLines } from './debugger.ts'
 import { openDebugger, withAgent } from './open.ts'
+import { untilSignal } from './signals.ts'
 import { wrong } from './words.ts'
 
 /** Bytes of one answer: models read it whole. How to go on comes behind. */
@@ -101,16 +102,15 @@ export async function serveMcp(given: CommandInput): Promise<number> {
     if (open === undefined) throw wrong('no tape is open', ['call open_tape first'])
     return answer(open, name, args, given)
   }
-  try {
+  const serve = async (): Promise<number> => {
     for await (const line of createInterface({ input: process.stdin })) {
       if (line.trim() === '') continue
       const reply = await respond(line, call)
       if (reply !== undefined) process.stdout.write(`${JSON.stringify(reply)}\n`)
     }
-  } finally {
-    open?.context.code.close()
+    return exit.ok
   }
-  return exit.ok
+  return untilSignal(serve, () => open?.context.code.close())
 }
 
 type Reply = { readonly jsonrpc: '2.0'; readonly id: Json; readonly result?: object; readonly error?: object }

@@ -27,7 +27,10 @@ interface Command {
   readonly params?: object
 }
 
-createInterface({ input: pipe }).on('line', (line) => {
+const lines = createInterface({ input: pipe })
+// Told a second time what the pipe tells above.
+lines.on('error', () => {})
+lines.on('line', (line) => {
   const { id, method, params, ...own } = JSON.parse(line) as Command
   if (method === undefined) return parentPort?.postMessage(own)
   session.post(method, params, (error: Error | null, result?: object) => {

@@ -25,7 +25,10 @@ export class Channel {
 
   constructor(socket: Socket) {
     this.#socket = socket
-    createInterface({ input: socket }).on('line', (line) => this.#hear(JSON.parse(line) as Message))
+    createInterface({ input: socket })
+      .on('line', (line) => this.#hear(JSON.parse(line) as Message))
+      // Told a second time what the socket tells below.
+      .on('error', () => {})
     socket.on('error', () => socket.destroy())
     socket.once('close', () => {
       const gone = new Error('the process of the agent has ended')
@@ -91,20 +94,23 @@ export async function listenForChild(): Promise<{
   const folder = mkdtempSync(join(tmpdir(), 'harvest-debug-'))
   const address = process.platform === 'win32' ? `\\\\.\\pipe\\${folder.replaceAll(/[^\w-]/g, '-')}` : join(folder, 'd')
   const server = createServer()
+  const close = (): void => {
+    process.off('exit', close)
+    server.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  // A reader of our output that has seen enough ends this process at once.
+  process.once('exit', close)
   const connected = new Promise<Channel>((resolve) =>
-    server.once('connection', (socket) => resolve(new Channel(socket))),
+    server.once('connection', (socket) => {
+      close()
+      resolve(new Channel(socket))
+    }),
   )
   await new Promise<void>((listening, failed) => {
     server.once('error', failed)
     server.listen(address, () => listening())
   })
   server.unref()
-  return {
-    address,
-    connected,
-    close: () => {
-      server.close()
-      rmSync(folder, { recursive: true, force: true })
-    },
-  }
+  return { address, connected, close }
 }
