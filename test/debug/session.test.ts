@@ -304,9 +304,9 @@ describe('a value', () => {
 
 describe('for programs', () => {
   it('answers each command with one JSON value on one line', async () => {
-    const [moved, seen, differs, wrong, context] = await debugJson(
+    const [moved, seen, differs, wrong, context, noRule] = await debugJson(
       tapeFile(incidentEvents()),
-      'goto 6; inspect; diff 4 6; goto 99; inspect context',
+      'goto 6; inspect; diff 4 6; goto 99; inspect context; break nevr refund()',
     )
     expect(moved).toMatchObject({ at: 6, step: 6, kind: 'model', call: 'refund(order_id: "A-100", amount: 2500)' })
     expect(seen).toMatchObject({
@@ -319,6 +319,10 @@ describe('for programs', () => {
     expect(differs).toMatchObject({ from: 4, to: 6, context: { same: 5, gone: [], tokens: [264, 334] } })
     expect(wrong).toEqual({ error: 'there is no step 99: this tape has 1 to 10', code: 'HARVEST_DEBUG_STEP' })
     expect(context).toMatchObject({ step: 6, context: { step: 6, before: 4, tokens: 334 } })
+    expect(noRule).toMatchObject({
+      code: 'HARVEST_RULE_SYNTAX',
+      detail: expect.stringContaining("did you mean 'never'?"),
+    })
   })
 })
 
@@ -376,6 +380,19 @@ describe('lines', () => {
       'break refund(note ~ "a;b")',
       'print f({ a: 1; })',
       'inspect',
+    ])
+  })
+
+  it('end at a semicolon behind what is never closed, so that a typo spoils its own command alone', () => {
+    expect(commandsIn('break refund(note = "a;b"; next; print f(1; 2)')).toEqual([
+      'break refund(note = "a;b"',
+      'next',
+      'print f(1; 2)',
+    ])
+    expect(commandsIn(`what_if 6 We don't refund; inspect ((; back`)).toEqual([
+      `what_if 6 We don't refund`,
+      'inspect ((',
+      'back',
     ])
   })
 

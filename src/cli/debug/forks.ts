@@ -60,7 +60,7 @@ export const forkCommands: Readonly<Record<string, DebugCommand>> = {
     run(rest, { found, given, isJson }) {
       const [one, other = found.file, ...more] = shellWords(rest)
       if (one === undefined || more.length > 0)
-        throw wrong('compare takes two tapes', ['like this: compare refund-99x'])
+        throw wrong('compare takes one tape, or two', ['like this: compare refund-99x'])
       const dir = given.value('dir')
       return captured(['diff', other, one, ...(dir === undefined ? [] : ['--dir', dir])], isJson)
     },

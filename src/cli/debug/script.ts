@@ -1,4 +1,4 @@
-import { neutralJson } from '../../errors/index.ts'
+import { type HarvestError, neutralJson } from '../../errors/index.ts'
 import { createInterface } from 'node:readline'
 import type { Screen } from '../../report/output.ts'
 import { exit } from '../exit.ts'
@@ -41,9 +41,14 @@ export async function* stdinLines(): AsyncGenerator<string> {
 /** One answer: lines of text, or one line of JSON. */
 export function printAnswer(answered: Answered, { screen, isJson }: Pick<ScriptOutput, 'screen' | 'isJson'>): void {
   if (isJson) {
-    const value = 'error' in answered ? { error: answered.error.facts.what, code: answered.error.code } : answered.data
+    const value = 'error' in answered ? errorData(answered.error) : answered.data
     screen.line(neutralJson(JSON.stringify(value ?? null)))
     return
   }
   for (const line of 'error' in answered ? errorLines(answered.error) : answered.lines) screen.line(line)
+}
+
+/** `detail` says of a rule what was expected where. */
+function errorData({ code, facts: { what, detail } }: HarvestError) {
+  return { error: what, code, ...(detail === undefined ? {} : { detail }) }
 }

@@ -2,25 +2,40 @@ import { HarvestError, nearestWord, neutralLine } from '../../errors/index.ts'
 
 const pairs: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' }
 
-/** The commands of a line: `break refund(amount > 100); continue`. A `;` in quotes or brackets belongs to a command. */
+/**
+ * The commands of a line: `break refund(amount > 100); continue`. A `;` in quotes or brackets belongs to a command. What is
+ * never closed opened nothing: a typo spoils its own command, and those behind it are done.
+ */
 export function commandsIn(line: string): readonly string[] {
+  const plain = new Set<number>()
+  for (;;) {
+    const { commands, unclosed } = partsOf(line, plain)
+    if (unclosed === undefined) return commands.map((command) => command.trim()).filter((command) => command !== '')
+    plain.add(unclosed)
+  }
+}
+
+/** The parts of a line, and the last place where something opens that is never closed. At `plain` places nothing opens. */
+function partsOf(line: string, plain: ReadonlySet<number>) {
   const commands = ['']
-  const open: string[] = []
-  let quote: string | undefined
+  const open: { readonly at: number; readonly closing: string; readonly isQuote: boolean }[] = []
   for (let at = 0; at < line.length; at++) {
     const character = line[at] ?? ''
-    const isEscape = character === '\\' && quote !== undefined
-    if (character === ';' && quote === undefined && open.length === 0) {
+    const inner = open.at(-1)
+    if (character === ';' && inner === undefined) {
       commands.push('')
       continue
     }
+    const isEscape = character === '\\' && inner?.isQuote === true
     commands.push((commands.pop() ?? '') + character + (isEscape ? (line[++at] ?? '') : ''))
-    if (quote !== undefined) quote = character === quote ? undefined : quote
-    else if (/["'`]/.test(character)) quote = character
-    else if (character in pairs) open.push(pairs[character] ?? '')
-    else if (character === open.at(-1)) open.pop()
+    if (character === inner?.closing) open.pop()
+    else if (inner?.isQuote !== true && !plain.has(at)) {
+      const isQuote = /["'`]/.test(character)
+      const closing = isQuote ? character : pairs[character]
+      if (closing !== undefined) open.push({ at, closing, isQuote })
+    }
   }
-  return commands.map((command) => command.trim()).filter((command) => command !== '')
+  return { commands, unclosed: open.at(-1)?.at }
 }
 
 /** Words as a shell reads them: blanks part them, quotes keep them together, a backslash takes the next letter as it is. */
