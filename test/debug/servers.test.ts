@@ -5,6 +5,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { DebugClient } from '@vscode/debugadapter-testsupport'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createRecorder, tool } from '../../src/record/index.ts'
 import { built } from '../support/built.ts'
 import { run } from '../cli/harvest.ts'
 
@@ -75,6 +76,24 @@ describe('a coding agent, over the client of the MCP SDK', () => {
     const [, offset] = /the same call with offset (\d+)$/.exec(first.text) ?? []
     const second = await call('inspect', { step: 10, part: 'raw', offset: Number(offset) })
     expect(second.text).not.toBe(first.text)
+  })
+
+  it('gets less than 2 KB of any script, and no half of a character', async () => {
+    const recorder = createRecorder({ dir })
+    const cats = Array.from({ length: 30 }, (_, cat) => `${cat} ${'猫😺'.repeat(20)}`)
+    const look = tool('look', async () => ({ cats }))
+    await recorder.run({ agent: 'cats', id: 'cats' }, () => look())
+    await call('open_tape', { tape: recorder.lastTape })
+    let [whole, offset]: [string, number | undefined] = ['', 0]
+    while (offset !== undefined) {
+      const { text } = await call('inspect', { step: 1, part: 'result', offset })
+      expect(Buffer.byteLength(text)).toBeLessThan(2_048)
+      const [more = '', next] = /\n… \d+ more characters: the same call with offset (\d+)$/.exec(text) ?? []
+      whole += text.slice(0, text.length - more.length)
+      offset = next === undefined ? undefined : Number(next)
+    }
+    expect(whole.isWellFormed()).toBe(true)
+    expect(whole).toContain(`29 ${'猫😺'.repeat(20)}`)
   })
 
   it('is told what is wrong with a call, as a person would be', async () => {
