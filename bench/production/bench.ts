@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Bar, Bench, BenchContext, Table } from '../kit/contract.ts'
-import { figure, inTurn, median, quantile, ratios, spread } from '../kit/measure.ts'
+import { figure, inTurn, median, quantile, ratios } from '../kit/measure.ts'
 import { Child } from '../record-overhead/children.ts'
 import type { Asked, How, Told } from './runner.ts'
 
@@ -61,18 +61,17 @@ async function processorTime({ isQuick, progress }: BenchContext, start: Start):
   ] as const satisfies readonly How[]
   const children = new Map<How, Child>()
   for (const how of hows) children.set(how, await start(how))
-  const runs = isQuick ? 100 : 300
-  const deed = (how: How) => async (): Promise<number> => {
-    progress(`${runs} runs, ${how}`)
-    return (await children.get(how)!.ask<Told>({ do: 'runs', runs, concurrent: 1 } satisfies Asked)).cpuMs
-  }
-  const figures = await inTurn(Object.fromEntries(hows.map((how) => [how, deed(how)])), isQuick ? 5 : 25)
+  // Short rounds: each is paired with the one beside it, and what disturbs the machine for longer falls out.
+  const runs = 40
+  const deed = (how: How, count: number) => async (): Promise<number> =>
+    (await children.get(how)!.ask<Told>({ do: 'runs', runs: count, concurrent: 1 } satisfies Asked)).cpuMs
+  progress('processor time')
+  for (const how of hows) await deed(how, 500)()
+  const figures = await inTurn(Object.fromEntries(hows.map((how) => [how, deed(how, runs)])), isQuick ? 25 : 250)
   for (const child of children.values()) child.stop()
-  // The quickest tenth of the rounds: what the neighbours on the machine disturbed least.
-  const least = (how: How): number => quantile(figures.get(how) ?? [], 0.1)
   const bar = (how: How, what: string, atMost: number): Bar => {
-    const value = least(how) / least('bare')
-    return { what, value, spread: spread(ratios(figures, how, 'bare')), limit: { atMost } }
+    const paired = ratios(figures, how, 'bare')
+    return { what, value: median(paired), spread: rangeOfMedian(paired), limit: { atMost } }
   }
   const dropped = bar('dropped', 'a run that is not kept ÷ unrecorded: processor time', 1.1)
   return {
@@ -104,6 +103,12 @@ async function processorTime({ isQuick, progress }: BenchContext, start: Start):
       },
     ],
   }
+}
+
+/** Between which two of the values the median lies, 95 times in 100: whatever they are spread like. */
+function rangeOfMedian(values: readonly number[]): readonly [low: number, high: number] {
+  const half = 1.96 / (2 * Math.sqrt(values.length))
+  return [quantile(values, 0.5 - half), quantile(values, 0.5 + half)]
 }
 
 /** What an answer of 200 MB adds to the resident memory. */

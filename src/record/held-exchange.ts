@@ -16,7 +16,8 @@ export class HeldExchange implements ExchangeObserver, HeldWork {
   readonly moment: Moment
   readonly #where: { readonly in?: number }
   readonly #bodies: Bodies
-  #headers: readonly HeaderPair[]
+  /** Where the client said them later; those it began with are read when they are needed. */
+  #headers: readonly HeaderPair[] | undefined
   #head: { readonly moment: Moment; readonly status: number; readonly headers: readonly HeaderPair[] } | undefined
   #end: Moment | undefined
   #isSettled = false
@@ -27,7 +28,6 @@ export class HeldExchange implements ExchangeObserver, HeldWork {
     this.#run = run
     this.#start = start
     this.moment = run.moment()
-    this.#headers = start.headers ?? []
     this.#bodies = { sent: new CappedBody(run.bodyCap), got: new CappedBody(run.bodyCap) }
     this.#where = where
     run.happened(this)
@@ -115,7 +115,10 @@ export class HeldExchange implements ExchangeObserver, HeldWork {
       via,
       method,
       url,
-      request: { headers: this.#headers, ...(body.length === 0 ? {} : { body: encodeBytes(body) }) },
+      request: {
+        headers: this.#headers ?? this.#start.headers ?? none,
+        ...(body.length === 0 ? {} : { body: encodeBytes(body) }),
+      },
       ...(answer && { response: answer }),
     }
   }

@@ -255,8 +255,8 @@ export class HeldRun implements Recording {
     this.#flushDraws()
     if (this.account.isCounting) this.#uncounted.push(...this.#open)
     this.#count()
-    const unrecorded = new Set(this.#unrecorded)
-    for (const command of this.#mute?.values() ?? []) unrecorded.add(`child process ${command}`)
+    const unrecorded = this.#unrecorded ?? new Set<string>()
+    if (this.#mute !== undefined) for (const command of this.#mute.values()) unrecorded.add(`child process ${command}`)
     const moment = this.moment()
     this.#over = true
     const failure = failureOf(live, this.#failed, unrecorded)

@@ -186,13 +186,25 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
     return clean === id ? id : `${clean}-${newId()}`
   }
 
+  /** The names agents are known by here, as they may be written; a service has few. */
+  const agents = new Map<string, string>()
+
+  function agentName(given: string): string {
+    let name = agents.get(given)
+    if (name === undefined) {
+      name = createRedactor(options.redact).text(given)
+      if (agents.size < 1_000) agents.set(given, name)
+    }
+    return name
+  }
+
   type About = ReturnType<typeof optionsOf>
 
   function optionsOf(given: string, about: RunOptions, isSampled: boolean) {
     const secrets = subjectsOf(about)
     const id = about.id === undefined ? given : withoutSecrets(given, secrets)
     return {
-      account: sampler.open(id, createRedactor(options.redact).text(about.agent), isSampled),
+      account: sampler.open(id, agentName(about.agent), isSampled),
       path: join(dir, `${fileNameOf(id)}.tape.jsonl`),
       bodyCap,
       warn,

@@ -29,12 +29,14 @@ function flatPairs(flat: readonly unknown[]): Pairs {
   for (let i = 0; i + 1 < flat.length; i += 2) {
     const name = text(flat[i]).toLowerCase()
     const value = flat[i + 1]
-    for (const one of Array.isArray(value) ? value : [value]) pairs.push([name, text(one)])
+    if (Array.isArray(value)) for (const one of value) pairs.push([name, text(one)])
+    else pairs.push([name, text(value)])
   }
   return pairs
 }
 
 function text(value: unknown): string {
+  if (typeof value === 'string') return value
   return Buffer.isBuffer(value) ? value.toString('latin1') : String(value)
 }
 

@@ -2,7 +2,8 @@ import type { Socket } from 'node:net'
 import { isWebSocket } from '../websocket-frames.ts'
 import { hearAhead } from './body-ahead.ts'
 import { copyBytes, headerPairs, isOwnDoing, onChannel } from './channels.ts'
-import { currentObserver, type ExchangeObserver, guarded, hearRequest } from './observer.ts'
+import type { Pairs } from '../pairs.ts'
+import { currentObserver, type ExchangeObserver, type ExchangeStart, guarded, hearRequest } from './observer.ts'
 import { hearSocket, type OpeningSocket, openingSocket } from './websocket.ts'
 
 interface UndiciRequest {
@@ -38,7 +39,7 @@ export function observeUndici(): void {
     // Through an HTTP proxy the path is the absolute URL.
     const url = /^https?:/.test(request.path) ? request.path : String(request.origin) + request.path
     if (request.upgrade) return upgrading(request, url)
-    const exchange = hearRequest({ via: 'undici', method: request.method, url, headers: headerPairs(request.headers) })
+    const exchange = hearRequest(new Start(request, url))
     if (!exchange) return
     underWay.set(request, exchange)
     shadowBodies(request, exchange)
@@ -73,6 +74,27 @@ export function observeUndici(): void {
     if (isOwnDoing(error)) exchange?.aborted()
     else exchange?.error(error)
   })
+}
+
+/** A request that begins. Its headers are read when somebody asks: of a run that is not kept, nobody does. */
+class Start implements ExchangeStart {
+  readonly via = 'undici'
+  readonly method: string
+  readonly url: string
+  readonly #given: readonly unknown[] | undefined
+  #headers: Pairs | undefined
+
+  constructor({ method, headers }: UndiciRequest, url: string) {
+    this.method = method
+    this.url = url
+    // Another subscriber may add some of its own: those it adds now are none of the agent's.
+    if (Array.isArray(headers)) this.#given = headers.slice()
+    else this.#headers = headerPairs(headers)
+  }
+
+  get headers(): Pairs {
+    return (this.#headers ??= headerPairs(this.#given))
+  }
 }
 
 function upgrading(request: UndiciRequest, url: string): void {
