@@ -88,15 +88,15 @@ async function runChild(
   let isDone = false
   let isHanging = false
   // On a busy machine a line waits for others: so long of the processor is a hang, or many times as long by the clock.
-  const watch = (since = cpuMsOf(child.pid), turns = 0): NodeJS.Timeout =>
+  const watch = (mostMs: number, since = cpuMsOf(child.pid), turns = 0): NodeJS.Timeout =>
     setTimeout(() => {
-      if (cpuMsOf(child.pid) - since < hangMs && turns < patience) return void (timer = watch(since, turns + 1))
+      if (cpuMsOf(child.pid) - since < mostMs && turns < patience) return void (timer = watch(mostMs, since, turns + 1))
       isHanging = true
-      told.find({ line, what: `took longer than ${hangMs} ms` })
+      told.find({ line, what: `took longer than ${mostMs} ms` })
       child.kill('SIGKILL')
     }, hangMs)
   // Loading all of it takes a moment.
-  let timer = setTimeout(() => child.kill('SIGKILL'), 120_000)
+  let timer = watch(12 * hangMs)
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
   for await (const text of createInterface({ input: child.stdio[3] as Readable })) {
     const [word, at, what] = JSON.parse(text) as [string, string, string]
@@ -105,7 +105,7 @@ async function runChild(
     if (word === 'done') isDone = true
     else if (word === 'find') told.find({ line: at, what })
     else told.begin(at)
-    timer = watch()
+    timer = watch(hangMs)
   }
   await ended
   clearTimeout(timer)
@@ -114,7 +114,8 @@ async function runChild(
   return line === '' ? numbers[0] + numbers[1] : Number(line.split(' ', 1)[0])
 }
 
-const patience = 12
+/** Waits by the clock: neighbours may leave a process, and the git it waits for, little of the processor. */
+const patience = 60
 
 /** What a process has used of the processor; where no file says so, the time that has passed. */
 function cpuMsOf(pid = 0): number {
