@@ -28,6 +28,10 @@ const made: Readonly<Record<string, string>> = {
   pairs: '["token",',
   'lines of pgpass': ':5432:a:b:',
   'signs in the middle': 'T3BlbkFJ',
+  'literals behind a name': "create password '",
+  'literals of users': "identified by '",
+  'rows of an insert': "into t (password) values ('",
+  'rows without columns': ') values ',
 }
 
 /** Hostile texts of a length, by name. */

@@ -2,6 +2,7 @@ import { families, type KindFamily } from './families.ts'
 import type { NameTable } from './names.ts'
 import { namedTriggers } from './named.ts'
 import { nearTriggers } from './near.ts'
+import { sqlLiteralTriggers } from './sql-literals.ts'
 import { sqlTriggers } from './sql.ts'
 import { shapeTriggersOf, tokensOf } from './tokens.ts'
 import type { Finder, TextRange } from './types.ts'
@@ -29,7 +30,7 @@ export function finderOfNow(
     ...spellings.triggers,
     ...[...own, ...families].filter(({ kind }) => isOn(kind)).map(tokensOf),
     ...shapeTriggersOf(isOn),
-    ...(isOn('secret') ? [...namedTriggers(names), ...sqlTriggers(names)] : []),
+    ...(isOn('secret') ? [...namedTriggers(names), ...sqlTriggers(names), ...sqlLiteralTriggers(names)] : []),
     ...nearTriggers(isOn),
     ...triggers,
   ])
