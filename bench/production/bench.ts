@@ -13,7 +13,7 @@ type Start = (how: How) => Promise<Child>
 const mebi = 2 ** 20
 
 const shortfall =
-  'A bare run of four calls takes about 1 ms of processor time, so that 1.10 leaves 25 µs a call. Handlers that only copy the bytes (the row copied) and the context of a run that is left out take most of that each: below 1.15 there is nothing to be had for a model that answers at once. Of the samples of a profile 7 % lie in code of the recorder, with heuristics 14 %; the rest is the client, the system, the contexts of Node and garbage. A held run adds a journal of 10 entries a call, numbers and times for them, and looks at who read the clock; it needs no redaction, digests, JSON or disk. Heuristics read each request and answer for tokens and tools as well. The cost is the same for a model that thinks for a second.'
+  'A bare run of four calls takes about 1 ms of processor time, so that 1.10 leaves 25 µs a call. The row copied is a floor for whoever may keep a run: it finds the run in its async context and copies the bytes, and nothing else; the row left out is one for a recorder that listens and hears nothing. A held run pays both, and a journal of ten entries a call with their numbers and times. Of the samples of a profile 15 % lay in code of the recorder, no function with more than 3 %: that one looks at the stack for who read the clock, once a fetch, because undici reads it. There is no redaction, digest, JSON or disk in it. Heuristics read each request and answer for tokens and tools as well. The cost is the same for a model that thinks for a second.'
 
 const noise =
   'A bare run takes about 1 ms of processor time, and rounds of the same thing differ by more than this bar: what is measured here cannot be told from 1.'
