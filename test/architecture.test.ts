@@ -19,6 +19,8 @@ interface Import {
   readonly to: string | undefined
   /** `import type` and `export type`: gone when the program runs. */
   readonly isType: boolean
+  /** `import()` and the like: loaded when somebody needs it. */
+  readonly isLate: boolean
 }
 
 const files = globSync('src/**/*.{ts,tsx}').map((file) => relative('src', file))
@@ -121,6 +123,21 @@ describe('the walls between the rooms', () => {
     expect(firstCycle(Map.groupBy(arrows, ({ from }) => from))).toBeUndefined()
   })
 
+  it('the plugin of the config process loads neither what redacts nor what reads tapes', () => {
+    const values = Map.groupBy(
+      inside.filter(({ isType, isLate }) => !isType && !isLate),
+      ({ from }) => from,
+    )
+    const loaded = new Set(['vitest/plugin.ts'])
+    for (const from of loaded) for (const { to } of values.get(from) ?? []) loaded.add(to)
+    expect(loaded).toContain('vitest/reporter.ts')
+    expect([...loaded].filter((file) => /^(?:privacy|tape)\//.test(file)).sort()).toEqual([
+      'privacy/credentials.ts',
+      'tape/new-file.ts',
+      'tape/shared-read.ts',
+    ])
+  })
+
   it('the plugin of the config process and the runtime of the worker never import each other', () => {
     const reach = (start: string, seen = new Set<string>()): Set<string> => {
       for (const { to } of inside.filter(({ from }) => from === start)) if (!seen.has(to)) reach(to, seen.add(to))
@@ -144,6 +161,7 @@ function importsOf(from: string): Import[] {
     .map(([statement, specifier = '']) => ({
       from,
       isType: /^(?:import|export)\s+type\b/.test(statement),
+      isLate: /^(?:import|require|import\.meta\.resolve)\(/.test(statement),
       specifier,
       to: specifier.startsWith('.') ? join(dirname(from), specifier).replace(/\.js$/, '.ts') : undefined,
     }))

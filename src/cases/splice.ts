@@ -1,6 +1,6 @@
 import { isList } from '../json/canonical.ts'
 import { sameJson } from '../json/same.ts'
-import { diffArrays } from 'diff'
+import { diffArrays } from 'diff/lib/diff/array.js'
 import {
   type Document,
   isMap,

@@ -1,4 +1,4 @@
-import { diffArrays } from 'diff'
+import { diffArrays } from 'diff/lib/diff/array.js'
 import { canonicalJson, parseJson, textAt } from '../json/canonical.ts'
 import { callsOf, type ModelCall, readMessage, resultsOf, textOf, toolNames } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'

@@ -1,4 +1,4 @@
-import { diffArrays } from 'diff'
+import { diffArrays } from 'diff/lib/diff/array.js'
 import { visible } from './neutral.ts'
 
 /** Lines of unchanged text on either side of a change. */

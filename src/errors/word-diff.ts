@@ -1,4 +1,4 @@
-import { diffArrays } from 'diff'
+import { diffArrays } from 'diff/lib/diff/array.js'
 import { neutralLine } from './neutral.ts'
 
 /** Changed tokens above which two texts are shown as one replaced stretch: a finer comparison would be long and slow. */
@@ -14,10 +14,16 @@ const changeLengths = [240, 120, 60, 24]
 
 /** Scripts that put no blanks between words. */
 const unspaced = String.raw`[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmr}\p{sc=Mymr}]`
-const startsUnspaced = new RegExp(`^${unspaced}`, 'u')
 const letters = String.raw`(?:(?!${unspaced})[\p{L}\p{M}\p{N}_])+`
 /** A run of blanks, a letter of an unspaced script, a word such as `don't`, `C-7` and `3.5`, or another character. */
-const token = new RegExp(String.raw`\s+|${unspaced}\p{M}*|${letters}(?:[.\-'’](?=[\p{L}\p{N}])${letters})*|[^]`, 'gu')
+const token = String.raw`\s+|${unspaced}\p{M}*|${letters}(?:[.\-'’](?=[\p{L}\p{N}])${letters})*|[^]`
+
+/** Made when two texts differ: sets of letters take 10 ms, and mostly nothing differs. */
+let made: { readonly token: RegExp; readonly startsUnspaced: RegExp } | undefined
+
+function patterns(): NonNullable<typeof made> {
+  return (made ??= { token: new RegExp(token, 'gu'), startsUnspaced: new RegExp(`^${unspaced}`, 'u') })
+}
 
 /** Unchanged text, and what replaced what behind it. The last one has no change. */
 interface Stretch {
@@ -222,7 +228,7 @@ function stretchesOf(before: string, now: string): readonly Stretch[] {
 
 /** Words, runs of blanks, and single other characters; scripts without blanks between words letter by letter. */
 function tokens(text: string): string[] {
-  return text.match(token) ?? []
+  return text.match(patterns().token) ?? []
 }
 
 function firstWords(words: readonly string[]): readonly [text: string, isCut: boolean] {
@@ -245,7 +251,7 @@ function lastWords(words: readonly string[]): readonly [text: string, isCut: boo
 function around(words: readonly string[]): readonly string[] {
   let count = 0
   for (const [i, word] of words.entries()) {
-    if (/[\p{L}\p{N}]/u.test(word)) count += startsUnspaced.test(word) ? 0.25 : 1
+    if (/[\p{L}\p{N}]/u.test(word)) count += patterns().startsUnspaced.test(word) ? 0.25 : 1
     if (count >= wordsAround && !/\S/.test(words[i + 1] ?? ' ')) return words.slice(0, i + 1)
     // Digits and letters glued by signs may go on for long: `a=1&b=2&c=3`.
     if (count > wordsAround + 2) return words.slice(0, i)

@@ -1,4 +1,4 @@
-import { withoutKeyNumbers } from '../privacy/index.ts'
+import { withoutKeyNumbers } from '../privacy/credentials.ts'
 import type { ModelRequest } from '../providers/index.ts'
 
 /** Where a request goes, as far as it decides which answer is its own. */

@@ -3,9 +3,6 @@ import { Prints, type PrintKey, printKeys, printVariable, redactorOfTape, type R
 import type { Json, Tape } from '../tape/index.ts'
 import type { FoundDrift } from './matcher.ts'
 
-/** The kind of a part of a value that tapes do not hold. */
-export const hiddenPart = 'hidden part'
-
 /**
  * What could not be compared with the tape: a value the agent brought in itself, in the place of one the tape has a placeholder for, or
  * a part that no tape holds (`hidden part`).

@@ -2,7 +2,7 @@
 import * as fs from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { HarvestError } from '../errors/index.ts'
-import { linkAs, temporaryFor, temporaryName } from '../tape/index.ts'
+import { linkAs, temporaryFor, temporaryName } from '../tape/new-file.ts'
 
 /**
  * Writes a file whole or not at all: a temporary file beside it (mode 0600), flushed, then renamed over it. Who reads

@@ -1,5 +1,5 @@
 import { sameJson } from '../json/same.ts'
-import { diffArrays } from 'diff'
+import { diffArrays } from 'diff/lib/diff/array.js'
 import { argsByKey } from './args.ts'
 import { isAnyCall, type ArgsMatcher, signature } from './matcher.ts'
 import { pairCalls } from './pairing.ts'

@@ -1,4 +1,4 @@
-import { diffArrays } from 'diff'
+import { diffArrays } from 'diff/lib/diff/array.js'
 import { neutralLine, visible } from '../../errors/index.ts'
 import { wordDiff } from '../../errors/word-diff.ts'
 import { readModelCall, textOf, toolNames } from '../../providers/index.ts'

@@ -1,4 +1,4 @@
-import { diffArrays } from 'diff'
+import { diffArrays } from 'diff/lib/diff/array.js'
 import { askedIn } from '../../providers/index.ts'
 import { originOf, steadyPath } from '../../match/address.ts'
 import { firstDifference } from '../../match/difference.ts'
