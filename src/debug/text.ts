@@ -1,5 +1,5 @@
 import { neutralLine } from '../errors/index.ts'
-import { counted } from '../errors/words.ts'
+import { counted, grouped } from '../errors/words.ts'
 import { duration } from '../report/describe.ts'
 import { outcomeText } from '../report/end.ts'
 import { foldText } from '../report/fold.ts'
@@ -53,7 +53,7 @@ function ruleLines(session: DebugSession): readonly string[] {
 /** `10 steps (5 model, 5 tool)`. */
 function countsText(steps: readonly DebugStep[]): string {
   const counts = Map.groupBy(steps, (step) => wordsOf(step).kind)
-  const parts = [...counts].map(([kind, list]) => `${list.length.toLocaleString('en-US')} ${kind}`)
+  const parts = [...counts].map(([kind, list]) => `${grouped(list.length)} ${kind}`)
   return steps.length === 0 ? 'no steps' : `${counted(steps.length, 'step')} (${parts.join(', ')})`
 }
 

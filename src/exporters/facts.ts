@@ -1,3 +1,4 @@
+import { grouped } from '../errors/words.ts'
 import { CallsOnce, type CountedCall } from '../providers/counted.ts'
 import { isUnderWay, type ModelCall, readModelCall } from '../providers/index.ts'
 import type { ExchangeEvent, Moment, Step, Tape, TapeEvent } from '../tape/index.ts'
@@ -109,7 +110,7 @@ export function counted(events: readonly TapeEvent[], kinds: readonly UncountedK
 
 /** `2 draws`, or nothing where there is none. */
 export function countOf(count: number, [one, many]: Noun): readonly string[] {
-  return count === 0 ? [] : [`${count.toLocaleString('en-US')} ${count === 1 ? one : many}`]
+  return count === 0 ? [] : [`${grouped(count)} ${count === 1 ? one : many}`]
 }
 
 type UncountedKind = Exclude<TapeEvent['kind'], 'exchange'>

@@ -11,7 +11,7 @@ import {
 } from '../tape/index.ts'
 import { duration } from './describe.ts'
 import { shownCommand } from './shown-command.ts'
-import { counted } from '../errors/words.ts'
+import { counted, grouped } from '../errors/words.ts'
 import type { Run } from './run.ts'
 import { spendingText } from './spending.ts'
 
@@ -106,10 +106,10 @@ function stepsText({ steps, draws }: Run): string {
   const parts = kinds
     .map((kind) => [kind, steps.filter((step) => step.kind === kind).length] as const)
     .filter(([, count]) => count > 0)
-    .map(([kind, count]) => `${count.toLocaleString('en-US')} ${kind}`)
+    .map(([kind, count]) => `${grouped(count)} ${kind}`)
   const reads = draws.flatMap((event) => event.draws)
   const counts = Map.groupBy(reads, ([kind]) => kind)
-  const drawn = [...counts].map(([kind, list]) => `${list.length.toLocaleString('en-US')} ${kind}`)
+  const drawn = [...counts].map(([kind, list]) => `${grouped(list.length)} ${kind}`)
   return `${counted(steps.length, 'step')} (${parts.join(', ')})${drawn.length === 0 ? '' : `; draws: ${drawn.join(', ')}`}`
 }
 

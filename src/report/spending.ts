@@ -2,7 +2,7 @@ import type { CountedCall } from '../providers/counted.ts'
 import { costOf, type PriceTable, type Usage } from '../providers/index.ts'
 import type { ImportedModelCall } from '../providers/imported-model-call.ts'
 import type { RunUsage } from '../tape/index.ts'
-import { counted } from '../errors/words.ts'
+import { counted, grouped } from '../errors/words.ts'
 
 /** What the model calls of a run used, as far as their answers say. */
 export interface Spending {
@@ -86,7 +86,7 @@ export function tokensText({ modelCalls, inputTokens, outputTokens, untold }: Sp
   const known = [
     inputTokens === undefined ? 'tokens in unknown' : `${counted(inputTokens, 'token')} in`,
     // Embeddings have no output, and say nothing of it.
-    ...(outputTokens === undefined ? [] : [`${outputTokens.toLocaleString('en-US')} out`]),
+    ...(outputTokens === undefined ? [] : [`${grouped(outputTokens)} out`]),
   ].join(', ')
   return untold === 0 ? known : `at least ${known} (${untold} of ${counted(modelCalls, 'call')} without usage)`
 }
@@ -115,16 +115,14 @@ export function callSpendingText({ usage, costUsd, isPoll, status = 0 }: Used): 
   const cached = ofThem([cachedTokens, 'cached'], [cacheWriteTokens, 'written to the cache'])
   return [
     ...(isPoll ? ['a poll'] : []),
-    ...(inputTokens === undefined ? [] : [`${inputTokens.toLocaleString('en-US')} in${cached}`]),
-    ...(outputTokens === undefined
-      ? []
-      : [`${outputTokens.toLocaleString('en-US')} out${ofThem([reasoningTokens, 'reasoning'])}`]),
+    ...(inputTokens === undefined ? [] : [`${grouped(inputTokens)} in${cached}`]),
+    ...(outputTokens === undefined ? [] : [`${grouped(outputTokens)} out${ofThem([reasoningTokens, 'reasoning'])}`]),
     ...(costUsd === undefined ? [] : [money(costUsd)]),
   ].join(', ')
 }
 
 function ofThem(...parts: readonly (readonly [count: number | undefined, of: string])[]): string {
-  const told = parts.flatMap(([count = 0, of]) => (count === 0 ? [] : [`${count.toLocaleString('en-US')} ${of}`]))
+  const told = parts.flatMap(([count = 0, of]) => (count === 0 ? [] : [`${grouped(count)} ${of}`]))
   return told.length === 0 ? '' : ` (${told.join(', ')})`
 }
 

@@ -5,7 +5,7 @@ import { duration } from './describe.ts'
 import type { Screen } from './output.ts'
 import type { PrintedMessage } from './conversation.ts'
 import { foldText } from './fold.ts'
-import { counted } from '../errors/words.ts'
+import { counted, grouped } from '../errors/words.ts'
 import { type TimelineNote, openText, type Run, type RunStep } from './run.ts'
 import { callSpendingText } from './spending.ts'
 
@@ -72,7 +72,7 @@ function inOrder({ steps, notes, draws }: Run, withDraws: boolean): readonly Ent
 
 function skipped(entries: readonly Entry[], { paint }: Screen): string {
   const numbers = entries.flatMap((entry) => (entry.kind === 'step' ? [entry.step.number] : []))
-  const [first, last] = [Math.min(...numbers), Math.max(...numbers)].map((number) => number.toLocaleString('en-US'))
+  const [first, last] = [Math.min(...numbers), Math.max(...numbers)].map((number) => grouped(number))
   const what = numbers.length === 0 ? 'marks and draws' : `steps ${first} to ${last}`
   return paint('dim', `… ${what} not shown: --steps ${entries.length * 2}, or --step N for one`)
 }

@@ -1,3 +1,4 @@
+import { grouped } from '../../errors/words.ts'
 import { existsSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { neutralLine } from '../../errors/index.ts'
@@ -137,7 +138,7 @@ const notKept = `a recorder with \`sample\` or \`keep\` keeps a share of the run
 → to keep runs by what happens in them: keep: { when: 'refund(amount > 100)' }`
 
 function number(count: number): string {
-  return count.toLocaleString('en')
+  return grouped(count)
 }
 
 interface Column {

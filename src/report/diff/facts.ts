@@ -1,3 +1,4 @@
+import { grouped } from '../../errors/words.ts'
 import { pinsOf } from '../../provenance/index.ts'
 import type { Tape } from '../../tape/index.ts'
 import { duration } from '../describe.ts'
@@ -30,7 +31,7 @@ function factsOf({ tape, run }: Opened): Readonly<Record<string, string>> {
   const { commit = 'unknown', dirty, models = [], prompt, tools, node = 'unknown' } = pinsOf(tape)
   const { header, close } = tape
   const { steps, spending } = run
-  const count = (number: number): string => number.toLocaleString('en-US')
+  const count = (number: number): string => grouped(number)
   const tokens = (sum: number | undefined): string =>
     sum === undefined ? 'unknown' : `${spending.untold > 0 ? 'at least ' : ''}${count(sum)}`
   return {

@@ -8,7 +8,7 @@ import { type Json, outcomeNotCompared, stepsOf, type Tape } from '../../tape/in
 import type { TraceDifference } from '../../trace/index.ts'
 import { signature } from '../describe.ts'
 import { columnsOf, foldText } from '../fold.ts'
-import { counted } from '../../errors/words.ts'
+import { counted, grouped } from '../../errors/words.ts'
 import { here } from '../head.ts'
 import { type Screen, table } from '../output.ts'
 import type { FactRow, Opened } from './facts.ts'
@@ -89,13 +89,8 @@ function printTrace({ trace }: DiffJson, calls: RunComparison['calls'], options:
   const counts = kinds
     .map((kind) => [kind, differences.filter((one) => one.kind === kind).length] as const)
     .filter(([, count]) => count > 0)
-    .map(([kind, count]) => `${count.toLocaleString('en-US')} ${kindTexts[kind]}`)
-  screen.line(
-    screen.paint(
-      'red',
-      `trace    ${counted(a, 'tool call')} in A, ${b.toLocaleString('en-US')} in B: ${counts.join(', ')}`,
-    ),
-  )
+    .map(([kind, count]) => `${grouped(count)} ${kindTexts[kind]}`)
+  screen.line(screen.paint('red', `trace    ${counted(a, 'tool call')} in A, ${grouped(b)} in B: ${counts.join(', ')}`))
   screen.line(`first    ${placeOf(first)}`)
   const { expected, actual } = first
   printSides(
@@ -147,11 +142,9 @@ function overlay(a: readonly string[], b: readonly string[], { width, isFull }: 
 function printSteps({ steps: rows, parts }: DiffJson, { width, isFull }: PrintOptions, screen: Screen): void {
   const differing = rows.filter((row) => row.a === undefined || row.b === undefined || row.differences.length > 0)
   screen.line()
-  if (differing.length === 0) return screen.line(`steps    the same: ${rows.length.toLocaleString('en-US')}`)
+  if (differing.length === 0) return screen.line(`steps    the same: ${grouped(rows.length)}`)
   const alike = rows.length - differing.length
-  screen.line(
-    `steps    ${differing.length.toLocaleString('en-US')} differ, ${alike.toLocaleString('en-US')} alike${driftText(rows)}`,
-  )
+  screen.line(`steps    ${grouped(differing.length)} differ, ${grouped(alike)} alike${driftText(rows)}`)
   if (parts !== null) screen.line(`parts    ${partsText(parts, rows)}`)
   const shown = isFull ? differing : differing.slice(0, 20)
   const columns = shown.map((row) => [`A${row.a ?? '–'}`, `B${row.b ?? '–'}`, row.kind, neutralLine(row.name, 24)])
@@ -204,7 +197,7 @@ function driftText(rows: readonly StepRow[]): string {
   const counts = driftClasses
     .map((name) => [name, all.filter((one) => one.class === name).length] as const)
     .filter(([, count]) => count > 0)
-    .map(([name, count]) => `${count.toLocaleString('en-US')} ${name}`)
+    .map(([name, count]) => `${grouped(count)} ${name}`)
   return counts.length === 0 ? '' : `; drift: ${counts.join(', ')}`
 }
 

@@ -1,3 +1,4 @@
+import { grouped } from '../../errors/words.ts'
 import type { Ref } from './types.ts'
 
 /** The texts of a report, each once. */
@@ -35,7 +36,7 @@ export function cutTexts(texts: readonly string[]): {
     const left = text.length - longest
     count++
     characters += left
-    return `${text.slice(0, half)}\n⋯ ${left.toLocaleString('en-US')} characters are left out of this report ⋯\n${text.slice(-half)}`
+    return `${text.slice(0, half)}\n⋯ ${grouped(left)} characters are left out of this report ⋯\n${text.slice(-half)}`
   })
   return { texts: short, cut: { texts: count, characters } }
 }
