@@ -1,6 +1,6 @@
 import type { FoundDrift } from '../match/matcher.ts'
 import { isSafeMethod } from '../playback/independence.ts'
-import { lateKey, type LateWork, LateWorks, type Tape } from '../tape/index.ts'
+import { lateFlag, lateKey, type LateWork, LateWorks, type Tape } from '../tape/index.ts'
 
 /** A difference in what an agent does after it returned. */
 export interface LateDifference {
@@ -13,16 +13,16 @@ export interface LateDifference {
 
 /**
  * What the agent of a replay does after it returned. No tape has it as steps, so it is compared with nothing but what the
- * recorder noted: that it was done.
+ * recorder noted: that it was done. Where no recorder did, as on older tapes, it is listed alone.
  */
 export class LateRun {
   readonly #recorded: readonly LateWork[]
-  readonly #isForeign: boolean
+  readonly #isNoted: boolean
   readonly #done = new LateWorks()
   readonly #sites = new Map<string, string | undefined>()
 
   constructor({ close, header }: Tape) {
-    this.#isForeign = header.imported !== undefined
+    this.#isNoted = header.flags.includes(lateFlag)
     this.#recorded = close?.late ?? []
   }
 
@@ -39,7 +39,7 @@ export class LateRun {
     const done = new Set(this.#done.all.map(lateKey))
     const made = this.#done.all.map((work) => {
       const isKnown = known.has(lateKey(work))
-      const isAction = !isKnown && !this.#isForeign && acts(work)
+      const isAction = this.#isNoted && !isKnown && acts(work)
       const recorded = isKnown ? 'made, not compared' : 'not made'
       return { work, site: this.#sites.get(lateKey(work)), isAction, found: foundOf(work, recorded, 'made') }
     })

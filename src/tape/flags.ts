@@ -9,6 +9,7 @@
  * - `redactor-2`: secrets were found as the second version of the finders finds them; without it, as the first does.
  * - `branch-1`: the tape begins with the events of its parent.
  * - `contents-1`: values hold what instances of classes of the platform say of themselves: a `Response` its status.
+ * - `late-1`: what the agent did after it returned is named on the last line; without it, nobody knows whether it did anything.
  * - `begun-1`: a step may stand on several lines, the first of them written when it began.
  */
 export const currentFlags: readonly string[] = ['gate-1', 'draws-by-package-1']
@@ -28,6 +29,9 @@ export const begunFlag = 'begun-1'
 /** Written by the recorder. A branch has it when its parent has. */
 export const contentsFlag = 'contents-1'
 
+/** Written by the recorder. A branch has it when its parent has. */
+export const lateFlag = 'late-1'
+
 /** Every flag this version can replay: those it writes and those of older versions. */
 export const knownFlags: readonly string[] = [
   ...currentFlags,
@@ -36,4 +40,5 @@ export const knownFlags: readonly string[] = [
   branchFlag,
   begunFlag,
   contentsFlag,
+  lateFlag,
 ]

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createRecorder, mark, message, type RecorderOptions, tools } from '../../src/record/index.ts'
 import { replayTape } from '../../src/replay/index.ts'
 import type { ReplayOptions, ReplayResult } from '../../src/match/types.ts'
-import { readTape, type Tape } from '../../src/tape/index.ts'
+import { lateFlag, readTape, type Tape } from '../../src/tape/index.ts'
 
 const server = createServer((request, response) => void request.resume().on('end', () => response.end('{}')))
 let base = ''
@@ -130,6 +130,16 @@ describe('what an agent does after it returned', () => {
     expect(problems.map(({ code }) => code)).toEqual(['HARVEST_RUN_OVER'])
     expect(problems[0]?.message).toContain(`${names[work]} after it returned, and its recording has no such thing`)
     expect(problems[0]?.message).toMatch(/\bat +.*late\.test\.ts:\d+/)
+  })
+
+  test('is listed alone where the recorder noted nothing, as that of older tapes', async () => {
+    const { header, ...rest } = await record(agent('a timer'))
+    const older = { ...rest, header: { ...header, flags: header.flags.filter((flag) => flag !== lateFlag) } }
+    for (const work of actions) {
+      const { problems, drift } = await replay(older, agent('a timer', work))
+      expect(problems).toEqual([])
+      expect(drift).toMatchObject([{ class: 'awaits', part: `${names[work]} after the agent returned`, live: 'made' }])
+    }
   })
 
   test.for([
