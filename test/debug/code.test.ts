@@ -207,6 +207,16 @@ describe('an editor that attaches', () => {
       editor.send(JSON.stringify({ id: 1, method: 'Debugger.enable' }))
       expect((await paused)[0]?.functionName).toBe('ask')
       editor.close()
+      // The next replay has the same port, as soon as the one before it is gone.
+      const sameAgain = new CodeSession(steps, launch, { port: Number(new URL(port).port) })
+      try {
+        await expect(sameAgain.enter(6)).rejects.toThrow(`port ${new URL(port).port} is taken`)
+        open.leave()
+        expect(await sameAgain.enter(6)).toMatchObject({ port: expect.stringContaining(`:${new URL(port).port}/`) })
+        expect(await sameAgain.back()).toMatchObject({ port: expect.stringContaining(`:${new URL(port).port}/`) })
+      } finally {
+        sameAgain.close()
+      }
     } finally {
       open.close()
       shut.close()

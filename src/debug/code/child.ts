@@ -1,4 +1,5 @@
 // Over 300 lines: one protocol, both directions.
+import { setTimeout } from 'node:timers/promises'
 import { HarvestError } from '../../errors/index.ts'
 import type { WayToStep } from '../way.ts'
 import { asked } from '../child/hold.ts'
@@ -21,6 +22,8 @@ const innermost = 4
 const placesPerFunction = 60
 /** Places of all the agent's code a breakpoint is set at, at most. */
 const placesAnywhere = 4_000
+/** A process that is ended keeps its port for a moment. */
+const [portTries, portPauseMs] = [10, 100]
 /** Awaits between a request and the code that waits for it: frameworks put many there. */
 const asyncDepth = 200
 
@@ -103,12 +106,23 @@ export class DebugChild {
     return this.#result
   }
 
-  /** Opens the port an editor attaches to. */
-  async openPort(port: number): Promise<string> {
-    const opened = this.#wait(newsOf(this.channel, (news) => ('port' in news ? news.port : undefined)))
-    this.channel.order({ inspect: port })
-    this.#port = await opened
-    return this.#port
+  /**
+   * Opens the port an editor attaches to.
+   *
+   * @throws HarvestError when it is taken, by more than the process that stood still before
+   */
+  async openPort(port: number): Promise<void> {
+    for (let tries = 0; tries < portTries; tries++) {
+      const opened = this.#wait(newsOf(this.channel, (news) => ('port' in news ? news.port : undefined)))
+      this.channel.order({ inspect: port })
+      this.#port = (await opened) || undefined
+      if (this.#port !== undefined) return
+      await setTimeout(portPauseMs)
+    }
+    throw new HarvestError('HARVEST_DEBUG_CODE', {
+      what: `port ${port} is taken: no editor can attach there`,
+      fix: ['use another one: --inspect --inspect-port 9230'],
+    })
   }
 
   /** Replays on until the answer with this place in the order of the tape, or a later one, and keeps that back. */
