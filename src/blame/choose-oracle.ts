@@ -3,6 +3,7 @@ import { HarvestError } from '../errors/index.ts'
 import type { Tape } from '../tape/index.ts'
 import { type Expectation, parseExpectation } from './expectation.ts'
 import type { Judging, OracleFunction } from './oracle.ts'
+import { waysToName } from './ways-to-name.ts'
 
 /** What there is to grade runs by. */
 export interface OracleOptions {
@@ -51,11 +52,7 @@ export function chooseJudging(tape: Tape, { judge, ok = [], bad = [], case: kase
       ...(tape.close?.outcome.status === 'unknown' ? { outcome: 'unknown (the import did not see it)' } : {}),
     },
     why: 'Blame compares how runs end, so it needs to know which ends are good.',
-    fix: [
-      "name what is bad: --bad 'refund(amount: 2500)'   --bad 'answer~2500 EUR'",
-      "or what would be right: --ok 'refund(amount: 25)'   --ok refunded=25",
-      'or a function that grades runs: --oracle ./src/oracle.ts#isRight',
-    ],
+    fix: [...waysToName(tape), "to grade runs by a function: --oracle '<file#export>'"],
   })
 }
 

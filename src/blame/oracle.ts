@@ -16,6 +16,7 @@ import {
 import { compareTraces, matchOutcome, positionsOf, traceOf } from '../trace/index.ts'
 import { presentArgs } from '../tape/present-args.ts'
 import type { Expectation } from './expectation.ts'
+import { waysToName } from './ways-to-name.ts'
 import type { Grade } from './types.ts'
 
 /** What is known of a run that is to be graded. */
@@ -326,18 +327,22 @@ function sideEffectOf({ name, args, result, error }: CallEvent): SideEffect {
  *
  * @throws HarvestError `HARVEST_ORACLE_OK`, `HARVEST_ORACLE_UNGRADED`
  */
-export function requireFailure({ grade, because }: GradeGiven, about: string, tape: string): void {
+export function requireFailure(
+  { grade, because }: GradeGiven,
+  { about, mayVary }: Pick<Oracle, 'about' | 'mayVary'>,
+  tape: Tape,
+): void {
   if (grade === 'bad' || grade === 'crash' || grade === 'timeout') return
   const isOk = grade === 'ok'
   throw new HarvestError(isOk ? 'HARVEST_ORACLE_OK' : 'HARVEST_ORACLE_UNGRADED', {
     what: isOk
       ? 'Nothing to blame: the oracle grades the recorded run `ok`'
       : 'The oracle cannot grade the recorded run, so forks cannot be compared with it',
-    where: { tape, 'graded by': about, grade },
+    where: { tape: tape.header.id, 'graded by': about, grade },
     ...(because === undefined ? {} : { why: because }),
     fix: [
-      "name what is bad: --bad 'refund(amount: 2500)'   --bad 'answer~2500 EUR'",
-      "or what would be right: --ok 'refund(amount: 25)'   --ok refunded=25",
+      // A function and expectations exclude each other.
+      ...waysToName(tape).map((way) => (mayVary ? `${way}, without --oracle` : way)),
       ...(isOk ? ['to find the answers it depends on: --mutate'] : []),
     ],
   })

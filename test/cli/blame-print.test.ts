@@ -216,7 +216,7 @@ describe('what blame says', () => {
     expect(said(verdict, { unclear: [{ because, forks: 6 }] })).toMatchInlineSnapshot(`
       "Undecidable: 6 of 10 forks are ungraded.
         6 × The agent requested something that is not on the tape: refund({"amount":25}) (HARVEST_NOT_RECORDED)
-      → to grade runs by the calls they make: --ok 'refund(amount: 25)'
+      → to grade runs by a call that is right: --ok '<call>'
       → to answer tools from a good run as well: --reference <tape|case>
       → to call tools for real, with their side effects: --tools live"
     `)

@@ -208,7 +208,7 @@ export function whyUnclear({ unclear, tools }: BlamedRun): readonly string[] {
     ...unclear.map(({ because, forks }) => `  ${forks} × ${neutralLine(because, 200)}`),
     ...(isOffTape && tools !== 'called for real'
       ? [
-          "→ to grade runs by the calls they make: --ok 'refund(amount: 25)'",
+          "→ to grade runs by a call that is right: --ok '<call>'",
           '→ to answer tools from a good run as well: --reference <tape|case>',
           '→ to call tools for real, with their side effects: --tools live',
         ]
