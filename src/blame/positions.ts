@@ -77,15 +77,18 @@ export function decisionOf(step: Step): ModelCall | undefined {
 /** A step in words that fit into a sentence: `the model's decision refund(amount: 25)`. */
 function labelOf(step: Step): string {
   const decision = decisionOf(step)
-  if (decision !== undefined) return labelOfDecision(decision)
+  if (decision !== undefined) return labelOfDecision(decision, step)
   return step.kind === 'exchange' ? labelOfExchange(step) : `the answer of ${callText(step)}`
 }
 
-function labelOfDecision({ response }: ModelCall): string {
+function labelOfDecision({ response }: ModelCall, step: Step): string {
   if (response === undefined) return "the model's answer, which never came"
   const calls = response.toolCalls.map(({ name, args }) => rendered(name, args))
   if (calls.length > 0) return `the model's decision ${calls.join(', ')}`
-  if (response.error !== undefined) return `the model's error ${neutralLine(response.error, 60)}`
+  if (response.error !== undefined) {
+    const status = step.kind === 'exchange' ? step.response?.status : undefined
+    return `the model's error${status === undefined || status < 400 ? '' : ` ${status}`}, ${neutralLine(response.error, 60)}`
+  }
   return `the model's answer "${neutralLine(response.text, 60)}"`
 }
 

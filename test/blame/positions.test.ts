@@ -35,6 +35,20 @@ describe('positions of a run', () => {
     ])
   })
 
+  test("a provider's error has its status", () => {
+    const tape = refundOf(2500)
+    const [first, ...rest] = tape.events
+    if (first?.kind !== 'exchange' || first.response === undefined) throw new TypeError('no answer')
+    const [n = 0, at = 0] = first.response.chunks[0] ?? []
+    const refused = (body: string, status: number) => {
+      const response = { ...first.response!, status, chunks: [[n, at, body] as const] }
+      return positionsOf({ ...tape, events: [{ ...first, response } as TapeEvent, ...rest] })[0]?.label
+    }
+    const body = JSON.stringify({ error: { message: 'Slow down', type: 'rate_limit_error' } })
+    expect(refused(body, 429)).toBe("the model's error 429, rate_limit_error")
+    expect(refused(body, 200)).toBe("the model's error, rate_limit_error")
+  })
+
   test('what happened inside a tool call belongs to the call', () => {
     const tape = refundOf(25)
     const tool = tape.events.find(({ kind, n }) => kind === 'tool' && n > 8)!
