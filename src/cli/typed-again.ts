@@ -1,4 +1,4 @@
-import { neutralLine } from '../errors/index.ts'
+import { nearestWord, neutralLine } from '../errors/index.ts'
 import { shellWord } from '../errors/words.ts'
 import { program } from './command.ts'
 
@@ -30,7 +30,22 @@ function withOptions(typed: readonly string[], changes: OptionChanges): string[]
     !isChanged(word.replace(/=.*$/s, '')) && !hasValue(typed[at - 1])
   const set = Object.entries(changes).flatMap(([name, value]) => {
     if (value === false || value === undefined) return []
-    return value === true ? [`--${name}`] : [`--${name}`, value]
+    if (value === true) return [`--${name}`]
+    return corrected(valuesOf(typed.slice(0, end), name), value).flatMap((one) => [`--${name}`, one])
   })
   return [...typed.slice(0, end).filter(isKept), ...set, ...typed.slice(end)]
+}
+
+/** What was typed for an option, `--ok a --ok=b`. */
+function valuesOf(typed: readonly string[], name: string): readonly string[] {
+  return typed.flatMap((word, at) => {
+    if (word.startsWith(`--${name}=`)) return [word.slice(name.length + 3)]
+    return word === `--${name}` ? typed.slice(at + 1, at + 2) : []
+  })
+}
+
+/** Of several values one was mistyped: the others stay. Where none is near to the new one, it stands for all of them. */
+function corrected(typed: readonly string[], value: string): readonly string[] {
+  const mistyped = typed.length > 1 ? nearestWord(value, typed) : undefined
+  return mistyped === undefined ? [value] : typed.map((one) => (one === mistyped ? value : one))
 }

@@ -200,9 +200,16 @@ function noPlace(change: Patch, known: readonly string[]): HarvestError {
       ...(known.length === 0 ? {} : { there: neutralLine(known.join(', '), 300) }),
     },
     fix: [
-      ...(near === undefined ? [] : [`did you mean: ${neutralLine(near, 60)}`]),
-      'of the input: --set input.order_id=A-2; of a tool call: --step 3 --set result.total=30',
-      'of an answer: --step 2 --set body.choices[0].message.content=No, or --set status=500',
+      ...(near === undefined ? [] : [`did you mean ${neutralLine(near, 60)}?${meant(change, last, near)}`]),
+      ...(change.step === undefined ? ["if it is in the answer of a step: --step '<step>'"] : []),
+      'to see where a value is recorded: npx vitest-harvest show <tape|case> --find <value>',
     ],
   })
+}
+
+/** ` --set 'result.total=30'`: as it is typed, with the key that was probably meant; nothing where that takes more quotes. */
+function meant({ path, value }: Patch, mistyped: string, near: string): string {
+  const at = path.lastIndexOf(mistyped)
+  const text = `${path.slice(0, at)}${near}${path.slice(at + mistyped.length)}=${typeof value === 'string' ? value : JSON.stringify(value)}`
+  return text.includes("'") || neutralLine(text, 120) !== text ? '' : ` --set '${text}'`
 }

@@ -19,6 +19,8 @@ describe('the command a message proposes', () => {
     [['blame', 'a', '--max-cost', '2', '--json'], { 'max-cost': undefined }, 'blame a --json'],
     [['blame', 'a', '--max-cost=2', 'b'], { 'max-cost': undefined }, 'blame a b'],
     [['rerun', 'a'], { ok: '<right>' }, "rerun a --ok '<right>'"],
+    [['blame', 'a', '--ok', 'pya(*)', '--ok=b=1'], { ok: 'pay(*)' }, "blame a --ok 'pay(*)' --ok b=1"],
+    [['blame', 'a', '--ok', 'pay(*)', '--ok', 'b=1'], { ok: '<right>' }, "blame a --ok '<right>'"],
     [['record', '--', 'node', '--tools', 'x'], { tools: 'live' }, 'record --tools live -- node --tools x'],
   ])('%j with %j: an option that was typed is replaced, never given twice', (line, changes, expected) => {
     expect(typed(line, changes)).toBe(`npx vitest-harvest ${expected}`)
