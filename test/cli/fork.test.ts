@@ -291,11 +291,10 @@ describe('harvest fork', () => {
         no alternative to try: the model called no tool
 
       critical: 1, 3
-      no tried alternative changes the outcome: none
+      no judged alternative changes the grade: none
       nothing could be judged: 5
       best alternative: step 1, calls nothing and says "Nothing more to do."
       not tried: values and texts the run does not know, other answers of tools
-      → what a model would say to a changed question is not on the tape; to ask it: npx vitest-harvest fork first --critical --bad 'refund(*)' --live
       "
     `)
     expect(code).toBe(0)

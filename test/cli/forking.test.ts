@@ -131,7 +131,7 @@ describe('hostile recorded text in what a fork prints', () => {
       printBranches(branches, together(branches), { by: text, recorded: 'bad' }, screen)
       const alternative = { step: 1, decided: text, instead: text, request }
       const decisions = reportDecisions([{ step: 1, decided: text }], [alternative], branches, 'bad')
-      printDecisions(decisions, { isLive: false, grader: { by: text, recorded: 'bad' } }, screen)
+      printDecisions(decisions, { grader: { by: text, recorded: 'bad' } }, screen)
       expect(findsHostile(said())).toEqual([])
       expect(said().length).toBeGreaterThan(300)
     }

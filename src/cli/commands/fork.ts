@@ -1,4 +1,6 @@
 import { dirname, resolve } from 'node:path'
+import { parseExpectation } from '../../blame/expectation.ts'
+import { requireKnownNames } from '../../blame/known-names.ts'
 import type { Case } from '../../cases/index.ts'
 import { type CasePins, pinsOf } from '../../provenance/index.ts'
 import { keepAnswer, listCases } from '../../recordings/index.ts'
@@ -18,7 +20,7 @@ import { type Grader, graderOf } from '../forking/grading.ts'
 import { makeForks, type MakeOptions, type Parent } from '../forking/make.ts'
 import { printAsk, printBranches } from '../forking/print.ts'
 import { saveBranches } from '../forking/save.ts'
-import { readLivePlan, readWhole, refuseOtherCode } from '../live.ts'
+import { describeSpent, readLivePlan, readWhole, refuseOtherCode } from '../live.ts'
 import type { CodeSubject } from '../other-code.ts'
 import { usage } from '../parse.ts'
 import type { Screen } from '../../report/output.ts'
@@ -48,8 +50,21 @@ export const forkCommand: Command = {
   ...forkSpec,
   async run(given, screen) {
     const parent = readParent(given)
+    for (const warning of lookAtNames(parent, given)) screen.note(warning)
     return given.has('critical') ? critical(parent, given, screen) : fork(parent, given, screen)
   },
+}
+
+/** Refuses expectations that no fork could meet, before one is made: all of them would get the same grade. */
+function lookAtNames({ tape, case: kase }: Parent, given: CommandInput): readonly string[] {
+  const expectations = (['ok', 'bad'] as const).flatMap((option) =>
+    given.values(option).map((text) => parseExpectation(text, `--${option}`)),
+  )
+  if (given.has('any-name')) return []
+  return requireKnownNames(expectations, {
+    tapes: [tape],
+    ...(kase?.outcome === undefined ? {} : { outcome: kase.outcome }),
+  })
 }
 
 async function fork(parent: Parent, given: CommandInput, screen: Screen): Promise<number> {
@@ -130,7 +145,17 @@ async function critical(parent: Parent, given: CommandInput, screen: Screen): Pr
       spent: together(told).spent,
     })
   else if (decisions.length === 0) screen.line('No model decides anything in this run.')
-  else printDecisions(decisions, { isLive: tail.from === 'live', grader: graded, differs: data.differs }, screen)
+  else {
+    printDecisions(decisions, { grader: graded, differs: data.differs }, screen)
+    const { spent } = together(told)
+    const areToolsReal = tail.from === 'live' && tail.tools === 'live'
+    if (spent.modelCalls > 0) screen.line(describeSpent(spent, areToolsReal ? 'for real' : 'from the tape'))
+    // Another decision asks for another call: nobody recorded what a tool answers to it.
+    if (decisions.some(({ tried }) => tried.some(({ because }) => because === 'HARVEST_NOT_RECORDED')) && !areToolsReal)
+      screen.line(
+        `→ to judge those that leave the tape, with models asked and tools run for real, side effects and all: ${typedAgain({ live: true, tools: 'live', tail: undefined })}`,
+      )
+  }
   return exit.ok
 }
 

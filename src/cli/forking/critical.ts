@@ -1,5 +1,6 @@
 import { type Grade } from '../../blame/index.ts'
 import { neutralLine } from '../../errors/index.ts'
+import { counted } from '../../errors/words.ts'
 import type { ControlDifference } from '../../jobs/index.ts'
 import type { Screen } from '../../report/output.ts'
 import { fisherExact, newcombe } from '../../stats/index.ts'
@@ -130,11 +131,9 @@ function outcomeOf(instead: string, branch: BranchSummary | undefined): Decision
 export function printDecisions(
   decisions: readonly DecisionReport[],
   {
-    isLive,
     grader,
     differs,
   }: {
-    readonly isLive: boolean
     readonly grader?: Pick<Grader, 'by' | 'recorded'> | undefined
     readonly differs?: ControlDifference | undefined
   },
@@ -148,7 +147,9 @@ export function printDecisions(
       effect === undefined
         ? ''
         : `, effect ${signed(effect.value)} (95 %: ${signed(effect.low)} to ${signed(effect.high)})`
-    screen.line(`${screen.paint('bold', `step ${step}  ${titles[verdict]}`)}${size}`)
+    const judged = tried.filter(({ outcome }) => outcome !== 'not judged').length
+    const far = verdict === 'same' && judged < tried.length ? `, judged ${judged} of ${tried.length}` : ''
+    screen.line(`${screen.paint('bold', `step ${step}  ${titles[verdict]}${far}`)}${size}`)
     screen.line(`  the model decided: ${neutralLine(decided, 110)}`)
     if (tried.length === 0) screen.line('  no alternative to try: the model called no tool')
     for (const one of tried) screen.line(`  ${triedLine(one)}`)
@@ -157,13 +158,16 @@ export function printDecisions(
   const named = (verdict: DecisionReport['verdict']): string =>
     decisions.flatMap((one) => (one.verdict === verdict ? [`${one.step}`] : [])).join(', ') || 'none'
   screen.line(`\n${screen.paint('bold', `critical: ${named('critical')}`)}`)
-  screen.line(`no tried alternative changes the outcome: ${named('same')}`)
+  screen.line(`no judged alternative changes the ${grader === undefined ? 'outcome' : 'grade'}: ${named('same')}`)
   screen.line(`nothing could be judged: ${named('unknown')}`)
+  const left = decisions.flatMap(({ tried }) => tried.filter(({ outcome }) => outcome === 'not judged'))
+  if (left.length > 0)
+    screen.line(
+      `not judged: ${left.length} of ${counted(decisions.flatMap(({ tried }) => tried).length, 'alternative')}`,
+    )
   const best = bestAlternative(decisions, grader?.recorded)
   if (best !== undefined) screen.line(`best alternative: step ${best.step}, ${neutralLine(best.instead, 90)}`)
   screen.line('not tried: values and texts the run does not know, other answers of tools')
-  if (!isLive)
-    screen.line('→ what a model would say to a changed question is not on the tape; to ask it: --live, without --tail')
 }
 
 function signed(value: number): string {

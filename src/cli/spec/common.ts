@@ -51,6 +51,11 @@ export const liveOptions: readonly OptionSpec[] = [
   crossVersionOption,
 ]
 
+export const anyNameOption: OptionSpec = {
+  flag: '--any-name',
+  about: 'Allow names in --ok and --bad that no run knows',
+}
+
 export const gradeOptions: readonly OptionSpec[] = [
   { flag: '--ok <expectation>', about: 'A good run: refunded=25, answer~refunded (repeatable)', many: true },
   { flag: '--bad <expectation>', about: 'A bad run: "refund(amount: 2500)" (repeatable)', many: true },

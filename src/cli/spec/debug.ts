@@ -1,6 +1,7 @@
 import type { CommandSpec, OptionSpec } from '../command.ts'
 import {
   agentOption,
+  anyNameOption,
   costOptions,
   crossVersionOption,
   dirOption,
@@ -117,6 +118,7 @@ export const forkSpec: CommandSpec = {
     { flag: '--tools <who>', about: 'Who answers tools: tape, or live with their side effects [tape]' },
     { flag: '--seed <n>', about: 'Seed of the first fork [1]' },
     ...gradeOptions,
+    anyNameOption,
     { flag: '--critical', about: 'Try other decisions at every model step' },
     { flag: '--save', about: 'Write each branch into the inbox' },
     { flag: '--no-cache', about: 'Do not reuse forks of earlier sessions', was: [{ flag: '--fresh' }] },

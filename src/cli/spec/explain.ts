@@ -1,5 +1,13 @@
 import type { CommandSpec } from '../command.ts'
-import { agentOption, crossVersionOption, dirOption, gradeOptions, jsonOption, timeoutOption } from './common.ts'
+import {
+  agentOption,
+  anyNameOption,
+  crossVersionOption,
+  dirOption,
+  gradeOptions,
+  jsonOption,
+  timeoutOption,
+} from './common.ts'
 
 export const blameSpec: CommandSpec = {
   name: 'blame',
@@ -11,7 +19,7 @@ export const blameSpec: CommandSpec = {
     ...gradeOptions,
     { flag: '--oracle <file#export>', about: 'Function that grades a run by its outcome and tool calls' },
     { flag: '--flaky-oracle', about: 'Grade each run five times, by majority' },
-    { flag: '--any-name', about: 'Allow names in --ok and --bad that no run knows' },
+    anyNameOption,
     {
       flag: '--reference <tape|case>',
       about: 'Good run whose tools answer what this tape cannot',
