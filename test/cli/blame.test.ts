@@ -67,17 +67,19 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
         replayed, 0 of 8 runs end well (0 to 32 %); resampled, 8 of 8 do (68 to 100 %); certified at confidence 0.95
       → to find whether an earlier recorded answer was necessary too: npx vitest-harvest blame bad --ok 'refund(amount: 25)' --budget 1 --parallel 1 --repairs --reference '<tape|case>'
 
-      step  what                                           resampled      lost by replaying it  commitment
-      1     the model's decision lookup_order(order_id:    1 of 1 ok      0.00 (-0.79 to 0.30)
-            "A-100")
-      2     the answer of lookup_order(order_id: "A-100")  from the tape
-      3     the model's decision refund(amount: 2500,      9 of 9 ok      1.00 (0.60 to 1.00)   certified
-            order_id: "A-…
-      4     the answer of refund(amount: 2500, order_id:   from the tape
-            "A-100")
-      5     the model's answer "I refunded 2500 EUR."      0 of 11 ok     0.00 (0.00 to 0.26)
+      step  what                                 resampled                lost by replaying it  commitment
+      1     the model's decision                 1 of 1 ok (21 to 100 %)  0.00 (-0.79 to 0.30)
+            lookup_order(order_id: "A-100")
+      2     the answer of                        from the tape
+            lookup_order(order_id: "A-100")
+      3     the model's decision                 9 of 9 ok (70 to 100 %)  1.00 (0.60 to 1.00)   certified
+            refund(amount: 2500, order_id: "A-…
+      4     the answer of refund(amount: 2500,   from the tape
+            order_id: "A-100")
+      5     the model's answer "I refunded       0 of 11 ok (0 to 26 %)   0.00 (0.00 to 0.26)
+            2500 EUR."
 
-      resampled: runs that replay all earlier steps and resample this one and the rest; the share that ends well
+      resampled: runs that replay all earlier steps and resample this one and the rest; how many end well (Wilson, 95 %)
       lost by replaying it: how far that share falls when this step is replayed too (with its interval)
       graded by --ok refund(amount: 25); the recorded run: bad
       estimand interventional: all steps after a replayed prefix are resampled; live models, tools answered from the tape

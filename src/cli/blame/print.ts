@@ -4,7 +4,7 @@ import { neutralLine } from '../../errors/index.ts'
 import { controlLine } from '../forking/control.ts'
 import { type Screen, table } from '../../report/output.ts'
 import { describeMutations, describeRepairs } from './answers.ts'
-import { confidenceOf, describeVerdict } from './verdict.ts'
+import { confidenceOf, describeVerdict, interval } from './verdict.ts'
 
 /** Prints what blame found: what it says, the steps, and what it rests on. */
 export function printBlame(blamed: BlamedRun, screen: Screen): void {
@@ -43,7 +43,7 @@ const curveColumns: Columns = {
     spent.forks === 0 ? '' : (step.commitment ?? ''),
   ],
   legend: [
-    'resampled: runs that replay all earlier steps and resample this one and the rest; the share that ends well',
+    'resampled: runs that replay all earlier steps and resample this one and the rest; how many end well (Wilson, 95 %)',
     'lost by replaying it: how far that share falls when this step is replayed too (with its interval)',
   ],
 }
@@ -85,8 +85,9 @@ function named({ steps, label }: StepReport): readonly string[] {
 
 function rateOf({ isFromTape, resampled }: StepReport): string {
   if (isFromTape === true) return 'from the tape'
-  const forks = (resampled?.ok ?? 0) + (resampled?.failed ?? 0)
-  return forks === 0 ? 'not tried' : `${resampled?.ok ?? 0} of ${forks} ok`
+  const ok = resampled?.ok ?? 0
+  const forks = ok + (resampled?.failed ?? 0)
+  return forks === 0 ? 'not tried' : `${ok} of ${forks} ok${interval({ ok, forks })}`
 }
 
 function lostBy({ drop, display }: StepReport): string {
