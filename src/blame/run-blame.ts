@@ -189,7 +189,11 @@ export async function openForks(tape: Tape, options: RunBlameOptions): Promise<O
   }
   const source = await forkSourceOf(tape, { ...options, oracle, budget })
   const limits = limitsOf(tape, options, source.gradedRecorded?.().used)
-  if (options.mutate !== true) requireFailure(source.graded, oracle.about, tape.header.id)
+  if (options.mutate !== true) {
+    // An oracle that says `ok` now and `bad` at the next look has nothing to say about this run.
+    if (source.recorded === 'ok' && !source.isPaidToGrade) await requireSteadyGrades(source)
+    requireFailure(source.graded, oracle, tape)
+  }
   if (options.repairs === true && source.repairs === undefined) throw noRepairs(tape)
   const question = {
     tape: tape.digest,

@@ -134,10 +134,17 @@ function rightOption(kase: Case): string {
 }
 
 /** From what a question would cost to asking it. */
-export function stepAfterEstimate({ high }: Pick<BlameEstimate, 'high'>, given: CommandInput): NextStep {
+export function stepAfterEstimate(
+  { high, offTape }: Pick<BlameEstimate, 'high' | 'offTape'>,
+  given: CommandInput,
+): NextStep {
   const isLimited = given.has('max-cost') || given.has('max-runs') || high.costUsd === undefined
   const limit = isLimited ? {} : { 'max-cost': (Math.ceil((high.costUsd ?? 0) * 100 + 1) / 100).toFixed(2) }
-  return { about: 'to ask the models', command: typedAgain({ 'dry-run': false, live: true, ...limit }) }
+  const isRisky = (offTape?.steps.length ?? 0) > 0
+  return {
+    about: isRisky ? 'to ask the models all the same' : 'to ask the models',
+    command: typedAgain({ 'dry-run': false, live: true, ...limit }),
+  }
 }
 
 /** From what decided to the fix of it. */

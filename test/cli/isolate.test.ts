@@ -113,7 +113,9 @@ describe('npx vitest-harvest isolate', () => {
   })
 
   it('prints each arm with its interval and cost, and asks before tools run for real', async () => {
-    const { code, stdout } = await ask('blame', 'data', '--isolate', ...right, '--live', '--max-cost', '1')
+    const { code, stdout, stderr } = await ask('blame', 'data', '--isolate', ...right, '--live', '--max-cost', '1')
+    expect(stderr).toContain('so a wrong answer of theirs cannot be told from wrong code.')
+    expect(stderr).toContain('--ok refunded=25 --live --max-cost 1 --tools live')
     expect(stdout.replaceAll(/\$0\.\d+/g, '$…')).toMatchInlineSnapshot(`
       "Not resolved: code, data are still possible.
       tools run for real only with --tools live

@@ -49,7 +49,7 @@ describe('whoever follows the messages of blame', () => {
     writeFileSync(join(cwd, '.gitignore'), 'node_modules\nrecordings/inbox\n.vitest\n')
     writeFileSync(
       join(cwd, 'src/oracle.ts'),
-      `let asked = 0\nexport const isRight = (): boolean => asked++ % 2 === 1\n`,
+      `let asked = 0\nexport const isRight = (): boolean => asked++ % 2 === 1\nexport const isFine = (): boolean => asked++ % 2 === 0\n`,
     )
     git('init', '--quiet')
     git('add', '-A')
@@ -117,6 +117,7 @@ describe('whoever follows the messages of blame', () => {
     const typed = ['blame', 'bad', '--ok', 'answer~25 EUR', '--dry-run']
     const { code, stderr, stdout } = await run(typed)
     expect({ code, isFree: stdout.includes('nothing was spent') }).toEqual({ code: 0, isFree: true })
+    expect(stdout).toContain('→ to ask the models all the same: ')
     const foreseen = 'Tried for free: 2 of 2 other decisions of its models leave the tape (steps 1, 3)'
     expect(stderr.split(foreseen)).toHaveLength(2)
     const repairs = refused([...typed, '--repairs'])[0] ?? ''
@@ -132,10 +133,42 @@ describe('whoever follows the messages of blame', () => {
     const disagrees = await run(flaky)
     expect(disagrees).toMatchObject({ code: 2, stderr: expect.stringContaining('HARVEST_ORACLE_FLAKY') as string })
     expect(await run(nextOf(disagrees.stderr, 'five times', flaky))).toMatchObject({ code: 0 })
+    // That it said `ok` first is no answer either.
+    const fineFirst = await run(flaky.with(3, './src/oracle.ts#isFine'))
+    expect(fineFirst).toMatchObject({ code: 2, stderr: expect.stringContaining('HARVEST_ORACLE_FLAKY') as string })
     const fine = ['blame', 'good', '--ok', 'refund(amount: 25)', '--dry-run']
     const well = await run(fine)
     expect(well.code).toBe(2)
     expect(await run(nextOf(well.stderr, 'the answers it depends on', fine))).toMatchObject({ code: 0 })
+    const bad = nextOf(well.stderr, 'if what it did was bad', fine)
+    expect(bad).toEqual([...fine, '--bad', 'refund(amount: 25, order_id: "A-100")'])
+    expect(await run(bad)).toMatchObject({ code: 0, stdout: expect.stringContaining('is graded bad') as string })
+  })
+
+  it('of fork: a mistyped question is refused for free, and what leaves the tape is judged with tools that run', async () => {
+    const mistyped = [
+      ['fork', 'bad', '--step', '3', '--say', 'No.', '--ok', 'refnud(amount: 25)'],
+      ['fork', 'bad', '--critical', '--ok', 'refund(amont: 25)'],
+      ['fork', 'bad', '--step', '2', '--set', 'result.totl=30'],
+    ] as const
+    const meant = refused(...mistyped).map((message, at) => nextOf(message, 'did you mean', mistyped[at]!))
+    expect(meant).toEqual([
+      ['fork', 'bad', '--step', '3', '--say', 'No.', '--ok', 'refund(amount: 25)'],
+      ['fork', 'bad', '--critical', '--ok', 'refund(amount: 25)'],
+      ['fork', 'bad', '--step', '2', '--set', 'result.total=30'],
+    ])
+    const [, critical = [], changed = []] = meant
+    const offTape = await run(critical)
+    expect(offTape.stdout).toContain('step 3  not critical, as far as was tried, judged 1 of ')
+    const judged = await run(nextOf(offTape.stdout, 'to judge those that leave the tape', critical))
+    expect(judged).toMatchObject({ code: 0, stderr: '' })
+    expect(judged.stdout).toContain('best alternative: step 3, refund(order_id: "A-100", amount: 25)')
+    expect(judged.stdout).toMatch(/\d+ model calls, .*; tools for real/)
+    const left = await run(changed)
+    expect(left.code).toBe(1)
+    // Its model decides otherwise when it is asked, and for that a tool is needed.
+    const live = await run(nextOf(left.stdout, 'to continue with live models', changed))
+    expect(await run(nextOf(live.stdout, 'to run tools for real', changed))).toMatchObject({ code: 0 })
   })
 
   it('with a model without a price, a limit that was reached and code that changed comes to the verdict', async () => {

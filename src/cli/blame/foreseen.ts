@@ -1,7 +1,8 @@
 import type { OffTapeRisk } from '../../blame/off-tape.ts'
+import { decisionOf } from '../../blame/positions.ts'
 import { HarvestError } from '../../errors/index.ts'
 import { counted } from '../../errors/words.ts'
-import type { Tape } from '../../tape/index.ts'
+import { stepsOf, type Tape } from '../../tape/index.ts'
 import { typedAgain } from '../typed-again.ts'
 
 /** What is known of a question before anything is run. */
@@ -40,6 +41,16 @@ export function foreseenOffTape({ tried, steps }: OffTapeRisk, question: Foresee
   return [
     `Tried for free: ${steps.length} of ${counted(tried, 'other decision')} of its models ${steps.length === 1 ? 'leaves' : 'leave'} the tape (${steps.length === 1 ? 'step' : 'steps'} ${steps.join(', ')}): tools were never asked for that. Such runs count for nothing.`,
     ...[...reference, live].map((line) => `→ ${line}`),
+  ]
+}
+
+/** With tools from the tape a wrong answer of theirs and wrong code look alike: said before runs are paid for. */
+export function foreseenLayers(tape: Tape, tools: 'tape' | 'live'): readonly string[] {
+  const hasTools = stepsOf(tape).some((step) => decisionOf(step) === undefined)
+  if (tools === 'live' || !hasTools) return []
+  return [
+    'Tools answer from the tape, so a wrong answer of theirs cannot be told from wrong code.',
+    `→ to call them for real, with all they do: ${typedAgain({ tools: 'live' })}`,
   ]
 }
 

@@ -12,7 +12,7 @@ import { cutsOf, type Json, partialText, readTape, requireClosed, type Tape } fr
 import { forksFolder, keepAnswer, listCases, readPrices } from '../../recordings/index.ts'
 import { askYesNo, canAsk } from '../ask.ts'
 import { printBlame } from '../blame/print.ts'
-import { foreseenOffTape, requireGoodAnswers } from '../blame/foreseen.ts'
+import { foreseenLayers, foreseenOffTape, requireGoodAnswers } from '../blame/foreseen.ts'
 import { printEstimate } from '../blame/estimate.ts'
 import { printIsolated, printIsolationEstimate, stepsAfterIsolate } from '../blame/isolated.ts'
 import type { IsolatedRun, IsolationEstimate } from '../../isolate/index.ts'
@@ -57,7 +57,8 @@ export async function isolate(given: CommandInput, screen: Screen): Promise<numb
   const other = ['repairs', 'mutate'].find((name) => given.has(name))
   if (other !== undefined)
     throw usage(blameCommand, 'HARVEST_CLI_ARGUMENT', `--isolate asks another question: leave out --${other}`)
-  const { found, recordings, request, before } = await prepare(given, screen)
+  const { found, tape, recordings, request, before } = await prepare(given, screen)
+  tell(foreseenLayers(tape, request.tools ?? 'tape'), given, screen)
   if (request.isDryRun !== true) await requireConsent(given, request, screen)
   const answer = await runIn({ found, recordings, given }, { name: 'isolate', request }, (progress) => {
     const told = progress as unknown as { readonly phase: string } | { readonly foreseen: OffTapeRisk }
