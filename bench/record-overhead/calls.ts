@@ -1,5 +1,5 @@
 // 300 fetch calls, in a process of its own: node calls.ts WHO PROVIDER FOLDER [ADAPTER]
-// WHO is `bare`, `ours`, or another recorder, whose adapter stands in bench/peers.
+// WHO is `bare`, `armed` (a recorder that is told of no run), `ours`, or another recorder, whose adapter stands in bench/peers.
 import { readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { createRecorder } from '../../src/record/index.ts'
@@ -26,11 +26,12 @@ const record = await recording()
 
 async function recording(): Promise<(name: string, work: Work) => Promise<unknown>> {
   if (who === 'bare') return (_name, work) => work(provider)
-  if (who === 'ours') {
+  if (who === 'ours' || who === 'armed') {
     const door = (await import(resolve(import.meta.dirname, '../../dist/record/index.js'))) as {
       createRecorder: typeof createRecorder
     }
     const recorder = door.createRecorder({ dir })
+    if (who === 'armed') return (_name, work) => work(provider)
     return (name, work) => recorder.run({ agent: 'bench', id: name }, () => work(provider))
   }
   const { open } = (await import(adapter)) as Adapter

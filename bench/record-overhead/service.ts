@@ -7,8 +7,8 @@ import { GCProfiler, getHeapStatistics } from 'node:v8'
 import type { createRecorder } from '../../src/record/index.ts'
 import { supportAgent } from './agent.ts'
 
-/** `off` does not load the recorder; `sampled` keeps one run in twenty. */
-export type How = 'off' | 'recorded' | 'sampled'
+/** `off` does not load the recorder; `armed` has one that is told of no run; `sampled` keeps one run in twenty. */
+export type How = 'off' | 'armed' | 'recorded' | 'sampled'
 
 /** What the service tells of itself. */
 export interface Figures {
@@ -33,7 +33,7 @@ type Run = (text: string, base: string) => Promise<{ readonly answer: string }>
 const [how = 'off', provider = '', dir = ''] = process.argv.slice(2) as [How, string, string]
 const recorder = how === 'off' ? undefined : await record()
 const run: Run =
-  recorder === undefined
+  recorder === undefined || how === 'armed'
     ? (text, base) => supportAgent(base, text)
     : (text, base) => recorder.run({ agent: 'support', input: { text } }, () => supportAgent(base, text))
 

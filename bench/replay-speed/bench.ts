@@ -130,6 +130,9 @@ function bars(arena: Arena, isQuick: boolean): readonly Bar[] {
       what: `${barSize} calls through ${clientOf[form]}, replayed ÷ bare, ${by === 'wall' ? 'by the clock' : 'processor'}`,
       value: median(found),
       spread: spread(found),
+      ...(isOneOf(floorForms, form) && {
+        parts: { 'the client alone': median(arena.ratios('memory', form, barSize, by)) },
+      }),
       limit: { atMost },
       ...(by === 'wall' &&
         form !== 'http' && {
