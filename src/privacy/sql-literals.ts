@@ -14,66 +14,63 @@ const rowsCap = 65_536
  * '…'`, and those of an `insert` that names its columns.
  */
 export function sqlLiteralTriggers(names: NameTable): readonly Trigger[] {
-  const literal = [" '", "('", ' "', ' \\'].map(
-    (head): Trigger => ({ text: head, group: 'literals', at: (...place) => namedLiteral(names, ...place) }),
-  )
-  const values = ['values', 'VALUES', 'Values'].map(
-    (word): Trigger => ({ text: word, group: 'rows', at: (...place) => insertedRows(names, word, ...place) }),
-  )
-  return [...literal, ...values]
+  return [
+    ...spelled(named).flatMap(([word, kind]) =>
+      [" '", "('"].map(
+        (head): Trigger => ({
+          text: word + head,
+          at: (text, index, found) =>
+            isInStatement(text, index) ? literalAt(text, index + word.length + 2, "'", names.classOf(kind), found) : 0,
+        }),
+      ),
+    ),
+    ...[...spelled(['identified']), ...spelled(['password for'])].map(
+      ([word]): Trigger => ({ text: `${word} `, at: (text, index, found) => afterWords(text, index, found) }),
+    ),
+    ...spelled(['values']).map(
+      ([word]): Trigger => ({
+        text: word,
+        group: 'rows',
+        at: (...place) => insertedRows(names, word.length, ...place),
+      }),
+    ),
+  ]
 }
 
-const identified = /identified\s{1,8}(?:(?:with|via)\s{1,8}\S{1,64}\s{1,8})?(?:by|as|using)[\s(]{0,8}$/iy
-const setFor = /set\s{1,8}password\s{1,8}for\s[^;=]{1,160}(?:=|to)\s{0,8}$/iy
+/** Options of statements that a secret follows without a sign between. */
+const named = ['password', 'secret', 'secret_key', 'token']
+
+function spelled(words: readonly string[]): readonly (readonly [spelling: string, word: string])[] {
+  return words.flatMap((word) =>
+    [word, word.toUpperCase(), word[0]!.toUpperCase() + word.slice(1)].map((spelling) => [spelling, word] as const),
+  )
+}
+
 const statement = /\b(?:create|alter|grant|set|attach|copy|unload|identified)\b/i
 
-function namedLiteral(names: NameTable, text: string, index: number, found: TextRange[]): number {
-  const kind = kindBefore(names, text, index + 1)
-  if (kind === undefined) return 0
-  // As many backslashes as there are texts of JSON around it.
-  const sign = /\\{0,64}["']/y
-  sign.lastIndex = index + 1
-  const [quote = ''] = sign.exec(text) ?? []
-  return quote === '' ? 0 : literalAt(text, sign.lastIndex, quote, kind, found)
+function isInStatement(text: string, index: number): boolean {
+  const said = text.slice(Math.max(0, index - before), index)
+  return statement.test(said.slice(said.lastIndexOf(';') + 1))
 }
 
-/** What the words before a literal promise. */
-function kindBefore(names: NameTable, text: string, end: number): NameClass | undefined {
-  let stop = end
-  while (end - stop < 16 && isGap(text.charCodeAt(stop - 1))) stop--
-  let start = stop
-  while (stop - start < 64 && isOfWord(text.charCodeAt(start - 1))) start--
-  const word = text.slice(start, stop)
-  // For whom a password is set stands between its name and the value.
-  if (/^to$/i.test(word) || (word === '' && text[stop - 1] === '=')) return endsIn(setFor, 'set', text, end)
-  if (/^(?:by|as|using)$/i.test(word)) return endsIn(identified, 'identified', text, end)
-  const kind = word === '' ? undefined : names.classOf(word)
-  if (kind === undefined) return undefined
-  const said = text.slice(Math.max(0, start - before), start)
-  return statement.test(said.slice(said.lastIndexOf(';') + 1)) ? kind : undefined
-}
+// As many backslashes before its quote as there are texts of JSON around it.
+const identified =
+  /identified\s{1,8}(?:(?:with|via)\s{1,8}\S{1,64}\s{1,8})?(?:by|as|using)(?:\s{1,8}password)?[\s(]{0,8}(\\{0,64}["'])/iy
+const setFor = /password\s{1,8}for\s[^;=]{1,160}(?:=|to)\s{0,8}(?:password[\s(]{0,8})?(\\{0,64}["'])/iy
 
-/** Space, or a parenthesis that opens. */
-function isGap(code: number): boolean {
-  return code === 0x20 || code === 0x28 || (code >= 0x09 && code <= 0x0d)
-}
-
-function isOfWord(code: number): boolean {
-  const letter = code | 0x20
-  return (letter >= 0x61 && letter <= 0x7a) || (code >= 0x30 && code <= 0x39) || code === 0x5f || code === 0x24
-}
-
-/** Whether the words up to `end` are of such a form, which begins with this word. */
-function endsIn(form: RegExp, first: string, text: string, end: number): NameClass | undefined {
-  const said = text.slice(Math.max(0, end - before), end)
-  form.lastIndex = said.toLowerCase().lastIndexOf(first)
-  return form.lastIndex >= 0 && form.test(said) ? 'always' : undefined
+function afterWords(text: string, index: number, found: TextRange[]): number {
+  for (const form of [identified, setFor]) {
+    form.lastIndex = index
+    const quote = form.exec(text)?.[1]
+    if (quote !== undefined) return literalAt(text, form.lastIndex, quote, 'always', found)
+  }
+  return 0
 }
 
 /** @param open - behind the opening quote. Returns where to go on; 0 when it is not closed. */
-function literalAt(text: string, open: number, sign: string, kind: NameClass, found: TextRange[]): number {
-  const end = closing(text, open, sign)
-  if (end === undefined) return 0
+function literalAt(text: string, open: number, sign: string, kind: NameClass | undefined, found: TextRange[]): number {
+  const end = kind === undefined ? undefined : closing(text, open, sign)
+  if (kind === undefined || end === undefined) return 0
   const value = text.slice(open, end).replaceAll("''", "'")
   if (passes(kind, value, false)) found.push({ kind: 'secret', start: open, end, value, contextual: true })
   return end + sign.length
@@ -89,10 +86,10 @@ function closing(text: string, open: number, sign: string): number | undefined {
   return undefined
 }
 
-function insertedRows(names: NameTable, word: string, text: string, index: number, found: TextRange[]): number {
+function insertedRows(names: NameTable, length: number, text: string, index: number, found: TextRange[]): number {
   const kinds = columnsBefore(text, index)?.map((column) => names.classOf(column))
   if (kinds?.some((kind) => kind !== undefined) !== true) return 0
-  let [at, nth, depth] = [index + word.length, 0, 0]
+  let [at, nth, depth] = [index + length, 0, 0]
   let isFound = false
   for (const most = Math.min(text.length, at + rowsCap); at < most; at++) {
     const sign = text[at]!

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import diagnostics from 'node:diagnostics_channel'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import http from 'node:http'
 import { tmpdir } from 'node:os'
@@ -95,6 +96,27 @@ describe('a run that is judged when it is over', () => {
     expect(tape.close?.kept).toEqual([{ because: 'flag', detail: 'looked at' }])
     expect(readFileSync(tape.source, 'utf8')).not.toMatch(/@example/)
     expect(held.recorder.stats.heldBytes).toBe(0)
+  })
+
+  test('has the headers its client sent, and none that somebody else adds when the request is made', async () => {
+    const add = (message: unknown): void => {
+      const { request } = message as { readonly request: { addHeader?(name: string, value: string): void } }
+      request.addHeader?.('accept-language', 'xx')
+    }
+    // The recorder is there first: it hears the request first.
+    const [held, direct] = [recording({ sample: 0 }), recording({ sample: 1 })]
+    diagnostics.subscribe('undici:request:create', add)
+    onTestFinished(() => void diagnostics.unsubscribe('undici:request:create', add))
+    const ask = async ({ flag }: RunHandle): Promise<void> => {
+      await fetch(`${origin.base}/secret`, { headers: { 'accept-language': 'de', 'content-type': 'text/x' } })
+      flag('looked at')
+    }
+    await held.run('r', ask)
+    await direct.run('r', ask)
+    const headers = ({ events }: Tape): unknown => events.flatMap((one) => (one.kind === 'exchange' ? one.request : []))
+    expect(headers(held.tape('r'))).toEqual(headers(direct.tape('r')))
+    expect(JSON.stringify(headers(held.tape('r')))).toContain('["accept-language","de"]')
+    expect(JSON.stringify(headers(held.tape('r')))).not.toContain('"xx"')
   })
 
   test('leaves no file and nothing in memory when nothing keeps it', async () => {
