@@ -59,6 +59,6 @@ export function chooseJudging(tape: Tape, { judge, ok = [], bad = [], case: kase
 function two(): HarvestError {
   return new HarvestError('HARVEST_ORACLE_CONFLICT', {
     what: '--oracle and --ok/--bad exclude each other',
-    fix: ['check in the function what --ok and --bad name'],
+    fix: ['use one of them: the function can check what --ok and --bad name'],
   })
 }

@@ -262,7 +262,7 @@ async function graded(fork: FinishedFork, { context, oracle }: Session, isReused
 
 function notBad(id: string, by: string): HarvestError {
   return new HarvestError('HARVEST_FIX_ORACLE', {
-    what: 'The oracle grades the recorded run `ok`, so it cannot tell the fixed agent',
+    what: 'The oracle grades the incident `ok`, so it cannot recognise a fix',
     where: { case: id, 'graded by': by },
     fix: [
       "name what the fixed agent does: --ok 'refund(amount: 25)'",
@@ -278,7 +278,7 @@ function oracleMissing(id: string): HarvestError {
     why: 'A run that ends differently from the incident can still be wrong.',
     fix: [
       `by a call or a value: npx vitest-harvest fix ${id} --ok 'refund(amount: 25)'`,
-      `or for good, in the case: ok: ['refund(amount: 25)']`,
+      `or permanently, in the case: ok: ['refund(amount: 25)']`,
       'or a function that grades runs: --oracle ./src/oracle.ts#isRight',
     ],
   })

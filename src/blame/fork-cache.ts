@@ -126,7 +126,7 @@ function isSameCode(line: Ran, ran: Ran): boolean {
 function otherCode(file: string, others: readonly ForkCacheLine[], { commit, code }: Ran): HarvestError {
   const commits = [...new Set(others.map((line) => line.commit?.slice(0, 10) ?? 'unknown'))]
   return new HarvestError('HARVEST_CROSS_VERSION', {
-    what: 'The cached forks ran other code than the code here',
+    what: 'The cached forks ran another version of the code',
     where: { forks: `${others.length}`, 'made at': commits.join(', '), here: commit?.slice(0, 10) ?? 'unknown', file },
     why:
       code === undefined

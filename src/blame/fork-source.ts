@@ -333,7 +333,7 @@ function notReproducible(tape: Tape, { prefix, problems }: ForkResult): HarvestE
           ? 'It asks the same, and ends otherwise.'
           : [found.facts.what, found.facts.detail].filter((text) => text !== undefined).join('\n'),
       fix: [
-        `to see the line of the agent that makes it so: npx vitest-harvest doctor ${tape.header.id}`,
+        `to find the line that makes the run irreproducible: npx vitest-harvest doctor ${tape.header.id}`,
         `to see the difference: npx vitest-harvest show ${tape.header.id} --replay`,
       ],
     },
@@ -343,7 +343,7 @@ function notReproducible(tape: Tape, { prefix, problems }: ForkResult): HarvestE
 
 function otherModel(tape: Tape, model: string, known: readonly string[]): HarvestError {
   return new HarvestError('HARVEST_CROSS_VERSION', {
-    what: 'The live model is not the one that made this tape',
+    what: 'The live model differs from the recorded one',
     where: { tape: tape.header.id, recorded: known.join(', '), now: model },
     why: 'A changed outcome could be caused by the new model instead of the resampled step.',
     fix: ['to count them anyway: --cross-version'],

@@ -319,7 +319,7 @@ function notStarted({ outcome, tape }: ReplayResult): HarvestError {
         error: neutralLine(error instanceof Error ? `${error.name}: ${error.message}` : String(error), 200),
       },
       why: 'A proof calls the live model, so the agent needs the key of that model.',
-      fix: ['set the key of the model and run it again: export OPENAI_API_KEY=…'],
+      fix: ['set the key of the model, then repeat the command: export OPENAI_API_KEY=…'],
     },
     { cause: error },
   )

@@ -204,7 +204,7 @@ function notSearched({ path: file }: SnapshotFile, places: readonly string[]): r
       file,
       what: 'Could not search all of this tape for secrets',
       detail: firstOf(places),
-      fix: ['record the run again in an encoding that can be searched: accept-encoding: gzip'],
+      fix: ['record the run again with an encoding that can be searched: accept-encoding: gzip'],
     },
   ]
 }
@@ -347,7 +347,7 @@ function notAFile({ path: file, type }: SnapshotFile): CheckFinding {
     file,
     what: `This is ${what}: its content was not reviewed`,
     detail: [],
-    fix: [type === 'conflict' ? 'reresolve the conflict, then git add it' : 'replace it with the file itself'],
+    fix: [type === 'conflict' ? 'resolve the conflict again, then git add it' : 'replace it with the file itself'],
   }
 }
 

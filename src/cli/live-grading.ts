@@ -42,7 +42,7 @@ function missingTools(file: string): HarvestError {
   return new HarvestError('HARVEST_FORK_TOOLS', {
     what: 'The file of --tools is missing',
     where: { file: neutralLine(file, 200) },
-    why: 'It holds a function for each tool that is called otherwise than recorded.',
+    why: 'It has a function for each tool whose calls differ from the recording.',
     fix: [
       'write it, each function by the name of its tool:\n  export const refund = async ({ amount }) => ({ refunded: amount })',
     ],

@@ -72,7 +72,7 @@ function wouldBeUnproven(
     why: 'The recorded answers prove nothing about a changed question, so the case would be red.',
     fix: [
       ...(pins?.commit === undefined ? [] : [`to promote with the recorded code: git checkout ${pins.commit}`]),
-      'to promote a run of the code as it is: record it again',
+      'to promote a run of the current code: record it again',
       'to write the red case and accept the change there: --unverified, then npx vitest-harvest accept CASE --reason "…"',
     ],
   })
@@ -84,7 +84,7 @@ function wouldEscape({ kind, target, site }: Escape, tape: string, agent: string
   return new HarvestError('HARVEST_PROMOTE_DIVERGED', {
     what: `Blocked real I/O in the replay of this tape: ${neutralLine(reached)}; no case was written`,
     where: { tape, agent, ...(site === undefined ? {} : { at: site }), code: 'HARVEST_ESCAPE' },
-    why: 'The tape has no answer for it, so the case would be red: it was made by code the recorder cannot see.',
+    why: 'The recorder could not see it, so the tape has no answer and the case would be red.',
     fix: [
       "wrap the function that does it in tool(), retriever() or value() from 'vitest-harvest/record', and record again",
       `if a test may reach it: allow: ['${neutralLine(reached)}'] in harvest() of the Vitest config`,

@@ -81,7 +81,7 @@ function brokenBy(expression: Expression, rule: string): Expression {
       throw new HarvestError('HARVEST_RULE_FUTURE', {
         what: 'Cannot stop at a rule about a whole run',
         where: { rule: neutralLine(rule) },
-        why: 'It is true or not once the run is over.',
+        why: 'It is decided only at the end of the run.',
         fix: ['stop at a call in it: break refund(amount > 100)'],
       })
   }

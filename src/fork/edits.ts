@@ -68,7 +68,7 @@ function patchStream(body: string, patch: readonly JsonPatchOperation[], stepNum
   const after = applyJsonPatch(before, patch)
   if (!Array.isArray(after) || after.length !== before.length) {
     throw new HarvestError('HARVEST_FORK_EDIT', {
-      what: 'The events of a stream can be changed inside, not added or removed',
+      what: 'Events of a stream can be edited, but not added or removed',
       where: { step: `${stepNumber}`, events: `${before.length}` },
       fix: ['to replace the whole answer: --say "…", --decide "tool(key=value)" or --body FILE'],
     })

@@ -54,7 +54,7 @@ function exchangeOf(interaction: Cursor): ForeignExchange {
 function checkVersion(root: Cursor): void {
   const version = root.at('version')
   if (version.isThere && version.maybeNumber !== 1 && version.maybeNumber !== 2)
-    throw version.refuse('go-vcr formats 1 and 2 are the ones that are known', 'HARVEST_IMPORT_VERSION')
+    throw version.refuse('the only supported versions are go-vcr formats 1 and 2', 'HARVEST_IMPORT_VERSION')
 }
 
 const unitMs: Readonly<Record<string, number>> = {

@@ -90,7 +90,7 @@ function exactly(body: ForeignBody | undefined, isExact: boolean): ForeignBody |
 function checkVersion(root: Cursor): void {
   const version = root.at('log').map.at('version')
   if (version.isThere && !/^1\.[12]$/.test(String(version.value)))
-    throw version.refuse('HAR 1.2 is the version that is known', 'HARVEST_IMPORT_VERSION')
+    throw version.refuse('the only supported version is HAR 1.2', 'HARVEST_IMPORT_VERSION')
 }
 
 function postData(data: Cursor, asText: TextReader): ForeignBody | undefined {

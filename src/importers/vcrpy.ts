@@ -48,7 +48,7 @@ function exchangeOf(interaction: Cursor): ForeignExchange {
 function checkVersion(root: Cursor): void {
   const version = root.at('version')
   if (version.isThere && version.maybeNumber !== 1)
-    throw version.refuse('vcrpy format 1 is the only one that is known', 'HARVEST_IMPORT_VERSION')
+    throw version.refuse('the only supported version is vcrpy format 1', 'HARVEST_IMPORT_VERSION')
 }
 
 /** Whether a document has a list of interactions, as those of vcrpy and go-vcr have. */

@@ -324,6 +324,6 @@ function givenUp(tape: Tape, reason: unknown): HarvestError {
   return new HarvestError('HARVEST_RUN_ABORTED', {
     what: 'The run timed out before the agent answered',
     where: { tape: tape.header.id, reason: reason instanceof Error ? reason.message : String(reason) },
-    fix: ['to give it more time: --timeout <milliseconds>'],
+    fix: ['to give it more time: --timeout 5m'],
   })
 }

@@ -33,7 +33,7 @@ export function offTape(
     ...(instead.length === 0 ? {} : { detail: instead.map((line) => `  ${line}`).join('\n') }),
     why: whys[tail],
     fix: [
-      'if the call is right, record a run in which it is made',
+      'if the call is right, record a run that makes it',
       'to call a tool for real: wrap it with { replay: "run" }',
     ],
   })

@@ -64,7 +64,7 @@ function subjectKeyMissing(): HarvestError {
 
 function attributeRefused(name: string): HarvestError {
   return new HarvestError('HARVEST_RECORDER_OPTION', {
-    what: 'An attribute of a run is no plain value, and is left out',
+    what: 'An attribute of a run is not a plain value and was left out',
     where: { attribute: neutralLine(name, 60), wanted: 'text, a number, true or false' },
     fix: ['give it as text: attributes: { plan: JSON.stringify(plan) }'],
   })

@@ -117,7 +117,7 @@ function undone(word: string, cause: unknown): HarvestError {
       what: 'Cannot remove the case from the golden set',
       where: { case: neutralLine(word), system: cause instanceof Error ? cause.message : String(cause) },
       why: 'The folder is not writable, or the disk failed. The tape is in the golden set, the inbox, or both.',
-      fix: [`fix that, then continue: npx vitest-harvest tapes demote ${neutralLine(word)}`],
+      fix: [`make the folder writable, then continue: npx vitest-harvest tapes demote ${neutralLine(word)}`],
     },
     { cause },
   )

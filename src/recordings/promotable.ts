@@ -98,7 +98,7 @@ export function refuseEmpty(
       outcome: outcome?.status ?? 'unknown',
       ...(unrecorded.length > 0 && { 'not recorded': neutralLine(unrecorded.join(', '), 300) }),
     },
-    why: 'Its case would prove nothing about the I/O that the recorder does not see.',
+    why: 'A case without steps proves nothing: what the recorder did not see is not compared.',
     fix: [
       threw
         ? 'fix what it threw, and record the run again'
@@ -165,8 +165,8 @@ export function refuseSecrets(tape: Tape, text: string, options: RedactorOptions
     detail: [...shown, ...(more > 0 ? [`… and ${more} more`] : [])].map((line) => `  ${line}`).join('\n'),
     fix: [
       'record the run again: the recorder removes secrets before it writes',
-      `to see what stands there: npx vitest-harvest show ${tape.source}`,
-      'if a kind is no secret here: --allow-secret <kind>, as in --allow-secret email',
+      `to see it: npx vitest-harvest show ${tape.source}`,
+      'if it is not a secret: --allow-secret <kind>, for example --allow-secret email',
     ],
   })
 }

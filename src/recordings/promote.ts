@@ -243,7 +243,7 @@ function refuseBadName(option: 'as' | 'group', name: string): void {
     .replace(/[^a-z0-9._-]+/g, '-')
     .replace(/^[^a-z0-9]+|-+$/g, '')
   throw new HarvestError('HARVEST_PROMOTE_ID', {
-    what: `'${neutralLine(name, 60)}' cannot be the ${option === 'as' ? 'id of a case' : 'name of a folder'}`,
+    what: `Invalid ${option === 'as' ? 'id of a case' : 'name of a folder'}: '${neutralLine(name, 60)}'`,
     why: `It becomes the name of a ${option === 'as' ? 'file' : 'folder'}, so it must be ${caseIdMeaning}.`,
     fix: isCaseId(slug) ? [`--${option === 'as' ? 'as' : 'folder'} ${slug}`] : [],
   })
@@ -256,7 +256,7 @@ function refuseTaken(recordings: string, id: string): void {
 
 function taken(id: string, file: string): HarvestError {
   return new HarvestError('HARVEST_PROMOTE_EXISTS', {
-    what: `There is a case with the id ${id}`,
+    what: `A case exists with the id ${id}`,
     where: { case: file },
     why: 'Ids are unique in the golden set, and a promotion never replaces a case.',
     fix: ['choose another id', `to replace it, remove it first: git rm ${file}`],

@@ -239,7 +239,7 @@ function missing(recordings: string, word: string, known: readonly string[] = []
   return new HarvestError('HARVEST_TAPE_MISSING', {
     what: `Unknown tape '${neutralLine(word, 120)}'`,
     where: { recordings },
-    why: 'Not in the inbox: production keeps what its recorder samples, and what stood out.',
+    why: 'It is not in the inbox: in production, the recorder keeps a sample and what stood out.',
     fix: [
       ...(nearest === undefined ? [] : [`did you mean: ${nearest}`]),
       'to find it by what it says: npx vitest-harvest ls --text …',

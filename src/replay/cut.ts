@@ -21,7 +21,7 @@ export function answerCut(
     why:
       window === 0
         ? 'The recorder could not search it for secrets, or had no room for it.'
-        : `The recorder keeps ${megabytes(2 * window)} MB of a body: the cap it was made with.`,
+        : `The recorder kept ${megabytes(2 * window)} MB of each body: its cap.`,
     fix: [
       `record the run again with a larger cap: createRecorder({ bodies: { maxMegabytes: ${Math.min(512, Math.ceil(size / 2 ** 20) + 1)} } })`,
     ],

@@ -169,9 +169,9 @@ export class RuleMonitor {
   constructor(rule: CompiledRule) {
     if (!rule.isPast)
       throw new HarvestError('HARVEST_RULE_FUTURE', {
-        what: 'The rule speaks of later moments, and this run goes on',
+        what: 'Cannot stop at a rule about later moments',
         where: { rule: rule.text },
-        why: 'A stop is decided when its moment comes, from what was before.',
+        why: 'A stop is decided from what happened before its moment.',
         fix: ['use once, previously, since or historically in place of never, always, eventually, next and until'],
       })
     this.#rule = partsOfRule(rule)
@@ -259,7 +259,7 @@ function bindingsAt(
 
 function tooManyBindings(limit: number): HarvestError {
   return new HarvestError('HARVEST_RULE_BINDINGS', {
-    what: 'A run gives a rule too many values',
+    what: 'Too many values match a variable of the rule',
     where: { limit: `${limit} values of $name` },
     fix: ['narrow the call that binds $name: refund(order_id=$id, amount > 100)'],
   })

@@ -73,7 +73,7 @@ test('forks of other code are refused, set aside, or counted, as is said', () =>
   openLedger(file, options).append(entry(0))
   const now: LedgerOptions = { ...options, ran: { commit: '9ab0c3d', code: 'code-2' } }
   expect(errorOf(() => openLedger(file, now)).message.replace(file, '<file>')).toMatchInlineSnapshot(`
-    "The cached forks ran other code than the code here
+    "The cached forks ran another version of the code
 
       forks    1
       made at  4f2a9c1

@@ -68,26 +68,26 @@ test('every other flag has one wording', () => {
     --allow-io: Let real I/O through: "socket 127.0.0.1:5432" (repeatable)
     --allow-secret: Kind of finding that is not secret here, such as email (repeatable)
     --any-name: Allow names in --ok and --bad that no run knows
-    --arbitrary: Arbitrary of your own that draws schedules
+    --arbitrary: Your own fast-check arbitrary of schedules
     --attribute: With this attribute
     --bad: A bad run: "refund(amount: 2500)" (repeatable)
     --baseline: Check only the tool calls of an import without an outcome
-    --body: File with a whole response body or result
+    --body: Replace a whole body or result by this file
     --browser: Open the page in the browser
     --call: Where this happened: 'refund(amount > 100)', see docs/rules.md
     --change: Accept this change everywhere it occurs (repeatable)
     --check: Fail when a figure leaves the interval of the committed report
     --clock: Shift the clock: +2h, -30m
-    --commands: Run commands, parted by semicolons, and end
-    --commit: Made at this commit, or at one that begins so
+    --commands: Run these commands, separated by semicolons, and exit
+    --commit: Made at this commit, or a prefix of it
     --confidence: Confidence of a verdict that names a step
     --continue-with: Another agent of the Vitest config runs on
-    --cost: Whose model calls cost so much: 0.10..2, 1.., ..0.05
+    --cost: Cost of model calls in USD: 0.10..2, 1.., ..0.05
     --critical: Try other decisions at every model step
     --cross-version: Run although code or models differ from the tape
     --dap: Serve editors over stdin and stdout (Debug Adapter Protocol)
-    --data: Accept changes of data too
-    --decide: Decision of the model: refund(amount=10) (repeatable)
+    --data: Also accept changes of data, such as tool results
+    --decide: Replace the decision of the model: refund(amount=10) (repeatable)
     --edit: Edit the answer with a regular expression, as in sed
     --exact: Require the recorded run byte for byte
     --expect: pass, or fail for a known-bad incident
@@ -102,10 +102,10 @@ test('every other flag has one wording', () => {
     --health: Instead: cases that are stale, flaky, redundant or never red; idle tools
     --inbox: Only in the inbox
     --input: Input of the agent, for one file
-    --inspect: Let an editor attach while the agent stands in its code
+    --inspect: Let an editor attach while the agent is stopped in its code
     --inspect-port: Port of --inspect, on this machine only
     --isolate: Instead: which layer triggers it: code, sampling, data or timing
-    --json-patch: File with a JSON Patch (RFC 6902) of body or result
+    --json-patch: Change body or result by a JSON Patch file (RFC 6902)
     --kept: Kept for sample, error, unrecorded, timeout, tokens, cost, tool, when, flag or budget
     --lesson-right: What would have been right
     --lesson-wrong: What went wrong in this run
@@ -113,11 +113,11 @@ test('every other flag has one wording', () => {
     --limit: Newest or largest tapes to list, or all
     --list: List the changes and accept nothing
     --live: Call live models (costs money)
-    --mark: Data of a mark (repeatable)
+    --mark: Replace the data of a mark (repeatable)
     --markdown: Print it as a comment for GitHub
     --match: How far requests may differ: exact, canonical, conversation, reworded
     --max-age: Stale when HEAD is newer by more: 90d
-    --max-calls: Stop before there are more live calls
+    --max-calls: Stop before more live calls than this
     --max-commits: Stale after more commits between case and HEAD
     --max-cost: Stop before live calls cost more
     --max-memory: Memory for replays that wait at steps of a long run
@@ -153,20 +153,20 @@ test('every other flag has one wording', () => {
     --repairs: Also: necessary and sufficient answers, smallest repair set
     --repeatable: Tools that change nothing and may be repeated: get_*,balance
     --report: The report
-    --result: Whole result of a tool call
+    --result: Replace the whole result of a tool call
     --results: JSON of Vitest's json reporter, oldest first
     --retired: Ids of models that are no longer offered, with commas
     --run-recorded: Run the command line stored in the tape, this once
     --save: Write each branch into the inbox
-    --say: Answer of the model, without tool calls
+    --say: Replace the answer of the model by text, without tool calls
     --schedule: Schedule to try first: a JSON list of faults
     --session: Of this session
     --set: Set a recorded value: result.total=30 (repeatable)
-    --since: Started then or later: 2026-03-04, 2h, 3d
+    --since: Started at or after: 2026-03-04, 2h, 3d
     --smallest: Shrink the numbers in a failing schedule too
     --sort: started (oldest first), cost, duration or steps (largest first)
     --staged: Check git's next commit, for a pre-commit hook
-    --status: That returned, threw or exited, or are unknown, truncated or unreadable
+    --status: Ended so: returned, threw, exited, unknown, truncated or unreadable
     --steps: Steps to print, first and last ones
     --subject: About this person; - reads from stdin
     --tail: Continuation: tape, live, a tape or case, script.ts#export
@@ -175,7 +175,7 @@ test('every other flag has one wording', () => {
     --title: Title of the case
     --tool: Where this tool was called
     --trace: Print only the tool calls, as a baseline lists them
-    --until: Started by then
+    --until: Started at or before
     --unverified: Write the case without a replay; it may be red
     --update-recordings: Renew baselines: all, new, questions, pins or none
     --variant: Agents of the config for the fault regression

@@ -132,7 +132,7 @@ describe('npx vitest-harvest isolate', () => {
       confidence 0.95, minimum effect 0.2; claims: Wald's sequential test of the share of cured runs, 0.2 against 0.05; all claims together are false at most 1 − confidence of the time
       intervals: Wilson, 95 % at a fixed number of runs; for display only
       32 forks, 96 model calls, $…
-      → to run tools for real, side effects and all: npx vitest-harvest blame data --isolate --ok refunded=25 --live --max-cost 1 --tools live
+      → to run tools for real, with their side effects: npx vitest-harvest blame data --isolate --ok refunded=25 --live --max-cost 1 --tools live
       "
     `)
     expect(code).toBe(1)
@@ -155,7 +155,7 @@ describe('npx vitest-harvest isolate', () => {
       all, if it is the code    96          192  $…
       at most                  400          800  $…
 
-      tools run for real, side effects and all, in up to 300 runs, and in the others where the tape has no answer
+      tools run for real, with its side effects, in up to 300 runs, and in the others where the tape has no answer
       nothing was spent
       → to ask the models: npx vitest-harvest isolate data --ok refunded=25 --tools live --live --max-cost 0.37
       "

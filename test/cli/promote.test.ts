@@ -70,7 +70,7 @@ describe('harvest promote', () => {
     [
       'a known-bad run that is good by what is said to be right',
       ['latest', '--as', 'x', '--expect', 'fail', '--ok', 'refunded=25'],
-      'so it is no known-bad case',
+      'so it is not a known-bad case',
     ],
   ])('%s: nothing is written, exit code 2', async (_, args, message) => {
     const cwd = recorded()
@@ -148,7 +148,7 @@ describe('harvest promote', () => {
         at     src/escaping.ts:4:3
         code   HARVEST_ESCAPE
 
-      The tape has no answer for it, so the case would be red: it was made by code the recorder cannot see.
+      The recorder could not see it, so the tape has no answer and the case would be red.
       → wrap the function that does it in tool(), retriever() or value() from 'vitest-harvest/record', and record again
       → if a test may reach it: allow: ['socket 127.0.0.1:5432'] in harvest() of the Vitest config
       → to write the red case anyway: npx vitest-harvest promote latest --as refund-100x --unverified

@@ -166,7 +166,7 @@ describe('harvest rerun', () => {
       ),
     ])
     expect(graded.stdout).toContain(
-      '→ to answer calls that were not recorded, by functions of yours: npx vitest-harvest rerun ',
+      '→ to answer unrecorded calls with your own functions: npx vitest-harvest rerun ',
     )
     const told = await rerun([...words, '--bad', 'refund(amount: 10)', '--json'])
     expect(rates(told.stdout).cases).toMatchObject([

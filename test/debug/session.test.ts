@@ -111,7 +111,7 @@ describe('breakpoints', () => {
       breakpoint 3: 0 of 10 steps: none
       breakpoint 4: 1 of 10 steps: 8
       Cannot stop at a rule about a whole run
-      It is true or not once the run is over.
+      It is decided only at the end of the run.
       → stop at a call in it: break refund(amount > 100)
       breakpoint 5: 1 of 10 steps: 10"
     `)

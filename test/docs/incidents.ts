@@ -82,7 +82,7 @@ const incidents: readonly Incident[] = [
     bug: ['content: ticket.text }', 'content: ticket.text.slice(0, 200) }'],
     toCase: ['to see those that failed', 'to read one', 'to make it a test, before it is fixed'],
     toFix: ['to see which step decided', 'to ask the models', 'when the agent is fixed'],
-    toGreen: ['to ask them', 'to answer its new calls by functions of yours', 'to write it'],
+    toGreen: ['to ask them', 'to answer its new calls with your own functions', 'to write it'],
   },
   {
     filled: { id: 'lost', words: 'LOST', right: '' },
@@ -150,7 +150,7 @@ export async function walkIncidents(home: string, given: NodeJS.ProcessEnv): Pro
     for (const about of toCase) await take(about)
     expect(text).toContain('the known bad run, reproduced')
     const promoted = text
-    expect(await type(printed(promoted, 'to run it, once you looked it over', filled), 0)).toContain(
+    expect(await type(printed(promoted, 'to run its test, after you read it', filled), 0)).toContain(
       '1 known bad reproduced',
     )
     git('add', '-A')

@@ -281,8 +281,8 @@ describe('refused, with nothing written:', () => {
         line 3: email
 
       → record the run again: the recorder removes secrets before it writes
-      → to see what stands there: npx vitest-harvest show <root>/recordings/inbox/run-1.tape.jsonl
-      → if a kind is no secret here: --allow-secret <kind>, as in --allow-secret email
+      → to see it: npx vitest-harvest show <root>/recordings/inbox/run-1.tape.jsonl
+      → if it is not a secret: --allow-secret <kind>, for example --allow-secret email
       (HARVEST_PROMOTE_SECRET)"
     `)
     expect(message).not.toContain(secret.slice(10, 30))
@@ -371,7 +371,7 @@ test('an id that a case has already is refused, wherever in the golden set it li
   const tape = putTape(recordings, 'inbox/run-1')
   const { caseFile, text } = promote({ recordings, tape, as: 'refund-100x', group: 'limits' })
   expect(messageOf(() => promote({ recordings, tape, as: 'refund-100x' }))).toMatchInlineSnapshot(`
-    "There is a case with the id refund-100x
+    "A case exists with the id refund-100x
 
       case  <root>/recordings/golden/limits/refund-100x.case.yaml
 

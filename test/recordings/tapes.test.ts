@@ -170,7 +170,7 @@ describe('a tape is found', () => {
 
         recordings  <root>/recordings
 
-      Not in the inbox: production keeps what its recorder samples, and what stood out.
+      It is not in the inbox: in production, the recorder keeps a sample and what stood out.
       → did you mean: refund
       → to find it by what it says: npx vitest-harvest ls --text …
       → to keep such runs from now on: keep: { when: 'refund(amount > 100)' }

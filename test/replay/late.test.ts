@@ -128,7 +128,7 @@ describe('what an agent does after it returned', () => {
       return
     }
     expect(problems.map(({ code }) => code)).toEqual(['HARVEST_RUN_OVER'])
-    expect(problems[0]?.message).toContain(`${names[work]} after it returned, and its recording has no such thing`)
+    expect(problems[0]?.message).toContain(`${names[work]} after it returned, which it did not when recorded`)
     expect(problems[0]?.message).toMatch(/\bat +.*late\.test\.ts:\d+/)
   })
 

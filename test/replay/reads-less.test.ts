@@ -110,7 +110,7 @@ describe('an agent that stops reading an answer', () => {
     expect([same.problems, same.drift]).toEqual([[], []])
     const { problems } = await replay(tape, agent(name, true))
     expect(problems.map(({ code, message }) => [code, message.split('\n')[0]])).toEqual([
-      ['HARVEST_TAPE_EXHAUSTED', 'The agent reads on where it gave up the answer when recorded'],
+      ['HARVEST_TAPE_EXHAUSTED', 'The agent reads an answer further than it did when recorded'],
     ])
     expect(problems[0]?.message).toMatch(/\banswer +step 1, [^]*\brecorded +[01] pieces?\n/)
   })

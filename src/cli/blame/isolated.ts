@@ -50,7 +50,7 @@ export function printIsolationEstimate(estimate: IsolationEstimate, screen: Scre
   screen.line()
   if (realTools > 0)
     screen.line(
-      `tools run for real, side effects and all, in up to ${realTools} runs, and in the others where the tape has no answer`,
+      `tools run for real, with its side effects, in up to ${realTools} runs, and in the others where the tape has no answer`,
     )
   if (reused > 0) screen.line(`${reused} forks of earlier sessions are there and will be counted`)
   screen.line(grading === undefined ? 'nothing was spent' : `spent: ${gradingText(grading)}`)
@@ -105,7 +105,12 @@ export function stepsAfterIsolate({ verdict, timing }: IsolatedRun, given: Comma
   if (verdict.kind === 'unresolved') {
     const isHeld = verdict.open.includes('data') && given.value('tools') !== 'live'
     return isHeld
-      ? [{ about: 'to run tools for real, side effects and all', command: typedAgain({ json: false, tools: 'live' }) }]
+      ? [
+          {
+            about: 'to run tools for real, with their side effects',
+            command: typedAgain({ json: false, tools: 'live' }),
+          },
+        ]
       : []
   }
   return verdict.layers.map((layer): NextStep => {

@@ -56,7 +56,7 @@ async function play(
   screen?.line(neutralLines(output.trimEnd()).replaceAll(/^(?=.)/gm, '  '))
   if (code === wanted) return { command, exit: code, output }
   throw new HarvestError('HARVEST_DEMO_STEP', {
-    what: 'A step of the demo ended otherwise than it should',
+    what: 'A step of the demo did not end as expected',
     where: { step: command, 'exit code': `${code}, expected ${wanted}`, ...(screen === undefined ? { output } : {}) },
     fix: [`to run the step alone: ${command}`, 'to start again: run the demo in an empty folder'],
   })
@@ -105,7 +105,7 @@ function refuseTaken(folder: string, files: readonly string[]): void {
   const taken = [...files, 'recordings'].filter((file) => existsSync(join(folder, file)))
   if (taken.length === 0) return
   throw new HarvestError('HARVEST_DEMO_FILES', {
-    what: 'The demo writes its own project, and files of it exist here',
+    what: 'The demo needs an empty folder: some of its files exist here',
     where: { folder, files: taken.join(', ') },
     fix: ['mkdir demo && cd demo', 'npm install --save-dev vitest vitest-harvest && npx vitest-harvest demo'],
   })

@@ -221,7 +221,7 @@ function notGreen(id: string, said: string): HarvestError {
     what: 'The new run is red with the fix, and nothing was written',
     where: { case: id },
     detail: said.replace(/^/gm, '  '),
-    why: 'The agent does something that its tape does not hold.',
+    why: 'The agent uses something that is not on its tape.',
     fix: ['wrap what it reads in tool() or value(), and run the command again with --no-cache'],
   })
 }
@@ -236,7 +236,7 @@ function notRed(id: string, tried: Shown['tried']): HarvestError {
     why: 'A case that is green without the fix cannot keep the bug away.',
     fix: [
       `to name code without the fix: npx vitest-harvest fix ${id} --without <revision>`,
-      'to write it without showing that: --without none',
+      'to skip this check: --without none',
     ],
   })
 }

@@ -94,12 +94,12 @@ async function fork(parent: Parent, given: CommandInput, screen: Screen): Promis
     const isNewCall = given.values('decide').length > 0
     if (isOffTape && !given.has('live') && isNewCall)
       screen.line(
-        `→ to run its tools for real, side effects and all, and ask the models: ${typedAgain({ live: true, tools: 'live' })}`,
+        `→ to run its tools for real, with their side effects, and ask the models: ${typedAgain({ live: true, tools: 'live' })}`,
       )
     else if (isOffTape && !given.has('live'))
       screen.line(`→ to continue with live models: ${typedAgain({ live: true })}`)
     else if (isOffTape && given.value('tools') !== 'live')
-      screen.line(`→ to run tools for real, side effects and all: ${typedAgain({ tools: 'live' })}`)
+      screen.line(`→ to run tools for real, with their side effects: ${typedAgain({ tools: 'live' })}`)
   }
   return sum.judged === 0 ? exit.divergence : exit.ok
 }

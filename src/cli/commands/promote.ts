@@ -88,7 +88,7 @@ export const promoteCommand: Command = {
         `twin: ${neutralLine(id)} checks the same calls and outcome${isSameInput ? ', of the same input' : ''}`,
       )
     screen.line()
-    printSteps([{ about: 'to run it, once you looked it over', command: 'npx vitest run' }], (text) =>
+    printSteps([{ about: 'to run its test, after you read it', command: 'npx vitest run' }], (text) =>
       screen.line(text),
     )
     if (content.expect === 'fail') await printKnownBad(promotion, given, screen)
@@ -128,9 +128,9 @@ async function refuseGood({ source, content }: Promotion, screen: Screen): Promi
 
 function isGood(id: string, by: string): HarvestError {
   return new HarvestError('HARVEST_ORACLE_OK', {
-    what: 'The oracle grades the recorded run `ok`, so it is no known-bad case',
+    what: 'The oracle grades the recorded run `ok`, so it is not a known-bad case',
     where: { case: id, 'graded by': by },
-    why: 'A fix is graded by it, and the run before the fix has to be bad.',
+    why: 'The same oracle grades the fix later, so it must grade this run bad.',
     fix: [
       "name what a right run does: --ok 'refund(amount: 25)'",
       "or what it does not: --bad 'refund(amount: 2500)'",

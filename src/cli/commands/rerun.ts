@@ -254,7 +254,7 @@ function stepsAfterRates(rates: readonly PassRate[], given: CommandInput): reado
     ...(isOffTape && !isAnswered
       ? [
           {
-            about: 'to answer calls that were not recorded, by functions of yours',
+            about: 'to answer unrecorded calls with your own functions',
             command: typedAgain({ tools: './test/tools.ts' }),
           },
         ]

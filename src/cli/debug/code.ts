@@ -18,7 +18,7 @@ const reads = /\bDate\b|\bperformance\b|\bMath\.random\b|\brandomUUID\b|\brandom
 export const codeCommands: Readonly<Record<string, DebugCommand>> = {
   code: {
     usage: 'code [full|skip|auto]',
-    about: 'stop the real agent where the answer of this step arrives; skip: at a replay that is kept before it',
+    about: 'stop the real agent where the answer of this step arrives; skip: go there from a kept replay',
     async run(rest, { session, code }) {
       const mode = replayModes.find((one) => one === (rest === '' ? 'auto' : rest))
       if (mode === undefined) throw wrong(`code takes full, skip or auto`, ['code'])
@@ -26,11 +26,16 @@ export const codeCommands: Readonly<Record<string, DebugCommand>> = {
       return stopped(await code.enter(session.at, [], mode), session)
     },
   },
-  next: { usage: 'next', about: 'in code: one statement on', inCode: true, run: (_, context) => move('next', context) },
-  step: { usage: 'step', about: 'in code: into a call', inCode: true, run: (_, context) => move('step', context) },
+  next: {
+    usage: 'next',
+    about: 'in code: run one statement',
+    inCode: true,
+    run: (_, context) => move('next', context),
+  },
+  step: { usage: 'step', about: 'in code: step into a call', inCode: true, run: (_, context) => move('step', context) },
   finish: {
     usage: 'finish',
-    about: 'in code: on to the caller',
+    about: 'in code: run to the end of this function',
     inCode: true,
     run: (_, context) => move('finish', context),
   },
@@ -54,7 +59,7 @@ export const codeCommands: Readonly<Record<string, DebugCommand>> = {
   },
   call: {
     usage: 'call EXPR',
-    about: 'in code: a value, side effects and all; this replay is dropped then',
+    about: 'in code: a value, with side effects; ends this replay',
     inCode: true,
     run: (rest, context) => evaluate(rest, true, context),
   },

@@ -45,7 +45,7 @@ export const forkCommands: Readonly<Record<string, DebugCommand>> = {
   },
   branch: {
     usage: 'branch N CHANGE',
-    about: 'make the run that goes another way at N, and keep its tape',
+    about: 'change step N, run on from there, and keep the tape',
     async run(rest, { found, given, isJson }) {
       const { step, changes, options } = askedFor(rest, usages.branch)
       return captured(
@@ -56,7 +56,7 @@ export const forkCommands: Readonly<Record<string, DebugCommand>> = {
   },
   compare: {
     usage: 'compare A [B]',
-    about: 'how two runs differ; B is this one by default',
+    about: 'how two runs differ [B: this run]',
     run(rest, { found, given, isJson }) {
       const [one, other = found.file, ...more] = shellWords(rest)
       if (one === undefined || more.length > 0)

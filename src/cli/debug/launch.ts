@@ -82,7 +82,7 @@ function unreachable(cause: HarvestError): HarvestError {
     {
       what: 'No agent to run this tape with',
       ...(detail === undefined ? {} : { detail }),
-      why: 'Its code is loaded by the Vitest of the project, whose config names the agents.',
+      why: 'Agents are named in the Vitest config.',
       fix: ['to name its file and export: npx vitest-harvest debug <tape> --module ./src/agent.ts#agent'],
     },
     { cause },

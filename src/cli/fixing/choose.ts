@@ -37,9 +37,9 @@ function notGood(runs: readonly FixRun[], good: number, caseId: string, by: stri
     fix: [
       ...(offTape
         ? [
-            `to answer its new calls by functions of yours: ${typedAgain({ tools: './test/tools.ts' })}`,
+            `to answer its new calls with your own functions: ${typedAgain({ tools: './test/tools.ts' })}`,
             'to answer them from another run: --reference <tape|case>',
-            'to run its tools for real, side effects and all: --tools live',
+            'to run its tools for real, with their side effects: --tools live',
           ]
         : []),
       ...(budget ? ['to allow more: --max-cost, --max-tokens or --max-calls'] : []),

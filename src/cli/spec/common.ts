@@ -24,7 +24,7 @@ export const costOptions: readonly OptionSpec[] = [
     was: [{ flag: '--budget <usd>', implies: 'live' }],
   },
   { flag: '--max-tokens <n>', about: 'Stop before live calls use more tokens' },
-  { flag: '--max-calls <n>', about: 'Stop before there are more live calls' },
+  { flag: '--max-calls <n>', about: 'Stop before more live calls than this' },
 ]
 
 export const runsOption: OptionSpec = {

@@ -26,11 +26,11 @@ export const debugSpec: CommandSpec = {
   args: '[tape|case]',
   about: 'Step through a run, in both directions',
   options: [
-    { flag: '--commands <list>', short: '-x', about: 'Run commands, parted by semicolons, and end' },
+    { flag: '--commands <list>', short: '-x', about: 'Run these commands, separated by semicolons, and exit' },
     agentOption,
     { flag: '--module <file#export>', about: 'Agent that is not in the Vitest config' },
     { flag: '--expect-stop', about: 'Exit code 1 when continue finds no stop' },
-    { flag: '--inspect', about: 'Let an editor attach while the agent stands in its code' },
+    { flag: '--inspect', about: 'Let an editor attach while the agent is stopped in its code' },
     { flag: '--inspect-port <n>', about: 'Port of --inspect, on this machine only [9229]' },
     {
       flag: '--max-memory <MB>',

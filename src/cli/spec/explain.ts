@@ -46,7 +46,7 @@ export const blameSpec: CommandSpec = {
     },
     {
       flag: '--max-time <duration>',
-      about: 'Start no run after: 90s, 10m [no limit]',
+      about: 'Start no more runs after: 90s, 10m [no limit]',
       was: [{ flag: '--time <span>' }],
     },
     {
@@ -109,7 +109,7 @@ export const chaosSpec: CommandSpec = {
     { flag: '--smallest', about: 'Shrink the numbers in a failing schedule too' },
     {
       flag: '--max-time <duration>',
-      about: 'Start no run after: 90s, 10m [no limit]',
+      about: 'Start no more runs after: 90s, 10m [no limit]',
       was: [{ flag: '--time <duration>' }],
     },
     { flag: '--fail <endings>', about: 'Endings that count as failures [crash,hang,trace,outcome]' },
@@ -119,7 +119,7 @@ export const chaosSpec: CommandSpec = {
       was: [{ flag: '--reads <tools>' }],
     },
     { flag: '--schedule <file>', about: 'Schedule to try first: a JSON list of faults' },
-    { flag: '--arbitrary <file#name>', about: 'Arbitrary of your own that draws schedules' },
+    { flag: '--arbitrary <file#name>', about: 'Your own fast-check arbitrary of schedules' },
     { flag: '--variant <names>', about: 'Agents of the config for the fault regression' },
     agentOption,
     { flag: '--timeout <duration>', about: 'Limit of one run: 90s, 5m [as for cases]' },

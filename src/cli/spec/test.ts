@@ -26,7 +26,7 @@ export const promoteSpec: CommandSpec = {
     { flag: '--lesson-right <text>', about: 'What would have been right' },
     ...gradeOptions,
     { flag: '--oracle <file#export>', about: 'Function that grades runs, for fix, blame and fork' },
-    { flag: '--outcome <json>', about: 'What the agent must return [what the tape says]' },
+    { flag: '--outcome <json>', about: 'What the agent must return [the recorded value]' },
     { flag: '--baseline', about: 'Check only the tool calls of an import without an outcome' },
     { ...allowSecretOption, was: [{ flag: '--allow <kind>' }] },
     { flag: '--accept-unsearched', about: 'Promote although some bodies could not be searched for secrets' },
@@ -83,7 +83,7 @@ export const acceptSpec: CommandSpec = {
   options: [
     { flag: '--reason <text>', about: 'Why the change is right; written beside it' },
     { flag: '--change <key>', about: 'Accept this change everywhere it occurs (repeatable)', many: true },
-    { flag: '--data', about: 'Accept changes of data too' },
+    { flag: '--data', about: 'Also accept changes of data, such as tool results' },
     { flag: '--list', about: 'List the changes and accept nothing' },
     dirOption,
     jsonOption,

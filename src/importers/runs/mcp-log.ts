@@ -56,8 +56,7 @@ function recordingOf(root: Cursor, lines: readonly Cursor[]): ForeignRecording {
     return message === undefined ? [] : [{ line, message, direction: directionOf(line) }]
   })
   const own = messages.find(({ message }) => ofClients.has(message.method ?? ''))
-  if (own === undefined)
-    throw (lines[0] ?? root).refuse('nothing in it tells who the client is: no initialize, list or call')
+  if (own === undefined) throw (lines[0] ?? root).refuse('it has no initialize, list or call, so its client is unknown')
   return {
     format: 'mcp-jsonl',
     exchanges: [],

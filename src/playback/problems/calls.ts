@@ -43,7 +43,7 @@ export function otherArguments(
     where: { ...whereMade(place), recorded: describeStep(step), ...queryOf(step) },
     detail: showDifference({ path: path.replace(/^args\.?/, '') || 'the arguments', recorded, live }),
     why: isQuery(step)
-      ? 'The recorded rows are those of another question.'
+      ? 'The recorded rows answer another query.'
       : "The model's decision is recorded, so the agent's code changed the arguments.",
     fix: [`to see the recorded steps: npx vitest-harvest show ${place.tape.header.id}`, anew],
   })
@@ -79,7 +79,7 @@ export function leftOutInside(
     what: `The code of ${name} left out ${left.length} recorded step${left.length === 1 ? '' : 's'}`,
     where: { tape: tape.header.id, ...(site === undefined ? {} : { at: site }) },
     detail: shown.join('\n'),
-    why: 'Its body ran with the recorded arguments, and ended without asking for them.',
+    why: 'It ran with the recorded arguments, and ended without making these calls.',
     fix: [
       'look for a lost `await` or a cached answer',
       'if the new behaviour is right: record the run again and promote the new tape',
@@ -174,7 +174,7 @@ export function unusedSteps(tape: Tape, unused: readonly StepState[]): HarvestEr
 /** The agent wants more of an answer that the recorded one gave up. */
 export function readsOn(place: ProblemLocation, step: StepState, pieces: number): HarvestError {
   return new HarvestError('HARVEST_TAPE_EXHAUSTED', {
-    what: 'The agent reads on where it gave up the answer when recorded',
+    what: 'The agent reads an answer further than it did when recorded',
     where: {
       ...where(place),
       answer: neutralLine(describeStep(step)),
@@ -190,7 +190,7 @@ export function notAwaited(tape: Tape, step: StepState): HarvestError {
   return new HarvestError('HARVEST_NOT_AWAITED', {
     what: 'The agent returned without waiting for an action',
     where: { tape: tape.header.id, action: neutralLine(describeStep(step)) },
-    why: 'The recorded agent had its answer before it returned; now an error of it goes unseen.',
+    why: 'The recorded agent waited for its answer; now its errors go unseen.',
     fix: [
       'put `await` before the call in the agent',
       `to see the recorded step: npx vitest-harvest show ${tape.header.id} --step ${step.number}`,

@@ -30,7 +30,7 @@ function rawClient(driver: Driver, kind: string, target: string, at: Readonly<Re
   return new HarvestError('HARVEST_ESCAPE', {
     what: `Blocked a connection of ${driver} during replay: ${kind} ${neutral(target)}`,
     where: at,
-    why: 'The client is not behind the seam, so its queries are not on the tape.',
+    why: 'The client is not wrapped, so its queries are not on the tape.',
     fix: [
       `wrap the client: ${doorOf(driver)}, with client from 'vitest-harvest/record', and record again`,
       allowed(kind, target),
@@ -56,7 +56,7 @@ function nativeCode(name: string, where: Readonly<Record<string, string>>): Harv
     where,
     why:
       known === undefined
-        ? 'What it reaches is unknown, and no recorder sees it.'
+        ? 'What it does is unknown, and no recorder sees it.'
         : `It ${known.why}, where no recorder sees it.`,
     fix: [
       `import it inside a function wrapped in tool() or value() from 'vitest-harvest/record', and record again`,
@@ -137,7 +137,7 @@ export function afterRun(name: string, kind: string, target: string): HarvestErr
 /** Something that no recording holds, and that the recorder did not see either. */
 export function lateAction(tape: Tape, { kind, name }: LateWork, site: string | undefined): HarvestError {
   return new HarvestError('HARVEST_RUN_OVER', {
-    what: `The agent ${lateVerbs[kind]} ${neutral(name)} after it returned, and its recording has no such thing`,
+    what: `The agent ${lateVerbs[kind]} ${neutral(name)} after it returned, which it did not when recorded`,
     where: { tape: tape.header.id, ...(site === undefined ? {} : { at: site }) },
     why: 'A recording ends when the agent returns, so no replay can compare what follows.',
     fix: [
@@ -168,7 +168,7 @@ export function notOnTape(place: ProblemLocation, command: readonly string[]): H
 /** @param command - of a program that the recorded run started as well */
 export function startedOtherwise(place: ProblemLocation, command: readonly string[]): HarvestError {
   return new HarvestError('HARVEST_ESCAPE', {
-    what: `Blocked a child process started otherwise, or more often, than recorded: ${neutral(command.join(' '))}`,
+    what: `Blocked a child process started differently or more often than recorded: ${neutral(command.join(' '))}`,
     where: where(place),
     fix: ['if the new behaviour is right: record the run again and promote the new tape'],
   })

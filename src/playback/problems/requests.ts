@@ -84,7 +84,7 @@ function wentOnWithout(
     where: whereMade(place),
     detail: difference ? `${made}\n\n${showDifference(difference)}` : made,
     why: 'The recorded steps after it were made with its answer.',
-    fix: [`if it is still needed: make step ${missed.number} before that again`, seeSteps(place), anew],
+    fix: [`if it is still needed: make that request before the next steps`, seeSteps(place), anew],
   })
 }
 
@@ -244,9 +244,9 @@ export function bodyNotRecorded(
   return new HarvestError('HARVEST_BODY_UNSEARCHED', {
     what: `The body was not recorded: ${describeStep(step)}`,
     where: { ...where(place), body: `${size} bytes, content-encoding: ${neutralLine(coding, 100)}` },
-    why: `The recorder could not look for secrets in it (${because[reason]}), and keeps nothing unsearched.`,
+    why: `The recorder could not search it for secrets (${because[reason]}), and keeps nothing unsearched.`,
     fix: [
-      'record the run again with a coding of gzip, deflate, br or zstd, at most three of them',
+      'record the run again with content-encoding gzip, deflate, br or zstd, at most three at once',
       `or wrap the function that sends it in tool() from 'vitest-harvest/record', and record again`,
     ],
   })

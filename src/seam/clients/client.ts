@@ -106,7 +106,7 @@ function unknownClient(given: unknown): HarvestError {
   return new HarvestError('HARVEST_CLIENT_UNKNOWN', {
     what: 'Unknown client: client() cannot record it',
     where: { given: typeof name === 'string' ? name : typeof given },
-    why: 'It is not an object of a driver this version knows, or of a version it does not know.',
+    why: 'The driver, or its version, is not supported.',
     fix: [
       'give it a client of pg, postgres, mysql2, redis, ioredis, mongodb, drizzle-orm, Prisma, better-sqlite3 or node:sqlite',
       'with mysql2/promise, give it a pool: client(mysql.createPool(…))',

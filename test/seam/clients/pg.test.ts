@@ -42,7 +42,7 @@ test('a changed parameter is different, with the query and the value', async () 
       recorded  4
       now       5
 
-    The recorded rows are those of another question.
+    The recorded rows answer another query.
     → to see the recorded steps: npx vitest-harvest show asks
     → if the new behaviour is right: record the run again and promote the new tape
     (HARVEST_DIVERGENCE)",
