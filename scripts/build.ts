@@ -21,6 +21,10 @@ interface Manifest {
 /** What asks where it lies, or finds its own frames on a stack by the file they are in: each is a file of its own. */
 const apart = ['src/own-files.ts', 'src/doctor/probe/', 'src/seam/intercept/on-top.ts']
 
+/** What help and the parser of the command line are made of, and what they share with all else. */
+const table = /\/src\/(?:cli\/(?:spec\/\w+|command|parse|help|exit)|(?:im|ex)porters\/types)\.ts$/
+const messages = /\/src\/errors\/(?:index|former-codes|neutral|nearest|words|page)\.ts$/
+
 const next = `.dist-${process.pid}`
 const old = `${next}-old`
 process.on('exit', () => {
@@ -85,11 +89,22 @@ async function bundle(): Promise<void> {
     dir: next,
     entryFileNames: '[name].js',
     chunkFileNames: '[name]-[hash].js',
+    // What help and the parser load, in two files: to find and open each costs more than to read it.
+    codeSplitting: {
+      groups: [
+        { name: 'errors', test: messages, priority: 2 },
+        { name: 'table', test: table, priority: 1 },
+      ],
+    },
     keepNames: true,
     minify: { compress: false, mangle: { keepNames: true }, codegen: { removeWhitespace: true } },
   })
   await bundled.close()
   const files = output.flatMap((file) => (file.type === 'chunk' ? [file.moduleIds] : []))
+  for (const group of [table, messages]) {
+    const others = files.find((modules) => modules.some((id) => group.test(id)))?.filter((id) => !group.test(id)) ?? []
+    if (others.length > 0) throw new Error(`a file of the command line holds others: ${others.join(', ')}`)
+  }
   for (const part of apart) {
     const holders = files.filter((modules) => modules.some((id) => id.includes(part)))
     const others = holders.flat().filter((id) => !id.includes(part))

@@ -145,6 +145,8 @@ describe('help', () => {
     const ask = `
       const { registerHooks } = require('node:module')
       const loaded = []
+      // As much processor time as all the rest.
+      Intl.Segmenter = class { constructor() { throw new Error('help has no use for it') } }
       registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) })
       process.on('exit', () => process._rawDebug(loaded.filter((url) => url.startsWith('file:')).join(' ')))
       process.argv.push('--help')
