@@ -1,5 +1,6 @@
 import { dirname, join, relative } from 'node:path'
 import type { Case } from '../cases/index.ts'
+import { neutralLine } from '../errors/index.ts'
 import {
   type Imported,
   isStartKnown,
@@ -117,4 +118,9 @@ function stepsText({ steps, draws }: Run): string {
 export function here(file: string): string {
   const short = relative('.', file)
   return short.startsWith('..') ? file : short
+}
+
+/** A path from the current folder, safe to print, whole. */
+export function printedPath(file: string): string {
+  return neutralLine(relative('.', file), Infinity)
 }

@@ -298,7 +298,7 @@ describe('refused, with nothing written:', () => {
 
   test('an id that is no file name', () => {
     expect(refusal({}, { as: 'Refund 100x!' }).message).toMatchInlineSnapshot(`
-      "'Refund 100x!' cannot be the id of a case
+      "Invalid id of a case: 'Refund 100x!'
 
       It becomes the name of a file, so it must be a slug: lower-case letters, digits, ".", "_" and "-", at most 128, beginning with a letter or digit, and no device name of Windows.
       → --as refund-100x

@@ -1,7 +1,8 @@
 import { relative } from 'node:path'
-import { neutralLine } from '../../errors/index.ts'
+import { shellWord } from '../../errors/words.ts'
 import { closeOf, demote, holdOf } from '../../recordings/index.ts'
 import { demoteSpec } from '../spec/manage.ts'
+import { printedPath } from '../../report/head.ts'
 import type { Command } from '../command.ts'
 import { exit } from '../exit.ts'
 
@@ -17,13 +18,12 @@ export const demoteCommand: Command = {
       screen.json({ tape, removed: gone, ...(retention !== undefined && { retention }) })
       return exit.ok
     }
-    const shown = neutralLine(tape, Infinity)
-    screen.line(`${shown}${wasThere ? ' (was there already)' : ''}`)
-    for (const file of gone) screen.line(`removed ${neutralLine(file, Infinity)}`)
+    screen.line(`${printedPath(tape)}${wasThere ? ' (was there already)' : ''}`)
+    for (const file of gone) screen.line(`removed ${printedPath(file)}`)
     const until = retention?.until
     if (until !== undefined && Date.parse(until) < Date.now() && holdOf(tapeFile, retention?.hold) === undefined)
       screen.note(
-        `its retention ended ${until}: the next \`npx vitest-harvest tapes prune\` removes it\n→ to keep it: npx vitest-harvest tapes hold ${shown} --reason "…"`,
+        `its retention ended ${until}: the next \`npx vitest-harvest tapes prune\` removes it\n→ to keep it: npx vitest-harvest tapes hold ${shellWord(tape)} --reason "…"`,
       )
     return exit.ok
   },

@@ -1,7 +1,7 @@
 import { relative } from 'node:path'
-import { neutralLine } from '../../errors/index.ts'
 import { findTape, holdOfTape, placeHold, releaseHold } from '../../recordings/index.ts'
 import { holdSpec, releaseSpec } from '../spec/manage.ts'
+import { printedPath } from '../../report/head.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
 import { usage } from '../parse.ts'
@@ -32,7 +32,7 @@ function change(given: CommandInput, reason: string | undefined, screen: Screen)
   if (reason === undefined) releaseHold(recordings, file)
   else placeHold(recordings, file, reason)
   const hold = holdOfTape(file)
-  const shown = neutralLine(file, Infinity)
+  const shown = printedPath(file)
   if (given.has('json')) screen.json({ tape: file, hold: hold ?? null })
   else screen.line(hold === undefined ? `released ${shown}` : `held ${shown}`)
   return exit.ok

@@ -3,6 +3,7 @@ import { neutralLine } from '../../errors/index.ts'
 import { type ListedTape, type Pruned, pruneTapes } from '../../recordings/index.ts'
 import { choose } from '../choose.ts'
 import { pruneSpec } from '../spec/manage.ts'
+import { printedPath } from '../../report/head.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
 import { parseSpan } from '../../report/moments.ts'
@@ -49,10 +50,11 @@ function asJson({ removed, held, needed, failed }: Pruned, isDryRun: boolean): o
 }
 
 function print({ removed, held, needed, failed }: Pruned, isDryRun: boolean, screen: Screen): void {
-  for (const tape of removed) screen.line(`${isDryRun ? 'would remove' : 'removed'} ${shown(tape.file)}${why(tape)}`)
-  for (const { tape, hold } of held) screen.line(`held ${shown(tape.file)}  ${neutralLine(hold.reason)}`)
+  for (const tape of removed)
+    screen.line(`${isDryRun ? 'would remove' : 'removed'} ${printedPath(tape.file)}${why(tape)}`)
+  for (const { tape, hold } of held) screen.line(`held ${printedPath(tape.file)}  ${neutralLine(hold.reason)}`)
   for (const { tape, branches } of needed)
-    screen.line(`needed ${shown(tape.file)}  by ${neutralLine(branches.map(here).join(', '), 400)}`)
+    screen.line(`needed ${printedPath(tape.file)}  by ${neutralLine(branches.map(here).join(', '), 400)}`)
   for (const { error } of failed) screen.note(error.message)
   if (removed.length + held.length + needed.length + failed.length === 0)
     screen.note('no tape whose retention has ended')
@@ -62,10 +64,6 @@ function why({ retention, until, startedAt }: ListedTape): string {
   return neutralLine(
     `  ${retention ?? 'no class'}, ${until === undefined ? `started ${startedAt ?? 'at an unknown time'}` : `until ${until}`}`,
   )
-}
-
-function shown(file: string): string {
-  return neutralLine(here(file), Infinity)
 }
 
 function here(file: string): string {

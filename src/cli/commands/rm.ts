@@ -1,6 +1,7 @@
 import { relative } from 'node:path'
-import { neutralLine } from '../../errors/index.ts'
+import { shellWord } from '../../errors/words.ts'
 import { findTape, removeForGood } from '../../recordings/index.ts'
+import { printedPath } from '../../report/head.ts'
 import { askYesNo, canAsk } from '../ask.ts'
 import { rmSpec } from '../spec/manage.ts'
 import type { Command } from '../command.ts'
@@ -16,10 +17,10 @@ export const rmCommand: Command = {
     if (!given.has('yes')) {
       if (!canAsk()) {
         throw usage(rmCommand, 'HARVEST_CLI_ARGUMENT', 'rm removes for good, and there is no terminal to ask at', [
-          `if that is what you want: npx vitest-harvest tapes rm ${files.join(' ')} --yes`,
+          `if that is what you want: npx vitest-harvest tapes rm ${files.map(shellWord).join(' ')} --yes`,
         ])
       }
-      for (const file of files) screen.note(neutralLine(file, Infinity))
+      for (const file of files) screen.note(printedPath(file))
       if (!(await askYesNo(`Remove ${files.length === 1 ? 'this tape' : `these ${files.length} tapes`} for good?`))) {
         screen.note('nothing was removed')
         return exit.usage
@@ -27,7 +28,7 @@ export const rmCommand: Command = {
     }
     await removeForGood(recordings, files)
     if (given.has('json')) screen.json({ removed: files })
-    else for (const file of files) screen.line(`removed ${neutralLine(file, Infinity)}`)
+    else for (const file of files) screen.line(`removed ${printedPath(file)}`)
     return exit.ok
   },
 }
