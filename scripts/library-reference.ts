@@ -43,7 +43,7 @@ export function reference(model: ApiItem): string {
   }
   const shown = new Map([...types].filter(([name]) => queue.includes(name)))
   return [
-    ...functions.flatMap((item) => functionSection(item, shown)),
+    ...[...Map.groupBy(functions, ({ name }) => name).values()].flatMap((forms) => functionSection(forms, shown)),
     '## Types',
     '',
     'Of what the functions take and give. All other types are exported too.',
@@ -77,7 +77,10 @@ export const rootNames: readonly string[] = [
   .flatMap(([, names = '']) => names.split(',').map((name) => name.trim()))
   .filter((name) => name !== '' && !name.startsWith('type '))
 
-function functionSection(item: ApiItem, types: ReadonlyMap<string, ApiItem>): readonly string[] {
+/** One function, in all its forms: the first has the description. */
+function functionSection(forms: readonly ApiItem[], types: ReadonlyMap<string, ApiItem>): readonly string[] {
+  const [item, ...others] = forms
+  if (item === undefined) return []
   const { text, tags } = commentOf(item)
   const parameters = item.parameters ?? []
   const typed = parameters.map(({ parameterName, parameterTypeTokenRange }) => {
@@ -98,6 +101,11 @@ function functionSection(item: ApiItem, types: ReadonlyMap<string, ApiItem>): re
     '',
     ...typed,
     `* returns ${result}${returns === undefined ? '' : `: ${returns}`}`,
+    ...others.map((other) => {
+      const last = other.parameters?.at(-1)
+      const given = linked(excerpt(other, last?.parameterTypeTokenRange), types)
+      return `* with ${given}, it returns ${linked(excerpt(other, other.returnTypeTokenRange), types)}`
+    }),
     ...(throws === undefined ? [] : [`* throws ${throws.replace(/^HarvestError\s+/, '')}`]),
     '',
     ...(example === undefined ? [] : ['```ts no-run', example, '```', '']),

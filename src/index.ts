@@ -19,7 +19,7 @@ export {
   type PromoteTapeOptions,
 } from './library/recordings.ts'
 export { openRecordings, type Recordings } from './library/manage.ts'
-export { blame, chaos, diagnose, type DiagnoseOptions, fork, replay } from './library/runs.ts'
+export { blame, chaos, diagnose, type DiagnoseOptions, fork, type IsolateTapeOptions, replay } from './library/runs.ts'
 export { readTape } from './tape/read.ts'
 
 export type { BranchComparison, BranchDifference } from './blame/index.ts'
@@ -31,6 +31,7 @@ export type { Case } from './cases/index.ts'
 export type { Review, ReviewedCase, ReviewedTape, ReviewOptions, TapeDigest, Weakening } from './review/index.ts'
 export type { CheckFinding, CheckOptions, CheckReport } from './check/index.ts'
 export type { Finding } from './doctor/findings.ts'
+export type { FailureLayer, IsolatedRun, IsolateVerdict } from './isolate/index.ts'
 export type { ChaosAgent, ChaosFailure, ChaosOptions, ChaosReport } from './faults/chaos-types.ts'
 export type { Fault, FaultSchedule } from './faults/types.ts'
 export type {

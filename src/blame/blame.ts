@@ -4,7 +4,7 @@ import { readTape, requireClosed, type Tape } from '../tape/index.ts'
 import type { ForkLimits } from './fork-budget.ts'
 import { chooseJudging } from './choose-oracle.ts'
 import type { OracleFunction } from './oracle.ts'
-import { type BlamedRun, requireAgent, runBlame } from './run-blame.ts'
+import { type BlamedRun, requireAgent, runBlame, type RunBlameOptions } from './run-blame.ts'
 import type { BlameProgress } from './settings.ts'
 
 /** How a run is blamed from code. */
@@ -29,6 +29,8 @@ export interface BlameTapeOptions {
   readonly repairs?: boolean
   /** Ask instead which answers the outcome hangs on, by mutating them; the run may be a good one. Default false. */
   readonly mutate?: boolean
+  /** `true` asks which layer triggers the failure instead: see `IsolateTapeOptions`. Default false. */
+  readonly isolate?: false
   /** One minus how often a verdict that names a step may be wrong, 0.5 to below 1. Default 0.95. */
   readonly confidence?: number
   /** The smallest difference of rates that is blamed, 0 to 1. Default 0.2. */
@@ -52,18 +54,27 @@ export interface BlameTapeOptions {
 }
 
 /**
- * Says which step of a bad run decided how it ended: replays it, then runs the agent anew from step after step on, with its
- * models asked for real, until fresh pairs of runs certify one step, or the limits are reached.
+ * Finds the step that decided how a bad run ended: replays it, then runs the agent again from step after step on, with live
+ * models, until fresh pairs of runs certify one step, or the limits are reached.
  *
- * **Gotchas.** Models are asked for real, and that costs money: `limits` has no default. The agent is called again and again
- * in this process; `npx vitest-harvest blame` loads it afresh for every fork.
+ * **Gotchas.** Live models cost money: `limits` has no default. The agent is called many times in this process;
+ * `npx vitest-harvest blame` loads it afresh for every fork.
  *
  * @param tape - a tape, or its file
- * @throws HarvestError `HARVEST_ORACLE_…` when nobody says what is bad about the run or it is not, HARVEST_BLAME_PREFLIGHT
+ * @throws HarvestError `HARVEST_ORACLE_…` without a usable oracle, or when the run is not bad, HARVEST_BLAME_PREFLIGHT
  *   when it does not replay byte for byte, HARVEST_BLAME_LIMITS without a limit, HARVEST_CROSS_VERSION when another model
  *   answers
  */
 export async function blame(tape: string | Tape, options: BlameTapeOptions): Promise<BlamedRun> {
+  const given = blameInput(tape, options)
+  return runBlame(given.tape, given.options)
+}
+
+/** What a run and the options of {@link blame} mean for a question about its forks. */
+export function blameInput(
+  tape: string | Tape,
+  options: BlameTapeOptions,
+): { readonly tape: Tape; readonly options: RunBlameOptions } {
   const {
     agent,
     oracle,
@@ -77,6 +88,7 @@ export async function blame(tape: string | Tape, options: BlameTapeOptions): Pro
     flakyOracle,
     confidence,
     minEffect,
+    isolate: _,
     ...rest
   } = options
   if (limits.costUsd === undefined && limits.forks === undefined) throw noLimits()
@@ -87,7 +99,7 @@ export async function blame(tape: string | Tape, options: BlameTapeOptions): Pro
     ...(ok === undefined ? {} : { ok }),
     ...(bad === undefined ? {} : { bad }),
   })
-  return runBlame(opened, {
+  const run: RunBlameOptions = {
     ...rest,
     agent: opened.header.agent,
     load: async () => agent,
@@ -100,7 +112,8 @@ export async function blame(tape: string | Tape, options: BlameTapeOptions): Pro
     ...(flakyOracle === undefined ? {} : { isFlakyOracle: flakyOracle }),
     ...(confidence === undefined ? {} : { delta: Number((1 - confidence).toFixed(12)) }),
     ...(minEffect === undefined ? {} : { tau: minEffect }),
-  })
+  }
+  return { tape: opened, options: run }
 }
 
 function open(tape: string | Tape): Tape {

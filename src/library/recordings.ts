@@ -108,9 +108,9 @@ export async function importTapes(
 }
 
 export interface ExportTapeOptions {
-  /** `otlp`: OpenTelemetry spans; `har`: HTTP archive; `json`: the trace of tool calls. */
-  readonly format: ExportFormat
-  /** Keep messages, arguments, results and bodies. Default true. */
+  /** `otlp`: OpenTelemetry spans; `har`: HTTP archive; `json`: the trace of tool calls; `html`: the page of `report`. */
+  readonly format: ExportFormat | 'html'
+  /** Keep messages, arguments, results and bodies. Default true; a page always has them. */
   readonly content?: boolean
 }
 
@@ -132,10 +132,19 @@ export interface ExportedTape {
  * @throws HarvestError `HARVEST_TAPE_…`
  */
 export async function exportTape(tape: Tape | string, options: ExportTapeOptions): Promise<ExportedTape> {
-  const exporters = await import('../exporters/index.ts')
   const { format, content = true } = options
+  if (format === 'html') return { text: await pageOfRun(opened(tape)), leftOut: [], notes: [] }
+  const exporters = await import('../exporters/index.ts')
   const { pieces, leftOut, notes } = exporters.exportTape(opened(tape), format, { withContent: content })
   return { text: [...pieces].join(''), leftOut, notes }
+}
+
+/** The run alone: what commands kept about it, such as forks, is beside its file and not in the tape. */
+async function pageOfRun(tape: Tape): Promise<string> {
+  const { runOf } = await import('../report/run.ts')
+  const { reportData } = await import('../report/view/report-data.ts')
+  const { pageOf } = await import('../report/view/page.ts')
+  return pageOf(reportData({ run: { tape, run: runOf(tape, {}) }, madeAt: new Date().toISOString() }))
 }
 
 export interface PromoteTapeOptions

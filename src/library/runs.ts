@@ -1,5 +1,6 @@
 import type { BlameTapeOptions } from '../blame/blame.ts'
 import type { BlamedRun } from '../blame/run-blame.ts'
+import type { IsolatedRun } from '../isolate/index.ts'
 import type { Finding } from '../doctor/findings.ts'
 import type { ChaosOptions, ChaosReport } from '../faults/chaos-types.ts'
 import type { ForkResult } from '../fork/plan.ts'
@@ -58,9 +59,16 @@ export async function fork<T>(tape: Tape | string, options: Forking<T>): Promise
   return (await import('../fork/library.ts')).fork(tape, options)
 }
 
+/** Options of `blame` that ask for the layer instead of the step. */
+export interface IsolateTapeOptions extends Omit<BlameTapeOptions, 'isolate' | 'repairs' | 'mutate' | 'onProgress'> {
+  /** Find the layer that triggers the failure: code, sampling, data or timing. */
+  readonly isolate: true
+}
+
 /**
  * Finds the step that decided a failed run: resamples the answers of live models step by step, until one step is certified or
- * a limit is reached. It costs money: `limits` has no default.
+ * a limit is reached. It costs money: `limits` has no default. With `isolate: true` it finds the layer that triggers the
+ * failure instead, and returns an `IsolatedRun`.
  *
  * @param tape - a tape, or its path
  * @example
@@ -72,8 +80,17 @@ export async function fork<T>(tape: Tape | string, options: Forking<T>): Promise
  * @throws HarvestError `HARVEST_ORACLE_…` without a usable oracle, `HARVEST_BLAME_PREFLIGHT` when the tape does not replay
  *   byte for byte, `HARVEST_BLAME_LIMITS` without a limit, `HARVEST_CROSS_VERSION` when another model answers
  */
-export async function blame(tape: Tape | string, options: BlameTapeOptions): Promise<BlamedRun> {
-  return (await import('../blame/blame.ts')).blame(tape, options)
+export async function blame(tape: Tape | string, options: BlameTapeOptions): Promise<BlamedRun>
+export async function blame(tape: Tape | string, options: IsolateTapeOptions): Promise<IsolatedRun>
+export async function blame(
+  tape: Tape | string,
+  options: BlameTapeOptions | IsolateTapeOptions,
+): Promise<BlamedRun | IsolatedRun> {
+  const entry = await import('../blame/blame.ts')
+  if (options.isolate !== true) return entry.blame(tape, options)
+  const { isolate: _, ...rest } = options
+  const given = entry.blameInput(tape, rest)
+  return (await import('../isolate/index.ts')).isolateRun(given.tape, given.options)
 }
 
 /**

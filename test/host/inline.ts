@@ -69,6 +69,8 @@ export interface RunOptions {
 export interface InlineProject {
   readonly folder: string
   run(args: readonly string[], options?: RunOptions): Promise<RunResult>
+  /** Runs a file of the project with Node. */
+  start(file: string): Promise<RunResult>
   watch(args: readonly string[], options?: RunOptions): Watching
   write(file: string, text: string): void
   read(file: string): string
@@ -145,6 +147,7 @@ function createProject(folder: string, modules: string, files: Readonly<Record<s
         text.test(readFileSync(path.join(folder, below, file), 'utf8')),
       ),
     run: (args, options) => finished(start(args, options)),
+    start: (file) => finished(spawn(process.execPath, [file], { cwd: folder, env: cleanEnvironment() })),
     watch: (args, options) => watching(start(args, options)),
     hash: () => hashTree(folder),
   }

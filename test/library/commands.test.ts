@@ -96,8 +96,16 @@ const rows: Readonly<Record<string, Row>> = {
       ]
     },
   },
-  report: { library: ['readTape', 'diffRuns'], why: 'it draws pages of what these read' },
-  open: { library: ['readTape', 'diffRuns'], why: 'it serves the pages of `report`' },
+  report: {
+    library: ['exportTape', 'diffRuns', 'openRecordings'],
+    same: async ({ recordings, tape }) => {
+      const { text } = await exportTape(tape, { format: 'html' })
+      const [, data = ''] = /id="data">([^<]*)</.exec(text) ?? []
+      const run = (report: { readonly made: object; readonly run: object }) => report.run
+      return [run(await json('report', tape, '--dir', recordings)), run(JSON.parse(data))]
+    },
+  },
+  open: { library: [], why: 'it serves the pages of `report`' },
   promote: { library: ['promote'], tested: [story('a recorded run is listed, read, and promoted to a case')] },
   fix: {
     library: ['fork', 'promote'],
@@ -106,8 +114,18 @@ const rows: Readonly<Record<string, Row>> = {
       story('a recorded run is listed, read, and promoted to a case'),
     ],
   },
-  test: { library: ['startVitest'], why: "it is Vitest's own API" },
-  accept: { library: ['VITEST_HARVEST_UPDATE=questions'], why: "it is Vitest's own API, with a variable" },
+  test: {
+    library: ['startVitest'],
+    tested: [
+      "test/library/start-vitest.test.ts › a prompt is changed, is red, is accepted and is green, by Vitest's API",
+    ],
+  },
+  accept: {
+    library: ['VITEST_HARVEST_UPDATE=questions'],
+    tested: [
+      "test/library/start-vitest.test.ts › a prompt is changed, is red, is accepted and is green, by Vitest's API",
+    ],
+  },
   check: {
     library: ['checkRecordings', 'openRecordings'],
     same: async ({ recordings }) => {

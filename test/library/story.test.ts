@@ -80,6 +80,10 @@ test('a model that decided badly is blamed, within a limit', async () => {
   const run = await blame(file, { agent, ok: ['refund(amount: 25)'], limits: { forks: 200 }, crossVersion: true })
   const [decided] = run.verdict?.kind === 'confirmed' ? run.verdict.commitments : []
   expect(run.steps[decided?.position ?? -1]).toMatchObject({ steps: [4] })
+  // The failure goes away when the model is asked again.
+  const limits = { forks: 200 }
+  const layer = await blame(file, { agent, ok: ['refund(amount: 25)'], limits, crossVersion: true, isolate: true })
+  expect(layer.verdict).toEqual({ kind: 'found', layers: ['sampling'] })
 })
 
 test('what if: a fork, and injected faults', async () => {
