@@ -123,7 +123,7 @@ test('every other flag has one wording', () => {
     --max-memory: Memory for replays that wait at steps of a long run
     --max-runs: Most forks
     --max-size: Largest tape to commit: 500kb, 20mb
-    --max-time: Start no run after: 90s, 10m
+    --max-time: Start no more runs after: 90s, 10m
     --max-tokens: Stop before live calls use more tokens
     --mcp: Serve coding agents over stdin and stdout (Model Context Protocol)
     --min-effect: Smallest difference of rates to blame
@@ -180,6 +180,6 @@ test('every other flag has one wording', () => {
     --update-recordings: Renew baselines: all, new, questions, pins or none
     --variant: Agents of the config for the fault regression
     --verbose: List uninstrumented reads that change nothing
-    --without: Code without the fix; none: do not show red"
+    --without: Revision without the fix; none: skip the red check"
   `)
 })
