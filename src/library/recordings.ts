@@ -110,7 +110,7 @@ export async function importTapes(
 export interface ExportTapeOptions {
   /** `otlp`: OpenTelemetry spans; `har`: HTTP archive; `json`: the trace of tool calls; `html`: the page of `report`. */
   readonly format: ExportFormat | 'html'
-  /** Keep messages, arguments, results and bodies. Default true; a page always has them. */
+  /** Keep messages, arguments, results and bodies. Default true; a page is refused without them. */
   readonly content?: boolean
 }
 
@@ -133,7 +133,11 @@ export interface ExportedTape {
  */
 export async function exportTape(tape: Tape | string, options: ExportTapeOptions): Promise<ExportedTape> {
   const { format, content = true } = options
-  if (format === 'html') return { text: await pageOfRun(opened(tape)), leftOut: [], notes: [] }
+  if (format === 'html') {
+    if (!content)
+      throw new TypeError('exportTape: a page shows what was said; leave `content` out, or choose another format')
+    return { text: await pageOfRun(opened(tape)), leftOut: [], notes: [] }
+  }
   const exporters = await import('../exporters/index.ts')
   const { pieces, leftOut, notes } = exporters.exportTape(opened(tape), format, { withContent: content })
   return { text: [...pieces].join(''), leftOut, notes }

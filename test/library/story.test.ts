@@ -98,6 +98,9 @@ test('a run goes out as HAR, and comes back in as a tape', async () => {
   const { text } = await exportTape(join(folder, 'golden/refund-broken-item.tape.jsonl'), { format: 'har' })
   const [imported] = await importTapes(Buffer.from(text), { agent: 'refund' })
   expect(imported?.facts.format).toBe('har')
+  // What is to leave without contents never leaves with them.
+  const page = exportTape(join(folder, 'golden/refund-broken-item.tape.jsonl'), { format: 'html', content: false })
+  await expect(page).rejects.toThrow(TypeError)
 })
 
 test('tapes are held, released, pruned and removed, and a case is demoted', async () => {
