@@ -26,7 +26,7 @@ describe('fix, of a prompt', () => {
     const { code, stderr } = await project.harvest('fix', 'incident')
     expect([code, stderr]).toEqual([2, expect.stringContaining("fix incident --ok 'refund(amount: 25)'")])
     const good = await project.harvest('fix', 'incident', '--ok', 'refund(amount: 2500)')
-    expect([good.code, good.stderr]).toEqual([2, expect.stringContaining('it cannot tell the fixed agent')])
+    expect([good.code, good.stderr]).toEqual([2, expect.stringContaining('it cannot recognise a fix')])
   })
 
   it('says what changed, and asks no model without --live', async () => {

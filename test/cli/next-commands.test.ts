@@ -204,7 +204,7 @@ describe('whoever follows the messages of blame', () => {
     const cached = await run(limited)
     expect(cached).toMatchObject({
       code: 4,
-      stderr: expect.stringContaining('The cached forks ran other code') as string,
+      stderr: expect.stringContaining('The cached forks ran another version') as string,
     })
     for (const about of ['to count them anyway', 'to start again'])
       expect(await run(nextOf(cached.stderr, about, limited))).toMatchObject(decided)

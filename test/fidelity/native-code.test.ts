@@ -63,7 +63,7 @@ test('a replay refuses native code that it does not know, where it loads and whe
   expect(inRun.problems.map(({ message }) => message)).toEqual([expect.stringContaining('add-on not-loaded-yet')])
   expect(inRun.problems[0]?.facts.where?.['at']).toMatch(/native-code\.test\.ts:\d+/)
   await expect(guardLoading(async () => require(files.fresh) as unknown)).rejects.toThrow(
-    /Blocked native code during replay: add-on not-loaded-yet[^]*What it reaches is unknown/,
+    /Blocked native code during replay: add-on not-loaded-yet[^]*What it does is unknown/,
   )
   const loadedBefore = await replayTape(tape, agent(files.client))
   expect(loadedBefore.escapes).toMatchObject([{ kind: 'add-on', target: '@native/client', allowed: false }])

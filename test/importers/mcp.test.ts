@@ -202,6 +202,6 @@ describe('the log of an MCP server', () => {
 
   it('JSON Lines in which nobody asks are refused: who the client is, nothing tells', () => {
     const content = lines({ dir: '<', message: note('one') }, { dir: '<', message: note('two') })
-    expect(() => imported(content)).toThrow(/nothing in it tells who the client is/)
+    expect(() => imported(content)).toThrow(/its client is unknown/)
   })
 })
