@@ -68,6 +68,9 @@ async function record(agent: () => Promise<unknown>): Promise<Tape> {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'harvest-await-')))
   const recorder = createRecorder({ dir })
   await recorder.run({ agent: 'desk', id: 'run' }, agent)
+  // What it does after it returned is noted when it does it.
+  await sleep(100)
+  recorder.flush()
   return readTape(join(dir, 'run.tape.jsonl'))
 }
 
