@@ -6,7 +6,16 @@ export { decodeValue } from './decode-value.ts'
 export { keepBody } from './contents.ts'
 export { encodeFor, encodeValue, functionCode, type HiddenPart, isPlain } from './encode-value.ts'
 export { sizeCap } from './file.ts'
-export { begunFlag, branchFlag, contentsFlag, currentFlags, headersFlag, knownFlags, lateFlag, redactorFlag } from './flags.ts'
+export {
+  begunFlag,
+  branchFlag,
+  contentsFlag,
+  currentFlags,
+  headersFlag,
+  knownFlags,
+  lateFlag,
+  redactorFlag,
+} from './flags.ts'
 export type { OpenStep } from './parts.ts'
 export { isStartKnown, isTimed, keptReasons, outcomeNotCompared, readOutcome, type WrittenOutcome } from './shape.ts'
 export { betweenText, lateKey, lateRequestText, LateWorks } from './late.ts'

@@ -165,9 +165,7 @@ describe('harvest rerun', () => {
         /off tape {2}off tape, ok {2}not run\nrefund +2\/2 +100\.0 % +34\.2 % – 100\.0 % +2 +2 +0\nrefund: graded by --ok refund\(amount: 10\)\n/,
       ),
     ])
-    expect(graded.stdout).toContain(
-      '→ to answer unrecorded calls with your own functions: npx vitest-harvest rerun ',
-    )
+    expect(graded.stdout).toContain('→ to answer unrecorded calls with your own functions: npx vitest-harvest rerun ')
     const told = await rerun([...words, '--bad', 'refund(amount: 10)', '--json'])
     expect(rates(told.stdout).cases).toMatchObject([
       { passed: 0, offTape: 2, offTapeOk: 0, reasons: [{ code: 'HARVEST_NOT_RECORDED' }] },

@@ -1,4 +1,4 @@
-import mysql, { type Pool, type PoolConnection } from 'mysql2'
+import type { Pool, PoolConnection } from 'mysql2'
 import promises from 'mysql2/promise'
 import { client } from '../../../src/record/index.ts'
 
@@ -88,12 +88,4 @@ async function withCallbacks(pool: Pool): Promise<unknown> {
   await end.promise
   connection.release()
   return answers
-}
-
-/** One connection, which the driver opens at once. */
-export async function oneConnection(port: number): Promise<unknown> {
-  const connection = client(mysql.createConnection({ host: '127.0.0.1', port, user: 'root', database: 'shop' }))
-  const [rows] = await connection.promise().query('select ? as n', [7])
-  await connection.promise().end()
-  return rows
 }
