@@ -6,9 +6,6 @@ import type { Json, Step, Tape, TapeEvent } from '../tape/types.ts'
 import type { SameHosts } from './hosts-option.ts'
 import type { WireForm } from '../providers/index.ts'
 
-/** The kind of a part of a value that tapes do not hold. */
-export const hiddenPart = 'hidden part'
-
 /**
  * Classes of drift: differences that do not stop a replay, by what differs.
  *

@@ -1,6 +1,6 @@
 import { at, isList, isMap, without } from '../json/canonical.ts'
 import type { NotCompared } from '../match/redacted.ts'
-import { hiddenPart } from '../match/types.ts'
+import { hiddenPart } from '../match/hidden-part.ts'
 import type { RunOutcome } from '../match/types.ts'
 import type { Redactor } from '../privacy/index.ts'
 import { encodeFor, functionCode, type HiddenPart, type Json, type Tape } from '../tape/index.ts'

@@ -1,5 +1,5 @@
 import { neutralLine } from '../errors/index.ts'
-import { hiddenPart } from '../match/types.ts'
+import { hiddenPart } from '../match/hidden-part.ts'
 import type { CaseReport } from './channel.ts'
 
 /** One case of a run, as Vitest judged it. */
