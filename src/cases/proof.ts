@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Json } from '../tape/types.ts'
+import { codeOf } from './oracle-files.ts'
 import type { Case, ProvenChange } from './types.ts'
 
 const dayMs = 86_400_000
@@ -54,15 +54,16 @@ export function modelText(models: readonly string[]): string {
 }
 
 /**
- * What says which runs of a case are good, with a digest of it: the function the case names, or its outcome and baseline.
+ * What says which runs of a case are good, with a digest of it: the function the case names, with the files that it imports
+ * by relative paths, or its outcome and baseline.
  *
- * @returns ends with the digest, so that an edit of either makes it another one
+ * @returns ends with the digest, so that an edit of any of it makes it another one
  */
 export function judgedBy({ expect, oracle, outcome, baseline, match }: Case): string {
   if (oracle !== undefined) {
     const file = resolve(oracle.slice(0, oracle.lastIndexOf('#')))
-    const text = existsSync(file) ? readFileSync(file, 'utf8') : ''
-    return `${oracle} ${digest([expect, oracle, text])}`
+    const [own, ...imported] = codeOf(file)
+    return `${oracle} ${digest([expect, oracle, own?.[1] ?? '', ...imported])}`
   }
   return `outcome and baseline ${digest([expect, outcome, baseline, match])}`
 }

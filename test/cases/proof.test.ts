@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -82,6 +82,33 @@ describe('a proof in a case', () => {
     writeFileSync(join(folder, 'oracle.ts'), 'export const isRight = () => false\n')
     expect(new Set([missing, before, judgedBy(kase)]).size).toBe(3)
     expect(before).toMatch(/^\.\/oracle\.ts#isRight sha256-/)
+  })
+
+  test('is bound to what that function imports by relative paths, however deep', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'harvest-proof-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    vi.spyOn(process, 'cwd').mockReturnValue(folder)
+    onTestFinished(() => void vi.restoreAllMocks())
+    const kase = parseCase(`${head}oracle: ./oracle.ts#isRight\n`, 'refund.case.yaml')
+    mkdirSync(join(folder, 'grade'))
+    const files: Readonly<Record<string, string>> = {
+      'oracle.ts': `export {\n  isRight,\n} from './grade/index.js'\n`,
+      'grade/index.ts': `import limits from '../limits.json' with { type: 'json' }\nimport './loop'\n`,
+      'grade/loop.mts': `const { isRight } = await import("../oracle")\nrequire('./old.cjs')\n`,
+      'grade/old.cjs': 'module.exports = 1\n',
+      'limits.json': '{ "refund": 100 }\n',
+      'other.ts': 'export const other = 1\n',
+    }
+    for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text)
+    const before = judgedBy(kase)
+    expect(judgedBy(kase)).toBe(before)
+    for (const [file, text] of Object.entries(files)) {
+      writeFileSync(join(folder, file), `${text}\n`)
+      expect([file, judgedBy(kase) === before]).toEqual([file, file === 'other.ts'])
+      writeFileSync(join(folder, file), text)
+    }
+    renameSync(join(folder, 'grade/old.cjs'), join(folder, 'grade/older.cjs'))
+    expect(judgedBy(kase)).not.toBe(before)
   })
 
   test('names its models once each, sorted', () => {
