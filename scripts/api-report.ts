@@ -13,8 +13,12 @@ import {
 } from '@microsoft/api-extractor'
 import { type ApiItem, examples, reference, rootNames } from './library-reference.ts'
 
-const { exports } = JSON.parse(readFileSync('package.json', 'utf8')) as { exports: Readonly<Record<string, string>> }
-const doors = Object.entries(exports).filter(([, file]) => file.endsWith('.js'))
+const { exports } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+  exports: Readonly<Record<string, string | { readonly default: string }>>
+}
+const doors = Object.entries(exports)
+  .map(([door, target]) => [door, typeof target === 'string' ? target : target.default] as const)
+  .filter(([, file]) => file.endsWith('.js'))
 const isCheck = process.argv.includes('--check')
 const scratch = mkdtempSync('.dist-api-')
 process.on('exit', () => rmSync(scratch, { recursive: true, force: true }))

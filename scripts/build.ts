@@ -14,12 +14,15 @@ import { usingHelper } from './build-using.ts'
 if (process.env['HARVEST_TEST_BUILT'] === '1' && existsSync('dist')) process.exit()
 
 interface Manifest {
-  readonly exports: Readonly<Record<string, string>>
+  readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>
   readonly bin: Readonly<Record<string, string>>
 }
 
 /** What asks where it lies, or finds its own frames on a stack by the file they are in: each is a file of its own. */
 const apart = ['src/own-files.ts', 'src/doctor/probe/', 'src/seam/intercept/on-top.ts']
+
+/** What is loaded where there is no Node: one file, which shares none with code that asks for Node. */
+const nodeless = 'record/elsewhere'
 
 /** What help and the parser of the command line are made of, and what they share with all else. */
 const table = /\/src\/(?:cli\/(?:spec\/\w+|command|parse|help|exit)|(?:im|ex)porters\/types)\.ts$/
@@ -32,9 +35,12 @@ process.on('exit', () => {
 })
 
 const { bin, exports } = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest
-const doors = Object.values(exports).filter((file) => file.endsWith('.js'))
+const targets = Object.values(exports).flatMap((target) =>
+  typeof target === 'string' ? [target] : Object.values(target),
+)
+const doors = [...new Set(targets)].filter((file) => file.endsWith('.js'))
 
-const [isDeclared] = await Promise.all([declare(), bundle(), buildShell(`${next}/report/shell.json`)])
+const [isDeclared] = await Promise.all([declare(), bundle(), bundleNodeless(), buildShell(`${next}/report/shell.json`)])
 if (!isDeclared) process.exit(1)
 
 const reached = declarationsReached(doors.map((file) => file.replace('./dist', next).replace(/\.js$/, '.d.ts')))
@@ -67,7 +73,9 @@ function declare(): Promise<boolean> {
  * whole or not at all. Names of functions and classes stay: a stack still says where it was.
  */
 async function bundle(): Promise<void> {
-  const named = [...doors, ...Object.values(bin)].map((file) => file.replace(/^(?:\.\/)?dist\/|\.js$/g, ''))
+  const named = [...doors, ...Object.values(bin)]
+    .map((file) => file.replace(/^(?:\.\/)?dist\/|\.js$/g, ''))
+    .filter((name) => name !== nodeless)
   const alone = apart.map((part) =>
     part
       .replace(/^src\//, '')
@@ -111,6 +119,20 @@ async function bundle(): Promise<void> {
     if (holders.length !== 1 || others.length > 0)
       throw new Error(`${part} is not a file of its own: ${holders.length} files, with ${others.join(', ')}`)
   }
+}
+
+async function bundleNodeless(): Promise<void> {
+  const bundled = await rolldown({
+    input: `src/${nodeless}.ts`,
+    platform: 'neutral',
+    transform: { target: 'es2022' },
+    external: () => false,
+    onLog(level, log) {
+      throw new Error(`${level}: ${log.message}`)
+    },
+  })
+  await bundled.write({ file: `${next}/${nodeless}.js`, minify: { compress: false, mangle: false } })
+  await bundled.close()
 }
 
 /** The files, as absolute paths, that a user's compiler opens when it imports these. */
