@@ -56,7 +56,7 @@ describe('what commands compare with, once the code of an agent has changed', ()
     const { stdout } = await run('fork', 'refund', '--critical')
     return stdout.split('\n').filter((line) => /^(?:critical|no judged|nothing could)/.test(line))
   }
-  const critical = ['critical: 1, 3', 'no judged alternative changes the outcome: none', 'nothing could be judged: 5']
+  const critical = ['critical: 1, 3', 'no judged alternative changes the grade: none', 'nothing could be judged: 5']
   const notRefunded = ['fork', 'refund', '--step', '3', '--say', 'I refunded nothing.'] as const
   const late = ['fork', 'refund', '--step', '1', '--clock', '+2h'] as const
   const sameInput = ['patch', 'refund', '--step', '4', '--set', 'result.order_id=A-100'] as const
