@@ -304,7 +304,12 @@ describe('harvest fork', () => {
     ['nothing to fork at', ['paid'], 'fork needs --step <n>', 2],
     ['a step that is not there', ['paid', '--step', '9', '--result', '1'], '1 to 2', 2],
     ['a changed answer without its step', ['paid', '--result', '1'], '--step <n>', 2],
-    ['a mistyped key', ['paid', '--step', '1', '--set', 'result.amuont=1'], 'did you mean: amount', 2],
+    [
+      'a mistyped key',
+      ['paid', '--step', '1', '--set', 'result.amuont=1'],
+      "did you mean amount? --set 'result.amount=1'",
+      2,
+    ],
     ['an edit that finds nothing', ['paid', '--step', '1', '--edit', 's/26/1/'], 'HARVEST_FORK_EDIT', 2],
     [
       'a result that is no JSON',

@@ -120,7 +120,12 @@ describe('harvest patch', () => {
     ['nothing to set', ['paid'], 'patch needs --set', 2],
     ['no value', ['paid', '--set', 'result.amount'], 'path=value', 2],
     ['a step that is not there', ['paid', '--step', '9', '--set', 'result=1'], '1 to 2', 2],
-    ['a mistyped key', ['paid', '--step', '1', '--set', 'result.amuont=1'], 'did you mean: amount', 2],
+    [
+      'a mistyped key',
+      ['paid', '--step', '1', '--set', 'result.amuont=1'],
+      "did you mean amount? --set 'result.amount=1'",
+      2,
+    ],
     ['a path that is none', ['paid', '--step', '1', '--set', 'result..[=1'], 'HARVEST_PATCH_PATH', 2],
     ['code that was not recorded, live', ['paid', '--live', '--set', 'input.order_id=1'], 'HARVEST_CROSS_VERSION', 4],
   ])('%s is refused', async (_, args, message, exitCode) => {
