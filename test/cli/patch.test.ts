@@ -123,7 +123,7 @@ describe('harvest patch', () => {
     [
       'a mistyped key',
       ['paid', '--step', '1', '--set', 'result.amuont=1'],
-      "did you mean amount? --set 'result.amount=1'",
+      'did you mean amount? npx vitest-harvest patch paid --step 1 --set result.amount=1',
       2,
     ],
     ['a path that is none', ['paid', '--step', '1', '--set', 'result..[=1'], 'HARVEST_PATCH_PATH', 2],
