@@ -230,7 +230,7 @@ describe('a replay that polls', () => {
       Made instead: step 4, POST service/v1/threads/thread_1/runs/run_1/submit_tool_outputs
 
       The recorded steps after it were made with its answer.
-      → if it is still needed: make step 3 before that again
+      → if it is still needed: make step 3 before the steps that follow it
       → to see the recorded steps: npx vitest-harvest show a-tape
       → if the new behaviour is right: record the run again and promote the new tape
       (HARVEST_ORDER)",

@@ -278,7 +278,7 @@ describe('a problem says what, where, against which recorded call, and what to d
         Made instead: step 4, POST api.openai.com/v1/chat/completions
 
         The recorded steps after it were made with its answer.
-        → if it is still needed: make step 3 before that again
+        → if it is still needed: make step 3 before the steps that follow it
         → to see the recorded steps: npx vitest-harvest show refund
         → if the new behaviour is right: record the run again and promote the new tape
         (HARVEST_ORDER)"
@@ -336,7 +336,7 @@ describe('a problem says what, where, against which recorded call, and what to d
           now       no idea
 
         The recorded steps after it were made with its answer.
-        → if it is still needed: make step 2 before that again
+        → if it is still needed: make step 2 before the steps that follow it
         → to see the recorded steps: npx vitest-harvest show refund
         → if the new behaviour is right: record the run again and promote the new tape
         (HARVEST_DIVERGENCE)"

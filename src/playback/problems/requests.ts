@@ -84,7 +84,7 @@ function wentOnWithout(
     where: whereMade(place),
     detail: difference ? `${made}\n\n${showDifference(difference)}` : made,
     why: 'The recorded steps after it were made with its answer.',
-    fix: [`if it is still needed: make that request before the next steps`, seeSteps(place), anew],
+    fix: [`if it is still needed: make step ${missed.number} before the steps that follow it`, seeSteps(place), anew],
   })
 }
 
