@@ -159,7 +159,7 @@ describe('a replay of a cut answer', () => {
     const { tape } = await recorded(agents.all)
     const result = await replayTape(tape, agents.all)
     expect(result.problems.map(({ code }) => code)).toEqual(['HARVEST_BODY_CUT'])
-    expect(result.problems[0]!.message).toContain('The recorder keeps 1 MB of a body')
+    expect(result.problems[0]!.message).toContain('The recorder kept 1 MB of each body: its cap.')
   })
 
   test('becomes a case only when somebody accepts the cut', async () => {
