@@ -31,11 +31,10 @@ export type {
 } from './index.ts'
 
 /** Hands the function back. */
-export const tool = ((...given: readonly unknown[]) =>
-  typeof given[0] === 'string' ? given[1] : given[0]) as typeof door.tool
+export const tool = ((...given: readonly unknown[]) => functionIn(given)) as typeof door.tool
 
 /** Hands the function back. */
-export const retriever: typeof door.retriever = tool
+export const retriever = ((...given: readonly unknown[]) => functionIn(given)) as typeof door.retriever
 
 /** Hands the tools back. */
 export const tools: typeof door.tools = (given) => given
@@ -85,6 +84,11 @@ export const createRecorder: typeof door.createRecorder = ({ enabled = true, onW
     lastTape: undefined,
     stats,
   }
+}
+
+/** A name may stand before the function. */
+function functionIn([first, second]: readonly unknown[]): unknown {
+  return typeof first === 'string' ? second : first
 }
 
 function handle(id: string): RunHandle {
