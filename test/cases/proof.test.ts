@@ -33,6 +33,15 @@ function counts(proven: readonly ProvenChange[], change: Partial<typeof facts> =
   return validProofs(kase, { ...facts, ...change }).length
 }
 
+/** A case with an oracle, in a folder of its own that is the current one until the test is over. */
+function withOracle() {
+  const folder = mkdtempSync(join(tmpdir(), 'harvest-proof-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  vi.spyOn(process, 'cwd').mockReturnValue(folder)
+  onTestFinished(() => void vi.restoreAllMocks())
+  return { folder, kase: parseCase(`${head}oracle: ./oracle.ts#isRight\n`, 'refund.case.yaml') }
+}
+
 describe('a proof in a case', () => {
   test('is written and read as it is, and leaves the rest of the file alone', () => {
     const text = updateCase(head, { proven: [proof] })
@@ -71,11 +80,7 @@ describe('a proof in a case', () => {
   })
 
   test('is bound to the text of the function that judged it', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'harvest-proof-'))
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-    vi.spyOn(process, 'cwd').mockReturnValue(folder)
-    onTestFinished(() => void vi.restoreAllMocks())
-    const kase = parseCase(`${head}oracle: ./oracle.ts#isRight\n`, 'refund.case.yaml')
+    const { folder, kase } = withOracle()
     const missing = judgedBy(kase)
     writeFileSync(join(folder, 'oracle.ts'), 'export const isRight = () => true\n')
     const before = judgedBy(kase)
@@ -85,11 +90,7 @@ describe('a proof in a case', () => {
   })
 
   test('is bound to what that function imports by relative paths, however deep', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'harvest-proof-'))
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-    vi.spyOn(process, 'cwd').mockReturnValue(folder)
-    onTestFinished(() => void vi.restoreAllMocks())
-    const kase = parseCase(`${head}oracle: ./oracle.ts#isRight\n`, 'refund.case.yaml')
+    const { folder, kase } = withOracle()
     mkdirSync(join(folder, 'grade'))
     const files: Readonly<Record<string, string>> = {
       'oracle.ts': `export {\n  isRight,\n} from './grade/index.js'\n`,

@@ -31,9 +31,8 @@ function factsOf({ tape, run }: Opened): Readonly<Record<string, string>> {
   const { commit = 'unknown', dirty, models = [], prompt, tools, node = 'unknown' } = pinsOf(tape)
   const { header, close } = tape
   const { steps, spending } = run
-  const count = (number: number): string => grouped(number)
   const tokens = (sum: number | undefined): string =>
-    sum === undefined ? 'unknown' : `${spending.untold > 0 ? 'at least ' : ''}${count(sum)}`
+    sum === undefined ? 'unknown' : `${spending.untold > 0 ? 'at least ' : ''}${grouped(sum)}`
   return {
     agent: header.agent,
     input: header.input === undefined ? 'none' : JSON.stringify(header.input),
@@ -44,8 +43,8 @@ function factsOf({ tape, run }: Opened): Readonly<Record<string, string>> {
     tools: tools ?? 'none',
     node,
     recorder: header.recorder,
-    steps: count(steps.length),
-    'model calls': count(spending.modelCalls),
+    steps: grouped(steps.length),
+    'model calls': grouped(spending.modelCalls),
     'tokens in': tokens(spending.inputTokens),
     'tokens out': tokens(spending.outputTokens),
     cost: costText(spending, close?.usage).replace('cost ', ''),
