@@ -45,7 +45,7 @@ export interface LiveModel {
 }
 
 export async function openModel(): Promise<LiveModel> {
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     const body: Buffer[] = []
     request.on('data', (chunk: Buffer) => body.push(chunk))
     request.on('end', () => {
