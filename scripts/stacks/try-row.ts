@@ -24,9 +24,9 @@ export default defineConfig({
 const record = `import { createRecorder } from 'vitest-harvest/record'
 
 const recorder = createRecorder()
-const { agent } = await import('./agent.js')
-const input = JSON.parse(process.env.STACK_INPUT)
-const answer = await recorder.run({ agent: 'stack', input, id: 'recorded' }, () => agent(input))
+const { agent, through = (input, work) => work(input) } = await import('./agent.js')
+const work = (input) => recorder.run({ agent: 'stack', input, id: 'recorded' }, () => agent(input))
+const answer = await through(JSON.parse(process.env.STACK_INPUT), work)
 console.log(JSON.stringify(answer))
 process.exit(0)
 `
@@ -54,7 +54,8 @@ export async function tryRow(
   await prepare(row, dir)
   const packages = Object.fromEntries(row.install.map((spec) => [nameOf(spec), installedVersion(dir, nameOf(spec))]))
   const world = await startWorld(row)
-  const recorded = await run(dir, 'node', ['src/record.js'], { ...env, STACK_INPUT: JSON.stringify(world.input) })
+  const recording = { ...env, STACK_INPUT: JSON.stringify(world.input), STACK_QUEUE: `${world.queue ?? ''}` }
+  const recorded = await run(dir, 'node', ['src/record.js'], recording)
   await world.close()
   if (recorded.code !== 0) throw new RowFailure(`the agent does not run: ${recorded.text.slice(-1500)}`)
   const tape = readTape(join(dir, 'recordings/inbox'))

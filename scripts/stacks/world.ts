@@ -24,13 +24,16 @@ export interface Canary {
 interface World {
   /** What the agent is called with: its addresses. */
   readonly input: object
+  /** Port of the server of its queue. */
+  readonly queue?: number
   close(): Promise<void>
   /** To be called after `close`: listens on the same ports. A model answers there, so that an agent that is live would be green. */
   canary(): Promise<Canary>
 }
 
 /** Starts it on free ports of this machine. */
-export async function startWorld({ server }: StackRow): Promise<World> {
+export async function startWorld({ server, queue }: StackRow): Promise<World> {
+  if (queue !== undefined) return queueWorld(queue)
   if (server === undefined) return modelWorld()
   return server === 'realtime' ? realtimeWorld() : databaseWorld(server)
 }
@@ -54,6 +57,21 @@ async function modelWorld(): Promise<World> {
     async canary() {
       const canary = await listen({ mind, port: Number(new URL(base).port), h2port: Number(new URL(h2base).port) })
       return { reached: () => canary.seen.length, close: () => canary.close() }
+    },
+  }
+}
+
+/** Models, and beside them a server of Debian for the jobs. */
+async function queueWorld(name: 'postgres' | 'redis'): Promise<World> {
+  const folder = mkdtempSync(join(tmpdir(), 'harvest-queue-'))
+  const [models, { port, stop }] = [await modelWorld(), await debianServers(folder)[name]()]
+  return {
+    ...models,
+    queue: port,
+    async close() {
+      await models.close()
+      await stop()
+      rmSync(folder, { recursive: true })
     },
   }
 }
