@@ -1,6 +1,6 @@
 import { neutralLine } from '../errors/index.ts'
 import { counted, grouped } from '../errors/words.ts'
-import { duration } from '../report/describe.ts'
+import { duration, kindOfStep } from '../report/describe.ts'
 import { outcomeText } from '../report/end.ts'
 import { foldText } from '../report/fold.ts'
 import type { Json, Tape } from '../tape/index.ts'
@@ -52,7 +52,7 @@ function ruleLines(session: DebugSession): readonly string[] {
 
 /** `10 steps (5 model, 5 tool)`. */
 function countsText(steps: readonly DebugStep[]): string {
-  const counts = Map.groupBy(steps, (step) => wordsOf(step).kind)
+  const counts = Map.groupBy(steps, ({ event }) => kindOfStep(event))
   const parts = [...counts].map(([kind, list]) => `${grouped(list.length)} ${kind}`)
   return steps.length === 0 ? 'no steps' : `${counted(steps.length, 'step')} (${parts.join(', ')})`
 }

@@ -2,7 +2,7 @@ import type { Body, Chunk, ExchangeEvent, HeaderPair, PushEvent } from '../tape/
 import { decodeBody } from '../wire/decode.ts'
 import { continuedRun, readLook } from './dialect.ts'
 import { exchangeOfPush, pushedToolCalls } from './realtime.ts'
-import { readModelRequest, readWrittenRequest } from './request.ts'
+import { isModelRequest, readModelRequest, readWrittenRequest } from './request.ts'
 import { readKeptResponse } from './response.ts'
 import type { Dialect, ModelCall, ModelRequest } from './types.ts'
 
@@ -34,6 +34,16 @@ export function readModelCall(event: ExchangeEvent): ModelCall | undefined {
   const known = read.get(event) ?? readFresh(event) ?? 'none'
   read.set(event, known)
   return known === 'none' ? undefined : known
+}
+
+/** Whether {@link readModelCall} finds one. Reads no more of the exchange than that takes. */
+export function isModelCall(event: ExchangeEvent): boolean {
+  const known = read.get(event)
+  if (known !== undefined) return known !== 'none'
+  if (event.via === 'stdio') return false
+  return (
+    isModelRequest({ method: event.method, url: event.url, body: requestText(event) }) || readPoll(event) !== undefined
+  )
 }
 
 function readFresh(event: ExchangeEvent): ModelCall | undefined {

@@ -40,15 +40,27 @@ export function readWrittenRequest(request: SentRequest): ModelRequest | undefin
   return read(request, (_dialect, _address, _url, body) => body)
 }
 
-function read({ method, url, body: text }: SentRequest, spell: typeof spelled): ModelRequest | undefined {
+/** Whether this is a model call, without taking it apart: a fraction of the time of a long conversation. */
+export function isModelRequest(request: SentRequest): boolean {
+  return spokenIn(request) !== undefined
+}
+
+function read(request: SentRequest, spell: typeof spelled): ModelRequest | undefined {
+  const spoken = spokenIn(request)
+  if (spoken === undefined) return undefined
+  const { dialect, address, body } = spoken
+  return { dialect, ...takeApart(dialect, address, spell(dialect, address, request.url, body)) }
+}
+
+function spokenIn({ method, url, body: text }: SentRequest) {
   // What is said over a WebSocket is asked as well.
   if (!['POST', 'SEND', 'SEND_BINARY'].includes(method.toUpperCase())) return undefined
   const written = parseJson(text)
   if (!isMap(written)) return undefined
-  const named = withGeminiNames(url, written)
+  const body = withGeminiNames(url, written)
   const address = readAddress(url)
-  const dialect = dialectOf(address, named)
-  return dialect && { dialect, ...takeApart(dialect, address, spell(dialect, address, url, named)) }
+  const dialect = dialectOf(address, body)
+  return dialect && { dialect, address, body }
 }
 
 function takeApart(dialect: Dialect, address: Address, body: JsonMap): Parts {

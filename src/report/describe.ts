@@ -5,6 +5,7 @@ import {
   type Dialect,
   type ModelCall,
   readMcpCall,
+  isModelCall,
   isUnderWay,
   readModelCall,
   type ToolCall,
@@ -55,6 +56,12 @@ export function describeStep(step: Step): DescribedStep {
   const { n, at: atMs, site } = step
   const common = { n, atMs, ...(site === undefined ? {} : { site }) }
   return step.kind === 'exchange' ? { ...common, ...exchange(step) } : { ...common, ...call(step) }
+}
+
+/** What a step was: of a long run much sooner told than all that {@link describeStep} says. */
+export function kindOfStep(step: Step): DescribedStep['kind'] {
+  if (step.kind !== 'exchange') return step.kind
+  return isModelCall(step) ? 'model' : message(step).kind
 }
 
 /** How a run ended, in one line. */

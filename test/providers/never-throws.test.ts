@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
   inOneSpelling,
+  isModelCall,
   readMcpCall,
   readModelCall,
   readModelRequest,
@@ -198,6 +199,8 @@ test('for every request body: reading it does not throw, and every field of it i
     fc.property(fc.constantFrom(...paths), value, (path, body) => {
       const [text, url] = [JSON.stringify(body), `https://any.example${path}`]
       const request = readModelRequest({ method: 'POST', url, body: text })
+      // Told the same by whoever does not take it apart.
+      expect(isModelCall(exchange(url, body))).toBe(request !== undefined)
       if (request === undefined) return
       toolResultsIn(request)
       // In one spelling, and as it was written.

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { CallsOnce } from '../../src/providers/counted.ts'
-import { readModelCall } from '../../src/providers/index.ts'
+import { isModelCall, readModelCall } from '../../src/providers/index.ts'
 import type { ModelCall } from '../../src/providers/index.ts'
 import type { Json } from '../../src/tape/types.ts'
 import { exchange } from './bodies.ts'
@@ -9,7 +9,11 @@ const openai = 'https://api.openai.com/v1'
 
 function poll(url: string, answer: Json | string, n = 1): ModelCall | undefined {
   const { request: _, ...event } = exchange(url, {}, answer)
-  return readModelCall({ ...event, n, method: 'GET', request: { headers: [] } })
+  const look = { ...event, n, method: 'GET', request: { headers: [] } }
+  const isCall = isModelCall(look)
+  const call = readModelCall(look)
+  expect(isCall).toBe(call !== undefined)
+  return call
 }
 
 const run = { id: 'run_1', object: 'thread.run', model: 'm-5', status: 'in_progress', usage: null }
