@@ -34,13 +34,16 @@ export class Endings {
 
   /** Whether a word, in capitals or not and with signs between its parts, may end before `end`; quotes may follow it. */
   mayStand(text: Uint8Array, end: number): boolean {
+    const next = this.#next
     let at = end - 1
-    const [first, last] = [Math.max(0, at - around), Math.max(0, at - longest)]
+    const first = Math.max(0, at - around)
+    const last = Math.max(0, at - longest)
     while (at > first && isAround[text[at]!] === 1) at--
-    for (let state = start; at >= last; at--) {
+    let state: number = start
+    for (; at >= last; at--) {
       const code = text[at]!
       if (isBetween[code] === 1) continue
-      state = this.#next[state * letters + letterOf(code)]!
+      state = next[state * letters + (code & (letters - 1))]!
       if (state <= whole) return state === whole
     }
     return false

@@ -25,8 +25,9 @@ export function namedTriggers(names: NameTable): readonly Trigger[] {
 
 const isBetween = new Uint8Array(128)
 for (const character of ' \t\n\r*`"\'\\]') isBetween[character.charCodeAt(0)] = 1
-const isName = new Uint8Array(128)
-for (let code = 0; code < 128; code++) if (/[\w.-]/.test(String.fromCharCode(code))) isName[code] = 1
+const [isName, isQueryName] = [/[\w.-]/, /[\w.[\]-]/].map((allowed) =>
+  Uint8Array.from({ length: 128 }, (_, code) => (allowed.test(String.fromCharCode(code)) ? 1 : 0)),
+) as [Uint8Array, Uint8Array]
 
 const [dash, dot, backslash, space] = ['-', '.', '\\', ' '].map((character) => character.charCodeAt(0)) as [
   number,
@@ -112,7 +113,7 @@ function endsText(text: string, start: number): boolean {
 function queryName(text: string, sign: number): string | undefined {
   if (text[sign] !== '=') return undefined
   let start = sign
-  while (start > 0 && sign - start < 64 && /[\w.[\]-]/.test(text[start - 1]!)) start--
+  while (start > 0 && sign - start < 64 && isQueryName[text.charCodeAt(start - 1)] === 1) start--
   const before = text[start - 1]
   if (start === sign || (before !== '?' && before !== '&')) return undefined
   return text.slice(start, sign)

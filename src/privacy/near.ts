@@ -85,10 +85,11 @@ export function nearTriggers(isOn: (kind: string) => boolean): readonly Trigger[
 }
 
 function triggerOf({ kind = 'secret', anchor, pattern, holds, skip = 0 }: Near): Trigger {
+  const isWord = /^[a-z]/.test(anchor)
   return {
     text: anchor,
     at(text, index, found: TextRange[]) {
-      if (/^[a-z]/.test(anchor) && !beginsToken(text, index)) return 0
+      if (isWord && !beginsToken(text, index)) return 0
       pattern.lastIndex = index
       const match = pattern.exec(text)
       if (match === null) return skip === 0 ? 0 : index + skip

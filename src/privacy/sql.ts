@@ -16,7 +16,9 @@ const mostParams = 1_024
 export function sqlTriggers(names: NameTable): readonly Trigger[] {
   const read = readerOf(names)
   return [
-    ...keys.map((key): Trigger => ({ text: key, group, at: (...place) => afterKey(read, key, ...place) })),
+    ...keys.map(
+      (key): Trigger => ({ text: key, group, at: (text, index, found) => afterKey(read, key, text, index, found) }),
+    ),
     ...[',[', ', [', ',{', ', {'].map(
       (head): Trigger => ({ text: head, group, at: behindText(read, head.length - 1) }),
     ),
@@ -33,9 +35,11 @@ const shortQuery = 1_024
 function readerOf(names: NameTable): Reader {
   const known = new Map<string, ReadonlyMap<string, NameClass> | undefined>()
   return (raw, escapes) => {
+    // Most texts before a list or an object are no query: a look tells.
+    if (!/[?$:@]/.test(raw)) return undefined
     const key = `${escapes}${raw}`
     if (known.has(key)) return known.get(key)
-    const sql = /[?$:@]/.test(raw) ? plainOf(raw, escapes) : undefined
+    const sql = plainOf(raw, escapes)
     const named = sql === undefined ? undefined : namedParams(names, sql)
     if (known.size >= queriesCap) known.clear()
     if (raw.length <= shortQuery) known.set(key, named)
@@ -52,17 +56,26 @@ function behindText(read: Reader, length: number): Trigger['at'] {
     text.charCodeAt(index - 1) === quote ? paramsOf(read, text, index, index + length, found) : 0
 }
 
-const beforeKey = /\\*",\s{0,32}\\*"$/
-const afterKeyPattern = /\\*"\s?:\s{0,4}(?=[[{])/y
-
+/** `"…","params":[`: behind the key and before it, sign by sign, as schemas of tools have such keys by the hundred. */
 function afterKey(read: Reader, key: string, text: string, index: number, found: TextRange[]): number {
-  afterKeyPattern.lastIndex = index + key.length
-  const rest = afterKeyPattern.exec(text)?.[0]
-  if (rest === undefined) return 0
-  const head = beforeKey.exec(text.slice(Math.max(0, index - 64), index))?.[0]
-  if (head === undefined) return 0
-  const comma = index - head.length + head.indexOf(',')
-  return paramsOf(read, text, comma, index + key.length + rest.length, found)
+  if (text.charCodeAt(index - 1) !== quote) return 0
+  let open = index + key.length
+  while (text.charCodeAt(open) === backslash) open++
+  if (text.charCodeAt(open++) !== quote) return 0
+  if (isSpace(text, open)) open++
+  if (text.charCodeAt(open++) !== colon) return 0
+  while (isSpace(text, open)) open++
+  if (text[open] !== '[' && text[open] !== '{') return 0
+  let comma = index - 2
+  while (text.charCodeAt(comma) === backslash) comma--
+  while (isSpace(text, comma)) comma--
+  if (text[comma] !== ',' || text.charCodeAt(comma - 1) !== quote) return 0
+  return paramsOf(read, text, comma, open, found)
+}
+
+function isSpace(text: string, at: number): boolean {
+  const code = text.charCodeAt(at)
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
 }
 
 /** @param end - behind the quote that ends the query */
@@ -84,10 +97,8 @@ function paramsOf(read: Reader, text: string, end: number, open: number, found: 
 
 function openingQuote(text: string, end: number, escapes: number): number | undefined {
   const least = Math.max(0, end - longest)
-  for (let at = text.lastIndexOf('"', end - 1); at >= least; at = text.lastIndexOf('"', at - 1)) {
-    if (backslashesBefore(text, at) <= escapes) return at + 1
-    if (at === 0) break
-  }
+  for (let at = end - 1; at >= least; at--)
+    if (text.charCodeAt(at) === quote && backslashesBefore(text, at) <= escapes) return at + 1
   return undefined
 }
 
@@ -273,8 +284,8 @@ function nameOf(text = ''): string | undefined {
 
 function backslashesBefore(text: string, at: number): number {
   let count = 0
-  while (count < 64 && text.charCodeAt(at - 1 - count) === 0x5c) count++
+  while (count < 64 && text.charCodeAt(at - 1 - count) === backslash) count++
   return count
 }
 
-const quote = 0x22
+const [quote, backslash, colon] = [0x22, 0x5c, 0x3a]

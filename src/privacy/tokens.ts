@@ -222,7 +222,8 @@ function dotted(): Trigger[] {
     ...[...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'].map(
       (letter): Trigger => ({
         text: `${letter}_`,
-        at: (text, index, found) => (text[index - 26] === '2' ? (tried(ngrok, text, index - 26, found), 0) : 0),
+        at: (text, index, found) =>
+          text.charCodeAt(index - 26) === 0x32 ? (tried(ngrok, text, index - 26, found), 0) : 0,
       }),
     ),
   ]

@@ -23,6 +23,9 @@ interface Entry {
   readonly codes: Uint8Array
   /** Where in its text the pair stands by which it is found. */
   readonly offset: number
+  /** Its characters beside the pair, which tell most other words apart; 0 where it has none. */
+  readonly before: number
+  readonly after: number
   /** Number of the trigger, or of the first of its group. */
   readonly nth: number
   readonly behind: Endings | undefined
@@ -57,7 +60,9 @@ export class Walk {
       const offset = rarestPair(text)
       const pair = (text.charCodeAt(offset) << 7) | text.charCodeAt(offset + 1)
       if (this.#table[pair] === 0) this.#table[pair] = this.#lists.push([]) - 1
-      this.#lists[this.#table[pair]!]!.push({ at: trigger.at, codes: Buffer.from(text), offset, nth, behind })
+      const [before, after] = [offset === 0 ? 0 : text.charCodeAt(offset - 1), text.charCodeAt(offset + 2) || 0]
+      const codes: Uint8Array = Buffer.from(text)
+      this.#lists[this.#table[pair]!]!.push({ at: trigger.at, codes, offset, before, after, nth, behind })
     })
     this.#gates = this.#lists.map(([first, ...others]) =>
       others.every(({ behind }) => behind === first?.behind) ? first?.behind : undefined,
@@ -90,8 +95,12 @@ export class Walk {
 
   #try(text: string, pair: number, list: number, found: TextRange[]): void {
     const entries = this.#lists[list]!
+    const [before, after] = [text.charCodeAt(pair - 1), text.charCodeAt(pair + 2)]
     for (let at = 0; at < entries.length; at++) {
-      const { codes, offset, nth, at: look } = entries[at]!
+      const entry = entries[at]!
+      if (entry.before !== 0 && entry.before !== before) continue
+      if (entry.after !== 0 && entry.after !== after) continue
+      const { codes, offset, nth, at: look } = entry
       const index = pair - offset
       if (index < this.#goOn[nth]! || !stands(codes, text, index)) continue
       const next = look(text, index, found)
