@@ -1,4 +1,5 @@
-import { basename, dirname, join, relative, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
+import { here } from '../errors/here.ts'
 import type { BlameEstimate } from '../blame/run-blame.ts'
 import { type Case, expectedError, requireTapeFile } from '../cases/index.ts'
 import { neutralLine } from '../errors/index.ts'
@@ -163,8 +164,7 @@ export function stepsAfterBlame({ file, case: kase }: FoundRun, given: CommandIn
 /** A tape of the inbox by its name, any other by its path. */
 export function tapeWord(file: string, dir = 'recordings'): string {
   const isInbox = dirname(resolve(file)) === resolve(recordingsFolder(dir), 'inbox')
-  const near = relative(process.cwd(), file)
-  return shellWord(isInbox ? basename(file, '.tape.jsonl') : near.startsWith('..') ? resolve(file) : near)
+  return shellWord(isInbox ? basename(file, '.tape.jsonl') : here(file))
 }
 
 /** For the folder that holds both parts, also where one of them was listed alone. */

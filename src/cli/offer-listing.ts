@@ -1,4 +1,4 @@
-import { relative } from 'node:path'
+import { here } from '../errors/here.ts'
 import { unattended } from '../provenance/unattended.ts'
 import { addProgram, manifestOf } from '../recordings/index.ts'
 import type { Tape } from '../tape/index.ts'
@@ -25,7 +25,7 @@ export async function offerListing({ header }: Tape, name: string | undefined, s
     screen.note(`→ to replay it unasked, put this into a package.json: ${programLine(key, argv)}`)
     return
   }
-  const shownFile = relative('.', file) || file
+  const shownFile = here(file)
   screen.note(`Tapes may come from elsewhere: harvest replays their programs unasked only when the project lists them.`)
   screen.note(`  command  ${shownCommand(argv)}`)
   if (await askYesNo(`List it in ${shownFile}?`))

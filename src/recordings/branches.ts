@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs'
-import { basename, dirname, isAbsolute, join, relative } from 'node:path'
+import { basename, dirname, isAbsolute, join } from 'node:path'
+import { here } from '../errors/here.ts'
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import { readTapeHeader } from '../tape/index.ts'
 import { filesBelow } from './files.ts'
@@ -61,7 +62,7 @@ export class Branches {
     this.refuseUnread(gone)
     const branches = this.of(file, gone)
     if (branches.length === 0) return
-    const named = branches.map((branch) => neutralLine(seen(branch), 200))
+    const named = branches.map((branch) => neutralLine(here(branch), 200))
     throw new HarvestError('HARVEST_RECORDINGS_BRANCHES', {
       what: 'The tape has branches, so it stays',
       where: { tape: file, branches: named.join(', ') },
@@ -114,9 +115,4 @@ function looking<T>(folder: string, look: () => T): T {
       { cause: error },
     )
   }
-}
-
-function seen(file: string): string {
-  const short = relative('.', file)
-  return short.startsWith('..') ? file : short
 }

@@ -1,5 +1,6 @@
-import { dirname, join, relative } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Case } from '../cases/index.ts'
+import { here } from '../errors/here.ts'
 import { neutralLine } from '../errors/index.ts'
 import {
   type Imported,
@@ -112,15 +113,4 @@ function stepsText({ steps, draws }: Run): string {
   const counts = Map.groupBy(reads, ([kind]) => kind)
   const drawn = [...counts].map(([kind, list]) => `${grouped(list.length)} ${kind}`)
   return `${counted(steps.length, 'step')} (${parts.join(', ')})${drawn.length === 0 ? '' : `; draws: ${drawn.join(', ')}`}`
-}
-
-/** A path as seen from the current folder when that is shorter. */
-export function here(file: string): string {
-  const short = relative('.', file)
-  return short.startsWith('..') ? file : short
-}
-
-/** A path from the current folder, safe to print, whole. */
-export function printedPath(file: string): string {
-  return neutralLine(relative('.', file), Infinity)
 }

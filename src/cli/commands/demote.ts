@@ -1,8 +1,7 @@
-import { relative } from 'node:path'
+import { here, printedPath } from '../../errors/here.ts'
 import { shellWord } from '../../errors/words.ts'
 import { closeOf, demote, holdOf } from '../../recordings/index.ts'
 import { demoteSpec } from '../spec/manage.ts'
-import { printedPath } from '../../report/head.ts'
 import type { Command } from '../command.ts'
 import { exit } from '../exit.ts'
 
@@ -11,8 +10,8 @@ export const demoteCommand: Command = {
   ...demoteSpec,
   run(given, screen) {
     const { tapeFile, wasThere, removed } = demote(given.value('dir') ?? 'recordings', given.args[0] ?? '')
-    const tape = relative('.', tapeFile)
-    const gone = removed.map((file) => relative('.', file))
+    const tape = here(tapeFile)
+    const gone = removed.map((file) => here(file))
     const { retention } = closeOf(tapeFile) ?? {}
     if (given.has('json')) {
       screen.json({ tape, removed: gone, ...(retention !== undefined && { retention }) })

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { relative, resolve } from 'node:path'
+import { resolve } from 'node:path'
+import { here } from '../../errors/here.ts'
 import type { FixAnswer } from '../../blame/fix-task.ts'
 import { type Case, requireTapeFile } from '../../cases/index.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
@@ -184,7 +185,7 @@ function askWrite(screen: Screen): Promise<boolean> {
 }
 
 function printWritten({ caseFile, tapeFile }: PreparedFix, screen: Screen): void {
-  const files = [caseFile, tapeFile].map((file) => shellWord(relative('.', file))).join(' ')
+  const files = [caseFile, tapeFile].map((file) => shellWord(here(file))).join(' ')
   screen.line('\nwritten')
   screen.line('→ to run it: npx vitest run')
   screen.line(`→ to commit it, together with the fix: git add ${files}`)
@@ -209,9 +210,7 @@ function asJson(answer: FixAnswer, choice: Choice, shown: Shown, replacement: Pr
     withFix: { verdict: 'same', exact: shown.isExact },
     withoutFix: shown.without ?? null,
     tried: shown.tried,
-    written: isWritten
-      ? { case: relative('.', replacement.caseFile), tape: relative('.', replacement.tapeFile) }
-      : null,
+    written: isWritten ? { case: here(replacement.caseFile), tape: here(replacement.tapeFile) } : null,
     text: replacement.text,
   }
 }

@@ -1,7 +1,6 @@
-import { relative } from 'node:path'
+import { here, printedPath } from '../../errors/here.ts'
 import { findTape, holdOfTape, placeHold, releaseHold } from '../../recordings/index.ts'
 import { holdSpec, releaseSpec } from '../spec/manage.ts'
-import { printedPath } from '../../report/head.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
 import { usage } from '../parse.ts'
@@ -28,7 +27,7 @@ export const releaseCommand: Command = {
 /** Places a hold for a reason, or takes it off without one. */
 function change(given: CommandInput, reason: string | undefined, screen: Screen): number {
   const recordings = given.value('dir') ?? 'recordings'
-  const file = relative('.', findTape(recordings, given.args[0] ?? '', { isExact: true }))
+  const file = here(findTape(recordings, given.args[0] ?? '', { isExact: true }))
   if (reason === undefined) releaseHold(recordings, file)
   else placeHold(recordings, file, reason)
   const hold = holdOfTape(file)

@@ -1,6 +1,7 @@
 import { grouped } from '../../errors/words.ts'
 import { existsSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
+import { here } from '../../errors/here.ts'
 import { neutralLine } from '../../errors/index.ts'
 import {
   outcomeOf,
@@ -72,7 +73,7 @@ function asJson({ tapes, unreadable, more, total, note }: TapeList, dir: string)
       return {
         ...facts,
         outcome: outcome ?? state,
-        file: relative(process.cwd(), file),
+        file: here(file),
         place,
         pins: defined({ commit }),
         ...tokensOf(tape),
@@ -173,7 +174,7 @@ function printTable(tapes: readonly ListedTape[], dir: string, screen: Screen): 
           .map((id) => neutralLine(id, 60))
           .join(', '),
     },
-    { head: 'tape', cell: ({ file }) => neutralLine(relative(process.cwd(), file), 400) },
+    { head: 'tape', cell: ({ file }) => neutralLine(here(file), 400) },
   ]
   const rows = tapes.map((tape) => columns.map(({ cell }) => cell(tape)))
   const shown = columns

@@ -1,4 +1,5 @@
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
+import { here } from '../../errors/here.ts'
 import { chooseJudging } from '../../blame/choose-oracle.ts'
 import { parseExpectation } from '../../blame/expectation.ts'
 import { gradeRecorded } from '../../blame/grade-task.ts'
@@ -231,8 +232,4 @@ function outcomeIn(text: string): Json {
       `put a text in quotes of its own: --outcome '"refunded"'`,
     ])
   }
-}
-
-function here(file: string): string {
-  return relative('.', join(file))
 }

@@ -1,9 +1,8 @@
-import { relative } from 'node:path'
+import { here, printedPath } from '../../errors/here.ts'
 import { neutralLine } from '../../errors/index.ts'
 import { type ListedTape, type Pruned, pruneTapes } from '../../recordings/index.ts'
 import { choose } from '../choose.ts'
 import { pruneSpec } from '../spec/manage.ts'
-import { printedPath } from '../../report/head.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
 import { parseSpan } from '../../report/moments.ts'
@@ -64,8 +63,4 @@ function why({ retention, until, startedAt }: ListedTape): string {
   return neutralLine(
     `  ${retention ?? 'no class'}, ${until === undefined ? `started ${startedAt ?? 'at an unknown time'}` : `until ${until}`}`,
   )
-}
-
-function here(file: string): string {
-  return relative('.', file)
 }

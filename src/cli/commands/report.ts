@@ -1,6 +1,6 @@
 import { basename, join, resolve, sep } from 'node:path'
+import { here } from '../../errors/here.ts'
 import { neutralLine } from '../../errors/index.ts'
-import { here } from '../../report/head.ts'
 import { pageOf } from '../../report/view/page.ts'
 import type { GoldenData, ReportData } from '../../report/view/types.ts'
 import type { Screen } from '../../report/output.ts'

@@ -1,7 +1,6 @@
-import { relative } from 'node:path'
+import { here, printedPath } from '../../errors/here.ts'
 import { shellWord } from '../../errors/words.ts'
 import { findTape, removeForGood } from '../../recordings/index.ts'
-import { printedPath } from '../../report/head.ts'
 import { askYesNo, canAsk } from '../ask.ts'
 import { rmSpec } from '../spec/manage.ts'
 import type { Command } from '../command.ts'
@@ -13,7 +12,7 @@ export const rmCommand: Command = {
   ...rmSpec,
   async run(given, screen) {
     const recordings = given.value('dir') ?? 'recordings'
-    const files = [...new Set(given.args.map((word) => relative('.', findTape(recordings, word, { isExact: true }))))]
+    const files = [...new Set(given.args.map((word) => here(findTape(recordings, word, { isExact: true }))))]
     if (!given.has('yes')) {
       if (!canAsk()) {
         throw usage(rmCommand, 'HARVEST_CLI_ARGUMENT', 'rm removes for good, and there is no terminal to ask at', [

@@ -1,4 +1,4 @@
-import { relative } from 'node:path'
+import { printedPath } from '../../errors/here.ts'
 import type { FixAnswer, FixRun } from '../../blame/fix-task.ts'
 import type { Case } from '../../cases/index.ts'
 import { neutral, neutralLine } from '../../errors/index.ts'
@@ -66,9 +66,9 @@ export function printShown({ index, ok, graded, alike }: Choice, shown: Shown, s
 export function printDifference({ caseFile, before, text, tapeFile, bytes }: PreparedFix, screen: Screen): void {
   const [old, next] = [before.trimEnd().split('\n'), text.trimEnd().split('\n')]
   screen.line()
-  screen.line(screen.paint('bold', relative('.', caseFile)))
+  screen.line(screen.paint('bold', printedPath(caseFile)))
   for (const line of old) if (!next.includes(line)) screen.line(screen.paint('red', `- ${neutral(line)}`))
   for (const line of next) if (!old.includes(line)) screen.line(screen.paint('green', `+ ${neutral(line)}`))
-  screen.line(screen.paint('bold', relative('.', tapeFile)))
+  screen.line(screen.paint('bold', printedPath(tapeFile)))
   screen.line(neutralLines(`+ ${(bytes.length / 1024).toFixed(1)} KB`))
 }

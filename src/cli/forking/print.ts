@@ -1,4 +1,4 @@
-import { relative } from 'node:path'
+import { here } from '../../errors/here.ts'
 import type { BranchDifference } from '../../blame/index.ts'
 import { neutralLine } from '../../errors/index.ts'
 import type { FinishedFork, TailRequest } from '../../fork/index.ts'
@@ -66,8 +66,7 @@ function tailLine(tail: TailRequest): string {
 }
 
 function fileName(file: string): string {
-  const near = relative(process.cwd(), file)
-  return neutralLine(near.startsWith('..') ? file : near, 120)
+  return neutralLine(here(file), 120)
 }
 
 /** One row per fork, then what they came to. */

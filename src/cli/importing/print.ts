@@ -1,4 +1,5 @@
-import { dirname, relative } from 'node:path'
+import { dirname } from 'node:path'
+import { here } from '../../errors/here.ts'
 import { type HarvestError, neutralLine } from '../../errors/index.ts'
 import { columnsOf, endOfText, foldText } from '../../report/fold.ts'
 import { type Screen, table } from '../../report/output.ts'
@@ -20,7 +21,7 @@ export function printImport({ imported, refused, passedOver }: ImportResult, scr
   const rest = passedOver === 0 ? '' : `, ${passedOver} passed over as no recordings`
   screen.line(`${imported.length} imported, ${refused.length} refused${rest}`)
   if (first === undefined) return
-  screen.line(`Tapes are in ${neutralLine(relative('.', dirname(first.tape)) || '.', 400)}`)
+  screen.line(`Tapes are in ${neutralLine(here(dirname(first.tape)), 400)}`)
   screen.line(`To read one: npx vitest-harvest show ${neutralLine(first.id)}`)
 }
 

@@ -1,8 +1,8 @@
+import { here } from '../../errors/here.ts'
 import { neutralLine } from '../../errors/index.ts'
 import type { CommitLine } from '../../provenance/index.ts'
 import { foldText, terminalWidth } from '../../report/fold.ts'
 import { counted } from '../../errors/words.ts'
-import { here } from '../../report/head.ts'
 import { type Screen, table } from '../../report/output.ts'
 import type { Judgement, PinnedCase } from '../../provenance/stale.ts'
 

@@ -1,4 +1,4 @@
-import { relative } from 'node:path'
+import { here } from '../../errors/here.ts'
 import { neutralLine } from '../../errors/index.ts'
 import { groupTapes, type TapeGroup, type TapeGroups } from '../../recordings/index.ts'
 import { columnsOf } from '../../report/fold.ts'
@@ -33,7 +33,7 @@ function asJson({ groups, unreadable, more, total, note }: TapeGroups): object {
       ...group,
       ...(first === undefined ? {} : { first: new Date(first).toISOString() }),
       ...(last === undefined ? {} : { last: new Date(last).toISOString() }),
-      newest: { id: newest.id, file: relative(process.cwd(), newest.file) },
+      newest: { id: newest.id, file: here(newest.file) },
     })),
     unreadable: unreadable.map(({ file, problem }) => ({ file, ...problem })),
     more,

@@ -1,0 +1,14 @@
+import { isAbsolute, relative, resolve, sep } from 'node:path'
+import { neutralLine } from './neutral.ts'
+
+/** A path as people and programs are shown it: from the current folder, and absolute where it lies outside of it. */
+export function here(file: string): string {
+  const near = relative('.', file)
+  if (near === '') return '.'
+  return near === '..' || near.startsWith(`..${sep}`) || isAbsolute(near) ? resolve(file) : near
+}
+
+/** The same, safe to print, whole. */
+export function printedPath(file: string): string {
+  return neutralLine(here(file), Infinity)
+}
