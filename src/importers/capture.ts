@@ -92,6 +92,9 @@ const marks: ReadonlySet<string> = new Set([
   'finishReason',
   'id',
   'message.role',
+  'event.name',
+  'gen_ai.system',
+  'gen_ai.provider.name',
 ])
 
 function has(attributes: Attributes, prefix: string): boolean {

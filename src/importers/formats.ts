@@ -13,7 +13,7 @@ import { langsmith } from './langsmith.ts'
 import { langfuse } from './langfuse.ts'
 import { braintrust } from './braintrust.ts'
 import { deepeval } from './deepeval.ts'
-import { nearestTo, unknownFormat } from './nearest-format.ts'
+import { type NearestFormat, nearestTo, unknownFormat } from './nearest-format.ts'
 import { rubyVcr } from './ruby-vcr.ts'
 import { adk } from './runs/adk.ts'
 import { agentLog } from './runs/agent-log.ts'
@@ -91,11 +91,16 @@ export function isToldByBytes(head: Buffer): boolean {
 }
 
 /**
- * The format of a document: the one that was named, or the one it is told to be by the names it uses.
+ * The format of a document: the one that was named, or the one whose names it uses.
  *
+ * @param unknown - what a refusal says: the nearest format, where it is known already, and the line
  * @throws HarvestError `HARVEST_IMPORT_UNKNOWN`
  */
-export function formatOf(document: ForeignDocument, named?: ImportFormat): ForeignFormat {
+export function formatOf(
+  document: ForeignDocument,
+  named?: ImportFormat,
+  { nearest, line }: { readonly nearest?: NearestFormat | undefined; readonly line?: number } = {},
+): ForeignFormat {
   const { root, isLines } = document
   // One value alone is in no format, whatever format it is said to be in.
   const isOne = !isLines && !root.isMap && !Array.isArray(root.value)
@@ -103,5 +108,5 @@ export function formatOf(document: ForeignDocument, named?: ImportFormat): Forei
     named === undefined ? recognises(document) : name === named
   const format = isOne ? undefined : formats.find(isOf)
   if (format !== undefined) return format
-  throw unknownFormat(document.file, nearestTo(document))
+  throw unknownFormat(document.file, nearest ?? nearestTo(document), line)
 }

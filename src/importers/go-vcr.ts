@@ -3,7 +3,7 @@ import { type ForeignFormat, itemsAt, exchangesIn } from './document.ts'
 import { headersOfMap } from './headers.ts'
 import { methodOf, tookOf, urlOf } from './requests.ts'
 import type { ForeignExchange } from './types.ts'
-import { hasInteractions, interactionIn, plainBody } from './vcrpy.ts'
+import { hasInteractions, interactionIn, plainBody, requestIn } from './vcrpy.ts'
 
 /** go-vcr. */
 export const goVcr: ForeignFormat = {
@@ -25,7 +25,7 @@ export const goVcr: ForeignFormat = {
  * @see https://github.com/dnaeon/go-vcr, pkg/cassette/cassette.go
  */
 function exchangeOf(interaction: Cursor): ForeignExchange {
-  const request = interaction.at('request').map
+  const request = requestIn(interaction)
   const response = interaction.at('response')
   const requestBody = plainBody(request.at('body'))
   const tookMs = tookOf(durationMs(response.at('duration')))

@@ -99,7 +99,7 @@ function missingInLines({ startedMs }: ForeignRecording, lines: readonly Foreign
 /** A client takes an answer whose type nobody tells for text, whatever it is. */
 function hasNoType(response: ForeignResponse | undefined): boolean {
   const size = response?.body?.pieces.reduce((sum, { length }) => sum + length, 0) ?? 0
-  return size > 0 && headerOf(response?.headers ?? [], 'content-type') === undefined
+  return size > 0 && !headerOf(response?.headers ?? [], 'content-type')?.trim()
 }
 
 function isRewritten(body: ForeignBody | 'unread' | undefined): boolean {

@@ -20,9 +20,8 @@ export const har: ForeignFormat = {
     const exchanges = exchangesIn(itemsAt(document, 'log', 'entries'), (entry) => exchangeOf(entry, creator))
     const isTimed = exchanges.every(({ startedMs }) => startedMs !== undefined)
     const recording = { format: 'har' as const, ...(name === undefined ? {} : { name }) }
-    if (!isTimed) return { ...recording, exchanges }
-    // Polly.JS lists entries by what was asked; when is told by each.
-    const inOrder = exchanges.sort((a, b) => a.startedMs! - b.startedMs!)
+    // Polly.JS lists entries by what was asked; each has its time. Where one has none, the order is that of the file.
+    const inOrder = isTimed ? exchanges.sort((a, b) => a.startedMs! - b.startedMs!) : exchanges
     // It keeps one recording per test, and renews single entries of it.
     if (creator === 'Polly.JS') return { ...recording, exchanges: inOrder }
     return runsOf(inOrder).map((run) => ({ ...recording, exchanges: run }))
@@ -34,12 +33,13 @@ const apartMs = 24 * 3_600_000
 
 function runsOf(inOrder: readonly ForeignExchange[]): readonly (readonly ForeignExchange[])[] {
   const runs: ForeignExchange[][] = []
-  let end = -Infinity
+  let end: number | undefined
   for (const exchange of inOrder) {
-    const { startedMs = 0, tookMs = 0 } = exchange
-    if (runs.length === 0 || startedMs - end >= apartMs) runs.push([])
+    // Without a time it goes with the one before it.
+    const { startedMs = end, tookMs = 0 } = exchange
+    if (runs.length === 0 || (end !== undefined && startedMs! - end >= apartMs)) runs.push([])
     runs.at(-1)!.push(exchange)
-    end = Math.max(end, startedMs + tookMs)
+    if (startedMs !== undefined) end = Math.max(end ?? startedMs, startedMs + tookMs)
   }
   // A file without entries is one recording, which holds nothing.
   return runs.length === 0 ? [[]] : runs

@@ -14,11 +14,16 @@ const magic = 'httprr trace v1'
 /** Go's httprr. */
 export const httprr: BytesFormat = {
   name: 'httprr',
-  recognisesBytes: (bytes) => bytes.subarray(0, magic.length).toString('latin1') === magic,
+  recognisesBytes: (bytes) => bytes.toString('latin1', markOf(bytes), markOf(bytes) + magic.length) === magic,
   readBytes(bytes, file) {
     if (!this.recognisesBytes(bytes)) throw wrong({ file, byte: 0 }, 'it does not begin as a trace of httprr')
     return { format: 'httprr', exchanges: exchangesOf(bytes, file) }
   },
+}
+
+/** Bytes of the byte order mark that an editor puts in front. */
+function markOf(bytes: Buffer): number {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0
 }
 
 /**
@@ -30,7 +35,7 @@ export const httprr: BytesFormat = {
 function exchangesOf(bytes: Buffer, file: string): readonly ForeignExchange[] {
   const exchanges: ForeignExchange[] = []
   const unpacking = new Unpacking()
-  let at = nextLine(bytes, magic.length)
+  let at = nextLine(bytes, markOf(bytes) + magic.length)
   while (at < bytes.length) {
     const line = lineEnd(bytes, at)
     const [, asked, answered] = /^(\d{1,12}) (\d{1,12})\r?$/.exec(bytes.toString('latin1', at, line)) ?? []
@@ -57,8 +62,8 @@ function nextLine(bytes: Buffer, from: number): number {
 }
 
 /**
- * Where the response begins and ends. The lengths count line ends of headers as two bytes; in a file whose line ends were
- * turned into line feeds they are one.
+ * Where the response begins and ends. The lengths count line ends of headers and of the framing of chunks as two bytes; in
+ * a file whose line ends were turned into line feeds they are one.
  */
 function boundsOf(
   bytes: Buffer,
@@ -67,10 +72,37 @@ function boundsOf(
   answered: number,
 ): readonly [middle: number, end: number] {
   const middle = start + asked
-  if (bytes.toString('latin1', middle, middle + 5) === 'HTTP/') return [middle, middle + answered]
-  const turned = start + asked - turnedIn(bytes, start)
-  if (bytes.toString('latin1', turned, turned + 5) !== 'HTTP/') return [middle, middle + answered]
-  return [turned, turned + answered - turnedIn(bytes, turned)]
+  if (isResponse(bytes, middle)) return [middle, middle + answered]
+  const turned = turnedEnd(bytes, start, asked, isResponse)
+  if (turned === undefined) return [middle, middle + answered]
+  const end = turned + answered - turnedIn(bytes, turned)
+  return [turned, turnedEnd(bytes, turned, answered, isNextCall) ?? end]
+}
+
+/** Where a message ends whose line ends were turned: as late as what comes next allows. */
+function turnedEnd(
+  bytes: Buffer,
+  start: number,
+  length: number,
+  isNext: (bytes: Buffer, at: number) => boolean,
+): number | undefined {
+  const latest = start + length - turnedIn(bytes, start)
+  const turned = bytes.subarray(start, latest).reduce((count, byte) => count + Number(byte === 0x0a), 0)
+  for (let at = Math.min(latest, bytes.length); at >= start + length - turned; at--) {
+    // Inside of the length of the next call it looks as if a call began; only where no line end was turned the sum is exact.
+    const isInNumber = /\d/.test(bytes.toString('latin1', at - 1, at)) && turned > turnedIn(bytes, start)
+    if (!isInNumber && isNext(bytes, at)) return at
+  }
+  return undefined
+}
+
+function isResponse(bytes: Buffer, at: number): boolean {
+  return bytes.toString('latin1', at, at + 5) === 'HTTP/'
+}
+
+/** Whether the file ends here, but for line ends, or another call begins. */
+function isNextCall(bytes: Buffer, at: number): boolean {
+  return /^[\r\n]*(?:$|\d{1,12} \d{1,12}\r?\n[A-Z-]+ \S)/.test(bytes.toString('latin1', at, at + 64))
 }
 
 /** Line feeds alone, up to the end of the headers. */

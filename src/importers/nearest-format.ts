@@ -11,8 +11,9 @@ export interface NearestFormat {
 }
 
 /** The error for a file of no known format. */
-export function unknownFormat(file: string, { format, problem }: NearestFormat): HarvestError {
-  return refusal('HARVEST_IMPORT_UNKNOWN', { file, nearest: format ?? 'none' }, `no known format: ${problem}`)
+export function unknownFormat(file: string, { format, problem }: NearestFormat, line?: number): HarvestError {
+  const place = { file, ...(line === undefined ? {} : { line }), nearest: format ?? 'none' }
+  return refusal('HARVEST_IMPORT_UNKNOWN', place, `no known format: ${problem}`)
 }
 
 /** Of a document that no format recognises. */
@@ -21,7 +22,7 @@ export function nearestTo(document: ForeignDocument): NearestFormat {
   const isList = isLines || Array.isArray(root.value)
   if (!root.isMap && !isList) return { format: undefined, problem: 'one value, and no list or map' }
   const names = namesIn(document)
-  const interactions = ofInteractions(names)
+  const interactions = ofInteractions(document)
   if (interactions !== undefined) return { format: 'vcrpy', problem: interactions }
   const [best] = Object.entries(telling)
     .map(([format, own]) => ({ format: format as ImportFormat, share: shareOf(own, names) }))
@@ -34,19 +35,37 @@ export function nearestTo(document: ForeignDocument): NearestFormat {
 /** Of a text that is neither JSON nor YAML; `undefined` when it may be one of these, with a mistake in it. */
 export function nearestToText(text: string): NearestFormat | undefined {
   if (text.trim() === '') return { format: undefined, problem: 'it is empty' }
-  if (/^\S+ .*\{.*"jsonrpc" *: *"2\.0".*\}/m.test(text))
-    return { format: 'mcp-log', problem: 'JSON-RPC messages on lines without STDIN: or STDOUT: before them' }
+  const lines = nearestToLines(text)
+  if (lines !== undefined) return lines
   return /^(?:---|[[{%!&*]|- |-$|["']?[\w.-]+["']?\s*:(?:\s|$))/m.test(text)
     ? undefined
     : { format: undefined, problem: 'neither JSON nor YAML' }
 }
 
-/** What stands in a list of interactions that are no requests and answers. */
-function ofInteractions(names: ReadonlySet<string>): string | undefined {
-  if (!names.has('interactions') || names.has('request')) return undefined
-  if (names.has('direction') && names.has('data')) return 'frames of a WebSocket, and no HTTP calls'
-  if (names.has('raw') && names.has('json')) return 'calls of gRPC, and no HTTP calls'
-  return 'its interactions have no request'
+/** Of lines that are no JSON, though some of them end with a message of JSON-RPC: one such line may be YAML. */
+export function nearestToLines(text: string): NearestFormat | undefined {
+  return /^\uFEFF?\w\S+ .*\{.*"jsonrpc" *: *"2\.0".*\}/m.test(text)
+    ? { format: 'mcp-log', problem: 'JSON-RPC messages on lines without STDIN: or STDOUT: before them' }
+    : undefined
+}
+
+/** What a list of interactions begins with, where that is no request. */
+function ofInteractions(document: ForeignDocument): string | undefined {
+  if (!Array.isArray(document.root.at('interactions').value)) return undefined
+  for (const first of itemsAt(document, 'interactions')) {
+    if (!first.isMap || first.at('request').isThere) return undefined
+    const other = otherThanHttp(first)
+    return other === undefined ? 'its interactions have no request' : `${other}, and no HTTP calls`
+  }
+  return undefined
+}
+
+/** What an interaction is that has no request, as far as its names say. */
+export function otherThanHttp(interaction: Cursor): string | undefined {
+  const names = new Set<string>()
+  addNames(names, interaction)
+  if (names.has('direction') && names.has('data')) return 'frames of a WebSocket'
+  return names.has('raw') && names.has('json') ? 'calls of gRPC' : undefined
 }
 
 /** Names that files of a format have, more than those of others do. */
@@ -98,23 +117,24 @@ function plain(name: string): string {
 /** The names at the beginning of a document: of the first item of each list, a few levels deep. */
 function namesIn(document: ForeignDocument): ReadonlySet<string> {
   const names = new Set<string>()
-  const visit = (at: Cursor, depth: number): void => {
-    if (depth > namesDepth || names.size > namesCap) return
-    if (at.first !== undefined) visit(at.first, depth + 1)
-    if (at.isMap)
-      for (const [name, inner] of at.members.slice(0, namesCap)) {
-        names.add(plain(name))
-        visit(inner, depth + 1)
-      }
-  }
-  visit(document.root, 0)
+  addNames(names, document.root)
   let looked = 0
   if (document.items !== undefined)
     for (const one of itemsAt(document)) {
-      visit(one, 1)
+      addNames(names, one, 1)
       if (++looked === itemsCap) break
     }
   return names
+}
+
+function addNames(names: Set<string>, at: Cursor, depth = 0): void {
+  if (depth > namesDepth || names.size > namesCap) return
+  if (at.first !== undefined) addNames(names, at.first, depth + 1)
+  if (!at.isMap) return
+  for (const [name, inner] of at.members.slice(0, namesCap)) {
+    names.add(plain(name))
+    addNames(names, inner, depth + 1)
+  }
 }
 
 const namesDepth = 5

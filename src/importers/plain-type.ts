@@ -9,21 +9,21 @@ import { parseJson } from '../json/canonical.ts'
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
  */
 export function withPlainType(headers: readonly HeaderPair[], pieces: readonly Buffer[]): readonly HeaderPair[] {
-  if (headerOf(headers, 'content-type') !== undefined) return headers
+  // A header without a value names no type.
+  if (headerOf(headers, 'content-type')?.trim()) return headers
   const type = plainType(Buffer.concat(pieces))
-  return type === undefined ? headers : [...headers, ['content-type', type]]
+  if (type === undefined) return headers
+  return [...headers.filter(([name]) => name !== 'content-type'), ['content-type', type]]
 }
 
 function plainType(body: Buffer): string | undefined {
-  const first = body.find((byte) => !blank.has(byte))
-  if (first === 0x7b || first === 0x5b)
-    return parseJson(body.toString('utf8')) === undefined ? undefined : 'application/json'
-  const text = body.toString('utf8')
+  // Clients decode the byte order mark away.
+  const text = body.toString('utf8').replace(/^\uFEFF/, '')
+  if (/^[ \t\r\n]*[[{]/.test(text)) return parseJson(text) === undefined ? undefined : 'application/json'
   const lines = text.split(/\r\n|\r|\n/).filter((line) => line !== '')
   const isEvents = lines.some((line) => line.startsWith('data:')) && lines.every((line) => field.test(line))
   return isEvents ? 'text/event-stream' : undefined
 }
 
-const blank: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d])
-
-const field = /^(?:data|event|id|retry)?:/
+/** A field of an event, a comment, or the name of a field alone. */
+const field = /^(?:(?:data|event|id|retry)?:|(?:data|event|id|retry)$)/

@@ -8,7 +8,7 @@ import { cutJson } from './json-items.ts'
 import { readJson } from './json.ts'
 import { decompressedCap, fileCap } from './limits.ts'
 import { isJsonLines, isJsonSequence, readLines, readSequence } from './lines.ts'
-import { nearestToText, unknownFormat } from './nearest-format.ts'
+import { nearestToLines, nearestToText, unknownFormat } from './nearest-format.ts'
 import { refusal } from './refusal.ts'
 import type { ImportFormat, ForeignRecording } from './types.ts'
 import { cutYaml } from './yaml-items.ts'
@@ -57,10 +57,28 @@ function ofDocument(bytes: Buffer, { file, format }: ForeignFile): ForeignRecord
   if (parts.length > 1)
     return parts.flatMap((part) => {
       const document = { file, root: readYaml(part), isLines: false }
-      return formatOf(document, format).read(document)
+      return document.root.value === null
+        ? []
+        : formatOf(document, format, { line: lineOfContent(part) }).read(document)
     })
   const document = documentOf(bytes, file)
-  return formatOf(document, format).read(document)
+  const lines = document.isLines ? undefined : nearestToLines(bytes.toString('utf8', 0, headBytes))
+  return formatOf(document, format, { nearest: lines }).read(document)
+}
+
+/** Enough to see what the lines of a file are. */
+const headBytes = 65_536
+
+/** Where a document of a stream has its first line of content. */
+function lineOfContent({ text, line }: YamlPart): number {
+  const lines = text.split('\n')
+  return (
+    line +
+    Math.max(
+      0,
+      lines.findIndex((one) => /^(?!---|\.\.\.|%| *#|\s*$)|^--- *[^\s#]/.test(one)),
+    )
+  )
 }
 
 /** The documents of a YAML stream that has several, one after the other; comments and empty ones are none. */

@@ -15,7 +15,12 @@ export function urlOf(url: Cursor): string {
 /** As {@link urlOf}, of a text put together from several parts. */
 export function checkedUrl(text: string, place: Cursor): string {
   if (steadyUrl(text) !== undefined) return text
-  throw place.refuse(`'${text.slice(0, 80)}' is not an absolute HTTP URL`)
+  const address = `'${text.slice(0, 80)}'`
+  throw place.refuse(
+    /^wss?:/i.test(text)
+      ? `${address} is a WebSocket: its frames cannot be imported`
+      : `${address} is not an absolute HTTP URL`,
+  )
 }
 
 /** Longer than any call takes; a number beyond it is a mistake, and no time. */

@@ -36,6 +36,9 @@ const places: Readonly<Record<keyof ForeignUsage, readonly Place[]>> = {
     ['cachedContentTokenCount'],
     ['cached_content_token_count'],
     ['cacheRead'],
+    ['cacheReadTokens'],
+    ['cache_read_tokens'],
+    ['cache_read'],
     ['cached_tokens'],
     ['cached_input_tokens'],
     ['input_cached_tokens'],
@@ -45,28 +48,57 @@ const places: Readonly<Record<keyof ForeignUsage, readonly Place[]>> = {
     ['prompt_tokens_details', 'cached_tokens'],
     ['input_tokens_details', 'cached_tokens'],
     ['input_token_details', 'cache_read'],
+    ['inputTokenDetails', 'cacheReadTokens'],
+    ['cache', 'read'],
   ],
   cacheWriteTokens: [
     ['cache_creation_input_tokens'],
+    ['cacheCreationInputTokens'],
     ['cacheWriteInputTokens'],
     ['prompt_cache_creation_tokens'],
     ['input_cache_creation'],
     ['cacheWrite'],
+    ['cacheCreationTokens'],
+    ['cache_creation_tokens'],
+    ['cache_creation'],
 
     ['input_token_details', 'cache_creation'],
+    ['inputTokenDetails', 'cacheWriteTokens'],
     ['prompt_tokens_details', 'cache_write_tokens'],
+    ['cache', 'write'],
   ],
 }
 
 /**
  * Spellings in which what was read from and written to a cache is counted beside the input, not in it: of Anthropic, of
- * Bedrock, and of pi.
+ * Bedrock, of pi, and of tools that sum these up. With an input of any other name they are counted in it.
  */
-const besideInput: readonly (readonly [input: string, read: string, written: string])[] = [
-  ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'],
-  ['inputTokens', 'cacheReadInputTokens', 'cacheWriteInputTokens'],
-  ['input', 'cacheRead', 'cacheWrite'],
-]
+const besideInput: {
+  readonly input: readonly Place[]
+  readonly read: readonly Place[]
+  readonly written: readonly Place[]
+} = {
+  input: [['input_tokens'], ['inputTokens'], ['input']],
+  read: [
+    ['cache_read_input_tokens'],
+    ['cacheReadInputTokens'],
+    ['cacheRead'],
+    ['cacheReadTokens'],
+    ['cache_read_tokens'],
+    ['cache_read'],
+    ['cache', 'read'],
+  ],
+  written: [
+    ['cache_creation_input_tokens'],
+    ['cacheCreationInputTokens'],
+    ['cacheWriteInputTokens'],
+    ['cacheWrite'],
+    ['cacheCreationTokens'],
+    ['cache_creation_tokens'],
+    ['cache_creation'],
+    ['cache', 'write'],
+  ],
+}
 
 /**
  * Tokens a model call used, in whatever words a provider, a framework or a backend has for them.
@@ -77,18 +109,19 @@ const besideInput: readonly (readonly [input: string, read: string, written: str
 export function usageOf(fields: unknown): ForeignUsage {
   if (!isFields(fields)) return {}
   const told = Object.entries(places).flatMap(([name, list]) => {
-    const count = list.map((place) => countAt(fields, place)).find((one) => one !== undefined)
+    const count = firstAt(fields, list)
     return count === undefined ? [] : [[name, count] as const]
   })
   const usage: ForeignUsage = Object.fromEntries(told)
-  const written = usage.cacheWriteTokens ?? writtenByLifetime(fields)
+  const byLifetime = writtenByLifetime(fields)
+  // Some tools leave the sum at 0 and fill the lifetimes alone.
+  const written = usage.cacheWriteTokens || (byLifetime ?? usage.cacheWriteTokens)
   const whole = { ...usage, ...(written === undefined ? {} : { cacheWriteTokens: written }) }
-  const [input, ...cached] = besideInput.find(([name]) => countAt(fields, [name]) !== undefined) ?? []
-  if (input === undefined) return whole
-  const beside = cached.map((name) => countAt(fields, [name]))
-  if (beside.every((count) => count === undefined)) return whole
-  const [read = 0] = beside
-  return { ...whole, inputTokens: (countAt(fields, [input]) ?? 0) + read + (written ?? 0) }
+  const input = firstAt(fields, besideInput.input)
+  const read = firstAt(fields, besideInput.read)
+  const isBeside = read !== undefined || byLifetime !== undefined || firstAt(fields, besideInput.written) !== undefined
+  if (input === undefined || !isBeside) return whole
+  return { ...whole, inputTokens: input + (read ?? 0) + (written ?? 0) }
 }
 
 /** Anthropic's `cache_creation`: by how long the cache lives. */
@@ -105,6 +138,10 @@ function writtenByLifetime(fields: { readonly [key: string]: unknown }): number 
 export function usageIn(fields: unknown): { readonly usage?: ForeignUsage } {
   const usage = usageOf(fields)
   return Object.keys(usage).length === 0 ? {} : { usage }
+}
+
+function firstAt(fields: { readonly [key: string]: unknown }, list: readonly Place[]): number | undefined {
+  return list.map((place) => countAt(fields, place)).find((one) => one !== undefined)
 }
 
 function countAt(fields: { readonly [key: string]: unknown }, [name, inner]: Place): number | undefined {

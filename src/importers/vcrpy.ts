@@ -3,6 +3,7 @@ import { base64Bytes, bodyOf, jsonBody } from './body.ts'
 import type { Cursor } from './cursor.ts'
 import { type ForeignDocument, type ForeignFormat, itemsAt, exchangesIn } from './document.ts'
 import { headerOf, headersOfMap } from './headers.ts'
+import { otherThanHttp } from './nearest-format.ts'
 import { methodOf, urlOf } from './requests.ts'
 import type { ForeignBody, ForeignExchange, ForeignResponse } from './types.ts'
 
@@ -30,7 +31,7 @@ export const vcrpy: ForeignFormat = {
  * @see https://github.com/kevin1024/vcrpy, vcr/serialize.py and vcr/serializers/compat.py
  */
 function exchangeOf(interaction: Cursor): ForeignExchange {
-  const request = interaction.at('request').map
+  const request = requestIn(interaction)
   const response = interaction.at('response')
   const body = request.at('parsed_body').isThere
     ? jsonBody(request.at('parsed_body').value)
@@ -42,6 +43,14 @@ function exchangeOf(interaction: Cursor): ForeignExchange {
     ...(body === undefined ? {} : { requestBody: body }),
     ...(response.isThere ? { response: responseOf(response.map) } : {}),
   }
+}
+
+/** The request of an interaction; the refusal says what stands there in its place. */
+export function requestIn(interaction: Cursor): Cursor {
+  const request = interaction.at('request')
+  const other = request.isThere ? undefined : otherThanHttp(interaction)
+  if (other !== undefined) throw interaction.refuse(`${other}, and no HTTP call`)
+  return request.map
 }
 
 /** @throws HarvestError `HARVEST_IMPORT_VERSION` */

@@ -42,6 +42,21 @@ describe('a trace that captured no content says how to switch it on', () => {
     expect(facts.missing).toContain('content')
   })
 
+  it('events that only name who spoke are no content', () => {
+    const named = { name: 'gen_ai.user.message', attributes: { 'gen_ai.system': 'openai' } }
+    const empty = {
+      name: 'gen_ai.choice',
+      attributes: { index: 0, finish_reason: 'stop', message: '{"role":"assistant"}' },
+    }
+    const span = {
+      name: 'chat',
+      context: { trace_id: '0x0a', span_id: '0x01' },
+      attributes: otel,
+      events: [named, empty],
+    }
+    expect(imported(JSON.stringify([span])).facts.uncaptured?.what).toBe('content')
+  })
+
   it('which half is left out is said, and nothing of one that has both', () => {
     const asked = { ...otel, 'gen_ai.input.messages': '[{"role":"user","parts":[{"type":"text","content":"Hi"}]}]' }
     const answered = '[{"role":"assistant","parts":[{"type":"text","content":"Hello"}]}]'

@@ -166,6 +166,10 @@ describe('HAR', () => {
       ['2026-03-04', 2],
       ['2026-03-06', 1],
     ])
+    const untimed = { ...entry({}), startedDateTime: undefined }
+    expect(
+      [...importRecordings(bytes(har(untimed, ...days, untimed))).tapes].map(({ events }) => events.length),
+    ).toEqual([3, 2])
     const polly = JSON.stringify({ log: { version: '1.2', creator: { name: 'Polly.JS' }, entries: days } })
     expect(importRecordings(bytes(polly)).count).toBe(1)
   })
@@ -277,6 +281,21 @@ describe('a stream of several YAML documents', () => {
     expect(runs(`---\n${cassette('one')}`)).toBe(1)
   })
 
+  it('also in a file of Windows, with directives, of several recorders, and with an empty one between', () => {
+    const two = `---\n${cassette('one')}---\n${cassette('two')}`
+    expect(runs(two.replaceAll('\n', '\r\n'))).toBe(2)
+    expect(runs(`\uFEFF%YAML 1.1\n${two.replace('---\n', '---\n').replace(/\n---/, '\n...\n%YAML 1.1\n---')}`)).toBe(2)
+    expect(runs(`${samples['go-vcr']}---\n${cassette('two')}`)).toBe(2)
+    expect(runs(`---\n${cassette('one')}---\nnull\n---\n${cassette('two')}`)).toBe(2)
+  })
+
+  it('says in which line one begins that is no recording', () => {
+    const first = `---\n${cassette('one')}---\n`
+    const line = first.split('\n').length
+    expect(() => runs(`${first}hello: world\n`)).toThrow(`sample:${line}`)
+    expect(() => runs(`${first}hello: world\n`)).toThrow('no known format')
+  })
+
   it('says in which line one of them is wrong', () => {
     const first = cassette('one')
     const line = `---\n${first}---\n`.split('\n').length
@@ -298,6 +317,7 @@ describe('httprr', () => {
     ['line feeds alone, as git writes them', (text: string) => text.replaceAll('\r\n', '\n')],
     ['a blank line at its end', (text: string) => `${text}\n`],
     ['lengths in lines of Windows', (text: string) => text.replace(/(\d+ \d+)\n/g, '$1\r\n')],
+    ['a byte order mark', (text: string) => `\uFEFF${text}`],
   ])('reads a trace with %s', (_, turned) => {
     const trace = turned(
       httprr([
@@ -307,6 +327,26 @@ describe('httprr', () => {
     )
     expect(exchangesOf(imported(trace))).toHaveLength(2)
     expect(firstAnswer(imported(trace))).toBe(answered)
+  })
+
+  it('reads chunks and lines of bodies whose line ends git turned into line feeds', () => {
+    const body = 'data: {"n":1}\r\n\r\ndata: 2\r\n\r\n'
+    const chunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
+    const sent = `POST ${url} HTTP/1.1\r\nHost: a.example\r\n\r\n{"n":1}`
+    const got = (more: string, text: string) => `HTTP/2.0 200 OK\r\n${more}Date: x\r\n\r\n${text}`
+    for (const answer of [got('', `${body}{}`), got('', body)]) {
+      const call = `${sent.length} ${answer.length}\n${sent}${answer}`
+      const trace = `httprr trace v1\n${call}${call}`.replaceAll('\r\n', '\n')
+      expect(exchangesOf(imported(trace)).map(({ response }) => response?.chunks[0]?.[2])).toEqual(
+        Array.from({ length: 2 }, () => answer.slice(answer.indexOf('data')).replaceAll('\r\n', '\n')),
+      )
+    }
+    const chunked = got('Transfer-Encoding: chunked\r\n', chunks.replace(body, 'x'.repeat(body.length)))
+    const call = `${sent.length} ${chunked.length}\n${sent}${chunked}`
+    const trace = `httprr trace v1\n${call}${call}`.replaceAll('\r\n', '\n')
+    expect(exchangesOf(imported(trace)).map(({ response }) => response?.chunks[0]?.[2])).toEqual(
+      Array.from({ length: 2 }, () => 'x'.repeat(body.length)),
+    )
   })
 
   it('a trace that ends early says at which byte', () => {

@@ -15,6 +15,9 @@ describe('the type of a response that the recording left out', () => {
     ['data: {"a":1}\n\ndata: [DONE]\n\n', 'text/event-stream'],
     [': ping\nevent: message_start\ndata: {}\n\n', 'text/event-stream'],
     ['event: a\r\ndata: {}\r\n\r\n', 'text/event-stream'],
+    ['data\ndata: {}\n\n', 'text/event-stream'],
+    ['\uFEFF{"id": 1}', 'application/json'],
+    ['\uFEFFdata: {}\n\n', 'text/event-stream'],
   ])('is supplied for %j', (body, type) => {
     expect(typeOf(body)).toBe(type)
   })
@@ -35,5 +38,9 @@ describe('the type of a response that the recording left out', () => {
 
   it('is never replaced', () => {
     expect(typeOf('{}', [['content-type', 'text/plain']])).toBe('text/plain')
+  })
+
+  it('is supplied where its header has no value', () => {
+    expect(withPlainType([['content-type', ' ']], [Buffer.from('{}')])).toEqual([['content-type', 'application/json']])
   })
 })

@@ -201,6 +201,20 @@ describe('the calls of a conversation', () => {
     expect(marksOf(exported, 'model')).toMatchObject([{ usage: { inputTokens: 549, cachedTokens: 500 } }])
   })
 
+  it('of several such documents, in lines or in a list, are those of several runs', () => {
+    const loglines = (id: string) =>
+      runSamples['claude-code']
+        .trim()
+        .split('\n')
+        .map((line) => ({ ...(JSON.parse(line) as object), sessionId: id }))
+    const two = ['one', 'two'].map((id) => ({ title: id, loglines: loglines(id) }))
+    for (const text of [JSON.stringify(two), lines(...two), `\uFEFF${JSON.stringify(two, null, 2)}`]) {
+      const { count, tapes } = importRecordings({ file: 'sample', bytes: Buffer.from(text), id: 'x', agent: 'a' })
+      expect([count, [...tapes].map(({ facts }) => facts.tools)]).toEqual([2, [['lookup_order'], ['lookup_order']]])
+    }
+    expect(() => imported('{"loglines":[]}')).toThrow('HARVEST_IMPORT_EMPTY')
+  })
+
   it('that one answer of a model asks for in several lines are asked for together', () => {
     const line = (uuid: string, role: string, content: object, id?: string): object => ({
       type: role,

@@ -53,9 +53,39 @@ interactions:
     expect(refused(content)).toEqual([problem, 'mcp-log'])
   })
 
-  it.for(['hello\n', '"hello"', '17', 'null'])('a file that is one word: %j', (content) => {
-    expect(refused(content)).toEqual(['no known format: one value, and no list or map', 'none'])
+  it('one line of such a log, which YAML takes for a map, in a file of Windows too', () => {
+    const line =
+      '2025-03-04T05:06:08.090Z [info] [orders] Message from client: {"jsonrpc":"2.0","id":0,"method":"initialize"}'
+    const problem = 'no known format: JSON-RPC messages on lines without STDIN: or STDOUT: before them'
+    for (const content of [line, `\uFEFF${line}\r\n`]) expect(refused(content)).toEqual([problem, 'mcp-log'])
   })
+
+  it('a cassette that begins with a frame; one among calls of HTTP is named by its place', () => {
+    const frame = '- {kind: message, direction: sent, data: x}\n'
+    const call = '- {request_sample: {json: {}, raw: x}, response_sample: {json: {}, raw: x}}\n'
+    const [head, rest] = samples.vcrpy.split(/(?<=interactions:\n)/) as [string, string]
+    expect(refused(head + frame + rest)).toEqual(['no known format: frames of a WebSocket, and no HTTP calls', 'vcrpy'])
+    for (const [format, other, kind] of [
+      ['vcrpy', frame, 'frames of a WebSocket'],
+      ['vcrpy', call, 'calls of gRPC'],
+      ['go-vcr', frame, 'frames of a WebSocket'],
+    ] as const) {
+      const content = samples[format].replace(/(?=version: 1\n$)|$(?![\s\S])/, other)
+      expect(() => imported(content)).toThrow(new RegExp(`interactions\\[1\\]\n[^\n]*${kind}, and no HTTP call`))
+    }
+  })
+
+  it('a HAR with the frames of a WebSocket says so', () => {
+    const har = samples.har.replaceAll('https://', 'wss://')
+    expect(() => imported(har)).toThrow(/entries\[0\].request.url[\s\S]*is a WebSocket: its frames cannot be imported/)
+  })
+
+  it.for(['hello\n', 'hello\r\n', '\uFEFFhello', '--- hello\n', '"hello"', '17', 'null'])(
+    'a file that is one word: %j',
+    (content) => {
+      expect(refused(content)).toEqual(['no known format: one value, and no list or map', 'none'])
+    },
+  )
 
   it('an empty file', () => {
     expect(refused(' \n')).toEqual(['no known format: it is empty', 'none'])

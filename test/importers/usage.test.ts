@@ -14,6 +14,8 @@ describe('the tokens of a model call', () => {
     ['LangChain', { input_tokens: 12, output_tokens: 3, input_token_details: { cache_read: 8 } }],
     ['the Vercel AI SDK', { promptTokens: 12, completionTokens: 3, cachedInputTokens: 8 }],
     ['Langfuse', { input: 12, output: 3, input_cache_read: 8 }],
+    ['the Vercel AI SDK 6', { inputTokens: 12, outputTokens: 3, inputTokenDetails: { cacheReadTokens: 8 } }],
+    ['LiteLLM', { prompt_tokens: 12, completion_tokens: 3, cache_read_input_tokens: 8 }],
     ['Braintrust', { prompt_tokens: 12, completion_tokens: 3, prompt_cached_tokens: 8 }],
     ['text', { prompt_tokens: '12', completion_tokens: '3', prompt_cached_tokens: '8' }],
   ])('are read in the words of %s', (_, usage) => {
@@ -33,6 +35,21 @@ describe('the tokens of a model call', () => {
     ],
     ['Bedrock', { inputTokens: 1, outputTokens: 3, cacheReadInputTokens: 8, cacheWriteInputTokens: 3 }],
     ['pi', { input: 1, output: 3, cacheRead: 8, cacheWrite: 3, totalTokens: 15 }],
+    ['opencode', { input: 1, output: 3, reasoning: 0, cache: { read: 8, write: 3 } }],
+    ['Langfuse, of Anthropic', { input: 1, output: 3, cache_read_input_tokens: 8, cache_creation_input_tokens: 3 }],
+    ['camel case', { inputTokens: 1, outputTokens: 3, cacheReadInputTokens: 8, cacheCreationInputTokens: 3 }],
+    ['a sum over a session', { inputTokens: 1, outputTokens: 3, cacheReadTokens: 8, cacheCreationTokens: 3 }],
+    ['the short names', { input_tokens: 1, output_tokens: 3, cache_read: 8, cache_creation: 3 }],
+    [
+      'a sum that is 0 beside its lifetimes',
+      {
+        input_tokens: 1,
+        output_tokens: 3,
+        cache_read_input_tokens: 8,
+        cache_creation_input_tokens: 0,
+        cache_creation: { ephemeral_5m_input_tokens: 2, ephemeral_1h_input_tokens: 1 },
+      },
+    ],
   ])('of a cache count as input, where %s counts them beside it', (_, usage) => {
     expect(usageOf(usage)).toEqual(whole)
   })

@@ -31,16 +31,35 @@ export const piSession: ForeignFormat = {
 export const claudeCode: ForeignFormat = {
   name: 'claude-code',
   recognises(document) {
-    const { isLines, root } = document
-    if (!isLines && !root.at('loglines').isThere) return isOfClaude(firstItem(document) ?? root)
-    for (const line of linesOf(document)) {
+    const exported = exportsIn(document)[0]
+    const { isLines, root } = exported ?? document
+    if (exported !== undefined && isEmpty(exported)) return true
+    if (exported === undefined && !isLines) return isOfClaude(firstItem(document) ?? root)
+    for (const line of linesOf(exported ?? document)) {
       if (isOfClaude(line)) return true
       // Before the first message stand a summary and snapshots of files.
       if (line.at('message').isThere || line.at('type').maybeText === undefined) return false
     }
     return false
   },
-  read: (document) => sessionOf(document, 'claude-code', isOfClaude),
+  read(document) {
+    const exported = exportsIn(document)
+    return (exported.length === 0 ? [document] : exported).map((one) => sessionOf(one, 'claude-code', isOfClaude))
+  },
+}
+
+/** What the web app of Claude Code exports: a session in one document, or several in a list or in lines. */
+function exportsIn(document: ForeignDocument): readonly ForeignDocument[] {
+  if (document.root.at('loglines').isThere) return [document]
+  const { file } = document
+  return firstItem(document)?.at('loglines').isThere === true
+    ? [...itemsAt(document)].map((root) => ({ file, root, isLines: false }))
+    : []
+}
+
+function isEmpty(document: ForeignDocument): boolean {
+  for (const _ of linesOf(document)) return false
+  return true
 }
 
 function isOfClaude(line: Cursor): boolean {
@@ -49,7 +68,7 @@ function isOfClaude(line: Cursor): boolean {
   return (type === 'user' || type === 'assistant') && line.at('message').at('role').isThere && hasSession
 }
 
-/** The lines of a session; the web app of Claude Code exports them as a list in one document. */
+/** The lines of a session. */
 function linesOf(document: ForeignDocument): Iterable<Cursor> {
   const { root } = document
   if (root.at('loglines').isThere) return itemsAt(document, 'loglines')
