@@ -1,5 +1,13 @@
 import { isMap } from '../json/canonical.ts'
-import { bookkeeping, canonicalJson, type ModelRequest, toolNames } from '../providers/index.ts'
+import {
+  bookkeeping,
+  callsOf,
+  canonicalJson,
+  type ModelRequest,
+  readMessage,
+  resultsOf,
+  toolNames,
+} from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
 import { firstDifference, own } from './difference.ts'
 import type { FoundDrift } from './matcher.ts'
@@ -121,38 +129,21 @@ function changedParams(before: ModelRequest['params'], now: ModelRequest['params
   )
 }
 
-/** Fields in which a tool's answer names the call it answers. */
-const answersCall = ['tool_call_id', 'call_id', 'tool_use_id', 'toolUseId'] as const
-
 /** `user message`, `result of get_order`, `assistant message`. */
 function messageName(message: Json | undefined, history: readonly Json[]): string {
   if (!isMap(message)) return 'input'
-  const answered = maps(message).flatMap((map) => answersCall.map((key) => map[key]))
-  const id = answered.find((value) => typeof value === 'string')
-  const isAnswer =
-    message['role'] === 'tool' || /output|result/.test(typeof message['type'] === 'string' ? message['type'] : '')
-  const isCarrier = maps(message).some((map) => 'toolResult' in map || map['type'] === 'tool_result')
-  if (id !== undefined && (isAnswer || isCarrier)) return `result of ${toolOfCall(id, history) ?? 'a tool call'}`
-  const response = maps(message).find((map) => isMap(map['functionResponse']))?.['functionResponse']
-  if (isMap(response) && typeof response['name'] === 'string') return `result of ${response['name']}`
-  const role = message['role'] ?? message['speaker'] ?? message['type']
-  return typeof role === 'string' ? `${role} message` : 'message'
+  const read = readMessage(message)
+  const [result] = resultsOf(read)
+  if (result !== undefined) return `result of ${result.name ?? toolOfCall(result.id, history) ?? 'a tool call'}`
+  const role =
+    [message['role'], message['speaker'], message['type']].find((one) => typeof one === 'string') ?? read.role
+  return role === 'input' ? 'message' : `${role} message`
 }
 
 /** The tool that a call of this id named, in an earlier message. */
-function toolOfCall(id: Json, history: readonly Json[]): string | undefined {
-  for (const call of history.flatMap(maps)) {
-    const isCall = [call['id'], call['call_id'], call['toolUseId']].includes(id)
-    const name = call['name'] ?? (isMap(call['function']) ? call['function']['name'] : undefined)
-    if (isCall && typeof name === 'string') return name
-  }
-  return undefined
-}
-
-/** All maps in a value, outermost first. */
-function maps(value: Json | undefined): readonly { readonly [key: string]: Json }[] {
-  if (Array.isArray(value)) return (value as readonly Json[]).flatMap(maps)
-  return isMap(value) ? [value, ...Object.values(value).flatMap(maps)] : []
+function toolOfCall(id: string | undefined, history: readonly Json[]): string | undefined {
+  if (id === undefined) return undefined
+  return history.flatMap((message) => callsOf(readMessage(message))).find((call) => call.id === id)?.name
 }
 
 /** A text, number or shape in which two values differ. */

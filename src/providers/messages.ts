@@ -72,11 +72,18 @@ export function textOf(value: Json | undefined): string {
       .filter((text) => text !== '')
       .join('\n')
   if (!isMap(value)) return ''
-  const said = textOf(value['content'] ?? value['parts'] ?? value['text'] ?? value['output'])
+  const said = textOf(value['content'] ?? value['parts'] ?? value['text'] ?? value['output']) || wordsOf(value)
   const kind = textAt(value, 'type') ?? ''
   // A picture or a file: that there was one.
   if (said === '' && /image|audio|file|document|video/.test(kind)) return `(${kind})`
   return said
+}
+
+/** The texts among the parts of a message: of a dialect that keeps them under other names. */
+function wordsOf(message: Json): string {
+  return partsOf(message)
+    .flatMap((part) => (part.kind === 'text' ? [part.text] : []))
+    .join('\n')
 }
 
 function roleOf(message: Json): string {

@@ -8,7 +8,7 @@ import { targetOf } from '../../src/match/target.ts'
 import { type Json, readTape, requestBytes, type Tape } from '../../src/tape/index.ts'
 import { type Asked, chat, chatUrl, Recording, tapeOf } from '../replay/tapes.ts'
 
-/** Asks a ladder as a run does, and takes what it found. */
+/** Asks a matcher as a run does, and takes what it found. */
 class Asker {
   readonly steps: readonly ExchangeState[]
   readonly #matcher: Matcher
@@ -38,7 +38,7 @@ function ask(recorded: readonly Asked[], live: Asked, input?: Json): ReturnType<
   return new Asker(tapeOf(recorded, input === undefined ? {} : { input })).ask(live)
 }
 
-describe('the serve ladder climbs', () => {
+describe('request matching goes from the same to the reworded', () => {
   test('a body that is the same byte for byte is exact, without drift', () => {
     expect(ask([{ body: chat('hi') }], { body: chat('hi') })).toMatchObject({ level: 'exact', drift: [] })
   })
@@ -333,6 +333,35 @@ describe('a request to Gemini in the other spelling', () => {
   })
 })
 
+test.each<[who: string, asked: Json, brought: (text: string) => Json]>([
+  [
+    'chat completions',
+    { role: 'assistant', tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }] },
+    (content) => ({ role: 'tool', tool_call_id: 'c', content }),
+  ],
+  [
+    'Anthropic',
+    { role: 'assistant', content: [{ type: 'tool_use', id: 'c', name: 'f', input: {} }] },
+    (content) => ({ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c', content }] }),
+  ],
+  [
+    'Ollama, which has no ids',
+    { role: 'assistant', tool_calls: [{ function: { name: 'f', arguments: {} } }] },
+    (content) => ({ role: 'tool', tool_name: 'f', content }),
+  ],
+  [
+    'the AI SDK',
+    { role: 'assistant', content: [{ type: 'tool-call', toolCallId: 'c', toolName: 'f', input: {} }] },
+    (output) => ({ role: 'tool', content: [{ type: 'tool-result', toolCallId: 'c', output }] }),
+  ],
+])('another result of a tool is named after the tool, in the words of %s', (_, asked, brought) => {
+  const of = (text: string): Asked => ({
+    url: 'https://a.test/v1/chat/completions',
+    body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hi' }, asked, brought(text)] }),
+  })
+  expect(ask([of('It is paid.')], of('It is open, and late.'))).toMatchObject({ drift: [{ part: 'result of f' }] })
+})
+
 describe("the mark of Anthropic's beta interface", () => {
   const url = 'https://api.anthropic.com/v1/messages'
   const said = (content: string, more: object = {}): string =>
@@ -361,7 +390,7 @@ describe("the mark of Anthropic's beta interface", () => {
   })
 })
 
-describe('the serve ladder refuses', () => {
+describe('request matching refuses', () => {
   test.for<[string, Asked, Asked]>([
     [
       'a number that differs in its twentieth digit',

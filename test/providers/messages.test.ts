@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { callsOf, readMessage, resultsOf } from '../../src/providers/index.ts'
+import { callsOf, readMessage, resultsOf, textOf } from '../../src/providers/index.ts'
 import type { Json } from '../../src/tape/index.ts'
 
 const args = '{"id":"A-17"}'
@@ -118,6 +118,8 @@ describe('a message', () => {
   it.each(dialects)('of %s is a question, a call and a result', (_, messages) => {
     const [question, asked, answered] = messages.map(readMessage)
     expect(question).toMatchObject({ speaker: 'user', parts: [{ kind: 'text', text: 'Look up A-17.' }] })
+    // What people are shown of it.
+    expect(textOf(messages[0])).toBe('Look up A-17.')
     expect(asked?.speaker).toBe('assistant')
     expect(callsOf(asked!).map((call) => ({ ...call, args: asValue(call.args) }))).toEqual([
       { kind: 'tool_call', id: 'c1', name: 'lookup', args: { id: 'A-17' } },
@@ -162,6 +164,16 @@ describe('a message', () => {
     expect(readMessage({ role: 'user', text: 'Look up A-17.' }).parts).toEqual([
       { kind: 'text', text: 'Look up A-17.' },
     ])
+  })
+
+  it.each<[who: string, message: Json, shown: string]>([
+    ['Cohere', { role: 'CHATBOT', message: 'It is paid.' }, 'It is paid.'],
+    ['Yandex', { role: 'user', text: 'Look up A-17.' }, 'Look up A-17.'],
+    ['a call alone', { role: 'model', parts: [{ functionCall: { name: 'lookup', args: {} } }] }, ''],
+    ['what was thought alone', { role: 'assistant', content: [{ type: 'thinking', thinking: 'hm' }] }, ''],
+    ['a picture', { type: 'input_image', image_url: 'x' }, '(input_image)'],
+  ])('of %s shows the words that are parts of it', (_, message, shown) => {
+    expect(textOf(message)).toBe(shown)
   })
 
   it('thinks apart from what it says', () => {
