@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 /**
- * Files of this package that somebody names: a program that is started, a module that a worker, Vitest or `--import`
+ * Files of this package that someone names: a program that is started, a module that a worker, Vitest or `--import`
  * loads, a part that is loaded when it is first asked for. Each is a file of its own in `dist/`; everything else lies in
  * files that several of them share, so no other module may say where it lies.
  */

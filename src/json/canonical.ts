@@ -25,7 +25,7 @@ export function parseJson(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json
   } catch {
-    // Not JSON: what was read is then told by the caller, who has the text.
+    // Not JSON: what was read is then reported by the caller, who has the text.
     return undefined
   }
 }

@@ -3,9 +3,9 @@ import { type AwsFrame, awsFrames, checksumBytes, preludeBytes } from '../wire/a
 import { type ByteEdit, cutPieces } from './edits.ts'
 
 /**
- * Redacts the binary event stream in which Amazon Bedrock answers; `undefined` when the bytes are none.
+ * Redacts the binary event stream in which Amazon Bedrock answers; `undefined` when the bytes are not one.
  *
- * Each frame has lengths and checksums around its payload, so a frame whose payload changes is written anew. It
+ * Each frame has lengths and checksums around its payload, so a frame whose payload changes is written again. It
  * stands where the old one began. Payloads are JSON, or the base64 of JSON in a field `bytes`; one to a line they
  * are what a stream of JSON lines is.
  *
@@ -30,7 +30,7 @@ export function redactAwsEvents(
   return edits.length === 0 ? pieces : cutPieces(pieces, edits)
 }
 
-/** What the payloads of an event stream say, one to a line; `undefined` when the bytes are none. */
+/** What the payloads of an event stream say, one to a line; `undefined` when the bytes are not one. */
 export function awsLines(pieces: readonly Buffer[]): string | undefined {
   return framesIn(Buffer.concat(pieces))
     ?.map(({ line }) => line)

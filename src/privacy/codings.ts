@@ -1,14 +1,14 @@
 import { isUtf8 } from 'node:buffer'
 import zlib, { constants } from 'node:zlib'
 
-/** Why a body could not be searched. It is then not kept: what nobody looked into may hold anything. */
+/** Why a body could not be searched. It is then not kept: what was not looked into may hold anything. */
 export interface Unsearched {
   /** Bytes it had, as it was sent. */
   readonly size: number
   /** Its `content-encoding`. */
   readonly coding: string
   /**
-   * `coding`: one that nobody here can undo, or more than three. `damaged`: not in that coding, or with something behind
+   * `coding`: an unknown one, or more than three. `damaged`: not in that coding, or with something behind
    * its end. `size`: more than 64 MB when undone.
    */
   readonly reason: 'coding' | 'damaged' | 'size'
@@ -33,8 +33,8 @@ const sizeCap = 64 * 1024 * 1024
 type Coding = 'gzip' | 'deflate' | 'deflate-raw' | 'br' | 'zstd'
 
 /**
- * Undoes the codings of a body, the last one first. One that is cut short gives what was there: nobody reads more of it.
- * A readable text is taken as it is, whatever its header says.
+ * Undoes the codings of a body, the last one first. One that is cut short gives what was there: more of it is never read.
+ * A readable text is taken as it is, no matter what its header says.
  */
 export function unpack(
   bytes: Buffer,

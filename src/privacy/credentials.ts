@@ -3,7 +3,7 @@
  * appearance. `Bearer [key-1]`, `AWS4-HMAC-SHA256 [key-2]`, `sid=[key-3]`. Nothing is kept that the value follows from.
  */
 
-/** In the place of a key of which nobody knows whether it is one of the others. */
+/** In the place of a key of which it is unknown whether it is one of the others. */
 export const someKey = '[key]'
 /** Source of a pattern for the number of a key, as {@link KeyNumbers} writes it, or {@link someKey}. */
 export const keyNumber = String.raw`\[key(?:-\d{1,9})?\]`
@@ -61,7 +61,7 @@ export function shownCredential(name: string, value: string, numbered: (key: str
   return `${shown} ${who === 'nobody named' ? '[signed]' : numbered(who)}`
 }
 
-/** Names are kept, for without them nobody could say which one is gone; in one order, for a client may keep another. */
+/** Names are kept, because without them it is unknown which one is gone; in one order, for a client may keep another. */
 function shownCookies(value: string, numbered: (key: string) => string): string {
   return value
     .split(/;[ \t]*/)
@@ -76,7 +76,7 @@ function shownCookies(value: string, numbered: (key: string) => string): string 
     .join('; ')
 }
 
-/** A name somebody gave; one with digits in it may be the secret, or name who has it. */
+/** A name someone gave; one with digits in it may be the secret, or name who has it. */
 function isCookieName(text: string): boolean {
   return /^[A-Za-z_.-]{1,40}\d{0,2}$/.test(text)
 }

@@ -5,12 +5,12 @@ const isAround = flags(' \t\n\r*`"\'\\]')
 
 /** Characters that are looked at, and those that may stand between a name and its sign. */
 const [longest, around] = [64, 16]
-/** No more of a word is looked at: few words share as much with one that is none. */
+/** No more of a word is looked at: few words share as much with one that is not. */
 const most = 8
 const letters = 32
 const [none, whole, start] = [0, 1, 2]
 
-/** Which words a text may end with: read backwards letter by letter, most are told apart by two or three looks. */
+/** Which words a text may end with: read backwards letter by letter, most are distinguished by two or three looks. */
 export class Endings {
   /** By state and letter the state that follows: {@link none} of the words, a {@link whole} one, or one that goes on. */
   readonly #next: Uint32Array

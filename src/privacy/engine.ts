@@ -9,7 +9,7 @@ import type { Finder, TextRange } from './types.ts'
 import { inViews, Spellings } from './views.ts'
 import { type Trigger, Walk } from './walk.ts'
 
-/** A finder, and a character without which it finds nothing; empty where there is none. */
+/** A finder, and a character without which it finds nothing; empty without one. */
 export type SignedFinder = readonly [sign: string, finder: Finder]
 
 /** What is looked for beside what the engine knows itself. */
@@ -50,7 +50,7 @@ export function finderOfNow(
   }
 }
 
-/** What is told by itself first, in the order it was found: `Authorization: Bearer …` is a bearer token. */
+/** What is recognised by itself first, in the order it was found: `Authorization: Bearer …` is a bearer token. */
 function byMeaning(found: readonly TextRange[]): TextRange[] {
   const byName = found.filter(({ kind }) => kind === 'secret')
   return [...found.filter(({ kind }) => kind !== 'secret'), ...byName]

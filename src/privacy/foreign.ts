@@ -41,7 +41,7 @@ export function answerFor(pattern: RegExp): void {
   answeredFor.add(pattern.toString())
 }
 
-/** Where a tape names a pattern that nobody else does; `undefined`: options name it too. */
+/** Where a tape names a pattern that nothing else names; `undefined`: options name it too. */
 export function foreignPlace(pattern: RegExp): string | undefined {
   return answeredFor.has(pattern.toString()) ? undefined : places.get(pattern)
 }

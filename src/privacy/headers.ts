@@ -2,7 +2,7 @@ import { type HeaderMeaning, headerMeaning } from './meaning.ts'
 import type { SecretNames } from './names.ts'
 
 /**
- * Headers that reach a tape whatever side they are of: everything a client may act on, and what tells requests apart. Of
+ * Headers that reach a tape no matter which side they are of: everything a client may act on, and what tells requests apart. Of
  * requests, those that mean something are kept as well, see {@link headerMeaning}. All others are dropped: an unknown
  * header is more likely to carry a credential than a meaning.
  */
@@ -32,7 +32,7 @@ const keptFamilies = [
 const namesCap = 1024
 
 /**
- * Headers of requests that tell about the connection, the client or its tracing and nothing about what is asked: nobody
+ * Headers of requests that tell about the connection, the client or its tracing and nothing about what is asked: no one
  * needs to hear that they were dropped.
  */
 const aboutTheClient =
@@ -60,7 +60,7 @@ export class KeptHeaders {
     return meaning
   }
 
-  /** Whether somebody who looks for a missing header should hear that this one was dropped from a request. */
+  /** Whether someone who looks for a missing header should hear that this one was dropped from a request. */
   isWorthNaming(lower: string): boolean {
     return /^[a-z0-9-]{1,64}$/.test(lower) && !aboutTheClient.test(lower)
   }

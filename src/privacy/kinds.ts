@@ -51,7 +51,7 @@ export type EngineVersion = 1 | 2
 /**
  * Reads the options, once.
  *
- * @throws HarvestError `HARVEST_PRIVACY_OPTION` for a kind nobody knows or a rule that cannot work: a typo must not
+ * @throws HarvestError `HARVEST_PRIVACY_OPTION` for an unknown kind or a rule that cannot work: a typo must not
  * let a secret through
  */
 export function kindsOf(options: RedactorOptions, names: FirstNames | NameTable): Kinds {

@@ -18,7 +18,7 @@ export class KnownSecrets {
     for (const spelling of [value, inJson, encodeURIComponent(value)]) this.#bySpelling.set(spelling, { kind, value })
   }
 
-  /** Looks for a value that is secret whatever it looks like. */
+  /** Looks for a value that is secret no matter what it looks like. */
   keep(kind: string, value: string): void {
     if (value.length < shortestKept) return
     const inJson = JSON.stringify(value).slice(1, -1)

@@ -15,7 +15,7 @@ export interface SecretNames {
 
 /** More names than the built-in ones, by class. */
 export interface OwnNames {
-  /** Whatever stands there. */
+  /** Any value. */
   readonly keys?: readonly string[]
   /** A text that is no stand-in. */
   readonly always?: readonly string[]

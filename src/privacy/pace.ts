@@ -7,7 +7,7 @@ const length = 1 << 16
 const clockMs = 1_000
 
 /**
- * Which text a pattern takes too long for, in words; `undefined` when there is none. What counts is the time of the
+ * Which text a pattern takes too long for, in words; `undefined` without one. What counts is the time of the
  * processor, and the best of three tries: a busy machine makes no pattern slow.
  */
 export function slowText(pattern: RegExp): string | undefined {

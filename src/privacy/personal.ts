@@ -5,7 +5,7 @@ import type { Trigger } from './walk.ts'
 /** Finds e-mail addresses, around each `@`. Linear: no character is looked at for two addresses. */
 export const findEmails: Finder = (text) => emailsAround(text, '@', authority)
 
-/** As {@link findEmails}, and told from the user of an address that JSON spells `https:\/\/`. */
+/** As {@link findEmails}, and distinguished from the user of an address that JSON spells `https:\/\/`. */
 export const findEmailsNow: Finder = (text) => emailsAround(text, '@', escapedAuthority)
 
 /** Finds e-mail addresses as URLs spell them, around each `%40`. */
@@ -197,7 +197,7 @@ export const findSsns: Finder = (text) => {
 }
 
 const ipPattern = /(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}/g
-/** Private, loopback, link-local, documentation and other addresses that are nobody's. */
+/** Private, loopback, link-local, documentation and other addresses that belong to no one. */
 const nobody =
   /^(?:0\.|10\.|127\.|169\.254\.|172\.(?:1[6-9]|2\d|3[01])\.|192\.168\.|192\.0\.[02]\.|198\.1[89]\.|198\.51\.100\.|203\.0\.113\.|22[4-9]\.|2[3-5]\d\.)/
 

@@ -57,7 +57,7 @@ export class Placeholders {
   readonly #byValue = new Map<string, string>()
   readonly #last = new Map<string, number>()
   readonly #kinds = new Map<string, string>()
-  /** Values that became placeholders since somebody asked, by placeholder. */
+  /** Values that became placeholders since someone asked, by placeholder. */
   readonly #fresh = new Map<string, string>()
   /** The placeholder another run gave to a value. */
   readonly #recorded: RecordedPlaceholder
@@ -65,7 +65,7 @@ export class Placeholders {
   readonly #depth: number
 
   /**
-   * @param recorded - the placeholder a value has on the tape that is replayed, where that can be told
+   * @param recorded - the placeholder a value has on the tape that is replayed, where that can be seen
    * @param depth - how many encodings inside of each other may hide placeholders
    */
   constructor(shapes: PlaceholderShapes, recorded: RecordedPlaceholder = () => undefined, depth = 0) {
@@ -101,7 +101,7 @@ export class Placeholders {
     return this.#byValue.get(value)
   }
 
-  /** The placeholder of a value: the same for the same value, whatever kind it was when it first appeared. */
+  /** The placeholder of a value: the same for the same value, no matter which kind it was when it first appeared. */
   for(kind: string, value: string): { readonly text: string; readonly isNew: boolean } {
     const known = this.#byValue.get(value)
     if (known !== undefined) return { text: known, isNew: false }

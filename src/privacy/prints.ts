@@ -38,7 +38,7 @@ export function printKeys(given: string | undefined = process.env[printVariable]
 }
 
 /**
- * Makes the fingerprints of one run: HMAC-SHA-256, 96 bits. The salt of the run goes in, so that without the key nobody
+ * Makes the fingerprints of one run: HMAC-SHA-256, 96 bits. The salt of the run goes in, so that without the key no one
  * sees that two tapes are about one person.
  */
 export class Prints {

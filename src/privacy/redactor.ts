@@ -37,8 +37,9 @@ export interface Redactor {
    */
   chunks(pieces: readonly Buffer[]): readonly Buffer[]
   /**
-   * How much of a body under way, in UTF-16 units, goes through unchanged whatever comes after it: up to its first secret,
-   * and up to where one may have begun. With rules of the application's own nobody knows, and it is nothing. Changes nothing.
+   * How much of a body under way, in UTF-16 units, goes through unchanged no matter what comes after it: up to its first
+   * secret, and up to where one may have begun. With rules of the application's own that is unknown, and it is nothing.
+   * Changes nothing.
    */
   settled(text: string): number
   /** As {@link chunks}, each piece as it stands on a tape. */
@@ -59,7 +60,7 @@ export interface Redactor {
   /**
    * An absolute URL, or a command line after `stdio:`.
    *
-   * @param keys - names of its query whose value is a key whatever it looks like
+   * @param keys - names of its query whose value is a key no matter what it looks like
    */
   url(url: string, keys?: ReadonlySet<string>): string
   /** The headers that may be recorded; all others are dropped. */
@@ -117,9 +118,9 @@ export interface PlaceholderNumbering {
    * under which condition. Older tapes have none of these. `unnumbered`: not which key it is. Default `false`.
    */
   readonly keys?: boolean | 'unnumbered'
-  /** Tells the values that were replaced from each other, for a tape or by one. Default: nobody can. */
+  /** Tells the values that were replaced from each other, for a tape or by one. Default: no one can. */
   readonly prints?: Prints
-  /** Texts that are secret in this run whatever they look like, such as who it is about. */
+  /** Texts that are secret in this run no matter what they look like, such as who it is about. */
   readonly secrets?: readonly string[]
   /** Whose finders: 1 of tapes without the flag `redactor-2`. Default 2, those of now. */
   readonly version?: EngineVersion
@@ -153,7 +154,7 @@ class TextRedactor implements Redactor {
   readonly #means: Means
   readonly #placeholders: Placeholders
   readonly #known = new KnownSecrets()
-  /** Some are known that no rule tells: of a text under way, nobody knows where one begins. */
+  /** Some are known that no rule recognises: in a text under way, one may begin anywhere. */
   readonly #hasSecrets: boolean
   /** Absent: the tape keeps no credentials. */
   readonly #keys: Pick<KeyNumbers, 'of'> | undefined
@@ -237,7 +238,7 @@ class TextRedactor implements Redactor {
       headers: (pairs) => this.headers(pairs),
     })
     if (this.#means.version === 1 || typeof walked !== 'object' || walked === null) return walked
-    // Once more as the line it becomes: a pair of texts is told by what stands beside it.
+    // Once more as the line it becomes: a pair of texts is recognised by what stands beside it.
     const line = JSON.stringify(walked)
     const clean = this.text(line)
     return clean === line ? walked : (JSON.parse(clean) as Json)

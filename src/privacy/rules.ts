@@ -27,7 +27,7 @@ export function rulesOfTape({ header: { redact }, source }: RuledTape): Redactor
 }
 
 /**
- * What a run over a tape comes to when one of its patterns was stopped on the way, whatever the agent did then.
+ * What a run over a tape comes to when one of its patterns was stopped on the way, no matter what the agent did then.
  *
  * @throws HarvestError `HARVEST_PRIVACY_OPTION`
  */

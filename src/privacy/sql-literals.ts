@@ -115,7 +115,7 @@ function insertedRows(names: NameTable, length: number, text: string, index: num
 
 const between = /^(?:\\+[nrt]|\s|overriding|system|user|value)*$/i
 
-/** The columns of `insert into t (…) values`; `undefined` where there are none. */
+/** The columns of `insert into t (…) values`; `undefined` without one. */
 function columnsBefore(text: string, index: number): readonly string[] | undefined {
   const head = text.slice(Math.max(0, index - 48), index)
   const behind = head.length - head.lastIndexOf(')')

@@ -44,7 +44,7 @@ export function tokensOf({ kind, head, of, min, max, guard }: KindFamily): Trigg
   }
 }
 
-/** A token that is told by more than its beginning. */
+/** A token that is recognised by more than its beginning. */
 interface Shape {
   readonly kind: string
   /** Where to look. */
@@ -179,7 +179,7 @@ function holdsNameAndPassword(encoded: string): boolean {
   return /^[\x20-\x7e\x80-\xff]*$/.test(text) && /^[^:]*:./.test(text)
 }
 
-/** Tokens in parts, told by where a dot, slash, dash or low line stands between them. */
+/** Tokens in parts, recognised by where a dot, slash, dash or low line stands between them. */
 function dotted(): Trigger[] {
   const tried = (pattern: RegExp, text: string, start: number, found: TextRange[]): boolean => {
     if (start < 0 || !beginsWord(text, start)) return false
@@ -203,7 +203,7 @@ function dotted(): Trigger[] {
   }
   return [
     { text: 'pat', at: (text, index, found) => (tried(airtable, text, index, found), 0) },
-    // Every pair of a letter and a dot would be asked: the one in the middle is told by the dot six characters on.
+    // Every pair of a letter and a dot would be asked: the one in the middle is recognised by the dot six characters on.
     ...[...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-'].map(
       (letter): Trigger => ({
         text: `${letter}.`,
@@ -234,7 +234,10 @@ export function ownFamily(head: string, of: KindFamily['of'], min: number): Kind
   return { kind: 'api-key', head, of, min, max: Math.max(min, 1024) }
 }
 
-/** Whether a head can be told from other text: two characters of ASCII at least, none of which means something in JSON. */
+/**
+ * Whether a head can be distinguished from other text: two characters of ASCII at least, none of which means something in
+ * JSON.
+ */
 export function isHead(head: string): boolean {
   return /^[\x21-\x7e]{2,64}$/.test(head) && !/["\\]/.test(head)
 }

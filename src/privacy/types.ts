@@ -21,7 +21,7 @@ export interface RedactRule {
   readonly placeholder?: string
 }
 
-/** Tokens of one kind, told by how they begin. */
+/** Tokens of one kind, recognised by how they begin. */
 export interface TokenFamily {
   /** How they begin: 2 to 64 characters of ASCII without a space, quote or backslash. */
   readonly head: string
@@ -42,7 +42,7 @@ export interface RedactorOptions {
   readonly off?: readonly string[]
   /**
    * More names by what they promise: `random` when the value looks random, `always` unless it stands for one that is not
-   * there, `never` whatever stands there. Default none.
+   * there, `never` no matter what stands there. Default none.
    */
   readonly names?: {
     readonly random?: readonly string[]
@@ -51,7 +51,7 @@ export interface RedactorOptions {
   }
   /**
    * Tokens of the application's own that tell what they are by how they begin: `{ head: 'acme_', of: 'word', min: 32 }`. Found in
-   * linear time, whatever stands there. Default none.
+   * linear time, no matter what stands there. Default none.
    */
   readonly families?: readonly TokenFamily[]
   /** Built-in kinds that are off unless asked for: `phone`, `ssn`, `ip`. Default none. */
@@ -62,7 +62,7 @@ export interface RedactorOptions {
    */
   readonly keep?: readonly string[]
   /**
-   * Whole e-mail addresses, numbers and matches of own rules that are nobody's secret, such as the address of the
+   * Whole e-mail addresses, numbers and matches of own rules that are not secret, such as the address of the
    * application's own service: they stay on the tape, and a replay compares them. Default none.
    */
   readonly allow?: readonly string[]

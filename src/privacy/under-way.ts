@@ -1,6 +1,6 @@
 import { isStream, streamedTexts } from './events.ts'
 
-/** Characters at the end of a text in which a secret may have begun that cannot be told yet. */
+/** Characters at the end of a text in which a secret may have begun that cannot be seen yet. */
 const heldBack = 256
 /** As they stand in the bytes, where a character may be spelled in six. */
 const heldBackRaw = 512
@@ -17,7 +17,7 @@ const prose = /^[\p{L}\p{M}\s.,!?']*$/u
  */
 export function settledEnd(text: string): number {
   if (!isStream(text)) return cut(text, heldBackRaw)
-  // Of a line that is not whole nobody knows what it says.
+  // Of a line that is not whole it is unknown what it says.
   const lines = text.lastIndexOf('\n') + 1
   let end = endsInEvents(text.slice(0, lines)) ? lines : Math.min(lines, cut(text, heldBackRaw))
   for (const pieces of streamedTexts(text)) {

@@ -5,11 +5,11 @@ interface Means {
   readonly secret: (text: string) => string
   /** For a key that says who asks; absent: it is a secret as any other. */
   readonly key?: (text: string) => string
-  /** Names whose value is a key whatever it looks like. */
+  /** Names whose value is a key no matter what it looks like. */
   readonly keys?: ReadonlySet<string>
 }
 
-/** Names under which a request carries its key. Signatures are none: they are made anew, or stand in an answer. */
+/** Names under which a request carries its key. Signatures are no keys: they are made again, or stand in an answer. */
 const keyNames = /^(?:x[-_]?)?(?:(?:api|access|auth|subscription)[-_]?)?(?:key|token)$/i
 
 /** Redacts a URL as it is spelled: nothing else of it changes. */
@@ -70,7 +70,7 @@ function respell(word: string, text: string, redacted: string): string {
 
 /**
  * Of an argument with slashes only the last part is kept, so that a tape replays on another machine; the beginning that
- * told what it was is then gone. A last part that looks like a key is one.
+ * named what it was is then gone. A last part that looks like a key is one.
  */
 function isRandom(word: string): boolean {
   if (/PRIVATE KEY(?: BLOCK)?-----/.test(word)) return true

@@ -70,7 +70,7 @@ function printed(code: number, escape: string): string {
 }
 
 /**
- * What is secret in the text that escapes spell, told in the text as it stands. Only what stands around escapes is read
+ * What is secret in the text that escapes spell, reported in the text as it stands. Only what stands around escapes is read
  * again: a long text with one of them is not read twice.
  *
  * @param seen - in which spellings there is something, as {@link Spellings} saw it

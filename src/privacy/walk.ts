@@ -39,8 +39,8 @@ const scratch: Uint8Array = new Uint8Array(blockLength)
 const writer = Buffer.from(scratch.buffer)
 
 /**
- * Finds all triggers in one pass: each is told by its rarest pair of neighbouring characters, one look at a table per
- * character whatever the number of triggers.
+ * Finds all triggers in one pass: each is recognised by its rarest pair of neighbouring characters, one look at a table per
+ * character regardless of the number of triggers.
  */
 export class Walk {
   readonly #table = new Uint16Array(1 << 14)

@@ -59,7 +59,7 @@ const bits = new Uint8Array(128)
 bits['-'.charCodeAt(0)] = 62
 bits['_'.charCodeAt(0)] = 63
 
-/** Whether the first characters of a word say text: most words are none, and most of those are told by one look. */
+/** Whether the first characters of a word say text: most words are not, and most of those are recognised at a glance. */
 function beginsText(text: string, start: number): boolean {
   for (let at = start; at < start + least - 4; at += 4) {
     const [a, b] = [bits[text.charCodeAt(at)]!, bits[text.charCodeAt(at + 1)]!]

@@ -1,6 +1,6 @@
 /**
  * Parameters that a provider keeps for bills, dashboards, caches and routing. They do not reach the model: a request that
- * differs in nothing else asks the same question. `store` is none of them: what was not kept cannot be referred to later.
+ * differs in nothing else asks the same question. `store` is not one of them: what was not kept cannot be referred to later.
  */
 export const bookkeeping: ReadonlySet<string> = new Set([
   // OpenAI

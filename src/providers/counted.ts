@@ -5,7 +5,7 @@ interface Asked extends Pick<ModelCall, 'n' | 'keptAs' | 'moreOf'> {
 }
 
 /**
- * Tells of each model call which question it belongs to. An answer that the provider keeps may be told many times: each
+ * Tells of each model call which question it belongs to. An answer that the provider keeps may be sent many times: each
  * poll tells it again, and a run of an assistant goes on when its tools have answered. They belong to one question, and what
  * they tell again (a tool call, the tokens used) counts once.
  *
@@ -33,8 +33,8 @@ export interface CountedCall extends Pick<ModelCall, 'n' | 'keptAs' | 'moreOf' |
 }
 
 /**
- * The model calls of a run as they are counted: polls are none, and tokens told several times count once, as told last.
- * The tokens of an assistant's run are told for the whole of it: they stand with the call that began it. Holds no texts.
+ * The model calls of a run as they are counted: polls are left out, and tokens sent several times count once, as sent last.
+ * The tokens of an assistant's run are sent for the whole of it: they stand with the call that began it. Holds no texts.
  *
  * Add them in the order of their answers.
  */

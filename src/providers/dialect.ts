@@ -39,7 +39,7 @@ function decode(path: string): string {
   }
 }
 
-/** Endpoints whose bodies look like model calls and are none. */
+/** Endpoints whose bodies look like model calls and are not. */
 const otherEndpoints =
   /\/(images|audio|moderations|rerank|fine[-_]tuning|fine_tunes|batches|files|uploads|vector_stores|assistants|threads)(\/|$)/
 
@@ -74,14 +74,14 @@ export function dialectOf({ path, model }: Address, body: JsonMap): Dialect | un
   return isAiGateway(path, body) ? 'ai-gateway' : undefined
 }
 
-/** Services that take no list of messages, told from the path. */
+/** Services that take no list of messages, recognised by the path. */
 function serviceDialect(path: string, body: JsonMap): Dialect | undefined {
   if (/\/threads\/([^/]+\/)?runs(\/[^/]+\/submit_tool_outputs)?$/.test(path)) return 'openai-assistants'
   if (/\/actions\/chat$/.test(path) && isOciChat(body)) return 'oci'
   if (isAgent(path, body)) return 'bedrock-agent'
   if (isPrediction(path, body)) return 'replicate'
   if (/\/interactions$/.test(path) && at(body, 'input') !== undefined) return 'gemini-interactions'
-  // Begun, gone on with, or begun anew from one of its entries.
+  // Begun, gone on with, or begun again from one of its entries.
   if (/\/conversations(\/[^/]+(\/restart)?)?$/.test(path) && at(body, 'inputs') !== undefined)
     return 'mistral-conversations'
   if (/:(batchE|e)mbedContents?$|embed[^/]*:predict$/.test(path) && hasEmbeddingInput(body)) return 'openai-embeddings'
@@ -157,7 +157,7 @@ function isOciChat(body: JsonMap): boolean {
   return isMap(at(body, 'servingMode')) && textAt(at(body, 'chatRequest'), 'apiFormat') !== undefined
 }
 
-/** Replicate's, of models that are told something in words. */
+/** Replicate's, of models that take something in words. */
 function isPrediction(path: string, body: JsonMap): boolean {
   const input = at(body, 'input')
   return (
@@ -166,7 +166,7 @@ function isPrediction(path: string, body: JsonMap): boolean {
   )
 }
 
-/** Bodies with a `messages` list: who speaks that way is told by what stands beside it. */
+/** Bodies with a `messages` list: who speaks that way is recognised by what stands beside it. */
 function conversationDialect(path: string, body: JsonMap): Dialect | undefined {
   if (!listAt(body, 'messages').every(isMap)) return undefined
   if (isInvoke(path) && isConverseBody(body)) return 'bedrock-converse'
@@ -189,7 +189,7 @@ function isAnthropic(path: string, body: JsonMap): boolean {
   return at(body, 'system') !== undefined || tools.some((tool) => at(tool, 'input_schema') !== undefined)
 }
 
-/** Amazon Nova takes the Converse shape through `invoke`. Nobody else writes parts of messages that do not tell their type. */
+/** Amazon Nova takes the Converse shape through `invoke`. No other writes parts of messages that do not tell their type. */
 function isConverseBody(body: JsonMap): boolean {
   if (at(body, 'inferenceConfig') !== undefined || at(body, 'schemaVersion') !== undefined) return true
   if (at(body, 'toolConfig') !== undefined) return true

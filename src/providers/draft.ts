@@ -8,7 +8,7 @@ export interface Draft {
   keptAs?: string | undefined
   model?: string | undefined
   text: string
-  /** By the key the dialect tells blocks by, in the order they began; absent when there are none. */
+  /** By the key the dialect tells blocks by, in the order they began; absent without one. */
   reasoning?: Map<string, string> | undefined
   /** By the key the dialect tells pieces of one call by, in the order the calls began. */
   readonly calls: Map<string, ModelCallDraft>
@@ -85,7 +85,7 @@ export function finishDraft(draft: Draft): ModelResponse {
 const filtered =
   /^(content_filter|content-filter|SAFETY|IMAGE_SAFETY|RECITATION|BLOCKLIST|PROHIBITED_CONTENT|SPII|guardrail_intervened|content_filtered|ERROR_TOXIC|ALTERNATIVE_STATUS_CONTENT_FILTER)$/
 
-/** Whether the provider is still at it: what it decides is told when it is asked again, or by the rest of a torn stream. */
+/** Whether the provider is still at it: what it decides is known when it is asked again, or by the rest of a torn stream. */
 export function isUnderWay({ finish }: Pick<ModelResponse, 'finish'>): boolean {
   return finish !== undefined && /^(queued|in_progress|cancelling|starting|processing)$/.test(finish)
 }

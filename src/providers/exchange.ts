@@ -72,7 +72,7 @@ function askFresh(event: ExchangeEvent): ModelRequest | undefined {
   return request && withNamedModel(request, event)
 }
 
-/** A gateway of the AI SDK is told the model in a header. */
+/** A gateway of the AI SDK takes the model in a header. */
 function withNamedModel(request: ModelRequest, event: ExchangeEvent): ModelRequest {
   const named = request.model === '' ? header(event.request.headers, 'ai-language-model-id') : undefined
   return named === undefined ? request : { ...request, model: named }

@@ -2,11 +2,11 @@ import { at, isMap, type JsonMap, listAt, textAt } from '../json/canonical.ts'
 import type { Json } from '../tape/types.ts'
 import type { ModelRequest } from './types.ts'
 
-/** One message of a conversation, whatever its dialect. */
+/** One message of a conversation, regardless of its dialect. */
 export interface Message {
   /** The word of the dialect: `user`, `model`, `CHATBOT`; of an item without a role its type, such as `function`; `input` for bare text. */
   readonly role: string
-  /** Who speaks: `system`, `developer`, `user`, `assistant` or `tool`; a role that is none of these as it stands. */
+  /** Who speaks: `system`, `developer`, `user`, `assistant` or `tool`; a role that is not one of these as it stands. */
   readonly speaker: string
   readonly parts: readonly MessagePart[]
 }
@@ -27,7 +27,7 @@ export interface AskedCall {
   readonly args: Json
 }
 
-/** What a tool answered, as the agent told the model. */
+/** What a tool answered, as the agent sent it to the model. */
 export interface ToolResult {
   /** Id of the call, where the dialect has ids. */
   readonly id?: string

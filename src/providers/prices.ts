@@ -22,7 +22,7 @@ export type PriceTable = Readonly<Record<string, Price>>
  * What one model call cost by a price table, in US dollars.
  *
  * @param prices - looked in before the list prices this package ships
- * @returns `undefined` when the model has no price or the answer told no tokens: an unknown cost is not zero
+ * @returns `undefined` when the model has no price or the answer has no tokens: an unknown cost is not zero
  */
 export function costOf(usage: Usage | undefined, model: string, prices: PriceTable = {}): number | undefined {
   const price = priceOf(model, prices) ?? priceOf(model, listPrices)
@@ -50,7 +50,7 @@ const version = /(?:[-@]20\d\d-?[01]\d-?[0-3]\d)?(?:-v\d+(?::\d+)?)?$/
 /** Bedrock's inference profiles; `global.` has prices of its own. */
 const region = /^(?:us|us-gov|eu|apac|jp|au|ca|in)\./
 
-/** Behind a name only a version of it is meant; behind a sign, whatever follows. */
+/** Behind a name only a version of it is meant; behind a sign, anything may follow. */
 function isMeant(head: string, model: string): boolean {
   if (!model.startsWith(head)) return false
   return head === '' || /[^a-z0-9]$/i.test(head) || versions.test(model.slice(head.length))

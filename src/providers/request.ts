@@ -26,10 +26,10 @@ interface SentRequest {
 /**
  * Takes a request body apart: instructions, messages, tools, and everything else as params.
  *
- * The dialect is told by path and shape, not by host. A body for counting tokens is read as the call it counts for. The body
- * is in one spelling, see `inOneSpelling`: two requests that their provider reads alike have equal parts.
+ * The dialect is recognised by path and shape, not by host. A body for counting tokens is read as the call it counts for.
+ * The body is in one spelling, see `inOneSpelling`: two requests that their provider reads alike have equal parts.
  *
- * @returns `undefined` when this is not a model call (MCP's JSON-RPC is none). Never throws, whatever the input.
+ * @returns `undefined` when this is not a model call (MCP's JSON-RPC is not). Never throws, regardless of the input.
  */
 export function readModelRequest(request: SentRequest): ModelRequest | undefined {
   return read(request, spelled)

@@ -19,21 +19,21 @@ import { readReplicate, readSourcegraph } from './responses/predictions.ts'
 import { readYandex } from './responses/yandex.ts'
 import type { Dialect, ModelResponse } from './types.ts'
 
-/** A response as it stands on a tape: still encoded, still in whatever stream form it had. */
+/** A response as it stands on a tape: still encoded, still in any stream form it had. */
 export interface RawResponse {
   readonly status: number
   readonly contentType?: string | undefined
   readonly contentEncoding?: string | undefined
   /** Class of an error that stands beside the body (`x-amzn-errortype`). */
   readonly errorType?: string | undefined
-  /** Tokens told beside the body (`x-amzn-bedrock-input-token-count`, `-output-`); what the body tells comes first. */
+  /** Tokens beside the body (`x-amzn-bedrock-input-token-count`, `-output-`); those in the body come first. */
   readonly tokens?: { readonly input: string | undefined; readonly output: string | undefined } | undefined
   readonly bytes: Uint8Array
 }
 
 /**
  * Reads a model response, whole or streamed: SSE, JSON-array streaming, newline-delimited JSON, AWS event streams.
- * A truncated response gives what was there. Declared tools are not calls. Never throws, whatever the bytes.
+ * A truncated response gives what was there. Declared tools are not calls. Never throws, regardless of the bytes.
  *
  * Token counts have one meaning over all dialects: `inputTokens` is everything the model read, `cachedTokens` the part
  * of it that came from a cache.
@@ -106,7 +106,7 @@ function readerOf(dialect: Dialect): Reader {
       return readSourcegraph
     case 'yandex':
       return readYandex
-    // Told apart from what was asked, see `pushedToolCalls`.
+    // Read apart from what was asked, see `pushedToolCalls`.
     case 'openai-realtime':
     case 'gemini-live':
     case 'mcp':

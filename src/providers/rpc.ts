@@ -15,7 +15,7 @@ export interface Rpc {
   readonly error?: { readonly type: string; readonly message: string }
 }
 
-/** The JSON-RPC message an exchange carried; of a batch, the first one. `undefined` when it is none. */
+/** The JSON-RPC message an exchange carried; of a batch, the first one. `undefined` when it is not one. */
 export function readRpc(event: ExchangeEvent): Rpc | undefined {
   const body = requestText(event)
   if (!body.includes('"jsonrpc"')) return undefined

@@ -62,17 +62,17 @@ export interface Usage {
 }
 
 /**
- * A model response, whatever it was streamed as. It is a view: what it has no field for stays in the bytes on the tape.
+ * A model response, no matter what it was streamed as. It is a view: what it has no field for stays in the bytes on the tape.
  */
 export interface ModelResponse {
   readonly model?: string
   readonly text: string
-  /** What the model thought, as far as the provider told: thinking blocks or their summaries, a blank line between. */
+  /** What the model thought, as far as the provider sent it: thinking blocks or their summaries, a blank line between. */
   readonly reasoning?: string
   readonly toolCalls: readonly ToolCall[]
   readonly finish?: string
   readonly usage?: Usage
-  /** What the model said instead of an answer; or the provider's word for why there is none. */
+  /** What the model said instead of an answer; or the provider's word for why there is no answer. */
   readonly refusal?: string
   /** Class of an error the provider reported. */
   readonly error?: string

@@ -180,6 +180,6 @@ export class RuleCursor {
 
 function msOf(text: string): number {
   const [, amount = '', unit = ''] = /^([\d.]+)(ms|s|m|h)$/.exec(text) ?? []
-  // A hundredth of a second times 1000 leaves digits that nobody wrote.
+  // A hundredth of a second times 1000 leaves digits that were not written.
   return Number((Number(amount) * msOfUnit[unit]!).toPrecision(15))
 }

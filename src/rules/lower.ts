@@ -79,7 +79,7 @@ function scopeOf(expression: Extract<Expression, { type: 'scope' }>): Core {
       : { op: 'previous', of: { op: 'once', of: from } }
   const to = lower(done(expression.to))
   const isOpen: Core = { op: 'since', left: not(to), right: from }
-  // `between` speaks of stretches that came to their end.
+  // `between` speaks of stretches that ended.
   return expression.scope === 'between' ? and(isOpen, { op: 'eventually', of: to }) : isOpen
 }
 

@@ -6,7 +6,7 @@ import type { Window } from './types.ts'
 
 /**
  * One formula of the past over a run that goes on: each position takes time in proportion to the parts of the formula,
- * whatever came before.
+ * no matter what came before.
  */
 export class Monitor {
   readonly #step: (position: RunPosition) => boolean

@@ -32,7 +32,7 @@ const infix: Readonly<Record<string, number>> = {
   until: binding.since,
 }
 
-/** Reads a rule; a text that is none is a problem with its place. Never throws. */
+/** Reads a rule; any other text is a problem with its place. Never throws. */
 export function parseRule(text: string): { readonly expression: Expression } | { readonly problem: RuleProblem } {
   try {
     const cursor = new RuleCursor(text)

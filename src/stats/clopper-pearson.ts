@@ -2,7 +2,7 @@ import { betaQuantile } from './beta-function.ts'
 import type { Interval } from './wilson.ts'
 
 /**
- * The Clopper-Pearson interval of a rate: never holds the truth less often than it says, whatever the rate is.
+ * The Clopper-Pearson interval of a rate: never holds the truth less often than it says, no matter what the rate is.
  *
  * The one to use for claims, and for many claims at once: divided among m of them, `alpha / m`, all of them hold
  * together. It is for a number of runs that was fixed beforehand; who looks after every run needs

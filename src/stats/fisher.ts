@@ -7,7 +7,7 @@ import type { Counted } from './newcombe.ts'
  *
  * For plans whose numbers of runs were fixed beforehand.
  *
- * @throws RangeError when a rate is none
+ * @throws RangeError when a rate is invalid
  * @see Fisher, J. R. Stat. Soc. 85 (1922) 87–94
  */
 export function fisherExact(first: Counted, second: Counted): number {

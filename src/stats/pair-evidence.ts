@@ -7,10 +7,10 @@ export interface PairCounts {
 
 /**
  * The evidence of paired runs that the first of a pair passes more often than the second by more than `margin`: an
- * e-value, 1 is none.
+ * e-value, 1 is no evidence.
  *
  * If the rates differ by no more, its expectation is at most 1 at any time, so the chance that it ever reaches 1/alpha is
- * at most alpha, however often one looks and whatever one stops for. Nothing is supposed about how often either passes.
+ * at most alpha, however often one looks and no matter what one stops for. Nothing is supposed about how often either passes.
  * With no margin only pairs that differ count, and seven that all favour the first reach 1/0.05.
  *
  * The mean wealth of gamblers who bet that the difference of a pair is above the margin, each another share of what they
@@ -56,7 +56,7 @@ let known: { readonly margin: number; readonly bets: readonly Bet[] } | undefine
 function betsOf(margin: number): readonly Bet[] {
   if (known?.margin !== margin) {
     const bets = Array.from({ length: gamblers }, (_, i): Bet => {
-      // Nobody stakes so much that a pair could take more than all.
+      // No stake is so large that a pair could take more than all.
       const stake = (i + 0.5) / gamblers / (1 + margin)
       return {
         win: Math.log1p(stake * (1 - margin)),

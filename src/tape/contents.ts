@@ -21,7 +21,7 @@ function valueOf(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // Not JSON, whatever its header says: its text is what there is.
+    // Not JSON, no matter what its header says: its text is what there is.
     return text
   }
 }

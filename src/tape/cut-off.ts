@@ -10,7 +10,10 @@ export interface OpenCall {
   readonly what: string
   /** When it began, ISO 8601. */
   readonly begun: string
-  /** Milliseconds from the last other thing on the tape to its beginning; negative: it began before that. Absent: there is none. */
+  /**
+   * Milliseconds from the last other thing on the tape to its beginning; negative: it began before that. Absent: there is
+   * no other thing.
+   */
   readonly afterMs?: number
 }
 
@@ -34,7 +37,7 @@ export class CutOff {
         return
       }
     }
-    // What was drawn is written with whatever comes next.
+    // What was drawn is written with the next thing that happens.
     if (event.kind !== 'draws') this.#lastAt = Math.max(this.#lastAt ?? 0, endOf(event))
   }
 
@@ -55,7 +58,7 @@ export class CutOff {
   }
 }
 
-/** Nobody checked what a tape says about time. */
+/** What a tape says about time is unchecked. */
 function isoOf(ms: number): string {
   return Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : 'at an unknown time'
 }

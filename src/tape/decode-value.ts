@@ -232,7 +232,7 @@ function bytesOf(json: Fields): unknown {
   return made
 }
 
-/** Sets an own field whatever its name: an assignment to `__proto__` would change the prototype. */
+/** Sets an own field regardless of its name: an assignment to `__proto__` would change the prototype. */
 function setField(target: object, key: string, value: unknown): void {
   Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true })
 }

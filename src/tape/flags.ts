@@ -9,12 +9,13 @@
  * - `redactor-2`: secrets were found as the second version of the finders finds them; without it, as the first does.
  * - `branch-1`: the tape begins with the events of its parent.
  * - `contents-1`: values hold what instances of classes of the platform say of themselves: a `Response` its status.
- * - `late-1`: what the agent did after it returned is named on the last line; without it, nobody knows whether it did anything.
+ * - `late-1`: what the agent did after it returned is named on the last line; without it, it is unknown whether it did
+ *   anything.
  * - `begun-1`: a step may stand on several lines, the first of them written when it began.
  */
 export const currentFlags: readonly string[] = ['gate-1', 'draws-by-package-1']
 
-/** Written by a recorder of ours; what other recorders leave out, nobody knows. A branch has it when its parent has. */
+/** Written by a recorder of ours; what other recorders leave out is unknown. A branch has it when its parent has. */
 export const headersFlag = 'headers-1'
 
 /** Written by all who redact now. A branch has it when its parent has: its requests are redacted as the parent's were. */

@@ -91,7 +91,7 @@ export class LineReader {
     const event = this.#parts.take(fields)
     if (typeof event === 'string') throw this.#broken(event)
     if (before === undefined) this.#count(n)
-    // Whatever was put together holds this very request.
+    // What was put together holds this very request.
     const { request } = fields as { readonly request?: { body?: Body } }
     const url = before?.['url'] ?? fields['url']
     if (request?.body !== undefined) this.#resolveBody(n, String(url), request)

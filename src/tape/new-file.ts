@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
-// Asked once, when this is loaded: nobody's run is under way then, and nobody's reads are heard.
+// Asked once, when this is loaded: no run is under way then, and no reads are recorded.
 const ofProcess = randomBytes(4).toString('hex')
 let count = 0
 

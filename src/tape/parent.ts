@@ -5,7 +5,7 @@ import { branchFlag } from './flags.ts'
 import type { Tape, TapeEvent, TapeHeader, TapeParent } from './types.ts'
 import { serializeTape } from './writer.ts'
 
-/** Branches of branches of branches: more than this is a ring, or nobody's work. */
+/** Branches of branches of branches: more than this is a ring, or damage. */
 const deepest = 100
 
 /**

@@ -106,7 +106,7 @@ export function readBytes(bytes: Buffer, source: string, depth = 0): Tape {
     else if (item !== undefined) add(item)
   }
   lines.open().forEach(add)
-  // Lines are written as things end; a run is told in the order they began.
+  // Lines are written as things end; a run is read in the order they began.
   if (!ascending) events.sort((a, b) => a.n - b.n)
   const tape: Tape = { source, header, events, ...(close !== undefined && { close }), digest: lines.digest }
   return withShared(tape, readAt, depth)

@@ -20,7 +20,7 @@ export function beyondBounds({ rules = [], names = {}, families = [], ...lists }
   const heads = families.map(({ head }) => head)
   const named = Object.entries(names).map(([name, list]) => [`names.${name}`, list] as const)
   for (const [name, list] of [...Object.entries(lists), ...named, ['families', heads] as const]) {
-    // Members nobody knows are let through.
+    // Unknown members are let through.
     if (!Array.isArray(list)) continue
     if (list.length > namesMost) return `redact.${name} has more than ${namesMost} items`
     const long = list.findIndex((item) => typeof item === 'string' && item.length > nameLongest)

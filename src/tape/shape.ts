@@ -4,7 +4,7 @@ import type { DrawKind, ImportGrade, KeptReason, Outcome, PushFrame, RetentionCl
 
 /**
  * Checks by hand that a parsed line is what its type says. Each function answers with the first thing that is
- * wrong, as `response.status is not a number`, or `undefined`. Members nobody knows are let through.
+ * wrong, as `response.status is not a number`, or `undefined`. Unknown members are let through.
  */
 type Problem = string | undefined
 type Fields = Readonly<Record<string, unknown>>
@@ -85,7 +85,7 @@ const grades: ReadonlySet<unknown> = new Set<ImportGrade>([
 ])
 
 function importedProblem(imported: Fields): Problem {
-  // A grade nobody knows must not pass for one that allows more.
+  // An unknown grade must not pass for one that allows more.
   if (!grades.has(imported['grade'])) return 'imported.grade is not a grade'
   return text(imported, 'format') ?? listOf(imported['missing'], 'imported.missing', isText)
 }

@@ -20,5 +20,5 @@ export function isTokenRead(method: string, bodyText: string): boolean {
 /** Where recordings keep, once for all cases, what a process fetches once: a folder beside the golden set. */
 export const sharedFolder = 'shared'
 
-/** Where a recorder keeps what its process fetched outside its runs: in a folder beside their tapes that nobody lists. */
+/** Where a recorder keeps what its process fetched outside its runs: in a folder beside their tapes that is not listed. */
 export const outsideFolder = '.shared'

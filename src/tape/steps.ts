@@ -20,7 +20,7 @@ export function isSettled(step: Step): boolean {
   )
 }
 
-/** The request body as bytes; empty when there is none. */
+/** The request body as bytes; empty without one. */
 export function requestBytes({ n, request }: ExchangeEvent): Buffer {
   const { body } = request
   if (body === undefined) return Buffer.alloc(0)
@@ -32,7 +32,7 @@ export function requestBytes({ n, request }: ExchangeEvent): Buffer {
   return decodeBytes(body)
 }
 
-/** The response body as bytes, all chunks together; empty when there is none. */
+/** The response body as bytes, all chunks together; empty without one. */
 export function responseBytes({ response }: ExchangeEvent): Buffer {
   return Buffer.concat((response?.chunks ?? []).map(([, , bytes]) => decodeBytes(bytes)))
 }
@@ -47,7 +47,7 @@ export function unsearchedBodies({ events }: { readonly events: readonly TapeEve
   return count
 }
 
-/** Why a tape is incomplete that lacks nothing but bodies nobody could search. */
+/** Why a tape is incomplete that lacks nothing but bodies that could not be searched. */
 export function unsearchedReason(bodies: number): string {
   return `${bodies} ${bodies === 1 ? 'body' : 'bodies'} could not be searched for secrets, and ${bodies === 1 ? 'is' : 'are'} not kept`
 }

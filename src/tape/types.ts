@@ -30,9 +30,9 @@ export type HeaderPair = readonly [name: string, value: string]
 
 /** Where recorded facts about versions stand: what the recorder could know without git. */
 export interface RecordedPins {
-  /** Git commit the agent ran at, as the application told us. */
+  /** Git commit the agent ran at, as the application named it. */
   readonly commit?: string
-  /** Whether the work tree had uncommitted changes, if the application told us. */
+  /** Whether the work tree had uncommitted changes, if the application reported it. */
   readonly dirty?: boolean
   /** Node version, such as `24.21.0`. */
   readonly node: string
@@ -50,7 +50,7 @@ export interface TapeHeader {
   readonly id: string
   /** Key of the agent in the plugin's `agents`. */
   readonly agent: string
-  /** What the agent was called with, as `encodeValue` wrote it; absent when nobody said. */
+  /** What the agent was called with, as `encodeValue` wrote it; absent when unknown. */
   readonly input?: Json
   /** Wall clock of moment 0, ISO 8601 with milliseconds. */
   readonly startedAt: string
@@ -95,7 +95,7 @@ export interface Imported {
 
 /**
  * How true to the run an imported tape is. `replayable`: the bytes of every answer. `re-drivable`: every answer, some
- * written anew from its value. `signature-only`: which tools were called, and not what was answered. `timeline-only`:
+ * written again from its value. `signature-only`: which tools were called, and not what was answered. `timeline-only`:
  * that something was asked, and when.
  */
 export type ImportGrade = 'replayable' | 're-drivable' | 'signature-only' | 'timeline-only'
@@ -184,7 +184,7 @@ export interface ExchangeEvent extends EventBase {
   readonly oneWay?: true
 }
 
-/** A body that is not on the tape, because nobody could look into it. Nothing here follows from what it said. */
+/** A body that is not on the tape, because it could not be searched. Nothing here follows from what it said. */
 export interface UnsearchedBody {
   /** Bytes it had, as it was sent. */
   readonly size: number

@@ -24,7 +24,7 @@ export interface TapeWriter extends Disposable {
    * itself. A step can be written before it is settled; what its lines said already, later ones leave out.
    */
   append(...events: readonly (TapeEvent | OpenStep)[]): void
-  /** Writes the last line and closes the file; throws as well when somebody removed it meanwhile. */
+  /** Writes the last line and closes the file; throws as well when someone removed it meanwhile. */
   close(close: Closing): void
   /**
    * Writes another last line, longer than the one before, over it. Does nothing to a tape that is no longer where it was
@@ -90,7 +90,7 @@ export function createTapeWriter(
     torn = false
   }
 
-  /** An open file can be written to when nobody will find it any more. */
+  /** An open file can be written to when it cannot be found any more. */
   function refuseRemoved(): void {
     if (failing(path, 'look at', () => disk.fstatSync(fd!).nlink) > 0) return
     throw tapeFault(

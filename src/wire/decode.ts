@@ -12,7 +12,7 @@ import {
 /** A body longer than this is not read: a small file must not become all the memory there is. */
 const maxBytes = 64 * 1024 * 1024
 
-/** What a body may grow to whatever it is compressed from. */
+/** What a body may grow to no matter what it is compressed from. */
 const smallBody = 1024 * 1024
 
 /** Text is compressed to a tenth; a thousandth is what bombs are made of. */

@@ -11,7 +11,7 @@ export interface Frames {
 
 /**
  * Cuts a response body into JSON values: one for a plain JSON body, one per event for SSE, JSON-array streaming,
- * newline-delimited JSON and AWS event streams. The form is told by the bytes: content types are often wrong.
+ * newline-delimited JSON and AWS event streams. The form is read from the bytes: content types are often wrong.
  *
  * @param hasText - what AWS frames wrap is text, though it may look like JSON
  */

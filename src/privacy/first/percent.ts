@@ -2,7 +2,7 @@ import type { Finder, TextRange } from '../types.ts'
 
 /**
  * Finds secrets that URLs and forms spell with `%`: `postgres%3A%2F%2Fapp%3A…%40db`, JSON in a query, a private key in
- * a form. Every stretch with such an escape is read as what it says, and what is found there is told in the text as it
+ * a form. Every stretch with such an escape is read as what it says, and what is found there is reported in the text as it
  * stands. Linear: stretches do not overlap.
  */
 export function inPercent(text: string, find: Finder): readonly TextRange[] {
@@ -29,7 +29,7 @@ function read(text: string, start: number): { plain: string; places: readonly nu
     const length = code === percent && isEscape(text, at) ? 3 : 1
     if (length === 1 && !isPart(code)) break
     places.push(at)
-    // Bytes beyond ASCII stay apart: no built-in kind is told by them.
+    // Bytes beyond ASCII stay apart: no built-in kind is recognised by them.
     plain +=
       length === 3
         ? String.fromCharCode(Number.parseInt(text.slice(at + 1, at + 3), 16))

@@ -4,7 +4,7 @@ import { at, isMap, type JsonMap, listAt, numberAt, textAt, without } from '../.
 
 /**
  * A run of OpenAI's Assistants API, the events of its stream, and what a poll brings: runs, steps and messages, alone or in
- * a list, each told from its `object`.
+ * a list, each recognised by its `object`.
  *
  * @see https://platform.openai.com/docs/api-reference/assistants-streaming/events
  */

@@ -156,7 +156,7 @@ function thoughtIn(message: JsonMap): string | undefined {
   return [...details, ...thoughts].join('') || undefined
 }
 
-/** One piece of a call: told apart by index; by id where servers leave the index out or repeat it. */
+/** One piece of a call: distinguished by index; by id where servers leave the index out or repeat it. */
 function readPiece(piece: Json, position: number, choice: number, draft: Draft): void {
   const id = textAt(piece, 'id')
   const index = numberAt(piece, 'index')
@@ -245,7 +245,7 @@ function readUsage(value: JsonMap, draft: Draft): void {
 }
 
 /**
- * What llama.cpp tells of its work: tokens it read anew, took from its cache, and wrote. Those of versions that do not tell of
+ * What llama.cpp tells of its work: tokens it read again, took from its cache, and wrote. Those of versions that do not tell of
  * the cache are not all that was read.
  */
 function timingsOf(

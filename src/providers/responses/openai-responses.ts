@@ -64,7 +64,7 @@ function blockOf(event: JsonMap, type: string): string {
     : `${numberAt(event, 'content_index') ?? 0}`
 }
 
-/** The whole response says everything again: what the deltas told is replaced where it has an output. */
+/** The whole response says everything again: what the deltas added is replaced where it has an output. */
 function readWhole(response: JsonMap, draft: Draft): void {
   draft.model = textAt(response, 'model') ?? draft.model
   if (at(response, 'object') === 'response') draft.keptAs = textAt(response, 'id') ?? draft.keptAs

@@ -13,7 +13,7 @@ export function readYandex(value: JsonMap, draft: Draft): boolean {
   const alternatives = at(answer, 'alternatives')
   if (!isList(alternatives)) return false
   readUsage(mapAt(answer, 'usage'), draft)
-  // Text is what the first one says; the calls of all are told.
+  // Text is what the first one says; the calls of all are read.
   const [first] = alternatives
   draft.text = textAt(at(first, 'message'), 'text') ?? ''
   const status = textAt(first, 'status')

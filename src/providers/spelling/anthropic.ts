@@ -62,7 +62,7 @@ function block(value: JsonMap): Json {
     case 'text':
       return withoutNulls(own, nameSet('citations'))
     case 'tool_result':
-      // Its blocks may be marked as well; a result within a result there is none.
+      // Its blocks may be marked as well; a result is never within a result.
       return withMembers(withoutDefaults(own, { is_error: false }), {
         content: (inner) => oneText(eachMap(inner, withoutCacheMark), 'text'),
       })

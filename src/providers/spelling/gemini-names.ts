@@ -40,7 +40,7 @@ function renamed(field: string, map: JsonMap, depth: number): JsonMap {
   )
 }
 
-/** Base64 as it is written mostly, padded; what is none stays as it is. */
+/** Base64 as it is written mostly, padded; what is not Base64 stays as it is. */
 function inStandardAlphabet(text: string): string {
   const [, digits] = /^([A-Za-z0-9+/_-]*)={0,2}$/.exec(text) ?? []
   if (digits === undefined) return text

@@ -3,7 +3,7 @@ import { type JsonMap, textAt } from '../../json/canonical.ts'
 
 /**
  * Whether a request goes to a model of OpenAI at OpenAI or at Azure. Many others speak the dialect: they have other defaults,
- * and some refuse the role `developer`. A server on this machine is one of these, whatever stands behind it.
+ * and some refuse the role `developer`. A server on this machine is one of these, no matter what stands behind it.
  *
  * Azure hosts models of others as well, and a deployment has the name its owner gave it: only a name of OpenAI's own models
  * tells. Of these, gpt-oss is left out: its format has system and developer messages side by side.

@@ -28,7 +28,7 @@ export interface Transcoded {
  * but the pieces of a stream: each block of the answer comes in one.
  *
  * @param bytes - the recorded body, decoded
- * @returns `undefined` where it cannot be told: a stream that broke off, or has events or pieces of a type that is not known
+ * @returns `undefined` where it cannot be seen: a stream that broke off, or has events or pieces of a type that is not known
  */
 export function transcode(asked: FormedRequest, bytes: Uint8Array): Transcoded | undefined {
   const { values, unreadable } = readFrames(bytes)
