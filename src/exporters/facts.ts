@@ -5,7 +5,7 @@ import type { ExchangeEvent, Moment, Step, Tape, TapeEvent } from '../tape/index
 
 /** What the recording of a tape did not say about times. Tapes of our own recorder say everything. */
 export interface MissingTimes {
-  /** Nobody knows when the run began: it stands in 1970. */
+  /** It is unknown when the run began: it stands in 1970. */
   readonly start: boolean
   /** Moments tell the order and nothing else. */
   readonly timings: boolean
@@ -60,7 +60,7 @@ export interface Failure {
   readonly message?: string
 }
 
-/** The model call an exchange was; a poll that found nothing said yet is none. */
+/** The model call an exchange was; a poll that found no answer yet is not one. */
 export function modelCallOf(event: TapeEvent): ModelCall | undefined {
   const call = event.kind === 'exchange' ? readModelCall(event) : undefined
   if (!call?.isPoll) return call
@@ -69,7 +69,7 @@ export function modelCallOf(event: TapeEvent): ModelCall | undefined {
 }
 
 /**
- * The model calls of a tape as they are counted, in order: tokens that are told again stand with the call that asked, and
+ * The model calls of a tape as they are counted, in order: tokens that are reported again stand with the call that asked, and
  * polls are no calls.
  */
 export function countedCalls({ events }: Pick<Tape, 'events'>): readonly CountedCall[] {
@@ -108,7 +108,7 @@ export function counted(events: readonly TapeEvent[], kinds: readonly UncountedK
   )
 }
 
-/** `2 draws`, or nothing where there is none. */
+/** `2 draws`, or nothing. */
 export function countOf(count: number, [one, many]: Noun): readonly string[] {
   return count === 0 ? [] : [`${grouped(count)} ${count === 1 ? one : many}`]
 }

@@ -24,9 +24,9 @@ interface TraceDocument {
   readonly tape: string
   readonly digest: string
   readonly agent: string
-  /** Null: nobody knows. */
+  /** Null: unknown. */
   readonly startedAt: string | null
-  /** Null: nobody knows, or the tape is truncated. */
+  /** Null: unknown, or the tape is truncated. */
   readonly tookMs: number | null
   readonly commit: string | null
   readonly truncated: boolean
@@ -101,7 +101,7 @@ function readTold(event: TapeEvent, tape: Tape): readonly Told[] {
   return [{ asked: call.request.model, write: (telling) => writeCall(event, call, telling) }]
 }
 
-/** What each model call used, as far as it was told; polls of one answer are one call. */
+/** What each model call used, as far as it is known; polls of one answer are one call. */
 function countedIn(tape: Tape): readonly (Usage | undefined)[] {
   const marks = tape.events.flatMap((event) => readModelMark(event, tape) ?? [])
   return [...marks.map(({ usage }) => usage), ...countedCalls(tape).map(({ response }) => response?.usage)]

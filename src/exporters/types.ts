@@ -15,7 +15,7 @@ export interface Exported {
   readonly pieces: Iterable<string>
   /** What of this tape the format cannot hold, in words: `3 tool calls`. Empty: nothing is lost but what every export loses. */
   readonly leftOut: readonly string[]
-  /** What is to be known of this export: a tape without an end, times nobody recorded. */
+  /** What is to be known of this export: a tape without an end, times that were not recorded. */
   readonly notes: readonly string[]
 }
 

@@ -11,7 +11,7 @@ export function bodyOf(bytes: Buffer | string, isExact = true): ForeignBody {
   return { pieces: [typeof bytes === 'string' ? Buffer.from(bytes, 'utf8') : bytes], isExact }
 }
 
-/** A body that was stored as the value of its JSON: written anew, it says the same in other bytes. */
+/** A body that was stored as the value of its JSON: written again, it says the same in other bytes. */
 export function jsonBody(value: unknown): ForeignBody {
   return bodyOf(jsonText(value), false)
 }

@@ -62,7 +62,7 @@ export function uncapturedIn(
   const models = calls.filter(({ meaning }) => meaning.kind === 'model')
   if (models.length === 0) return undefined
   const hasInputs = models.some(({ meaning: { input, system } }) => isFilled(input) || isFilled(system))
-  // A call that failed has no answer, whatever is recorded.
+  // A call that failed has no answer, no matter what is recorded.
   const hasOutputs = models.some(
     ({ span, meaning: { output, calls: asked } }) => span.error !== undefined || isFilled(output) || isFilled(asked),
   )

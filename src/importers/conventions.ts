@@ -5,7 +5,7 @@ import { filledBy, isFields, type Meaning } from './meaning.ts'
 import { monocleMeaning } from './monocle.ts'
 
 /**
- * What a span says, in whatever convention its attributes and events are written: several instruments may have written
+ * What a span says, in any convention its attributes and events are written: several instruments may have written
  * into one span, and each fact is taken from the first that tells it.
  */
 export function meaningOf(span: ForeignSpan): Meaning {
@@ -69,7 +69,7 @@ function openInference({ attributes }: ForeignSpan): Meaning {
 }
 
 /**
- * The Vercel AI SDK. `ai.generateText` is told as a model call, too: when there are calls inside of it they stand for it.
+ * The Vercel AI SDK. `ai.generateText` is exported as a model call, too: when there are calls inside of it they stand for it.
  *
  * @see https://ai-sdk.dev/docs/ai-sdk-core/telemetry
  */

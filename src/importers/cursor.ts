@@ -38,7 +38,7 @@ export class Cursor {
     return isMap(this.value)
   }
 
-  /** The member of a map; a place without value when there is none. */
+  /** The member of a map; a place without value where the map has no such member. */
   at(key: string): Cursor {
     const found = isMap(this.value) && Object.hasOwn(this.value, key) ? this.value[key] : undefined
     return new Cursor(found, this.#origin, [...this.#path, key])
@@ -88,7 +88,7 @@ export class Cursor {
     throw this.refuse(this.isThere ? 'it is not an HTTP status' : 'it is missing')
   }
 
-  /** A map, or the refusal of what is none. */
+  /** A map, or the refusal of anything else. */
   get map(): Cursor {
     if (!this.isMap) throw this.refuse(this.isThere ? 'it is not a map' : 'it is missing')
     return this

@@ -17,7 +17,7 @@ export interface ForeignDocument {
 /** A format of recordings, and how it is read. */
 export interface ForeignFormat {
   readonly name: ImportFormat
-  /** Whether a document is in this format and in no other that is known, told by the names it uses. Never throws. */
+  /** Whether a document is in this format and in no other that is known, by the names it uses. Never throws. */
   recognises(document: ForeignDocument): boolean
   /**
    * The runs a document holds: one, or a list.

@@ -131,7 +131,7 @@ class Making {
       ...(statusText === undefined ? {} : { statusText: this.#redactor.text(statusText) }),
       headers,
       chunks,
-      // What was left out of the recording never came to an end here.
+      // What was left out of the recording has no end here.
       ...(body === undefined ? {} : { end: this.#moment(at) }),
     }
   }

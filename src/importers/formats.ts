@@ -85,7 +85,7 @@ export const formats: readonly ForeignFormat[] = [
 /** Formats that are no text; their first bytes tell. */
 export const bytesFormats: readonly BytesFormat[] = [httprr, mcpLog, inspectEval]
 
-/** Whether the first bytes of a file are those of a recording, whatever its name. */
+/** Whether the first bytes of a file are those of a recording, regardless of its name. */
 export function isToldByBytes(head: Buffer): boolean {
   return bytesFormats.some(({ recognisesBytes }) => recognisesBytes(head))
 }
@@ -102,7 +102,7 @@ export function formatOf(
   { nearest, line }: { readonly nearest?: NearestFormat | undefined; readonly line?: number } = {},
 ): ForeignFormat {
   const { root, isLines } = document
-  // One value alone is in no format, whatever format it is said to be in.
+  // One value alone is in no format, no matter which one was named.
   const isOne = !isLines && !root.isMap && !Array.isArray(root.value)
   const isOf = ({ name, recognises }: ForeignFormat): boolean =>
     named === undefined ? recognises(document) : name === named

@@ -75,7 +75,7 @@ function firstText(value: unknown): string | undefined {
 }
 
 /**
- * The generation of GenAI conventions that told content in events: `gen_ai.user.message`, `gen_ai.choice` and so on, as
+ * The generation of GenAI conventions with content in events: `gen_ai.user.message`, `gen_ai.choice` and so on, as
  * events of the span, as log records, or, by Logfire, as an attribute; the one before it with `gen_ai.content.prompt`; and
  * the current `gen_ai.client.inference.operation.details`.
  */

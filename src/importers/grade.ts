@@ -23,7 +23,7 @@ export function gradeOf({ exchanges, steps, lines }: ForeignRecording): ImportGr
   const answers = exchanges.map(({ response }) => response?.body)
   if (answers.every((body) => body === undefined)) return 'timeline-only'
   if (answers.some((body) => body === undefined)) return 'signature-only'
-  // A request whose body nobody knows cannot be told from another one: its answer could be served to anybody.
+  // A request of unknown body cannot be distinguished from another one: its answer could be served to any of them.
   if (exchanges.some(({ requestBody }) => requestBody === 'unread')) return 'signature-only'
   return answers.every((body) => body?.isExact) ? 'replayable' : 're-drivable'
 }
@@ -96,7 +96,7 @@ function missingInLines({ startedMs }: ForeignRecording, lines: readonly Foreign
   return ['clock', 'ids', 'tools', 'input', 'outcome', ...rows.filter(([is]) => is).map(([, word]) => word)]
 }
 
-/** A client takes an answer whose type nobody tells for text, whatever it is. */
+/** A client takes an answer without a type for text, no matter what it is. */
 function hasNoType(response: ForeignResponse | undefined): boolean {
   const size = response?.body?.pieces.reduce((sum, { length }) => sum + length, 0) ?? 0
   return size > 0 && !headerOf(response?.headers ?? [], 'content-type')?.trim()

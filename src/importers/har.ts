@@ -105,7 +105,7 @@ function postData(data: Cursor, asText: TextReader): ForeignBody | undefined {
   }
   const params = data.at('params')
   if (!Array.isArray(params.value) || params.items.length === 0) return undefined
-  // Of a form the fields alone are there: its body is theirs, written anew.
+  // Of a form the fields alone are there: its body is theirs, written again.
   const fields = params.items.map((one) => [one.at('name').text, one.at('value').maybeText ?? ''])
   return bodyOf(new URLSearchParams(fields as [string, string][]).toString(), false)
 }

@@ -24,7 +24,7 @@ export interface ImportOptions extends ForeignFile {
   readonly id: string | ((name: string | undefined) => string)
   /** Agent the tape is for. */
   readonly agent: string
-  /** What the agent was called with, when somebody knows. */
+  /** What the agent was called with, when someone knows. */
   readonly input?: { readonly value: unknown }
   /** What counts as a secret, beyond the built-in rules; kept in the header, for a replay redacts its requests alike. */
   readonly redact?: RedactorOptions

@@ -28,7 +28,7 @@ const paths: readonly (readonly string[])[] = [
  * Cuts a large JSON document at the items of its list of calls.
  *
  * @param least - bytes from which on a document is cut; by default 8 MiB
- * @returns `undefined` when there is none, or the document is not well-formed: read it whole then
+ * @returns `undefined` without such a list, or when the document is not well-formed: read it whole then
  * @throws HarvestError as {@link readJson}
  */
 export function cutJson(bytes: Buffer, file: string, least = cutFrom): ListedJson | undefined {

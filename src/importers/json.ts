@@ -49,7 +49,7 @@ export function isJson(text: string): boolean {
     JSON.parse(text)
     return true
   } catch {
-    // Where it is broken is told when it is read as what it is taken for then.
+    // Where it is broken is reported when it is read as what it is taken for then.
     return false
   }
 }

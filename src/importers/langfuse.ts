@@ -92,7 +92,7 @@ function toldOf(row: Cursor): SpanAttributes {
   const model = either(row, 'providedModelName').maybeText ?? row.at('model').maybeText
   const calls = either(row, 'toolCalls').value
   const usage = jsonOr(either(row, 'usageDetails').value ?? row.at('usage').value)
-  // `SPAN` says nothing: tools of older clients are told as that, too.
+  // `SPAN` says nothing: tools of older clients are exported as that, too.
   const kind = type === 'SPAN' || type === 'EVENT' ? undefined : kindOf(type)
   const answer = toolAnswer(row.at('output').value)
   const isTool = kind === undefined && answer.name !== undefined && answer.name === row.at('name').maybeText

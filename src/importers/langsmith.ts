@@ -10,7 +10,7 @@ import { usageOf } from './usage.ts'
 
 /**
  * Runs of LangSmith: a list, one for each line, `runs` of its API, one run with `child_runs`, or the batches that its
- * clients post, in which a run is told in two parts.
+ * clients post, in which a run is sent in two parts.
  *
  * @see https://github.com/langchain-ai/langsmith-sdk, js/src/schemas.ts
  */

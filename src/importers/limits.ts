@@ -46,13 +46,13 @@ export const bodyCap = 64 * 1024 * 1024
 /** What all bodies of one recording may grow to, together. */
 export const bodiesCap = 512 * 1024 * 1024
 
-/** What a body may grow to whatever it is compressed from. */
+/** What a body may grow to no matter what it is compressed from. */
 const smallBody = 128 * 1024
 
 /** Text of models and APIs is compressed to a tenth; a thousandth is what bombs are made of. */
 const ratioCap = 100
 
-/** What compressed bodies of one recording may grow to together, whatever they are compressed from. */
+/** What compressed bodies of one recording may grow to together, no matter what they are compressed from. */
 const smallBodies = 2 * 1024 * 1024
 
 /** What was compressed many times over in one body is less so in all of them. */

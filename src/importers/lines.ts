@@ -48,7 +48,7 @@ export function* readSequence(text: string, file: string): Generator<Cursor> {
   for (let rest = text; skipSpace(rest, 0) < rest.length; ) {
     const end = brokenAt(rest)
     const document = rest.slice(0, end)
-    // What is broken at its very beginning is told as what it is.
+    // What is broken at its very beginning is reported as what it is.
     yield readJson(document.trim() === '' ? rest : document, file, line)
     line += document.split('\n').length - 1
     rest = rest.slice(end)

@@ -3,7 +3,7 @@ import { jsonOr } from './body.ts'
 import { isFields } from './meaning.ts'
 import type { ForeignRequest } from './types.ts'
 
-/** One message of a conversation, in whatever words its provider or framework has. */
+/** One message of a conversation, in any words its provider or framework has. */
 export interface ConversationMessage {
   /** `system`, `developer`, `user`, `assistant`, `tool`, or the word of the file. */
   readonly role: string
@@ -258,7 +258,7 @@ function isCallOfSdk(part: Fields): boolean {
 }
 
 /**
- * A call in whatever words: `function.name`, `name`, `toolName`, `tool_name`, `tool.name` and so on.
+ * A call in any words: `function.name`, `name`, `toolName`, `tool_name`, `tool.name` and so on.
  *
  * @returns `undefined` when it has no name
  */

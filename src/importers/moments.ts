@@ -2,7 +2,7 @@ import type { Cursor } from './cursor.ts'
 
 /**
  * A time as epoch ms: ISO text, the same without a zone (backends mean UTC) or with a space in it, or a number of seconds,
- * milliseconds, microseconds or nanoseconds since 1970, told by its size: they lie a thousandfold apart.
+ * milliseconds, microseconds or nanoseconds since 1970, recognised by its size: they lie a thousandfold apart.
  *
  * @returns `undefined` where none can be read
  */

@@ -45,7 +45,7 @@ function exchangeOf(definition: Cursor): ForeignExchange {
 
 /**
  * Bytes that are no UTF-8 are stored as hex, and a text of JSON without its quotes, and no flag says so. What is read
- * wrongly is found by no request, and `request-bytes` says that nobody knows, unless the type of the body is there.
+ * wrongly is found by no request, and `request-bytes` says that this is unknown, unless the type of the body is there.
  */
 function requestOf(body: Cursor, headers: readonly HeaderPair[]): ForeignBody | undefined {
   const { value } = body
@@ -57,7 +57,7 @@ function requestOf(body: Cursor, headers: readonly HeaderPair[]): ForeignBody | 
   return bodyOf(bytes === undefined || isUtf8(bytes) ? value : bytes, false)
 }
 
-/** Types whose bodies are text; `multipart` and types that are not told may be anything. */
+/** Types whose bodies are text; `multipart` and types that are missing may be anything. */
 const isTextType = /^(text\/|application\/x-www-form-urlencoded)/i
 
 function responseOf(response: Cursor, headers: readonly HeaderPair[], definition: Cursor): ForeignBody {
@@ -77,7 +77,7 @@ function responseOf(response: Cursor, headers: readonly HeaderPair[], definition
 
 /**
  * Whether a text or null is what was parsed of a JSON body, and not the body itself: every body that is JSON is stored as
- * its value. The length that was told decides.
+ * its value. The length in the header decides.
  */
 function isJsonOf(value: string | null, headers: readonly HeaderPair[]): boolean {
   const length = headerOf(headers, 'content-length')

@@ -94,7 +94,10 @@ function spanOf(span: Cursor): ReadSpan {
   }
 }
 
-/** Ids are hexadecimal in OTLP/JSON, and base64 where a plain mapping of the messages wrote them. One of zeros is none. */
+/**
+ * Ids are hexadecimal in OTLP/JSON, and base64 where a plain mapping of the messages wrote them. One of zeros means that
+ * there is no id.
+ */
 function hexId(id: Cursor, length: number): string | undefined {
   const text = id.maybeText ?? ''
   if (text === '' || /^0+$/.test(text)) return undefined

@@ -21,14 +21,14 @@ export interface ForeignFile {
   readonly file: string
   /** May be compressed with gzip as a whole. */
   readonly bytes: Buffer
-  /** Absent: told by what the file holds. */
+  /** Absent: detected from what the file holds. */
   readonly format?: ImportFormat
 }
 
 /**
  * Takes the recordings of a file apart: one, or a list of those that hold something.
  *
- * @throws HarvestError `HARVEST_IMPORT_…` with the file, and the line or byte, for whatever it cannot be read for
+ * @throws HarvestError `HARVEST_IMPORT_…` with the file, and the line or byte, for any reason it cannot be read
  */
 export function readRecordings(foreign: ForeignFile): readonly ForeignRecording[] {
   const { file } = foreign
@@ -45,7 +45,7 @@ export function readRecordings(foreign: ForeignFile): readonly ForeignRecording[
   return filled.map(begun)
 }
 
-/** Notes on a run of which nothing else is told are no run. */
+/** Notes on a run without anything else are no run. */
 function isFilled({ exchanges, steps = [], lines = [] }: ForeignRecording): boolean {
   return exchanges.length + lines.length > 0 || steps.some(({ kind }) => kind !== 'mark')
 }
@@ -81,7 +81,7 @@ function lineOfContent({ text, line }: YamlPart): number {
   )
 }
 
-/** The documents of a YAML stream that has several, one after the other; comments and empty ones are none. */
+/** The documents of a YAML stream that has several, one after the other; comments and empty ones are left out. */
 function yamlDocuments(bytes: Buffer, file: string): readonly YamlPart[] {
   if (!bytes.includes('\n---')) return []
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '')

@@ -40,7 +40,7 @@ const uncertainMs = 2
 interface Placed extends ExchangeBoundary {
   /** What it is ordered by: requests as late as they can have been. */
   readonly place: number
-  /** It stays with its request: nobody can tell what came between. */
+  /** It stays with its request: it is unknown what came between. */
   readonly isShort: boolean
 }
 

@@ -1,6 +1,6 @@
 import type { ImportFormat } from './types.ts'
 
-/** A span of a trace, whatever backend exported it. */
+/** A span of a trace, no matter which backend exported it. */
 export interface ForeignSpan {
   readonly id?: string
   readonly parent?: string

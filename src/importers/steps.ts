@@ -17,7 +17,7 @@ export interface StepEvents {
 /**
  * Makes events of what a trace or a transcript tells, redacted in the order of the moments.
  *
- * A model call becomes a mark named `model`, each message of its conversation one message event, told once however often
+ * A model call becomes a mark named `model`, each message of its conversation one message event, written once however often
  * it is sent again. Calls it asked for that no tool step accounts for become tool events; they get an answer when a later
  * message brings one, and have none otherwise.
  */
@@ -147,7 +147,7 @@ class StepMaking {
     event.settled = this.#moment()
   }
 
-  /** The answer of a tool that a message brings: of a call that only a model told of, or one whose step left it out. */
+  /** The answer of a tool that a message brings: of a call that only a model named, or one whose step left it out. */
   #bring(result: ImportedToolResult, said: ConversationMessage, inside: Inside): void {
     const { id, name, value } = result
     const key = id ?? JSON.stringify([name, value])
@@ -175,7 +175,7 @@ class StepMaking {
     return said.text === '' ? undefined : { role: said.role, text: said.text, body: said.text }
   }
 
-  /** Whether a message was not told yet. The same words twice in one conversation are two messages. */
+  /** Whether a message is new. The same words twice in one conversation are two messages. */
   #isNews(
     { role, text, body }: Pick<ConversationMessage, 'role' | 'text' | 'body'>,
     counts = new Map<string, number>(),

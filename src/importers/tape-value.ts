@@ -29,7 +29,7 @@ export function tapeValueOf(json: Json): TapeValue | undefined {
     decodeValue(json)
     return new TapeValue(json)
   } catch {
-    // Changed on the way, or written by somebody else: what else tells of the value has to do.
+    // Changed on the way, or written by someone else: what else tells of the value has to do.
     return undefined
   }
 }

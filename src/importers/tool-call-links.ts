@@ -22,7 +22,7 @@ export interface Accounts {
 
 /**
  * Joins calls that models asked for with the steps that ran them: by id, else by name and arguments, else by name, each
- * in order. A request that is told again with the same id, as two instruments tell of one call, is one request.
+ * in order. A request that is reported again with the same id, as two instruments tell of one call, is one request.
  */
 export function accountFor(steps: readonly ForeignStep[]): Accounts {
   const ran = steps.filter((step): step is ForeignCall => step.kind === 'tool' || step.kind === 'retrieval')

@@ -56,7 +56,7 @@ interface Teller {
   readonly depth: number
   /** Model calls inside of it that have none inside themselves. */
   leaves: number
-  /** Told by another one. */
+  /** Named by another one. */
   isDropped: boolean
   /** The span that stands for it, when it was dropped. */
   stand?: Teller

@@ -51,7 +51,7 @@ export type ImportFormat = (typeof importFormats)[number]
 export interface ForeignBody {
   /** In the pieces the recording holds; most formats hold one. */
   readonly pieces: readonly Buffer[]
-  /** Whether these are the bytes that were sent; otherwise a value that was written anew. */
+  /** Whether these are the bytes that were sent; otherwise a value that was written again. */
   readonly isExact: boolean
   /** Whether the pieces are those that arrived. */
   readonly hasPieces?: true
@@ -196,7 +196,7 @@ export interface ForeignRecording {
   readonly startedMs?: number
 }
 
-/** What the instruments of a trace left out, and how each is told to write it. */
+/** What the instruments of a trace left out, and how each is set to write it. */
 export interface Uncaptured {
   /** What models were asked, what they answered, or both. */
   readonly what: 'inputs' | 'outputs' | 'content'

@@ -67,7 +67,7 @@ function requestOf(body: Cursor, headers: readonly HeaderPair[]): ForeignBody | 
 
 /**
  * The bytes of a body that was given as an array of them, which undici writes as their numbers: `123,34,113`. A text may
- * look the same: the length that was told decides, or else what fits the type of the body.
+ * look the same: the length in the header decides, or else what fits the type of the body.
  */
 function bytesIn(text: string, headers: readonly HeaderPair[]): ForeignBody | 'unread' | undefined {
   if (!/^\d{1,3}(,\d{1,3})*$/.test(text)) return undefined

@@ -101,10 +101,10 @@ const besideInput: {
 }
 
 /**
- * Tokens a model call used, in whatever words a provider, a framework or a backend has for them.
+ * Tokens a model call used, in any words a provider, a framework or a backend has for them.
  *
  * @param fields - the map that holds the counts; anything else has none
- * @returns the counts that are told, and nothing for the others
+ * @returns the counts that are there, and nothing for the others
  */
 export function usageOf(fields: unknown): ForeignUsage {
   if (!isFields(fields)) return {}
@@ -134,7 +134,7 @@ function writtenByLifetime(fields: { readonly [key: string]: unknown }): number 
   return counts.length === 0 ? undefined : counts.reduce((sum, count) => sum + count, 0)
 }
 
-/** As {@link usageOf}, as the member of a model call; none where nothing is told. */
+/** As {@link usageOf}, as the member of a model call; nothing without a count. */
 export function usageIn(fields: unknown): { readonly usage?: ForeignUsage } {
   const usage = usageOf(fields)
   return Object.keys(usage).length === 0 ? {} : { usage }

@@ -7,7 +7,7 @@ import { otherThanHttp } from './nearest-format.ts'
 import { methodOf, urlOf } from './requests.ts'
 import type { ForeignBody, ForeignExchange, ForeignResponse } from './types.ts'
 
-/** VCR.py, and whatever else lists interactions with a `uri`. */
+/** VCR.py, and anything else that lists interactions with a `uri`. */
 export const vcrpy: ForeignFormat = {
   name: 'vcrpy',
   recognises(document) {

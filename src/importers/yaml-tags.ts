@@ -15,7 +15,7 @@ const rubyMap = /^!(map|ruby\/hash)(:|-with-ivars|$)/
 /**
  * The value of a node with what its tag says.
  *
- * @throws HarvestError `HARVEST_IMPORT_TAG` for a tag that is not known, `HARVEST_IMPORT_BODY` for bytes that are none
+ * @throws HarvestError `HARVEST_IMPORT_TAG` for a tag that is not known, `HARVEST_IMPORT_BODY` for invalid bytes
  */
 export function tagged(node: Node, value: unknown, place: () => TextPosition): unknown {
   const { tag } = node as { tag?: string }

@@ -12,7 +12,7 @@ export function originOf(url: string): string {
   return placeOf(url).origin
 }
 
-/** Scheme, host and port as somebody wrote them. */
+/** Scheme, host and port as someone wrote them. */
 export function writtenOrigin(url: string): string {
   return /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i.exec(url)?.[0] ?? ''
 }
@@ -53,7 +53,7 @@ function takeApart(url: string): Place {
 
 /**
  * A host in one name. `localhost`, `127.0.0.1` and `[::1]` are this machine: which of them a library takes, and which of two
- * addresses a name stands for, changes with versions of Node. A port stays told apart. A trailing dot only says that a name
+ * addresses a name stands for, changes with versions of Node. A port stays distinguished. A trailing dot only says that a name
  * is whole.
  */
 function oneName(hostname: string): string {
@@ -77,7 +77,7 @@ export function steadyPath({ method, url }: Addressed): string {
 
 /**
  * What another host means for a request that is otherwise the recorded one. A model, and a service that is only read, is
- * asked elsewhere (`endpoint`). A service that is told to do something does it elsewhere (`destination`).
+ * asked elsewhere (`endpoint`). A service that is asked to do something does it elsewhere (`destination`).
  */
 export function hostDrift(
   step: { readonly model: ModelRequest | undefined },

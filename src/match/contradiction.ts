@@ -5,7 +5,7 @@ import { own, parse } from './difference.ts'
 
 /**
  * What the live request asks for that the recorded answer breaks: a tool that is not offered any more, a tool that has to
- * be called, JSON where the answer is none. A model that obeys could not have given that answer, so it answers nothing.
+ * be called, JSON where the answer is not JSON. A model that obeys could not have given that answer, so it answers nothing.
  *
  * @returns what contradicts it, in words; `undefined` when nothing does
  */
@@ -25,7 +25,7 @@ export function contradiction(
   return how === undefined ? undefined : { kind: 'contradicted', how }
 }
 
-/** A tool the recorded answer calls and the live request no longer offers: the agent would be told to do what it cannot. */
+/** A tool the recorded answer calls and the live request no longer offers: the agent would be asked to do what it cannot. */
 function toolGone(recorded: ModelRequest, live: ModelRequest, calls: readonly string[]): string | undefined {
   const [before, now] = [new Set(recorded.tools.flatMap(toolNames)), new Set(live.tools.flatMap(toolNames))]
   return calls.find((name) => before.has(name) && !now.has(name))

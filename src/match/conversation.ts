@@ -159,7 +159,7 @@ function pick(
   if (before) return { kind: 'none', nearest: before.step, exhausted: true }
   const rival = rivals.find(({ step, score }) => {
     if (step.taken || isToldApart(best.step, step, live)) return false
-    // Of two prompts rewritten at once nobody can tell which is whose.
+    // Of two prompts rewritten at once it is unknown which is whose.
     const isParallel = level === 'reworded' && search.isDue(step)
     return isParallel || best.score - score < clearMargin
   })
@@ -173,7 +173,7 @@ function pick(
 
 /**
  * Whether the instructions say which of two calls this is: those of the one, and of the other none. Two agents at work
- * side by side have a prompt each, and what one of them is told changed.
+ * side by side have a prompt each, and that of one of them changed.
  */
 function isToldApart(best: ExchangeState, rival: ExchangeState, live: ModelRequest): boolean {
   const of = (request: ModelRequest | undefined): string => canonicalJson((request?.instructions ?? []) as Json)

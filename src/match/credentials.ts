@@ -17,7 +17,7 @@ export type Sent = RequestIdentity
  * one, its scheme, and which requests carry the same one. A key that stands in for another in one request, and a key two
  * customers suddenly share, are other requests.
  *
- * A test machine may set the variables of two services to one value. Of such a key nobody can tell whose it is: then two
+ * A test machine may set the variables of two services to one value. Of such a key the owner is unknown: then two
  * recorded keys count as having become one only where the requests go to one service.
  */
 export class Credentials {

@@ -4,7 +4,7 @@ import type { FoundDrift } from './matcher.ts'
 
 /** How the headers of one request are compared. */
 export interface HeaderComparison {
-  /** Headers the recorder was told to keep: whoever names them means them. */
+  /** Headers that the options of the recorder keep: to name one is to compare it. */
   readonly own?: readonly string[]
   /** The recorder kept every header that means something: one that is missing was not sent. */
   readonly isWhole?: boolean
@@ -60,11 +60,11 @@ export function headerDrift(
     const isOwn = own.some((one) => one.toLowerCase() === name)
     const meant = meaning(name) ?? (isOwn ? 'asks' : undefined)
     if (meant === undefined || comparedElsewhere.has(name)) return
-    // An older recorder that was told to keep one wrote a placeholder for it.
+    // An older recorder whose options kept one wrote a placeholder for it.
     if (meant === 'credential' && (isWhole || !isOwn)) return
     if (steady(name, was) === steady(name, is) || (name === 'accept' && isModelCall())) return
     if (was === undefined && isForeign) return
-    // An older recorder did not keep it: nobody knows whether it was sent.
+    // An older recorder did not keep it: it is unknown whether it was sent.
     if (was === undefined && !isWhole && !isOwn && !alwaysKept.has(name)) return
     if (found?.some(({ path }) => path === name)) return
     found ??= []

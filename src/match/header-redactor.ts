@@ -5,7 +5,7 @@ import type { HeaderPair } from '../tape/index.ts'
 /** Redacts the headers of live requests, of which most are the same each time. */
 export class HeaderRedactor {
   readonly #redactor: Redactor
-  /** Names no tape keeps, whatever their value. */
+  /** Names no tape keeps, regardless of their value. */
   readonly #dropped = new Set<string>()
   /** Values that went through unchanged, by name. */
   readonly #unchanged = new Map<string, Set<string>>()

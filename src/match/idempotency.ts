@@ -2,7 +2,7 @@ import type { HeaderPair } from '../tape/index.ts'
 import type { FoundDrift } from './matcher.ts'
 
 /**
- * Watches the keys of idempotency: they tell a service which requests are one. Their values are drawn anew in each
+ * Watches the keys of idempotency: they tell a service which requests are one. Their values are made again in each
  * run; which requests share one must stay as recorded, or what was done once is done twice.
  */
 export class IdempotencyKeys {

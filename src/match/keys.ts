@@ -30,7 +30,7 @@ const variables: Readonly<Record<Dialect, readonly string[]>> = {
   mcp: [],
 }
 
-/** Providers that speak somebody else's dialect: part of their host → the variable their SDKs read. */
+/** Providers that speak someone else's dialect: part of their host → the variable their SDKs read. */
 const byHost: readonly (readonly [host: RegExp, variable: string])[] = [
   [/\.openai\.azure\.com$/, 'AZURE_OPENAI_API_KEY'],
   [/groq\.com$/, 'GROQ_API_KEY'],

@@ -69,7 +69,7 @@ export interface InOtherForm {
  * 1. `exact`: the same address and body, byte for byte
  * 2. `canonical`: the same JSON value, the same query, written differently; Gemini's fields and bytes in either of their spellings
  * 3. `conversation`: a model call with the same messages; instructions, tool schemas or settings may differ
- * 4. `reworded`: the one open model call that is due at this place of the run, whatever its messages say
+ * 4. `reworded`: the one open model call that is due at this place of the run, no matter what its messages say
  *
  * The first two find the recorded question. The others find what stands in its place: another question, whose recorded
  * answer proves nothing and only shows what follows.
@@ -146,7 +146,7 @@ export class Matcher {
     for (const other of inOtherForm(asked)) {
       const answer = this.find({ ...question, url: other.url, bodyText: other.text })
       if (answer.kind !== 'found') continue
-      // It was written anew here: that it is spelled differently says nothing.
+      // It was written again here: that it is spelled differently says nothing.
       const drift = answer.drift.filter((found) => found.class !== 'encoding')
       return { asked, answer: { ...answer, level: answer.level === 'exact' ? 'canonical' : answer.level, drift } }
     }
@@ -197,12 +197,12 @@ export class Matcher {
     })
   }
 
-  /** The open steps of a list that a live host may ask; absent when there are none. */
+  /** The open steps of a list that a live host may ask; absent without one. */
   #untaken(steps: ExchangeState[] | undefined, question: MatchRequest): readonly ExchangeState[] | undefined {
     dropTaken(steps)
     const first = steps?.find((step) => !step.taken && this.#mayAnswer(step, question))
     if (!steps || !first) return undefined
-    // A host nobody has seen may stand for either of two recorded ones: which, nobody can tell.
+    // A new host may stand for either of two recorded ones: which one is unknown.
     const origin = originOf(first.event.url)
     if (origin === originOf(question.url)) return [first]
     const other = steps.find(
@@ -251,7 +251,7 @@ export class Matcher {
   }
 }
 
-/** The nearest recorded request is looked for only when somebody asks: most questions without an answer have one elsewhere. */
+/** The nearest recorded request is looked for only when someone asks: most questions without an answer have one elsewhere. */
 class NotFound {
   readonly kind = 'none'
   readonly exhausted: boolean

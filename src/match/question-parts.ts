@@ -83,8 +83,8 @@ function changedMessages(before: readonly Json[], now: readonly Json[]): readonl
 }
 
 /**
- * A change of one tool is the same change whatever other tools stand beside it. Tools of one request that changed together
- * are one change, of all of them: they are read side by side. Names or an order that changed concern the list.
+ * A change of one tool is the same change no matter which other tools stand beside it. Tools of one request that changed
+ * together are one change, of all of them: they are read side by side. Names or an order that changed concern the list.
  */
 function changedTools(before: readonly Json[], now: readonly Json[]): readonly FoundDrift[] {
   const names = (tools: readonly Json[]): string => JSON.stringify(tools.map((tool) => toolNames(tool)))
@@ -153,7 +153,7 @@ export interface LeafDifference {
   readonly now: Json | undefined
 }
 
-/** Every place at which two values differ, in reading order, as deep inside as it can be told. */
+/** Every place at which two values differ, in reading order, as deep inside as it can be seen. */
 export function leafDifferences(before: Json | undefined, now: Json | undefined, path = ''): readonly LeafDifference[] {
   if (before === now) return []
   if (Array.isArray(before) && Array.isArray(now) && before.length === now.length) {

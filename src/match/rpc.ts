@@ -10,7 +10,7 @@ export type Fields = { readonly [key: string]: Json }
  * A JSON-RPC request without what its client numbers, and a greeting without what the client says of itself: its name, and
  * the version of the protocol it would like. The server answered with the version that the recorded session then spoke.
  *
- * The id and the token under which progress is told go: the answer is given under the live ones. Over HTTP only what names
+ * The id and the token under which progress is reported go: the answer is given under the live ones. Over HTTP only what names
  * its protocol is sure to be numbered so; `id` and `method` of another body may be those of an order.
  *
  * @param isForeign - the tape is the log of another client: what that client could do is not what the agent says
@@ -52,7 +52,7 @@ export class ProgressTokens {
     if (token !== undefined) this.#live.set(keyOf(url, token), tokenOf(fieldsOf(parse(live))))
   }
 
-  /** What a child says, under the live token. Absent: it is progress that nobody asked for this time. */
+  /** What a child says, under the live token. Absent: it is progress that was not asked for this time. */
   renamed(url: string, text: string): string | undefined {
     const message = messageOf(text) as Fields | undefined
     if (message === undefined || message['method'] !== 'notifications/progress') return text
@@ -79,7 +79,7 @@ function keyOf(url: string, token: Json): string {
   return `${JSON.stringify(token)} ${url}`
 }
 
-/** Under which progress is told. */
+/** Under which progress is reported. */
 export function tokenOf(request: Fields): Json | undefined {
   return own(fieldsOf(own(fieldsOf(own(request, 'params')), '_meta')), 'progressToken')
 }

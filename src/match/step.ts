@@ -117,7 +117,7 @@ export function questionOf(
   return { via: live.via, method: live.method, url, bodyText, target }
 }
 
-/** In the place of a body nobody can look into; no text is this. */
+/** In the place of a body that cannot be read; no text is this. */
 const unsearchedText = '\ud800unsearched'
 
 /** The bodies of requests of which a tape has only the ends. */

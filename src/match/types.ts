@@ -45,7 +45,7 @@ export type DriftClass = (typeof driftClasses)[number]
 
 /**
  * What drift means for the verdict. `ignore`: nothing, and it is not listed. `report`: nothing, and it is listed.
- * `unproven`: nobody knows what a model would answer to the changed question. `fail`: the agent does something else.
+ * `unproven`: it is unknown what a model would answer to the changed question. `fail`: the agent does something else.
  */
 export const driftPolicies = ['ignore', 'report', 'unproven', 'fail'] as const
 export type DriftPolicy = (typeof driftPolicies)[number]
@@ -71,7 +71,7 @@ export interface Drift {
   /** SHA-256 of the recorded part, and of the part it was asked with now: `sha256-…`, 96 bits of each. */
   readonly was: string
   readonly now: string
-  /** The change is in the conversation itself: what this one run is about, not what every run is told. */
+  /** The change is in the conversation itself: what this one run is about, not what is the same in every run. */
   readonly isData?: true
   /** `file:line:column` of the user's code. */
   readonly site?: string
@@ -248,7 +248,7 @@ export interface ByteComparison {
   readonly recorded: number
   /** How many were served. */
   readonly served: number
-  /** How many lay inside a served tool call, so that nobody had to ask for them. */
+  /** How many lay inside a served tool call, so that they were not asked for. */
   readonly covered: number
   /** Request bodies and call arguments that were byte-identical. */
   readonly identical: number

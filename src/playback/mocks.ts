@@ -16,7 +16,7 @@ export function placeOfMock(what: Mocked): string | undefined {
   return find?.(what)
 }
 
-/** How many timers wait on the clock of fake timers, which nobody moves in a replay; 0 without fake timers. */
+/** How many timers wait on the clock of fake timers, which does not move in a replay; 0 without fake timers. */
 export function timersOnFakeClock(): number {
   const { clock } = globalThis.setTimeout as { readonly clock?: { readonly countTimers?: () => number } }
   return clock?.countTimers?.() ?? 0

@@ -83,7 +83,7 @@ export class StepOrder {
     return !usesAnswer(step.event, earlier.event, this.#input, before)
   }
 
-  /** A tool call nobody has made, or what happened inside of one. */
+  /** A tool call that was not made, or what happened inside of one. */
   #mayBeLeftOut({ event, taken }: AnyState): boolean {
     if (taken) return false
     if (event.kind === 'tool' || event.kind === 'retrieval') return true

@@ -21,7 +21,7 @@ export class ProblemList {
     return isNew
   }
 
-  /** Notes a problem that ends the run: nobody waits for the agent any more. */
+  /** Notes a problem that ends the run: nothing waits for the agent any more. */
   giveUp(error: HarvestError): void {
     this.add(error)
     this.#onGivenUp(error)

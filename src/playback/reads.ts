@@ -82,7 +82,7 @@ export class Draws {
     return value
   }
 
-  /** A read by a run nobody waits for: real, but a loop of reads must not go on for ever. */
+  /** A read by a run nothing waits for: real, but a loop of reads must not go on for ever. */
   readAfterEnd(): void {
     if (++this.#inTurn > spinLimit) {
       this.#inTurn = 0

@@ -5,7 +5,7 @@ import { outsideRuns } from '../seam/source.ts'
 import type { RecordedTimers } from './recorded-timers.ts'
 import { type QueuedTimer, TimerQueue } from './timer-queue.ts'
 
-/** Real ms by the one clock nobody patches. */
+/** Real ms by the one clock that is never patched. */
 function uptime(): number {
   return Number(process.hrtime.bigint() / 1_000_000n)
 }
@@ -79,7 +79,7 @@ export class Scheduler {
   readonly #timers = new TimerQueue()
   /** Answers that have no place on the tape, by the moment they are due. */
   readonly #answers = new TimerQueue()
-  /** Timers somebody waits for; an unreferenced one alone keeps nothing going. */
+  /** Timers someone waits for; an unreferenced one alone keeps nothing going. */
   readonly #holding = new Set<VirtualTimer>()
   /** Requested and not yet delivered. */
   readonly #ready = new Set<GateItem>()
@@ -218,7 +218,7 @@ export class Scheduler {
     return this.#head()?.n ?? Number.POSITIVE_INFINITY
   }
 
-  /** Hands over the timers that have not fired: from now on somebody else keeps the time. */
+  /** Hands over the timers that have not fired: from now on someone else keeps the time. */
   takeTimers(): readonly VirtualTimer[] {
     this.#holding.clear()
     return this.#timers.drain().map(({ timer }) => timer)
@@ -269,7 +269,7 @@ export class Scheduler {
     }
   }
 
-  /** Waits as long as somebody looks at what the agent is about to get. */
+  /** Waits as long as someone looks at what the agent is about to get. */
   async #standStill(): Promise<void> {
     const { before } = this.#options
     const burst = before === undefined ? [] : this.#burst()
@@ -353,7 +353,10 @@ export class Scheduler {
     return true
   }
 
-  /** Whether a timer may fire for its own sake. A function is waited for whatever it did to its timers; a program is not. */
+  /**
+   * Whether a timer may fire for its own sake. A function is waited for no matter what it did to its timers; a program is
+   * not.
+   */
   get #isHeld(): boolean {
     return this.#holding.size > 0 || (this.#options.hangMs !== undefined && this.#timers.peek() !== undefined)
   }
@@ -472,7 +475,7 @@ export class Scheduler {
         else real.setImmediate(resolve)
       })
       const took = uptime() - began
-      // The process stood still: somebody looks at it in a debugger, or the machine slept. No time of the agent's.
+      // The process stood still: someone looks at it in a debugger, or the machine slept. No time of the agent's.
       if (took > standstillMs) this.#movedAt += took
       this.#options.onTurn()
       threadTurns = isThreadWorking() ? threadTurns + 1 : 0

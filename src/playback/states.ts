@@ -4,7 +4,7 @@ import type { StateEvent, Tape } from '../tape/index.ts'
 export interface StateCall {
   /** Its number among those of its name inside the same tool call, from 1. */
   readonly call: number
-  /** Whether it leaves a snapshot: those that left one when recorded do, and all that nobody thinned. */
+  /** Whether it leaves a snapshot: those that left one when recorded do, and all that was not thinned. */
   readonly isKept: boolean
   /** The recorded snapshot. */
   readonly expected?: StateEvent

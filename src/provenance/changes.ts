@@ -2,7 +2,7 @@ import { HarvestError, neutralLine } from '../errors/index.ts'
 import { isCommit, sameCommit } from './commit.ts'
 import type { CasePins } from './pins.ts'
 
-/** What is true now; leave out what you did not look at. `commit: undefined` means: looked, and nobody knows. */
+/** What is true now; leave out what you did not look at. `commit: undefined` means: looked, and it is unknown. */
 export interface LivePins {
   readonly commit?: string | undefined
   readonly dirty?: boolean | undefined
@@ -41,7 +41,7 @@ export function changedPins(pins: CasePins, live: LivePins): readonly PinChange[
     changes.push(change('models', list(pins.models), list(live.models)))
   }
   for (const kind of ['prompt', 'tools', 'node'] as const) {
-    // So says a tape that was imported: nobody knows, and nothing changed.
+    // So says a tape that was imported: unknown, and nothing changed.
     if (kind === 'node' && pins.node === 'unknown') continue
     if (live[kind] !== undefined && live[kind] !== pins[kind]) changes.push(change(kind, pins[kind], live[kind]))
   }
@@ -53,7 +53,7 @@ function describeChange({ kind, recorded, now }: PinChange): string {
   return `${labels[kind].padEnd(labelWidth)}  ${brief(kind, recorded)} → ${brief(kind, now)}`
 }
 
-/** All changes, one per line; empty text when there are none. */
+/** All changes, one per line; empty text without one. */
 export function describeChanges(changes: readonly PinChange[]): string {
   return changes.map(describeChange).join('\n')
 }
@@ -69,7 +69,7 @@ export function describeChanges(changes: readonly PinChange[]): string {
 export function refuseCrossVersion(pins: CasePins, live: LivePins, options: { readonly crossVersion: boolean }): void {
   if (options.crossVersion) return
   const changes = changedPins(pins, live).filter(({ kind }) => kind !== 'node')
-  // changedPins says nothing when nobody knows; here not knowing is a mismatch.
+  // changedPins says nothing about the unknown; here not knowing is a mismatch.
   if (pins.commit === undefined && live.commit === undefined) changes.unshift({ kind: 'commit' })
   if (changes.length === 0) return
   throw crossVersion(pins, changes)

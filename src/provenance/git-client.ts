@@ -44,7 +44,7 @@ function quietEnvironment(): Record<string, string> {
   return { GIT_OPTIONAL_LOCKS: '0', GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C', ...known(kept) }
 }
 
-/** A hook is told which index it stands before; without these git would look at another one. */
+/** A hook learns from these which index it is for; without these git would look at another one. */
 function hookEnvironment(): Record<string, string> {
   return known(['GIT_DIR', 'GIT_WORK_TREE', 'GIT_INDEX_FILE', 'GIT_COMMON_DIR', 'GIT_OBJECT_DIRECTORY'])
 }

@@ -125,7 +125,7 @@ function contentOf(path: string): string | Buffer {
   return stats?.isFile() === true ? readFileSync(path) : ''
 }
 
-/** More than a work tree under way has; a folder of packages that nobody ignores has thousands. */
+/** More than a work tree under way has; a folder of packages that is not ignored has thousands. */
 const mostUntracked = 500
 
 /**
@@ -178,7 +178,7 @@ export async function isInboxIgnored(cwd: string, recordings: string): Promise<b
 }
 
 /**
- * Asks git whether it hands out the tapes of a folder byte for byte, whatever line ends a system likes.
+ * Asks git whether it hands out the tapes of a folder byte for byte, no matter which line ends a system likes.
  *
  * @returns `undefined` where git knows nothing
  * @throws HARVEST_GIT_UNREADABLE

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import { isMap, parseJson } from '../json/canonical.ts'
 
-/** Models that are no longer offered: id → the day it ends, ISO 8601; empty text when nobody said. */
+/** Models that are no longer offered: id → the day it ends, ISO 8601; empty text when unknown. */
 export type Retired = ReadonlyMap<string, string>
 
 /**
- * Models somebody said are retired: those named on the command line, and those of `models.json` in the recordings,
+ * Models someone said are retired: those named on the command line, and those of `models.json` in the recordings,
  * `{ "retired": { "model-id": "2026-06-01" } }`.
  *
  * @throws HarvestError `HARVEST_CLI_MODELS` when that file says something else

@@ -21,7 +21,7 @@ export interface CasePins {
   readonly accepted?: AcceptedPin
 }
 
-/** The code whose behaviour was accepted after the recording; written anew each time something is. */
+/** The code whose behaviour was accepted after the recording; written again each time something is. */
 export interface AcceptedPin extends Pick<CasePins, 'commit' | 'dirty' | 'models' | 'prompt' | 'tools'> {
   /** Digest of the trace and the outcome of the unchanged run. */
   readonly digest: string

@@ -1,4 +1,4 @@
-/** Why nobody is there to review what a run writes, or to be asked, if so: `CI` or the coding agent's variable. */
+/** Why no person is there to review what a run writes, or to be asked, if so: `CI` or the coding agent's variable. */
 export function unattended(env: Readonly<Record<string, string | undefined>>): string | undefined {
   const isSet = (name: string) => env[name] !== undefined && !['', '0', 'false'].includes(env[name])
   const ci = ciVariables.find(isSet)

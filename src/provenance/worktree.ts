@@ -16,7 +16,7 @@ export interface FormerCode {
  * commit a tape was recorded at, the commit before the last one.
  *
  * @param recorded - commit of the tape
- * @param named - a revision somebody named: then it is the only one
+ * @param named - a revision the user named: then it is the only one
  * @returns none outside a repository, and where it does not have the one that was named
  */
 export async function commitsBefore(
@@ -50,7 +50,7 @@ async function hasNewFiles(cwd: string): Promise<boolean> {
   return (listed ?? '').split('\0').some((file) => file !== '' && !/\.(?:case\.yaml|tape\.jsonl)$/.test(file))
 }
 
-/** The commit a revision names; `undefined` when there is none. */
+/** The commit a revision names; `undefined` without one. */
 async function resolved(cwd: string, revision: string): Promise<string | undefined> {
   const commit = await askGit(cwd, (git) => git.revparse(commitArguments(revision))).catch(() => undefined) // Not a revision of this repository: git says so by failing.
   return commit === '' ? undefined : commit

@@ -10,7 +10,7 @@ export interface Aside extends RunObserver {
 }
 
 /**
- * A run that was not drawn. Nothing is listened to, and its requests do not look like those nobody could attribute.
+ * A run that is not recorded. Nothing is listened to, and its requests do not look like those that belong to no run.
  *
  * @param flagged - hears of each flag and hold; both come too late
  */
@@ -37,7 +37,7 @@ export function asideOf(id: string, flagged: () => void): Aside {
   }
 }
 
-/** The handle of a function that runs without a tape: its signal is made when somebody asks for it. */
+/** The handle of a function that runs without a tape: its signal is made on request. */
 export function handleWithout(id: string, isThere: () => boolean): RunHandle {
   let made: AbortController | undefined
   return {

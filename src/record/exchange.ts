@@ -138,8 +138,8 @@ export class ExchangeDraft implements ExchangeObserver {
   }
 
   /**
-   * What had arrived of the answer, as far as it will not be redacted whatever comes; `undefined` when that is no more than
-   * before. Bodies in a content encoding, and those that are no text, wait for their end.
+   * What had arrived of the answer, as far as it will not be redacted no matter what comes; `undefined` when that is no
+   * more than before. Bodies in a content encoding, and those that are no text, wait for their end.
    */
   soFar(): ExchangeEvent | undefined {
     if (this.#settled || this.#head === undefined || this.#begun !== 'whole' || this.#request === undefined)

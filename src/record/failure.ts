@@ -1,7 +1,7 @@
 import type { KeptReason } from '../tape/index.ts'
 import type { LiveOutcome } from './run.ts'
 
-/** Why a run is worth a look, whatever chance says. */
+/** Why a run is worth a look, regardless of chance. */
 export interface RunFailure extends KeptReason {
   readonly because: 'error' | 'timeout' | 'unrecorded'
 }

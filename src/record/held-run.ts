@@ -41,7 +41,7 @@ export interface HeldRunOptions {
   readonly onWritten: (recorded: RecordedRun) => void
 }
 
-/** Something that happened, told to the run that is written. It takes one moment, or none. */
+/** Something that happened, passed to the run that is written. It takes one moment, or none. */
 export interface HeldWork {
   readonly moment?: Moment | undefined
   tell(recorded: RecordedRun): void
@@ -52,7 +52,7 @@ const workSize = 200
 
 /**
  * A run that is judged when it is over. Until then it is held as it came: nothing is redacted, made text or written, so
- * that a run that is not kept costs little more than listening. What is kept is told to a {@link RecordedRun} in the order
+ * that a run that is not kept costs little more than listening. What is kept is passed to a {@link RecordedRun} in the order
  * it happened.
  */
 export class HeldRun implements Recording {
@@ -131,7 +131,7 @@ export class HeldRun implements Recording {
     return this.#moments.next()
   }
 
-  /** Keeps what is to be told when the run is written. */
+  /** Keeps what is to be passed on when the run is written. */
   later(tell: (recorded: RecordedRun) => void): void {
     this.happened({ tell })
   }
@@ -284,7 +284,7 @@ export class HeldRun implements Recording {
       const recorded = this.#written()
       this.#options.onWritten(recorded)
     } catch (error) {
-      // Nobody waits for this but the event loop of the application.
+      // Nothing waits for this but the event loop of the application.
       this.account.ended('unrecorded')
       this.#options.warn(recordingFailed({ run: this.id, tape: this.path }, error))
     } finally {
@@ -311,7 +311,7 @@ export class HeldRun implements Recording {
     return recorded
   }
 
-  /** Lets the largest body go that is finished. Returns how many bytes that were; 0: there is none. */
+  /** Lets the largest body go that is finished. Returns how many bytes that were; 0: there is no such body. */
   letGoBody(): number {
     let largest: HeldExchange | undefined
     for (const exchange of this.#finished) if (exchange.largest > (largest?.largest ?? 0)) largest = exchange

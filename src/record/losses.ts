@@ -18,7 +18,7 @@ export class CallLosses {
 
   /** What is lost of the settled call, as it stands on the tape: `result: Money`, `args: changed by the call`. */
   of({ args, result, error, yields = [] }: Pick<CallEvent, 'args' | 'result' | 'error' | 'yields'>): readonly string[] {
-    // Nobody runs the body of a replay that runs in it: what it does it does again.
+    // The body of a replay inside it is not run: what it does it does again.
     if (this.#call.replay === 'run') return []
     const isRevived = this.#call.revive !== undefined
     const answers: readonly (readonly [string, Json | undefined])[] = isRevived
@@ -41,7 +41,7 @@ export class CallLosses {
   }
 }
 
-/** Told once for each wrapped function. */
+/** Reported once for each wrapped function. */
 export function notGivenBack({ kind, name }: SeamCall, lost: readonly string[]): HarvestError {
   const isAnswer = lost.some((one) => !one.startsWith('args'))
   return new HarvestError('HARVEST_TOOL_LOSS', {

@@ -71,7 +71,7 @@ class View implements RunObserver {
 
   draw<T>(kind: SeamDrawKind, caller: Caller, real: () => T): T {
     const drawn = real()
-    // A replay does not run what is served: what was drawn in there is asked for by nobody.
+    // A replay does not run what is served: what was drawn in there is never asked for.
     if (this.#run.over || this.#isServed) return drawn
     const from = callerPackage(caller)
     if (from !== 'node') this.#run.drew(kind, from, drawn)

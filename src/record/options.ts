@@ -50,7 +50,7 @@ export interface RecorderOptions {
   readonly bodies?: BodyOptions
   /** How large one tape may be. */
   readonly tapes?: TapeOptions
-  /** Runs to keep whatever chance says. */
+  /** Runs to keep regardless of chance. */
   readonly keep?: KeepOptions
   /** What one run may use. Needs the model calls to be read, as `prices`, `keep.outliers` and `keep.tools` do. */
   readonly budget?: BudgetOptions

@@ -54,12 +54,12 @@ export interface Recorder {
    * when the body has been read.
    */
   run<T>(options: RunOptions, fn: (run: RunHandle) => T): T
-  /** Keeps the run the calling code belongs to, whatever chance says. Returns whether there is one. */
+  /** Keeps the run the calling code belongs to, regardless of chance. Returns whether there is one. */
   flag(reason: string): boolean
-  /** Keeps its tape until somebody lifts the hold. Returns whether there is such a run. */
+  /** Keeps its tape until someone lifts the hold. Returns whether there is such a run. */
   hold(reason: string): boolean
   /**
-   * Writes now what is to be kept of runs that were judged when they were over. Nobody has to call it: they are written
+   * Writes now what is to be kept of runs that were judged when they were over. There is no need to call it: they are written
    * one by one between the requests, and when the process ends.
    */
   flush(): void
@@ -71,7 +71,7 @@ export interface Recorder {
 
 /**
  * Makes a recorder and starts listening. Nothing of the HTTP clients is replaced: requests are heard on Node's
- * diagnostics channels, whatever was imported before.
+ * diagnostics channels, no matter what was imported before.
  *
  * @throws HarvestError `HARVEST_RECORDER_OPTION` for an option this version does not know or that cannot be,
  * `HARVEST_PRIVACY_OPTION` for a redaction rule that cannot work, `HARVEST_RECORDER_METER` when what counts model calls
@@ -156,7 +156,7 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
     recorded.attempt(() => options.onTape?.(recorded.path))
   }
 
-  /** Whatever goes wrong here must not reach the application: the run is then not recorded. */
+  /** What goes wrong here must not reach the application: the run is then not recorded. */
   function begin(about: RunOptions): RecordedRun | HeldRun | Aside | undefined {
     const id = about.id ?? newId()
     try {

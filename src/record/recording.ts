@@ -8,7 +8,7 @@ import type { TimerLog } from './timers.ts'
 
 /** An answer that comes in pieces. */
 export interface Arriving {
-  /** The step with the pieces that can be written; `undefined` when there are none that were not before. */
+  /** The step with the pieces that can be written; `undefined` when nothing is new. */
   soFar(): Step | undefined
   /** More had arrived than was written. */
   readonly isBehind: boolean

@@ -51,7 +51,7 @@ export function redactedNote(note: RunNote, redactor: Redactor): RunNote {
   }
 }
 
-/** The outcome as it is now, whatever becomes of the objects in it. */
+/** The outcome as it is now, no matter what becomes of the objects in it. */
 export function encodedOutcome(outcome: LiveOutcome): Outcome {
   switch (outcome.status) {
     case 'returned':

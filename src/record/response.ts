@@ -52,7 +52,7 @@ export function hearBody(response: Response, run: Observer, cap: number, ended: 
         }
       },
     },
-    // Nothing is read before somebody asks for it.
+    // Nothing is read before someone asks for it.
     { highWaterMark: 0 },
   )
   try {
@@ -70,13 +70,13 @@ export function hearBody(response: Response, run: Observer, cap: number, ended: 
 
 type Ended = (end: BodyEnd) => void
 
-/** A body that nobody can read any more ends its run too. */
+/** A body that cannot be read any more ends its run too. */
 const unread = new FinalizationRegistry<Ended>((ended) => {
   untouched.delete(ended)
   ended({ status: 'read' })
 })
 
-/** Bodies nobody began to read: their agents had answered, so their runs do not look cut short when the process ends. */
+/** Bodies that were never read: their agents had answered, so their runs do not look cut short when the process ends. */
 const untouched = new Set<Ended>()
 
 function endUntouched(): void {

@@ -33,7 +33,7 @@ class Handle implements RunHandle {
   }
 }
 
-/** @param counted - called before what the run used is told */
+/** @param counted - called before what the run used is reported */
 export function handleOf(account: RunAccount, isOver: () => boolean, counted?: () => void): RunHandle {
   return new Handle(account, isOver, counted)
 }

@@ -33,9 +33,9 @@ export interface RunHandle {
   readonly signal: AbortSignal
   /** What the run used so far; `undefined` where no option makes the recorder count. */
   readonly usage: RunUsage | undefined
-  /** Keeps this run whatever chance says. Returns whether the run still went on. */
+  /** Keeps this run regardless of chance. Returns whether the run still went on. */
   flag(reason: string): boolean
-  /** Keeps the tape of this run until somebody lifts the hold. Returns whether the run still went on. */
+  /** Keeps the tape of this run until someone lifts the hold. Returns whether the run still went on. */
   hold(reason: string): boolean
 }
 
@@ -157,7 +157,7 @@ export class RunAccount {
     outsideRuns(() => this.#sampler.overBudget(event))
   }
 
-  /** Made when somebody asks: most runs have no budget, and nobody looks at their signal. */
+  /** Made when someone asks: most runs have no budget, and their signal is not used. */
   #controller(): AbortController {
     this.#abort ??= new AbortController()
     return this.#abort

@@ -62,7 +62,7 @@ export interface RecordedRunOptions {
   readonly bodyCap: number
   /** Bytes of the tape. */
   readonly tapeCap: number
-  /** The run is over, and told now: it was counted and judged while it went on. */
+  /** The run is over, and written now: it was counted and judged while it went on. */
   readonly past?: Past
   readonly path: string
   readonly pins: RecordedPins
@@ -206,7 +206,7 @@ export class RecordedRun implements Recording {
 
   /** Puts a step on the tape that has just begun. */
   begin(event: () => Step): void {
-    // Of a run that is over, all that began is told when it has ended.
+    // Of a run that is over, all that began is written when it has ended.
     if (this.#over || this.#isPast) return
     this.attempt(() => this.append({ part: 'begun', event: event() }))
   }

@@ -2,7 +2,7 @@ import { HarvestError } from '../errors/index.ts'
 
 /**
  * What of this runtime goes unheard. Node's `fetch` is undici, which announces its requests: a runtime without it has a `fetch` of its
- * own, which tells nobody. Bun announces those of `node:http` neither.
+ * own, which announces nothing. Bun announces those of `node:http` neither.
  */
 export function unheardHere(
   versions: Readonly<Record<string, string | undefined>> = process.versions,

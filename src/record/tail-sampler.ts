@@ -15,7 +15,7 @@ import { isSampled } from './sample.ts'
 import { RunCounts } from './stats.ts'
 import { quietly } from './warn.ts'
 
-/** `kept`: whatever happens; `left out`: nothing of it is looked at; `undecided`: it is judged when it is over. */
+/** `kept`: no matter what happens; `left out`: nothing of it is looked at; `undecided`: it is judged when it is over. */
 export type Prospect = 'kept' | 'left out' | 'undecided'
 
 interface Quantiles {
@@ -100,7 +100,7 @@ export class TailSampler {
     return this.#decidesAtStart ? 'left out' : 'undecided'
   }
 
-  /** What an exchange used; what a limit cannot count is told once per model. */
+  /** What an exchange used; what a limit cannot count is reported once per model. */
   read(event: ExchangeEvent): Metered | undefined {
     const metered = this.#meter?.(event, this.#prices)
     const { model, missing } = metered ?? {}

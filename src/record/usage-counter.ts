@@ -29,7 +29,7 @@ export class UsageCounter {
   #isCostKnown = true
   /** By the id under which a provider keeps an answer: what was counted of it. */
   readonly #kept = new Map<string, Counted>()
-  /** Of those, the ones whose tokens are told later. */
+  /** Of those, the ones whose tokens are reported later. */
   readonly #open = new Set<string>()
 
   constructor(budget: BudgetOptions = {}) {
@@ -56,7 +56,7 @@ export class UsageCounter {
 
   /**
    * Adds a model call; answers with the limits it passed. What is not known is not counted, and makes the cost unknown. A
-   * poll is no call, and of what tells more of an answer only what it used beyond what was told before is added.
+   * poll is no call, and of what adds to an answer only what it used beyond the counts before is added.
    */
   add(call: Metered): readonly Omit<BudgetEvent, 'run' | 'agent'>[] {
     const { usage, missing, moreOf, isPoll } = call
@@ -101,7 +101,7 @@ function roundedUsd(costUsd: number): number {
   return Math.round(costUsd * 1e12) / 1e12
 }
 
-/** A model call that a budget or an outlier was to count, and that told too little. */
+/** A model call that a budget or an outlier was to count, and without enough counts. */
 export function usageUnknown(model: string, missing: 'tokens' | 'price'): HarvestError {
   return new HarvestError('HARVEST_USAGE_UNKNOWN', {
     what: `Cannot count a model call: ${missing === 'price' ? 'its model has no price' : 'the response has no token usage'}`,

@@ -25,7 +25,7 @@ export interface Metered {
   readonly moreOf?: string
   /** Nothing was asked: an answer that is kept was looked at. */
   readonly isPoll?: true
-  /** The provider is still at it: the tokens are told later. */
+  /** The provider is still at it: the tokens are reported later. */
   readonly isUnderWay?: true
 }
 
@@ -65,7 +65,7 @@ function willTellMore(response: ModelResponse): boolean {
 /** Endpoints that count the tokens of a call which is not made. */
 const countsOnly = /\/count_tokens(?:\?|$)|\/input_tokens(?:\?|$)|:countTokens(?:\?|$)/
 
-/** Not answered at all, or with an error: nothing was used. What broke off half way used something nobody told. */
+/** Not answered at all, or with an error: nothing was used. What broke off half way used an unknown amount. */
 function isRefused({ response }: ExchangeEvent): boolean {
   return response === undefined || response.status >= 400
 }

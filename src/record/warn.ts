@@ -37,7 +37,7 @@ export function quietly(work: () => void): void {
   try {
     work()
   } catch {
-    // The callback that was to hear of the failure failed: there is nobody left to tell.
+    // The callback that was to hear of the failure failed: no one is left to report to.
   }
 }
 

@@ -1,7 +1,7 @@
 import { saidOutcome } from '../cases/index.ts'
 import { isPlain, type Json, type Tape } from '../tape/index.ts'
 
-/** Characters of JSON an outcome may have to be asserted: beyond them nobody reviews a case any more. */
+/** Characters of JSON an outcome may have to be asserted: a longer one is not reviewed any more. */
 const outcomeCap = 2_048
 
 /** What the run returned, or the shape of what it threw, when it is plain and small enough to be asserted. */

@@ -86,14 +86,14 @@ function parentOf(file: string): string | HarvestError | undefined {
   }
 }
 
-/** One name for one place, by whatever links it was reached. */
+/** One name for one place, by any links it was reached. */
 function placeOf(file: string): string {
   const folder = dirname(file)
   return looking(folder, () => {
     try {
       return join(realpathSync(folder), basename(file))
     } catch (error) {
-      // The folder of a parent that is gone: nobody asks for it.
+      // The folder of a parent that is gone: it is not asked for.
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return join(folder, basename(file))
       throw error
     }

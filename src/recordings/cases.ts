@@ -25,7 +25,7 @@ export function listCases(recordings: string): readonly CaseSummary[] {
 /**
  * The cases that may be asked for, of those {@link listCases} lists: the others are not parsed.
  *
- * @param may - told a head of which any key may be absent; `true` when the case has to be parsed to know
+ * @param may - gets a head of which any key may be absent; `true` when the case has to be parsed to know
  */
 export function casesWhere(
   recordings: string,
@@ -76,7 +76,7 @@ function nameOfFile(file: string): string {
   return basename(file).replace(/\.case\.ya?ml$/, '')
 }
 
-/** The cases that somebody means by `id`, `group/id` or `golden/group/id`. */
+/** The cases that someone means by `id`, `group/id` or `golden/group/id`. */
 export function casesCalled(recordings: string, word: string): readonly CaseSummary[] {
   return casesNamed(recordings, word.split('/').at(-1) ?? '').filter(({ id, group }) => {
     const name = group === '' ? id : `${group}/${id}`
@@ -85,7 +85,7 @@ export function casesCalled(recordings: string, word: string): readonly CaseSumm
 }
 
 /**
- * The case somebody named: `id`, `group/id`, or the path of its file.
+ * The case the user named: `id`, `group/id`, or the path of its file.
  *
  * @throws HARVEST_CASE_MISSING with the nearest id, HARVEST_CASE_AMBIGUOUS when several have it, HARVEST_RECORDINGS_OUTSIDE
  */
@@ -107,7 +107,7 @@ export function findCase(recordings: string, word: string): CaseSummary {
  */
 export function removeCase(recordings: string, word: string): readonly string[] {
   const { file, case: loaded } = findCase(recordings, word)
-  // The case first: killed in between, a tape without a case is only evidence nobody uses.
+  // The case first: killed in between, a tape without a case is only unused evidence.
   rmSync(file)
   if (loaded === undefined) return [file]
   const used = new Set(listCases(recordings).flatMap(({ case: other }) => (other === undefined ? [] : tapesOf(other))))

@@ -29,7 +29,7 @@ export function writeFileAtomic(
     isNamed = true
     flushFolder(dirname(path))
   } catch (error) {
-    // Told as not written, so it must not be there; what was replaced cannot come back.
+    // Reported as not written, so it must not be there; what was replaced cannot come back.
     if (isNamed && options.exclusive) removeQuietly(path)
     throw HarvestError.is(error) ? error : unwritable(path, error)
   } finally {
@@ -42,7 +42,7 @@ export function writeFileAtomic(
  *
  * @param fill - makes the file under the temporary name it is given
  * @param options.replace - whether a file of this name is replaced, never a link; default false
- * @throws as {@link writeFileAtomic}, with `exclusive` unless it may replace; whatever `fill` throws. Nothing is left
+ * @throws as {@link writeFileAtomic}, with `exclusive` unless it may replace; anything that `fill` throws. Nothing is left
  * behind
  */
 export function writeNewFile(
@@ -71,7 +71,8 @@ export function writeNewFile(
  *
  * @param write - adds one file after the other; `fill` makes it under the temporary name it is given
  * @returns what `write` returns
- * @throws HARVEST_RECORDINGS_EXISTS when a name is taken, HARVEST_RECORDINGS_WRITE when the system says no; whatever `write` throws.
+ * @throws HARVEST_RECORDINGS_EXISTS when a name is taken, HARVEST_RECORDINGS_WRITE when the system says no; anything that
+ *   `write` throws.
  * Nothing is left behind
  */
 export function writeNewFiles<T>(write: (add: (path: string, fill: (temporary: string) => void) => void) => T): T {
@@ -94,7 +95,7 @@ export function writeNewFiles<T>(write: (add: (path: string, fill: (temporary: s
     for (const folder of new Set(named.map((path) => dirname(path)))) toldOf(folder, () => flushFolder(folder))
     return result
   } catch (error) {
-    // Told as not written, so none may be there.
+    // Reported as not written, so none may be there.
     for (const path of named) removeQuietly(path)
     throw error
   } finally {
@@ -102,7 +103,7 @@ export function writeNewFiles<T>(write: (add: (path: string, fill: (temporary: s
   }
 }
 
-/** What the system says no to is told of the file it was about. */
+/** What the system refuses is reported for the file it was about. */
 function toldOf(path: string, act: () => void): void {
   try {
     act()
@@ -138,7 +139,7 @@ export function filesBelow(folder: string, fits: (name: string) => boolean): rea
 }
 
 /**
- * What is in a folder; nothing when there is none.
+ * What is in a folder; nothing without one.
  *
  * @throws HARVEST_RECORDINGS_FOLDER when it cannot be looked through
  */
@@ -178,8 +179,8 @@ export function openRegular(path: string): number {
 }
 
 /**
- * The absolute path of a file somebody named, seen from here or from the folder it must lie in; `undefined` when
- * there is none.
+ * The absolute path of a file the user named, seen from here or from the folder it must lie in; `undefined` when
+ * there is no such file.
  *
  * @throws HARVEST_RECORDINGS_OUTSIDE when it lies elsewhere, also by way of a linked folder
  */
@@ -250,7 +251,7 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // EPERM: it runs, and is somebody else's.
+    // EPERM: it runs, and is someone else's.
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
@@ -324,7 +325,7 @@ function isLink(path: string): HarvestError {
   })
 }
 
-/** Code and call; the message of the system names a temporary file nobody knows. */
+/** Code and call; the message of the system names a temporary file. */
 function systemReason(cause: unknown): string {
   const { code, syscall } = cause as NodeJS.ErrnoException
   return code === undefined ? String(cause) : [code, syscall].filter((part) => part !== undefined).join(' on ')

@@ -6,7 +6,7 @@ import { TapeIndex } from './tape-index.ts'
 
 /**
  * Takes tapes that were removed out of the index of the inbox, so that no name, word or count of theirs is left there. An
- * index that cannot be changed, or that somebody else reads at the moment, is thrown away: the next list makes it anew.
+ * index that cannot be changed, or that someone else reads at the moment, is thrown away: the next list makes it again.
  */
 export async function forgetTapes(recordings: string, files: readonly string[]): Promise<void> {
   const inbox = join(recordings, 'inbox')

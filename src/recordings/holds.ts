@@ -13,7 +13,7 @@ export interface Hold {
 /**
  * The hold on a tape: what the file beside it says, or else what was written with the tape.
  *
- * A file that cannot be understood holds: nobody removes a tape because of a typo.
+ * A file that cannot be understood holds: a typo removes no tape.
  */
 export function holdOf(file: string, onTape: string | undefined): Hold | undefined {
   const beside = readHoldFile(file)

@@ -3,7 +3,7 @@ import { existsSync, lstatSync, mkdirSync, renameSync, rmSync, writeFileSync } f
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 
-/** Of the tables below and of the facts in them. A database of another version is emptied and filled anew. */
+/** Of the tables below and of the facts in them. A database of another version is emptied and filled again. */
 const schemaVersion = 7
 
 // Filters look through all of `tape`, so what they do not look at stands in `detail`.
@@ -28,7 +28,7 @@ const schema = `
 `
 
 /**
- * Opens the database of an inbox, in `<inbox>/.index/`, and makes it when there is none. A folder of its own, because
+ * Opens the database of an inbox, in `<inbox>/.index/`, and makes it where it is missing. A folder of its own, because
  * the files that come and go beside a database would change the time of the inbox, by which new tapes are noticed.
  *
  * @throws what SQLite or the system says; see {@link faultOf}
@@ -61,7 +61,7 @@ export function hasIndexFile(inbox: string): boolean {
   return existsSync(join(inbox, folderName, 'tapes.sqlite'))
 }
 
-/** Writes everything into the database file and empties the one beside it; `false` while somebody else reads there. */
+/** Writes everything into the database file and empties the one beside it; `false` while someone else reads there. */
 export function settleIndex(database: DatabaseSync): boolean {
   return database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy'] === 0
 }
@@ -120,7 +120,7 @@ export class DamagedRow extends Error {}
 
 /** What is wrong with an index. */
 export interface IndexFault {
-  /** Making it anew may help. */
+  /** Making it again may help. */
   readonly isDamage: boolean
   /** A clause for people. */
   readonly what: string

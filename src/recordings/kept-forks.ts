@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 
-/** Where forks of a tape are kept: beside the inbox's tapes, in a folder of its name that nobody lists. */
+/** Where forks of a tape are kept: beside the inbox's tapes, in a folder of its name that is not listed. */
 export function forksFolder(recordings: string, tapeFile: string): string {
   return join(recordings, 'inbox', '.forks', basename(tapeFile, '.tape.jsonl'))
 }

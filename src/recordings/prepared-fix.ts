@@ -19,7 +19,7 @@ export interface PreparedFixOptions {
   /** What showed that the agent is fixed. */
   readonly history: Pick<FormerTape, 'at' | 'graded' | 'without'>
   readonly lesson?: CaseLesson
-  /** What good and bad runs do, where somebody said it now. */
+  /** What good and bad runs do, where someone said it now. */
   readonly ok?: readonly string[]
   readonly bad?: readonly string[]
   readonly oracle?: string
@@ -95,7 +95,7 @@ function freeName({ id, file, history = [] }: Case): string {
 /**
  * Writes a prepared replacement. The case is written last and makes it: killed before, the case is what it was.
  *
- * @throws HARVEST_CASE_EDITED when somebody edited the case meanwhile, HARVEST_RECORDINGS_… when it cannot be written
+ * @throws HARVEST_CASE_EDITED when someone edited the case meanwhile, HARVEST_RECORDINGS_… when it cannot be written
  */
 export function placeFix({ recordings, caseFile, before, text, tapeFile, bytes }: PreparedFix): void {
   refuseLinks(recordings, dirname(caseFile))

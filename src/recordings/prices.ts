@@ -7,7 +7,7 @@ import { readRegularFile } from './files.ts'
 /**
  * The price table of a project, `prices.json` in its recordings: model id → US dollars per million tokens.
  *
- * @returns `undefined` when there is none: the list prices of this package count then
+ * @returns `undefined` without one: the list prices of this package count then
  * @throws HARVEST_RECORDINGS_PRICES with the entry that is wrong
  */
 export function readPrices(recordings: string): PriceTable | undefined {

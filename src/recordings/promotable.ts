@@ -15,7 +15,7 @@ import {
 } from '../tape/index.ts'
 
 /**
- * @param acceptUnsearched - bodies may be missing that nobody could search for secrets; a replay that needs one is red
+ * @param acceptUnsearched - bodies may be missing that could not be searched for secrets; a replay that needs one is red
  * @throws HARVEST_PROMOTE_TRUNCATED, HARVEST_PROMOTE_INCOMPLETE
  */
 export function refuseUnfinished(tape: Tape, acceptUnsearched = false): void {
@@ -57,7 +57,7 @@ export function refuseUnfinished(tape: Tape, acceptUnsearched = false): void {
 }
 
 /**
- * Refuses a tape of which bodies are cut, unless somebody accepted that: its case is red as soon as the agent reads on.
+ * Refuses a tape of which bodies are cut, unless someone accepted that: its case is red as soon as the agent reads on.
  *
  * @throws HARVEST_PROMOTE_CUT
  */
@@ -76,8 +76,8 @@ export function refuseCut(tape: Tape, { acceptCut = false }: { readonly acceptCu
 }
 
 /**
- * Refuses a tape without a step, unless somebody said that this is right: its case would hold whatever the agent does where no
- * recorder sees it.
+ * Refuses a tape without a step, unless someone said that this is right: its case would hold no matter what the agent
+ * does where no recorder sees it.
  *
  * @throws HARVEST_PROMOTE_EMPTY
  */
@@ -109,7 +109,7 @@ export function refuseEmpty(
 }
 
 /**
- * Refuses a case that would check an outcome nobody saw.
+ * Refuses a case that would check an outcome that was not seen.
  *
  * @throws HARVEST_PROMOTE_OUTCOME
  */
@@ -223,7 +223,7 @@ interface Headed {
   readonly response?: { readonly headers?: readonly HeaderPair[]; readonly chunks?: unknown }
 }
 
-/** A body as its reader gets it: unpacked, and what a binary stream says. One that nobody can look into may hold anything. */
+/** A body as its reader gets it: unpacked, and what a binary stream says. One that cannot be read may hold anything. */
 function kindsInBody(body: Buffer, coding: string | undefined, redactor: Redactor): readonly string[] {
   const found = redactor.scanBody(body, coding)
   if (!('unsearched' in found)) return found.map(({ kind }) => kind)

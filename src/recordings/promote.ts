@@ -153,7 +153,7 @@ export function placePromotion({ recordings, bytes, caseFile, tapeFile, content,
   try {
     writeFileAtomic(caseFile, text, { exclusive: true })
   } catch (error) {
-    // Somebody else may have made a case of the same tape meanwhile: then the tape is theirs as well.
+    // Someone else may have made a case of the same tape meanwhile: then the tape is theirs as well.
     if (isOurs && lstatSync(caseFile, { throwIfNoEntry: false }) === undefined) rmSync(tapeFile, { force: true })
     throw HarvestError.is(error, 'HARVEST_RECORDINGS_EXISTS') ? taken(content.id, caseFile) : error
   }

@@ -77,7 +77,7 @@ export async function pruneTapes({ recordings, dryRun, without, now = Date.now()
       removed.push(tape)
     } catch (error) {
       if (!HarvestError.is(error)) throw error
-      // Somebody else has removed it: that is what was wanted.
+      // Someone else has removed it: that is what was wanted.
       if (error.code !== 'HARVEST_TAPE_MISSING') failed.push({ tape, error })
     }
   }

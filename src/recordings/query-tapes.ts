@@ -37,8 +37,8 @@ export interface TapeList {
 /**
  * The tapes below a folder that fit.
  *
- * An index in the inbox remembers what was read; it is made when it is missing, made anew when it is damaged, and done
- * without when it cannot be written or somebody holds it: the files are the truth. Tapes about to be listed are looked
+ * An index in the inbox remembers what was read; it is made when it is missing, made again when it is damaged, and done
+ * without when it cannot be written or someone holds it: the files are the truth. Tapes about to be listed are looked
  * at once more. A closed tape that was rewritten in place, and does not fit by what it said before, is not noticed.
  *
  * @param folder - a recordings folder, its inbox, or any folder with tapes
@@ -160,7 +160,7 @@ async function askIndex<M extends Matches>(
   const first = select(database, scope, query, source)
   const changed = first.rows.filter((row) => index.isFresh(row) !== true)
   if (changed.length === 0) return first
-  // A closed tape that changed: somebody rewrites tapes in place, so all of them have to be looked at.
+  // A closed tape that changed: someone rewrites tapes in place, so all of them have to be looked at.
   const every = changed.some(({ outcome }) => outcome !== 'truncated' && outcome !== 'unreadable')
   if (every) await index.update(scope, { every })
   else await index.read(changed.map(({ path }) => path))

@@ -15,7 +15,7 @@ export interface LiveRuns {
 /** In the inbox: it is about this machine, and goes with the inbox. */
 const fileOf = (recordings: string): string => join(recordings, 'inbox', '.reruns.json')
 
-/** The last live runs of each case on this machine, by id; none where nobody reran, or the file is damaged. */
+/** The last live runs of each case on this machine, by id; none without a rerun, or the file is damaged. */
 export function readLiveRuns(recordings: string): ReadonlyMap<string, LiveRuns> {
   const file = fileOf(recordings)
   if (!existsSync(file)) return new Map()

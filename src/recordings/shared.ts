@@ -64,7 +64,7 @@ export function forgetOutside(removed: readonly string[]): void {
   }
 }
 
-/** Absent: nobody can read it. */
+/** Absent: it cannot be read. */
 function headerOf(file: string): TapeHeader | undefined {
   try {
     return readTapeHeader(file)

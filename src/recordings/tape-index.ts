@@ -14,7 +14,7 @@ export interface IndexSource {
   /** Folder the paths are seen from. */
   readonly root: string
   readonly prices: PriceTable | undefined
-  /** Told while tapes are read. */
+  /** Called while tapes are read. */
   readonly onProgress?: (done: number, total: number) => void
 }
 
@@ -34,7 +34,7 @@ export class TapeIndex {
    * Notices what came, went or changed below `scope`, and reads it.
    *
    * A folder is looked through when its time changed, and then every tape in it is looked at. Otherwise only tapes that
-   * were not closed are: nobody writes to a closed one. `every` looks at all of them.
+   * were not closed are: a closed one is never written to. `every` looks at all of them.
    */
   async update(scope: string, options: { readonly every: boolean }): Promise<void> {
     const found: Found = { unread: [], gone: [], folders: [], lost: [] }
@@ -65,7 +65,7 @@ export class TapeIndex {
 
   #forget(paths: readonly string[]): void {
     for (const path of paths) this.#remove(path)
-    // Also words of what a tape said before it was written anew.
+    // Also words of what a tape said before it was written again.
     const words = this.#run('SELECT kind, word FROM vocabulary').all() as { kind: WordKind; word: string }[]
     for (const { kind, word } of words) {
       const isLeft = this.#run('SELECT 1 FROM tape WHERE instr(words, ?) > 0 LIMIT 1').get(`\n${lineOf([kind, word])}`)

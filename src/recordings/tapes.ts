@@ -45,7 +45,7 @@ export function listTapes(folder: string): readonly TapeSummary[] {
 }
 
 /**
- * The file of a tape somebody named: by a path inside the recordings, by its file name or its id, by a beginning of
+ * The file of a tape the user named: by a path inside the recordings, by its file name or its id, by a beginning of
  * one that no other tape has, or as `latest` for the one of the inbox that was started last. A case and the tape it was
  * promoted from may have one name: reading takes that of the case, changing that of the inbox.
  *

@@ -5,7 +5,7 @@ import { argsByKey } from './args.ts'
 import { counted, type ArgsMatcher } from './matcher.ts'
 import type { ExpectedCall, TraceCall } from './types.ts'
 
-/** Lines told about one call. */
+/** Lines about one call. */
 const maxLines = 6
 /** Characters of a value shown. */
 const maxLength = 60

@@ -123,7 +123,7 @@ class Reader {
     try {
       return JSON.parse(source) as Json
     } catch {
-      // Told below as what was wanted here; the JSON error speaks of positions in a text nobody sees.
+      // Reported below in our words: the parser's position refers to a text that the user never typed.
       this.#position = start
       return this.fail('a JSON value (texts in double quotes), or *')
     }

@@ -14,7 +14,7 @@ import { type ExecutedCall, type PlacedCall, settledAt } from './placed.ts'
 interface Decided {
   readonly tool: ToolCall
   readonly exchange: ExchangeEvent
-  /** Whether the response came to its end: a torn one decided nothing yet. */
+  /** Whether the response ended: a torn one decided nothing yet. */
   readonly isWhole: boolean
   executed?: ExecutedCall
 }

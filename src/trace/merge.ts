@@ -10,7 +10,7 @@ import type { ExpectedCall, MatchOptions, Trace, TraceCall } from './types.ts'
 
 /**
  * The baseline after an update: what still stands for a call of the run is kept word for word, so hand-written
- * wildcards survive; everything else is written anew. A baseline the run already equals is returned as it is.
+ * wildcards survive; everything else is written again. A baseline the run already equals is returned as it is.
  *
  * Under `superset` calls beyond the expected ones are not added; under `subset` expected calls that were not made
  * stay allowed. Under `sequence` lists in the old one, which mean nothing there, are not written again.

@@ -22,7 +22,7 @@ export function matchOutcome(expected: Json, actual: Json, recorded?: Json): Out
   return firstDifference('', expected, actual, recorded) ?? { equal: true }
 }
 
-/** Whether a map was expected with every key that was recorded there: then nobody left a key open. */
+/** Whether a map was expected with every key that was recorded there: then no key was left open. */
 export function isWhole(expected: Json, recorded: Json | undefined): boolean {
   return isMap(expected) && isMap(recorded) && Object.keys(recorded).every((key) => Object.hasOwn(expected, key))
 }

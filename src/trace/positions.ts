@@ -223,11 +223,11 @@ interface Spent {
   /** Asked and answering. */
   readonly models: readonly string[]
   readonly usage: Usage | undefined
-  /** Without usage, it is told by a later look. */
+  /** Without usage, a later look brings it. */
   readonly isLater: boolean
 }
 
-/** What is used so far; of a question that is answered in several parts, what was told last. */
+/** What is used so far; of a question that is answered in several parts, what came last. */
 class Sums {
   readonly #questions = new ModelQuestions()
   readonly #tokens = new Map<number, number | undefined>()

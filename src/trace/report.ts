@@ -6,7 +6,7 @@ import { type LayerPair, isOrdered } from './line-up.ts'
 import type { ArgsMatcher } from './matcher.ts'
 import { type Line, linesOf } from './texts.ts'
 
-/** Differences told one by one; the rest is counted. */
+/** Differences reported one by one; the rest is counted. */
 const maxDifferences = 8
 /** Lines of the traces laid over each other. */
 const maxLines = 32
@@ -64,7 +64,7 @@ function describe(difference: TraceDifference, matcher: ArgsMatcher): readonly s
   }
 }
 
-/** Under `sequence` each call is a layer of its own, and nobody thinks of it as one. */
+/** Under `sequence` each call is a layer of its own, and it is not meant as one. */
 function placeName({ mode }: ArgsMatcher): 'call' | 'layer' {
   return mode === 'sequence' ? 'call' : 'layer'
 }

@@ -71,7 +71,7 @@ function concurrent(lines: readonly Line[], matcher: ArgsMatcher): readonly Line
   })
 }
 
-/** A call nobody expected, written with the values its nearest expected call spells out. */
+/** A call that was not expected, written with the values its nearest expected call spells out. */
 function renderNear(right: Placed<TraceCall>, { missing }: LayerPair, matcher: ArgsMatcher): string {
   const left = missing.find(({ call }) => call.name === right.call.name)
   return left === undefined ? renderFor(right.call, matcher) : renderLike(left.call, right.call, matcher)

@@ -16,7 +16,7 @@ import type { Trace } from './types.ts'
  * Imported traces hold no model exchanges: there a call names the mark of the answer that asked for it.
  *
  * One call comes before another when it was settled before the other was issued, except that calls asked for by one
- * model response are concurrent, in whatever order the agent ran them.
+ * model response are concurrent, in any order the agent ran them.
  *
  * @param events - events of a tape or of a replay, bodies resolved; in any order
  * @see A. Mazurkiewicz, Concurrent program schemes and their interpretations (1977); P. Cartier and D. Foata,
@@ -57,7 +57,7 @@ function executedCall(step: ExchangeEvent | CallEvent, asks: readonly number[]):
   const site = step.site === undefined ? {} : { site: step.site }
   if (step.kind !== 'exchange') {
     const { name, args, settled, asked } = step
-    // Nobody saw it run. The model was asked again, as it is with the answers: by then it had settled.
+    // It was not seen to run. The model was asked again, as it is with the answers: by then it had settled.
     const answered = asked === undefined ? undefined : firstAfter(asks, n)
     return {
       call: { name, args: presentArgs(args), n, ...site },

@@ -9,7 +9,7 @@ export interface GenAiMessage {
 }
 
 /**
- * The conversation of a request, whatever its dialect. Parts the conventions have no word for stay as they are, with
+ * The conversation of a request, regardless of its dialect. Parts the conventions have no word for stay as they are, with
  * their own `type`.
  *
  * @see https://github.com/open-telemetry/semantic-conventions-genai, model/gen-ai/gen-ai-input-messages.json
@@ -69,7 +69,7 @@ function idOf(id: string | undefined): { readonly id?: string } {
   return id === undefined ? {} : { id }
 }
 
-/** Most dialects send arguments as the text of their JSON; what is none stays text. */
+/** Most dialects send arguments as the text of their JSON; what is not JSON stays text. */
 function parsed(args: Json): Json {
   if (typeof args !== 'string') return args
   const value = parseJson(args)

@@ -6,7 +6,7 @@ import { attributes, type AttributeValue, jsonOf } from './attributes.ts'
 import { type GenAiMessage, inputMessages } from './messages.ts'
 import { between, type OtlpSpan, type Telling } from './span.ts'
 
-/** The span of a model call that an imported trace told of, with what was said to the model before it and by it. */
+/** The span of a model call that an imported trace has, with what was said to the model before it and by it. */
 export function modelMarkSpan(mark: ModelMark, tape: Tape, telling: Telling): OtlpSpan {
   const { event, asked, answered, provider, finish, error, usage } = mark
   const { ids, clock, parents, withContent, isTimed } = telling

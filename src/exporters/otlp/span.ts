@@ -47,7 +47,10 @@ export interface Telling {
   readonly parents: ReadonlyMap<number, number>
   /** The calls of the trace by the number of their event. */
   readonly calls: ReadonlyMap<number, PlacedCall>
-  /** Tokens of model calls by the number of their event: those of an answer that is told again stand with the call that asked. */
+  /**
+   * Tokens of model calls by the number of their event: those of an answer that is reported again stand with the call that
+   * asked.
+   */
   readonly usage: ReadonlyMap<number, Usage | undefined>
   /** The last moment of the run. */
   readonly end: Moment

@@ -56,7 +56,7 @@ function sessionOf(session: Cursor, name = session.at('id').maybeText): ForeignR
 
 type Told = readonly [said: ConversationMessage, facts: MessageFacts]
 
-/** What an event says; pieces of an answer are told once more as a whole. */
+/** What an event says; pieces of an answer are reported once more as a whole. */
 function eventOf(event: Cursor): readonly Told[] {
   const content = event.map.at('content')
   const error = either(event, 'error_message').maybeText

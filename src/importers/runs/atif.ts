@@ -90,7 +90,7 @@ function requestOf(call: Cursor): ForeignRequest {
 
 /**
  * Which result came of which call: by id; without ids in order, where there is one for each. A terminal shows what came of
- * several commands in one, and that is nobody's alone.
+ * several commands in one, and that belongs to none of them alone.
  */
 function joined(
   calls: readonly ForeignRequest[],

@@ -8,7 +8,7 @@ import { responseItems } from './roles.ts'
 import { timeOf } from './values.ts'
 
 /**
- * Sessions of Codex: JSON Lines, each with what the model was told or said as an item of OpenAI's responses, alone in
+ * Sessions of Codex: JSON Lines, each with what the model read or wrote as an item of OpenAI's responses, alone in
  * older ones, and as the `payload` of a line in newer ones.
  *
  * @see https://github.com/openai/codex, codex-rs/protocol/src/protocol.rs (RolloutLine)
@@ -57,7 +57,7 @@ function sessionOf(lines: readonly Cursor[]): ForeignRecording {
     const item = type === 'response_item' ? payload : line
     if (type === 'turn_context') model = payload.at('model').maybeText ?? model
     else if (type === 'event_msg') {
-      // Told once an answer is complete.
+      // Written once an answer is complete.
       const used = payload.at('type').value === 'token_count' ? payload.at('info').at('last_token_usage') : undefined
       if (used?.isMap !== true || answer === 0) continue
       usage.set(answer, usageOf(used.value))

@@ -44,13 +44,13 @@ function* told(
   for (const message of messages) yield [saidIn(message), factsOf(message)]
 }
 
-/** Who speaks has to be told, by the role or by the type of an item; what is said may be left out. */
+/** Who speaks has to be named, by the role or by the type of an item; what is said may be left out. */
 function saidIn(message: Cursor): ConversationMessage {
   if (message.map.at('type').maybeText === undefined) void message.at('role').text
   return readMessage(message.value)
 }
 
-/** A call nobody has answered yet. */
+/** A call without an answer yet. */
 interface Open extends ForeignRequest {
   readonly group: string
   readonly at?: number
@@ -101,7 +101,7 @@ class ConversationDraft {
     }
   }
 
-  /** A call of a user: it stands where it was asked for, also when nobody answers it. */
+  /** A call of a user: it stands where it was asked for, also without an answer. */
   #ownCall(call: ForeignRequest, group: string, at: number | undefined): void {
     const when = at === undefined ? {} : { startedMs: at }
     this.#open.add({ ...call, group, ...(at === undefined ? {} : { at }), index: this.steps.length })
@@ -113,7 +113,7 @@ class ConversationDraft {
     const name = open?.name ?? answer.name
     const { value, error } = answer
     if (name === undefined) {
-      // Somebody's answer, and nobody asked: what it said is all there is.
+      // An answer without a call: what it said is all there is.
       const when = at === undefined ? {} : { startedMs: at }
       this.steps.push({ kind: 'message', ...when, from: 'tool', to: 'model', body: value })
       return
@@ -134,7 +134,7 @@ class ConversationDraft {
   }
 }
 
-/** Some agents number the calls of each message anew: such ids join nothing, and name and arguments have to. */
+/** Some agents number the calls of each message again: such ids join nothing, and name and arguments have to. */
 function withoutSharedIds(steps: readonly ForeignStep[]): readonly ForeignStep[] {
   const seen = new Set<string>()
   const shared = new Set<string>()

@@ -19,7 +19,7 @@ export const copilot: ForeignFormat = {
   },
   read({ root }) {
     const [model, other] = listOf(root.at('models'))
-    // Of several models nobody says which one answered.
+    // Of several models it is unknown which one answered.
     const answered = other === undefined ? model?.maybeText : undefined
     const facts = () => (answered === undefined ? {} : { model: { asked: answered } })
     const conversations = root.at('conversations').items

@@ -5,7 +5,7 @@ export function outcome(data: Readonly<Record<string, unknown>>): readonly Forei
   return Object.keys(data).length === 0 ? [] : [{ kind: 'mark', name: 'outcome', data }]
 }
 
-/** What somebody noted of the run later, such as which step was the mistake. */
+/** What someone noted of the run later, such as which step was the mistake. */
 export function label(data: Readonly<Record<string, unknown>>): readonly ForeignMark[] {
   return Object.keys(data).length === 0 ? [] : [{ kind: 'mark', name: 'label', data }]
 }

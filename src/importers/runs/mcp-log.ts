@@ -8,7 +8,7 @@ import type { ForeignLine, ForeignRecording } from '../types.ts'
 import { epochMs, timeOf } from './values.ts'
 
 /**
- * The log of an MCP server over stdio: what it was told on lines with `STDIN: `, what it said on lines with `STDOUT: `,
+ * The log of an MCP server over stdio: what it read on lines with `STDIN: `, what it wrote on lines with `STDOUT: `,
  * and its notes on lines with `STDERR: `.
  *
  * @see https://github.com/block/goose, crates/goose/tests/mcp_integration_test.rs; the MCP specification, Transports, stdio

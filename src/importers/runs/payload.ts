@@ -11,7 +11,7 @@ export interface PayloadValues {
 
 /**
  * The values of a list of Temporal payloads, or of one alone. What the web page decoded before it was saved is the value
- * itself. What is in an encoding of somebody's own (encrypted, say) stays unread, and
+ * itself. What is in an encoding of someone's own (encrypted, say) stays unread, and
  * its place is kept by the name of the encoding.
  *
  * @throws HarvestError `HARVEST_IMPORT_BODY` for what is not in the encoding it names

@@ -37,7 +37,7 @@ function isHistory(root: Cursor): boolean {
   return first?.at('role').isThere === true && first.at('agent').isThere && !root.at('question').isThere
 }
 
-/** What the model was told before its first action, then what it did and what came of it. */
+/** The messages before the first action of the model, then its actions and their results. */
 function turnSteps(history: readonly Cursor[], turns: readonly Cursor[]): readonly ForeignStep[] {
   const begin = history.findIndex((message) => message.at('role').value === 'assistant')
   const told = begin === -1 ? history : history.slice(0, begin)

@@ -92,7 +92,7 @@ class History {
     } else if (type === 'WorkflowExecutionCompleted') {
       const { values, isWhole } = unpacked(attributes.at('result'))
       this.#isWhole &&= isWhole
-      // A result in an encoding of somebody's own was not seen: its outcome stays unknown.
+      // A result in an encoding of someone's own was not seen: its outcome stays unknown.
       if (isWhole) this.#end = { ...this.#end, outcome: { status: 'returned', value: values[0] } }
     } else if (ownFailures.some((failure) => type.endsWith(failure)))
       this.#end = { ...this.#end, outcome: { status: 'threw', message: failureText(attributes, type) } }

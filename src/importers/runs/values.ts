@@ -6,7 +6,7 @@ export function listOf(place: Cursor): readonly Cursor[] {
 }
 
 /**
- * A moment as epoch ms. One without a zone is read as UTC: what machine wrote it, nobody can tell.
+ * A moment as epoch ms. One without a zone is read as UTC: the zone of the machine that wrote it is unknown.
  *
  * @returns `undefined` where no moment stands
  */

@@ -30,7 +30,7 @@ export function where({ tape, site, after }: ProblemLocation): Record<string, st
   }
 }
 
-/** As {@link where}, for an agent that waits: also for a timer that nobody fires. */
+/** As {@link where}, for an agent that waits: also for a timer that will not fire. */
 export function whereWaiting(place: ProblemLocation): Record<string, string> {
   const count = timersOnFakeClock()
   if (count === 0) return where(place)

@@ -166,7 +166,7 @@ function questionDifference({ bodyText, event }: ExchangeState, question: MatchR
   return { path: 'headers', recorded: recorded!, live: live! }
 }
 
-/** Method and path are the same, whatever the query. */
+/** Method and path are the same, regardless of the query. */
 function samePlace(step: ExchangeState, question: MatchRequest): boolean {
   const path = (url: string): string => (URL.canParse(url) ? new URL(url).pathname : url)
   return step.event.method === question.method && path(step.event.url) === path(question.url)
@@ -230,7 +230,7 @@ function word(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** A body that nobody could search is not on the tape: what it said cannot be compared, and what it answered not served. */
+/** A body that could not be searched is not on the tape: what it said cannot be compared, and what it answered not served. */
 export function bodyNotRecorded(
   place: ProblemLocation,
   step: ExchangeState,

@@ -1,6 +1,6 @@
 import { HarvestError } from '../../errors/index.ts'
 
-/** An error that nobody could catch. */
+/** An error that no code could catch. */
 export interface Stray {
   readonly kind: 'rejected' | 'threw'
   readonly error: unknown

@@ -11,7 +11,7 @@ export interface Candidate {
   readonly stem: string
 }
 
-/** What is to be imported: one file somebody named, or whatever may be a recording below a folder. */
+/** What is to be imported: one file the user named, or all that may be a recording below a folder. */
 export interface Candidates {
   readonly isFolder: boolean
   readonly list: readonly Candidate[]
@@ -20,7 +20,7 @@ export interface Candidates {
 /** How much of a file without a known ending is looked at. */
 const headBytes = 65_536
 
-/** Of files that are read whatever they begin with. */
+/** Of files that are read no matter what they begin with. */
 export const endingNames = '.yaml .yml .json .jsonl .ndjson .har .httprr .log .traj .responses .eval'.split(' ')
 
 const endings = new RegExp(`(?:\\.har)?(?:${endingNames.join('|').replaceAll('.', '\\.')})(?:\\.gz)?$`, 'i')

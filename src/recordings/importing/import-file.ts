@@ -18,7 +18,7 @@ import type { TapeIds } from './tape-ids.ts'
 
 export interface ImportSettings {
   readonly agent: string
-  /** Absent: told by what each file holds. */
+  /** Absent: detected from what each file holds. */
   readonly format?: ImportFormat
   /** Id of the one tape. */
   readonly as?: string
@@ -36,7 +36,7 @@ export interface ImportedRecording {
   readonly facts: ImportFacts
 }
 
-/** A recording that is none, and why. */
+/** A file that was refused, and why. */
 export interface Refused {
   readonly file: string
   readonly error: HarvestError
