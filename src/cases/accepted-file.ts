@@ -61,7 +61,7 @@ export function parseAccepted(text: string, file: string): readonly AcceptedChan
 /**
  * The text of the file with this list; comments outside of what changes stay.
  *
- * @param text - what the file says today; `undefined` when there is none
+ * @param text - what the file says today; `undefined` without one
  */
 export function writeAccepted(text: string | undefined, accepted: readonly AcceptedChange[], file: string): string {
   const list = accepted as unknown as Json

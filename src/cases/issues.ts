@@ -20,7 +20,7 @@ const shown = 20
 /**
  * Throws every mistake of a file as one error, in file order, each with line and column.
  *
- * Its code is theirs when they share one, else HARVEST_CASE_INVALID. Does nothing when there are none.
+ * Its code is theirs when they share one, else HARVEST_CASE_INVALID. Does nothing without one.
  */
 export function refuseIssues(issues: readonly CaseIssue[], text: string, file: string): void {
   const inOrder = [...issues].sort((a, b) => a.offset - b.offset)

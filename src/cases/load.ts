@@ -57,7 +57,7 @@ export function requireTapeFile({ file, id, tape, lines }: Case): string {
 }
 
 function readBytes(file: string): Buffer {
-  // Windows has neither flag: there the look before opening has to do. Without O_NONBLOCK a named pipe nobody writes to
+  // Windows has neither flag: there the look before opening has to do. Without O_NONBLOCK a named pipe without a writer
   // would be waited for.
   const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants as Partial<typeof constants>
   if (O_NOFOLLOW === 0 && lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() === true) throw isLink(file)

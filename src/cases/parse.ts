@@ -47,13 +47,13 @@ export function refuseSize(bytes: number, file: string): void {
 }
 
 /**
- * Whether a case has rules that nobody checked: such a case must not pass.
+ * Whether a case has rules that were not checked: such a case must not pass.
  */
 export function hasUncheckedRules({ rules }: Pick<CaseContent, 'rules'>): boolean {
   return rules !== undefined && rules.length > 0
 }
 
-/** Adds the mistakes inside calls, each at its own item; what is no call at all was told by the schema. */
+/** Adds the mistakes inside calls, each at its own item; what is no call at all was reported by the schema. */
 function validateBaseline(contents: Node | null, issues: CaseIssue[]): void {
   const baseline = isMap(contents) ? pairOf(contents, 'baseline')?.value : undefined
   if (!isSeq(baseline)) return

@@ -48,7 +48,7 @@ export function renderInline(value: Json): string | undefined {
   return text.includes('\n') || text.length > width ? undefined : text
 }
 
-/** Whatever a value is, as YAML in block style; lists of short words stay in one line. */
+/** Any value as YAML in block style; lists of short words stay in one line. */
 function render(value: Json, lineWidth: number): string {
   const document = toDocument(value)
   visit(document, {

@@ -24,7 +24,7 @@ export interface SchemaRule {
   readonly anyOf?: readonly SchemaRule[]
 }
 
-// Device names open a device on Windows whatever folder and ending they are given.
+// Device names open a device on Windows no matter which folder and ending they are given.
 const noDevice = '(?!(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\\.|$))'
 const idPattern = `^${noDevice}[a-z0-9][a-z0-9._-]{0,127}$`
 const idMeaning =

@@ -44,7 +44,7 @@ export function spliceField(
   return edits === undefined ? undefined : applyEdits(text, edits)
 }
 
-/** As {@link spliceField}, but the field is written anew: comments inside it go. */
+/** As {@link spliceField}, but the field is written again: comments inside it go. */
 export function replaceField(
   text: string,
   { contents }: Document.Parsed,
@@ -56,7 +56,7 @@ export function replaceField(
   return edits === undefined ? undefined : applyEdits(text, edits)
 }
 
-/** Takes a field out: its lines, or where it shares them, it alone from a document that is written anew. */
+/** Takes a field out: its lines, or where it shares them, it alone from a document that is written again. */
 export function removeField(text: string, document: Document.Parsed, name: string): string | undefined {
   const pair = isMap(document.contents) ? pairOf(document.contents, name) : undefined
   if (pair === undefined) return undefined
@@ -66,7 +66,7 @@ export function removeField(text: string, document: Document.Parsed, name: strin
   return escapePragmas(document.toString({ ...writing, lineWidth: 120 }))
 }
 
-/** Writes the whole document anew with one field changed: for layouts that cannot be edited in place. */
+/** Writes the whole document again with one field changed: for layouts that cannot be edited in place. */
 export function rewriteDocument(_text: string, document: Document.Parsed, name: string, value: Json): string {
   document.set(name, parseDocument(renderPair(name, value, 0)).get(name, true))
   return escapePragmas(document.toString({ ...writing, lineWidth: 120 }))

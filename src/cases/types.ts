@@ -35,7 +35,7 @@ export type CaseDriftClass =
 /** The rungs of the serve ladder, as case files spell them. */
 export type CaseServe = 'exact' | 'canonical' | 'conversation' | 'reworded'
 
-/** Whose code a replay runs: nobody's, that of all tools and retrievers, or of those named. */
+/** Whose code a replay runs: none, that of all tools and retrievers, or of those named. */
 export type CaseTools = 'serve' | 'run' | { readonly run: readonly string[] }
 
 /** A message between agents, as a case lists it. */

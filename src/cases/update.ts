@@ -108,7 +108,7 @@ function newFields({ match, baseline, outcome }: Case, changes: CaseChanges): Re
   return fields
 }
 
-/** What is asserted of an outcome stays in its extent: `*` and keys nobody asked for are not filled in. */
+/** What is asserted of an outcome stays in its extent: `*` and keys that were not asserted are not filled in. */
 function mergeOutcome(expected: Json, actual: Json, recorded: Json | undefined): Json {
   if (matchOutcome(expected, actual, recorded).equal) return expected
   if (isList(expected) && isList(actual) && expected.length === actual.length) {
@@ -126,7 +126,7 @@ function mergeOutcome(expected: Json, actual: Json, recorded: Json | undefined):
   )
 }
 
-/** The smallest edit first; each is read back, so that a layout nobody thought of costs comments, never truth. */
+/** The smallest edit first; each is read back, so that an unforeseen layout costs comments, and never what the case asserts. */
 function updateField(text: string, name: string, value: Json, file: string): string {
   const wanted = new Map([...fieldsOf(parseCase(text, file)), [name, value]])
   for (const edit of [spliceField, replaceField, rewriteDocument]) {

@@ -108,7 +108,7 @@ function validateMap(map: YAMLMap, rule: SchemaRule, path: string, issues: CaseI
   const known = Object.keys(rule.properties ?? {})
   for (const { key, value } of map.items as Pair<Node | null, Node | null>[]) {
     const name = keyName(key)
-    // validateKeys has told.
+    // `validateKeys` has reported it.
     if (name === undefined) continue
     const own = known.includes(name) ? rule.properties?.[name] : undefined
     const next = own ?? rule.additionalProperties

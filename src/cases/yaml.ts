@@ -112,7 +112,7 @@ function refuseMachinery(lexeme: string, offset: number, issues: CaseIssue[]): v
   }
 }
 
-/** The first escape in double quotes that is none; `yaml` makes an error object for each, 60,000 of them in 3 s. */
+/** The first escape in double quotes that is invalid; `yaml` makes an error object for each, 60,000 of them in 3 s. */
 function refuseEscape(lexeme: string, offset: number, issues: CaseIssue[]): void {
   for (const { 1: known, index } of lexeme.matchAll(escapes)) {
     if (known !== undefined) continue

@@ -106,7 +106,7 @@ function flakyIn(kase: Case, rerun: LiveRuns | undefined): readonly FlakyCase[] 
 
 /**
  * Cases that a red test left a trace in: known bad, fixed, updated, accepted or proven, today or in any commit. A passing
- * test writes nothing, so a case that was red without such a trace is not told from one that never was.
+ * test writes nothing, so a case that was red without such a trace is not distinguished from one that never was.
  */
 async function seenRed(
   recordings: string,

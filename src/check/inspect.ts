@@ -27,7 +27,7 @@ export interface CheckFinding {
 export interface InspectOptions {
   /** Bytes a tape may have. */
   readonly maxSize: number
-  /** Kinds of secrets that are none here. */
+  /** Kinds that are allowed here. */
   readonly allow: readonly string[]
   readonly progress: (done: number) => void
 }
@@ -144,7 +144,7 @@ function notUtf8({ path: file }: SnapshotFile, bytes: Buffer): CheckFinding {
 /**
  * Text read line by line, for the number of the line, and whole, for what goes over several lines.
  *
- * @param constants - values that stand in the source as they are; a credential is none, whatever the case says
+ * @param constants - values that stand in the source as they are; a credential is never one, no matter what the case says
  */
 function inspectText(
   file: SnapshotFile,

@@ -66,7 +66,7 @@ export function workTree({ dir = 'recordings', files }: SnapshotScope): Snapshot
  * @throws HarvestError `HARVEST_GIT_INDEX`
  */
 export async function staged({ dir, files }: SnapshotScope): Promise<Snapshot> {
-  // Loaded for this alone: without --staged nobody asks git.
+  // Loaded for this alone: without --staged git is not asked.
   const { readIndex } = await import('../provenance/staged.ts')
   const index = await readIndex(process.cwd())
   const top = realpathSync(index.top)

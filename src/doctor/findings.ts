@@ -48,7 +48,7 @@ export function findingsOf(
   for (const { tape, examination, elsewhere } of diagnoses) {
     const asked = sourcesOf(examination, isVersioned)
     for (const { site, source } of asked.length > 0 ? asked : leftOver(examination, elsewhere)) {
-      // The column tells two reads of one line apart, and nobody mends columns.
+      // The column tells two reads of one line apart, and a fix is made to a line.
       const place = site?.replace(/:\d+$/, '') ?? `${tape} ${source.kind}`
       const known = byPlace.get(place) ?? { ...(site === undefined ? {} : { site }), sources: [], tapes: new Set() }
       const isNew = !known.sources.some(({ kind, name }) => kind === source.kind && name === source.name)

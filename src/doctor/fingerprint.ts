@@ -114,7 +114,7 @@ function outcome({ outcome: live }: ReplayResult): FingerprintPart {
   }
 }
 
-/** What the run came to when it could not even begin: modules that do not load, an agent that hangs for good. */
+/** The result of the run when it could not even begin: modules that do not load, an agent that hangs for good. */
 export function failedFingerprint(error: HarvestError): Fingerprint {
   const { what, where = {} } = error.facts
   return [{ label: 'start of the agent', text: [what, where['error']].filter((text) => text !== undefined).join('\n') }]

@@ -97,7 +97,7 @@ function variableIn(name: string): string | undefined {
   return /^process\.env\.(\w+)$/.exec(name)?.[1]
 }
 
-/** Kinds whose answers are numbers, texts and the like, whatever asks for them. */
+/** Kinds whose answers are numbers, texts and the like, no matter what asks for them. */
 const plain: ReadonlySet<FindingKind> = new Set([
   'clock',
   'random',

@@ -103,7 +103,7 @@ export function handedOver(step: Step): Json | undefined {
   try {
     return JSON.parse(answerText(step)) as Json
   } catch {
-    // A body that says it is JSON and is none holds no values to change.
+    // A body that says it is JSON and is not holds no values to change.
     return undefined
   }
 }

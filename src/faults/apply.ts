@@ -9,7 +9,7 @@ import type { AnswerKind, Fault, FaultSchedule, FaultSite, RunChange } from './t
  *
  * Failures come one after the other: the first time a step is asked for it meets the first of them, asked again the
  * second, and so on until an answer comes. What only makes that answer late is done to it. Wrong values stay, whoever asks. Faults of the whole run that
- * are no changes (the clock, another agent) are told by {@link runChangesOf}.
+ * are no changes (the clock, another agent) are named by {@link runChangesOf}.
  *
  * @throws HarvestError `HARVEST_FAULT_KIND` for a kind that is not known, `HARVEST_FAULT_STEP` for a step that is not
  * there or to which the fault cannot happen

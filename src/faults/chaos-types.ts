@@ -5,7 +5,7 @@ import type { Json } from '../tape/index.ts'
 import type { FailureClass } from './ending.ts'
 import type { FaultSchedule } from './types.ts'
 
-/** An agent as it is: its input is the recorded one, whatever its type. */
+/** An agent as it is: its input is the recorded one, regardless of its type. */
 export type ChaosAgent<T = unknown> = (input: never) => T | PromiseLike<T>
 
 export interface ChaosOptions<T = unknown> {

@@ -18,7 +18,7 @@ import type { FaultSchedule } from './types.ts'
  * Runs an agent many times with faults drawn at random, offline, and shrinks a failure to the faults that it needs.
  *
  * The tape answers as recorded but for the faults; time is virtual, so that retries and time limits cost none. An agent
- * that asks for what nobody recorded leaves its tape: such a run says nothing, and is counted apart.
+ * that asks for what was not recorded leaves its tape: such a run says nothing, and is counted apart.
  *
  * @param tape - a tape, or the path of one
  * @throws HarvestError `HARVEST_CONTROL` when the agent leaves its tape without any fault, `HARVEST_CHAOS_CONTROL` when it does

@@ -25,12 +25,12 @@ import type { FaultSchedule } from './types.ts'
  * - `trace`: it called a tool again that had already done what it was asked for, or one that was never called, or it
  *   returned what it returned when recorded without having called a tool that was called then
  * - `outcome`: it returned something else
- * - `off-tape`: it asked for something to which nobody recorded an answer; what would have come of it is not known
+ * - `off-tape`: it asked for something without a recorded answer; how it would have gone on is unknown
  */
 export type FailureClass = 'crash' | 'gave-up' | 'hang' | 'trace' | 'outcome' | 'off-tape'
 export const failureClasses: readonly FailureClass[] = ['crash', 'gave-up', 'hang', 'trace', 'outcome', 'off-tape']
 
-/** Giving up openly is no failure, and what is not known is none. */
+/** Giving up openly is no failure, and what is unknown is not one. */
 export const defaultFailures: readonly FailureClass[] = ['crash', 'hang', 'trace', 'outcome']
 
 /** How one run ended, and what the agent did, in words. */

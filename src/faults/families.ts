@@ -97,7 +97,7 @@ export type FamilyGroup = FamilyName extends `${infer Group}.${string}` ? Group 
  * What blame has to answer:
  * `step`, the step that decided the outcome; `block`, the steps under way at the same time that did;
  * `diffuse`, no single one, or the right one; `never`, nothing the run could have done; `none`, that there is nothing;
- * `model`, that it is the model and no step; `refused`, not without being told to; `divergence`, the step at which a
+ * `model`, that it is the model and no step; `refused`, not without a yes; `divergence`, the step at which a
  * replay parts from its tape.
  */
 export type ExpectedAnswer = 'step' | 'block' | 'diffuse' | 'never' | 'none' | 'model' | 'refused' | 'divergence'

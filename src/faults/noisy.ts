@@ -1,6 +1,6 @@
 import { sprt, type SprtPlan } from '../stats/index.ts'
 
-/** Fails 8 of 10 times, or 3: told apart with 1 error in 100. */
+/** Fails 8 of 10 times, or 3: distinguished with 1 error in 100. */
 export const defaultNoise: SprtPlan = { good: 0.8, bad: 0.3, error: 0.01 }
 
 /** Runs after which the likelier of the two is taken: nothing between the rates is worth more. */

@@ -82,7 +82,7 @@ function rangesOf(
   if (kind.changes === 'run') return number === 0 ? kind.fits(tape, variants) : undefined
   const steps = stepsOf(tape)
   const step = steps[number - 1]
-  // What happened inside a wrapped call is part of its answer: nobody asks for it.
+  // What happened inside a wrapped call is part of its answer: it is not asked for.
   return step === undefined || step.in !== undefined ? undefined : kind.fits({ tape, steps, step, number })
 }
 

@@ -35,7 +35,7 @@ export class Answers {
   readonly #run: ForkRun
   readonly #kept: AnswerOrigin
   readonly #free: AnswerOrigin
-  /** Models answer from the tape, whatever they are asked, while tools run for real. */
+  /** Models answer from the tape, no matter what they are asked, while tools run for real. */
   readonly #holdsModels: boolean
   readonly #freeSteps: readonly AnyState[]
   #exactly: Matcher | undefined
@@ -145,7 +145,7 @@ export class Answers {
     })
   }
 
-  /** The open request to a service with the same data: a model words a free text anew each time. */
+  /** The open request to a service with the same data: a model words a free text again each time. */
   #sameService(question: MatchRequest, key: string): ExchangeState | undefined {
     const { tail } = this.#run.plan
     if (tail.from !== 'live' || tail.tools === 'live' || this.#last.has(key)) return undefined
@@ -160,7 +160,7 @@ export class Answers {
       const recorded = parseRequest(bodyText, event.url)
       return recorded !== undefined && sameData(recorded, asked ?? null)
     }
-    // Two that are alike and not the same: which of them is meant, nobody can tell.
+    // Two that are alike and not the same: which of them is meant is unknown.
     const [first] = like
     return like.every((step) => step.bodyText === first?.bodyText) ? first : undefined
   }

@@ -55,7 +55,7 @@ function saidBy(event: TapeEvent): string {
   }
 }
 
-/** What a model said and decided, in whatever pieces it came; of anything else its bytes. */
+/** What a model said and decided, in any pieces it came; of anything else its bytes. */
 function answered(event: ExchangeEvent): unknown {
   if (event.response === undefined) return undefined
   const said = readModelCall(event)?.response

@@ -15,7 +15,7 @@ export interface ControlSubject {
   readonly caseId?: string
 }
 
-/** The unchanged run left its tape, or asked a model what nobody accepted. */
+/** The unchanged run left its tape, or asked a model a question that was not accepted. */
 export function controlRefused(about: ControlSubject, why: ControlRefusal): HarvestError {
   return 'problem' in why ? otherRun(about, why.problem, why.run) : otherQuestion(about, why.unproven)
 }

@@ -39,7 +39,7 @@ export interface Control {
   readonly replayed: ReplayResult
 }
 
-/** What a command is told of a control. */
+/** What a command learns of a control. */
 export function controlData(tape: Tape, { digest, commit, differs, branch, leftOut, outcome }: Control): ControlData {
   const steps = stepsOf(tape)
   return {
@@ -74,8 +74,8 @@ export interface ControlOptions extends Pick<ForkOptions, 'signal' | 'hangMs'> {
 /**
  * Replays a tape unchanged under today's code, offline and for free.
  *
- * @throws HarvestError `HARVEST_CONTROL` when today's code leaves the tape, or asks a model what nobody accepted: a changed
- *   run then has nothing to be compared with
+ * @throws HarvestError `HARVEST_CONTROL` when today's code leaves the tape, or asks a model a question that was not
+ *   accepted: a changed run then has nothing to be compared with
  */
 export async function controlOf(tape: Tape, options: ControlOptions): Promise<Control> {
   const { timeoutMs = 120_000, signal = new AbortController().signal } = options

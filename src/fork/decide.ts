@@ -54,7 +54,7 @@ function mapOf(text: string): JsonMap | undefined {
     const value = JSON.parse(text) as Json
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonMap) : undefined
   } catch {
-    // No JSON is no answer that could be written anew; who asked says so.
+    // No JSON is no answer that could be written again; who asked says so.
     return undefined
   }
 }

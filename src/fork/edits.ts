@@ -114,7 +114,7 @@ function noAnswer(stepNumber: number): HarvestError {
   })
 }
 
-/** An edit that changes nothing is a typo: the fork would be told as if it had been made. */
+/** An edit that changes nothing is a typo: the fork would be reported as if it had been made. */
 function nothingFound(edit: TextEdit, stepNumber: number, isStream: boolean): HarvestError {
   return new HarvestError('HARVEST_FORK_EDIT', {
     what: 'The edit changes nothing in the answer of this step',

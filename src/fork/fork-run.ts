@@ -178,7 +178,7 @@ export class ForkRun {
     this.root = forkResponder(this, undefined)
   }
 
-  /** Today's code goes without it: nobody waits for it. */
+  /** Today's code goes without it: nothing waits for it. */
   #leaveOut(step: StepState): void {
     step.taken = true
     step.answered = true
@@ -434,7 +434,7 @@ export class ForkRun {
     for (const one of found) this.#drift.push(this.changeOf(step, one))
   }
 
-  /** A difference from the question of a step. Told, and no more: what a fork proves is for whoever compares it. */
+  /** A difference from the question of a step. Reported, and no more: what a fork proves is for whoever compares it. */
   changeOf({ event: { n }, number }: StepState, found: FoundDrift): Drift {
     return this.#changes.drift({ n, number }, found, 'report', undefined)
   }

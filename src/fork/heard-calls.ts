@@ -83,7 +83,7 @@ class HeardExchange implements ExchangeObserver {
   end(): void {
     this.#isWhole = true
   }
-  // What was asked is paid for, whatever became of its answer.
+  // What was asked is paid for, no matter what became of its answer.
   leaving(): void {}
   error(): void {}
   aborted(): void {}

@@ -24,7 +24,7 @@ export function applyJsonPatch(document: Json, operations: readonly JsonPatchOpe
 /**
  * Reads the text of a JSON patch.
  *
- * @throws HarvestError `HARVEST_FORK_PATCH` when it is none
+ * @throws HarvestError `HARVEST_FORK_PATCH` when it is not one
  */
 export function readJsonPatch(text: string): readonly JsonPatchOperation[] {
   let value: unknown

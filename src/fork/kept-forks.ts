@@ -45,7 +45,7 @@ export function controlKey(identity: ControlIdentity): string {
   return `control-${createHash('sha256').update(text).digest('base64url').slice(0, 24)}`
 }
 
-/** An unchanged run of before; `undefined` when there is none, or when its file is damaged: then it is made anew. */
+/** An unchanged run of before; `undefined` without one, or when its file is damaged: then it is made again. */
 export function readKeptControl(folder: string, key: string): ControlData | undefined {
   return readKept<{ readonly control?: ControlData }>(folder, key)?.control
 }
@@ -55,7 +55,7 @@ export function keepControl(folder: string, key: string, control: ControlData): 
   keep(folder, key, { control })
 }
 
-/** A fork that was made before; `undefined` when there is none, or when its file is damaged: then it is made anew. */
+/** A fork that was made before; `undefined` without one, or when its file is damaged: then it is made again. */
 export function readKeptFork(folder: string, key: string): FinishedFork | undefined {
   return readKept<{ readonly fork?: FinishedFork }>(folder, key)?.fork
 }
@@ -66,13 +66,13 @@ function readKept<T>(folder: string, key: string): T | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as T
   } catch {
-    // A file somebody cut or wrote into: what it held can be made again.
+    // A file someone cut or wrote into: what it held can be made again.
     return undefined
   }
 }
 
 /**
- * Keeps a fork, whole or not at all. A fork nobody paid for, or that was given up, is not kept: asked again it may go on.
+ * Keeps a fork, whole or not at all. A fork that was not paid for, or that was given up, is not kept: asked again it may go on.
  *
  * The folder keeps itself out of git: a branch holds what its tape holds.
  */

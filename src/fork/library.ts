@@ -60,7 +60,7 @@ export async function fork<T>(tape: Tape | string, forking: Forking<T>): Promise
   return forkTape(typeof tape === 'string' ? readTape(tape) : tape, agent, plan, forking)
 }
 
-/** Up to the last step with a change; a step without one is asked anew. */
+/** Up to the last step with a change; a step without one is asked again. */
 function keptBy(step: number | undefined, changes: readonly PlannedChange[]): number {
   const changed = changes.flatMap((change) => ('step' in change && change.step !== undefined ? [change.step] : []))
   if (step !== undefined && !changed.includes(step)) return step - 1

@@ -20,12 +20,12 @@ export interface ForkPlan {
   readonly changes?: readonly PlannedChange[]
   /**
    * Single steps behind the kept ones that are answered otherwise than the tail says. `replayed`: as recorded, where
-   * the same is asked for. `held`: as recorded at its place in its conversation, whatever a model is asked there; where
+   * the same is asked for. `held`: as recorded at its place in its conversation, no matter what a model is asked there; where
    * nothing says which place that is, it is asked again. `live`: asked again.
    */
   readonly modes?: Readonly<Record<number, 'replayed' | 'held' | 'live'>>
   readonly tail: Tail
-  /** Whether clock, random numbers and ids behind the kept steps are drawn anew (default), or as recorded while they last. */
+  /** Whether clock, random numbers and ids behind the kept steps are resampled (default), or as recorded while they last. */
   readonly chance?: 'anew' | 'recorded'
   /** Milliseconds by which the clock is ahead of the tape's. Default 0. */
   readonly clockOffsetMs?: number
@@ -73,7 +73,8 @@ export type Tail =
   /**
    * Models are asked for real. Wrapped calls and services: from the tape where the same is asked for, and `tools` says
    * what happens to others. `tape` (default): refused, HARVEST_NOT_RECORDED. `unrecorded`: these run for real. `live`: all
-   * of them run for real. With `models: 'tape'` the model answers as it did at this place of the run, whatever it is asked.
+   * of them run for real. With `models: 'tape'` the model answers as it did at this place of the run, no matter what it
+   * is asked.
    */
   | {
       readonly from: 'live'
@@ -81,7 +82,7 @@ export type Tail =
       readonly models?: 'live' | 'tape'
       readonly budget: Budget
       readonly baseUrl?: string
-      /** What models are asked instead of what the agent asks them; `undefined`: nobody can say, and it is off tape. */
+      /** What models are asked instead of what the agent asks them; `undefined`: unknown, and it is off tape. */
       readonly asking?: (asked: AskedModel) => AskedModel | undefined
     }
   /** A function that answers each step, such as a scripted model; `undefined`: off tape. */
@@ -93,7 +94,7 @@ export interface AskedModel {
   readonly body: string
 }
 
-/** An answer somebody makes up. */
+/** An answer someone makes up. */
 export type ForkAnswer =
   | { readonly status?: number; readonly headers?: Readonly<Record<string, string>>; readonly body: string | Json }
   | { readonly result: Json }

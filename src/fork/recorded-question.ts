@@ -26,7 +26,7 @@ const fields = ['messages', 'input', 'contents', 'inputs']
  * there and go on as this run went on: the agent of today acts on what its model says to the recorded question.
  *
  * @param keep - steps that are kept
- * @returns the request to send; `undefined` when nobody can say which recorded question stands in its place
+ * @returns the request to send; `undefined` when it is unknown which recorded question stands in its place
  */
 export function recordedQuestions(tape: Tape, keep: number): (asked: AskedModel) => AskedModel | undefined {
   const roots: Root[] = []

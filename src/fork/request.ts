@@ -31,7 +31,7 @@ export type TailRequest =
 
 type MatchLevel = 'exact' | 'canonical' | 'conversation' | 'reworded'
 
-/** What one fork came to, as data. */
+/** How one fork ended, as data. */
 export interface FinishedFork {
   readonly seed: string
   readonly outcome: FinishedJob['outcome']

@@ -6,7 +6,7 @@ import type { ForkRun } from './fork-run.ts'
 import type { ForkAnswer, Tail } from './plan.ts'
 
 type Script = Extract<Tail, { from: 'script' }>['answer']
-/** Virtual milliseconds an answer takes that somebody makes up. */
+/** Virtual milliseconds an answer takes that someone makes up. */
 const takesMs = 1
 
 /** Asks a script, and puts what it answers into the shape of a tape. */

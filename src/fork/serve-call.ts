@@ -16,7 +16,7 @@ type Fields = Omit<CallEvent, 'n' | 'at'>
 
 /**
  * Answers a call of a wrapped function in a fork.
- * @throws HarvestError when nobody answers it
+ * @throws HarvestError when it has no answer
  */
 export function forkCall(
   run: ForkRun,
@@ -47,7 +47,7 @@ export function forkCall(
   }
 }
 
-/** What the agent asked for is part of what it did, although nobody answers it. */
+/** What the agent asked for is part of what it did, although it has no answer. */
 function answerFor(run: ForkRun, call: SeamCall, fields: Fields): Reply<CallState> {
   try {
     return run.answers.forCall(call, fields.args)

@@ -31,7 +31,7 @@ type Heard = Entry<ExchangeEvent>
 
 /**
  * Answers a request of a fork.
- * @throws HarvestError when nobody answers it
+ * @throws HarvestError when it has no answer
  */
 export function forkExchange(
   run: ForkRun,
@@ -277,7 +277,7 @@ function burstsOf(run: ForkRun, event: ExchangeEvent, heard: Heard, sink: Exchan
   return bursts
 }
 
-/** An answer as it may be written down: somebody made it up or changed it, so nobody redacted it. */
+/** An answer as it may be written down: someone made it up or changed it, so it was not redacted. */
 function cleaned(run: ForkRun, { headers, chunks }: RecordedResponse, event: ExchangeEvent) {
   const encoding = headers.find(([name]) => name === 'content-encoding')?.[1]
   if (encoding === undefined) {

@@ -16,13 +16,13 @@ export interface ArmReport {
   /** Runs that were graded, and those of them that failed. */
   readonly runs: number
   readonly failed: number
-  /** Runs nobody can judge; they are not counted. */
+  /** Runs that cannot be judged; they are not counted. */
   readonly ungraded: number
   /** Of the share that fails: Wilson, 95 %, for display. Absent without a run. */
   readonly interval?: Interval
   readonly because?: string
   readonly modelCalls: number
-  /** US dollars; absent when nobody knows. */
+  /** US dollars; absent when unknown. */
   readonly costUsd?: number
 }
 
@@ -35,7 +35,7 @@ export interface ArmPlan {
 
 /** Runs after which an arm that is neither here nor there gives up. */
 const mostRuns = 150
-/** With more runs than this share that nobody can judge, the others say nothing of the arm. */
+/** With a larger share of runs that cannot be judged, the others say nothing of the arm. */
 const mostUngraded = 0.2
 
 /** How many runs an arm makes where the failure stays in each of them, and how many at most; `parallel` are made at once. */

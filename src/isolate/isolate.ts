@@ -6,7 +6,7 @@ export type FailureLayer = 'code' | 'sampling' | 'data' | 'timing'
 
 /**
  * Which layer triggers a failure. `found` names the layers without which it goes away, each by itself; `code` where it stays
- * whatever the others do. `unresolved`: those that are still possible, and why.
+ * no matter what the others do. `unresolved`: those that are still possible, and why.
  */
 export type IsolateVerdict =
   | { readonly kind: 'found'; readonly layers: readonly FailureLayer[] }
@@ -23,7 +23,7 @@ export interface IsolateOptions {
   readonly delta?: number
   /** Smallest share of runs without the failure that is an effect. Default 0.2. */
   readonly minEffect?: number
-  /** Why a layer cannot be another one in this run: it has nothing of it, or nobody allowed it. */
+  /** Why a layer cannot be another one in this run: it has nothing of it, or it was not allowed. */
   readonly held: Partial<Readonly<Record<RunLayer, { readonly says: 'fixed' | 'not tried'; readonly because: string }>>>
   readonly onArm?: (varied: readonly RunLayer[]) => void
 }
@@ -48,7 +48,7 @@ export function planOfArms({ delta = 0.05, minEffect = 0.2 }: Pick<IsolateOption
 /**
  * Finds the layer that triggers a failure, by runs in which one layer at a time is not as recorded.
  *
- * The free ones come first. A model that answers from the tape repeats what it decided, whatever the tools say by now: so
+ * The free ones come first. A model that answers from the tape repeats what it decided, no matter what the tools say by now: so
  * where no layer cures the run by itself, the others are varied once more together with a live model, and held against it.
  */
 export async function isolateLayers(forks: Forks, options: IsolateOptions): Promise<Isolation> {
@@ -81,7 +81,7 @@ export async function isolateLayers(forks: Forks, options: IsolateOptions): Prom
   return { verdict: verdictOf(arms), arms }
 }
 
-/** The failure stays in every arm that came to an end. */
+/** The failure stays in every arm that ended. */
 function verdictOf(arms: readonly ArmReport[]): IsolateVerdict {
   const undecided = arms.filter(({ says }) => says === 'unknown' || says === 'not tried')
   const [first] = undecided

@@ -54,7 +54,7 @@ export type JobOutcome = FinishedJob | HarvestError
  *
  * @returns one per job, in their order
  * @throws HarvestError `HARVEST_AGENTS_UNREACHABLE` when Vitest ended before all jobs had, `HARVEST_CLI_INTERRUPTED` when
- *   somebody ended it
+ *   someone ended it
  */
 export async function runJobs(jobs: readonly Job[], options: JobsOptions = {}): Promise<readonly JobOutcome[]> {
   const { onProgress } = options

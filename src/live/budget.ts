@@ -4,7 +4,7 @@ import type { RunUsage } from '../tape/index.ts'
 
 /** What live runs have used. */
 export interface Spent extends RunUsage {
-  /** Some provider told no tokens, and they were estimated, on the high side. */
+  /** Some provider sent no tokens, and they were estimated, on the high side. */
   readonly isEstimated?: true
 }
 
@@ -31,7 +31,7 @@ export interface Budget {
    * @param asked - bytes of the request
    */
   refusal(model: string, asked?: number): HarvestError | undefined
-  /** Notes one model call. When the provider told no tokens, they are estimated from the size of what was said. */
+  /** Notes one model call. When the provider sent no tokens, they are estimated from the size of what was said. */
   spent(model: string, usage: Usage | undefined, said: TextSizes): void
   readonly total: Spent
   /** Counts what one run uses of this budget. */
@@ -68,7 +68,7 @@ export function openBudget(limits: BudgetLimits, prices: PriceTable = {}): Budge
   let wake = Promise.withResolvers<void>()
   const fits = (use: Use): boolean => {
     const sum = (of: (one: Use) => number): number => [...reserved, use, carried].reduce((all, one) => all + of(one), 0)
-    // A cost that nobody knows fits into no limit.
+    // An unknown cost fits into no limit.
     const dollars = sum((one) => one.costUsd ?? Number.POSITIVE_INFINITY) + (costUsd ?? Number.POSITIVE_INFINITY)
     return (
       sum(({ calls }) => calls) + total.modelCalls <= (limits.calls ?? Number.POSITIVE_INFINITY) &&

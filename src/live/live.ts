@@ -29,7 +29,7 @@ export interface LiveOptions {
   readonly signal: AbortSignal
   /** Escapes to let through, as in the replay options. */
   readonly allow?: readonly string[]
-  /** Counts what the models use, and refuses a call that nobody may pay for any more. */
+  /** Counts what the models use, and refuses a call that no budget pays for. */
   readonly budget: Budget
   /** `live`: tools, retrievers and services run for real too. Default `tape`. */
   readonly tools?: 'tape' | 'live'
@@ -43,7 +43,7 @@ const { uptime } = seamState().natives
  * Runs an agent with its models asked for real and everything else answered from a tape: tools, retrievers, MCP servers
  * and other services. The clock and chance are the real ones.
  *
- * What the agent asks of a tool that nobody recorded is refused with HARVEST_NOT_RECORDED, in the agent's hands and in the
+ * What the agent asks of a tool that was not recorded is refused with HARVEST_NOT_RECORDED, in the agent's hands and in the
  * result: the run cannot be judged from there on.
  */
 export async function runLive<T>(

@@ -7,7 +7,7 @@ import type { Json } from '../tape/index.ts'
  * Marked is what its spelling sets apart: a piece with a digit or one of `@ / _ \` in it, a quotation, a currency sign.
  *
  * The rule knows no word of any language. It cannot tell "approve" from "reject" in a sentence, so only forks use it,
- * whose models word a free text anew each time; a replay takes nothing but equal arguments for equal.
+ * whose models word a free text again each time; a replay takes nothing but equal arguments for equal.
  */
 export function sameData(recorded: Json, live: Json): boolean {
   if (typeof recorded === 'string' && typeof live === 'string') {

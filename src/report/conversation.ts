@@ -4,9 +4,9 @@ import type { Json } from '../tape/index.ts'
 
 /** What a model request says that no earlier one of the run said. Numbers are `n` of the events. */
 export interface Prompt {
-  /** System prompt, developer messages; absent when there are none. */
+  /** System prompt, developer messages; absent without one. */
   readonly instructions?: Repeated
-  /** Names of the tools offered; absent when there are none. */
+  /** Names of the tools offered; absent without one. */
   readonly tools?: Repeated & { readonly names: readonly string[] }
   /** Messages of the request, instructions left out. */
   readonly messageCount: number
@@ -22,7 +22,7 @@ interface Repeated {
   readonly sameAs?: number
 }
 
-/** One message of a conversation, whatever the dialect. */
+/** One message of a conversation, regardless of the dialect. */
 export interface PrintedMessage {
   /** `user`, `assistant`, `tool`, …; `input` for a bare text. */
   readonly role: string

@@ -30,7 +30,7 @@ export interface DescribedStep {
   readonly isPoll?: true
   /** What was asked: the last words of the prompt, the arguments, the body of a request. */
   readonly asked?: string
-  /** What a model told of its reasoning. */
+  /** What a model sent of its reasoning. */
   readonly reasoning?: string
   /** Tools the model asked for, as `lookup_order(order_id: "A1")`. */
   readonly toolCalls: readonly string[]
@@ -98,7 +98,7 @@ export function size(bytes: number): string {
   return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
 }
 
-/** A body as text, its content encoding undone; what is no text is told by its size. */
+/** A body as text, its content encoding undone; of what is no text its size. */
 export function bodyText(bytes: Uint8Array): string {
   return isUtf8(bytes) ? new TextDecoder().decode(bytes) : `(binary, ${size(bytes.length)})`
 }

@@ -9,7 +9,7 @@ export interface Room {
   readonly lines?: number
 }
 
-/** Columns of the terminal; 80 where there is none, so that a pipe gets the same text on every machine. */
+/** Columns of the terminal; 80 without one, so that a pipe gets the same text on every machine. */
 export function terminalWidth(): number {
   return Math.max(40, process.stdout.isTTY ? process.stdout.columns || 80 : 80)
 }
@@ -42,7 +42,7 @@ function endOfLine(text: string, from: number): number {
   return end === -1 ? text.length : end
 }
 
-/** Where a line ends that begins at `from`: after the last blank or comma that fits, or in mid-word when there is none. */
+/** Where a line ends that begins at `from`: after the last blank or comma that fits, or in mid-word without one. */
 function wrapAt(text: string, from: number, end: number, width: number): number {
   let columns = 0
   let blank = -1

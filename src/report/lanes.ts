@@ -81,7 +81,7 @@ function namesOfLanes(
 function readerOf(steps: readonly LaneStep[], index: number, names: ReadonlyMap<string, string>): string | undefined {
   const head = (steps[index]?.result ?? '').slice(0, 40)
   if (head.length < 4) return undefined
-  // An answer that nobody reads within some steps is read by nobody we could name.
+  // The reader of an answer that is not read within some steps is unknown.
   const reader = steps
     .slice(index + 1, index + 41)
     .find(({ prompt }) => prompt?.heard.some((text) => text.includes(head)))
@@ -90,7 +90,7 @@ function readerOf(steps: readonly LaneStep[], index: number, names: ReadonlyMap<
 
 /** A call, as far as it may be another attempt. */
 export interface AttemptedCall {
-  /** Of its request; absent: it is none that is made again. */
+  /** Of its request; absent: it is not made again. */
   readonly key?: string
   readonly hasFailed: boolean
 }

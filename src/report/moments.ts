@@ -1,6 +1,6 @@
 const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
-/** `90d`, `2h`, `30m` in milliseconds; `undefined` when it is none. */
+/** `90d`, `2h`, `30m` in milliseconds; `undefined` when it is not one. */
 export function parseSpan(text: string): number | undefined {
   const [, count, unit] = /^(\d+(?:\.\d+)?)([smhdw])$/.exec(text) ?? []
   return count === undefined || unit === undefined ? undefined : Number(count) * units[unit]!
@@ -11,7 +11,7 @@ export const momentMeaning =
   'a date such as 2026-03-04, a moment such as 2026-03-04T05:06Z, or how long ago such as 2h, 3d'
 
 /**
- * A moment somebody typed, in epoch milliseconds; `undefined` when it is none. A date is that day in UTC: its beginning
+ * A moment someone typed, in epoch milliseconds; `undefined` when it is not one. A date is that day in UTC: its beginning
  * as the start of a range, its end as the end of one.
  */
 export function parseMoment(text: string, edge: 'since' | 'until', now: number): number | undefined {

@@ -47,7 +47,7 @@ function carriedFrom(
   return numbers.toReversed()
 }
 
-/** Events are told by `n`; people count steps. What a step answered word for word is told by its number. */
+/** Events are named by `n`; people count steps. What a step answered word for word is named by its number. */
 export function numbered(
   prompt: Prompt,
   numbers: ReadonlyMap<number, number>,

@@ -12,7 +12,7 @@ export interface Screen {
   note(text: string): void
   /** The answer for programs, on stdout. */
   json(value: unknown): void
-  /** Text in colour, when stdout is a terminal and nobody set NO_COLOR. */
+  /** Text in colour, when stdout is a terminal and NO_COLOR is not set. */
   paint(format: Format, text: string): string
   /** Where we are, on one line of the terminal that the next call replaces; nothing when stderr is no terminal. */
   progress(text: string): void

@@ -89,7 +89,7 @@ export interface TimelineNote {
 }
 
 /**
- * Reads a tape for people: one pass over the file, holding what the steps say once and no body, whatever its length.
+ * Reads a tape for people: one pass over the file, holding what the steps say once and no body, regardless of its length.
  *
  * @param prices - looked in before the list prices
  * @throws HarvestError `HARVEST_TAPE_…` as `streamTape`
@@ -196,7 +196,7 @@ class RunReader {
 
   finish(close: TapeClose | undefined): Omit<Run, 'file' | 'header' | 'close' | 'digest'> {
     const byN = <T extends { readonly n: number }>(one: T, other: T): number => one.n - other.n
-    // Lines are written as things end; a run is told in the order they began.
+    // Lines are written as things end; a run is shown in the order they began.
     const read = this.#read.sort((one, other) => byN(one.described, other.described))
     const numbers = new Map(read.map(({ described: { n } }, index) => [n, index + 1]))
     const insideOf = (parent: number | undefined): { readonly inside?: number } => {

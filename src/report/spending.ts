@@ -73,7 +73,7 @@ export function addUp(calls: readonly CallSpending[]): Spending {
   }
 }
 
-/** `3 model calls, 812 tokens in, 24 out, $0.0023`; what nobody knows is called unknown. */
+/** `3 model calls, 812 tokens in, 24 out, $0.0023`; what is not known is called unknown. */
 export function spendingText(spending: Spending, counts?: RunUsage): string {
   const { modelCalls } = spending
   if (modelCalls === 0) return 'no model calls'

@@ -262,7 +262,7 @@ function messageParts({ role, text, calls, results }: PrintedMessage): readonly 
   ]
 }
 
-/** Roles come from the tape: words of ours are told from them by being known. */
+/** Roles come from the tape: words of ours are distinguished from them by being known. */
 function labelOf(role: string): string {
   if (/^(assistant|model|ai|CHATBOT)$/.test(role)) return 'model'
   return /^(user|tool|input)$/.test(role) ? role : neutralLine(role, labelWidth)

@@ -26,7 +26,7 @@ export interface ReviewedCase {
   /** What it asserts less than before, or than one that is promoted. */
   readonly weakened: readonly Weakening[]
   readonly approved?: { readonly by?: string; readonly reason?: string }
-  /** Questions of models whose change somebody accepted here. */
+  /** Questions of models whose change someone accepted here. */
   readonly accepted: number
 }
 

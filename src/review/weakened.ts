@@ -17,8 +17,8 @@ export interface Weakening {
 }
 
 /**
- * What a change to a case makes it accept that it refused before. An update that somebody approved may change what is
- * expected; that it asserts less is told all the same.
+ * What a change to a case makes it accept that it refused before. An update that someone approved may change what is
+ * expected; that it asserts less is reported all the same.
  *
  * @param before - absent: the case is new, and is compared with one as promoting writes it
  * @param tape - the tape of the case as it is now, where it can be read
@@ -77,7 +77,7 @@ function weakerMatch(was: MatchOptions, is: MatchOptions, { lines }: Case): read
     found.push({ field: 'match.args', what: `${args} → ${argsNow}`, ...line })
   for (const tool of new Set([...Object.keys(was.tools ?? {}), ...Object.keys(is.tools ?? {})])) {
     const [rule, ruleNow] = [countedArgs(was.tools?.[tool], args), countedArgs(is.tools?.[tool], argsNow)]
-    // What the mode for all tools changed is told there.
+    // What the mode for all tools changed is reported there.
     const isOfAll = was.tools?.[tool] === undefined && is.tools?.[tool] === undefined
     if (!isOfAll && isWeakerArgs(rule, ruleNow))
       found.push({ field: `match.tools.${tool}`, what: `${text(rule)} → ${text(ruleNow)}`, ...line })

@@ -15,7 +15,7 @@ interface PlacedExpectation {
 export function weakerBaseline(was: Case, is: Case, isApproved: boolean): readonly Weakening[] {
   if (was.expected === undefined) return []
   if (is.expected === undefined) return [{ field: 'baseline', what: 'not asserted any more' }]
-  // Of a new case there is no other baseline: only what it leaves open is told.
+  // Of a new case there is no other baseline: only what it leaves open is reported.
   if (was.expected === is.expected) return wildcards(is)
   const before = placed(was)
   const open = placed(is)

@@ -52,7 +52,7 @@ function expiredText({ at, by }: AcceptedChange, days = 0): string {
 /**
  * The entries with which this run accepts changed questions; none when it accepts nothing.
  *
- * Data, which is what one run is about, is accepted by its key or where somebody named the case: nobody looks at a
+ * Data, which is what one run is about, is accepted by its key or where someone named the case: no one looks at a
  * hundred changes at once.
  */
 export function acceptedBy(

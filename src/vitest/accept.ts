@@ -29,7 +29,7 @@ export interface Acceptance {
   readonly open: readonly Difference[]
   readonly mode: UpdateMode
   readonly git: GitState | null
-  /** Who accepts it and why; a first baseline needs nobody. */
+  /** Who accepts it and why; a first baseline needs neither. */
   readonly approval: CaseApproval | undefined
   /** Keys of accepted changes, those that this run accepts included. */
   readonly accepted: ReadonlySet<string>
@@ -38,7 +38,7 @@ export interface Acceptance {
 /**
  * The case as it should read after an update, or `undefined` when this mode accepts no such difference.
  *
- * `new` writes a baseline where there is none and nothing else. `all` also accepts another trace and outcome, never another
+ * `new` writes a baseline where one is missing, and nothing else. `all` also accepts another trace and outcome, never another
  * ending (the tape would contradict the case), and never for `expect: fail`: new behaviour there is for a person to see.
  */
 export function acceptRun(acceptance: Acceptance): CaseUpdate | undefined {

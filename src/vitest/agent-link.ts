@@ -5,7 +5,7 @@ export interface AgentLink {
   readonly name: string
   /** Name of the export. */
   readonly export: string
-  /** Imports the agent's module; every call may load it anew. */
+  /** Imports the agent's module; every call may load it again. */
   readonly load: () => Promise<object>
 }
 

@@ -51,7 +51,7 @@ export async function leaveReport(red: RedCase, { task, annotate }: TestContext)
     },
   })
   const written = path.join(root, file)
-  // Above the limit, or where the folder cannot be written, there is none: the summary says so, once.
+  // Above the limit, or where the folder cannot be written, there is no report: the summary says so, once.
   if (!existsSync(written)) return undefined
   try {
     await annotate(file, 'report', { path: written, contentType: 'text/html' })

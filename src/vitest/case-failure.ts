@@ -31,7 +31,7 @@ export interface FailureFacts {
  * request, no response.
  */
 export class CaseFailure extends Error {
-  /** JUnit takes the type of a failure from it: an unproven case is told from a different one without its text. */
+  /** JUnit takes the type of a failure from it: an unproven case is distinguished from a different one without its text. */
   override readonly name: 'HarvestError' | 'HarvestUnproven'
   readonly code: string
   readonly stacks: readonly (SourceLocation & { readonly method: string })[]

@@ -18,7 +18,7 @@ export function isCaseId(id: string): boolean {
 
 /**
  * Whether a module id is a node: an empty module that stands for a file, so that Vitest's graph has it.
- * Tapes are; so are `deps`, under their own path where nobody imports such a file (`--changed` and `related` look for
+ * Tapes are; so are `deps`, under their own path where such a file is not imported (`--changed` and `related` look for
  * the path), and otherwise with a query (watch mode finds them even so).
  */
 export function isNode(id: string, deps: readonly string[]): boolean {
@@ -44,7 +44,7 @@ export interface CaseModule {
 export interface CaseSurroundings {
   /** Absolute folder of the recordings. */
   readonly recordings: string
-  /** The agent of that key, `undefined` when there is none. */
+  /** The agent of that key, `undefined` without one. */
   readonly agent: (key: string) => AgentEntry | undefined
   /** Absolute path of the worker's runtime. */
   readonly runtime: string
@@ -74,7 +74,7 @@ export function generateCaseModule(text: string, file: string, around: CaseSurro
   const link = agent
     ? `{ name: ${quote(agent.name)}, export: ${quote(agent.export)}, load: () => import(${quote(agent.module)}) }`
     : 'undefined'
-  // Whatever its file says, so that `--tags-filter=golden` finds all cases.
+  // No matter what its file says, so that `--tags-filter=golden` finds all cases.
   const tags = [...new Set(['golden', ...head.tags])]
   const lines: readonly (readonly [code: string, line: number])[] = [
     [generatedMark, 0],

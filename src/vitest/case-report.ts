@@ -6,7 +6,7 @@ import type { ReplayResult } from '../match/types.ts'
 import { printableListed } from './listed.ts'
 import type { CaseReport, ProvenQuestion, QuestionCounts } from './channel.ts'
 
-/** What the reporter and the machines' reports are told about a case that was replayed. */
+/** What the reporter and the machines' reports get about a case that was replayed. */
 export function reportOf(
   kase: Case,
   run: ReplayResult,

@@ -41,7 +41,7 @@ export class CaseWork implements AgentWork {
     return error
   }
 
-  /** What came after the run so far; what comes from now on is told to Vitest. */
+  /** What came after the run so far; what comes from now on goes to Vitest. */
   takeLate(): readonly HarvestError[] {
     this.#isTold = true
     return this.#late

@@ -47,8 +47,8 @@ export interface GoldenSetProvided {
 }
 
 /**
- * What is told about one case. It is printed into JSON reports: no absolute path, and no recorded text but the changed words
- * of a question.
+ * What is reported about one case. It is printed into JSON reports: no absolute path, and no recorded text but the
+ * changed words of a question.
  */
 export interface CaseReport {
   readonly case: string
@@ -123,7 +123,7 @@ export interface QuestionCounts {
   readonly obsolete: readonly string[]
 }
 
-/** What is told about the replays of a hand-written test. */
+/** What is reported about the replays of a hand-written test. */
 export interface TestReplayReport extends QuestionCounts {
   readonly verdict: VerdictName
 }
@@ -135,7 +135,7 @@ export const acceptArtifact = 'vitest-harvest:accept'
 export interface CaseUpdate {
   readonly type: typeof updateArtifact
   readonly file: string
-  /** SHA-256 of the text it was made from: a file that somebody edited meanwhile is left alone. */
+  /** SHA-256 of the text it was made from: a file that someone edited meanwhile is left alone. */
   readonly before: string
   readonly text: string
 }

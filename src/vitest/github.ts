@@ -12,7 +12,7 @@ const shownPerStep = 9
 
 export interface Annotated {
   readonly results: readonly CaseResult[]
-  /** Changed questions that nobody accepted. */
+  /** Changed questions that were not accepted. */
   readonly unproven: readonly AskedChange[]
   /** Those that the config excludes from the verdict. */
   readonly notJudged: readonly AskedChange[]

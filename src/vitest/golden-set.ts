@@ -21,7 +21,7 @@ export type Scope = 'all' | 'part' | 'shard' | 'merge'
 export interface Looked {
   /** What makes the run red. */
   readonly errors: readonly HarvestError[]
-  /** What is told on a developer's machine and is an error in CI. */
+  /** What is reported on a developer's machine and is an error in CI. */
   readonly warnings: readonly SummaryLine[]
 }
 
@@ -41,7 +41,7 @@ export interface EndedRun {
 
 /**
  * Looks at the golden set as a whole, for what no case can notice of itself: two cases with one id, a tape without its
- * case, a case nobody ran.
+ * case, a case that was not run.
  */
 export async function lookAtGoldenSet(run: EndedRun): Promise<Looked> {
   const { scope, modules, queued, results, root, recordings, shown } = run

@@ -226,7 +226,7 @@ function verdictOf({ verdict, unproven, accepted, notJudged, because }: CaseVerd
   return { ...proof, differences, isGreen: false, code: error.code, message: error.message, said, aspect }
 }
 
-/** What a command is told of a run. */
+/** What a command learns of a run. */
 function describe(run: ReplayResult, accepted?: ReadonlySet<string>) {
   const { outcome } = run
   return {

@@ -98,7 +98,7 @@ export interface HarvestOptions {
   /** How traces are compared where a case does not say: `{ trace: 'causal', args: 'keys' }`. */
   readonly match?: MatchSetting
   /**
-   * Whose code a replay runs, to be compared with its recording. Default `serve`: nobody's. Names are a yes to what these
+   * Whose code a replay runs, to be compared with its recording. Default `serve`: none. Names are a yes to what these
    * tools do; `run` alone needs one for each run. `live` and `mcp` let requests out, and are said here alone.
    */
   readonly tools?: ToolsMode

@@ -83,7 +83,7 @@ function wire(settings: HarvestSettings): Plugin<WireApi> {
   }
 }
 
-/** Settles how the cases of a run are run and told, and adds their project where it is missing. */
+/** Settles how the cases of a run are run and reported, and adds their project where it is missing. */
 async function configure(
   { vitest, project: current, injectTestProjects }: VitestPluginContext,
   settings: HarvestSettings,
@@ -117,7 +117,7 @@ function toolsOnce(vitest: Vitest, { config }: TestProject, settings: HarvestSet
   return choice
 }
 
-/** Where nobody can be asked, each case that would run tools is refused by itself. */
+/** Where there is no one to ask, each case that would run tools is refused by itself. */
 async function chooseTools(recordings: string, { tools }: HarvestSettings): Promise<ToolsChoice> {
   const choice = toolsChoice(process.env)
   const { stdin, stderr } = process

@@ -13,7 +13,7 @@ export const projectName = 'recordings'
 
 const setKey = 'vitest-harvest/set'
 
-/** Whether a project is one of ours, whatever it is called: a workspace has one for every package that has cases. */
+/** Whether a project is one of ours, no matter what it is called: a workspace has one for every package that has cases. */
 export function isOwn(project: TestProject): boolean {
   return goldenSetOf(project.config) !== undefined
 }
@@ -57,7 +57,7 @@ export function fingerprintOf(settings: HarvestSettings): string {
 }
 
 /**
- * The project the cases run in. It is the plugin's own, so that the `include` of nobody else has to change: with
+ * The project the cases run in. It is the plugin's own, so that no other `include` has to change: with
  * `test.projects` an added `include` is either ignored (Vitest 5) or runs every case once per project (Vitest 4).
  *
  * A second one runs the cases of agents that are not confined as the others are: flags of Node hold for a whole worker.

@@ -30,7 +30,7 @@ export function changesOf(
     .sort((a, b) => b.names.length - a.names.length)
 }
 
-/** What nobody accepted, and the command that accepts all of it. */
+/** What was not accepted, and the command that accepts all of it. */
 export function unprovenLines(askers: readonly QuestionOwner[]): readonly SummaryLine[] {
   const changes = changesOf(askers, 'unproven')
   if (changes.length === 0) return []
@@ -51,7 +51,7 @@ export function unprovenLines(askers: readonly QuestionOwner[]): readonly Summar
   ]
 }
 
-/** Of what is waited for or done late nobody knows that it changed: what was done with it is on no tape. */
+/** Of what is waited for or done late it is unknown whether it changed: what was done with it is on no tape. */
 function silentText({ question: { class: name, part, words }, names }: AskedChange): string {
   const shown = name === 'awaits' ? `${part}: ${neutralLine(words, 200)}   ` : `${part} changed in `
   return shown + namesText(names)

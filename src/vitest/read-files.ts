@@ -6,7 +6,7 @@ import { patchProperty, syncBuiltins } from '../seam/patch.ts'
 import { seamState } from '../seam/index.ts'
 import { toPosix } from './options.ts'
 
-/** Of more files the first are told. */
+/** Of more files the first are named. */
 const maxFiles = 50
 
 /**

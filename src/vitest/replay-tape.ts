@@ -80,7 +80,7 @@ function judge(run: ReplayResult, outcome: 'compare' | 'ignore', keys: ReadonlyS
   return verdictFrom(run, differences, keys)
 }
 
-/** Throws why a replay is not the same as its tape. Changed questions that this run of Vitest accepts are told to the reporter. */
+/** Throws why a replay is not the same as its tape. Changed questions that this run of Vitest accepts go to the reporter. */
 async function requireSame(
   run: JudgedReplay,
   { keys, entries, expired }: Acceptances,

@@ -41,7 +41,7 @@ import { type QuestionOwner, changesOf, proofLines, unprovenLines } from './ques
 import { forgetAcceptances, obsoleteAcceptances, writeAcceptances } from './write-acceptances.ts'
 import { writeUpdates } from './write-updates.ts'
 
-// Every reporter for people extends it. Vitest types it as an export of vitest/node, but it is none.
+// Every reporter for people extends it. Vitest types it as an export of vitest/node, but it is not one.
 const HumanReporter = Object.getPrototypeOf(DefaultReporter) as typeof DefaultReporter
 
 /**
@@ -144,7 +144,7 @@ export class HarvestReporter implements Reporter {
         ...(nobody !== undefined && { unattended: nobody }),
       })
     }
-    // Vitest does not export its blob reporter. A blob is merged later, and told of then.
+    // Vitest does not export its blob reporter. A blob is merged later, and reported then.
     if (!reporters.some((one) => one?.constructor.name === 'BlobReporter')) {
       const hasErrors = reporters.some((one) => one instanceof GithubActionsReporter)
       const told = {
@@ -182,7 +182,7 @@ export class HarvestReporter implements Reporter {
     }
   }
 
-  /** Changes that were accepted for all cases, and that nobody asks any more. */
+  /** Changes that were accepted for all cases, and that are not asked any more. */
   async #obsolete(askers: readonly QuestionOwner[]): Promise<readonly SummaryLine[]> {
     const sets = this.#vitest === undefined ? [] : goldenSets(this.#vitest)
     const files = [...new Set(sets.map(({ recordings }) => path.join(recordings, acceptedFileName)))]

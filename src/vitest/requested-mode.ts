@@ -20,7 +20,7 @@ type Environment = Readonly<Record<string, string | undefined>>
  *
  * `-u` alone does not count: whoever refreshes UI snapshots has not reviewed what the agents do.
  *
- * @throws HarvestError `HARVEST_UPDATE_REASON` when new behaviour is to be accepted and nobody says why, and
+ * @throws HarvestError `HARVEST_UPDATE_REASON` when new behaviour is to be accepted and it is unknown why, and
  *   `HARVEST_UPDATE_PARTIAL` when only tests of some name are to run
  */
 export function requestedMode(vitest: Vitest, env: Environment): UpdateChoice {
@@ -63,7 +63,7 @@ function takeOverUpdate(vitest: Vitest, env: Environment): UpdateMode | undefine
   return 'all'
 }
 
-/** A pattern finds whatever has such a name, today and tomorrow; a file is what somebody looked at. */
+/** A pattern finds all that has such a name, today and tomorrow; a file is what someone looked at. */
 function partial(pattern: RegExp): HarvestError {
   return new HarvestError('HARVEST_UPDATE_PARTIAL', {
     what: 'Cannot update recordings with a test name filter; nothing was run',

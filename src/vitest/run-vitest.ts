@@ -59,7 +59,7 @@ function endWithCommand(): void {
 }
 
 /**
- * Code that somebody debugs needs its source maps. Vitest keeps them where an inspector is open, and asks Node for its
+ * Code that someone debugs needs its source maps. Vitest keeps them where an inspector is open, and asks Node for its
  * address: none is open here, and no port has to be.
  */
 function keepMaps(): void {
@@ -102,7 +102,7 @@ function askTools(value: string, flag: string): void {
 }
 
 /**
- * Makes sure that somebody says why new behaviour is accepted, before anything runs: with `--reason`, the variable, or an
+ * Makes sure that someone says why new behaviour is accepted, before anything runs: with `--reason`, the variable, or an
  * answer at the terminal.
  */
 async function settleReason(argv: readonly string[], reason: string | undefined): Promise<void> {

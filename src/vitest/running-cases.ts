@@ -62,7 +62,7 @@ export class RunningCases {
 const workers = new Map<number, Worker>()
 let isCollecting = false
 
-/** Called before the run as well: a worker that is there already is told to nobody. */
+/** Called before the run as well: a worker that is there already is not announced. */
 export function collectWorkers(): void {
   if (isCollecting) return
   isCollecting = true

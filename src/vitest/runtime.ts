@@ -209,7 +209,7 @@ async function conclude(
   const update = isUpdate
     ? renewed({ kase, run, git }, { obsolete, isCovered: verdict.accepted.length > 0 })
     : open && acceptRun({ kase, run, match, open, mode, git, approval, accepted: covered })
-  // What is different stays red whatever was asked: then nothing of it is accepted.
+  // What is different stays red no matter what was asked: then nothing of it is accepted.
   const isAccepting = accepted.length > 0 && (because?.aspect === 'question' || update !== undefined)
   if (isAccepting) {
     await recordArtifact(task, {

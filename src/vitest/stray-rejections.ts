@@ -8,7 +8,7 @@ import { seamState } from '../seam/index.ts'
 const lastTurns = 4
 
 /**
- * Runs `work` and returns what it left unhandled with its result: rejections of promises that nobody awaited, and what
+ * Runs `work` and returns what it left unhandled with its result: rejections of promises that were not awaited, and what
  * was thrown in a callback.
  *
  * Vitest reports them too, but blames the test that happens to run last. In the event, the async context is still

@@ -114,7 +114,7 @@ export function failures(results: readonly CaseResult[], shown: (file: string) =
   const lines = red.slice(0, namedCases).flatMap((result, at): SummaryLine[] => {
     const site = result.failure?.site
     const { report } = result.report
-    // One run writes a limited number: where some have none, which is chance, and the folder is told once.
+    // One run writes a limited number: where some have none, which is chance, and the folder is reported once.
     return [
       [at === 0 ? 'Red' : '', `${result.name}  ${reasonOf(result)}`],
       ...(site === undefined ? [] : [['', `  ${placeText(site, shown)}`] as const]),

@@ -118,7 +118,7 @@ export function notCollected(left: readonly string[], folder: string): HarvestEr
   })
 }
 
-/** A golden tape without a case asserts nothing: somebody deleted the test and left the evidence. */
+/** A golden tape without a case asserts nothing: someone deleted the test and left the evidence. */
 export function obsoleteTapes(obsolete: readonly string[], folder: string): HarvestError {
   return new HarvestError('HARVEST_TAPE_OBSOLETE', {
     what: 'A tape in the golden set has no case',

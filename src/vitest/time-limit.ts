@@ -61,7 +61,7 @@ export function startTimeLimit(
     },
     [Symbol.dispose]() {
       for (const timer of timers) clearTimeout(timer)
-      // Node keeps a signal made of others for as long as somebody listens to it, and with it the run: 36 KB a case.
+      // Node keeps a signal made of others for as long as someone listens to it, and with it the run: 36 KB a case.
       for (const listener of listeners) signal.removeEventListener('abort', listener)
     },
   }

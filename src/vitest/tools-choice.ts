@@ -13,14 +13,14 @@ export const toolsYesVariable = 'VITEST_HARVEST_TOOLS_YES'
 export interface ToolsChoice {
   /** What `--tools` says. */
   readonly asked?: ToolsMode
-  /** Somebody said yes to every tool of this run. */
+  /** Someone said yes to every tool of this run. */
   readonly yes: boolean
 }
 
 /**
  * Reads the value of `--tools`.
  *
- * @throws HarvestError `HARVEST_TOOLS_MODE` for an empty name: a typo must not run what nobody named
+ * @throws HarvestError `HARVEST_TOOLS_MODE` for an empty name: a typo must not run what was not named
  */
 export function parseTools(text: string, where: string): ToolsMode {
   if (text === 'run' || text === 'serve') return text
@@ -60,7 +60,7 @@ function optionsOf(mode: ToolsMode): ToolsOptions {
   return mode === 'run' ? { run: ['*'] } : {}
 }
 
-/** The tools that would run and that nobody has said yes to: names in the config are a yes that was reviewed. */
+/** The tools that would run and without a yes: names in the config are a yes that was reviewed. */
 export function unapproved(reach: readonly ToolReach[], { yes }: ToolsChoice, config: ToolsMode): readonly ToolReach[] {
   const reviewed = new Set(typeof config === 'object' ? config.run : [])
   return yes || reviewed.has('*') ? [] : reach.filter(({ name }) => !reviewed.has(name))

@@ -7,7 +7,7 @@ import { surveyRecordings } from './survey.ts'
 import { type ToolsChoice, toolsOf, unapproved } from './tools-choice.ts'
 
 /**
- * The tools whose code the cases of a folder would run and that nobody has said yes to, with what all their tapes show
+ * The tools whose code the cases of a folder would run and without a yes, with what all their tapes show
  * of them. Reads no tape unless some case is to run tools.
  *
  * @param recordings - absolute path

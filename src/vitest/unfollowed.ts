@@ -5,7 +5,7 @@ import { toPosix } from './options.ts'
 import type { GoldenSetProject } from './project.ts'
 import type { CaseResult, SummaryLine } from './summary.ts'
 
-/** Files that cases read and nobody follows, and what to put into `deps`. */
+/** Files that cases read and Vitest does not follow, and what to put into `deps`. */
 export function unfollowed(set: GoldenSetProject, results: readonly CaseResult[]): readonly SummaryLine[] {
   const reads = new Map<string, number>()
   for (const { report } of results) for (const file of report.reads ?? []) reads.set(file, (reads.get(file) ?? 0) + 1)

@@ -8,7 +8,7 @@ export function tellVitest(error: unknown, kind: 'Uncaught Exception' | 'Unhandl
   const { name, message, stack } = error instanceof Error ? error : new Error(String(error))
   const told = { name, message, stack, VITEST_TEST_PATH: worker?.filepath }
   worker?.rpc.onUnhandledError(told, kind).catch(() => {
-    // Nobody hears this worker any more: it is about to end, and its own stream is what is left.
+    // This worker is not heard any more: it is about to end, and its own stream is what is left.
     process.stderr.write(`${kind}: ${String(stack)}\n`)
   })
 }

@@ -17,7 +17,7 @@ export interface UpdateChoice {
   readonly mode: UpdateMode
   /** Why new behaviour is accepted; always there for `all`. */
   readonly reason?: string
-  /** Which changed questions are accepted, where somebody chose. */
+  /** Which changed questions are accepted, where someone chose. */
   readonly accept?: AcceptRequest
   readonly refused?: { readonly asked: UpdateMode; readonly because: string }
 }
@@ -28,7 +28,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 export const updateVariable = 'VITEST_HARVEST_UPDATE'
 
 /**
- * Decides what a run may write. CI and coding agents write nothing, whatever was asked, unless
+ * Decides what a run may write. CI and coding agents write nothing, no matter what was asked, unless
  * `HARVEST_ALLOW_CI_UPDATE=1`: neither may bless its own regressions.
  *
  * @param asked - modes that were asked for, the most binding first

@@ -26,7 +26,7 @@ export function parseReason(text: string): string {
   })
 }
 
-/** New behaviour was to be accepted, and nobody says why. */
+/** New behaviour was to be accepted, and it is unknown why. */
 export function noReason(): HarvestError {
   return new HarvestError('HARVEST_UPDATE_REASON', {
     what: 'Missing reason for this update; nothing was run',

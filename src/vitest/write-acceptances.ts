@@ -57,7 +57,7 @@ async function writeTogether(acceptances: readonly CaseAcceptance[], acceptedFil
 }
 
 /**
- * What these files accept and nobody asks any more: the parts that changed, with their keys.
+ * What these files accept and that is not asked any more: the parts that changed, with their keys.
  *
  * @param asked - keys of all changes that a whole run met
  */
@@ -82,7 +82,7 @@ function readSound(file: string, read: (file: string) => readonly AcceptedChange
 }
 
 /**
- * Takes acceptances out of the file for all cases that nobody asks any more.
+ * Takes acceptances out of the file for all cases that are not asked any more.
  *
  * @param asked - keys of all changes that a whole run met
  */

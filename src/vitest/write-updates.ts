@@ -6,7 +6,7 @@ import type { CaseUpdate } from './channel.ts'
 /** What became of the updates of a run; absolute paths. */
 export interface Written {
   readonly written: readonly string[]
-  /** Edited by somebody else while the run went on, and left alone. */
+  /** Edited by someone else while the run went on, and left alone. */
   readonly skipped: readonly string[]
 }
 

@@ -72,7 +72,7 @@ function finished(result: Promise<unknown>, work: Work): Promise<unknown> {
 const lastInReverse = ['last, in reverse']
 
 function begin(slot: Slot): Work {
-  // Alone, it is in nobody's way.
+  // Alone, it delays nothing.
   const overlaps = working.size > 0
   if (overlaps) for (const other of working) other.slot.way(lastInReverse)
   const isLast = overlaps ? slot.way(lastInReverse) !== undefined : slot.isVaried
@@ -95,7 +95,7 @@ function end(work: Work, release: () => void): void {
 
 /** Turns of the event loop before one more result is handed over: what the last one led to has begun by then. */
 const calmTurns = 3
-/** Real ms after which nobody waits any more for work that does not end, such as the reading of a pipe. */
+/** Real ms after which nothing waits any more for work that does not end, such as the reading of a pipe. */
 const patienceMs = 1_000
 
 let isLetting = false
@@ -110,7 +110,7 @@ function letGo(): void {
   let movedAt = uptime()
   const turn = (): void => {
     if (![...working].some(({ release }) => release !== undefined)) {
-      // Whatever ends next calls again.
+      // What ends next calls again.
       isLetting = false
       return
     }
@@ -130,7 +130,7 @@ function letGo(): void {
   seamState().runs.run(null, () => setImmediate(turn))
 }
 
-/** Hands over what is done and has nothing before it that is not; `isLate`: whatever is done. */
+/** Hands over what is done and has nothing before it that is not; `isLate`: all that is done. */
 function handOverFirst(isLate: boolean): boolean {
   let hasMoved = false
   for (const { isLast, release } of working) {

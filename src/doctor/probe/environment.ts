@@ -16,24 +16,24 @@ const ambient: Readonly<Record<string, string>> = {
   TERM: 'dumb',
 }
 
-/** Names of variables that somebody sets to switch something on. */
+/** Names of variables that someone sets to switch something on. */
 const switches = /^(?:FEATURE|FLAG|ENABLE|DISABLE|EXPERIMENT)S?_|_(?:ENABLED?|DISABLED?|FLAGS?|EXPERIMENT)$/i
 
 /** Without it a client is not even made, and a replay stands in for those it knows: only another value is tried. */
 const secret = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL/i
 
-/** Where a request goes is no part of a run; of an address that is not set nobody knows the path it would have to have. */
+/** Where a request goes is no part of a run; of an address that is not set the path is unknown. */
 const address = /URL|URI|HOST|ENDPOINT|ORIGIN|ADDRESS|PROXY/i
 
 /**
- * Begins the name of a way in which a variable that is not set is set, of which nobody knows that another machine sets it.
+ * Begins the name of a way in which a variable that is not set is set, which another machine may not set.
  * What packages may ask for has no end: of theirs these are not tried.
  */
 export const supposed = 'set to'
 
 /**
  * Puts a view on the environment that tells who reads which variable. A variable that is not set is set as other machines
- * set it, or, where nobody knows, to a word and to a number.
+ * set it, or, where that is unknown, to a word and to a number.
  */
 export function probeEnvironment(): void {
   const real = process.env

@@ -147,7 +147,7 @@ function probeTemporaryNames(): void {
 function named(prefix: string, slot: Slot): string {
   const name = slot.way(['another name']) === undefined ? 'noted' : 'other'
   const folder = `${prefix}${process.pid}${name}${slot.nth}`
-  // The name is ours: nobody else's folder is called so.
+  // The name is ours: no other folder is called so.
   fs.rmSync(folder, { recursive: true, force: true })
   fs.mkdirSync(folder)
   return folder
@@ -179,7 +179,7 @@ function notesMade(target: object, key: string, fileOf: (args: readonly unknown[
     (original) => {
       return function patched(this: unknown, ...args: unknown[]): unknown {
         const path = pathOf(fileOf(args))
-        // A folder that was there before is none that the run has made.
+        // A folder that was there before was not made by the run.
         if (path !== undefined && !(key.startsWith('mkdir') && fs.existsSync(path))) made(path)
         return original.apply(this, args) as unknown
       }

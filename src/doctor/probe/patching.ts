@@ -2,7 +2,7 @@ import { patchProperty } from '../../seam/patch.ts'
 import type { Caller } from '../../seam/source.ts'
 import { ask, type Slot, type ProbeTarget, unwatched, type Ways } from './probe.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: patched functions keep whatever signature they have
+// biome-ignore lint/suspicious/noExplicitAny: patched functions keep their signatures
 export type PatchedFunction = (this: any, ...args: any[]) => any
 
 /** Replaces a function where there is one, over what the seam has put there. */

@@ -63,7 +63,7 @@ export interface Slot {
   readonly nth: number
   /** The answer it gets: the real one, noted; or the one noted at this place, varied where that is asked for. */
   of<T>(real: () => T, ways: Ways<T>): T
-  /** The way in which the answer is to be another one, for answers nobody can keep. */
+  /** The way in which the answer is to be another one, for answers that cannot be kept. */
   way(known: readonly string[]): string | undefined
   /** The npm package that asks, when it is not the user's own code. */
   readonly via: string | undefined
@@ -90,7 +90,7 @@ interface Probe {
   mode: 'off' | 'watch' | 'serve'
   readonly entries: Map<string, Entry>
   readonly varied: Map<string, string>
-  /** The probe itself is at work: what it asks is nobody's reading. */
+  /** The probe itself is at work: what it asks is no reading of the agent. */
   inside: boolean
   reads: number
   /** What the run has made itself, by absolute path: it is no source when it is read again. */
@@ -175,7 +175,7 @@ export function isMade(path: string): boolean {
 /**
  * A source is asked by whoever called `caller`.
  *
- * @returns `undefined` when that is nobody's reading: no probe is on, or the code asks that runs the replay
+ * @returns `undefined` when that is no reading of the agent: no probe is on, or the code asks that runs the replay
  */
 export function ask(source: () => ProbeTarget | undefined, caller: Caller): Slot | undefined {
   const state = probe()
@@ -248,7 +248,7 @@ function copy(value: unknown): unknown {
   try {
     return structuredClone(value)
   } catch {
-    // It holds a key or a function, which nobody changes.
+    // It holds a key or a function, which does not change.
     return value
   }
 }

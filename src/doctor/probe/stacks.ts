@@ -3,7 +3,7 @@ import { askAt, unwatched } from './probe.ts'
 import { ownFolder } from '../../own-files.ts'
 
 /**
- * The stack of an error names folders of this machine. Only where somebody formats stacks already, as Vitest does to name
+ * The stack of an error names folders of this machine. Only where someone formats stacks already, as Vitest does to name
  * the lines of the sources: a formatter of our own would lose them.
  */
 export function probeStacks(): void {

@@ -3,7 +3,7 @@ import { type PatchedFunction, patch } from './patching.ts'
 import { ask, unwatched } from './probe.ts'
 import { type Caller, seamState } from '../../seam/source.ts'
 
-/** Whatever the moment is, it is another day in one of them. */
+/** At any moment it is another day in one of them. */
 const zones = ['Pacific/Kiritimati', 'Pacific/Pago_Pago']
 const locales = ['ar-EG']
 const collations = ['sv-SE', 'et-EE']

@@ -59,7 +59,10 @@ export function compareRuns(a: Tape, b: Tape): RunDiff {
   }
 }
 
-/** Tells steps that are requests to servers other than those that run the models. Without a model call there are none. */
+/**
+ * Tells steps that are requests to servers other than those that run the models. There is no such step without a model
+ * call.
+ */
 function asideIn(a: Tape, b: Tape): (row: StepRow) => boolean {
   const [left, right] = [stepsOf(a), stepsOf(b)]
   const origins = new Set(

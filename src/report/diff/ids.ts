@@ -6,7 +6,7 @@ const idKeys = new Set(['call_id', 'tool_call_id', 'tool_use_id', 'toolUseId', '
 /** Under these stand the agent's own values, where an id is data. */
 const dataKeys = new Set(['input', 'arguments', 'args', 'output', 'result', 'response'])
 
-/** Ids that providers make up anew in every run, told by the order in which a run first had them. */
+/** Ids that providers make up again in every run, numbered in the order in which a run first had them. */
 export class Ids {
   readonly #seen = new Map<string, string>()
 

@@ -1,7 +1,7 @@
 import { go } from './scroll.ts'
 import { copyLink, current, golden, help, isLook, query, type TimelineRow, shown, theme, view } from './state.ts'
 
-/** What a key does. None with Ctrl, Alt or Meta, and none while somebody types. */
+/** What a key does. None with Ctrl, Alt or Meta, and none while someone types. */
 export function onKey(event: KeyboardEvent): void {
   if (event.metaKey || event.ctrlKey || event.altKey || help.value) return
   const { target, key } = event

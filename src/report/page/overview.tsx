@@ -33,7 +33,7 @@ export function endOfRun(): number {
 }
 
 interface Drawing {
-  /** One path for each colour, whatever the number of steps. */
+  /** One path for each colour, regardless of the number of steps. */
   readonly paths: Readonly<Record<string, string>>
   readonly lanes: readonly string[]
   readonly height: number

@@ -7,7 +7,7 @@ export const reportFolder = '.harvest/report'
  * Where a red case leaves its report, with `/` and below the root of its project: `.harvest/report/golden/refund-100x.html`.
  *
  * @param recordings - absolute
- * @param caseFile - absolute; whatever in its name is no plain word is written as `-`
+ * @param caseFile - absolute; all that is no plain word in its name is written as `-`
  */
 export function reportFile(recordings: string, caseFile: string): string {
   const parts = relative(recordings, caseFile)

@@ -34,7 +34,7 @@ export interface Cell {
 
 /**
  * How much an agent differs from itself: the chance of a slip per step. `quiet`: what it says does not show it. `chance`:
- * how often it decides right at the deciding step, drawn anew, and it says the same everywhere else. `stray`: the share of
+ * how often it decides right at the deciding step, resampled, and it says the same everywhere else. `stray`: the share of
  * forks that cannot be judged. `grading`: how often who grades says the contrary.
  */
 export type NoiseName =

@@ -71,7 +71,7 @@ export interface CompetingResult extends CompetingCase {
   readonly isRight: boolean
 }
 
-/** @param tail - as a script, as tracefork has it; or as models, of which nobody knows that they answer alike */
+/** @param tail - as a script, as tracefork has it; or as models, which may answer otherwise each time */
 export async function scoreCompeting(tail: 'deterministic' | 'noisy'): Promise<readonly CompetingResult[]> {
   const results: CompetingResult[] = []
   for (const [scenario, cases] of Map.groupBy(competingCases, (one) => one.scenario)) {

@@ -15,7 +15,7 @@ export interface EngineDiagnosis {
   readonly columns?: FoundColumns
   /** Earlier places that were necessary too, each with the later ones that were held as recorded; in causal order. */
   readonly earlier?: readonly { readonly position: number; readonly held: readonly number[] }[]
-  /** Intervals that claim to hold while somebody looks after every fork: for the chance of a kept prefix to end well. */
+  /** Intervals that claim to hold while someone looks after every fork: for the chance of a kept prefix to end well. */
   readonly intervals: readonly (Interval & { readonly keep: number })[]
   /** Forks for the verdict, without those for the columns. */
   readonly forks: number
@@ -52,7 +52,7 @@ export interface DiagnosisRequest {
   readonly asksEarlier: boolean
   /** Look at every place behind the one found. */
   readonly sweeps: boolean
-  /** A script answers what is drawn anew, the same each time, and that is known. */
+  /** A script answers what is resampled, the same each time, and that is known. */
   readonly isScripted: boolean
 }
 

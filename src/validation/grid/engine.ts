@@ -25,7 +25,7 @@ export const blameEngine: Engine = async (source, asked) => {
   try {
     return await runDiagnosis(source, asked)
   } catch (error) {
-    // Whoever disagrees with himself is told so, and nothing is said of the run.
+    // A disagreement with oneself is reported, and nothing is said of the run.
     if (HarvestError.is(error, 'HARVEST_ORACLE_FLAKY')) return { ...nothing, said: 'undecidable' }
     throw error
   }

@@ -5,7 +5,7 @@ import type { Engine } from './diagnosis.ts'
 import { scoreTape, type TapeScore } from './score.ts'
 import { type CellTally, tallyOf } from './tally.ts'
 
-/** A cell with what its tapes came to. */
+/** A cell with the result of its tapes. */
 export interface MeasuredCell {
   readonly cell: Cell
   readonly tally: CellTally

@@ -5,14 +5,14 @@ import type { Cell } from './cells.ts'
 import type { MeasuredCell } from './measure.ts'
 import { ownFile } from '../../own-files.ts'
 
-/** What a worker is told: a cell to measure. */
+/** What a worker gets: a cell to measure. */
 export interface CellOrder {
   readonly cell: Cell
   readonly tapes: number
   readonly seed: number
 }
 
-/** What a worker says: what the cell came to, or why it came to nothing. */
+/** What a worker sends: the result of the cell, or why it has no result. */
 export type CellResult = { readonly measured: MeasuredCell } | { readonly failed: string }
 
 export interface PoolOptions {

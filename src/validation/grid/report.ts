@@ -98,7 +98,7 @@ function render(value: unknown, indent: string): string {
 /**
  * Reads a committed report.
  *
- * @throws HarvestError `HARVEST_VALIDATE_REPORT` when there is none, or it is no such report
+ * @throws HarvestError `HARVEST_VALIDATE_REPORT` when it is missing, or another file
  */
 export async function readReport(file: string): Promise<ValidationReport> {
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {

@@ -18,7 +18,7 @@ export interface EngineOptions {
   readonly say?: (done: number, all: number, cell: Cell) => void
 }
 
-/** What the engine level came to. */
+/** The result of the engine level. */
 export interface EngineResult {
   readonly seed: number
   /** Different tapes per cell. */

@@ -13,7 +13,7 @@ export interface TapeScore {
   readonly isWithin1: boolean
   readonly isCertified: boolean
   readonly isFalseCertificate: boolean
-  /** Anything that was claimed is false: a certified place, that there is none, a place of any column. */
+  /** Anything that was claimed is false: a certified place, that no place decided, a place of any column. */
   readonly isFalseClaim: boolean
   /** A real drop was certified, and not one that was planted as the largest. */
   readonly isUnplanted: boolean
@@ -135,7 +135,7 @@ function namesEarlierWrongly(truth: Truth, { earlier = [] }: EngineDiagnosis): b
   return earlier.some(({ position, held }) => (earlierDrops(truth, held)[position] ?? 0) < minimalDrop / 2)
 }
 
-/** From the place that decided backwards: each time the largest drop before, until there is none that counts. */
+/** From the place that decided backwards: each time the largest drop before, until none is large enough. */
 function isEarlierExact(truth: Truth, { named, earlier = [] }: EngineDiagnosis): boolean {
   const held = named.slice(0, 1)
   for (const { position } of earlier.toReversed()) {
@@ -152,7 +152,7 @@ function earlierDrops({ curveWith }: Truth, held: readonly number[]): readonly n
   return curve.slice(0, Math.min(...held)).map((chance, at) => chance - (curve[at + 1] ?? 0))
 }
 
-/** Where there is nothing, any name is one too many; elsewhere a decoy is, in whatever column. */
+/** Where there is nothing, any name is one too many; elsewhere a decoy is, in any column. */
 function blamesWrongly(
   { truth, decoys }: Scored,
   expected: ExpectedScore,

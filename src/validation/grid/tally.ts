@@ -4,7 +4,7 @@ import type { ColumnScore, TapeScore } from './score.ts'
 /** So many of so many. */
 export type Count = readonly [hits: number, of: number]
 
-/** What the tapes of one cell came to. Rates are counts, so that intervals can be made of them again. */
+/** The result of the tapes of one cell. Rates are counts, so that intervals can be made of them again. */
 export interface CellTally {
   readonly tapes: number
   /** One letter per tape, in order: see `Outcome`. */

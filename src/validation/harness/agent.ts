@@ -21,7 +21,7 @@ export interface AgentOptions {
 }
 
 /**
- * What somebody has changed of the agent: a line of its code, its prompt, the schema of its tools; what it answers beside
+ * What someone has changed of the agent: a line of its code, its prompt, the schema of its tools; what it answers beside
  * the total (`unit`), or the total itself (`total`).
  */
 export type AgentChange = 'code' | 'prompt' | 'schema' | 'unit' | 'total'
@@ -38,7 +38,7 @@ export const luckOfRun = new AsyncLocalStorage<Luck>()
  * The agent whose runs are planted: a loop of questions and tool calls over the real SDK, with tools, a search, a service
  * and other agents to ask. It is ordinary code: nothing in it knows whether it is recorded, replayed or forked.
  *
- * @param options - `hasty`: default none. `change`: the agent as it is after somebody has worked on it, default as it was
+ * @param options - `hasty`: default none. `change`: the agent as it is after someone has worked on it, default as it was
  */
 export function ledgerAgent(sdk: OpenAiSdk, world: World, { hasty, change }: AgentOptions = {}) {
   return async (input: LedgerInput): Promise<LedgerAnswer> => {

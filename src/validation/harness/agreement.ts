@@ -27,7 +27,7 @@ const figures: Readonly<Record<Agreement['figure'], (tally: CellTally) => Count>
  * Compares the harness level with the engine level: family by family, over the cells of the engine level whose runs are
  * as long and as noisy. The two are never added up.
  *
- * @param alpha - the chance of finding any difference where there is none. Default .05
+ * @param alpha - the chance of finding any difference that is not there. Default .05
  */
 export function agreementOf(
   harness: readonly MeasuredCell[],

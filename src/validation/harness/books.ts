@@ -50,7 +50,7 @@ export function openBooks(world: World, luck: Luck) {
   }
 }
 
-/** What stands beside an entry: a remark nobody reads, or that it is hard to read. */
+/** What stands beside an entry: a remark that is not read, or that it is hard to read. */
 function noteOn(world: World, luck: Luck, entry: number): Pick<BookEntry, 'note'> {
   const plant = world.plants.find(
     (one) => one.what === 'smudges' || (one.what === 'decoy' && one.kind === 'extra_field' && one.at === entry),

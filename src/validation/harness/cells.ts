@@ -41,7 +41,7 @@ function hasColumns(family: FamilyName, effort: Effort): boolean {
 
 function weightOf({ family, steps }: RunOrder): number {
   if (tooLong.includes(family)) return 100 * steps
-  // It mostly waits: the rest is done meanwhile, and nobody waits for it at the end.
+  // It mostly waits: the rest is done meanwhile, and nothing waits for it at the end.
   if (family === 'F2.slow_loris') return 50 * steps
   return isNoisy(family) ? 10 * steps : steps
 }

@@ -1,6 +1,6 @@
 /**
  * A number in [0, 1) that belongs to a name: the same name gives the same number in every process and in every order of
- * asking. Runs made of such numbers need no generator whose state somebody would have to carry.
+ * asking. Runs made of such numbers need no generator whose state someone would have to carry.
  *
  * FNV-1a over the characters, then the finalizer of MurmurHash3, which spreads neighbouring names.
  */

@@ -11,7 +11,7 @@ export interface BookEntry {
   readonly lines: readonly number[]
   /** How often it counts. */
   readonly times: number
-  /** What somebody wrote beside it. */
+  /** What someone wrote beside it. */
   readonly note?: string
 }
 
@@ -67,7 +67,7 @@ export function spoil(right: BookEntry, kind: ValueFault): BookEntry {
       return { ...right, times: 2 }
     case 'skewed':
       return { ...right, at: '2027-01-01T10:00' }
-    // Half past eleven in the evening, told in summer time where winter time was meant.
+    // Half past eleven in the evening, written in summer time where winter time was meant.
     case 'dst':
       return { ...right, at: '2026-07-01T00:30' }
     case 'collision':
@@ -92,7 +92,7 @@ export interface EntryGroup {
 }
 
 /**
- * The total of a ledger, by the amounts known of its entries, in the order in which they became known. An entry nobody
+ * The total of a ledger, by the amounts known of its entries, in the order in which they became known. An entry that no one
  * knows comes to nothing.
  */
 export function totalOf(groups: readonly EntryGroup[], known: ReadonlyMap<number, number>): number {

@@ -102,7 +102,7 @@ function countMembers(source: ForkSource): { readonly counted: ForkSource; ofMem
 /** How many mutants that change nothing a position has. */
 const mutantCount = 8
 
-/** A mutation that changes nothing: the recorded answer, and what comes behind it drawn anew. */
+/** A mutation that changes nothing: the recorded answer, and what comes behind it resampled. */
 function withoutEffect(source: ForkSource): ForkSource {
   return {
     ...source,
@@ -183,7 +183,7 @@ function askMistyped({ tape }: PlantedRun, seed: number): EngineDiagnosis {
   return { ...nothing, said: 'unresolved' }
 }
 
-/** The agent asks another model now than the tape was made with: nothing may be said without being told to. */
+/** The agent asks another model now than the tape was made with: nothing may be said without a yes. */
 async function askForRefusal(stage: Stage, run: PlantedRun): Promise<EngineDiagnosis> {
   run.become(ledgerAgent(stage.sdk, { ...run.world, model: 'ledger-2' }))
   try {

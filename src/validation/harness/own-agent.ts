@@ -65,7 +65,7 @@ export interface OwnAgentReport {
   readonly wrong: number
   readonly abstained: number
   readonly harmless: number
-  /** Planted runs of which nobody can say what they came to: they asked for what is not on the tape, or left it too early. */
+  /** Planted runs of which it is unknown how they ended: they asked for what is not on the tape, or left it too early. */
   readonly unjudged: number
   readonly forks: number
   readonly modelCalls: number
@@ -108,7 +108,7 @@ export async function validateOwnAgent(tape: Tape, options: OwnAgentOptions): Pr
   return { ...reportOf(made), unjudged: unjudged.length, modelCalls: budget.total.modelCalls }
 }
 
-/** Steps a fault can be found in again: what is drawn anew there has to be another answer. */
+/** Steps a fault can be found in again: what is resampled there has to be another answer. */
 function placesIn(positions: readonly PlacedPosition[], tools: 'tape' | 'live'): ReadonlySet<number> {
   return new Set(positions.flatMap(({ isExogenous, steps }) => (isExogenous && tools === 'tape' ? [] : steps)))
 }
@@ -131,7 +131,7 @@ function drawn(possible: readonly Possible[], seed: number): readonly Fault[] {
     }))
 }
 
-/** Nobody can say what the run came to. */
+/** The result of the run is unknown. */
 interface Unjudged {
   readonly because: string
 }

@@ -4,7 +4,7 @@ import { type ErrorCode, type ErrorFacts, HarvestError } from '../../errors/inde
 import type { MeasuredRun, RunOrder } from './measure.ts'
 import { ownFile } from '../../own-files.ts'
 
-/** What a worker is told: a run to measure, or that there are no more. */
+/** What a worker gets: a run to measure, or that there are no more. */
 export type RunMessage = RunOrder | 'close'
 
 /** What a worker says. */
@@ -50,7 +50,7 @@ export async function measureRuns(
     }
   }
   const ended = await Promise.allSettled(workers.map(work))
-  // Each leaves its own folder and server behind it, whatever went wrong.
+  // Each leaves its own folder and server behind it, no matter what went wrong.
   await Promise.allSettled(workers.map((worker) => tell(worker, 'close')))
   await Promise.all(workers.map((worker) => worker.terminate()))
   const failure = ended.find((one) => one.status === 'rejected')

@@ -21,7 +21,7 @@ export interface HarnessOptions {
   readonly say?: (done: number, all: number, order: RunOrder) => void
 }
 
-/** What the harness level came to. */
+/** The result of the harness level. */
 export interface HarnessResult {
   readonly seed: number
   /** Different runs per family. */

@@ -74,7 +74,7 @@ export type SyntheticAgent = (input: LedgerInput) => Promise<LedgerAnswer>
  */
 const shortMs = 1000
 /**
- * How long forks wait for it. Where it is kept, that is real time; where it is drawn anew, it comes, and must not be late
+ * How long forks wait for it. Where it is kept, that is real time; where it is resampled, it comes, and must not be late
  * on a busy machine.
  */
 const patientMs = 4000

@@ -56,7 +56,7 @@ interface Run {
   readonly answers: readonly number[]
 }
 
-/** The chance that a run ends well that keeps this many positions: what is drawn anew is as the world's noise says. */
+/** The chance that a run ends well that keeps this many positions: what is resampled is as the world's noise says. */
 function chanceAt({ world, causes, questions, answers }: Run, keep: number): number {
   const { noise, plants } = world
   if (plants.some(({ what }) => what === 'incapable')) return 0.01
@@ -123,7 +123,7 @@ function readCurve(curve: readonly number[]): Omit<Truth, 'columns'> {
   }
 }
 
-/** By trying every repair of what was planted in answers from outside: the rest of the run is drawn anew. */
+/** By trying every repair of what was planted in answers from outside: the rest of the run is resampled. */
 function columnsOf(world: World, causes: readonly Placed[], positions: readonly Position[]): Truth['columns'] {
   const outside = causes.filter(({ position }) => positions[position]?.isExogenous === true)
   const wellWithout = (repaired: readonly Placed[]): boolean =>
@@ -201,7 +201,7 @@ function isAt(step: Step, place: Place): boolean {
   return (step.args as { readonly entry?: Json }).entry === place.entry
 }
 
-/** Which question of the auditor a request is; `undefined` when it is none. */
+/** Which question of the auditor a request is; `undefined` when it is not one. */
 function questionOf(step: ExchangeEvent): number | undefined {
   if (!step.url.endsWith('/chat/completions')) return undefined
   const { messages } = JSON.parse(requestBytes(step).toString('utf8')) as { readonly messages: readonly ModelMessage[] }

@@ -33,7 +33,7 @@ export type EntrySource = 'tool' | 'retrieval' | 'service' | 'agent'
 
 /** Something that goes wrong while the run is recorded. */
 export type Plant =
-  /** The answer about an entry is wrong, or there is none. */
+  /** The answer about an entry is wrong, or missing. */
   | { readonly what: 'value'; readonly entry: number; readonly fault: ValueFault | 'timeout' }
   /** The model asks for the entry of another year; and, when it echoes, goes on doing so as it sees what it did. */
   | { readonly what: 'argument'; readonly entry: number; readonly isEchoed?: true }
@@ -71,9 +71,9 @@ export type HttpFault =
 
 /** Chances of the model, per answer. */
 export interface ModelNoise {
-  /** It errs anew. */
+  /** It errs again. */
   readonly slip: number
-  /** Drawn anew, it makes the planted mistake again. */
+  /** Resampled, it makes the planted mistake again. */
   readonly recurrence: number
   /** It finds a wrong entry among those it knows and puts it right. */
   readonly correction: number

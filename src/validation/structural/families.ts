@@ -21,7 +21,7 @@ export function hasModel(name: FamilyName): boolean {
 
 /**
  * A run that went well, and answers that are changed: at one place most mutants make it fail, at some others the changed
- * answer is seen and does not matter, and the rest nobody looks at.
+ * answer is seen and does not matter, and the rest is not looked at.
  */
 export function plantMutants(length: number, noise: Noise, random: Random): Planted {
   const on = sketch(length, random, noise)

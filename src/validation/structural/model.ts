@@ -18,7 +18,7 @@ export interface StructuralModel {
   readonly mutation?: Mutation
 }
 
-/** One place at which the model can be drawn anew. */
+/** One place at which the model can be resampled. */
 export interface ModelPosition {
   readonly label: string
   readonly isExogenous: boolean
@@ -35,13 +35,13 @@ export interface Write {
   readonly fact: number
   /** In the recorded run. */
   readonly recorded: boolean
-  /** Chance that the bit is set when the place is drawn anew, by the facts before it. */
+  /** Chance that the bit is set when the place is resampled, by the facts before it. */
   live(facts: number): number
   /** With a good answer. Default unset. */
   readonly repaired?: boolean
 }
 
-/** How an agent differs from itself. All are chances per step that is drawn anew. */
+/** How an agent differs from itself. All are chances per step that is resampled. */
 export interface Noise {
   /** It makes a fatal mistake of its own. */
   readonly slip: number
@@ -74,7 +74,7 @@ export type Mode = 'recorded' | 'live' | 'repaired' | { readonly mutant: number 
 
 export interface ModelRun {
   readonly grade: Grade
-  /** Model calls that were drawn anew. */
+  /** Model calls that were resampled. */
   readonly modelCalls: number
   /** All that the places from `from` on did. */
   readonly fingerprint: string
@@ -113,7 +113,7 @@ export function runModel(
     facts = write(model, place, at, facts, mode, random)
     if (mode === 'live') {
       if (!place.isExogenous) modelCalls += place.width ?? 1
-      // Slips strike with their chance at every step drawn anew, whoever answers it.
+      // Slips strike with their chance at every step resampled, whoever answers it.
       if (noise.slip > 0 && random() < noise.slip) facts |= slipped
       if (noise.correction > 0 && random() < noise.correction) facts &= slipped
       if (noise.wording === 'varies') tell(Math.floor(random() * 0x7fffffff))
@@ -137,7 +137,7 @@ export function recordedFacts(model: StructuralModel): readonly number[] {
   return all
 }
 
-/** What the recorded run came to. */
+/** How the recorded run ended. */
 export function recordedGrade(model: StructuralModel): Grade {
   const failed = model.fails(recordedFacts(model).at(-1) ?? 0)
   if (failed) return model.failsAs ?? 'bad'

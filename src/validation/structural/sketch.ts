@@ -31,7 +31,7 @@ export interface Sketch {
   readonly length: number
   readonly random: Random
   readonly noise: Noise
-  /** A cause at a place: its fact is set in the recorded run, and when drawn anew with a chance, the noise's by default. */
+  /** A cause at a place: its fact is set in the recorded run, and when resampled with a chance, the noise's by default. */
   cause(at: number, options?: { readonly inside?: boolean; readonly recurs?: number }): number
   /** A fact that is there when all is well, and is missing in the recorded run. */
   absence(at: number): number
@@ -39,15 +39,15 @@ export interface Sketch {
   absentCause(at: number): number
   /** A fact that follows from others, at a place of the model. */
   follows(at: number, from: (facts: number) => boolean, options?: { readonly outside?: boolean }): number
-  /** The place undoes a fact in the recorded run, and when drawn anew with this chance. */
+  /** The place undoes a fact in the recorded run, and when resampled with this chance. */
   undoes(at: number, fact: number, chance: number): void
-  /** Places that write facts nobody reads. */
+  /** Places that write facts that are not read. */
   decoys(count: number): void
   /** This many steps are under way at the same time here. */
   block(at: number, width: number): void
   /** A random place that nothing was put at yet, from `low` on and below `high`. */
   free(low: number, high: number): number
-  /** A random place behind all of these that nothing was put at yet; `undefined` when there is none. */
+  /** A random place behind all of these that nothing was put at yet; `undefined` without one. */
   behind(...places: readonly number[]): number | undefined
   finish(ending: SketchEnding): Planted
 }

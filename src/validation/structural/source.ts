@@ -26,7 +26,7 @@ export function structuralSource(model: StructuralModel, seed: number): ForkSour
   }
   const recorded = recordedGrade(model)
   const known = { grade: recorded, facts: recordedFacts(model) }
-  // What a fork from here on calls when all behind it is drawn anew.
+  // What a fork from here on calls when all behind it is resampled.
   const callsFrom = [0]
   for (const { isExogenous, width = 1 } of places.toReversed())
     callsFrom.unshift((callsFrom[0] ?? 0) + (isExogenous ? 0 : width))

@@ -6,12 +6,12 @@ export interface Truth {
   readonly curve: readonly number[]
   /** Places that decided the outcome: their drop is at least {@link minimalDrop} and near the largest one. */
   readonly commitments: readonly number[]
-  /** The last of the largest drops, which is what a tail without chance has to come to; -1 when there is none. */
+  /** The last of the largest drops, which is what a tail without chance has to come to; -1 without one. */
   readonly commitment: number
   /** The largest drop. */
   readonly drop: number
   readonly columns: TrueColumns
-  /** The curve of runs in which these places answer as recorded, kept or not. Absent: nobody asks for it. */
+  /** The curve of runs in which these places answer as recorded, kept or not. Absent: it is not needed. */
   curveWith?(held: readonly number[]): readonly number[]
 }
 
@@ -53,7 +53,7 @@ export function truthOf(model: StructuralModel): Truth {
 
 /**
  * The recoverability curve, exactly: backwards over the places, the chance to end well from every set of facts on. A
- * place drawn anew moves from one set to others with known chances, so nothing has to be simulated.
+ * place resampled moves from one set to others with known chances, so nothing has to be simulated.
  */
 export function curveOf(model: StructuralModel): readonly number[] {
   const { places, noise } = model
@@ -65,7 +65,7 @@ export function curveOf(model: StructuralModel): readonly number[] {
     const before = new Float64Array(states)
     for (let facts = 0; facts < states; facts++) before[facts] = chanceFrom(model, j, facts, after)
     after = before
-    // A slip is fatal and nothing undoes it: the factor is the same whatever the facts are.
+    // A slip is fatal and nothing undoes it: the factor is the same no matter what the facts are.
     curve.unshift((after[recorded[j] ?? 0] ?? 0) * (model.luck?.(j) ?? 1))
   }
   return curve
