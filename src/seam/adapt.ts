@@ -15,7 +15,7 @@ type Method = (...args: unknown[]) => unknown
  *
  * @example
  * const agent = new Agent({ tools: tools({ lookupOrder, refund }) })
- * @throws HarvestError `HARVEST_WRAP_ARGUMENT` when something in it is none of these
+ * @throws HarvestError `HARVEST_WRAP_ARGUMENT` when something in it is not one of these
  */
 export function tools<T extends object>(given: T, options?: WrapOptions): T {
   if (wrapKnown(given as Loose, undefined, options)) return given
@@ -32,7 +32,7 @@ export function tools<T extends object>(given: T, options?: WrapOptions): T {
 /** Names under which frameworks call a tool that is a function. Called so, the wrapper around it would not be there. */
 const ways = ['run', 'invoke', 'execute']
 
-/** One kind of tool: how it is told, and which of its methods the framework calls. */
+/** One kind of tool: how it is recognised, and which of its methods the framework calls. */
 interface Kind {
   readonly method: string
   is(entry: Loose): boolean
@@ -191,7 +191,7 @@ function isMeant(entry: Loose, method: string): boolean {
   return typeof entry !== 'function' || Object.hasOwn(entry, method)
 }
 
-/** What is told to a model and run by somebody else, its provider or a browser: there is nothing to record. */
+/** What is offered to a model and run by someone else, its provider or a browser: there is nothing to record. */
 function isDeclared(entry: Loose, key: string | undefined): boolean {
   if (typeof entry === 'function') return false
   if ('inputSchema' in entry && key !== undefined) return true

@@ -13,7 +13,7 @@ export interface AddOn {
   readonly name: string
   /** Absent: what it reaches is not known. */
   readonly known?: KnownAddOn
-  /** The stack that made it load, where somebody watched. */
+  /** The stack that made it load, where someone watched. */
   readonly madeAt?: Error
 }
 

@@ -81,7 +81,7 @@ export function userSite(): string | undefined {
   return siteIn(captureStack())
 }
 
-/** The stack as it is now; formatted only when somebody reads it. */
+/** The stack as it is now; formatted only when someone reads it. */
 export function captureStack(): Origin {
   const limit = Error.stackTraceLimit
   Error.stackTraceLimit = 60

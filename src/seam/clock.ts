@@ -46,7 +46,7 @@ export function patchClock(): void {
 const undici = 'node:internal/deps/undici/undici'
 
 /**
- * Gives Node's own undici a `performance` nobody patched. It reads the clock three times a fetch, and only a look at the
+ * Gives Node's own undici a `performance` that is not patched. It reads the clock three times a fetch, and only a look at the
  * stack could tell these reads, which are never recorded, from the agent's: 4 µs each.
  *
  * undici takes `performance` from `node:perf_hooks` once, when it is loaded: at the first `fetch`, or when a module

@@ -1,4 +1,4 @@
-/** What native code can reach that no recorder sees. `files`: it reads and writes files that it is told to. */
+/** What native code can reach that no recorder sees. `files`: it reads and writes files that it is given. */
 export type Reach = 'memory' | 'files' | 'network'
 
 export interface KnownAddOn {

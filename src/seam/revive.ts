@@ -2,7 +2,7 @@ import { HarvestError } from '../errors/index.ts'
 import { isAsyncIterable, isThenable } from './shape.ts'
 import type { Revive, SeamCall, RunContext } from './source.ts'
 
-/** Calls through a run, and revives what comes of it unless the function itself ran: then it is what it is. */
+/** Calls through a run, and revives the result unless the function itself ran: then it is what it is. */
 export function revived(
   source: RunContext,
   call: SeamCall,

@@ -47,7 +47,7 @@ function holds(look: () => boolean): boolean {
 }
 
 /**
- * undici draws the boundary of a multipart body from a generator nobody can reach; both modes put a steady one in its
+ * undici draws the boundary of a multipart body from a generator out of reach; both modes put a steady one in its
  * place before comparing.
  */
 export function steadyBoundary(

@@ -32,7 +32,7 @@ export interface RunContext {
   timerSet?(caller: Caller, ms: number): TimerListener | undefined
   /** Aborted when the run passes the hard limit of its budget; a replay aborts it at the same place. Absent where no budget is. */
   readonly signal?: AbortSignal
-  /** Whether the tape of a replay has this call, and nobody made it yet. */
+  /** Whether the tape of a replay has this call, and it was not made yet. */
   has?(call: SeamCall): boolean
   /** Lists what a recording cannot hold. */
   unrecorded?(what: string): void
@@ -81,9 +81,9 @@ export interface SeamCall {
   readonly replay: 'serve' | 'run'
   /** Makes a recorded answer again what it was. */
   readonly revive?: Revive
-  /** The client library that is asked, such as `pg`: no replay runs the body, whatever tools it runs. */
+  /** The client library that is asked, such as `pg`: no replay runs the body, no matter which tools it runs. */
   readonly driver?: string
-  /** The stack at which the function was wrapped, where somebody asked for that, see {@link keepDefinitions}. */
+  /** The stack at which the function was wrapped, where someone asked for that, see {@link keepDefinitions}. */
   readonly definedAt?: Error
 }
 
@@ -158,7 +158,7 @@ function natives(): Natives {
   }
 }
 
-/** What fake timers lie over, where somebody faked them before us: fake-timers keep it at their clock. */
+/** What fake timers lie over, where someone faked them before us: fake-timers keep it at their clock. */
 function beneath<T>(value: T, name: string, steered: unknown = value): T {
   const { clock } = steered as { readonly clock?: { readonly [key: string]: unknown } }
   const real = clock?.[`_${name}`]

@@ -28,7 +28,7 @@ export function isResponse(message: RpcMessage): boolean {
   return message.method === undefined && message.id !== undefined
 }
 
-/** The address of a child whose command nobody knows: the log of an MCP server does not say how it was started. */
+/** The address of a child of unknown command: the log of an MCP server does not say how it was started. */
 export const unnamedChild = 'stdio:'
 
 /** Names a child by its command; folders are left out so that a tape replays on another machine. */

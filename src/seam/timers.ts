@@ -211,7 +211,7 @@ function interceptImmediates(): void {
     function setImmediate(callback: Callback, ...args: unknown[]): NodeJS.Immediate {
       const run = currentRun()
       if (run === undefined || !isReplay(run)) return original(callback, ...args)
-      // A run nobody waits for goes no further; undici's pools are shared with those that come after it.
+      // A run nothing waits for goes no further; undici's pools are shared with those that come after it.
       if (run.over)
         return callerPackage(setImmediate) === 'undici' ? original(callback, ...args) : original(() => undefined)
       run.pending++
@@ -372,7 +372,7 @@ function heardTimeout(signal: AbortSignal, run: RunContext, caller: Caller, ms: 
   if (listener === undefined) return signal
   const fired = (): void => listener.fired()
   signal.addEventListener('abort', fired, { once: true })
-  // Node holds a signal that somebody listens to until its time has come, and that may be long after the run.
+  // Node holds a signal that someone listens to until its time has come, and that may be long after the run.
   listener.onOver(() => signal.removeEventListener('abort', fired))
   return signal
 }

@@ -60,7 +60,7 @@ export function bind<F extends AnyFunction>(fn: F): F {
  *
  * Go on with what comes back, and a fork can set another state here: recorded runs and replays get `data` itself.
  *
- * @throws HarvestError `HARVEST_WRAP_ARGUMENT` for a name that is none
+ * @throws HarvestError `HARVEST_WRAP_ARGUMENT` for an invalid name
  *
  * @example
  * const state = mark('planned', { budget: 100, steps })
@@ -78,7 +78,7 @@ export function mark(name: string, data?: unknown): unknown {
  * every step, and a replay in which it is another one is different.
  *
  * @param thinning - which calls leave a snapshot, where the value is large and seldom changes. Default all
- * @throws HarvestError `HARVEST_WRAP_ARGUMENT` for a name that is none, and for limits that are no numbers
+ * @throws HarvestError `HARVEST_WRAP_ARGUMENT` for an invalid name, and for limits that are no numbers
  *
  * @example
  * state('cart', cart)
@@ -111,7 +111,7 @@ export function message(from: string, to: string, body: unknown): void {
   currentRun()?.message({ from, to, body })
 }
 
-/** What a tape would hold of it could be read by nobody: better in the first run than in the first replay. */
+/** What a tape would hold of it could not be read: better in the first run than in the first replay. */
 function misused(name: string, right: string, given: readonly unknown[]): HarvestError {
   return new HarvestError('HARVEST_WRAP_ARGUMENT', {
     what: `Invalid arguments of ${name}: expected names`,
@@ -127,7 +127,7 @@ export function wrapped(call: SeamCall, run: (args?: readonly unknown[]) => unkn
   return call.revive === undefined ? source.call(call, run) : revived(source, call, run, call.revive)
 }
 
-/** Where a function is wrapped, if somebody wants to know. */
+/** Where a function is wrapped, if someone wants to know. */
 export function definition(): Pick<SeamCall, 'definedAt'> {
   return keepsDefinitions() ? { definedAt: captureStack() } : {}
 }

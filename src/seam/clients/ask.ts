@@ -32,7 +32,7 @@ type Asked = Readonly<Record<string, unknown>>
 
 /**
  * Asks a database through the current run: recorded with its answer, or answered from the tape. What the driver does for it
- * belongs to no run, so its sockets, clocks and timers are nobody's.
+ * belongs to no run, so its sockets, clocks and timers belong to no run.
  *
  * @param real - asks the database itself; outside of a run that is all there is
  */
@@ -144,7 +144,7 @@ function nameOf(port: Port): string {
   return name
 }
 
-/** The number of the next connection this run takes for itself: what goes over it is told apart by that. */
+/** The number of the next connection this run takes for itself: what goes over it is distinguished by that. */
 export function nextConnection(port: Port): number {
   const { checkedOut } = used()
   const number = (checkedOut.get(port) ?? 0) + 1

@@ -55,7 +55,7 @@ const instrumented = new WeakMap<object, object>()
  *
  * @param given - a function that makes it, which opens no file in a replay; or a client, pool or connection of pg, postgres.js, mysql2, redis, ioredis, mongodb, better-sqlite3, node:sqlite, drizzle or
  *   Prisma. It is changed in place and handed back; postgres.js and Prisma give another object of the same type
- * @throws HarvestError `HARVEST_CLIENT_UNKNOWN` when it is none of these
+ * @throws HarvestError `HARVEST_CLIENT_UNKNOWN` when it is not one of these
  *
  * @example
  * const pool = client(new Pool({ connectionString: process.env.DATABASE_URL }))

@@ -1,7 +1,7 @@
 import { currentRun, outsideRuns, seamState } from '../source.ts'
 import { ask, askState, callback, isReplaying, type Loose, type Method, over, type Port, put, refuse } from './ask.ts'
 
-/** A client of ioredis; a cluster is none. */
+/** A client of ioredis; a cluster is not one. */
 export function isIoredis(given: Loose): boolean {
   return (
     typeof given['sendCommand'] === 'function' &&

@@ -148,7 +148,7 @@ function transactionOf(port: Port, session: unknown): number | undefined {
   return known
 }
 
-/** The answers of cursors are bytes that are taken apart when somebody reads them. */
+/** The answers of cursors are bytes that are taken apart when someone reads them. */
 function formOf(operation: Operation): Form {
   const options = { promoteLongs: false, promoteBuffers: false, bsonRegExp: true }
   return {

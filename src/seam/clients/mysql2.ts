@@ -184,7 +184,7 @@ function queries(port: Port, target: Loose, connection: () => number | undefined
 
 /** Without a callback the rows are events of the command, or a stream. */
 function emitted(target: Loose, key: string, words: readonly unknown[], answer: Promise<readonly unknown[]>): unknown {
-  // The driver's own command, that nobody sends.
+  // The driver's own command, that is not sent.
   const nobody = Object.create(target, {
     addCommand: { value: (command: unknown) => command },
     getConnection: { value: () => undefined },

@@ -138,7 +138,7 @@ function query(
   return own ? callback(answer, own) : answer
 }
 
-/** `LISTEN` and `UNLISTEN`, behind whatever comments. */
+/** `LISTEN` and `UNLISTEN`, behind any comments. */
 export function listens(sql: string): boolean {
   return /^(?:\s|--[^\n]*\n|\/\*[\s\S]*?\*\/)*(?:un)?listen\b/i.test(sql)
 }

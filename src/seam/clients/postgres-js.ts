@@ -24,7 +24,7 @@ export function isPostgresJs(given: Loose): boolean {
 
 const methodsOf = ['unsafe', 'begin', 'reserve', 'listen', 'end']
 
-/** The query of postgres.js: a promise that is asked when somebody waits for it. */
+/** The query of postgres.js: a promise that is asked when someone waits for it. */
 interface Query extends Loose {
   readonly strings: readonly string[] & { readonly raw?: unknown }
   readonly args: readonly unknown[]
@@ -102,7 +102,7 @@ function isQuery(made: unknown): made is Query {
 /** Puts a query behind the seam: what it is asked with, and what it does with its answer, stay its own. */
 function tapped(port: Port, query: Query, connection: number | undefined): Query {
   const send = query.handler
-  // It is asked a moment later, where nobody sees by whom.
+  // It is asked a moment later, where the caller is out of sight.
   const here = currentRun() ? withOrigin(() => AsyncLocalStorage.snapshot()) : undefined
   const serve = (asked: Query): void => {
     if (!currentRun()) return send(asked)
@@ -156,7 +156,7 @@ async function inBatches(port: Port, asked: object, query: Query, send: Query['h
   }
 }
 
-/** @param close - what tells the driver that nobody reads on */
+/** @param close - what tells the driver that the reading ended */
 async function* cursor(query: Query, send: Query['handler'], close: unknown): AsyncGenerator<unknown> {
   const batches: { readonly batch: unknown; readonly next: (said?: unknown) => void }[] = []
   let wake = Promise.withResolvers<void>()
@@ -360,7 +360,7 @@ const extras = ['count', 'command', 'state', 'columns', 'statement', 'rows'] as 
 const form: Form = {
   flat: (answer: Loose) => {
     if (!Array.isArray(answer)) return { description: withoutParsers(answer) }
-    // Several statements have several results, in a list that is none.
+    // Several statements have several results, in a list without a command of its own.
     if (answer.length > 0 && answer.every((one) => Array.isArray(one) && 'command' in one))
       return { results: answer.map(form.flat) }
     const { count, command, state, statement, columns } = answer as unknown as Loose

@@ -14,7 +14,7 @@ interface Operation {
 }
 
 /**
- * Prisma lets an extension stand between a question and its engine. Transactions are told apart by their number, and are
+ * Prisma lets an extension stand between a question and its engine. Transactions are distinguished by their number, and are
  * begun and ended by whoever asks.
  */
 export function instrumentPrisma(port: Port, prisma: Loose): unknown {
@@ -58,7 +58,7 @@ function extended(port: Port, prisma: Loose, transaction: number | undefined): L
   return face
 }
 
-/** Prisma asks when somebody waits for it: at once, so that its connections are those of no run. */
+/** Prisma asks when someone waits for it: at once, so that its connections are those of no run. */
 async function asked(question: unknown): Promise<unknown> {
   return question
 }

@@ -98,7 +98,7 @@ export function forgetRuns(isOver: (run: Responder) => boolean): void {
  * before the run: those never call `connect`, so only the channels see them. Install after the socket interceptor.
  *
  * @param realConnect - `connect` as it was before the interceptor, for everything that happens outside runs
- * @param taken - told of each socket of an HTTP client that the interceptor has taken
+ * @param taken - gets each socket of an HTTP client that the interceptor has taken
  * @param isMockBeneath - `connect` was that of a mock server: what our interceptor answers, it would answer once more
  */
 export function attributeRequests(
@@ -180,7 +180,7 @@ export function attributeRequests(
       const known = letThrough.get(socket)
       if (known !== undefined && known.by === by) return
       const made = [`${request.method} ${String(request.origin)}${request.path}`, stackOf(tag).madeAt] as const
-      // What was opened for somebody else is asked about as if it were opened now.
+      // What was opened for someone else is asked about as if it were opened now.
       const error = run
         ? run.escape('http', ...made)
         : known

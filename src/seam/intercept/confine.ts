@@ -8,7 +8,7 @@ import { isAgentAtWork, list } from './work.ts'
 
 /**
  * How far a process that replays is shut. `seam`: what this package refuses. `watch`: besides, what `strict` would refuse
- * is told. `strict`: besides, Node's permission model refuses what it can.
+ * is reported. `strict`: besides, Node's permission model refuses what it can.
  */
 export type Confinement = 'seam' | 'watch' | 'strict'
 export const confinements: readonly Confinement[] = ['seam', 'watch', 'strict']
@@ -68,7 +68,7 @@ function refusedByNode({ permission, resource = '' }: Asked): void {
 const asked = new Map<string, Error>()
 const mostAsked = 50
 
-/** Remembers where somebody asked for a file, for when Node speaks of it. */
+/** Remembers where someone asked for a file, for when Node speaks of it. */
 export function askedFor(file: string): void {
   // What opens it later asks again, from nowhere.
   if (userSite() === undefined) return

@@ -7,7 +7,7 @@ import { AsyncResource } from 'node:async_hooks'
  * Node 24, against 0.05.
  */
 export class Context {
-  // It is never destroyed: nobody has to be told when it is collected.
+  // It is never destroyed: nothing has to happen when it is collected.
   readonly #resource = new AsyncResource('vitest-harvest', { requireManualDestroy: true })
 
   run<T>(work: () => T): T {

@@ -88,7 +88,7 @@ class Answer implements ExchangeSink {
   #pieces: Buffer[] = []
   #size = 0
   #status = 0
-  /** Somebody reads and there was nothing. */
+  /** Someone reads and there was nothing. */
   #reading: (() => void) | undefined
   #isEnded = false
   #isFlushing = false

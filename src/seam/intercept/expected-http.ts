@@ -141,7 +141,7 @@ export function isAboutConnection(name: string): boolean {
   return name === 'connection' || name === 'keep-alive'
 }
 
-/** Its bytes are made when somebody wants them: mostly the text is enough. */
+/** Its bytes are made when someone wants them: mostly the text is enough. */
 function liveRequest(method: string, url: string, headers: Pairs, text: string, known: KnownRequest): LiveRequest {
   return {
     via: 'http',
@@ -232,7 +232,7 @@ class Answer implements ExchangeSink {
     if (this.#state === 'open' && this.#pieces.length === 1) process.nextTick(() => this.#flush())
   }
 
-  /** What came in one turn comes in one packet. The pieces of a body are told apart by their chunks, or by packets. */
+  /** What came in one turn comes in one packet. The pieces of a body are distinguished by their chunks, or by packets. */
   #flush(): void {
     if (this.#state !== 'open') return
     const packets = this.#packets(this.#pieces)

@@ -7,7 +7,7 @@ import { list } from './work.ts'
 
 /**
  * Native code is no way around: nothing of what it does is seen, so what is not known to be harmless is refused where it
- * loads. What is known is told; under `strict` all of it is refused.
+ * loads. What is known is reported; under `strict` all of it is refused.
  */
 export function guardAddOns(): void {
   watchAddOns('guard', (addOn, load, module) => {

@@ -108,7 +108,7 @@ function guardTraces(): void {
   })
 }
 
-/** A module of Node that warns when it is loaded, which nobody of the agent did; `undefined` where there is none. */
+/** A module of Node that warns when it is loaded, which the agent did not do; `undefined` without one. */
 function loadQuietly(name: string): object | undefined {
   const { emitWarning } = process
   process.emitWarning = () => undefined

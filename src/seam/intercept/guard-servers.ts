@@ -3,7 +3,7 @@ import net from 'node:net'
 import { type AnyFunction, guard } from './guarding.ts'
 import { permit, refusal } from './outside.ts'
 
-/** Refuses ports that a replayed run opens to the world: nobody asked for anything there when it was recorded. */
+/** Refuses ports that a replayed run opens to the world: no request came there when it was recorded. */
 export function guardServers(): void {
   guard(net.Server.prototype, 'listen', (original) => {
     return function listen(this: net.Server, ...args: unknown[]) {
@@ -23,7 +23,7 @@ export function guardServers(): void {
   })
 }
 
-/** `host:port` or a path, from whatever `listen` and `bind` take; port 0 is any. */
+/** `host:port` or a path, from any arguments of `listen` and `bind`; port 0 is any. */
 function portOf(args: readonly unknown[]): string {
   const [first, second] = args
   if (typeof first === 'string' && !/^\d+$/.test(first)) return first

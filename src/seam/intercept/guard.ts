@@ -15,8 +15,8 @@ import { watchSqlite } from './watch-sqlite.ts'
 import { watchWrites } from './watch-writes.ts'
 
 /**
- * Refuses whatever a replayed run does around the seam: sockets, servers, name look-ups, datagrams, child processes,
- * worker threads, and what reaches below Node's own modules; what it writes is told. Prototypes are patched, so functions
+ * Refuses all that a replayed run does around the seam: sockets, servers, name look-ups, datagrams, child processes,
+ * worker threads, and what reaches below Node's own modules; what it writes is reported. Prototypes are patched, so functions
  * imported early are covered too.
  */
 export function installGuard(): void {
@@ -101,7 +101,7 @@ export const letThrough = new WeakMap<net.Socket, { readonly by: Watcher; readon
 /** Sockets opened outside any run since the guard is there, and pipes of children started so. */
 export const openedOutside = new WeakSet<net.Socket>()
 
-/** Sockets from before the guard are told by being connected to somebody; those of a server in this process are not meant. */
+/** Sockets from before the guard are recognised by being connected; those of a server in this process are not meant. */
 function isOpenedOutside(socket: net.Socket): boolean {
   if (openedOutside.has(socket)) return true
   if (openedInside.has(socket)) return false
@@ -118,7 +118,7 @@ function openTarget({ remoteAddress, remotePort }: net.Socket): string {
   return remoteAddress === undefined ? 'a pipe opened before the run' : `${remoteAddress}:${remotePort ?? '?'}`
 }
 
-/** `host:port` or the path, from whatever `connect` was called with. */
+/** `host:port` or the path, from any arguments of `connect`. */
 export function socketTarget(args: readonly unknown[]): string {
   const first: unknown = Array.isArray(args[0]) ? args[0][0] : args[0]
   if (typeof first === 'string') return first

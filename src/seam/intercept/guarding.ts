@@ -1,6 +1,6 @@
 import { patchProperty } from '../patch.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: patched functions keep whatever signature they have
+// biome-ignore lint/suspicious/noExplicitAny: patched functions keep their signatures
 export type AnyFunction = (...args: any[]) => any
 
 /** Replaces a method where this Node has it. */

@@ -30,10 +30,10 @@ export function interceptHttp(): void {
           { via: 'http', method: request.method, url: request.url, headers, body, ...stackOf(tag) },
           answer,
         )
-        // Nobody answers: it goes on to the guard.
+        // Without an answer it goes on to the guard.
         if (control === undefined) return
         answer.control = control
-        // Given up before its answer began: nobody reads it then, and nothing else would be heard of it.
+        // Given up before its answer began: it is not read then, and nothing else would be heard of it.
         request.signal.addEventListener('abort', () => control.abort(), { once: true })
         await answer.begun
       } catch (error) {

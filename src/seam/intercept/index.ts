@@ -30,7 +30,7 @@ let isInstalled = false
  * earlier stays as it was.
  */
 export function installInterceptors(): void {
-  // Asked for again before every replay; somebody may have set another global dispatcher meanwhile, or put theirs over ours.
+  // Asked for again before every replay; someone may have set another global dispatcher meanwhile, or put theirs over ours.
   if (isInstalled) {
     interceptUndici()
     return keepOnTop()

@@ -14,7 +14,7 @@ const top = Symbol.for('vitest-harvest/on-top@1')
 const timerNames = ['setTimeout', 'setInterval', 'setImmediate', 'clearTimeout', 'clearInterval', 'clearImmediate']
 
 /**
- * Puts the functions of a replay back over those that somebody laid over them: a set-up file that stubs `fetch`, a mock
+ * Puts the functions of a replay back over those that someone laid over them: a set-up file that stubs `fetch`, a mock
  * server, fake timers. Inside a replay ours answer; everybody else goes on getting theirs.
  *
  * Asked for before every replay; what is on top already stays.

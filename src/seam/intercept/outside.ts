@@ -6,7 +6,7 @@ import { currentWork } from './work.ts'
 export interface Watcher {
   /** Notes an escape. The error to refuse it with, or `undefined` to let it through. */
   escape(kind: string, target: string, madeAt?: Error): Error | undefined
-  /** Answers to requests that belong to no run; absent: there are none. */
+  /** Answers to requests that belong to no run; absent: there is no such answer. */
   readonly answers?: OutsideAnswers
 }
 
@@ -35,7 +35,7 @@ function watchers(): Set<Watcher> {
 }
 
 /**
- * While a replay is under way, whatever reaches the world outside any run counts against it: a queue worker or a
+ * While a replay is under way, all that reaches the world outside any run counts against it: a queue worker or a
  * poller started earlier does the agent's work without the agent's context.
  *
  * @returns ends the watch

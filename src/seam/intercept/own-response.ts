@@ -2,14 +2,14 @@ import type { Pairs } from '../pairs.ts'
 import { onceInProcess, patchProperty } from '../patch.ts'
 import { seamState } from '../source.ts'
 
-/** What a response of Node's `fetch` says of itself, and the constructor of `Response` cannot be told. */
+/** What a response of Node's `fetch` says of itself, and the constructor of `Response` cannot be seen. */
 interface Facts {
   readonly url: string
 }
 
 interface Known {
   readonly facts: WeakMap<object, Facts>
-  /** Headers that nobody may change. */
+  /** Headers that may not be changed. */
   readonly immutable: WeakSet<object>
 }
 
@@ -35,7 +35,7 @@ const plainName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const plainPhrase = /^[\t -~\x80-\xff]*$/
 
 /**
- * Whether a response made by hand is the one that undici would make: it has a body, which nobody has to decode, leads
+ * Whether a response made by hand is the one that undici would make: it has a body, which is not encoded, leads
  * nowhere else, and its headers are those a constructor takes.
  */
 export function isPlainHead({ status, statusText, headers }: AnswerHead): boolean {

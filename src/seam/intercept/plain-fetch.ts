@@ -4,7 +4,7 @@ import type { StatedRequest } from './responder.ts'
 /** A `fetch` that Node can be asked without its body: the body is known here, and whoever answers takes it from here. */
 export interface PlainFetch {
   readonly method: string
-  /** The body as it is sent: half of a surrogate pair is none. */
+  /** The body as it is sent: half of a surrogate pair is replaced. */
   readonly text: string
   /** What to call Node's `fetch` with. */
   readonly args: [input: string | URL, init: RequestInit]
@@ -55,7 +55,7 @@ export function statedBy({ method, text, args: [url, { headers }] }: PlainFetch)
 }
 
 /**
- * Whether a function is the `fetch` of this Node, as opposed to one that somebody put over it and that would see what is
+ * Whether a function is the `fetch` of this Node, as opposed to one that someone put over it and that would see what is
  * left out. The one of another vm context asks another dispatcher than ours.
  */
 export function isNodes(fetch: unknown): boolean {

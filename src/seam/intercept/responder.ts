@@ -59,12 +59,12 @@ export interface VirtualTimer {
   readonly caller?: string
   due: number
   cancelled: boolean
-  /** Whether somebody waits for it: not after `unref()`. */
+  /** Whether someone waits for it: not after `unref()`. */
   readonly isHolding: boolean
   fire(): void
 }
 
-/** What somebody may have replaced before a replay could take it over. */
+/** What someone may have replaced before a replay could take it over. */
 export type Mocked = 'fetch' | 'sockets' | 'timers'
 
 /** What a WebSocket brings that is no text. */
@@ -76,7 +76,7 @@ export type ChildMode = 'rpc' | 'lines'
 /** A replaying run as the interceptors see it. */
 export interface Responder extends RunContext {
   readonly mode: 'replay'
-  /** After the run answered or was given up: whatever it still does must come to nothing. */
+  /** After the run answered or was given up: all that it still does must come to nothing. */
   readonly over: boolean
   /**
    * Finds the recorded exchange for a request and has its answer delivered in recorded order.
@@ -84,7 +84,7 @@ export interface Responder extends RunContext {
    */
   exchange(live: LiveRequest, sink: ExchangeSink): ExchangeControl
   /**
-   * What is known of a request that is about to be made, where it is the recorded one, so that nobody will have to be told
+   * What is known of a request that is about to be made, where it is the recorded one, so that no message will have to say
    * where it was made; `undefined` for any other. A run that cannot say so is asked nothing.
    */
   expects?(stated: StatedRequest): KnownRequest | undefined
@@ -96,13 +96,13 @@ export interface Responder extends RunContext {
   spawn(command: readonly string[], settings: ChildSettings): ChildMode | undefined
   /** Registers the sink for lines a child says unasked, and for what a WebSocket brings. */
   listen(url: string, say: (text: string, frame?: SaidFrame) => void): void
-  /** A request begins after the run ended: it comes to nothing, and is told. */
+  /** A request begins after the run ended: it comes to nothing, and is reported. */
   requestedLate?(method: string, url: string, madeAt: Error | undefined): void
   /** The same object for the whole run, also inside its tools. */
   readonly identity: object
   /** Reports something that went around the seam. The error to refuse it with, or `undefined` to let it through. */
   escape(kind: string, target: string, madeAt?: Error): Error | undefined
-  /** Tells of something that goes around the seam and is let through. A run that does not list it is not told. */
+  /** Tells of something that goes around the seam and is let through. A run that does not list it hears nothing. */
   list?(one: UninstrumentedIo): void
   /**
    * Reports a mock that answers in the place of the tape, because it was there before the replay: of `fetch`, or of the

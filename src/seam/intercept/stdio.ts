@@ -128,7 +128,7 @@ class ScriptedChild extends EventEmitter {
       } as const
       run.exchange(live, isRequest(message) ? this.#sink(message) : silent)
     } catch (error) {
-      // The run has noted the divergence; the client is told in its own protocol.
+      // The run has noted the divergence; the client gets it in its own protocol.
       const { id } = message
       if (id !== undefined)
         this.#say(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32000, message: String(error) } }))

@@ -21,12 +21,12 @@ interface ZlibStream {
 }
 
 /**
- * Whether crypto, zlib or the compiler of WebAssembly works for somebody on other threads. None of them is among
+ * Whether crypto, zlib or the compiler of WebAssembly works for someone on other threads. None of them is among
  * `process.getActiveResourcesInfo()`, and the agent goes on when it is done: until then it is not quiet.
  */
 export function isThreadWorking(): boolean {
   for (const stream of streams) {
-    // Nobody reads what it has made: it goes on when somebody does.
+    // What it has made is not read: it goes on when someone does.
     const isFull = stream.readableLength >= stream.readableHighWaterMark
     if (stream.destroyed) streams.delete(stream)
     else if (!isFull) return true
@@ -43,7 +43,7 @@ export function watchThreadWork(): void {
   const prototype = Object.getPrototypeOf(subtle) as Record<string, AnyFunction>
   for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(prototype)))
     if (isFunction(value) && name !== 'constructor') watchPromise(prototype, name)
-  // Those that stream wait for the network as well, and nothing comes from there while somebody works.
+  // Those that stream wait for the network as well, and nothing comes from there while someone works.
   for (const name of ['compile', 'instantiate']) watchPromise(WebAssembly, name)
   watchStreams()
 }

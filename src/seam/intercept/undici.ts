@@ -66,7 +66,7 @@ interface Entry {
   /** Which headers undici adds to such a request is not known yet. */
   readonly learns?: RequestShape
   readonly turns?: HeadTurns
-  /** It got as far as a dispatcher: whatever lies over `fetch` hands its calls on. */
+  /** It got as far as a dispatcher: what lies over `fetch` hands its calls on. */
   isDispatched?: true
 }
 
@@ -247,7 +247,7 @@ function upgrade(
   })
 }
 
-/** Who answers a request of no run, where somebody does. */
+/** Who answers a request of no run, where someone does. */
 function outsideResponder({ method, path, origin }: DispatchOptions): Answering | undefined {
   const answers = currentOutsideAnswers()
   const url = urlOf(path, origin)
@@ -335,7 +335,7 @@ class Dispatch implements ExchangeSink {
     return { via: 'undici', method, url, headers, body, text, ...at }
   }
 
-  /** The handler of a plain `fetch` is Node's own, and nobody else has a word in it. */
+  /** The handler of a plain `fetch` is Node's own, and no other code takes part in it. */
   #asked(step: () => void): void {
     if (this.#plain) asNode(step)
     else step()

@@ -135,7 +135,7 @@ class Peer {
       try {
         run.exchange({ via: 'websocket', method, url: this.#url, headers: [], body, madeAt: captureStack() }, silent)
       } catch {
-        // The run has noted the divergence; the client is told as by a server that is not content.
+        // The run has noted the divergence; the client gets it as from a server that refuses.
         this.#write(messageOfText('1008 not on the tape', 'close'))
         this.#far.end()
       }
@@ -190,7 +190,7 @@ interface AskedUpgrade {
   readonly headers: Pairs
 }
 
-/** What is spoken after another upgrade nobody here knows. */
+/** What is spoken after another upgrade is unknown here. */
 export function unknownProtocol(run: Responder, { protocol, url }: Omit<AskedUpgrade, 'headers'>): Error | undefined {
   return run.escape(`upgrade to ${protocol}`, url, captureStack())
 }
@@ -220,7 +220,7 @@ class UpgradeRequest extends EventEmitter {
   aborted = false
   socket: Duplex | undefined
 
-  /** @param refused - why nobody answers */
+  /** @param refused - why there is no answer */
   constructor(run: Responder, { url, headers }: AskedUpgrade, refused?: Error) {
     super()
     this.#headers = headers

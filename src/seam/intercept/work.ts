@@ -4,7 +4,7 @@ import { seamState } from '../source.ts'
 import { currentResponder } from './responder.ts'
 
 /**
- * Something an agent did around the seam that is let through, and told.
+ * Something an agent did around the seam that is let through, and reported.
  *
  * `write`: it changed a file. `add-on`: native code was loaded. `audit`: `confine: 'strict'` would refuse it.
  */
@@ -23,7 +23,7 @@ export interface UninstrumentedIo {
  * loaded belongs to no run, and goes on in this context.
  */
 export interface AgentWork {
-  /** After its run: whatever it still reaches for is refused, and told. */
+  /** After its run: what it still reaches for is refused, and reported. */
   readonly isOver: boolean
   /** Notes what is reached for after the run. The error to refuse it with, or `undefined` to let it through. */
   escapeLate(kind: string, target: string): Error | undefined
@@ -41,7 +41,7 @@ function works(): AsyncLocalStorage<AgentWork> {
   return known
 }
 
-/** Does something that belongs to the work of an agent, with everything that comes of it. */
+/** Does something that belongs to the work of an agent, with all that follows. */
 export function inWork<T>(work: AgentWork, run: () => T): T {
   return works().run(work, run)
 }

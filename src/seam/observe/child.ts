@@ -142,7 +142,7 @@ function isObject(text: string): boolean {
 
 /**
  * The run a child speaks to unasked: the only one that waits for it, for a child may serve many; else the one that started it.
- * Where several wait, nobody can tell: then none of their tapes is whole.
+ * Where several wait, which one is unknown: then none of their tapes is whole.
  */
 function causeOf(waiting: readonly Waiting[], message: RpcMessage, url: string): Observer | undefined {
   const runs = [...new Map(waiting.flatMap(({ run }) => (run.over ? [] : [[run.id, run] as const]))).values()]

@@ -8,7 +8,7 @@ const underWay = new WeakMap<object, ExchangeObserver>()
 
 /**
  * Hears `node:http` and `node:https`. No `'response'` or `'data'` listener is added: that would change whether a
- * response nobody reads is dumped. Methods are shadowed on the one instance instead.
+ * response that is not read is dumped. Methods are shadowed on the one instance instead.
  */
 export function observeHttp(): void {
   onChannel<{ request: ClientRequest }>('http', 'http.client.request.created', ({ request }) => {

@@ -76,7 +76,7 @@ export function observeUndici(): void {
   })
 }
 
-/** A request that begins. Its headers are read when somebody asks: of a run that is not kept, nobody does. */
+/** A request that begins. Its headers are read on request: those of a run that is not kept never are. */
 class Start implements ExchangeStart {
   readonly via = 'undici'
   readonly method: string
@@ -87,7 +87,7 @@ class Start implements ExchangeStart {
   constructor({ method, headers }: UndiciRequest, url: string) {
     this.method = method
     this.url = url
-    // Another subscriber may add some of its own: those it adds now are none of the agent's.
+    // Another subscriber may add some of its own: those it adds now are not of the agent.
     if (Array.isArray(headers)) this.#given = headers.slice()
     else this.#headers = headerPairs(headers)
   }
