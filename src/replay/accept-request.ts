@@ -6,7 +6,7 @@ import type { VerdictName } from './run-verdict.ts'
 export interface AcceptRequest {
   /** Keys of changes; absent: every change. */
   readonly keys?: readonly string[]
-  /** Whether changes of data are accepted without their keys: the cases were named, or somebody said so. */
+  /** Whether changes of data are accepted without their keys: the cases were named, or someone said so. */
   readonly withData: boolean
 }
 
@@ -57,8 +57,8 @@ export interface AcceptReport {
   readonly different: readonly string[]
   /** Files that were written, relative to Vitest's root. */
   readonly written: readonly string[]
-  /** Why nothing was accepted, where nobody was there to review it. */
+  /** Why nothing was accepted, where no one was there to review it. */
   readonly refused?: string
-  /** Why nobody is here to decide anything: CI, or a coding agent. */
+  /** Why no one is here to decide anything: CI, or a coding agent. */
   readonly unattended?: string
 }

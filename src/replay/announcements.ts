@@ -67,7 +67,7 @@ export class Announcements {
     const fact = factOf(event)
     const next = list.expected[list.made.length]
     list.isOther ||= next === undefined || canonicalJson(next.fact) !== canonicalJson(fact)
-    // A stack is costly, and nobody asks where what is as expected was made.
+    // A stack is costly, and where an expected one was made is not asked.
     const at = list.isOther ? site() : undefined
     list.made.push({ fact, ...(at === undefined ? {} : { site: at }) })
   }

@@ -92,7 +92,7 @@ function digest(parts: readonly string[]): string {
 
 function wordsOf(before: Json | undefined, now: Json | undefined): string {
   const leaves = leafDifferences(before, now)
-  // The same words at several places are told once.
+  // The same words at several places are reported once.
   const byWords = [...Map.groupBy(leaves, ({ before: was, now: is }) => wordDiff(...shownValues(was, is)))]
   const shown = byWords.slice(0, shownLeaves).map(([diff, same]) => labelOf(same, leaves.length > 1) + diff)
   const more = byWords.slice(shownLeaves).reduce((sum, [, same]) => sum + same.length, 0)

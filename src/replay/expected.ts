@@ -31,7 +31,7 @@ interface Settled {
 
 /**
  * Foresees the requests nothing will have to be said about: the tape has exactly this one, open and due, and its headers
- * say what they said. Of such a request nobody will ask where it was made, and finding that out takes as long as finding
+ * say what they said. Of such a request it is not asked where it was made, and finding that out takes as long as finding
  * its answer.
  *
  * A request with a `head` is compared here once and for all, as long as the agent makes no other step before it is
@@ -39,7 +39,7 @@ interface Settled {
  */
 export class ExpectedRequest {
   readonly #run: ReplayRun
-  /** The second of two equal requests made at once has to be told where it was made. */
+  /** The second of two equal requests made at once has to know where it was made. */
   readonly #promised = new Set<StepState>()
   /** Every step before this one was made, or its request is on its way. */
   #next = 0
@@ -52,7 +52,7 @@ export class ExpectedRequest {
   /** What is known of a request before it is made; `undefined` where something may have to be said about it. */
   find({ via, method, url, text, headers }: StatedRequest): KnownRequest | undefined {
     const { matcher, order, tools, over, namesSites } = this.#run
-    // What is answered for real may differ, and then the line that asked is told.
+    // What is answered for real may differ, and then the line that asked is reported.
     if (over || namesSites || tools.serverOf(url) !== undefined || tools.isLive(url)) return undefined
     const step = matcher.expected({ via, method, url, bodyText: text })
     if (!step || this.#promised.has(step) || !order.isDue(step)) return undefined

@@ -8,7 +8,7 @@ import { type Chunk, encodeBytes, type Moment, type RecordedResponse } from '../
 /** Who hears a request that really goes out. */
 export interface ForwardListener {
   moment(): Moment
-  /** The answer is complete, has broken off, or nobody waits for the rest of it; once. */
+  /** The answer is complete, has broken off, or nothing waits for the rest of it; once. */
   ended(response: RecordedResponse): void
   /** There is no answer. */
   failed?(error: Error & { readonly code?: string }): void

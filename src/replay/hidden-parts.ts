@@ -5,7 +5,7 @@ import type { RunOutcome } from '../match/types.ts'
 import type { Redactor } from '../privacy/index.ts'
 import { encodeFor, functionCode, type HiddenPart, type Json, type Tape } from '../tape/index.ts'
 
-/** Parts of values that a tape holds nothing of: nobody knows whether they are the recorded ones. */
+/** Parts of values that a tape holds nothing of: it is unknown whether they are the recorded ones. */
 export class HiddenParts {
   readonly #tape: Tape
   readonly #redactor: () => Redactor

@@ -9,8 +9,8 @@ export interface ExactFacts
 }
 
 /**
- * Why a replay is not its tape bit for bit, one line each; empty when it is. What was not compared is not exact, whatever
- * the options say about it. Problems are told by whoever asks: they have messages of their own.
+ * Why a replay is not its tape bit for bit, one line each; empty when it is. What was not compared is not exact, no matter what
+ * the options say about it. Problems are reported by the caller: they have messages of their own.
  */
 export function inexactParts({ drift, escapes, notCompared, transcoded, comparison }: ExactFacts): readonly string[] {
   const { recorded, covered, identical, relaxed, drawsMissed, outcomeEqual, messages, marks, states } = comparison

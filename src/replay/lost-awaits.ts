@@ -35,13 +35,13 @@ export class LostAwaits {
     nextTick(() => this.#fresh.delete(step))
   }
 
-  /** The agent returned its value; whoever gets it may still read from it, so that an unread answer is none of these. */
+  /** The agent returned its value; whoever gets it may still read from it, so that an unread answer is not one of these. */
   returned(): void {
     this.#left.push(...[...this.#fresh].filter((step) => !step.answered))
     this.#hasReturned = true
   }
 
-  /** Once the run is over. Of an import nobody saw how it ended. */
+  /** Once the run is over. How an import ended is unknown. */
   get found(): readonly LostAwait[] {
     if (this.#tape.header.imported !== undefined) return []
     return this.#left.flatMap((step) => {

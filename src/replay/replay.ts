@@ -58,7 +58,7 @@ export async function replayTape<T>(
     (value): RunOutcome<T> => ({ status: 'returned', value }),
     (error: unknown): RunOutcome<T> => ({ status: 'threw', error }),
   )
-  // Before nobody watches any more: what it started while it loaded belongs to no run.
+  // While it is still watched: what it started while it loaded belongs to no run.
   currentWork()?.end()
   unwatch()
   options.signal?.removeEventListener('abort', abort)
@@ -116,7 +116,7 @@ const lateTimers = 100
 /** Turns of the event loop in which what was begun last still gets to what it does. */
 const lateTurns = 4
 
-/** Each in a turn of its own: what it throws is nobody's to catch, as it would be live. */
+/** Each in a turn of its own: what it throws is caught by no code of the agent, as it would be live. */
 async function fireLeftTimers({ gate }: ReplayRun): Promise<void> {
   const left = gate.takeTimers().filter((timer) => !timer.cancelled && timer.due <= gate.now + lateMs)
   for (const timer of left.slice(0, lateTimers)) real.setImmediate(() => timer.fire())
@@ -167,7 +167,7 @@ function outcomeOf(outcome: RunOutcome): unknown {
   return outcome.status === 'returned' ? outcome.value : outcome.error
 }
 
-/** Whether a run ended as recorded; `null` where nobody saw how the recorded one ended. */
+/** Whether a run ended as recorded; `null` where it is unknown how the recorded one ended. */
 export function compareOutcome(
   encode: (value: unknown) => Json,
   recorded: Outcome | undefined,

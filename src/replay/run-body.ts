@@ -22,7 +22,7 @@ export interface RanBody {
 }
 
 /**
- * Runs the body of a recorded call and compares what comes of it with what is on the tape.
+ * Runs the body of a recorded call and compares the result with what is on the tape.
  *
  * @param start - begins the body inside the run
  * @returns at once when the body answered at once and so it did when recorded
@@ -36,7 +36,7 @@ export function runBody(
   view: RunContext,
 ): RanBody | Promise<RanBody> {
   const madeAt = call.definedAt ?? captureStack()
-  // Other arguments are told as such; what the body makes of the recorded ones can still be compared.
+  // Other arguments are reported as such; what the body makes of the recorded ones can still be compared.
   const isSame = canonicalJson(step.event.args) === canonicalJson(args)
   const given = isSame ? undefined : listOf(decodeValue(step.event.args))
   const inside = <T>(work: () => T): T => seamState().runs.run(view, work)

@@ -9,7 +9,7 @@ import type { ReplayResult, RunOutcome } from '../match/types.ts'
 /**
  * What a replay proves. `same`: every question equals the recorded one, and so does all that the agent did. `different`:
  * the agent does something else. `unproven`: it does the same on the recorded answers, but the question to a model changed,
- * so nobody knows what it would answer now.
+ * so it is unknown what it would answer now.
  */
 export const verdicts = ['same', 'different', 'unproven'] as const
 export type VerdictName = (typeof verdicts)[number]
@@ -19,7 +19,7 @@ export interface RunVerdict {
   readonly verdict: VerdictName
   /** Why it is `different`, the first one first; empty otherwise. */
   readonly differences: readonly HarvestError[]
-  /** Changed questions that nobody accepted. There may be some beside differences, too. */
+  /** Changed questions that were not accepted. There may be some beside differences, too. */
   readonly unproven: readonly ChangedQuestion[]
   /** Changed questions that a person accepted. */
   readonly accepted: readonly ChangedQuestion[]
@@ -43,7 +43,7 @@ export function verdictOf(run: ReplayResult, accepted: ReadonlySet<string> = new
   return verdictFrom(run, [...run.problems, ...ending], accepted)
 }
 
-/** The verdict for differences that somebody else found. */
+/** The verdict for differences that someone else found. */
 export function verdictFrom(
   { drift }: Pick<ReplayResult, 'drift'>,
   differences: readonly HarvestError[],

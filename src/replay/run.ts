@@ -132,7 +132,7 @@ export class ReplayRun {
   readonly escapes: Escape[] = []
   readonly listed: UninstrumentedIo[] = []
   readonly notCompared: NotCompared[] = []
-  /** Answers of wrapped functions that the tape gives back as something less, and nobody revived. */
+  /** Answers of wrapped functions that the tape gives back as something less, and that were not revived. */
   readonly notRevived: NotRevived[] = []
   readonly ranForReal: string[] = []
   readonly transcoded: TranscodedStep[] = []
@@ -262,7 +262,7 @@ export class ReplayRun {
     return this.#problems.all
   }
 
-  /** The agent answered, or nobody waits for its answer any more. */
+  /** The agent answered, or nothing waits for its answer any more. */
   finish(): void {
     this.#over = true
     this.gate.stop()
@@ -280,7 +280,7 @@ export class ReplayRun {
     return error
   }
 
-  /** Notes a problem and ends the run with it: nobody waits for the agent any more. */
+  /** Notes a problem and ends the run with it: nothing waits for the agent any more. */
   giveUp(error: HarvestError): HarvestError {
     if (!this.over) this.#problems.giveUp(error)
     return error
@@ -449,7 +449,7 @@ export class ReplayRun {
   bodyEnded(step: CallState, name: string, madeAt: Error): void {
     const left = this.calls.inside(step.event.n).filter(({ taken }) => !taken)
     if (left.length === 0) return
-    // Where its requests really went out, nobody asks the tape for them.
+    // Where its requests really went out, the tape is not asked for them.
     if (!this.#wentOut.has(step.event.n)) this.#serve(problem.leftOutInside(this.tape, name, siteIn(madeAt), left))
     this.skipInside(step.event.n)
   }
@@ -671,7 +671,7 @@ export class ReplayRun {
     // What it had by then may be why it stopped.
     this.#judge('states', 'state', isStopped ? this.states.made : this.states.differences(this.ran))
     if (isStopped) return
-    // What nobody waited for may not be made in time: the cause comes first.
+    // What was not waited for may not be made in time: the cause comes first.
     this.#judgeAwaits()
     const unused = this.unused
     if (unused.length > 0) this.problems.push(problem.unusedSteps(this.tape, unused))
@@ -693,7 +693,7 @@ export class ReplayRun {
     this.#judge(of === 'mark' ? 'marks' : 'agentMessages', of, [{ ...difference, ...at }])
   }
 
-  /** Children that stand in no step: one that was never spoken to, and one that speaks by itself and nobody started. */
+  /** Children that stand in no step: one that was never spoken to, and one that speaks by itself and was not started. */
   #judgeChildren(): void {
     const [stranger] = this.#strangers
     if (stranger) this.problems.push(problem.notOnTape(this.place(), stranger))
@@ -708,7 +708,7 @@ export class ReplayRun {
   #judgeTimers(): void {
     const policy = this.#policyOf('timers')
     if (policy === 'ignore') return
-    // Packages set timers to the time that is left: another one when calls change places or are told in another form.
+    // Packages set timers to the time that is left: another one when calls change places or are reported in another form.
     const isAsRecorded = this.gate.relaxed === 0 && this.transcoded.length === 0
     const length = this.tape.close?.at ?? 0
     for (const { caller, recorded, live, place } of this.#timers.changed()) {
@@ -753,7 +753,7 @@ export class ReplayRun {
     }
   }
 
-  /** Lists a difference that nobody waits for an answer to; under `fail` it is a problem as well. */
+  /** Lists a difference that nothing waits for an answer to; under `fail` it is a problem as well. */
   #report(
     at: { readonly n: number; readonly number: number },
     found: FoundDrift,
@@ -850,7 +850,7 @@ function isSocket(url: string): boolean {
   return /^wss?:/.test(url)
 }
 
-/** Whether a recorded run started this program, with whatever arguments. */
+/** Whether a recorded run started this program, with any arguments. */
 function isStartedIn({ events }: Tape, command: readonly string[]): boolean {
   return events.some((event) => event.kind === 'spawn' && urlOfCommand(event.command) === urlOfCommand(command))
 }

@@ -5,7 +5,7 @@ import type { ExchangeState } from '../match/step.ts'
 
 /**
  * Notes that the client gives up a request of which the tape has the answer, because a timer fired that did not when the
- * run was recorded. Whatever the client makes of it, and tries next, is a consequence.
+ * run was recorded. What the client makes of it, and tries next, is a consequence.
  */
 export function noteTimeOut(run: ReplayRun, step: ExchangeState, madeAt: Error | undefined): void {
   const { lastFired } = run.gate

@@ -5,7 +5,7 @@ import type { ProblemLocation } from '../playback/problems.ts'
 import { describeStep, type ExchangeState } from '../match/step.ts'
 import type { TranscodedStep } from '../match/types.ts'
 
-/** A recorded answer in the form it is asked for, or why there is none. */
+/** A recorded answer in the form it is asked for, or why there is no such form. */
 export type InAskedForm =
   | { readonly response: RecordedResponse | undefined; readonly isTranscoded: boolean }
   | { readonly missing: string }

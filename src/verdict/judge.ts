@@ -44,8 +44,8 @@ export interface CaseVerdict extends Omit<RunVerdict, 'differences'> {
  *
  * `expect: fail` marks a bug that is known and not fixed: its baseline and outcome are those of the bad run. It is green
  * while the replay reproduces that run — no divergence, same trace, same outcome — and red as soon as it does not, so that
- * somebody looks and takes the fix for its new baseline. What has nothing to do with the agent's decisions (an escape, a hang, a spin)
- * is red in either case, and so is a changed question: nobody knows whether the bug is still there.
+ * someone looks and takes the fix for its new baseline. What has nothing to do with the agent's decisions (an escape, a
+ * hang, a spin) is red in either case, and so is a changed question: it is unknown whether the bug is still there.
  *
  * @param accepted - keys of the changes that a person accepted
  * @param expired - acceptances that do not count any more, by key
