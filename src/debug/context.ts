@@ -56,7 +56,7 @@ interface Part {
 /** How far back the request before is looked for. */
 const lookBack = 50
 
-/** The context windows of a run, each read when somebody looks. */
+/** The context windows of a run, each read when someone looks. */
 export class Contexts {
   readonly #steps: readonly DebugStep[]
   readonly #input: string

@@ -108,7 +108,7 @@ export class DebugSession {
     return this.#breakpoints.delete(id)
   }
 
-  /** Goes on to the next step, or back to the one before, where a breakpoint holds; stays where it is when there is none. */
+  /** Goes on to the next step, or back to the one before, where a breakpoint holds; stays where it is without one. */
   run(direction: 1 | -1): BreakpointHit | undefined {
     let best: BreakpointHit | undefined
     for (const breakpoint of this.#breakpoints.values()) {

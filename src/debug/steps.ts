@@ -3,7 +3,7 @@ import { overlaps } from '../report/overlaps.ts'
 import { type ModelCall, readModelCall } from '../providers/index.ts'
 import { type Moment, type Step, stepsOf, type Tape } from '../tape/index.ts'
 
-/** A step as the debugger holds it. What takes reading is read when somebody looks. */
+/** A step as the debugger holds it. What takes reading is read when someone looks. */
 export interface DebugStep {
   /** 1-based. */
   readonly number: number

@@ -180,7 +180,7 @@ export function locateLines(value: string, places: readonly ValuePlace[]): reado
   ]
 }
 
-/** How the run ended, for a move that came to its end. */
+/** How the run ended, for a move that ended. */
 export function endText({ close }: Tape): string {
   const outcome = close === undefined ? 'the tape is truncated here' : `the run ${outcomeText(close.outcome)}`
   return neutralLine(`the end: ${outcome}`, width)

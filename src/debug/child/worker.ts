@@ -28,7 +28,7 @@ interface Command {
 }
 
 const lines = createInterface({ input: pipe })
-// Told a second time what the pipe tells above.
+// Reports again what the pipe reports above.
 lines.on('error', () => {})
 lines.on('line', (line) => {
   const { id, method, params, ...own } = JSON.parse(line) as Command

@@ -27,7 +27,7 @@ export class Channel {
     this.#socket = socket
     createInterface({ input: socket })
       .on('line', (line) => this.#hear(JSON.parse(line) as Message))
-      // Told a second time what the socket tells below.
+      // Reports again what the socket reports below.
       .on('error', () => {})
     socket.on('error', () => socket.destroy())
     socket.once('close', () => {
@@ -58,13 +58,13 @@ export class Channel {
     })
   }
 
-  /** Hears everything that is told unasked; what it answers stops the hearing. */
+  /** Hears everything that is sent without a request; what it answers stops the hearing. */
   on(hear: (message: ChildNews | InspectorEvent) => void): () => void {
     this.#hearers.add(hear)
     return () => void this.#hearers.delete(hear)
   }
 
-  /** Ends the other process, whatever it stands at. */
+  /** Ends the other process, no matter what it stands at. */
   close(): void {
     this.#socket.destroy()
   }
@@ -85,7 +85,7 @@ export class Channel {
   }
 }
 
-/** An address nobody else may open, and the first to connect to it. */
+/** An address that no other user may open, and the first to connect to it. */
 export async function listenForChild(): Promise<{
   readonly address: string
   readonly connected: Promise<Channel>

@@ -16,7 +16,10 @@ export interface CheckpointSource {
   readonly wayTo: (step: number) => WayToStep | undefined
 }
 
-/** Steps before the one somebody looks at: what they look at next is near, and far back one checkpoint for each power is enough. */
+/**
+ * Steps before the one someone looks at: what they look at next is near, and far back one checkpoint for each power is
+ * enough.
+ */
 const distances = [1, 0, 10, 100, 1_000]
 /** An answer within a tenth of a second seems to come at once: no process is kept for a replay that takes no longer. */
 const worthMs = 100
@@ -63,7 +66,7 @@ export class Checkpoints {
     return best
   }
 
-  /** Brings replays to the steps around this one, one after the other, while nobody waits for them. */
+  /** Brings replays to the steps around this one, one after the other, while nothing waits for them. */
   fillAround(step: number): Promise<void> {
     return (this.#filling ??= this.#fill(step).finally(() => (this.#filling = undefined)))
   }

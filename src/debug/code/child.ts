@@ -13,7 +13,7 @@ export type Launch = (address: string) => { readonly stop: () => void; readonly 
 
 type Ready = Extract<ChildNews, { readonly ready: object }>['ready']
 
-/** Where a replay came to: it stands still in code, it keeps an answer back, or it ended. */
+/** Where a replay is: it stands still in code, it keeps an answer back, or it ended. */
 export type Arrival = { readonly paused: Paused } | { readonly held: number } | { readonly done: ChildResult }
 
 /** Frames of the agent's code whose functions may go on with an answer. */
@@ -316,7 +316,7 @@ function readyIn(message: ChildNews | InspectorEvent): Ready | undefined {
   return 'ready' in message ? message.ready : undefined
 }
 
-/** The first thing that is told and fits. */
+/** The first message that fits. */
 function newsOf<T>(channel: Channel, read: (message: ChildNews | InspectorEvent) => T | undefined): Promise<T> {
   return new Promise((resolve, reject) => {
     const off = channel.on((message) => {

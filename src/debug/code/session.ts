@@ -198,7 +198,7 @@ export class CodeSession {
         child.close()
       }
       this.prepare()
-      // Nobody waits for it: what keeps a process from starting is thrown where one is needed.
+      // Nothing waits for it: what keeps a process from starting is thrown where one is needed.
       if (!('why' in came) && !how.tracesAll) this.#checkpoints.fillAround(to.of).catch(() => {})
       return came
     } catch (error) {
@@ -250,7 +250,7 @@ export class CodeSession {
     return (await this.#move(move)) ?? this.#stop()
   }
 
-  /** The same address with one move less; where there is none, the same place one step before. */
+  /** The same address with one move less; without such a move, the same place one step before. */
   async back(): Promise<CodeStop | NoStop> {
     const { step, moves } = this.#required()
     if (moves.length > 0) return this.enter(step, moves.slice(0, -1))

@@ -8,7 +8,7 @@ export interface LocalVariable {
   readonly text: string
 }
 
-/** What an expression came to. */
+/** The result of an expression. */
 export type Evaluated =
   | { readonly value: unknown; readonly text: string }
   | { readonly error: string; readonly isSideEffect: boolean }
@@ -52,7 +52,7 @@ async function classText(channel: Channel, value: RemoteValue): Promise<string> 
   return answer.exceptionDetails === undefined && typeof name === 'string' && name !== '' ? name : className
 }
 
-/** Evaluates in a frame. Unless `mayChange`, whatever would change something or consume a recorded read is refused. */
+/** Evaluates in a frame. Unless `mayChange`, anything that would change something or consume a recorded read is refused. */
 export async function evaluateIn(
   channel: Channel,
   frame: PausedFrame,
@@ -87,7 +87,7 @@ export async function evaluateIn(
   }
 }
 
-/** An object as data; `undefined` when it is none, such as one with a cycle. */
+/** An object as data; `undefined` when it cannot be, such as one with a cycle. */
 async function dataOf(
   channel: Channel,
   { objectId, className, subtype }: RemoteValue,
