@@ -6,7 +6,7 @@ import { readTape, type Tape } from '../tape/index.ts'
 import { type Run, readRun, runOf } from '../report/run.ts'
 
 /**
- * The file of a tape somebody named: any path, or what {@link findTape} knows: an id, the beginning of one, `latest`.
+ * The file of a tape the user named: any path, or what {@link findTape} knows: an id, the beginning of one, `latest`.
  *
  * @param options.isExact - the beginning of an id does not do: for what changes or keeps something
  * @throws HarvestError `HARVEST_TAPE_MISSING` with the nearest id, `HARVEST_TAPE_AMBIGUOUS`
@@ -27,7 +27,7 @@ export interface FoundRun {
 }
 
 /**
- * The tape somebody named, as {@link findTapeFile}, or the tape of the case they named: `id`, `group/id`, or the path
+ * The tape the user named, as {@link findTapeFile}, or the tape of the case they named: `id`, `group/id`, or the path
  * of the case file. A case goes before a tape of the same name.
  *
  * @throws HarvestError as {@link findTapeFile}, and `HARVEST_CASE_…` when the case or its tape cannot be read

@@ -1,6 +1,6 @@
 import type { TapeHeader } from '../tape/index.ts'
 
-/** Whether nobody knows what the run of a tape was started with, as of most imports. */
+/** Whether it is unknown what the run of a tape was started with, as of most imports. */
 export function lacksInput({ imported, input }: TapeHeader): boolean {
   return input === undefined && imported?.missing.includes('input') === true
 }

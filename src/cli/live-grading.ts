@@ -10,7 +10,7 @@ import type { CommandInput, CommandSpec } from './command.ts'
 import { findRun } from './find.ts'
 import { badValue } from './parse.ts'
 
-/** `--ok` and `--bad`, read once so that what was typed wrong is told first. */
+/** `--ok` and `--bad`, read once so that what was typed wrong is reported first. */
 export function readExpectations(given: CommandInput): Pick<LiveGrading, 'ok' | 'bad'> {
   const [ok, bad] = [given.values('ok'), given.values('bad')]
   for (const text of ok) parseExpectation(text, '--ok')

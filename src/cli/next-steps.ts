@@ -59,7 +59,7 @@ export async function stepsAfterRun(
   const promote = `${program} promote ${tapeWord(file, dir)} --as <id>`
   const isFailed = outcome.status === 'threw' || (outcome.status === 'exited' && outcome.code !== 0)
   const bad = `${promote} --expect fail${dirOption(dir)}`
-  // That it returns is what a fix is graded by, unless somebody says more.
+  // That it returns is what a fix is graded by, unless someone says more.
   if (outcome.status === 'threw') return [{ about: 'to make it a test, before it is fixed', command: bad }]
   const wrong = { about: 'if it went wrong, a test before it is fixed', command: `${bad} --ok '<right>'` }
   return isFailed ? [wrong] : [{ about: 'if it went right, a test', command: `${promote}${dirOption(dir)}` }, wrong]
@@ -124,7 +124,7 @@ export function fixStep(kase: Case, typed: readonly string[], dir?: string): Nex
   }
 }
 
-/** An incident that threw is fixed when it returns, unless somebody says more. */
+/** An incident that threw is fixed when it returns, unless someone says more. */
 export function isRightSaid({ oracle, outcome, ok = [], bad = [] }: Case): boolean {
   const isError = outcome !== undefined && expectedError(outcome) !== undefined
   return oracle !== undefined || ok.length + bad.length > 0 || isError

@@ -10,7 +10,7 @@ import { shownCommand } from '../report/shown-command.ts'
 
 /**
  * Offers to list the program that was just recorded in `package.json`, so that its tapes are replayed unasked. Says
- * nothing where nobody can answer, or where the project lists it already.
+ * nothing where there is no terminal to ask at, or where the project lists it already.
  *
  * @param name - of the agent, if one was given
  * @throws HarvestError as `addProgram` and `isListed`

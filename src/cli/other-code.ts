@@ -12,7 +12,7 @@ export type CodeSubject = Pick<Job, 'tape' | 'agent' | 'case'>
 
 /**
  * Files that changed since a run was recorded and that it depends on: what it loads and reads when it is replayed, the packages
- * that are installed, and anything nobody can rule out. Other files are other code only by name.
+ * that are installed, and anything that cannot be ruled out. Other files are other code only by name.
  *
  * @returns `undefined` when that cannot be said
  */
@@ -77,7 +77,7 @@ function isScript(file: string): boolean {
   return /\.[cm]?[jt]sx?$/.test(file)
 }
 
-/** A script that is not loaded is not run; of any other file nobody knows who reads it. */
+/** A script that is not loaded is not run; of any other file it is unknown who reads it. */
 function dependsOn({ path, absolute }: ChangedFile, used: ReadonlySet<string>): boolean {
   if (!isScript(path)) return true
   return used.has(existsSync(absolute) ? realpathSync(absolute) : absolute)

@@ -19,7 +19,7 @@ export interface Preflight {
 /**
  * Replays a tape once, as its case will, before anything is written.
  *
- * @throws HarvestError `HARVEST_AGENT_UNKNOWN` and whatever else keeps the agent from running
+ * @throws HarvestError `HARVEST_AGENT_UNKNOWN` and anything else that keeps the agent from running
  */
 export async function runPreflight({ source, content, caseFile, text }: Promotion): Promise<Preflight> {
   const [run] = await runJobs([{ tape: resolve(source), case: { file: resolve(caseFile), text } }])

@@ -65,7 +65,7 @@ function isInProject(folder: string): boolean {
     const way = relative(realpathSync(projectRoot()), realpathSync(resolve(folder)))
     return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && resolve(way) !== way)
   } catch (error) {
-    // A folder that is not there, or that we may not see, is none of this project.
+    // A folder that is not there, or that we may not see, does not belong to this project.
     if (typeof (error as NodeJS.ErrnoException).code === 'string') return false
     throw error
   }

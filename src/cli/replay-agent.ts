@@ -30,7 +30,7 @@ try {
   if (!HarvestError.is(error)) throw error
   write({ failed: { code: error.code, facts: error.facts } })
 }
-// Whatever the agent left open has no part in the run any more.
+// What the agent left open has no part in the run any more.
 process.exit()
 
 function write(what: ReplayChildReport | FailedReport): void {

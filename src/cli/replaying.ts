@@ -43,11 +43,11 @@ export async function replay(
     isExact = false,
   }: {
     readonly command: CommandSpec
-    /** Where somebody is asked whether the command of the tape may run. */
+    /** Where someone is asked whether the command of the tape may run. */
     readonly screen: Screen
     readonly options: ReplayOptions
     readonly output: ProgramRunOptions['output']
-    /** Everything is to be told, also what the case beside the tape ignores. */
+    /** Everything is to be reported, also what the case beside the tape ignores. */
     readonly isExact?: boolean
   },
 ): Promise<Replayed> {

@@ -45,7 +45,7 @@ function many(given: CommandInput, name: 'text' | 'call', spec: CommandSpec): Ta
   return values.length === 0 ? {} : { [name]: values }
 }
 
-/** Tags of a subject, by each key: tapes name nobody. */
+/** Tags of a subject, by each key: tapes hold no names. */
 function subjectOf(given: CommandInput, spec: CommandSpec): readonly string[] | undefined {
   const text = given.value('subject')
   if (text === undefined) return undefined

@@ -16,7 +16,7 @@ export interface ForeseenBlame {
 }
 
 /**
- * Refuses a question that needs good answers nobody has, before anything is run.
+ * Refuses a question that needs good answers where there is no source of them, before anything is run.
  *
  * @throws HarvestError `HARVEST_BLAME_NO_REPAIRS` with the command that works
  */
@@ -35,7 +35,7 @@ export function requireGoodAnswers(question: ForeseenBlame): void {
   })
 }
 
-/** What free replays of other decisions came to, and how runs that leave the tape could be graded. */
+/** The result of free replays of other decisions, and how runs that leave the tape could be graded. */
 export function foreseenOffTape({ tried, steps }: OffTapeRisk, question: ForeseenBlame): readonly string[] {
   const { reference, live } = waysOn(question)
   return [

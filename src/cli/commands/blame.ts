@@ -138,7 +138,7 @@ function estimated<T extends BlameEstimate | IsolationEstimate>(
   return exit.ok
 }
 
-/** A verdict is an answer whatever it says; without one the question is still open. */
+/** A verdict is an answer no matter what it says; without one the question is still open. */
 function blamed(answer: BlamedRun, found: FoundRun, given: CommandInput, screen: Screen): number {
   if (given.has('json')) screen.json(answer)
   else printBlame(answer, screen)
@@ -153,7 +153,7 @@ function caseOf(file: string): { readonly file: string; readonly text: string } 
 }
 
 async function requestOf(given: CommandInput, found: FoundRun, tape: Tape, recordings: string): Promise<BlameRequest> {
-  // What was typed wrong is told first, before anything is run or refused for it.
+  // What was typed wrong is reported first, before anything is run or refused for it.
   for (const option of ['ok', 'bad']) for (const text of given.values(option)) parseExpectation(text, `--${option}`)
   const reference = given.value('reference')
   const confidence = readNumber(given, blameCommand, 'confidence', 0.5, 1)
@@ -198,7 +198,7 @@ function limitsOf(given: CommandInput): Pick<BlameRequest, 'limits' | 'costUsdIf
   const dollars = readNumber(given, blameCommand, 'max-cost', 0)
   const timeMs = readDuration(given, blameCommand, 'max-time')
   const timed = timeMs === undefined ? {} : { timeMs }
-  // Without a price nobody can count dollars: the number of forks is the limit then, if somebody named one.
+  // Without a price dollars cannot be counted: the number of forks is the limit then, if the user named one.
   if (dollars === undefined && forks !== undefined) return { limits: { forks, ...timed }, costUsdIfPriced: defaultUsd }
   return {
     limits: { ...(forks === undefined ? {} : { forks }), costUsd: dollars ?? defaultUsd, ...timed },
@@ -251,7 +251,7 @@ interface Told {
   readonly steps?: string
 }
 
-/** What a session that is ended by somebody knows by then. */
+/** What a session that is ended by someone knows by then. */
 class Known {
   #last: Told | undefined
   #steps: string | undefined
@@ -273,11 +273,11 @@ class Known {
 
 interface Foreseen {
   readonly warnings: readonly string[]
-  /** What free replays of other decisions came to, and what to do about it. */
+  /** The result of free replays of other decisions, and what to do about it. */
   offTape(risk: OffTapeRisk): readonly string[]
 }
 
-/** What can be told before anything is spent; expectations that cannot hold are refused before anything is run. */
+/** What can be seen before anything is spent; expectations that cannot hold are refused before anything is run. */
 function foreseen(request: BlameRequest, tape: Tape, found: FoundRun, recordings: string): Foreseen {
   const { ok, bad, reference, tools = 'tape', isAnyName, repairs = false } = request
   const expectations = [

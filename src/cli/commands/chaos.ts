@@ -48,7 +48,7 @@ function readOptions(given: CommandInput): ChaosTaskOptions {
   const schedule = given.value('schedule')
   const arbitrary = given.value('arbitrary')
   const faults = listOf(given, 'faults') ?? defaultFaults
-  // A name that is not known is told before anything is started.
+  // A name that is not known is reported before anything is started.
   kindsNamed(faults)
   if (path !== undefined && (seed === undefined || !/^[\d:]+$/.test(path)))
     throw badValue(chaosCommand, 'path', path, 'numbers between colons, beside --seed')

@@ -50,7 +50,7 @@ function print(checked: number, shared: readonly string[], findings: readonly Ch
   else screen.line(`${files}, ${errors.length} issue${errors.length === 1 ? '' : 's'} to fix`)
 }
 
-/** A tape nobody can replay weighs more than anything else that was found. */
+/** A tape that cannot be replayed weighs more than anything else that was found. */
 function exitOf(findings: readonly CheckFinding[]): number {
   const errors = findings.filter(({ level }) => level === 'error')
   if (errors.some(({ code }) => /^HARVEST_(?:TAPE_(?!OBSOLETE)|PROMOTE_)/.test(code))) return exit.tape

@@ -62,7 +62,10 @@ async function play(
   })
 }
 
-/** As a shell runs it, without the search of npx for what is installed here. Ends with the command, whatever it started. */
+/**
+ * As a shell runs it, without the search of npx for what is installed here. Ends with the command, no matter what it
+ * started.
+ */
 function runLine(
   command: string,
   bins: readonly string[],

@@ -109,7 +109,7 @@ function needsLive(answer: FixAnswer, tapeFile: string, kase: Case, given: Comma
   return exit.divergence
 }
 
-/** The tool that the fixed agent calls otherwise first, unless somebody answers it. */
+/** The tool that the fixed agent calls otherwise first, unless someone answers it. */
 function changedTool({ keep }: FixAnswer, tapeFile: string, given: CommandInput): string | undefined {
   const step = stepsOf(readTape(tapeFile))[keep]
   const isAnswered = given.has('tools') || given.has('reference')

@@ -90,7 +90,7 @@ async function fork(parent: Parent, given: CommandInput, screen: Screen): Promis
     printAsk(parent, ask, changes, screen)
     printBranches(branches, sum, graded, screen, { differs: data.differs, beside })
     const isOffTape = branches.some(({ problems }) => problems.some(({ code }) => code === 'HARVEST_NOT_RECORDED'))
-    // Nobody recorded what a tool answers to a call that nobody made.
+    // No tape holds what a tool answers to a call that was not made.
     const isNewCall = given.values('decide').length > 0
     if (isOffTape && !given.has('live') && isNewCall)
       screen.line(
@@ -150,7 +150,7 @@ async function critical(parent: Parent, given: CommandInput, screen: Screen): Pr
     const { spent } = together(told)
     const areToolsReal = tail.from === 'live' && tail.tools === 'live'
     if (spent.modelCalls > 0) screen.line(describeSpent(spent, areToolsReal ? 'for real' : 'from the tape'))
-    // Another decision asks for another call: nobody recorded what a tool answers to it.
+    // Another decision asks for another call: no tape holds what a tool answers to it.
     if (decisions.some(({ tried }) => tried.some(({ because }) => because === 'HARVEST_NOT_RECORDED')) && !areToolsReal)
       screen.line(
         `→ to judge those that leave the tape, with models asked and tools run for real, side effects and all: ${typedAgain({ live: true, tools: 'live', tail: undefined })}`,

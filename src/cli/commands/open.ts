@@ -47,7 +47,7 @@ export const openCommand: Command = {
 
 /**
  * Opens a page in the browser of the system. Arguments of a process are seen by every user: the program gets the name of a
- * file that nobody else can read, and the address in it is good for once.
+ * file that no other user can read, and the address in it is good for once.
  *
  * @returns removes the file
  */

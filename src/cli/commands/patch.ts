@@ -60,7 +60,7 @@ function jsonOrText(word: string): Json {
   try {
     return JSON.parse(word) as Json
   } catch {
-    // Nobody quotes a word in a shell twice: what is no JSON is meant as text.
+    // A word is rarely quoted twice in a shell: what is not JSON is meant as text.
     return word
   }
 }

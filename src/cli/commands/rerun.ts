@@ -35,7 +35,7 @@ import {
 import { usage } from '../parse.ts'
 import { neutralLines, type Screen, table } from '../../report/output.ts'
 
-/** Asks the models of cases anew, several times, and says how often the agent still does what the case wants. */
+/** Asks the models of cases again, several times, and says how often the agent still does what the case wants. */
 export const rerunCommand: Command = {
   ...rerunSpec,
   async run(given, screen) {
@@ -138,7 +138,7 @@ function rateOf({ case: { id, expect } }: Loaded, ended: readonly JobOutcome[]):
   const isPass = (run: JobOutcome): boolean => {
     if (!HarvestError.is(run) && run.grade !== undefined) return run.grade.grade === 'ok'
     if (HarvestError.is(run) || codesOf(run).length > 0) return false
-    // A known-bad run that now throws, as without its key, is not known to be mended.
+    // A known-bad run that now throws, as without its key, is not known to be fixed.
     if (expect === 'fail' && run.outcome.status === 'threw') return false
     return (run.verdict?.isGreen === true) === (expect === 'pass')
   }
@@ -174,7 +174,7 @@ function countsOf(names: readonly VerdictName[]): PassRate['verdicts'] {
   return { same: count('same'), different: count('different'), unproven: count('unproven') }
 }
 
-/** What nobody paid for, or nobody can grade, is not judged; what went off its tape is, as not passed. */
+/** What was not paid for, or cannot be graded, is not judged; what went off its tape is, as not passed. */
 function isNotRun(run: JobOutcome): boolean {
   if (HarvestError.is(run)) return true
   const codes = codesOf(run)

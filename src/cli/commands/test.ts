@@ -27,7 +27,7 @@ export const testCommand: Command = {
   },
 }
 
-/** The answer of Vitest alone on stdout; whatever else it prints goes to stderr. */
+/** The answer of Vitest alone on stdout; all else it prints goes to stderr. */
 async function reported(words: readonly string[], screen: Screen, before: readonly string[]): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'harvest-test-'))
   const file = join(folder, 'report.json')

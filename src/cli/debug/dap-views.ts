@@ -3,7 +3,7 @@ import { neutralLine } from '../../errors/index.ts'
 
 export type DapArguments = Readonly<Record<string, unknown>>
 
-/** Frames an editor is told at most. */
+/** Frames that are sent to an editor at most. */
 const mostFrames = 50
 
 /** The step we are at and the model steps before it, the newest first. */

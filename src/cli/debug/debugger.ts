@@ -32,7 +32,7 @@ const outside = commandNames.filter((name) => debugCommands[name]?.inCode !== tr
 /** An answer, or the error in its place. */
 export type Answered = Answer | { readonly error: HarvestError }
 
-/** Does the commands of lines that somebody types or that stand in a script. */
+/** Does the commands of lines that someone types or that stand in a script. */
 export class Debugger {
   readonly context: DebugContext
   #lastMove: string | undefined

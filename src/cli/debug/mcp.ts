@@ -153,7 +153,7 @@ function parse(line: string): { readonly id?: Json; readonly method?: Json; read
     const value = JSON.parse(line) as Json
     return isMap(value) ? value : undefined
   } catch {
-    // The caller is told that it is none.
+    // The caller learns that it is not one.
     return undefined
   }
 }

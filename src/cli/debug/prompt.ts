@@ -6,7 +6,7 @@ import type { Debugger } from './debugger.ts'
 import { printAnswer } from './script.ts'
 import { commandsIn } from './words.ts'
 
-/** Reads commands at a terminal until somebody leaves: history, completion, Ctrl-C clears the line. */
+/** Reads commands at a terminal until someone leaves: history, completion, Ctrl-C clears the line. */
 export async function runPrompt(prompt: Debugger, screen: Screen, recordings: string): Promise<void> {
   const failed = Promise.withResolvers<never>()
   // What is typed while a command runs waits for it: each one starts where the one before it ended.

@@ -2,7 +2,7 @@ import type { CodeSession, DebugSession } from '../../debug/index.ts'
 import type { CommandInput } from '../command.ts'
 import type { FoundRun } from '../find.ts'
 
-/** What a command of the debugger came to: text for people, data for programs. */
+/** The result of a command of the debugger: text for people, data for programs. */
 export interface Answer {
   readonly lines: readonly string[]
   readonly data: unknown

@@ -97,7 +97,7 @@ const short: Readonly<Record<string, string>> = {
   '?': 'help',
 }
 
-/** The command somebody meant: its name, its short form, or a beginning that fits one name alone, of those that are `likely`. */
+/** The command someone meant: its name, its short form, or a beginning that fits one name alone, of those that are `likely`. */
 export function commandNamed(word: string, names: readonly string[], likely: readonly string[] = names): string {
   const lower = word.toLowerCase().replaceAll('-', '_')
   const known =

@@ -22,9 +22,10 @@ const mostTexts = 2
 
 /**
  * Other ways the model decisions of a run could have gone: tool calls left out, other tools of those offered, other arguments
- * and texts of those the run knows, what the donor's model decided there, and, live, whatever the model says when it is asked again.
+ * and texts of those the run knows, what the reference run's model decided there, and, live, no matter what the model
+ * says when it is asked again.
  *
- * @param times - how often a step is drawn anew when the tail is live
+ * @param times - how often a step is resampled when the tail is live
  */
 export function alternativesOf(
   tape: Tape,

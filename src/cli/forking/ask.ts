@@ -74,7 +74,7 @@ function readStep(given: CommandInput, tape: Tape, command: CommandSpec): number
   })
 }
 
-/** A step that gets another answer is kept; one that is drawn anew is not. */
+/** A step that gets another answer is kept; one that is resampled is not. */
 function keepOf(changes: readonly ChangeRequest[], step: number | undefined, tape: Tape, command: CommandSpec): number {
   const marks = changes.flatMap((change) => ('mark' in change ? [stepsBefore(change.mark, tape)] : []))
   if (changes.some((change) => 'step' in change)) return step ?? 0

@@ -43,7 +43,7 @@ export function apart<T>(
   }
 }
 
-/** What the controls came to, beside the branches. */
+/** How the controls ended, beside the branches. */
 export function tellBeside(sum: Together, controls: readonly BranchSummary[]): Beside | undefined {
   if (controls.length === 0) return undefined
   const { forks, judged, asRecorded, interval, grades, spent } = together(controls)

@@ -17,7 +17,7 @@ export interface BranchSummary {
   readonly fork?: FinishedFork
   /** Absent: the run cannot be judged. */
   readonly compared?: BranchComparison
-  /** Absent: it cannot be judged, or nobody says what a good run is. */
+  /** Absent: it cannot be judged, or it is unknown what a good run is. */
   readonly grade?: Grade
   /** Why it cannot be judged, the first reason first. */
   readonly problems: readonly SerializedError[]
@@ -37,13 +37,13 @@ export interface Together {
   readonly distinct: number
   /** Wilson score interval at 95 %, for display; absent where all are one run, or nothing was judged. */
   readonly interval?: Interval
-  /** How many were given each grade; absent when nobody says what a good run is. */
+  /** How many were given each grade; absent when it is unknown what a good run is. */
   readonly grades?: Readonly<Partial<Record<Grade, number>>>
   /** Of the forks that were made now. */
   readonly spent: Spent
 }
 
-/** Compares forks with the unchanged run, and grades them when somebody says what a good run is. */
+/** Compares forks with the unchanged run, and grades them when someone says what a good run is. */
 export async function tellBranches(
   parent: Tape,
   { control, made }: MadeForks,
@@ -99,7 +99,7 @@ export function together(branches: readonly BranchSummary[]): Together {
     judged: judged.length,
     asRecorded,
     distinct,
-    // Copies of one run are one observation: an interval over them would claim what nobody saw.
+    // Copies of one run are one observation: an interval over them would claim what was not seen.
     ...(distinct > 1 && asRecorded !== null ? { interval: wilson(asRecorded, judged.length) } : {}),
     ...(judged.some(({ grade }) => grade !== undefined) ? { grades: countGrades(judged) } : {}),
     spent: sumSpent(branches.flatMap(({ fork, isReused }) => (fork === undefined || isReused ? [] : [fork.spent]))),

@@ -10,12 +10,12 @@ import { controlLine } from './control.ts'
 import type { Grader } from './grading.ts'
 import { differenceText } from './print.ts'
 
-/** A decision of a model and what its alternatives came to. */
+/** A decision of a model and the result of its alternatives. */
 export interface DecisionReport {
   readonly step: number
   readonly decided: string
   /**
-   * `critical`: an alternative gets another grade, or, where nobody grades, ends otherwise. `same`: none of those judged
+   * `critical`: an alternative gets another grade, or, without an oracle, ends otherwise. `same`: none of those judged
    * does. `unknown`: none could be judged, or live runs end otherwise there without any change as well.
    */
   readonly verdict: 'critical' | 'same' | 'unknown'
@@ -127,7 +127,7 @@ function outcomeOf(instead: string, branch: BranchSummary | undefined): Decision
   return { instead, outcome, because, ...(grade === undefined ? {} : { grade }) }
 }
 
-/** Prints the decisions, the alternatives of each, and what nobody tried. */
+/** Prints the decisions, the alternatives of each, and what was not tried. */
 export function printDecisions(
   decisions: readonly DecisionReport[],
   {

@@ -26,7 +26,7 @@ export interface Grader {
 
 /**
  * The grader of a command: by `--ok` and `--bad`, or else by the case. The function a case names as its `oracle` is run in
- * the project's own Vitest, once before anything is forked: a name that leads nowhere is told before it costs anything.
+ * the project's own Vitest, once before anything is forked: a name that leads nowhere is reported before it costs anything.
  *
  * @returns `undefined` when neither says what a good run is
  * @throws HarvestError `HARVEST_ORACLE_…`

@@ -46,7 +46,7 @@ export interface MadeFork {
 export interface MakeOptions extends Pick<JobsOptions, 'parallel' | 'limits'> {
   /** Milliseconds one fork may take. Default: as for cases. */
   readonly timeoutMs?: number
-  /** Runs all of them anew. */
+  /** Runs all of them again. */
   readonly isFresh: boolean
   /** So many that follow one another are made in one session, or reused together. Default 1. */
   readonly together?: number
@@ -63,7 +63,7 @@ export interface MadeForks {
  * Makes forks in the project's own Vitest, started once for all of them; those that were made before, by the same code,
  * are taken from where they are kept. Before them the run is replayed unchanged, for what code alone does is no effect.
  *
- * What ends is kept at once, so a command that was interrupted goes on where it was. Without git nobody can say that the
+ * What ends is kept at once, so a command that was interrupted goes on where it was. Without git it is unknown whether the
  * code is the same, and nothing is kept.
  *
  * @throws HarvestError what keeps all of them from beginning, such as `HARVEST_AGENT_UNKNOWN` and `HARVEST_CONTROL`
@@ -106,7 +106,7 @@ export async function makeForks(
     return { request, fork, isReused: earlier !== undefined, ...(key === undefined ? {} : { key }) }
   })
   const [refused] = made.flatMap(({ fork }) => (HarvestError.is(fork) && exitCodeOf(fork) === exit.usage ? [fork] : []))
-  // No run is to be told of when none could begin, as with an agent that nobody knows.
+  // There is no run to report when none could begin, as with an unknown agent.
   if (refused !== undefined && made.every(({ fork }) => HarvestError.is(fork))) throw refused
   return { control: controlRun(answer.control, tape), made }
 }
@@ -168,6 +168,6 @@ async function keysOf(parent: Parent, agent: string, requests: readonly ForkRequ
 
 function digestOf(tail: Extract<TailRequest, { readonly file: string }>): string {
   if (tail.from === 'reference') return readTape(tail.file).digest
-  // A script that is not there is told by the process that loads it.
+  // A script that is not there is reported by the process that loads it.
   return existsSync(tail.file) ? createHash('sha256').update(readFileSync(tail.file)).digest('base64url') : ''
 }

@@ -12,9 +12,9 @@ import { chanceBetween, isShown } from './beside.ts'
 
 /** What became of the outcome of the unchanged run. */
 export interface PatchAnswer {
-  /** `null`: nobody can tell. */
+  /** `null`: unknown. */
   readonly survives: boolean | null
-  /** Why nobody can tell, or what came instead. */
+  /** Why that is unknown, or what came instead. */
   readonly because: string
   readonly outcome?: FinishedJob['outcome']
   readonly trace?: readonly Json[]
@@ -49,7 +49,7 @@ export function requireControl(run: JobOutcome | undefined): PatchControl {
   return { ...run, control }
 }
 
-/** What a replay with the change came to, beside the one without. */
+/** The result of a replay with the change, beside the one without. */
 export function replayed(run: JobOutcome | undefined, unchanged: PatchControl): PatchAnswer {
   if (run === undefined || HarvestError.is(run)) throw run ?? new TypeError('the job has no answer')
   // Steps it no longer asks for leave nothing open: it had an answer to all that it asked.
@@ -99,7 +99,7 @@ function describeEnd({ outcome: { status, value } }: FinishedJob): string {
   return describeOutcome(status === 'returned' ? { status, value } : { status, error: value })
 }
 
-/** What live runs came to, with the change and, sampled alternately, without. */
+/** How live runs ended, with the change and, sampled alternately, without. */
 export function live(
   changed: readonly JobOutcome[],
   controls: readonly JobOutcome[],

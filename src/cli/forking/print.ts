@@ -69,7 +69,7 @@ function fileName(file: string): string {
   return neutralLine(here(file), 120)
 }
 
-/** One row per fork, then what they came to. */
+/** One row per fork, then how they ended. */
 export function printBranches(
   branches: readonly BranchSummary[],
   sum: Together,

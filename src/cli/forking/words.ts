@@ -10,12 +10,12 @@ export function jsonOrText(word: string): Json {
   try {
     return JSON.parse(word) as Json
   } catch {
-    // Nobody quotes a word in a shell twice: what is no JSON is meant as text.
+    // A word is rarely quoted twice in a shell: what is not JSON is meant as text.
     return word
   }
 }
 
-/** JSON, or a text without quotes; what begins as JSON and is none is a mistake of the one who typed it. */
+/** JSON, or a text without quotes; what begins as JSON and is invalid is a typo. */
 export function readJson(word: string, option: string, command: CommandSpec): Json {
   const value = jsonOrText(word)
   if (value !== word || !/^\s*[[{"]/.test(word)) return value

@@ -18,7 +18,7 @@ export function redactIn(file: string, refuse: (problem: string) => Error): Reda
     return rulesOfTape(tape)
   }
   const options = rulesOfData(recordedRules(valueIn(file, refuse), refuse))
-  // What cannot work is told before a file is read.
+  // What cannot work is reported before a file is read.
   createRedactor(options)
   return options
 }

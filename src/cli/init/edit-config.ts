@@ -41,7 +41,7 @@ function unclear(why: string): ConfigEdit {
   return { kind: 'unclear', why }
 }
 
-/** Index of the brace that begins the config, or why there is none. */
+/** Index of the brace that begins the config, or why there is no such brace. */
 function configObject(tokens: readonly Token[]): number | string {
   const calls = tokens.flatMap((token, at) => (isCall(tokens, at, 'defineConfig') ? [at] : []))
   const merge = tokens.findIndex((_, at) => isCall(tokens, at, 'mergeConfig'))
@@ -132,7 +132,7 @@ function isCall(tokens: readonly Token[], at: number, name: string): boolean {
   )
 }
 
-/** A place in the list of plugins, or in front of everything else; or why there is none. */
+/** A place in the list of plugins, or in front of everything else; or why there is no such place. */
 function insertPlugin(source: string, tokens: readonly Token[], open: number, call: string): Insertion | string {
   const close = closing(tokens, open)
   let hasSpread = false

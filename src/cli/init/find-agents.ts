@@ -8,7 +8,7 @@ export interface FoundAgent {
   readonly name: string
   /** `./src/refund-agent.ts#refundAgent`. */
   readonly entry: string
-  /** What it was told by. */
+  /** How it was recognised. */
   readonly why: string
 }
 
@@ -56,7 +56,7 @@ export function exportsOf(source: string): readonly string[] {
 }
 
 function agentsIn(file: string, source: string): readonly FoundAgent[] {
-  // Most files are told by a look: taking them all apart would take seconds.
+  // Most files are recognised at a glance: taking them all apart would take seconds.
   if (!source.includes('export') || !source.includes('async')) return []
   const tokens = tokensOf(source)
   if (tokens === undefined) return []
@@ -113,7 +113,7 @@ function asyncExports(tokens: readonly Token[]): readonly string[] {
   })
 }
 
-/** `refundAgent` → `refund`; a name that says nothing is told by its file. */
+/** `refundAgent` → `refund`; in the place of a general name stands that of the file. */
 function keyOf(name: string, file: string): string {
   const said = /^(?:default|agent|run|main|handle|handler)$/i.test(name) ? stem(file) : name
   const words = said.replace(/([a-z0-9])([A-Z])/g, '$1-$2').toLowerCase()

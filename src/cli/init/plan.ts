@@ -30,7 +30,7 @@ export interface Plan {
 /**
  * Looks at a project and says what is missing; writes nothing.
  *
- * @param named - agents told by hand, as `refund=./src/refund.ts#refundAgent`; with one, none are looked for
+ * @param named - agents named by hand, as `refund=./src/refund.ts#refundAgent`; with one, none are looked for
  * @throws HarvestError `HARVEST_INIT_CONFIG` when the config cannot be changed safely, with the lines to paste;
  * `HARVEST_INIT_AGENT` when no agent is found, or one that was named is not there
  */

@@ -102,7 +102,7 @@ function sinceLines({ pins: { commit = '' }, standing }: PinnedCase, since: Sinc
   return more > 0 ? [...lines, `… and ${counted(more, 'commit')} before`] : lines
 }
 
-/** Recorder and Node are the same for nearly all: told once per pair. */
+/** Recorder and Node are the same for nearly all: reported once per pair. */
 function printMakers(judged: Judged, screen: Screen): void {
   screen.line()
   for (const [maker, list] of Map.groupBy(judged, makerOf))

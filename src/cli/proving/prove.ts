@@ -15,7 +15,7 @@ import { runTasks } from '../../jobs/run.ts'
 import type { Screen } from '../../report/output.ts'
 import { type ProveWords, readProveWords } from './words.ts'
 
-/** A case with a question that nobody accepted and nothing proves. */
+/** A case with a question that was not accepted and nothing proves. */
 interface Unproven {
   /** `golden/refund-100x`. */
   readonly name: string
@@ -40,7 +40,7 @@ export interface ProvenCase {
 /**
  * Asks the models the changed questions of unproven cases, and writes into the cases what that proves.
  *
- * @throws HarvestError `HARVEST_PROVE_REFUSED` where nobody said yes
+ * @throws HarvestError `HARVEST_PROVE_REFUSED` without a yes
  */
 export async function proveCases(rest: readonly string[], screen: Screen): Promise<number> {
   const words = readProveWords(rest)

@@ -9,7 +9,7 @@ export interface ProveWords {
   /** US dollars; absent where tokens are limited instead. */
   readonly costUsd?: number
   readonly tokens?: number
-  /** Nobody needs to be asked. */
+  /** No one needs to be asked. */
   readonly isYes: boolean
   readonly isJson: boolean
   readonly parallel: number

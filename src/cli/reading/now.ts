@@ -39,7 +39,7 @@ const states = {
   unproven: 'does as on the tape, but was asked something else: unproven',
 } as const
 
-// Nobody reads more of them, and `--json` has all.
+// More of them are not read, and `--json` has all.
 const shownDrift = 10
 
 /** Prints what a replay does now: drift by class and place, and what went wrong. */

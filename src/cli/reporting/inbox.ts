@@ -17,7 +17,7 @@ const filters = filterOptions
 /** What is asked of the inbox: names and values, as an address has them. */
 export type Asked = readonly (readonly [name: string, value: string])[]
 
-/** The filters in the address of a page; what is none is left out. */
+/** The filters in the address of a page; what is not one is left out. */
 export function askedIn(query: URLSearchParams): Asked {
   const names = new Set(filters.map(({ name }) => name))
   return [...query].filter(([name, value]) => names.has(name) && value !== '')

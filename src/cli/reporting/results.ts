@@ -23,7 +23,7 @@ export interface VitestRun {
  * Reads reports of Vitest's `json` reporter: a passing run leaves no other trace.
  *
  * @returns the oldest first
- * @throws HarvestError `HARVEST_CLI_ARGUMENT` when a file is none
+ * @throws HarvestError `HARVEST_CLI_ARGUMENT` when a file is not one
  */
 export function readResults(files: readonly string[]): readonly VitestRun[] {
   return files.map(readRun).sort((one, other) => one.startedAt - other.startedAt)

@@ -3,7 +3,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { HarvestError, neutral } from '../../errors/index.ts'
 
-/** A page by the rest of its path, without the secret, and its query; `undefined`: there is none. Pages are made when they are asked for. */
+/**
+ * A page by the rest of its path, without the secret, and its query; `undefined`: no such page. Pages are made when they
+ * are asked for.
+ */
 export type Pages = (path: string, query: URLSearchParams) => string | undefined | Promise<string | undefined>
 
 export interface ServedPages {
@@ -20,7 +23,7 @@ export interface ServedPages {
 }
 
 /**
- * Serves pages on 127.0.0.1 to whoever has the link, and to nobody else on this machine or in this browser. Reads only.
+ * Serves pages on 127.0.0.1 to whoever has the link, and to no one else on this machine or in this browser. Reads only.
  *
  * The secret is a part of every path. A cookie would be sent to every other server of 127.0.0.1: cookies know no ports.
  *
