@@ -5,10 +5,10 @@ import type { ForkSource, Position } from './types.ts'
 import type { BlameVerdict } from './verdict.ts'
 
 /**
- * The positions of a run at which something is drawn anew at all, as a run of its own.
+ * The positions of a run at which something is resampled at all, as a run of its own.
  *
  * A tool answered from the tape answers alike whether it is kept or not: forks that keep it and forks that stop before it
- * are the same experiment. Told apart, the same thing would be measured twice, and by chance come out twice differently.
+ * are the same experiment. Distinguished, the same thing would be measured twice, and by chance come out twice differently.
  */
 export interface Arms {
   readonly source: ForkSource
@@ -17,12 +17,12 @@ export interface Arms {
   at(position: number): number
   /** The verdict, in positions of the whole run. */
   placed(verdict: BlameVerdict): BlameVerdict
-  /** One tally per position of the whole run; those where nothing is drawn anew have no forks. */
+  /** One tally per position of the whole run; those where nothing is resampled have no forks. */
   spread(curve: readonly Tally[]): readonly Tally[]
 }
 
 /**
- * The number of kept positions that stands for this one: the next position that is drawn anew, or all of them, which is the
+ * The number of kept positions that stands for this one: the next position that is resampled, or all of them, which is the
  * recorded run.
  */
 export function armOf({ positions }: Pick<ForkSource, 'positions'>, keep: number): number {

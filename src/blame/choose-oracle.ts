@@ -18,7 +18,7 @@ export interface OracleOptions {
 /**
  * What runs are graded by: the function, or else what was expected, or else what the case says of good and bad runs, or
  * else its outcome or baseline. Without any of them a run that threw
- * is blamed for throwing; of one that returned nobody says what is wrong about it.
+ * is blamed for throwing; of one that returned it is unknown what is wrong about it.
  *
  * @throws HarvestError `HARVEST_ORACLE_MISSING`, `HARVEST_ORACLE_CONFLICT`, and those of {@link parseExpectation}
  */

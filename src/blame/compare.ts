@@ -30,7 +30,7 @@ type Run = Pick<Tape, 'events' | 'close'>
  * Compares branches with the run they part from: outcome, tool calls, first step that differs. Times, ids, and the
  * order of steps that do not wait for each other are no difference; of a model what it decided counts, not the bytes.
  *
- * @param changed - 1-based numbers of steps somebody gave another answer: that they answer otherwise is no finding
+ * @param changed - 1-based numbers of steps someone gave another answer: that they answer otherwise is no finding
  */
 export function compareBranches(
   parent: Run,

@@ -8,7 +8,7 @@ import { type PairCounts, pairEvidence } from '../stats/pair-evidence.ts'
 import type { Commitment, Member, NeverRecoverable } from './verdict.ts'
 
 /**
- * Tests one position with fresh pairs of forks: drawn anew, and kept. It is confirmed when the evidence that the rates
+ * Tests one position with fresh pairs of forks: resampled, and kept. It is confirmed when the evidence that the rates
  * differ by more than half of the minimum effect reaches 1/alpha, and they were seen to differ by at least tau.
  *
  * Evidence of any difference at all would not do: where what a run can become gets less in many small steps, each of them
@@ -151,7 +151,7 @@ function pairsLeft({ wins, losses, ties }: PairCounts, margin: number, alpha: nu
 }
 
 /**
- * Tests that no position decided: forks that draw everything anew, until their rate of ending well is certainly below tau.
+ * Tests that no position decided: forks that resample everything, until their rate of ending well is certainly below tau.
  *
  * All forks of that kind count, the first ones too: a confidence sequence may be looked at any time.
  */
@@ -191,7 +191,7 @@ function failuresNeeded(ok: number, graded: number, tau: number, alpha: number):
   return more
 }
 
-/** The steps of a confirmed block, each drawn anew alone against the block kept; the error of one test is shared among them. */
+/** The steps of a confirmed block, each resampled alone against the block kept; the error of one test is shared among them. */
 export async function confirmMembers(inquiry: Inquiry, position: number): Promise<Member[] | undefined> {
   const { source } = inquiry
   const place = source.positions[position]

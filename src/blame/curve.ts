@@ -1,14 +1,14 @@
 import { isHopeless, isTooLittle } from './lost-forks.ts'
 import type { ForkDraw, Grade } from './types.ts'
 
-/** What forks of one kind came to. */
+/** How forks of one kind ended. */
 export interface Tally {
   readonly ok: number
   /** Ended badly, crashed or ran out of time. */
   readonly failed: number
   /** Left their tape before they were free to: nothing can be said of them. */
   readonly undefined: number
-  /** Nobody can say how they ended. */
+  /** It is unknown how they ended. */
   readonly ungraded: number
   /** Different texts of what happened behind the kept steps: the number of forks that are really different runs. */
   readonly distinct: number
@@ -53,7 +53,7 @@ export class Counter implements Tally {
     return this.ok + this.failed
   }
 
-  /** Forks that told nothing. */
+  /** Forks without a grade. */
   get lost(): number {
     return this.undefined + this.ungraded
   }
@@ -69,7 +69,7 @@ export class Counter implements Tally {
 }
 
 /**
- * The recoverability curve: for every number of kept positions, what the forks came to that drew the rest anew.
+ * The recoverability curve: for every number of kept positions, the result of the forks that resampled the rest.
  *
  * Keeping all of them is the recorded run, so the curve ends with its outcome, exactly.
  */
@@ -123,7 +123,7 @@ export interface Undecidable {
   readonly forks: number
   /** Forks that left their tape before they were free to. */
   readonly undefined: number
-  /** Forks that nobody can grade. */
+  /** Forks that cannot be graded. */
   readonly ungraded: number
   /** The numbers of kept positions at which that happened. */
   readonly positions: readonly number[]

@@ -25,9 +25,9 @@ export const glances = 5
 /**
  * Looks for the earlier causes of a run that several decisions had to spoil together.
  *
- * The curve falls at the last of them alone, for whoever draws an earlier one anew draws that one anew, too. So that one is
- * held as recorded, and what lies before it is asked the same question again: kept, it fails; drawn anew, does it end well?
- * What was found is held as well, and so on. Where no fork ends well with everything before drawn anew, nothing earlier was
+ * The curve falls at the last of them alone, for whoever resamples an earlier one resamples that one, too. So that one is
+ * held as recorded, and what lies before it is asked the same question again: kept, it fails; resampled, does it end well?
+ * What was found is held as well, and so on. Where no fork ends well with everything before resampled, nothing earlier was
  * necessary, and a few forks show it.
  *
  * @param found - the verdict, and the error that is left of all that may be wrong in one run
@@ -59,7 +59,7 @@ export async function blameEarlier(
   }
 }
 
-/** The run up to a position. Behind it something is drawn anew even where all of these are kept. */
+/** The run up to a position. Behind it something is resampled even where all of these are kept. */
 function sourceBefore({ splits: _splits, ...source }: ForkSource, end: number): ForkSource {
   return { ...source, positions: source.positions.slice(0, end), drawsLast: true }
 }

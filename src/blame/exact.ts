@@ -4,14 +4,14 @@ import type { ForkDraw } from './types.ts'
 import type { Commitment, Member, BlameVerdict } from './verdict.ts'
 
 /**
- * Finds the last position at which a run with a deterministic tail was lost: the last one where the fork that draws it anew
+ * Finds the last position at which a run with a deterministic tail was lost: the last one where the fork that resamples it
  * ends well and the fork that keeps it fails. Exact: no interval.
  *
  * Bisection, in at most ⌈log₂ n⌉ + 4 forks while no recovery is seen. A run may recover and fail again; forks that are left of that number look
- * for it behind the position found, and `sweep` looks everywhere. Each recovery seen is bisected anew, and the verdict says
+ * for it behind the position found, and `sweep` looks everywhere. Each recovery seen is bisected again, and the verdict says
  * how many positions were not looked at.
  *
- * Only for tails that a script answers: of a model nobody knows that, however often it answered alike.
+ * Only for tails that a script answers: a model may answer otherwise, however often it answered alike.
  */
 export async function blameExactly(inquiry: Inquiry): Promise<BlameVerdict> {
   const { source } = inquiry
@@ -163,7 +163,7 @@ class Seen {
   }
 }
 
-/** The steps of a block, one fork each that draws only this one anew. */
+/** The steps of a block, one fork each that resamples only this one. */
 async function membersOf(inquiry: Inquiry, position: number): Promise<{ readonly members?: Member[] }> {
   const { forkBudget, source } = inquiry
   const place = source.positions[position]

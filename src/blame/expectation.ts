@@ -34,12 +34,12 @@ export type Expectation =
       readonly text: string
       readonly option: string
       readonly rule: CompiledRule
-      /** Whether it is true of a run that came to its end. */
+      /** Whether it is true of a run that ended. */
       holds(run: readonly RunPosition[]): boolean
     }
 
 /**
- * Reads an expectation as somebody types it.
+ * Reads an expectation as someone types it.
  *
  * - `refunded=25`, `order.items[0].price=10`: the value there, by structure (as `outcome:` of a case: maps may hold more,
  *   `*` is anything); a value is JSON, or else text. `.` in place of a path is the value itself
@@ -48,7 +48,7 @@ export type Expectation =
  * - `at most 1 refund()`, `refund(amount > 100)`, `model says "sorry"`: a rule, true of the run
  *
  * @param option - what to call it in the error, such as `--ok`
- * @throws HarvestError `HARVEST_ORACLE_EXPECTATION` when it is none of them
+ * @throws HarvestError `HARVEST_ORACLE_EXPECTATION` when it is not one of them
  */
 export function parseExpectation(text: string, option: string): Expectation {
   const rule = ruleIn(text)
@@ -163,7 +163,7 @@ function jsonOrText(word: string): Json {
   try {
     return JSON.parse(word) as Json
   } catch {
-    // Nobody quotes a word in a shell twice: what is no JSON is meant as text.
+    // A word is rarely quoted twice in a shell: what is not JSON is meant as text.
     return word
   }
 }

@@ -13,24 +13,24 @@ import type { Commitment, Undecided, BlameVerdict } from './verdict.ts'
 /** What was found out about a failed run. */
 export interface FailedRunBlame {
   readonly verdict: BlameVerdict
-  /** A script answered what was drawn anew. */
+  /** A script answered what was resampled. */
   readonly isDeterministic: boolean
-  /** For every number of kept positions, from 0: what the forks came to; none where nothing is drawn anew. */
+  /** For every number of kept positions, from 0: the result of the forks; none where nothing is resampled. */
   readonly curve: readonly Tally[]
   /** How often what is asked about the same run from here on may be wrong: what the tests left of delta. */
   readonly deltaLeft: number
 }
 
 /**
- * Finds the position of a failed run at which it was lost: drawn anew, runs end well; kept, they fail.
+ * Finds the position of a failed run at which it was lost: resampled, runs end well; kept, they fail.
  *
  * A posterior over the deciding position says which forks tell most for their price; when it is sure, fresh pairs of forks
  * test the position it names, and only they decide what is claimed. All claims of a run together are false at most delta
  * of the time, for forks that are independent draws of one agent. If the run could still recover behind the position
  * found, the search goes on behind it. With a deterministic tail it is plain bisection, one fork per kind.
  *
- * Positions at which nothing is drawn anew are none of its answers ({@link poolArms}). Without any other the run is the
- * recorded one whatever is drawn, and that no step decided is exact.
+ * Positions at which nothing is resampled are not among its answers ({@link poolArms}). Without any other the run is the
+ * recorded one no matter what is resampled, and that no step decided is exact.
  *
  * @throws HarvestError HARVEST_BLAME_NOT_FAILED when the recorded run did not fail, HARVEST_BLAME_OPTION,
  *   HARVEST_BLAME_NO_STEPS, HARVEST_BLAME_PRICE
@@ -164,7 +164,7 @@ function chooseForks(
 }
 
 /**
- * The square root of what each fork is expected to cost: in dollars, or where nobody knows, in model calls.
+ * The square root of what each fork is expected to cost: in dollars, or where unknown, in model calls.
  *
  * @see Kanarios, Zhang and Ying, Cost Aware Best Arm Identification (2024), for the root
  */

@@ -65,7 +65,7 @@ export interface FixRun {
   readonly isReused: boolean
 }
 
-/** What a fix came to, before anything is written. */
+/** The result of a fix, before anything is written. */
 export interface FixAnswer {
   readonly steps: number
   /** Steps that are answered from the tape. */
@@ -249,7 +249,7 @@ function keyOf({ keep, seed }: ForkPlan, { request, context }: Session, code: st
   return `fix-${createHash('sha256').update(JSON.stringify(said)).digest('base64url').slice(0, 24)}`
 }
 
-/** A run with a problem is no run of the fixed agent, whatever calls it had made by then. */
+/** A run with a problem is no run of the fixed agent, no matter which calls it had made by then. */
 async function graded(fork: FinishedFork, { context, oracle }: Session, isReused: boolean): Promise<FixRun> {
   const { tape, tapeFile } = context
   const [problem] = fork.problems

@@ -48,7 +48,7 @@ export type Arm = Omit<ForkSpec, 'seed'>
 /** Where forks are asked for. */
 export type Forks = Pick<ForkBudget, 'draw' | 'parallel' | 'spent' | 'stopped' | 'isOpenEnded'>
 
-/** Forks that are made where nobody says how many. */
+/** Forks that are made where it is unknown how many. */
 export const mostForks = 400
 
 /**
@@ -118,7 +118,7 @@ export class ForkBudget {
   }
 
   /**
-   * Makes these forks, started in this order, and gives what they came to in this order; `undefined` for those that a
+   * Makes these forks, started in this order, and gives how they ended in this order; `undefined` for those that a
    * limit did not allow.
    *
    * @throws what the source threw, after the tries are used up and the forks under way have ended; HarvestError
@@ -207,7 +207,7 @@ export class ForkBudget {
     const graded = this.#source.gradedRecorded?.()
     if (graded === undefined) return 0
     const { used, toCome } = graded
-    // A cost that nobody knows fits into no limit.
+    // An unknown cost fits into no limit.
     if (used.costUsd === undefined || toCome.costUsd === undefined) return Number.POSITIVE_INFINITY
     return used.costUsd + toCome.costUsd * this.#margin()
   }
@@ -241,7 +241,7 @@ export class ForkBudget {
         // A refusal of ours is meant; trying again would not change it.
         if (HarvestError.is(error) || attempt >= (this.#options.retries ?? 2)) throw error
         this.#retries++
-        // Nobody says what a lost fork used: it counts as what it was expected to.
+        // It is unknown what a lost fork used: it counts as what it was expected to.
         const { costUsd } = this.#source.expect(spec)
         if (costUsd !== undefined) this.#made = { ...this.#made, costUsd: (this.#made.costUsd ?? 0) + costUsd }
       }

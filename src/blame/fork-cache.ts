@@ -16,7 +16,7 @@ export interface ForkQuestion {
   /** What runs are graded by. */
   readonly oracle: string
   readonly tools: 'tape' | 'live'
-  /** Digest of the donor's tape. */
+  /** Digest of the reference run's tape. */
   readonly reference?: string
   /** Digest of the unchanged run of today's code; absent: it is the recorded one. */
   readonly control?: string
@@ -54,7 +54,7 @@ export interface LedgerOptions {
 /**
  * Opens the ledger of a tape: a file of JSON Lines, one fork each, to which every session adds.
  *
- * A fork nobody paid for, or whose model could not be reached, is not written down: asked again it may tell something.
+ * A fork that was not paid for, or whose model could not be reached, is not written down: asked again it may get a grade.
  *
  * @throws HarvestError HARVEST_CROSS_VERSION when forks of this question are there that ran other code, unless they are to
  *   be left alone or to be counted all the same
@@ -99,7 +99,7 @@ function readLedger(file: string): readonly (ForkCacheLine | CacheRestart)[] {
       try {
         return line === '' ? [] : [JSON.parse(line) as ForkCacheLine | CacheRestart]
       } catch {
-        // What it held can be drawn again.
+        // What it held can be sampled again.
         return []
       }
     })
@@ -118,7 +118,7 @@ function makeFolder(folder: string): void {
   writeFileSync(join(folder, '.gitignore'), '*\n')
 }
 
-/** Code nobody knows is not known to be the same. */
+/** Unknown code may be other code. */
 function isSameCode(line: Ran, ran: Ran): boolean {
   return line.code !== undefined && line.code === ran.code
 }

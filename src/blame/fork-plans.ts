@@ -27,9 +27,9 @@ export interface Planner {
 /**
  * Plans the forks of a run.
  *
- * - repaired: with a donor, its answer; without one the step is asked anew
- * - pinned, and the other steps of a block of which only some are drawn anew: as recorded, where the same is asked; what
- *   a model decided there, whatever it is asked at its place
+ * - repaired: with a reference run, its answer; without one the step is asked again
+ * - pinned, and the other steps of a block of which only some are resampled: as recorded, where the same is asked; what
+ *   a model decided there, no matter what it is asked at its place
  */
 export function createPlanner(tape: Tape, options: PlanOptions): Planner {
   const { positions, tools, reference, budget } = options
@@ -85,7 +85,7 @@ export function createPlanner(tape: Tape, options: PlanOptions): Planner {
 }
 
 /**
- * Reads are as recorded in each of them: chance is nobody's layer. Where tools may be asked at all, a call that nobody recorded
+ * Reads are as recorded in each of them: chance is not a layer. Where tools may be asked at all, a call that was not recorded
  * an answer to is made: a run that goes well does other things than the recorded one.
  */
 function planOfLayers(layers: readonly RunLayer[], seed: number, { tools, budget, timing }: PlanOptions): ForkPlan {

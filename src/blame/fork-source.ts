@@ -31,7 +31,7 @@ export interface ForkSourceOptions {
   /** The oracle is known to disagree with itself, and grades by majority. Default false. */
   readonly isFlakyOracle?: boolean
   /**
-   * Counts what models use, and refuses calls nobody pays for any more. It may be opened when the recorded run is graded, and
+   * Counts what models use, and refuses calls that no budget pays for. It may be opened when the recorded run is graded, and
    * known what its grading used.
    */
   readonly budget: Budget | ((grading: GradingUse) => Budget)
@@ -58,19 +58,19 @@ export interface ForkSourceOptions {
 /** Forks of a real run. */
 export interface RealForks extends ForkSource {
   readonly positions: readonly PlacedPosition[]
-  /** What the recorded run comes to under today's code, and why nobody can say. */
+  /** What the recorded run comes to under today's code, or why that is unknown. */
   readonly graded: GradeGiven
   /** The unchanged run, whose beginning forks keep. */
   readonly control: Control
-  /** Who grades asks somebody for it, who may have to be paid. */
+  /** Who grades asks someone for it, who may have to be paid. */
   readonly isPaidToGrade: boolean
-  /** The run with another decision of a model at a position, and no model asked behind it: free. `undefined`: there is none. */
+  /** The run with another decision of a model at a position, and no model asked behind it: free. `undefined`: no such run. */
   tryOther(position: number): Promise<{ readonly result: ForkResult } | undefined>
 }
 
 /**
  * Forks of a recorded run as draws for blame: positions are its steps in causal order, each fork is a run of the real
- * agent whose models are asked for real behind the kept steps, and the oracle says what it came to.
+ * agent whose models are asked for real behind the kept steps, and the oracle grades the result.
  *
  * Before anything is spent the run is replayed once, whole and from its tape.
  *
@@ -191,7 +191,7 @@ class LentKeys {
   }
 }
 
-/** What a donor alone knows an answer to stands behind the steps of the control, too. */
+/** What a reference run alone knows an answer to stands behind the steps of the control, too. */
 function withDonated({ tape, leftOut }: Control, events: Tape['events']): NonNullable<ForkPlan['control']> {
   return { leftOut, tape: { ...tape, events: [...tape.events, ...events] } }
 }
@@ -213,7 +213,10 @@ function decisionOfStep(step: Step | undefined) {
   return step === undefined ? undefined : decisionOf(step)
 }
 
-/** US dollars; 0 for what no model does. Tokens nobody told are estimated from the size of what was said, on the high side. */
+/**
+ * US dollars; 0 for what no model does. Tokens that the provider left out are estimated from the size of what was said, on
+ * the high side.
+ */
 function costOfStep(step: Step, prices: PriceTable): number | undefined {
   const decision = decisionOf(step)
   if (decision === undefined) return 0
@@ -298,7 +301,7 @@ function answeredBy(steps: readonly Step[]): readonly string[] {
   return steps.flatMap((step) => (step.kind === 'exchange' ? (readModelCall(step)?.response?.model ?? []) : []))
 }
 
-/** Times somebody who has to be paid is asked again about the recorded run. */
+/** Times someone who has to be paid is asked again about the recorded run. */
 const paidRegrades = 4
 
 interface Preflight extends Pick<PaidGrade, 'calls'> {

@@ -38,7 +38,7 @@ export const gradeTask: Task = async (asked, { tape, tapeFile, importModule }) =
   return answer as unknown as Json
 }
 
-/** The grade of a fork that came to its end without problems. */
+/** The grade of a fork that ended without problems. */
 export async function gradeFork(
   oracle: Oracle,
   tape: Tape,
@@ -62,7 +62,7 @@ export function gradeEnded(
   return oracle.grade({ tape, outcome, events, problems: [] })
 }
 
-/** The grade of the recorded run; a program's exit cannot be graded, and neither can an outcome that nobody saw. */
+/** The grade of the recorded run; a program's exit cannot be graded, and neither can an outcome that was not seen. */
 export async function gradeRecorded(oracle: Oracle, tape: Tape): Promise<Grade> {
   const outcome = tape.close?.outcome
   if (outcome === undefined || outcome.status === 'exited' || outcome.status === 'unknown') return 'ungraded'

@@ -10,14 +10,14 @@ export interface PaidGrade {
   readonly calls: readonly HeardCall[]
 }
 
-/** Grades a run and hears whom the oracle asks for it. One that runs no code asks nobody. */
+/** Grades a run and hears whom the oracle asks for it. One that runs no code asks no one for it. */
 export async function gradeHeard(oracle: Oracle, run: GradedRun): Promise<PaidGrade> {
   if (!oracle.mayVary) return { given: await oracle.grade(run), calls: [] }
   const { came, calls } = await hearModelCalls(() => oracle.grade(run))
   return { given: came, calls }
 }
 
-/** Counts calls in a budget too. Nobody can be asked whether he pays: they were made. */
+/** Counts calls in a budget too. There is no question whether to pay: they were made. */
 export function spendGrading(budget: Budget, calls: readonly HeardCall[]): void {
   for (const { model, usage, said } of calls) budget.spent(model, usage, said)
 }
@@ -35,7 +35,7 @@ export function useOf(calls: readonly HeardCall[], prices: PriceTable): GradingU
 
 export const noUse: GradingUse = { modelCalls: 0, tokens: 0, costUsd: 0 }
 
-/** What nobody knows the cost of makes the sum unknown. */
+/** A use of unknown cost makes the sum unknown. */
 export function addedUse(a: GradingUse, b: GradingUse): GradingUse {
   const isKnown = a.costUsd !== undefined && b.costUsd !== undefined
   return {

@@ -16,7 +16,7 @@ export const regrades = 10
 export async function requireSteadyGrades(source: Pick<ForkSource, 'recorded' | 'regrade'>): Promise<void> {
   if (source.regrade === undefined) return
   const grades: Grade[] = [source.recorded]
-  // One after the other: a question to somebody else is not asked on when the answer is known.
+  // One after the other: a question to someone else is not asked on when the answer is known.
   while (grades.length < regrades) {
     const grade = await source.regrade()
     if (grade === undefined) return

@@ -7,7 +7,7 @@ import { offeredTools } from './offered-tools.ts'
 
 /** Runs and values that say which names there are. */
 export interface Names {
-  /** The run, and a good one when somebody named it. */
+  /** The run, and a good one when the user named it. */
   readonly tapes: readonly Tape[]
   /** What a case says the agent returns. */
   readonly outcome?: Json

@@ -2,13 +2,13 @@ import type { Arm } from './fork-budget.ts'
 import type { Inquiry } from './settings.ts'
 
 /**
- * Whether the run could still be saved late, although drawn anew from its beginning it fails.
+ * Whether the run could still be saved late, although resampled from its beginning it fails.
  *
  * An agent that errs now and then hardly ever gets through a long run: V₀ is low, rises with every step that is kept, and
  * falls where the run was really lost. So before it is said that no step decided, forks are made that keep nearly all,
  * closer together the nearer they are to the end. Their tails are short, so they cost little.
  *
- * @param note - hears what each fork came to
+ * @param note - hears how each fork ended
  */
 export async function isSavedLate(inquiry: Inquiry, note: (keep: number, isOk: boolean) => void): Promise<boolean> {
   const { curve, forkBudget, tau } = inquiry

@@ -11,7 +11,7 @@ export type Mutant =
   /** Of a model that called tools: the same tools with another argument. */
   | { readonly kind: 'decision'; readonly step: number; readonly decision: Decision }
 
-/** Mutants of one step: enough to be told apart, few enough to be tried. */
+/** Mutants of one step: enough to be distinguished, few enough to be tried. */
 const mostPerStep = 40
 
 /**

@@ -43,7 +43,7 @@ export class MutationArms {
     this.#controls.set(position, control)
   }
 
-  /** Positions at which forks told nothing. */
+  /** Positions at which no fork was graded. */
   get lost(): number[] {
     return this.positions.filter((position) => this.#at(position).undefined > 0)
   }
@@ -106,7 +106,7 @@ export class MutationArms {
   }
 
   /**
-   * The flip-rate of the controls, those nearby above all: what lies behind a position is drawn anew in both, so the rate
+   * The flip-rate of the controls, those nearby above all: what lies behind a position is resampled in both, so the rate
    * changes little from one position to the next.
    */
   #noises(): (position: number) => number {

@@ -47,7 +47,7 @@ export interface Responsible {
   readonly alpha?: number
 }
 
-/** What the mutants of one position came to. */
+/** The result of the mutants of one position. */
 export interface MutatedPosition {
   readonly position: number
   /** Distinct mutants there are. */

@@ -11,7 +11,7 @@ import type { ForkDraw, ForkSource } from './types.ts'
 
 /**
  * Finds the positions whose answers the outcome of a run hangs on: with a mutated answer it flips more often than with
- * the recorded one, the rest drawn anew either way.
+ * the recorded one, the rest resampled either way.
  *
  * The control is measured: a noisy tail flips outcomes by itself, and the earlier the position, the more often. It is
  * looked where flips are likeliest (KL-LUCB with its practical rate, which has no guarantee and needs none here); claims
@@ -225,7 +225,7 @@ function undecidable({ arms, lost }: State, isTooMuch = isHopeless): Undecidable
   return { kind: 'undecidable', forks, undefined: lost.undefined, ungraded: lost.ungraded, positions: arms.lost }
 }
 
-/** Everything as recorded up to the position, which gets a mutated answer; what lies behind is drawn anew. */
+/** Everything as recorded up to the position, which gets a mutated answer; what lies behind is resampled. */
 function mutated(position: number, mutant: number): Arm {
   return { keep: position + 1, mutated: { position, mutant } }
 }

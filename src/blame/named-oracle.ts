@@ -27,7 +27,7 @@ export function parseOracle(text: string): NamedOracle | undefined {
 }
 
 /**
- * The function a case names. A case is data: it names code of the project, and none that somebody installed.
+ * The function a case names. A case is data: it names code of the project, and none that someone installed.
  *
  * @throws HarvestError `HARVEST_ORACLE_OUTSIDE`
  */

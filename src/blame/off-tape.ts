@@ -6,7 +6,7 @@ import type { PlacedPosition } from './positions.ts'
 export interface OffTapeRisk {
   /** Decisions with another argument that were tried, one of each step. */
   readonly tried: number
-  /** 1-based steps whose other decision asks for what is not on the tape, so that nobody could grade the run. */
+  /** 1-based steps whose other decision asks for what is not on the tape, so that the run could not be graded. */
   readonly steps: readonly number[]
 }
 
@@ -14,11 +14,11 @@ export interface OffTapeRisk {
 const mostTried = 6
 
 /**
- * Tries other decisions of the recorded run for free, and says which of them would leave the tape, so that nobody can grade
+ * Tries other decisions of the recorded run for free, and says which of them would leave the tape, so that no oracle can grade
  * the run. A model that is asked again decides like that; each such fork is paid for and counts for nothing.
  *
  * @param mutates - decisions are changed at random, and need not come to a call that is asked for
- * @param tryOther - replays the run with another decision at a position, with models nobody asks
+ * @param tryOther - replays the run with another decision at a position, with no model called
  * @returns `undefined` where no decision could be tried, or where the first call already grades a good run
  */
 export async function offTapeRisk(
@@ -27,7 +27,7 @@ export async function offTapeRisk(
   tryOther: (position: number) => Promise<{ readonly result: ForkResult } | undefined>,
 ): Promise<OffTapeRisk | undefined> {
   const { by } = judging
-  // Calls that were made are made, whatever would have come behind them.
+  // Calls that were made are made, no matter what would have followed.
   if (!mutates && by === 'expectations' && judging.ok.length > 0 && judging.ok.every(({ kind }) => kind === 'call'))
     return undefined
   const steps: number[] = []
@@ -37,7 +37,7 @@ export async function offTapeRisk(
     const other = isExogenous ? undefined : await tryOther(position)
     if (other === undefined) continue
     tried++
-    // What is refused first is a call of a tool or a service; a model that nobody asks is refused for its budget.
+    // What is refused first is a call of a tool or a service; a model that is not to be called is refused for its budget.
     if (other.result.problems[0]?.code === 'HARVEST_NOT_RECORDED') steps.unshift(...own)
   }
   return tried === 0 ? undefined : { tried, steps }

@@ -52,11 +52,11 @@ export interface SideEffect {
   readonly error?: unknown
 }
 
-/** `true` is ok, `false` is bad, `undefined` is ungraded: nobody can say. */
+/** `true` is ok, `false` is bad, `undefined` is ungraded. */
 export type OracleFunction = (run: OracleRun) => OracleAnswer | Promise<OracleAnswer>
 export type OracleAnswer = boolean | undefined | Grade
 
-/** Says what runs came to. */
+/** Says how runs ended. */
 export interface Oracle {
   /** What it goes by, for people and to know it again: `--bad refund(amount: 2500)`. */
   readonly about: string
@@ -67,7 +67,7 @@ export interface Oracle {
 
 export interface GradeGiven {
   readonly grade: Grade
-  /** Why nobody can say, when it is `undefined` or `ungraded`. */
+  /** Why there is no grade, when it is `undefined` or `ungraded`. */
   readonly because?: string
 }
 
@@ -138,7 +138,7 @@ function gradeOfProblems(run: GradedRun, judging: Judging): GradeGiven | undefin
 }
 
 /**
- * Whether another try may tell more: nobody paid for the run, its model could not be reached, or the agent had no key.
+ * Whether another try may give a grade: the run was not paid for, its model could not be reached, or the agent had no key.
  *
  * @param because - of a grade that is `ungraded`
  */
@@ -156,11 +156,11 @@ function reasonOf({ code, facts }: HarvestError): string {
   return `${facts.what}${asked === undefined ? '' : `: ${asked}`} (${code})`
 }
 
-/** Calls that were made are made, whatever would have come behind them. */
+/** Calls that were made are made, no matter what would have followed. */
 function gradeOfCalls({ events }: GradedRun, judging: Judging): Grade | undefined {
   if (judging.by !== 'expectations') return undefined
   const calls = callsOf(events)
-  // A rule is about a run that came to its end: "at most once" is true of all that was cut off early enough.
+  // A rule is about a run that ended: "at most once" is true of all that was cut off early enough.
   const isMade = (one: Expectation): boolean => one.kind === 'call' && one.isAmong(calls)
   if (judging.bad.some(isMade)) return 'bad'
   return judging.ok.length > 0 && judging.ok.every(isMade) ? 'ok' : undefined
@@ -323,7 +323,7 @@ function sideEffectOf({ name, args, result, error }: CallEvent): SideEffect {
 }
 
 /**
- * Refuses a question nobody can answer: what was to be blamed is no failure.
+ * Refuses a question without an answer: what was to be blamed is no failure.
  *
  * @throws HarvestError `HARVEST_ORACLE_OK`, `HARVEST_ORACLE_UNGRADED`
  */

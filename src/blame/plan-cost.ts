@@ -10,7 +10,7 @@ export interface CostPlan {
   readonly likely: ExpectedUse
   /** All that the limits allow. */
   readonly high: ExpectedUse
-  /** Instead of all of these, when what is drawn anew comes out the same each time. */
+  /** Instead of all of these, when what is resampled comes out the same each time. */
   readonly deterministic: ExpectedUse
 }
 

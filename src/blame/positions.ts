@@ -14,12 +14,12 @@ export interface PlacedPosition extends Position {
 }
 
 /**
- * The places at which a run can be drawn anew, in causal order: its steps, where steps that were under way at the same
+ * The places at which a run can be resampled, in causal order: its steps, where steps that were under way at the same
  * time are one place. What happened inside a tool call belongs to it.
  *
  * A step that never got an answer holds nothing up: the agent did not wait for it.
  *
- * @param tools - where tools and services answer from when they are not kept: from the tape, only models are drawn anew.
+ * @param tools - where tools and services answer from when they are not kept: from the tape, only models are resampled.
  *   Default `live`
  */
 export function positionsOf(tape: Tape, tools: 'tape' | 'live' = 'live'): readonly PlacedPosition[] {
@@ -61,7 +61,7 @@ function isInside({ in: parent }: Step, members: readonly Step[]): boolean {
   )
 }
 
-/** A model is asked for real where it is not kept, and so is what its jobs came to. */
+/** A model is asked for real where it is not kept, and so is the result of its jobs. */
 function isOfModel(step: Step): boolean {
   return step.kind === 'exchange' && isGenerative(readModelCall(step)?.request.dialect)
 }

@@ -2,7 +2,7 @@
 /**
  * Where a failed run was decided, as far as the forks so far say: a probability for every position, and for none.
  *
- * The model behind it: forks that keep the deciding position fail more often than forks that draw it anew; both rates are
+ * The model behind it: forks that keep the deciding position fail more often than forks that resample it; both rates are
  * the same on either side. It decides only where to look next. What may be claimed is tested with fresh forks, so where
  * the model is wrong, it costs forks and no honesty.
  *
@@ -70,7 +70,7 @@ export class DropPosterior {
     return this.#never > chance ? { what: 'never', chance: this.#never } : { what: at + this.from, chance }
   }
 
-  /** How often forks pass that draw the position anew, and that keep it, if it decided. */
+  /** How often forks pass that resample the position, and that keep it, if it decided. */
   rates(position: number): { readonly resampled: number; readonly kept: number } {
     this.#settle()
     const at = position - this.from

@@ -15,7 +15,7 @@ export interface ProvePlan {
   readonly maxAsks: number
 }
 
-/** What asks came to. */
+/** The result of asks. */
 export interface AskTally {
   readonly good: number
   readonly bad: number

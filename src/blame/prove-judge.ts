@@ -16,7 +16,7 @@ import {
 import { gradeFork } from './grade-task.ts'
 import type { Oracle } from './oracle.ts'
 
-/** What one ask says about the agent. `lost`: nothing, for its model was not reached or nobody may pay for it. */
+/** What one ask says about the agent. `lost`: nothing, for its model was not reached or the budget is spent. */
 export type AskGrade = 'good' | 'bad' | 'ungraded' | 'lost'
 
 /** What asks are judged by. */
@@ -84,7 +84,7 @@ function actsAsSaid(live: readonly TapeEvent[], { case: kase, match, events }: A
   return was.length === now.length && was.every((write, i) => write === now[i])
 }
 
-/** Texts are worded anew by a model; numbers, flags, ids and the shape are data. What the case says of a tool counts more. */
+/** Texts are reworded by a model; numbers, flags, ids and the shape are data. What the case says of a tool counts more. */
 function byData({ layers }: Trace, match: MatchOptions): MatchOptions {
   if (match.args !== undefined && match.args !== 'keys' && match.args !== 'exact') return match
   const names = new Set(layers.flat().map(({ name }) => name))

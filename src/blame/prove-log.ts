@@ -37,7 +37,7 @@ export class ProveLog {
   readonly used: Use
 
   /**
-   * @param file - absent: nothing is kept, for nobody can say whether the code is the same
+   * @param file - absent: nothing is kept, for it is unknown whether the code is the same
    * @param since - milliseconds since the epoch: older asks do not count
    */
   constructor(file: string | undefined, since: number) {

@@ -34,7 +34,7 @@ export interface ProveRequest {
   readonly isDryRun?: boolean
 }
 
-/** What a proof of one case came to. */
+/** The result of a proof of one case. */
 export interface ProveAnswer {
   readonly decision: Exclude<ProveDecision, 'more' | 'more control'> | 'budget'
   readonly questions: readonly ChangedQuestion[]
@@ -46,7 +46,7 @@ export interface ProveAnswer {
   readonly control: AskTally
   /** All asks of this proof, those before it was interrupted too. */
   readonly used: Use
-  /** The first step that was asked anew, 1-based. */
+  /** The first step that was asked again, 1-based. */
   readonly from: number
   /** Why asks were not good, the most frequent first. */
   readonly reasons: readonly string[]
@@ -264,7 +264,7 @@ class Proof {
     return { good: of('good'), bad: of('bad'), ungraded: of('ungraded') }
   }
 
-  /** The file of this proof: another one when anything of it is other. Without git nobody can say that the code is the same. */
+  /** The file of this proof: another one when anything of it is other. Without git the code may be another. */
   async #file(): Promise<string | undefined> {
     const { context, request, judge, facts } = this.#parts
     const code = await codeDigest(process.cwd())

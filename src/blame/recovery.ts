@@ -26,7 +26,7 @@ export async function recoversAt(
     return new Array<number>(Math.max(0, glances - seen)).fill(middle)
   })
   await draw(inquiry, glanced.flat())
-  // Half of the way up again is a recovery; a rate that was not nought behind the commitment is none.
+  // Half of the way up again is a recovery; a rate that was not nought behind the commitment is not one.
   const rateOf = ({ ok, forks }: Commitment['kept']): number => (forks === 0 ? 0 : ok / forks)
   const bar = Math.max(inquiry.tau, (rateOf(resampled) + rateOf(kept)) / 2)
   // The later it could be saved, the later it was lost for good.

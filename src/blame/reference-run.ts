@@ -15,13 +15,13 @@ export interface ReferenceRun {
   /** For people. */
   readonly about: string
   /**
-   * The good answer to a step of the bad run: the donor's answer to the same question, or else to the same one in number of
-   * that tool. `undefined` when the donor has none.
+   * The good answer to a step of the bad run: the reference run's answer to the same question, or else to the same one in
+   * number of that tool. `undefined` when the reference run has none.
    */
   answerFor(step: number): ((recorded: Step) => Step) | undefined
   /** Whether it has an answer to a step, and that is another one than the recorded. */
   differsAt(step: number): boolean
-  /** The bad run, followed by what the donor alone knows an answer to. Steps keep their numbers. */
+  /** The bad run, followed by what the reference run alone knows an answer to. Steps keep their numbers. */
   readonly tape: Tape
 }
 
@@ -65,7 +65,7 @@ function answerText(step: Step): string {
   return `${step.response.status} ${responseBytes(step).toString('base64')}`
 }
 
-/** The question stays as it was; only what came back is the donor's. */
+/** The question stays as it was; only what came back is the reference run's. */
 function withAnswerOf(recorded: Step, good: Step): Step {
   if (recorded.kind === 'exchange') {
     if (good.kind !== 'exchange' || good.response === undefined || recorded.response === undefined) return recorded

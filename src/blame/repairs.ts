@@ -22,9 +22,10 @@ export interface RepairBlame {
   /** Forks with all suspects repaired: the clean rate that the others are judged against. */
   readonly clean: { readonly ok: number; readonly forks: number }
   /**
-   * `found`; `equal`: every good answer is the recorded one, so none is to blame, and no fork was made; `not_needed`: with every suspect as recorded and the rest drawn anew it already ends well, so no recorded answer
-   * is to blame; `no_help`: with all of them repaired it still fails; `undecidable`: more than a fifth of the forks tell
-   * nothing; `unresolved`: a limit came first, and the lists are what was found until then.
+   * `found`; `equal`: every good answer is the recorded one, so none is to blame, and no fork was made; `not_needed`:
+   * with every suspect as recorded and the rest resampled it already ends well, so no recorded answer is to blame;
+   * `no_help`: with all of them repaired it still fails; `undecidable`: more than a fifth of the forks tell nothing;
+   * `unresolved`: a limit came first, and the lists are what was found until then.
    */
   readonly outcome: 'found' | 'equal' | 'not_needed' | 'no_help' | 'undecidable' | 'unresolved'
   /** Repaired alone, the run ends well: without this answer it would not have failed. */
@@ -126,7 +127,7 @@ const mostForks = 40
 /** How often each of the two rates of a claim may lie outside its interval. */
 const claimAlpha = 0.01
 
-/** Judges sets of repairs; every fork is made once, and what it came to is kept. */
+/** Judges sets of repairs; every fork is made once, and the result of it is kept. */
 class RepairJudge {
   readonly isExact: boolean
   clean = { ok: 0, forks: 0 }

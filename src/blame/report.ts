@@ -22,7 +22,7 @@ export interface ReportOptions extends MutationOptions {
   readonly mutations?: boolean
   /** Positions that may be repaired; default as for {@link blameRepairs}. */
   readonly suspects?: readonly number[]
-  /** What is done to a step, for the report. Default: it is drawn anew. */
+  /** What is done to a step, for the report. Default: it is resampled. */
   readonly perturbation?: string
   /** The models that were asked. */
   readonly models?: readonly string[]
@@ -61,7 +61,7 @@ export interface StepReport {
   readonly steps: readonly number[]
   readonly label: string
   readonly isExogenous: boolean
-  /** Forks that keep all before this position and draw it anew; absent when none was made. */
+  /** Forks that keep all before this position and resample it; absent when none was made. */
   readonly resampled?: Tally
   /** Its answer comes from the tape, kept or not. */
   readonly isFromTape?: true
@@ -73,7 +73,7 @@ export interface StepReport {
   readonly drop?: number
   /** For `drop`, for display only. Absent when exact. */
   readonly display?: Interval
-  /** The share of forks that told nothing. */
+  /** The share of forks without a grade. */
   readonly undefinedRate?: number
   /** The run was lost here. `likeliest`: not shown. */
   readonly commitment?: 'certified' | 'exact' | 'likeliest'

@@ -182,7 +182,7 @@ export async function openForks(tape: Tape, options: RunBlameOptions): Promise<O
   const plain = createOracle(judging)
   const oracle: OpenedForks['oracle'] = options.isFlakyOracle === true ? majorityOracle(plain) : plain
   const { prices = {} } = options
-  // The governor plans with what forks are expected to use; one that runs away is stopped in its middle.
+  // The budget of forks plans with what forks are expected to use; one that runs away is stopped in its middle.
   const budget = (grading: GradingUse): Budget => {
     const { costUsd } = limitsOf(tape, options, grading)
     return openBudget(costUsd === undefined ? {} : { costUsd }, prices)

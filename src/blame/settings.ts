@@ -20,7 +20,7 @@ export interface BlameOptions extends ForkBudgetOptions {
   /** The smallest difference of rates that is blamed; below it a run counts as not recoverable. Default 0.2. */
   readonly tau?: number
   /**
-   * `deterministic`: all that is drawn anew is answered by a script, the same each time, so one fork of a kind says it.
+   * `deterministic`: all that is resampled is answered by a script, the same each time, so one fork of a kind says it.
    * `noisy` (the default): a model answers. That a few forks of it came out alike does not make it a script.
    */
   readonly tail?: 'deterministic' | 'noisy'

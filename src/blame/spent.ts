@@ -6,7 +6,7 @@ export interface ForksSpent {
   readonly forks: number
   readonly modelCalls: number
   readonly tokens: number
-  /** US dollars; absent when no fork told its price. */
+  /** US dollars; absent when no fork has a price. */
   readonly costUsd?: number
   /** The part of these that grading used; absent: nothing. */
   readonly grading?: GradingUse

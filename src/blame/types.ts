@@ -1,10 +1,10 @@
 /**
- * What a run came to. `ok`, `bad`, `crash` and `timeout` are outcomes and count; `undefined` (the fork left its tape before
- * it was free to) and `ungraded` (nobody can say) are none, and leave the denominator.
+ * The result of a run. `ok`, `bad`, `crash` and `timeout` are outcomes and count; `undefined` (the fork left its tape before
+ * it was free to) and `ungraded` are no outcomes, and leave the denominator.
  */
 export type Grade = 'ok' | 'bad' | 'crash' | 'timeout' | 'undefined' | 'ungraded'
 
-/** One place at which a run can be drawn anew: a step of the tape, or a block of steps under way at the same time. */
+/** One place at which a run can be resampled: a step of the tape, or a block of steps under way at the same time. */
 export interface Position {
   /** 1-based numbers of its steps. */
   readonly steps: readonly number[]
@@ -27,21 +27,24 @@ export type RunLayer = 'model' | 'tools' | 'timing'
 
 /** One fork that is to be made. Positions count from 0, in causal order. */
 export interface ForkSpec {
-  /** Positions below it answer as recorded; what lies behind is drawn anew. */
+  /** Positions below it answer as recorded; what lies behind is resampled. */
   readonly keep: number
   /**
    * Positions from `keep` on that answer as recorded all the same, where the same is asked for; what a model decided there,
-   * whatever it is asked at that turn of its conversation.
+   * no matter what it is asked at that turn of its conversation.
    */
   readonly pinned?: readonly number[]
-  /** Positions that get a good answer in place of the recorded one; what "good" is, the source says (fresh draw, donor). */
+  /**
+   * Positions that get a good answer in place of the recorded one; what "good" is, the source says (resampled, or of a
+   * reference run).
+   */
   readonly repaired?: readonly number[]
   /**
    * One position that gets a mutated answer; `mutant` numbers the distinct ones there are, from 0. Blame asks for it as the
    * last kept one (`keep` is `position` + 1), so that the fork without it is the same fork but for the mutation.
    */
   readonly mutated?: { readonly position: number; readonly mutant: number }
-  /** Of a position with several steps, `keep`: only these steps are drawn anew, its others answer as recorded. */
+  /** Of a position with several steps, `keep`: only these steps are resampled, its others answer as recorded. */
   readonly only?: readonly number[]
   /** Of a whole run (`keep` is 0): only these layers are other ones, all else is as recorded. */
   readonly layers?: readonly RunLayer[]
@@ -53,17 +56,17 @@ export interface ForkSpec {
 export interface GradingUse {
   readonly modelCalls: number
   readonly tokens: number
-  /** US dollars; absent when nobody knows. */
+  /** US dollars; absent when unknown. */
   readonly costUsd?: number
 }
 
-/** What one fork came to. */
+/** How one fork ended. */
 export interface ForkDraw {
   readonly grade: Grade
   /** Model calls that were made for real, by the agent and by who graded it. */
   readonly modelCalls: number
   readonly tokens?: number
-  /** US dollars; absent when nobody knows. */
+  /** US dollars; absent when unknown. */
   readonly costUsd?: number
   /** The part of these that grading it used; absent: nothing. */
   readonly grading?: GradingUse
@@ -73,14 +76,14 @@ export interface ForkDraw {
   readonly isInert?: boolean
   /** Models that answered, sorted. */
   readonly models?: readonly string[]
-  /** Why nobody can say what it came to, when the grade is `undefined` or `ungraded`. */
+  /** Why there is no grade, when the grade is `undefined` or `ungraded`. */
   readonly because?: string
 }
 
 /** Where forks come from: real runs of an agent, or a model of one. */
 export interface ForkSource {
   readonly positions: readonly Position[]
-  /** What the recorded run came to. */
+  /** How the recorded run ended. */
   readonly recorded: Grade
   /** How many distinct mutants a position has; absent: this source mutates nothing. */
   mutants?(position: number): number
@@ -88,11 +91,11 @@ export interface ForkSource {
   readonly repairs?: string
   /** Positions whose good answer is another one than the recorded. Absent: all from outside may be. */
   readonly suspects?: readonly number[]
-  /** It can draw single steps of a position anew ({@link ForkSpec.only}); absent: a block is blamed as a whole. */
+  /** It can resample single steps of a position ({@link ForkSpec.only}); absent: a block is blamed as a whole. */
   readonly splits?: true
   /**
    * Behind its last position the run draws something of its own: a clock, a random number, an id. A fork that keeps every
-   * position draws it anew, for free, and need not end as the recorded run did. Absent: it draws nothing there.
+   * position resamples it, for free, and need not end as the recorded run did. Absent: it draws nothing there.
    */
   readonly drawsLast?: true
   /** What a fork is expected to use, from the tape's own counts: the sum over its own tail. */

@@ -19,7 +19,7 @@ export interface Confirmed {
   readonly isStillRecoverable?: true
 }
 
-/** One position that decided: drawn anew, runs end well more often than with it kept. */
+/** One position that decided: resampled, runs end well more often than with it kept. */
 export interface Commitment {
   /** From 0, in causal order. */
   readonly position: number
@@ -28,7 +28,7 @@ export interface Commitment {
    * of each kind says it, and there is no interval.
    */
   readonly how: 'certified' | 'exact'
-  /** Forks with the position drawn anew: how many ended well. The fresh ones alone. */
+  /** Forks with the position resampled: how many ended well. The fresh ones alone. */
   readonly resampled: { readonly ok: number; readonly forks: number }
   /** Forks with the position kept. 0 forks: it is the last one, so keeping it is the recorded run. */
   readonly kept: { readonly ok: number; readonly forks: number }
@@ -40,11 +40,11 @@ export interface Commitment {
   readonly alpha?: number
   /** Forks that were under way already when the claim was shown, and were not needed for it. */
   readonly surplus?: number
-  /** The steps of a block, each drawn anew alone; absent for a single step, and when the source cannot. */
+  /** The steps of a block, each resampled alone; absent for a single step, and when the source cannot. */
   readonly members?: readonly Member[]
 }
 
-/** One step of a block, drawn anew while the others of the block answer as recorded. */
+/** One step of a block, resampled while the others of the block answer as recorded. */
 export interface Member {
   /** 1-based, as on the tape. */
   readonly step: number
@@ -55,11 +55,11 @@ export interface Member {
   readonly evidence?: number
 }
 
-/** Drawn anew from its very beginning the run still fails: no step of it, but the prompt, the tools or the environment. */
+/** Resampled from its very beginning the run still fails: no step of it, but the prompt, the tools or the environment. */
 export interface NeverRecoverable {
   readonly kind: 'never'
   readonly how: 'certified' | 'exact'
-  /** Forks that draw everything anew. */
+  /** Forks that resample everything. */
   readonly ok: number
   readonly forks: number
   /** The rate at which they end well, by {@link confidenceSequence}; absent when exact. */

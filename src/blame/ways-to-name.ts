@@ -25,7 +25,7 @@ export function waysToName(tape: Tape): readonly string[] {
   ]
 }
 
-/** Longer ones nobody reads, and nobody pastes. */
+/** Longer ones are neither read nor pasted. */
 const mostCharacters = 100
 
 /** A call as an expectation that it meets: with its arguments where that can be typed, else with any. */
