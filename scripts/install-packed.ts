@@ -1,7 +1,7 @@
 // node scripts/install-packed.ts <folder>: packs the package as it is built and installs it into an empty folder, as a
 // user would. Prints where it is.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
@@ -13,6 +13,7 @@ const repository = resolve(import.meta.dirname, '..')
  * @returns the folder of the installed package
  */
 export function installPacked(folder: string): string {
+  if (!existsSync(join(repository, 'dist/index.js'))) throw new Error('the package is not built: npm run build')
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'package.json'), '{ "private": true }\n')
   // Without its scripts: `prepack` would build under whoever uses what is built.
