@@ -4,21 +4,23 @@ import { parseAst } from 'vitest/node'
 import { describe, expect, it } from 'vitest'
 
 /*
- * The words of the project. Messages and pages use the terms of the field; what stands here on the left is what they replaced.
+ * The words of the project. Messages, pages and comments use the terms of the field; what stands here on the left is what they
+ * replaced.
  */
 
-/** Words that no message and no page uses. */
+/** Words that no message, no page and no comment uses. */
 const old =
-  /\b(?:nobody|somebody|anew|is none|are none|told|mend(?:s|ed|ing)?|whatever|comes? of it|came to|is for nobody|drawn again|redrawn|rehears\w*|governor|mishap|donor)\b/i
+  /\b(?:nobody|somebody|anew|is none|are none|told|mend(?:s|ed|ing)?|whatever|comes? of it|came to|is for nobody|drawn again|redrawn|rehears\w*|governor|mishap|donor|doors?|ladders?|rungs?|receipts?)\b/i
 
 /** Parts of identifiers that other words replaced. */
 const oldNames = /mishap|gauge|keeper|happening|(?<!at)brought|\brung|rungs?\b|ladder|governor|redrawn|rehears|donor/i
 
-const sources = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard', 'src'], {
+const code = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard', 'src'], {
   encoding: 'utf8',
 })
   .split('\0')
-  .filter((file) => file.endsWith('.ts') && exists(file))
+  .filter((file) => /\.tsx?$/.test(file) && exists(file))
+const sources = code.filter((file) => file.endsWith('.ts'))
 
 const pages = execFileSync('git', ['ls-files', '-z', 'README.md', 'SECURITY.md', 'CONTRIBUTING.md', 'docs'], {
   encoding: 'utf8',
@@ -61,6 +63,30 @@ describe('pages', () => {
   it.each(pages)('%s uses no word that another one replaced', (file) => {
     const found = proseOf(file).flatMap(([line, text]) => (old.test(text) ? [`${file}:${line} ${text}`] : []))
     expect(found).toEqual([])
+  })
+})
+
+describe('comments', () => {
+  const comments = code.flatMap((file) => commentsOf(file))
+
+  it('are found, and nothing that only looks like one', () => {
+    expect(comments.length).toBeGreaterThan(10_000)
+    const text = [
+      `const a = '// a' // b`,
+      `const c = \`/* \${/* d */ 1} */\``,
+      String.raw`const e = /\/\/ e/`,
+      '/** f */',
+    ].join('\n')
+    expect(commentsIn(text, 'ts').map(([line, comment]) => `${line} ${comment.trim()}`)).toEqual([
+      '1 // b',
+      '2 /* d */',
+      '4 /** f */',
+    ])
+  })
+
+  it('use no word that another one replaced', () => {
+    const found = comments.filter(({ text }) => old.test(text.replaceAll(/`[^`]*`/g, '`…`')))
+    expect(found.map(({ at, text }) => `${at} ${text.trim()}`)).toEqual([])
   })
 })
 
@@ -129,14 +155,34 @@ function identifiersOf(file: string): readonly string[] {
   return names
 }
 
+/** The lines of its comments. */
+function commentsOf(file: string): readonly { readonly at: string; readonly text: string }[] {
+  const lines = commentsIn(read(file), file.endsWith('x') ? 'tsx' : 'ts')
+  return lines.map(([line, text]) => ({ at: `${file}:${line}`, text }))
+}
+
+/** Comments are what looks like one outside of texts, templates and patterns: the parser leaves them out. */
+function commentsIn(text: string, lang: 'ts' | 'tsx'): readonly (readonly [line: number, text: string])[] {
+  const bare = text.split('')
+  walk(parse(text, lang), (node) => {
+    if (!['Literal', 'TemplateElement', 'JSXText'].includes(node.type)) return
+    for (let at = node.start; at < node.end; at++) if (bare[at] !== '\n') bare[at] = ' '
+  })
+  return [...bare.join('').matchAll(/\/\*[\s\S]*?\*\/|\/\/.*/g)].flatMap(({ 0: comment, index }) => {
+    const first = text.slice(0, index).split('\n').length
+    return comment.split('\n').map((line, i) => [first + i, line] as const)
+  })
+}
+
 interface Node {
   readonly type: string
   readonly start: number
+  readonly end: number
   readonly [key: string]: unknown
 }
 
-function parse(text: string): Node {
-  return parseAst(text, { lang: 'ts' }) as unknown as Node
+function parse(text: string, lang: 'ts' | 'tsx' = 'ts'): Node {
+  return parseAst(text, { lang }) as unknown as Node
 }
 
 function walk(node: Node, visit: (node: Node) => void): void {

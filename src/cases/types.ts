@@ -32,7 +32,7 @@ export type CaseDriftClass =
   | 'timers'
   | 'awaits'
 
-/** The rungs of the serve ladder, as case files spell them. */
+/** The match levels, as case files spell them. */
 export type CaseServe = 'exact' | 'canonical' | 'conversation' | 'reworded'
 
 /** Whose code a replay runs: none, that of all tools and retrievers, or of those named. */

@@ -3,7 +3,7 @@ import { cutsOf, outcomeNotCompared, type Tape } from '../tape/index.ts'
 import type { Compared } from '../replay/index.ts'
 import type { Replayed } from './replaying.ts'
 
-/** One line of a receipt: what was compared, and both sides of it. */
+/** One line of a byte comparison: what was compared, and both sides of it. */
 export interface ByteReportRow {
   readonly what: string
   readonly recorded: string
@@ -69,7 +69,7 @@ function outputRow(what: string, recorded: string, isEqual: boolean): ByteReport
   return { what, recorded: digest, replayed: isEqual ? digest : 'another', isEqual }
 }
 
-/** What was not compared is not equal: a receipt that demands everything must not pass over it. */
+/** What was not compared is not equal: a comparison that demands everything must not pass over it. */
 function outcomeRow(isEqual: boolean | null): ByteReportRow {
   if (isEqual !== null) return sameRow('answer of the agent', isEqual)
   return { what: 'outcome', recorded: 'unknown', replayed: outcomeNotCompared, isEqual: false }

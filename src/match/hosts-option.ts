@@ -6,7 +6,7 @@ export type SameHosts = Readonly<Record<string, readonly string[]>>
 
 /**
  * Turns the address of a live request into the one its host had when it was recorded, for the hosts a user said to be the
- * same. What is asked there is asked of the recorded host then, on every rung and in every message.
+ * same. What is asked there is asked of the recorded host then, at every match level and in every message.
  */
 export function recordedHosts(hosts: SameHosts = {}): (url: string) => string {
   const recordedFor = new Map(

@@ -63,7 +63,7 @@ export interface InOtherForm {
 }
 
 /**
- * The serve key: decides which recorded exchange answers a request. Four rungs, strictest first; each asks only what
+ * Request matching: decides which recorded exchange answers a request. Four levels, strictest first; each asks only what
  * the one before left open, and none guesses between different conversations.
  *
  * 1. `exact`: the same address and body, byte for byte
@@ -74,7 +74,7 @@ export interface InOtherForm {
  * The first two find the recorded question. The others find what stands in its place: another question, whose recorded
  * answer proves nothing and only shows what follows.
  *
- * On every rung a host that is not on the tape may stand for one that is, and headers that name an operation or a part
+ * At every level a host that is not on the tape may stand for one that is, and headers that name an operation or a part
  * are part of the question.
  */
 export class Matcher {

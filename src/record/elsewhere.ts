@@ -1,10 +1,10 @@
 /**
- * The production door where there is no Node: Cloudflare Workers and other edge runtimes. Agents run as they do without it,
+ * The production entry point where there is no Node: Cloudflare Workers and other edge runtimes. Agents run as they do without it,
  * nothing is recorded, and each recorder says so when it is made.
  *
  * @module
  */
-import type * as door from './index.ts'
+import type * as entry from './index.ts'
 import { HarvestError } from '../errors/index.ts'
 import type { RunHandle } from './run-stats.ts'
 
@@ -31,42 +31,42 @@ export type {
 } from './index.ts'
 
 /** Hands the function back. */
-export const tool = ((...given: readonly unknown[]) => functionIn(given)) as typeof door.tool
+export const tool = ((...given: readonly unknown[]) => functionIn(given)) as typeof entry.tool
 
 /** Hands the function back. */
-export const retriever = ((...given: readonly unknown[]) => functionIn(given)) as typeof door.retriever
+export const retriever = ((...given: readonly unknown[]) => functionIn(given)) as typeof entry.retriever
 
 /** Hands the tools back. */
-export const tools: typeof door.tools = (given) => given
+export const tools: typeof entry.tools = (given) => given
 
 /** Hands the client back, or what makes it makes. */
 export const client = ((given: object) =>
   // A client of postgres.js is a function itself.
-  typeof given === 'function' && !('unsafe' in given) ? (given as () => object)() : given) as typeof door.client
+  typeof given === 'function' && !('unsafe' in given) ? (given as () => object)() : given) as typeof entry.client
 
 /** Asks once, now. */
-export const value: typeof door.value = (_name, fn) => fn()
+export const value: typeof entry.value = (_name, fn) => fn()
 
 /** Hands the function back: there is no run it could belong to. */
-export const bind: typeof door.bind = (fn) => fn
+export const bind: typeof entry.bind = (fn) => fn
 
 /** Hands the data back. */
-export const mark = ((_name: string, data?: unknown) => data) as typeof door.mark
+export const mark = ((_name: string, data?: unknown) => data) as typeof entry.mark
 
 /** Does nothing. */
-export const message: typeof door.message = () => undefined
+export const message: typeof entry.message = () => undefined
 
 /** Does nothing. */
-export const state: typeof door.state = () => undefined
+export const state: typeof entry.state = () => undefined
 
 /** There is no run. */
-export const runSignal: typeof door.runSignal = () => undefined
+export const runSignal: typeof entry.runSignal = () => undefined
 
 /** Nothing is kept here. */
-export const isSampled: typeof door.isSampled = () => false
+export const isSampled: typeof entry.isSampled = () => false
 
 /** Makes a recorder that only calls what it is given. */
-export const createRecorder: typeof door.createRecorder = ({ enabled = true, onWarning } = {}) => {
+export const createRecorder: typeof entry.createRecorder = ({ enabled = true, onWarning } = {}) => {
   if (enabled) {
     const error = new HarvestError('HARVEST_RECORDING_FAILED', {
       what: 'Not supported: runs are not recorded on this runtime; the agent is not affected',
@@ -95,7 +95,7 @@ function handle(id: string): RunHandle {
   return { id, signal: new AbortController().signal, usage: undefined, flag: () => false, hold: () => false }
 }
 
-const stats: door.Recorder['stats'] = {
+const stats: entry.Recorder['stats'] = {
   outsideRuns: 0,
   runs: 0,
   kept: 0,

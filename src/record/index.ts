@@ -1,5 +1,5 @@
 /**
- * The production door: records unmodified agents. Loads no Vitest, no git, no YAML.
+ * The production entry point: records unmodified agents. Loads no Vitest, no git, no YAML.
  *
  * @module
  */

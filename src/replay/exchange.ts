@@ -90,7 +90,7 @@ export function serveExchange(
   return answerWith(run, step, response, { ...asked, headers: sent }, live, sink, inside)
 }
 
-/** Answers what was recognised when it was made: what the ladder and the comparison of headers would find is known. */
+/** Answers what was recognised when it was made: what matching and the comparison of headers would find is known. */
 function serveForeseen(
   run: ReplayRun,
   foreseen: Foreseen,

@@ -42,7 +42,7 @@ export function retriever(...given: [any, any?, any?]): any {
 }
 
 /**
- * Asks `fn` once and puts its answer on the tape: the door for what the seam cannot see, such as a database on a raw
+ * Asks `fn` once and puts its answer on the tape: the way to record what the seam cannot see, such as a database on a raw
  * socket, an environment variable, a file that changes.
  */
 export function value<T>(name: string, fn: () => T, options?: WrapOptions): T {

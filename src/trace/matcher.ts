@@ -30,7 +30,7 @@ export type CompiledArgsRule =
   | { readonly mode: 'custom'; readonly test: (expected: Json, actual: Json) => boolean }
 
 /**
- * Checks match options once, at the door.
+ * Checks match options once, where they come in.
  *
  * @throws HarvestError `HARVEST_MATCH_MODE` for a mode there is not
  */

@@ -3,7 +3,7 @@ import { installMatchers } from './matchers.ts'
 import { nameSetUpFiles } from './set-up-files.ts'
 
 /**
- * The door for hand-written tests: `replay`, `record`, and what `expect` can say about a replay.
+ * The entry point for hand-written tests: `replay`, `record`, and what `expect` can say about a replay.
  *
  * Import it before the agent: some clients take hold of `fetch` while they are loaded.
  *

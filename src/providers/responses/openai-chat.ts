@@ -162,7 +162,7 @@ function readPiece(piece: Json, position: number, choice: number, draft: Draft):
   const index = numberAt(piece, 'index')
   let key = `${choice}:${index ?? (id === undefined ? lastKey(piece, draft, choice, position) : `id ${id}`)}`
   const known = draft.calls.get(key)
-  // Gemini's OpenAI door gives every parallel call the index 0, each with its own id.
+  // Gemini's OpenAI endpoint gives every parallel call the index 0, each with its own id.
   if (known !== undefined && id !== undefined && known.id !== undefined && known.id !== id) key = `${key} ${id}`
   const call = callAt(draft, key)
   call.id ??= id

@@ -23,7 +23,7 @@ export interface LiveRequest {
   readonly known?: KnownRequest
 }
 
-/** A request at the door of `fetch`, as its caller wrote it, or one of `node:http` as it is sent. */
+/** A request to `fetch`, as its caller wrote it, or one of `node:http` as it is sent. */
 export interface StatedRequest {
   readonly via: 'undici' | 'http'
   readonly method: string
