@@ -67,7 +67,7 @@ export const families = [
   family('F7.identical_response', 'none', 'the recorded answer given again'),
   family('F7.passing_run', 'none', 'a run that went well'),
   family('F7.environment', 'never', 'a run that fails by its environment alone'),
-  family('F7.flaky_oracle', 'refused', 'who grades says the contrary of three in ten runs'),
+  family('F7.flaky_oracle', 'refused', 'the oracle misgrades three runs in ten'),
   family('F7.mistyped_question', 'refused', 'a tool in the question that no run knows'),
   family('F7.taped_tools', 'never', 'a wrong answer on the tape, which answers every fork'),
   family('F7.changed_code', 'never', 'a run that went well and fails by changed code alone'),

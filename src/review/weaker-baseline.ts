@@ -40,7 +40,7 @@ export function weakerBaseline(was: Case, is: Case, isApproved: boolean): readon
     ),
     ...(isApproved && !acceptsMore
       ? []
-      : lost.map(({ call }) => ({ field: 'baseline', what: `${callText(call)} is not expected any more` }))),
+      : lost.map(({ call }) => ({ field: 'baseline', what: `${callText(call)} is no longer expected` }))),
     ...(isApproved ? [] : lostOrder(pairs).map((what) => ({ field: 'baseline', what }))),
   ]
 }

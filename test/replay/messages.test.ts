@@ -372,7 +372,7 @@ describe('a problem says what, where, against which recorded call, and what to d
         changed  [-customer=C-7&-] month=2026-03&page=1
 
       The recorded answer is for the recorded query; for another one the service may answer something else.
-      → ask with the recorded query again
+      → restore the recorded query
       → to see the recorded steps: npx vitest-harvest show refund
       → if the new behaviour is right: record the run again and promote the new tape
       (HARVEST_DIVERGENCE)"

@@ -71,7 +71,7 @@ export const planted: readonly (readonly [string, string])[] = [
     edit(["'refund(amount: 25, order_id)'", "'refund(amount: 25)'"]),
     'baseline: refund(amount: 25, order_id) → refund(amount: 25)',
   ],
-  [edit(['    - audit()\n', '']), 'baseline: audit() is not expected any more'],
+  [edit(['    - audit()\n', '']), 'baseline: audit() is no longer expected'],
   [
     edit([
       "  - lookup_order(order_id)\n  - 'refund(amount: 25, order_id)'\n",

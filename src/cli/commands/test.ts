@@ -53,7 +53,7 @@ async function vitest(
 function asksModels(): HarvestError {
   return new HarvestError('HARVEST_CLI_OPTION', {
     what: '--prove and --no-network exclude each other',
-    why: 'A proof asks the model.',
+    why: 'A proof calls the live model.',
     fix: [
       'to ask the model: npx vitest-harvest test --prove',
       'to run without a network: npx vitest-harvest test --no-network',

@@ -23,7 +23,7 @@ export const demoSteps: readonly { readonly about: string; readonly command: str
     command: 'npx vitest-harvest promote latest --as refund-100x --expect fail --ok "refund(amount: 25)"',
   },
   { about: 'It replays the agent itself: no model, no key, no network.', command: 'npx vitest run' },
-  { about: 'Fix the agent: it dropped the point of an amount.', command: 'node src/edit.mjs fix' },
+  { about: 'Fix the agent: it dropped the decimal point of an amount.', command: 'node src/edit.mjs fix' },
   {
     about: 'The fixed agent runs on from the changed step; its good run takes the place of the bad one.',
     command:

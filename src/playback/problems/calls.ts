@@ -5,7 +5,7 @@ import { bodyDifference } from '../../match/difference.ts'
 import { type StepState, describeStep } from '../../match/step.ts'
 import type { Drift, NotRevived } from '../../match/types.ts'
 import type { Tape } from '../../tape/index.ts'
-import { type ProblemLocation, accept, anew, excerpt, showDifference, whereMade, where } from './place.ts'
+import { type ProblemLocation, accept, recordAgain, excerpt, showDifference, whereMade, where } from './place.ts'
 import { isQuery, queryOf } from './requests.ts'
 
 export function wrongCall(
@@ -28,7 +28,7 @@ export function wrongCall(
     },
     ...(difference ? { detail: showDifference(difference) } : {}),
     why: 'The tape has no result for this call.',
-    fix: [`to see the recorded steps: npx vitest-harvest show ${place.tape.header.id}`, anew],
+    fix: [`to see the recorded steps: npx vitest-harvest show ${place.tape.header.id}`, recordAgain],
   })
 }
 
@@ -45,7 +45,7 @@ export function otherArguments(
     why: isQuery(step)
       ? 'The recorded rows answer another query.'
       : "The model's decision is recorded, so the agent's code changed the arguments.",
-    fix: [`to see the recorded steps: npx vitest-harvest show ${place.tape.header.id}`, anew],
+    fix: [`to see the recorded steps: npx vitest-harvest show ${place.tape.header.id}`, recordAgain],
   })
 }
 
@@ -106,7 +106,7 @@ export function outOfOrder(place: ProblemLocation, step: StepState, before: Step
     fix: [
       'if the order matters: look for a lost `await`',
       `to see the recorded order: npx vitest-harvest show ${place.tape.header.id}`,
-      anew,
+      recordAgain,
     ],
   })
 }
@@ -166,7 +166,7 @@ export function unusedSteps(tape: Tape, unused: readonly StepState[]): HarvestEr
     why: 'The agent takes fewer steps than recorded.',
     fix: [
       `to see the recorded steps: npx vitest-harvest show ${tape.header.id}`,
-      unused.every(({ event }) => event.kind === 'tool' || event.kind === 'retrieval') ? accept : anew,
+      unused.every(({ event }) => event.kind === 'tool' || event.kind === 'retrieval') ? accept : recordAgain,
     ],
   })
 }
@@ -181,7 +181,10 @@ export function readsOn(place: ProblemLocation, step: StepState, pieces: number)
       recorded: pieces === 1 ? '1 piece' : `${pieces} pieces`,
     },
     why: 'The recorded agent stopped reading here, so the rest of the answer is not on the tape.',
-    fix: [`to see the recorded step: npx vitest-harvest show ${place.tape.header.id} --step ${step.number}`, anew],
+    fix: [
+      `to see the recorded step: npx vitest-harvest show ${place.tape.header.id} --step ${step.number}`,
+      recordAgain,
+    ],
   })
 }
 
@@ -194,7 +197,7 @@ export function notAwaited(tape: Tape, step: StepState): HarvestError {
     fix: [
       'put `await` before the call in the agent',
       `to see the recorded step: npx vitest-harvest show ${tape.header.id} --step ${step.number}`,
-      anew,
+      recordAgain,
     ],
   })
 }

@@ -2,7 +2,7 @@ import { HarvestError } from '../../errors/index.ts'
 import { neutralLine } from '../../errors/neutral.ts'
 import type { Drift, DriftClass } from '../../match/types.ts'
 import type { Tape } from '../../tape/index.ts'
-import { anew, showDifference } from './place.ts'
+import { recordAgain, showDifference } from './place.ts'
 
 /** A difference that makes it another behaviour. */
 export function driftRefused(tape: Tape, drift: Drift, isStrict: boolean): HarvestError {
@@ -21,7 +21,7 @@ export function driftRefused(tape: Tape, drift: Drift, isStrict: boolean): Harve
       ? ['to compare what the agent does instead of every byte: npx vitest-harvest replay']
       : [
           `to see the recorded step: npx vitest-harvest show ${tape.header.id} --step ${stepNumber}`,
-          anew,
+          recordAgain,
           `if such a change is harmless: drift: { ${name}: 'report' }`,
         ],
   })

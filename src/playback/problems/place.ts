@@ -9,7 +9,7 @@ import { placeOfMock, timersOnFakeClock } from '../mocks.ts'
 export const accept = 'if the new behaviour is right: npx vitest-harvest test --update-recordings --reason "…"'
 
 /** Nothing on the tape answers the new behaviour: only a new tape does. */
-export const anew = 'if the new behaviour is right: record the run again and promote the new tape'
+export const recordAgain = 'if the new behaviour is right: record the run again and promote the new tape'
 
 /** What is known about the place a problem happened. */
 export interface ProblemLocation {

@@ -9,7 +9,16 @@ import { sameTarget, targetOf } from '../../match/target.ts'
 import { messageOf } from '../../seam/stdio.ts'
 import type { Json, UnsearchedBody } from '../../tape/index.ts'
 import type { StepOrder } from '../order.ts'
-import { type Cause, type ProblemLocation, anew, excerpt, seeSteps, showDifference, where, whereMade } from './place.ts'
+import {
+  type Cause,
+  type ProblemLocation,
+  recordAgain,
+  excerpt,
+  seeSteps,
+  showDifference,
+  where,
+  whereMade,
+} from './place.ts'
 
 /** The recorded steps of a run, and what waited for what. */
 interface Recorded {
@@ -84,7 +93,11 @@ function wentOnWithout(
     where: whereMade(place),
     detail: difference ? `${made}\n\n${showDifference(difference)}` : made,
     why: 'The recorded steps after it were made with its answer.',
-    fix: [`if it is still needed: make step ${missed.number} before the steps that follow it`, seeSteps(place), anew],
+    fix: [
+      `if it is still needed: make step ${missed.number} before the steps that follow it`,
+      seeSteps(place),
+      recordAgain,
+    ],
   })
 }
 
@@ -108,7 +121,7 @@ function otherQuery(place: ProblemLocation, question: MatchRequest, recorded: Ex
       changed: wordDiff(query(recorded.event.url), query(question.url)),
     },
     why: 'The recorded answer is for the recorded query; for another one the service may answer something else.',
-    fix: ['ask with the recorded query again', seeSteps(place), anew],
+    fix: ['restore the recorded query', seeSteps(place), recordAgain],
   })
 }
 
@@ -131,7 +144,7 @@ export function noAnswer(
       where: { ...whereMade(place), nearest: describeStep(nearest) },
       ...(difference ? { detail: showDifference(difference) } : {}),
       why: 'All recorded responses of this address are used up: the agent takes more steps or repeats one.',
-      fix: [seeSteps(place), anew],
+      fix: [seeSteps(place), recordAgain],
     })
   }
   return new HarvestError('HARVEST_DIVERGENCE', {
@@ -139,7 +152,7 @@ export function noAnswer(
     where: { ...whereMade(place), nearest: describeStep(nearest) },
     ...(difference ? { detail: showDifference(difference) } : {}),
     why: 'The nearest recorded request differs in content.',
-    fix: [seeSteps(place), anew],
+    fix: [seeSteps(place), recordAgain],
   })
 }
 
@@ -177,7 +190,7 @@ function unknownCall(place: ProblemLocation, asked: string, nearest: ExchangeSta
     what: `The agent called ${asked}, which is not on the tape`,
     where: { ...whereMade(place), nearest: nearest ? describeStep(nearest) : 'none: the tape holds no exchange' },
     why: 'A replay has no network: only recorded requests are answered.',
-    fix: [`to see the recorded steps: npx vitest-harvest show ${place.tape.header.id}`, anew],
+    fix: [`to see the recorded steps: npx vitest-harvest show ${place.tape.header.id}`, recordAgain],
   })
 }
 
@@ -189,7 +202,7 @@ function ambiguous(place: ProblemLocation, asked: string, candidates: readonly E
       ...Object.fromEntries(candidates.map((step, i) => [`candidate ${i + 1}`, describeStep(step)])),
     },
     why: 'The request was changed, and a guess could serve the wrong answer.',
-    fix: [anew],
+    fix: [recordAgain],
   })
 }
 
@@ -198,7 +211,7 @@ function toolGone(place: ProblemLocation, asked: string, step: ExchangeState, to
     what: `The recorded answer to ${asked} calls the tool ${neutralLine(tool)}, which the agent no longer offers`,
     where: { ...whereMade(place), nearest: describeStep(step) },
     why: 'A model does not call a tool it is not offered, so the next steps were never recorded.',
-    fix: [`offer ${neutralLine(tool)} again`, anew],
+    fix: [`offer ${neutralLine(tool)} again`, recordAgain],
   })
 }
 
@@ -207,7 +220,10 @@ function contradicted(place: ProblemLocation, asked: string, step: ExchangeState
     what: `The request ${asked} demands something its recorded answer does not do: ${neutralLine(how)}`,
     where: { ...whereMade(place), nearest: describeStep(step) },
     why: 'A model that follows the new request answers differently, and the next steps were never recorded.',
-    fix: [`to see the recorded answer: npx vitest-harvest show ${place.tape.header.id} --step ${step.number}`, anew],
+    fix: [
+      `to see the recorded answer: npx vitest-harvest show ${place.tape.header.id} --step ${step.number}`,
+      recordAgain,
+    ],
   })
 }
 

@@ -179,7 +179,7 @@ const promises: readonly Pledge[] = [
   },
   {
     name: 'an oracle that disagrees with itself: nothing is said',
-    about: 'who grades says the contrary of three in ten runs',
+    about: 'the oracle misgrades three runs in ten',
     is: ({ noise }) => noise.endsWith('grading=.3'),
     measure: { atLeast: 0.98, rate: ({ abstained }) => abstained },
   },
