@@ -22,6 +22,7 @@ const server = createServer((request, response) => {
   response.setHeader('content-type', 'application/json')
   if (request.url === '/token')
     response.end(JSON.stringify({ access_token: 'tok-5e9f1c7a42d84b1e9c3f', expires_in: 3600 }))
+  else if (request.url === '/js/r50k_base.json') return
   else if (request.url?.endsWith('_base.json'))
     response.end(JSON.stringify({ pat_str: '\\S', special_tokens: {}, bpe_ranks: '! 0 IQ== Ig== Iw==' }))
   else if (request.url === '/keys') response.end(JSON.stringify({ keys: [{ kid: version }], pad: 'x'.repeat(5_000) }))
@@ -113,6 +114,33 @@ test('the encoding that LangChain fetches once per process is there in a replay 
     expect(asked).toHaveLength(1)
   } finally {
     globalThis.fetch = real
+  }
+})
+
+test('an encoding whose host never answers holds up neither a recording nor its replay', async () => {
+  const path = fileURLToPath(import.meta.resolve('@langchain/core/utils/tiktoken'))
+  const load = async (process: string) => {
+    const { getEncoding } = (await import(`${path}?${process}`)) as typeof import('@langchain/core/utils/tiktoken')
+    return async () => {
+      // LangChain counts tokens beside the answer.
+      void getEncoding('r50k_base')
+      return (await fetch(`${base}/model`, { method: 'POST', body: question })).json()
+    }
+  }
+  const { fetch: real } = globalThis
+  globalThis.fetch = (url, init) => real(String(url).replace('https://tiktoken.pages.dev', base), init)
+  try {
+    const recorder = createRecorder({ dir: join(recordings, 'inbox') })
+    const answer = await recorder.run({ agent: 'desk' }, await load('recorded-hanging'))
+    const tape = readTape(recorder.lastTape!)
+    expect(tape.close).toMatchObject({ outcome: { status: 'returned' } })
+    await installReplay()
+    const hosts = { [base]: ['https://tiktoken.pages.dev'] }
+    const { outcome, problems } = await replayTape(tape, await load('replayed-hanging'), { hosts })
+    expect([outcome, problems]).toEqual([{ status: 'returned', value: answer }, []])
+  } finally {
+    globalThis.fetch = real
+    server.closeAllConnections()
   }
 })
 
