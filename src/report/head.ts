@@ -1,7 +1,6 @@
 import { dirname, join } from 'node:path'
 import type { Case } from '../cases/index.ts'
 import { here } from '../errors/here.ts'
-import { neutralLine } from '../errors/index.ts'
 import {
   type Imported,
   isStartKnown,

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { here } from '../../errors/here.ts'
 import { chooseJudging } from '../../blame/choose-oracle.ts'
 import { parseExpectation } from '../../blame/expectation.ts'
