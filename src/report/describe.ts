@@ -58,7 +58,7 @@ export function describeStep(step: Step): DescribedStep {
   return step.kind === 'exchange' ? { ...common, ...exchange(step) } : { ...common, ...call(step) }
 }
 
-/** What a step was: of a long run much sooner told than all that {@link describeStep} says. */
+/** What a step was: much cheaper for a long run than all that {@link describeStep} finds. */
 export function kindOfStep(step: Step): DescribedStep['kind'] {
   if (step.kind !== 'exchange') return step.kind
   return isModelCall(step) ? 'model' : message(step).kind
