@@ -32,6 +32,11 @@ export function visible(text: string): string {
 const unprintable =
   /(?!\u200c|\u200d|[\ufe00-\ufe0f])[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\ufff9-\ufffb\u{e0000}-\u{e0fff}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\p{Surrogate}]/gu
 
+/** Whether a terminal shows all of it, on one line. */
+export function isPrintable(text: string): boolean {
+  return !text.includes('\n') && text.search(unprintable) === -1
+}
+
 function escaped(character: string): string {
   const code = character.codePointAt(0) ?? 0
   if (code <= 0xff) return `\\x${code.toString(16).padStart(2, '0')}`

@@ -1,4 +1,4 @@
-import { neutralLine } from './neutral.ts'
+import { isPrintable } from './neutral.ts'
 
 /**
  * A count with its thousands apart: `1,204`.
@@ -14,8 +14,60 @@ export function counted(count: number, noun: string): string {
   return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** A word as a shell reads it, on one line: in quotes where it is not plain. */
+/** A word as a shell reads it, on one line: in quotes where it is not plain, never cut, for it is pasted. */
 export function shellWord(word: string): string {
-  const line = neutralLine(word, 400)
-  return /^[\w@%+=:,./-][\w@%+=:,./#-]*$/.test(line) ? line : `'${line.replaceAll("'", `'\\''`)}'`
+  if (/^[\w@%+=:,./-][\w@%+=:,./#-]*$/.test(word) && !forRunners.test(word)) return word
+  if (isPrintable(word) && !forRunners.test(word)) return `'${word.replaceAll("'", `'\\''`)}'`
+  return `$'${word.replace(/[\\']/g, '\\$&').replace(forRunners, '\\x23').replace(/./gsu, escaped)}'`
+}
+
+/** Speaks to a CI runner anywhere in a line. */
+const forRunners = /#(?=#(?:\[|vso\[|teamcity\[))/i
+
+/** In `$'…'` of a shell. */
+function escaped(character: string): string {
+  if (isPrintable(character)) return character
+  if (character === '\n') return '\\n'
+  const point = character.codePointAt(0) ?? 0
+  const code = point.toString(16)
+  if (point < 0x80) return `\\x${code.padStart(2, '0')}`
+  return point <= 0xffff ? `\\u${code.padStart(4, '0')}` : `\\U${code.padStart(8, '0')}`
+}
+
+/** Words as a shell reads them: blanks part them, quotes keep them together, a backslash takes the next letter as it is. */
+export function shellWords(text: string): { readonly words: readonly string[]; readonly unclosed?: string } {
+  const words: string[] = []
+  let word: string | undefined
+  // Of `$'…'` the quote is `$`.
+  let quote: string | undefined
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at] ?? ''
+    if (quote !== undefined) {
+      if (character === (quote === '$' ? "'" : quote)) quote = undefined
+      else if (character === '\\' && quote === '$') {
+        const [escape = ''] = /^\\(?:x[\da-fA-F]{1,2}|u[\da-fA-F]{1,4}|U[\da-fA-F]{1,8}|.)/s.exec(text.slice(at)) ?? []
+        word = (word ?? '') + unescaped(escape.slice(1))
+        at += escape.length - 1
+      } else if (character === '\\' && quote === '"' && /["\\]/.test(text[at + 1] ?? ''))
+        word = (word ?? '') + text[++at]
+      else word = (word ?? '') + character
+    } else if (/["']/.test(character)) {
+      quote = character
+      word ??= ''
+    } else if (text.startsWith("$'", at)) {
+      quote = '$'
+      word ??= ''
+      at++
+    } else if (/\s/.test(character)) {
+      if (word !== undefined) words.push(word)
+      word = undefined
+    } else word = (word ?? '') + (character === '\\' ? (text[++at] ?? '') : character)
+  }
+  const all = word === undefined ? words : [...words, word]
+  return quote === undefined ? { words: all } : { words: all, unclosed: quote === '$' ? "'" : quote }
+}
+
+function unescaped(escape: string): string {
+  if (escape.length > 1) return String.fromCodePoint(Number.parseInt(escape.slice(1), 16))
+  return { n: '\n', t: '\t', r: '\r' }[escape] ?? escape
 }

@@ -1,10 +1,13 @@
 import { spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { framed } from '../../src/cli/debug/dap-stream.ts'
 import { run } from '../cli/harvest.ts'
 import { built } from '../support/built.ts'
 
@@ -17,6 +20,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 describe('a signal that ends the debugger', () => {
   it.each([
+    ['SIGHUP', 129],
     ['SIGINT', 130],
     ['SIGTERM', 143],
   ] as const)('%s leaves no process of the agent and no file', async (signal, code) => {
@@ -42,6 +46,35 @@ describe('a signal that ends the debugger', () => {
     expect(pids).toHaveLength(1)
     await gone(pids[0] ?? 0)
     expect(readdirSync(temporary)).toEqual([])
+  })
+})
+
+describe('the process of the agent', () => {
+  it('ends when the thread that leads it fails, whatever it waits for', async () => {
+    const socket = join(dir, 'leads')
+    const server = createServer().listen(socket)
+    const module = `${resolve('fixtures/debug/refund-agent.ts')}#refundAgent`
+    const given = { tape: join(dir, 'refund.tape.jsonl'), spec: module, options: {}, socket }
+    const agent = spawn(process.execPath, [built('cli/debug-agent.js')], {
+      stdio: 'ignore',
+      env: { ...process.env, VITEST_HARVEST_DEBUG: JSON.stringify(given) },
+    })
+    const ended = once(agent, 'exit')
+    const [peer] = (await once(server, 'connection')) as [Socket]
+    for await (const line of createInterface({ input: peer })) if (line.includes('"ready"')) peer.write('no message\n')
+    expect(await ended).toEqual([null, 'SIGKILL'])
+    server.close()
+  })
+
+  it('ends with an editor that leaves while it is loaded', async () => {
+    const module = join(dir, 'never.mjs')
+    writeFileSync(module, 'setInterval(() => {}, 1e6)\nawait new Promise(() => {})\nexport const agent = () => 1\n')
+    const requests = ['initialize', 'launch', 'configurationDone', 'stepIn', 'disconnect'].map((command, index) =>
+      framed({ seq: index + 1, type: 'request', command, arguments: {} }),
+    )
+    const args = ['debug', join(dir, 'refund.tape.jsonl'), '--dap', '--module', `${module}#agent`]
+    const left = await run(process.execPath, [built('cli/main.js'), ...args], { input: requests.join('') })
+    expect(left).toMatchObject({ code: 0, stdout: expect.stringContaining('"event":"terminated"') as string })
   })
 })
 

@@ -107,6 +107,25 @@ describe('a coding agent, over the client of the MCP SDK', () => {
     expect((await call('what_if', { step: 5, changes: ['result.note=""'], live: true })).text).toContain(
       'live models are off',
     )
+    // Options of the line could spend what nobody consented to.
+    for (const option of ['--live', '--tools=live'])
+      expect(await call('what_if', { step: 5, changes: ['result.note=""', option] })).toMatchObject({
+        isError: true,
+        text: expect.stringContaining('a change cannot begin with -') as string,
+      })
+  })
+
+  it('that sends what is no request is told so, and the next one is answered', async () => {
+    const lines = ['[]', 'x', '{"id":1,"method":"initialize","params":null}', '{"id":2,"method":"ping"}']
+    const served = await run(process.execPath, [built('cli/main.js'), 'debug', '--mcp'], { input: lines.join('\n') })
+    expect(served).toMatchObject({ code: 0, stderr: '' })
+    const answers = served.stdout.trim().split('\n')
+    expect(answers.map((line) => JSON.parse(line) as object)).toMatchObject([
+      { id: null, error: { code: -32600 } },
+      { id: null, error: { code: -32700 } },
+      { id: 1, result: { serverInfo: { name: 'vitest-harvest' } } },
+      { id: 2, result: {} },
+    ])
   })
 })
 
@@ -146,6 +165,12 @@ describe('an editor, over the official client of the Debug Adapter Protocol', ()
     await expect(client.evaluateRequest({ expression: 'goto 99', context: 'repl' })).rejects.toThrow(
       'there is no step 99',
     )
+    // What is watched is evaluated again at each stop.
+    const watched = (expression: string) => client.evaluateRequest({ expression, context: 'watch' })
+    for (const line of ['goto 3', 'call pay()', 'what_if 5 result.note=1 --live', 'continue'])
+      await expect(watched(line)).rejects.toThrow('what is watched may only look')
+    expect((await watched('inspect state')).body.result).not.toBe('')
+    expect(await top()).toContain('1 model')
   })
 
   async function top(): Promise<string> {

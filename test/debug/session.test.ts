@@ -1,9 +1,11 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readTape, type TapeEvent } from '../../src/tape/index.ts'
 import { debugSteps } from '../../src/debug/steps.ts'
 import { wayTo } from '../../src/debug/index.ts'
 import { shareOut } from '../../src/debug/context.ts'
-import { commandsIn, shellWords } from '../../src/cli/debug/words.ts'
+import { commandsIn, wordsIn } from '../../src/cli/debug/words.ts'
+import { shellWord } from '../../src/errors/words.ts'
 import { ask } from '../cli/in-process.ts'
 import { debug, debugJson, incidentEvents, tapeFile } from './incident.ts'
 
@@ -396,9 +398,23 @@ describe('lines', () => {
     ])
   })
 
+  it('take no longer for brackets that are never closed than for any other letter', () => {
+    // Read once more for each, they would take hours.
+    const line = '([{'.repeat(100_000)
+    expect(commandsIn(`${line}; back`)).toEqual([line, 'back'])
+  })
+
   it('hold words as a shell reads them', () => {
-    expect(shellWords(String.raw`5 "result.note=\"\"" 'a b' c\ d`)).toEqual(['5', 'result.note=""', 'a b', 'c d'])
-    expect(() => shellWords('"open')).toThrow('not closed')
+    expect(wordsIn(String.raw`5 "result.note=\"\"" 'a b' c\ d`)).toEqual(['5', 'result.note=""', 'a b', 'c d'])
+    expect(() => wordsIn('"open')).toThrow('not closed')
+    const texts = fc.array(fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom("it's\n", '$x', '\\')), {
+      maxLength: 4,
+    })
+    fc.assert(
+      fc.property(texts, (words) => {
+        expect(wordsIn(words.map(shellWord).join(' '))).toEqual(words)
+      }),
+    )
   })
 })
 

@@ -1,3 +1,7 @@
+import type { HarvestError } from '../../errors/index.ts'
+import { isMap } from '../../json/canonical.ts'
+import { wrong } from './words.ts'
+
 /** A message of the Debug Adapter Protocol, as far as every message has it. */
 export interface DapMessage {
   readonly seq: number
@@ -10,7 +14,7 @@ export interface DapMessage {
 export class DapReader {
   #bytes = Buffer.alloc(0)
 
-  /** @throws Error when the bytes are not of this protocol */
+  /** @throws HarvestError when the bytes are not of this protocol */
   push(bytes: Uint8Array): readonly DapMessage[] {
     this.#bytes = Buffer.concat([this.#bytes, bytes])
     const messages: DapMessage[] = []
@@ -18,14 +22,60 @@ export class DapReader {
       const end = this.#bytes.indexOf('\r\n\r\n')
       if (end === -1) return messages
       const [, length] = /content-length:\s*(\d+)/i.exec(this.#bytes.subarray(0, end).toString('latin1')) ?? []
-      if (length === undefined) throw new Error('a message has no Content-Length')
+      if (length === undefined) throw notDap('a message has no Content-Length')
       const begin = end + 4
       const stop = begin + Number(length)
       if (this.#bytes.length < stop) return messages
-      messages.push(JSON.parse(this.#bytes.subarray(begin, stop).toString('utf8')) as DapMessage)
+      messages.push(messageIn(this.#bytes.subarray(begin, stop).toString('utf8')))
       this.#bytes = this.#bytes.subarray(stop)
     }
   }
+}
+
+function messageIn(text: string): DapMessage {
+  let message: unknown
+  try {
+    message = JSON.parse(text)
+  } catch {
+    throw notDap('a message is not JSON')
+  }
+  if (isMap(message)) return message as unknown as DapMessage
+  throw notDap('a message is not an object')
+}
+
+function notDap(what: string): HarvestError {
+  return wrong(`stdin is not the Debug Adapter Protocol: ${what}`, ['for people: npx vitest-harvest debug <tape>'])
+}
+
+/** What answers requests, until it is over. */
+export interface DapResponder {
+  readonly isOver: boolean
+  respond(message: DapMessage): Promise<void>
+  /** Ends what is under way. */
+  close(): void
+}
+
+/** Milliseconds that what was asked before has, once the editor leaves. */
+const graceMs = 200
+
+/** Answers one after the other; but who leaves does not wait for a replay that is under way. */
+export async function eachRequest(input: AsyncIterable<unknown>, to: DapResponder): Promise<void> {
+  const reader = new DapReader()
+  const over = Promise.withResolvers<void>()
+  const left = Promise.withResolvers<void>()
+  let last: Promise<void> = Promise.resolve()
+  const read = async (): Promise<void> => {
+    for await (const bytes of input as AsyncIterable<Buffer>)
+      for (const message of reader.push(bytes)) {
+        if (message.type !== 'request') continue
+        if (['disconnect', 'terminate'].includes(message.command ?? ''))
+          setTimeout(() => (to.close(), left.resolve()), graceMs).unref()
+        last = last.then(() => (to.isOver ? undefined : Promise.race([to.respond(message), left.promise])))
+        last.then(() => (to.isOver ? over.resolve() : undefined), over.reject)
+      }
+    await last
+  }
+  await Promise.race([read(), over.promise])
 }
 
 /** A message as it is written. */

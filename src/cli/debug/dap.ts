@@ -13,12 +13,12 @@ import { isMap } from '../../json/canonical.ts'
 import type { CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
 import { DapViews, framesOf, type DapArguments as Body } from './dap-views.ts'
-import { type DapMessage, DapReader, framed } from './dap-stream.ts'
+import { type DapMessage, eachRequest, framed } from './dap-stream.ts'
 import { type Debugger, errorLines } from './debugger.ts'
 import { openDebugger, withAgent } from './open.ts'
 import { untilSignal } from './signals.ts'
 import { unknownToolLines } from './unknown-tools.ts'
-import { wrong } from './words.ts'
+import { isLook, wrong } from './words.ts'
 
 const capabilities = {
   supportsConfigurationDoneRequest: true,
@@ -36,12 +36,9 @@ const capabilities = {
  */
 export async function serveDap(given: CommandInput, port: number): Promise<number> {
   const adapter = new Adapter(given, port, (message) => void process.stdout.write(framed(message)))
-  const reader = new DapReader()
   const serve = async (): Promise<number> => {
-    for await (const bytes of process.stdin as AsyncIterable<Buffer>) {
-      for (const message of reader.push(bytes)) if (message.type === 'request') await adapter.respond(message)
-      if (adapter.isOver) break
-    }
+    await eachRequest(process.stdin, adapter)
+    process.stdin.destroy()
     return exit.ok
   }
   return untilSignal(serve, () => adapter.close())
@@ -241,6 +238,9 @@ class Adapter {
     const expression = String(args['expression'] ?? '')
     // What the mouse rests on is a word of a page, not a command.
     if (args['context'] === 'hover') throw wrong('only the prompt evaluates', ['inspect'])
+    // Editors evaluate what they watch again at each stop.
+    if (args['context'] !== undefined && args['context'] !== 'repl' && !isLook(expression))
+      throw wrong('what is watched may only look: type it at the prompt', ['print messages.length', 'inspect state'])
     const before = this.#session.at
     const answered = await this.#debugger.run(expression)
     if ('error' in answered) throw answered.error

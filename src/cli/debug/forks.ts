@@ -16,7 +16,7 @@ import { specs } from '../spec/index.ts'
 import { forkSpec } from '../spec/debug.ts'
 import { captured } from './captured.ts'
 import type { Answer, DebugCommand, DebugContext } from './types.ts'
-import { numberIn, shellWords, wrong } from './words.ts'
+import { numberIn, wordsIn, wrong } from './words.ts'
 
 /** Options of `debug` that its forks are given as well. */
 const handedOn = [
@@ -58,7 +58,7 @@ export const forkCommands: Readonly<Record<string, DebugCommand>> = {
     usage: 'compare A [B]',
     about: 'how two runs differ [B: this run]',
     run(rest, { found, given, isJson }) {
-      const [one, other = found.file, ...more] = shellWords(rest)
+      const [one, other = found.file, ...more] = wordsIn(rest)
       if (one === undefined || more.length > 0)
         throw wrong('compare takes one tape, or two', ['like this: compare refund-99x'])
       const dir = given.value('dir')
@@ -178,7 +178,7 @@ interface Asked {
 }
 
 function askedFor(rest: string, usage: string): Asked {
-  const [word, ...others] = shellWords(rest)
+  const [word, ...others] = wordsIn(rest)
   const step = numberIn(word, usage)
   const at = others.findIndex((one) => one.startsWith('--'))
   const [changes, options] = at === -1 ? [others, []] : [others.slice(0, at), others.slice(at)]

@@ -8,14 +8,14 @@ import {
 } from '../../debug/index.ts'
 import { parseJson } from '../../json/canonical.ts'
 import type { Answer, DebugCommand, DebugContext } from './types.ts'
-import { numberIn, shellWords, wrong } from './words.ts'
+import { numberIn, wordsIn, wrong } from './words.ts'
 
 export const lookCommands: Readonly<Record<string, DebugCommand>> = {
   inspect: {
     usage: 'inspect [PART]',
     about: `what was there: ${inspectParts.join(', ')}`,
     run(rest, context) {
-      const [part, ...more] = shellWords(rest)
+      const [part, ...more] = wordsIn(rest)
       if (more.length > 0) throw wrong('inspect takes one part', [`like this: inspect ${part}`])
       return part === undefined ? inspect(undefined, context) : inspect(partNamed(part), context)
     },
@@ -39,7 +39,7 @@ export const lookCommands: Readonly<Record<string, DebugCommand>> = {
     usage: 'diff I J',
     about: 'context, arguments, result and state of two steps',
     run(rest, { session }) {
-      const [from, to, ...more] = shellWords(rest)
+      const [from, to, ...more] = wordsIn(rest)
       if (to === undefined || more.length > 0) throw wrong('diff takes two steps', ['like this: diff 4 6'])
       const difference = session.diff(numberIn(from, 'diff 4 6'), numberIn(to, 'diff 4 6'))
       return { lines: differenceLines(difference), data: difference }

@@ -1,10 +1,12 @@
 import { createInterface } from 'node:readline'
 import { inspectParts, openingLines } from '../../debug/index.ts'
 import { HarvestError } from '../../errors/index.ts'
+import { shellWord } from '../../errors/words.ts'
 import { isMap } from '../../json/canonical.ts'
 import type { Json } from '../../tape/index.ts'
 import { version } from '../../version.ts'
 import type { CommandInput } from '../command.ts'
+import { typedAgain } from '../typed-again.ts'
 import { exit } from '../exit.ts'
 import { type Debugger, errorLines } from './debugger.ts'
 import { openDebugger, withAgent } from './open.ts'
@@ -119,10 +121,12 @@ async function respond(
   line: string,
   call: (name: string, args: Arguments) => Promise<string>,
 ): Promise<Reply | undefined> {
+  const refused = (code: number, message: string): Reply => ({ jsonrpc: '2.0', id: null, error: { code, message } })
   const request = parse(line)
-  if (request === undefined)
-    return { jsonrpc: '2.0', id: null, error: { code: -32700, message: 'this line is not JSON' } }
-  const { id, method, params = {} } = request
+  if (request === undefined) return refused(-32700, 'this line is not JSON')
+  if (!isMap(request)) return refused(-32600, 'this line is not a request')
+  const { id, method } = request
+  const params: Arguments = isMap(request['params']) ? request['params'] : {}
   // A notification is not answered.
   if (id === undefined) return undefined
   const result = (value: object): Reply => ({ jsonrpc: '2.0', id, result: value })
@@ -148,10 +152,9 @@ async function respond(
   }
 }
 
-function parse(line: string): { readonly id?: Json; readonly method?: Json; readonly params?: Arguments } | undefined {
+function parse(line: string): Json | undefined {
   try {
-    const value = JSON.parse(line) as Json
-    return isMap(value) ? value : undefined
+    return JSON.parse(line) as Json
   } catch {
     // The caller learns that it is not one.
     return undefined
@@ -181,7 +184,7 @@ async function called(params: Arguments, call: (name: string, args: Arguments) =
         tools.map((one) => one.name),
       )
     const args = isMap(params['arguments']) ? params['arguments'] : {}
-    const unknown = Object.keys(args).find((key) => !(key in tool.properties))
+    const unknown = Object.keys(args).find((key) => !Object.hasOwn(tool.properties, key))
     if (unknown !== undefined) throw wrong(`${name} takes no ${unknown.slice(0, 60)}`, Object.keys(tool.properties))
     return answered(page(await call(name, args), args['offset']), false)
   } catch (error) {
@@ -226,10 +229,15 @@ async function answer(prompt: Debugger, name: string, args: Arguments, given: Co
       const isLive = args['live'] === true
       if (isLive && !given.has('live'))
         throw wrong('live models are off', [
-          'start the server with a budget: npx vitest-harvest debug --mcp --live --max-cost 1',
+          `start the server with a budget: ${typedAgain({ live: true, 'max-cost': '1' })}`,
         ])
-      const changes = listIn(args, 'changes').map((change) => JSON.stringify(change))
-      return run(`what_if ${numberIn(args, 'step')} ${changes.join(' ')} ${isLive ? consentOf(given) : ''}`)
+      const changes = listIn(args, 'changes')
+      const option = changes.find((change) => change.startsWith('-'))
+      // Options of the line say what may cost money, and whether tools run for real: that is for the command line to say.
+      if (option !== undefined) throw wrong('a change cannot begin with -', ['result.total=30', 'refund(amount=10)'])
+      return run(
+        `what_if ${numberIn(args, 'step')} ${changes.map(shellWord).join(' ')} ${isLive ? consentOf(given) : ''}`,
+      )
     }
   }
 }

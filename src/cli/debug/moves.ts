@@ -12,7 +12,7 @@ import {
 } from '../../debug/index.ts'
 import type { Answer, DebugCommand, DebugContext } from './types.ts'
 import { unknownToolLines } from './unknown-tools.ts'
-import { numberIn, shellWords, wrong } from './words.ts'
+import { numberIn, wordsIn, wrong } from './words.ts'
 
 /** Steps that a view shows around the one we are at. */
 const around = 20
@@ -159,7 +159,7 @@ function listBreakpoints({ breakpoints, steps }: DebugSession): Answer {
 }
 
 function range(rest: string, session: DebugSession, near: number): readonly [from: number, to: number] {
-  const words = shellWords(rest)
+  const words = wordsIn(rest)
   const count = session.steps.length
   const first = words[0] === undefined ? Math.max(1, session.at - near) : numberIn(words[0], 'steps 10 20')
   const last =

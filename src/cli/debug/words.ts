@@ -1,64 +1,60 @@
 import { HarvestError, nearestWord, neutralLine } from '../../errors/index.ts'
+import { shellWords } from '../../errors/words.ts'
 
-const pairs: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' }
+const closings: Readonly<Record<string, string>> = {
+  '(': ')',
+  '[': ']',
+  '{': '}',
+  ...Object.fromEntries([...`"'\``].map((quote) => [quote, quote])),
+}
 
 /**
  * The commands of a line: `break refund(amount > 100); continue`. A `;` in quotes or brackets belongs to a command. What is
  * never closed opened nothing: a typo spoils its own command, and those behind it are done.
  */
 export function commandsIn(line: string): readonly string[] {
-  const plain = new Set<number>()
-  for (;;) {
-    const { commands, unclosed } = partsOf(line, plain)
-    if (unclosed === undefined) return commands.map((command) => command.trim()).filter((command) => command !== '')
-    plain.add(unclosed)
-  }
-}
-
-/** The parts of a line, and the last place where something opens that is never closed. At `plain` places nothing opens. */
-function partsOf(line: string, plain: ReadonlySet<number>) {
-  const commands = ['']
-  const open: { readonly at: number; readonly closing: string; readonly isQuote: boolean }[] = []
+  const ends = endsIn(line)
+  const commands: string[] = []
+  let from = 0
   for (let at = 0; at < line.length; at++) {
-    const character = line[at] ?? ''
-    const inner = open.at(-1)
-    if (character === ';' && inner === undefined) {
-      commands.push('')
-      continue
-    }
-    const isEscape = character === '\\' && inner?.isQuote === true
-    commands.push((commands.pop() ?? '') + character + (isEscape ? (line[++at] ?? '') : ''))
-    if (character === inner?.closing) open.pop()
-    else if (inner?.isQuote !== true && !plain.has(at)) {
-      const isQuote = /["'`]/.test(character)
-      const closing = isQuote ? character : pairs[character]
-      if (closing !== undefined) open.push({ at, closing, isQuote })
-    }
+    if (line[at] === ';') {
+      commands.push(line.slice(from, at))
+      from = at + 1
+    } else at = endOf(line, at, ends)
   }
-  return { commands, unclosed: open.at(-1)?.at }
+  return [...commands, line.slice(from)].map((command) => command.trim()).filter((command) => command !== '')
 }
 
-/** Words as a shell reads them: blanks part them, quotes keep them together, a backslash takes the next letter as it is. */
-export function shellWords(text: string): readonly string[] {
-  const words: string[] = []
-  let word: string | undefined
-  let quote: string | undefined
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at] ?? ''
-    if (quote !== undefined) {
-      if (character === quote) quote = undefined
-      else if (character === '\\' && quote === '"' && /["\\]/.test(text[at + 1] ?? '')) word = (word ?? '') + text[++at]
-      else word = (word ?? '') + character
-    } else if (/["']/.test(character)) {
-      quote = character
-      word ??= ''
-    } else if (/\s/.test(character)) {
-      if (word !== undefined) words.push(word)
-      word = undefined
-    } else word = (word ?? '') + (character === '\\' ? (text[++at] ?? '') : character)
+type Ends = Readonly<Record<string, Int32Array>>
+
+/**
+ * For each closing sign: where what opened right before a place is closed, or 0. Read from the end, each place once: what is
+ * inside is known by then.
+ */
+function endsIn(line: string): Ends {
+  const ends: Ends = Object.fromEntries(Object.values(closings).map((sign) => [sign, new Int32Array(line.length + 2)]))
+  for (let at = line.length - 1; at >= 0; at--) {
+    const inside = endOf(line, at, ends)
+    for (const [closing, places] of Object.entries(ends)) {
+      const isQuote = closing in closings
+      const next = isQuote ? (line[at] === '\\' ? at + 1 : at) : inside
+      places[at] = line[at] === closing ? at : (places[next + 1] ?? 0)
+    }
   }
-  if (quote !== undefined) throw wrong(`this ${quote} is not closed`, [`close it: ${text}${quote}`])
-  return word === undefined ? words : [...words, word]
+  return ends
+}
+
+/** The end of what opens here and is closed; else this place itself. */
+function endOf(line: string, at: number, ends: Ends): number {
+  const closing = closings[line[at] ?? '']
+  return closing === undefined ? at : ends[closing]?.[at + 1] || at
+}
+
+/** Words as a shell reads them. */
+export function wordsIn(text: string): readonly string[] {
+  const { words, unclosed } = shellWords(text)
+  if (unclosed !== undefined) throw wrong(`this ${unclosed} is not closed`, [`close it: ${text}${unclosed}`])
+  return words
 }
 
 /** A whole number from 1; `missing` where nothing was typed. */
@@ -74,6 +70,13 @@ export function numberIn(word: string | undefined, usage: string, missing?: numb
 /** The error for a line the debugger cannot do. */
 export function wrong(what: string, fix: readonly string[]): HarvestError {
   return new HarvestError('HARVEST_DEBUG_COMMAND', { what, fix: [...fix] })
+}
+
+const looks = ['inspect', 'clock', 'diff', 'locate', 'rule', 'steps', 'timeline', 'locals', 'print', 'source', 'help']
+
+/** Whether a command moves nothing, makes nothing and costs nothing. */
+export function isLook(line: string): boolean {
+  return looks.includes(line.trim().split(/\s/, 1)[0] ?? '')
 }
 
 /** Short forms that are a choice of ours; all others are the beginning of one name alone. */

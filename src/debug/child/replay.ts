@@ -81,8 +81,13 @@ function startWorker(socket: string): Promise<Worker> {
   const worker = outsideRuns(
     () => new Worker(ownFile('debug/child/worker'), { workerData: { socket }, execArgv: [], env: {} }),
   )
+  // Without it nobody leads this process, nor hears that the debugger is gone.
+  const end = (): void => void process.kill(process.pid, 'SIGKILL')
   return new Promise((up, failed) => {
-    worker.once('message', () => up(worker))
+    worker.once('message', () => {
+      up(worker)
+      worker.off('error', failed).once('error', end).once('exit', end)
+    })
     worker.once('error', failed)
   })
 }

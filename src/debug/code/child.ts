@@ -72,6 +72,8 @@ export class DebugChild {
     signal?.addEventListener('abort', end, { once: true })
     try {
       const channel = await Promise.race([connected, failed])
+      // Its last word: whatever is left of that process has nobody to lead it.
+      void channel.closed.then(end)
       const over = Promise.race([
         failed,
         channel.closed.then((): never => {

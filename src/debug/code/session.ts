@@ -188,6 +188,7 @@ export class CodeSession {
 
   async #try(to: Target, how: Approach): Promise<CodeStop | NoStop> {
     this.leave()
+    if (this.#isClosed) throw wrong('the debugger has ended', [])
     const kept = to.mode === 'full' || how.tracesAll ? undefined : this.#checkpoints.take(to.of)
     if (kept === undefined) this.prepare()
     const child = kept?.child ?? ((await this.#spares.shift()) as DebugChild)
