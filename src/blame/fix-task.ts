@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { parseCase } from '../cases/index.ts'
 import { HarvestError } from '../errors/index.ts'
+import { shellWord } from '../errors/words.ts'
 import { allowanceOf } from '../fork/ask-budget.ts'
 import { asData } from '../fork/fork-task.ts'
 import { type FinishedFork, type ForkPlan, forkTape, type ForkOptions } from '../fork/index.ts'
@@ -277,7 +278,7 @@ function oracleMissing(id: string): HarvestError {
     where: { case: id },
     why: 'A run that ends differently from the incident can still be wrong.',
     fix: [
-      `by a call or a value: npx vitest-harvest fix ${id} --ok 'refund(amount: 25)'`,
+      `by a call or a value: npx vitest-harvest fix ${shellWord(id)} --ok 'refund(amount: 25)'`,
       `or permanently, in the case: ok: ['refund(amount: 25)']`,
       'or a function that grades runs: --oracle ./src/oracle.ts#isRight',
     ],
@@ -297,8 +298,8 @@ function nothingFixed(id: string, expect: 'pass' | 'fail', hasTools: boolean): H
     fix:
       expect === 'fail'
         ? [
-            `to find the step that decided: npx vitest-harvest blame ${id}`,
-            ...(hasTools ? [`if you fixed a tool: npx vitest-harvest test ${id} --tools run --yes`] : []),
+            `to find the step that decided: npx vitest-harvest blame ${shellWord(id)}`,
+            ...(hasTools ? [`if you fixed a tool: npx vitest-harvest test ${shellWord(id)} --tools run --yes`] : []),
             'fix the agent first',
           ]
         : [],

@@ -1,5 +1,6 @@
 // Over 300 lines: one source of forks: what it asks, keeps and grades.
 import { HarvestError } from '../errors/index.ts'
+import { shellWord } from '../errors/words.ts'
 import { accessOf } from '../fork/access.ts'
 import {
   type Control,
@@ -336,8 +337,8 @@ function notReproducible(tape: Tape, { prefix, problems }: ForkResult): HarvestE
           ? 'It asks the same, and ends otherwise.'
           : [found.facts.what, found.facts.detail].filter((text) => text !== undefined).join('\n'),
       fix: [
-        `to find the line that makes the run irreproducible: npx vitest-harvest doctor ${tape.header.id}`,
-        `to see the difference: npx vitest-harvest show ${tape.header.id} --replay`,
+        `to find the line that makes the run irreproducible: npx vitest-harvest doctor ${shellWord(tape.header.id)}`,
+        `to see the difference: npx vitest-harvest show ${shellWord(tape.header.id)} --replay`,
       ],
     },
     { cause: found },

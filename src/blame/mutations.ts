@@ -244,6 +244,8 @@ function noMutants(source: ForkSource): HarvestError {
     what: 'Nothing to mutate: no answer has an alternative, or the run is ungraded',
     where: { graded: source.recorded, steps: `${source.positions.length}` },
     why: 'Mutation blame changes one answer at a time and checks whether the outcome flips.',
-    fix: ['to resample steps instead, which needs no alternatives: npx vitest-harvest blame <tape> without --mutate'],
+    fix: [
+      'to resample steps instead, which needs no alternatives, and see what that costs: --dry-run, without --mutate',
+    ],
   })
 }

@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { basename, resolve } from 'node:path'
 import { type Case, requireTapeFile } from '../cases/index.ts'
-import { casesCalled, findCase, findTape, readPrices } from '../recordings/index.ts'
+import { HarvestError } from '../errors/index.ts'
+import { casesCalled, findCase, findTape, idOf, readPrices } from '../recordings/index.ts'
 import { readTape, type Tape } from '../tape/index.ts'
 import { type Run, readRun, runOf } from '../report/run.ts'
+import { noteNamed } from './named-tape.ts'
 
 /**
  * The file of a tape the user named: any path, or what {@link findTape} knows: an id, the beginning of one, `latest`.
@@ -16,8 +18,28 @@ export function findTapeFile(
   recordings = 'recordings',
   options: { readonly isExact?: boolean } = {},
 ): string {
+  return noted(word, { file: fileOf(word, recordings, options) }, recordings).file
+}
+
+function fileOf(word: string, recordings: string, options: { readonly isExact?: boolean }): string {
   const isPath = /[/\\]|\.jsonl$/.test(word) || existsSync(word)
   return isPath ? resolve(word) : findTape(recordings, word, options)
+}
+
+function noted(word: string, found: FoundRun, recordings: string): FoundRun {
+  const { file, case: kase } = found
+  const isFoundBy = (id: string): boolean => {
+    try {
+      return fileOf(id, recordings, {}) === resolve(file)
+    } catch (error) {
+      // No tape of that name, or several.
+      if (HarvestError.is(error)) return false
+      throw error
+    }
+  }
+  const isCalled = (id: string): boolean => id === kase?.id || id === idOf(file) || id === basename(file, '.tape.jsonl')
+  noteNamed({ word, file, isCalled, isFoundBy, ...(kase === undefined ? {} : { caseId: kase.id }) })
+  return found
 }
 
 /** A tape to read, and the case it was found by. */
@@ -41,7 +63,7 @@ export function findRun(
   if (!isCaseFile && !namesCase(recordings, word)) return { file: findTapeFile(word, recordings, options) }
   const found = findCase(recordings, word)
   if (found.case === undefined) throw found.error ?? new Error(`the case ${found.file} has neither content nor error`)
-  return { file: requireTapeFile(found.case), case: found.case }
+  return noted(word, { file: requireTapeFile(found.case), case: found.case }, recordings)
 }
 
 function namesCase(recordings: string, word: string): boolean {

@@ -1,17 +1,28 @@
+import { shellWord, shellWords } from '../errors/words.ts'
 import type { Screen } from '../report/output.ts'
-import type { CommandSpec } from './command.ts'
-import { nameOf, takesValue } from './parse.ts'
+import { type CommandInput, type CommandSpec, program } from './command.ts'
+import { dirOption, namedTapes, pathWord, tapeWord } from './named-tape.ts'
+import { nameOf, parse, specNamed, takesValue } from './parse.ts'
+import { specs } from './spec/index.ts'
 import { type OptionChanges, typedAgain } from './typed-again.ts'
 
 /**
- * A next step that names options alone, `→ to allow more: --max-cost 5`, as the command to paste: what was typed, with
- * those. Rooms below know which option helps; only here is known what was typed.
+ * A next step as the command to paste. Rooms below know which option helps, and a tape by its id; only here is known what
+ * was typed:
+ *
+ * - options alone, `→ to allow more: --max-cost 5`, are what was typed, with those;
+ * - a command, `→ to read it: npx vitest-harvest show <tape>`, names the tape by a word that finds it, in the same folder.
  */
 export function asCommand(line: string, spec: CommandSpec | undefined): string {
-  const [, before, about, options, after] =
-    /^((?:\u001b\[[\d;]*m)*)(\s*→ .*[:?] )(--[a-z].*?)((?:\u001b\[[\d;]*m)*)$/.exec(line) ?? []
+  if (spec === undefined || !/^(?:\u001b\[[\d;]*m)*\s*→ /.test(line)) return line
+  const [, text = '', end = ''] = /^(.*?)((?:\u001b\[[\d;]*m)*)$/s.exec(line) ?? []
+  const [, about, options] = /^(.*?→ .*?[:?] )(--[a-z].*)$/.exec(text) ?? []
   const changes = options === undefined ? undefined : changesIn(options, spec)
-  return changes === undefined ? line : `${before}${about}${typedAgain(changes)}${after}`
+  if (changes !== undefined) return `${about}${typedAgain(changes)}${end}`
+  const at = text.indexOf(`${program} `)
+  if (at === -1) return line
+  const next = forWhatWasNamed(text.slice(at + program.length + 1))
+  return next === undefined ? line : `${text.slice(0, at)}${program} ${next}${end}`
 }
 
 /** The same of each line. */
@@ -35,15 +46,13 @@ export function withNextCommands(screen: Screen, spec: CommandSpec): Screen {
  * Of `--max-tokens 100000, without --max-cost`. `undefined` where the text says more than options of this command, each
  * once: examples, sentences.
  */
-function changesIn(text: string, spec: CommandSpec | undefined): OptionChanges | undefined {
+function changesIn(text: string, spec: CommandSpec): OptionChanges | undefined {
   const [, set = '', unset = ''] = /^(.*?)(?:, without (--[a-z-]+(?: and --[a-z-]+)*))?$/.exec(text) ?? []
-  const optionOf = (word: string) => spec?.options.find(({ flag }) => nameOf(flag) === word)
+  const optionOf = (word: string) => spec.options.find(({ flag }) => nameOf(flag) === word)
   const changes: Record<string, string | boolean | undefined> = {}
   for (const [word] of unset.matchAll(/--[a-z-]+/g))
     changes[word.slice(2)] = takesValue(optionOf(word)?.flag ?? '') ? undefined : false
-  const words = [...set.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(
-    ([, single, double, plain]) => single ?? double ?? plain ?? '',
-  )
+  const words = [...shellWords(set).words]
   while (words.length > 0) {
     const word = words.shift() ?? ''
     const option = optionOf(word)
@@ -53,4 +62,58 @@ function changesIn(text: string, spec: CommandSpec | undefined): OptionChanges |
     changes[word.slice(2)] = value
   }
   return changes
+}
+
+/** An argument that is a tape or a case. */
+const isTape = /^[<[](?:tape|case)/
+
+/** Options that say which recordings and which agent are meant: what follows means the same. */
+const subject = ['dir', 'agent', 'module'] as const
+
+/** A command line of ours, without the name of the program; `undefined` where it stays as it is. */
+function forWhatWasNamed(command: string): string | undefined {
+  const { words, unclosed } = shellWords(command)
+  const spec = specNamed(words, specs)
+  if (unclosed !== undefined || spec === undefined || spec.passThrough === true) return undefined
+  const typed = typedInput()
+  if (typed === undefined) return undefined
+  const takes = (option: string): boolean => spec.options.some(({ flag }) => nameOf(flag) === `--${option}`)
+  const place = spec.name.split(' ').length
+  const slot = spec.args?.split(' ')[0] ?? ''
+  const tape = wordOf(words[place] ?? '', slot, takes('dir'), typed.value('dir'))
+  const more = subject.flatMap((option) => {
+    const value = typed.value(option)
+    if (value === undefined || !takes(option) || words.includes(`--${option}`)) return []
+    // Of a list of tapes it is a filter.
+    if (option !== 'dir' && !isTape.test(slot)) return []
+    return [option === 'dir' ? dirOption(value) : ` --${option} ${shellWord(value)}`]
+  })
+  // What stands there is kept as it is written: `<id>`, `"…"`.
+  return (tape === undefined ? command : replaceWord(command, place, tape)) + more.join('')
+}
+
+function typedInput(): CommandInput | undefined {
+  const parsed = parse(process.argv.slice(2), specs)
+  return parsed.kind === 'run' ? parsed.given : undefined
+}
+
+/** What finds the tape that a command names, as its id or as `<tape>`; `undefined` where that is another one. */
+function wordOf(said: string, slot: string, takesDir: boolean, dir: string | undefined): string | undefined {
+  if (!isTape.test(slot)) return undefined
+  const [first, ...others] = namedTapes()
+  const isOpen = others.length === 0 && ['<tape>', '<tape|case>', '<case>', '<id>'].includes(said)
+  const named = isOpen ? first : namedTapes().find((one) => one.isCalled(said))
+  if (named === undefined) return undefined
+  if (!takesDir && dirOption(dir) !== '') return pathWord(named.file)
+  if (named.caseId !== undefined && slot.includes('case')) return shellWord(named.word)
+  if (!slot.includes('tape') || said === '<case>' || (!isOpen && named.isFoundBy(said))) return undefined
+  // `latest` may be another one by then.
+  const isName = named.caseId === undefined && named.word !== 'latest' && named.isFoundBy(named.word)
+  return isName ? shellWord(named.word) : tapeWord(named.file, dir)
+}
+
+/** A command line with another word in one place. */
+function replaceWord(command: string, place: number, word: string): string {
+  const one = [...command.matchAll(/(?:\$'(?:[^'\\]|\\.)*'|'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[^\s'"\\])+/g)][place]
+  return one === undefined ? command : command.slice(0, one.index) + word + command.slice(one.index + one[0].length)
 }

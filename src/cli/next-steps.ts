@@ -1,5 +1,4 @@
-import { basename, dirname, join, resolve } from 'node:path'
-import { here } from '../errors/here.ts'
+import { dirname, join, resolve } from 'node:path'
 import type { BlameEstimate } from '../blame/run-blame.ts'
 import { type Case, expectedError, requireTapeFile } from '../cases/index.ts'
 import { neutralLine } from '../errors/index.ts'
@@ -11,6 +10,7 @@ import type { Run } from '../report/run.ts'
 import type { CommandInput } from './command.ts'
 import { program } from './command.ts'
 import type { FoundRun } from './find.ts'
+import { dirOption, tapeWord } from './named-tape.ts'
 import { typedAgain } from './typed-again.ts'
 
 /** A command that follows. What only people know stands in it as `<id>` or `<right>`. */
@@ -159,20 +159,4 @@ export function stepsAfterBlame({ file, case: kase }: FoundRun, given: CommandIn
   if (kase !== undefined) return kase.expect === 'fail' ? [fixStep(kase, typed, dir)] : []
   const words = ['promote', tapeWord(file, dir), '--as <id> --expect fail', ...typed].join(' ')
   return [{ about: 'to make it a test, before it is fixed', command: `${program} ${words}${dirOption(dir)}` }]
-}
-
-/** A tape of the inbox by its name, any other by its path. */
-export function tapeWord(file: string, dir = 'recordings'): string {
-  const isInbox = dirname(resolve(file)) === resolve(recordingsFolder(dir), 'inbox')
-  return shellWord(isInbox ? basename(file, '.tape.jsonl') : here(file))
-}
-
-/** For the folder that holds both parts, also where one of them was listed alone. */
-export function dirOption(dir = 'recordings'): string {
-  const whole = recordingsFolder(dir)
-  return resolve(whole) === resolve('recordings') ? '' : ` --dir ${shellWord(whole)}`
-}
-
-function recordingsFolder(dir: string): string {
-  return ['inbox', 'golden'].includes(basename(resolve(dir))) ? dirname(dir) : dir
 }

@@ -21,7 +21,7 @@ export type ParsedCommand =
  */
 export function parse(given: readonly string[], specs: readonly CommandSpec[]): ParsedCommand {
   const name = nameIn(given)
-  const spec = specs.find((one) => one.name === twoWords(given)) ?? specs.find((one) => one.name === name)
+  const spec = specNamed(given, specs)
   const argv = inLongNames(given, spec)
   if (name !== undefined && spec === undefined) throw unknownCommand(name, specs)
   const words = twoWords(argv)
@@ -45,6 +45,23 @@ export function parse(given: readonly string[], specs: readonly CommandSpec[]): 
     given: check(spec, positionals.slice(spec.name.split(' ').length), values, rest),
     hints: [...commandHint(spec), ...hints],
   }
+}
+
+/** The command that a line names. */
+export function specNamed(given: readonly string[], specs: readonly CommandSpec[]): CommandSpec | undefined {
+  const name = nameIn(given)
+  return specs.find((one) => one.name === twoWords(given)) ?? specs.find((one) => one.name === name)
+}
+
+/** The option that a word of a command line is, however it is spelled; `inline`: its value, behind `=`. */
+export function optionTyped(
+  word: string,
+  spec: CommandSpec | undefined,
+): { readonly option: OptionSpec; readonly former?: FormerOption; readonly inline?: string } | undefined {
+  if (spec === undefined || spec.passThrough === true) return undefined
+  const [, name = '', inline] = /^(--[^=]+)(?:=([^]*))?$/.exec(inLongNames([word], spec)[0] ?? '') ?? []
+  const found = name === '' ? undefined : namedIn(name, spec)
+  return found === undefined ? undefined : { ...found, ...(inline === undefined ? {} : { inline }) }
 }
 
 /** One-letter options by their names. */
@@ -133,17 +150,25 @@ function isMissing(value: string | undefined, isInline: boolean | undefined): bo
   return value === undefined || value === '' || (isInline !== true && value.startsWith('--'))
 }
 
-function optionNamed(
-  rawName: string,
-  spec: CommandSpec,
-): { readonly option: OptionSpec; readonly former?: FormerOption } {
+function optionNamed(rawName: string, spec: CommandSpec): NamedOption {
+  const found = namedIn(rawName, spec)
+  if (found === undefined) throw new TypeError(`${rawName} was checked before`)
+  return found
+}
+
+interface NamedOption {
+  readonly option: OptionSpec
+  readonly former?: FormerOption
+}
+
+function namedIn(rawName: string, spec: CommandSpec): NamedOption | undefined {
   const now = spec.options.find(({ flag }) => nameOf(flag) === rawName)
   if (now !== undefined) return { option: now }
   for (const option of spec.options) {
     const former = option.was?.find(({ flag }) => nameOf(flag) === rawName)
     if (former !== undefined) return { option, former }
   }
-  throw new TypeError(`${rawName} was checked before`)
+  return undefined
 }
 
 function optionHint(rawName: string, { flag }: OptionSpec, { implies }: FormerOption, spec: CommandSpec): string {

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { HarvestError, neutralLine } from '../errors/index.ts'
+import { shellWord } from '../errors/words.ts'
 import type { FinishedJob } from '../jobs/index.ts'
 import { type ChangedQuestion, type Escape, inexactParts } from '../replay/index.ts'
 import type { Promotion } from '../recordings/index.ts'
@@ -50,7 +51,7 @@ export function wouldBeRed({ run }: Preflight, { source, bytes, content }: Promo
       ...(content.pins?.commit === undefined
         ? []
         : [`to promote with the recorded code: git checkout ${content.pins.commit}`]),
-      `to find what differs: npx vitest-harvest doctor ${source}`,
+      `to find what differs: npx vitest-harvest doctor ${shellWord(source)}`,
       'to write the red case anyway: --unverified',
     ],
   })

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { acceptedFileName, type Case, loadCase, readAcceptedFile } from '../cases/index.ts'
 import { HarvestError, neutralLine } from '../errors/index.ts'
+import { shellWord } from '../errors/words.ts'
 import { changedPins, describeChanges, gitState, pinsOf } from '../provenance/index.ts'
 import type { DriftPolicy, ReplayOptions } from '../replay/index.ts'
 import type { Tape } from '../tape/index.ts'
@@ -98,7 +99,7 @@ function withExitCode(tape: Tape, replayed: Replayed): Replayed {
   const { code, message } = new HarvestError('HARVEST_OUTCOME', {
     what: 'The exit code of the program differs from the recording',
     where: { tape: tape.header.id, recorded: codes.recorded, now: codes.replayed },
-    fix: [`to see the recorded run: npx vitest-harvest show ${tape.header.id}`],
+    fix: [`to see the recorded run: npx vitest-harvest show ${shellWord(tape.header.id)}`],
   })
   const judged = { ...verdict, verdict: 'different' as const, differences: [{ code, message }] }
   return { ...replayed, report: { ...replayed.report, verdict: judged } }

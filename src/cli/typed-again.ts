@@ -1,6 +1,8 @@
-import { nearestWord, neutralLine } from '../errors/index.ts'
+import { nearestWord } from '../errors/index.ts'
 import { shellWord } from '../errors/words.ts'
-import { program } from './command.ts'
+import { type CommandSpec, program } from './command.ts'
+import { nameOf, optionTyped, specNamed, takesValue } from './parse.ts'
+import { specs } from './spec/index.ts'
 
 /**
  * Options by their names without dashes: set to a value, set (`true`), left out (`false`), or left out with their value
@@ -14,34 +16,58 @@ export type OptionChanges = Readonly<Record<string, string | boolean | undefined
  * @param command - the command in the place of the typed one; default: the same
  */
 export function typedAgain(changes: OptionChanges, command?: string): string {
-  const words = withOptions(process.argv.slice(2), changes)
-  const at = words.findIndex((word) => !word.startsWith('-'))
-  if (command !== undefined && at !== -1) words[at] = command
-  return neutralLine(`${program} ${words.map(shellWord).join(' ')}`, 400)
-}
-
-/** An option that is there already gets the new value: given twice, the command would refuse it. */
-function withOptions(typed: readonly string[], changes: OptionChanges): string[] {
+  const typed = process.argv.slice(2)
   const terminator = typed.indexOf('--')
   const end = terminator === -1 ? typed.length : terminator
-  const isChanged = (word: string): boolean => word.startsWith('--') && word.slice(2) in changes
-  const hasValue = (word = ''): boolean => isChanged(word) && typeof changes[word.slice(2)] !== 'boolean'
-  const isKept = (word: string, at: number): boolean =>
-    !isChanged(word.replace(/=.*$/s, '')) && !hasValue(typed[at - 1])
+  const parts = partsOf(typed.slice(0, end), specNamed(typed, specs))
+  const kept = parts.filter(({ option }) => option === undefined || !(option in changes)).flatMap(({ words }) => words)
+  const at = kept.findIndex((word) => !word.startsWith('-'))
+  if (command !== undefined && at !== -1) kept[at] = command
+  // An option that is there already gets the new value: given twice, the command would refuse it.
   const set = Object.entries(changes).flatMap(([name, value]) => {
     if (value === false || value === undefined) return []
     if (value === true) return [`--${name}`]
-    return corrected(valuesOf(typed.slice(0, end), name), value).flatMap((one) => [`--${name}`, one])
+    const before = parts.flatMap(({ option, value: old }) => (option === name && old !== undefined ? [old] : []))
+    return corrected(before, value).flatMap((one) => optionWords(name, one))
   })
-  return [...typed.slice(0, end).filter(isKept), ...set, ...typed.slice(end)]
+  return [program, ...[...kept, ...set, ...typed.slice(end)].map(shellWord)].join(' ')
 }
 
-/** What was typed for an option, `--ok a --ok=b`. */
-function valuesOf(typed: readonly string[], name: string): readonly string[] {
-  return typed.flatMap((word, at) => {
-    if (word.startsWith(`--${name}=`)) return [word.slice(name.length + 3)]
-    return word === `--${name}` ? typed.slice(at + 1, at + 2) : []
-  })
+interface Part {
+  readonly words: readonly string[]
+  /** Its present name without dashes, however it was typed. */
+  readonly option?: string
+  readonly value?: string
+}
+
+/** Options in their present spelling: an earlier one would stand beside what a change sets. */
+function partsOf(typed: readonly string[], spec: CommandSpec | undefined): readonly Part[] {
+  const parts: Part[] = []
+  for (let at = 0; at < typed.length; at++) {
+    const word = typed[at] ?? ''
+    const found = optionTyped(word, spec)
+    if (found === undefined) {
+      parts.push({ words: [word] })
+      continue
+    }
+    const { option, former, inline } = found
+    const name = nameOf(option.flag).slice(2)
+    const old = takesValue(former?.flag ?? option.flag) ? (inline ?? typed[++at] ?? '') : undefined
+    const value = old === undefined ? undefined : (former?.value?.(old) ?? old)
+    const words = value === undefined ? [`--${name}`] : optionWords(name, value)
+    parts.push({ words, option: name, ...(value === undefined ? {} : { value }) })
+    const implied = former?.implies
+    if (implied !== undefined && spec?.options.some(({ flag }) => nameOf(flag) === `--${implied}`))
+      parts.push({ words: [`--${implied}`], option: implied })
+  }
+  const isFirst = ({ option, value }: Part, index: number): boolean =>
+    option === undefined || value !== undefined || parts.findIndex((one) => one.option === option) === index
+  return parts.filter(isFirst)
+}
+
+/** A value that begins with two dashes is read as an option, unless `=` ties it to its own. */
+function optionWords(name: string, value: string): readonly string[] {
+  return value.startsWith('--') ? [`--${name}=${value}`] : [`--${name}`, value]
 }
 
 /** Of several values one was mistyped: the others stay. Where none is near to the new one, it stands for all of them. */

@@ -1,5 +1,6 @@
 import type { ForkChange } from '../fork/index.ts'
 import { HarvestError } from '../errors/index.ts'
+import { shellWord } from '../errors/words.ts'
 import { type Step, stepsOf, type Tape } from '../tape/index.ts'
 import { kindNamed } from './kinds.ts'
 import type { AnswerKind, Fault, FaultSchedule, FaultSite, RunChange } from './types.ts'
@@ -76,6 +77,6 @@ function noSuchPlace(tape: Tape, { step, kind }: Fault): HarvestError {
     what: `The fault ${kind} cannot happen at step ${step} of this run`,
     where: { tape: tape.header.id, steps: count === 0 ? 'none' : `1 to ${count}` },
     why: 'The fault needs another kind of step or the whole run (step 0), or the step does not exist.',
-    fix: [`to see the steps: npx vitest-harvest show ${tape.header.id}`],
+    fix: [`to see the steps: npx vitest-harvest show ${shellWord(tape.header.id)}`],
   })
 }

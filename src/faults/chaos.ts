@@ -1,6 +1,7 @@
 import { accessOf } from '../fork/access.ts'
 import fc from 'fast-check'
 import { HarvestError } from '../errors/index.ts'
+import { shellWord } from '../errors/words.ts'
 import { checkOption, invalidOption, oneOf, type OptionsOf } from '../errors/options.ts'
 import { type Control, controlOf, forkTape, type ForkPlan, type ForkResult } from '../fork/index.ts'
 import { installReplay, standInKeys } from '../replay/index.ts'
@@ -276,7 +277,7 @@ function nothing(tape: Tape, words: readonly string[]): HarvestError {
     why: 'HTTP faults need a request, tool faults a wrapped tool, value faults an answer with such a value.',
     fix: [
       'try others: --faults http,tools,values,messages',
-      `to see the steps: npx vitest-harvest show ${tape.header.id}`,
+      `to see the steps: npx vitest-harvest show ${shellWord(tape.header.id)}`,
     ],
   })
 }
@@ -287,7 +288,7 @@ function doesNotHold(tape: Tape, { class: name, said }: RunEnding): HarvestError
     where: { tape: tape.header.id, ending: name, agent: said },
     why: 'Faults are measured against a control run that matches the tape.',
     fix: [
-      `to see what it does: npx vitest-harvest show ${tape.header.id} --replay`,
+      `to see what it does: npx vitest-harvest show ${shellWord(tape.header.id)} --replay`,
       'if the new outcome is right: npx vitest-harvest test --update-recordings --reason "…"',
     ],
   })

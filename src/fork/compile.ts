@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { HarvestError, neutralLine } from '../errors/index.ts'
+import { shellWord } from '../errors/words.ts'
 import { type Json, type Step, stepsOf, type Tape } from '../tape/index.ts'
 import { decided } from './decide.ts'
 import { changeInput, changeOfStep, type Patch } from './patch.ts'
@@ -117,7 +118,7 @@ function badPlan(tape: Tape, what: string, known: string): HarvestError {
   return new HarvestError('HARVEST_FORK_PLAN', {
     what: `Invalid fork plan: ${what}`,
     where: { tape: tape.header.id, known },
-    fix: [`to see the steps: npx vitest-harvest show ${tape.header.id}`],
+    fix: [`to see the steps: npx vitest-harvest show ${shellWord(tape.header.id)}`],
   })
 }
 
@@ -125,6 +126,6 @@ function noStep(tape: Tape, number: number, count: number): HarvestError {
   return new HarvestError('HARVEST_FORK_PLAN', {
     what: `The tape has no step ${number}`,
     where: { tape: tape.header.id, steps: count === 0 ? 'none' : `1 to ${count}` },
-    fix: [`to see them: npx vitest-harvest show ${tape.header.id}`],
+    fix: [`to see them: npx vitest-harvest show ${shellWord(tape.header.id)}`],
   })
 }

@@ -1,4 +1,5 @@
 import { HarvestError, neutralLine } from '../errors/index.ts'
+import { shellWord } from '../errors/words.ts'
 import { type ChangedQuestion, describeEnding, stepsText, unprovenError } from '../replay/index.ts'
 import type { ReplayResult } from '../match/types.ts'
 import type { Tape } from '../tape/index.ts'
@@ -78,5 +79,5 @@ function whereOf({ tape, caseId }: ControlSubject): Readonly<Record<string, stri
 }
 
 function nameOf({ tape, caseId }: ControlSubject): string {
-  return neutralLine(caseId ?? tape.header.id, 80)
+  return shellWord(caseId ?? tape.header.id)
 }

@@ -121,8 +121,12 @@ function nothingFound(edit: TextEdit, stepNumber: number, isStream: boolean): Ha
     where: { step: `${stepNumber}`, looked: neutralLine('match' in edit ? edit.match : edit.replace, 120) },
     ...(isStream ? { why: 'A stream delivers text in pieces, so one sentence can span many events.' } : {}),
     fix: [
-      `to see it: npx vitest-harvest show <tape> --step ${stepNumber} --raw`,
-      ...(isStream ? ['to let the model say something else: --say "…", without --replace and --with'] : []),
+      `to see it: npx vitest-harvest show <tape> --step ${stepNumber} --raw response > response.bin`,
+      ...(isStream
+        ? [
+            `to let the model say something else: --say "…", without ${'match' in edit ? '--edit' : '--replace and --with'}`,
+          ]
+        : []),
     ],
   })
 }

@@ -1,4 +1,5 @@
 import { HarvestError, nearestWord, neutralLine } from '../errors/index.ts'
+import { shellWord } from '../errors/words.ts'
 import {
   type CallEvent,
   type ExchangeEvent,
@@ -84,7 +85,7 @@ function stepAt(tape: Tape, events: readonly TapeEvent[], number: number): TapeE
   throw new HarvestError('HARVEST_PATCH_STEP', {
     what: `The tape has no step ${number}`,
     where: { tape: tape.header.id, steps: steps.length === 0 ? 'none' : `1 to ${steps.length}` },
-    fix: [`to see them: npx vitest-harvest show ${tape.header.id}`],
+    fix: [`to see them: npx vitest-harvest show ${shellWord(tape.header.id)}`],
   })
 }
 

@@ -1,4 +1,5 @@
 import { HarvestError, neutral, neutralLine, visible } from '../errors/index.ts'
+import { shellWord } from '../errors/words.ts'
 import { canonicalJson } from '../providers/index.ts'
 import type { Calls } from '../match/calls.ts'
 import { bodyDifference, type RequestDifference } from '../match/difference.ts'
@@ -78,7 +79,7 @@ function left(
       : {}),
     why: 'A fork is only comparable when everything before its change is as recorded.',
     fix: [
-      `to see what the agent does differently: npx vitest-harvest doctor ${place.tape.header.id}`,
+      `to see what the agent does differently: npx vitest-harvest doctor ${shellWord(place.tape.header.id)}`,
       'or keep fewer steps',
     ],
   })

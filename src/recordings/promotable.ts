@@ -1,4 +1,5 @@
 import { HarvestError, neutralLine } from '../errors/index.ts'
+import { shellWord } from '../errors/words.ts'
 import { codingOf, createRedactor, type Redactor, type RedactorOptions, rulesOfTape } from '../privacy/index.ts'
 import {
   cutOffText,
@@ -30,7 +31,7 @@ export function refuseUnfinished(tape: Tape, acceptUnsearched = false): void {
         ...(cutOff !== undefined && { ended: cutOff }),
       },
       why: 'The process ended before its run did, or the end of the file was lost.',
-      fix: ['record the run again', `to see what was recorded: npx vitest-harvest show ${source}`],
+      fix: ['record the run again', `to see what was recorded: npx vitest-harvest show ${shellWord(source)}`],
     })
   }
   const unsearched = unsearchedBodies({ events })
@@ -51,7 +52,7 @@ export function refuseUnfinished(tape: Tape, acceptUnsearched = false): void {
       what: 'Cannot promote an incomplete tape: its recording failed',
       where: { tape: source, reason: neutralLine(close.incomplete) },
       why: 'A replay would miss the events that were not recorded.',
-      fix: ['record the run again', `to see what was recorded: npx vitest-harvest show ${source}`],
+      fix: ['record the run again', `to see what was recorded: npx vitest-harvest show ${shellWord(source)}`],
     })
   }
 }
@@ -165,7 +166,7 @@ export function refuseSecrets(tape: Tape, text: string, options: RedactorOptions
     detail: [...shown, ...(more > 0 ? [`… and ${more} more`] : [])].map((line) => `  ${line}`).join('\n'),
     fix: [
       'record the run again: the recorder removes secrets before it writes',
-      `to see it: npx vitest-harvest show ${tape.source}`,
+      `to see it: npx vitest-harvest show ${shellWord(tape.source)}`,
       'if it is not a secret: --allow-secret <kind>, for example --allow-secret email',
     ],
   })
@@ -255,7 +256,7 @@ export function refuseProgram({ header, source }: Tape, agent: string | undefine
     where: { tape: source, program: neutralLine(command.argv.join(' '), 60) },
     why: 'A case calls a function of the Vitest config; a program is run again by its command.',
     fix: [
-      `to run it again: npx vitest-harvest replay ${source}`,
+      `to run it again: npx vitest-harvest replay ${shellWord(source)}`,
       'to make a case: record its main function with recorder.run, and name that in harvest({ agents })',
       'or name an agent that does what the program did: --agent <name>',
     ],

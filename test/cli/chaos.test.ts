@@ -2,7 +2,9 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { tapeText } from '../host/refund.ts'
+import { shellWords } from '../../src/errors/words.ts'
 import { harvest } from './harvest.ts'
+import { many } from './many.ts'
 import { configFor, project } from './project.ts'
 
 /** Tries everything three times, and does both calls anew when the second one fails. */
@@ -24,6 +26,14 @@ export async function payer({ order_id }: { order_id: string }) {
   }
 }
 `
+const recordings = 'my recordings'
+
+/** The words of the command that a message proposes about this, as a shell reads them. */
+function printed(text: string, about: string): readonly string[] {
+  const line = text.split('\n').find((one) => one.includes(`→ ${about}`)) ?? ''
+  return shellWords(line.slice(line.indexOf('npx '))).words.slice(2)
+}
+
 describe('harvest chaos', () => {
   let cwd = ''
   beforeAll(() => {
@@ -31,15 +41,18 @@ describe('harvest chaos', () => {
       'vitest.config.ts': configFor({ payer: './src/payer.ts#payer' }),
       'src/payer.ts': payer,
     })
-    const folder = join(cwd, 'recordings/golden')
+    const folder = join(cwd, recordings, 'golden')
     mkdirSync(folder, { recursive: true })
     writeFileSync(join(folder, 'paid.tape.jsonl'), tapeText('paid', { agent: 'payer', input: { order_id: 'A-1' } }))
     const outcome = 'outcome:\n  refunded: 25\n'
     const head = 'case: paid\nagent: payer\ntape: paid.tape.jsonl\nexpect: pass\n'
+    mkdirSync(join(cwd, recordings, 'inbox'))
+    const other = tapeText('other run', { agent: 'payer', input: { order_id: 'A-1' } })
+    writeFileSync(join(cwd, recordings, "inbox/it's paid.tape.jsonl"), other)
     writeFileSync(join(folder, 'paid.case.yaml'), `${head}baseline:\n  - lookup_order(order_id)\n${outcome}`)
   })
   afterAll(() => rmSync(cwd, { recursive: true, force: true }))
-  const chaos = (...args: string[]) => harvest(['chaos', 'paid', ...args], { cwd })
+  const chaos = (...args: string[]) => harvest(['chaos', 'paid', '--dir', recordings, ...args], { cwd })
 
   it('shrinks a failure to the fault it needs, and tells how to see it again', async () => {
     const { code, stdout, stderr } = await chaos('--faults', 'tool-error,tool-slow', '--seed', '4')
@@ -50,12 +63,12 @@ describe('harvest chaos', () => {
       trace: did lookup_order({"order_id":"A-1"}) 2 times, and 1 when recorded
 
       Without this fault it survives. Found in schedule 2, of 4 faults; 4 runs to shrink it, 8 all together.
-      → to see it again: npx vitest-harvest chaos paid --faults tool-error,tool-slow --seed 4 --path 1:1:0
+      → to see it again: npx vitest-harvest chaos paid --dir 'my recordings' --faults tool-error,tool-slow --seed 4 --path 1:1:0
       "
     `)
     expect(code).toBe(1)
-    const again = /chaos (paid .*)$/m.exec(stdout)?.[1]?.split(' ') ?? []
-    const repeated = await harvest(['chaos', ...again, '--json'], { cwd })
+    const again = printed(stdout, 'to see it again')
+    const repeated = await harvest([...again, '--json'], { cwd })
     expect(repeated.code).toBe(1)
     expect(JSON.parse(repeated.stdout)).toMatchObject({
       survived: false,
@@ -85,6 +98,18 @@ describe('harvest chaos', () => {
       "
     `)
     expect(code).toBe(0)
+  })
+
+  it('that has no fault to try names the commands that show the steps and try others, as a shell reads them', async () => {
+    const typed = ['chaos', "it's paid", '--dir', recordings, '--faults', 'http', '--runs', '1']
+    const { code, stderr } = await harvest(typed, { cwd })
+    expect(code, stderr).toBe(2)
+    const show = printed(stderr, 'to see the steps')
+    // Its id, where that finds it; in one word, for a shell.
+    expect(show).toEqual(['show', 'other run', '--dir', recordings])
+    expect(many([show], cwd)[0]).toMatchObject({ code: 0, stdout: expect.stringContaining('lookup_order') as string })
+    const others = printed(stderr, 'try others')
+    expect(await harvest(others, { cwd })).toMatchObject({ stdout: expect.stringContaining('survive') as string })
   })
 
   it.each([

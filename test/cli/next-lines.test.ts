@@ -1,5 +1,7 @@
+import { resolve } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { asCommand } from '../../src/cli/next-lines.ts'
+import { forgetNamed, noteNamed } from '../../src/cli/named-tape.ts'
 import { specs } from '../../src/cli/spec/index.ts'
 
 function shown(typed: readonly string[], line: string): string {
@@ -37,6 +39,12 @@ describe('a next step that names options alone', () => {
     )
   })
 
+  it('reads values as a shell wrote them', () => {
+    expect(shown(blame, "→ did you mean: --ok 'answer~it'\\''s $HOME'")).toBe(
+      "→ did you mean: npx vitest-harvest blame bad --live --max-cost 2 --ok 'answer~it'\\''s $HOME'",
+    )
+  })
+
   it.each([
     "→ name what is bad: --bad 'refund(amount: 2500)'   --bad 'answer~2500 EUR'",
     '→ to allow more: --max-cost, --max-tokens or --max-calls',
@@ -48,6 +56,65 @@ describe('a next step that names options alone', () => {
     '… 3 more steps: --full',
   ])('%s: stays where it is more than options of this command', (line) => {
     expect(shown(blame, line)).toBe(line)
+  })
+
+  describe('or a command', () => {
+    const file = resolve("recs it's/inbox/a b.tape.jsonl")
+    afterEach(forgetNamed)
+    function named(word: string, foundBy: readonly string[], caseId?: string): void {
+      const isCalled = (id: string): boolean => ['the id', caseId].includes(id)
+      const isFoundBy = (id: string): boolean => foundBy.includes(id)
+      noteNamed({ word, file, isCalled, isFoundBy, ...(caseId === undefined ? {} : { caseId }) })
+    }
+    const inDir = "--dir 'recs it'\\''s'"
+    const typed = ['chaos', 'a b', '--dir', "recs it's", '--agent', 'mine']
+
+    it.each([
+      ["show 'the id' --replay", `show 'a b' --replay ${inDir}`],
+      ['show <tape> --step 3', `show 'a b' --step 3 ${inDir}`],
+      ['blame <id> --mutate', `blame 'a b' --mutate ${inDir} --agent mine`],
+      ['promote <tape> --as <id> --reason "…"', `promote 'a b' --as <id> --reason "…" ${inDir} --agent mine`],
+      ['ls --tool x', `ls --tool x ${inDir}`],
+      [`show 'the id' ${inDir}`, `show 'a b' ${inDir}`],
+      // No folder can be named there.
+      ["replay 'the id'", "replay 'recs it'\\''s/inbox/a b.tape.jsonl' --agent mine"],
+      ['fix <case>', `fix <case> ${inDir}`],
+      ['show another', `show another ${inDir}`],
+      ['test the-case --prove', 'test the-case --prove'],
+      ["show 'never closed", "show 'never closed"],
+    ])('%s: names the tape by what finds it, in the folder that was typed', (command, expected) => {
+      named('a b', ['a b'])
+      expect(shown(typed, `→ why: npx vitest-harvest ${command}`)).toBe(`→ why: npx vitest-harvest ${expected}`)
+    })
+
+    it('names a case by its own name, where a case is taken', () => {
+      named('shop/paid', [], 'paid')
+      const lines = ['show paid --replay', "doctor 'the id'", 'fix <case>', 'promote <tape> --as <id>']
+      const next = lines.map((line) => shown(['chaos', 'shop/paid'], `→ why: npx vitest-harvest ${line}`))
+      expect(next.map((line) => line.replace('→ why: npx vitest-harvest ', ''))).toEqual([
+        'show shop/paid --replay',
+        'doctor shop/paid',
+        'fix shop/paid',
+        "promote 'recs it'\\''s/inbox/a b.tape.jsonl' --as <id>",
+      ])
+    })
+
+    it('keeps an id that finds the tape, and does not say `latest` of it', () => {
+      named('latest', ['the id', 'latest'])
+      expect(shown(['blame', 'latest'], "→ why: npx vitest-harvest show 'the id'")).toBe(
+        "→ why: npx vitest-harvest show 'the id'",
+      )
+      expect(shown(['blame', 'latest'], '→ why: npx vitest-harvest show <tape>')).toBe(
+        "→ why: npx vitest-harvest show 'recs it'\\''s/inbox/a b.tape.jsonl'",
+      )
+    })
+
+    it('leaves the place open where several tapes were named, and text that only quotes a command', () => {
+      named('a', [])
+      noteNamed({ word: 'b', file: 'b', isCalled: () => false, isFoundBy: () => false })
+      expect(shown(['doctor', 'a', 'b'], '→ why: npx vitest-harvest show <tape>')).toContain('show <tape>')
+      expect(shown(['doctor', 'a'], 'said: npx vitest-harvest show <tape>')).toContain('show <tape>')
+    })
   })
 
   it('stays as it is where no command runs', () => {

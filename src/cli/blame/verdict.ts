@@ -197,7 +197,9 @@ function describeUndecidable(blamed: BlamedRun, { forks, undefined: lost, ungrad
   return [
     `Undecidable: ${lost + ungraded} of ${forks} forks are ungraded.`,
     ...whyUnclear(blamed),
-    ...(lost > 0 ? ['→ to find what makes the agent diverge from its tape: npx vitest-harvest doctor'] : []),
+    ...(lost > 0
+      ? ['→ to find what makes the agent diverge from its tape: npx vitest-harvest doctor <tape|case>']
+      : []),
   ]
 }
 

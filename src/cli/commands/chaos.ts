@@ -23,6 +23,7 @@ import { runTask } from '../../jobs/run.ts'
 import { readDuration, readWhole } from '../live.ts'
 import { badValue, usage } from '../parse.ts'
 import { neutralLines, type Screen } from '../../report/output.ts'
+import { typedAgain } from '../typed-again.ts'
 
 /** Runs a case under generated faults, and shrinks a failure to the faults it needs. */
 export const chaosCommand: Command = {
@@ -34,7 +35,7 @@ export const chaosCommand: Command = {
     const tape = requireClosed(readTape(found.file))
     const report = await ask(found, options, given, screen)
     if (given.has('json')) screen.json({ tape: tape.source, ...report, ...pinsJson(tape, report.control) })
-    else print(tape, report, given, screen)
+    else print(tape, report, screen)
     return report.survived === true ? exit.ok : exit.divergence
   },
 }
@@ -151,7 +152,7 @@ async function ask(
   return answer as unknown as ChaosReport
 }
 
-function print(tape: Tape, report: ChaosReport, given: CommandInput, screen: Screen): void {
+function print(tape: Tape, report: ChaosReport, screen: Screen): void {
   const { failure, survived, seed, path, control } = report
   if (control.differs !== undefined) screen.line(`${controlLine(control.differs)}\n`)
   if (failure !== undefined) {
@@ -160,8 +161,7 @@ function print(tape: Tape, report: ChaosReport, given: CommandInput, screen: Scr
     screen.line(`${failure.class}: ${neutralLines(failure.said)}`)
     screen.line()
     screen.line(shrunk(report))
-    if (path !== undefined)
-      screen.line(`→ to see it again: npx vitest-harvest chaos ${repeat(given)} --seed ${seed} --path ${path}`)
+    if (path !== undefined) screen.line(`→ to see it again: ${typedAgain({ seed: `${seed}`, path })}`)
     return
   }
   screen.line(screen.paint('bold', survived === true ? 'the agent survives' : 'undecided'))
@@ -179,17 +179,6 @@ function shrunk({ failure, schedules, runs }: ChaosReport): string {
   const one = schedule.length === 1 ? 'Without this fault' : `Without any one of these ${schedule.length} faults`
   const found = `Found in schedule ${schedules}, of ${drawn} fault${drawn === 1 ? '' : 's'}; ${shrinkRuns} runs to shrink it, ${runs} all together.`
   return isMinimal ? `${one} it survives. ${found}` : `There may be a smaller schedule. ${found}`
-}
-
-/** The words of this call that say what is run, as they were typed. */
-function repeat(given: CommandInput): string {
-  const words = ['faults', 'fail', 'repeatable', 'schedule', 'arbitrary', 'variant', 'agent', 'timeout', 'dir'].flatMap(
-    (name) => {
-      const value = given.value(name)
-      return value === undefined ? [] : [`--${name}`, neutralLine(value)]
-    },
-  )
-  return [neutralLine(given.args[0] ?? ''), ...words, ...(given.has('smallest') ? ['--smallest'] : [])].join(' ')
 }
 
 function counts(by: Readonly<Record<string, number>>): string {

@@ -13,7 +13,7 @@ import { printDoctor } from '../doctor/print.ts'
 import { exit, exitCodeOf } from '../exit.ts'
 import { findTapeFile } from '../find.ts'
 
-/** Finds what makes runs irreproducible, and names the line: `npx vitest-harvest doctor [tape...]`. */
+/** Finds what makes runs irreproducible, and names the line: `npx vitest-harvest doctor [tape|case...]`. */
 export const doctorCommand: Command = {
   ...doctorSpec,
   async run(given, screen) {

@@ -234,7 +234,7 @@ function notRed(id: string, tried: Shown['tried']): HarvestError {
     },
     why: 'A case that is green without the fix cannot keep the bug away.',
     fix: [
-      `to name code without the fix: npx vitest-harvest fix ${id} --without <revision>`,
+      `to name code without the fix: npx vitest-harvest fix ${shellWord(id)} --without <revision>`,
       'to skip this check: --without none',
     ],
   })

@@ -12,7 +12,7 @@ import { badValue, usage } from '../parse.ts'
 import { baselineLines } from '../../report/calls.ts'
 import { printEnd } from '../../report/end.ts'
 import { foldText, terminalWidth } from '../../report/fold.ts'
-import { counted } from '../../errors/words.ts'
+import { counted, shellWord } from '../../errors/words.ts'
 import { factsOf } from '../../report/head.ts'
 import { printNow, replayNow } from '../reading/now.ts'
 import { bodiesOf, printStep, readStep } from '../../report/one-step.ts'
@@ -86,7 +86,7 @@ function readOptions(given: CommandInput): ShowOptions {
   if (process.stdout.isTTY) {
     // What was recorded may hold commands for a terminal.
     throw usage(showCommand, 'HARVEST_CLI_OPTION', '--raw writes to a file or a pipe, never to a terminal', [
-      `npx vitest-harvest show ${given.args[0] ?? ''} --step ${step} --raw ${raw} > ${raw}.bin`,
+      `npx vitest-harvest show ${shellWord(given.args[0] ?? '')} --step ${step} --raw ${raw} > ${raw}.bin`,
     ])
   }
   return { limit, step, raw }

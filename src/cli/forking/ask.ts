@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { HarvestError, nearestWord, neutralLine } from '../../errors/index.ts'
+import { shellWord } from '../../errors/words.ts'
 import type { ChangeRequest, ForkRequest, TailRequest } from '../../fork/index.ts'
 import { stepsOf, type Tape } from '../../tape/index.ts'
 import type { CommandSpec, CommandInput } from '../command.ts'
@@ -70,7 +71,7 @@ function readStep(given: CommandInput, tape: Tape, command: CommandSpec): number
   throw new HarvestError('HARVEST_FORK_STEP', {
     what: `The tape has no step ${step}`,
     where: { tape: tape.header.id, steps: count === 0 ? 'none' : `1 to ${count}` },
-    fix: [`to see them: npx vitest-harvest show ${neutralLine(tape.header.id, 60)}`],
+    fix: [`to see them: npx vitest-harvest show ${shellWord(tape.header.id)}`],
   })
 }
 

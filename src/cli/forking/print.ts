@@ -1,6 +1,7 @@
 import { here } from '../../errors/here.ts'
 import type { BranchDifference } from '../../blame/index.ts'
 import { neutralLine } from '../../errors/index.ts'
+import { shellWord } from '../../errors/words.ts'
 import type { FinishedFork, TailRequest } from '../../fork/index.ts'
 import type { ControlDifference } from '../../jobs/index.ts'
 import { outcomeNotCompared, stepsOf } from '../../tape/index.ts'
@@ -90,7 +91,7 @@ export function printBranches(
     if (saved !== undefined) screen.line(`seed ${seed} is saved: ${neutralLine(saved, 200)}`)
   const [branchFile] = branches.flatMap(({ saved }) => (saved === undefined ? [] : [saved]))
   if (branchFile !== undefined) {
-    const name = neutralLine(branchFile, 200)
+    const name = shellWord(branchFile)
     screen.line(`→ to read it: npx vitest-harvest show ${name}`)
     screen.line(`→ to make a case of it: npx vitest-harvest promote ${name} --as <id>`)
     screen.line('→ to put the run of a fixed agent in the place of its incident: npx vitest-harvest fix <case>')

@@ -1,6 +1,7 @@
 import { dirname } from 'node:path'
 import { here } from '../../errors/here.ts'
 import { type HarvestError, neutralLine } from '../../errors/index.ts'
+import { shellWord } from '../../errors/words.ts'
 import { columnsOf, endOfText, foldText } from '../../report/fold.ts'
 import { type Screen, table } from '../../report/output.ts'
 import type { ImportedRecording, ImportResult } from '../../recordings/importing/index.ts'
@@ -22,7 +23,7 @@ export function printImport({ imported, refused, passedOver }: ImportResult, scr
   screen.line(`${imported.length} imported, ${refused.length} refused${rest}`)
   if (first === undefined) return
   screen.line(`Tapes are in ${neutralLine(here(dirname(first.tape)), 400)}`)
-  screen.line(`To read one: npx vitest-harvest show ${neutralLine(first.id)}`)
+  screen.line(`To read one: npx vitest-harvest show ${shellWord(first.id)}`)
 }
 
 const heads = ['file', 'format', 'grade', 'calls', 'model calls', 'tool calls', 'tape']

@@ -1,5 +1,5 @@
 import { neutralLine } from '../../errors/index.ts'
-import { counted } from '../../errors/words.ts'
+import { counted, shellWord } from '../../errors/words.ts'
 import type { FlakyCase, Health } from '../../check/index.ts'
 import { type Screen, table } from '../../report/output.ts'
 import type { CommandInput } from '../command.ts'
@@ -83,7 +83,7 @@ function nextSteps({ stale, flaky, flakyUnknown, redundant, idleTools, neverRed 
   const [spare] = redundant
   const [idle] = idleTools
   const [green] = neverRed
-  const name = (id: string): string => neutralLine(id, 120)
+  const name = shellWord
   return [
     ...(old === undefined ? [] : [`what changed since: npx vitest-harvest check --pins ${name(old.id)}`]),
     // Its recorded run is good: what is asked is which of its answers would make it bad.

@@ -141,7 +141,7 @@ export const doctorSpec: CommandSpec = {
   name: 'doctor',
   group: 'Debug',
   page: 'doctor',
-  args: '[tape...]',
+  args: '[tape|case...]',
   about: 'Find what makes runs irreproducible, and name the line',
   options: [{ flag: '--verbose', about: 'List uninstrumented reads that change nothing' }, dirOption, jsonOption],
   examples: ['doctor', 'doctor refund-100x', 'doctor latest --verbose'],

@@ -99,7 +99,7 @@ export const chaosSpec: CommandSpec = {
   name: 'chaos',
   group: 'Explain',
   page: 'chaos',
-  args: '<case>',
+  args: '<tape|case>',
   about: 'Inject faults into a recorded run and find the fewest that break it',
   options: [
     { flag: '--faults <names>', about: 'Families or single faults: http,tool-error [http,tools,order]' },

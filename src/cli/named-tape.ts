@@ -1,0 +1,53 @@
+import { basename, dirname, resolve } from 'node:path'
+import { here } from '../errors/here.ts'
+import { shellWord } from '../errors/words.ts'
+
+/** A tape or case that was named on the command line, and found. */
+export interface NamedTape {
+  /** As it was typed. */
+  readonly word: string
+  readonly file: string
+  readonly caseId?: string
+  /** Whether this id means the tape. */
+  isCalled(id: string): boolean
+  /** Whether a command finds the tape by this id. */
+  isFoundBy(id: string): boolean
+}
+
+const all = new Map<string, NamedTape>()
+
+/** Keeps what was named: messages call a tape by its id, and a command needs the word that finds it. */
+export function noteNamed(named: NamedTape): void {
+  if (!all.has(named.file)) all.set(named.file, named)
+}
+
+/** The tapes that were named, in their order. */
+export function namedTapes(): readonly NamedTape[] {
+  return [...all.values()]
+}
+
+/** For tests, where many command lines share a process. */
+export function forgetNamed(): void {
+  all.clear()
+}
+
+/** A tape of the inbox by its name, any other by its path. */
+export function tapeWord(file: string, dir = 'recordings'): string {
+  const isInbox = dirname(resolve(file)) === resolve(recordingsFolder(dir), 'inbox')
+  return isInbox ? shellWord(basename(file, '.tape.jsonl')) : pathWord(file)
+}
+
+/** Of a file as it is shortest from here. */
+export function pathWord(file: string): string {
+  return shellWord(here(file))
+}
+
+/** For the folder that holds both parts, also where one of them was listed alone. */
+export function dirOption(dir = 'recordings'): string {
+  const whole = recordingsFolder(dir)
+  return resolve(whole) === resolve('recordings') ? '' : ` --dir ${shellWord(whole)}`
+}
+
+function recordingsFolder(dir: string): string {
+  return ['inbox', 'golden'].includes(basename(resolve(dir))) ? dirname(dir) : dir
+}
