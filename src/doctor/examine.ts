@@ -60,8 +60,8 @@ export async function replayPlainly(once: Once): Promise<Examination> {
  * Twice plainly; once noting every source around the seam that is asked, and where; once with all answers as noted. From
  * then on one answer at a time is another one, and what this changes has that answer as its cause.
  */
-export async function examine(once: Once): Promise<Examination> {
-  installProbe()
+export async function examine(once: Once, setVariables: readonly string[] = []): Promise<Examination> {
+  installProbe(setVariables)
   forgetReadings()
   let replays = 0
   const run = async (): Promise<Fingerprint> => {

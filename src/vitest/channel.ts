@@ -25,6 +25,8 @@ export interface HarvestProvided {
   readonly tools: ToolsChoice
   /** Absolute root of the project. */
   readonly root: string
+  /** Variables that `test.env` of the Vitest config sets, on every machine alike. */
+  readonly setVariables?: readonly string[]
   /** Written into the cases this run updates. */
   readonly approval?: CaseApproval
   /** Which changed questions this run accepts, where it does not accept all that an update accepts. */

@@ -134,7 +134,7 @@ async function runJob(job: Job, around: Surroundings) {
       takeBack()
     }
   }
-  if (job.probe !== undefined) return probe(job.probe, once)
+  if (job.probe !== undefined) return probe(job.probe, once, provided.setVariables)
   const reads = new Set<string>()
   const run = await (job.namesFiles === true ? withReads(provided.root, reads, () => once()) : once())
   const files = job.namesFiles === true ? filesOfRun(provided.root, reads) : undefined
@@ -175,7 +175,11 @@ function greenKeys(kase: Case | undefined, run: ReplayResult, provided: HarvestP
 }
 
 /** Looks for what makes the run irreproducible; the result is that of the first replay, as it always is. */
-async function probe(how: NonNullable<Job['probe']>, once: (more: ReplayOptions) => Promise<ReplayResult>) {
+async function probe(
+  how: NonNullable<Job['probe']>,
+  once: (more: ReplayOptions) => Promise<ReplayResult>,
+  setVariables: readonly string[] = [],
+) {
   let first: ReplayResult | undefined
   const { examine, replayPlainly } = await import('../doctor/examine.ts')
   const replay = async (): Promise<ReplayResult> => {
@@ -183,7 +187,7 @@ async function probe(how: NonNullable<Job['probe']>, once: (more: ReplayOptions)
     first ??= run
     return run
   }
-  const examination = await (how === 'plain' ? replayPlainly(replay) : examine(replay))
+  const examination = await (how === 'plain' ? replayPlainly(replay) : examine(replay, setVariables))
   if (first === undefined) throw new TypeError('an examination replays')
   return { ...describe(first), examination }
 }

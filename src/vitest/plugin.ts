@@ -174,14 +174,16 @@ function isCovered({ coverage }: UserTest): boolean {
 function provide(
   to: TestProject,
   settings: HarvestSettings,
-  updates: Omit<HarvestProvided, 'settings' | 'root' | 'acceptedFile'>,
+  updates: Omit<HarvestProvided, 'settings' | 'root' | 'acceptedFile' | 'setVariables'>,
 ): void {
   const { agents, isolate, replay, match, tools, timeoutMs, acceptedMaxDays, prove, report } = settings
   const maxDays = acceptedMaxDays === undefined ? {} : { acceptedMaxDays }
-  const { root } = to.config
+  const { root, env = {} } = to.config
+  const setVariables = Object.keys(env)
   const provided: HarvestProvided = {
     settings: { agents, isolate, replay, match, tools, timeoutMs, prove, report, ...maxDays },
     root,
+    ...(setVariables.length === 0 ? {} : { setVariables }),
     acceptedFile: path.resolve(root, settings.recordings, acceptedFileName),
     ...updates,
   }

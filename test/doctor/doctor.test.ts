@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { readTape, serializeTape } from '../../src/tape/index.ts'
 import { type Answered, run, scratch } from '../cli/harvest.ts'
+import { many } from '../cli/many.ts'
 import { built } from '../support/built.ts'
 import { agentsIn, clients, openProject, type Project } from './project.ts'
 
@@ -12,7 +13,7 @@ interface Report {
   readonly findings: readonly {
     readonly file?: string
     readonly line?: number
-    readonly sources: readonly { readonly kind: string; readonly name: string }[]
+    readonly sources: readonly { readonly kind: string; readonly name: string; readonly fix: readonly string[] }[]
     readonly tapes: readonly string[]
   }[]
   readonly tapes: readonly {
@@ -74,6 +75,21 @@ describe('an agent that depends on nothing but its tape has no findings', () => 
     expect(cleanReport.tapes.find(({ tape }) => tape === name)).toMatchObject({ asRecorded: true })
   })
 
+  it('nor has one whose variable the Vitest config sets, as the advice says', async () => {
+    const told = report.findings
+      .filter(({ tapes }) => tapes.includes('region-from-environment'))
+      .flatMap(({ sources }) => sources.flatMap(({ fix }) => fix))
+    const advice = told.find((line) => line.includes('in vitest.config.ts'))
+    const set = /test: \{.*\}$/.exec(advice ?? '')?.[0].replace('…', 'eu-north')
+    expect(set).toBe("test: { env: { SHOP_REGION: 'eu-north' } }")
+    const file = join(project.folder, 'vitest.config.ts')
+    const config = readFileSync(file, 'utf8')
+    writeFileSync(file, config.replace('plugins:', `${set}, plugins:`))
+    const again = await doctor(['region-from-environment', '--json'])
+    writeFileSync(file, config)
+    expect(JSON.parse(again.stdout)).toMatchObject({ clean: true, findings: [] })
+  })
+
   it('the exit code is 0', () => {
     expect(cleanCode).toBe(0)
     expect(cleanReport.clean).toBe(true)
@@ -121,9 +137,12 @@ describe('harvest doctor without arguments', () => {
   it('says what is wrong with a project, and how to mend it', async () => {
     const folder = scratch()
     execFileSync('git', ['init', '--quiet'], { cwd: folder })
-    const { code, stdout } = await run(process.execPath, [built('cli/main.js'), 'doctor'], { cwd: folder })
-    expect(code).toBe(1)
-    expect(stdout.replaceAll(/(Node|Vitest) [\d.]+/g, '$1 N')).toMatchInlineSnapshot(`
+    const odd = "it's [here]"
+    mkdirSync(join(folder, odd))
+    const lines = [['doctor'], ['doctor', '--dir', odd]]
+    const [plain, inOdd] = many(lines, folder)
+    expect(plain?.code).toBe(1)
+    expect(plain?.stdout.replaceAll(/(Node|Vitest) [\d.]+/g, '$1 N')).toMatchInlineSnapshot(`
       "✓ Node N
       ✗ Vitest is not installed here
         → npm install --save-dev vitest
@@ -133,9 +152,18 @@ describe('harvest doctor without arguments', () => {
       ✗ git does not ignore recordings/inbox/
         → echo 'recordings/inbox/' >> .gitignore
 
-      there is no case to look into: npx vitest-harvest promote <tape> --as <id>; 2 things wrong with the project
+      there is no case to look into; 2 things wrong with the project
+      → to make a case of a tape: npx vitest-harvest promote latest --as <id>
       "
     `)
+    expect(inOdd?.stdout).toContain(
+      "→ to make a case of a tape: npx vitest-harvest promote latest --as <id> --dir 'it'\\''s [here]'",
+    )
+    // As printed, in a shell.
+    for (const answer of [plain, inOdd])
+      execFileSync('sh', ['-c', / → (echo .*)$/m.exec(answer?.stdout ?? '')?.[1] ?? 'false'], { cwd: folder })
+    const ignored = many(lines, folder).map(({ stdout }) => stdout.split('\n').find((line) => line.includes('ignore')))
+    expect(ignored).toEqual(['✓ git ignores recordings/inbox/', `✓ git ignores ${odd}/inbox/`])
   })
 })
 

@@ -1,4 +1,5 @@
 import { neutral, neutralLine } from '../../errors/index.ts'
+import { shellWord } from '../../errors/words.ts'
 import type { Reading } from '../../doctor/probe/index.ts'
 import type { DoctorReport } from './examine.ts'
 import { neutralLines, type Screen } from '../../report/output.ts'
@@ -21,16 +22,19 @@ export function printDoctor(report: DoctorReport, isVerbose: boolean, screen: Sc
     if (examination.held) continue
     const isWell = !findings.some(({ tapes }) => tapes.includes(tape))
     const steady = isWell ? 'replays the same each time, but not as recorded' : 'does not replay as recorded either'
-    screen.line(`${neutralLine(tape)} ${steady}: npx vitest-harvest show ${neutralLine(tape)} --replay`)
+    screen.line(`${neutralLine(tape)} ${steady}`)
+    screen.line(`→ to see the difference: npx vitest-harvest show ${shellWord(tape)} --replay`)
   }
   screen.line(summary(report))
+  if (diagnoses.length === 0 && untreated.length === 0)
+    screen.line('→ to make a case of a tape: npx vitest-harvest promote latest --as <id>')
 }
 
 function checkLine({ state, says, fix }: Check, screen: Screen): string {
   const mark = { ok: screen.paint('green', '✓'), note: screen.paint('yellow', '!'), wrong: screen.paint('red', '✗') }[
     state
   ]
-  return `${mark} ${neutralLine(says)}${fix === undefined ? '' : `\n  → ${neutralLine(fix)}`}`
+  return `${mark} ${neutralLine(says)}${fix === undefined ? '' : `\n  → ${neutralLine(fix, 1_000)}`}`
 }
 
 function printFinding({ site, sources, tapes }: Finding, screen: Screen): void {
@@ -79,7 +83,7 @@ function summary({ findings, diagnoses, untreated, checks }: DoctorReport): stri
   const wrong = checks.filter(({ state }) => state === 'wrong').length
   return [
     diagnoses.length === 0 && untreated.length === 0
-      ? 'there is no case to look into: npx vitest-harvest promote <tape> --as <id>'
+      ? 'there is no case to look into'
       : `${looked}: ${findings.length === 0 ? 'nothing found' : `${findings.length === 1 ? '1 place makes' : `${findings.length} places make`} runs irreproducible`}`,
     ...(untreated.length === 0 ? [] : [`${untreated.length} not looked into`]),
     ...(wrong === 0 ? [] : [`${wrong} thing${wrong === 1 ? '' : 's'} wrong with the project`]),

@@ -1,7 +1,8 @@
 import { globSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { isAbsolute, join, relative } from 'node:path'
 import { HarvestError } from '../../errors/index.ts'
+import { shellWord } from '../../errors/words.ts'
 import { gitState, isInboxIgnored } from '../../provenance/index.ts'
 import { listTapes } from '../../recordings/index.ts'
 import { readTapeHeader } from '../../tape/index.ts'
@@ -75,13 +76,20 @@ async function checkGit(recordings: string): Promise<readonly Check[]> {
     return [
       { name, state: 'ok', says: `git, at ${git.commit?.slice(0, 7) ?? 'no commit yet'}` },
       ignored === false
-        ? { name: 'inbox', state: 'wrong', says: `git does not ignore ${inbox}`, fix: `echo '${inbox}' >> .gitignore` }
+        ? { name: 'inbox', state: 'wrong', says: `git does not ignore ${inbox}`, fix: ignoring(recordings) }
         : { name: 'inbox', state: 'ok', says: `git ignores ${inbox}` },
     ]
   } catch (error) {
     if (!HarvestError.is(error, 'HARVEST_GIT_UNREADABLE')) throw error
     return [{ name, state: 'note', says: error.facts.what, fix: error.facts.fix?.[0] ?? 'git status' }]
   }
+}
+
+/** In the folder itself where its path, or a sign in it, would mean another one in a list of patterns here. */
+function ignoring(recordings: string): string {
+  const near = relative(process.cwd(), recordings)
+  if (/^\w[\w./-]*$/.test(near) && !isAbsolute(near)) return `echo '${near.replaceAll('\\', '/')}/inbox/' >> .gitignore`
+  return `echo inbox/ >> ${shellWord(join(recordings, '.gitignore'))}`
 }
 
 /** The newest tapes tell whether the recorder knows the commit it runs at. */

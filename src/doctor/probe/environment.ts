@@ -31,11 +31,15 @@ const address = /URL|URI|HOST|ENDPOINT|ORIGIN|ADDRESS|PROXY/i
  */
 export const supposed = 'set to'
 
+/** Set by the Vitest config: the same on every machine, as code is. */
+const fixed = new Set<string>()
+
 /**
  * Puts a view on the environment that tells who reads which variable. A variable that is not set is set as other machines
  * set it, or, where that is unknown, to a word and to a number.
  */
-export function probeEnvironment(): void {
+export function probeEnvironment(setVariables: ReadonlySet<string>): void {
+  for (const name of setVariables) fixed.add(name)
   const real = process.env
   const view: NodeJS.ProcessEnv = new Proxy(real, {
     get: function get(target, key, receiver): unknown {
@@ -68,6 +72,7 @@ export function probeEnvironment(): void {
 // biome-ignore lint/complexity/noBannedTypes: any function will do for Error.captureStackTrace
 function read(target: NodeJS.ProcessEnv, key: string, caller: Function, isQuestion: boolean): string | undefined {
   const value = target[key]
+  if (fixed.has(key)) return value
   const name = `process.env.${key}`
   // What the run has set itself is as it was.
   const slot = ask(() => (isMade(name) || key in Object.prototype ? undefined : { kind: 'environment', name }), caller)

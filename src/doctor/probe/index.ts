@@ -13,11 +13,11 @@ export { sweep } from './alter.ts'
 export { forgetReadings, probing, type Reading, readings, type SourceKind, type Variation } from './probe.ts'
 
 /** Puts the probe over everything it knows, once in the process and for good; off, it lets all calls through. */
-export function installProbe(): void {
+export function installProbe(setVariables: readonly string[] = []): void {
   onceInProcess('probe', () => {
     probeZoneAndLocale()
     probeHost()
-    probeEnvironment()
+    probeEnvironment(new Set(setVariables))
     probeFiles()
     probeSqlite()
     probeChance()
