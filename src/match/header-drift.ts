@@ -10,6 +10,8 @@ export interface HeaderComparison {
   readonly isWhole?: boolean
   /** Another tool recorded it, and may have kept any of them: one that is missing may have been sent. */
   readonly isForeign?: boolean
+  /** Headers the recorder left out, by their names in lower case: nobody knows what they said. */
+  readonly dropped?: ReadonlySet<string>
   /** The form of the answer of a model follows from what its request says. */
   readonly isModelCall?: () => boolean
   /** What a header means, by its name in lower case. */
@@ -46,6 +48,7 @@ export function headerDrift(
     own = [],
     isWhole = false,
     isForeign = false,
+    dropped = noNames,
     isModelCall = () => false,
     meaning = meaningOfHeader,
   }: HeaderComparison = {},
@@ -63,8 +66,8 @@ export function headerDrift(
     // An older recorder whose options kept one wrote a placeholder for it.
     if (meant === 'credential' && (isWhole || !isOwn)) return
     if (steady(name, was) === steady(name, is) || (name === 'accept' && isModelCall())) return
-    if (was === undefined && isForeign) return
-    // An older recorder did not keep it: it is unknown whether it was sent.
+      if (was === undefined && (isForeign || dropped.has(name))) return
+      // An older recorder did not keep it: it is unknown whether it was sent.
     if (was === undefined && !isWhole && !isOwn && !alwaysKept.has(name)) return
     if (found?.some(({ path }) => path === name)) return
     found ??= []
@@ -76,6 +79,7 @@ export function headerDrift(
   return found?.sort((a, b) => (a.path < b.path ? -1 : 1)) ?? none
 }
 
+const noNames: ReadonlySet<string> = new Set()
 const none: readonly FoundDrift[] = []
 
 function isSame(recorded: readonly HeaderPair[], live: readonly HeaderPair[]): boolean {

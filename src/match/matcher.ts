@@ -1,6 +1,6 @@
 // Over 300 lines: one matcher: the levels by which a recorded question is found, in their order.
 import { canonicalJson, type FormedRequest, inOtherForm, readForm } from '../providers/index.ts'
-import type { Json, TapeHeader } from '../tape/index.ts'
+import { headersFlag, type Json, type TapeHeader } from '../tape/index.ts'
 import { hostDrift, Hosts, originOf, steadyPath, writtenOrigin, writtenPath } from './address.ts'
 import { findConversation } from './conversation.ts'
 import { closeness, parse, parseRequest } from './difference.ts'
@@ -62,6 +62,8 @@ export interface InOtherForm {
   readonly answer: Extract<Match, { kind: 'found' }>
 }
 
+type TapeFacts = Pick<TapeHeader, 'imported'> & Partial<Pick<TapeHeader, 'flags'>>
+
 /**
  * Request matching: decides which recorded exchange answers a request. Four levels, strictest first; each asks only what
  * the one before left open, and none guesses between different conversations.
@@ -84,7 +86,9 @@ export class Matcher {
   readonly #canonical = new Map<string, Map<string, ExchangeState[]>>()
   readonly #steps: readonly ExchangeState[]
   readonly #serve: MatchLevel
-  readonly #tape: Pick<TapeHeader, 'imported'>
+  readonly #tape: TapeFacts
+  /** Every header that says what is asked for is on the tape. */
+  readonly #isWhole: boolean
   /** The tape is the log of an MCP client that was not the agent. */
   readonly #isForeign: boolean
   readonly #isDue: (step: ExchangeState) => boolean
@@ -93,12 +97,13 @@ export class Matcher {
   constructor(
     steps: readonly ExchangeState[],
     serve: MatchLevel,
-    tape: Pick<TapeHeader, 'imported'>,
+    tape: TapeFacts,
     isDue: (step: ExchangeState) => boolean,
   ) {
     this.#steps = steps
     this.#serve = serve
     this.#tape = tape
+    this.#isWhole = tape.flags?.includes(headersFlag) === true
     this.#isForeign = tape.imported?.format.startsWith('mcp-') ?? false
     this.#isDue = isDue
     this.#hosts = new Hosts(steps.map((step) => step.event.url))
@@ -120,7 +125,7 @@ export class Matcher {
   holds(asked: MatchRequest): boolean {
     const steps = this.#same(asked)
     dropTaken(steps)
-    return steps?.some((step) => !step.taken && step.event.url === asked.url && isAimed(step, asked)) ?? false
+    return steps?.some((step) => !step.taken && step.event.url === asked.url && this.#isAimed(step, asked)) ?? false
   }
 
   /** Takes note that a request of exactly this address was answered without being looked for. */
@@ -212,7 +217,11 @@ export class Matcher {
   }
 
   #mayAnswer(step: ExchangeState, question: MatchRequest): boolean {
-    return this.#hosts.mayAnswer(step.event.url, question.url) && isAimed(step, question)
+    return this.#hosts.mayAnswer(step.event.url, question.url) && this.#isAimed(step, question)
+  }
+
+  #isAimed({ event }: ExchangeState, { target }: MatchRequest): boolean {
+    return sameTarget(event.request.headers, target, this.#isWhole)
   }
 
   #found(steps: readonly ExchangeState[], level: 'exact' | 'canonical', question: MatchRequest): Match {
@@ -275,10 +284,6 @@ function otherHost(step: ExchangeState, recorded: string, live: string): FoundDr
     recorded,
     live,
   }
-}
-
-function isAimed({ event }: ExchangeState, { target }: MatchRequest): boolean {
-  return sameTarget(event.request.headers, target)
 }
 
 /** Taken steps at the front are dropped, so that a thousand equal requests cost a thousand looks, not a million. */

@@ -16,7 +16,11 @@ export function targetOf(headers: readonly HeaderPair[]): string {
   return target
 }
 
-/** Whether a recorded request had the target of a live one. A tape from elsewhere may not have kept headers. */
-export function sameTarget(recorded: readonly HeaderPair[], live: string): boolean {
-  return recorded.length === 0 || targetOf(recorded) === live
+/**
+ * Whether a recorded request had the target of a live one.
+ *
+ * @param isWhole - its recorder kept all headers of this kind; another may have kept none
+ */
+export function sameTarget(recorded: readonly HeaderPair[], live: string, isWhole = false): boolean {
+  return (recorded.length === 0 && !isWhole) || targetOf(recorded) === live
 }

@@ -24,6 +24,17 @@ const asks: ReadonlySet<string> = new Set([
 /** Gateways take prompts by header, by name or as text: `Helicone-Prompt-Id`. */
 const prompts = /(?:^|[-_])(?:prompts?|instructions?)(?:[-_]|$)/
 const guards: ReadonlySet<string> = new Set(['idempotency-key', 'last-event-id', 'range', 'x-amz-target'])
+
+/** Versions of an interface: `Stripe-Version`, `Notion-Version`, `X-GitHub-Api-Version`, `x-ms-version`. */
+const versions =
+  /^(?!.*(?:agent|app|browser|build|client|device|library|node|os|package|platform|runtime|sdk|stainless)).*-version$/
+
+/**
+ * Which operation it is, beside the method and the address: SOAP, WebDAV (RFC 4918, section 10), a method in the place of
+ * `POST`, and what stores of objects and functions take by header: who may read, where it is copied from, how it is run.
+ */
+const operations =
+  /^(?:soapaction|destination|depth|overwrite|x-(?:http-)?method(?:-override)?|x-(?:amz|goog|ms)-(?!client-|date$|content-sha256|checksum-|user-?agent|sdk-|security-token|api-client|gcs-|useragent|return-client-request-id|request-).+)$/
 const tenants = /tenant|organi[sz]ation|account|project|workspace|on-behalf-of/
 
 /**
@@ -47,6 +58,8 @@ export function headerMeaning(name: string, names: SecretNames): HeaderMeaning |
   if (name === 'sec-websocket-protocol') return 'credential'
   if (name === 'cookie' || names.isSecret(name, '')) return 'credential'
   if (guards.has(name) || name.startsWith('if-')) return 'guards'
+  if (versions.test(name)) return 'asks'
   if (tenants.test(name)) return 'tenant'
+  if (operations.test(name)) return 'guards'
   return prompts.test(name) ? 'asks' : undefined
 }

@@ -63,7 +63,8 @@ export class ExpectedRequest {
     const live = headers()
     const isAsBefore = this.#isAsBefore(step, live)
     if (!isAsBefore) {
-      if (hasKey(recorded) || !sameTarget(recorded, targetOf(live))) return undefined
+      if (hasKey(recorded) || !sameTarget(recorded, targetOf(live), this.#run.comparison(step).isWhole))
+        return undefined
       if (headerDrift(recorded, live, this.#run.comparison(step)).length > 0) return undefined
       if (!this.#isSameAsker(step, live)) return undefined
     }

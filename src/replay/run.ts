@@ -42,7 +42,7 @@ import { isImporting } from './importing.ts'
 import { LateRun } from './late.ts'
 import { LostAwaits } from './lost-awaits.ts'
 import { type Match, type FoundDrift, Matcher, type MatchRequest } from '../match/matcher.ts'
-import { StepOrder } from '../playback/order.ts'
+import { isAborted, isGivenUp, StepOrder } from '../playback/order.ts'
 import { ProblemList } from '../playback/problem-list.ts'
 import * as problem from '../playback/problems.ts'
 import { RecordedTimers } from '../playback/recorded-timers.ts'
@@ -143,6 +143,8 @@ export class ReplayRun {
   readonly refused: UnansweredCall[] = []
   /** Answers that the agent read to their end when recorded, and does not now. */
   readonly #givenUp: { readonly step: StepState; readonly live: string; readonly recorded: string }[] = []
+  /** Answers of which the agent waits for more than is recorded. */
+  readonly #readOn = new Set<StepState>()
   readonly #settings: RunSettings
   readonly #policy: Readonly<Record<DriftClass, DriftPolicy>>
   readonly #changes: Changes
@@ -201,7 +203,8 @@ export class ReplayRun {
     const isWhole = tape.header.flags.includes(headersFlag)
     this.credentials = isWhole ? new Credentials(meaning) : undefined
     const isForeign = tape.header.imported !== undefined
-    this.#comparison = { own: tape.header.redact?.headers ?? [], isWhole, isForeign, meaning }
+    const dropped = new Set(tape.close?.droppedHeaders)
+    this.#comparison = { own: tape.header.redact?.headers ?? [], isWhole, isForeign, dropped, meaning }
     for (const given of [tape.header.command?.argv, tape.header.input, tape.header.session, tape.header.attributes])
       if (given !== undefined) this.redactor.observe(JSON.stringify(given))
     const exchanges = this.steps.filter((step): step is ExchangeState => step.event.kind === 'exchange')
@@ -629,20 +632,30 @@ export class ReplayRun {
     this.gate.ready(this.#pushes.filter((push) => names.includes(push.url)).map(({ item }) => item))
   }
 
+  /** The agent asks for more pieces of an answer than are recorded, or stops. */
+  readsOn(step: StepState, isReading: boolean): void {
+    if (isReading) this.#readOn.add(step)
+    else this.#readOn.delete(step)
+  }
+
   /** The agent gives up an answer of which it had only some pieces, and had all when recorded. */
   gaveUp(step: StepState, pieces: number, all: number): void {
     if (this.over) return
     const of = all === 1 ? '1 piece' : `${all} pieces`
-    this.#givenUp.push({ step, recorded: `read to its end, ${of}`, live: `given up after ${pieces} of ${of}` })
+    const end = isGivenUp(step) ? '' : 'to its end, '
+    this.#givenUp.push({ step, recorded: `read ${end}${of}`, live: `given up after ${pieces} of ${of}` })
   }
 
   /** Why nothing happens any more: an answer that was given up when recorded never goes on. */
   #hangs(waitedMs: number): HarvestError {
     const open = this.steps.find(
-      ({ event, taken, answered }) => event.kind === 'exchange' && event.aborted !== undefined && taken && !answered,
+      (step) => !step.answered && (this.#readOn.has(step) || (step.taken && isAborted(step))),
     )
-    if (open?.event.kind === 'exchange')
-      return problem.readsOn(this.place(), open, open.event.response?.chunks.length ?? 0)
+    if (open !== undefined) {
+      const { event } = open
+      const pieces = event.kind === 'exchange' ? event.response?.chunks : event.yields
+      return problem.readsOn(this.place(), open, pieces?.length ?? 0)
+    }
     return problem.hanging(this.place(), waitedMs, this.unused[0])
   }
 

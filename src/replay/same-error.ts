@@ -1,4 +1,4 @@
-import { at, listAt, mapAt } from '../json/canonical.ts'
+import { at, isList, listAt, mapAt } from '../json/canonical.ts'
 import { canonicalJson } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
 
@@ -21,11 +21,20 @@ function isData(value: Json): boolean {
 
 const notData: ReadonlySet<string> = new Set(['instance', 'function', 'headers', 'error', 'unreadable'])
 
+/** What an error keeps of other errors in a field of its own; of what other classes keep there the same is compared as of it. */
+function comparedField(value: Json): Json {
+  if (at(value, '$type') === 'error') return comparedFacts(value)
+  return isList(value) ? value.map((item) => comparedField(item)) : value
+}
+
 /** What of an error is compared. */
 export function comparedFacts(error: Json): Json {
   // Anything can be thrown; what is not an error is compared as a value.
   if (at(error, '$type') !== 'error') return error
-  const fields = Object.entries(mapAt(error, 'fields')).filter(([key, value]) => !apart.has(key) && isData(value))
+  const fields = Object.entries(mapAt(error, 'fields'))
+    .filter(([key]) => !apart.has(key))
+    .map(([key, value]): readonly [string, Json] => [key, comparedField(value)])
+    .filter(([, value]) => isData(value))
   const cause = at(error, 'cause')
   return {
     name: at(error, 'name') ?? null,

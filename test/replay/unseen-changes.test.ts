@@ -1,0 +1,150 @@
+import { mkdtempSync, realpathSync } from 'node:fs'
+import { once } from 'node:events'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import OpenAI from 'openai'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createRecorder } from '../../src/record/index.ts'
+import { replayTape, verdictOf } from '../../src/replay/index.ts'
+import { readTape, type Tape } from '../../src/tape/index.ts'
+
+const server = createServer((incoming, response) => {
+  incoming.resume().on('end', () => {
+    response.setHeader('content-type', 'application/json')
+    const message = { role: 'assistant', content: '{"reason":"late","refund":true}' }
+    response.end(JSON.stringify({ id: 'c-1', model: 'gpt-5', choices: [{ index: 0, message, finish_reason: 'stop' }] }))
+  })
+})
+let base = ''
+beforeAll(async () => {
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+afterAll(() => {
+  server.close()
+})
+
+const dir = realpathSync(mkdtempSync(join(tmpdir(), 'harvest-unseen-')))
+let made = 0
+async function record(run: () => Promise<unknown>): Promise<Tape> {
+  const id = `run-${made++}`
+  await createRecorder({ dir })
+    .run({ agent: 'desk', id }, run)
+    .catch(() => undefined)
+  return readTape(join(dir, `${id}.tape.jsonl`))
+}
+/** The verdict, and every class, part and both sides of what differs. */
+async function judged(tape: Tape, run: () => Promise<unknown>): Promise<readonly unknown[]> {
+  const result = await replayTape(tape, run)
+  const { verdict, differences } = verdictOf(result)
+  const seen = result.drift.map(({ class: name, part, recorded, live }) => `${name}: ${part}: ${recorded} -> ${live}`)
+  return [verdict, ...seen, ...differences.map(({ code }) => code)]
+}
+
+interface Question {
+  readonly fields?: object
+  readonly answer?: object
+  readonly args?: object
+  readonly isTurned?: boolean
+}
+
+const reason = { type: 'string' }
+const refund = { type: 'boolean' }
+
+describe('the order of the keys of a question', () => {
+  const ask =
+    ({ fields = { reason, refund }, answer = { reason, refund }, args = { a: 1, b: 2 }, isTurned }: Question) =>
+    async (): Promise<unknown> => {
+      const client = new OpenAI({ apiKey: 'none', baseURL: base, maxRetries: 0 })
+      const parameters = { type: 'object', properties: { case: { type: 'object', properties: fields } } }
+      const body = {
+        model: 'gpt-5',
+        messages: [{ role: 'user', content: JSON.stringify(args) }],
+        tools: [{ type: 'function', function: { name: 'close', parameters } }],
+        response_format: {
+          type: 'json_schema',
+          json_schema: { name: 'verdict', schema: { type: 'object', properties: answer } },
+        },
+      }
+      const written = isTurned ? Object.fromEntries(Object.entries(body).reverse()) : body
+      const { choices } = await client.chat.completions.create(written as never)
+      return (choices as { message: { content: string } }[])[0]?.message.content
+    }
+
+  test.for([
+    ['of the body', { isTurned: true }],
+    ['of the fields of a tool', { fields: { refund, reason } }],
+    ['of the fields of an answer', { answer: { refund, reason } }],
+  ] as const)('%s is a spelling', async ([, turned]) => {
+    expect(await judged(await record(ask({})), ask(turned))).toEqual([
+      'same',
+      'encoding: body: same value -> written differently',
+    ])
+  })
+})
+
+describe('headers that select what is done', () => {
+  const headers = { 'x-api-version': '1', 'notion-version': '2022-06-28', 'x-app-version': '1', 'x-trace': 'a' }
+  const send = (changed: Readonly<Record<string, string>>) => async (): Promise<number> =>
+    (await fetch(`${base}/pages`, { method: 'POST', body: '{}', headers: { ...headers, ...changed } })).status
+
+  test.for([
+    ['x-api-version', '2', 'unproven'],
+    ['notion-version', '2025-09-03', 'unproven'],
+    ['x-http-method-override', 'DELETE', 'different'],
+    ['soapaction', 'urn:delete', 'different'],
+    ['destination', '/trash', 'different'],
+    ['x-amz-acl', 'public-read', 'different'],
+    ['x-ms-copy-source', 'https://other.example/x', 'different'],
+    ['x-app-version', '2', 'same'],
+    ['x-trace', 'b', 'same'],
+    ['x-ms-client-request-id', '7', 'same'],
+    ['x-goog-api-client', 'gl-node/24', 'same'],
+  ] as const)('%s: %s is %s', async ([name, value, verdict]) => {
+    const tape = await record(send({}))
+    expect((await judged(tape, send({})))[0]).toBe('same')
+    expect((await judged(tape, send({ [name]: value })))[0]).toBe(verdict)
+  })
+
+  test('are not compared where an older recorder left them out and said so', async () => {
+    const tape = await record(send({}))
+    const left = new Set(['x-api-version', 'notion-version'])
+    const older: Tape = {
+      ...tape,
+      close: { ...tape.close!, droppedHeaders: [...left] },
+      events: tape.events.map((event) =>
+        event.kind === 'exchange'
+          ? {
+              ...event,
+              request: { ...event.request, headers: event.request.headers.filter(([name]) => !left.has(name)) },
+            }
+          : event,
+      ),
+    }
+    expect(await judged(older, send({}))).toEqual(['same'])
+  })
+
+  test('name an operation also where the recorded request had no header that is kept', async () => {
+    const put = (target?: string) => (): Promise<unknown> =>
+      new Promise((resolve, reject) => {
+        const options = { method: 'POST', headers: target === undefined ? {} : { 'x-amz-target': target } }
+        request(`${base}/db`, options, (response) => response.resume().on('end', () => resolve(response.statusCode)))
+          .on('error', reject)
+          .end('{}')
+      })
+    const tape = await record(put())
+    expect(await judged(tape, put())).toEqual(['same'])
+    expect((await judged(tape, put('DynamoDB.DeleteItem')))[0]).toBe('different')
+  })
+})
+
+test('errors that an error keeps in a field of its own are compared as errors', async () => {
+  const fail = (why: string) => async (): Promise<never> => {
+    throw Object.assign(new Error('no attempt succeeded'), { attempts: [new Error('busy'), new Error(why)] })
+  }
+  const tape = await record(fail('late'))
+  expect(await judged(tape, fail('late'))).toEqual(['same'])
+  expect(await judged(tape, fail('refused'))).toEqual(['different', 'HARVEST_OUTCOME'])
+})
