@@ -1,10 +1,11 @@
 import { HarvestError } from '../errors/index.ts'
 import { answer } from '../replay/answer.ts'
 import type { CallState } from '../match/step.ts'
+import { servedPieces } from '../playback/pieces.ts'
 import { never } from '../seam/intercept/index.ts'
 import { argumentsOf, isThenable } from '../seam/shape.ts'
 import { type SeamCall, type RunContext, seamState } from '../seam/source.ts'
-import { type CallEvent, decodeValue, type Json, type Moment } from '../tape/index.ts'
+import type { CallEvent, Json, Moment } from '../tape/index.ts'
 import type { Entry } from './branch-recorder.ts'
 import type { Reply } from './answers.ts'
 import type { ForkRun } from './fork-run.ts'
@@ -232,15 +233,10 @@ async function answerAt(event: CallEvent, end: Opening): Promise<unknown> {
   return answer(event)
 }
 
-async function* iterate(
+function iterate(
   event: CallEvent,
   pieces: readonly (Opening & { readonly value: Json })[],
   end: Opening,
 ): AsyncGenerator<unknown> {
-  for (const piece of pieces) {
-    await piece.opened
-    yield decodeValue(piece.value)
-  }
-  await end.opened
-  if (event.error !== undefined) throw decodeValue(event.error) as Error
+  return servedPieces({ event, pieces, ended: end.opened })
 }

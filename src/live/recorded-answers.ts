@@ -4,6 +4,7 @@ import { Calls } from '../match/calls.ts'
 import { answer } from '../replay/answer.ts'
 import { errorAgain } from '../replay/error-again.ts'
 import { fitted } from '../replay/fitted.ts'
+import { servedPieces } from '../playback/pieces.ts'
 import { Matcher } from '../match/matcher.ts'
 import { commandKey, spawnsOf } from '../replay/run.ts'
 import { type SharedAnswers, sharedAnswersOf } from '../replay/shared-answers.ts'
@@ -11,15 +12,7 @@ import { type CallState, type ExchangeState, questionOf, requestCuts, stepStates
 import type { ExchangeControl, ExchangeSink, LiveRequest } from '../seam/intercept/index.ts'
 import { never } from '../seam/intercept/index.ts'
 import { type SeamCall, seamState } from '../seam/source.ts'
-import {
-  type CallEvent,
-  decodeBytes,
-  decodeValue,
-  type ExchangeEvent,
-  type Json,
-  type Tape,
-  type WholeBody,
-} from '../tape/index.ts'
+import { type CallEvent, decodeBytes, type ExchangeEvent, type Json, type Tape, type WholeBody } from '../tape/index.ts'
 import { sameData } from './same-data.ts'
 
 const { setImmediate: realImmediate } = seamState().natives
@@ -133,7 +126,8 @@ export class RecordedAnswers {
   }
 }
 
-async function* iterate(event: CallEvent): AsyncGenerator<unknown> {
-  for (const [, , value] of event.yields ?? []) yield decodeValue(value)
-  if (event.error !== undefined) throw decodeValue(event.error) as Error
+function iterate(event: CallEvent): AsyncGenerator<unknown> {
+  const there = Promise.resolve()
+  const pieces = (event.yields ?? []).map(([, , value]) => ({ value, opened: there }))
+  return servedPieces({ event, pieces, ended: there })
 }

@@ -33,7 +33,7 @@ export class StepOrder {
   constructor(steps: readonly AnyState[], input?: Json) {
     this.#input = input
     this.#steps = steps
-      .filter((step) => endOf(step) !== undefined && !isAborted(step) && step.event.kind !== 'value')
+      .filter((step) => endOf(step) !== undefined && !isGivenUp(step) && step.event.kind !== 'value')
       .sort((a, b) => endN(a) - endN(b))
     this.#all = steps
     this.#byN = new Map(steps.map((step) => [step.event.n, step]))
@@ -144,8 +144,13 @@ function peerOf({ event }: StepState): string | undefined {
 
 const saying: ReadonlySet<string> = new Set(['SEND', 'SEND_BINARY', 'CLOSE'])
 
-function isAborted(step: StepState): boolean {
-  return step.event.kind === 'exchange' && step.event.aborted !== undefined
+/** Whoever asked stopped listening: nothing waits for its end. */
+export function isGivenUp(step: StepState): boolean {
+  return isAborted(step) || (step.event.kind !== 'exchange' && step.event.stopped === true)
+}
+
+export function isAborted({ event }: StepState): boolean {
+  return event.kind === 'exchange' && event.aborted !== undefined
 }
 
 export function endOf({ event }: StepState): Moment | undefined {

@@ -1,8 +1,10 @@
+import { asyncGenerator } from '../seam/async-generator.ts'
 import { userSite } from '../seam/caller.ts'
 import type { Observer } from '../seam/observe/observer.ts'
 import { argumentsOf, isAsyncIterable, isThenable } from '../seam/shape.ts'
 import { type SeamCall, seamState } from '../seam/source.ts'
-import { type CallEvent, encodeValue, type Json } from '../tape/index.ts'
+import { isUndefined } from '../tape/present-args.ts'
+import { type CallEvent, encodeValue, type Json, type Moment } from '../tape/index.ts'
 import { observe } from './answer.ts'
 import { CallLosses, notGivenBack } from './losses.ts'
 import type { Arriving, CallRecording } from './recording.ts'
@@ -36,9 +38,9 @@ export function recordCall(
     args,
   }
   run.called(issued)
-  const settle = (rest: () => Partial<CallEvent>): void =>
+  const settle: Settle = (rest, after) =>
     run.answered(issued, () => {
-      const settled = { settled: run.moment(), ...rest() }
+      const settled = { settled: run.moment(after), ...rest() }
       const lost = losses?.of({ ...issued, ...settled }) ?? []
       if (lost.length === 0) return settled
       run.warn(notGivenBack(call, lost))
@@ -64,7 +66,10 @@ export function recordCall(
       (error) => settle(() => ({ error: run.encode(error) })),
     )
   }
-  if (isAsyncIterable(answer)) return recordIterable(answer, (source) => hear(run, inside, source, issued, settle))
+  if (isAsyncIterable(answer)) {
+    run.leftOpen(issued, () => unheard(run, call, answer))
+    return recordIterable(answer, (source) => hear(run, inside, source, issued, settle))
+  }
   settle(() => ({ sync: true, result: run.encode(answer) }))
   return answer
 }
@@ -73,7 +78,8 @@ function driverOf({ driver }: SeamCall): Pick<CallEvent, 'driver'> {
   return driver === undefined ? {} : { driver }
 }
 
-type Settle = (rest: () => Partial<CallEvent>) => void
+/** @param after - the piece before, where the answer came in pieces */
+type Settle = (rest: () => Partial<CallEvent>, after?: Moment) => void
 
 /** The same iterable, heard while the agent reads it. A stream keeps its other methods; what those read is not heard. */
 function recordIterable(
@@ -95,7 +101,17 @@ function recordIterable(
   return answer
 }
 
-async function* hear(
+/** Of an iterable that nobody iterated over: a stream may have been read in another way. */
+function unheard(run: CallRecording, call: SeamCall, answer: AsyncIterable<unknown>): Partial<CallEvent> {
+  const { readableDidRead, locked } = answer as { readonly readableDidRead?: boolean; readonly locked?: boolean }
+  if (call.replay === 'run' || !(readableDidRead === true || locked === true)) return { yields: [] }
+  const lost = ['result: a stream that is not read by `for await`']
+  run.warn(notGivenBack(call, lost))
+  return { yields: [], lost }
+}
+
+/** Hands the questions of whoever reads on to the source, and hears its answers. */
+function hear(
   run: CallRecording,
   inside: Observer,
   source: AsyncIterator<unknown>,
@@ -103,7 +119,12 @@ async function* hear(
   settle: Settle,
 ): AsyncGenerator<unknown> {
   const yields: (readonly [number, number, Json])[] = []
+  const told: Json[] = []
+  let before: Moment = [issued.n, issued.at]
   let written = 0
+  let isDone = false
+  /** Whoever reads stopped, and the source made its end of that. */
+  let isStopped = false
   const arriving: Arriving = {
     soFar() {
       if (isDone || written === yields.length) return undefined
@@ -114,31 +135,61 @@ async function* hear(
       return !isDone && written < yields.length
     },
   }
-  let isDone = false
-  try {
-    for (;;) {
-      const next = await seamState().runs.run(inside, () => source.next())
-      if (next.done) break
-      run.attempt(() => {
-        const [n, at] = run.moment()
-        yields.push([n, at, run.encode(next.value)])
-        run.arriving(arriving)
-      })
-      yield next.value
-    }
+  const soFar = (): Partial<CallEvent> => ({
+    yields: [...yields],
+    ...(told.some((one) => !isUndefined(one)) && { told: [...told] }),
+    ...(isStopped && { stopped: true }),
+  })
+  run.leftOpen(issued, soFar)
+  const end = (how: Asking, rest: () => Partial<CallEvent>): void => {
+    if (isDone) return
     isDone = true
-    settle(() => ({ yields }))
-    return undefined
-  } catch (error) {
-    isDone = true
-    settle(() => ({ yields, error: run.encode(error) }))
-    throw error
-  } finally {
-    if (!isDone) {
-      // The agent stopped reading: no piece is written after the end.
-      isDone = true
-      settle(() => ({ yields, stopped: true }))
-      await source.return?.()
+    isStopped = how !== 'reads'
+    settle(() => ({ ...soFar(), ...rest() }), before)
+  }
+  const arrived = ({ done, value }: IteratorResult<unknown>, how: Asking): void => {
+    // What comes of a reader that stops is its own.
+    if (done === true) end(how, () => (how === 'stops' || value === undefined ? {} : { result: run.encode(value) }))
+    if (isDone) return
+    run.attempt(() => {
+      before = run.moment(before)
+      yields.push([...before, run.encode(value)])
+      run.arriving(arriving)
+    })
+  }
+  const ask = async (
+    question: () => Promise<IteratorResult<unknown>>,
+    how: Asking,
+    given?: unknown,
+  ): Promise<IteratorResult<unknown>> => {
+    try {
+      isStopped ||= how === 'stops' && !isDone
+      const answer = await seamState().runs.run(inside, question)
+      arrived(answer, how)
+      return answer
+    } catch (error) {
+      end(how, () => (how === 'stops' && error === given ? {} : { error: run.encode(error) }))
+      throw error
     }
   }
+  return asyncGenerator({
+    next(...given) {
+      if (!isDone) run.attempt(() => told.push(run.encode(given[0])))
+      return ask(() => source.next(...given), 'reads')
+    },
+    return: (value) => ask(async () => (await source.return?.(value)) ?? { done: true, value: await value }, 'stops'),
+    throw: (given) =>
+      ask(
+        async () => {
+          if (source.throw) return source.throw(given)
+          await source.return?.()
+          throw given
+        },
+        'stops',
+        given,
+      ),
+  })
 }
+
+/** What whoever reads wants of the source: its next piece, or that it ends. */
+type Asking = 'reads' | 'stops'

@@ -74,6 +74,7 @@ export class HeldRun implements Recording {
   #uncounted: HeldExchange[] = []
   /** Calls and notes as they happened, where something is watched for. */
   readonly #watched = new Map<CallEvent | RunNote, CallEvent | RunNote>()
+  readonly #leftOpen = new Map<CallEvent, () => Partial<CallEvent>>()
   #unrecorded: Set<string> | undefined
   #mute: Map<string, string> | undefined
   #works: HeldWork[] = []
@@ -127,8 +128,8 @@ export class HeldRun implements Recording {
     return this.#isFreed
   }
 
-  moment(): Moment {
-    return this.#moments.next()
+  moment(after?: Moment): Moment {
+    return this.#moments.next(after)
   }
 
   /** Keeps what is to be passed on when the run is written. */
@@ -217,8 +218,13 @@ export class HeldRun implements Recording {
     this.later((recorded) => recorded.called(Object.assign(event, { args: recorded.redactor.json(event.args) })))
   }
 
+  leftOpen(event: CallEvent, soFar: () => Partial<CallEvent>): void {
+    this.#leftOpen.set(event, soFar)
+  }
+
   answered(event: CallEvent, rest: () => Partial<CallEvent>): void {
     if (this.#over) return
+    this.#leftOpen.delete(event)
     this.attempt(() => {
       const said = rest()
       if (this.account.isWatched) this.#watched.set(event, { ...event, ...said })
@@ -257,6 +263,7 @@ export class HeldRun implements Recording {
     this.#count()
     const unrecorded = this.#unrecorded ?? new Set<string>()
     if (this.#mute !== undefined) for (const command of this.#mute.values()) unrecorded.add(`child process ${command}`)
+    this.#tellLeftOpen()
     const moment = this.moment()
     this.#over = true
     const failure = failureOf(live, this.#failed, unrecorded)
@@ -269,6 +276,16 @@ export class HeldRun implements Recording {
     if (verdict.isKept) return this.#options.hold.decided(this)
     this.account.ended('dropped')
     this.#free()
+  }
+
+  /** Calls whose answers came in pieces, and were not read to their end. */
+  #tellLeftOpen(): void {
+    for (const [event, soFar] of this.#leftOpen) {
+      const said = soFar()
+      if (this.account.isWatched) this.#watched.set(event, { ...event, ...said })
+      this.later((recorded) => recorded.leftOpen(event, () => redactedAnswer(said, recorded)))
+    }
+    this.#leftOpen.clear()
   }
 
   /** The run as it was: nothing of it is redacted, and nothing of this is kept. */
@@ -341,6 +358,7 @@ export class HeldRun implements Recording {
     for (const exchange of this.#open) exchange.drop()
     this.#works = []
     this.#watched.clear()
+    this.#leftOpen.clear()
     this.#finished = []
     this.#uncounted = []
     this.#open.clear()
@@ -383,11 +401,12 @@ class GivenMoments implements Moments {
 }
 
 function redactedAnswer(said: Partial<CallEvent>, { redactor }: RecordedRun): Partial<CallEvent> {
-  const { result, error, yields } = said
+  const { result, error, yields, told } = said
   return {
     ...said,
     ...(result === undefined ? {} : { result: redactor.json(result) }),
     ...(error === undefined ? {} : { error: redactor.json(error) }),
+    ...(told === undefined ? {} : { told: told.map((one) => redactor.json(one)) }),
     ...(yields === undefined ? {} : { yields: yields.map(([n, at, value]) => [n, at, redactor.json(value)] as const) }),
   }
 }

@@ -3,14 +3,15 @@ import type { Draw, DrawsEvent, Moment } from '../tape/index.ts'
 
 /** Numbers what happens in a run. */
 export interface Moments {
-  /** The next moment. */
-  next(): Moment
+  /** The next moment. @param after - the piece of the same answer that came before */
+  next(after?: Moment): Moment
   /** The number of what comes next, and the time: for what takes no number. */
   soon(): Moment
 }
 
 // The clock before anybody patched it: the recorder must not hear itself.
 const { uptime } = seamState().natives
+const { nextTick } = process
 /** Settled: what follows it happens when the code that runs now is done, as with `queueMicrotask`, with less made for it. */
 const turn = Promise.resolve()
 /** Draws kept back at most before they are written as one line. */
@@ -22,11 +23,26 @@ export class LiveMoments implements Moments {
   #n = 0
   #lastAt = -1
   #inBurst = false
+  /** Promises alone were resolved since a piece arrived. */
+  #inTurn = false
   readonly #endBurst = (): void => {
     this.#inBurst = false
   }
+  readonly #endTurn = (): void => {
+    this.#inTurn = false
+  }
 
-  next(): Moment {
+  /**
+   * A piece of an answer is of the time of the piece before when nothing but promises came between the two: whoever reads
+   * ahead has them all before anybody else goes on, and a replay hands them out in one burst.
+   */
+  next(after?: Moment): Moment {
+    const isFollowing = this.#inTurn && after !== undefined && after[0] === this.#n - 1
+    if (after !== undefined && !this.#inTurn) {
+      this.#inTurn = true
+      nextTick(this.#endTurn)
+    }
+    if (isFollowing) return [this.#n++, this.#lastAt]
     if (!this.#inBurst) {
       this.#inBurst = true
       void turn.then(this.#endBurst)

@@ -17,7 +17,8 @@ export interface Arriving {
 /** A run as wrapped functions are recorded in it. */
 export interface CallRecording {
   readonly account: RunAccount
-  moment(): Moment
+  /** @param after - the piece of the same answer that came before */
+  moment(after?: Moment): Moment
   /** A value as it is now. */
   encode(value: unknown): Json
   /** What is encoded already, as it may be kept. */
@@ -26,6 +27,8 @@ export interface CallRecording {
   /** An answer comes in pieces. */
   arriving(answer: Arriving): void
   called(event: CallEvent): void
+  /** What there is of the answer to a call that is not completed by the end of the run. */
+  leftOpen(event: CallEvent, soFar: () => Partial<CallEvent>): void
   /** Completes a call, once. */
   answered(event: CallEvent, rest: () => Partial<CallEvent>): void
   /** Does recorder work; a failure is a warning and an incomplete tape, never an error of the agent. */

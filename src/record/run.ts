@@ -121,7 +121,8 @@ export class RecordedRun implements Recording {
   readonly #open = new Set<ExchangeDraft>()
   /** Requests that are to be redacted before anything else is. */
   #due: readonly ExchangeDraft[] = []
-  readonly #calls = new Set<CallEvent>()
+  /** Not completed, with what there is of their answers. */
+  readonly #calls = new Map<CallEvent, () => Partial<CallEvent>>()
   readonly #unrecorded = new Set<string>()
   /** Children that have not said a word of JSON-RPC, by URL. */
   readonly #mute = new Map<string, string>()
@@ -192,8 +193,8 @@ export class RecordedRun implements Recording {
     return this.#over
   }
 
-  moment(): Moment {
-    return this.#moments.next()
+  moment(after?: Moment): Moment {
+    return this.#moments.next(after)
   }
 
   encode(value: unknown): Json {
@@ -305,9 +306,13 @@ export class RecordedRun implements Recording {
   }
 
   called(event: CallEvent): void {
-    this.#calls.add(event)
+    this.#calls.set(event, () => ({}))
     if (event.kind === 'tool' && !this.#isPast) this.account.called(event.name)
     this.begin(() => event)
+  }
+
+  leftOpen(event: CallEvent, soFar: () => Partial<CallEvent>): void {
+    if (this.#calls.has(event)) this.#calls.set(event, soFar)
   }
 
   /** Completes a call, once, and writes it. */
@@ -360,7 +365,7 @@ export class RecordedRun implements Recording {
       this.flushDraws()
       // What is still under way was never answered, as far as this run is concerned.
       for (const draft of this.#open) this.#exchanged(draft)
-      for (const call of this.#calls) this.append(call)
+      for (const [call, soFar] of this.#calls) this.append({ ...call, ...soFar() })
     })
     this.#open.clear()
     this.#calls.clear()

@@ -2,17 +2,22 @@ import { userSite } from '../seam/caller.ts'
 import { never } from '../seam/intercept/index.ts'
 import { isThenable } from '../seam/shape.ts'
 import { type SeamCall, type RunContext, seamState } from '../seam/source.ts'
-import { type CallEvent, decodeValue, type Json, type Moment } from '../tape/index.ts'
+import { type CallEvent, encodeValue, type Json, type Moment } from '../tape/index.ts'
 import { presentArgs } from '../tape/present-args.ts'
 import { answer } from './answer.ts'
 import { firstDifference } from '../match/difference.ts'
 import * as problem from '../playback/problems.ts'
+import { isGivenUp } from '../playback/order.ts'
+import { servedPieces } from '../playback/pieces.ts'
 import type { ReplayRun } from './run.ts'
 import { runBody } from './run-body.ts'
+import type { GateItem } from '../match/delivery.ts'
 import type { CallState, StepState } from '../match/step.ts'
 
 /** The run as code inside the call with this number sees it. */
 type View = (n: number) => RunContext
+
+const nothing = encodeValue(undefined)
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
@@ -142,7 +147,7 @@ function runAndCompare(
   }
   if (event.yields) {
     const served = iterable(run, step, heard)
-    void Promise.resolve(ran).then(() => run.gate.ready(step.items.slice(1)))
+    void Promise.resolve(ran).then(() => run.gate.ready(piecesOf(step)))
     return served
   }
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -202,38 +207,50 @@ function runForReal(
 
 function serveIterable(run: ReplayRun, step: CallState, heard: Mutable<CallEvent>): AsyncGenerator<unknown> {
   const served = iterable(run, step, heard)
-  run.take(step)
+  run.begin(step)
+  run.gate.ready(piecesOf(step))
   return served
+}
+
+/** What comes by itself: a source whose pieces nobody asks for any more hears of it from whoever read them. */
+function piecesOf({ event, items }: CallState): readonly GateItem[] {
+  return event.stopped && event.settled ? items.slice(1, -1) : items.slice(1)
 }
 
 /** The recorded pieces, each at its place once the answer is ready. */
 function iterable(run: ReplayRun, step: CallState, heard: Mutable<CallEvent>): AsyncGenerator<unknown> {
-  const pieces = (step.event.yields ?? []).map(([, , value]) => ({ value, ...Promise.withResolvers<void>() }))
+  const { event, items } = step
+  const pieces = (event.yields ?? []).map(([, , value]) => ({ value, ...Promise.withResolvers<void>() }))
   const end = Promise.withResolvers<void>()
   for (const [i, piece] of pieces.entries()) {
-    const item = step.items[i + 1]
+    const item = items[i + 1]
     if (item) item.deliver = () => piece.resolve()
   }
-  onDelivery(run, step, (moment) => {
-    settle(run, step, heard, moment)
-    end.resolve()
+  if (event.settled)
+    onDelivery(run, step, (moment) => {
+      settle(run, step, heard, moment)
+      end.resolve()
+    })
+  return servedPieces({
+    event,
+    pieces: pieces.map(({ value, promise }) => ({ value, opened: promise })),
+    ended: end.promise,
+    onLeft(how) {
+      run.readsOn(step, how === 'reads on')
+      run.gate.ready(items.slice(1))
+    },
+    onTold(value, at) {
+      const difference = firstDifference(event.told?.[at] ?? nothing, run.encode(value), `next()[${at}]`)
+      if (difference) run.drifted(step, undefined, { class: 'arguments', part: event.name, ...difference })
+    },
+    onGivenUp(asked) {
+      const last = event.yields?.[asked - 1]?.[1] ?? event.at
+      // How far somebody had read ahead of what came in one go is chance.
+      const isChance = isGivenUp(step) && event.yields?.slice(asked).every(([, at]) => at === last)
+      if (!isChance) run.gaveUp(step, asked, pieces.length)
+    },
+    onReadOn: () => run.problem(problem.readsOn(run.place(), step, pieces.length)),
   })
-  let read = 0
-  return (async function* served() {
-    try {
-      for (const piece of pieces) {
-        await piece.promise
-        read++
-        yield decodeValue(piece.value)
-      }
-      if (step.event.stopped) throw run.problem(problem.readsOn(run.place(), step, read))
-    } finally {
-      if (read < pieces.length) run.gaveUp(step, read, pieces.length)
-      // Whoever stops reading waits as well until the source has heard of it.
-      await end.promise
-    }
-    if (step.event.error !== undefined) throw decodeValue(step.event.error) as Error
-  })()
 }
 
 function onDelivery(run: ReplayRun, step: StepState, deliver: (moment: Moment) => void): void {

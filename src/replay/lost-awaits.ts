@@ -1,4 +1,5 @@
 import type { StepState } from '../match/step.ts'
+import { isGivenUp } from '../playback/order.ts'
 import type { Tape } from '../tape/index.ts'
 
 /** Taken before agents can fake it. */
@@ -45,7 +46,7 @@ export class LostAwaits {
   get found(): readonly LostAwait[] {
     if (this.#tape.header.imported !== undefined) return []
     return this.#left.flatMap((step) => {
-      const end = endOf(step)
+      const end = isGivenUp(step) ? undefined : endOf(step)
       return end === undefined ? [] : [{ step, isCertain: this.#neededLoop(step, end) }]
     })
   }

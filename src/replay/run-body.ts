@@ -3,16 +3,17 @@ import { canonicalJson } from '../providers/index.ts'
 import { captureStack } from '../seam/caller.ts'
 import { isAsyncIterable, isThenable } from '../seam/shape.ts'
 import { type SeamCall, type RunContext, seamState } from '../seam/source.ts'
-import { decodeValue, encodeValue, type Json } from '../tape/index.ts'
+import { decodeValue, encodeValue, type Json, lateFlag } from '../tape/index.ts'
 import { answer } from './answer.ts'
 import { type RequestDifference, firstDifference } from '../match/difference.ts'
 import { isSameError } from './same-error.ts'
+import { isGivenUp } from '../playback/order.ts'
 import type { ReplayRun } from './run.ts'
 import type { CallState } from '../match/step.ts'
 
 /** How the body of a wrapped function ended. */
 type Ending =
-  | { readonly how: 'returned'; readonly value: unknown; readonly pieces?: readonly Json[] }
+  | { readonly how: 'returned'; readonly value: unknown; readonly pieces?: readonly Json[]; readonly last?: Json }
   | { readonly how: 'threw'; readonly error: unknown; readonly pieces?: readonly Json[] }
 
 /** What the agent goes on with. */
@@ -60,7 +61,7 @@ function listOf(args: unknown): readonly unknown[] {
   return Array.isArray(args) ? args : [args]
 }
 
-/** Reads as many pieces as were read when recorded: whether there were more, the tape does not say. */
+/** Reads as many pieces as were read when recorded, and the end where that was read: else the tape does not say if there were more. */
 async function piecesOf(
   run: ReplayRun,
   step: CallState,
@@ -73,9 +74,12 @@ async function piecesOf(
     if (!isAsyncIterable(value)) return { how: 'returned', value, pieces }
     const source = value[Symbol.asyncIterator]()
     const { yields = [], error } = step.event
-    while (pieces.length < yields.length || error !== undefined) {
+    // A recorder that does not write this flag did not say either where nobody read on.
+    const saysStopped = run.tape.header.flags.includes(lateFlag)
+    const isWhole = error !== undefined || (saysStopped && step.event.settled !== undefined && !isGivenUp(step))
+    while (pieces.length < yields.length || isWhole) {
       const next = await inside(() => source.next())
-      if (next.done === true) break
+      if (next.done === true) return { how: 'returned', value, pieces, last: run.encode(next.value) }
       pieces.push(run.encode(next.value))
       if (pieces.length > yields.length) break
     }
@@ -108,7 +112,8 @@ function isRefusal(error: unknown): boolean {
   return HarvestError.is(error) || (error instanceof Error && error.cause !== undefined && isRefusal(error.cause))
 }
 
-function differenceOf(run: ReplayRun, { event }: CallState, ending: Ending): RequestDifference | undefined {
+function differenceOf(run: ReplayRun, step: CallState, ending: Ending): RequestDifference | undefined {
+  const { event } = step
   const pieces =
     event.yields === undefined
       ? undefined
@@ -129,7 +134,10 @@ function differenceOf(run: ReplayRun, { event }: CallState, ending: Ending): Req
   }
   if (event.error !== undefined)
     return { path: '', recorded: `threw ${textOf(decodeValue(event.error))}`, live: `returned ${shown(run, ending)}` }
-  if (event.yields !== undefined) return undefined
+  if (event.yields !== undefined) {
+    const { result = encodeValue(undefined) } = event
+    return ending.last === undefined || isGivenUp(step) ? undefined : firstDifference(result, ending.last, 'result')
+  }
   const recorded = event.result ?? encodeValue(undefined)
   const live = run.encode(ending.value)
   return canonicalJson(recorded) === canonicalJson(live) ? undefined : firstDifference(recorded, live, 'result')

@@ -1,3 +1,4 @@
+import { asyncGenerator } from './async-generator.ts'
 import { HarvestError } from '../errors/index.ts'
 import { isAsyncIterable, isThenable } from './shape.ts'
 import type { Revive, SeamCall, RunContext } from './source.ts'
@@ -30,12 +31,22 @@ export function revived(
   }
 }
 
-async function* pieces(answer: AsyncIterable<unknown>, revive: Revive): AsyncGenerator<unknown> {
-  try {
-    for await (const piece of answer) yield revive(piece, 'yielded')
-  } catch (error) {
-    throw again(error, revive)
+function pieces(answer: AsyncIterable<unknown>, revive: Revive): AsyncGenerator<unknown> {
+  const source = answer[Symbol.asyncIterator]() as AsyncGenerator<unknown>
+  const revived = async (ask: () => Promise<IteratorResult<unknown>>): Promise<IteratorResult<unknown>> => {
+    try {
+      const { done, value } = await ask()
+      if (done === true) return { done, value: value === undefined ? value : revive(value, 'returned') }
+      return { done: false, value: revive(value, 'yielded') }
+    } catch (error) {
+      throw again(error, revive)
+    }
   }
+  return asyncGenerator({
+    next: (...given) => revived(() => source.next(...given)),
+    return: (value) => source.return(value),
+    throw: (error) => source.throw(error),
+  })
 }
 
 /** What the replay itself has to say is no answer of the function. */

@@ -279,8 +279,9 @@ function errorProblem(error: Fields): Problem {
 }
 
 function callProblem(event: Fields): Problem {
-  const { settled, asked, yields, stopped } = event
+  const { settled, asked, yields, told, stopped } = event
   if (stopped !== undefined && stopped !== true) return 'stopped is not true'
+  if (told !== undefined && !Array.isArray(told)) return 'told is not a list'
   if (asked !== undefined && !isCount(asked)) return 'asked is not a whole number'
   if (settled !== undefined && !isMoment(settled)) return 'settled is not a moment'
   return (

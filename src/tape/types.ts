@@ -260,6 +260,8 @@ export interface CallEvent extends EventBase {
   readonly lost?: readonly string[]
   /** Pieces of an async iterable answer. */
   readonly yields?: readonly (readonly [n: number, atMs: number, value: Json])[]
+  /** What the agent gave `next()` each time it asked for a piece; absent when it never gave anything. */
+  readonly told?: readonly Json[]
   /** The agent read no further than these pieces: there may have been more. */
   readonly stopped?: true
 }
