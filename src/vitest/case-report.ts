@@ -33,6 +33,7 @@ export function reportOf(
         notCompared: stepsBy(run.notCompared.map(({ kind, stepNumber }) => [kind, stepNumber])),
       },
     }),
+    ...(run.notCompared.length > 0 && { paths: pathsBy(run.notCompared) }),
     escapes: run.escapes.length,
     ...(run.listed.length > 0 && { listed: printableListed(run.listed, root) }),
     ...(confined !== undefined && { confined }),
@@ -102,6 +103,16 @@ function stepsBy(
     [...Map.groupBy(named, ([name]) => name)].map(([name, list]) => [
       name,
       [...new Set(list.flatMap(([, step]) => step ?? []))].sort((one, other) => one - other),
+    ]),
+  )
+}
+
+/** Where the values of each kind stand that were not compared, the first few. */
+function pathsBy(parts: ReplayResult['notCompared']): Readonly<Record<string, readonly string[]>> {
+  return Object.fromEntries(
+    [...Map.groupBy(parts, ({ kind }) => kind)].map(([kind, list]) => [
+      kind,
+      [...new Set(list.map(({ path }) => neutralLine(path, 80)))].slice(0, 10),
     ]),
   )
 }

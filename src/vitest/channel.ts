@@ -79,6 +79,8 @@ export interface CaseReport {
   readonly ran?: Readonly<Record<string, number>>
   /** How many values the agent brought in itself and the tape has placeholders for, by kind: others look the same. */
   readonly notCompared?: Readonly<Record<string, number>>
+  /** Where those values stand, by the same names: `body.to`. */
+  readonly paths?: Readonly<Record<string, readonly string[]>>
   /** Answers that were asked for in another form than recorded, in words. */
   readonly transcoded?: readonly string[]
   /** Files below the root that the agent read by itself, relative to it. */
@@ -123,11 +125,20 @@ export interface QuestionCounts {
   readonly notJudged: readonly ChangedQuestion[]
   /** Keys that the case accepts and that were not asked. */
   readonly obsolete: readonly string[]
+  /** What the replays of a hand-written test could not compare. Of a case it stands in its report. */
+  readonly notCompared?: readonly UncomparedValue[]
 }
 
 /** What is reported about the replays of a hand-written test. */
 export interface TestReplayReport extends QuestionCounts {
   readonly verdict: VerdictName
+}
+
+/** A value that was not compared, printable. */
+export interface UncomparedValue {
+  readonly kind: string
+  readonly step?: number
+  readonly path: string
 }
 
 export const updateArtifact = 'vitest-harvest:update'

@@ -1,6 +1,7 @@
 import { neutralLine } from '../errors/index.ts'
 import type { AskedChange } from '../replay/accept-request.ts'
 import type { QuestionCounts } from './channel.ts'
+import { hiddenPart } from '../match/hidden-part.ts'
 import type { SummaryLine } from './summary.ts'
 
 /** Who asked changed questions: a case, or a hand-written test. */
@@ -73,6 +74,7 @@ export function proofLines(askers: readonly QuestionOwner[]): readonly SummaryLi
     ...accepted,
     ...proven,
     ...silent,
+    ...uncomparedLines(askers),
     ...(more > 0 ? [['', `and ${more} more`] as const] : []),
     ...(count === 0
       ? []
@@ -83,6 +85,18 @@ export function proofLines(askers: readonly QuestionOwner[]): readonly SummaryLi
           ] as const,
         ]),
   ]
+}
+
+/** What hand-written tests could not compare, each with its place; the totals name that of cases. */
+function uncomparedLines(askers: readonly QuestionOwner[]): readonly SummaryLine[] {
+  const all = askers.flatMap(({ name, questions }) =>
+    (questions.notCompared ?? []).map(({ kind, step, path }) => ({
+      label: kind === hiddenPart ? 'Contents' : 'Redacted',
+      text: `not compared: ${kind} (${neutralLine(name, 80)}${step === undefined ? '' : ` step ${step}`}: ${path})`,
+    })),
+  )
+  const lines = all.slice(0, shownChanges).map(({ label, text }): SummaryLine => [label, text])
+  return all.length > lines.length ? [...lines, ['', `and ${all.length - lines.length} more not compared`]] : lines
 }
 
 /** One line a change: of several cases the one that shows least. */

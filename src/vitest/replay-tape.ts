@@ -1,6 +1,6 @@
 import { inject, recordArtifact, type RunnerTestCase, TestRunner } from 'vitest'
 import type { AcceptedChange } from '../cases/index.ts'
-import type { HarvestError } from '../errors/index.ts'
+import { type HarvestError, neutralLine } from '../errors/index.ts'
 import { checkOption, oneOf, type OptionsOf } from '../errors/options.ts'
 import {
   replayTape,
@@ -15,7 +15,7 @@ import type { ReplayOptions, ReplayResult } from '../match/types.ts'
 import { readTape, requireClosed, type Tape } from '../tape/index.ts'
 import { acceptancesFor, type Acceptances, acceptedBy } from './accept-questions.ts'
 import { questionsOf } from './case-report.ts'
-import { acceptArtifact, type HarvestProvided, type TestReplayReport } from './channel.ts'
+import { acceptArtifact, type HarvestProvided, type TestReplayReport, type UncomparedValue } from './channel.ts'
 
 export interface HandReplayOptions extends ReplayOptions {
   /**
@@ -91,7 +91,8 @@ async function requireSame(
   const before = test?.meta.harvestReplay
   const tell = (now: Omit<RunVerdict, 'differences'>, taken: readonly AcceptedChange[]): void => {
     const questions = questionsOf({}, run, now, taken)
-    if (test !== undefined) test.meta.harvestReplay = together(before, { verdict: now.verdict, ...questions })
+    const report = { verdict: now.verdict, ...questions, notCompared: run.notCompared.map(uncompared) }
+    if (test !== undefined) test.meta.harvestReplay = together(before, report)
   }
   tell(proof, entries)
   const [difference] = differences
@@ -111,6 +112,10 @@ async function requireSame(
   if (open.length > 0) throw unprovenError(open, { tape: run.tape.header.id, expired })
 }
 
+function uncompared({ kind, stepNumber, path }: ReplayResult['notCompared'][number]): UncomparedValue {
+  return { kind: neutralLine(kind), path: neutralLine(path, 80), ...(stepNumber !== undefined && { step: stepNumber }) }
+}
+
 /** A test may replay several tapes. */
 function together(before: TestReplayReport | undefined, now: TestReplayReport): TestReplayReport {
   return {
@@ -120,6 +125,7 @@ function together(before: TestReplayReport | undefined, now: TestReplayReport): 
     proven: [...(before?.proven ?? []), ...now.proven],
     notJudged: [...(before?.notJudged ?? []), ...now.notJudged],
     obsolete: now.obsolete,
+    notCompared: [...(before?.notCompared ?? []), ...(now.notCompared ?? [])],
   }
 }
 

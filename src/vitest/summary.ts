@@ -50,10 +50,14 @@ export function totals(results: readonly CaseResult[]): readonly SummaryLine[] {
   for (const [label, before, countsOf, kind] of counted) {
     const some = ran.filter(({ report }) => Object.keys(countsOf(report) ?? {}).length > 0)
     if (some.length === 0) continue
-    const where = casesText(some, ({ report }) =>
-      kind === undefined
-        ? []
-        : Object.keys(countsOf(report) ?? {}).flatMap((name) => report.steps?.[kind]?.[name] ?? []),
+    const where = casesText(
+      some,
+      ({ report }) =>
+        kind === undefined
+          ? []
+          : Object.keys(countsOf(report) ?? {}).flatMap((name) => report.steps?.[kind]?.[name] ?? []),
+      ({ report }) =>
+        kind === 'notCompared' ? Object.keys(countsOf(report) ?? {}).flatMap((name) => report.paths?.[name] ?? []) : [],
     )
     lines.push([label, `${before}${sumOf(some.map(({ report }) => countsOf(report) ?? {}))} (${where})`])
   }
@@ -177,13 +181,17 @@ function pinLine(moved: readonly CaseResult[]): string {
 function casesText(
   results: readonly CaseResult[],
   stepsIn: (result: CaseResult) => readonly number[] = () => [],
+  pathsIn: (result: CaseResult) => readonly string[] = () => [],
 ): string {
   const shown = results.slice(0, shownCases).map((result) => {
     const steps = [...new Set(stepsIn(result))].sort((one, other) => one - other)
     const some = steps.slice(0, shownSteps).join(', ')
     const more = steps.length > shownSteps ? ` and ${steps.length - shownSteps} more` : ''
     const noun = steps.length === 1 ? 'step' : 'steps'
-    return neutralLine(result.name, 120) + (steps.length === 0 ? '' : ` ${noun} ${some}${more}`)
+    const paths = pathsIn(result)
+    const others = paths.length > shownSteps ? ` and ${paths.length - shownSteps} more` : ''
+    const at = paths.length === 0 ? '' : `: ${neutralLine(paths.slice(0, shownSteps).join(', '), 200)}${others}`
+    return neutralLine(result.name, 120) + (steps.length === 0 ? '' : ` ${noun} ${some}${more}`) + at
   })
   const more = results.length - shown.length
   return `${shown.join('; ')}${more > 0 ? `; and ${plural(more, 'more case')}` : ''}`

@@ -147,3 +147,22 @@ describe('while the modules of an agent load', () => {
     await expect(guardLoading(() => Promise.reject(new RangeError('own')))).rejects.toThrow('own')
   })
 })
+
+test('code of a worker that stands in no file is allowed by the digest that the refusal prints, and no other code is', async () => {
+  const run = (code: string) => async (): Promise<number> => {
+    const [exit] = (await once(new Worker(code, { eval: true }), 'exit')) as [number]
+    return exit
+  }
+  const code = `// a program of several lines, with 'quotes'\nprocess.exit(0)\n`
+  const refused = await replayTape(idle, run(code))
+  const allow = /allow: \['(worker eval:[0-9a-f]{16})'\]/.exec(refused.problems[0]?.message ?? '')?.[1] ?? ''
+  expect(allow).not.toBe('')
+  const allowed = await replayTape(idle, run(code), { allow: [allow] })
+  expect([allowed.problems, allowed.outcome, allowed.escapes]).toMatchObject([
+    [],
+    { value: 0 },
+    [{ target: allow.slice(7), allowed: true }],
+  ])
+  const other = await replayTape(idle, run(`${code} `), { allow: [allow] })
+  expect(other.problems.map((problem) => problem.code)).toEqual(['HARVEST_ESCAPE'])
+})

@@ -38,6 +38,7 @@ describe('the summary', () => {
         pins: ['commit 4f2a → 9c1b'],
         notCompared: { email: 2 },
         steps: { drift: { encoding: [1, 2] }, notCompared: { email: [3] } },
+        paths: { email: ['body.to', 'body.cc'] },
       }),
       result('b', 'passed', {
         expect: 'fail',
@@ -54,7 +55,7 @@ describe('the summary', () => {
     expect(lines.map(([label, text]) => `${label}: ${text}`)).toEqual([
       'Recordings: 1 replayed, 1 known bad reproduced, 1 escaped, 1 diverged, 1 no longer reproduced, 1 failed, 1 updated',
       'Drift: encoding 3, bookkeeping 1 (a steps 1, 2; b)',
-      'Redacted: not compared: email 2 (a step 3)',
+      'Redacted: not compared: email 2 (a step 3: body.to, body.cc)',
       'Pins: commit 4f2a → 9c1b (a; b)',
       'Escapes: 1',
     ])

@@ -1,4 +1,5 @@
 import childProcess from 'node:child_process'
+import { createHash } from 'node:crypto'
 import dgram from 'node:dgram'
 import dns from 'node:dns'
 import net from 'node:net'
@@ -205,6 +206,13 @@ function guardChildren(): void {
   }
 }
 
+/** What a worker runs. Code that stands in no file is named by a digest: as long as it is, nobody would write it into a list. */
+function workerTarget(file: unknown, options: { readonly eval?: boolean | undefined } | undefined): string {
+  const text = String(file)
+  const kind = options?.eval === true ? 'eval' : text.startsWith('data:') ? 'data' : undefined
+  return kind === undefined ? text : `${kind}:${createHash('sha256').update(text).digest('hex').slice(0, 16)}`
+}
+
 function guardWorkers(): void {
   guard(workerThreads.Worker.prototype, 'postMessage', (original) => {
     return function (this: unknown, ...args: unknown[]) {
@@ -216,7 +224,7 @@ function guardWorkers(): void {
   patchProperty(workerThreads, 'Worker', (Original) => {
     return class Worker extends Original {
       constructor(...args: ConstructorParameters<typeof Original>) {
-        const error = refused('worker', args[0])
+        const error = refused('worker', workerTarget(args[0], args[1]))
         if (error) throw error
         super(...args)
       }
