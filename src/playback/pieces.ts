@@ -2,7 +2,7 @@ import { asyncGenerator } from '../seam/async-generator.ts'
 import { type CallEvent, decodeValue, type Json } from '../tape/index.ts'
 
 /** A recorded piece of an answer, and when it is there. */
-export interface Piece {
+export interface RecordedPiece {
   readonly value: Json
   readonly opened: Promise<void>
 }
@@ -10,7 +10,7 @@ export interface Piece {
 /** What whoever hands the pieces out does about how they are read. */
 export interface PieceOptions {
   readonly event: CallEvent
-  readonly pieces: readonly Piece[]
+  readonly pieces: readonly RecordedPiece[]
   /** The answer has come to its end, or its source has heard that nobody reads on. */
   readonly ended: Promise<void>
   /** Whoever reads stops, or asks for more than is recorded: what the source made of that can happen now. */

@@ -3,7 +3,6 @@ import { userSite } from '../seam/caller.ts'
 import type { Observer } from '../seam/observe/observer.ts'
 import { argumentsOf, isAsyncIterable, isThenable } from '../seam/shape.ts'
 import { type SeamCall, seamState } from '../seam/source.ts'
-import { isUndefined } from '../tape/present-args.ts'
 import { type CallEvent, encodeValue, type Json, type Moment } from '../tape/index.ts'
 import { observe } from './answer.ts'
 import { CallLosses, notGivenBack } from './losses.ts'
@@ -120,6 +119,7 @@ function hear(
 ): AsyncGenerator<unknown> {
   const yields: (readonly [number, number, Json])[] = []
   const told: Json[] = []
+  let hasTold = false
   let before: Moment = [issued.n, issued.at]
   let written = 0
   let isDone = false
@@ -137,7 +137,7 @@ function hear(
   }
   const soFar = (): Partial<CallEvent> => ({
     yields: [...yields],
-    ...(told.some((one) => !isUndefined(one)) && { told: [...told] }),
+    ...(hasTold && { told: [...told] }),
     ...(isStopped && { stopped: true }),
   })
   run.leftOpen(issued, soFar)
@@ -174,6 +174,7 @@ function hear(
   }
   return asyncGenerator({
     next(...given) {
+      hasTold ||= given[0] !== undefined
       if (!isDone) run.attempt(() => told.push(run.encode(given[0])))
       return ask(() => source.next(...given), 'reads')
     },

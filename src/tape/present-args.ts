@@ -18,6 +18,6 @@ export function presentArgs(args: Json): Json {
 }
 
 /** As `encodeValue` writes it. */
-export function isUndefined(value: Json): boolean {
+function isUndefined(value: Json): boolean {
   return isMap(value) && value['$type'] === 'undefined'
 }

@@ -290,7 +290,7 @@ describe('tools', () => {
       { name: 'thenable', settled: true, result: 7 },
       { name: 'generates', settled: true, yields: [1, 2] },
       { name: 'breaks', settled: true, yields: [3] },
-      { name: 'never read', settled: false },
+      { name: 'never read', settled: false, yields: [] },
       { name: 'streams', settled: true, yields: ['a', 'b'] },
       { name: 'never settles', settled: false },
       { name: 'search', sync: true, settled: true, result: ['tea'] },
