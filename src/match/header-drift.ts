@@ -66,8 +66,8 @@ export function headerDrift(
     // An older recorder whose options kept one wrote a placeholder for it.
     if (meant === 'credential' && (isWhole || !isOwn)) return
     if (steady(name, was) === steady(name, is) || (name === 'accept' && isModelCall())) return
-      if (was === undefined && (isForeign || dropped.has(name))) return
-      // An older recorder did not keep it: it is unknown whether it was sent.
+    if (was === undefined && (isForeign || dropped.has(name))) return
+    // An older recorder did not keep it: it is unknown whether it was sent.
     if (was === undefined && !isWhole && !isOwn && !alwaysKept.has(name)) return
     if (found?.some(({ path }) => path === name)) return
     found ??= []
