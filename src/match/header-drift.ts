@@ -10,7 +10,7 @@ export interface HeaderComparison {
   readonly isWhole?: boolean
   /** Another tool recorded it, and may have kept any of them: one that is missing may have been sent. */
   readonly isForeign?: boolean
-  /** Headers the recorder left out, by their names in lower case: nobody knows what they said. */
+  /** Headers the recorder left out, by their names in lower case: what they said is unknown. */
   readonly dropped?: ReadonlySet<string>
   /** The form of the answer of a model follows from what its request says. */
   readonly isModelCall?: () => boolean

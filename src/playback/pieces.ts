@@ -11,7 +11,7 @@ export interface RecordedPiece {
 export interface PieceOptions {
   readonly event: CallEvent
   readonly pieces: readonly RecordedPiece[]
-  /** The answer has come to its end, or its source has heard that nobody reads on. */
+  /** The answer has ended, or its source has heard that the reading ended. */
   readonly ended: Promise<void>
   /** Whoever reads stops, or asks for more than is recorded: what the source made of that can happen now. */
   readonly onLeft?: (how: 'stops' | 'reads on') => void
@@ -46,7 +46,7 @@ export function servedPieces(options: PieceOptions): AsyncGenerator<unknown> {
   }
   const last = async (): Promise<IteratorResult<unknown>> => {
     options.onLeft?.('reads on')
-    // An end that came by itself comes to whoever waits for it, also when nobody reads on.
+    // An end that came by itself comes to whoever waits for it, also when the reading ended.
     await (event.settled && !event.stopped ? ended : Promise.race([ended, stopped.promise]))
     if (isOver || (isStopped && event.stopped)) return done
     if (event.stopped && options.onReadOn) throw options.onReadOn()

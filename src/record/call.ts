@@ -100,7 +100,7 @@ function recordIterable(
   return answer
 }
 
-/** Of an iterable that nobody iterated over: a stream may have been read in another way. */
+/** Of an iterable that was not iterated over: a stream may have been read in another way. */
 function unheard(run: CallRecording, call: SeamCall, answer: AsyncIterable<unknown>): Partial<CallEvent> {
   const { readableDidRead, locked } = answer as { readonly readableDidRead?: boolean; readonly locked?: boolean }
   if (call.replay === 'run' || !(readableDidRead === true || locked === true)) return { yields: [] }

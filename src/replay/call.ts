@@ -212,7 +212,7 @@ function serveIterable(run: ReplayRun, step: CallState, heard: Mutable<CallEvent
   return served
 }
 
-/** What comes by itself: a source whose pieces nobody asks for any more hears of it from whoever read them. */
+/** What comes by itself: a source whose pieces are not asked for any more hears of it from whoever read them. */
 function piecesOf({ event, items }: CallState): readonly GateItem[] {
   return event.stopped && event.settled ? items.slice(1, -1) : items.slice(1)
 }
@@ -245,7 +245,7 @@ function iterable(run: ReplayRun, step: CallState, heard: Mutable<CallEvent>): A
     },
     onGivenUp(asked) {
       const last = event.yields?.[asked - 1]?.[1] ?? event.at
-      // How far somebody had read ahead of what came in one go is chance.
+      // How far a reader was ahead of what came in one go is chance.
       const isChance = isGivenUp(step) && event.yields?.slice(asked).every(([, at]) => at === last)
       if (!isChance) run.gaveUp(step, asked, pieces.length)
     },

@@ -74,7 +74,7 @@ async function piecesOf(
     if (!isAsyncIterable(value)) return { how: 'returned', value, pieces }
     const source = value[Symbol.asyncIterator]()
     const { yields = [], error } = step.event
-    // A recorder that does not write this flag did not say either where nobody read on.
+    // A recorder that does not write this flag did not say either where the reading ended.
     const saysStopped = run.tape.header.flags.includes(lateFlag)
     const isWhole = error !== undefined || (saysStopped && step.event.settled !== undefined && !isGivenUp(step))
     while (pieces.length < yields.length || isWhole) {

@@ -8,7 +8,7 @@ export interface GeneratorMethods {
 const prototype = (Object.getPrototypeOf(async function* () {}) as { readonly prototype: object }).prototype
 
 /**
- * An async generator that hears all it is asked: one written with `yield` is told neither what `next` is given nor that it
+ * An async generator that hears all it is asked: one written with `yield` hears neither what `next` is given nor that it
  * is given up before it began, and it keeps the next question back until the one before is answered.
  */
 export function asyncGenerator(methods: GeneratorMethods): AsyncGenerator<unknown> {

@@ -81,7 +81,7 @@ function startWorker(socket: string): Promise<Worker> {
   const worker = outsideRuns(
     () => new Worker(ownFile('debug/child/worker'), { workerData: { socket }, execArgv: [], env: {} }),
   )
-  // Without it nobody leads this process, nor hears that the debugger is gone.
+  // Without it this process has no leader, and does not hear that the debugger is gone.
   const end = (): void => void process.kill(process.pid, 'SIGKILL')
   return new Promise((up, failed) => {
     worker.once('message', () => {

@@ -72,7 +72,7 @@ export class DebugChild {
     signal?.addEventListener('abort', end, { once: true })
     try {
       const channel = await Promise.race([connected, failed])
-      // Its last word: whatever is left of that process has nobody to lead it.
+      // Its last word: what is left of that process has no leader.
       void channel.closed.then(end)
       const over = Promise.race([
         failed,

@@ -206,7 +206,7 @@ function guardChildren(): void {
   }
 }
 
-/** What a worker runs. Code that stands in no file is named by a digest: as long as it is, nobody would write it into a list. */
+/** What a worker runs. Code that stands in no file is named by a digest: it is too long to be written into a list. */
 function workerTarget(file: unknown, options: { readonly eval?: boolean | undefined } | undefined): string {
   const text = String(file)
   const kind = options?.eval === true ? 'eval' : text.startsWith('data:') ? 'data' : undefined
