@@ -13,6 +13,8 @@ export const exit = {
   crossVersion: 4,
   /** An internal error. */
   internal: 101,
+  /** The terminal was closed. */
+  closedTerminal: 129,
   /** Interrupted, as by Ctrl-C. */
   interrupted: 130,
 } as const

@@ -14,10 +14,10 @@ import { specs } from './spec/index.ts'
  */
 const argv = process.argv.slice(2)
 const screen = createScreen()
-// A reader that has seen enough (`ls | head`) is not a failure.
+// A reader that has seen enough (`ls | head`) is not a failure, nor is a terminal that was closed.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error
-  process.exit(process.exitCode ?? exit.ok)
+  if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error
+  process.exit(process.exitCode ?? (error.code === 'EIO' ? exit.closedTerminal : exit.ok))
 })
 
 let running: CommandSpec | undefined

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CodeSession, type CodeStop, DebugSession } from '../../src/debug/index.ts'
+import { evaluateIn } from '../../src/debug/code/values.ts'
 import { launchOf } from '../../src/cli/debug/launch.ts'
 import { readTape } from '../../src/tape/index.ts'
 import { looksAtRows } from '../../fixtures/debug/looks-at-rows.ts'
@@ -102,6 +103,27 @@ describe('the agent in its own code', () => {
     )
     expect(out).toContain('ReferenceError: nothing is not defined')
     expect(code).toBe(2)
+  })
+
+  it('that ends where it stands is told so, and the next stop is another replay', async () => {
+    const { out, code } = await debug('goto 4; code; call process.exit(3); locals; code; print messages.length')
+    const said = out.split('\n')
+    const at = said.indexOf('The process of the agent ended')
+    expect(at).toBeGreaterThan(0)
+    expect(out).toContain('the agent does not stand in its code\n→ code')
+    expect(said.at(-1)).toBe('5')
+    expect(code).toBe(2)
+  })
+
+  it('is not kept by a look that has no end', async () => {
+    const asked: object[] = []
+    const cdp = (_: string, params: object): Promise<never> => {
+      asked.push(params)
+      return Promise.reject(new Error('Inspector error -32000: Execution was terminated'))
+    }
+    const look = evaluateIn({ cdp } as never, { callFrameId: '1' } as never, 'for (;;);', false)
+    expect(await look).toEqual({ error: 'it took longer than 10 s', isSideEffect: false })
+    expect(asked).toMatchObject([{ throwOnSideEffect: true, timeout: 10_000 }])
   })
 
   it('is needed for moves in code, and its absence is said', async () => {

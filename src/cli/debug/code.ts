@@ -99,7 +99,7 @@ async function evaluate(expression: string, mayChange: boolean, { code }: DebugC
   const answer = await code.evaluate(expression, mayChange)
   if ('value' in answer)
     return { lines: neutral(answer.text).split('\n'), data: { expression, value: answer.value, text: answer.text } }
-  if (!answer.isSideEffect) throw wrong(answer.error, [`print ${mayChange ? '' : 'messages.length'}`.trim()])
+  if (!answer.isSideEffect) throw wrong(answer.error, ['to see what is there: locals'])
   const doing = `\`call ${expression}\` does it all the same`
   throw wrong(
     reads.test(expression)

@@ -46,6 +46,10 @@ export async function runPrompt(prompt: Debugger, screen: Screen, recordings: st
     server.setPrompt(promptOf(prompt))
     done(null)
   }
+  // The terminal may be gone already when it is given back.
+  server.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EIO') failed.reject(error)
+  })
   const left = new Promise<void>((ended) =>
     server.once('exit', () => {
       isClosed = true

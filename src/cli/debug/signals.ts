@@ -11,14 +11,18 @@ const signals = Object.keys(codes) as readonly Signal[]
  */
 export async function untilSignal(work: () => Promise<number>, close: () => void): Promise<number> {
   const ended = Promise.withResolvers<number>()
+  let heard: number | undefined
   const hear = (signal: Signal): void => {
-    ended.resolve(codes[signal])
+    // What is printed to a terminal that is gone may end this process first.
+    process.exitCode = heard = codes[signal]
+    ended.resolve(heard)
     // Else what waits for the next command keeps this process.
     process.stdin.destroy()
   }
   for (const signal of signals) process.on(signal, hear)
   try {
-    return await Promise.race([ended.promise, work()])
+    const code = await Promise.race([ended.promise, work()])
+    return heard ?? code
   } finally {
     for (const signal of signals) process.off(signal, hear)
     close()

@@ -3,6 +3,7 @@ import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { HarvestError } from '../../errors/index.ts'
 import type { ChildNews, ChildOrder } from '../child/messages.ts'
 
 /** Something the inspector of the agent's process tells. */
@@ -31,8 +32,7 @@ export class Channel {
       .on('error', () => {})
     socket.on('error', () => socket.destroy())
     socket.once('close', () => {
-      const gone = new Error('the process of the agent has ended')
-      for (const { reject } of this.#waiting.values()) reject(gone)
+      for (const { reject } of this.#waiting.values()) reject(ended())
       this.#waiting.clear()
     })
   }
@@ -50,7 +50,7 @@ export class Channel {
 
   /** Asks the inspector. */
   cdp<T extends object>(method: string, params: object = {}): Promise<T> {
-    if (this.#socket.destroyed) return Promise.reject(new Error('the process of the agent has ended'))
+    if (this.#socket.destroyed) return Promise.reject(ended())
     const id = ++this.#lastId
     return new Promise<T>((resolve, reject) => {
       this.#waiting.set(id, { resolve: resolve as (result: never) => void, reject })
@@ -83,6 +83,15 @@ export class Channel {
     if (message.error === undefined) waiting?.resolve((message.result ?? {}) as never)
     else waiting?.reject(new Error(message.error.message))
   }
+}
+
+/** What is asked of a process that is gone. */
+export function ended(): HarvestError {
+  return new HarvestError('HARVEST_DEBUG_CHILD', {
+    what: 'The process of the agent ended',
+    why: 'It crashed, or something else ended it.',
+    fix: ['to see what it prints: npx vitest-harvest replay <tape>'],
+  })
 }
 
 /** An address that no other user may open, and the first to connect to it. */

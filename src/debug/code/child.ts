@@ -4,7 +4,7 @@ import { HarvestError } from '../../errors/index.ts'
 import type { WayToStep } from '../way.ts'
 import { asked } from '../child/hold.ts'
 import type { ChildNews, ChildResult } from '../child/messages.ts'
-import { type Channel, type InspectorEvent, listenForChild } from './channel.ts'
+import { type Channel, ended, type InspectorEvent, listenForChild } from './channel.ts'
 import { Sources } from './sources.ts'
 import type { Location, Paused, UserFrame } from './types.ts'
 
@@ -332,13 +332,5 @@ function newsOf<T>(channel: Channel, read: (message: ChildNews | InspectorEvent)
         reject(error as Error)
       }
     })
-  })
-}
-
-function ended(): HarvestError {
-  return new HarvestError('HARVEST_DEBUG_CHILD', {
-    what: 'The process of the agent ended',
-    why: 'It crashed, or something else ended it.',
-    fix: ['to see what it prints: npx vitest-harvest replay <tape>'],
   })
 }

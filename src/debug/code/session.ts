@@ -236,6 +236,10 @@ export class CodeSession {
       since: this.#since(way, until),
       isTouched: false,
     }
+    // It may end where it stands: `call process.exit()`.
+    void child.channel.closed.then(() => {
+      if (this.#standing?.child === child) this.#standing = undefined
+    })
     for (const move of moves) {
       const moved = await this.#move(move)
       if (moved !== undefined) return moved

@@ -2,6 +2,9 @@ import { inspect } from 'node:util'
 import type { Channel } from './channel.ts'
 import type { PausedFrame, RemoteValue } from './types.ts'
 
+/** Milliseconds a look may take: a loop without an end would keep the debugger. */
+const lookMs = 10_000
+
 /** A variable of the frame, as one line and, where it is data, as a value. */
 export interface LocalVariable {
   readonly name: string
@@ -68,10 +71,13 @@ export async function evaluateIn(
       expression,
       returnByValue,
       throwOnSideEffect: !mayChange,
+      ...(mayChange ? {} : { timeout: lookMs }),
       silent: true,
       generatePreview: false,
     })
-  const { result, exceptionDetails } = await ask(false)
+  const came = await ask(false).catch(tookTooLong)
+  if ('error' in came) return came
+  const { result, exceptionDetails } = came
   if (exceptionDetails !== undefined) {
     const said = exceptionDetails.exception?.description ?? exceptionDetails.text
     const [first = ''] = said.split('\n')
@@ -119,4 +125,9 @@ function shortText({ type, subtype, value, unserializableValue, description, cla
   if (type === 'function') return (description ?? 'function').split('\n', 1)[0]?.slice(0, 60) ?? 'function'
   if (type !== 'object') return description ?? String(value)
   return subtype === 'error' ? (description ?? 'Error').split('\n', 1)[0]! : (description ?? className ?? 'Object')
+}
+
+function tookTooLong(error: Error): { readonly error: string; readonly isSideEffect: false } {
+  if (!/Execution was terminated/.test(error.message)) throw error
+  return { error: `it took longer than ${lookMs / 1_000} s`, isSideEffect: false }
 }
