@@ -18,11 +18,12 @@ export function counted(count: number, noun: string): string {
 export function shellWord(word: string): string {
   if (/^[\w@%+=:,./-][\w@%+=:,./#-]*$/.test(word) && !forRunners.test(word)) return word
   if (isPrintable(word) && !forRunners.test(word)) return `'${word.replaceAll("'", `'\\''`)}'`
-  return `$'${word.replace(/[\\']/g, '\\$&').replace(forRunners, '\\x23').replace(/./gsu, escaped)}'`
+  return `$'${word.replace(/[\\']/g, '\\$&').replace(everyForRunners, '\\x23').replace(/./gsu, escaped)}'`
 }
 
 /** Speaks to a CI runner anywhere in a line. */
 const forRunners = /#(?=#(?:\[|vso\[|teamcity\[))/i
+const everyForRunners = new RegExp(forRunners, 'gi')
 
 /** In `$'…'` of a shell. */
 function escaped(character: string): string {

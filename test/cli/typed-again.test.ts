@@ -30,6 +30,7 @@ const text = fc
       '-x',
       'é→',
       '\u202e',
+      '##[error]a ##vso[task.complete]b ###[c]',
     ),
     fc.string({ minLength: 1, maxLength: 6, unit: 'grapheme' }),
     fc.constantFrom('x').map((one) => one.repeat(900)),
@@ -98,6 +99,7 @@ describe('the command a message proposes', () => {
     [['blame', 'a', '--delta', '0.1', '--columns'], { repairs: true }, 'blame a --confidence 0.9 --repairs'],
     [['debug', 'a', '-x', 'steps; back'], { json: true }, "debug a --commands 'steps; back' --json"],
     [['fork', 'a b', '--say=--no'], { live: true }, "fork 'a b' --say=--no --live"],
+    [['fork', 'a', '--say', '##[a]b ##VSO[c]'], { live: true }, "fork a --say $'\\x23#[a]b \\x23#VSO[c]' --live"],
     [['fork', 'a', '--say', "it's\n$HOME"], { seed: '2' }, "fork a --say $'it\\'s\\n$HOME' --seed 2"],
   ])('%j with %j: an option that was typed is replaced, never given twice', (line, changes, expected) => {
     expect(typed(line, changes)).toBe(`npx vitest-harvest ${expected}`)
