@@ -90,11 +90,16 @@ describe('npx vitest-harvest isolate', () => {
     ['code', 'doctor code', 'nothing found', 0],
     [
       'sampling',
-      'blame sampling --ok refunded=25 --budget 1 --tools live --min-effect 0.4',
+      'blame sampling --ok refunded=25 --max-cost 1 --live --tools live --min-effect 0.4',
       "the model's decision refund",
       0,
     ],
-    ['data', 'blame data --ok refunded=25 --budget 1 --tools live --min-effect 0.4 --repairs', 'lookup_order', 0],
+    [
+      'data',
+      'blame data --ok refunded=25 --max-cost 1 --live --tools live --min-effect 0.4 --repairs',
+      'lookup_order',
+      0,
+    ],
     ['timing', 'chaos timing --faults clock --fail trace,outcome,off-tape', 'the clock is', 1],
   ])('names %s, and the next command works', async (layer, next, says, exitCode) => {
     const { code, stdout, stderr } = await ask('isolate', layer, ...right, ...live, '--json')
