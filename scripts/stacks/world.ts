@@ -63,15 +63,13 @@ async function modelWorld(): Promise<World> {
 
 /** Models, and beside them a server of Debian for the jobs. */
 async function queueWorld(name: 'postgres' | 'redis'): Promise<World> {
-  const folder = mkdtempSync(join(tmpdir(), 'harvest-queue-'))
-  const [models, { port, stop }] = [await modelWorld(), await debianServers(folder)[name]()]
+  const [models, jobs] = [await modelWorld(), await debianServer(name)]
   return {
     ...models,
-    queue: port,
+    queue: jobs.port,
     async close() {
       await models.close()
-      await stop()
-      rmSync(folder, { recursive: true })
+      await jobs[Symbol.asyncDispose]()
     },
   }
 }
@@ -88,12 +86,19 @@ async function realtimeWorld(): Promise<World> {
   }
 }
 
-const databases = { postgres: postgresServer, mariadb: mariadbServer, redis: redisServer, mongo: mongoServer }
+const databases = {
+  postgres: postgresServer,
+  mariadb: () => debianServer('mariadb'),
+  redis: redisServer,
+  mongo: mongoServer,
+}
 
-/** That of Debian: npm has none. */
-async function mariadbServer(): Promise<AsyncDisposable & { readonly port: number }> {
-  const folder = mkdtempSync(join(tmpdir(), 'harvest-mariadb-'))
-  const { port, stop } = await debianServers(folder).mariadb()
+/** One of Debian, with its data in a folder of its own: npm has none. */
+async function debianServer(
+  name: keyof ReturnType<typeof debianServers>,
+): Promise<AsyncDisposable & { readonly port: number }> {
+  const folder = mkdtempSync(join(tmpdir(), `harvest-${name}-`))
+  const { port, stop } = await debianServers(folder)[name]()
   return {
     port,
     async [Symbol.asyncDispose]() {

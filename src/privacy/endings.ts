@@ -43,7 +43,7 @@ export class Endings {
     for (; at >= last; at--) {
       const code = text[at]!
       if (isBetween[code] === 1) continue
-      state = next[state * letters + (code & (letters - 1))]!
+      state = next[state * letters + letterOf(code)]!
       if (state <= whole) return state === whole
     }
     return false

@@ -14,13 +14,8 @@ export function needleOf(text: string): Needle {
  */
 export function holdsNeedle(text: string, { text: needle, offset }: Needle): boolean {
   const pivot = needle[offset]!
-  // Its neighbour is looked at first: dates and numbers are full of dashes.
-  const beside = offset > 0 ? -1 : 1
-  const neighbour = needle.charCodeAt(offset + beside)
-  for (let at = text.indexOf(pivot, offset); at !== -1; at = text.indexOf(pivot, at + 1)) {
-    const isLike = needle.length === 1 || text.charCodeAt(at + beside) === neighbour
-    if (isLike && text.startsWith(needle, at - offset)) return true
-  }
+  for (let at = text.indexOf(pivot, offset); at !== -1; at = text.indexOf(pivot, at + 1))
+    if (text.startsWith(needle, at - offset)) return true
   return false
 }
 

@@ -61,7 +61,7 @@ export function describeStep(step: Step): DescribedStep {
 /** What a step was: much cheaper for a long run than all that {@link describeStep} finds. */
 export function kindOfStep(step: Step): DescribedStep['kind'] {
   if (step.kind !== 'exchange') return step.kind
-  return isModelCall(step) ? 'model' : message(step).kind
+  return isModelCall(step) ? 'model' : messageIn(step).kind
 }
 
 /** How a run ended, in one line. */
@@ -161,27 +161,33 @@ function withReason(error: string, event: ExchangeEvent): string {
   return reason === undefined ? error : `${error}: ${reason}`
 }
 
+/** What an exchange that is no model call says of itself. */
+function messageIn(event: ExchangeEvent) {
+  const body = requestText(event)
+  const rpc = readRpc(body)
+  const mcp = rpc === undefined ? undefined : readMcpCall(event)
+  return { body, rpc, mcp, kind: rpc === undefined ? 'http' : mcp === undefined ? 'rpc' : 'mcp' } as const
+}
+
 /** An exchange that is no model call. */
 function message(event: ExchangeEvent): Described {
   const { method, url, response, oneWay, via } = event
-  const body = requestText(event)
-  const rpc = readRpc(body)
+  const { body, rpc, mcp, kind } = messageIn(event)
   const name = rpc === undefined ? `${method} ${url}` : via === 'stdio' ? rpc.method : `${rpc.method} ${url}`
   if (rpc === undefined) {
     const answer = response === undefined ? '' : bodyText(decodedResponse(event))
     return {
-      kind: 'http',
+      kind,
       name,
       toolCalls: [],
       ...(body === '' ? {} : { asked: body }),
       ...(answer === '' ? {} : { answer }),
     }
   }
-  const mcp = readMcpCall(event)
   const asked = mcp === undefined ? rpc.params : mcp.args
   const answer = response === undefined ? undefined : rpcAnswer(event)
   return {
-    kind: mcp === undefined ? 'rpc' : 'mcp',
+    kind,
     name: mcp?.name ?? name,
     toolCalls: [],
     ...(asked === undefined ? {} : { asked: JSON.stringify(asked) }),

@@ -22,6 +22,7 @@ import { branchTape } from '../forking/branch-tape.ts'
 import { readLivePlan } from '../live.ts'
 import { toolsWords } from '../live-grading.ts'
 import { fixSpec } from '../spec/fix.ts'
+import { pathWord } from '../named-tape.ts'
 import { typedAgain } from '../typed-again.ts'
 
 /** Lets a fixed agent run on where it leaves its incident, and puts a good run in the place of the incident's tape. */
@@ -185,7 +186,7 @@ function askWrite(screen: Screen): Promise<boolean> {
 }
 
 function printWritten({ caseFile, tapeFile }: PreparedFix, screen: Screen): void {
-  const files = [caseFile, tapeFile].map((file) => shellWord(here(file))).join(' ')
+  const files = [caseFile, tapeFile].map(pathWord).join(' ')
   screen.line('\nwritten')
   screen.line('→ to run it: npx vitest run')
   screen.line(`→ to commit it, together with the fix: git add ${files}`)

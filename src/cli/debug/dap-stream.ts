@@ -1,5 +1,5 @@
 import type { HarvestError } from '../../errors/index.ts'
-import { isMap } from '../../json/canonical.ts'
+import { isMap, parseJson } from '../../json/canonical.ts'
 import { wrong } from './words.ts'
 
 /** A message of the Debug Adapter Protocol, as far as every message has it. */
@@ -33,12 +33,8 @@ export class DapReader {
 }
 
 function messageIn(text: string): DapMessage {
-  let message: unknown
-  try {
-    message = JSON.parse(text)
-  } catch {
-    throw notDap('a message is not JSON')
-  }
+  const message = parseJson(text)
+  if (message === undefined) throw notDap('a message is not JSON')
   if (isMap(message)) return message as unknown as DapMessage
   throw notDap('a message is not an object')
 }

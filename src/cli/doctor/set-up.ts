@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { isAbsolute, join } from 'node:path'
+import { join } from 'node:path'
 import { here } from '../../errors/here.ts'
 import { HarvestError } from '../../errors/index.ts'
 import { shellWord } from '../../errors/words.ts'
@@ -89,7 +89,7 @@ async function checkGit(recordings: string): Promise<readonly Check[]> {
 /** In the folder itself where its path, or a sign in it, would mean another one in a list of patterns here. */
 function ignoring(recordings: string): string {
   const near = here(recordings)
-  if (/^\w[\w./-]*$/.test(near) && !isAbsolute(near)) return `echo '${near.replaceAll('\\', '/')}/inbox/' >> .gitignore`
+  if (/^\w[\w./-]*$/.test(near)) return `echo '${near}/inbox/' >> .gitignore`
   return `echo inbox/ >> ${shellWord(join(recordings, '.gitignore'))}`
 }
 
