@@ -101,10 +101,20 @@ function migrate(database: DatabaseSync): void {
 
 /** Runs something whole or not at all, alone. */
 export function transaction(database: DatabaseSync, run: () => void): void {
-  database.exec('BEGIN IMMEDIATE')
+  enclose(database, 'BEGIN IMMEDIATE', run)
+}
+
+/** Asks several questions of one state: what another process writes meanwhile is not seen. */
+export function snapshot<T>(database: DatabaseSync, ask: () => T): T {
+  return enclose(database, 'BEGIN', ask)
+}
+
+function enclose<T>(database: DatabaseSync, begin: 'BEGIN' | 'BEGIN IMMEDIATE', run: () => T): T {
+  database.exec(begin)
   try {
-    run()
+    const result = run()
     database.exec('COMMIT')
+    return result
   } catch (error) {
     try {
       database.exec('ROLLBACK')

@@ -1,7 +1,7 @@
 import { basename, dirname, join, resolve } from 'node:path'
 import { lstatSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
-import { discardIndexFile, faultOf, openIndexFile, openIndexMemory } from './index-database.ts'
+import { discardIndexFile, faultOf, openIndexFile, openIndexMemory, snapshot } from './index-database.ts'
 import { type IndexRow, readSignature } from './index-rows.ts'
 import { type GroupRow, type Matches, selectGroups, selectRows, type TapeQuery } from './index-select.ts'
 import { readPrices } from './prices.ts'
@@ -119,8 +119,7 @@ async function asked<M extends Matches, L>(
       return answer(await use(await openIndexFile(inbox), ask), `the index of the tapes was rebuilt: ${fault.what}`)
     } catch (again) {
       const second = faultOf(again)
-      // A new one that is damaged as well is a mistake of ours.
-      if (second === undefined || second.isDamage) throw again
+      if (second === undefined) throw again
       return answer(await inMemory(), unused(second.what))
     }
   }
@@ -157,14 +156,15 @@ async function askIndex<M extends Matches>(
 ): Promise<M> {
   const index = new TapeIndex(database, source)
   await index.update(scope, { every: false })
-  const first = select(database, scope, query, source)
+  const answer = (): M => snapshot(database, () => select(database, scope, query, source))
+  const first = answer()
   const changed = first.rows.filter((row) => index.isFresh(row) !== true)
   if (changed.length === 0) return first
   // A closed tape that changed: someone rewrites tapes in place, so all of them have to be looked at.
   const every = changed.some(({ outcome }) => outcome !== 'truncated' && outcome !== 'unreadable')
   if (every) await index.update(scope, { every })
   else await index.read(changed.map(({ path }) => path))
-  return select(database, scope, query, source)
+  return answer()
 }
 
 function listOf(matches: Matches, root: string, note: string | undefined): TapeList {

@@ -1,6 +1,7 @@
 /*
  * node index-forever.child.ts <recordings>: adds tapes to the inbox and lists it, over and over, until it is killed.
- * Writes the number of each round to stdout after the list was answered. Without a folder: fills the compile cache.
+ * Writes the number of each round to stdout after the list was answered. Ends if the index had to be made again or
+ * could not be used. Without a folder: fills the compile cache.
  */
 import { writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,6 +15,7 @@ for (let n = 1; recordings !== undefined; n++) {
     const id = `run-${n}-${part}`
     writeFileSync(join(recordings, `inbox/${id}.tape.jsonl`), tapeText({ header: { id } }))
   }
-  await queryTapes(recordings)
+  const { note } = await queryTapes(recordings)
+  if (note !== undefined) throw new Error(note)
   writeSync(1, `${n}\n`)
 }

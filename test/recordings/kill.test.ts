@@ -252,7 +252,7 @@ test('an index that several processes use at once, while tapes are written over 
   const recordings = scratch()
   put(recordings, 'inbox/.gitkeep', '')
   // Each writes the same tapes again, and lists them.
-  const said = await Promise.all([1, 2, 3].map(() => killed(childArgs('index-forever.child.ts', recordings), '4', 0)))
+  const said = await Promise.all([1, 2, 3].map(() => killed(childArgs('index-forever.child.ts', recordings), '20', 0)))
   for (const lines of said) expect(lines.slice(0, 4)).toEqual(['ready', '1', '2', '3'])
   expect(integrityOf(join(recordings, 'inbox/.index/tapes.sqlite'))).toBe('ok')
   const { tapes: readable, unreadable, note } = await queryTapes(recordings)
