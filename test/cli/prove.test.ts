@@ -63,7 +63,7 @@ describe('harvest test --prove', () => {
     expect({ code, stdout }).toEqual({
       code: 0,
       stdout: expect.stringMatching(
-        /^proven {5}golden\/refund {2}system prompt \(6 of 6 good, at least 0\.61, gpt-4o; 6 of 6 with the recorded question\)\n36 model calls, 4320 tokens, \$0\.0\d+\n→ to renew the pins of what is proven: npx vitest-harvest test --update-recordings=pins\n$/,
+        /^proven {5}golden\/refund {2}system prompt \(6 of 6 good, at least 0\.60, gpt-4o; 6 of 6 with the recorded question\)\n36 model calls, 4320 tokens, \$0\.0\d+\n→ to renew the pins of what is proven: npx vitest-harvest test --update-recordings=pins\n$/,
       ),
     })
     // Six asks, and the recorded question as often.

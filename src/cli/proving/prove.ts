@@ -182,7 +182,6 @@ function entriesOf({
   used,
 }: ProveAnswer): readonly ProvenChange[] {
   const asked = asks.good + asks.bad
-  const atLeast = Math.floor(provenAtLeast(asks.good, asked) * 100) / 100
   return questions.map(({ key }) => {
     const others = together.filter((other) => other !== key)
     return {
@@ -191,13 +190,18 @@ function entriesOf({
       model: model === '' ? 'unknown' : model,
       asked,
       good: asks.good,
-      atLeast,
+      atLeast: leastRate(asks),
       control: `${control.good}/${control.good + control.bad}`,
       at: new Date().toISOString(),
       ...(used.costUsd === undefined ? {} : { costUsd: Math.round(used.costUsd * 10_000) / 10_000 }),
       judgedBy,
     }
   })
+}
+
+/** The rate of good asks that is shown, rounded down. */
+function leastRate({ good, bad }: ProveAnswer['asks']): number {
+  return Math.floor(provenAtLeast(good, good + bad) * 100) / 100
 }
 
 /** The first bad ask, in the inbox. */
@@ -241,7 +245,7 @@ function describe({ answer, problem }: ProvenCase): string {
   const controls = `${control.good} of ${control.good + control.bad} with the recorded question`
   switch (answer.decision) {
     case 'proven':
-      return `${parts} (${count}, at least ${provenAtLeast(asks.good, asked).toFixed(2)}, ${model}; ${controls})`
+      return `${parts} (${count}, at least ${leastRate(asks).toFixed(2)}, ${model}; ${controls})`
     case 'worse':
       return `${parts}: worse than recorded: ${count}, ${controls}`
     case 'flaky':
