@@ -94,9 +94,9 @@ export interface Watching extends AsyncDisposable {
 
 /**
  * Lays the built package out as npm would, once per lane: through a symbolic link, Node would find the
- * repository's own Vitest instead of the lane's.
+ * repository's own Vitest instead of the lane's. `others` are packages a user has beside it.
  */
-export function openHome(lane: Lane): Home {
+export function openHome(lane: Lane, others: readonly string[] = []): Home {
   const folder = mkdtempSync(path.join(tmpdir(), `vitest-harvest-host-${lane}-`))
   const modules = path.join(folder, 'node_modules')
   const own = path.join(modules, 'vitest-harvest')
@@ -104,7 +104,7 @@ export function openHome(lane: Lane): Home {
   linkTree(path.dirname(built('bin.js')), path.join(own, 'dist'))
   copyFileSync(path.join(repository, 'package.json'), path.join(own, 'package.json'))
   link(vitestOf[lane], path.join(modules, 'vitest'))
-  for (const name of [...dependencies(), 'vite'])
+  for (const name of [...dependencies(), 'vite', ...others])
     link(path.join(repository, 'node_modules', name), path.join(modules, name))
   return {
     lane,

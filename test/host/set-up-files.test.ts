@@ -38,11 +38,10 @@ it.each(Object.entries({ fetch: byFetch, timer: afterTimer, http: byHttp }))('by
 })
 `
 
-// What MSW 3 and nock 15 do when they listen.
-const mockServer = `import { HttpRequestInterceptor } from '@mswjs/interceptors/http'
-const server = new HttpRequestInterceptor()
-server.on('request', ({ controller }) => controller.respondWith(Response.json({ amount: 99 })))
-server.apply() // .listen()
+const mockServer = `import { http, HttpResponse } from 'msw'
+import { setupServer } from 'msw/node'
+const server = setupServer(http.post('http://127.0.0.1:45998/orders', () => HttpResponse.json({ amount: 99 })))
+server.listen()
 `
 
 const setUps: Readonly<Record<string, string>> = {
@@ -51,7 +50,7 @@ vi.stubGlobal('fetch', vi.fn(async () => Response.json({ amount: 99 })))
 `,
   'a fetch that refuses': `globalThis.fetch = async () => { throw new Error('no network in tests') }
 `,
-  'a mock server': mockServer,
+  MSW: mockServer,
   'a stub before each test': `import { beforeEach, vi } from 'vitest'
 beforeEach(() => void vi.stubGlobal('fetch', vi.fn(async () => Response.json({ amount: 99 }))))
 `,
@@ -67,12 +66,12 @@ beforeEach(() => void vi.useFakeTimers({ shouldAdvanceTime: true, now: 0 }))
 }
 
 /** What keeps a test by hand from its tape, because it is there before the test file. */
-const before = ['a stub of fetch', 'a fetch that refuses', 'a mock server']
+const before = ['a stub of fetch', 'a fetch that refuses', 'MSW']
 
 describe.each<Lane>([5, 4])('set-up files under Vitest %i', (lane) => {
   let home: Home
   beforeAll(() => {
-    home = openHome(lane)
+    home = openHome(lane, ['msw'])
   })
   afterAll(() => home[Symbol.dispose]())
 
