@@ -1,11 +1,11 @@
-import { dirname, join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import type { BlameEstimate } from '../blame/run-blame.ts'
 import { type Case, expectedError, requireTapeFile } from '../cases/index.ts'
 import { neutralLine } from '../errors/index.ts'
 import { shellWord } from '../errors/words.ts'
 import { isMap } from '../json/canonical.ts'
 import { codeState } from '../provenance/index.ts'
-import { caseNames, closeOf, findCase, formerTapes, idOf, type TapeList } from '../recordings/index.ts'
+import { closeOf, findCase, idOf, type TapeList, tapesOfCases } from '../recordings/index.ts'
 import type { Run } from '../report/run.ts'
 import type { CommandInput } from './command.ts'
 import { program } from './command.ts'
@@ -80,17 +80,15 @@ export function caseOfTape(
   id: string,
   dir = 'recordings',
 ): { readonly case: Case; readonly isFormer: boolean } | undefined {
-  const owned = caseNames(dir).map(({ file: caseFile, tape }) => ({
-    file: caseFile,
-    own: join(dirname(caseFile), tape),
-  }))
-  // Ids are read from tapes, so paths are compared first.
-  const known = owned.find(({ own }) => resolve(own) === resolve(file)) ?? owned.find(({ own }) => idOf(own) === id)
-  const kase = known === undefined ? undefined : findCase(dir, known.file).case
-  if (kase !== undefined) return { case: kase, isFormer: false }
-  const former = formerTapes(dir)
-  const had = former.find((one) => one.file === resolve(file)) ?? former.find((one) => idOf(one.file) === id)
-  return had === undefined ? undefined : { case: had.case, isFormer: true }
+  const tapes = tapesOfCases(dir)
+  const path = resolve(file)
+  for (const list of [tapes.present, tapes.former]) {
+    // Ids are read from tapes, so paths are compared first.
+    const found = list.find(({ tape }) => tape === path) ?? list.find(({ tape }) => idOf(tape) === id)
+    const kase = found === undefined ? undefined : findCase(dir, found.file).case
+    if (kase !== undefined) return { case: kase, isFormer: list === tapes.former }
+  }
+  return undefined
 }
 
 function stepsOfCase(kase: Case, dir?: string): Promise<readonly NextStep[]> | readonly NextStep[] {

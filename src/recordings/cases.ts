@@ -39,25 +39,38 @@ export function casesWhere(
     .map((file) => summarize(recordings, file))
 }
 
-/** Which case has which tape. What the lines of a file say plainly is not parsed, so a case that is invalid elsewhere is named too. */
-export function caseNames(recordings: string): readonly { file: string; id: string; tape: string }[] {
-  return caseFiles(recordings).flatMap((file) => {
-    const { id, tape } = plainHead(caseText(file) ?? '')
-    if (id !== undefined && tape !== undefined) return [{ file, id, tape }]
-    const { case: loaded } = summarize(recordings, file)
-    return loaded === undefined ? [] : [{ file, id: loaded.id, tape: loaded.tape }]
-  })
+/** A tape and the case that has it. */
+export interface CaseTape {
+  /** Absolute path of the tape. */
+  readonly tape: string
+  readonly id: string
+  /** File of the case. */
+  readonly file: string
 }
 
-/** Tapes that cases had before a fix replaced them, by path; cases that never had another one are not parsed. */
-export function formerTapes(recordings: string): readonly { readonly case: Case; readonly file: string }[] {
-  return casesWhere(recordings, (_head, _file, text) => /\b(?:replaces|history)\b/.test(text)).flatMap(
-    ({ case: kase }) => {
-      if (kase === undefined) return []
-      const [, ...former] = tapesOf(kase)
-      return [...new Set(former)].map((file) => ({ case: kase, file }))
-    },
-  )
+/**
+ * Which case has which tape, and which it had before a fix replaced it. What the lines of a file say plainly is not parsed, so
+ * a case that is invalid elsewhere is named too.
+ */
+export function tapesOfCases(recordings: string): {
+  readonly present: readonly CaseTape[]
+  readonly former: readonly CaseTape[]
+} {
+  const present: CaseTape[] = []
+  const former: CaseTape[] = []
+  for (const file of caseFiles(recordings)) {
+    const text = caseText(file) ?? ''
+    const { id, tape } = plainHead(text)
+    const isPlain = id !== undefined && tape !== undefined
+    if (isPlain) present.push({ tape: resolve(dirname(file), tape), id, file })
+    if (isPlain && !/\b(?:replaces|history)\b/.test(text)) continue
+    const { case: loaded } = summarize(recordings, file)
+    if (loaded === undefined) continue
+    const [own, ...others] = tapesOf(loaded)
+    if (!isPlain) present.push({ tape: own, id: loaded.id, file })
+    for (const one of new Set(others)) former.push({ tape: one, id: loaded.id, file })
+  }
+  return { present, former }
 }
 
 /** The cases that have an id: what they say, or what their file is called when it cannot be read as a case. */
@@ -119,9 +132,10 @@ export function removeCase(recordings: string, word: string): readonly string[] 
 }
 
 /** The tape of a case, and those it had before. */
-function tapesOf({ file, tape, replaces, history = [] }: Case): readonly string[] {
+function tapesOf({ file, tape, replaces, history = [] }: Case): readonly [own: string, ...former: string[]] {
   const former = [...history.map((one) => one.tape), ...(replaces === undefined ? [] : [replaces])]
-  return [tape, ...former].map((name) => resolve(dirname(file), name))
+  const pathOf = (name: string): string => resolve(dirname(file), name)
+  return [pathOf(tape), ...former.map(pathOf)]
 }
 
 function isCaseFile(name: string): boolean {

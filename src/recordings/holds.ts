@@ -1,6 +1,7 @@
 import { lstatSync, rmSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
 import { HarvestError, neutralLine } from '../errors/index.ts'
-import { readRegularFile, refuseOutsideInbox, writeFileAtomic } from './files.ts'
+import { listFolder, readRegularFile, refuseOutsideInbox, writeFileAtomic } from './files.ts'
 import { closeOf } from './tapes.ts'
 
 /** A legal hold: while it stands, nothing removes the tape. */
@@ -16,9 +17,23 @@ export interface Hold {
  * A file that cannot be understood holds: a typo removes no tape.
  */
 export function holdOf(file: string, onTape: string | undefined): Hold | undefined {
-  const beside = readHoldFile(file)
+  return holdBy(readHoldFile(file), onTape)
+}
+
+function holdBy(beside: ReturnType<typeof readHoldFile>, onTape: string | undefined): Hold | undefined {
   if (beside === 'released') return undefined
   return beside ?? (onTape === undefined ? undefined : { reason: onTape })
+}
+
+/** {@link holdOf} for a list of tapes: each folder is looked through once. */
+export function holdsOfList(): typeof holdOf {
+  const namesIn = new Map<string, ReadonlySet<string>>()
+  return (file, onTape) => {
+    const folder = dirname(file)
+    const names = namesIn.get(folder) ?? new Set(listFolder(folder).map(({ name }) => name))
+    namesIn.set(folder, names)
+    return holdBy(names.has(basename(holdFileOf(file))) ? readHoldFile(file) : undefined, onTape)
+  }
 }
 
 /** As {@link holdOf}, asking the tape itself. */

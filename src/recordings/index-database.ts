@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 
 /** Of the tables below and of the facts in them. A database of another version is emptied and filled again. */
-const schemaVersion = 7
+const schemaVersion = 8
 
 // Filters look through all of `tape`, so what they do not look at stands in `detail`.
 const schema = `
@@ -21,7 +21,7 @@ const schema = `
   CREATE INDEX tape_open ON tape (outcome) WHERE outcome IN ('truncated', 'unreadable');
   CREATE TABLE detail (
     tape INTEGER PRIMARY KEY, folder INTEGER NOT NULL, name TEXT NOT NULL, stamp TEXT NOT NULL, facts TEXT NOT NULL,
-    sum INTEGER NOT NULL, UNIQUE (folder, name)
+    ended TEXT, sum INTEGER NOT NULL, UNIQUE (folder, name)
   );
   CREATE TABLE content (tape INTEGER PRIMARY KEY, text TEXT NOT NULL, positions TEXT NOT NULL);
   CREATE TABLE vocabulary (kind TEXT NOT NULL, word TEXT NOT NULL, PRIMARY KEY (kind, word)) WITHOUT ROWID;

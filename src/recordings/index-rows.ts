@@ -34,6 +34,8 @@ export interface IndexRow extends Columns {
   readonly stamp: string
   /** The facts of the tape as JSON. */
   readonly facts: string
+  /** See `IndexedTape`; as SQLite keeps it. */
+  readonly ended: string | null
   readonly sum: number
 }
 
@@ -55,7 +57,7 @@ export const columnNames = [
 
 /** Rows with everything, to be followed by conditions. */
 export const rowQuery = `SELECT CASE folder.path WHEN '' THEN name ELSE folder.path || '/' || name END AS path,
-  detail.stamp, ${columnNames.join(', ')}, facts, sum
+  detail.stamp, ${columnNames.join(', ')}, facts, ended, sum
   FROM tape JOIN detail ON detail.tape = tape.id JOIN folder ON folder.id = tape.folder`
 
 /** The condition that a path is the folder of the first parameter or lies below it. */
@@ -64,7 +66,11 @@ export function inScope(column: string): string {
 }
 
 /** A row of a tape as it should be. `cost` is in US dollars. */
-export function rowOf(path: string, stamp: string, facts: TapeFacts, cost: number | undefined): IndexRow {
+export function rowOf(
+  { path, stamp, ended }: Pick<IndexRow, 'path' | 'stamp' | 'ended'>,
+  facts: TapeFacts,
+  cost: number | undefined,
+): IndexRow {
   const { state, outcome, agent, startedAt, commit, durationMs, steps, retention, until } = facts
   const row = {
     path,
@@ -82,6 +88,7 @@ export function rowOf(path: string, stamp: string, facts: TapeFacts, cost: numbe
     signature: JSON.stringify([facts.decisions ?? [], facts.ending ?? state]),
     words: `\n${wordsOf(facts).map(lineOf).join('')}`,
     facts: JSON.stringify(facts),
+    ended,
   }
   return { ...row, sum: sumOf(row) }
 }
@@ -92,7 +99,7 @@ export function isIntact(row: IndexRow): boolean {
 }
 
 function sumOf(row: Omit<IndexRow, 'sum'>): number {
-  return crc32(JSON.stringify([row.path, row.stamp, ...columnNames.map((name) => row[name]), row.facts]))
+  return crc32(JSON.stringify([row.path, row.stamp, ...columnNames.map((name) => row[name]), row.facts, row.ended]))
 }
 
 export type WordKind = 'agent' | 'model' | 'tool' | 'kept' | 'subject' | 'session' | 'attribute'

@@ -4,6 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { discardIndexFile, faultOf, openIndexFile, openIndexMemory, snapshot } from './index-database.ts'
 import { type IndexRow, readSignature } from './index-rows.ts'
 import { type GroupRow, type Matches, selectGroups, selectRows, type TapeQuery } from './index-select.ts'
+import type { Outcome } from '../tape/index.ts'
 import { readPrices } from './prices.ts'
 import type { TapeFacts } from './tape-facts.ts'
 import { type IndexSource, TapeIndex } from './tape-index.ts'
@@ -14,6 +15,8 @@ export interface ListedTape extends TapeFacts {
   readonly place: 'inbox' | 'golden'
   /** US dollars; absent when not known. */
   readonly costUsd?: number
+  /** How the run ended; absent of one that did not end, or with more than 1,000 characters of JSON: those the tape has. */
+  readonly ended?: Outcome
 }
 
 /** The answer to a {@link TapeQuery}. */
@@ -205,11 +208,12 @@ function groupsOf(
   }
 }
 
-function tapeOf({ path, facts, cost }: IndexRow, root: string): ListedTape {
+function tapeOf({ path, facts, cost, ended }: IndexRow, root: string): ListedTape {
   return {
     file: join(root, path),
     place: path.startsWith('inbox/') ? 'inbox' : 'golden',
     ...(JSON.parse(facts) as TapeFacts),
     ...(cost !== null && { costUsd: cost }),
+    ...(ended !== null && { ended: JSON.parse(ended) as Outcome }),
   }
 }

@@ -2,7 +2,7 @@ import { HarvestError } from '../errors/index.ts'
 import { textAt } from '../json/canonical.ts'
 import { contentOf, type TapeContent } from './content.ts'
 import { CallsOnce } from '../providers/counted.ts'
-import { costOf, type PriceTable, readMcpCall, readModelCall, type Usage } from '../providers/index.ts'
+import { readMcpCall, readModelCall, type Usage } from '../providers/index.ts'
 import { type ImportedModelCall, importedModelCall } from '../providers/imported-model-call.ts'
 import {
   CutOff,
@@ -86,6 +86,9 @@ export interface ModelUsage {
   readonly tokens?: Tokens
 }
 
+/** Characters of an outcome up to which the index has it, so that a list does not open the tape. */
+const shortOutcome = 1_000
+
 /** Bytes up to which a tape is read in one piece: six times as fast as line by line, and still flat in memory. */
 const wholeCap = 4 * 1024 * 1024
 
@@ -99,18 +102,29 @@ export async function readFacts(file: string, bytes: number): Promise<TapeFacts>
   return (await readIndexed(file, bytes)).facts
 }
 
-/** The facts of a tape and, unless it is long, what it says. */
-export async function readIndexed(
-  file: string,
-  bytes: number,
-): Promise<{ readonly facts: TapeFacts; readonly content?: TapeContent }> {
+/** What the index keeps of a tape. */
+export interface IndexedTape {
+  readonly facts: TapeFacts
+  /** How the run ended, as JSON; absent of one that did not end, or with a long text. */
+  readonly ended?: string
+  /** Absent of a long tape, and of one that cannot be read. */
+  readonly content?: TapeContent
+}
+
+/** The facts of a tape, how its run ended, and, unless it is long, what it says. */
+export async function readIndexed(file: string, bytes: number): Promise<IndexedTape> {
   try {
-    if (bytes > wholeCap) return { facts: factsOf(await readByLine(file)) }
+    if (bytes > wholeCap) return indexed(await readByLine(file))
     const tape = readTape(file)
-    return { facts: factsOf(seenIn(tape)), content: contentOf(tape) }
+    return { ...indexed(seenIn(tape)), content: contentOf(tape) }
   } catch (error) {
     return { facts: { state: 'unreadable', models: [], tools: [], usage: [], kept: [], problem: problemOf(error) } }
   }
+}
+
+function indexed(seen: Seen): IndexedTape {
+  const ended = seen.close === undefined ? undefined : JSON.stringify(seen.close.outcome)
+  return { facts: factsOf(seen), ...(ended !== undefined && ended.length <= shortOutcome && { ended }) }
 }
 
 function factsOf(seen: Seen): TapeFacts {
@@ -145,29 +159,6 @@ async function readByLine(file: string): Promise<Seen> {
     else seen.event(item)
   }
   return seen
-}
-
-/**
- * What a run cost in US dollars: by the project's own prices, else as the recorder counted, else by list prices.
- *
- * @returns `undefined` when the price of a model or the tokens of an answer are not known: unknown is not zero
- */
-export function costOfRun(facts: TapeFacts, prices: PriceTable | undefined): number | undefined {
-  const computed = facts.usage.map(({ asked, answered, tokens }) => {
-    return costOf(tokens, asked, prices) ?? (answered === undefined ? undefined : costOf(tokens, answered, prices))
-  })
-  const known = computed.every((cost) => cost !== undefined) ? computed.reduce((sum, cost) => sum + cost, 0) : undefined
-  if (facts.state === 'unreadable') return undefined
-  return prices === undefined ? (facts.counted?.costUsd ?? known) : (known ?? facts.counted?.costUsd)
-}
-
-/** Tokens in and out, all models together; as the recorder counted when an answer on the tape does not tell. */
-export function tokensOf({ usage, counted }: TapeFacts): Partial<Pick<RunUsage, 'inputTokens' | 'outputTokens'>> {
-  if (usage.length === 0 || usage.some(({ tokens }) => tokens === undefined)) {
-    return counted === undefined ? {} : { inputTokens: counted.inputTokens, outputTokens: counted.outputTokens }
-  }
-  const sum = (of: 'inputTokens' | 'outputTokens'): number => usage.reduce((all, { tokens }) => all + tokens![of], 0)
-  return { inputTokens: sum('inputTokens'), outputTokens: sum('outputTokens') }
 }
 
 /** What the lines of a tape add up to. */

@@ -6,8 +6,8 @@ import { version } from '../version.ts'
 import { listFolder } from './files.ts'
 import { transaction } from './index-database.ts'
 import { columnNames, type IndexRow, inScope, lineOf, rowOf, rowQuery, type WordKind, wordsOf } from './index-rows.ts'
-import type { TapeContent } from './content.ts'
-import { costOfRun, readIndexed, type TapeFacts } from './tape-facts.ts'
+import { costOfRun } from './cost-of-run.ts'
+import { type IndexedTape, readIndexed, type TapeFacts } from './tape-facts.ts'
 
 /** What an index is of, and how costs are counted in it. */
 export interface IndexSource {
@@ -167,21 +167,22 @@ export class TapeIndex {
     store()
   }
 
-  #put({ path, stamp, facts, content }: Fresh): void {
+  #put({ path, stamp, facts, ended, content }: Fresh): void {
     this.#remove(path)
     if (stamp === undefined || facts === undefined) return
     const [folder, name] = split(path)
-    const row = rowOf(path, stamp, facts, costOfRun(facts, this.#source.prices))
+    const row = rowOf({ path, stamp, ended: ended ?? null }, facts, costOfRun(facts, this.#source.prices))
     const folderId = this.#folderId(folder)
     const { lastInsertRowid: id } = this.#run(
       `INSERT INTO tape (folder, ${columnNames.join(', ')}) VALUES (?${', ?'.repeat(columnNames.length)})`,
     ).run(folderId, ...columnNames.map((column) => row[column]))
-    this.#run('INSERT INTO detail (tape, folder, name, stamp, facts, sum) VALUES (?, ?, ?, ?, ?, ?)').run(
+    this.#run('INSERT INTO detail (tape, folder, name, stamp, facts, ended, sum) VALUES (?, ?, ?, ?, ?, ?, ?)').run(
       id,
       folderId,
       name,
       stamp,
       row.facts,
+      row.ended,
       row.sum,
     )
     if (content !== undefined)
@@ -227,7 +228,7 @@ export class TapeIndex {
         const row = this.#run(`${rowQuery} WHERE tape.id = ?`).get(id!) as unknown as IndexRow | undefined
         if (row === undefined) continue
         const facts = JSON.parse(row.facts) as TapeFacts
-        const { cost, sum } = rowOf(row.path, row.stamp, facts, costOfRun(facts, prices))
+        const { cost, sum } = rowOf(row, facts, costOfRun(facts, prices))
         this.#run('UPDATE tape SET cost = ? WHERE id = ?').run(cost, id!)
         this.#run('UPDATE detail SET sum = ? WHERE tape = ?').run(sum, id!)
       }
@@ -263,12 +264,9 @@ interface FolderState {
 }
 
 /** A tape that was read; without facts it is gone. */
-interface Fresh {
+interface Fresh extends Partial<IndexedTape> {
   readonly path: string
   readonly stamp?: string
-  readonly facts?: TapeFacts
-  /** Absent of a long tape, and of one that cannot be read. */
-  readonly content?: TapeContent
 }
 
 function stampOf({ size, mtimeMs, ctimeMs, ino }: Stats): string {

@@ -111,8 +111,12 @@ function stemOf(file: string): string {
 
 /** As its header says, when it can be read. */
 export function idOf(file: string): string | undefined {
-  const tape = summarize(file)
-  return tape.state === 'unreadable' ? undefined : tape.id
+  try {
+    return readTapeHeader(file).id
+  } catch {
+    // Whoever looks for an id looks among files of all kinds; what is wrong with one, `ls` and `check` say.
+    return undefined
+  }
 }
 
 function summarize(file: string): TapeSummary {

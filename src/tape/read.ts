@@ -69,7 +69,7 @@ export function readTapeHeader(path: string): TapeHeader {
 }
 
 function firstLine(fd: number): Buffer {
-  let bytes = Buffer.allocUnsafe(64 * 1024)
+  let bytes = Buffer.allocUnsafe(4 * 1024)
   let length = 0
   while (length < sizeCap) {
     const read = readSync(fd, bytes, length, bytes.length - length, length)

@@ -238,7 +238,7 @@ test(`an index killed at ${kills} random moments is whole, and the next list is 
       if (existsSync(file)) expect(integrityOf(file)).toBe('ok')
       const { tapes: readable, unreadable, note } = await queryTapes(recordings)
       expect(note).toBeUndefined()
-      const listed = [...readable, ...unreadable].map(({ place: _, costUsd: __, ...facts }) => facts)
+      const listed = [...readable, ...unreadable].map(({ place: _, costUsd: __, ended: ___, ...facts }) => facts)
       expect(listed.length).toBeGreaterThanOrEqual((lines.length - 1) * 3)
       expect(listed.sort((a, b) => (a.file < b.file ? -1 : 1))).toEqual(await truth(recordings))
       rmSync(dirname(recordings), { recursive: true })
@@ -257,7 +257,7 @@ test('an index that several processes use at once, while tapes are written over 
   expect(integrityOf(join(recordings, 'inbox/.index/tapes.sqlite'))).toBe('ok')
   const { tapes: readable, unreadable, note } = await queryTapes(recordings)
   expect(note).toBeUndefined()
-  const listed = [...readable, ...unreadable].map(({ place: _, costUsd: __, ...facts }) => facts)
+  const listed = [...readable, ...unreadable].map(({ place: _, costUsd: __, ended: ___, ...facts }) => facts)
   expect(listed.sort((a, b) => (a.file < b.file ? -1 : 1))).toEqual(await truth(recordings))
 })
 

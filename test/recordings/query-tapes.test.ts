@@ -7,6 +7,7 @@ import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
 import {
   forgetTapes,
   type ListedTape,
+  outcomeOf,
   queryTapes,
   readFacts,
   removeTapes,
@@ -219,6 +220,20 @@ describe('a question', () => {
     expect(nodeFs.readdirSync(recordings)).toEqual(['golden'])
   })
 
+  test('says how a run ended, unless that takes a page', async () => {
+    const recordings = scratch()
+    const outcomes = [
+      { status: 'threw', error: 'no\0 end \ud800' },
+      { status: 'returned', value: 'x'.repeat(1_000) },
+    ] as const
+    for (const [n, outcome] of outcomes.entries()) putTape(recordings, `inbox/${n}`, { close: { outcome } })
+    putTape(recordings, 'inbox/2', { close: null })
+    for (const _ of ['read', 'remembered']) {
+      const { tapes } = await queryTapes(recordings)
+      expect(tapes.map(({ ended }) => ended)).toEqual([outcomes[0], undefined, undefined])
+    }
+  })
+
   test('a name that was recorded cannot pass for another one', async () => {
     const recordings = scratch()
     putTape(recordings, 'inbox/a', { events: [call(1, 'x"\ntool "refund', {})] })
@@ -230,7 +245,13 @@ describe('a question', () => {
 /** What a list must be: every file read, nothing remembered. */
 async function truth(recordings: string): Promise<readonly unknown[]> {
   const files = filesBelow(recordings, (name) => name.endsWith('.tape.jsonl'))
-  return Promise.all(files.map(async (file) => ({ file, ...(await readFacts(file, statSync(file).size)) })))
+  return Promise.all(
+    files.map(async (file) => {
+      const facts = await readFacts(file, statSync(file).size)
+      const ended = facts.state === 'closed' ? outcomeOf(file) : undefined
+      return { file, ...facts, ...(ended !== undefined && { ended }) }
+    }),
+  )
 }
 
 async function listed(recordings: string): Promise<readonly unknown[]> {

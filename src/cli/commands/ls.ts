@@ -1,16 +1,15 @@
 import { grouped } from '../../errors/words.ts'
 import { existsSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { here } from '../../errors/here.ts'
 import { neutralLine } from '../../errors/index.ts'
 import {
   outcomeOf,
-  holdOf,
-  caseNames,
-  formerTapes,
+  holdsOfList,
   type ListedTape,
   queryTapes,
   type TapeList,
+  tapesOfCases,
   tokensOf,
 } from '../../recordings/index.ts'
 import { cutOffText, readTapeHeader } from '../../tape/index.ts'
@@ -64,10 +63,11 @@ function limitOf(given: CommandInput): { readonly limit?: number } {
 
 function asJson({ tapes, unreadable, more, total, note }: TapeList, dir: string): object {
   const casesOf = caseFinder(dir, tapes)
+  const holdOf = holdsOfList()
   return {
     tapes: tapes.map((tape) => {
       const { file, place, state, outcome, commit, retention, until, ...rest } = tape
-      const { usage: _, counted: __, hold: ___, decisions: ____, ending: _____, ...facts } = rest
+      const { usage: _, counted: __, hold: ___, decisions: ____, ending: _____, ended: ______, ...facts } = rest
       const cases = casesOf(file)
       const held = holdOf(file, tape.hold)
       return {
@@ -91,9 +91,9 @@ function asJson({ tapes, unreadable, more, total, note }: TapeList, dir: string)
 }
 
 /** What the run was given, returned or threw: whole, from the tape. */
-function valuesOf({ file, state }: ListedTape): object {
+function valuesOf({ file, state, ended }: ListedTape): object {
   const { input } = readTapeHeader(file)
-  const outcome = state === 'closed' ? outcomeOf(file) : undefined
+  const outcome = state === 'closed' ? (ended ?? outcomeOf(file)) : undefined
   return defined({
     input,
     result: outcome?.status === 'returned' ? outcome.value : undefined,
@@ -152,6 +152,7 @@ interface Column {
 
 function printTable(tapes: readonly ListedTape[], dir: string, screen: Screen): void {
   const casesOf = caseFinder(dir, tapes)
+  const holdOf = holdsOfList()
   const columns: readonly Column[] = [
     { head: 'started', cell: ({ startedAt = 'unknown' }) => neutralLine(startedAt.replace(/\.\d+Z$/, 'Z')) },
     { head: 'agent', cell: ({ agent = '' }) => neutralLine(agent, room(30)) },
@@ -163,7 +164,7 @@ function printTable(tapes: readonly ListedTape[], dir: string, screen: Screen): 
       isOptional: true,
       cell: ({ costUsd }) => (costUsd === undefined ? '' : cost(costUsd)),
     },
-    { head: 'kept', isOptional: true, cell: keptCell },
+    { head: 'kept', isOptional: true, cell: (tape) => keptCell(tape, holdOf) },
     { head: 'branch of', isOptional: true, cell: ({ branchOf = '' }) => neutralLine(branchOf, room(40)) },
     { head: 'outcome', cell: outcomeCell },
     {
@@ -217,15 +218,14 @@ function tookCell({ durationMs, state }: ListedTape): string {
   return state === 'closed' ? 'unknown' : '…'
 }
 
-/** Read from the tape itself: the index keeps what a run returned for searching alone. */
-function outcomeCell({ file, state, open = [] }: ListedTape): string {
-  const outcome = state === 'closed' ? outcomeOf(file) : undefined
+function outcomeCell({ file, state, open = [], ended }: ListedTape): string {
+  const outcome = state === 'closed' ? (ended ?? outcomeOf(file)) : undefined
   return outcome === undefined
     ? (cutOffText(open, 1) ?? state)
     : neutralLine(describeOutcome(outcome, Infinity), room(48))
 }
 
-function keptCell({ file, kept, hold }: ListedTape): string {
+function keptCell({ file, kept, hold }: ListedTape, holdOf: ReturnType<typeof holdsOfList>): string {
   const reasons = kept.map(({ because, detail }) =>
     detail === undefined ? because : `${because} ${neutralLine(detail, room(20))}`,
   )
@@ -240,8 +240,7 @@ function cost(usd: number): string {
 /** Ids of the cases a tape has; cases are read only when a tape outside of the inbox is listed. */
 function caseFinder(dir: string, tapes: readonly ListedTape[]): (file: string) => readonly string[] {
   if (tapes.every(({ place }) => place === 'inbox')) return () => []
-  const ids = Map.groupBy(caseNames(dir), ({ file, tape }) => join(dirname(file), tape))
-  const former = Map.groupBy(formerTapes(dir), ({ file }) => file)
-  return (file) =>
-    ids.get(file)?.map(({ id }) => id) ?? (former.get(resolve(file)) ?? []).map(({ case: kase }) => kase.id)
+  const { present, former } = tapesOfCases(dir)
+  const [now, before] = [present, former].map((list) => Map.groupBy(list, ({ tape }) => tape))
+  return (file) => (now?.get(resolve(file)) ?? before?.get(resolve(file)) ?? []).map(({ id }) => id)
 }
