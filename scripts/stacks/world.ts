@@ -41,10 +41,10 @@ export async function startWorld({ server, queue }: StackRow): Promise<World> {
 /** Hands a conversation over where a tool does that; otherwise the mind of the weather agents. */
 const mind: Mind = (request, toolResults, toolCount) => {
   const own = toolResults.filter((result) => !JSON.stringify(result).includes('assistant'))
-  // A command-line agent has tools of its own.
-  if (!JSON.stringify(request).includes('get_weather')) return weather(request, own, 0)
   const [name] = /transfer_to_\w+/.exec(JSON.stringify((request as { readonly tools?: unknown }).tools ?? [])) ?? []
   if (name !== undefined && toolResults.length === 0) return { kind: 'tools', calls: [{ name, args: {} }] }
+  // A command-line agent has tools of its own.
+  if (!JSON.stringify(request).includes('get_weather')) return weather(request, own, 0)
   return weather(request, own, toolCount)
 }
 
