@@ -33,7 +33,7 @@ export async function openHome(folder: string): Promise<void> {
 /** Records one run and promotes it, with the commands a user has. */
 export async function recordCase(home: string): Promise<Recorded> {
   const folder = join(home, 'recording')
-  write(folder, { 'src/refund-agent.ts': agent, 'record.ts': recordOnce, 'vitest.config.ts': ourConfig })
+  write(folder, { 'src/refund-agent.ts': agent, 'record.ts': recordOnce, 'vitest.config.ts': ourConfig(false) })
   const server = createServer((request, response) => {
     const body: Buffer[] = []
     request.on('data', (chunk: Buffer) => body.push(chunk))
@@ -81,8 +81,8 @@ function decide(body: string): object {
 }
 
 /** A project of ours with this many cases, a hundred to a folder of the golden set. */
-export function makeOurs(folder: string, { tape, caseText }: Recorded, count: number): void {
-  write(folder, { 'src/refund-agent.ts': agent, 'vitest.config.ts': ourConfig })
+export function makeOurs(folder: string, { tape, caseText }: Recorded, count: number, isShared = false): void {
+  write(folder, { 'src/refund-agent.ts': agent, 'vitest.config.ts': ourConfig(isShared) })
   // As recorded in production, where nobody sets the address of the model.
   const tapeText = JSON.stringify([tape.header, tape.events, tape.close]).replaceAll(
     /http:\/\/127\.0\.0\.1:\d+/g,

@@ -57,10 +57,10 @@ const input = { text: ${JSON.stringify(ticketOf(orderOf(0)))} }
 console.log(await recorder.run({ agent: 'refund', input }, () => refundAgent(input)))
 `
 
-export const ourConfig = `import { defineConfig } from 'vitest/config'
+export const ourConfig = (isShared: boolean): string => `import { defineConfig } from 'vitest/config'
 import { harvest } from 'vitest-harvest/plugin'
 
-export default defineConfig({ plugins: [harvest({ agents: { refund: './src/refund-agent.ts#refundAgent' } })] })
+export default defineConfig({ plugins: [harvest({ ${isShared ? "isolate: 'none', " : ''}agents: { refund: './src/refund-agent.ts#refundAgent' } })] })
 `
 
 /** \`isolate: false\` is how our cases run; it is the faster way for the hand-written suite as well. */
