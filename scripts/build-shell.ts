@@ -9,8 +9,12 @@ const page = 'src/report/page'
 /** Sets the theme before anything is drawn. */
 const boot = `document.documentElement.dataset.theme=matchMedia('(prefers-color-scheme: dark)').matches?'dark':'light'`
 
-/** Writes `{ js, css, boot, hash }` to a file. */
-export async function buildShell(file: string): Promise<void> {
+/**
+ * Writes `{ js, css, boot, hash }` to a file.
+ *
+ * @returns the modules that are in the script
+ */
+export async function buildShell(file: string): Promise<readonly string[]> {
   const built = await build({
     root: page,
     configFile: false,
@@ -33,6 +37,7 @@ export async function buildShell(file: string): Promise<void> {
   const shell = { js, css, boot, hash: { js: hashOf(js), css: hashOf(css), boot: hashOf(boot) } }
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, JSON.stringify(shell))
+  return chunk.moduleIds
 }
 
 function minified(css: string): string {

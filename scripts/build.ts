@@ -9,6 +9,7 @@ import { rolldown } from 'rolldown'
 import { ownFiles } from '../src/own-files.ts'
 import { buildShell } from './build-shell.ts'
 import { usingHelper } from './build-using.ts'
+import { writeLicenses } from './licenses.ts'
 
 // Under `npm test` the first gate has built it; a second build would pull dist/ away from tests that run beside it.
 if (process.env['HARVEST_TEST_BUILT'] === '1' && existsSync('dist')) process.exit()
@@ -28,6 +29,15 @@ const nodeless = 'record/elsewhere'
 const table = /\/src\/(?:cli\/(?:spec\/\w+|command|parse|help|exit)|(?:im|ex)porters\/types)\.ts$/
 const messages = /\/src\/errors\/(?:index|former-codes|neutral|nearest|words|page)\.ts$/
 
+/**
+ * Packages that become part of ours: to find and open the 72 files of `yaml` took each command and each worker longer than
+ * to run what is in them. Of its two builds this is the one that is made of modules.
+ */
+const own: Readonly<Record<string, string>> = {
+  [usingHelper]: resolve('scripts/build-using.ts'),
+  yaml: resolve('node_modules/yaml/browser/dist/index.js'),
+}
+
 const next = `.dist-${process.pid}`
 const old = `${next}-old`
 process.on('exit', () => {
@@ -40,8 +50,14 @@ const targets = Object.values(exports).flatMap((target) =>
 )
 const doors = [...new Set(targets)].filter((file) => file.endsWith('.js'))
 
-const [isDeclared] = await Promise.all([declare(), bundle(), bundleNodeless(), buildShell(`${next}/report/shell.json`)])
+const [isDeclared, modules, pageModules] = await Promise.all([
+  declare(),
+  bundle(),
+  buildShell(`${next}/report/shell.json`),
+  bundleNodeless(),
+])
 if (!isDeclared) process.exit(1)
+writeLicenses(`${next}/licenses.txt`, [...modules, ...pageModules])
 
 const reached = declarationsReached(doors.map((file) => file.replace('./dist', next).replace(/\.js$/, '.d.ts')))
 if (reached.size < doors.length) throw new Error('the entry points reach no declarations')
@@ -71,8 +87,10 @@ function declare(): Promise<boolean> {
 /**
  * What somebody names is a file under its own name; what several of these need lies in files beside, each of them loaded
  * whole or not at all. Names of functions and classes stay: a stack still says where it was.
+ *
+ * @returns the modules that are in them
  */
-async function bundle(): Promise<void> {
+async function bundle(): Promise<readonly string[]> {
   const named = [...doors, ...Object.values(bin)]
     .map((file) => file.replace(/^(?:\.\/)?dist\/|\.js$/g, ''))
     .filter((name) => name !== nodeless)
@@ -87,8 +105,8 @@ async function bundle(): Promise<void> {
     platform: 'node',
     // The oldest Node that is supported, 22.15, has no `using`.
     transform: { target: 'es2024' },
-    plugins: [{ name: 'using', resolveId: (id) => (id === usingHelper ? resolve('scripts/build-using.ts') : null) }],
-    external: (id) => !/^[./]/.test(id) && id !== usingHelper,
+    plugins: [{ name: 'own', resolveId: (id) => own[id] ?? null }],
+    external: (id) => !/^[./]/.test(id) && own[id] === undefined,
     onLog(level, log) {
       throw new Error(`${level}: ${log.message}`)
     },
@@ -119,6 +137,7 @@ async function bundle(): Promise<void> {
     if (holders.length !== 1 || others.length > 0)
       throw new Error(`${part} is not a file of its own: ${holders.length} files, with ${others.join(', ')}`)
   }
+  return files.flat()
 }
 
 async function bundleNodeless(): Promise<void> {

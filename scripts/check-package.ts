@@ -26,11 +26,12 @@ if (packed === undefined) throw new Error('npm pack packed nothing')
 const tarball = join(folder, packed.filename)
 const files = packed.files.map(({ path }) => path)
 const wanted =
-  /^(dist\/.+\.(js|d\.ts)|dist\/report\/shell\.json|case\.schema\.json|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/
+  /^(dist\/.+\.(js|d\.ts)|dist\/report\/shell\.json|dist\/licenses\.txt|case\.schema\.json|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/
 refuse(
   'the tarball holds what nobody asked for',
   files.filter((path) => !wanted.test(path)),
 )
+if (!files.includes('dist/licenses.txt')) fail('the licenses of what is built in do not come along')
 if (packed.size > maxTarball) fail(`the tarball has ${packed.size} bytes, more than ${maxTarball}`)
 
 refuse('the README has links that are dead on npm', relativeLinks(readFileSync('README.md', 'utf8')))
