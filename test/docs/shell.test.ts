@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -133,6 +134,18 @@ describe('the pages of the project', () => {
     const lock = JSON.parse(read('package-lock.json')) as { version: string; packages: { '': { version: string } } }
     expect([version, lock.version, lock.packages[''].version]).toEqual(Array(3).fill(manifest.version))
     expect(/^## (\S+)$/m.exec(read('CHANGELOG.md'))?.[1]).toBe(manifest.version)
+  })
+
+  test('changesets see the one package that is published', () => {
+    const script =
+      "import { getPackages } from '@manypkg/get-packages'; console.log(JSON.stringify(await getPackages()))"
+    const flags = ['--import', './scripts/one-package.ts', '--input-type=module', '--eval', script]
+    const { packages } = JSON.parse(execFileSync(process.execPath, flags, { encoding: 'utf8' })) as {
+      readonly packages: readonly { readonly packageJson: { readonly name: string } }[]
+    }
+    expect(packages.map(({ packageJson }) => packageJson.name)).toEqual(['vitest-harvest'])
+    for (const name of ['change', 'release', 'release:version'])
+      expect(manifest.scripts[name]).toContain('node --import ./scripts/one-package.ts ')
   })
 
   test('every changeset names this package and what kind of change it is', () => {
