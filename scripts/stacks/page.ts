@@ -6,10 +6,10 @@ Each row is a stack that was installed from npm into a folder of its own and rec
 
 * **Records**: against a provider on this machine. The number is that of the steps on the tape.
 * **Promotes**, **replays**: in a process of its own, with the provider gone. A canary listens in its place; no request may reach it.
-* **Break**: what the case is red with after an edit of the agent. With another tool result, or another question, it is
-  [\`HARVEST_UNPROVEN\`](replaying.md#three-verdicts), and the message shows the edit; with another parameter of a query, another call, text to embed or line to a child, it is
+* **Break**: the error code of the red case after an edit of the agent. Another tool result or another question gives
+  [\`HARVEST_UNPROVEN\`](replaying.md#three-verdicts), and the message shows the edit. Another query parameter, call, text to embed or line to a child gives
   [\`HARVEST_DIVERGENCE\`](errors.md).
-* **Refused**: no case can be made, because the recorder does not see its requests, or its add-on may ask the network. The number in brackets counts the requests that reach the canary once the add-on is allowed by name.
+* **Refused**: no case can be made, because the recorder does not see its requests, or its add-on may use the network. The number in brackets counts the requests that reach the canary once the add-on is allowed by name.
 * **What to write**: beside the [recorder](recording.md). A dash is nothing.
 
 | Stack | Packages | Records | Promotes | Replays | Break | What to write |
@@ -20,7 +20,7 @@ Each row is a stack that was installed from npm into a folder of its own and rec
 export function stacksPage(results: Readonly<Record<string, StackOutcome>>): string {
   const rows = Object.values(results)
   const reached = rows.reduce((sum, { canary }) => sum + canary, 0)
-  const end = `\n${rows.length} rows; ${reached} requests reached the canary. \`npm run test:stacks\` in the repository of this package makes the page.\n`
+  const end = `\n${rows.length} rows; ${reached} requests reached the canary. \`npm run test:stacks\` in the repository of this package writes this page.\n`
   return `${head}${rows.map(line).join('')}${end}${next}`
 }
 
