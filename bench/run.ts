@@ -10,11 +10,11 @@ import { promises, renderResults, markdown, section, withClaims } from './kit/re
 
 const help = `npm run bench -- [NAME…] [--quick]
 
-Measures what the documents claim, beside what one would use instead, and renews bench/RESULTS.md and the figures in docs/benchmarks.md.
+Measures what the documents claim, compared with the alternatives, and renews bench/RESULTS.md and the figures in docs/benchmarks.md.
 
   NAME     a folder of bench/; default: all of them, one after the other
   --quick  a small share of each, in five minutes together; nothing is written
-  --keep   with --quick: write all the same, and say that it was a small share
+  --keep   with --quick: write anyway, marked as a small share
 `
 
 const here = import.meta.dirname

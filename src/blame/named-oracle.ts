@@ -57,7 +57,10 @@ function outside(oracle: string, at: string): HarvestError {
     what: 'The oracle of the case is outside this project',
     where: { case: at, oracle },
     why: 'A case may come from elsewhere, so it may only name modules of the project, never of node_modules.',
-    fix: ['name a module of your own: oracle: ./src/oracle.ts#isRight', 'or name it yourself: --oracle <file#export>'],
+    fix: [
+      'name a module of this project: oracle: ./src/oracle.ts#isRight',
+      'or on the command line: --oracle <file#export>',
+    ],
   })
 }
 

@@ -292,7 +292,7 @@ class RepairJudge {
 function noRepairs(source: ForkSource, suspects: number): HarvestError {
   return new HarvestError('HARVEST_BLAME_NO_REPAIRS', {
     what: 'Nothing to repair in this run',
-    where: { 'answers from outside': `${suspects}`, 'good answers': source.repairs ?? 'none are known' },
+    where: { 'answers not of models': `${suspects}`, 'good answers': source.repairs ?? 'none' },
     why: 'Repairs replace recorded answers with good ones to find which are necessary or sufficient.',
     fix: ['name a passing run of the same kind: --reference <tape>'],
   })

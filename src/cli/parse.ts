@@ -182,7 +182,7 @@ function commandHint({ name, now }: CommandSpec): readonly string[] {
 
 function handOn(argv: readonly string[], spec: CommandSpec): CommandInput {
   if (argv[0] !== spec.name)
-    throw usage(spec, 'HARVEST_CLI_ARGUMENT', `'${neutralLine(argv[0] ?? '')}' stands before the command`)
+    throw usage(spec, 'HARVEST_CLI_ARGUMENT', `Unexpected '${neutralLine(argv[0] ?? '')}' before the command name`)
   return { args: [], rest: argv.slice(1), value: () => undefined, values: () => [], has: () => false }
 }
 

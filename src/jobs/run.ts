@@ -197,7 +197,7 @@ function interrupted(): HarvestError {
     what: 'Interrupted before the result was complete',
     why: 'Nothing is running any more. Finished forks are kept.',
     fix: [
-      'run the same command again: `npx vitest-harvest blame` resumes, and so does `npx vitest-harvest fork` of committed code',
+      'run the same command again: `npx vitest-harvest blame` reuses finished forks, `npx vitest-harvest fork` too if the code is committed',
     ],
   })
 }

@@ -202,7 +202,7 @@ function isDeclared(entry: Loose, key: string | undefined): boolean {
 function unknownTool(key: string, entry: unknown): HarvestError {
   const methods = typeof entry === 'object' && entry !== null ? Object.keys(entry).slice(0, 8).join(', ') : typeof entry
   return new HarvestError('HARVEST_WRAP_ARGUMENT', {
-    what: `tools: '${key}' is not a function and not a tool of a framework this package knows`,
+    what: `tools: '${key}' is neither a function nor a tool of a known framework`,
     where: { given: methods || 'an empty object' },
     fix: [`wrap the function you pass as \`execute\`: execute: tool('${key}', async (input) => …)`],
   })

@@ -49,7 +49,7 @@ export class RedReports {
     return [
       ...(left === 0
         ? []
-        : [['Reports', `${this.#written} in .harvest/report; ${left} more red cases leave none`] as const]),
+        : [['Reports', `${this.#written} in .harvest/report; ${left} more red cases have no report`] as const]),
       ...(this.#problem === undefined ? [] : [['Reports', `not all could be written: ${this.#problem}`] as const]),
     ]
   }

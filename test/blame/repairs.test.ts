@@ -146,8 +146,8 @@ describe('which recorded answers made a run fail', () => {
     await expect(blameRepairs(none)).rejects.toThrowErrorMatchingInlineSnapshot(`
       [HarvestError: Nothing to repair in this run
 
-        answers from outside  1
-        good answers          none are known
+        answers not of models  1
+        good answers           none
 
       Repairs replace recorded answers with good ones to find which are necessary or sufficient.
       → name a passing run of the same kind: --reference <tape>

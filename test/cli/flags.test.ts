@@ -116,9 +116,9 @@ test('every other flag has one wording', () => {
     --mark: Replace the data of a mark (repeatable)
     --markdown: Print it as a comment for GitHub
     --match: How far requests may differ: exact, canonical, conversation, reworded
-    --max-age: Stale when HEAD is newer by more: 90d
+    --max-age: Stale when HEAD is newer by more than this: 90d
     --max-calls: Stop before more live calls than this
-    --max-commits: Stale after more commits between case and HEAD
+    --max-commits: Stale after more commits than this between case and HEAD
     --max-cost: Stop before live calls cost more
     --max-memory: Memory for replays that wait at steps of a long run
     --max-runs: Most forks
@@ -139,7 +139,7 @@ test('every other flag has one wording', () => {
     --ok: A good run: refunded=25, answer~refunded (repeatable)
     --older-than: Also tapes older than this without an end of retention: 90d; needs --retention
     --outcome: What the agent must return
-    --parallel: Runs at once
+    --parallel: Concurrent runs
     --path: With --seed: run one schedule again, as a failure reports it
     --pins: Instead: commit, models, prompt and tools of each case, and what changed
     --port: Port, for tunnels

@@ -321,7 +321,7 @@ describe('harvest fork', () => {
     ['a file that is not there', ['paid', '--step', '1', '--answer', 'no.json'], 'cannot be read', 2],
     ['two decisions at once', ['first', '--step', '1', '--say', 'x', '--decide', 'a()'], '--say', 2],
     ['a mark that is not there', ['paid', '--mark', 'plan=1'], 'no mark', 2],
-    ['a live tail nobody agreed to', ['first', '--step', '1', '--tail', 'live'], 'say --live', 2],
+    ['a live tail nobody agreed to', ['first', '--step', '1', '--tail', 'live'], 'confirm with --live', 2],
     ['a live step nobody agreed to', ['first', '--step', '1', '--mode', '3=live'], 'needs --live', 2],
     ['tools that run for real without models', ['first', '--step', '1', '--tools', 'live'], 'needs --live', 2],
     ['tools of nobody', ['first', '--step', '1', '--live', '--tools', 'none'], 'tape or live', 2],

@@ -268,7 +268,7 @@ describe('harvest init', () => {
         plugins: [harvest({ agents: { billing: './src/agents/billing-agent.ts#default', refund: './src/refund-agent.ts#refundAgent' } })]
 
       Only configs of a known form are edited automatically.
-      → add these two to vitest.config.ts, then run it again: npx vitest-harvest init
+      → add these two lines to vitest.config.ts, then run again: npx vitest-harvest init
       (HARVEST_INIT_CONFIG)
       "
     `)

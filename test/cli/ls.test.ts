@@ -199,7 +199,7 @@ describe('harvest ls with filters', () => {
   it('says how many more there are, and which were left out for a cost nobody knows', async () => {
     const { stderr } = await harvest(['ls', '--cost', '..2', '--limit', '1'], { cwd: inbox() })
     expect(stderr).toBe(
-      'and 1 more of 3\n→ to see all: npx vitest-harvest ls --cost ..2 --limit all\nleft out: 1 whose cost is not known\n→ to read one: npx vitest-harvest show odd\n',
+      'and 1 more of 3\n→ to see all: npx vitest-harvest ls --cost ..2 --limit all\nleft out: 1 of unknown cost\n→ to read one: npx vitest-harvest show odd\n',
     )
   })
 

@@ -141,7 +141,7 @@ describe('harvest test --prove', () => {
     const other = await start(process.execPath, bin, { cwd, env: { DESK_URL: desk.url, ...allowed } })
     expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('confirm with --yes')])
     const unknown = await prove('--bail')
-    expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('--prove does not know --bail')])
+    expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('Unknown option with --prove: --bail')])
     expect(desk.asked.length).toBe(0)
   })
 })

@@ -200,7 +200,7 @@ describe('harvest rerun', () => {
 
   it.each([
     ['a case and --golden', ['rerun', 'refund', '--golden', '--live'], 'or --golden'],
-    ['without --live', ['rerun', 'refund'], 'say --live'],
+    ['without --live', ['rerun', 'refund'], 'confirm with --live'],
     ['neither case nor tag', ['rerun', '--live'], 'the id of a case, or --tag, or --golden'],
     ['a tag nobody has', ['rerun', '--live', '--tag', 'nobody'], 'no case has the tag'],
     ['a rate above one', ['rerun', 'refund', '--live', '--min-pass-rate', '80'], 'a number from 0 to 1'],

@@ -95,11 +95,11 @@ describe('help', () => {
         show    Print a run step by step
         diff    Compare two runs: outcome, tool calls, steps, prompts, cost
         report  Write a run as one HTML file, or the golden set
-        open    Serve reports of all recordings on 127.0.0.1, for reading
+        open    Serve read-only reports of all recordings on 127.0.0.1
 
       Test
         promote  Make a test from a tape: case, baseline and a copy of the tape
-        fix      Turn a fixed incident into a green case: run on, grade, show, replace its tape
+        fix      Turn a fixed incident into a green case with a new tape
         test     Run Vitest with update, tool and proof flags
         accept   Accept changed prompts, tools and settings of cases
         check    Check recordings before a commit: schema, pairs, digests, secrets, size

@@ -155,7 +155,7 @@ describe.each<{ lane: Lane }>([{ lane: 5 }, { lane: 4 }])('reports of many red c
     const { output } = await project.run(['run', ...withJson])
     expect(reportsOf(project)).toHaveLength(20)
     expect(attachedOf(project)).toHaveLength(20)
-    expect(output).toContain('Reports  20 in .harvest/report; 280 more red cases leave none')
+    expect(output).toContain('Reports  20 in .harvest/report; 280 more red cases have no report')
     expect([...reported(project).values()].filter(({ meta }) => meta.harvest?.['report'] !== undefined)).toHaveLength(
       20,
     )

@@ -252,7 +252,7 @@ describe.each<Lane>([5, 4])('a case under Vitest %i', (lane) => {
                    golden/throws  The agent threw, but returned when recorded
                    golden/fixed  This incident no longer reproduces
                    and 21 more
-          Reports  20 in .harvest/report; 8 more red cases leave none"
+          Reports  20 in .harvest/report; 8 more red cases have no report"
     `)
   })
 

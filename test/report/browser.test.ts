@@ -133,7 +133,7 @@ describe.skipIf(chromiumPath === undefined)(`a report ${browserName}`, () => {
     await page.click('#tab-context')
     expect(await page.innerText('#stepbody')).toContain('2 entered, 0 left')
     await page.click('#tab-other')
-    expect(await page.innerText('#stepbody')).toContain('Asked the same, answered otherwise. The runs part here.')
+    expect(await page.innerText('#stepbody')).toContain('Asked the same, answered differently. The runs part here.')
     await page.click('#tab-raw')
     expect(await page.innerText('#stepbody')).toContain('POST https://api.openai.com/v1/chat/completions')
     expect(await page.innerText('.right')).toContain('wrong at most 1.25 % of the time')

@@ -189,7 +189,7 @@ describe.each([
     if (parts !== null && first !== undefined) {
       const line = text.split('\n').find((one) => one.endsWith('parts here')) ?? ''
       expect(line.trim()).toMatch(new RegExp(`^A${parts.a ?? '–'} +B${parts.b ?? '–'} `))
-      const answered = text.includes('were asked the same and answered otherwise')
+      const answered = text.includes('were asked the same and answered differently')
       expect(answered).toBe(first.role === 'origin')
     }
     const rows = (word: string): number => text.split('\n').filter((line) => line.endsWith(`  ${word}`)).length

@@ -108,7 +108,7 @@ function print(list: TapeList, dir: string, given: CommandInput, screen: Screen)
   for (const { file, problem } of unreadable)
     screen.note(`${neutralLine(file, 400)}: ${neutralLine(problem?.what ?? '')} (${problem?.code})`)
   if (more > 0) screen.note(`and ${number(more)} more of ${number(total)}\n→ to see all: --limit all`)
-  if (withoutCost > 0) screen.note(`left out: ${number(withoutCost)} whose cost is not known`)
+  if (withoutCost > 0) screen.note(`left out: ${number(withoutCost)} of unknown cost`)
   const isFiltered = filterOptions.some(({ flag }) => given.has(flag.split(' ')[0]?.slice(2) ?? ''))
   printSteps(stepsAfterList(list, isFiltered, given.value('dir')), (text) => screen.note(text))
 }

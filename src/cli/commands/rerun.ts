@@ -39,7 +39,12 @@ import { neutralLines, type Screen, table } from '../../report/output.ts'
 export const rerunCommand: Command = {
   ...rerunSpec,
   async run(given, screen) {
-    if (!given.has('live')) throw usage(rerunCommand, 'HARVEST_CLI_ARGUMENT', 'rerun asks models for real: say --live')
+    if (!given.has('live'))
+      throw usage(
+        rerunCommand,
+        'HARVEST_CLI_ARGUMENT',
+        'rerun calls live models, which costs money: confirm with --live',
+      )
     const plan = readLivePlan(given, rerunCommand)
     const minimum = readNumber(given, rerunCommand, 'min-pass-rate', 0, 1)
     const cases = chosen(given)

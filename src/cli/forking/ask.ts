@@ -44,7 +44,12 @@ export function readTail(given: CommandInput, command: CommandSpec): TailRequest
   const server = given.value('model-server')
   const tools = given.value('tools')
   if (word === 'live') {
-    if (!isLive) throw usage(command, 'HARVEST_CLI_ARGUMENT', '--tail live asks models for real: say --live')
+    if (!isLive)
+      throw usage(
+        command,
+        'HARVEST_CLI_ARGUMENT',
+        '--tail live calls live models, which costs money: confirm with --live',
+      )
     if (server !== undefined && !URL.canParse(server)) throw badValue(command, 'model-server', server, 'a URL')
     if (tools !== undefined && tools !== 'tape' && tools !== 'live')
       throw badValue(command, 'tools', tools, 'tape or live')

@@ -68,7 +68,7 @@ function changed(file: string, source: string, agents: readonly FoundAgent[]): P
         what: `${file} is not changed: it ${edit.why}`,
         detail: ["  import { harvest } from 'vitest-harvest/plugin'", '', `  plugins: [${call}]`].join('\n'),
         why: 'Only configs of a known form are edited automatically.',
-        fix: [`add these two to ${file}, then run it again: npx vitest-harvest init`],
+        fix: [`add these two lines to ${file}, then run again: npx vitest-harvest init`],
       })
     default:
       return edit satisfies never
@@ -111,12 +111,12 @@ function namedAgent(folder: string, word: string): FoundAgent {
       where: { agent: neutralLine(word) },
       fix: ['for instance: npx vitest-harvest init --add refund=./src/refund-agent.ts#refundAgent'],
     })
-  if (name === '' || /[\p{C}]/u.test(word)) throw refuse('An agent is named with its file and its export')
+  if (name === '' || /[\p{C}]/u.test(word)) throw refuse('Invalid agent: expected its name, file and export')
   const entry = /^\.{0,2}\//.test(file) ? file : `./${file}`
-  if (!existsSync(join(folder, entry))) throw refuse('The file of the agent is not there')
+  if (!existsSync(join(folder, entry))) throw refuse('Cannot find the file of the agent')
   const names = exportsOf(readFileSync(join(folder, entry), 'utf8'))
   if (!names.includes(exported))
-    throw refuse(`The file of the agent has no export of this name, but ${neutralLine(names.join(', ') || 'none')}`)
+    throw refuse(`The file of the agent has no such export; its exports: ${neutralLine(names.join(', ') || 'none')}`)
   return { name, entry: `${entry}#${exported}`, why: 'was named' }
 }
 

@@ -30,7 +30,7 @@ export function readProveWords(rest: readonly string[]): ProveWords {
     if (!flag.startsWith('-')) cases.push(rest[at] ?? '')
     else if (withValue.some((known) => known === flag)) values.set(flag, tail.join('=') || (rest[(at += 1)] ?? ''))
     else if (!switches.some((known) => known === rest[at]))
-      throw wrong(`--prove does not know ${neutralLine(flag, 40)}`)
+      throw wrong(`Unknown option with --prove: ${neutralLine(flag, 40)}`)
   }
   const budget = number(values, '--max-cost') ?? number(values, '--budget')
   const tokens = number(values, '--max-tokens')

@@ -33,7 +33,7 @@ export const runsOption: OptionSpec = {
   was: [{ flag: '--times <n>' }],
 }
 
-export const parallelOption: OptionSpec = { flag: '--parallel <n>', about: 'Runs at once [4]' }
+export const parallelOption: OptionSpec = { flag: '--parallel <n>', about: 'Concurrent runs [4]' }
 
 export const timeoutOption: OptionSpec = { flag: '--timeout <duration>', about: 'Limit of one run: 90s, 5m [2m]' }
 

@@ -59,7 +59,7 @@ export const blameSpec: CommandSpec = {
       about: 'Smallest difference of rates to blame [0.2]',
       was: [{ flag: '--tau <difference>' }],
     },
-    { flag: '--parallel <n>', about: 'Runs at once [8]' },
+    { flag: '--parallel <n>', about: 'Concurrent runs [8]' },
     timeoutOption,
     agentOption,
     { flag: '--dry-run', about: 'Replay, grade and estimate the cost; call no model' },

@@ -6,7 +6,7 @@ export const fixSpec: CommandSpec = {
   group: 'Test',
   page: 'fix',
   args: '<case>',
-  about: 'Turn a fixed incident into a green case: run on, grade, show, replace its tape',
+  about: 'Turn a fixed incident into a green case with a new tape',
   options: [
     ...liveGradingOptions,
     { flag: '--model-server <url>', about: 'Server of the live models; needs --live' },

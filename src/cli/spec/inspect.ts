@@ -132,7 +132,7 @@ export const openSpec: CommandSpec = {
   group: 'Inspect',
   page: 'report',
   args: '[tape|case]',
-  about: 'Serve reports of all recordings on 127.0.0.1, for reading',
+  about: 'Serve read-only reports of all recordings on 127.0.0.1',
   options: [
     ...filterOptions.filter(({ flag }) => flag !== '--inbox' && flag !== '--golden'),
     { flag: '--port <n>', about: 'Port, for tunnels [a free one]' },

@@ -96,8 +96,8 @@ export const acceptSpec: CommandSpec = {
 }
 
 const pinOptions = [
-  { flag: '--max-commits <n>', about: 'Stale after more commits between case and HEAD' },
-  { flag: '--max-age <days>', about: 'Stale when HEAD is newer by more: 90d' },
+  { flag: '--max-commits <n>', about: 'Stale after more commits than this between case and HEAD' },
+  { flag: '--max-age <days>', about: 'Stale when HEAD is newer by more than this: 90d' },
   { flag: '--retired <models>', about: 'Ids of models that are no longer offered, with commas' },
 ]
 

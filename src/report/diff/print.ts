@@ -168,16 +168,16 @@ function printSteps({ steps: rows, parts }: DiffJson, { width, isFull }: PrintOp
 
 type RoleRow = DiffJson['steps'][number]
 
-/** `A7 and B6 were asked the same and answered otherwise; 3 steps were asked something else after it`. */
+/** `A7 and B6 were asked the same and answered differently; 3 steps were asked something else after it`. */
 function partsText({ a, b }: NonNullable<DiffJson['parts']>, rows: readonly RoleRow[]): string {
   const first = rows.find((row) => row.a === a && row.b === b)
   const names = [...(a === undefined ? [] : [`A${a}`]), ...(b === undefined ? [] : [`B${b}`])].join(' and ')
   const how = {
-    origin: 'were asked the same and answered otherwise',
+    origin: 'were asked the same and answered differently',
     follows: 'were asked something else',
     chance: 'met a failure that the other run did not',
     aside: 'differ in their address',
-    none: 'is in one of the runs alone',
+    none: 'is in only one of the runs',
   }[first?.role ?? 'none']
   const follows = rows.filter((row) => row.role === 'follows' && row !== first).length
   return `${names} ${how}${follows === 0 ? '' : `; ${counted(follows, 'step')} after it ${follows === 1 ? 'follows' : 'follow'}`}`

@@ -77,7 +77,7 @@ function Parting() {
             : `The runs part at step ${first.a}`}
       </h2>
       <p class="soft gap">
-        {first?.role === 'origin' && `Step ${first.a} was asked the same and answered otherwise. `}
+        {first?.role === 'origin' && `Step ${first.a} was asked the same and answered differently. `}
         {first?.role === 'follows' && `Step ${first.a} was asked something else. `}
         {first !== undefined && first.role === undefined && 'Only one of the runs has this step. '}
         {first !== undefined &&

@@ -253,7 +253,7 @@ function StepHead({ s }: { readonly s: ReportStep }) {
 }
 
 const roleTexts = {
-  origin: 'Asked the same, answered otherwise.',
+  origin: 'Asked the same, answered differently.',
   follows: 'It was asked something else.',
   chance: 'A failure of the network or provider, no decision.',
   aside: 'Only the address or headers differ.',
