@@ -1,6 +1,5 @@
 // Over 300 lines: one source of forks: what it asks, keeps and grades.
-import { HarvestError } from '../errors/index.ts'
-import { shellWord } from '../errors/words.ts'
+import { HarvestError, shellWord } from '../errors/index.ts'
 import { accessOf } from '../fork/access.ts'
 import {
   type Control,

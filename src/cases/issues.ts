@@ -1,4 +1,4 @@
-import { type ErrorCode, HarvestError, neutralLine } from '../errors/index.ts'
+import { type ErrorCode, HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 
 /** One thing wrong in a case file. */
 export interface CaseIssue {
@@ -35,7 +35,7 @@ export function refuseIssues(issues: readonly CaseIssue[], text: string, file: s
       ...inOrder.slice(0, shown).map((issue) => describe(issue, lineStarts)),
       ...(more > 0 ? [`  … and ${more} more`] : []),
     ].join('\n'),
-    fix: [`to see what was edited: git diff -- ${file}`],
+    fix: [`to see what was edited: git diff -- ${shellWord(file)}`],
   })
 }
 

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { HarvestError } from '../errors/index.ts'
+import { HarvestError, shellWord } from '../errors/index.ts'
 import { parseCase, refuseSize } from './parse.ts'
 import { textOf } from './text.ts'
 import type { Case } from './types.ts'
@@ -50,7 +50,7 @@ export function requireTapeFile({ file, id, tape, lines }: Case): string {
       what: `The tape of the case ${id} is ${stats.isSymbolicLink() ? 'a symbolic link' : 'not a file'}`,
       where,
       why: 'The target of a link was not reviewed.',
-      fix: [`to see its target: ls -l ${tapeFile}`, 'replace the link with the tape itself'],
+      fix: [`to see its target: ls -l ${shellWord(tapeFile)}`, 'replace the link with the tape itself'],
     })
   }
   return tapeFile
@@ -73,7 +73,7 @@ function readBytes(file: string): Buffer {
       throw new HarvestError('HARVEST_CASE_NOT_A_FILE', {
         what: 'The case is not a file',
         where: { case: file },
-        fix: [`to see what it is: ls -ld ${file}`, 'to list the cases: npx vitest-harvest ls --golden'],
+        fix: [`to see what it is: ls -ld ${shellWord(file)}`, 'to list the cases: npx vitest-harvest ls --golden'],
       })
     }
     refuseSize(stats.size, file)
@@ -90,7 +90,7 @@ function isLink(file: string, cause?: unknown): HarvestError {
       what: 'The case file is a symbolic link',
       where: { case: file },
       why: 'The target of a link was not reviewed.',
-      fix: [`to see its target: ls -l ${file}`, 'replace the link with the case file itself'],
+      fix: [`to see its target: ls -l ${shellWord(file)}`, 'replace the link with the case file itself'],
     },
     { cause },
   )
@@ -115,7 +115,7 @@ function cannotOpen(file: string, cause: unknown): HarvestError {
     {
       what: 'The case file could not be opened',
       where: { case: file, system: code ?? String(cause) },
-      fix: [`to see its permissions: ls -l ${file}`],
+      fix: [`to see its permissions: ls -l ${shellWord(file)}`],
     },
     { cause },
   )

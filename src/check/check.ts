@@ -1,3 +1,4 @@
+import { shellWord } from '../errors/index.ts'
 import { resolve } from 'node:path'
 import { createRedactor } from '../privacy/index.ts'
 import { keepsTapeBytes } from '../provenance/index.ts'
@@ -79,7 +80,7 @@ async function lineEnds(recordings: string, isStaged: boolean): Promise<readonly
       file: '.gitattributes',
       what: 'Git may convert the line endings of tapes, which makes them unreadable',
       detail: [],
-      fix: [`echo '${attributesLine}' >> .gitattributes`, 'or: npx vitest-harvest init'],
+      fix: [`echo ${shellWord(attributesLine)} >> .gitattributes`, 'or: npx vitest-harvest init'],
     },
   ]
 }

@@ -4,7 +4,7 @@ import { basename, posix } from 'node:path'
 import { findDuplicateIds, formerTapesIn, parseCase } from '../cases/index.ts'
 import { firstBadLine } from '../cases/text.ts'
 import type { Case } from '../cases/types.ts'
-import { HarvestError } from '../errors/index.ts'
+import { HarvestError, shellWord } from '../errors/index.ts'
 import { createRedactor, isCredential, type Redactor } from '../privacy/index.ts'
 import { refuseUnfinished, secretsIn } from '../recordings/promotable.ts'
 import { parseTape, sharedFolder } from '../tape/index.ts'
@@ -91,7 +91,7 @@ function inspectSize({ path, kind, bytes }: SnapshotFile, maxSize: number): read
       what: `This ${kindName(kind)} has ${size}: the limit is ${sizeText(most)}`,
       fix: [
         'promote a shorter run with the same failure',
-        ...(bytes <= readCap ? [`or allow it: npx vitest-harvest check --max-size ${bytes}`] : []),
+        ...(bytes <= readCap ? [`or allow it: npx vitest-harvest check --max-size ${shellWord(bytes)}`] : []),
       ],
     },
   ]
@@ -321,7 +321,7 @@ function tapeMissing(
     line: tape.line,
     what: `The tape of this case is not ${isStaged ? 'in the commit' : 'there'}: ${basename(tape.path)}`,
     detail: [],
-    fix: [isStaged ? `git add ${tape.path}` : 'if the tape was renamed, write its new name into the case'],
+    fix: [isStaged ? `git add ${shellWord(tape.path)}` : 'if the tape was renamed, write its new name into the case'],
   }
 }
 
@@ -334,7 +334,7 @@ function caseMissing({ path: file }: SnapshotFile, isStaged: boolean): CheckFind
     detail: [],
     fix: [
       isStaged ? 'git add its case' : 'write the case again: npx vitest-harvest promote <tape> --as <id>',
-      `or unstage the tape: git rm --cached ${file}`,
+      `or unstage the tape: git rm --cached ${shellWord(file)}`,
     ],
   }
 }
@@ -358,7 +358,7 @@ function inInbox({ path: file }: SnapshotFile): CheckFinding {
     file,
     what: 'A file of the inbox is staged: fresh tapes are not committed',
     detail: [],
-    fix: [`git rm --cached ${file}`, 'and ignore the inbox: echo recordings/inbox/ >> .gitignore'],
+    fix: [`git rm --cached ${shellWord(file)}`, 'and ignore the inbox: echo recordings/inbox/ >> .gitignore'],
   }
 }
 

@@ -1,6 +1,6 @@
+import { shellWord } from '../errors/index.ts'
 import { basename, dirname, resolve } from 'node:path'
 import { here } from '../errors/here.ts'
-import { shellWord } from '../errors/words.ts'
 
 /** A tape or case that was named on the command line, and found. */
 export interface NamedTape {

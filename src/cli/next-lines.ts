@@ -1,4 +1,5 @@
-import { shellWord, shellWords } from '../errors/words.ts'
+import { shellWord } from '../errors/index.ts'
+import { shellWords } from '../errors/words.ts'
 import type { Screen } from '../report/output.ts'
 import { type CommandInput, type CommandSpec, program } from './command.ts'
 import { dirOption, namedTapes, pathWord, tapeWord } from './named-tape.ts'

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { type ErrorCode, HarvestError, neutralLine, nearestWord } from '../errors/index.ts'
+import { type ErrorCode, HarvestError, neutralLine, nearestWord, shellWord } from '../errors/index.ts'
 import { type CommandSpec, type FormerOption, type CommandInput, type OptionSpec, program } from './command.ts'
 
 /** A command line: a command and what it was given, or a request for help. */
@@ -206,7 +206,9 @@ function check(
   if (extra.length > 0) {
     const words = neutralLine(extra.join(' '))
     const hint =
-      spec.rest === undefined ? [] : [`put -- before the program: ${program} ${spec.name} -- ${args.join(' ')}`]
+      spec.rest === undefined
+        ? []
+        : [`put -- before the program: ${program} ${spec.name} -- ${args.map(shellWord).join(' ')}`]
     throw usage(spec, 'HARVEST_CLI_ARGUMENT', `Unexpected argument of ${spec.name}: '${words}'`, hint)
   }
   const missing = slots.slice(args.length).filter((slot) => slot.startsWith('<'))
@@ -242,7 +244,7 @@ function unknownCommand(word: string, specs: readonly CommandSpec[]): HarvestErr
     where: { commands: names.join(', ') },
     fix: [
       ...(nearest === undefined ? [] : [`did you mean: ${program} ${nearest}`]),
-      ...(isGroup ? [] : [`for arguments of Vitest: ${program} test ${neutralLine(word, 40)}`]),
+      ...(isGroup ? [] : [`for arguments of Vitest: ${program} test ${shellWord(word)}`]),
       `for all commands: ${program} --help`,
     ],
   })
@@ -257,7 +259,7 @@ function unknownOption(word: string, known: readonly string[], spec: CommandSpec
     why: 'An unknown option is refused, so that a typo never changes what runs.',
     fix: [
       ...(nearest === undefined ? [] : [`did you mean: ${nearest}`]),
-      ...(spec === undefined ? [`for options of Vitest: ${program} test ${neutralLine(word, 40)}`] : []),
+      ...(spec === undefined ? [`for options of Vitest: ${program} test ${shellWord(word)}`] : []),
       `for all options: ${called} --help`,
     ],
   })

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path'
-import { HarvestError, neutralLine } from '../errors/index.ts'
-import { shellWord } from '../errors/words.ts'
+import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import type { FinishedJob } from '../jobs/index.ts'
 import { type ChangedQuestion, type Escape, inexactParts } from '../replay/index.ts'
 import type { Promotion } from '../recordings/index.ts'
@@ -50,7 +49,7 @@ export function wouldBeRed({ run }: Preflight, { source, bytes, content }: Promo
       ...(lacksInput(parseTape(bytes.toString(), source).header) ? [`the tape has no input: ${inputHint}`] : []),
       ...(content.pins?.commit === undefined
         ? []
-        : [`to promote with the recorded code: git checkout ${content.pins.commit}`]),
+        : [`to promote with the recorded code: git checkout ${shellWord(content.pins.commit)}`]),
       `to find what differs: npx vitest-harvest doctor ${shellWord(source)}`,
       'to write the red case anyway: --unverified',
     ],
@@ -72,7 +71,9 @@ function wouldBeUnproven(
     detail: said.replace(/^/gm, '  '),
     why: 'The recorded answers prove nothing about a changed question, so the case would be red.',
     fix: [
-      ...(pins?.commit === undefined ? [] : [`to promote with the recorded code: git checkout ${pins.commit}`]),
+      ...(pins?.commit === undefined
+        ? []
+        : [`to promote with the recorded code: git checkout ${shellWord(pins.commit)}`]),
       'to promote a run of the current code: record it again',
       'to write the red case and accept the change there: --unverified, then npx vitest-harvest accept CASE --reason "…"',
     ],

@@ -1,5 +1,4 @@
-import { nearestWord } from '../errors/index.ts'
-import { shellWord } from '../errors/words.ts'
+import { nearestWord, shellWord } from '../errors/index.ts'
 import { type CommandSpec, program } from './command.ts'
 import { nameOf, optionTyped, specNamed, takesValue } from './parse.ts'
 import { specs } from './spec/index.ts'

@@ -2,7 +2,7 @@ import type { ErrorCode } from './codes.ts'
 import { type FormerErrorCode, formerCodes } from './former-codes.ts'
 import { visible } from './neutral.ts'
 
-export { neutral, neutralJson, neutralLine, visible } from './neutral.ts'
+export { neutral, neutralJson, neutralLine, shellWord, visible } from './neutral.ts'
 export { nearestWord } from './nearest.ts'
 export { page } from './page.ts'
 export type { ErrorCode } from './codes.ts'

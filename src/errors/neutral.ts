@@ -33,7 +33,7 @@ const unprintable =
   /(?!\u200c|\u200d|[\ufe00-\ufe0f])[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\ufff9-\ufffb\u{e0000}-\u{e0fff}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\p{Surrogate}]/gu
 
 /** Whether a terminal shows all of it, on one line. */
-export function isPrintable(text: string): boolean {
+function isPrintable(text: string): boolean {
   return !text.includes('\n') && text.search(unprintable) === -1
 }
 
@@ -56,4 +56,26 @@ function inJson(characters: string): string {
   return [...Array(characters.length).keys()]
     .map((i) => `\\u${characters.charCodeAt(i).toString(16).padStart(4, '0')}`)
     .join('')
+}
+
+/** A word as a shell reads it, on one line: in quotes where it is not plain, never cut, for it is pasted. */
+export function shellWord(given: string | number): string {
+  const word = String(given)
+  if (/^[\w@%+=:,./-][\w@%+=:,./#-]*$/.test(word) && !forRunners.test(word)) return word
+  if (isPrintable(word) && !forRunners.test(word)) return `'${word.replaceAll("'", `'\\''`)}'`
+  return `$'${word.replace(/[\\']/g, '\\$&').replace(everyForRunners, '\\x23').replace(/./gsu, shellEscaped)}'`
+}
+
+/** Speaks to a CI runner anywhere in a line. */
+const forRunners = /#(?=#(?:\[|vso\[|teamcity\[))/i
+const everyForRunners = new RegExp(forRunners, 'gi')
+
+/** In `$'…'` of a shell. */
+function shellEscaped(character: string): string {
+  if (isPrintable(character)) return character
+  if (character === '\n') return '\\n'
+  const point = character.codePointAt(0) ?? 0
+  const code = point.toString(16)
+  if (point < 0x80) return `\\x${code.padStart(2, '0')}`
+  return point <= 0xffff ? `\\u${code.padStart(4, '0')}` : `\\U${code.padStart(8, '0')}`
 }

@@ -1,5 +1,3 @@
-import { isPrintable } from './neutral.ts'
-
 /**
  * A count with its thousands apart: `1,204`.
  *
@@ -12,27 +10,6 @@ export function grouped(count: number): string {
 /** `1 step`, `1,204 steps`. */
 export function counted(count: number, noun: string): string {
   return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`
-}
-
-/** A word as a shell reads it, on one line: in quotes where it is not plain, never cut, for it is pasted. */
-export function shellWord(word: string): string {
-  if (/^[\w@%+=:,./-][\w@%+=:,./#-]*$/.test(word) && !forRunners.test(word)) return word
-  if (isPrintable(word) && !forRunners.test(word)) return `'${word.replaceAll("'", `'\\''`)}'`
-  return `$'${word.replace(/[\\']/g, '\\$&').replace(everyForRunners, '\\x23').replace(/./gsu, escaped)}'`
-}
-
-/** Speaks to a CI runner anywhere in a line. */
-const forRunners = /#(?=#(?:\[|vso\[|teamcity\[))/i
-const everyForRunners = new RegExp(forRunners, 'gi')
-
-/** In `$'…'` of a shell. */
-function escaped(character: string): string {
-  if (isPrintable(character)) return character
-  if (character === '\n') return '\\n'
-  const point = character.codePointAt(0) ?? 0
-  const code = point.toString(16)
-  if (point < 0x80) return `\\x${code.padStart(2, '0')}`
-  return point <= 0xffff ? `\\u${code.padStart(4, '0')}` : `\\U${code.padStart(8, '0')}`
 }
 
 /** Words as a shell reads them: blanks part them, quotes keep them together, a backslash takes the next letter as it is. */

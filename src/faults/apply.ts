@@ -1,6 +1,5 @@
 import type { ForkChange } from '../fork/index.ts'
-import { HarvestError } from '../errors/index.ts'
-import { shellWord } from '../errors/words.ts'
+import { HarvestError, shellWord } from '../errors/index.ts'
 import { type Step, stepsOf, type Tape } from '../tape/index.ts'
 import { kindNamed } from './kinds.ts'
 import type { AnswerKind, Fault, FaultSchedule, FaultSite, RunChange } from './types.ts'

@@ -1,7 +1,6 @@
 import { accessOf } from '../fork/access.ts'
 import fc from 'fast-check'
-import { HarvestError } from '../errors/index.ts'
-import { shellWord } from '../errors/words.ts'
+import { HarvestError, shellWord } from '../errors/index.ts'
 import { checkOption, invalidOption, oneOf, type OptionsOf } from '../errors/options.ts'
 import { type Control, controlOf, forkTape, type ForkPlan, type ForkResult } from '../fork/index.ts'
 import { installReplay, standInKeys } from '../replay/index.ts'

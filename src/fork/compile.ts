@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { HarvestError, neutralLine } from '../errors/index.ts'
-import { shellWord } from '../errors/words.ts'
+import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import { type Json, type Step, stepsOf, type Tape } from '../tape/index.ts'
 import { decided } from './decide.ts'
 import { changeInput, changeOfStep, type Patch } from './patch.ts'

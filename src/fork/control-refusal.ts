@@ -1,5 +1,4 @@
-import { HarvestError, neutralLine } from '../errors/index.ts'
-import { shellWord } from '../errors/words.ts'
+import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import { type ChangedQuestion, describeEnding, stepsText, unprovenError } from '../replay/index.ts'
 import type { ReplayResult } from '../match/types.ts'
 import type { Tape } from '../tape/index.ts'

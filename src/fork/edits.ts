@@ -1,4 +1,4 @@
-import { HarvestError, neutralLine } from '../errors/index.ts'
+import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import { type CallEvent, type ExchangeEvent, type Json, type Step } from '../tape/index.ts'
 import { answerText, withBody } from './body.ts'
 import { applyJsonPatch, type JsonPatchOperation } from './json-patch.ts'
@@ -121,7 +121,7 @@ function nothingFound(edit: TextEdit, stepNumber: number, isStream: boolean): Ha
     where: { step: `${stepNumber}`, looked: neutralLine('match' in edit ? edit.match : edit.replace, 120) },
     ...(isStream ? { why: 'A stream delivers text in pieces, so one sentence can span many events.' } : {}),
     fix: [
-      `to see it: npx vitest-harvest show <tape> --step ${stepNumber} --raw response > response.bin`,
+      `to see it: npx vitest-harvest show <tape> --step ${shellWord(stepNumber)} --raw response > response.bin`,
       ...(isStream
         ? [
             `to let the model say something else: --say "…", without ${'match' in edit ? '--edit' : '--replace and --with'}`,

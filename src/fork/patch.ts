@@ -1,5 +1,4 @@
-import { HarvestError, nearestWord, neutralLine } from '../errors/index.ts'
-import { shellWord } from '../errors/words.ts'
+import { HarvestError, nearestWord, neutralLine, shellWord } from '../errors/index.ts'
 import {
   type CallEvent,
   type ExchangeEvent,

@@ -1,5 +1,4 @@
-import { HarvestError, neutral, neutralLine, visible } from '../errors/index.ts'
-import { shellWord } from '../errors/words.ts'
+import { HarvestError, neutral, neutralLine, visible, shellWord } from '../errors/index.ts'
 import { canonicalJson } from '../providers/index.ts'
 import type { Calls } from '../match/calls.ts'
 import { bodyDifference, type RequestDifference } from '../match/difference.ts'

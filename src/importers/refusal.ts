@@ -1,4 +1,4 @@
-import { HarvestError, neutralLine } from '../errors/index.ts'
+import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 
 /** Why a recording is not imported: one code each. */
 export type RefusalCode =
@@ -55,7 +55,7 @@ export function refusal(
 ): HarvestError {
   const place = line === undefined ? (byte === undefined ? file : `${file}, byte ${byte}`) : `${file}:${line}`
   const named = nearest === undefined || nearest === 'none' ? 'vcrpy' : nearest
-  const byName = `if you know the format, name it: npx vitest-harvest import FILE --format ${named}`
+  const byName = `if you know the format, name it: npx vitest-harvest import FILE --format ${shellWord(named)}`
   const lines = code === 'HARVEST_IMPORT_UNKNOWN' ? [byName] : fix[code]
   return new HarvestError(
     code,

@@ -1,4 +1,4 @@
-import { HarvestError } from '../errors/index.ts'
+import { HarvestError, shellWord } from '../errors/index.ts'
 import type { Promotion } from '../recordings/index.ts'
 import { installReplay, replayTape, standInKeys } from '../replay/index.ts'
 import { parseTape } from '../tape/index.ts'
@@ -31,7 +31,7 @@ export async function requireGreen(
       ...(because === undefined ? {} : { detail: because.error.message.replace(/^/gm, '  ') }),
       why: 'The agent is not the recorded one, or it reads something that is not on the tape.',
       fix: [
-        `to find what differs: npx vitest-harvest doctor ${source}`,
+        `to find what differs: npx vitest-harvest doctor ${shellWord(source)}`,
         "to write the red case anyway: promote(tape, { as, agent: 'unverified' })",
       ],
     })

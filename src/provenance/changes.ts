@@ -1,4 +1,4 @@
-import { HarvestError, neutralLine } from '../errors/index.ts'
+import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import { isCommit, sameCommit } from './commit.ts'
 import type { CasePins } from './pins.ts'
 
@@ -90,7 +90,7 @@ function crossVersion(pins: CasePins, changes: readonly PinChange[]): HarvestErr
         ? ['once the accepted code is committed: npx vitest-harvest test --update-recordings --reason "committed"']
         : []),
       ...(pins.commit !== undefined && isCommit(pins.commit)
-        ? [`to run the recorded code: git checkout ${pins.commit}`]
+        ? [`to run the recorded code: git checkout ${shellWord(pins.commit)}`]
         : []),
       ...(pins.commit === undefined ? ['next time, record with createRecorder({ commit: process.env.GIT_SHA })'] : []),
       'to continue anyway, with both versions in the result: --cross-version',

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import type { SimpleGit } from 'simple-git'
-import { HarvestError } from '../errors/index.ts'
+import { HarvestError, shellWord } from '../errors/index.ts'
 import { isCommit, sameCommit } from './commit.ts'
 import { gitIn, type GitSettings } from './git-client.ts'
 
@@ -274,7 +274,7 @@ function unreadable(cwd: string, said: string, cause: unknown): HarvestError {
       what: 'git cannot read this repository',
       where: { folder: cwd, git: said },
       why: 'In containers, git refuses a work tree owned by another user.',
-      fix: [`to see it by hand: git -C ${JSON.stringify(cwd)} status`, 'or set the commit: GIT_SHA=<commit>'],
+      fix: [`to see it by hand: git -C ${shellWord(cwd)} status`, 'or set the commit: GIT_SHA=<commit>'],
     },
     { cause },
   )

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join } from 'node:path'
 import { here } from '../errors/here.ts'
-import { HarvestError, neutralLine } from '../errors/index.ts'
+import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import { readTapeHeader } from '../tape/index.ts'
 import { filesBelow } from './files.ts'
 
@@ -68,8 +68,8 @@ export class Branches {
       where: { tape: file, branches: named.join(', ') },
       why: 'A branch stores only its own steps and is unreadable without this tape.',
       fix: [
-        `to remove the branches first: npx vitest-harvest tapes rm ${named.join(' ')}`,
-        `to keep one as a whole tape of the golden set: npx vitest-harvest promote ${named[0]}`,
+        `to remove the branches first: npx vitest-harvest tapes rm ${branches.map((branch) => shellWord(here(branch))).join(' ')}`,
+        `to keep one as a whole tape of the golden set: npx vitest-harvest promote ${shellWord(here(branches[0] ?? ''))}`,
       ],
     })
   }
@@ -110,7 +110,7 @@ function looking<T>(folder: string, look: () => T): T {
       {
         what: 'Cannot read all tapes, so branches are unknown and nothing is removed',
         where: { folder, system: (error as Error).message },
-        fix: [`to see its permissions: ls -ld ${folder}`],
+        fix: [`to see its permissions: ls -ld ${shellWord(folder)}`],
       },
       { cause: error },
     )

@@ -1,6 +1,6 @@
 import { lstatSync, rmSync } from 'node:fs'
 import { basename, dirname, join, sep } from 'node:path'
-import { HarvestError, neutralLine } from '../errors/index.ts'
+import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import { readTapeHeader } from '../tape/index.ts'
 import { Branches } from './branches.ts'
 import { type CaseSummary, findCase, listCases, removeCase } from './cases.ts'
@@ -117,7 +117,7 @@ function undone(word: string, cause: unknown): HarvestError {
       what: 'Cannot remove the case from the golden set',
       where: { case: neutralLine(word), system: cause instanceof Error ? cause.message : String(cause) },
       why: 'The folder is not writable, or the disk failed. The tape is in the golden set, the inbox, or both.',
-      fix: [`make the folder writable, then continue: npx vitest-harvest tapes demote ${neutralLine(word)}`],
+      fix: [`make the folder writable, then continue: npx vitest-harvest tapes demote ${shellWord(word)}`],
     },
     { cause },
   )

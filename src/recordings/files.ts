@@ -1,7 +1,7 @@
 // Over 300 lines: everything that touches files of recordings, so that nothing else does.
 import * as fs from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
-import { HarvestError } from '../errors/index.ts'
+import { HarvestError, shellWord } from '../errors/index.ts'
 import { linkAs, temporaryFor, temporaryName } from '../tape/new-file.ts'
 
 /**
@@ -155,7 +155,7 @@ export function listFolder(folder: string): readonly fs.Dirent[] {
         what: 'Cannot read a folder of the recordings',
         where: { folder, system: message },
         why: 'A list without this folder would be incomplete.',
-        fix: [`to see its permissions: ls -ld ${folder}`],
+        fix: [`to see its permissions: ls -ld ${shellWord(folder)}`],
       },
       { cause: error },
     )
@@ -223,7 +223,9 @@ export function refuseOutsideInbox(recordings: string, file: string): void {
     what: 'The tape is not in the inbox, so it is neither removed nor held',
     where: { tape: file },
     why: 'A tape of the golden set stays as long as its case does.',
-    fix: [`to remove its case from the golden set: npx vitest-harvest tapes demote ${basename(file, '.tape.jsonl')}`],
+    fix: [
+      `to remove its case from the golden set: npx vitest-harvest tapes demote ${shellWord(basename(file, '.tape.jsonl'))}`,
+    ],
   })
 }
 
@@ -310,7 +312,7 @@ function exists(path: string, cause?: unknown): HarvestError {
       what: 'The file exists already',
       where: { file: path },
       why: 'Reviewed files are never overwritten.',
-      fix: [`if it is obsolete: git rm ${path}`, 'or choose another name: --as <id>'],
+      fix: [`if it is obsolete: git rm ${shellWord(path)}`, 'or choose another name: --as <id>'],
     },
     { cause },
   )
@@ -321,7 +323,7 @@ function isLink(path: string): HarvestError {
     what: 'Refused to write through a symbolic link',
     where: { link: path },
     why: 'The target of a link is neither reviewed nor committed.',
-    fix: [`to see its target: ls -l ${path}`, 'replace the link with the file or folder itself'],
+    fix: [`to see its target: ls -l ${shellWord(path)}`, 'replace the link with the file or folder itself'],
   })
 }
 
@@ -338,7 +340,10 @@ function unwritable(path: string, cause: unknown): HarvestError {
       what: 'Cannot write a file of the recordings',
       where: { file: path, system: systemReason(cause) },
       why: 'The disk is full, or the folder is not writable. Existing files are unchanged.',
-      fix: [`to see free space: df -h ${dirname(path)}`, `to see its permissions: ls -ld ${dirname(path)}`],
+      fix: [
+        `to see free space: df -h ${shellWord(dirname(path))}`,
+        `to see its permissions: ls -ld ${shellWord(dirname(path))}`,
+      ],
     },
     { cause },
   )

@@ -1,5 +1,4 @@
-import { HarvestError, neutralLine } from '../errors/index.ts'
-import { shellWord } from '../errors/words.ts'
+import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import { codingOf, createRedactor, type Redactor, type RedactorOptions, rulesOfTape } from '../privacy/index.ts'
 import {
   cutOffText,

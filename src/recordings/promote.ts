@@ -10,7 +10,7 @@ import {
   parseCase,
   writeCase,
 } from '../cases/index.ts'
-import { HarvestError, neutralLine } from '../errors/index.ts'
+import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import type { RedactorOptions } from '../privacy/index.ts'
 import { pinsOf } from '../provenance/index.ts'
 import { requireGrade } from '../tape/grade.ts'
@@ -188,7 +188,7 @@ function placeTape(tapeFile: string, bytes: Buffer): boolean {
         what: 'A tape of this name exists without a case',
         where: { file: tapeFile },
         why: 'An interrupted promotion leaves its tape; another one may be running.',
-        fix: ['choose another id', `if it is obsolete: rm ${tapeFile}`],
+        fix: ['choose another id', `if it is obsolete: rm ${shellWord(tapeFile)}`],
       },
       { cause: error },
     )
@@ -259,6 +259,6 @@ function taken(id: string, file: string): HarvestError {
     what: `A case exists with the id ${id}`,
     where: { case: file },
     why: 'Ids are unique in the golden set, and a promotion never replaces a case.',
-    fix: ['choose another id', `to replace it, remove it first: git rm ${file}`],
+    fix: ['choose another id', `to replace it, remove it first: git rm ${shellWord(file)}`],
   })
 }

@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { HarvestError, neutralLine } from '../errors/index.ts'
+import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import { Branches } from './branches.ts'
 import { refuseOutsideInbox } from './files.ts'
 import { forgetTapes } from './forget-tapes.ts'
@@ -96,7 +96,7 @@ function removing<T>(file: string, run: () => T): T {
         what: 'Cannot remove a tape',
         where: { tape: file, system: message },
         why: 'The folder is not writable, or the disk failed. The tape is still there, or beside it as a hidden file.',
-        fix: [`to see its owner: ls -ld ${dirname(file)}`],
+        fix: [`to see its owner: ls -ld ${shellWord(dirname(file))}`],
       },
       { cause: error },
     )
@@ -119,6 +119,6 @@ function held(file: string, { reason, at }: Hold): HarvestError {
   return new HarvestError('HARVEST_RECORDINGS_HELD', {
     what: 'The tape is under a legal hold, so it is not removed',
     where: { tape: file, reason: neutralLine(reason, 200), ...(at !== undefined && { since: neutralLine(at, 40) }) },
-    fix: [`when the hold has ended: npx vitest-harvest tapes hold ${file} --release`],
+    fix: [`when the hold has ended: npx vitest-harvest tapes hold ${shellWord(file)} --release`],
   })
 }

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, lstatSync, readSync } from 'node:fs'
 import { basename, join, relative, resolve } from 'node:path'
-import { HarvestError, neutralLine, nearestWord } from '../errors/index.ts'
+import { HarvestError, neutralLine, nearestWord, shellWord } from '../errors/index.ts'
 import {
   type Outcome,
   readOutcome,
@@ -210,7 +210,7 @@ function unreadable(file: string, cause: unknown): HarvestError {
     {
       what: 'The tape cannot be read',
       where: { tape: file, system: cause instanceof Error ? cause.message : String(cause) },
-      fix: [`to see its permissions: ls -l ${file}`],
+      fix: [`to see its permissions: ls -l ${shellWord(file)}`],
     },
     { cause },
   )
@@ -234,7 +234,7 @@ function ambiguous(word: string, files: readonly string[]): HarvestError {
   return new HarvestError('HARVEST_TAPE_AMBIGUOUS', {
     what: `${files.length} tapes match '${neutralLine(word, 60)}'`,
     where: { tapes: listed(files) },
-    fix: [`name one of them by its path, such as: npx vitest-harvest show ${neutralLine(files[0] ?? '', 400)}`],
+    fix: [`name one of them by its path, such as: npx vitest-harvest show ${shellWord(files[0] ?? '')}`],
   })
 }
 

@@ -1,6 +1,6 @@
 // Over 300 lines: messages and marks are compared by one rule.
 import { neutral, neutralLine } from '../errors/neutral.ts'
-import { HarvestError } from '../errors/index.ts'
+import { HarvestError, shellWord } from '../errors/index.ts'
 import { canonicalJson } from '../providers/index.ts'
 import type { Json, MarkEvent, MessageEvent, Tape } from '../tape/index.ts'
 import { type RequestDifference, firstDifference } from '../match/difference.ts'
@@ -326,7 +326,7 @@ export function announcementProblem(
     why,
     fix: [
       'if the new behaviour is right: npx vitest-harvest test --update-recordings --reason "…"',
-      `to see the recorded run: npx vitest-harvest show ${tape.header.id}`,
+      `to see the recorded run: npx vitest-harvest show ${shellWord(tape.header.id)}`,
     ],
   })
 }

@@ -1,4 +1,4 @@
-import { HarvestError, neutralLine } from '../errors/index.ts'
+import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import { writtenOrigin } from '../match/address.ts'
 import type { Drift, DriftClass } from '../match/types.ts'
 
@@ -97,13 +97,13 @@ export function unprovenError(
     detail: changesText(questions),
     why: 'The agent did the same with the recorded answers, but the model was not asked the new question.',
     fix: [
-      ...(isKnownBad ? [`if the agent is fixed:  npx vitest-harvest fix ${caseId}`] : []),
+      ...(isKnownBad ? [`if the agent is fixed:  npx vitest-harvest fix ${shellWord(caseId ?? '')}`] : []),
       ...acceptance(questions, caseId),
       ...hosts.map(
         ([recorded, now]) =>
           `if both are the same service:  hosts: { ${quoted(recorded)}: [${quoted(now)}] } in harvest()`,
       ),
-      ...(caseId === undefined ? [] : [`to ask the model:  npx vitest-harvest test ${caseId} --prove`]),
+      ...(caseId === undefined ? [] : [`to ask the model:  npx vitest-harvest test ${shellWord(caseId)} --prove`]),
       `to exclude such changes from the verdict:  drift: { ${name}: 'report' }`,
     ],
   })
@@ -137,8 +137,9 @@ function changesText(questions: readonly ChangedQuestion[]): string {
 }
 
 function acceptance(questions: readonly ChangedQuestion[], caseId: string | undefined): readonly string[] {
-  if (caseId !== undefined) return [`if you looked and it is meant:  npx vitest-harvest accept ${caseId} --reason "…"`]
-  const keys = questions.slice(0, shownChanges).map(({ key }) => `--change ${key}`)
+  if (caseId !== undefined)
+    return [`if you looked and it is meant:  npx vitest-harvest accept ${shellWord(caseId)} --reason "…"`]
+  const keys = questions.slice(0, shownChanges).map(({ key }) => `--change ${shellWord(key)}`)
   return [`if you looked and it is meant:  npx vitest-harvest accept ${keys.join(' ')} --reason "…"`]
 }
 

@@ -1,4 +1,4 @@
-import { HarvestError } from '../errors/index.ts'
+import { HarvestError, shellWord } from '../errors/index.ts'
 import { wordDiff } from '../errors/word-diff.ts'
 import { installInterceptors, refusalOfLoaded } from '../seam/intercept/index.ts'
 import { copyOutput } from '../seam/output.ts'
@@ -121,7 +121,7 @@ function programDifference(
         : 'The exit code of the program differs from the recording',
       where: { tape: tape.header.id, ...(isCode ? {} : { recorded: String(recorded.code), now: String(live.code) }) },
       ...(isCode ? { detail: `  changed  ${wordDiff(recorded.stdout ?? '', live.stdout)}` } : {}),
-      fix: [`to see the recorded run: npx vitest-harvest show ${tape.header.id}`],
+      fix: [`to see the recorded run: npx vitest-harvest show ${shellWord(tape.header.id)}`],
     }),
   ]
 }

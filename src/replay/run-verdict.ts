@@ -1,4 +1,4 @@
-import { HarvestError } from '../errors/index.ts'
+import { HarvestError, shellWord } from '../errors/index.ts'
 import { changedQuestions, type ChangedQuestion } from './changed-questions.ts'
 import { firstDifference } from '../match/difference.ts'
 import { encodeFor, type Json } from '../tape/index.ts'
@@ -89,7 +89,7 @@ function otherEnding({ tape, outcome }: ReplayResult, isUnknown: boolean): Harve
           ? 'The agent threw, but returned when recorded'
           : 'The agent returned, but threw when recorded',
       where: { tape: tape.header.id, recorded: tape.close?.outcome.status ?? '', now: describeEnding(outcome) },
-      fix: [`to see the recorded run: npx vitest-harvest show ${tape.header.id}`],
+      fix: [`to see the recorded run: npx vitest-harvest show ${shellWord(tape.header.id)}`],
     },
     isThrown ? { cause: outcome.error } : {},
   )
@@ -122,7 +122,7 @@ function otherOutcome({ tape, outcome }: ReplayResult): HarvestError {
         : { 'differs at': found.path || 'the whole', recorded: found.recorded, now: found.live }),
     },
     fix: [
-      `to see the recorded run: npx vitest-harvest show ${tape.header.id}`,
+      `to see the recorded run: npx vitest-harvest show ${shellWord(tape.header.id)}`,
       `in a test that checks what the agent returns itself: replay(tape, agent, { outcome: 'ignore' })`,
     ],
   })

@@ -1,3 +1,4 @@
+import { shellWord } from '../errors/index.ts'
 import { cutOffText, openCallsOf } from './cut-off.ts'
 import { tapeFault } from './errors.ts'
 import { stepsOf } from './steps.ts'
@@ -22,7 +23,7 @@ export function requireClosed(tape: Tape): Tape & { readonly close: TapeClose } 
         ...(cutOff !== undefined && { ended: cutOff }),
       },
       why: 'The process ended before its run did, or the end of the file was lost.',
-      fix: [`to see what was recorded up to there: npx vitest-harvest show ${source}`],
+      fix: [`to see what was recorded up to there: npx vitest-harvest show ${shellWord(source)}`],
     },
   )
 }

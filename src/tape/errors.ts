@@ -1,4 +1,4 @@
-import { type ErrorFacts, HarvestError } from '../errors/index.ts'
+import { type ErrorFacts, HarvestError, shellWord } from '../errors/index.ts'
 
 /** What can be wrong with a tape: one code each. */
 export type TapeFault =
@@ -32,7 +32,7 @@ export function brokenLine(source: string, line: number, problem: string, cause?
       what: 'Invalid line in the tape',
       where: { problem: printable(problem) },
       why: 'An editor, a merge or a failing disk changed this line.',
-      fix: [`to get the committed tape back: git restore ${source}`],
+      fix: [`to get the committed tape back: git restore ${shellWord(source)}`],
     },
     { cause },
   )

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs'
-import { HarvestError } from '../errors/index.ts'
+import { HarvestError, shellWord } from '../errors/index.ts'
 import { tapeFault } from './errors.ts'
 
 /** A larger tape is refused by `readTape`: it would have to fit in memory several times over. */
@@ -48,7 +48,7 @@ function missing(path: string, cause: unknown): HarvestError {
     {
       what: 'The tape is missing',
       why: 'A case and its tape are in one folder: one of them was moved, renamed or not committed.',
-      fix: [`to see whether Git has it: git log --all --oneline -- ${path}`],
+      fix: [`to see whether Git has it: git log --all --oneline -- ${shellWord(path)}`],
     },
     { cause },
   )

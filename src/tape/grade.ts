@@ -1,4 +1,4 @@
-import { HarvestError } from '../errors/index.ts'
+import { HarvestError, shellWord } from '../errors/index.ts'
 import { printable } from './errors.ts'
 import type { TapeHeader } from './types.ts'
 
@@ -28,10 +28,10 @@ export function requireGrade({ id, imported }: TapeHeader, deed: Deed): void {
         ? 'A byte comparison needs the clock, the ids and the order of the run, which the recording lacks.'
         : 'The recording it was imported from lacks the answers, and answers are never invented.',
     fix: isServed
-      ? [`to replay it: npx vitest-harvest replay ${printable(id)}`]
+      ? [`to replay it: npx vitest-harvest replay ${shellWord(id)}`]
       : [
           'record the run again: npx vitest-harvest record',
-          `to see what it holds: npx vitest-harvest show ${printable(id)}`,
+          `to see what it holds: npx vitest-harvest show ${shellWord(id)}`,
         ],
   })
 }

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { HarvestError } from '../errors/index.ts'
+import { type HarvestError, shellWord } from '../errors/index.ts'
 import { openLine } from './digest.ts'
 import { duplicateKeyIn } from './duplicate-keys.ts'
 import { brokenLine, printable, tapeFault } from './errors.ts'
@@ -166,7 +166,7 @@ export class LineReader {
       throw tapeFault('HARVEST_TAPE_LINE', this.#place, {
         what: 'The tape has Windows line endings',
         why: 'Git converted its line endings.',
-        fix: ['add to .gitattributes: *.tape.jsonl -text', `then: git restore ${this.#source}`],
+        fix: ['add to .gitattributes: *.tape.jsonl -text', `then: git restore ${shellWord(this.#source)}`],
       })
     }
     let value: unknown
@@ -206,7 +206,7 @@ export class LineReader {
       },
       why: 'The digest does not match: the line was edited, or one before it was removed, repeated or moved.',
       fix: [
-        `to get the committed tape back: git restore ${this.#source}`,
+        `to get the committed tape back: git restore ${shellWord(this.#source)}`,
         'to change what a test expects, edit its case file: a tape is evidence',
       ],
     })

@@ -1,7 +1,7 @@
 // Over 300 lines: the order in which differences decide is the subject.
 import { canonicalJson } from '../json/canonical.ts'
 import { type Case, expectedError, factsOfError, saidOutcome, shapeOfError, throwing } from '../cases/index.ts'
-import { HarvestError, neutralLine } from '../errors/index.ts'
+import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import {
   type ChangedQuestion,
   describeEnding,
@@ -166,7 +166,7 @@ function ending(kase: Case, { tape, outcome: live }: ReplayResult): Difference |
           : 'The agent returned, but threw when recorded',
       where: { case: kase.id, recorded, now: describeEnding(live) },
       fix: [
-        `to see the recorded run: npx vitest-harvest show ${kase.id}`,
+        `to see the recorded run: npx vitest-harvest show ${shellWord(kase.id)}`,
         'if this is right, record it again: the tape ends differently',
       ],
     },
@@ -213,7 +213,7 @@ function trace(kase: Case, run: ReplayResult, match: MatchOptions): Difference |
     detail: compared.report,
     fix: [
       'if the new behaviour is right: npx vitest-harvest test --update-recordings --reason "…"',
-      `to see the recorded run: npx vitest-harvest show ${kase.id}`,
+      `to see the recorded run: npx vitest-harvest show ${shellWord(kase.id)}`,
     ],
   })
   const isSequence = match.trace === 'sequence'
@@ -263,7 +263,7 @@ function outcome(kase: Case, run: ReplayResult): Difference | undefined {
     where: { case: kase.id, ...(matched.path !== undefined && matched.path !== '' && { 'differs at': matched.path }) },
     fix: [
       'if the new outcome is right: npx vitest-harvest test --update-recordings --reason "…"',
-      `to see the recorded run: npx vitest-harvest show ${kase.id}`,
+      `to see the recorded run: npx vitest-harvest show ${shellWord(kase.id)}`,
     ],
   })
   return {
@@ -284,7 +284,7 @@ function recordedOutcome(kase: Case, { tape, outcome: live, comparison }: Replay
     fix: [
       'if the new outcome is right: npx vitest-harvest test --update-recordings --reason "…"',
       `to compare a part of it: \`outcome:\` in the case; \`outcome: '*'\` asserts nothing`,
-      `to see the recorded run: npx vitest-harvest show ${kase.id}`,
+      `to see the recorded run: npx vitest-harvest show ${shellWord(kase.id)}`,
     ],
   })
   const before =
@@ -337,7 +337,7 @@ function noLongerFails(kase: Case, found: Difference): Difference {
       found.error.code === 'HARVEST_RESULTS'
         ? (found.error.facts.fix ?? [])
         : [
-            `if the agent is fixed: npx vitest-harvest fix ${kase.id}`,
+            `if the agent is fixed: npx vitest-harvest fix ${shellWord(kase.id)}`,
             'if it now fails in another way: record the new run',
           ],
   })

@@ -1,4 +1,4 @@
-import { neutralLine } from '../errors/index.ts'
+import { neutralLine, shellWord } from '../errors/index.ts'
 import type { AskedChange } from '../replay/accept-request.ts'
 import type { QuestionCounts } from './channel.ts'
 import { hiddenPart } from '../match/hidden-part.ts'
@@ -44,7 +44,7 @@ export function unprovenLines(askers: readonly QuestionOwner[]): readonly Summar
     ]
   })
   const more = changes.length - shown.length
-  const keys = shown.map(({ question }) => `--change ${question.key}`).join(' ')
+  const keys = shown.map(({ question }) => `--change ${shellWord(question.key)}`).join(' ')
   return [
     ...rows,
     ...(more > 0 ? [['', `and ${more} more changes: npx vitest-harvest accept --list`] as const] : []),

@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads'
 import type { TestCase } from 'vitest/node'
-import { HarvestError } from '../errors/index.ts'
+import { HarvestError, shellWord } from '../errors/index.ts'
 import type { CaseStart } from './channel.ts'
 
 /** A case whose worker ended while it ran. */
@@ -98,7 +98,7 @@ function died(name: string, after: string): HarvestError {
     where: { case: name, ended: after },
     why: 'It ran out of memory, was killed from outside (such as by the memory limit of a container), or the agent ended its process.',
     fix: [
-      `to run it alone: npx vitest run ${name}`,
+      `to run it alone: npx vitest run ${shellWord(name)}`,
       'to give it more memory: NODE_OPTIONS=--max-old-space-size=4096',
       "to isolate it from other cases: harvest({ isolate: 'worker' })",
     ],

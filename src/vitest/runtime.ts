@@ -3,7 +3,7 @@ import { url as inspectorUrl } from 'node:inspector'
 import { threadId } from 'node:worker_threads'
 import { inject, recordArtifact, type RunnerTestCase, type TestContext, type TestOptions, vi } from 'vitest'
 import { type Case, caseErrorPlace, hasUncheckedRules, loadCase, requireTapeFile } from '../cases/index.ts'
-import { HarvestError, neutralLine } from '../errors/index.ts'
+import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import { guardLoading, replayTape, standInKeys } from '../replay/index.ts'
 import { reachOf } from '../replay/tools.ts'
 import type { ReplayOptions, ReplayResult } from '../match/types.ts'
@@ -325,7 +325,7 @@ function hangs(kase: Case, where: Readonly<Record<string, string>>): HarvestErro
     where: { case: kase.id, ...where },
     why: 'It waits for something that is not on the tape, or it needs more time.',
     fix: [
-      `to see the recorded steps: npx vitest-harvest show ${kase.id}`,
+      `to see the recorded steps: npx vitest-harvest show ${shellWord(kase.id)}`,
       'to give it more time: `timeout:` in the case, in milliseconds',
     ],
   })

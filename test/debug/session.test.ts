@@ -5,7 +5,7 @@ import { debugSteps } from '../../src/debug/steps.ts'
 import { wayTo } from '../../src/debug/index.ts'
 import { shareOut } from '../../src/debug/context.ts'
 import { commandsIn, wordsIn } from '../../src/cli/debug/words.ts'
-import { shellWord } from '../../src/errors/words.ts'
+import { shellWord } from '../../src/errors/index.ts'
 import { ask } from '../cli/in-process.ts'
 import { debug, debugJson, incidentEvents, tapeFile } from './incident.ts'
 

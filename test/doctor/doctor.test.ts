@@ -150,7 +150,7 @@ describe('harvest doctor without arguments', () => {
         → plugins: [harvest({ agents: { refund: './src/refund-agent.ts#refundAgent' } })]
       ✓ git, at no commit yet
       ✗ git does not ignore recordings/inbox/
-        → echo 'recordings/inbox/' >> .gitignore
+        → echo recordings/inbox/ >> .gitignore
 
       there is no case to look into; 2 things wrong with the project
       → to make a case of a tape: npx vitest-harvest promote latest --as <id>

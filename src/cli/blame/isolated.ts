@@ -1,6 +1,5 @@
 import type { ExpectedUse } from '../../blame/index.ts'
-import { neutralLine } from '../../errors/index.ts'
-import { shellWord } from '../../errors/words.ts'
+import { neutralLine, shellWord } from '../../errors/index.ts'
 import type { ArmReport, IsolatedRun, IsolationEstimate, FailureLayer } from '../../isolate/index.ts'
 import { type Screen, table } from '../../report/output.ts'
 import { type CommandInput, program } from '../command.ts'
@@ -127,7 +126,7 @@ export function stepsAfterIsolate({ verdict, timing }: IsolatedRun, given: Comma
         }
       case 'timing': {
         // What it does instead is not on the tape: that it does something else is what is looked for.
-        const faults = `--faults ${timing.join(',')} --fail trace,outcome,off-tape`
+        const faults = `--faults ${shellWord(timing.join(','))} --fail trace,outcome,off-tape`
         return { about: 'to find the delay', command: `${program} chaos ${tape} ${faults}${agentOf(given)}${dir}` }
       }
     }

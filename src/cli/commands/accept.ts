@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { acceptedFileName } from '../../cases/accepted-name.ts'
-import { HarvestError, neutralLine } from '../../errors/index.ts'
+import { HarvestError, neutralLine, shellWord } from '../../errors/index.ts'
 import { findCase } from '../../recordings/index.ts'
 import { type AcceptReport, acceptVariable } from '../../replay/accept-request.ts'
 import { acceptSpec } from '../spec/test.ts'
@@ -87,7 +87,9 @@ function print(
   if (written.some((file) => basename(file) === acceptedFileName))
     screen.line('→ to renew the pins of these cases: npx vitest-harvest test --update-recordings=pins')
   if (isList && unproven.length > 0)
-    screen.line(`to accept one: npx vitest-harvest accept --change ${unproven[0]?.question.key} --reason "…"`)
+    screen.line(
+      `to accept one: npx vitest-harvest accept --change ${shellWord(unproven[0]?.question.key ?? '')} --reason "…"`,
+    )
   if (!isList && unproven.some(({ question }) => question.isData))
     screen.line('changes of data are accepted by their key: npx vitest-harvest accept --change <key> --reason "…"')
 }

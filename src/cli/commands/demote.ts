@@ -1,5 +1,5 @@
+import { shellWord } from '../../errors/index.ts'
 import { here, printedPath } from '../../errors/here.ts'
-import { shellWord } from '../../errors/words.ts'
 import { closeOf, demote, holdOf } from '../../recordings/index.ts'
 import { demoteSpec } from '../spec/manage.ts'
 import type { Command } from '../command.ts'

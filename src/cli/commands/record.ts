@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { HarvestError } from '../../errors/index.ts'
+import { HarvestError, shellWord } from '../../errors/index.ts'
 import { newId } from '../../record/recorder.ts'
 import { readTape, stepsOf, type Tape } from '../../tape/index.ts'
 import { recordSpec } from '../spec/record.ts'
@@ -67,7 +67,7 @@ function said(tape: Tape, path: string): string {
       : close === undefined
         ? []
         : [
-            `→ to run it again from the tape: npx vitest-harvest replay ${path}${isKnown(tape) ? '' : ' --run-recorded'}`,
+            `→ to run it again from the tape: npx vitest-harvest replay ${shellWord(path)}${isKnown(tape) ? '' : ' --run-recorded'}`,
           ]
   return [
     `harvest: ${count} step${count === 1 ? '' : 's'}, ${end} → ${path}`,

@@ -1,5 +1,5 @@
+import { shellWord } from '../../errors/index.ts'
 import { here, printedPath } from '../../errors/here.ts'
-import { shellWord } from '../../errors/words.ts'
 import { findTape, removeForGood } from '../../recordings/index.ts'
 import { askYesNo, canAsk } from '../ask.ts'
 import { rmSpec } from '../spec/manage.ts'

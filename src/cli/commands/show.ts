@@ -1,5 +1,5 @@
 import type { Case } from '../../cases/index.ts'
-import { neutral, neutralLine } from '../../errors/index.ts'
+import { neutral, neutralLine, shellWord } from '../../errors/index.ts'
 import { type CallEvent, type ExchangeEvent, isTimed, readTape, requestBytes, responseBytes } from '../../tape/index.ts'
 import { renderBaseline, traceOf } from '../../trace/index.ts'
 import { type KeptAnswer, listOutside, listShared, recordingsOf } from '../../recordings/index.ts'
@@ -12,7 +12,7 @@ import { badValue, usage } from '../parse.ts'
 import { baselineLines } from '../../report/calls.ts'
 import { printEnd } from '../../report/end.ts'
 import { foldText, terminalWidth } from '../../report/fold.ts'
-import { counted, shellWord } from '../../errors/words.ts'
+import { counted } from '../../errors/words.ts'
 import { factsOf } from '../../report/head.ts'
 import { printNow, replayNow } from '../reading/now.ts'
 import { bodiesOf, printStep, readStep } from '../../report/one-step.ts'
@@ -86,7 +86,7 @@ function readOptions(given: CommandInput): ShowOptions {
   if (process.stdout.isTTY) {
     // What was recorded may hold commands for a terminal.
     throw usage(showCommand, 'HARVEST_CLI_OPTION', '--raw writes to a file or a pipe, never to a terminal', [
-      `npx vitest-harvest show ${shellWord(given.args[0] ?? '')} --step ${step} --raw ${raw} > ${raw}.bin`,
+      `npx vitest-harvest show ${shellWord(given.args[0] ?? '')} --step ${shellWord(step)} --raw ${shellWord(raw)} > ${shellWord(raw)}.bin`,
     ])
   }
   return { limit, step, raw }
@@ -128,7 +128,7 @@ function noSuchStep({ steps, header }: Run, number: number): Error {
 function rawBytes(event: ExchangeEvent | CallEvent, raw: 'request' | 'response', { number, kind }: RunStep): Buffer {
   if (event.kind !== 'exchange') {
     throw usage(showCommand, 'HARVEST_CLI_OPTION', `step ${number} is a ${kind}: it has values and no bytes`, [
-      `to see them: npx vitest-harvest show <tape> --step ${number} --json`,
+      `to see them: npx vitest-harvest show <tape> --step ${shellWord(number)} --json`,
     ])
   }
   return raw === 'request' ? requestBytes(event) : responseBytes(event)

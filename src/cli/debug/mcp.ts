@@ -1,7 +1,6 @@
 import { createInterface } from 'node:readline'
 import { inspectParts, openingLines } from '../../debug/index.ts'
-import { HarvestError } from '../../errors/index.ts'
-import { shellWord } from '../../errors/words.ts'
+import { HarvestError, shellWord } from '../../errors/index.ts'
 import { isMap } from '../../json/canonical.ts'
 import type { Json } from '../../tape/index.ts'
 import { version } from '../../version.ts'

@@ -1,5 +1,4 @@
-import { neutral, neutralLine } from '../../errors/index.ts'
-import { shellWord } from '../../errors/words.ts'
+import { neutral, neutralLine, shellWord } from '../../errors/index.ts'
 import type { Reading } from '../../doctor/probe/index.ts'
 import type { DoctorReport } from './examine.ts'
 import { neutralLines, type Screen } from '../../report/output.ts'

@@ -2,8 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { here } from '../../errors/here.ts'
-import { HarvestError } from '../../errors/index.ts'
-import { shellWord } from '../../errors/words.ts'
+import { HarvestError, shellWord } from '../../errors/index.ts'
 import { gitState, isInboxIgnored } from '../../provenance/index.ts'
 import { listTapes } from '../../recordings/index.ts'
 import { readTapeHeader } from '../../tape/index.ts'
@@ -89,7 +88,7 @@ async function checkGit(recordings: string): Promise<readonly Check[]> {
 /** In the folder itself where its path, or a sign in it, would mean another one in a list of patterns here. */
 function ignoring(recordings: string): string {
   const near = here(recordings)
-  if (/^\w[\w./-]*$/.test(near)) return `echo '${near}/inbox/' >> .gitignore`
+  if (/^\w[\w./-]*$/.test(near)) return `echo ${shellWord(`${near}/inbox/`)} >> .gitignore`
   return `echo inbox/ >> ${shellWord(join(recordings, '.gitignore'))}`
 }
 

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path'
-import { HarvestError, nearestWord, neutralLine } from '../../errors/index.ts'
-import { shellWord } from '../../errors/words.ts'
+import { HarvestError, nearestWord, neutralLine, shellWord } from '../../errors/index.ts'
 import type { ChangeRequest, ForkRequest, TailRequest } from '../../fork/index.ts'
 import { stepsOf, type Tape } from '../../tape/index.ts'
 import type { CommandSpec, CommandInput } from '../command.ts'

@@ -1,7 +1,6 @@
 import { here } from '../../errors/here.ts'
 import type { BranchDifference } from '../../blame/index.ts'
-import { neutralLine } from '../../errors/index.ts'
-import { shellWord } from '../../errors/words.ts'
+import { neutralLine, shellWord } from '../../errors/index.ts'
 import type { FinishedFork, TailRequest } from '../../fork/index.ts'
 import type { ControlDifference } from '../../jobs/index.ts'
 import { outcomeNotCompared, stepsOf } from '../../tape/index.ts'

@@ -1,7 +1,6 @@
 import { dirname } from 'node:path'
 import { here } from '../../errors/here.ts'
-import { type HarvestError, neutralLine } from '../../errors/index.ts'
-import { shellWord } from '../../errors/words.ts'
+import { type HarvestError, neutralLine, shellWord } from '../../errors/index.ts'
 import { columnsOf, endOfText, foldText } from '../../report/fold.ts'
 import { type Screen, table } from '../../report/output.ts'
 import type { ImportedRecording, ImportResult } from '../../recordings/importing/index.ts'

@@ -1,5 +1,5 @@
-import { neutralLine } from '../../errors/index.ts'
-import { counted, shellWord } from '../../errors/words.ts'
+import { neutralLine, shellWord } from '../../errors/index.ts'
+import { counted } from '../../errors/words.ts'
 import type { FlakyCase, Health } from '../../check/index.ts'
 import { type Screen, table } from '../../report/output.ts'
 import type { CommandInput } from '../command.ts'
@@ -83,20 +83,23 @@ function nextSteps({ stale, flaky, flakyUnknown, redundant, idleTools, neverRed 
   const [spare] = redundant
   const [idle] = idleTools
   const [green] = neverRed
-  const name = shellWord
   return [
-    ...(old === undefined ? [] : [`what changed since: npx vitest-harvest check --pins ${name(old.id)}`]),
+    ...(old === undefined ? [] : [`what changed since: npx vitest-harvest check --pins ${shellWord(old.id)}`]),
     // Its recorded run is good: what is asked is which of its answers would make it bad.
     ...(shaky === undefined
       ? []
-      : [`which answers decide: npx vitest-harvest blame ${name(shaky.id)} --mutate --dry-run --cross-version`]),
+      : [`which answers decide: npx vitest-harvest blame ${shellWord(shaky.id)} --mutate --dry-run --cross-version`]),
     ...(flakyUnknown.length === 0 ? [] : ['how often do they pass live: npx vitest-harvest rerun --golden --live']),
-    ...(spare === undefined ? [] : [`if its values guard nothing: npx vitest-harvest tapes demote ${name(spare.id)}`]),
+    ...(spare === undefined
+      ? []
+      : [`if its values guard nothing: npx vitest-harvest tapes demote ${shellWord(spare.id)}`]),
     ...(idle === undefined
       ? []
       : idle.calledInInbox > 0
-        ? [`to find a run for it: npx vitest-harvest ls --inbox --tool ${name(idle.tool)}`]
+        ? [`to find a run for it: npx vitest-harvest ls --inbox --tool ${shellWord(idle.tool)}`]
         : ['a tool that is never called can go, or needs a run: record one and promote it']),
-    ...(green === undefined ? [] : [`break the agent once, and see it red: npx vitest-harvest test ${name(green.id)}`]),
+    ...(green === undefined
+      ? []
+      : [`break the agent once, and see it red: npx vitest-harvest test ${shellWord(green.id)}`]),
   ]
 }

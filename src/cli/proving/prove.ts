@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path'
 import { provenAtLeast } from '../../blame/prove-gate.ts'
 import type { ProveAnswer, ProveEstimate, ProveRequest } from '../../blame/prove-task.ts'
 import { type Case, parseCase, type ProvenChange, updateCase } from '../../cases/index.ts'
-import { HarvestError, neutralLine } from '../../errors/index.ts'
+import { HarvestError, neutralLine, shellWord } from '../../errors/index.ts'
 import type { AcceptReport } from '../../replay/accept-request.ts'
 import { findCase, forksFolder, readPrices, writeFileAtomic } from '../../recordings/index.ts'
 import { type Json, readTape } from '../../tape/index.ts'
@@ -223,7 +223,8 @@ function print(cases: readonly ProvenCase[], words: ProveWords, screen: Screen):
     screen.line(`${one.verdict.padEnd(9)}  ${neutralLine(one.case)}  ${describe(one)}`)
     for (const reason of one.answer?.decision === 'proven' ? [] : (one.answer?.reasons.slice(0, 3) ?? []))
       screen.line(`           ${reason}`)
-    if (one.saved !== undefined) screen.line(`           the first bad run: npx vitest-harvest show ${one.saved}`)
+    if (one.saved !== undefined)
+      screen.line(`           the first bad run: npx vitest-harvest show ${shellWord(one.saved)}`)
   }
   const used = cases.flatMap(({ answer }) => (answer === undefined ? [] : [answer.used]))
   const calls = used.reduce((sum, use) => sum + use.calls, 0)

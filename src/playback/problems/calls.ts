@@ -1,4 +1,4 @@
-import { HarvestError } from '../../errors/index.ts'
+import { HarvestError, shellWord } from '../../errors/index.ts'
 import { neutral, neutralLine } from '../../errors/neutral.ts'
 import type { OftenRead } from '../../match/calls.ts'
 import { bodyDifference } from '../../match/difference.ts'
@@ -28,7 +28,7 @@ export function wrongCall(
     },
     ...(difference ? { detail: showDifference(difference) } : {}),
     why: 'The tape has no result for this call.',
-    fix: [`to see the recorded steps: npx vitest-harvest show ${place.tape.header.id}`, recordAgain],
+    fix: [`to see the recorded steps: npx vitest-harvest show ${shellWord(place.tape.header.id)}`, recordAgain],
   })
 }
 
@@ -45,7 +45,7 @@ export function otherArguments(
     why: isQuery(step)
       ? 'The recorded rows answer another query.'
       : "The model's decision is recorded, so the agent's code changed the arguments.",
-    fix: [`to see the recorded steps: npx vitest-harvest show ${place.tape.header.id}`, recordAgain],
+    fix: [`to see the recorded steps: npx vitest-harvest show ${shellWord(place.tape.header.id)}`, recordAgain],
   })
 }
 
@@ -105,7 +105,7 @@ export function outOfOrder(place: ProblemLocation, step: StepState, before: Step
     why: 'In the recording it waited for that answer first.',
     fix: [
       'if the order matters: look for a lost `await`',
-      `to see the recorded order: npx vitest-harvest show ${place.tape.header.id}`,
+      `to see the recorded order: npx vitest-harvest show ${shellWord(place.tape.header.id)}`,
       recordAgain,
     ],
   })
@@ -165,7 +165,7 @@ export function unusedSteps(tape: Tape, unused: readonly StepState[]): HarvestEr
     detail: shown.join('\n'),
     why: 'The agent takes fewer steps than recorded.',
     fix: [
-      `to see the recorded steps: npx vitest-harvest show ${tape.header.id}`,
+      `to see the recorded steps: npx vitest-harvest show ${shellWord(tape.header.id)}`,
       unused.every(({ event }) => event.kind === 'tool' || event.kind === 'retrieval') ? accept : recordAgain,
     ],
   })
@@ -182,7 +182,7 @@ export function readsOn(place: ProblemLocation, step: StepState, pieces: number)
     },
     why: 'The recorded agent stopped reading here, so the rest of the answer is not on the tape.',
     fix: [
-      `to see the recorded step: npx vitest-harvest show ${place.tape.header.id} --step ${step.number}`,
+      `to see the recorded step: npx vitest-harvest show ${shellWord(place.tape.header.id)} --step ${shellWord(step.number)}`,
       recordAgain,
     ],
   })
@@ -196,7 +196,7 @@ export function notAwaited(tape: Tape, step: StepState): HarvestError {
     why: 'The recorded agent waited for its answer; now its errors go unseen.',
     fix: [
       'put `await` before the call in the agent',
-      `to see the recorded step: npx vitest-harvest show ${tape.header.id} --step ${step.number}`,
+      `to see the recorded step: npx vitest-harvest show ${shellWord(tape.header.id)} --step ${shellWord(step.number)}`,
       recordAgain,
     ],
   })

@@ -1,4 +1,4 @@
-import { HarvestError } from '../../errors/index.ts'
+import { HarvestError, shellWord } from '../../errors/index.ts'
 import { neutralLine } from '../../errors/neutral.ts'
 import type { Drift, DriftClass } from '../../match/types.ts'
 import type { Tape } from '../../tape/index.ts'
@@ -20,7 +20,7 @@ export function driftRefused(tape: Tape, drift: Drift, isStrict: boolean): Harve
     fix: isStrict
       ? ['to compare what the agent does instead of every byte: npx vitest-harvest replay']
       : [
-          `to see the recorded step: npx vitest-harvest show ${tape.header.id} --step ${stepNumber}`,
+          `to see the recorded step: npx vitest-harvest show ${shellWord(tape.header.id)} --step ${shellWord(stepNumber)}`,
           recordAgain,
           `if such a change is harmless: drift: { ${name}: 'report' }`,
         ],

@@ -1,4 +1,4 @@
-import { HarvestError } from '../../errors/index.ts'
+import { HarvestError, shellWord } from '../../errors/index.ts'
 import { neutral, neutralLine } from '../../errors/neutral.ts'
 import { captureStack, siteIn, userSite } from '../../seam/caller.ts'
 import { type Driver, doorOf, driverIn } from '../../seam/clients/drivers.ts'
@@ -179,7 +179,7 @@ export function notStarted(tape: Tape, command: readonly string[]): HarvestError
     what: `The agent left out a recorded child process: ${neutral(command.join(' '))}`,
     where: { tape: tape.header.id },
     fix: [
-      `to see the recorded steps: npx vitest-harvest show ${tape.header.id}`,
+      `to see the recorded steps: npx vitest-harvest show ${shellWord(tape.header.id)}`,
       'if the new behaviour is right: record the run again and promote the new tape',
     ],
   })

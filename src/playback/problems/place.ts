@@ -1,4 +1,4 @@
-import type { HarvestError } from '../../errors/index.ts'
+import { type HarvestError, shellWord } from '../../errors/index.ts'
 import { neutral, visible } from '../../errors/neutral.ts'
 import type { RequestDifference } from '../../match/difference.ts'
 import { type StepState, describeStep, isStep } from '../../match/step.ts'
@@ -54,7 +54,7 @@ export function whereMade(place: ProblemLocation): Record<string, string> {
 export type Cause = () => { readonly error: HarvestError; readonly leftOut?: StepState } | undefined
 
 export function seeSteps({ tape }: ProblemLocation): string {
-  return `to see the recorded steps: npx vitest-harvest show ${tape.header.id}`
+  return `to see the recorded steps: npx vitest-harvest show ${shellWord(tape.header.id)}`
 }
 
 /** `600 s`, `250 ms` */

@@ -1,4 +1,4 @@
-import { type ErrorCode, HarvestError } from '../../errors/index.ts'
+import { type ErrorCode, HarvestError, shellWord } from '../../errors/index.ts'
 import { neutral, neutralLine } from '../../errors/neutral.ts'
 import { wordDiff } from '../../errors/word-diff.ts'
 import { steadyPath } from '../../match/address.ts'
@@ -190,7 +190,7 @@ function unknownCall(place: ProblemLocation, asked: string, nearest: ExchangeSta
     what: `The agent called ${asked}, which is not on the tape`,
     where: { ...whereMade(place), nearest: nearest ? describeStep(nearest) : 'none: the tape holds no exchange' },
     why: 'A replay has no network: only recorded requests are answered.',
-    fix: [`to see the recorded steps: npx vitest-harvest show ${place.tape.header.id}`, recordAgain],
+    fix: [`to see the recorded steps: npx vitest-harvest show ${shellWord(place.tape.header.id)}`, recordAgain],
   })
 }
 
@@ -221,7 +221,7 @@ function contradicted(place: ProblemLocation, asked: string, step: ExchangeState
     where: { ...whereMade(place), nearest: describeStep(step) },
     why: 'A model that follows the new request answers differently, and the next steps were never recorded.',
     fix: [
-      `to see the recorded answer: npx vitest-harvest show ${place.tape.header.id} --step ${step.number}`,
+      `to see the recorded answer: npx vitest-harvest show ${shellWord(place.tape.header.id)} --step ${shellWord(step.number)}`,
       recordAgain,
     ],
   })

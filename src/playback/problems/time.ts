@@ -1,4 +1,4 @@
-import { HarvestError } from '../../errors/index.ts'
+import { HarvestError, shellWord } from '../../errors/index.ts'
 import { neutral } from '../../errors/neutral.ts'
 import { type ExchangeState, type StepState, describeStep } from '../../match/step.ts'
 import { timersOnFakeClock } from '../mocks.ts'
@@ -34,7 +34,9 @@ export function timedOut(
       : `The recorded answer took ${duration(answeredAt - at)}.`,
     fix: [
       ...(missing
-        ? [`make the missing request again, or see why it is gone: npx vitest-harvest show ${place.tape.header.id}`]
+        ? [
+            `make the missing request again, or see why it is gone: npx vitest-harvest show ${shellWord(place.tape.header.id)}`,
+          ]
         : []),
       `if the time-out was changed on purpose: record the run again and promote the new tape`,
     ],
@@ -55,7 +57,7 @@ export function hanging(place: ProblemLocation, waitedMs: number, next?: StepSta
       : 'It made all recorded steps, then waits for something that is not on the tape.',
     fix: [
       ...(timersOnFakeClock() > 0 ? [useRealTimers] : []),
-      `to see the recorded steps: npx vitest-harvest show ${place.tape.header.id}`,
+      `to see the recorded steps: npx vitest-harvest show ${shellWord(place.tape.header.id)}`,
     ],
   })
 }
@@ -83,7 +85,7 @@ export function undeliverable(place: ProblemLocation, error: unknown): HarvestEr
         error: neutral(error instanceof Error ? `${error.name}: ${error.message}` : String(error)),
       },
       why: 'It accepted this response when recorded: its version may have changed.',
-      fix: [`to see which client recorded it: npx vitest-harvest show ${place.tape.header.id}`],
+      fix: [`to see which client recorded it: npx vitest-harvest show ${shellWord(place.tape.header.id)}`],
     },
     { cause: error },
   )

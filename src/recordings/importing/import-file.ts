@@ -1,7 +1,6 @@
 import { closeSync, existsSync, fstatSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { HarvestError } from '../../errors/index.ts'
-import { shellWord } from '../../errors/words.ts'
+import { HarvestError, shellWord } from '../../errors/index.ts'
 import {
   fileCap,
   type TapeDraft,
@@ -95,7 +94,7 @@ function exists(
     {
       what: 'A tape of this name exists, and imports never overwrite',
       where: { file, tape },
-      fix: [`to have both: ${both}`, `to replace it: npx vitest-harvest tapes rm ${id}`],
+      fix: [`to have both: ${both}`, `to replace it: npx vitest-harvest tapes rm ${shellWord(id)}`],
     },
     { cause },
   )
@@ -179,7 +178,7 @@ function unreadable(file: string, cause: unknown): HarvestError {
     {
       what: 'Cannot read the file to import',
       where: { file, system: code },
-      fix: [`check that it is a readable file, not a link: ls -l ${file}`],
+      fix: [`check that it is a readable file, not a link: ls -l ${shellWord(file)}`],
     },
     { cause },
   )

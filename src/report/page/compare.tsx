@@ -1,5 +1,6 @@
+import { shellWord } from '../../errors/neutral.ts'
 import type { ReportData, ReportDiff } from '../view/types.ts'
-import { clip, counted, ms, plain } from './format.ts'
+import { clip, counted, ms } from './format.ts'
 import { jump } from './scroll.ts'
 import { isTimed, isTimedRun, report } from './state.ts'
 import { Diff, Safe, Two } from './text.tsx'
@@ -21,7 +22,7 @@ export function Compare() {
       <main class="wide">
         <div class="empty">
           Only one run is in this report.
-          <code>npx vitest-harvest report {plain(run.id)} --against CASE -o run.html</code>
+          <code>npx vitest-harvest report {shellWord(run.id)} --against CASE -o run.html</code>
         </div>
       </main>
     )
