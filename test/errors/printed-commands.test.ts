@@ -97,6 +97,7 @@ const ours: Readonly<Record<string, readonly string[]>> = {
   'src/cli/parse.ts': ['now', 'spec.name', 'nearest', 'example'],
   'src/cli/next-lines.ts': ['next', 'end'],
   'src/cli/next-steps.ts': ['right', 'words'],
+  ...Object.fromEntries(['blame', 'branches', 'compare'].map((page) => [`src/report/page/${page}.tsx`, ['run.word']])),
 }
 
 it.each([

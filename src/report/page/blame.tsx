@@ -1,4 +1,3 @@
-import { shellWord } from '../../errors/neutral.ts'
 // Over 300 lines: one chart with its table.
 import type { ReportBlame, ReportCommitment } from '../view/types.ts'
 import { counted, finePercent, int, percent, plain, pretty, usd } from './format.ts'
@@ -140,7 +139,7 @@ function NotAsked() {
   return (
     <div class="empty top">
       Not asked yet. Blame replays the first steps of a run, resamples the rest, and counts how many runs end well.
-      <code>npx vitest-harvest blame {shellWord(run.id)} --ok "…" --live --max-cost 0.50</code>
+      <code>npx vitest-harvest blame {run.word} --ok "…" --live --max-cost 0.50</code>
     </div>
   )
 }

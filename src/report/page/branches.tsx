@@ -1,4 +1,3 @@
-import { shellWord } from '../../errors/neutral.ts'
 import type { ReportForks } from '../view/types.ts'
 import { clip, int, percent, plain } from './format.ts'
 import { jump } from './scroll.ts'
@@ -21,7 +20,7 @@ export function Branches() {
       <main class="wide">
         <div class="empty">
           No branches of this run are in this report.
-          {whyNotRerun() ?? <code>npx vitest-harvest fork {shellWord(run.id)} --step N --live --save</code>}
+          {whyNotRerun() ?? <code>npx vitest-harvest fork {run.word} --step N --live --save</code>}
         </div>
       </main>
     )

@@ -1,4 +1,3 @@
-import { shellWord } from '../../errors/neutral.ts'
 import type { ReportData, ReportDiff } from '../view/types.ts'
 import { clip, counted, ms } from './format.ts'
 import { jump } from './scroll.ts'
@@ -22,7 +21,7 @@ export function Compare() {
       <main class="wide">
         <div class="empty">
           Only one run is in this report.
-          <code>npx vitest-harvest report {shellWord(run.id)} --against CASE -o run.html</code>
+          <code>npx vitest-harvest report {run.word} --against CASE -o run.html</code>
         </div>
       </main>
     )

@@ -1,5 +1,6 @@
 import { relative } from 'node:path'
 import type { Case } from '../../cases/index.ts'
+import { shellWord } from '../../errors/index.ts'
 import { at, textAt } from '../../json/canonical.ts'
 import { decodeBody, readModelCall, type Usage } from '../../providers/index.ts'
 import { importedModelCall } from '../../providers/imported-model-call.ts'
@@ -23,6 +24,7 @@ export function runView({ tape, run }: Opened, texts: Texts, found?: Case): Repo
   const notes = notesView(tape, texts)
   return {
     id: header.id,
+    word: shellWord(header.id),
     file: seenFile(tape.source),
     agent: header.agent,
     ...(header.input === undefined ? {} : { input: texts.add(JSON.stringify(header.input)) }),

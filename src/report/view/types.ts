@@ -32,6 +32,8 @@ export interface ReportData {
 
 export interface ReportRun {
   readonly id: string
+  /** The id as a word of a command. */
+  readonly word: string
   /** Path of the tape, as seen from the project. */
   readonly file: string
   readonly agent: string
