@@ -2,6 +2,7 @@
 import { RecordedStates } from '../playback/states.ts'
 import type { HarvestError } from '../errors/index.ts'
 import { type Redactor, redactorOfTape } from '../privacy/index.ts'
+import { askedUrl } from '../match/asked-url.ts'
 import { Calls } from '../match/calls.ts'
 import { Changes } from '../replay/change.ts'
 import { childMode } from '../replay/child-mode.ts'
@@ -403,7 +404,7 @@ export class ForkRun {
   }
 
   question(live: LiveRequest): MatchRequest {
-    const url = this.#recordedHost(live.url)
+    const url = this.#recordedHost(askedUrl(this.tape, live))
     return questionOf({ ...live, url }, this.redactor, { cuts: this.#cuts })
   }
 

@@ -16,7 +16,7 @@ import { isAllowed } from '../playback/allow.ts'
 import { compareOutcome, readOut } from '../replay/replay.ts'
 import type { Escape, UninstrumentedIo, ReplayResult, RunOutcome } from '../match/types.ts'
 import { siteIn, userSite } from '../seam/caller.ts'
-import { argumentsOf, isThenable } from '../seam/shape.ts'
+import { addressedUrl, argumentsOf, isThenable } from '../seam/shape.ts'
 import { seamState } from '../seam/source.ts'
 import { type CallEvent, decodeValue, encodeFor, type ExchangeEvent, type Tape, type TapeEvent } from '../tape/index.ts'
 import { type Budget } from './budget.ts'
@@ -164,7 +164,7 @@ class LiveRun {
       ...where,
       via: live.via,
       method: live.method,
-      url: this.#redactor.url(live.url),
+      url: this.#redactor.url(addressedUrl(live.url, live.headers)),
       request: {
         headers: this.#redactor.requestHeaders(live.headers),
         ...(live.body.length === 0 ? {} : { body: Buffer.concat(this.#redactor.chunks([live.body])).toString('utf8') }),

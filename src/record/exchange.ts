@@ -1,5 +1,5 @@
 import type { ExchangeObserver, ExchangeStart } from '../seam/observe/observer.ts'
-import { steadyBoundary } from '../seam/shape.ts'
+import { addressedUrl, steadyBoundary } from '../seam/shape.ts'
 import {
   encodeBytes,
   type ExchangeEvent,
@@ -202,7 +202,7 @@ export class ExchangeDraft implements ExchangeObserver {
     const whole = left === undefined ? joinedBytes(bytesOf(sent.pieces)) : nothing
     const { headers, body } = steadyBoundary(this.#headers, whole)
     // In the order a replay redacts them: placeholders are numbered by first appearance.
-    const url = redactor.url(this.#start.url)
+    const url = redactor.url(addressedUrl(this.#start.url, this.#headers))
     const kept =
       left === undefined ? this.#sentBody(body, codingOf(headers)) : cutRequest(this.#headers, left, redactor)
     return { url, request: { headers: redactor.requestHeaders(headers), ...kept } }

@@ -83,6 +83,7 @@ export function serveExchange(
     ...(run.credentials?.check({ headers: recorded, url }, { headers, url: question.url }, live) ?? []),
   ]
   for (const found of drift) run.drifted(step, live.madeAt, found)
+  run.noteHidden(run.hidden.ofRequest(live), step)
   const asked = { url: question.url, headers, body: question.bodyText }
   run.compareValues(step, live.madeAt, () => ({ ...asked, headers: Object.fromEntries(headers) }))
   // This replay's own record has the boundary that was sent.

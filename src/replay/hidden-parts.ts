@@ -1,8 +1,10 @@
+import { isHostUnknown } from '../match/asked-url.ts'
 import { at, isList, isMap, without } from '../json/canonical.ts'
 import type { NotCompared } from '../match/redacted.ts'
 import { hiddenPart } from '../match/hidden-part.ts'
 import type { RunOutcome } from '../match/types.ts'
 import type { Redactor } from '../privacy/index.ts'
+import type { LiveRequest } from '../seam/intercept/index.ts'
 import { encodeFor, functionCode, type HiddenPart, type Json, type Tape } from '../tape/index.ts'
 
 /** Parts of values that a tape holds nothing of: it is unknown whether they are the recorded ones. */
@@ -27,6 +29,12 @@ export class HiddenParts {
       'args',
       parts.filter(({ what }) => what !== functionCode),
     )
+  }
+
+  ofRequest(live: LiveRequest): readonly NotCompared[] {
+    return isHostUnknown(this.#tape, live)
+      ? this.#named('headers.host', [{ at: '', what: 'a Host header unlike the address' }])
+      : []
   }
 
   ofOutcome(outcome: RunOutcome): readonly NotCompared[] {

@@ -22,6 +22,7 @@ import { isAllowed } from '../playback/allow.ts'
 import { AnnouncedOrder } from './announced-order.ts'
 import { type AnnouncementDifference, announcementProblem, Announcements } from './announcements.ts'
 import { States } from './states.ts'
+import { askedUrl } from '../match/asked-url.ts'
 import { Calls } from '../match/calls.ts'
 import { Changes } from './change.ts'
 import { settingsChanged } from './child-settings.ts'
@@ -541,7 +542,8 @@ export class ReplayRun {
   }
 
   question(live: LiveRequest): MatchRequest {
-    const url = live.via === 'stdio' && live.url === this.#standIn ? unnamedChild : this.#recordedHost(live.url)
+    const url =
+      live.via === 'stdio' && live.url === this.#standIn ? unnamedChild : this.#recordedHost(askedUrl(this.tape, live))
     const options = this.#keyNames.size === 0 ? {} : { keyNames: this.#keyNames.get(pathOf(url)) }
     return questionOf({ ...live, url }, this.redactor, {
       ...options,

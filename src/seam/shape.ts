@@ -65,3 +65,15 @@ export function steadyBoundary(
     body: Buffer.from(body.toString('latin1').replaceAll(boundary, steady), 'latin1'),
   }
 }
+
+/**
+ * The address of a request as its server reads it: the host is the one that the `Host` header names, no matter where the
+ * connection leads. A header that says the same host leaves the address as it is written.
+ */
+export function addressedUrl(url: string, headers: readonly HeaderPair[]): string {
+  const host = headers.find(([name]) => name === 'host')?.[1]
+  if (host === undefined || host === '') return url
+  const moved = url.replace(/^(https?:\/\/)[^/?#]*/i, (_, scheme: string) => scheme + host)
+  if (moved === url) return url
+  return URL.canParse(moved) && URL.canParse(url) && new URL(moved).host === new URL(url).host ? url : moved
+}

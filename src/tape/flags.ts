@@ -11,6 +11,7 @@
  * - `contents-1`: values hold what instances of classes of the platform say of themselves: a `Response` its status.
  * - `late-1`: what the agent did after it returned is named on the last line; without it, it is unknown whether it did
  *   anything.
+ * - `hosts-1`: the address of a request names the host that its `Host` header says; without it, where it was sent.
  * - `begun-1`: a step may stand on several lines, the first of them written when it began.
  */
 export const currentFlags: readonly string[] = ['gate-1', 'draws-by-package-1']
@@ -33,6 +34,9 @@ export const contentsFlag = 'contents-1'
 /** Written by the recorder. A branch has it when its parent has. */
 export const lateFlag = 'late-1'
 
+/** Written by the recorder. A branch has it when its parent has. */
+export const hostsFlag = 'hosts-1'
+
 /** Every flag this version can replay: those it writes and those of older versions. */
 export const knownFlags: readonly string[] = [
   ...currentFlags,
@@ -42,4 +46,5 @@ export const knownFlags: readonly string[] = [
   begunFlag,
   contentsFlag,
   lateFlag,
+  hostsFlag,
 ]

@@ -12,6 +12,7 @@ export {
   contentsFlag,
   currentFlags,
   headersFlag,
+  hostsFlag,
   knownFlags,
   lateFlag,
   redactorFlag,

@@ -75,6 +75,8 @@ function urlOf(stream: ClientHttp2Stream, headers: Readonly<Record<string, unkno
   const scheme = String(headers[':scheme'] ?? (session?.encrypted ? 'https' : 'http'))
   const socket = session?.socket as { _host?: string; remoteAddress?: string; remotePort?: number } | undefined
   const authority =
-    headers[':authority'] ?? `${socket?._host ?? socket?.remoteAddress ?? '?'}:${socket?.remotePort ?? '?'}`
+    headers[':authority'] ??
+    headers['host'] ??
+    `${socket?._host ?? socket?.remoteAddress ?? '?'}:${socket?.remotePort ?? '?'}`
   return `${scheme}://${String(authority)}${String(headers[':path'])}`
 }

@@ -10,6 +10,8 @@ interface UndiciRequest {
   readonly method: string
   readonly origin: string | URL
   readonly path: string
+  /** What its `Host` header says, which is not among the headers. */
+  readonly host?: string | null
   readonly headers: unknown
   readonly body?: unknown
   readonly contentLength?: unknown
@@ -82,18 +84,20 @@ class Start implements ExchangeStart {
   readonly method: string
   readonly url: string
   readonly #given: readonly unknown[] | undefined
+  readonly #host: Pairs
   #headers: Pairs | undefined
 
-  constructor({ method, headers }: UndiciRequest, url: string) {
+  constructor({ method, headers, host }: UndiciRequest, url: string) {
     this.method = method
     this.url = url
+    this.#host = typeof host === 'string' ? [['host', host]] : []
     // Another subscriber may add some of its own: those it adds now are not of the agent.
     if (Array.isArray(headers)) this.#given = headers.slice()
-    else this.#headers = headerPairs(headers)
+    else this.#headers = [...this.#host, ...headerPairs(headers)]
   }
 
   get headers(): Pairs {
-    return (this.#headers ??= headerPairs(this.#given))
+    return (this.#headers ??= [...this.#host, ...headerPairs(this.#given)])
   }
 }
 

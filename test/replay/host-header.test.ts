@@ -1,0 +1,102 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import http2 from 'node:http2'
+import { mkdtempSync, realpathSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import got from 'got'
+import { Client, request } from 'undici'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createRecorder } from '../../src/record/index.ts'
+import { replayTape, verdictOf } from '../../src/replay/index.ts'
+import { hostsFlag, readTape, type Tape } from '../../src/tape/index.ts'
+
+const server = createServer((incoming, response) => {
+  incoming.resume().on('end', () => response.end('ok'))
+})
+const server2 = http2.createServer((_, response) => response.end('ok'))
+let base = ''
+let base2 = ''
+beforeAll(async () => {
+  await Promise.all([server, server2].map((one) => once(one.listen(0, '127.0.0.1'), 'listening')))
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  base2 = `http://127.0.0.1:${(server2.address() as AddressInfo).port}`
+})
+afterAll(() => {
+  server.close()
+  server2.close()
+})
+
+type Method = 'GET' | 'POST'
+type Agent = (method: Method, host?: string) => () => Promise<string>
+
+const stated = (host: string | undefined) => (host === undefined ? {} : { host })
+
+const clients: readonly (readonly [name: string, agent: Agent])[] = [
+  ['undici', (method, host) => async () => (await request(`${base}/a`, { method, headers: stated(host) })).body.text()],
+  [
+    'a client of undici',
+    (method, host) => async () => {
+      const client = new Client(base)
+      const { body } = await client.request({ path: '/a', method, headers: stated(host) })
+      return body.text().finally(() => client.close())
+    },
+  ],
+  ['node:http', (method, host) => () => got(`${base}/a`, { method, headers: stated(host) }).text()],
+  [
+    'node:http2',
+    (method, host) => async () => {
+      const session = http2.connect(base2)
+      const stream = session.request({ ':path': '/a', ':method': method, ...stated(host) })
+      let text = ''
+      for await (const piece of stream.setEncoding('utf8').end()) text += String(piece)
+      session.close()
+      return text
+    },
+  ],
+]
+
+const dir = realpathSync(mkdtempSync(join(tmpdir(), 'harvest-host-')))
+let made = 0
+async function record(run: () => Promise<string>): Promise<Tape> {
+  const id = `run-${made++}`
+  await createRecorder({ dir }).run({ agent: 'desk', id }, run)
+  return readTape(join(dir, `${id}.tape.jsonl`))
+}
+async function judged(tape: Tape, run: () => Promise<string>): Promise<readonly string[]> {
+  const result = await replayTape(tape, run)
+  const drift = result.drift.map((one) => `${one.class}: ${one.recorded} -> ${one.live}`)
+  return [verdictOf(result).verdict, ...drift, ...result.notCompared.map((one) => `${one.path}: ${one.why}`)]
+}
+
+describe.each(clients)('the Host header of %s', (name, agent) => {
+  test('names the host that is asked: another one is another host', async () => {
+    const tape = await record(agent('POST', 'shop.example'))
+    expect(await judged(tape, agent('POST', 'shop.example'))).toEqual(['same'])
+    const changed = 'destination: http://shop.example -> http://bank.example'
+    expect(await judged(tape, agent('POST', 'bank.example'))).toEqual(['different', changed])
+    expect((await judged(tape, agent('POST')))[0]).toBe('different')
+    const read = await record(agent('GET'))
+    const [verdict, drift] = await judged(read, agent('GET', 'shop.example'))
+    expect([verdict, drift]).toEqual(['unproven', expect.stringMatching(/^endpoint: .*:\d+ -> http:\/\/shop.example$/)])
+  })
+
+  test('is a spelling where it names the host of the address', async () => {
+    const { host } = new URL(name === 'node:http2' ? base2 : base)
+    expect(await judged(await record(agent('POST')), agent('POST', host))).toEqual(['same'])
+    expect(await judged(await record(agent('POST', host)), agent('POST'))).toEqual(['same'])
+  })
+})
+
+test('a Host header unlike the address is listed as not compared where an older recorder did not write it down', async () => {
+  const [, agent] = clients[0]!
+  const tape = await record(agent('POST'))
+  const flags = tape.header.flags.filter((flag) => flag !== hostsFlag)
+  const older = { ...tape, header: { ...tape.header, flags } }
+  expect(await judged(older, agent('POST'))).toEqual(['same'])
+  expect(await judged(older, agent('POST', 'shop.example'))).toEqual([
+    'same',
+    'headers.host: not on the tape: a Host header unlike the address',
+  ])
+})
