@@ -14,6 +14,7 @@ import { headerDrift } from '../match/header-drift.ts'
 import { answerCut } from './cut.ts'
 import type { Foreseen } from './expected.ts'
 import { hasKey } from '../match/idempotency.ts'
+import { subprotocolDrift, subprotocolHeader } from '../match/subprotocol.ts'
 import { underLiveNumber } from '../match/rpc-answer.ts'
 import type { Match } from '../match/matcher.ts'
 import { bodyNotRecorded } from '../playback/problems.ts'
@@ -75,12 +76,15 @@ export function serveExchange(
   const otherKey = (hasKey(recorded) || hasKey(headers)) && !step.model ? run.idempotency.check(recorded, headers) : []
   const { url } = step.event
   const told = headerDrift(recorded, headers, run.comparison(step))
+  const subprotocol = live.via === 'websocket' ? subprotocolDrift(step.event.response, live.headers) : undefined
+  const identity = run.credentials?.check({ headers: recorded, url }, { headers, url: question.url }, live) ?? []
   const drift = [
     ...answer.drift,
+    ...(subprotocol ? [subprotocol] : []),
     ...otherKey,
     // What is accepted goes with the form.
     ...(other === undefined ? told : told.filter(({ path }) => path !== 'accept')),
-    ...(run.credentials?.check({ headers: recorded, url }, { headers, url: question.url }, live) ?? []),
+    ...(subprotocol ? identity.filter(({ path }) => path !== subprotocolHeader) : identity),
   ]
   for (const found of drift) run.drifted(step, live.madeAt, found)
   run.noteHidden(run.hidden.ofRequest(live), step)

@@ -297,8 +297,17 @@ describe.each(['global', 'ws'] as const)('any WebSocket through %s', (client) =>
     expect(JSON.stringify(tape.events)).not.toContain('5e9f1c7a')
     await installReplay()
     expect((await replayTape(tape, offering('chat.v2', 'key.sk-77aa1c7a42d84b1e9c3f'))).problems).toEqual([])
-    for (const others of [['chat.v1'], []])
-      expect(verdictOf(await replayTape(tape, offering(...others))).verdict).toBe('different')
+    for (const [others, now] of [
+      [['chat.v1'], '(others offered)'],
+      [[], '(none offered)'],
+    ] as const) {
+      const run = await replayTape(tape, offering(...others))
+      expect(verdictOf(run).verdict).toBe('different')
+      expect(run.drift).toMatchObject([{ class: 'guards', part: 'WebSocket subprotocol' }])
+      const [first, , , , , changed] = run.problems[0]?.message.split('\n').filter((line) => line !== '') ?? []
+      expect(first).toBe('The agent offers another WebSocket subprotocol than when this run was recorded')
+      expect(changed ?? '').toContain(`[-chat.v2-] {+${now}+}`)
+    }
   })
 
   test('that says something else, or is not on the tape, is red and reaches nobody', async () => {

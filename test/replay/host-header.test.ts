@@ -40,7 +40,9 @@ const clients: readonly (readonly [name: string, agent: Agent])[] = [
     (method, host) => async () => {
       const client = new Client(base)
       const { body } = await client.request({ path: '/a', method, headers: stated(host) })
-      return body.text().finally(() => client.close())
+      const text = await body.text()
+      await client.close()
+      return text
     },
   ],
   ['node:http', (method, host) => () => got(`${base}/a`, { method, headers: stated(host) }).text()],

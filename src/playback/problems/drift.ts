@@ -1,6 +1,7 @@
 import { HarvestError, shellWord } from '../../errors/index.ts'
 import { neutralLine } from '../../errors/neutral.ts'
 import type { Drift, DriftClass } from '../../match/types.ts'
+import { subprotocolHeader } from '../../match/subprotocol.ts'
 import type { Tape } from '../../tape/index.ts'
 import { recordAgain, showDifference } from './place.ts'
 
@@ -16,7 +17,7 @@ export function driftRefused(tape: Tape, drift: Drift, isStrict: boolean): Harve
       ...(drift.path === '' || drift.path === drift.part ? {} : { path: drift.path }),
     },
     detail: words === '' ? showDifference(drift) : `  changed  ${words}`,
-    ...(isStrict ? {} : { why: reasons[name] ?? 'The config or the case sets this class of drift to `fail`.' }),
+    ...(isStrict ? {} : { why: reasonFor(drift) }),
     fix: isStrict
       ? ['to compare what the agent does instead of every byte: npx vitest-harvest replay']
       : [
@@ -46,6 +47,9 @@ function refusal({ class: name, part, path }: Drift, isStrict: boolean): string 
     case 'timers':
       return `The agent waits for another time than when this run was recorded: ${shown}`
     case 'guards':
+      if (path === subprotocolHeader)
+        return 'The agent offers another WebSocket subprotocol than when this run was recorded'
+      return `The agent sent a request with other headers than when this run was recorded: ${shown}`
     case 'credentials':
     case 'headers':
       return `The agent sent a request with other headers than when this run was recorded: ${shown}`
@@ -56,6 +60,12 @@ function refusal({ class: name, part, path }: Drift, isStrict: boolean): string 
     default:
       return `The question to the model changed: ${shown}`
   }
+}
+
+function reasonFor({ class: name, path }: Drift): string {
+  if (name === 'guards' && path === subprotocolHeader)
+    return 'The recorded server took this one. Clients break off a connection whose server takes what they did not offer.'
+  return reasons[name] ?? 'The config or the case sets this class of drift to `fail`.'
 }
 
 const reasons: Readonly<Partial<Record<DriftClass, string>>> = {
