@@ -60,12 +60,18 @@ export function contentsOf(value: object): Contents | undefined {
 }
 
 /**
- * Whether an instance may hold something that its fields do not show: it has none, or one with a symbol
- * for a name, its class is part of the platform, or the code of its class has private names.
+ * Whether an instance may hold something that its fields do not show: it has none, or one with a symbol for a name or one that
+ * is not enumerable, its class is part of the platform, or the code of its class has private names or keeps something by the
+ * instance in a map beside it, as compilers write private names for older runtimes.
  */
 export function mayHide(value: object): boolean {
   if (types.isProxy(value)) return false
-  return Object.keys(value).length === 0 || hasSymbols(value) || classesOf(value).some(hides)
+  return Object.keys(value).length === 0 || hasUnlisted(value) || hasSymbols(value) || classesOf(value).some(hides)
+}
+
+/** Whether an object has fields of its own that are not enumerable. */
+export function hasUnlisted(value: object): boolean {
+  return Object.getOwnPropertyNames(value).length > Object.keys(value).length
 }
 
 /** Whether an object has fields with a symbol for a name that others see. */
@@ -91,7 +97,8 @@ function hides(constructor: object): boolean {
   let found = known.get(constructor)
   if (found === undefined) {
     const code = Function.prototype.toString.call(constructor)
-    found = /\{\s*\[native code\]\s*\}$/.test(code) || /#[\p{ID_Start}$_]/u.test(code)
+    found =
+      /\{\s*\[native code\]\s*\}$|#[\p{ID_Start}$_]|\.set\(this,|[\w$]Private\w*\(this,|__private\w+\(this,/u.test(code)
     known.set(constructor, found)
   }
   return found

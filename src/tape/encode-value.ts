@@ -1,6 +1,6 @@
 // Over 300 lines: a case for each kind of value.
 import { types } from 'node:util'
-import { contentsOf, hasSymbols, mayHide } from './contents.ts'
+import { contentsOf, hasSymbols, hasUnlisted, mayHide } from './contents.ts'
 import { contentsFlag } from './flags.ts'
 import type { Json } from './types.ts'
 
@@ -136,7 +136,10 @@ class Encoder {
   }
 
   #lookForHidden(value: object, place: Place): void {
-    if (kindOf(value) !== 'instance' && hasSymbols(value)) this.#hides(place, 'fields with a symbol for a name')
+    if (kindOf(value) !== 'instance') {
+      if (hasSymbols(value)) this.#hides(place, 'fields with a symbol for a name')
+      if (!Array.isArray(value) && hasUnlisted(value)) this.#hides(place, 'fields that are not enumerable')
+    }
     const isFielded =
       types.isDate(value) || types.isRegExp(value) || types.isMap(value) || types.isSet(value) || value instanceof URL
     if (isFielded && Object.keys(value).length > 0) this.#hides(place, `the fields of a ${classNameOf(value) ?? ''}`)

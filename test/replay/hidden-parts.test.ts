@@ -21,6 +21,17 @@ class Unseen {
     Object.defineProperty(this, 'cents', { value: cents })
   }
 }
+/** As compilers write a private name for runtimes that have none. */
+const cents = new WeakMap<Lowered, number>()
+class Lowered {
+  readonly currency = 'EUR'
+  constructor(value: number) {
+    cents.set(this, value)
+  }
+}
+class Half extends Unseen {
+  readonly currency = 'EUR'
+}
 class Price {
   readonly cents: number
   constructor(cents: number) {
@@ -51,6 +62,21 @@ const compared: readonly (readonly [name: string, recorded: unknown, now: unknow
   ['an AbortSignal', aborted(false), aborted(true)],
   ['a field of an instance', new Price(1), new Price(2)],
   ['null and undefined', null, undefined],
+  ['a header of Headers', new Headers({ accept: 'a/b' }), new Headers({ accept: 'a/c' })],
+  ['a parameter of URLSearchParams', new URLSearchParams('a=1'), new URLSearchParams('a=2')],
+  ['a URL', new URL('http://h.example/a'), new URL('http://h.example/b')],
+  ['an entry of a Map', new Map([['a', 1]]), new Map([['a', 2]])],
+  ['an item of a Set', new Set([1]), new Set([2])],
+  ['the flags of a RegExp', /a/g, /a/i],
+  ['a Date', new Date(1), new Date(2)],
+  ['the bytes of a typed array', Uint8Array.of(1), Uint8Array.of(2)],
+  ['the class of a typed array', Uint8Array.of(1), Int8Array.of(1)],
+  ['the bytes of an ArrayBuffer', new ArrayBuffer(1), new ArrayBuffer(2)],
+  [
+    'a header of a Request',
+    new Request('http://h.example'),
+    new Request('http://h.example', { headers: { accept: 'a/b' } }),
+  ],
 ]
 
 /** What a tape does not hold, and how that is said. */
@@ -63,6 +89,14 @@ const hidden: readonly (readonly [name: string, value: unknown, said: string])[]
   ['an instance of a class of the platform', new Intl.Collator(), 'what lies behind the fields of a Collator'],
   ['an instance without a field that is seen', new Unseen(1), 'what lies behind the fields of a Unseen'],
   ['fields of a Set', Object.assign(new Set(), { label: 'x' }), 'the fields of a Set'],
+  ['private names as older runtimes have them', new Lowered(1), 'what lies behind the fields of a Lowered'],
+  ['a field of an instance that is not enumerable', new Half(1), 'what lies behind the fields of a Half'],
+  [
+    'a field that is not enumerable',
+    Object.defineProperty({ a: 1 }, 'b', { value: 1 }),
+    'fields that are not enumerable',
+  ],
+  ['what a WeakMap holds', new WeakMap(), 'what lies behind the fields of a WeakMap'],
   ['fields named by symbols', { [Symbol.for('x')]: 1 }, 'fields with a symbol for a name'],
 ]
 
