@@ -32,9 +32,11 @@ export class HiddenParts {
   }
 
   ofRequest(live: LiveRequest): readonly NotCompared[] {
-    return isHostUnknown(this.#tape, live)
-      ? this.#named('headers.host', [{ at: '', what: 'a Host header unlike the address' }])
-      : []
+    const part = (path: string, what: string): readonly NotCompared[] => this.#named(path, [{ at: '', what }])
+    return [
+      ...(isHostUnknown(this.#tape, live) ? part('headers.host', 'a Host header unlike the address') : []),
+      ...(live.hasTrailers ? part('trailers', 'the trailers of a request') : []),
+    ]
   }
 
   ofOutcome(outcome: RunOutcome): readonly NotCompared[] {

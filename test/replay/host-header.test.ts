@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, request as send } from 'node:http'
 import http2 from 'node:http2'
 import { mkdtempSync, realpathSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
@@ -100,5 +100,33 @@ test('a Host header unlike the address is listed as not compared where an older 
   expect(await judged(older, agent('POST', 'shop.example'))).toEqual([
     'same',
     'headers.host: not on the tape: a Host header unlike the address',
+  ])
+})
+
+test('trailers of a request are listed as not compared', async () => {
+  const trailing = (sum?: string) => () =>
+    new Promise<string>((resolve, reject) => {
+      const asked = send(`${base}/a`, { method: 'POST', headers: { trailer: 'x-sum' } }, (response) =>
+        response.resume().on('end', () => resolve('ok')),
+      ).on('error', reject)
+      asked.write('a')
+      if (sum !== undefined) asked.addTrailers({ 'x-sum': sum })
+      asked.end('b')
+    })
+  const tape = await record(trailing('1'))
+  expect(await judged(tape, trailing())).toEqual(['same'])
+  expect(await judged(tape, trailing('2'))).toEqual(['same', 'trailers: not on the tape: the trailers of a request'])
+  const trailing2 = (sum: string) => async () => {
+    const session = http2.connect(base2)
+    const stream = session.request({ ':path': '/a', ':method': 'POST' }, { waitForTrailers: true, endStream: false })
+    stream.on('wantTrailers', () => stream.sendTrailers({ 'x-sum': sum }))
+    let text = ''
+    for await (const piece of stream.setEncoding('utf8').end('a')) text += String(piece)
+    session.close()
+    return text
+  }
+  expect(await judged(await record(trailing2('1')), trailing2('2'))).toEqual([
+    'same',
+    'trailers: not on the tape: the trailers of a request',
   ])
 })

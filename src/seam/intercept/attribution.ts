@@ -22,6 +22,8 @@ let lastNumber = 0
 /** What is kept of a request while its run lives. */
 interface Note {
   readonly madeAt: Error
+  /** It was given trailers. */
+  hasTrailers?: true
   /** Hears what the interceptor makes of it. */
   learn?: (url: string, sent: Pairs) => void
 }
@@ -153,6 +155,12 @@ export function attributeRequests(
     const tag = tagFor(run)
     // Headers given as a flat list are written already: the context the socket was opened in has to do.
     if (!request.headersSent) request.setHeader(runHeader, tag)
+    const { addTrailers } = request
+    request.addTrailers = (trailers) => {
+      const note = noteOf(tag)
+      if (note) note.hasTrailers = true
+      addTrailers.call(request, trailers)
+    }
     request.once('socket', (socket: net.Socket) => {
       if (openedInside.has(socket)) return
       const error = run.escape(
@@ -196,6 +204,7 @@ interface HttpRequest {
   readonly method: string
   readonly path: string
   readonly headersSent: boolean
+  addTrailers(trailers: unknown): void
   readonly socket?: net.Socket | null
   getHeader(name: string): unknown
   setHeader(name: string, value: string): void

@@ -25,11 +25,10 @@ export function interceptHttp(): void {
       try {
         const body = Buffer.from(await request.clone().arrayBuffer())
         const headers = [...request.headers.entries()].filter(([name]) => name !== runHeader)
-        noteOf(tag)?.learn?.(request.url, headers)
-        const control = run.exchange(
-          { via: 'http', method: request.method, url: request.url, headers, body, ...stackOf(tag) },
-          answer,
-        )
+        const note = noteOf(tag)
+        note?.learn?.(request.url, headers)
+        const live = { method: request.method, url: request.url, headers, body, ...stackOf(tag) }
+        const control = run.exchange({ via: 'http', ...live, ...(note?.hasTrailers && { hasTrailers: true }) }, answer)
         // Without an answer it goes on to the guard.
         if (control === undefined) return
         answer.control = control

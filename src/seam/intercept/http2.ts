@@ -97,6 +97,10 @@ class MemorySessions {
 function serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
   const run = runOf(String(headers[runHeader]))
   const body: Buffer[] = []
+  let hasTrailers = false
+  stream.on('trailers', () => {
+    hasTrailers = true
+  })
   stream.on('data', (chunk: Buffer) => body.push(chunk))
   // The close handler below does what there is to do about a client that gave up.
   stream.on('error', () => undefined)
@@ -105,7 +109,8 @@ function serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
     let control: ExchangeControl | undefined
     const answered = seamState().runs.run(run, () => {
       try {
-        control = run.exchange(requestOf(headers, Buffer.concat(body)), sinkOf(stream))
+        const live = requestOf(headers, Buffer.concat(body))
+        control = run.exchange({ ...live, ...(hasTrailers && { hasTrailers }) }, sinkOf(stream))
         return true
       } catch {
         // The run has noted the divergence; the client sees its stream refused.

@@ -12,6 +12,8 @@ export interface LiveRequest {
   readonly url: string
   readonly headers: Pairs
   readonly body: Buffer
+  /** It had trailers behind its body: what they said is unknown. */
+  readonly hasTrailers?: true
   /** The body, where it is known to be text without looking. */
   readonly text?: string
   /**
