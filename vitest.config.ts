@@ -29,7 +29,7 @@ const pure = [
   'test/recordings/{branches,cases,demote,golden-set,groups,promote,removal,tape-facts,tapes}.test.ts',
   'test/review/*.test.ts',
   'test/tape/!(kill).test.ts',
-  'test/vitest/!(add-reporters|forget-case).test.ts',
+  'test/vitest/!(add-reporters|forget-case|running-cases).test.ts',
   'test/{architecture,repository,words}.test.ts',
 ]
 

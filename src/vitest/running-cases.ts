@@ -18,7 +18,7 @@ interface Running {
   isBlocked?: boolean
 }
 
-/** After its limit a case gets this long again: an answer may lie in the queue of this process. */
+/** After its limit a case gets this long again: what it says may lie in the queue of this process. */
 const lastMs = 1_000
 
 /**
@@ -28,15 +28,19 @@ const lastMs = 1_000
 export class RunningCases {
   readonly #running = new Map<string, Running>()
 
+  /** Said once more of a case that runs: its thread was not blocked so far. */
   start(test: TestCase, start: CaseStart): void {
+    const before = this.#running.get(test.id)
+    clearTimeout(before?.timer)
     const after = (ms: number, then: () => void) => setTimeout(then, ms).unref()
     const { limitMs } = start
     const end = () => {
-      const running = this.#running.get(test.id)
-      if (running !== undefined) running.isBlocked = endWorker(start)
+      if (this.#running.get(test.id) === running) running.isBlocked = endWorker(start)
     }
     const timer = limitMs === null ? undefined : after(limitMs, () => after(lastMs, end))
-    this.#running.set(test.id, { test, startedAt: performance.now(), ...(timer !== undefined && { timer }) })
+    const startedAt = before?.startedAt ?? performance.now()
+    const running: Running = { test, startedAt, ...(timer !== undefined && { timer }) }
+    this.#running.set(test.id, running)
   }
 
   end({ id }: TestCase): void {

@@ -108,7 +108,10 @@ function requireConsent(kase: Case, tape: Tape, { replay }: CaseOptions, { tools
   keepDefinitions()
 }
 
-/** Waits until the main process knows: from then on this thread may be blocked, or its process end. */
+/**
+ * Waits until the main process knows: from then on this thread may be blocked, or its process end. Said again, it is that
+ * the thread is not blocked so far.
+ */
 async function announce(task: RunnerTestCase, timeoutMs: number): Promise<void> {
   const limitMs = inspectorUrl() === undefined ? timeoutMs + blockedMs : null
   await recordArtifact(task, { type: startArtifact, process: process.pid, thread: threadId, limitMs })
@@ -124,9 +127,14 @@ async function runAgent(
   link: AgentLink | undefined,
   { replay, timeoutMs }: CaseOptions,
   { settings }: HarvestProvided,
-  { signal }: TestContext,
+  { signal, task }: TestContext,
 ): Promise<ReplayResult> {
-  using limit = startTimeLimit(timeoutMs, signal)
+  const beats: Promise<void>[] = []
+  await using _told = { [Symbol.asyncDispose]: async () => void (await Promise.all(beats)) }
+  using limit = startTimeLimit(timeoutMs, signal, {
+    own: true,
+    onAlive: () => void beats.push(announce(task, timeoutMs)),
+  })
   using _keys = lentKeys(tape)
   // Every case gets the agent's modules fresh: what one run left in a variable must not reach the next.
   if (settings.isolate !== 'none') vi.resetModules()

@@ -1,7 +1,8 @@
+import { performance } from 'node:perf_hooks'
 import { clearTimeout, setTimeout } from 'node:timers'
 import { url as inspectorUrl } from 'node:inspector'
 
-/** A limit of real time on one case. */
+/** A limit of time on one case. */
 export interface TimeLimit extends Disposable {
   /** Aborts when the time is up, or when the run of Vitest is cancelled. */
   readonly signal: AbortSignal
@@ -14,12 +15,13 @@ export interface TimeLimit extends Disposable {
 const stretchMs = 100
 
 interface TimeLimitOptions {
-  /**
-   * Counts the time in which this process could run alone: not what it stood still for, on a machine that has too much to do. For whoever is
-   * not watched by the main process, which knows the real time only.
-   */
+  /** Counts the time in which this process could run alone: not what it stood still for, on a machine that has too much to do. */
   readonly own?: boolean
+  /** Called at most once a second of real time, while timers of this process fire. Only where its own time is counted. */
+  readonly onAlive?: () => void
 }
+
+const secondMs = 1_000
 
 /**
  * Starts a limit. Vitest's own timeout would end the test before the replay could tell where the agent hangs.
@@ -29,16 +31,23 @@ interface TimeLimitOptions {
 export function startTimeLimit(
   limitMs: number,
   cancelled: AbortSignal,
-  { own = false }: TimeLimitOptions = {},
+  { own = false, onAlive }: TimeLimitOptions = {},
 ): TimeLimit {
   const time = new AbortController()
   const signal = AbortSignal.any([time.signal, cancelled])
   const timers = new Set<NodeJS.Timeout>()
   const listeners = new Set<() => void>()
+  let heardAt = performance.now()
+  const alive = (): void => {
+    if (onAlive === undefined || performance.now() - heardAt < secondMs) return
+    heardAt = performance.now()
+    onAlive()
+  }
   const after = (ms: number, action: () => void): void => {
     const stretch = own ? Math.min(ms, stretchMs) : ms
     const timer = setTimeout(() => {
       timers.delete(timer)
+      if (own) alive()
       if (ms > stretch) after(ms - stretch, action)
       else action()
     }, stretch)

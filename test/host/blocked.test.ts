@@ -12,6 +12,12 @@ export default async function doze() { await null; for (;;) Atomics.wait(cell, 0
 for (;;) Atomics.wait(cell, 0, 0, 100)\nexport default () => 1\n`,
   'src/program.ts': `import { spawnSync } from 'node:child_process'
 export default () => { Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0); return spawnSync }\n`,
+  // As on a machine that has too much to do: it comes to nothing for most of the time, and goes on then.
+  'src/starved.ts': `const cell = new Int32Array(new SharedArrayBuffer(4))
+export default async function starved() {
+  for (let turn = 0; turn < 8; turn++) { Atomics.wait(cell, 0, 0, 900); await new Promise((go) => setImmediate(go)) }
+  return 'done'
+}\n`,
   'src/killed.ts': `export default async () => { process.abort(); await new Promise(() => {}) }\n`,
   'src/out-of-memory.ts': `export default async () => { const all: unknown[] = []; for (;;) all.push(new Array(100_000).fill(all.length)) }\n`,
 }
@@ -29,6 +35,21 @@ describe.concurrent.each<Lane>([5, 4])('an agent that blocks its thread, under V
   ])('meets the time limit of its case in %s: %s', meetsItsLimit)
   onLane(lane, 5)('meets the time limit of its case in forks: at-import', () => meetsItsLimit('forks', 'at-import'))
   onLane(lane, 5)('meets the time limit of its case in forks: program', () => meetsItsLimit('forks', 'program'))
+
+  onLane(lane, 5)(
+    'is not ended for what it stood still, past its time limit and that of the main process',
+    async () => {
+      using home = openHome(lane)
+      const project = home.project('starved', {
+        'vitest.config.ts': config5(''),
+        ...refundSources,
+        ...agents,
+        ...golden('starved', 'timeout: 2000\nbaseline: []\n', { agent: 'starved', events: [], returned: 'done' }),
+      })
+      const result = await project.run(['run', '--maxWorkers=1'])
+      expect([result.code, summaryOf(result)]).toEqual([0, expect.stringContaining('1 replayed')])
+    },
+  )
 
   async function meetsItsLimit(pool: string, agent: string): Promise<void> {
     using home = openHome(lane)
