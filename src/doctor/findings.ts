@@ -73,7 +73,7 @@ interface Placed {
 function sourcesOf({ found, kept }: Examination, isVersioned: (path: string) => boolean): readonly Placed[] {
   const asked = found
     .filter(({ reading }) => !isCode(reading, isVersioned))
-    .map(({ reading: { kind, name, site = undefined, via }, way, change }): Placed => {
+    .map(({ reading: { kind, name, site = undefined, via, phase }, way, change }): Placed => {
       const where = site ?? change.site
       const source = {
         kind,
@@ -81,7 +81,7 @@ function sourcesOf({ found, kept }: Examination, isVersioned: (path: string) => 
         ...(via === undefined ? {} : { via }),
         varied: way,
         change,
-        fix: fixOf(kind, name, via),
+        fix: fixOf(kind, name, { ...(via === undefined ? {} : { via }), phase }),
       }
       return { ...(where === undefined ? {} : { site: where }), source }
     })

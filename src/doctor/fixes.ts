@@ -10,13 +10,18 @@ export type FindingKind = Found['reading']['kind'] | 'kept state' | 'time zone o
  * that asks through a package may be a client or a connection, which no tape can hold.
  *
  * @param via - the npm package that asked
+ * @param phase - `load`: it is asked before there is a run, whose tape could hold the answer
  */
-export function fixOf(kind: FindingKind, name: string, via?: string): readonly string[] {
+export function fixOf(
+  kind: FindingKind,
+  name: string,
+  { via, phase = 'run' }: Partial<Pick<Found['reading'], 'via' | 'phase'>> = {},
+): readonly string[] {
   const known = via === undefined ? expressionOf(kind, name) : undefined
   const door =
     known === undefined
       ? `wrap the function of yours that needs it and returns plain data: tool('${labelOf(name)}', …)`
-      : `put its answer on the tape: value('${labelOf(name)}', () => ${known})`
+      : `${phase === 'load' ? 'move it into the function of the agent, and put its answer on the tape there' : 'put its answer on the tape'}: value('${labelOf(name)}', () => ${known})`
   switch (kind) {
     case 'clock':
       return [...(clocks[name] ?? ['take a clock the tape knows: Date.now(), performance.now()']), door]

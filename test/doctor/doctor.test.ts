@@ -6,7 +6,7 @@ import { readTape, serializeTape } from '../../src/tape/index.ts'
 import { type Answered, run, scratch } from '../cli/harvest.ts'
 import { many } from '../cli/many.ts'
 import { built } from '../support/built.ts'
-import { agentsIn, clients, openProject, type Project } from './project.ts'
+import { addAgents, agentsIn, clients, openProject, type Project } from './project.ts'
 
 interface Report {
   readonly clean: boolean
@@ -98,6 +98,41 @@ describe('an agent that depends on nothing but its tape has no findings', () => 
   it('what was asked without effect is listed all the same', () => {
     const harmless = cleanReport.tapes.find(({ tape }) => tape === 'logs-its-pid')?.harmless.map(({ name }) => name)
     expect(harmless).toEqual(['os.hostname()', 'process.pid', 'process.uptime()'])
+  })
+})
+
+describe('value() around what the advice names', () => {
+  it('makes the run irreproducible no more', async () => {
+    const texts: Record<string, string> = {}
+    for (const { file = '', line = 0, sources, tapes } of report.findings) {
+      const advice = sources.flatMap(({ fix }) => fix).find((one) => one.includes('value('))
+      const [, call = '', expression = ''] = /(value\('\w+', \(\) => ([\w.]+(?:\(\))?)\))$/.exec(advice ?? '') ?? []
+      const lines = readFileSync(join(project.folder, file), 'utf8').split('\n')
+      const [name] = tapes
+      const written = [expression, expression.replace(/^\w+\./, ''), expression.replace(/env\.(\w+)$/, "env['$1']")]
+      const found = written.find((one) => one !== '' && lines[line - 1]?.includes(one))
+      if (found === undefined || name === undefined) continue
+      lines[line - 1] = lines[line - 1]?.replace(found, call) ?? ''
+      if (advice?.startsWith('move it into the function of the agent')) {
+        const [moved = ''] = lines.splice(line - 1, 1)
+        lines.splice(lines.findIndex((one) => one.includes('function agent(')) + 1, 0, moved)
+      }
+      texts[`advised-${name}`] = [
+        "import { value } from 'vitest-harvest/record'",
+        "import * as os from 'node:os'",
+        ...lines,
+      ].join('\n')
+    }
+    const names = Object.keys(texts)
+    expect(names.length).toBeGreaterThanOrEqual(4)
+    const file = join(project.folder, 'vitest.config.ts')
+    const config = readFileSync(file, 'utf8')
+    await addAgents(project, texts)
+    const { stdout } = await doctor([...names, '--json'])
+    writeFileSync(file, config)
+    const { findings, tapes } = JSON.parse(stdout) as Report
+    expect(findings).toEqual([])
+    expect(tapes.map(({ tape, asRecorded }) => [tape, asRecorded])).toEqual(names.map((name) => [name, true]))
   })
 })
 

@@ -18,5 +18,5 @@ test('around plain data it is, with the arguments left open', () => {
 })
 
 test('what a package asks for may be a client: value() is never proposed', () => {
-  expect(fixOf('random', 'crypto.sign()', 'jose').join('\n')).not.toContain('value(')
+  expect(fixOf('random', 'crypto.sign()', { via: 'jose' }).join('\n')).not.toContain('value(')
 })

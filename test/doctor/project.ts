@@ -84,6 +84,15 @@ export async function openProject(agents: Readonly<Record<string, string>>): Pro
   return { folder, env, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
+/** Adds agents to a project, as files with this text, and records them. */
+export async function addAgents({ folder }: Project, texts: Readonly<Record<string, string>>): Promise<void> {
+  const names = Object.keys(texts)
+  const added = Object.fromEntries(names.map((name) => [name, `fixtures/doctor/planted/${name}.ts`]))
+  for (const name of names) write(folder, added[name] ?? '', texts[name] ?? '')
+  write(folder, 'vitest.config.ts', config(added))
+  await record(folder, added)
+}
+
 async function record(folder: string, agents: Readonly<Record<string, string>>): Promise<Project['env']> {
   return withProvider(async ({ base, h2base, tlsbase, tlsh2base }) => {
     const job: RecordJob = { folder, agents, addresses: { base, h2base, tlsbase, tlsh2base } }
