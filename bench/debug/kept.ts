@@ -88,7 +88,7 @@ async function stops({ file, module, step, isKept }: Stops, rounds: number): Pro
     values: () => [],
     has: () => false,
   }
-  const launch = launchOf({ file }, given)
+  const launch = launchOf({ file, recordings: 'recordings' }, given)
   const session = new CodeSession(steps, launch)
   const [spare, near]: [number[], number[]] = [[], []]
   try {

@@ -1,4 +1,5 @@
 import { HarvestError } from '../errors/index.ts'
+import { noPrice } from '../live/index.ts'
 import { requireSteadyGrades, SteadyGrades } from './grading.ts'
 import { added, emptySpent, type ForksSpent, withRecorded } from './spent.ts'
 import type { ForkDraw, ForkSource, ForkSpec } from './types.ts'
@@ -41,6 +42,14 @@ export interface ForkBudgetOptions {
 
 /** Why no fork is made any more. */
 export type Stop = 'forks' | 'costUsd' | 'timeMs' | 'signal'
+
+/** How it goes on behind "the limit". */
+export const stopTexts: Readonly<Record<Stop, string>> = {
+  forks: 'of forks',
+  costUsd: 'in dollars',
+  timeMs: 'of time',
+  signal: 'of the signal',
+}
 
 /** A fork that is to be made, without the number that tells it from its like. */
 export type Arm = Omit<ForkSpec, 'seed'>
@@ -92,7 +101,8 @@ export class ForkBudget {
     this.#startedAt = this.#now()
     this.#signal = options.signal ?? new AbortController().signal
     for (const { spec, draw } of options.forkCache?.entries ?? []) this.#known.set(`${armKey(spec)}#${spec.seed}`, draw)
-    if (this.#limits.costUsd !== undefined && source.expect({ keep: 0, seed: 0 }).costUsd === undefined) throw noPrice()
+    if (this.#limits.costUsd !== undefined && source.expect({ keep: 0, seed: 0 }).costUsd === undefined)
+      throw noPrice(source.unpriced ?? 'unknown', '--max-runs 100', 'HARVEST_BLAME_PRICE')
   }
 
   /** Forks under way at once. */
@@ -268,15 +278,4 @@ function armKey({ keep, pinned, repaired, mutated, only, layers }: Arm): string 
   const sorted = (values: readonly number[] = []): string => values.toSorted((a, b) => a - b).join(',')
   const mutant = mutated === undefined ? '' : `${mutated.position}.${mutated.mutant}`
   return `${keep}|${sorted(pinned)}|${sorted(repaired)}|${mutant}|${sorted(only)}`
-}
-
-function noPrice(): HarvestError {
-  return new HarvestError('HARVEST_BLAME_PRICE', {
-    what: 'Unknown price of a model, so a dollar limit cannot be kept',
-    why: 'A dollar limit needs a price for every model.',
-    fix: [
-      'write the price into recordings/prices.json',
-      'or limit the number of forks: --max-runs 100, without --max-cost',
-    ],
-  })
 }

@@ -11,7 +11,7 @@ import {
   forkTape,
 } from '../fork/index.ts'
 import { type Budget, openBudget } from '../live/index.ts'
-import { costOf, modelIds, type ModelResponse, type PriceTable, readModelCall } from '../providers/index.ts'
+import { costOf, isPriced, modelIds, type ModelResponse, type PriceTable, readModelCall } from '../providers/index.ts'
 import { standInKeys } from '../replay/index.ts'
 import { type ExchangeEvent, requestBytes, type Step, stepsOf, type Tape } from '../tape/index.ts'
 import { type ReferenceRun, referenceOf } from './reference-run.ts'
@@ -111,6 +111,8 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
   })
   const costs = steps.map((step) => costOfStep(step, prices))
   const known = new Set([...modelIds(tape.events), ...answeredBy(steps)])
+  const asksFor = [...steps.map((step) => decisionOf(step)?.request.model), ...calls.map(({ model }) => model)]
+  const unpriced = asksFor.find((model) => model !== undefined && !isPriced(model, prices))
   const repairs = reference === undefined ? (tools === 'live' ? 'a fresh call' : undefined) : reference.about
 
   const asked =
@@ -122,6 +124,7 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
     control,
     isPaidToGrade,
     recorded: graded.grade,
+    ...(unpriced === undefined ? {} : { unpriced }),
     ...(options.isFlakyOracle === true ? { isGradedByMajority: true as const } : {}),
     ...(isRegraded ? { regrade } : {}),
     ...(oracle.mayVary
@@ -261,12 +264,12 @@ function drawOf(
   prices: PriceTable,
 ): ForkDraw {
   const grading = useOf(calls, prices)
-  const isPriced = spent.costUsd !== undefined && grading.costUsd !== undefined
+  const hasCost = spent.costUsd !== undefined && grading.costUsd !== undefined
   return {
     grade,
     modelCalls: spent.modelCalls + grading.modelCalls,
     tokens: spent.inputTokens + spent.outputTokens + grading.tokens,
-    ...(isPriced ? { costUsd: spent.costUsd + grading.costUsd } : {}),
+    ...(hasCost ? { costUsd: spent.costUsd + grading.costUsd } : {}),
     ...(calls.length === 0 ? {} : { grading }),
     fingerprint,
     models: [...new Set(models)].sort(),

@@ -24,6 +24,7 @@ export {
   type ForkCache,
   type ForkCacheEntry,
   type Stop,
+  stopTexts,
 } from './fork-budget.ts'
 export type { ForksSpent } from './spent.ts'
 export { blameRepairs, type RepairBlame, type RepairOptions } from './repairs.ts'

@@ -7,11 +7,11 @@ import { HarvestError, neutralLine } from '../errors/index.ts'
 import { type Allowance, allowanceOf, askBudget, modelOf } from '../fork/ask-budget.ts'
 import { asData } from '../fork/fork-task.ts'
 import { forkTape } from '../fork/index.ts'
-import { type Use } from '../live/index.ts'
+import { noPrice, type Use } from '../live/index.ts'
 import { type Task, type TaskContext } from '../jobs/index.ts'
 import { recordedQuestions } from '../fork/recorded-question.ts'
 import { timeLimit } from '../fork/time-limit.ts'
-import { costOf, isGenerative, readModelCall } from '../providers/index.ts'
+import { isGenerative, isPriced, readModelCall } from '../providers/index.ts'
 import { codeDigest } from '../provenance/index.ts'
 import { changedQuestions, type ChangedQuestion, replayTape, verdictOf } from '../replay/index.ts'
 import type { Drift, ReplayResult } from '../match/types.ts'
@@ -89,9 +89,7 @@ async function openProof(request: ProveRequest, context: TaskContext): Promise<P
   if (questions.length === 0 || !Number.isFinite(from)) throw nothingToProve(kase)
   const recorded = steps.slice(from - 1).filter(isModelCall)
   const models = run.events.flatMap(modelOf)
-  if (limits.costUsd !== undefined)
-    for (const model of models)
-      if (costOf({ inputTokens: 1, outputTokens: 1 }, model, prices) === undefined) throw noPrice(model)
+  if (limits.costUsd !== undefined) for (const model of models) if (!isPriced(model, prices)) throw noPrice(model)
   const together = [...new Set(judged.map(({ key }) => key))].sort()
   const named = oracleOfCase(kase)
   const oracle = named && createOracle({ by: 'function', ...(await loadOracle(named, context.importModule)) })
@@ -330,17 +328,6 @@ function nothingToProve({ id }: Case): HarvestError {
     what: 'The case has no changed question to prove',
     where: { case: id },
     fix: ['to see what changed: npx vitest-harvest accept --list'],
-  })
-}
-
-function noPrice(model: string): HarvestError {
-  return new HarvestError('HARVEST_BUDGET_PRICE', {
-    what: 'Unknown price of a model, so a dollar budget cannot be kept',
-    where: { model: neutralLine(model) },
-    fix: [
-      'limit tokens instead: --max-tokens 100000, without --max-cost',
-      `or write the price into recordings/prices.json: { ${JSON.stringify(neutralLine(model))}: { "input": 1.25, "output": 10 } }`,
-    ],
   })
 }
 

@@ -2,7 +2,7 @@
 import { HarvestError } from '../errors/index.ts'
 import { type Control } from '../fork/index.ts'
 import { type Budget, openBudget } from '../live/index.ts'
-import { costOf, modelIds } from '../providers/index.ts'
+import { isPriced, modelIds } from '../providers/index.ts'
 import { pinsOf } from '../provenance/index.ts'
 import type { Json, Tape } from '../tape/index.ts'
 import type { Expectation } from './expectation.ts'
@@ -239,10 +239,8 @@ function limitsOf(
   grading: GradingUse = noUse,
 ): ForkLimits {
   if (limits.costUsd !== undefined || costUsdIfPriced === undefined) return limits
-  const one = { inputTokens: 1, outputTokens: 1 }
-  const isOfTape = modelIds(tape.events).every((model) => costOf(one, model, prices) !== undefined)
-  const isPriced = isOfTape && grading.costUsd !== undefined
-  return isPriced ? { ...limits, costUsd: costUsdIfPriced } : limits
+  const hasCost = modelIds(tape.events).every((model) => isPriced(model, prices)) && grading.costUsd !== undefined
+  return hasCost ? { ...limits, costUsd: costUsdIfPriced } : limits
 }
 
 function toolsOf({ tools = 'tape', reference }: RunBlameOptions): string {

@@ -98,6 +98,8 @@ export interface ForkSource {
    * position resamples it, for free, and need not end as the recorded run did. Absent: it draws nothing there.
    */
   readonly drawsLast?: true
+  /** A model whose price is unknown; absent: all are known. */
+  readonly unpriced?: string
   /** What a fork is expected to use, from the tape's own counts: the sum over its own tail. */
   expect(spec: ForkSpec): { readonly modelCalls: number; readonly costUsd?: number }
   draw(spec: ForkSpec, signal: AbortSignal): Promise<ForkDraw>

@@ -18,7 +18,7 @@ export function findTapeFile(
   recordings = 'recordings',
   options: { readonly isExact?: boolean } = {},
 ): string {
-  return noted(word, { file: fileOf(word, recordings, options) }, recordings).file
+  return noted(word, { file: fileOf(word, recordings, options), recordings }).file
 }
 
 function fileOf(word: string, recordings: string, options: { readonly isExact?: boolean }): string {
@@ -26,8 +26,8 @@ function fileOf(word: string, recordings: string, options: { readonly isExact?: 
   return isPath ? resolve(word) : findTape(recordings, word, options)
 }
 
-function noted(word: string, found: FoundRun, recordings: string): FoundRun {
-  const { file, case: kase } = found
+function noted(word: string, found: FoundRun): FoundRun {
+  const { file, recordings, case: kase } = found
   const isFoundBy = (id: string): boolean => {
     try {
       return fileOf(id, recordings, {}) === resolve(file)
@@ -45,6 +45,8 @@ function noted(word: string, found: FoundRun, recordings: string): FoundRun {
 /** A tape to read, and the case it was found by. */
 export interface FoundRun {
   readonly file: string
+  /** The folder it was looked for in, whose prices count. */
+  readonly recordings: string
   readonly case?: Case
 }
 
@@ -60,10 +62,10 @@ export function findRun(
   options: { readonly isExact?: boolean } = {},
 ): FoundRun {
   const isCaseFile = /\.case\.ya?ml$/.test(word)
-  if (!isCaseFile && !namesCase(recordings, word)) return { file: findTapeFile(word, recordings, options) }
+  if (!isCaseFile && !namesCase(recordings, word)) return { file: findTapeFile(word, recordings, options), recordings }
   const found = findCase(recordings, word)
   if (found.case === undefined) throw found.error ?? new Error(`the case ${found.file} has neither content nor error`)
-  return noted(word, { file: requireTapeFile(found.case), case: found.case }, recordings)
+  return noted(word, { file: requireTapeFile(found.case), recordings, case: found.case })
 }
 
 function namesCase(recordings: string, word: string): boolean {
@@ -72,12 +74,12 @@ function namesCase(recordings: string, word: string): boolean {
 }
 
 /** Reads the tape that was found, in one pass. */
-export function openRun({ file }: FoundRun): Promise<Run> {
-  return readRun(file, readPrices('recordings') ?? {})
+export function openRun({ file, recordings }: FoundRun): Promise<Run> {
+  return readRun(file, readPrices(recordings) ?? {})
 }
 
 /** Reads the tape that was found into memory, bodies and all. */
-export function openTape({ file }: FoundRun): { readonly tape: Tape; readonly run: Run } {
+export function openTape({ file, recordings }: FoundRun): { readonly tape: Tape; readonly run: Run } {
   const tape = readTape(file)
-  return { tape, run: runOf(tape, readPrices('recordings') ?? {}) }
+  return { tape, run: runOf(tape, readPrices(recordings) ?? {}) }
 }

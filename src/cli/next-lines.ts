@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+import { printedPath } from '../errors/here.ts'
 import { shellWord } from '../errors/index.ts'
 import { shellWords } from '../errors/words.ts'
 import type { Screen } from '../report/output.ts'
@@ -18,12 +20,19 @@ export function asCommand(line: string, spec: CommandSpec | undefined): string {
   if (spec === undefined || !/^(?:\u001b\[[\d;]*m)*\s*→ /.test(line)) return line
   const [, text = '', end = ''] = /^(.*?)((?:\u001b\[[\d;]*m)*)$/s.exec(line) ?? []
   const [, about, options] = /^(.*?→ .*?[:?] )(--[a-z].*)$/.exec(text) ?? []
+  if (text.includes(': prices: {')) return pricesInFile(line)
   const changes = options === undefined ? undefined : changesIn(options, spec)
   if (changes !== undefined) return `${about}${typedAgain(changes)}${end}`
   const at = text.indexOf(`${program} `)
   if (at === -1) return line
   const next = forWhatWasNamed(text.slice(at + program.length + 1))
   return next === undefined ? line : `${text.slice(0, at)}${program} ${next}${end}`
+}
+
+/** From code prices are an option, and to a command a file of the recordings. */
+function pricesInFile(line: string): string {
+  const file = printedPath(join(typedInput()?.value('dir') ?? 'recordings', 'prices.json'))
+  return line.replace(': prices: {', `: ${file}: {`)
 }
 
 /** The same of each line. */

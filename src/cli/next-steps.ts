@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import type { BlameEstimate } from '../blame/run-blame.ts'
+import type { BlamedRun, BlameEstimate } from '../blame/run-blame.ts'
 import { type Case, expectedError, requireTapeFile } from '../cases/index.ts'
 import { neutralLine, shellWord } from '../errors/index.ts'
 import { isMap } from '../json/canonical.ts'
@@ -143,6 +143,40 @@ export function stepAfterEstimate(
     about: isRisky ? 'to ask the models all the same' : 'to ask the models',
     command: typedAgain({ 'dry-run': false, live: true, ...limit }),
   }
+}
+
+/**
+ * From a limit that ended a question to the command that goes on from there: a limit is one of a session, and what earlier
+ * ones found out counts.
+ *
+ * @param forksNeeded - how many forks are likely still needed
+ */
+export function stepAfterLimit(
+  { stoppedBy, spent }: Pick<BlamedRun, 'stoppedBy'> & { readonly spent: Pick<BlamedRun['spent'], 'now'> },
+  given: CommandInput,
+  forksNeeded = 0,
+): readonly NextStep[] {
+  if (stoppedBy === undefined) return []
+  const isNone = spent.now.forks === 0
+  if (stoppedBy === 'costUsd' && isNone)
+    return [
+      {
+        about: 'to estimate the cost',
+        command: typedAgain({ 'dry-run': true, live: false, 'max-cost': undefined, json: false }),
+      },
+    ]
+  const runs = Math.max(Number(given.value('max-runs') ?? 400), Math.ceil(forksNeeded))
+  return [
+    {
+      about: 'to go on, with all runs so far',
+      command: typedAgain({
+        'no-cache': false,
+        json: false,
+        ...(stoppedBy === 'forks' ? { 'max-runs': `${runs}` } : {}),
+        ...(stoppedBy === 'timeMs' && isNone ? { 'max-time': undefined } : {}),
+      }),
+    },
+  ]
 }
 
 /** From what decided to the fix of it. */

@@ -58,10 +58,12 @@ export function optionTyped(
   word: string,
   spec: CommandSpec | undefined,
 ): { readonly option: OptionSpec; readonly former?: FormerOption; readonly inline?: string } | undefined {
-  if (spec === undefined || spec.passThrough === true) return undefined
+  if (spec === undefined) return undefined
   const [, name = '', inline] = /^(--[^=]+)(?:=([^]*))?$/.exec(inLongNames([word], spec)[0] ?? '') ?? []
   const found = name === '' ? undefined : namedIn(name, spec)
-  return found === undefined ? undefined : { ...found, ...(inline === undefined ? {} : { inline }) }
+  // What is handed on is not ours to spell, but for the options that are read with a value.
+  const isHandedOn = spec.passThrough === true && found !== undefined && !takesValue(found.option.flag)
+  return found === undefined || isHandedOn ? undefined : { ...found, ...(inline === undefined ? {} : { inline }) }
 }
 
 /** One-letter options by their names. */

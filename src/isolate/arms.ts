@@ -1,4 +1,4 @@
-import type { ForkDraw, Forks, RunLayer } from '../blame/index.ts'
+import { type ForkDraw, type Forks, type RunLayer, type Stop, stopTexts } from '../blame/index.ts'
 import { type Interval, sprt, wilson } from '../stats/index.ts'
 
 /**
@@ -114,7 +114,7 @@ class Tally {
     return said === 'good' ? 'cured' : 'fails'
   }
 
-  report(stopped: string | undefined): ArmReport {
+  report(stopped: Stop | undefined): ArmReport {
     const runs = this.#ok + this.#failed
     const says = this.says ?? 'unknown'
     const because = says === 'unknown' ? this.#whyUnknown(stopped) : undefined
@@ -131,8 +131,8 @@ class Tally {
     }
   }
 
-  #whyUnknown(stopped: string | undefined): string {
+  #whyUnknown(stopped: Stop | undefined): string {
     if (this.says === 'unknown') return this.#reason ?? 'too many runs could not be judged'
-    return stopped === undefined ? `still open after ${this.made} runs` : `stopped by a limit (${stopped})`
+    return stopped === undefined ? `still open after ${this.made} runs` : `stopped by the limit ${stopTexts[stopped]}`
   }
 }

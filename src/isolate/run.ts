@@ -1,5 +1,13 @@
 import fc from 'fast-check'
-import { decisionOf, ForkBudget, type ForksSpent, type Grade, openForks, type RunBlameOptions } from '../blame/index.ts'
+import {
+  decisionOf,
+  ForkBudget,
+  type ForksSpent,
+  type Grade,
+  openForks,
+  type RunBlameOptions,
+  type Stop,
+} from '../blame/index.ts'
 import { applyFaults, faultSchedule, kindsNamed, possibleFaults, runChangesOf } from '../faults/index.ts'
 import type { ForkPlan } from '../fork/index.ts'
 import { stepsOf, type Tape } from '../tape/index.ts'
@@ -20,6 +28,8 @@ export interface IsolatedRun extends Isolation {
   /** Families of faults that vary clock and order; empty: this run has neither. */
   readonly timing: readonly string[]
   readonly spent: { readonly now: ForksSpent; readonly reused: ForksSpent }
+  /** The limit that ended it; absent: none did. */
+  readonly stoppedBy?: Stop
   readonly methods: Readonly<Record<string, string>>
 }
 
@@ -61,6 +71,7 @@ export async function isolateRun(
     minEffect: tau,
     timing: families,
     spent: { now, reused },
+    ...(forks.stopped === undefined ? {} : { stoppedBy: forks.stopped }),
     methods: {
       verdict: `Wald's sequential test of the share of cured runs, ${tau} against ${tau / 4}; all claims together are false at most 1 − confidence of the time`,
       interval: 'Wilson, 95 % at a fixed number of runs; for display only',

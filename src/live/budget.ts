@@ -1,5 +1,5 @@
 import { HarvestError, neutralLine } from '../errors/index.ts'
-import { costOf, type PriceTable, type Usage } from '../providers/index.ts'
+import { costOf, isPriced, type PriceTable, type Usage } from '../providers/index.ts'
 import type { RunUsage } from '../tape/index.ts'
 
 /** What live runs have used. */
@@ -79,13 +79,14 @@ export function openBudget(limits: BudgetLimits, prices: PriceTable = {}): Budge
   }
   const whole: Budget = {
     refusal(model) {
-      const isPriced = costOf({ inputTokens: 1, outputTokens: 1 }, model, prices) !== undefined
-      if (limits.costUsd !== undefined && !isPriced) return noPrice(model)
+      if (limits.costUsd !== undefined && !isPriced(model, prices)) return noPrice(model)
       const tokens = total.inputTokens + total.outputTokens
-      if (limits.calls !== undefined && total.modelCalls >= limits.calls) return usedUp('calls', limits.calls)
-      if (limits.tokens !== undefined && tokens >= limits.tokens) return usedUp('tokens', limits.tokens)
+      if (limits.calls !== undefined && total.modelCalls >= limits.calls)
+        return usedUp('calls', limits.calls, `--max-calls ${2 * limits.calls}`)
+      if (limits.tokens !== undefined && tokens >= limits.tokens)
+        return usedUp('tokens', limits.tokens, `--max-tokens ${2 * limits.tokens}`)
       if (limits.costUsd !== undefined && (costUsd ?? Number.POSITIVE_INFINITY) >= limits.costUsd)
-        return usedUp('US dollars', limits.costUsd)
+        return usedUp('US dollars', limits.costUsd, `--max-cost ${Math.max(0.01, 2 * limits.costUsd).toFixed(2)}`)
       total.modelCalls++
       return undefined
     },
@@ -146,21 +147,31 @@ export function estimatedUsage({ asked, answered }: TextSizes): Usage {
   return { inputTokens: Math.ceil(asked / 3), outputTokens: Math.ceil(answered / 3) }
 }
 
-function noPrice(model: string): HarvestError {
-  return new HarvestError('HARVEST_BUDGET_PRICE', {
-    what: 'Unknown price of a model, so a dollar budget cannot be kept',
+/**
+ * The error for a limit in dollars where a model has no price.
+ *
+ * @param instead - another limit, as an option
+ */
+export function noPrice(
+  model: string,
+  instead = '--max-tokens 100000',
+  code: 'HARVEST_BUDGET_PRICE' | 'HARVEST_BLAME_PRICE' = 'HARVEST_BUDGET_PRICE',
+): HarvestError {
+  const price = `{ ${JSON.stringify(neutralLine(model))}: { "input": 1.25, "output": 10 } }`
+  return new HarvestError(code, {
+    what: 'Unknown price of a model, so a dollar limit cannot be kept',
     where: { model: neutralLine(model) },
     why: 'A dollar limit needs a price for every model.',
     fix: [
-      `write it into recordings/prices.json: { ${JSON.stringify(neutralLine(model))}: { "input": 1.25, "output": 10 } }`,
-      'or limit tokens instead: --max-tokens 100000, without --max-cost',
+      `to give its price, in US dollars per million tokens: prices: ${price}`,
+      `or limit something else: ${instead}, without --max-cost`,
     ],
   })
 }
 
-function usedUp(unit: string, limit: number): HarvestError {
+function usedUp(unit: string, limit: number, option: string): HarvestError {
   return new HarvestError('HARVEST_BUDGET_USED', {
     what: `Budget used up: ${limit} ${unit}`,
-    fix: ['to allow more: --max-cost, --max-tokens or --max-calls'],
+    fix: [`to allow twice as much: ${option}`],
   })
 }

@@ -6,7 +6,7 @@ export { askedIn, isModelCall, pushedModelCall, readModelCall } from './exchange
 export { canonicalJson } from '../json/canonical.ts'
 export { type McpCall, readMcpCall } from './mcp.ts'
 export { askedModels, modelIds, promptHash, toolsHash } from './pins.ts'
-export { costOf, type Price, type PriceTable } from './prices.ts'
+export { costOf, isPriced, type Price, type PriceTable } from './prices.ts'
 export { readModelRequest } from './request.ts'
 export { type RawResponse, readModelResponse } from './response.ts'
 export {

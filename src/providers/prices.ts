@@ -18,6 +18,11 @@ export interface Price {
  */
 export type PriceTable = Readonly<Record<string, Price>>
 
+/** Whether what a model uses has a known cost. */
+export function isPriced(model: string, prices: PriceTable = {}): boolean {
+  return costOf({ inputTokens: 1, outputTokens: 1 }, model, prices) !== undefined
+}
+
 /**
  * What one model call cost by a price table, in US dollars.
  *

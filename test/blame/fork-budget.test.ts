@@ -88,9 +88,11 @@ describe('the governor of forks', () => {
     expect(() => new ForkBudget(unpriced, { limits: { costUsd: 1 } })).toThrowErrorMatchingInlineSnapshot(`
       [HarvestError: Unknown price of a model, so a dollar limit cannot be kept
 
+        model  unknown
+
       A dollar limit needs a price for every model.
-      → write the price into recordings/prices.json
-      → or limit the number of forks: --max-runs 100, without --max-cost
+      → to give its price, in US dollars per million tokens: prices: { "unknown": { "input": 1.25, "output": 10 } }
+      → or limit something else: --max-runs 100, without --max-cost
       (HARVEST_BLAME_PRICE)]
     `)
   })

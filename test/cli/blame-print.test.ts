@@ -189,7 +189,7 @@ describe('what blame says', () => {
         if one step decided, it lies between step 2 and step 3 (90 % credible range)
         likeliest, not certified: step 3, the model's decision refund(amount: 2500) (60 %)
         that no step decided: 5 %
-      About 40 more forks are likely needed; the same command continues where this one ended."
+      About 40 more forks are likely needed."
     `)
     expect(
       said({ kind: 'unresolved', ...open, forksNeeded: 40, stoppedBy: 'costUsd' }, { spent: onlyEarlier }),

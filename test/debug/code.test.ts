@@ -158,7 +158,7 @@ describe('a long run', () => {
     const { steps } = new DebugSession(readTape(file))
     const session = new CodeSession(
       steps,
-      launchOf({ file }, given({ module: 'fixtures/debug/looks-at-rows.ts#looksAtRows' })),
+      launchOf({ file, recordings: 'recordings' }, given({ module: 'fixtures/debug/looks-at-rows.ts#looksAtRows' })),
     )
     try {
       await session.enter(rows - 1)
@@ -208,7 +208,7 @@ describe('an answer that is kept back', () => {
 describe('an editor that attaches', () => {
   it('sees the same stop, and the port is open only where it was asked for', async () => {
     const { steps } = new DebugSession(readTape(tape))
-    const launch = launchOf({ file: tape }, given({ module }))
+    const launch = launchOf({ file: tape, recordings: 'recordings' }, given({ module }))
     const [open, shut] = [new CodeSession(steps, launch, { port: 0 }), new CodeSession(steps, launch)]
     try {
       const [stop, other] = [await open.enter(6), await shut.enter(6)]
@@ -249,7 +249,7 @@ describe('an editor that attaches', () => {
 describe('a replay that was looked at', () => {
   it('stops at every step and goes on as one nobody looked at', async () => {
     const { steps } = new DebugSession(readTape(tape))
-    const session = new CodeSession(steps, launchOf({ file: tape }, given({ module })))
+    const session = new CodeSession(steps, launchOf({ file: tape, recordings: 'recordings' }, given({ module })))
     try {
       const places = []
       for (const { number } of steps) {

@@ -87,7 +87,7 @@ describe('the layer of a failure', () => {
 
   it('is not named where a limit ends an arm, or too many of its runs cannot be judged', async () => {
     const stopped = await ask({}, {}, forksOf({}, 1, 30))
-    expect(stopped.verdict).toMatchObject({ kind: 'unresolved', because: 'stopped by a limit (costUsd)' })
+    expect(stopped.verdict).toMatchObject({ kind: 'unresolved', because: 'stopped by the limit in dollars' })
     expect(stopped.arms.reduce((sum, { runs }) => sum + runs, 0)).toBe(30)
     const lost = await ask({}, {}, forksOf({}, 1, Infinity, 0.5))
     expect(lost.verdict).toMatchObject({ kind: 'unresolved', because: 'off tape' })

@@ -50,9 +50,7 @@ export function describeMutations(blamed: BlamedRun, { verdict }: Mutations): re
     case 'unshown':
       return ['No single answer was shown to decide the outcome, and not all of them are ruled out.']
     case 'unresolved':
-      return [
-        'Not resolved: stopped by a limit before all answers were tested. The same command continues where this one ended.',
-      ]
+      return ['Not resolved: stopped by a limit before all answers were tested.']
     case 'undecidable':
       return ['Undecidable: more than a fifth of the forks are ungraded.', ...whyUnclear(blamed)]
   }

@@ -6,7 +6,7 @@ import { type CommandInput, program } from '../command.ts'
 import { controlLine } from '../forking/control.ts'
 import { describeInterval } from '../live.ts'
 import { dirOption } from '../named-tape.ts'
-import type { NextStep } from '../next-steps.ts'
+import { type NextStep, stepAfterLimit } from '../next-steps.ts'
 import { typedAgain } from '../typed-again.ts'
 import { dollars, gradingText } from './print.ts'
 import { confidenceOf } from './verdict.ts'
@@ -99,7 +99,10 @@ function rowOf({ varied, says, runs, failed, interval, modelCalls, costUsd, beca
 }
 
 /** The command that looks into the layer. */
-export function stepsAfterIsolate({ verdict, timing }: IsolatedRun, given: CommandInput): readonly NextStep[] {
+export function stepsAfterIsolate(
+  { verdict, timing, ...isolated }: IsolatedRun,
+  given: CommandInput,
+): readonly NextStep[] {
   const tape = shellWord(given.args[0] ?? '')
   const dir = dirOption(given.value('dir'))
   if (verdict.kind === 'unresolved') {
@@ -111,7 +114,7 @@ export function stepsAfterIsolate({ verdict, timing }: IsolatedRun, given: Comma
             command: typedAgain({ json: false, tools: 'live' }),
           },
         ]
-      : []
+      : stepAfterLimit(isolated, given)
   }
   return verdict.layers.map((layer): NextStep => {
     switch (layer) {

@@ -1,4 +1,4 @@
-import { type Commitment, type Undecided, type BlameVerdict } from '../../blame/index.ts'
+import { type BlameVerdict, type Commitment, stopTexts, type Undecided } from '../../blame/index.ts'
 import { wilson } from '../../stats/index.ts'
 import type { BlamedRun } from '../../blame/run-blame.ts'
 import { neutralLine } from '../../errors/index.ts'
@@ -144,17 +144,9 @@ function describeUnsure(blamed: BlamedRun, { positions }: Of<'unsure'>): readonl
   ]
 }
 
-const stops = {
-  forks: 'of forks',
-  costUsd: 'in dollars',
-  timeMs: 'of time',
-  signal: 'of the signal',
-  smallEffect: '',
-} as const
-
 function describeUndecided(blamed: BlamedRun, undecided: Undecided): readonly string[] {
   const { kind, range, never, likeliest, forksNeeded, stoppedBy } = undecided
-  const limit = stoppedBy === undefined ? '' : ` ${stops[stoppedBy]}`.trimEnd()
+  const limit = stoppedBy === undefined || stoppedBy === 'smallEffect' ? '' : ` ${stopTexts[stoppedBy]}`
   // What is thought likely before anything was seen is no finding.
   if (blamed.spent.forks === 0) return [`Not resolved: the limit${limit} leaves room for no run.`]
   const where = placesOf(blamed, range)
@@ -181,9 +173,8 @@ function describeUndecided(blamed: BlamedRun, undecided: Undecided): readonly st
       `→ to go on, with all runs so far: --max-runs ${Math.max(400, Math.ceil((all ?? 0) / 100) * 100)}`,
     ]
   }
-  const onward =
-    blamed.spent.now.forks === 0 ? 'this limit leaves room for none' : 'the same command continues where this one ended'
-  const more = forksNeeded === undefined ? [] : [`About ${forksNeeded} more forks are likely needed; ${onward}.`]
+  const onward = blamed.spent.now.forks === 0 ? '; this limit leaves room for none' : ''
+  const more = forksNeeded === undefined ? [] : [`About ${forksNeeded} more forks are likely needed${onward}.`]
   return [
     `Not resolved: stopped by the limit${limit}.`,
     `  if one step decided, ${where} (90 % credible range)`,

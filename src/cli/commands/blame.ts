@@ -22,7 +22,7 @@ import { blameSpec } from '../spec/explain.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
 import { findRun, type FoundRun } from '../find.ts'
-import { printSteps, stepAfterEstimate, stepsAfterBlame } from '../next-steps.ts'
+import { printSteps, stepAfterEstimate, stepAfterLimit, stepsAfterBlame } from '../next-steps.ts'
 import { runTask } from '../../jobs/run.ts'
 import { readDuration, readNumber, readWhole, refuseOtherCode } from '../live.ts'
 import { badValue } from '../parse.ts'
@@ -142,7 +142,13 @@ function estimated<T extends BlameEstimate | IsolationEstimate>(
 function blamed(answer: BlamedRun, found: FoundRun, given: CommandInput, screen: Screen): number {
   if (given.has('json')) screen.json(answer)
   else printBlame(answer, screen)
-  const { kind } = answer.verdict ?? answer.mutations?.verdict ?? { kind: 'unresolved' }
+  const { verdict, mutations, repairs } = answer
+  const { kind } = verdict ?? mutations?.verdict ?? { kind: 'unresolved' }
+  const isOpen = [kind, repairs?.outcome].includes('unresolved')
+  if (isOpen && !given.has('json')) {
+    const needed = verdict?.kind === 'unresolved' ? verdict.forksNeeded : undefined
+    printSteps(stepAfterLimit(answer, given, needed), (text) => screen.line(text))
+  }
   if (kind === 'unresolved' || kind === 'undecidable') return exit.divergence
   if (!given.has('json')) printSteps(stepsAfterBlame(found, given), (text) => screen.line(text))
   return exit.ok

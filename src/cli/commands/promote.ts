@@ -141,7 +141,8 @@ function isGood(id: string, by: string): HarvestError {
 
 async function printKnownBad({ content, source }: Promotion, given: CommandInput, screen: Screen): Promise<void> {
   printSteps(await stepsOfKnownBad(content, given.value('dir')), (text) => screen.line(text))
-  if (!isRightSaid(content)) screen.line(rightText(await openRun({ file: source })))
+  if (!isRightSaid(content))
+    screen.line(rightText(await openRun({ file: source, recordings: given.value('dir') ?? 'recordings' })))
 }
 
 /** Reads and checks everything. At a terminal it asks what only people know. */

@@ -28,7 +28,8 @@ export function chooseRun(runs: readonly FixRun[], caseId: string, gradedBy: str
 
 function notGood(runs: readonly FixRun[], good: number, caseId: string, by: string): HarvestError {
   const offTape = runs.some(({ fork }) => fork.problems.some(({ code }) => code === 'HARVEST_NOT_RECORDED'))
-  const budget = runs.some(({ fork }) => fork.problems.some(({ code }) => code.startsWith('HARVEST_BUDGET_')))
+  const [budget] = runs.flatMap(({ fork }) => fork.problems.filter(({ code }) => code.startsWith('HARVEST_BUDGET_')))
+  const allowance = [...(budget?.message ?? '').matchAll(/^→ (.*)$/gm)].map(([, advice = '']) => advice)
   const [reason] = runs.flatMap(({ because }) => (because === undefined ? [] : [withoutAdvice(because)]))
   return new HarvestError('HARVEST_FIX_NOT_GOOD', {
     what: `The fixed agent is right in ${good} of ${runs.length} runs, and nothing was written`,
@@ -42,8 +43,8 @@ function notGood(runs: readonly FixRun[], good: number, caseId: string, by: stri
             'to run its tools for real, with their side effects: --tools live',
           ]
         : []),
-      ...(budget ? ['to allow more: --max-cost, --max-tokens or --max-calls'] : []),
-      ...(offTape || budget ? [] : ['look at the runs above, and fix the agent further']),
+      ...allowance,
+      ...(offTape || budget !== undefined ? [] : ['look at the runs above, and fix the agent further']),
     ],
   })
 }

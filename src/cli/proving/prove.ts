@@ -61,6 +61,8 @@ export async function proveCases(rest: readonly string[], screen: Screen): Promi
   const answers = await tasks<ProveAnswer>(cases, words, false, screen)
   const proven = cases.map((one, at) => conclude(one, answers[at] ?? new TypeError('no answer'), words))
   print(proven, words, screen)
+  if (!words.isJson && proven.some(({ answer }) => answer?.decision === 'budget'))
+    screen.line(`→ to go on from there: ${enough(estimates, proven, words)}`)
   return !isRed && proven.every(({ verdict }) => verdict === 'proven') ? exit.ok : exit.divergence
 }
 
@@ -102,6 +104,22 @@ function refuseUnattended({ unattended }: AcceptReport): void {
     where: { because: unattended },
     fix: ['run it on a developer machine', 'to allow it anyway: HARVEST_ALLOW_CI_PROVE=1 with --yes'],
   })
+}
+
+/** The limit that pays for all that may still be asked: what was used before counts. */
+function enough(
+  estimates: readonly (ProveEstimate | HarvestError)[],
+  proven: readonly ProvenCase[],
+  { costUsd }: ProveWords,
+): string {
+  const uses = [
+    ...estimates.flatMap((one) => (HarvestError.is(one) ? [] : [one])),
+    ...proven.flatMap(({ answer }) => answer?.used ?? []),
+  ]
+  const sum = (of: (use: ProveEstimate) => number): number => uses.reduce((all, use) => all + of(use), 0)
+  return costUsd === undefined
+    ? `--max-tokens ${sum(({ tokens }) => tokens)}`
+    : `--max-cost ${(Math.ceil(100 * sum((use) => use.costUsd ?? 0)) / 100).toFixed(2)}`
 }
 
 /** Says what it may cost at most, and goes on only with a yes. */
@@ -256,7 +274,7 @@ function describe({ answer, problem }: ProvenCase): string {
     case 'open':
       return `${parts}: still open: ${count}`
     case 'budget':
-      return `${parts}: the budget is used up: ${count} so far; allow more with --max-cost, and it goes on from there`
+      return `${parts}: the budget is used up: ${count} so far`
     default:
       return answer.decision satisfies never
   }

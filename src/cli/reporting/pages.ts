@@ -48,7 +48,7 @@ async function tapeAt(recordings: string, key: string): Promise<FoundRun | undef
     for (const { file } of all.tapes) tapeAddress(file)
   }
   const file = tapes.get(key)
-  return file === undefined || !existsSync(file) ? undefined : { file }
+  return file === undefined || !existsSync(file) ? undefined : { file, recordings }
 }
 
 export function addressOf(found: FoundRun): string {
