@@ -2,9 +2,9 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { tapeText } from '../host/refund.ts'
-import { shellWords } from '../../src/errors/words.ts'
 import { harvest } from './harvest.ts'
 import { many } from './many.ts'
+import { printed } from './printed.ts'
 import { configFor, project } from './project.ts'
 
 /** Tries everything three times, and does both calls anew when the second one fails. */
@@ -27,12 +27,6 @@ export async function payer({ order_id }: { order_id: string }) {
 }
 `
 const recordings = 'my recordings'
-
-/** The words of the command that a message proposes about this, as a shell reads them. */
-function printed(text: string, about: string): readonly string[] {
-  const line = text.split('\n').find((one) => one.includes(`→ ${about}`)) ?? ''
-  return shellWords(line.slice(line.indexOf('npx '))).words.slice(2)
-}
 
 describe('harvest chaos', () => {
   let cwd = ''

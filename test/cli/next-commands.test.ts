@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Desk, deskProject, openDesk, recordDesk, usual } from './desk.ts'
 import { type Answered, harvest } from './harvest.ts'
 import { many } from './many.ts'
+import { printed } from './printed.ts'
 
 /** Words of a command line as a shell reads them. */
 function wordsOf(command: string): readonly string[] {
@@ -111,6 +112,12 @@ describe('whoever follows the messages of blame', () => {
     expect(more).toMatchObject({ code: 0, stderr: '' })
     const test = await run(nextOf(asked.stdout, 'to make it a test', ask, { id: 'refund' }))
     expect(test.code, test.stderr).toBe(0)
+
+    // A limit that leaves room for no run leads to the estimate, and from there to a limit that does.
+    const none = await run([...words, '--live', '--max-cost', '0.0001', '--no-cache'])
+    expect(none).toMatchObject({ code: 1, stdout: expect.stringContaining('leaves room for no run') as string })
+    const cost = await run(printed(none.stdout, 'to estimate the cost'))
+    expect(Number(printed(cost.stdout, 'to ask the models').at(-1))).toBeGreaterThan(0.01)
   })
 
   it('with runs that would leave the tape is told so before anything is spent, and how they are graded', async () => {
@@ -187,12 +194,31 @@ describe('whoever follows the messages of blame', () => {
     const typed = ['blame', 'unpriced', '--ok', 'refund(amount: 25)', '--live', '--max-cost', '2']
     const unpriced = await run(typed)
     expect(unpriced).toMatchObject({ code: 2, stderr: expect.stringContaining('HARVEST_BLAME_PRICE') as string })
-    const limited = nextOf(unpriced.stderr, 'the number of forks', typed)
+    const limited = nextOf(unpriced.stderr, 'limit something else', typed)
     expect(limited).toEqual([...typed.slice(0, 5), '--max-runs', '100'])
 
     const few = limited.toSpliced(-1, 1, '3')
     const stopped = await run(few)
     expect(stopped.stdout).toContain('stopped by the limit')
+    // A limit is one of a session: the same command again, with as many runs as are likely needed.
+    let on = stopped
+    for (let session = 0; session < 4 && on.stdout.includes('stopped by the limit'); session++)
+      on = await run(printed(on.stdout, 'to go on, with all runs so far'))
+    expect(on).toMatchObject({ code: 0, stdout: expect.stringContaining('decided the outcome') as string })
+    expect(on.stdout).toContain('of earlier sessions')
+
+    // What the message names is what is read.
+    const elsewhere = "it's recs"
+    mkdirSync(join(cwd, elsewhere, 'inbox'), { recursive: true })
+    const tape = 'inbox/unpriced.tape.jsonl'
+    copyFileSync(join(cwd, 'recordings', tape), join(cwd, elsewhere, tape))
+    const there = [...typed, '--dir', elsewhere]
+    const priceless = await run(there)
+    const [, prices = '', price = ''] = /million tokens: (.*?): (\{.*\})$/m.exec(priceless.stderr) ?? []
+    expect(prices).toBe("it's recs/prices.json")
+    writeFileSync(join(cwd, prices), price)
+    const priced = await run([...there, '--max-runs', '2'])
+    expect(priced.stdout, priced.stderr).toContain('stopped by the limit of forks')
     writeFileSync(file, `${readFileSync(file, 'utf8')}// other code\n`)
     git('commit', '--quiet', '-am', 'a remark')
     const decided = { code: 0, stdout: expect.stringContaining('decided the outcome') as string }

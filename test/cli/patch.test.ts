@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { orderExchange, tapeText } from '../host/refund.ts'
 import { type Desk, deskProject, openDesk, recordDesk, usual } from './desk.ts'
 import { harvest } from './harvest.ts'
+import { printed } from './printed.ts'
 
 const inbox = 'recordings/inbox'
 
@@ -89,6 +90,23 @@ describe('harvest patch', () => {
     expect(stdout).toMatch(/result of lookup_order, steps 3 and 5: .*25.*30/)
     expect(stdout).toContain('--live')
     expect(code).toBe(1)
+  })
+
+  it('from undecided the printed commands lead to live models, refused for other code, and to how often it survives', async () => {
+    desk.decide = usual
+    const recordings = "it's recs"
+    mkdirSync(join(cwd, recordings, 'inbox'), { recursive: true })
+    copyFileSync(join(cwd, inbox, 'first.tape.jsonl'), join(cwd, recordings, 'inbox/the first.tape.jsonl'))
+    const runs = ['--runs', '2', '--parallel', '1']
+    const offline = await patch('the first', '--dir', recordings, '--step', '2', '--set', 'result.total=30', ...runs)
+    const live = printed(offline.stdout, 'to continue with live models')
+    expect(live).toContain('--live')
+    const refused = await patch(...live.slice(1))
+    expect([refused.code, refused.stderr]).toEqual([4, expect.stringContaining('HARVEST_CROSS_VERSION')])
+    const asked = desk.asked.length
+    const decided = await patch(...printed(refused.stderr, 'to continue anyway').slice(1))
+    expect(decided).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('model calls') as string })
+    expect(desk.asked.length - asked).toBeGreaterThan(4)
   })
 
   it('--live asks the models what comes of it, and counts', async () => {

@@ -6,6 +6,7 @@ import type { ProvenCase } from '../../src/cli/proving/prove.ts'
 import { built } from '../support/built.ts'
 import { type Desk, deskAgent, deskProject, openDesk, recordDesk, usual } from './desk.ts'
 import { harvest, run as start } from './harvest.ts'
+import { printed } from './printed.ts'
 
 // A coding agent or CI may run this test: both may decide here.
 const allowed = { HARVEST_ALLOW_CI_PROVE: '1' }
@@ -126,7 +127,9 @@ describe('harvest test --prove', () => {
       expect.stringContaining('the budget is used up: 2 of 2 good so far'),
     ])
     expect(desk.asked.length).toBe(0)
-    const { code, stdout } = await prove('--budget', '5')
+    const on = printed(small.stdout, 'to go on from there')
+    expect(on.at(-2)).toBe('--max-cost')
+    const { code, stdout } = await prove(...on.slice(1))
     expect([code, stdout]).toEqual([0, expect.stringContaining('6 of 6 good')])
     // Four more asks with their controls.
     expect(desk.asked.length).toBe(24)

@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { PassRate } from '../../src/cli/commands/rerun.ts'
 import { type Desk, deskProject, openDesk, recordDesk, usual } from './desk.ts'
 import { harvest } from './harvest.ts'
+import { printed } from './printed.ts'
 
 describe('harvest rerun', () => {
   let desk: Desk
@@ -107,6 +108,20 @@ describe('harvest rerun', () => {
     expect(desk.asked.length).toBe(7)
   })
 
+  it.each([
+    ['--max-calls', '4', '8'],
+    ['--max-tokens', '400', '800'],
+    ['--max-cost', '0.0015', '0.01'],
+  ])('the command that is printed behind %s %s allows twice as much, and goes on', async (limit, few, more) => {
+    const args = ['rerun', 'refund', '--live', '--runs', '2', '--parallel', '1', limit, few, '--cross-version']
+    const { code, stdout } = await rerun(args)
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/^refund +1\/1 /m)
+    const again = printed(stdout, 'to allow twice as much')
+    expect(again).toEqual([...args.filter((word) => ![limit, few].includes(word)), limit, more])
+    expect(await rerun(again)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^refund +2\/2 /m) as string })
+  })
+
   it('refuses code that is not the code of the tape, with exit code 4, unless told otherwise', async () => {
     // A commit of cases and tapes alone is the same code, and so is none at all.
     git('add', '-A', '-f', 'recordings/golden')
@@ -165,13 +180,24 @@ describe('harvest rerun', () => {
         /off tape {2}off tape, ok {2}not run\nrefund +2\/2 +100\.0 % +34\.2 % – 100\.0 % +2 +2 +0\nrefund: graded by --ok refund\(amount: 10\)\n/,
       ),
     ])
-    expect(graded.stdout).toContain('→ to answer unrecorded calls with your own functions: npx vitest-harvest rerun ')
+    const ungraded = await rerun(words)
+    const right = printed(ungraded.stdout, 'to grade runs by what is right', { '<right>': 'refund(amount: 10)' })
+    expect(right).toEqual([...words, ...ok])
+    const decides = await rerun(printed(ungraded.stdout, 'to see which answers decide'))
+    expect(decides).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('nothing was spent') as string,
+    })
     const told = await rerun([...words, '--bad', 'refund(amount: 10)', '--json'])
     expect(rates(told.stdout).cases).toMatchObject([
       { passed: 0, offTape: 2, offTapeOk: 0, reasons: [{ code: 'HARVEST_NOT_RECORDED' }] },
     ])
-    writeFileSync(join(cwd, 'src/tools.ts'), 'export const refund = ({ amount }: any) => ({ refunded: amount })\n')
-    const answered = await rerun([...words, ...ok, '--tools', './src/tools.ts', '--json'])
+    const own = printed(graded.stdout, 'to answer unrecorded calls with your own functions')
+    const file = own.at(-1) ?? ''
+    expect(own).toEqual([...words, ...ok, '--tools', file])
+    mkdirSync(join(cwd, dirname(file)))
+    writeFileSync(join(cwd, file), 'export const refund = ({ amount }: any) => ({ refunded: amount })\n')
+    const answered = await rerun([...own, '--json'])
     expect(rates(answered.stdout).cases).toMatchObject([{ passed: 2, offTape: 0, gradedBy: '--ok refund(amount: 10)' }])
     const real = await rerun([...words, ...ok, '--tools', 'live'])
     expect(real.stdout).toMatch(/2\/2 .*\n[^]*tools for real/)

@@ -52,7 +52,7 @@ export const testSpec: CommandSpec = {
     { flag: '--update-recordings [mode]', about: 'Renew baselines: all, new, questions, pins or none [all]' },
     { flag: '--reason <text>', about: 'Why the new behaviour is right; written into the case' },
     { flag: '--prove', about: 'Ask live models the changed questions of unproven cases' },
-    { flag: '--max-cost <usd>', about: 'Stop before live calls cost more [1.00]', was: [{ flag: '--budget <usd>' }] },
+    { flag: '--max-cost <usd>', about: 'Stop before live calls cost more [1.00]' },
     { flag: '--max-tokens <n>', about: 'Stop before live calls use more tokens' },
     {
       flag: '--tools <who>',
