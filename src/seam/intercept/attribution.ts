@@ -3,6 +3,7 @@ import https from 'node:https'
 import net from 'node:net'
 import { captureStack } from '../caller.ts'
 import type { Pairs } from '../pairs.ts'
+import { Context } from './context.ts'
 import { isOfHttpClient } from '../http-clients.ts'
 import { patchProperty, subscribeOnce } from '../patch.ts'
 import { isHeld, letThrough, openedInside, openedOutside, socketTarget } from './guard.ts'
@@ -161,6 +162,7 @@ export function attributeRequests(
       if (note) note.hasTrailers = true
       addTrailers.call(request, trailers)
     }
+    if (expectsContinue(request)) continueSoon(request)
     request.once('socket', (socket: net.Socket) => {
       if (openedInside.has(socket)) return
       const error = run.escape(
@@ -200,6 +202,20 @@ export function attributeRequests(
   )
 }
 
+/** Whether a client keeps its body back until the server has said that it wants it. */
+function expectsContinue(request: HttpRequest): boolean {
+  return /^100-continue$/i.test(String(request.getHeader('expect') ?? ''))
+}
+
+/** A tape holds no interim answers, and one that has a body was asked to go on. */
+function continueSoon(request: HttpRequest): void {
+  const context = new Context()
+  request.once('socket', (socket) => {
+    // The interceptor connects when it answers, which it does when it has the body.
+    if (openedInside.has(socket)) context.run(() => process.nextTick(() => request.emit('continue')))
+  })
+}
+
 interface HttpRequest {
   readonly method: string
   readonly path: string
@@ -209,6 +225,7 @@ interface HttpRequest {
   getHeader(name: string): unknown
   setHeader(name: string, value: string): void
   once(event: 'socket', listener: (socket: net.Socket) => void): void
+  emit(event: 'continue'): void
   destroy(error: Error): void
 }
 
