@@ -1,4 +1,4 @@
-import { installInterceptors, watchOutside } from '../seam/intercept/index.ts'
+import { heedAgent, installInterceptors, watchOutside } from '../seam/intercept/index.ts'
 import type { HarvestError } from '../errors/index.ts'
 import { escapedWhileLoading } from '../playback/problems.ts'
 import { isAllowed } from '../playback/allow.ts'
@@ -23,6 +23,7 @@ export function sharedWhileLoading(tape: Tape): readonly SharedRequest[] {
  */
 export async function guardLoading<T>(load: () => Promise<T>, allow: readonly string[] = [], tape?: Tape): Promise<T> {
   installInterceptors()
+  const loadedAgent = heedAgent()
   const refused: HarvestError[] = []
   const shared: SharedRequest[] = []
   if (tape !== undefined) fetched.set(tape, shared)
@@ -44,6 +45,7 @@ export async function guardLoading<T>(load: () => Promise<T>, allow: readonly st
     // The error of a module that could not connect says less than what was refused.
     throw refused[0] ?? error
   } finally {
+    loadedAgent()
     unwatch()
   }
 }

@@ -8,7 +8,7 @@ import OpenAI from 'openai'
 import { Agent, fetch as undiciFetch, getGlobalDispatcher, Pool, ProxyAgent, setGlobalDispatcher } from 'undici'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createRecorder } from '../../src/record/index.ts'
-import { installReplay, replayTape } from '../../src/replay/index.ts'
+import { guardLoading, installReplay, replayTape } from '../../src/replay/index.ts'
 import { currentRun } from '../../src/seam/index.ts'
 import { observed } from '../../src/seam/observe/observer.ts'
 import { type ExchangeEvent, readTape, requestBytes, responseBytes, type Tape } from '../../src/tape/index.ts'
@@ -77,7 +77,11 @@ describe('clients the replay did not see being made', () => {
 
   test.for(Object.keys(ways))('%s is served', async (name) => {
     const tape = tapeOf([
-      { method: 'GET', url: /early|flat/.test(name) ? url.replace('https', 'http') : url, answer: 'from the tape' },
+      {
+        method: 'GET',
+        url: /early|flat/.test(name) ? url.replace('https', 'http') : url,
+        answer: 'from the tape',
+      },
     ])
     const result = await replayTape(tape, ways[name]!)
     expect(codes(result)).toEqual([])
@@ -106,6 +110,64 @@ describe('clients the replay did not see being made', () => {
     ]
     setGlobalDispatcher(before)
     expect(results.map(codes)).toEqual([[], []])
+  })
+
+  test('what the modules of an agent lay over fetch and node:http is asked in its replays, and not in those of the next agent', async () => {
+    const [{ fetch }, { get: httpGet }] = [globalThis, http]
+    onTestFinished(() => void Object.assign(http, { get: httpGet }))
+    onTestFinished(() => void Object.assign(globalThis, { fetch }))
+    const heard: string[] = []
+    const load = (name: string) => () => {
+      const [before, beforeGet] = [globalThis.fetch, http.get]
+      globalThis.fetch = async (...args) => {
+        heard.push(`${name} fetch`)
+        return before(...args)
+      }
+      http.get = ((...args: Parameters<typeof http.get>) => {
+        heard.push(`${name} get`)
+        return beforeGet(...args)
+      }) as typeof http.get
+      return Promise.resolve(async () => [
+        await (await globalThis.fetch(url)).text(),
+        await new Promise((resolve) =>
+          http.get('http://shop.test/status', (answer) => answer.on('data', resolve)),
+        ).then(String),
+      ])
+    }
+    const tape = tapeOf([
+      { method: 'GET', url, answer: 'one' },
+      { method: 'GET', url: 'http://shop.test/status', answer: 'two' },
+    ])
+    for (const name of ['first', 'second']) {
+      const agent = await guardLoading(load(name))
+      const result = await replayTape(tape, agent)
+      expect(codes(result)).toEqual([])
+      expect(result.outcome).toMatchObject({ value: ['one', 'two'] })
+    }
+    expect(heard).toEqual(['first fetch', 'first get', 'second fetch', 'second get'])
+  })
+
+  test('a body that is kept back until the server wants it is sent, on a new connection and on a kept one', async () => {
+    const agent = new http.Agent({ keepAlive: true })
+    const put = (body: string) =>
+      new Promise((resolve, reject) => {
+        const headers = { expect: '100-continue' }
+        const call = http.request('http://shop.test/put', { method: 'PUT', agent, headers }, (response) => {
+          let text = ''
+          response
+            .setEncoding('utf8')
+            .on('data', (piece: string) => (text += piece))
+            .on('end', () => resolve(text))
+        })
+        call.on('error', reject).on('continue', () => call.end(body))
+      })
+    const bodies = ['{"a":1}', '{"a":2}']
+    const tape = tapeOf(bodies.map((body) => ({ method: 'PUT', url: 'http://shop.test/put', body, answer: 'kept' })))
+    const result = await replayTape(tape, async () => [await put('{"a":1}'), await put('{"a":2}')], {
+      hangMs: 2000,
+    } as object)
+    expect(codes(result)).toEqual([])
+    expect(result.outcome).toMatchObject({ value: ['kept', 'kept'] })
   })
 
   test('fake timers of Vitest do not stop a replay', async () => {

@@ -13,6 +13,31 @@ const top = Symbol.for('vitest-harvest/on-top@1')
 
 const timerNames = ['setTimeout', 'setInterval', 'setImmediate', 'clearTimeout', 'clearInterval', 'clearImmediate']
 
+/** What the modules of an agent may lay something over for good, as a logger or a tracer does. */
+const wrappable: readonly (readonly [target: object, key: string])[] = [
+  [globalThis, 'fetch'],
+  ...[http, https].flatMap((target) => ['request', 'get'].map((key) => [target, key] as const)),
+]
+
+/** What the agent that was loaded last laid over them. */
+let ofAgent: ReadonlySet<unknown> = new Set()
+
+/**
+ * To be called before the modules of an agent load. What they lay over `fetch` or `node:http` is a part of the agent: it was
+ * there when the run was recorded, so in a replay it is asked as well. That of the agent before is not.
+ *
+ * @returns to be called when they have loaded
+ */
+export function heedAgent(): () => void {
+  ofAgent = new Set()
+  keepOnTop()
+  const before = wrappable.map(([target, key]): unknown => Reflect.get(target, key))
+  return () => {
+    const after = wrappable.map(([target, key]): unknown => Reflect.get(target, key))
+    ofAgent = new Set(after.filter((one, at) => one !== before[at]))
+  }
+}
+
 /**
  * Puts the functions of a replay back over those that someone laid over them: a set-up file that stubs `fetch`, a mock
  * server, fake timers. Inside a replay ours answer; everybody else goes on getting theirs.
@@ -20,9 +45,8 @@ const timerNames = ['setTimeout', 'setInterval', 'setImmediate', 'clearTimeout',
  * Asked for before every replay; what is on top already stays.
  */
 export function keepOnTop(): void {
-  keep(globalThis, 'fetch')
-  // Mock servers of older kinds replace them, and then no request comes as far as its socket.
-  for (const target of [http, https]) for (const key of ['request', 'get']) keep(target, key)
+  // Mock servers of older kinds replace those of `node:http`, and then no request comes as far as its socket.
+  for (const [target, key] of wrappable) keep(target, key)
   for (const name of timerNames) {
     keep(globalThis, name)
     keep(timers, name)
@@ -44,6 +68,7 @@ function oursOf(target: object, key: string): unknown {
 function keep(target: object, key: string, ours = oursOf(target, key)): void {
   const theirs: unknown = Reflect.get(target, key)
   if (typeof ours !== 'function' || typeof theirs !== 'function' || theirs === ours || top in theirs) return
+  if (ofAgent.has(theirs)) return
   skipCallerFrames(import.meta.url)
   const over = function (this: unknown, ...args: unknown[]): unknown {
     return Reflect.apply(currentResponder() ? ours : theirs, this, args)
