@@ -1,6 +1,6 @@
 import type { Observer } from '../seam/observe/observer.ts'
-import { onceInProcess } from '../seam/patch.ts'
 import { seamState } from '../seam/source.ts'
+import { endUnread } from './unread.ts'
 
 /** How the reading of a body ended; with its bytes where it was read to its end. */
 export type BodyEnd =
@@ -22,10 +22,11 @@ export function hearBody(response: Response, run: Observer, cap: number, ended: 
   const reader = inRun(() => response.body!.getReader())
   const pieces: Uint8Array[] = []
   let size = 0
+  let begun = (): void => undefined
   const heard = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        untouched.delete(ended)
+        begun()
         try {
           const { done, value } = await inRun(() => reader.read())
           if (!done) {
@@ -44,7 +45,7 @@ export function hearBody(response: Response, run: Observer, cap: number, ended: 
         }
       },
       async cancel(reason) {
-        untouched.delete(ended)
+        begun()
         try {
           await inRun(() => reader.cancel(reason))
         } finally {
@@ -57,9 +58,7 @@ export function hearBody(response: Response, run: Observer, cap: number, ended: 
   )
   try {
     const again = new Response(heard, response)
-    unread.register(heard, ended)
-    untouched.add(ended)
-    onceInProcess('record.untouched', () => process.on('exit', endUntouched))
+    begun = endUnread(heard, () => ended({ status: 'read' }))
     return again
   } catch {
     // A class of its own, a status no constructor takes: the body stays whole, what is behind it is not recorded.
@@ -69,16 +68,3 @@ export function hearBody(response: Response, run: Observer, cap: number, ended: 
 }
 
 type Ended = (end: BodyEnd) => void
-
-/** A body that cannot be read any more ends its run too. */
-const unread = new FinalizationRegistry<Ended>((ended) => {
-  untouched.delete(ended)
-  ended({ status: 'read' })
-})
-
-/** Bodies that were never read: their agents had answered, so their runs do not look cut short when the process ends. */
-const untouched = new Set<Ended>()
-
-function endUntouched(): void {
-  for (const ended of untouched) ended({ status: 'read' })
-}

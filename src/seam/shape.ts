@@ -32,6 +32,17 @@ export function isUnreadResponse(value: unknown): value is Response {
   )
 }
 
+/** What an async generator came to. `stopped`: its reader gave it up before its end. */
+export interface Yields {
+  readonly yielded: readonly unknown[]
+  readonly returned?: unknown
+  readonly stopped?: true
+}
+
+export function isAsyncGenerator(value: unknown): value is AsyncGenerator<unknown> {
+  return isObject(value) && holds(() => Object.prototype.toString.call(value) === '[object AsyncGenerator]')
+}
+
 function isObject(value: unknown): value is object {
   return (typeof value === 'object' || typeof value === 'function') && value !== null
 }

@@ -1,0 +1,91 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { createRecorder, tool } from '../../src/record/index.ts'
+import { replayTape, verdictOf } from '../../src/replay/index.ts'
+import { readTape, type Tape } from '../../src/tape/index.ts'
+import { type Model, startModel } from './model.ts'
+
+// An agent that is an async generator has done nothing when it is handed on: its run is its iteration.
+let model: Model
+beforeAll(async () => {
+  model = await startModel()
+})
+afterAll(() => model.close())
+
+function recording() {
+  const dir = mkdtempSync(join(tmpdir(), 'harvest-yields-'))
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  const recorder = createRecorder({ dir })
+  const run = <T>(fn: () => T): T => recorder.run({ agent: 'chat', id: 'chat' }, fn)
+  const tape = (): Tape => readTape(join(dir, readdirSync(dir)[0] ?? ''))
+  return { run, tape, isClosed: () => tape().close !== undefined }
+}
+
+const lookup = tool('lookup', async (id: string) => ({ id }))
+
+/** Takes one step per piece. */
+async function* chat(order = 'A-1'): AsyncGenerator<string, string> {
+  yield await model.ask()
+  yield JSON.stringify(await lookup(order))
+  yield await model.ask()
+  return 'done'
+}
+
+const kinds = ({ events }: Tape): readonly string[] => events.map(({ kind }) => kind).filter((kind) => kind !== 'draws')
+
+async function verdictOn(tape: Tape, agent: () => unknown) {
+  const result = await replayTape(tape, agent)
+  return { ...result, verdict: verdictOf(result).verdict }
+}
+
+test('the run goes on while the generator is read, and the tape holds what it yielded', async () => {
+  const { run, tape, isClosed } = recording()
+  const pieces = run(() => chat())
+  expect(isClosed()).toBe(false)
+  const read: string[] = []
+  for await (const piece of pieces) read.push(piece)
+  expect(kinds(tape())).toEqual(['exchange', 'tool', 'exchange'])
+  expect(tape().close?.outcome).toEqual({ status: 'returned', value: { yielded: read, returned: 'done' } })
+})
+
+test('a replay reads it, and tells another step or another piece', async () => {
+  const { run, tape } = recording()
+  for await (const _ of await run(async () => chat()));
+  expect(await verdictOn(tape(), () => chat())).toMatchObject({ verdict: 'same', problems: [], unused: [] })
+  expect(await verdictOn(tape(), () => chat('B-2'))).toMatchObject({ verdict: 'different' })
+  const shouting = async function* () {
+    for await (const piece of chat()) yield piece.toUpperCase()
+    return 'done'
+  }
+  expect(await verdictOn(tape(), shouting)).toMatchObject({ verdict: 'different' })
+})
+
+test('what its reader left is read as far in a replay', async () => {
+  const { run, tape } = recording()
+  let pieces = 0
+  for await (const _ of run(() => chat())) if (++pieces === 2) break
+  expect(kinds(tape())).toEqual(['exchange', 'tool'])
+  expect(tape().close?.outcome).toMatchObject({ value: { stopped: true } })
+  expect(await verdictOn(tape(), () => chat())).toMatchObject({ verdict: 'same', problems: [] })
+  const short = async function* () {
+    yield await model.ask()
+    await lookup('A-1')
+  }
+  expect(await verdictOn(tape(), short)).toMatchObject({ verdict: 'different' })
+})
+
+test('what it throws is the outcome of the run', async () => {
+  const { run, tape } = recording()
+  const failing = async function* () {
+    yield await model.ask()
+    throw new RangeError('no more')
+  }
+  const read = async () => {
+    for await (const _ of run(failing));
+  }
+  await expect(read()).rejects.toThrow('no more')
+  expect(tape().close?.outcome).toMatchObject({ status: 'threw' })
+  expect(await verdictOn(tape(), failing)).toMatchObject({ verdict: 'same' })
+})
