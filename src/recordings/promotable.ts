@@ -87,25 +87,53 @@ export function refuseEmpty(
 ): void {
   const steps = ['exchange', 'tool', 'retrieval', 'value']
   if (acceptEmpty || events.some(({ kind }) => steps.includes(kind))) return
-  const { outcome, unrecorded = [] } = close ?? {}
-  const threw = outcome?.status === 'threw'
+  const { outcome, unrecorded = [], late = [] } = close ?? {}
+  const started = events.flatMap((event) => (event.kind === 'spawn' ? [event.command.join(' ')] : []))
+  const { what, fix } = emptiness(outcome?.status === 'threw', late.length > 0, started.length > 0)
   throw new HarvestError('HARVEST_PROMOTE_EMPTY', {
-    what: threw
-      ? 'The run threw before its first step'
-      : 'The tape has no step: the agent asked no model and called no tool',
+    what,
     where: {
       tape: source,
       outcome: outcome?.status ?? 'unknown',
-      ...(unrecorded.length > 0 && { 'not recorded': neutralLine(unrecorded.join(', '), 300) }),
+      ...listed(
+        'after it',
+        late.map(({ name }) => name),
+      ),
+      ...listed('started', started),
+      ...listed('not recorded', unrecorded),
     },
     why: 'A case without steps proves nothing: what the recorder did not see is not compared.',
-    fix: [
-      threw
-        ? 'fix what it threw, and record the run again'
-        : 'wrap what the agent calls in tool() or value(), and record the run again',
-      'if the agent takes no step: --accept-empty',
-    ],
+    fix: [`${fix}, and record the run again`, 'if the agent takes no step: --accept-empty'],
   })
+}
+
+/** How a run came to have no step, and what to do. */
+function emptiness(
+  threw: boolean,
+  isLate: boolean,
+  isListener: boolean,
+): { readonly what: string; readonly fix: string } {
+  if (threw) return { what: 'The run threw before its first step', fix: 'fix what it threw' }
+  if (isLate) {
+    return {
+      what: 'The tape has no step: the agent made its requests after it had returned',
+      fix: 'read what the agent returns before it returns, as in `return await result.text`',
+    }
+  }
+  if (isListener) {
+    return {
+      what: 'The tape has no step: the agent said nothing to the process it started',
+      fix: 'wrap the function that starts it in tool()',
+    }
+  }
+  return {
+    what: 'The tape has no step: the agent asked no model and called no tool',
+    fix: 'wrap what the agent calls in tool() or value()',
+  }
+}
+
+function listed(title: string, names: readonly string[]): Readonly<Record<string, string>> {
+  return names.length > 0 ? { [title]: neutralLine(names.join(', '), 300) } : {}
 }
 
 /**
