@@ -151,7 +151,7 @@ describe('the agent in its own code', () => {
 describe('a long run', () => {
   it('skips to the replay that is kept before a step, and says by how many steps', async () => {
     // Replays of runs that take no time are not kept.
-    const rows = 10_000
+    const rows = 4_000
     const recorder = createRecorder({ dir })
     await recorder.run({ agent: 'long', id: 'long', input: { rows } }, () => looksAtRows({ rows }))
     const file = recorder.lastTape ?? ''

@@ -61,7 +61,9 @@ describe('the packed package in an empty project, by the README', () => {
     // In a folder of its own below the packages that were installed: one install is enough for all.
     const installed = { ...npm, HOME, PATH: [join(dir, 'node_modules/.bin'), env.PATH].join(':'), ...compileCache }
     await playDemo(dir, installed)
-    await walkIncidents(dir, { ...installed, NO_COLOR: '1' })
+    // What the steps say does not depend on Vitest's version; that they lead to green and red there, one shows.
+    const all = version === '5' || process.env['HARVEST_EVERY_LANE'] === '1'
+    await walkIncidents(dir, { ...installed, NO_COLOR: '1' }, all ? undefined : 1)
   })
 })
 

@@ -9,7 +9,7 @@ import type { RecordedMany, RecordManyJob } from './concurrent/record.child.ts'
 import type { ReplayManyJob } from './concurrent/replay.child.ts'
 
 /** Enough at once to be mixed up; `npm run test:explore` records 200. */
-const runs = Number(process.env['HARVEST_RUNS_AT_ONCE'] ?? 60)
+const runs = Number(process.env['HARVEST_RUNS_AT_ONCE'] ?? 30)
 
 /** Requests one run makes: model calls and the tools' own, or MCP messages (handshake included when it is the run's). */
 const agents = {

@@ -9,7 +9,7 @@ import type { RecordedOrder, RecordOrderJob } from './order/record.child.ts'
 import type { ReplayedOrders, ReplayOrderJob } from './order/replay.child.ts'
 
 // Enough for many orders to happen; `npm run test:explore` looks at 1,000 for those that are rare.
-const most = Number(process.env['HARVEST_ORDER_RUNS'] ?? 200)
+const most = Number(process.env['HARVEST_ORDER_RUNS'] ?? 100)
 const some = Math.ceil(most / 4)
 
 /** One recording serves every replay of agents that were recorded in the same way. */

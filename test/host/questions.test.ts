@@ -87,7 +87,7 @@ describe.each<Lane>([5, 4])('a changed question under Vitest %i', (lane) => {
     )
   })
 
-  it('is accepted once for all cases that have it, and is green until the next edit', async () => {
+  once('is accepted once for all cases that have it, and is green until the next edit', async () => {
     const pins = (id: string): Record<string, string> =>
       supportCase(id, id.toUpperCase(), 'pins: { commit: 4f2a9c1, models: [gpt-4.1], prompt: sha256-before }\n')
     const project = home.project('accept-all', { ...sources(), ...pins('a-1'), ...pins('b-1') })
@@ -241,7 +241,7 @@ describe.each<Lane>([5, 4])('a changed question under Vitest %i', (lane) => {
     expect(reported(project).get('golden/a-1')?.meta.harvest).toMatchObject({ code: 'HARVEST_UNPROVEN' })
   })
 
-  it('is red in a hand-written test too, and accepted there by its key', async () => {
+  once('is red in a hand-written test too, and accepted there by its key', async () => {
     const test = `import { test } from 'vitest'
 import { replay } from 'vitest-harvest/vitest'
 import { support } from '../src/support.ts'

@@ -95,12 +95,19 @@ export default () => refund({ order_id: 'B-2' })
     return { ...result, changed }
   }
 
-  it.each<readonly [string, readonly string[], RunOptions]>([
+  const spellings: readonly (readonly [string, readonly string[], RunOptions])[] = [
     ['our own command', ['run', 'golden', '--update-recordings', '--reason', why], { ...own, env: unsaid }],
     ['two dashes', ['run', 'golden', '--', '--update-recordings'], {}],
     ['--update=recordings', ['run', '--update=recordings'], {}],
     ['a variable', ['run', 'golden'], { env: { VITEST_HARVEST_UPDATE: 'all' } }],
-  ])('%s accepts new behaviour, and nothing else', async (_spelling, args, options) => {
+  ]
+  const ofOurs = ['our own command', 'a variable']
+  for (const [spelling, args, options] of spellings) {
+    const each = ofOurs.includes(spelling) ? once : it
+    each(`${spelling} accepts new behaviour, and nothing else`, () => acceptsNew(args, options))
+  }
+
+  async function acceptsNew(args: readonly string[], options: RunOptions): Promise<void> {
     const { changed, output } = await run(args, options)
     expect(changed.sort()).toEqual([caseFile('stale'), caseFile('unwritten')])
     expect(project.read(caseFile('stale')).replace(/(?<=at: )\S+Z$/m, 'now')).toBe(
@@ -122,7 +129,7 @@ export default () => refund({ order_id: 'B-2' })
       'HARVEST_AGENT_TIMEOUT',
     ])
     expect(project.read('src/__snapshots__/ui.test.ts.snap')).toContain('"old"')
-  })
+  }
 
   it('without a word, only a baseline that is missing is written, and the next run writes nothing', async () => {
     const first = await run(['run', 'golden'])
@@ -228,7 +235,7 @@ export default () => refund({ order_id: 'B-2' })
     )
   })
 
-  it('needs a reason, however it is asked for: without one nothing is run and nothing written', async () => {
+  once('needs a reason, however it is asked for: without one nothing is run and nothing written', async () => {
     const spellings: readonly (readonly [number, readonly string[], RunOptions])[] = [
       [2, ['run', '--update-recordings'], own],
       [2, ['run', '--update-recordings', '--reason', ' '], own],

@@ -23,7 +23,7 @@ import { mulberry32 } from './mulberry32.ts'
 import { numbered } from './numbered.ts'
 
 /** How often each operation is killed: enough to see what is not atomic. `npm run test:explore` kills 200 times. */
-const kills = Number(process.env['HARVEST_KILLS'] ?? 60)
+const kills = Number(process.env['HARVEST_KILLS'] ?? 40)
 const seed = Number(process.env['HARVEST_KILL_SEED'] ?? 20_260_304)
 const random = mulberry32(seed)
 
