@@ -62,8 +62,21 @@ export default defineConfig({ plugins: [harvest({ agents: ${agents} })] })\n`,
   writeFileSync(file, addedRule(readFileSync(file, 'utf8')))
   rmSync(join(inbox, 'refund-100x.tape.jsonl'))
   copyFileSync(join(project, 'recordings/golden/refund-100x.tape.jsonl'), join(project, 'copy.tape.jsonl'))
+  writeFileSync(join(project, 'chat.json'), JSON.stringify(chat))
+  run(project, node, [bin(project), 'import', 'chat.json'])
   return project
 }
+
+/** A conversation of another tool: nobody here has its agent. */
+const chat = [
+  { role: 'user', content: 'Is A-100 paid?' },
+  {
+    role: 'assistant',
+    content: null,
+    tool_calls: [{ id: 'c1', type: 'function', function: { name: 'lookup_order', arguments: '{"id":"A-100"}' } }],
+  },
+  { role: 'tool', tool_call_id: 'c1', content: '{"paid":true}' },
+]
 
 function bin(project: string): string {
   return join(project, 'node_modules/vitest-harvest/dist/bin.js')
@@ -117,8 +130,17 @@ async function session(project: string, node: string): Promise<string | undefine
     .split('\n')
     .map((line) => JSON.parse(line) as object)
   const differs = jsonExpected.find(([at, fields]) => !isMatch(values[at], fields))
-  if (values.length === commands.length && differs === undefined) return undefined
+  if (values.length === commands.length && differs === undefined) return withoutAgent(project, node)
   return `JSON differs at command ${(differs?.[0] ?? 0) + 1}:\n${json.text}`
+}
+
+/** Stopping in the code says that no agent is here; what stands behind it is done, and the debugger ends. */
+async function withoutAgent(project: string, node: string): Promise<string | undefined> {
+  const { code, text } = await output(project, node, [bin(project), 'debug', 'chat', '-x', 'code; inspect'])
+  const isSaid = text.startsWith('No agent to run this tape with: it was imported from chat\n')
+  return isSaid && text.includes('{"paid":true}') && code === 2
+    ? undefined
+    : `without an agent it says\n${text}and ends with ${code}`
 }
 
 /** Whether a value has these members. */

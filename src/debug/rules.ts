@@ -1,4 +1,4 @@
-import { HarvestError, neutralLine } from '../errors/index.ts'
+import { HarvestError } from '../errors/index.ts'
 import { compileRule, type Expression, isTrueOfRun, positionsWhere, type RunPosition } from '../rules/index.ts'
 import type { DebugStep } from './steps.ts'
 
@@ -16,7 +16,7 @@ interface Run {
  */
 export function stepsWhere(rule: string, { steps, moments }: Run): readonly number[] {
   const compiled = compileRule(rule)
-  const moment = compiled.isAboutRuns ? compileRule(brokenBy(compiled.expression, rule)) : compiled
+  const moment = compiled.isAboutRuns ? compileRule(brokenBy(compiled.expression)) : compiled
   const numbers = new Set<number>()
   for (const index of positionsWhere(moment, moments)) {
     const position = moments[index]
@@ -64,10 +64,10 @@ function stepsIfAny(rule: string, run: Run): readonly number[] {
 }
 
 /** The moments at which a rule about a run is broken. */
-function brokenBy(expression: Expression, rule: string): Expression {
+function brokenBy(expression: Expression): Expression {
   switch (expression.type) {
     case 'where':
-      return { ...expression, operand: brokenBy(expression.operand, rule) }
+      return { ...expression, operand: brokenBy(expression.operand) }
     case 'never':
       return expression.operand
     case 'always':
@@ -80,7 +80,6 @@ function brokenBy(expression: Expression, rule: string): Expression {
     default:
       throw new HarvestError('HARVEST_RULE_FUTURE', {
         what: 'Cannot stop at a rule about a whole run',
-        where: { rule: neutralLine(rule) },
         why: 'It is decided only at the end of the run.',
         fix: ['stop at a call in it: break refund(amount > 100)'],
       })

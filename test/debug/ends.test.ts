@@ -1,13 +1,15 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { framed } from '../../src/cli/debug/dap-stream.ts'
+import { CodeSession, DebugSession, type Launch } from '../../src/debug/index.ts'
+import { readTape } from '../../src/tape/index.ts'
 import { run } from '../cli/harvest.ts'
 import { built } from '../support/built.ts'
 
@@ -65,6 +67,22 @@ describe('the process of the agent', () => {
     expect(await ended).toEqual([null, 'SIGKILL'])
     server.close()
   })
+
+  it('hears that it is over when it could not load the agent, whoever started it', async () => {
+    const socket = Promise.withResolvers<Socket>()
+    const failed = { code: 'HARVEST_AGENT_IMPORT', facts: { what: 'Cannot load the agent refund' } }
+    const start: Launch = (address) => {
+      const pipe = connect(address, () => pipe.write(`${JSON.stringify({ failed })}\n`))
+      socket.resolve(pipe)
+      // What started that process is ended, and not the process.
+      return { stop: () => {}, failed: new Promise<never>(() => {}) }
+    }
+    const session = new DebugSession(readTape(join(dir, 'refund.tape.jsonl')))
+    const code = new CodeSession(session.steps, start)
+    await expect(code.enter(1)).rejects.toThrow('Cannot load the agent refund')
+    await once((await socket.promise).resume(), 'close')
+    code.close()
+  }, 60_000)
 
   it('ends with an editor that leaves while it is loaded', async () => {
     const module = join(dir, 'never.mjs')

@@ -1,5 +1,5 @@
 import { neutralLines } from '../../report/output.ts'
-import { HarvestError } from '../../errors/index.ts'
+import { HarvestError, visible } from '../../errors/index.ts'
 import { inspectParts } from '../../debug/index.ts'
 import { backInCode, codeCommands } from './code.ts'
 import { forkCommands } from './forks.ts'
@@ -137,11 +137,13 @@ function help(rest: string): Answer {
   }
 }
 
-/** An error as the prompt shows it: what, why, and what to type. */
+/** An error as the prompt shows it: what, where, why, and what to type. */
 export function errorLines(error: HarvestError): readonly string[] {
-  const { what, why, fix = [], detail } = error.facts
+  const { what, where = {}, why, fix = [], detail } = error.facts
+  const width = Math.max(0, ...Object.keys(where).map((label) => label.length))
   const text = [
     what,
+    ...Object.entries(where).map(([label, value]) => `  ${label.padEnd(width)}  ${visible(value)}`),
     ...(detail === undefined ? [] : [detail]),
     ...(why === undefined ? [] : [why]),
     ...fix.map((line) => `→ ${line}`),

@@ -2,9 +2,11 @@ import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Launch } from '../../debug/index.ts'
-import { HarvestError } from '../../errors/index.ts'
+import { HarvestError, neutralLine } from '../../errors/index.ts'
+import { shellWord } from '../../errors/words.ts'
 import { inlineMapsVariable } from '../../jobs/index.ts'
 import { runTask } from '../../jobs/run.ts'
+import { readTape } from '../../tape/index.ts'
 import type { CommandInput } from '../command.ts'
 import type { FoundRun } from '../find.ts'
 import { ownPath } from '../../own-files.ts'
@@ -54,16 +56,11 @@ function inVitest({ file, case: found }: FoundRun, agent: string | undefined): L
     }
     // The inspector of a thread reaches the main thread of its process: workers of Vitest have to be processes.
     const options = { vitestArguments: ['--pool=forks'], env: { [inlineMapsVariable]: '1' }, signal: ended.signal }
-    const failed = runTask(job, options).then(
-      (): never => {
-        throw gone('its task ended')
-      },
-      (error: unknown): never => {
-        throw HarvestError.is(error, 'HARVEST_AGENTS_UNREACHABLE') ? unreachable(error) : error
-      },
-    )
+    const failed = runTask(job, options).then((): never => {
+      throw gone('its task ended')
+    })
     failed.catch(() => {})
-    return { stop: () => ended.abort(), failed }
+    return { stop: () => ended.abort(), failed, explain: (error) => explained(error, file, name) }
   }
 }
 
@@ -75,16 +72,33 @@ function gone(how: string): HarvestError {
   })
 }
 
-function unreachable(cause: HarvestError): HarvestError {
-  const { detail } = cause.facts
+/** Which agent is missing, and how to name one. Other errors say that themselves. */
+function explained(error: unknown, file: string, asked: string | undefined): unknown {
+  const isUnknown = HarvestError.is(error, 'HARVEST_AGENT_UNKNOWN')
+  if (!isUnknown && !HarvestError.is(error, 'HARVEST_AGENTS_UNREACHABLE')) return error
+  const { detail, where } = error.facts
+  const { agent, imported } = readTape(file).header
+  const because =
+    imported !== undefined && asked === undefined
+      ? `: it was imported from ${neutralLine(imported.format, 40)}`
+      : isUnknown
+        ? `: the Vitest config names none called ${neutralLine(asked ?? agent, 40)}`
+        : ''
+  const [known = 'none'] = (isUnknown ? where?.['known'] : undefined)?.split(', ') ?? []
   return new HarvestError(
     'HARVEST_DEBUG_AGENT',
     {
-      what: 'No agent to run this tape with',
+      what: `No agent to run this tape with${because}`,
+      ...(isUnknown && where !== undefined ? { where } : {}),
       ...(detail === undefined ? {} : { detail }),
-      why: 'Agents are named in the Vitest config.',
-      fix: ['to name its file and export: npx vitest-harvest debug <tape> --module ./src/agent.ts#agent'],
+      why: 'Agents are named in the Vitest config. Without one, the tape can be read and its code cannot be stopped.',
+      fix: [
+        ...(known === 'none'
+          ? []
+          : [`to name one of the config: npx vitest-harvest debug <tape> --agent ${shellWord(known)}`]),
+        'to name its file and export: npx vitest-harvest debug <tape> --module ./src/agent.ts#agent',
+      ],
     },
-    { cause },
+    { cause: error },
   )
 }

@@ -48,7 +48,7 @@ export function printAnswer(answered: Answered, { screen, isJson }: Pick<ScriptO
   for (const line of 'error' in answered ? errorLines(answered.error) : answered.lines) screen.line(line)
 }
 
-/** `detail` says of a rule what was expected where. */
-function errorData({ code, facts: { what, detail } }: HarvestError) {
-  return { error: what, code, ...(detail === undefined ? {} : { detail }) }
+/** `detail` says of a rule what was expected where; `where` names files, agents, exit codes. */
+function errorData({ code, facts: { what, where, detail } }: HarvestError) {
+  return { error: what, code, ...(where === undefined ? {} : { where }), ...(detail === undefined ? {} : { detail }) }
 }

@@ -9,7 +9,12 @@ import { Sources } from './sources.ts'
 import type { Location, Paused, UserFrame } from './types.ts'
 
 /** Starts the agent's process: it connects to `address` and waits. What it answers ends it. */
-export type Launch = (address: string) => { readonly stop: () => void; readonly failed: Promise<never> }
+export type Launch = (address: string) => {
+  readonly stop: () => void
+  readonly failed: Promise<never>
+  /** Says what kept it from starting in the words of whoever named the agent. */
+  readonly explain?: (error: unknown) => unknown
+}
 
 type Ready = Extract<ChildNews, { readonly ready: object }>['ready']
 
@@ -64,7 +69,7 @@ export class DebugChild {
       close()
       throw ended()
     }
-    const { stop, failed } = launch(address)
+    const { stop, failed, explain } = launch(address)
     const end = (): void => {
       stop()
       close()
@@ -84,17 +89,17 @@ export class DebugChild {
       over.catch(() => {})
       const sources = new Sources(channel)
       // Heard from the first moment: it may come before the inspector has answered.
-      const loaded = newsOf(channel, readyIn)
-      loaded.catch(() => {})
-      await Promise.race([channel.cdp('Debugger.enable'), over])
-      const ready = await Promise.race([loaded, over])
+      const loaded = Promise.all([newsOf(channel, readyIn), channel.cdp('Debugger.enable')])
+      const [ready] = await Promise.race([loaded, over])
       return new DebugChild(channel, sources, ready, over, () => {
         channel.close()
         end()
       })
     } catch (error) {
+      // What was stopped may have started the process that connected, which hears nothing but the end of the channel.
+      void connected.then((channel) => channel.close())
       end()
-      throw error
+      throw explain?.(error) ?? error
     }
   }
 
