@@ -25,30 +25,31 @@ describe('a signal that ends the debugger', () => {
     ['SIGHUP', 129],
     ['SIGINT', 130],
     ['SIGTERM', 143],
-  ] as const)('%s leaves no process of the agent and no file', async (signal, code) => {
-    const temporary = join(dir, signal)
-    mkdirSync(temporary)
-    const module = `${resolve('fixtures/debug/refund-agent.ts')}#refundAgent`
-    const args = [built('cli/main.js'), 'debug', join(dir, 'refund.tape.jsonl'), '--json', '--module', module]
-    const debug = spawn(process.execPath, args, {
-      stdio: ['pipe', 'pipe', 'inherit'],
-      env: { ...process.env, TMPDIR: temporary },
-    })
-    const ended = new Promise((resolved) => debug.once('close', resolved))
-    // The input stays open: nothing but the signal ends it.
-    debug.stdin.write('code; print process.pid\n')
-    const pids: number[] = []
-    for await (const line of createInterface({ input: debug.stdout })) {
-      const { value } = JSON.parse(line) as { readonly value?: number }
-      if (value === undefined) continue
-      pids.push(value)
-      debug.kill(signal)
-    }
-    expect(await ended).toBe(code)
-    expect(pids).toHaveLength(1)
-    await gone(pids[0] ?? 0)
-    expect(readdirSync(temporary)).toEqual([])
-  })
+  ] as const)(
+    '%s leaves no process of the agent and no file, and no command behind it is done',
+    async (signal, code) => {
+      const temporary = join(dir, signal)
+      mkdirSync(temporary)
+      const module = `${resolve('fixtures/debug/refund-agent.ts')}#refundAgent`
+      const args = [built('cli/main.js'), 'debug', join(dir, 'refund.tape.jsonl'), '--json', '--module', module]
+      const debug = spawn(process.execPath, args, {
+        stdio: ['pipe', 'pipe', 'inherit'],
+        env: { ...process.env, TMPDIR: temporary },
+      })
+      const ended = new Promise((resolved) => debug.once('close', resolved))
+      // The input stays open: nothing but the signal ends it.
+      debug.stdin.write('code; print process.pid; call (() => { for (;;); })(); first\n')
+      const answers: { readonly value?: number }[] = []
+      for await (const line of createInterface({ input: debug.stdout })) {
+        answers.push(JSON.parse(line) as { readonly value?: number })
+        if (answers.length === 2) debug.kill(signal)
+      }
+      expect(await ended).toBe(code)
+      expect(answers).toHaveLength(2)
+      await gone(answers[1]?.value ?? 0)
+      expect(readdirSync(temporary)).toEqual([])
+    },
+  )
 })
 
 describe('the process of the agent', () => {

@@ -27,17 +27,17 @@ export const debugCommand: Command = {
     const options = { isJson: given.has('json'), ...(port === undefined ? {} : { port }) }
     const prompt = openDebugger(word, given, options)
     return untilSignal(
-      () => run(prompt, given, screen),
+      (signal) => run(prompt, given, screen, signal),
       () => prompt.context.code.close(),
     )
   },
 }
 
-async function run(prompt: Debugger, given: CommandInput, screen: Screen): Promise<number> {
+async function run(prompt: Debugger, given: CommandInput, screen: Screen, signal: AbortSignal): Promise<number> {
   const isJson = given.has('json')
   const { session, code } = prompt.context
   const script = given.value('commands')
-  const output: ScriptOutput = { screen, isJson, expectsStop: given.has('expect-stop') }
+  const output: ScriptOutput = { screen, isJson, expectsStop: given.has('expect-stop'), signal }
   if (script !== undefined) {
     code.prepare(script.match(/\bcode\b/g)?.length ?? 0)
     return runScript([script], prompt, output)

@@ -1,4 +1,4 @@
-import { type HarvestError, neutralJson } from '../../errors/index.ts'
+import { HarvestError, neutralJson } from '../../errors/index.ts'
 import { createInterface } from 'node:readline'
 import type { Screen } from '../../report/output.ts'
 import { exit } from '../exit.ts'
@@ -11,6 +11,8 @@ export interface ScriptOutput {
   readonly isJson: boolean
   /** A `continue` that finds nothing makes the exit code 1. */
   readonly expectsStop: boolean
+  /** Whoever ended the script wants no more of it. */
+  readonly signal: AbortSignal
 }
 
 /** Does the commands of `-x`, one after the other; a wrong one is reported, and the next is done. */
@@ -23,7 +25,11 @@ export async function runScript(
   for await (const line of lines) {
     for (const command of commandsIn(line)) {
       const answered = await prompt.run(command)
-      printAnswer(answered, output)
+      // What was cut off failed for no reason of its own, unless it says so.
+      const isCut = output.signal.aborted
+      if (!isCut || ('error' in answered && HarvestError.is(answered.error, 'HARVEST_CLI_INTERRUPTED')))
+        printAnswer(answered, output)
+      if (isCut) return code
       if ('error' in answered) code = exit.usage
       else if (answered.isNowhere === true && output.expectsStop && code === exit.ok) code = exit.divergence
       if (prompt.isOver) return code

@@ -5,23 +5,25 @@ const signals = Object.keys(codes) as readonly Signal[]
 
 /**
  * Does the work until it is done, or until a signal ends it. Then nothing may be left: `close` ends the processes of the agent,
- * and what started them removes their folders.
+ * what started them removes their folders, and the work, which is told, begins and prints nothing more.
  *
  * @returns the exit code of the work, or of the signal
  */
-export async function untilSignal(work: () => Promise<number>, close: () => void): Promise<number> {
+export async function untilSignal(work: (signal: AbortSignal) => Promise<number>, close: () => void): Promise<number> {
   const ended = Promise.withResolvers<number>()
+  const over = new AbortController()
   let heard: number | undefined
   const hear = (signal: Signal): void => {
     // What is printed to a terminal that is gone may end this process first.
     process.exitCode = heard = codes[signal]
     ended.resolve(heard)
+    over.abort()
     // Else what waits for the next command keeps this process.
     process.stdin.destroy()
   }
   for (const signal of signals) process.on(signal, hear)
   try {
-    const code = await Promise.race([ended.promise, work()])
+    const code = await Promise.race([ended.promise, work(over.signal)])
     return heard ?? code
   } finally {
     for (const signal of signals) process.off(signal, hear)
