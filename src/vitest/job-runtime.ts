@@ -31,6 +31,7 @@ export async function runJobs(
 ): Promise<void> {
   const file = process.env[jobsVariable]
   if (file === undefined) throw new TypeError(`${jobsVariable} is not set: this module is run by harvest commands`)
+  endWithRunner()
   const { jobs, results, parallel = 1, limits = {}, prices = {} } = readJobs(file)
   const budget = openBudget(limits, prices)
   const provided = inject('vitest-harvest')
@@ -44,6 +45,11 @@ export async function runJobs(
     }
   }
   await Promise.all(Array.from({ length: parallel }, work))
+}
+
+/** A worker of Vitest 4 outlives the process that started it: killed commands would leave runs that ask models for real. */
+function endWithRunner(): void {
+  process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 }
 
 /** What every job of a list has in common. */

@@ -24,8 +24,9 @@ export async function runPrompt(prompt: Debugger, screen: Screen, recordings: st
       return [[...prompt.complete(typed)], word]
     },
   })
-  // Those of the repl itself would load and save files.
-  for (const name of Object.keys(server.commands)) delete (server.commands as Record<string, unknown>)[name]
+  // Those of the repl itself would load and save files; one it tells of at Ctrl-C.
+  for (const name of Object.keys(server.commands))
+    if (name !== 'exit') delete (server.commands as Record<string, unknown>)[name]
   await keepHistory(server, recordings)
   async function answer(line: string, done: (error: Error | null, value?: unknown) => void): Promise<void> {
     const commands = commandsIn(line)
