@@ -6,6 +6,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { DebugClient } from '@vscode/debugadapter-testsupport'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRecorder, tool } from '../../src/record/index.ts'
+import { ServerBudget } from '../../src/cli/debug/budget.ts'
 import { built } from '../support/built.ts'
 import { run } from '../cli/harvest.ts'
 
@@ -96,6 +97,17 @@ describe('a coding agent, over the client of the MCP SDK', () => {
     expect(whole).toContain(`29 ${'猫😺'.repeat(20)}`)
   })
 
+  it('reads the rest of an answer, and makes no second call by that', async () => {
+    await call('open_tape', { tape, agent })
+    const asked = { step: 2, evaluate: ['process.pid', '"x".repeat(1900)', 'process.pid'] }
+    const first = await call('stop_in_code', asked)
+    const [, offset] = /the same call with offset (\d+)$/.exec(first.text) ?? []
+    const rest = await call('stop_in_code', { ...asked, offset: Number(offset) })
+    const [one, other] = [first.text, rest.text].map((text) => /process\.pid = (\d+)$/m.exec(text)?.[1])
+    expect(other).toBe(one)
+    expect(one).toMatch(/^\d+$/)
+  })
+
   it('is told what is wrong with a call, as a person would be', async () => {
     await call('open_tape', { tape })
     expect(await call('inspect', { step: 99 })).toEqual({
@@ -177,4 +189,24 @@ describe('an editor, over the official client of the Debug Adapter Protocol', ()
     const { body } = await client.stackTraceRequest({ threadId: 1 })
     return body.stackFrames[0]?.name ?? ''
   }
+})
+
+describe('the budget of a server', () => {
+  const used = { modelCalls: 2, inputTokens: 300, outputTokens: 20 }
+
+  it('is one for all its calls: each may use what those before it left', () => {
+    const budget = new ServerBudget({ costUsd: 1, tokens: 1_000, calls: 5 })
+    expect(budget.options).toEqual(['--max-cost=1', '--max-tokens=1000', '--max-calls=5'])
+    budget.add({ ...used, costUsd: 0.3 })
+    budget.add({ ...used, costUsd: 0.1 })
+    expect(budget.options).toEqual(['--max-cost=0.6', '--max-tokens=360', '--max-calls=1'])
+    budget.add({ ...used, costUsd: 0 })
+    expect(() => budget.options).toThrow('the budget of this server is used up: --max-calls')
+  })
+
+  it('in dollars is used up by a call whose cost is unknown', () => {
+    const budget = new ServerBudget({ costUsd: 1 })
+    budget.add(used)
+    expect(() => budget.options).toThrow('the budget of this server is used up: --max-cost')
+  })
 })

@@ -1,11 +1,19 @@
 import { resolve } from 'node:path'
 import { neutralLine } from '../../errors/index.ts'
+import type { Spent } from '../../live/index.ts'
 import { requireClosed, type Tape } from '../../tape/index.ts'
 import { table } from '../../report/output.ts'
 import type { CommandInput } from '../command.ts'
 import { readAsk } from '../forking/ask.ts'
 import { alternately, apart, type Beside, tellBeside } from '../forking/beside.ts'
-import { tellBranches, together, type Together, type BranchSummary } from '../forking/branches.ts'
+import {
+  areToolsReal,
+  sumSpent,
+  tellBranches,
+  together,
+  type Together,
+  type BranchSummary,
+} from '../forking/branches.ts'
 import { controlLine } from '../forking/control.ts'
 import { graderOf } from '../forking/grading.ts'
 import { makeForks, type Parent } from '../forking/make.ts'
@@ -46,8 +54,8 @@ export const forkCommands: Readonly<Record<string, DebugCommand>> = {
   branch: {
     usage: 'branch N CHANGE',
     about: 'change step N, run on from there, and keep the tape',
-    async run(rest, { found, given, isJson }) {
-      const { step, changes, options } = askedFor(rest, usages.branch)
+    async run(rest, { found, given, isJson, session }) {
+      const { step, changes, options } = askedFor(rest, usages.branch, session.at)
       return captured(
         ['fork', found.file, ...changeOptions(step, changes), '--save', ...handOn(given), ...options],
         isJson,
@@ -76,7 +84,7 @@ interface Row {
 }
 
 async function whatIf(rest: string, { session, found, given }: DebugContext): Promise<Answer> {
-  const { step, changes, options } = askedFor(rest, usages.whatIf)
+  const { step, changes, options } = askedFor(rest, usages.whatIf, session.at)
   const tape = requireClosed(session.tape)
   const parent = parentOf(tape, found, given)
   const asks = changes.map((change) => {
@@ -114,6 +122,7 @@ async function whatIf(rest: string, { session, found, given }: DebugContext): Pr
     data: {
       step,
       differs: differs ?? null,
+      spent: spentOn(rows),
       rows: rows.map(({ change, sum, beside, branches }) => ({
         change,
         ...sum,
@@ -153,15 +162,20 @@ function rowLines(rows: readonly Row[], isLive: boolean): readonly string[] {
   const isOffTape = rows.some(({ branches }) =>
     branches.some(({ problems }) => problems.some(({ code }) => code === 'HARVEST_NOT_RECORDED')),
   )
-  const spent = rows.map(({ sum, beside }) => [sum.spent, beside?.spent]).flat()
-  const calls = spent.flatMap((one) => (one !== undefined && one.modelCalls > 0 ? [describeSpent(one)] : []))
+  const spent = spentOn(rows)
+  const tools = areToolsReal(rows.flatMap(({ branches }) => branches)) ? 'for real' : 'from the tape'
   return [
     ...table([titles, ...cells]).split('\n'),
-    ...calls.slice(0, 4),
+    ...(spent.modelCalls === 0 ? [] : [describeSpent(spent, tools)]),
     ...(isOffTape && !isLive
       ? ['→ the tape does not hold what the model says then; to ask it: add --live to the line']
       : []),
   ]
+}
+
+/** All rows together, with the unchanged runs beside them. */
+function spentOn(rows: readonly Row[]): Spent {
+  return sumSpent(rows.flatMap(({ sum, beside }) => [sum.spent, ...(beside === undefined ? [] : [beside.spent])]))
 }
 
 function besideText(beside: Beside | undefined): string {
@@ -177,11 +191,13 @@ interface Asked {
   readonly options: readonly string[]
 }
 
-function askedFor(rest: string, usage: string): Asked {
-  const [word, ...others] = wordsIn(rest)
+function askedFor(rest: string, usage: string, at: number): Asked {
+  const [word = '', ...others] = wordsIn(rest)
+  const [command = ''] = usage.split(' ', 1)
+  if (/^[^\d-]/.test(word)) throw wrong('the number of a step is missing', [`at this step: ${command} ${at} ${rest}`])
   const step = numberIn(word, usage)
-  const at = others.findIndex((one) => one.startsWith('--'))
-  const [changes, options] = at === -1 ? [others, []] : [others.slice(0, at), others.slice(at)]
+  const end = others.findIndex((one) => one.startsWith('--'))
+  const [changes, options] = end === -1 ? [others, []] : [others.slice(0, end), others.slice(end)]
   if (changes.length === 0) throw wrong('a change is missing', [`like this: ${usage}`])
   return { step, changes, options }
 }

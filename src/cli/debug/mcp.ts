@@ -2,11 +2,15 @@ import { createInterface } from 'node:readline'
 import { inspectParts, openingLines } from '../../debug/index.ts'
 import { HarvestError, shellWord } from '../../errors/index.ts'
 import { isMap } from '../../json/canonical.ts'
+import type { Spent } from '../../live/index.ts'
 import type { Json } from '../../tape/index.ts'
 import { version } from '../../version.ts'
 import type { CommandInput } from '../command.ts'
 import { typedAgain } from '../typed-again.ts'
 import { exit } from '../exit.ts'
+import { readLivePlan } from '../live.ts'
+import { debugSpec } from '../spec/debugger.ts'
+import { offline, ServerBudget } from './budget.ts'
 import { type Debugger, errorLines } from './debugger.ts'
 import { openDebugger, withAgent } from './open.ts'
 import { untilSignal } from './signals.ts'
@@ -88,12 +92,13 @@ type Arguments = Readonly<Record<string, Json>>
 /** Serves the debugger to coding agents, on stdin and stdout, until stdin ends. */
 export async function serveMcp(given: CommandInput): Promise<number> {
   let open: Debugger | undefined
+  const budget = given.has('live') ? new ServerBudget(readLivePlan(given, debugSpec).limits) : undefined
   const use = (prompt: Debugger): Debugger => {
     open?.context.code.close()
     return (open = prompt)
   }
   if (given.args[0] !== undefined) use(openDebugger(given.args[0], offline(given)))
-  const call = async (name: string, args: Arguments): Promise<string> => {
+  const whole = async (name: string, args: Arguments): Promise<string> => {
     if (name === 'open_tape') {
       const agent = typeof args['agent'] === 'string' ? args['agent'] : undefined
       return openingLines(
@@ -101,7 +106,14 @@ export async function serveMcp(given: CommandInput): Promise<number> {
       ).join('\n')
     }
     if (open === undefined) throw wrong('no tape is open', ['call open_tape first'])
-    return answer(open, name, args, given)
+    return answer(open, name, args, budget)
+  }
+  let last = { asked: '', text: '' }
+  // The rest of an answer is no second call: what it told of runs once, and costs once.
+  const call = async (name: string, { offset: from, ...args }: Arguments): Promise<string> => {
+    const asked = JSON.stringify([name, args])
+    if (from === undefined || from === 0 || last.asked !== asked) last = { asked, text: await whole(name, args) }
+    return last.text
   }
   const serve = async (): Promise<number> => {
     for await (const line of createInterface({ input: process.stdin })) {
@@ -206,10 +218,16 @@ function page(whole: string, from: Json | undefined): string {
   return left <= 0 ? part : `${part}\n… ${left} more characters: the same call with offset ${end}`
 }
 
-async function answer(prompt: Debugger, name: string, args: Arguments, given: CommandInput): Promise<string> {
+async function answer(
+  prompt: Debugger,
+  name: string,
+  args: Arguments,
+  budget: ServerBudget | undefined,
+): Promise<string> {
   const run = async (command: string): Promise<string> => {
     const answered = await prompt.run(command)
     if ('error' in answered) throw answered.error
+    if (command.startsWith('what_if ')) budget?.add((answered.data as { readonly spent: Spent }).spent)
     return answered.lines.join('\n')
   }
   switch (name) {
@@ -226,7 +244,7 @@ async function answer(prompt: Debugger, name: string, args: Arguments, given: Co
       return stopInCode(prompt, run, args)
     default: {
       const isLive = args['live'] === true
-      if (isLive && !given.has('live'))
+      if (isLive && budget === undefined)
         throw wrong('live models are off', [
           `start the server with a budget: ${typedAgain({ live: true, 'max-cost': '1' })}`,
         ])
@@ -235,26 +253,10 @@ async function answer(prompt: Debugger, name: string, args: Arguments, given: Co
       // Options of the line say what may cost money, and whether tools run for real: that is for the command line to say.
       if (option !== undefined) throw wrong('a change cannot begin with -', ['result.total=30', 'refund(amount=10)'])
       return run(
-        `what_if ${numberIn(args, 'step')} ${changes.map(shellWord).join(' ')} ${isLive ? consentOf(given) : ''}`,
+        `what_if ${numberIn(args, 'step')} ${changes.map(shellWord).join(' ')} ${isLive && budget !== undefined ? ['--live', ...budget.options].join(' ') : ''}`,
       )
     }
   }
-}
-
-const consent = ['live', 'max-cost', 'max-tokens', 'max-calls']
-
-/** Consent is given by the command line and asked for by the call: one of both alone asks no model. */
-function offline(given: CommandInput): CommandInput {
-  return {
-    ...given,
-    has: (name) => !consent.includes(name) && given.has(name),
-    values: (name) => (consent.includes(name) ? [] : given.values(name)),
-  }
-}
-
-function consentOf(given: CommandInput): string {
-  const limits = consent.slice(1).flatMap((name) => given.values(name).map((value) => `--${name}=${value}`))
-  return ['--live', ...limits].join(' ')
 }
 
 async function stopInCode(

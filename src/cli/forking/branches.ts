@@ -112,6 +112,11 @@ function countGrades(judged: readonly BranchSummary[]): NonNullable<Together['gr
   return counts
 }
 
+/** Whether tools ran for real in any of them. */
+export function areToolsReal(branches: readonly BranchSummary[]): boolean {
+  return branches.some(({ request: { tail } }) => tail.from === 'live' && tail.tools === 'live')
+}
+
 /** What runs used, all together. */
 export function sumSpent(all: readonly Spent[]): Spent {
   const none: Spent = { modelCalls: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 }

@@ -9,7 +9,7 @@ import { describeInterval, describeSpent } from '../live.ts'
 import { neutralLines, type Screen, table } from '../../report/output.ts'
 import type { ForkAsk } from './ask.ts'
 import { type Beside, printBeside } from './beside.ts'
-import { sumSpent, type Together, type BranchSummary } from './branches.ts'
+import { areToolsReal, sumSpent, type Together, type BranchSummary } from './branches.ts'
 import { changeLine, type ChangeSummary } from './changes.ts'
 import { controlLine } from './control.ts'
 import type { Grader } from './grading.ts'
@@ -113,10 +113,6 @@ export function printBranches(
     )
   const spent = sumSpent([sum.spent, ...(beside === undefined ? [] : [beside.spent])])
   if (spent.modelCalls > 0) screen.line(describeSpent(spent, areToolsReal(branches) ? 'for real' : 'from the tape'))
-}
-
-function areToolsReal(branches: readonly BranchSummary[]): boolean {
-  return branches.some(({ request: { tail } }) => tail.from === 'live' && tail.tools === 'live')
 }
 
 /** What an end is called that the change did not make. */
