@@ -87,6 +87,8 @@ export interface RunSettings extends ReplayOptions {
   readonly sites?: boolean
   /** Called while the agent asks for a step: its code is on the stack. @internal */
   readonly onAsked?: (step: StepState) => void
+  /** Called with each difference of a step, when it is found. @internal */
+  readonly onDrift?: (drift: Drift) => void
   /** See the scheduler's option of this name. @internal */
   readonly before?: (burst: readonly GateItem[]) => Promise<void> | undefined
 }
@@ -407,6 +409,7 @@ export class ReplayRun {
     const at = { n: step?.event.n ?? 0, number: step?.number ?? 0 }
     const drift = this.#changes.drift(at, found, policy, place.site)
     this.drift.push(drift)
+    this.#settings.onDrift?.(drift)
     if (policy === 'fail') this.#serve(this.#driftProblem(place, step, drift))
   }
 

@@ -1,6 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CodeSession, type CodeStop, DebugSession } from '../../src/debug/index.ts'
 import { evaluateIn } from '../../src/debug/code/values.ts'
@@ -91,6 +92,18 @@ describe('the agent in its own code', () => {
     expect(changes).toBe('that could change something in the agent: `call messages.push(1)` does it all the same')
     expect(rest.slice(0, 2)).toEqual(['6', '6'])
     expect(rest.join('\n')).toContain('messages = Array(5)')
+  })
+
+  it('that asked otherwise than on the tape is told so at every stop: the answers are those to another question', async () => {
+    const module = join(dir, 'other-text.mjs')
+    const other = `refundAgent({ ...ticket, text: 'Please refund A-100.' })`
+    const text = `import { refundAgent } from ${JSON.stringify(pathToFileURL(resolve(agentFile)).href)}
+export const agent = (ticket) => ${other}\n`
+    writeFileSync(module, text)
+    const { out } = await ask('debug', tape, '-x', 'goto 4; code', '--module', `${module}#agent`)
+    expect(out).toContain('in ask, called by refundAgent')
+    expect(out).toContain('step 1 asked otherwise than on the tape: user message')
+    expect((await debug('goto 4; code')).out).not.toContain('otherwise')
   })
 
   it('shows its lines and its variables, as text', async () => {

@@ -167,8 +167,12 @@ function rowLines(rows: readonly Row[], isLive: boolean): readonly string[] {
   return [
     ...table([titles, ...cells]).split('\n'),
     ...(spent.modelCalls === 0 ? [] : [describeSpent(spent, tools)]),
-    ...(isOffTape && !isLive
-      ? ['→ the tape does not hold what the model says then; to ask it: add --live to the line']
+    ...(isOffTape
+      ? [
+          isLive
+            ? '→ the tape does not hold what a tool answers then; to run tools for real: add --tools live to the line'
+            : '→ the tape does not hold what the model says then; to ask it: add --live to the line',
+        ]
       : []),
   ]
 }

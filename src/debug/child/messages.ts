@@ -15,8 +15,17 @@ export type ChildNews =
   /** An answer is kept back: its place in the order of the tape. */
   | { readonly held: number }
   | { readonly port: string }
+  /** The run asked otherwise than on the tape. */
+  | { readonly differs: StepDifference }
   | { readonly done: ChildResult }
   | { readonly failed: { readonly code: ErrorCode; readonly facts: ErrorFacts } }
+
+/** What a step asked otherwise, and not by an option that leaves it out. */
+export interface StepDifference {
+  readonly step: number
+  /** For people: `system prompt`, `tool refund`. */
+  readonly part: string
+}
 
 /** How a replay ended. */
 export interface ChildResult {

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { HarvestError } from '../../errors/index.ts'
 import { real } from '../../seam/intercept/index.ts'
 import { outsideRuns } from '../../seam/source.ts'
-import type { ReplayOptions } from '../../match/types.ts'
+import type { Drift, ReplayOptions } from '../../match/types.ts'
 import type { GateItem } from '../../match/delivery.ts'
 import { replayTape } from '../../replay/index.ts'
 import type { Tape } from '../../tape/index.ts'
@@ -28,7 +28,8 @@ export interface LedReplay {
 export async function replayForDebugger({ tape, load, options, socket }: LedReplay): Promise<void> {
   // Before the agent is loaded, and without our flags: the thread is no part of the run.
   const worker = await startWorker(socket)
-  const say = (news: ChildNews): void => worker.postMessage(news)
+  // Some of it is said while the agent asks, and is no message of the agent.
+  const say = (news: ChildNews): void => outsideRuns(() => worker.postMessage(news))
   const begun = Promise.withResolvers<void>()
   let until = Number.POSITIVE_INFINITY
   let release: (() => void) | undefined
@@ -57,7 +58,11 @@ export async function replayForDebugger({ tape, load, options, socket }: LedRepl
     const agent = await load()
     say({ ready: { root: ownFolder.href, pid: process.pid, rss: process.memoryUsage.rss() } })
     await begun.promise
-    const settings = { ...options, before, onAsked: ({ number }: { readonly number: number }) => asked(number) }
+    const onAsked = ({ number }: { readonly number: number }): void => asked(number)
+    const onDrift = ({ policy, stepNumber: step, part }: Drift): void => {
+      if (policy !== 'report') say({ differs: { step, part } })
+    }
+    const settings = { ...options, before, onAsked, onDrift }
     const { problems, comparison, outcome } = await replayTape(tape, agent, settings)
     say({
       done: {

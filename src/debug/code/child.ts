@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { HarvestError } from '../../errors/index.ts'
 import type { WayToStep } from '../way.ts'
 import { asked } from '../child/hold.ts'
-import type { ChildNews, ChildResult } from '../child/messages.ts'
+import type { ChildNews, ChildResult, StepDifference } from '../child/messages.ts'
 import { type Channel, ended, type InspectorEvent, listenForChild } from './channel.ts'
 import { Sources } from './sources.ts'
 import type { Location, Paused, UserFrame } from './types.ts'
@@ -43,6 +43,7 @@ export class DebugChild {
   readonly #root: string
   readonly #over: Promise<never>
   #result: ChildResult | undefined
+  #differs: StepDifference | undefined
   #port: string | undefined
 
   private constructor(channel: Channel, sources: Sources, ready: Ready, over: Promise<never>, stop: () => void) {
@@ -55,6 +56,7 @@ export class DebugChild {
     this.#stop = stop
     channel.on((message) => {
       if ('done' in message) this.#result = message.done
+      if ('differs' in message) this.#differs ??= message.differs
     })
   }
 
@@ -111,6 +113,11 @@ export class DebugChild {
   /** How the replay ended, when it has. */
   get result(): ChildResult | undefined {
     return this.#result
+  }
+
+  /** Where the replay first asked otherwise than on the tape, when it has. */
+  get differs(): StepDifference | undefined {
+    return this.#differs
   }
 
   /**

@@ -2,7 +2,7 @@
 import { HarvestError } from '../../errors/index.ts'
 import type { DebugStep } from '../steps.ts'
 import { inReplay, wayTo, type WayToStep } from '../way.ts'
-import type { ChildResult } from '../child/messages.ts'
+import type { ChildResult, StepDifference } from '../child/messages.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { type Arrival, DebugChild, type Launch } from './child.ts'
 import type { CodePlace } from './sources.ts'
@@ -46,6 +46,8 @@ export interface CodeStop {
   readonly inside?: number
   /** So many steps before the one asked for: what happens behind this place was not replayed. */
   readonly skipped?: number
+  /** Where this replay first asked otherwise than on the tape: its answers are those to other questions from there on. */
+  readonly differs?: StepDifference
   /** The port of an editor, where one was opened. */
   readonly port?: string
 }
@@ -382,6 +384,7 @@ export class CodeSession {
       locals: await localsOf(child.channel, frame),
       ...(since.length === 0 || moves.length > 0 ? {} : { since }),
       ...(of === step ? {} : { inside: of }),
+      ...(child.differs === undefined ? {} : { differs: child.differs }),
       ...(child.port === undefined ? {} : { port: child.port }),
     }
   }

@@ -7,7 +7,7 @@ const width = 98
 
 /** Where the agent stands: file and function, the lines around, its variables. */
 export function codeLines(stop: CodeStop): readonly string[] {
-  const { place, in: name, callers, source, isChanged, port, step, inside, since, skipped } = stop
+  const { place, in: name, callers, source, isChanged, port, step, inside, since, skipped, differs } = stop
   const [caller] = callers
   const by = caller === undefined ? '' : `, called by ${caller.in} ${shortPlace(caller)}`
   return [
@@ -21,6 +21,9 @@ export function codeLines(stop: CodeStop): readonly string[] {
       ? []
       : [`not exact: this is step ${step}, and the ${skipped} behind it were not replayed; code full goes there`]),
     ...(since === undefined ? [] : [`no statement of yours ran until ${listed(since)} answered too`]),
+    ...(differs === undefined
+      ? []
+      : [`step ${differs.step} asked otherwise than on the tape: ${neutralLine(differs.part, 60)}`]),
     ...(isChanged ? ['the file was changed since it was loaded: this is what runs'] : []),
     ...(port === undefined ? [] : [`an editor may attach: ${port}`]),
   ]
