@@ -67,8 +67,6 @@ const bench: Bench = {
           what: `cost of ${text}, ÷ the first finders`,
           value: ratio,
           limit: { atMost: 1 },
-          shortfall:
-            'The first finders know a third of the kinds. Since they were matched, parameters and literals of statements are read as well, and names around what escapes spell: of schemas, whose tools have `parameters`, and of texts full of escapes, more is looked at. Tried and in: words that share a pair of characters are told apart by their neighbours, and keys of parameters are read sign by sign.',
         }),
       ),
     ]

@@ -14,6 +14,8 @@ const [none, whole, start] = [0, 1, 2]
 export class Endings {
   /** By state and letter the state that follows: {@link none} of the words, a {@link whole} one, or one that goes on. */
   readonly #next: Uint32Array
+  /** By the two characters a text ends with, the last in the higher byte: 0 where none of the words ends so. */
+  readonly #twoLast = new Uint8Array(1 << 16)
 
   /** @param words - in lower case, of letters and digits */
   constructor(words: readonly string[]) {
@@ -30,12 +32,22 @@ export class Endings {
       }
     }
     this.#next = next.slice(0, states * letters)
+    for (let last = 0; last < 256; last++) {
+      const state = this.#next[start * letters + letterOf(last)]!
+      const isOpen = isAround[last] === 1 || isBetween[last] === 1 || state === whole
+      if (state === none && !isOpen) continue
+      for (let before = 0; before < 256; before++)
+        if (isOpen || isBetween[before] === 1 || this.#next[state * letters + letterOf(before)] !== none)
+          this.#twoLast[(last << 8) | before] = 1
+    }
   }
 
   /** Whether a word, in capitals or not and with signs between its parts, may end before `end`; quotes may follow it. */
   mayStand(text: Uint8Array, end: number): boolean {
     const next = this.#next
     let at = end - 1
+    if (isAround[text[at]!] === 1) at--
+    if (at > 0 && this.#twoLast[(text[at]! << 8) | text[at - 1]!] === 0) return false
     const first = Math.max(0, at - around)
     const last = Math.max(0, at - longest)
     while (at > first && isAround[text[at]!] === 1) at--

@@ -147,7 +147,9 @@ export class NameTable implements SecretNames {
 
   isSecretQuery(name: string, value: string): boolean {
     if (this.isSecret(name, value)) return true
-    return this.#own.get(plain(name)) !== 'never' && inQuery.has(plain(name)) && value.length >= 16 && /\d/.test(value)
+    if (value.length < 16 || !/\d/.test(value)) return false
+    const short = plain(name)
+    return inQuery.has(short) && this.#own.get(short) !== 'never'
   }
 
   isSecretFlag(flag: string): boolean {

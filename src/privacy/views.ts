@@ -6,6 +6,8 @@ interface View {
   /** Without one of these nothing is spelled so. */
   readonly signs: readonly string[]
   readonly pattern: RegExp
+  /** What each escape begins with, where that is one character: to search for it costs next to nothing. */
+  readonly begin?: string
   /** With what means something only beside such escapes. Default {@link pattern}. */
   readonly all?: RegExp
   /** What an escape says, or itself where it stays. */
@@ -38,6 +40,7 @@ const views: readonly View[] = [
   {
     signs: ['2', '3', '4', '5', '6', '7', '0'].map((digit) => `%${digit}`),
     pattern: /%(?:25)*[0-9A-Fa-f]{2}/g,
+    begin: '%',
     all: /%(?:25)*[0-9A-Fa-f]{2}|\+/g,
     undo: (escape) => (escape === '+' ? ' ' : printed(Number.parseInt(escape.slice(-2), 16), escape)),
     reach: [96, 64],
@@ -46,6 +49,7 @@ const views: readonly View[] = [
   {
     signs: ['&quot;', '&#', '&amp;', '&apos;', '&lt;'],
     pattern: /&(?:(?:quot|amp|lt|gt|apos)|#(?:\d{2,3}|[xX][0-9a-fA-F]{2}));/g,
+    begin: '&',
     undo(escape) {
       const name = escape.slice(1, -1)
       if (name[0] !== '#') return entities[name] ?? escape
@@ -118,10 +122,14 @@ const longWord = 4_096
 const nameLength = 64
 
 /** Stretches around escapes. None begins or ends inside a word, or half a secret would be replaced. */
-function windows(text: string, { pattern, reach: [before, behind], edge }: View): readonly Window[] {
+function windows(text: string, view: View): readonly Window[] {
+  const {
+    reach: [before, behind],
+    edge,
+  } = view
   const all: [from: number, to: number][] = []
-  pattern.lastIndex = 0
-  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+  let end = 0
+  for (let match = escapeFrom(text, view, 0); match !== null; match = escapeFrom(text, view, end)) {
     const { index } = match
     const last = all.at(-1)
     edge.lastIndex = index + behind
@@ -131,9 +139,16 @@ function windows(text: string, { pattern, reach: [before, behind], edge }: View)
     if (last !== undefined && index - before <= last[1]) last[1] = Math.max(last[1], to)
     else all.push([wordBegin(text, index - before, last?.[1] ?? 0), to])
     // What stands well inside of the window is read with it.
-    pattern.lastIndex = Math.max(pattern.lastIndex, to - (behind >> 1))
+    end = Math.max(index + match[0].length, to - (behind >> 1))
   }
   return all
+}
+
+function escapeFrom(text: string, { begin, pattern }: View, from: number): RegExpExecArray | null {
+  const at = begin === undefined ? from : text.indexOf(begin, from)
+  if (at === -1) return null
+  pattern.lastIndex = at
+  return pattern.exec(text)
 }
 
 const backslash = 0x5c

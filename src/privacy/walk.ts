@@ -31,19 +31,46 @@ interface Entry {
   readonly behind: Endings | undefined
 }
 
-/** Bytes looked at in one go; the pair on the border is seen by the next one. */
+/** Bytes looked at in one go; the last one is the first of the next go, for the pair on the border. */
 const blockLength = 1 << 16
 /** Bytes at the beginning of a block behind which a name may have begun before it. */
 const blockSeen = 128
-const scratch: Uint8Array = new Uint8Array(blockLength)
-const writer = Buffer.from(scratch.buffer)
+const bytes = new Uint8Array(blockLength + 1)
+const writer = Buffer.from(bytes.buffer, 0, blockLength)
+/** Where the second characters of pairs stand that were found in a block. */
+const hits = new Uint16Array(blockLength)
+
+/**
+ * Notes down where pairs of the table stand in the first bytes of the block. Two characters a step, and nothing is called:
+ * in a loop that calls something, the table and the bytes are loaded anew for each character.
+ *
+ * @returns how many
+ */
+function pairsIn(table: Uint16Array, length: number): number {
+  let count = 0
+  let before = 0
+  // The last step may read one byte more, which is of another text.
+  bytes[length] = 0
+  for (let at = 0; at < length; at += 2) {
+    const one = bytes[at]!
+    const two = bytes[at + 1]!
+    const first = table[before | (one << 8)]!
+    const second = table[one | (two << 8)]!
+    before = two
+    if ((first | second) === 0) continue
+    if (first !== 0) hits[count++] = at
+    if (second !== 0) hits[count++] = at + 1
+  }
+  return count
+}
 
 /**
  * Finds all triggers in one pass: each is recognised by its rarest pair of neighbouring characters, one look at a table per
  * character regardless of the number of triggers.
  */
 export class Walk {
-  readonly #table = new Uint16Array(1 << 14)
+  /** By pair, the second character in the higher byte, the number of its list. */
+  readonly #table = new Uint16Array(1 << 16)
   readonly #lists: Entry[][] = [[]]
   /** By number of the list, what all of it have to stand behind. */
   readonly #gates: readonly (Endings | undefined)[]
@@ -58,7 +85,7 @@ export class Walk {
       const nth = group === undefined ? at : (groups.get(group) ?? at)
       if (group !== undefined) groups.set(group, nth)
       const offset = rarestPair(text)
-      const pair = (text.charCodeAt(offset) << 7) | text.charCodeAt(offset + 1)
+      const pair = text.charCodeAt(offset) | (text.charCodeAt(offset + 1) << 8)
       if (this.#table[pair] === 0) this.#table[pair] = this.#lists.push([]) - 1
       const [before, after] = [offset === 0 ? 0 : text.charCodeAt(offset - 1), text.charCodeAt(offset + 2) || 0]
       const codes: Uint8Array = Buffer.from(text)
@@ -75,16 +102,14 @@ export class Walk {
     this.#isTouched = false
     const table = this.#table
     const gates = this.#gates
-    const bytes = scratch
-    let before = 0
-    for (let from = 0; from < text.length; from += blockLength) {
+    for (let from = 0; from + 1 < text.length; from += blockLength - 1) {
       // Characters beyond a byte are cut down to one: what they then seem to be is looked at again in the text.
-      const length = writer.write(text.length <= blockLength ? text : text.slice(from, from + blockLength), 0, 'latin1')
-      for (let at = 0; at < length; at++) {
-        const code = bytes[at]! & 127
-        const list = table[(before << 7) | code]!
-        before = code
-        if (list === 0) continue
+      const part = text.length <= blockLength ? text : text.slice(from, from + blockLength)
+      const length = writer.write(part, 0, 'latin1')
+      const count = pairsIn(table, length)
+      for (let nth = 0; nth < count; nth++) {
+        const at = hits[nth]!
+        const list = table[bytes[at - 1]! | (bytes[at]! << 8)]!
         const gate = gates[list]
         // What stands before the block is not among its bytes.
         if (gate !== undefined && (from === 0 || at > blockSeen) && !gate.mayStand(bytes, at)) continue

@@ -72,3 +72,13 @@ test('for every spelling, what is harmless stays so however far the text goes on
     ),
   )
 })
+
+test('a secret is found wherever the border of what is looked at in one go cuts it', () => {
+  const [border, filler] = [1 << 16, 'Plain text. '.repeat(6_000)]
+  for (const [head, secret] of [
+    ['gh', 'p_16C7e42F292c6912E7710c838347Ae178B4a'],
+    ['"password" : "', 'tr33house9'],
+  ] as const)
+    for (let at = border - head.length - 4; at <= border; at++)
+      expect(createRedactor().text(`${filler.slice(0, at)} ${head}${secret}" and more`)).not.toContain(secret)
+})
