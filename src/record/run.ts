@@ -388,8 +388,11 @@ export class RecordedRun implements Recording {
         n,
         at,
         outcome: redactedOutcome(outcome(), this.redactor),
-        ...(missing === undefined ? {} : { incomplete: missing }),
-        ...(this.#unrecorded.size === 0 ? {} : { unrecorded: [...this.#unrecorded].sort() }),
+        ...(missing === undefined ? {} : { incomplete: this.redactor.text(missing) }),
+        // Command lines and addresses, as they came.
+        ...(this.#unrecorded.size === 0
+          ? {}
+          : { unrecorded: [...this.#unrecorded].sort().map((what) => this.redactor.text(what)) }),
         ...(this.#redactor.dropped.length === 0 ? {} : { droppedHeaders: this.#redactor.dropped }),
         ...this.#said(verdict),
         ...this.#prints(),

@@ -252,6 +252,16 @@ describe('what the seam cannot record is listed', () => {
     expect(await unrecorded(agent)).toEqual([`h2c ${base}/socket`])
   })
 
+  test('without the secrets in its command line and its address', async () => {
+    const key = ['gh', 'p_16C7e42F292c6912E7710c838347Ae178B4a'].join('')
+    const child = () =>
+      new Promise((resolve) => spawn(process.execPath, ['-e', '0', key], { stdio: 'ignore' }).on('exit', resolve))
+    expect(await unrecorded(child)).toEqual([`child process ${process.execPath} -e 0 redacted-github-token-1`])
+    const headers = { connection: 'Upgrade', upgrade: 'h2c' }
+    const upgrade = () => new Promise((resolve) => http.get(`${base}/?key=${key}`, { headers }).on('close', resolve))
+    expect(await unrecorded(upgrade)).toEqual([`h2c ${base}/?key=redacted-github-token-1`])
+  })
+
   test('and ordinary HTTP clients never are', async () => {
     const clients = [
       async () => (await fetch(`${base}/echo`)).text(),
