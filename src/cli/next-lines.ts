@@ -20,7 +20,7 @@ export function asCommand(line: string, spec: CommandSpec | undefined): string {
   if (spec === undefined || !/^(?:\u001b\[[\d;]*m)*\s*→ /.test(line)) return line
   const [, text = '', end = ''] = /^(.*?)((?:\u001b\[[\d;]*m)*)$/s.exec(line) ?? []
   const [, about, options] = /^(.*?→ .*?[:?] )(--[a-z].*)$/.exec(text) ?? []
-  if (text.includes(': prices: {')) return pricesInFile(line)
+  if (text.includes(': prices: {')) return pricesInFile(line, spec)
   const changes = options === undefined ? undefined : changesIn(options, spec)
   if (changes !== undefined) return `${about}${typedAgain(changes)}${end}`
   const at = text.indexOf(`${program} `)
@@ -30,8 +30,11 @@ export function asCommand(line: string, spec: CommandSpec | undefined): string {
 }
 
 /** From code prices are an option, and to a command a file of the recordings. */
-function pricesInFile(line: string): string {
-  const file = printedPath(join(typedInput()?.value('dir') ?? 'recordings', 'prices.json'))
+function pricesInFile(line: string, { passThrough }: CommandSpec): string {
+  const { value, rest = [] } = typedInput() ?? {}
+  // A proof reads its own options of what is handed on.
+  const [, tied, apart] = (passThrough === true && /(?:^|\0)--dir(?:=([^\0]*)|\0([^\0]*))/.exec(rest.join('\0'))) || []
+  const file = printedPath(join(tied ?? apart ?? value?.('dir') ?? 'recordings', 'prices.json'))
   return line.replace(': prices: {', `: ${file}: {`)
 }
 

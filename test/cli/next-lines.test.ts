@@ -58,6 +58,18 @@ describe('a next step that names options alone', () => {
     expect(shown(blame, line)).toBe(line)
   })
 
+  it.each([
+    [['blame', 'bad', '--live'], 'recordings/prices.json'],
+    [['blame', 'bad', '--dir', "it's recs"], "it's recs/prices.json"],
+    [['test', '--prove', '--yes', '--dir', "it's recs"], "it's recs/prices.json"],
+    [['test', '--prove', "--dir=it's recs", '--yes'], "it's recs/prices.json"],
+    [['record', '--dir', 'mine', '--', 'node', '--dir', 'x'], 'mine/prices.json'],
+  ])('%j: a price is to be written into %s, which is read', (typed, file) => {
+    expect(shown(typed, '→ to give its price: prices: { "m": { "input": 1 } }')).toBe(
+      `→ to give its price: ${file}: { "m": { "input": 1 } }`,
+    )
+  })
+
   describe('or a command', () => {
     const file = resolve("recs it's/inbox/a b.tape.jsonl")
     afterEach(forgetNamed)
