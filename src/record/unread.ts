@@ -13,7 +13,7 @@ const collected = new FinalizationRegistry<() => void>((end) => {
  * Ends a run whose answer will not be read: it was collected, or the process ends before anybody began.
  *
  * @param end - may not hold the answer
- * @returns to be called when somebody begins to read
+ * @returns to be called when a reader begins
  */
 export function endUnread(answer: object, end: () => void): () => void {
   collected.register(answer, end)

@@ -107,7 +107,7 @@ export function refuseEmpty(
   })
 }
 
-/** How a run came to have no step, and what to do. */
+/** Why a run has no step, and what to do. */
 function emptiness(
   threw: boolean,
   isLate: boolean,

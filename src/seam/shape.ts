@@ -32,14 +32,14 @@ export function isUnreadResponse(value: unknown): value is Response {
   )
 }
 
-/** What an async generator or a stream came to. `stopped`: its reader gave it up before its end. */
+/** What was read of an async generator or a stream. `stopped`: its reader gave it up before its end. */
 export interface Yields {
   readonly yielded: readonly unknown[]
   readonly returned?: unknown
   readonly stopped?: true
 }
 
-/** Whether a value is a web stream that nobody reads. Its class is not asked, as that of a response is not. */
+/** Whether a value is a web stream without a reader. Its class is not asked, as that of a response is not. */
 export function isReadableStream(value: unknown): value is ReadableStream<unknown> {
   return (
     isObject(value) &&
