@@ -9,6 +9,16 @@ import { isDeepStrictEqual } from 'node:util'
 import { addedRule, answersOf, commands, expected, jsonExpected, wordsOf } from './debug-session/session.ts'
 
 const repository = resolve(import.meta.dirname, '..')
+/** A conversation of another tool: nobody here has its agent. */
+const chat = [
+  { role: 'user', content: 'Is A-100 paid?' },
+  {
+    role: 'assistant',
+    content: null,
+    tool_calls: [{ id: 'c1', type: 'function', function: { name: 'lookup_order', arguments: '{"id":"A-100"}' } }],
+  },
+  { role: 'tool', tool_call_id: 'c1', content: '{"paid":true}' },
+]
 const scratch = mkdtempSync(join(tmpdir(), 'harvest-session-'))
 let failures = 0
 try {
@@ -66,17 +76,6 @@ export default defineConfig({ plugins: [harvest({ agents: ${agents} })] })\n`,
   run(project, node, [bin(project), 'import', 'chat.json'])
   return project
 }
-
-/** A conversation of another tool: nobody here has its agent. */
-const chat = [
-  { role: 'user', content: 'Is A-100 paid?' },
-  {
-    role: 'assistant',
-    content: null,
-    tool_calls: [{ id: 'c1', type: 'function', function: { name: 'lookup_order', arguments: '{"id":"A-100"}' } }],
-  },
-  { role: 'tool', tool_call_id: 'c1', content: '{"paid":true}' },
-]
 
 function bin(project: string): string {
   return join(project, 'node_modules/vitest-harvest/dist/bin.js')

@@ -109,7 +109,7 @@ export async function serveMcp(given: CommandInput): Promise<number> {
     return answer(open, name, args, budget)
   }
   let last = { asked: '', text: '' }
-  // The rest of an answer is no second call: what it told of runs once, and costs once.
+  // The rest of an answer is no second call: what it is about runs once, and costs once.
   const call = async (name: string, { offset: from, ...args }: Arguments): Promise<string> => {
     const asked = JSON.stringify([name, args])
     if (from === undefined || from === 0 || last.asked !== asked) last = { asked, text: await whole(name, args) }

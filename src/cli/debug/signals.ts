@@ -5,7 +5,7 @@ const signals = Object.keys(codes) as readonly Signal[]
 
 /**
  * Does the work until it is done, or until a signal ends it. Then nothing may be left: `close` ends the processes of the agent,
- * what started them removes their folders, and the work, which is told, begins and prints nothing more.
+ * what started them removes their folders, and the work, which has the signal, begins and prints nothing more.
  *
  * @returns the exit code of the work, or of the signal
  */

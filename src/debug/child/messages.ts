@@ -16,12 +16,12 @@ export type ChildNews =
   | { readonly held: number }
   | { readonly port: string }
   /** The run asked otherwise than on the tape. */
-  | { readonly differs: StepDifference }
+  | { readonly differs: AskedOtherwise }
   | { readonly done: ChildResult }
   | { readonly failed: { readonly code: ErrorCode; readonly facts: ErrorFacts } }
 
 /** What a step asked otherwise, and not by an option that leaves it out. */
-export interface StepDifference {
+export interface AskedOtherwise {
   readonly step: number
   /** For people: `system prompt`, `tool refund`. */
   readonly part: string

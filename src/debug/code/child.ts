@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { HarvestError } from '../../errors/index.ts'
 import type { WayToStep } from '../way.ts'
 import { asked } from '../child/hold.ts'
-import type { ChildNews, ChildResult, StepDifference } from '../child/messages.ts'
+import type { ChildNews, ChildResult, AskedOtherwise } from '../child/messages.ts'
 import { type Channel, ended, type InspectorEvent, listenForChild } from './channel.ts'
 import { Sources } from './sources.ts'
 import type { Location, Paused, UserFrame } from './types.ts'
@@ -43,7 +43,7 @@ export class DebugChild {
   readonly #root: string
   readonly #over: Promise<never>
   #result: ChildResult | undefined
-  #differs: StepDifference | undefined
+  #differs: AskedOtherwise | undefined
   #port: string | undefined
 
   private constructor(channel: Channel, sources: Sources, ready: Ready, over: Promise<never>, stop: () => void) {
@@ -116,7 +116,7 @@ export class DebugChild {
   }
 
   /** Where the replay first asked otherwise than on the tape, when it has. */
-  get differs(): StepDifference | undefined {
+  get differs(): AskedOtherwise | undefined {
     return this.#differs
   }
 

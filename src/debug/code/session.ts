@@ -2,7 +2,7 @@
 import { HarvestError } from '../../errors/index.ts'
 import type { DebugStep } from '../steps.ts'
 import { inReplay, wayTo, type WayToStep } from '../way.ts'
-import type { ChildResult, StepDifference } from '../child/messages.ts'
+import type { ChildResult, AskedOtherwise } from '../child/messages.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { type Arrival, DebugChild, type Launch } from './child.ts'
 import type { CodePlace } from './sources.ts'
@@ -47,7 +47,7 @@ export interface CodeStop {
   /** So many steps before the one asked for: what happens behind this place was not replayed. */
   readonly skipped?: number
   /** Where this replay first asked otherwise than on the tape: its answers are those to other questions from there on. */
-  readonly differs?: StepDifference
+  readonly differs?: AskedOtherwise
   /** The port of an editor, where one was opened. */
   readonly port?: string
 }
