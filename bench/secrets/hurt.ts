@@ -32,6 +32,10 @@ const made: Readonly<Record<string, string>> = {
   'literals of users': "identified by '",
   'rows of an insert': "into t (password) values ('",
   'rows without columns': ') values ',
+  'lists behind a name': '"password":["a1",',
+  'fields before a value': '"password":{"a":"b",',
+  'names in attributes': '<a name="password" value="',
+  'blocks of YAML': 'password: |\n ',
 }
 
 /** Hostile texts of a length, by name. */

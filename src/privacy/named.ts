@@ -19,6 +19,7 @@ export function namedTriggers(names: NameTable): readonly Trigger[] {
     ...pairs,
     { text: '--', at: afterFlag(names) },
     { text: '</', at: inElement(names) },
+    ...[' value=', ' content='].map((text): Trigger => ({ text, at: inAttribute(names, text.length) })),
     { text: 'form-data', at: inPart(names) },
   ]
 }
@@ -94,12 +95,75 @@ function afterSign(names: NameTable): Trigger['at'] {
     if (between === null || named.end + between[0].length <= sign) return 0
     const [whole, nameQuote, space = '', valueQuote] = between
     const start = named.end + whole.length
+    const within = valueQuote === undefined ? valueWithin(names, text, start, named, found) : undefined
+    if (within !== undefined) return within
     // A quote behind which the text of a list or object goes on ends the text the name stands in.
     if (valueQuote !== undefined && nameQuote !== valueQuote && endsText(text, start)) return 0
     if (valueQuote !== undefined) return quoted(text, start, valueQuote, named.kind, found)
     if (nameQuote !== undefined && nameQuote !== '`') return 0
     return bare(text, start, space !== '' || whole.includes(':'), named, found)
   }
+}
+
+/** The tag or anchor of a value in YAML, the head of a block, or the letters before the quote of a literal. */
+const headPattern =
+  /(?:(?:!{1,2}[\w.-]{0,32}|&[\w-]{1,32}) {1,4})?(?:[|>][-+]?\d? {0,4}(?:\r?\n|(?:\\{1,8}r)?\\{1,8}n) {1,64}|(?:[bfu]|rb?|[$@])(?=\\*["']))?(\\*["'])?/iy
+/** Fields that may stand before the one with the value. */
+const field = String.raw`(?:\\*["'][\w$-]{1,32}\\*["']\s{0,4}:\s{0,4}(?:\\*["'][^"'\\\r\n]{0,64}\\*["']|[\w.]{1,16})\s{0,4},\s{0,16}){0,3}`
+const valueField = String.raw`\\*["'](?:value|val|Value|content|text)\\*["']\s{0,4}:\s{0,4}`
+/** `["…", "…"]`, `{"value":"…"}`. */
+const holderPattern = new RegExp(String.raw`(?:\[|\{\s{0,16}${field}${valueField})\s{0,16}(\\*["'])`, 'y')
+const nextItem = /\\*["']\s{0,16},\s{0,16}(\\*["'])/y
+const mostItems = 64
+
+/**
+ * A value that does not begin right behind the sign: `password: |` with the value in the next line, `b'…'`, `["…"]`,
+ * `{"value":"…"}`. `undefined`: it is none of these.
+ */
+function valueWithin(
+  names: NameTable,
+  text: string,
+  start: number,
+  named: Named,
+  found: TextRange[],
+): number | undefined {
+  headPattern.lastIndex = start
+  const [head = '', quote] = headPattern.exec(text) ?? []
+  const begin = start + head.length
+  if (quote !== undefined) return quoted(text, begin, quote, named.kind, found)
+  if (head !== '') return bare(text, begin, true, named, found)
+  holderPattern.lastIndex = start
+  const [holder, open] = holderPattern.exec(text) ?? []
+  if (holder === undefined || open === undefined) return undefined
+  let at = start + holder.length
+  for (let count = 0; count < mostItems; count++) {
+    const end = closingQuote(text, at, open)
+    if (end === text.length) return Math.max(0, end - overlap)
+    listed(names, text, at, end, open, named.kind, found)
+    nextItem.lastIndex = end
+    const [between, again] = text[start] === '[' ? (nextItem.exec(text) ?? []) : []
+    if (between === undefined || again !== open) return end
+    at = end + between.length
+  }
+  return at
+}
+
+/** One of several texts: what is secret has a digit or a sign and is no name itself, or words enough. */
+function listed(
+  names: NameTable,
+  text: string,
+  start: number,
+  end: number,
+  quote: string,
+  kind: NameClass,
+  found: TextRange[],
+): boolean {
+  const from = start + schemeLength(text, start, end)
+  const value = unescaped(text.slice(from, end), quote)
+  const isValue = kind === 'phrase' || /[\d=]/.test(value)
+  if (!isValue || names.classOf(value) !== undefined || !passes(kind, value, false)) return false
+  found.push({ kind: 'secret', start: from, end, value, contextual: true })
+  return true
 }
 
 const afterText = /\s{0,16}(?:[,}\]:]|$)/y
@@ -131,8 +195,12 @@ function queryValueEnd(text: string, start: number): number | undefined {
 const overlap = 64
 
 /** The value up to the same quote: in JSON inside JSON a quote has as many backslashes before it as the one that began. */
-function quoted(text: string, start: number, quote: string, kind: NameClass, found: TextRange[]): number {
-  const end = closingQuote(text, start, quote)
+function quoted(text: string, given: number, quote: string, kind: NameClass, found: TextRange[]): number {
+  // Three quotes begin and end a text of several lines.
+  const isTriple = text.startsWith(quote + quote, given)
+  const start = isTriple ? given + 2 * quote.length : given
+  const triple = isTriple ? text.indexOf(quote.repeat(3), start) : -1
+  const end = triple === -1 ? closingQuote(text, start, quote) : triple
   const from = start + schemeLength(text, start, end)
   const value = unescaped(text.slice(from, end), quote)
   if (!passes(kind, value, false)) return Math.max(0, end - overlap)
@@ -236,8 +304,7 @@ function withoutEnd(raw: string): string {
   return raw.endsWith('...') ? '' : raw.replace(/[.?:*]+$/, '')
 }
 
-const pairPattern =
-  /(\\*["'])\s{0,4},\s{0,16}(?:\\*["'](?:value|val|Value|content|text)\\*["']\s{0,4}:\s{0,4})?(\\*["'])/y
+const pairPattern = new RegExp(String.raw`(\\*["'])\s{0,4},\s{0,16}(?:${field}${valueField})?(\\*["'])`, 'y')
 
 /** `["x-api-key","…"]`, `{"name":"password","value":"…"}`, `"--token","…"`: the second of two texts. */
 function afterComma(names: NameTable): Trigger['at'] {
@@ -252,14 +319,7 @@ function afterComma(names: NameTable): Trigger['at'] {
     if (head === undefined || nameQuote !== valueQuote || valueQuote === undefined) return 0
     const start = named.end + head.length
     const end = closingQuote(text, start, valueQuote)
-    const from = start + schemeLength(text, start, end)
-    const value = unescaped(text.slice(from, end), valueQuote)
-    // A list of names is no pair: what is secret has a digit or a sign, or words enough.
-    const isValue = named.kind === 'phrase' || /[\d=]/.test(value)
-    if (!isValue || names.classOf(value) !== undefined || !passes(named.kind, value, false))
-      return Math.max(0, end - overlap)
-    found.push({ kind: 'secret', start: from, end, value, contextual: true })
-    return end
+    return listed(names, text, start, end, valueQuote, named.kind, found) ? end : Math.max(0, end - overlap)
   }
 }
 
@@ -278,19 +338,39 @@ function afterFlag(names: NameTable): Trigger['at'] {
   }
 }
 
-const elementPattern = /^<([\w:.-]{2,64})>([^<>]{3,4096})$/
+const elementPattern = /^<([\w:.-]{2,64})(\s[^<>]{0,512})?>\s{0,64}(?:<!\[CDATA\[)?([^<>]{3,4096})((?:\]\]>)?)$/
+const namePattern = /\s(?:name|key|id|property)=\\*["']([\w:.-]{2,64})\\*["']/
 
-/** `<password>…</password>`. What looks like a word is left alone, as it is behind a colon. */
+/** `<password>…</password>`, `<entry key="password">…</entry>`. What looks like a word is left alone, as behind a colon. */
 function inElement(names: NameTable): Trigger['at'] {
   return (text, index, found) => {
-    const open = text.lastIndexOf('<', index - 1)
-    if (open === -1 || index - open > 4_200) return 0
-    const [, name = '', value = ''] = elementPattern.exec(text.slice(open, index)) ?? []
-    const kind = value === '' ? undefined : names.classOf(name)
+    let open = text.lastIndexOf('<', index - 1)
+    if (text.startsWith('<![CDATA[', open)) open = text.lastIndexOf('<', open - 1)
+    if (open === -1 || index - open > 4_800) return 0
+    const [, tag = '', attributes = '', said = '', close = ''] = elementPattern.exec(text.slice(open, index)) ?? []
+    const value = said.replace(/(?:\s|\\+[nrt])+$/, '')
+    const kind =
+      value === '' ? undefined : (names.classOf(tag) ?? names.classOf(namePattern.exec(attributes)?.[1] ?? ''))
     if (kind === undefined || !passes(kind, value, kind === 'always')) return 0
     if (kind === 'always' && (!/\d/.test(value) || value.length < 6)) return 0
-    found.push({ kind: 'secret', start: index - value.length, end: index, value, contextual: true })
+    const start = index - close.length - said.length
+    found.push({ kind: 'secret', start, end: start + value.length, value, contextual: true })
     return index
+  }
+}
+
+/** `<property name="password" value="…"/>`, `<meta name="csrf-token" content="…">`. */
+function inAttribute(names: NameTable, length: number): Trigger['at'] {
+  return (text, index, found) => {
+    const quote = /^\\{0,64}["']/.exec(text.slice(index + length, index + length + 65))?.[0]
+    const tag = quote === undefined ? '' : text.slice(Math.max(0, index - 512), index)
+    const open = tag.lastIndexOf('<')
+    const name = open === -1 ? undefined : namePattern.exec(tag.slice(open))?.[1]
+    const kind = name === undefined ? undefined : names.classOf(name)
+    if (kind === undefined || quote === undefined) return 0
+    const start = index + length + quote.length
+    const end = closingQuote(text, start, quote)
+    return listed(names, text, start, end, quote, kind, found) ? end : 0
   }
 }
 

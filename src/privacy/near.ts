@@ -61,6 +61,8 @@ const table: readonly Near[] = [
     anchor: `$${version}$`,
     pattern: /\$[56]\$(?:rounds=\d{1,9}\$)?[./A-Za-z0-9]{8,16}\$?[./A-Za-z0-9]{43,90}/y,
   })),
+  { anchor: '$apr1$', pattern: /\$apr1\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22}/y },
+  { anchor: '$y$', pattern: /\$y\$[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{1,86}\$[./A-Za-z0-9]{43}/y },
   { anchor: 'response=', pattern: /response=\\*"?([0-9a-f]{32,64})(?![\w])/y },
   { anchor: 'Signature=', pattern: /Signature=([0-9a-f]{64,1024})/y },
   { anchor: 'WIFI:', pattern: /WIFI:[^\r\n"]{0,200}?P:([^;\r\n"\\]{6,128})/y, skip: 64 },

@@ -18,7 +18,16 @@ interface View {
   readonly edge: RegExp
 }
 
-const entities: Readonly<Record<string, string>> = { quot: '"', amp: '&', lt: '<', gt: '>', apos: "'" }
+const entities: Readonly<Record<string, string>> = {
+  quot: '"',
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  apos: "'",
+  nbsp: ' ',
+  equals: '=',
+  colon: ':',
+}
 
 const views: readonly View[] = [
   {
@@ -47,8 +56,8 @@ const views: readonly View[] = [
     edge: /["'\s<>]/g,
   },
   {
-    signs: ['&quot;', '&#', '&amp;', '&apos;', '&lt;'],
-    pattern: /&(?:(?:quot|amp|lt|gt|apos)|#(?:\d{2,3}|[xX][0-9a-fA-F]{2}));/g,
+    signs: ['&quot;', '&#', '&amp;', '&apos;', '&lt;', '&nbsp;', '&equals;', '&colon;'],
+    pattern: /&(?:(?:quot|amp|lt|gt|apos|nbsp|equals|colon)|#(?:\d{2,3}|[xX][0-9a-fA-F]{2}));/g,
     begin: '&',
     undo(escape) {
       const name = escape.slice(1, -1)
