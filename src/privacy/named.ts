@@ -139,7 +139,9 @@ function valueWithin(
   for (let count = 0; count < mostItems; count++) {
     const end = closingQuote(text, at, open)
     if (end === text.length) return Math.max(0, end - overlap)
-    listed(names, text, at, end, open, named.kind, found)
+    // As bare values: what is shorter is a number or a letter.
+    const isLong = end - at >= 4 || named.kind === 'code' || named.kind === 'own'
+    if (isLong) listed(names, text, at, end, open, named.kind, found)
     nextItem.lastIndex = end
     const [between, again] = text[start] === '[' ? (nextItem.exec(text) ?? []) : []
     if (between === undefined || again !== open) return end
