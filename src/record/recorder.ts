@@ -11,7 +11,7 @@ import { observeInventory } from '../seam/observe/inventory.ts'
 import { observed, outsideListeners } from '../seam/observe/observer.ts'
 import { observeUndici } from '../seam/observe/undici.ts'
 import { patchRandom } from '../seam/random.ts'
-import { isAsyncGenerator, isReadableStream, isThenable, isUnreadResponse } from '../seam/shape.ts'
+import { isAsyncGenerator, isThenable, isUnreadResponse } from '../seam/shape.ts'
 import { currentRun, outsideRuns, seamState } from '../seam/source.ts'
 import { patchTimers } from '../seam/timers.ts'
 import { keepBody, outsideFolder, type RecordedPins } from '../tape/index.ts'
@@ -33,7 +33,7 @@ import { RunCounts, type RunStats } from './stats.ts'
 import { runtimeNotHeard, unheardHere } from './runtime.ts'
 import { isSwitchedOn } from './switch.ts'
 import { warner } from './warn.ts'
-import { hearStream, hearYields } from './yields.ts'
+import { hearYields } from './yields.ts'
 
 export interface RunOptions extends AboutRun {
   /** Key of the agent in the plugin's `agents`. */
@@ -52,8 +52,7 @@ export interface Recorder {
    * its handle.
    *
    * A `Response` of the Fetch API is handed on with the same status and headers and a body that is heard: the run ends
-   * when the body has been read. So are an async generator and a web stream, whose runs end
-   * when they do.
+   * when the body has been read. So is an async generator, whose run ends when it does.
    */
   run<T>(options: RunOptions, fn: (run: RunHandle) => T): T
   /** Keeps the run the calling code belongs to, regardless of chance. Returns whether there is one. */
@@ -306,8 +305,6 @@ function settle<T>(result: Attempt<T>, run: RecordedRun | HeldRun, closed: () =>
   const failed = (error: unknown): void => end({ status: 'threw', error })
   const handOn = (answer: unknown): unknown => {
     if (isAsyncGenerator(answer)) return hearYields(answer, run.root, end)
-    const stream = isReadableStream(answer) ? hearStream(answer, run.root, end) : undefined
-    if (stream !== undefined) return stream
     const heard = isUnreadResponse(answer)
       ? hearBody(answer, run.root, run.bodyCap, (body) => {
           if (body.status === 'failed') return failed(body.error)

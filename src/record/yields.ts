@@ -17,7 +17,7 @@ export type YieldsEnd =
  * Its body runs in the run, whoever asks for the next piece. `ended` is called when it ended, or will not be asked any more.
  * Once or more.
  */
-export function hearYields(source: AsyncIterator<unknown>, run: Observer, ended: Ended): AsyncGenerator<unknown> {
+export function hearYields(source: AsyncGenerator<unknown>, run: Observer, ended: Ended): AsyncGenerator<unknown> {
   const yielded: unknown[] = []
   const stopped = (): void => ended({ status: 'returned', value: { yielded, stopped: true } })
   const ask = async (step: () => Promise<IteratorResult<unknown>>, isGivenUp = false) => {
@@ -36,47 +36,9 @@ export function hearYields(source: AsyncIterator<unknown>, run: Observer, ended:
   }
   const heard = asyncGenerator({
     next: (...given) => ask(() => source.next(...given)),
-    return: (value) => ask(() => source.return!(value), true),
-    throw: (error) => ask(() => source.throw!(error)),
+    return: (value) => ask(() => source.return(value), true),
+    throw: (error) => ask(() => source.throw(error)),
   })
   const begun = endUnread(heard, stopped)
   return heard
-}
-
-/**
- * The same stream, heard: what is read behind it happens in the run, whoever reads it.
- *
- * @returns `undefined` for a stream of bytes, which readers may read in ways that this one does not know
- */
-export function hearStream(stream: ReadableStream<unknown>, run: Observer, ended: Ended): ReadableStream | undefined {
-  if (isOfBytes(stream)) return undefined
-  const source = hearYields(
-    seamState().runs.run(run, () => stream[Symbol.asyncIterator]()),
-    run,
-    ended,
-  )
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        const { done, value } = await source.next()
-        if (done === true) controller.close()
-        else controller.enqueue(value)
-      },
-      async cancel(reason) {
-        await source.return(reason)
-      },
-    },
-    // Nothing is read before someone asks for it.
-    { highWaterMark: 0 },
-  )
-}
-
-function isOfBytes(stream: ReadableStream): boolean {
-  try {
-    stream.getReader({ mode: 'byob' }).releaseLock()
-    return true
-  } catch {
-    // Only bytes are read into memory of the reader's own.
-    return false
-  }
 }

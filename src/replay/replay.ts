@@ -10,7 +10,7 @@ import {
   refusalOfLoaded,
   watchOutside,
 } from '../seam/intercept/index.ts'
-import { isUnreadResponse } from '../seam/shape.ts'
+import { isAsyncGenerator, isUnreadResponse } from '../seam/shape.ts'
 import { seamState } from '../seam/source.ts'
 import { requireGrade } from '../tape/grade.ts'
 import { decodeValue, encodeValue, keepBody, type Json, type Outcome, type Tape } from '../tape/index.ts'
@@ -21,7 +21,7 @@ import { outsideAnswers } from './outside-answers.ts'
 import { withRecordedParts } from './hidden-parts.ts'
 import { ReplayRun, type RunSettings } from './run.ts'
 import { isSameError } from './same-error.ts'
-import { isToRead, readYields } from './yields.ts'
+import { readYields } from './yields.ts'
 import { linkTimeOut } from './time-out.ts'
 import { type ReplayOptions, type ReplayResult, type RunOutcome, matchLevels } from '../match/types.ts'
 
@@ -84,8 +84,7 @@ async function attempt<T>(run: ReplayRun, agent: (input: unknown) => T | Promise
   const value = await seamState().runs.run(run.root, async () => {
     const returned = await agent(given)
     if (isUnreadResponse(returned)) return readOut(returned)
-    const recorded = run.tape.close?.outcome
-    const value = isToRead(returned, recorded) ? ((await readYields(returned, recorded)) as T) : returned
+    const value = isAsyncGenerator(returned) ? await readOut(returned, run.tape.close?.outcome) : returned
     run.lostAwaits.returned()
     return value
   })
@@ -95,11 +94,11 @@ async function attempt<T>(run: ReplayRun, agent: (input: unknown) => T | Promise
 }
 
 /**
- * What the agent returned, a response with its body read, an async generator and a stream with their pieces: a recorded run ends when
- * that was read, and so do all others. A response is made again, for a body can be read only once.
+ * What the agent returned, a response with its body read and an async generator with its pieces: a recorded run ends when that was
+ * read, and so do all others. A response is made again, for a body can be read only once.
  */
-export async function readOut<T>(value: T): Promise<T> {
-  if (isToRead(value)) return (await readYields(value)) as T
+export async function readOut<T>(value: T, recorded?: Outcome): Promise<T> {
+  if (isAsyncGenerator(value)) return (await readYields(value, recorded)) as T
   if (!isUnreadResponse(value)) return value
   const body = await value.arrayBuffer()
   const again = new Response(body, value)

@@ -32,22 +32,11 @@ export function isUnreadResponse(value: unknown): value is Response {
   )
 }
 
-/** What was read of an async generator or a stream. `stopped`: its reader gave it up before its end. */
+/** What was read of an async generator. `stopped`: its reader gave it up before its end. */
 export interface Yields {
   readonly yielded: readonly unknown[]
   readonly returned?: unknown
   readonly stopped?: true
-}
-
-/** Whether a value is a web stream without a reader. Its class is not asked, as that of a response is not. */
-export function isReadableStream(value: unknown): value is ReadableStream<unknown> {
-  return (
-    isObject(value) &&
-    holds(() => {
-      const { locked } = value as Partial<ReadableStream>
-      return Object.prototype.toString.call(value) === '[object ReadableStream]' && locked === false
-    })
-  )
 }
 
 export function isAsyncGenerator(value: unknown): value is AsyncGenerator<unknown> {
