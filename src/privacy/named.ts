@@ -118,7 +118,7 @@ const mostItems = 64
 
 /**
  * A value that does not begin right behind the sign: `password: |` with the value in the next line, `b'…'`, `["…"]`,
- * `{"value":"…"}`. `undefined`: it is none of these.
+ * `{"value":"…"}`. `undefined`: it has no such form.
  */
 function valueWithin(
   names: NameTable,

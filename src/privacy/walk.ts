@@ -42,7 +42,7 @@ const hits = new Uint16Array(blockLength)
 
 /**
  * Notes down where pairs of the table stand in the first bytes of the block. Two characters a step, and nothing is called:
- * in a loop that calls something, the table and the bytes are loaded anew for each character.
+ * in a loop that calls something, the table and the bytes are loaded again for each character.
  *
  * @returns how many
  */

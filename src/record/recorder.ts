@@ -304,7 +304,7 @@ function settle<T>(result: Attempt<T>, run: RecordedRun | HeldRun, closed: () =>
   const answered = (answer: unknown): void => end({ status: 'returned', value: answer })
   const failed = (error: unknown): void => end({ status: 'threw', error })
   const handOn = (answer: unknown): unknown => {
-    if (isAsyncGenerator(answer)) return hearYields(answer, run.root, end)
+    if (isAsyncGenerator(answer)) return hearYields(answer, run.root, run.bodyCap, end)
     const heard = isUnreadResponse(answer)
       ? hearBody(answer, run.root, run.bodyCap, (body) => {
           if (body.status === 'failed') return failed(body.error)

@@ -2,6 +2,7 @@ import { asyncGenerator } from '../seam/async-generator.ts'
 import type { Observer } from '../seam/observe/observer.ts'
 import type { Yields } from '../seam/shape.ts'
 import { seamState } from '../seam/source.ts'
+import { encodeValue } from '../tape/index.ts'
 import { endUnread } from './unread.ts'
 
 type Ended = (outcome: YieldsEnd) => void
@@ -16,16 +17,31 @@ export type YieldsEnd =
  *
  * Its body runs in the run, whoever asks for the next piece. `ended` is called when it ended, or will not be asked any more.
  * Once or more.
+ *
+ * @param cap - bytes that are kept of what it yields; the run of one that yields more is incomplete
  */
-export function hearYields(source: AsyncGenerator<unknown>, run: Observer, ended: Ended): AsyncGenerator<unknown> {
+export function hearYields(
+  source: AsyncGenerator<unknown>,
+  run: Observer,
+  cap: number,
+  ended: Ended,
+): AsyncGenerator<unknown> {
   const yielded: unknown[] = []
+  let size = 0
+  const keep = (piece: unknown): void => {
+    if (size > cap) return
+    size += sizeOf(piece)
+    if (size <= cap) return void yielded.push(piece)
+    yielded.length = 0
+    run.unrecorded(`what the agent yielded, more than ${Number((cap / 2 ** 20).toPrecision(2))} MB`)
+  }
   const stopped = (): void => ended({ status: 'returned', value: { yielded, stopped: true } })
   const ask = async (step: () => Promise<IteratorResult<unknown>>, isGivenUp = false) => {
     begun()
     try {
       const answer = await seamState().runs.run(run, step)
       const { done, value } = answer
-      if (done !== true) yielded.push(value)
+      if (done !== true) keep(value)
       else if (isGivenUp) stopped()
       else ended({ status: 'returned', value: { yielded, ...(value !== undefined && { returned: value }) } })
       return answer
@@ -41,4 +57,9 @@ export function hearYields(source: AsyncGenerator<unknown>, run: Observer, ended
   })
   const begun = endUnread(heard, stopped)
   return heard
+}
+
+/** As it will stand on the tape. */
+function sizeOf(piece: unknown): number {
+  return typeof piece === 'string' ? piece.length : JSON.stringify(encodeValue(piece)).length
 }

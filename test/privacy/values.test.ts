@@ -58,3 +58,11 @@ test.each([
 ])('%s stays as it is', (text) => {
   expect(createRedactor().text(text)).toBe(text)
 })
+
+test.each([
+  `user,password\nada,${secret}\n`,
+  `| user | password |\n|---|---|\n| ada | ${secret} |\n`,
+  `{"columns":["user","password"],"rows":[["ada","${secret}"]]}`,
+])('a value in a table whose names stand once, above it, is not found: %s', (text) => {
+  expect(createRedactor().text(text)).toBe(text)
+})

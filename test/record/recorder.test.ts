@@ -179,7 +179,9 @@ describe('a run gives exactly what the agent gives', () => {
     const generator = (async function* () {
       yield 1
     })()
-    expect(run(() => generator)).toBe(generator)
+    const read: number[] = []
+    for await (const one of run(() => generator)) read.push(one)
+    expect(read).toEqual([1])
   })
 
   test('a rejection nobody handles stays one', async () => {

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { createRecorder, tool } from '../../src/record/index.ts'
+import { createRecorder, type RecorderOptions, tool } from '../../src/record/index.ts'
 import { replayTape, verdictOf } from '../../src/replay/index.ts'
 import { readTape, type Tape } from '../../src/tape/index.ts'
 import { type Model, startModel } from './model.ts'
@@ -14,10 +14,10 @@ beforeAll(async () => {
 })
 afterAll(() => model.close())
 
-function recording() {
+function recording(options: Partial<RecorderOptions> = {}) {
   const dir = mkdtempSync(join(tmpdir(), 'harvest-yields-'))
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
-  const recorder = createRecorder({ dir })
+  const recorder = createRecorder({ dir, ...options })
   const run = <T>(fn: () => T): T => recorder.run({ agent: 'chat', id: 'chat' }, fn)
   const tape = (): Tape => readTape(join(dir, readdirSync(dir)[0] ?? ''))
   return { run, tape, isClosed: () => tape().close !== undefined }
@@ -88,4 +88,18 @@ test('what it throws is the outcome of the run', async () => {
   await expect(read()).rejects.toThrow('no more')
   expect(tape().close?.outcome).toMatchObject({ status: 'threw' })
   expect(await verdictOn(tape(), failing)).toMatchObject({ verdict: 'same' })
+})
+
+test('what it yields beyond the cap of bodies is read and not kept, and the tape says so', async () => {
+  const { run, tape } = recording({ bodies: { maxMegabytes: 0.001 } })
+  const long = async function* () {
+    for (let n = 0; n < 4; n++) yield { text: 'x'.repeat(400) }
+  }
+  let pieces = 0
+  for await (const _ of run(long)) pieces++
+  expect(pieces).toBe(4)
+  expect(tape().close).toMatchObject({
+    outcome: { value: { yielded: [] } },
+    unrecorded: ['what the agent yielded, more than 0.001 MB'],
+  })
 })

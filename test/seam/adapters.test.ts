@@ -207,7 +207,7 @@ describe('tools of a framework, wrapped in one line', () => {
     const refused = [7, {}, { perform: () => 0 }, Object.assign(() => 0, { invoke: () => 1 }), null]
     for (const odd of refused)
       expect(() => tools({ odd: odd as () => void })).toThrow(
-        /'odd' is not a function and not a tool.*execute: tool\('odd'/s,
+        /'odd' is neither a function nor a tool.*execute: tool\('odd'/s,
       )
     const frozen = Object.freeze({ name: 'odd', inputSchema: {}, handler: () => 0 })
     expect(() => tools([frozen])).toThrow(/'odd' is frozen/)
