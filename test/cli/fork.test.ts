@@ -19,6 +19,10 @@ export async function payer({ order_id }: { order_id: string }) {
   await refund({ order_id, amount })
   return { refunded: amount }
 }
+export async function cautious({ order_id }: { order_id: string }) {
+  await lookup({ order_id })
+  return { asked: 'a colleague' }
+}
 export async function orders() {
   const response = await fetch('http://127.0.0.1:45998/orders', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"order_id":"A-1"}' })
   if (!response.ok) return { failed: response.status }
@@ -56,7 +60,8 @@ describe('harvest fork', () => {
     writeFileSync(join(cwd, 'src/script.ts'), script)
     writeFileSync(join(cwd, '.gitignore'), 'node_modules\nrecordings/inbox\n.vitest\n')
     const config = readFileSync(join(cwd, 'vitest.config.ts'), 'utf8')
-    const agents = '"payer":"./src/payer.ts#payer","orders":"./src/payer.ts#orders",'
+    const agents =
+      '"payer":"./src/payer.ts#payer","cautious":"./src/payer.ts#cautious","orders":"./src/payer.ts#orders",'
     writeFileSync(join(cwd, 'vitest.config.ts'), config.replace('agents: {', `agents: {${agents}`))
     git('init', '--quiet')
     git('add', '-A')
@@ -206,6 +211,19 @@ describe('harvest fork', () => {
     expect(wrong.stdout).toContain('→ like this: compare refund-99x')
     expect(wrong.stdout).toContain('→ like this: branch 5 \'result.note=""\'')
     expect(wrong.code).toBe(2)
+  })
+
+  it('of the prompt of the debugger runs the agent that is debugged', async () => {
+    const asked = async (script: string, ...args: readonly string[]) =>
+      harvest(['debug', 'paid', '--json', '-x', script, ...args], { cwd })
+    const own = await asked('what_if 1 result.amount=30')
+    expect(JSON.parse(own.stdout)).toMatchObject({ differs: null })
+    const other = await asked('what_if 1 result.amount=30; branch 1 result.amount=30', '--agent', 'cautious')
+    const [rows, refused] = other.stdout.trim().split('\n')
+    expect(JSON.parse(rows ?? '')).toMatchObject({ code: 'HARVEST_CONTROL' })
+    expect(refused).toContain('branch runs the agent of the tape, not cautious')
+    const module = await asked('what_if 1 result.amount=30', '--module', './src/payer.ts#cautious')
+    expect(module.stdout).toContain('forks run an agent of the Vitest config, and this one is ./src/payer.ts#cautious')
   })
 
   it('grades by the function its case names, unless --ok or --bad is given', async () => {

@@ -16,7 +16,7 @@ import {
 } from '../forking/branches.ts'
 import { controlLine } from '../forking/control.ts'
 import { graderOf } from '../forking/grading.ts'
-import { makeForks, type Parent } from '../forking/make.ts'
+import { agentOf, makeForks, type Parent } from '../forking/make.ts'
 import { differenceText } from '../forking/print.ts'
 import { describeInterval, describeSpent, readLivePlan, readWhole, refuseOtherCode } from '../live.ts'
 import { parse } from '../parse.ts'
@@ -55,6 +55,12 @@ export const forkCommands: Readonly<Record<string, DebugCommand>> = {
     usage: 'branch N CHANGE',
     about: 'change step N, run on from there, and keep the tape',
     async run(rest, { found, given, isJson, session }) {
+      const parent = parentOf(session.tape, found, given)
+      // The command that keeps the tape forks the agent of the case or tape.
+      if (agentOf(parent) !== agentOf({ ...parent, agent: undefined }))
+        throw wrong(`branch runs the agent of the tape, not ${neutralLine(agentOf(parent), 40)}`, [
+          `to see how that one ends: what_if ${rest}`,
+        ])
       const { step, changes, options } = askedFor(rest, usages.branch, session.at)
       return captured(
         ['fork', found.file, ...changeOptions(step, changes), '--save', ...handOn(given), ...options],
@@ -93,11 +99,7 @@ async function whatIf(rest: string, { session, found, given }: DebugContext): Pr
   })
   const input = asks[0]?.input ?? given
   const runs = readWhole(input, forkSpec, 'runs') ?? 1
-  if (input.has('live'))
-    await refuseOtherCode(tape.header.pins, input, {
-      tape: parent.file,
-      agent: parent.case?.agent ?? tape.header.agent,
-    })
+  if (input.has('live')) await refuseOtherCode(tape.header.pins, input, { tape: parent.file, agent: agentOf(parent) })
   const grader = await graderOf(parent, input)
   const pairs = alternately(
     asks.flatMap(({ ask }) => Array.from({ length: runs }, (_, n) => ({ ...ask, seed: `${n + 1}` }))),
@@ -231,11 +233,18 @@ function handOn(given: CommandInput): readonly string[] {
   )
 }
 
+/** With the agent that the code is stopped in. */
 function parentOf(tape: Tape, found: DebugContext['found'], given: CommandInput): Parent {
+  const [agent, module] = [given.value('agent'), given.value('module')]
+  if (module !== undefined)
+    throw wrong(`forks run an agent of the Vitest config, and this one is ${neutralLine(module, 80)}`, [
+      'to fork it: name it in the Vitest config, and debug it with --agent',
+    ])
   return {
     tape,
     file: resolve(found.file),
     recordings: given.value('dir') ?? 'recordings',
     ...(found.case === undefined ? {} : { case: found.case }),
+    ...(agent === undefined ? {} : { agent }),
   }
 }

@@ -29,8 +29,19 @@ export interface Parent {
   /** Absolute path. */
   readonly file: string
   readonly case?: Case
+  /** Agent of the Vitest config that is forked. Default: that of the case, or of the tape. */
+  readonly agent?: string
   /** Folder with inbox/ and golden/. */
   readonly recordings: string
+}
+
+/** The agent that is forked. */
+export function agentOf({
+  agent,
+  case: kase,
+  tape,
+}: Pick<Parent, 'case' | 'tape'> & { readonly agent?: string | undefined }): string {
+  return agent ?? kase?.agent ?? tape.header.agent
 }
 
 /** A fork that was made, now or before, or why it could not be. */
@@ -74,7 +85,7 @@ export async function makeForks(
   options: MakeOptions,
 ): Promise<MadeForks> {
   const { tape, file, recordings } = parent
-  const agent = parent.case?.agent ?? tape.header.agent
+  const agent = agentOf(parent)
   const folder = resolve(forksFolder(recordings, file))
   const { forks: keys, control: nameOfControl } = await keysOf(parent, agent, requests)
   const isKept = (key: string | undefined): key is string => key !== undefined && !options.isFresh
