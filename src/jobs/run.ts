@@ -110,6 +110,14 @@ export async function runTasks(
   })
 }
 
+/** What ends the Vitest of each call that is not over. */
+const running = new Set<AbortController>()
+
+/** Ends all jobs of this process that run: nobody waits for their results any more. */
+export function endJobs(): void {
+  for (const one of running) one.abort()
+}
+
 async function runAll(
   jobs: readonly Job[],
   options: JobsOptions,
@@ -129,6 +137,8 @@ async function runAll(
     vitestArguments: more = [],
     signal,
   } = options
+  const own = new AbortController()
+  running.add(own)
   const asked: JobList = { jobs, results, parallel, limits, prices }
   try {
     writeFileSync(list, JSON.stringify(asked))
@@ -141,7 +151,7 @@ async function runAll(
         env: { ...env, [jobsVariable]: list },
         output: 'capture',
         isTied: true,
-        ...(signal === undefined ? {} : { signal }),
+        signal: signal === undefined ? own.signal : AbortSignal.any([own.signal, signal]),
       },
     )
     // What came since the file was last looked at, too.
@@ -150,6 +160,7 @@ async function runAll(
     if (interrupting.has(ended.code)) throw interrupted()
     return inOrder(jobs, all, ended)
   } finally {
+    running.delete(own)
     unwatchFile(results)
     rmSync(folder, { recursive: true, force: true })
   }

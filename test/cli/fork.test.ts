@@ -1,20 +1,30 @@
-import { execFileSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { orderExchange, tapeText } from '../host/refund.ts'
 import { type Desk, deskProject, openDesk, recordDesk, usual } from './desk.ts'
 import { harvest } from './harvest.ts'
 import { inProcess } from './in-process.ts'
+import { built } from '../support/built.ts'
+import { hasTerminal } from './terminal.ts'
 
 const inbox = 'recordings/inbox'
 
 /** Pays back what was paid, and asks a person when that is much: its code decides, no model. */
-const payer = `import { tool } from 'vitest-harvest/record'
+const payer = `import { writeFileSync } from 'node:fs'
+import { tool } from 'vitest-harvest/record'
 const lookup = tool('lookup_order', async (order: { order_id: string }) => ({ amount: 25 }))
 const refund = tool('refund', async (order: { order_id: string; amount: number }) => 'ok')
 export async function payer({ order_id }: { order_id: string }) {
   const { amount } = await lookup({ order_id })
+  if (amount === 99) {
+    writeFileSync('began', '')
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 8_000)
+    writeFileSync('stayed', '')
+  }
   if (amount > 500) return { asked: 'a person' }
   await refund({ order_id, amount })
   return { refunded: amount }
@@ -224,6 +234,19 @@ describe('harvest fork', () => {
     expect(refused).toContain('branch runs the agent of the tape, not cautious')
     const module = await asked('what_if 1 result.amount=30', '--module', './src/payer.ts#cautious')
     expect(module.stdout).toContain('forks run an agent of the Vitest config, and this one is ./src/payer.ts#cautious')
+  })
+
+  it.skipIf(!hasTerminal)('of the prompt of the debugger ends with whoever leaves', async () => {
+    const command = `'${process.execPath}' '${built('cli/main.js')}' debug paid`
+    const own = Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_OPTIONS)/.test(name))
+    const terminal = spawn('script', ['-qec', command, '/dev/null'], { cwd, env: Object.fromEntries(own) })
+    const ended = once(terminal, 'close')
+    terminal.stdout.resume()
+    terminal.stdin.write('what_if 1 result.amount=99\r')
+    while (!existsSync(join(cwd, 'began'))) await setTimeout(20)
+    terminal.stdin.write('\u0004')
+    await ended
+    expect(existsSync(join(cwd, 'stayed'))).toBe(false)
   })
 
   it('grades by the function its case names, unless --ok or --bad is given', async () => {

@@ -1,3 +1,5 @@
+import { endJobs } from '../../jobs/run.ts'
+
 /** What ends a command from outside, and its exit codes, as shells have them. */
 const codes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
 type Signal = keyof typeof codes
@@ -5,7 +7,7 @@ const signals = Object.keys(codes) as readonly Signal[]
 
 /**
  * Does the work until it is done, or until a signal ends it. Then nothing may be left: `close` ends the processes of the agent,
- * what started them removes their folders, and the work, which has the signal, begins and prints nothing more.
+ * forks end, what started them removes their folders, and the work, which has the signal, begins and prints nothing more.
  *
  * @returns the exit code of the work, or of the signal
  */
@@ -28,5 +30,7 @@ export async function untilSignal(work: (signal: AbortSignal) => Promise<number>
   } finally {
     for (const signal of signals) process.off(signal, hear)
     close()
+    // Also forks: whoever left asks for none.
+    endJobs()
   }
 }
