@@ -88,9 +88,11 @@ export default () => refund({ order_id: 'B-2' })
   const reset = () => {
     for (const [file, text] of Object.entries(cases)) project.write(file, text)
   }
-  const run = async (args: readonly string[], options: RunOptions = {}) => {
+  const run = async ([command = '', ...args]: readonly string[], options: RunOptions = {}) => {
     reset()
-    const result = await project.run([...args, ...withJson], { ...options, env: { ...reason, ...options.env } })
+    // That of a run before says nothing of this one.
+    rmSync(path.join(project.folder, '.vitest/report.json'), { force: true })
+    const result = await project.run([command, ...withJson, ...args], { ...options, env: { ...reason, ...options.env } })
     const changed = Object.keys(cases).filter((file) => project.read(file) !== cases[file as keyof typeof cases])
     return { ...result, changed }
   }
