@@ -105,6 +105,7 @@ function resultLines({ kind, result, error, said, decided, call, step }: Inspect
 }
 
 function clockLines({ clock: { atMs, time, tookMs } }: InspectedStep): readonly string[] {
+  if (atMs === undefined) return ['clock     not known: the recording has no times']
   const when = time === undefined ? '' : `${time}, `
   return [
     `clock     ${when}+${duration(atMs)}, ${tookMs === undefined ? 'no answer was recorded' : `took ${duration(tookMs)}`}`,

@@ -1,7 +1,7 @@
 import { parseJson } from '../json/canonical.ts'
 import type { Usage } from '../providers/index.ts'
 import { bodiesOf } from '../report/one-step.ts'
-import type { Draw, HeaderPair, Json, Tape } from '../tape/index.ts'
+import { type Draw, type HeaderPair, isStartKnown, isTimed, type Json, type Tape } from '../tape/index.ts'
 import type { ContextWindow } from './context.ts'
 import { logprobsOf, type TokenProbability } from './logprobs.ts'
 import { callText, type DebugStep, modelCallOf, wordsOf } from './steps.ts'
@@ -12,8 +12,8 @@ export type InspectPart = (typeof inspectParts)[number]
 
 /** When a step was. */
 export interface StepClock {
-  /** Milliseconds since the run began. */
-  readonly atMs: number
+  /** Milliseconds since the run began; absent: an import has no times. */
+  readonly atMs?: number
   /** The moment the agent's clock showed, ISO 8601; absent: an import did not know when the run began. */
   readonly time?: string
   /** Absent: no answer was recorded. */
@@ -136,10 +136,10 @@ export function rawStep({ event }: DebugStep): RawStep | undefined {
 }
 
 function clockOf({ header }: Tape, atMs: number, tookMs: number | undefined): StepClock {
-  const isKnown = header.imported?.missing.includes('start') !== true
+  if (!isTimed(header)) return {}
   return {
     atMs,
-    ...(isKnown ? { time: new Date(Date.parse(header.startedAt) + atMs).toISOString() } : {}),
+    ...(isStartKnown(header) ? { time: new Date(Date.parse(header.startedAt) + atMs).toISOString() } : {}),
     ...(tookMs === undefined ? {} : { tookMs }),
   }
 }

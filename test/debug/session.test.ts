@@ -171,6 +171,12 @@ describe('looking', () => {
     expect(tokens.reduce((sum, count) => sum + count, 0)).toBe(334)
   })
 
+  it('knows no times where the recording has none', async () => {
+    const imported = { format: 'har', grade: 'signature-only', missing: ['timings', 'start'] } as const
+    const { out } = await debug(tapeFile(incidentEvents(), { imported }), 'goto 3; clock')
+    expect(out).toContain('clock     not known: the recording has no times')
+  })
+
   it('shows arguments, result, clock and state of a tool call', async () => {
     const { out } = await debug(
       tapeFile(incidentEvents()),
