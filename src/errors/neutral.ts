@@ -61,7 +61,8 @@ function inJson(characters: string): string {
 /** A word as a shell reads it, on one line: in quotes where it is not plain, never cut, for it is pasted. */
 export function shellWord(given: string | number): string {
   const word = String(given)
-  if (/^[\w@%+=:,./-][\w@%+=:,./#-]*$/.test(word) && !forRunners.test(word)) return word
+  // A tilde is a home at the beginning of a word, and behind `:` and `=`.
+  if (/^[\w@%+=:,./-](?:[\w@%+=:,./#-]|(?<=\w)~)*$/.test(word) && !forRunners.test(word)) return word
   if (isPrintable(word) && !forRunners.test(word)) return `'${word.replaceAll("'", `'\\''`)}'`
   return `$'${word.replace(/[\\']/g, '\\$&').replace(everyForRunners, '\\x23').replace(/./gsu, shellEscaped)}'`
 }

@@ -104,7 +104,9 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
       '6',
     )
     expect(first.stdout).toContain('Not resolved: stopped by the limit of forks.')
-    expect(first.stdout).toContain('the same command continues where this one ended')
+    expect(first.stdout).toContain(
+      '→ to go on, with all runs so far: npx vitest-harvest blame bad --oracle ./src/oracle.ts#isRight --reference good --live --max-runs 32',
+    )
     expect(first.code).toBe(1)
     const asked = desk.asked.length
     const args = ['bad', '--oracle', './src/oracle.ts#isRight', '--reference', 'good', '--live', '--json'] as const
