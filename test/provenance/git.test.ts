@@ -126,7 +126,7 @@ test('a repository git cannot read is an error that shows what git said', async 
       git <what git said>
 
     In containers, git refuses a work tree owned by another user.
-    → to see it by hand: git -C "<root>" status
+    → to see it by hand: git -C <root> status
     → or set the commit: GIT_SHA=<commit>
     (HARVEST_GIT_UNREADABLE)"
   `)
