@@ -3,6 +3,7 @@
  * What a report holds: plain data, made from tapes by this room and drawn by the page, which imports these types and
  * nothing else of ours. Short names: a tape of 5,000 steps is one file to be sent.
  */
+import type { Spending } from '../spending.ts'
 
 /** Index into the texts of the report: each text stands there once, so that a prompt of step 300 is a list of numbers. */
 export type Ref = number
@@ -53,25 +54,13 @@ export interface ReportRun {
   /** Bodies of which a part is not on the tape. */
   readonly cuts: number
   readonly outcome?: { readonly status: string; readonly t: Ref }
-  readonly spending: ReportSpending
+  readonly spending: Spending
   readonly models: readonly string[]
   readonly steps: readonly ReportStep[]
   readonly notes: readonly ReportNote[]
   /** Clock, random and id reads. */
   readonly reads: number
   readonly case?: { readonly id: string; readonly title?: string; readonly expect: string }
-}
-
-/** What the model calls of a run used; a cost that is not known is absent. */
-export interface ReportSpending {
-  readonly modelCalls: number
-  /** Absent where no answer said how many. */
-  readonly inputTokens?: number
-  readonly outputTokens?: number
-  /** Calls without a count. */
-  readonly untold: number
-  readonly costUsd?: number
-  readonly unpriced: readonly string[]
 }
 
 /** ReportTokens of a call: read, of these from a cache, written, of these reasoning. `null`: the provider did not say. */
