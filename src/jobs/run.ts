@@ -113,7 +113,7 @@ export async function runTasks(
 /** What ends the Vitest of each call that is not over. */
 const running = new Set<AbortController>()
 
-/** Ends all jobs of this process that run: nobody waits for their results any more. */
+/** Ends all jobs of this process that run. Their results are not awaited any more. */
 export function endJobs(): void {
   for (const one of running) one.abort()
 }
