@@ -92,7 +92,10 @@ export default () => refund({ order_id: 'B-2' })
     reset()
     // That of a run before says nothing of this one.
     rmSync(path.join(project.folder, '.vitest/report.json'), { force: true })
-    const result = await project.run([command, ...withJson, ...args], { ...options, env: { ...reason, ...options.env } })
+    const result = await project.run([command, ...withJson, ...args], {
+      ...options,
+      env: { ...reason, ...options.env },
+    })
     const changed = Object.keys(cases).filter((file) => project.read(file) !== cases[file as keyof typeof cases])
     return { ...result, changed }
   }
