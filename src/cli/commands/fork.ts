@@ -17,7 +17,7 @@ import { gradedBeside, pinsJson } from '../forking/control.ts'
 import { alternativesOf, besideDecisions, decisionsOf } from '../forking/alternatives.ts'
 import { bestAlternative, printDecisions, reportDecisions } from '../forking/critical.ts'
 import { type Grader, graderOf } from '../forking/grading.ts'
-import { makeForks, type MakeOptions, type Parent } from '../forking/make.ts'
+import { agentOf, makeForks, type MakeOptions, type Parent } from '../forking/make.ts'
 import { printAsk, printBranches } from '../forking/print.ts'
 import { saveBranches } from '../forking/save.ts'
 import { describeSpent, readLivePlan, readWhole, refuseOtherCode } from '../live.ts'
@@ -171,8 +171,8 @@ function makeOptions(given: CommandInput, screen: Screen): MakeOptions {
   }
 }
 
-function subjectOf({ file, tape, case: kase }: Parent): CodeSubject {
-  return { tape: file, agent: kase?.agent ?? tape.header.agent }
+function subjectOf(parent: Parent): CodeSubject {
+  return { tape: parent.file, agent: agentOf(parent) }
 }
 
 /** The pins of the case, where it says more than its tape. */
