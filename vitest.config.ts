@@ -65,7 +65,7 @@ export default defineConfig({
     testTimeout: 900_000,
     hookTimeout: 900_000,
     sequence: { sequencer: SlowestFirst },
-    setupFiles: ['./test/support/fixed-seeds.ts'],
+    setupFiles: ['./test/support/fixed-seeds.ts', './test/support/leave-nothing.ts'],
     projects: [
       { extends: true, test: { name: 'pure', include: pure, isolate: false } },
       {

@@ -48,7 +48,7 @@ describe('the properties of the tests', () => {
   const setup = 'test/support/fixed-seeds.ts'
 
   it('have one fixed seed, which every project of the tests sets up', () => {
-    expect(contentOf('vitest.config.ts')).toContain(`setupFiles: ['./${setup}']`)
+    expect(contentOf('vitest.config.ts')).toContain(`setupFiles: ['./${setup}', `)
     expect(fc.readConfigureGlobal().seed).toBe(Number(process.env['HARVEST_PROPERTY_SEED'] ?? 20_260_304))
   })
 

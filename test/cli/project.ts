@@ -1,5 +1,4 @@
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { linkTree } from '../../scripts/link-tree.ts'
 import { built } from '../support/built.ts'
@@ -8,7 +7,7 @@ const repository = resolve(import.meta.dirname, '../..')
 
 /** An empty project that finds Vitest, this package as it is built, and the SDKs. */
 export function project(files: Readonly<Record<string, string>>): string {
-  const folder = mkdtempSync(join(tmpdir(), 'harvest-project-'))
+  const folder = temporaryFolder('project')
   mkdirSync(join(folder, 'node_modules'))
   for (const name of ['vitest', 'vite', 'openai', ...dependencies()]) link(join('node_modules', name), folder, name)
   // At a place of its own: through a symbolic link its files would look like the user's own.
@@ -27,6 +26,7 @@ export function project(files: Readonly<Record<string, string>>): string {
 export function configFor(agents: Readonly<Record<string, string>>): string {
   return `import { defineConfig } from 'vitest/config'
 import { harvest } from 'vitest-harvest/plugin'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 export default defineConfig({ plugins: [harvest({ agents: ${JSON.stringify(agents)} })] })
 `
 }

@@ -1,14 +1,14 @@
-import { mkdtempSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve, sep } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { here, printedPath } from '../../src/errors/here.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const before = process.cwd()
 let folder: string
 
 beforeEach(() => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), 'harvest-here-')))
+  folder = temporaryFolder('here')
   process.chdir(folder)
 })
 afterEach(() => process.chdir(before))

@@ -1,12 +1,10 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, test } from 'vitest'
 import { createRecorder } from '../../src/record/index.ts'
 import { installReplay, replayTape } from '../../src/replay/index.ts'
 import { readTape } from '../../src/tape/index.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const server = `process.stdin.on('data', (line) => {
   const { id } = JSON.parse(line)
@@ -28,7 +26,7 @@ test('what is written to a child in the moment it is started is on the tape', as
   await installReplay()
   const tapes: string[] = []
   const recorder = createRecorder({
-    dir: mkdtempSync(join(tmpdir(), 'vitest-harvest-child-')),
+    dir: temporaryFolder('child'),
     onTape: (file) => tapes.push(file),
   })
   await recorder.run({ agent: 'child' }, agent)

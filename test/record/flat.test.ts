@@ -1,16 +1,14 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { startModel } from './model.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 test('deciding at the end costs no more memory than may be held: 40 MiB of bodies pass and the heap stays where it was', async () => {
   const model = await startModel()
   const child = fileURLToPath(new URL('./flat.child.ts', import.meta.url))
-  const dir = mkdtempSync(join(tmpdir(), 'harvest-flat-'))
+  const dir = temporaryFolder('flat')
   const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', child, model.base, dir])
   await model.close()
   const grown = JSON.parse(stdout) as { readonly inside: number; readonly after: number; readonly dropped: number }

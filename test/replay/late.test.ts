@@ -1,14 +1,14 @@
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, realpathSync, renameSync } from 'node:fs'
+import { appendFileSync, readdirSync, readFileSync, renameSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createRecorder, mark, message, type RecorderOptions, tools } from '../../src/record/index.ts'
 import { replayTape } from '../../src/replay/index.ts'
 import type { ReplayOptions, ReplayResult } from '../../src/match/types.ts'
 import { lateFlag, readTape, type Tape } from '../../src/tape/index.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const server = createServer((request, response) => void request.resume().on('end', () => response.end('{}')))
 let base = ''
@@ -60,7 +60,7 @@ const agent = (start: Start, work?: Work) => async (): Promise<unknown> => {
 }
 
 async function record(run: () => Promise<unknown>, options: Partial<RecorderOptions> = {}): Promise<Tape> {
-  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'harvest-late-')))
+  const dir = temporaryFolder('late')
   const recorder = createRecorder({ dir, ...options })
   await recorder.run({ agent: 'desk', id: 'run' }, run)
   await new Promise((resolve) => setTimeout(resolve, 100))
@@ -108,7 +108,7 @@ describe('what an agent does after it returned', () => {
   })
 
   test('leaves a tape alone that was moved or that somebody changed', async () => {
-    const dir = realpathSync(mkdtempSync(join(tmpdir(), 'harvest-late-')))
+    const dir = temporaryFolder('late')
     const recorder = createRecorder({ dir })
     for (const id of ['moved', 'changed'])
       await recorder.run({ agent: 'desk', id }, async () => void setTimeout(() => mark('done'), 50))

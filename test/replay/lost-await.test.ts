@@ -1,9 +1,7 @@
-import { mkdtempSync, realpathSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import OpenAI from 'openai'
@@ -11,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createRecorder, tools } from '../../src/record/index.ts'
 import { replayTape } from '../../src/replay/index.ts'
 import { readTape, type Tape } from '../../src/tape/index.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const server = createServer((request, response) => {
   response.setHeader('content-type', 'application/json')
@@ -65,7 +64,7 @@ const lost = (action: Action) => async () => {
 }
 
 async function record(agent: () => Promise<unknown>): Promise<Tape> {
-  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'harvest-await-')))
+  const dir = temporaryFolder('await')
   const recorder = createRecorder({ dir })
   await recorder.run({ agent: 'desk', id: 'run' }, agent)
   // What it does after it returned is noted when it does it.

@@ -1,8 +1,6 @@
-import { mkdtempSync, realpathSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -10,6 +8,7 @@ import { createRecorder, tools } from '../../src/record/index.ts'
 import { replayTape } from '../../src/replay/index.ts'
 import type { ReplayOptions, ReplayResult } from '../../src/match/types.ts'
 import { readTape, type Tape } from '../../src/tape/index.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const words = ['Refund', ' of', ' 25', ' EUR']
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
@@ -80,7 +79,7 @@ const agent = (name: keyof typeof readers, isWhole: boolean) => async (): Promis
 }
 
 async function record(run: () => Promise<unknown>): Promise<Tape> {
-  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'harvest-reads-')))
+  const dir = temporaryFolder('reads')
   await createRecorder({ dir }).run({ agent: 'desk', id: 'run' }, run)
   return readTape(join(dir, 'run.tape.jsonl'))
 }

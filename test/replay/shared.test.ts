@@ -1,7 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, mkdirSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { once } from 'node:events'
@@ -12,6 +11,7 @@ import { createRecorder } from '../../src/record/index.ts'
 import { keepShared, refreshShared } from '../../src/recordings/index.ts'
 import { installReplay, replayTape } from '../../src/replay/index.ts'
 import { readTape } from '../../src/tape/index.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 let base = ''
 let recordings = ''
@@ -34,7 +34,7 @@ beforeAll(async () => {
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 })
 beforeEach(() => {
-  recordings = join(realpathSync(mkdtempSync(join(tmpdir(), 'harvest-shared-'))), 'recordings')
+  recordings = join(temporaryFolder('shared'), 'recordings')
   asked.length = 0
 })
 afterAll(() => {

@@ -1,14 +1,13 @@
-import { mkdtempSync, realpathSync } from 'node:fs'
 import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createRecorder } from '../../src/record/index.ts'
 import { replayTape, verdictOf } from '../../src/replay/index.ts'
 import { readTape, type Tape } from '../../src/tape/index.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const server = createServer((incoming, response) => {
   incoming.resume().on('end', () => {
@@ -26,7 +25,7 @@ afterAll(() => {
   server.close()
 })
 
-const dir = realpathSync(mkdtempSync(join(tmpdir(), 'harvest-unseen-')))
+const dir = temporaryFolder('unseen')
 let made = 0
 async function record(run: () => Promise<unknown>): Promise<Tape> {
   const id = `run-${made++}`

@@ -3,7 +3,7 @@
  * that ends with an error, and a branch. Tapes that are there are not written again: a name is a state of the recorder that was
  * released.
  */
-import { existsSync, mkdtempSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -43,6 +43,7 @@ async function record(as: string, input: Input): Promise<void> {
   await recorder.run({ agent: 'history', input }, () => agent(input)).catch((error: unknown) => console.log(String(error)))
   const [tape = ''] = readdirSync(dir).filter((one) => one.endsWith('.tape.jsonl'))
   renameSync(join(dir, tape), file)
+  rmSync(dir, { recursive: true })
   console.log(file)
 }
 
