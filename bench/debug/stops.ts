@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -53,6 +53,8 @@ export interface StopRow {
 /** Records agents that use real SDKs against the provider on this machine, and replays each while its code tells what it does. */
 export async function recordAgents(names: readonly string[]): Promise<readonly RecordedAgent[]> {
   const dir = mkdtempSync(join(tmpdir(), 'harvest-stops-'))
+  // Its tapes are read until the process ends.
+  process.once('exit', () => rmSync(dir, { recursive: true, force: true }))
   const recorded = await withProvider(async ({ base, h2base, tlsbase, tlsh2base }) => {
     const all: { readonly name: string; readonly tape: string; readonly env: Readonly<Record<string, string>> }[] = []
     for (const name of names) {
