@@ -51,8 +51,10 @@ test.each([
   '{"name":"password","type":"string","value":"required"}',
   '<input name="password" value="">',
   '<input name="token" value="refresh">',
-  '<a id="password" href="#">Forgot your password?</a>',
-  'password: |\n',
+  '<label id="password" for="new">Forgot your password?</label>',
+  'password: |\nadmin2: ada\n',
+  'password: |\n  kept elsewhere\n',
+  '{"password":{"type":"string","value":"${DB_PASSWORD_2}"}}',
   'password: b"',
   'password = """',
 ])('%s stays as it is', (text) => {
