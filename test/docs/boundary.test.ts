@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { knownAddOns } from '../../src/seam/known-add-ons.ts'
-import { ways } from '../fidelity/escapes/ways.ts'
+import { ways } from '../hostile/ways/ways.ts'
 
-/** The table in docs/boundary.md; `test/fidelity/ways-out.test.ts` tries every way of it under each mode. */
+/** The table in docs/boundary.md; `test/hostile/ways-out.test.ts` tries every way of it under each mode. */
 const rows = readFileSync('docs/boundary.md', 'utf8')
   .split('\n')
-  .map((line) => /^\| (.+) \| (refused|listed|served|open) \| (refused|listed|served|open) \|$/.exec(line))
+  .map((line) =>
+    /^\| (.+) \| (refused|listed|served|open|unseen) \| (refused|listed|served|open|unseen) \|$/.exec(line),
+  )
   .filter((row) => row !== null)
 
 describe('the table of what a replay refuses', () => {

@@ -102,7 +102,7 @@ export function openHome(lane: Lane, others: readonly string[] = []): Home {
   const own = path.join(modules, 'vitest-harvest')
   mkdirSync(own, { recursive: true })
   linkTree(path.dirname(built('bin.js')), path.join(own, 'dist'))
-  copyFileSync(path.join(repository, 'package.json'), path.join(own, 'package.json'))
+  copyFileSync(path.resolve(built('bin.js'), '../../package.json'), path.join(own, 'package.json'))
   link(vitestOf[lane], path.join(modules, 'vitest'))
   for (const name of [...dependencies(), 'vite', ...others])
     link(path.join(repository, 'node_modules', name), path.join(modules, name))

@@ -2,6 +2,7 @@ import { execSync, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { lookup as named } from 'node:dns'
 import dns from 'node:dns'
+import diagnostics from 'node:diagnostics_channel'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
 import http2 from 'node:http2'
@@ -19,6 +20,7 @@ import { readTape, responseBytes, type Tape } from '../../src/tape/index.ts'
 
 // Sentences of docs/boundary.md on what the seam does not see. A function copied before a replay is installed:
 const { lookup: copied } = dns
+const EarlyDatabase = DatabaseSync
 /** A pool of chance filled while a module was loaded, as in `uuid` before 12. */
 const pool = crypto.getRandomValues(new Uint8Array(256))
 let drawn = 0
@@ -72,6 +74,7 @@ async function recorded(agent: Agent): Promise<Tape> {
   return readTape(recorder.lastTape!)
 }
 const codes = ({ problems }: ReplayResult): readonly string[] => problems.map(({ code }) => code)
+const codeOf = (error: unknown): string => (error as { readonly code?: string }).code ?? String(error)
 const valueOf = ({ outcome }: Pick<ReplayResult, 'outcome'>): unknown => (outcome as { value?: unknown }).value
 
 describe('while recording', () => {
@@ -149,6 +152,63 @@ describe('in a replay', () => {
     }
     expect(codes(await replayTape(tape, agent))).toEqual(['HARVEST_ESCAPE'])
     expect(codes(await replayTape(tape, agent, { allow: ['listen *:0'] } as ReplayOptions))).toEqual([])
+  })
+
+  test('a database whose class was bound before the replay is told at its first statement', async () => {
+    const file = join(dir, 'early.db')
+    const { listed } = await replayTape(await recorded(async () => undefined), () =>
+      new EarlyDatabase(file).exec('create table t(a)'),
+    )
+    expect(listed).toMatchObject([{ kind: 'write', by: 'node:sqlite', target: file }])
+  })
+
+  test('what Node calls back from nowhere is refused while a replay is under way, and not after it', async () => {
+    const tape = await recorded(async () => undefined)
+    const channel = diagnostics.channel('harvest-called-back')
+    const publishing = setInterval(() => channel.publish({}), 1)
+    const said: string[] = []
+    const agent: Agent = () =>
+      new Promise<void>((done) => {
+        channel.subscribe(() => {
+          try {
+            execSync('true')
+            said.push('ran')
+          } catch (error) {
+            said.push(codeOf(error))
+          }
+          done()
+        })
+      })
+    const result = await replayTape(tape, agent)
+    clearInterval(publishing)
+    expect(codes(result)).toContain('HARVEST_ESCAPE')
+    expect(said[0]).toBe('HARVEST_ESCAPE')
+    channel.publish({})
+    expect(said.at(-1)).toBe('ran')
+  })
+
+  test('a listener that an agent gives the process keeps its run, and can be taken away', async () => {
+    const tape = await recorded(async () => undefined)
+    const said: string[] = []
+    const listener = (): void => {
+      try {
+        execSync('true')
+        said.push('ran')
+      } catch (error) {
+        said.push(codeOf(error))
+      }
+    }
+    const events = process as NodeJS.EventEmitter
+    const result = await replayTape(tape, async () => {
+      events.on('harvest-on', listener).once('harvest-once', listener).prependListener('harvest-gone', listener)
+      events.prependOnceListener('harvest-gone', listener).off('harvest-gone', listener).off('harvest-gone', listener)
+    })
+    expect(codes(result)).toEqual([])
+    for (const name of ['on', 'on', 'once', 'once', 'gone']) events.emit(`harvest-${name}`)
+    expect(said).toEqual(['HARVEST_RUN_OVER', 'HARVEST_RUN_OVER', 'HARVEST_RUN_OVER'])
+    expect(events.listeners('harvest-on')).toEqual([listener])
+    events.off('harvest-on', listener)
+    expect(events.listenerCount('harvest-on')).toBe(0)
   })
 
   test('requests of a run that is over come to nothing', async () => {

@@ -1,17 +1,29 @@
+import crypto from 'node:crypto'
+import dgram from 'node:dgram'
 import inspector from 'node:inspector'
+import module from 'node:module'
 import net from 'node:net'
+import os from 'node:os'
+import { join } from 'node:path'
+import tls from 'node:tls'
 import v8 from 'node:v8'
 import { patchProperty } from '../patch.ts'
 import { confinedRefusal } from './confine.ts'
 import { guardAddOns } from './guard-add-ons.ts'
 import { guard } from './guarding.ts'
 import { permit, refusal } from './outside.ts'
+import { requireWritable } from './sqlite-files.ts'
+import { isAgentAtWork } from './work.ts'
+import { workerTarget } from './worker-target.ts'
 
 /** Refuses what reaches below Node's modules, lets others in, signals other processes, or writes the memory to a file. */
 export function guardProcess(): void {
   guardBindings()
   guardSignals()
+  guardPriority()
   guardAddOns()
+  guardEngines()
+  guardModules()
   guardDebuggers()
   guardDumps()
   guardWasi()
@@ -47,6 +59,7 @@ function guardBindings(): void {
   }
   // A handle that listens already.
   refuse(net, '_createServerHandle', 'listen', (args) => args.slice(0, 2).join(':'))
+  refuse(dgram, '_createSocketHandle', 'udp bind', (args) => args.slice(0, 2).join(':'))
 }
 
 function guardSignals(): void {
@@ -63,6 +76,46 @@ function guardSignals(): void {
       }
     })
   }
+}
+
+/** How much of the machine another process has; its own an agent may lower. */
+function guardPriority(): void {
+  guard(os, 'setPriority', (original) => {
+    return function (this: unknown, ...args: unknown[]) {
+      const isOwn = args.length < 2 || args[0] === 0 || args[0] === process.pid
+      const error = isOwn ? undefined : confinedRefusal('os.setPriority', first(args))
+      if (error) throw error
+      return original.apply(this, args) as unknown
+    }
+  })
+}
+
+/** Native code that OpenSSL loads: Node announces none of it. */
+function guardEngines(): void {
+  refuse(crypto, 'setEngine', 'crypto.setEngine', first)
+  guard(tls, 'createSecureContext', (original) => {
+    return function (this: unknown, ...args: unknown[]) {
+      const { clientCertEngine, privateKeyEngine } = (args[0] ?? {}) as Readonly<Record<string, unknown>>
+      const engine = clientCertEngine ?? privateKeyEngine
+      const error = engine === undefined ? undefined : refusal('crypto.setEngine', first([engine]))
+      if (error) throw error
+      return original.apply(this, args) as unknown
+    }
+  })
+}
+
+function guardModules(): void {
+  // Hooks run in a thread of Node's own, where no seam is.
+  refuse(module, 'register', 'worker', (args) => `module.register ${workerTarget(args[0])}`)
+  guard(module, 'enableCompileCache', (original) => {
+    return function (this: unknown, ...args: unknown[]) {
+      const [given] = args
+      const folder = typeof given === 'object' && given !== null ? Reflect.get(given, 'directory') : given
+      if (isAgentAtWork())
+        requireWritable(folder ?? join(os.tmpdir(), 'node-compile-cache'), 'module.enableCompileCache')
+      return original.apply(this, args) as unknown
+    }
+  })
 }
 
 function guardDebuggers(): void {

@@ -3,16 +3,38 @@ import net from 'node:net'
 import { type AnyFunction, guard } from './guarding.ts'
 import { permit, refusal } from './outside.ts'
 
+/** Servers whose port was asked about: Node opens it in a function of theirs that anyone may call. */
+const asked = new WeakSet<net.Server>()
+
 /** Refuses ports that a replayed run opens to the world: no request came there when it was recorded. */
 export function guardServers(): void {
   guard(net.Server.prototype, 'listen', (original) => {
     return function listen(this: net.Server, ...args: unknown[]) {
       const error = refusal('listen', portOf(args))
-      if (!error) return permit(() => original.apply(this, args) as unknown)
+      if (!error) {
+        asked.add(this)
+        return permit(() => original.apply(this, args) as unknown)
+      }
       process.nextTick(() => this.emit('error', error))
       return this
     }
   })
+  guard(net.Server.prototype, '_listen2', (original) => {
+    return function (this: net.Server, ...args: unknown[]) {
+      const error = asked.has(this) ? undefined : refusal('listen', args.slice(0, 2).join(':'))
+      if (error) throw error
+      return original.apply(this, args) as unknown
+    }
+  })
+  for (const key of ['addMembership', 'addSourceSpecificMembership']) {
+    guard(dgram.Socket.prototype, key, (original: AnyFunction) => {
+      return function (this: dgram.Socket, ...args: unknown[]) {
+        const error = refusal('udp membership', String(args[0]))
+        if (error) throw error
+        return original.apply(this, args) as unknown
+      }
+    })
+  }
   guard(dgram.Socket.prototype, 'bind', (original: AnyFunction) => {
     return function bind(this: dgram.Socket, ...args: unknown[]) {
       const error = refusal('udp bind', portOf(args))

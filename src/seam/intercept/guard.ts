@@ -1,5 +1,4 @@
 import childProcess from 'node:child_process'
-import { createHash } from 'node:crypto'
 import dgram from 'node:dgram'
 import dns from 'node:dns'
 import net from 'node:net'
@@ -10,10 +9,12 @@ import { patchProperty, syncBuiltins } from '../patch.ts'
 import { guardProcess } from './guard-process.ts'
 import { guardServers } from './guard-servers.ts'
 import { type AnyFunction, guard } from './guarding.ts'
+import { bindListeners } from './listeners.ts'
 import { currentWatcher, permit, refusal, type Watcher } from './outside.ts'
 import { currentResponder } from './responder.ts'
 import { watchSqlite } from './watch-sqlite.ts'
 import { watchWrites } from './watch-writes.ts'
+import { workerTarget } from './worker-target.ts'
 
 /**
  * Refuses all that a replayed run does around the seam: sockets, servers, name look-ups, datagrams, child processes,
@@ -29,6 +30,7 @@ export function installGuard(): void {
   guardWorkers()
   guardServers()
   guardProcess()
+  bindListeners()
   watchWrites()
   watchSqlite()
   syncBuiltins()
@@ -204,13 +206,6 @@ function guardChildren(): void {
       }
     })
   }
-}
-
-/** What a worker runs. Code that stands in no file is named by a digest: it is too long to be written into a list. */
-function workerTarget(file: unknown, options: { readonly eval?: boolean | undefined } | undefined): string {
-  const text = String(file)
-  const kind = options?.eval === true ? 'eval' : text.startsWith('data:') ? 'data' : undefined
-  return kind === undefined ? text : `${kind}:${createHash('sha256').update(text).digest('hex').slice(0, 16)}`
 }
 
 function guardWorkers(): void {

@@ -1,11 +1,12 @@
+import '../support/packed.ts'
 import { spawnSync } from 'node:child_process'
 import { chmodSync } from 'node:fs'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Home, openHome } from './inline.ts'
-import { config, golden, refundSources } from './refund.ts'
+import { type Home, openHome } from '../host/inline.ts'
+import { config, golden, refundSources } from '../host/refund.ts'
 
 /** Asks whether somebody listens, and says why not. */
 const knocks = (port: number): string => `import { connect } from 'node:net'

@@ -14,6 +14,7 @@ import { createTracing } from 'node:trace_events'
 import { writeHeapSnapshot } from 'node:v8'
 import { WASI } from 'node:wasi'
 import { Worker } from 'node:worker_threads'
+import { oddWays } from './odd-ways.ts'
 
 /** What a way out is tried on. Nothing of it may be touched. */
 export interface Canary {
@@ -29,15 +30,20 @@ export interface Canary {
 
 /**
  * What becomes of a way: `refused`, with an escape on the list; `served`: a divergence of the tape, for the seam answers
- * it; `listed`: let through, and told with its file; `open`: nothing of it leaves the process, or cannot be seen.
+ * it; `listed`: let through, and told with its file; `open`: let through, for it changes nothing outside the process;
+ * `unseen`: let through and not told, though it may.
  */
-export type Fate = 'refused' | 'served' | 'listed' | 'open'
+export type Fate = 'refused' | 'served' | 'listed' | 'open' | 'unseen'
 
 export interface Way {
   readonly go: (canary: Canary) => unknown
   readonly seam: Fate
   /** Default as under `seam`. */
   readonly strict?: Fate
+  /** Node does it later, or in code of its own: no line of the agent is on the stack. */
+  readonly isFarFromAgent?: boolean
+  /** This Node has no such function. */
+  readonly isMissing?: boolean
 }
 
 const require = createRequire(import.meta.url)
@@ -152,6 +158,7 @@ export const ways: Readonly<Record<string, Way>> = {
   },
   trace_events: { go: () => createTracing({ categories: ['v8'] }).enable(), seam: 'refused' },
   'process.chdir': { go: ({ folder }) => moved(folder), seam: 'open' },
+  ...oddWays,
 }
 
 function compiled(code: Uint8Array): unknown {
