@@ -16,6 +16,15 @@ describe('SECURITY.md', () => {
     expect(unproven).toEqual([])
   })
 
+  test('has the tests that attack the installed package begin with it', () => {
+    const named = [...page.matchAll(/`(test\/hostile\/[^`]+)`/g)].map(([, file = '']) => file)
+    const packed = [...new Set(named)].filter((file) => /\.test\.ts$/.test(file) && !file.endsWith('/fuzz.test.ts'))
+    expect(packed.length).toBeGreaterThan(3)
+    expect(packed.filter((file) => !readFileSync(file, 'utf8').startsWith("import '../support/packed.ts'\n"))).toEqual(
+      [],
+    )
+  })
+
   test('names tests and pages that are there', () => {
     const named = [...page.matchAll(/`(test\/[^`]+)`|\]\((docs\/[^)#]+)/g)].map(([, file, link]) => file ?? link ?? '')
     expect(named.filter((file) => !existsSync(file))).toEqual([])
