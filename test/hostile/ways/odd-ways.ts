@@ -159,5 +159,9 @@ function throughLink(folder: string): void {
 
 async function ofHandle(file: string): Promise<void> {
   const handle = await open(file, 'r')
-  await handle.chmod(0o600).finally(() => handle.close())
+  try {
+    await handle.chmod(0o600)
+  } finally {
+    await handle.close()
+  }
 }
