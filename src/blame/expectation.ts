@@ -179,12 +179,17 @@ function patternOf(source: string, text: string, option: string): RegExp {
 function wrong(text: string, option: string, why?: string): HarvestError {
   return new HarvestError('HARVEST_ORACLE_EXPECTATION', {
     what: 'Invalid expectation of a run',
-    where: { at: option, text: neutralLine(text) },
+    where: {
+      at: option,
+      text: neutralLine(text),
+      'returned value': "refunded=25 or 'answer~25 EUR'",
+      'tool call': "'refund(amount: 25)' or 'refund(*)'",
+      rule: "'at most 1 refund()'",
+    },
     ...(why === undefined ? {} : { why: neutralLine(why, 200) }),
     fix: [
-      `by what it returns: ${option} refunded=25   ${option} 'answer~25 EUR'`,
-      `by a tool call it makes: ${option} 'refund(amount: 25)'`,
-      `by a rule: ${option} 'at most 1 refund()'`,
+      'write it in one of these forms, with the names of your run',
+      'to see which tools the run calls and what it returns: npx vitest-harvest show <tape>',
     ],
   })
 }

@@ -33,6 +33,7 @@ import { createOracle, type Oracle } from './oracle.ts'
 import { loadStandIns, type StandInsFile } from './stand-ins.ts'
 import { referenceOf } from './reference-run.ts'
 import type { Grade } from './types.ts'
+import { waysToName } from './ways-to-name.ts'
 
 /** What the task `fix` is asked for; its job has the case. Files are absolute paths. */
 export interface FixRequest {
@@ -90,13 +91,14 @@ export const fixTask: Task = async (asked, context) => {
   const kase = caseOf(context)
   const oracle = await oracleOf(request, context)
   const recorded = await gradeRecorded(oracle, tape)
-  if (kase.expect === 'fail' && recorded === 'ok') throw notBad(kase.id, oracle.about)
+  if (kase.expect === 'fail' && recorded === 'ok') throw notBad(kase.id, tape, oracle)
   const { replayed, offline } = await runRecorded(context)
   if (context.isGreen(replayed)) {
     throw nothingFixed(
       kase.id,
       kase.expect,
       tape.events.some(({ kind }) => kind === 'tool'),
+      request,
     )
   }
   const session = { request, context, oracle }
@@ -139,7 +141,7 @@ async function oracleOf(request: FixRequest, context: TaskContext): Promise<Orac
   // That a known-bad run ends otherwise than it did does not make it a good one; one that threw has to return at least.
   if (judging.by !== 'case' || kase.expect === 'pass') return createOracle(judging)
   if (tape.close?.outcome.status === 'threw') return createOracle({ by: 'ending' })
-  throw oracleMissing(kase.id)
+  throw oracleMissing(kase.id, tape)
 }
 
 /** Today's code on the recorded answers: as its case replays it, and as far as it asks what was recorded. */
@@ -260,31 +262,39 @@ async function graded(fork: FinishedFork, { context, oracle }: Session, isReused
   return { fork, grade, ...(because === undefined ? {} : { because }), isReused }
 }
 
-function notBad(id: string, by: string): HarvestError {
+function notBad(id: string, tape: Tape, { about: by, mayVary }: Oracle): HarvestError {
   return new HarvestError('HARVEST_FIX_ORACLE', {
     what: 'The oracle grades the incident `ok`, so it cannot recognise a fix',
     where: { case: id, 'graded by': by },
-    fix: [
-      "name what the fixed agent does: --ok 'refund(amount: 25)'",
-      "or what it does not: --bad 'refund(amount: 2500)'",
-    ],
+    // A function and expectations exclude each other.
+    fix: waysToName(tape).map((way) => (mayVary ? `${way}, without --oracle` : way)),
   })
 }
 
-function oracleMissing(id: string): HarvestError {
+function oracleMissing(id: string, tape: Tape): HarvestError {
   return new HarvestError('HARVEST_FIX_ORACLE', {
     what: 'No oracle: name what the fixed agent does',
     where: { case: id },
     why: 'A run that ends differently from the incident can still be wrong.',
     fix: [
-      `by a call or a value: npx vitest-harvest fix ${shellWord(id)} --ok 'refund(amount: 25)'`,
-      `or permanently, in the case: ok: ['refund(amount: 25)']`,
-      'or a function that grades runs: --oracle ./src/oracle.ts#isRight',
+      ...waysToName(tape),
+      'to say it once and for all, in the case: ok: [<right>]',
+      "to grade runs by a function: --oracle '<file#export>'",
     ],
   })
 }
 
-function nothingFixed(id: string, expect: 'pass' | 'fail', hasTools: boolean): HarvestError {
+function nothingFixed(
+  id: string,
+  expect: 'pass' | 'fail',
+  hasTools: boolean,
+  { ok, bad, oracle }: Pick<FixRequest, 'ok' | 'bad' | 'oracle'>,
+): HarvestError {
+  const right = [
+    ...ok.map((text) => ` --ok ${shellWord(text)}`),
+    ...bad.map((text) => ` --bad ${shellWord(text)}`),
+    ...(oracle === undefined || oracle.at !== undefined ? [] : [` --oracle ${shellWord(oracle.name)}`]),
+  ].join('')
   return new HarvestError('HARVEST_FIX_UNCHANGED', {
     what:
       expect === 'fail'
@@ -297,9 +307,10 @@ function nothingFixed(id: string, expect: 'pass' | 'fail', hasTools: boolean): H
     fix:
       expect === 'fail'
         ? [
-            `to find the step that decided: npx vitest-harvest blame ${shellWord(id)}`,
-            ...(hasTools ? [`if you fixed a tool: npx vitest-harvest test ${shellWord(id)} --tools run --yes`] : []),
             'fix the agent first',
+            // Code that changes nothing about the incident is as good as the recorded one.
+            `to see which step decided: npx vitest-harvest blame ${shellWord(id)} --dry-run --cross-version${right}`,
+            ...(hasTools ? [`if you fixed a tool: npx vitest-harvest test ${shellWord(id)} --tools run --yes`] : []),
           ]
         : [],
   })

@@ -244,6 +244,6 @@ function noMutants(source: ForkSource): HarvestError {
     what: 'Nothing to mutate: no answer has an alternative, or the run is ungraded',
     where: { graded: source.recorded, steps: `${source.positions.length}` },
     why: 'Mutation blame changes one answer at a time and checks whether the outcome flips.',
-    fix: ['to resample steps instead: leave out --mutate; --dry-run prints what that costs'],
+    fix: ['to resample steps instead, and see first what that costs: --dry-run, without --mutate'],
   })
 }

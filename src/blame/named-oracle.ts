@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path'
 import type { Case } from '../cases/index.ts'
-import { HarvestError } from '../errors/index.ts'
+import { HarvestError, nearestWord, shellWord } from '../errors/index.ts'
 import type { TaskContext } from '../jobs/index.ts'
 import type { OracleFunction } from './oracle.ts'
 
@@ -74,7 +74,8 @@ export async function loadOracle(
   if (typeof judge === 'function')
     return { name: written, judge: (run) => Reflect.apply(judge, undefined, [run]) as ReturnType<OracleFunction> }
   const functions = Object.keys(exports).filter((one) => typeof Reflect.get(exports, one) === 'function')
-  const known = `${written.replace(/#[^#]*$/, '')}#${functions[0] ?? 'isRight'}`
+  const [first] = functions
+  const known = `${written.replace(/#[^#]*$/, '')}#${nearestWord(name, functions) ?? first ?? name}`
   throw new HarvestError('HARVEST_ORACLE_EXPORT', {
     what: `The module of ${at === undefined ? '--oracle' : 'the oracle of the case'} has no such function`,
     where: {
@@ -82,6 +83,13 @@ export async function loadOracle(
       asked: written,
       functions: functions.length > 0 ? functions.join(', ') : 'none',
     },
-    fix: [`name one of them: ${at === undefined ? `--oracle ${known}` : `oracle: ${known}`}`],
+    fix:
+      first === undefined
+        ? [`export it: export const ${name} = (run) => run.outcome.status === 'returned'`]
+        : [
+            at === undefined
+              ? `name one that it has: --oracle ${shellWord(known)}`
+              : `name one that it has: oracle: ${known}`,
+          ],
   })
 }

@@ -317,7 +317,7 @@ function notStarted({ outcome, tape }: ReplayResult): HarvestError {
         error: neutralLine(error instanceof Error ? `${error.name}: ${error.message}` : String(error), 200),
       },
       why: 'A proof calls the live model, so the agent needs the key of that model.',
-      fix: ['set the key of the model, then repeat the command: export OPENAI_API_KEY=…'],
+      fix: ['set the key of the model: export OPENAI_API_KEY=…', 'then: the same command'],
     },
     { cause: error },
   )
@@ -335,6 +335,6 @@ function unreached(because: string): HarvestError {
   return new HarvestError('HARVEST_PROVE_UNREACHED', {
     what: 'A model call failed, so the proof stopped',
     detail: because,
-    fix: ['run it again: the proof continues where it stopped'],
+    fix: ['to go on where it stopped: the same command'],
   })
 }

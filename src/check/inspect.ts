@@ -6,6 +6,7 @@ import { firstBadLine } from '../cases/text.ts'
 import type { Case } from '../cases/types.ts'
 import { HarvestError, shellWord } from '../errors/index.ts'
 import { createRedactor, isCredential, type Redactor } from '../privacy/index.ts'
+import { ignoreInbox } from '../recordings/ignore-inbox.ts'
 import { refuseUnfinished, secretsIn } from '../recordings/promotable.ts'
 import { parseTape, sharedFolder } from '../tape/index.ts'
 import { readCap, type Snapshot, type SnapshotFile } from './snapshot.ts'
@@ -68,7 +69,7 @@ function inspectFile(
 ): readonly CheckFinding[] {
   if (file.type !== 'file') return [notAFile(file)]
   const isInbox = snapshot.isStaged && file.kind !== 'case' && /(?:^|\/)inbox\//.test(file.path)
-  if (isInbox) return [inInbox(file)]
+  if (isInbox) return [inInbox(file, snapshot)]
   const size = inspectSize(file, options.maxSize)
   if (size.some(({ level }) => level === 'error')) return size
   const bytes = snapshot.read(file)
@@ -211,7 +212,7 @@ function notSearched({ path: file }: SnapshotFile, places: readonly string[]): r
 
 /** Cases whose tape is not there, and tapes nothing is asserted about. */
 function pairs(snapshot: Snapshot): readonly CheckFinding[] {
-  const { files, all, before, gone, isStaged } = snapshot
+  const { files, all, before, gone } = snapshot
   const heads = all
     .filter(({ kind, type }) => kind === 'case' && type === 'file')
     .map((file) => {
@@ -224,7 +225,7 @@ function pairs(snapshot: Snapshot): readonly CheckFinding[] {
   const asserted = new Set(heads.flatMap(({ tape, former }) => [tape?.path, ...former]))
   const lost = heads.flatMap(({ file, tape }) => {
     if (tape === undefined || present.has(tape.path)) return []
-    return chosen.has(file.path) || gone.includes(tape.path) ? [tapeMissing(file, tape, isStaged)] : []
+    return chosen.has(file.path) || gone.includes(tape.path) ? [tapeMissing(file, tape, snapshot)] : []
   })
   const given = new Set(before.map(({ path, text }) => tapeNamedIn(path, text)?.path))
   const idle = all.filter(
@@ -235,7 +236,7 @@ function pairs(snapshot: Snapshot): readonly CheckFinding[] {
       !asserted.has(path) &&
       (chosen.has(path) || given.has(path)),
   )
-  return [...lost, ...idle.map((file) => caseMissing(file, isStaged))]
+  return [...lost, ...idle.map((file) => caseMissing(file, snapshot))]
 }
 
 /** Ids are compared in the golden set of one folder of recordings. */
@@ -312,7 +313,7 @@ function findingOf({ path: file }: SnapshotFile, { code, facts }: HarvestError, 
 function tapeMissing(
   { path: file }: SnapshotFile,
   tape: { readonly path: string; readonly line: number },
-  isStaged: boolean,
+  { isStaged, fromHere }: Snapshot,
 ): CheckFinding {
   return {
     level: 'error',
@@ -321,11 +322,15 @@ function tapeMissing(
     line: tape.line,
     what: `The tape of this case is not ${isStaged ? 'in the commit' : 'there'}: ${basename(tape.path)}`,
     detail: [],
-    fix: [isStaged ? `git add ${shellWord(tape.path)}` : 'if the tape was renamed, write its new name into the case'],
+    fix: [
+      isStaged
+        ? `to commit it too: git add ${shellWord(fromHere(tape.path))}`
+        : 'if the tape was renamed, write its new name into the case',
+    ],
   }
 }
 
-function caseMissing({ path: file }: SnapshotFile, isStaged: boolean): CheckFinding {
+function caseMissing({ path: file }: SnapshotFile, { isStaged, fromHere }: Snapshot): CheckFinding {
   return {
     level: 'error',
     code: 'HARVEST_TAPE_OBSOLETE',
@@ -334,7 +339,7 @@ function caseMissing({ path: file }: SnapshotFile, isStaged: boolean): CheckFind
     detail: [],
     fix: [
       isStaged ? 'git add its case' : 'write the case again: npx vitest-harvest promote <tape> --as <id>',
-      `or unstage the tape: git rm --cached ${shellWord(file)}`,
+      ...(isStaged ? [`or unstage the tape: git rm --cached ${shellWord(fromHere(file))}`] : []),
     ],
   }
 }
@@ -351,14 +356,18 @@ function notAFile({ path: file, type }: SnapshotFile): CheckFinding {
   }
 }
 
-function inInbox({ path: file }: SnapshotFile): CheckFinding {
+function inInbox({ path: file }: SnapshotFile, { fromHere }: Snapshot): CheckFinding {
+  const [, recordings = '.'] = /^(?:(.*)\/)?inbox\//.exec(file) ?? []
   return {
     level: 'error',
     code: 'HARVEST_CHECK_INBOX',
     file,
     what: 'A file of the inbox is staged: fresh tapes are not committed',
     detail: [],
-    fix: [`git rm --cached ${shellWord(file)}`, 'and ignore the inbox: echo recordings/inbox/ >> .gitignore'],
+    fix: [
+      `to unstage it: git rm --cached ${shellWord(fromHere(file))}`,
+      `to ignore the inbox: ${ignoreInbox(fromHere(recordings))}`,
+    ],
   }
 }
 

@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, posix, relative, resolve, sep } from 'node:path'
+import { here } from '../errors/here.ts'
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import type { IndexedFile } from '../provenance/index.ts'
 import { filesBelow, listFolder, readRegularFile } from '../recordings/files.ts'
@@ -26,6 +27,8 @@ export interface Snapshot {
   /** Paths that the last commit has and the next one has not. */
   readonly gone: readonly string[]
   read(file: SnapshotFile): Buffer
+  /** A shown path as a command that is run from here has to name it. */
+  fromHere(path: string): string
 }
 
 /** Where recordings are looked for, and which of them. */
@@ -56,6 +59,7 @@ export function workTree({ dir = 'recordings', files }: SnapshotScope): Snapshot
     before: [],
     gone: [],
     read: ({ path }) => readRegularFile(path),
+    fromHere: (path) => path,
   }
 }
 
@@ -104,6 +108,7 @@ export async function staged({ dir, files }: SnapshotScope): Promise<Snapshot> {
     before: pastCases.map(([path, oid]) => ({ path, text: read(oid).toString('utf8') })),
     gone: past.map(([path]) => path).filter((path) => !present.has(path)),
     read: ({ path }) => read(oids.get(path)),
+    fromHere: (path) => here(join(top, path)),
   }
 }
 

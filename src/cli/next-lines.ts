@@ -14,6 +14,7 @@ import { type OptionChanges, typedAgain } from './typed-again.ts'
  * was typed:
  *
  * - options alone, `→ to allow more: --max-cost 5`, are what was typed, with those;
+ * - `→ to go on: the same command` is what was typed;
  * - a command, `→ to read it: npx vitest-harvest show <tape>`, names the tape by a word that finds it, in the same folder.
  */
 export function asCommand(line: string, spec: CommandSpec | undefined): string {
@@ -21,6 +22,8 @@ export function asCommand(line: string, spec: CommandSpec | undefined): string {
   const [, text = '', end = ''] = /^(.*?)((?:\u001b\[[\d;]*m)*)$/s.exec(line) ?? []
   const [, about, options] = /^(.*?→ .*?[:?] )(--[a-z].*)$/.exec(text) ?? []
   if (text.includes(': prices: {')) return pricesInFile(line, spec)
+  const [, beside, unset = ''] = /^(.*: )the same command(?:, without --([a-z-]+))?$/.exec(text) ?? []
+  if (beside !== undefined) return `${beside}${typedAgain(unset === '' ? {} : { [unset]: false })}${end}`
   const changes = options === undefined ? undefined : changesIn(options, spec)
   if (changes !== undefined) return `${about}${typedAgain(changes)}${end}`
   const at = text.indexOf(`${program} `)

@@ -112,7 +112,7 @@ function leftOver({ unseen, path }: Examination, elsewhere: FingerprintDifferenc
     ...(change.site === undefined ? {} : { site: change.site }),
     source: { kind, name, varied, change, fix: fixOf(kind, name) },
   })
-  if (unseen) return [make('unseen', 'something the probe cannot hear', 'replayed once more', unseen)]
+  if (unseen) return [make('unseen', 'a source that doctor cannot see', 'replayed once more', unseen)]
   if (path) {
     const { label: what, text } = path
     const change = {

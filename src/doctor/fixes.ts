@@ -21,12 +21,12 @@ export function fixOf(
   const door =
     known === undefined
       ? `wrap the function of yours that needs it and returns plain data: tool('${labelOf(name)}', …)`
-      : `${phase === 'load' ? 'move it into the function of the agent, and put its answer on the tape there' : 'put its answer on the tape'}: value('${labelOf(name)}', () => ${known})`
+      : `${phase === 'load' ? 'move it into the function of the agent, and record its answer there' : 'record its answer'}: value('${labelOf(name)}', () => ${known})`
   switch (kind) {
     case 'clock':
-      return [...(clocks[name] ?? ['take a clock the tape knows: Date.now(), performance.now()']), door]
+      return [...(clocks[name] ?? ['use a recorded clock: Date.now(), performance.now()']), door]
     case 'random':
-      return ['take chance the tape knows: crypto.randomUUID(), crypto.randomBytes(16)', door]
+      return ['use recorded randomness: crypto.randomUUID(), crypto.randomBytes(16)', door]
     case 'process':
     case 'machine':
     case 'memory':
@@ -44,8 +44,8 @@ export function fixOf(
       return ["name the language: toLocaleString('en-US'), new Intl.Collator('en')", door]
     case 'path':
       return [
-        'say it relative to the project: path.relative(process.cwd(), file)',
-        'and of an error its message, not its stack',
+        'make the path relative to the project: path.relative(process.cwd(), file)',
+        'of an error, use its message, not its stack',
       ]
     case 'file':
       return [door, 'or commit the file: what is under version control is code']
@@ -56,16 +56,16 @@ export function fixOf(
     case 'directory order':
       return ['sort it: (await readdir(folder)).sort()']
     case 'temporary name':
-      return ['name it yourself, below the temporary folder', door]
+      return ['choose the name yourself: path.join(os.tmpdir(), input.id)', door]
     case 'order of completion':
       return [
         'put results together in the order of the calls: const all = await Promise.all(…), then use all',
-        "or wrap the work, so that its place is the tape's: tool('read', …)",
+        "or wrap the work, so that it is answered in recorded order: tool('read', …)",
       ]
     case 'garbage collection':
       return ['keep a strong reference to what the run depends on: a Map instead of a WeakRef']
     case 'another realm':
-      return ["wrap what runs the code, so that its answer is the tape's: tool('run_script', …)", door]
+      return ["wrap what runs the code, so that its answer is recorded: tool('run_script', …)", door]
     case 'kept state':
       return [
         'keep it in a variable of the run, not of the process',
@@ -84,11 +84,11 @@ export function fixOf(
 }
 
 const clocks: Readonly<Record<string, readonly string[]>> = {
-  'process.hrtime()': ['take a clock the tape knows: performance.now()'],
-  'process.hrtime.bigint()': ['take a clock the tape knows: BigInt(Math.round(performance.now() * 1e6))'],
-  'Intl.DateTimeFormat#format()': ['give it the moment: format(new Date())'],
-  'Intl.DateTimeFormat#formatToParts()': ['give it the moment: formatToParts(new Date())'],
-  "node:sqlite, SQLite's clock": ["give the statement the moment: .get(new Date().toISOString()), with ? for 'now'"],
+  'process.hrtime()': ['use a recorded clock: performance.now()'],
+  'process.hrtime.bigint()': ['use a recorded clock: BigInt(Math.round(performance.now() * 1e6))'],
+  'Intl.DateTimeFormat#format()': ['pass the time: format(new Date())'],
+  'Intl.DateTimeFormat#formatToParts()': ['pass the time: formatToParts(new Date())'],
+  "node:sqlite, SQLite's clock": ["pass the time to the statement: .get(new Date().toISOString()), with ? for 'now'"],
 }
 
 /** A name for `value()`: that of the file, of the variable, or the last word of what the code says. */

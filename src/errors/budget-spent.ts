@@ -1,4 +1,4 @@
-import { HarvestError, neutralLine } from './index.ts'
+import { HarvestError, neutralLine, shellWord } from './index.ts'
 
 /** Which run passed which of its limits. */
 export interface PassedBudget {
@@ -15,6 +15,10 @@ export function budgetSpent({ run, agent, of, limit, used }: PassedBudget): Harv
     what: 'The run exceeded its budget',
     where: { run: neutralLine(run), agent: neutralLine(agent), limit: `${of} ${limit}`, used: `${used}` },
     why: "At the hard limit the run's signal is aborted and wrapped tools are refused.",
-    fix: ['see what the run did: npx vitest-harvest show latest', `or raise the limit: budget: { ${of}: { hard: … } }`],
+    // A replay has to say the same, wherever its tape lies by then: the folder is no part of it.
+    fix: [
+      `to see what the run did: npx vitest-harvest show ${shellWord(run)}`,
+      `to raise the limit, in createRecorder(): budget: { ${of}: { hard: … } }`,
+    ],
   })
 }

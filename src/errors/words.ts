@@ -12,6 +12,12 @@ export function counted(count: number, noun: string): string {
   return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`
 }
 
+/** The option that gives a run twice the time it had, of why it was stopped: `no answer within 60000 ms`. */
+export function twiceTheTime(reason: unknown): string {
+  const [, ms] = /(\d+) ms\b/.exec(reason instanceof Error ? reason.message : String(reason)) ?? []
+  return `--timeout ${ms === undefined ? '5m' : `${Math.ceil((2 * Number(ms)) / 1_000)}s`}`
+}
+
 /** Words as a shell reads them: blanks part them, quotes keep them together, a backslash takes the next letter as it is. */
 export function shellWords(text: string): { readonly words: readonly string[]; readonly unclosed?: string } {
   const words: string[] = []

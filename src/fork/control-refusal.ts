@@ -39,7 +39,7 @@ function otherRun(about: ControlSubject, problem: HarvestError, { tape, outcome 
       fix: [
         `to see the whole difference: npx vitest-harvest show ${name} --replay`,
         thrown.length > 0
-          ? 'check its key and environment, and run it again'
+          ? 'once its key and environment are right: the same command'
           : 'if the agent is meant to do this now, record the run again',
       ],
     },

@@ -78,6 +78,6 @@ function refused(number: number, step: Step, why: string): HarvestError {
     what: `Cannot set a decision at step ${number}`,
     where: { step: neutralLine(name, 120) },
     why,
-    fix: ['change its value instead: --set result.… of a call, --set body.… or status of an answer'],
+    fix: ['change its value with --set instead: result.… of a tool call, body.… or status of an answer'],
   })
 }

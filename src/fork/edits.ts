@@ -30,7 +30,7 @@ function editExchange(event: ExchangeEvent, edit: AnswerEdit, stepNumber: number
   if (response === undefined) throw noAnswer(stepNumber)
   if ('text' in edit) return withBody(event, edit.text)
   const { text: body, isStream } = answerText(event)
-  if (!('patch' in edit)) return withBody(event, editText(body, edit, stepNumber, isStream))
+  if (!('patch' in edit)) return withBody(event, editText(body, edit, stepNumber, isStream ? 'stream' : 'body'))
   const patched = isStream ? patchStream(body, edit.patch, stepNumber) : patchJson(body, edit.patch, stepNumber)
   return withBody(event, patched)
 }
@@ -41,18 +41,21 @@ function editCall(event: CallEvent, edit: AnswerEdit, stepNumber: number): CallE
   if ('text' in edit) return { ...rest, result: jsonOrText(edit.text) }
   if (result === undefined) throw noAnswer(stepNumber)
   if ('patch' in edit) return { ...rest, result: applyJsonPatch(result, edit.patch) }
-  if (typeof result === 'string') return { ...rest, result: editText(result, edit, stepNumber, false) }
-  return { ...rest, result: parse(editText(JSON.stringify(result), edit, stepNumber, false), stepNumber) }
+  if (typeof result === 'string') return { ...rest, result: editText(result, edit, stepNumber, 'value') }
+  return { ...rest, result: parse(editText(JSON.stringify(result), edit, stepNumber, 'value'), stepNumber) }
 }
 
 type TextEdit = Exclude<AnswerEdit, { readonly text: string } | { readonly patch: readonly JsonPatchOperation[] }>
 
-function editText(text: string, edit: TextEdit, stepNumber: number, isStream: boolean): string {
+/** What an answer is: bytes, pieces of them, or the value of a tool call. */
+type AnswerForm = 'body' | 'stream' | 'value'
+
+function editText(text: string, edit: TextEdit, stepNumber: number, form: AnswerForm): string {
   const edited =
     'match' in edit
       ? text.replace(new RegExp(edit.match, edit.flags), edit.with)
       : text.replaceAll(edit.replace, () => edit.with)
-  if (edited === text) throw nothingFound(edit, stepNumber, isStream)
+  if (edited === text) throw nothingFound(edit, stepNumber, form)
   return edited
 }
 
@@ -70,7 +73,10 @@ function patchStream(body: string, patch: readonly JsonPatchOperation[], stepNum
     throw new HarvestError('HARVEST_FORK_EDIT', {
       what: 'Events of a stream can be edited, but not added or removed',
       where: { step: `${stepNumber}`, events: `${before.length}` },
-      fix: ['to replace the whole answer: --say "…", --decide "tool(key=value)" or --body FILE'],
+      fix: [
+        "to let the model say something else: --say '<text>', without --json-patch",
+        "to let it call a tool: --decide 'tool(key=value)', without --json-patch",
+      ],
     })
   }
   for (const [index, at] of places.entries()) {
@@ -89,7 +95,7 @@ function parse(text: string, stepNumber: number): Json {
       {
         what: 'The answer of this step is not JSON, before or after the edit',
         where: { step: `${stepNumber}`, text: neutralLine(text, 120) },
-        fix: ['to replace all of it: --body FILE, without --set and --json-patch'],
+        fix: ["to replace all of it: --body '<file>', without --json-patch"],
       },
       { cause },
     )
@@ -110,23 +116,23 @@ function noAnswer(stepNumber: number): HarvestError {
     what: 'This step has no answer to edit',
     where: { step: `${stepNumber}` },
     why: 'It failed, never ended, or was streamed.',
-    fix: ['for a tool call: --set result=JSON gives it one'],
+    fix: ["to give a tool call an answer: --result '<json>', without --edit and --replace and --with and --json-patch"],
   })
 }
 
 /** An edit that changes nothing is a typo: the fork would be reported as if it had been made. */
-function nothingFound(edit: TextEdit, stepNumber: number, isStream: boolean): HarvestError {
+function nothingFound(edit: TextEdit, stepNumber: number, form: AnswerForm): HarvestError {
+  const isStream = form === 'stream'
+  // A value has no bytes.
+  const whole = form === 'value' ? '--json' : '--raw response > response.bin'
+  const options = 'match' in edit ? '--edit' : '--replace and --with'
   return new HarvestError('HARVEST_FORK_EDIT', {
     what: 'The edit changes nothing in the answer of this step',
     where: { step: `${stepNumber}`, looked: neutralLine('match' in edit ? edit.match : edit.replace, 120) },
     ...(isStream ? { why: 'A stream delivers text in pieces, so one sentence can span many events.' } : {}),
     fix: [
-      `to see it: npx vitest-harvest show <tape> --step ${shellWord(stepNumber)} --raw response > response.bin`,
-      ...(isStream
-        ? [
-            `to let the model say something else: --say "…", without ${'match' in edit ? '--edit' : '--replace and --with'}`,
-          ]
-        : []),
+      `to see it: npx vitest-harvest show <tape> --step ${shellWord(stepNumber)} ${whole}`,
+      ...(isStream ? [`to let the model say something else: --say '<text>', without ${options}`] : []),
     ],
   })
 }

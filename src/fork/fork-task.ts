@@ -153,7 +153,7 @@ function beforeAsking({ events, outcome }: ForkResult, tail: TailRequest): Harve
   return new HarvestError('HARVEST_FORK_MODEL_UNREACHABLE', {
     what: 'The agent threw before its first request, so this fork is ungraded',
     where: { error: neutralLine(said, 200) },
-    fix: ['check its key and environment, and run it again'],
+    fix: ['once its key and environment are right: the same command'],
   })
 }
 
@@ -178,7 +178,7 @@ function unreached({ events, tape }: ForkResult, tail: TailRequest): readonly Ha
         model: neutralLine(last.url, 120),
         answer: status === undefined ? neutralLine(last.error?.message ?? 'none', 120) : `status ${status}`,
       },
-      fix: ['check the key, quota and address of the model, and run it again'],
+      fix: ['once the key, quota and address of the model are right: the same command'],
     }),
   ]
 }

@@ -1,4 +1,5 @@
 import { HarvestError } from '../errors/index.ts'
+import { twiceTheTime } from '../errors/words.ts'
 import { requireNoSlowRule } from '../privacy/index.ts'
 import * as problem from '../playback/problems.ts'
 import { compareOutcome, readOut } from '../replay/replay.ts'
@@ -46,7 +47,7 @@ export async function forkTape<T>(
   const ended = Promise.withResolvers<never>()
   const run = new ForkRun(tape, compiled, options, (error) => ended.reject(error))
   const { signal } = options
-  const abort = (): void => void run.giveUp(problem.givenUp(run.place(), signal?.reason))
+  const abort = (): void => void run.giveUp(problem.givenUp(run.place(), signal?.reason, twiceTheTime(signal?.reason)))
   if (signal?.aborted) abort()
   else signal?.addEventListener('abort', abort, { once: true })
   const unwatch = watchOutside(run.root)

@@ -207,9 +207,9 @@ function noPlace(change: Patch, known: readonly string[]): HarvestError {
   })
 }
 
-/** ` --set 'result.total=30'`: as it is typed, with the key that was probably meant; nothing where that takes more quotes. */
+/** ` --set 'result.total=30'`: as it is typed, with the key that was probably meant; nothing where it cannot be printed whole. */
 function meant({ path, value }: Patch, mistyped: string, near: string): string {
   const at = path.lastIndexOf(mistyped)
   const text = `${path.slice(0, at)}${near}${path.slice(at + mistyped.length)}=${typeof value === 'string' ? value : JSON.stringify(value)}`
-  return text.includes("'") || neutralLine(text, 120) !== text ? '' : ` --set '${text}'`
+  return neutralLine(text, 120) === text ? ` --set ${shellWord(text)}` : ''
 }

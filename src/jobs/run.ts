@@ -206,10 +206,8 @@ const interrupting: ReadonlySet<number> = new Set([129, 130, 143])
 function interrupted(): HarvestError {
   return new HarvestError('HARVEST_CLI_INTERRUPTED', {
     what: 'Interrupted before the result was complete',
-    why: 'Nothing is running any more. Finished forks are kept.',
-    fix: [
-      'run the same command again: `npx vitest-harvest blame` reuses finished forks, `npx vitest-harvest fork` too if the code is committed',
-    ],
+    why: 'Nothing is running any more. Finished forks are kept: blame reuses them, and fork does if the code is committed.',
+    fix: ['to go on: the same command, without --no-cache'],
   })
 }
 

@@ -1,6 +1,7 @@
 // Over 300 lines: one run with live models, from its start to its result.
 import { RecordedStates } from '../playback/states.ts'
 import { HarvestError } from '../errors/index.ts'
+import { twiceTheTime } from '../errors/words.ts'
 import { type Redactor, redactorOfTape, requireNoSlowRule } from '../privacy/index.ts'
 import { keepsConversation, readModelCall } from '../providers/index.ts'
 import {
@@ -324,6 +325,6 @@ function givenUp(tape: Tape, reason: unknown): HarvestError {
   return new HarvestError('HARVEST_RUN_ABORTED', {
     what: 'The run timed out before the agent answered',
     where: { tape: tape.header.id, reason: reason instanceof Error ? reason.message : String(reason) },
-    fix: ['to give it more time: --timeout 5m'],
+    fix: [`to give it more time: ${twiceTheTime(reason)}`],
   })
 }

@@ -246,7 +246,8 @@ function missing(recordings: string, word: string, known: readonly string[] = []
     why: 'It is not in the inbox: in production, the recorder keeps a sample and what stood out.',
     fix: [
       ...(nearest === undefined ? [] : [`did you mean: ${nearest}`]),
-      'to find it by its text: npx vitest-harvest ls --text …',
+      'if its recorder writes to another folder: --dir <folder>',
+      "to find it by its text: npx vitest-harvest ls --text '<words>'",
       "to keep such runs from now on: keep: { when: 'refund(amount > 100)' }",
     ],
   })

@@ -269,5 +269,6 @@ function snapshotOf({ after, before, changed, read }: State): Snapshot {
       .map(([path, oid]) => ({ path, text: read(oid).toString('utf8') })),
     gone: [...before.keys()].filter((path) => !present.has(path)),
     read: ({ path }) => read(oids.get(path)),
+    fromHere: (path) => path,
   }
 }

@@ -66,13 +66,15 @@ describe('what is expected of a run', () => {
     expect(errorOf(() => parseExpectation('answer~(', '--bad')).message).toMatchInlineSnapshot(`
       "Invalid expectation of a run
 
-        at    --bad
-        text  answer~(
+        at              --bad
+        text            answer~(
+        returned value  refunded=25 or 'answer~25 EUR'
+        tool call       'refund(amount: 25)' or 'refund(*)'
+        rule            'at most 1 refund()'
 
       Invalid regular expression: /(/u: Unterminated group
-      → by what it returns: --bad refunded=25   --bad 'answer~25 EUR'
-      → by a tool call it makes: --bad 'refund(amount: 25)'
-      → by a rule: --bad 'at most 1 refund()'
+      → write it in one of these forms, with the names of your run
+      → to see which tools the run calls and what it returns: npx vitest-harvest show <tape>
       (HARVEST_ORACLE_EXPECTATION)"
     `)
   })

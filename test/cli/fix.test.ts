@@ -1,8 +1,10 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseCase } from '../../src/cases/index.ts'
 import { type FixKind, fixKinds, type FixProject, openFixProject } from './fix-kinds.ts'
+import { printed } from './printed.ts'
 
 function kind(name: string): FixKind {
   const found = fixKinds.find((one) => one.name === name)
@@ -19,14 +21,21 @@ describe('fix, of a prompt', () => {
   })
   afterAll(() => project.close())
 
+  let toAsk: readonly string[] = []
+  let withTools: readonly string[] = []
   const caseFile = (): string => join(project.cwd, 'recordings/golden/incident.case.yaml')
   const read = () => parseCase(readFileSync(caseFile(), 'utf8'), caseFile())
 
   it('does not guess what a good run is', async () => {
     const { code, stderr } = await project.harvest('fix', 'incident')
-    expect([code, stderr]).toEqual([2, expect.stringContaining("fix incident --ok 'refund(amount: 25)'")])
-    const good = await project.harvest('fix', 'incident', '--ok', 'refund(amount: 2500)')
+    expect(code).toBe(2)
+    const right = printed(stderr, 'to say what would be right', { '<right>': 'refund(amount: 2500)' })
+    // What the incident itself did is no fix.
+    const good = await project.harvest(...right)
     expect([good.code, good.stderr]).toEqual([2, expect.stringContaining('it cannot recognise a fix')])
+    const bad = await project.harvest(...printed(good.stderr, 'if what it did was bad'))
+    expect([bad.code, bad.stdout]).toEqual([1, expect.stringContaining('its models have to be asked')])
+    toAsk = printed(bad.stdout, 'to ask them')
   })
 
   it('says what changed, and asks no model without --live', async () => {
@@ -47,18 +56,16 @@ its models have to be asked: 3 runs, at most 27 calls, 9423 tokens, about $0.002
   })
 
   it('calls a run that needs an answer nobody has ungraded, and names who may give it', async () => {
-    const { code, stderr } = await project.harvest('fix', 'incident', ...ok, '--live', '--runs', '1')
+    const { code, stderr } = await project.harvest(...toAsk)
     expect(code).toBe(1)
-    expect(stderr).toContain('The fixed agent is right in 0 of 1 runs, and nothing was written')
-    expect(stderr).toContain(
-      "npx vitest-harvest fix incident --ok 'refund(amount: 25)' --live --runs 1 --tools ./test/tools.ts",
-    )
+    expect(stderr).toContain('The fixed agent is right in 0 of 3 runs, and nothing was written')
+    withTools = printed(stderr, 'to answer its new calls with your own functions')
+    expect(printed(stderr, 'to run its tools for real').slice(-2)).toEqual(['--tools', 'live'])
     expect(read().expect).toBe('fail')
   })
 
   it('shows the case green with the fix and red without it, and only then writes it', async () => {
-    const words = ['fix', 'incident', ...ok, '--live', '--tools', './test/tools.ts'] as const
-    const shown = await project.harvest(...words)
+    const shown = await project.harvest(...withTools.with(2, '--ok').with(3, 'refund(amount: 25)'))
     expect(shown.code).toBe(1)
     expect(shown.stdout).toMatch(/3 of 3 ok; run 1 becomes the tape of the case, as 3 ran alike/)
     expect(shown.stdout).toMatch(
@@ -68,7 +75,8 @@ its models have to be asked: 3 runs, at most 27 calls, 9423 tokens, about $0.002
     expect(shown.stdout).toMatch(/nothing is written yet\n→ to write it: npx vitest-harvest fix incident .* --yes\n$/)
     expect(project.git('status', '--short').trim()).toBe('M src/desk.ts')
     const asked = project.desk.asked.length
-    const written = await project.harvest(...words, '--lesson-right', 'refund its total', '--yes')
+    const toWrite = printed(shown.stdout, 'to write it')
+    const written = await project.harvest(...toWrite, '--lesson-right', 'refund its total')
     expect([written.code, written.stdout]).toEqual([0, expect.stringContaining('→ to run it: npx vitest run')])
     // The runs of before were kept.
     expect(project.desk.asked.length).toBe(asked)
@@ -84,6 +92,11 @@ its models have to be asked: 3 runs, at most 27 calls, 9423 tokens, about $0.002
       readFileSync(join(project.cwd, 'recordings/golden/incident.fixed-1.tape.jsonl'), 'utf8').split('\n', 1)[0] ?? '',
     ) as { readonly pins: object }
     expect(head.pins).toMatchObject({ commit: project.git('rev-parse', 'HEAD').trim(), dirty: true })
+    // As printed, in a shell.
+    const commit = / (git add .*)$/m.exec(written.stdout)?.[1] ?? 'false'
+    execFileSync('sh', ['-c', commit], { cwd: project.cwd })
+    expect(project.git('diff', '--cached', '--name-only').trim().split('\n')).toHaveLength(2)
+    project.git('reset', '--quiet')
     // No checkout is left behind.
     expect(project.git('worktree', 'list').trim().split('\n').length).toBe(1)
   })
@@ -138,6 +151,10 @@ it('a fix that needs no model asks none, and one that is green without the fix i
     })
     const named = await project.harvest('fix', 'incident', ...right, '--without', 'HEAD', '--yes')
     expect([named.code, named.stderr]).toEqual([1, expect.stringContaining('the case is green there too')])
+    const without = printed(named.stderr, 'to name code without the fix', { '<revision>': 'HEAD~1' })
+    expect(without).toEqual(['fix', 'incident', ...right, '--yes', '--without', 'HEAD~1'])
+    const unwritten = without.filter((word) => word !== '--yes')
+    expect((await project.harvest(...unwritten)).stdout).toContain('nothing is written yet')
     project.git('reset', '--quiet', '--hard', 'HEAD')
     writeFileSync(
       join(project.cwd, 'src/desk.ts'),
@@ -145,6 +162,10 @@ it('a fix that needs no model asks none, and one that is green without the fix i
     )
     const unfixed = await project.harvest('fix', 'incident', ...right)
     expect([unfixed.code, unfixed.stderr]).toEqual([1, expect.stringContaining('still reproduces the incident')])
+    const blamed = await project.harvest(...printed(unfixed.stderr, 'to see which step decided'))
+    expect([blamed.code, blamed.stdout]).toEqual([0, expect.stringContaining('nothing was spent')])
+    const tried = await project.harvest(...printed(unfixed.stderr, 'if you fixed a tool'))
+    expect([tried.code, tried.stdout]).toEqual([0, expect.stringContaining('1 replayed')])
     expect(project.desk.asked.length).toBe(asked)
   } finally {
     await project.close()

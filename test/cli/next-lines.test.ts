@@ -39,6 +39,15 @@ describe('a next step that names options alone', () => {
     )
   })
 
+  it('is what was typed where that is to be typed again', () => {
+    const typed = [...blame, '--no-cache']
+    const words = "npx vitest-harvest blame bad --ok 'answer~25 EUR' --live --max-cost 2"
+    expect(shown(typed, '  → once its key is right: the same command')).toBe(
+      `  → once its key is right: ${words} --no-cache`,
+    )
+    expect(shown(typed, '→ to go on: the same command, without --no-cache')).toBe(`→ to go on: ${words}`)
+  })
+
   it('reads values as a shell wrote them', () => {
     expect(shown(blame, "→ did you mean: --ok 'answer~it'\\''s $HOME'")).toBe(
       "→ did you mean: npx vitest-harvest blame bad --live --max-cost 2 --ok 'answer~it'\\''s $HOME'",

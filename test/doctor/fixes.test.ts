@@ -13,8 +13,8 @@ test.each([
 })
 
 test('around plain data it is, with the arguments left open', () => {
-  expect(fixOf('random', 'crypto.sign()')).toContain("put its answer on the tape: value('sign', () => crypto.sign(…))")
-  expect(fixOf('process', 'process.pid')).toContain("put its answer on the tape: value('pid', () => process.pid)")
+  expect(fixOf('random', 'crypto.sign()')).toContain("record its answer: value('sign', () => crypto.sign(…))")
+  expect(fixOf('process', 'process.pid')).toContain("record its answer: value('pid', () => process.pid)")
 })
 
 test('what a package asks for may be a client: value() is never proposed', () => {

@@ -274,7 +274,7 @@ describe('what a what-if is compared with', () => {
 
       A what-if is compared with an unchanged run of the same code.
       → to see the whole difference: npx vitest-harvest show refund-1 --replay
-      → check its key and environment, and run it again
+      → once its key and environment are right: the same command
       (HARVEST_CONTROL)"
     `)
   })

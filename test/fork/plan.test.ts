@@ -298,7 +298,7 @@ test('what a tape cannot have is refused before anything runs', async () => {
       step  tool price
 
     Its answer is the result of a function, not what a model decided.
-    → change its value instead: --set result.… of a call, --set body.… or status of an answer
+    → change its value with --set instead: result.… of a tool call, body.… or status of an answer
     (HARVEST_FORK_DECIDE)]
   `)
 })

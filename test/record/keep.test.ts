@@ -322,8 +322,8 @@ describe('the budget of a run', () => {
           used   2
 
         At the hard limit the run's signal is aborted and wrapped tools are refused.
-        → see what the run did: npx vitest-harvest show latest
-        → or raise the limit: budget: { calls: { hard: … } }
+        → to see what the run did: npx vitest-harvest show a
+        → to raise the limit, in createRecorder(): budget: { calls: { hard: … } }
         (HARVEST_BUDGET)]
       `)
     })

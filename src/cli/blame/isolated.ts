@@ -100,13 +100,23 @@ function rowOf({ varied, says, runs, failed, interval, modelCalls, costUsd, beca
 
 /** The command that looks into the layer. */
 export function stepsAfterIsolate(
-  { verdict, timing, ...isolated }: IsolatedRun,
+  { verdict, timing, arms, minEffect, ...isolated }: IsolatedRun,
   given: CommandInput,
 ): readonly NextStep[] {
   const tape = shellWord(given.args[0] ?? '')
   const dir = dirOption(given.value('dir'))
   if (verdict.kind === 'unresolved') {
     const isHeld = verdict.open.includes('data') && given.value('tools') !== 'live'
+    const isLost = arms.some(({ says, ungraded }) => says === 'unknown' && ungraded > 0)
+    if (!isHeld && isolated.stoppedBy === undefined)
+      return isLost
+        ? [{ about: 'to find why runs could not be graded', command: `${program} doctor ${tape}${dir}` }]
+        : [
+            {
+              about: 'to look for a larger effect, which fewer runs show',
+              command: typedAgain({ json: false, 'min-effect': `${Math.min(0.9, 2 * minEffect)}` }),
+            },
+          ]
     return isHeld
       ? [
           {

@@ -74,7 +74,9 @@ function membersOf({ members = [] }: Commitment): readonly string[] {
 }
 
 function surplusOf({ surplus = 0 }: Commitment): readonly string[] {
-  return surplus === 0 ? [] : [`  ${surplus} more runs were under way at that moment; to spend fewer: --parallel 1`]
+  if (surplus === 0) return []
+  const were = surplus === 1 ? 'run was' : 'runs were'
+  return [`  ${surplus} more ${were} under way at that moment; with --parallel 1 there are none, but it takes longer`]
 }
 
 /** Of causes that only do harm together the last one is where the run was lost; the earlier one was needed as well. */

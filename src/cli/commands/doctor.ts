@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { requireTapeFile } from '../../cases/index.ts'
 import { neutralLine } from '../../errors/index.ts'
 import { versionedFiles } from '../../provenance/index.ts'
-import { findCase, listCases } from '../../recordings/index.ts'
+import { findCase, listCases, listTapes } from '../../recordings/index.ts'
 import { readTape, requireClosed } from '../../tape/index.ts'
 import { doctorSpec } from '../spec/debug.ts'
 import type { Command } from '../command.ts'
@@ -12,6 +12,7 @@ import { findingsOf, isCode } from '../../doctor/findings.ts'
 import { printDoctor } from '../doctor/print.ts'
 import { exit, exitCodeOf } from '../exit.ts'
 import { findTapeFile } from '../find.ts'
+import { tapeWord } from '../named-tape.ts'
 
 /** Finds what makes runs irreproducible, and names the line: `npx vitest-harvest doctor [tape|case...]`. */
 export const doctorCommand: Command = {
@@ -21,6 +22,7 @@ export const doctorCommand: Command = {
     const isWhole = given.args.length === 0
     const { patients, untreated } = isWhole ? allCases(recordings) : named(given.args, recordings)
     const checks = isWhole ? await checkSetUp(recordings) : []
+    const [newest] = isWhole ? listTapes(recordings).filter(({ state }) => state !== 'unreadable') : []
     const isVersioned = (await versionedFiles(process.cwd())) ?? isInside
     const looked = await examineAll(patients, isVersioned, screen)
     const diagnoses = looked.diagnoses
@@ -30,6 +32,7 @@ export const doctorCommand: Command = {
       diagnoses,
       untreated: [...untreated, ...looked.untreated],
       isVersioned,
+      ...(newest === undefined ? {} : { newest: tapeWord(newest.file, recordings) }),
     }
     if (given.has('json')) screen.json(jsonOf(report))
     else printDoctor(report, given.has('verbose'), screen)

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { here } from '../../errors/here.ts'
 import type { FixAnswer } from '../../blame/fix-task.ts'
 import { type Case, requireTapeFile } from '../../cases/index.ts'
-import { HarvestError, neutralLine, shellWord } from '../../errors/index.ts'
+import { HarvestError, neutralLine } from '../../errors/index.ts'
 import { runTask } from '../../jobs/run.ts'
 import { unattended } from '../../provenance/unattended.ts'
 import { findCase, placeFix, prepareFix, readPrices, type PreparedFix } from '../../recordings/index.ts'
@@ -175,7 +175,10 @@ async function mayWrite(given: CommandInput, screen: Screen): Promise<boolean> {
   throw new HarvestError('HARVEST_FIX_REFUSED', {
     what: 'CI and coding agents do not replace the tape of a case',
     where: { because },
-    fix: ['run it on a developer machine', 'to allow it anyway: HARVEST_ALLOW_CI_UPDATE=1 with --yes'],
+    fix: [
+      'on a developer machine: the same command',
+      `to allow it here: HARVEST_ALLOW_CI_UPDATE=1 ${typedAgain({ yes: true })}`,
+    ],
   })
 }
 
@@ -221,7 +224,7 @@ function notGreen(id: string, said: string): HarvestError {
     where: { case: id },
     detail: said.replace(/^/gm, '  '),
     why: 'The agent uses something that is not on its tape.',
-    fix: ['wrap what it reads in tool() or value(), and run the command again with --no-cache'],
+    fix: ['wrap what it reads in tool() or value()', 'then, with new runs: --no-cache'],
   })
 }
 
@@ -233,9 +236,6 @@ function notRed(id: string, tried: Shown['tried']): HarvestError {
       ...Object.fromEntries(tried.map(({ commit, because }) => [`at ${commit.slice(0, 10)}`, because])),
     },
     why: 'A case that is green without the fix cannot keep the bug away.',
-    fix: [
-      `to name code without the fix: npx vitest-harvest fix ${shellWord(id)} --without <revision>`,
-      'to skip this check: --without none',
-    ],
+    fix: ['to name code without the fix: --without <revision>', 'to skip this check: --without none'],
   })
 }

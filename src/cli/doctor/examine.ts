@@ -1,4 +1,5 @@
 import { HarvestError } from '../../errors/index.ts'
+import { counted } from '../../errors/words.ts'
 import { firstChange } from '../../doctor/fingerprint.ts'
 import type { Examination } from '../../doctor/index.ts'
 import type { FinishedJob, Job } from '../../jobs/index.ts'
@@ -14,7 +15,7 @@ export interface Patient {
   readonly job: Job
 }
 
-/** A tape that could not be looked into. */
+/** A tape that could not be examined. */
 export interface Untreated {
   readonly name: string
   readonly error: HarvestError
@@ -28,6 +29,8 @@ export interface DoctorReport {
   readonly diagnoses: readonly Diagnosis[]
   readonly untreated: readonly Untreated[]
   readonly isVersioned: (path: string) => boolean
+  /** The word that names the newest tape in a command. Only without arguments. */
+  readonly newest?: string
 }
 
 /** What differs from machine to machine and is fixed when a process starts. */
@@ -44,14 +47,14 @@ export async function examineAll(
   screen: Screen,
 ): Promise<{ diagnoses: readonly Diagnosis[]; untreated: readonly Untreated[] }> {
   if (patients.length === 0) return { diagnoses: [], untreated: [] }
-  const first = await run(patients, `looking into ${patients.length} tape(s)`, screen)
+  const first = await run(patients, `examining ${counted(patients.length, 'tape')}`, screen)
   const well = patients.filter((_, i) => {
     const outcome = first[i]
     return outcome !== undefined && isExamined(outcome) && !isIll(outcome.examination, isVersioned)
   })
   const again = well.map(({ name, job }): Patient => ({ name, job: { ...job, probe: 'plain' } }))
   const second =
-    again.length === 0 ? [] : await run(again, 'once more, in another zone and language', screen, elsewhere)
+    again.length === 0 ? [] : await run(again, 'once more, in another time zone and language', screen, elsewhere)
   const diagnoses: Diagnosis[] = []
   const untreated: Untreated[] = []
   for (const [i, { name, job }] of patients.entries()) {

@@ -1,4 +1,4 @@
-import { neutral, neutralLine, shellWord } from '../../errors/index.ts'
+import { neutral, neutralLine, page, shellWord } from '../../errors/index.ts'
 import type { Reading } from '../../doctor/probe/index.ts'
 import type { DoctorReport } from './examine.ts'
 import { neutralLines, type Screen } from '../../report/output.ts'
@@ -12,21 +12,28 @@ export function printDoctor(report: DoctorReport, isVerbose: boolean, screen: Sc
   if (checks.length > 0) screen.line()
   for (const finding of findings) printFinding(finding, screen)
   for (const { name, error } of untreated) {
-    screen.line(`${neutralLine(name)} could not be looked into`)
+    screen.line(`Cannot examine ${neutralLine(name)}`)
     screen.line(indent(neutralLines(error.message)))
     screen.line()
   }
   if (isVerbose) printHarmless(report, screen)
   for (const { tape, examination } of diagnoses) {
     if (examination.held) continue
-    const isWell = !findings.some(({ tapes }) => tapes.includes(tape))
-    const steady = isWell ? 'replays the same each time, but not as recorded' : 'does not replay as recorded either'
-    screen.line(`${neutralLine(tape)} ${steady}`)
+    const isSteady = !findings.some(({ tapes }) => tapes.includes(tape))
+    screen.line(
+      isSteady
+        ? `${neutralLine(tape)} replays the same each time, but not as recorded`
+        : `${neutralLine(tape)} also differs from its recording`,
+    )
     screen.line(`→ to see the difference: npx vitest-harvest show ${shellWord(tape)} --replay`)
   }
   screen.line(summary(report))
-  if (diagnoses.length === 0 && untreated.length === 0)
-    screen.line('→ to make a case of a tape: npx vitest-harvest promote latest --as <id>')
+  if (diagnoses.length > 0 || untreated.length > 0) return
+  screen.line(
+    report.newest === undefined
+      ? `→ to record a first run: ${page('recording')}`
+      : `→ to make a case of the newest tape: npx vitest-harvest promote ${report.newest} --as <id>`,
+  )
 }
 
 function checkLine({ state, says, fix }: Check, screen: Screen): string {
@@ -37,7 +44,7 @@ function checkLine({ state, says, fix }: Check, screen: Screen): string {
 }
 
 function printFinding({ site, sources, tapes }: Finding, screen: Screen): void {
-  const place = site === undefined ? `${neutralLine(tapes[0] ?? '')}: no line of the agent is known` : neutralLine(site)
+  const place = site === undefined ? `${neutralLine(tapes[0] ?? '')}: line of the agent unknown` : neutralLine(site)
   screen.line(screen.paint('bold', place))
   for (const source of sources) printSource(source, screen)
   screen.line(screen.paint('dim', `  on ${tapes.length === 1 ? 'tape' : `${tapes.length} tapes:`} ${listOf(tapes)}`))
@@ -65,7 +72,7 @@ function printHarmless({ diagnoses, isVersioned }: DoctorReport, screen: Screen)
     for (const reading of [...examination.harmless, ...code]) seen.set(lineOf(reading), reading.key)
   }
   if (seen.size === 0) return
-  screen.line('asked around the seam, and nothing depends on it:')
+  screen.line('read past the recorder, and the run does not depend on it:')
   for (const line of [...seen.keys()].sort()) screen.line(`  ${line}`)
   screen.line()
 }
@@ -82,9 +89,9 @@ function summary({ findings, diagnoses, untreated, checks }: DoctorReport): stri
   const wrong = checks.filter(({ state }) => state === 'wrong').length
   return [
     diagnoses.length === 0 && untreated.length === 0
-      ? 'there is no case to look into'
+      ? 'no case to examine'
       : `${looked}: ${findings.length === 0 ? 'nothing found' : `${findings.length === 1 ? '1 place makes' : `${findings.length} places make`} runs irreproducible`}`,
-    ...(untreated.length === 0 ? [] : [`${untreated.length} not looked into`]),
+    ...(untreated.length === 0 ? [] : [`${untreated.length} not examined`]),
     ...(wrong === 0 ? [] : [`${wrong} thing${wrong === 1 ? '' : 's'} wrong with the project`]),
   ].join('; ')
 }

@@ -1,10 +1,10 @@
 import { globSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { here } from '../../errors/here.ts'
-import { HarvestError, shellWord } from '../../errors/index.ts'
+import { HarvestError } from '../../errors/index.ts'
 import { gitState, isInboxIgnored } from '../../provenance/index.ts'
 import { listTapes } from '../../recordings/index.ts'
+import { ignoreInbox } from '../../recordings/ignore-inbox.ts'
 import { readTapeHeader } from '../../tape/index.ts'
 
 /** One thing about the project that has to be right, or had better be. */
@@ -30,7 +30,7 @@ function checkNode(): Check {
     : {
         name: 'node',
         state: 'wrong',
-        says: `Node ${node} is not one we run in`,
+        says: `Node ${node} is not supported`,
         fix: 'use Node 22.15 or later, 24, or 26',
       }
 }
@@ -57,8 +57,7 @@ function checkConfig(): Check {
   return {
     name: 'config',
     state: 'note',
-    says:
-      files.length === 0 ? 'there is no Vitest config here' : `${files.join(', ')} does not name vitest-harvest/plugin`,
+    says: files.length === 0 ? 'No Vitest config here' : `${files.join(', ')} does not name vitest-harvest/plugin`,
     fix: "plugins: [harvest({ agents: { refund: './src/refund-agent.ts#refundAgent' } })]",
   }
 }
@@ -68,7 +67,7 @@ async function checkGit(recordings: string): Promise<readonly Check[]> {
   try {
     const git = await gitState(process.cwd())
     if (git === undefined) {
-      const says = 'this is no git repository: every file of the project counts as code'
+      const says = 'Not a git repository: every file of the project counts as code'
       return [{ name, state: 'note', says, fix: 'git init' }]
     }
     const ignored = await isInboxIgnored(process.cwd(), recordings)
@@ -76,20 +75,13 @@ async function checkGit(recordings: string): Promise<readonly Check[]> {
     return [
       { name, state: 'ok', says: `git, at ${git.commit?.slice(0, 7) ?? 'no commit yet'}` },
       ignored === false
-        ? { name: 'inbox', state: 'wrong', says: `git does not ignore ${inbox}`, fix: ignoring(recordings) }
+        ? { name: 'inbox', state: 'wrong', says: `git does not ignore ${inbox}`, fix: ignoreInbox(recordings) }
         : { name: 'inbox', state: 'ok', says: `git ignores ${inbox}` },
     ]
   } catch (error) {
     if (!HarvestError.is(error, 'HARVEST_GIT_UNREADABLE')) throw error
     return [{ name, state: 'note', says: error.facts.what, fix: error.facts.fix?.[0] ?? 'git status' }]
   }
-}
-
-/** In the folder itself where its path, or a sign in it, would mean another one in a list of patterns here. */
-function ignoring(recordings: string): string {
-  const near = here(recordings)
-  if (/^\w[\w./-]*$/.test(near)) return `echo ${shellWord(`${near}/inbox/`)} >> .gitignore`
-  return `echo inbox/ >> ${shellWord(join(recordings, '.gitignore'))}`
 }
 
 /** The newest tapes tell whether the recorder knows the commit it runs at. */
@@ -101,6 +93,6 @@ function checkCommits(recordings: string): readonly Check[] {
   const without = newest.filter(({ file }) => readTapeHeader(file).pins.commit === undefined)
   const name = 'commit'
   if (without.length === 0) return [{ name, state: 'ok', says: 'the recorder knows the commit' }]
-  const says = `${without.length} of the newest ${newest.length} tapes do not say which commit they were made at`
+  const says = `${without.length} of the newest ${newest.length} tapes do not name the commit they were recorded at`
   return [{ name, state: 'note', says, fix: 'createRecorder({ dir, commit: process.env.GIT_SHA })' }]
 }

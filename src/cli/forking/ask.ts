@@ -81,7 +81,7 @@ function readStep(given: CommandInput, tape: Tape, command: CommandSpec): number
 
 /** A step that gets another answer is kept; one that is resampled is not. */
 function keepOf(changes: readonly ChangeRequest[], step: number | undefined, tape: Tape, command: CommandSpec): number {
-  const marks = changes.flatMap((change) => ('mark' in change ? [stepsBefore(change.mark, tape)] : []))
+  const marks = changes.flatMap((change) => ('mark' in change ? [stepsBefore(change, tape)] : []))
   if (changes.some((change) => 'step' in change)) return step ?? 0
   if (step !== undefined) return step - 1
   if (marks.length > 0) return Math.min(...marks)
@@ -91,7 +91,7 @@ function keepOf(changes: readonly ChangeRequest[], step: number | undefined, tap
 }
 
 /** @throws HarvestError `HARVEST_FORK_MARK` */
-function stepsBefore(name: string, tape: Tape): number {
+function stepsBefore({ mark: name, data }: Extract<ChangeRequest, { readonly mark: string }>, tape: Tape): number {
   const marks = tape.events.flatMap((event) => (event.kind === 'mark' ? [event] : []))
   const mark = marks.find((one) => one.name === name)
   if (mark !== undefined) return stepsOf(tape).filter(({ n }) => n < mark.n).length
@@ -100,6 +100,9 @@ function stepsBefore(name: string, tape: Tape): number {
   throw new HarvestError('HARVEST_FORK_MARK', {
     what: `The tape has no mark '${neutralLine(name, 60)}'`,
     where: { tape: tape.header.id, marks: known.length === 0 ? 'none' : neutralLine(known.join(', '), 200) },
-    fix: near === undefined ? [] : [`did you mean: ${neutralLine(near, 60)}`],
+    fix:
+      near === undefined
+        ? []
+        : [`did you mean ${neutralLine(near, 60)}? --mark ${shellWord(`${near}=${JSON.stringify(data)}`)}`],
   })
 }

@@ -3,6 +3,7 @@ import type { ForkRequest } from '../../fork/index.ts'
 import type { Screen } from '../../report/output.ts'
 import type { Together, BranchSummary } from './branches.ts'
 import { together } from './branches.ts'
+import { typedAgain } from '../typed-again.ts'
 
 /** Live runs with nothing changed, drawn alternately with those of the change. */
 export interface Beside extends Pick<Together, 'forks' | 'judged' | 'asRecorded' | 'interval' | 'grades' | 'spent'> {
@@ -105,7 +106,9 @@ export function printBeside(sum: Together, beside: Beside, screen: Screen): void
       `the change makes the difference: by chance so great a one has probability ${beside.chance?.toPrecision(2)}`,
     )
   else
-    screen.line(
-      `no effect of the change is shown: by chance so great a difference has probability ${beside.chance?.toPrecision(2)}; for a finer answer: --runs ${4 * beside.forks}`,
-    )
+    for (const line of [
+      `no effect of the change is shown: by chance so great a difference has probability ${beside.chance?.toPrecision(2)}`,
+      `→ for a finer answer, with more runs: ${typedAgain({ runs: `${4 * beside.forks}` })}`,
+    ])
+      screen.line(line)
 }

@@ -1,6 +1,7 @@
 import { here } from '../../errors/here.ts'
 import type { BranchDifference } from '../../blame/index.ts'
 import { neutralLine, shellWord } from '../../errors/index.ts'
+import { counted } from '../../errors/words.ts'
 import type { FinishedFork, TailRequest } from '../../fork/index.ts'
 import type { ControlDifference } from '../../jobs/index.ts'
 import { outcomeNotCompared, stepsOf } from '../../tape/index.ts'
@@ -14,6 +15,7 @@ import { changeLine, type ChangeSummary } from './changes.ts'
 import { controlLine } from './control.ts'
 import type { Grader } from './grading.ts'
 import type { Parent } from './make.ts'
+import { typedAgain } from '../typed-again.ts'
 
 /** What was kept, what was changed, and who answers behind it. */
 export function printAsk(
@@ -108,9 +110,11 @@ export function printBranches(
   const reused = branches.filter(({ isReused }) => isReused)
   const [first] = reused
   if (first?.fork !== undefined)
-    screen.line(
-      `${reused.length} made before by the same code (${neutralLine(first.fork.madeAt.slice(0, 10))}); to run again: --no-cache`,
-    )
+    for (const line of [
+      `${counted(reused.length, 'fork')} reused: made by the same code on ${neutralLine(first.fork.madeAt.slice(0, 10))}`,
+      `→ to run ${reused.length === 1 ? 'it' : 'them'} again: ${typedAgain({ 'no-cache': true })}`,
+    ])
+      screen.line(line)
   const spent = sumSpent([sum.spent, ...(beside === undefined ? [] : [beside.spent])])
   if (spent.modelCalls > 0) screen.line(describeSpent(spent, areToolsReal(branches) ? 'for real' : 'from the tape'))
 }

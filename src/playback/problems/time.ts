@@ -62,14 +62,19 @@ export function hanging(place: ProblemLocation, waitedMs: number, next?: StepSta
   })
 }
 
-export function givenUp(place: ProblemLocation, reason: unknown): HarvestError {
+/** @param moreTime - how to give it more; by default the limit is one of a test */
+export function givenUp(
+  place: ProblemLocation,
+  reason: unknown,
+  moreTime = 'raise the time limit of the test',
+): HarvestError {
   return new HarvestError(
     'HARVEST_RUN_ABORTED',
     {
       what: 'The replay was stopped before the agent answered',
       where: { ...whereWaiting(place), reason: reason instanceof Error ? reason.message : String(reason) },
       why: 'The agent hangs, or the time limit is too short.',
-      fix: [seeSteps(place), 'to give it more time: raise the time limit of the test'],
+      fix: [seeSteps(place), `to give it more time: ${moreTime}`],
     },
     { cause: reason },
   )
