@@ -7,36 +7,6 @@ import { type Answered, harvest } from './harvest.ts'
 import { many } from './many.ts'
 import { printed } from './printed.ts'
 
-/** Words of a command line as a shell reads them. */
-function wordsOf(command: string): readonly string[] {
-  return [...command.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(
-    ([, single, double, plain]) => single ?? double ?? plain ?? '',
-  )
-}
-
-/**
- * The command that a message proposes: as it stands there, or where it names options alone, the one that was typed with
- * those. What only people know is filled in.
- *
- * @param about - words of the line
- */
-function nextOf(
-  message: string,
-  about: string,
-  typed: readonly string[],
-  known: Readonly<Record<string, string>> = {},
-) {
-  const line = message.split('\n').find((one) => one.trimStart().startsWith('→') && one.includes(about)) ?? ''
-  const filled = Object.entries(known).reduce((text, [what, value]) => text.replace(`<${what}>`, value), line)
-  const whole = / npx vitest-harvest (.*)$/.exec(filled)?.[1]
-  if (whole !== undefined) return wordsOf(whole)
-  const options = wordsOf(/ (--[a-z].*)$/.exec(filled)?.[1] ?? '')
-  const [first = ''] = options
-  const at = typed.indexOf(first)
-  // Said otherwise, and not said twice.
-  return [...typed.filter((_, i) => at < 0 || (i !== at && i !== at + 1)), ...options]
-}
-
 describe('whoever follows the messages of blame', () => {
   let desk: Desk
   let cwd = ''
@@ -89,28 +59,33 @@ describe('whoever follows the messages of blame', () => {
       ['blame', 'bad', '--ok', 'refund(amont: 25)'],
       ['blame', 'bad', '--ok', 'anwser~25'],
     ] as const
-    const meant = refused(...mistyped).map((message, at) => nextOf(message, 'did you mean', mistyped[at]!))
+    const meant = refused(...mistyped).map((message) => printed(message, 'did you mean'))
     expect(meant).toEqual([
       ['blame', 'bad', '--ok', 'refund(amount: 25)'],
       ['blame', 'bad', '--ok', 'refund(amount: 25)'],
       ['blame', 'bad', '--ok', 'answer~25'],
     ])
     // The name is known by now: what is left to say is that it costs money.
-    const costs = refused(...meant, nextOf(refused(mistyped[0])[0]!, '--any-name', mistyped[0]))
+    const costs = refused(
+      ...meant,
+      printed(refused(mistyped[0])[0]!, 'if the tool was never called, or only the fixed agent has it'),
+    )
     expect(costs.map((message) => message.includes('HARVEST_LIVE_CONSENT'))).toEqual([true, true, true, true])
 
     const [words = []] = meant
-    const estimate = nextOf(costs[0] ?? '', 'to estimate the cost', words)
+    const estimate = printed(costs[0] ?? '', 'to estimate the cost')
     const estimated = await run(estimate)
     expect(estimated).toMatchObject({ code: 0, stderr: '' })
-    const ask = nextOf(estimated.stdout, 'to ask the models', estimate)
+    const ask = printed(estimated.stdout, 'to ask the models')
     const asked = await run(ask)
     expect(asked).toMatchObject({ code: 0, stderr: '' })
     expect(asked.stdout).toContain('decided the outcome')
 
-    const more = await run(nextOf(asked.stdout, 'an earlier recorded answer', ask, { 'tape|case': 'fine' }))
+    const more = await run(
+      printed(asked.stdout, 'to find whether an earlier recorded answer was necessary too', { '<tape|case>': 'fine' }),
+    )
     expect(more).toMatchObject({ code: 0, stderr: '' })
-    const test = await run(nextOf(asked.stdout, 'to make it a test', ask, { id: 'refund' }))
+    const test = await run(printed(asked.stdout, 'to make it a test', { '<id>': 'refund' }))
     expect(test.code, test.stderr).toBe(0)
 
     // A limit that leaves room for no run leads to the estimate, and from there to a limit that does.
@@ -129,8 +104,8 @@ describe('whoever follows the messages of blame', () => {
     expect(stderr.split(foreseen)).toHaveLength(2)
     const repairs = refused([...typed, '--repairs'])[0] ?? ''
     for (const about of ['to take the answers of a good run', 'to call the tools for real']) {
-      const next = nextOf(stderr, about, [])
-      expect(nextOf(repairs, about, [])).toEqual(next.toSpliced(5, 0, '--repairs'))
+      const next = printed(stderr, about)
+      expect(printed(repairs, about)).toEqual(next.toSpliced(5, 0, '--repairs'))
       expect(await run(next)).toMatchObject({ code: 0, stderr: '' })
     }
   })
@@ -139,15 +114,15 @@ describe('whoever follows the messages of blame', () => {
     const flaky = ['blame', 'bad', '--oracle', './src/oracle.ts#isRight', '--dry-run']
     const disagrees = await run(flaky)
     expect(disagrees).toMatchObject({ code: 2, stderr: expect.stringContaining('HARVEST_ORACLE_FLAKY') as string })
-    expect(await run(nextOf(disagrees.stderr, 'five times', flaky))).toMatchObject({ code: 0 })
+    expect(await run(printed(disagrees.stderr, 'to grade every run five times'))).toMatchObject({ code: 0 })
     // That it said `ok` first is no answer either.
     const fineFirst = await run(flaky.with(3, './src/oracle.ts#isFine'))
     expect(fineFirst).toMatchObject({ code: 2, stderr: expect.stringContaining('HARVEST_ORACLE_FLAKY') as string })
     const fine = ['blame', 'good', '--ok', 'refund(amount: 25)', '--dry-run']
     const well = await run(fine)
     expect(well.code).toBe(2)
-    expect(await run(nextOf(well.stderr, 'the answers it depends on', fine))).toMatchObject({ code: 0 })
-    const bad = nextOf(well.stderr, 'if what it did was bad', fine)
+    expect(await run(printed(well.stderr, 'to find the answers it depends on'))).toMatchObject({ code: 0 })
+    const bad = printed(well.stderr, 'if what it did was bad')
     expect(bad).toEqual([...fine, '--bad', 'refund(amount: 25, order_id: "A-100")'])
     expect(await run(bad)).toMatchObject({ code: 0, stdout: expect.stringContaining('is graded bad') as string })
   })
@@ -158,7 +133,7 @@ describe('whoever follows the messages of blame', () => {
       ['fork', 'bad', '--critical', '--ok', 'refund(amont: 25)'],
       ['fork', 'bad', '--step', '2', '--set', 'result.totl=30'],
     ] as const
-    const meant = refused(...mistyped).map((message, at) => nextOf(message, 'did you mean', mistyped[at]!))
+    const meant = refused(...mistyped).map((message) => printed(message, 'did you mean'))
     expect(meant).toEqual([
       ['fork', 'bad', '--step', '3', '--say', 'No.', '--ok', 'refund(amount: 25)'],
       ['fork', 'bad', '--critical', '--ok', 'refund(amount: 25)'],
@@ -167,15 +142,15 @@ describe('whoever follows the messages of blame', () => {
     const [, critical = [], changed = []] = meant
     const offTape = await run(critical)
     expect(offTape.stdout).toContain('step 3  not critical, as far as was tried, judged 1 of ')
-    const judged = await run(nextOf(offTape.stdout, 'to judge those that leave the tape', critical))
+    const judged = await run(printed(offTape.stdout, 'to judge those that leave the tape'))
     expect(judged).toMatchObject({ code: 0, stderr: '' })
     expect(judged.stdout).toContain('best alternative: step 3, refund(order_id: "A-100", amount: 25)')
     expect(judged.stdout).toMatch(/\d+ model calls, .*; tools for real/)
     const left = await run(changed)
     expect(left.code).toBe(1)
     // Its model decides otherwise when it is asked, and for that a tool is needed.
-    const live = await run(nextOf(left.stdout, 'to continue with live models', changed))
-    expect(await run(nextOf(live.stdout, 'to run tools for real', changed))).toMatchObject({ code: 0 })
+    const live = await run(printed(left.stdout, 'to continue with live models'))
+    expect(await run(printed(live.stdout, 'to run tools for real'))).toMatchObject({ code: 0 })
   })
 
   it('with a model without a price, a limit that was reached and code that changed comes to the verdict', async () => {
@@ -194,7 +169,7 @@ describe('whoever follows the messages of blame', () => {
     const typed = ['blame', 'unpriced', '--ok', 'refund(amount: 25)', '--live', '--max-cost', '2']
     const unpriced = await run(typed)
     expect(unpriced).toMatchObject({ code: 2, stderr: expect.stringContaining('HARVEST_BLAME_PRICE') as string })
-    const limited = nextOf(unpriced.stderr, 'limit something else', typed)
+    const limited = printed(unpriced.stderr, 'or limit something else')
     expect(limited).toEqual([...typed.slice(0, 5), '--max-runs', '100'])
 
     const few = limited.toSpliced(-1, 1, '3')
@@ -224,7 +199,7 @@ describe('whoever follows the messages of blame', () => {
     const decided = { code: 0, stdout: expect.stringContaining('decided the outcome') as string }
     const other = await run(limited)
     expect(other).toMatchObject({ code: 4, stderr: expect.stringContaining('HARVEST_CROSS_VERSION') as string })
-    expect(await run(nextOf(other.stderr, 'to continue anyway', limited))).toMatchObject(decided)
+    expect(await run(printed(other.stderr, 'to continue anyway'))).toMatchObject(decided)
     const checkout = /to run the recorded code: git (checkout \w+)/.exec(other.stderr)?.[1] ?? ''
     git(...checkout.split(' '), '--quiet')
     const cached = await run(limited)
@@ -233,6 +208,6 @@ describe('whoever follows the messages of blame', () => {
       stderr: expect.stringContaining('The cached forks ran another version') as string,
     })
     for (const about of ['to count them anyway', 'to start again'])
-      expect(await run(nextOf(cached.stderr, about, limited))).toMatchObject(decided)
+      expect(await run(printed(cached.stderr, about))).toMatchObject(decided)
   })
 })

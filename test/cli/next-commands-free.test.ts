@@ -1,0 +1,164 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { built } from '../support/built.ts'
+import { type Desk, deskProject, openDesk, usual } from './desk.ts'
+import { type Answered, run as start } from './harvest.ts'
+import { many } from './many.ts'
+import { printed } from './printed.ts'
+
+const recordings = "it's recs"
+
+/** Records one run that may do as much as it needs, and one whose budget ends it. */
+const record = `import { createRecorder, mark } from 'vitest-harvest/record'
+import { deskAgent } from './desk.ts'
+const dir = ${JSON.stringify(`${recordings}/inbox`)}
+const ticket = { text: 'Refund A-100.', to: { name: 'Ann' } }
+const agent = () => (mark('plan', { careful: true }), deskAgent(ticket))
+await createRecorder({ dir }).run({ agent: 'desk', id: 'the run', input: ticket }, agent)
+const limited = createRecorder({ dir, budget: { calls: { hard: 2 } } })
+await limited.run({ agent: 'desk', id: 'over budget', input: ticket }, async ({ signal }) => {
+  await deskAgent(ticket).catch(() => undefined)
+  console.log(String(signal.reason))
+})
+await createRecorder({ dir }).run({ agent: 'desk', id: 'still', input: ticket }, async () => 'nothing to do')
+`
+
+describe('a message that is printed before anything runs leads on by what it prints', () => {
+  let desk: Desk
+  let cwd = ''
+  let said = ''
+  beforeAll(async () => {
+    desk = await openDesk(usual)
+    cwd = deskProject()
+    writeFileSync(join(cwd, 'src/record.ts'), record)
+    const recorded = await start(process.execPath, ['src/record.ts'], { cwd, env: { DESK_URL: desk.url } })
+    expect(recorded).toMatchObject({ code: 0, stderr: '' })
+    said = recorded.stdout
+  })
+  afterAll(async () => {
+    rmSync(cwd, { recursive: true, force: true })
+    await desk.close()
+  })
+  const inDir = ['--dir', recordings]
+  function answers(...lines: readonly (readonly string[])[]): readonly Answered[] {
+    return many(lines, cwd, { CI: '' })
+  }
+  /** A command line as it is printed, in a shell where the program has a name of its own. */
+  function inShell(text: string, about: string): string {
+    const line = text.split('\n').find((one) => one.includes(`→ ${about}`)) ?? ''
+    const command = line.slice(line.indexOf('npx ')).replace('npx vitest-harvest', '"$NODE" "$MAIN"')
+    const env = { ...process.env, NODE: process.execPath, MAIN: built('cli/main.js'), VITEST: undefined }
+    return execFileSync('sh', ['-c', command], { cwd, env, encoding: 'utf8' })
+  }
+
+  it('the budget of a recorder names the run that it ended, and a run that is elsewhere asks for its folder', () => {
+    const show = printed(said, 'to see what the run did')
+    expect(show).toEqual(['show', 'over budget'])
+    const [elsewhere] = answers(show)
+    expect(elsewhere?.code).toBe(2)
+    const named = printed(elsewhere?.stderr ?? '', 'if its recorder writes to another folder', { '<folder>': 'it' })
+    expect(named).toEqual(['show', 'over budget', '--dir', 'it'])
+    const [shown] = answers(named.with(-1, recordings))
+    expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining('lookup_order') as string })
+  })
+
+  it('of blame: what was typed wrong, what no run knows, what it costs, where good answers are', () => {
+    const blame = ['blame', 'the run', ...inDir, '--cross-version']
+    const refused = answers(
+      [...blame, '--ok', 'refund(amount'],
+      [...blame, '--ok', 'anwser.text=25'],
+      [...blame, '--bad', 'refund(*)', '--repairs'],
+    ).map(({ code, stderr }) => {
+      expect(code, stderr).toBe(2)
+      return stderr
+    })
+    const [wrong = '', unknown = '', repairs = ''] = refused
+    const next = [
+      printed(wrong, 'to see which tools the run calls and what it returns'),
+      printed(unknown, 'if only the fixed agent has it'),
+      printed(repairs, 'record a good run of the agent and name it', { '<tape|case>': 'still' }),
+      printed(repairs, 'to call the tools for real'),
+    ]
+    const [shown, ...asked] = answers(...next)
+    expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining('refund(') as string })
+    // What is left to say is that it costs money.
+    for (const { stderr } of asked) {
+      expect(stderr).toContain('HARVEST_LIVE_CONSENT')
+      const limits = ['to confirm, with a limit', 'to confirm, with the default limit']
+      expect(limits.map((about) => printed(stderr, about).slice(-3))).toEqual([
+        ['--live', '--max-cost', '2.50'],
+        expect.arrayContaining(['--live']),
+      ])
+    }
+  })
+
+  it('of fork and patch: steps, names and answers that the tape does not have', () => {
+    const fork = ['fork', 'the run', ...inDir]
+    const patch = ['patch', 'the run', ...inDir]
+    const refused = answers(
+      [...fork, '--step', '9', '--say', 'No.'],
+      [...fork, '--mark', 'plna={"careful":false}'],
+      [...fork, '--step', '2', '--edit', 's/nowhere/there/'],
+      [...fork, '--step', '3', '--edit', 's/nowhere/there/'],
+      [...patch, '--step', '9', '--set', 'result.total=30'],
+      [...patch, '--set', 'input.to.nmae=Bo'],
+      [...patch, '--set', 'input.total=30'],
+    ).map(({ code, stderr }) => {
+      expect(code, stderr).toBe(2)
+      return stderr
+    })
+    const [noStep = '', noMark = '', noEdit = '', noText = '', noPatch = '', noName = '', noPlace = ''] = refused
+    expect(printed(noMark, 'did you mean plan?')).toEqual([...fork, '--mark', 'plan={"careful":false}'])
+    expect(printed(noName, 'did you mean name?')).toEqual([...patch, '--set', 'input.to.name=Bo'])
+    expect(printed(noPlace, 'if it is in the answer of a step', { '<step>': '2' })).toEqual([
+      ...[...patch, '--set', 'input.total=30'],
+      ...['--step', '2'],
+    ])
+    const shown = answers(
+      printed(noStep, 'to see them'),
+      printed(noPatch, 'to see them'),
+      printed(noPlace, 'to see where a value is recorded', { '<value>': '25' }),
+    )
+    expect(shown.map(({ code, stderr }) => [code, stderr.includes('HARVEST_')])).toEqual([
+      [0, false],
+      [0, false],
+      [0, false],
+    ])
+    expect(shown[2]?.stdout).toContain('total')
+    expect(inShell(noEdit, 'to see it')).toContain('total')
+    inShell(noText, 'to see it')
+    expect(readFileSync(join(cwd, 'response.bin'), 'utf8')).toContain('refund')
+  })
+
+  it('of check: an inbox that was staged is unstaged and ignored, in whichever folder it is and from wherever it is typed', () => {
+    const git = (...args: readonly string[]): string =>
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.c', ...args], { cwd, encoding: 'utf8' })
+    git('init', '--quiet')
+    git('add', recordings)
+    for (const folder of [cwd, join(cwd, 'src')]) {
+      git('add', '--force', recordings)
+      const dir = folder === cwd ? recordings : `../${recordings}`
+      const [staged] = many([['check', '--staged', '--dir', dir]], folder)
+      const all = staged?.stdout ?? ''
+      for (const [, command = ''] of all.matchAll(/→ to (?:unstage it|ignore the inbox): (.*)$/gm))
+        execFileSync('sh', ['-c', command], { cwd: folder, stdio: 'ignore' })
+      const left = git('diff', '--cached', '--name-only', '--', recordings)
+      const ignored = git('status', '--short', '--', `${recordings}/inbox`)
+      expect({ all, left, ignored }).toEqual({
+        all: expect.stringContaining('HARVEST_CHECK_INBOX'),
+        left: '',
+        ignored: '',
+      })
+      rmSync(join(cwd, recordings, '.gitignore'))
+    }
+  })
+
+  it('of doctor: the newest tape becomes a case, and a first run is missing where there is none', () => {
+    const [here, nowhere] = answers(['doctor', ...inDir], ['doctor', '--dir', 'none'])
+    const promote = printed(here?.stdout ?? '', 'to make a case of the newest tape', { '<id>': 'mine' })
+    expect(promote).toEqual(['promote', 'still', '--as', 'mine', ...inDir])
+    expect(nowhere?.stdout).toMatch(/→ to record a first run: https:.*recording\.md$/m)
+  })
+})

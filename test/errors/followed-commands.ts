@@ -1,0 +1,355 @@
+/** Who types what a next step says: a test, by its file and its name, or a reason why none does. */
+export type Follower = readonly [file: string, test: string] | { readonly because: string }
+
+const fromCode: Follower = { because: 'the command line refuses it before: only code that calls this reads it' }
+const others: Follower = { because: 'it is a command of another program, and as it stands' }
+const again: Follower = { because: 'it is the command that was typed, which test/cli/next-lines.test.ts holds' }
+/** Fewer of these is better: a new step needs a test. */
+const open: Follower = { because: 'not typed by a test yet' }
+
+/** At most so many steps are open. */
+export const mostOpen = 58
+
+/**
+ * Every next step that messages of what-ifs, blame, isolate, fix and doctor print, by the file that prints it and the words
+ * before what is typed, as far as they are always the same.
+ */
+export const followed: Readonly<Record<string, Readonly<Record<string, Follower>>>> = {
+  'src/blame/choose-oracle.ts': {
+    'to grade runs by a function': open,
+  },
+  'src/blame/expectation.ts': {
+    'to see which tools the run calls and what it returns': [
+      'test/cli/next-commands-free.test.ts',
+      'of blame: what was typed wrong, what no run knows, what it costs, where good answers are',
+    ],
+  },
+  'src/blame/failed-run.ts': {
+    'or ask which step a good run depends on': fromCode,
+  },
+  'src/blame/fix-task.ts': {
+    'to grade runs by a function': open,
+    'to see which step decided': [
+      'test/cli/fix.test.ts',
+      'a fix that needs no model asks none, and one that is green without the fix is not written',
+    ],
+    'if you fixed a tool': [
+      'test/cli/fix.test.ts',
+      'a fix that needs no model asks none, and one that is green without the fix is not written',
+    ],
+  },
+  'src/blame/fork-cache.ts': {
+    'to start again (the earlier forks stay in the file)': [
+      'test/cli/next-commands.test.ts',
+      'with a model without a price, a limit that was reached and code that changed comes to the verdict',
+    ],
+    'to count them anyway': [
+      'test/cli/next-commands.test.ts',
+      'with a model without a price, a limit that was reached and code that changed comes to the verdict',
+    ],
+  },
+  'src/blame/fork-source.ts': {
+    'to find the line that makes the run irreproducible': open,
+    'to see the difference': open,
+    'to count them anyway': open,
+  },
+  'src/blame/grading.ts': {
+    'to grade every run five times and count the majority': [
+      'test/cli/next-commands.test.ts',
+      'with an oracle that disagrees with itself, or a run that went well, comes to what can be asked',
+    ],
+  },
+  'src/blame/known-names.ts': {
+    'did you mean': [
+      'test/cli/next-commands.test.ts',
+      'with a mistyped name comes to the verdict, and from there to the test and to what else was necessary',
+    ],
+    'if the tool was never called, or only the fixed agent has it': [
+      'test/cli/next-commands.test.ts',
+      'with a mistyped name comes to the verdict, and from there to the test and to what else was necessary',
+    ],
+    'if only the fixed agent has it': [
+      'test/cli/next-commands-free.test.ts',
+      'of blame: what was typed wrong, what no run knows, what it costs, where good answers are',
+    ],
+  },
+  'src/blame/mutations.ts': {
+    'to resample steps instead, and see first what that costs': open,
+  },
+  'src/blame/named-oracle.ts': {
+    'or on the command line': open,
+    'name one that it has': open,
+  },
+  'src/blame/oracle.ts': {
+    'to find the answers it depends on': [
+      'test/cli/next-commands.test.ts',
+      'with an oracle that disagrees with itself, or a run that went well, comes to what can be asked',
+    ],
+  },
+  'src/blame/repairs.ts': {
+    'name a passing run of the same kind': open,
+  },
+  'src/blame/run-blame.ts': {
+    'name a good run': fromCode,
+    'or run the tools again, with their side effects': fromCode,
+  },
+  'src/blame/settings.ts': {
+    'to see what the run holds': open,
+  },
+  'src/blame/ways-to-name.ts': {
+    'if what it did was bad': [
+      'test/cli/next-commands.test.ts',
+      'with an oracle that disagrees with itself, or a run that went well, comes to what can be asked',
+    ],
+    'to say what would be right': ['test/cli/fix.test.ts', 'does not guess what a good run is'],
+  },
+  'src/cli/blame/foreseen.ts': {
+    'record a good run of the agent and name it': [
+      'test/cli/next-commands-free.test.ts',
+      'of blame: what was typed wrong, what no run knows, what it costs, where good answers are',
+    ],
+    'to call them for real, with all they do': open,
+    'to take the answers of a good run': [
+      'test/cli/next-commands.test.ts',
+      'with runs that would leave the tape is told so before anything is spent, and how they are graded',
+    ],
+    'to call the tools for real, with all they do': [
+      'test/cli/next-commands.test.ts',
+      'with runs that would leave the tape is told so before anything is spent, and how they are graded',
+    ],
+  },
+  'src/cli/blame/isolated.ts': {
+    'to find why runs could not be graded': open,
+    'to look for a larger effect, which fewer runs show': open,
+    'to run tools for real, with their side effects': open,
+    'to see what the code depends on': open,
+    'to find the decision': open,
+    'to find the answer': open,
+    'to find the delay': open,
+  },
+  'src/cli/blame/verdict.ts': {
+    'to find whether an earlier recorded answer was necessary too': [
+      'test/cli/next-commands.test.ts',
+      'with a mistyped name comes to the verdict, and from there to the test and to what else was necessary',
+    ],
+    'to find which recorded answers decided, with a good run': open,
+    'to go on, with all runs so far': open,
+    'to find what makes the agent diverge from its tape': open,
+    'to grade runs by a call that is right': open,
+    'to answer tools from a good run as well': open,
+    'to call tools for real, with their side effects': open,
+  },
+  'src/cli/commands/blame.ts': {
+    'to confirm, with a limit': open,
+    'to confirm, with the default limit of': open,
+    'to estimate the cost, for free': [
+      'test/cli/next-commands.test.ts',
+      'with a mistyped name comes to the verdict, and from there to the test and to what else was necessary',
+    ],
+  },
+  'src/cli/commands/fix.ts': {
+    'to write it': [
+      'test/cli/fix.test.ts',
+      'shows the case green with the fix and red without it, and only then writes it',
+    ],
+    'to ask them': ['test/cli/fix.test.ts', 'does not guess what a good run is'],
+    'to ask them, with functions for its tools': open,
+    'on a developer machine': again,
+    'to allow it here': open,
+    'to run it': others,
+    'to commit it, together with the fix': others,
+    'then, with new runs': open,
+    'to name code without the fix': [
+      'test/cli/fix.test.ts',
+      'a fix that needs no model asks none, and one that is green without the fix is not written',
+    ],
+    'to skip this check': open,
+  },
+  'src/cli/commands/fork.ts': {
+    'to run its tools for real, with their side effects, and ask the models': open,
+    'to continue with live models': [
+      'test/cli/next-commands.test.ts',
+      'of fork: a mistyped question is refused for free, and what leaves the tape is judged with tools that run',
+    ],
+    'to run tools for real, with their side effects': [
+      'test/cli/next-commands.test.ts',
+      'of fork: a mistyped question is refused for free, and what leaves the tape is judged with tools that run',
+    ],
+    'to judge those that leave the tape, with models asked and tools run for real, side effects and all': [
+      'test/cli/next-commands.test.ts',
+      'of fork: a mistyped question is refused for free, and what leaves the tape is judged with tools that run',
+    ],
+  },
+  'src/cli/commands/patch.ts': {
+    'to continue with live models': [
+      'test/cli/patch.test.ts',
+      'from undecided the printed commands lead to live models, refused for other code, and to how often it survives',
+    ],
+  },
+  'src/cli/doctor/print.ts': {
+    'to see the difference': open,
+    'to make a case of the newest tape': [
+      'test/cli/next-commands-free.test.ts',
+      'of doctor: the newest tape becomes a case, and a first run is missing where there is none',
+    ],
+  },
+  'src/cli/doctor/set-up.ts': {
+    'npm install --save-dev vitest@latest': others,
+    'npm install --save-dev vitest': others,
+    'git init': others,
+    'git status': others,
+  },
+  'src/cli/fixing/choose.ts': {
+    'to answer its new calls with your own functions': [
+      'test/cli/fix.test.ts',
+      'calls a run that needs an answer nobody has ungraded, and names who may give it',
+    ],
+    'to answer them from another run': open,
+    'to run its tools for real, with their side effects': open,
+  },
+  'src/cli/fixing/shown.ts': {
+    'name another one': open,
+  },
+  'src/cli/forking/ask.ts': {
+    'to see them': [
+      'test/cli/next-commands-free.test.ts',
+      'of fork and patch: steps, names and answers that the tape does not have',
+    ],
+    'did you mean': [
+      'test/cli/next-commands-free.test.ts',
+      'of fork and patch: steps, names and answers that the tape does not have',
+    ],
+  },
+  'src/cli/forking/beside.ts': {
+    'for a finer answer, with more runs': open,
+  },
+  'src/cli/forking/print.ts': {
+    'to read it': open,
+    'to make a case of it': open,
+    'to put the run of a fixed agent in the place of its incident': open,
+    'to run': open,
+  },
+  'src/cli/next-steps.ts': {
+    'to find one by its words': ['test/docs/incidents.ts', ''],
+    'to see those that failed': ['test/docs/incidents.ts', ''],
+    'to read it': ['test/docs/incidents.ts', ''],
+    'to read one': ['test/docs/incidents.ts', ''],
+    'if it went wrong, a test before it is fixed': ['test/docs/incidents.ts', ''],
+    'if it went right, a test': open,
+    'to run its test': open,
+    'to see which step decided': ['test/docs/incidents.ts', ''],
+    'when the agent is fixed': ['test/docs/incidents.ts', ''],
+    'to make it a test, before it is fixed': [
+      'test/cli/next-commands.test.ts',
+      'with a mistyped name comes to the verdict, and from there to the test and to what else was necessary',
+    ],
+    'to ask the models all the same': open,
+    'to ask the models': [
+      'test/cli/next-commands.test.ts',
+      'with a mistyped name comes to the verdict, and from there to the test and to what else was necessary',
+    ],
+    'to estimate the cost': [
+      'test/cli/next-commands.test.ts',
+      'with a mistyped name comes to the verdict, and from there to the test and to what else was necessary',
+    ],
+    'to go on, with all runs so far': [
+      'test/cli/next-commands.test.ts',
+      'with a model without a price, a limit that was reached and code that changed comes to the verdict',
+    ],
+  },
+  'src/errors/budget-spent.ts': {
+    'to see what the run did': [
+      'test/cli/next-commands-free.test.ts',
+      'the budget of a recorder names the run that it ended, and a run that is elsewhere asks for its folder',
+    ],
+  },
+  'src/fork/compile.ts': {
+    'to see the steps': fromCode,
+    'to see them': fromCode,
+  },
+  'src/fork/control-refusal.ts': {
+    'to see the whole difference': open,
+    'once its key and environment are right': open,
+    'make it a case': open,
+    'accept the change there and name the case instead of the tape': open,
+    'if the change is intended': open,
+    'to ask the model': open,
+  },
+  'src/fork/edits.ts': {
+    'to let the model say something else': open,
+    'to let it call a tool': open,
+    'to replace all of it': open,
+    'to give a tool call an answer': open,
+    'to see it': [
+      'test/cli/next-commands-free.test.ts',
+      'of fork and patch: steps, names and answers that the tape does not have',
+    ],
+  },
+  'src/fork/fork-task.ts': {
+    'once its key and environment are right': again,
+    'once the key, quota and address of the model are right': open,
+  },
+  'src/fork/patch.ts': {
+    'to see them': [
+      'test/cli/next-commands-free.test.ts',
+      'of fork and patch: steps, names and answers that the tape does not have',
+    ],
+    'to set all of it': open,
+    'did you mean': [
+      'test/cli/next-commands.test.ts',
+      'of fork: a mistyped question is refused for free, and what leaves the tape is judged with tools that run',
+    ],
+    'if it is in the answer of a step': [
+      'test/cli/next-commands-free.test.ts',
+      'of fork and patch: steps, names and answers that the tape does not have',
+    ],
+    'to see where a value is recorded': [
+      'test/cli/next-commands-free.test.ts',
+      'of fork and patch: steps, names and answers that the tape does not have',
+    ],
+  },
+  'src/fork/prefix.ts': {
+    'to see what the agent does differently': fromCode,
+  },
+  'src/jobs/run.ts': {
+    'to go on': open,
+    'check that the tests run': others,
+  },
+  'src/live/budget.ts': {
+    'or limit something else': [
+      'test/cli/next-commands.test.ts',
+      'with a model without a price, a limit that was reached and code that changed comes to the verdict',
+    ],
+    'to allow twice as much': [
+      'test/cli/rerun.test.ts',
+      'the command that is printed behind %s %s allows twice as much, and goes on',
+    ],
+  },
+  'src/live/live.ts': {
+    'to give it more time': open,
+  },
+  'src/provenance/changes.ts': {
+    'once the accepted code is committed': open,
+    'to run the recorded code': others,
+    'to continue anyway, with both versions in the result': [
+      'test/cli/next-commands.test.ts',
+      'with a model without a price, a limit that was reached and code that changed comes to the verdict',
+    ],
+  },
+}
+
+/** Errors that name nothing to type, by file: what helps is another text, code or setting. */
+export const advice: Readonly<Record<string, readonly string[]>> = {
+  'src/blame/blame.ts': ['HARVEST_BLAME_LIMITS'],
+  'src/blame/choose-oracle.ts': ['HARVEST_ORACLE_CONFLICT'],
+  'src/blame/oracle.ts': ['HARVEST_ORACLE_THREW', 'HARVEST_ORACLE_ANSWER'],
+  'src/blame/run-blame.ts': ['HARVEST_BLAME_PROGRAM'],
+  'src/blame/stand-ins.ts': ['HARVEST_FORK_TOOLS'],
+  'src/cli/live-grading.ts': ['HARVEST_FORK_TOOLS'],
+  'src/cli/live.ts': ['error.code'],
+  'src/fork/ask-budget.ts': ['HARVEST_BUDGET_ASK'],
+  'src/fork/decide.ts': ['HARVEST_FORK_DECIDE'],
+  'src/fork/fork-task.ts': ['HARVEST_FORK_SCRIPT'],
+  'src/fork/json-patch.ts': ['HARVEST_FORK_PATCH'],
+  'src/live/off-tape.ts': ['HARVEST_NOT_RECORDED'],
+}
