@@ -139,7 +139,11 @@ function pathWithout(url: string, model: string): string {
 /** How much nearer the best candidate must be than the next. */
 const clearMargin = 0.15
 
-/** Of several candidates the nearest, if it is nearest by a clear margin or all hold the same answer's question. */
+/**
+ * Of several candidates the nearest, if it is nearest by a clear margin. Of several that are due at once, whose questions
+ * were all changed, the one that was made first: an agent makes calls that do not wait for each other in the order of its
+ * code. The difference says that it was told so; and where the words clearly say another one, neither is taken.
+ */
 function pick(
   candidates: readonly ExchangeState[],
   question: MatchRequest,
@@ -150,25 +154,53 @@ function pick(
   const scored = candidates
     .map((step) => ({ step, score: step.model ? nearness(step.model, live) : 0 }))
     .sort((a, b) => b.score - a.score || a.step.event.n - b.step.event.n)
-  const best = scored.find(({ step }) => !step.taken)
+  const open = scored.filter(({ step }) => !step.taken)
+  const [best] = open
   if (!best) return { kind: 'none', nearest: scored[0]?.step, exhausted: true }
-  // Identical questions asked several times are answered in the order they were asked.
-  const rivals = scored.filter(({ step }) => step.bodyText !== best.step.bodyText)
   // A call answered before that is nearer than all that are left: this one is asked once more, or in another's place.
-  const before = rivals.find(({ step, score }) => step.taken && score > best.score)
+  const before = scored.find(
+    ({ step, score }) => step.taken && score > best.score && step.bodyText !== best.step.bodyText,
+  )
   if (before) return { kind: 'none', nearest: before.step, exhausted: true }
-  const rival = rivals.find(({ step, score }) => {
-    if (step.taken || isToldApart(best.step, step, live)) return false
-    // Of two prompts rewritten at once it is unknown which is whose.
-    const isParallel = level === 'reworded' && search.isDue(step)
-    return isParallel || best.score - score < clearMargin
-  })
-  if (rival) return { kind: 'ambiguous', candidates: [best.step, rival.step] }
-  const { model } = best.step
-  if (!model) return { kind: 'found', step: best.step, level, drift: [] }
-  const broken = contradiction(model, live, readModelCall(best.step.event)?.response)
-  if (broken !== undefined) return { ...broken, step: best.step }
-  return { kind: 'found', step: best.step, level, drift: drift(best.step, model, question, live) }
+  const near = open.filter(({ score }) => best.score - score < clearMargin).map(({ step }) => step)
+  // Of prompts rewritten at once the words alone do not say which is whose.
+  const rivals = level === 'reworded' ? open.map(({ step }) => step) : near
+  // Identical questions asked several times are answered in the order they were asked.
+  const isOpen = rivals.some((step) => step.bodyText !== best.step.bodyText && !isToldApart(best.step, step, live))
+  const step = isOpen ? firstMade(rivals, live, search) : best.step
+  if (step === undefined || !near.includes(step)) {
+    const other = step ?? near.find(({ bodyText }) => bodyText !== best.step.bodyText)
+    const candidates = other === undefined ? [best.step] : [best.step, other]
+    return { kind: 'ambiguous', candidates: candidates.sort((a, b) => a.number - b.number) }
+  }
+  const { model } = step
+  if (!model) return { kind: 'found', step, level, drift: [] }
+  const broken = contradiction(model, live, readModelCall(step.event)?.response)
+  if (broken !== undefined) return { ...broken, step }
+  const found = drift(step, model, question, live)
+  return { kind: 'found', step, level, drift: isOpen ? found.map(byOrder) : found }
+}
+
+/** Which of several due calls is made now, by the order they were recorded in; those are not considered whose settings are not its own if others have them. */
+function firstMade(
+  rivals: readonly ExchangeState[],
+  live: ModelRequest,
+  { isDue }: ConversationSearch,
+): ExchangeState | undefined {
+  let left = rivals.filter((step) => isDue(step))
+  for (const part of ['instructions', 'model', 'tools', 'params'] as const) {
+    const equal = left.filter(
+      ({ model }) => model && canonicalJson(model[part] as Json) === canonicalJson(live[part] as Json),
+    )
+    if (equal.length > 0) left = equal
+  }
+  const [first] = left.sort((a, b) => a.event.n - b.event.n)
+  return isSameTurn(first?.model, live) ? first : undefined
+}
+
+/** A reader has to see that nothing but the order tells which recorded question it is compared with. */
+function byOrder(found: FoundDrift): FoundDrift {
+  return { ...found, part: `${found.part ?? found.path} of a call matched by order` }
 }
 
 /**

@@ -53,7 +53,9 @@ export function serveExchange(
   const asWritten = run.matcher.find(question)
   // The same conversation in another form is the question that was recorded, before any other one at this place.
   const isOther = asWritten.kind === 'none' || (asWritten.kind === 'found' && asWritten.level === 'reworded')
-  const other = isOther ? run.matcher.findInOtherForm(question) : undefined
+  const inOtherForm = isOther ? run.matcher.findInOtherForm(question) : undefined
+  const isNearer = asWritten.kind === 'none' || inOtherForm?.answer.level !== 'reworded'
+  const other = isNearer ? inOtherForm : undefined
   const answer = other?.answer ?? asWritten
   const shared = sharedAnswer(run, { question, headers: live.headers }, answer)
   if (shared !== undefined) return serveShared(run, shared, sink)

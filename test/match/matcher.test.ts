@@ -224,11 +224,48 @@ describe('one of two calls that are made at once', () => {
       ).toMatchObject({ served: at, classes: ['messages'] })
   })
 
-  test('is told by nothing when its instructions changed too, or are those of both', () => {
-    const asker = twoAtOnce(call('You sum up.', day), call('You translate.', 'Text of the night'))
-    expect(asker.ask(call('You write.', 'Text of another week')).kind).toBe('ambiguous')
-    const alike = twoAtOnce(call('You sum up.', day), call('You sum up.', 'Text of the night'))
-    expect(alike.ask(call('You sum up.', 'Text of another week')).kind).toBe('ambiguous')
+  test('is told by its place when its instructions changed too, or are those of both, and the difference says so', () => {
+    const part = expect.stringContaining('of a call matched by order')
+    for (const systems of [
+      ['You sum up.', 'You translate.'],
+      ['You sum up.', 'You sum up.'],
+    ]) {
+      const asker = twoAtOnce(call(systems[0]!, day), call(systems[1]!, 'Text of the night'))
+      const first = asker.ask(call('You write.', 'Text of another week'))
+      expect(first).toMatchObject({
+        served: 0,
+        drift: [
+          { class: 'instructions', part },
+          { class: 'messages', part },
+        ],
+      })
+      expect(asker.ask(call('You write.', 'Text of a year'))).toMatchObject({ served: 1, drift: [{}, {}] })
+    }
+  })
+
+  test('is told by nothing when its words are those of the one and its place is that of the other', () => {
+    const [sea, bank] = ['You are a poet who loves the sea', 'Check this contract for a bank']
+    const changed = call('You help.', `${bank} today`)
+    expect(twoAtOnce(call('You help.', sea), call('You help.', bank)).ask(changed)).toMatchObject({
+      kind: 'ambiguous',
+      candidates: [{ number: 1 }, { number: 2 }],
+    })
+    expect(twoAtOnce(call('You help.', bank), call('You help.', sea)).ask(changed)).toMatchObject({ served: 0 })
+  })
+
+  test('is told by its settings when they are those of the one alone', () => {
+    const of = (words: string, model: string): Asked => ({ body: chat(words, { model }) })
+    const asker = twoAtOnce(of('Text of the day', 'm-1'), of('Text of the night', 'm-2'))
+    expect(asker.ask(of('A word', 'm-2'))).toMatchObject({ served: 1 })
+    expect(asker.ask(of('A word', 'm-1'))).toMatchObject({ served: 0 })
+  })
+
+  test('is not told by its place when it has more messages than the one that is due', () => {
+    const asker = twoAtOnce(call('You sum up.', day), call('You sum up.', 'Text of the night'))
+    const messages = ['one', 'two'].map((content) => ({ role: 'user', content }))
+    expect(asker.ask({ body: chat('', { messages }) }).kind).toBe('none')
+    const mixed = twoAtOnce({ body: chat('', { messages }) }, { body: chat('Text of the night') })
+    expect(mixed.ask({ body: chat('other words') }).kind).toBe('ambiguous')
   })
 })
 
@@ -663,10 +700,11 @@ describe('several conversations', () => {
     expect(asker.ask(sub('You are a poet who hates the sea.')).served).toBe(0)
   })
 
-  test('instructions that fit both about equally are ambiguous', () => {
-    expect(ask([sub('Answer as agent alpha.'), sub('Answer as agent beta.')], sub('Answer as agent gamma.')).kind).toBe(
-      'ambiguous',
-    )
+  test('instructions that fit both about equally are those of the one that is due', () => {
+    const asker = new Asker(tapeOf([sub('Answer as agent alpha.'), sub('Answer as agent beta.')]))
+    const part = 'system prompt of a call matched by order'
+    expect(asker.ask(sub('Answer as agent gamma.'))).toMatchObject({ served: 0, drift: [{ part }] })
+    expect(asker.ask(sub('Answer as agent delta.'))).toMatchObject({ served: 1, drift: [{ part: 'system prompt' }] })
   })
 
   test('one of them asked twice is not answered with what is left of the other', () => {
@@ -675,13 +713,16 @@ describe('several conversations', () => {
     expect(asker.ask(sub('You check contracts for a large bank.')).kind).toBe('none')
   })
 
-  test('two prompts rewritten at once are not guessed at, however different they are', () => {
+  test('two prompts rewritten at once are told by their order, unless their words say otherwise', () => {
     const recording = new Recording()
     recording.exchange({ body: chat('As a poet, praise Greta Holm') })
     recording.exchange({ body: chat('Check whether the contract of Greta Holm is valid') })
     recording.atOnce(2)
-    const asker = new Asker(recording.tape({ input: { name: 'Greta Holm' } }))
-    expect(asker.ask({ body: chat('You are a poet: praise Greta Holm') }).kind).toBe('ambiguous')
+    const tape = recording.tape({ input: { name: 'Greta Holm' } })
+    const [poet, bank] = ['You are a poet: praise Greta Holm', 'Check if the contract of Greta Holm is a valid one']
+    const asker = new Asker(tape)
+    expect([poet, bank].map((words) => asker.ask({ body: chat(words) }))).toMatchObject([{ served: 0 }, { served: 1 }])
+    expect(new Asker(tape).ask({ body: chat(bank) }).kind).toBe('ambiguous')
   })
 
   test('prompts rewritten one after the other are told apart by their place and their words', () => {
@@ -746,6 +787,10 @@ function edit(all: readonly Message[], at: number, change: (content: string) => 
   return all.map((one, i) => (i === at % all.length ? { ...one, content: change(one.content) } : one))
 }
 
+function speakersOf(messages: readonly Message[]): string {
+  return messages.map(({ role }) => role).join()
+}
+
 /** The conversation without what may drift: instructions. */
 function heard(messages: readonly Message[]): string {
   return JSON.stringify(messages.filter(({ role }) => role !== 'system'))
@@ -803,7 +848,7 @@ describe('never wrong', () => {
     for (const kind of Object.keys(mutations)) expect(met[kind], kind).toBeGreaterThan(0)
   })
 
-  test('for every two conversations held at once, both with changed prompts, neither gets the answer of the other', () => {
+  test('for every two conversations held at once, both with changed prompts, neither gets the answer of the other, and never one in another order or of other speakers without drift', () => {
     const change = fc.constantFrom(...Object.keys(mutations))
     fc.assert(
       fc.property(conversation, conversation, change, fc.nat(10), fc.boolean(), (left, right, kind, at, swapped) => {
@@ -816,6 +861,11 @@ describe('never wrong', () => {
         for (const i of swapped ? [1, 0] : [0, 1]) {
           const answer = asker.ask({ body: body(both[i]!) })
           if (answer.kind !== 'found' || answer.served === i) continue
+          if (swapped || speakersOf(both[0]!) !== speakersOf(left) || speakersOf(both[1]!) !== speakersOf(right)) {
+            const classes = answer.classes ?? []
+            expect(classes.some((name) => ['instructions', 'messages', 'whitespace'].includes(name))).toBe(true)
+            continue
+          }
           // The change made this conversation the other one: then its answer is right.
           expect(heard(both[i]!)).toBe(heard(i === 0 ? right : left))
         }

@@ -103,15 +103,13 @@ describe('a problem says what, where, against which recorded call, and what to d
   })
 
   test('a call that fits two recorded ones', async () => {
-    const sub = (system: string) =>
-      chat('', {
-        messages: [
-          { role: 'system', content: system },
-          { role: 'user', content: 'go' },
-        ],
-      })
-    const tape = tapeOf([{ body: sub('Answer as agent alpha.') }, { body: sub('Answer as agent beta.') }])
-    expect(await problemOf(tape, () => post(sub('Answer as agent gamma.')))).toMatchInlineSnapshot(`
+    const recording = new Recording()
+    for (const words of ['Praise the sea and its ships', 'Check whether this contract is valid'])
+      recording.exchange({ body: chat(words) })
+    recording.atOnce(2)
+    expect(
+      await problemOf(recording.tape(), () => post(chat('Check if this contract is valid'))),
+    ).toMatchInlineSnapshot(`
       "Several recorded conversations match POST api.openai.com/v1/chat/completions equally well
 
         tape         refund
