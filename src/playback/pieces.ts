@@ -19,6 +19,11 @@ export interface PieceOptions {
   readonly onTold?: (value: unknown, at: number) => void
   /** Fewer pieces were asked for than there are. */
   readonly onGivenUp?: (asked: number) => void
+  /**
+   * Gets a look at a reader that may leave without a word: how many pieces it asked for, if it has them all, neither waits for
+   * another one nor has stopped.
+   */
+  readonly onOpen?: (idleAfter: () => number | undefined) => void
   /** More was asked for than the recorded agent read. */
   readonly onReadOn?: () => Error
 }
@@ -30,8 +35,10 @@ export function servedPieces(options: PieceOptions): AsyncGenerator<unknown> {
   const { event, pieces, ended } = options
   const stopped = Promise.withResolvers<void>()
   let asked = 0
+  let waiting = 0
   let isOver = false
   let isStopped = false
+  options.onOpen?.(() => (isOver || isStopped || waiting > 0 ? undefined : asked))
 
   /** What the source made of it, where that is an error of its own. */
   const stop = async (): Promise<Error | undefined> => {
@@ -56,14 +63,23 @@ export function servedPieces(options: PieceOptions): AsyncGenerator<unknown> {
     return event.result === undefined ? done : { done: true, value: decodeValue(event.result) }
   }
 
+  const following = async (): Promise<IteratorResult<unknown>> => {
+    const piece = pieces[asked++]
+    if (piece === undefined) return last()
+    await piece.opened
+    return { done: false, value: decodeValue(piece.value) }
+  }
+
   return asyncGenerator({
     async next(...given) {
       if (isOver || isStopped) return done
       options.onTold?.(given[0], asked)
-      const piece = pieces[asked++]
-      if (piece === undefined) return last()
-      await piece.opened
-      return { done: false, value: decodeValue(piece.value) }
+      waiting++
+      try {
+        return await following()
+      } finally {
+        waiting--
+      }
     },
     async return(value) {
       const error = await stop()

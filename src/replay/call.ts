@@ -249,6 +249,7 @@ function iterable(run: ReplayRun, step: CallState, heard: Mutable<CallEvent>): A
       const isChance = isGivenUp(step) && event.yields?.slice(asked).every(([, at]) => at === last)
       if (!isChance) run.gaveUp(step, asked, pieces.length)
     },
+    onOpen: (idleAfter) => run.opened(step, idleAfter),
     onReadOn: () => run.problem(problem.readsOn(run.place(), step, pieces.length)),
   })
 }

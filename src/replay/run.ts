@@ -1,7 +1,7 @@
 // Over 300 lines: one replay: the state that all who answer share.
 import type { HarvestError } from '../errors/index.ts'
 import { type HeaderMeaning, type Redactor, redactorOfTape } from '../privacy/index.ts'
-import { siteIn, userSite } from '../seam/caller.ts'
+import { captureStack, siteIn, userSite } from '../seam/caller.ts'
 import type { ChildMode, UninstrumentedIo, LiveRequest, Responder } from '../seam/intercept/index.ts'
 import { type ChildSettings, messageOf, unnamedChild, urlOfCommand } from '../seam/stdio.ts'
 import {
@@ -145,7 +145,18 @@ export class ReplayRun {
   readonly events: TapeEvent[] = []
   readonly refused: UnansweredCall[] = []
   /** Answers that the agent read to their end when recorded, and does not now. */
-  readonly #givenUp: { readonly step: StepState; readonly live: string; readonly recorded: string }[] = []
+  readonly #givenUp: {
+    readonly step: StepState
+    readonly live: string
+    readonly recorded: string
+    readonly site?: string | undefined
+  }[] = []
+  /** Readers of answers in pieces, who may leave them without a word. */
+  readonly #readers: {
+    readonly step: CallState
+    readonly madeAt: Error
+    readonly idleAfter: () => number | undefined
+  }[] = []
   /** Answers of which the agent waits for more than is recorded. */
   readonly #readOn = new Set<StepState>()
   readonly #settings: RunSettings
@@ -646,9 +657,30 @@ export class ReplayRun {
   /** The agent gives up an answer of which it had only some pieces, and had all when recorded. */
   gaveUp(step: StepState, pieces: number, all: number): void {
     if (this.over) return
-    const of = all === 1 ? '1 piece' : `${all} pieces`
     const end = isGivenUp(step) ? '' : 'to its end, '
-    this.#givenUp.push({ step, recorded: `read ${end}${of}`, live: `given up after ${pieces} of ${of}` })
+    this.#givenUp.push({
+      step,
+      recorded: `read ${end}${countOf(all)}`,
+      live: `given up after ${pieces} of ${countOf(all)}`,
+    })
+  }
+
+  /** The agent begins to read an answer in pieces. */
+  opened(step: CallState, idleAfter: () => number | undefined): void {
+    this.#readers.push({ step, madeAt: captureStack(), idleAfter })
+  }
+
+  /** Answers that the agent left open, with less of them read than when recorded. */
+  #findLeftOpen(): void {
+    for (const { step, madeAt, idleAfter } of this.#readers) {
+      const { event } = step
+      const all = event.yields?.length ?? 0
+      const isEndRead = event.settled !== undefined && !isGivenUp(step)
+      const pieces = idleAfter()
+      if (pieces === undefined || pieces >= all + (isEndRead ? 1 : 0)) continue
+      const recorded = `read ${isEndRead ? 'to its end, ' : ''}${countOf(all)}`
+      this.#givenUp.push({ step, recorded, live: `left open after ${pieces} of ${countOf(all)}`, site: siteIn(madeAt) })
+    }
   }
 
   /** Why nothing happens any more: an answer that was given up when recorded never goes on. */
@@ -740,9 +772,10 @@ export class ReplayRun {
 
   #judgeAwaits(): void {
     const policy = this.#policyOf('awaits')
-    for (const { step, recorded, live } of policy === 'ignore' ? [] : this.#givenUp) {
+    this.#findLeftOpen()
+    for (const { step, recorded, live, site } of policy === 'ignore' ? [] : this.#givenUp) {
       const found = { class: 'awaits', path: 'end of the answer', part: describeStep(step), recorded, live } as const
-      this.#report({ n: step.event.n, number: step.number }, found, policy)
+      this.#report({ n: step.event.n, number: step.number }, found, policy, site)
     }
     for (const { step, isCertain } of this.lostAwaits.found) {
       if (isCertain) this.problems.push(problem.notAwaited(this.tape, step))
@@ -810,6 +843,10 @@ export class ReplayRun {
   get unused(): readonly StepState[] {
     return this.steps.filter((step) => !step.taken)
   }
+}
+
+function countOf(pieces: number): string {
+  return pieces === 1 ? '1 piece' : `${pieces} pieces`
 }
 
 /** What the gate delivers for a step, its request first. */

@@ -209,6 +209,39 @@ test('a recorded generator hands its return value on, hears what next() is given
   expect([problems, drift, comparison.outcomeEqual]).toEqual([[], [], true])
 })
 
+test('less read than recorded of an answer that is left open is listed, with its line', async () => {
+  const reading = (name: Source, count: number) => async (): Promise<unknown> => {
+    const iterator = iteratorOf(name)
+    for (let at = 0; at < count; at++) await iterator.next()
+    return desk.note('end')
+  }
+  for (const name of ['slow', 'quick', 'byHand'] as const) {
+    const tape = await record(reading(name, 3))
+    expect((await replay(tape, reading(name, 3))).drift).toEqual([])
+    for (const now of [2, 0]) {
+      const { drift, problems } = await replay(tape, reading(name, now))
+      expect([problems, drift]).toMatchObject([
+        [],
+        [
+          {
+            class: 'awaits',
+            part: `step 1, tool ${name}`,
+            recorded: 'read 3 pieces',
+            live: `left open after ${now} of 3 pieces`,
+            site: expect.stringContaining('iterables.test.ts:'),
+          },
+        ],
+      ])
+    }
+    // Seven are all of it, with its end: some is in order before what follows, and then it is red.
+    const whole = await record(reading(name, 7))
+    for (const now of [6, 1]) {
+      const { drift, problems } = await replay(whole, reading(name, now))
+      expect([name, now, problems.length + drift.length]).toEqual([name, now, 1])
+    }
+  }
+})
+
 test('what an agent gives next() is an argument: another one is another call', async () => {
   const run = (answer: unknown) => async (): Promise<unknown> => {
     const echo = desk.echo()
