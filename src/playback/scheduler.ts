@@ -32,7 +32,10 @@ export interface GateOptions {
   readonly onHang: () => void
   /** Virtual ms at which the recorded run ended. */
   readonly endAt: number
-  /** Real ms without anything happening after which the run counts as hanging; absent for a program, which just ends. */
+  /**
+   * Ms without anything happening after which the run counts as hanging, of the time in which this process could run; absent
+   * for a program, which just ends.
+   */
   readonly hangMs: number | undefined
   /** What the tape knows about timers. Absent: nothing. */
   readonly timers?: RecordedTimers
@@ -54,8 +57,11 @@ const shortWork = 200
 
 /** Quiet turns of the event loop before the next delivery: the agent has then done all it can with the last one. */
 const quietTurns = 2
-/** Real ms by which a turn of the event loop, or a timer, comes too late when the process stood still. */
+/** Real ms by which a timer comes too late when the process stood still. */
 const standstillMs = 250
+/** The most that a turn of the event loop, and a stretch of waiting, count as time without anything happening: on a busy machine they take longer. */
+const turnMs = 1
+const stretchMs = 100
 /** Real ms to wait before the order is relaxed or a far timer fires: off-seam work may still be going on. */
 const longestGraceMs = 20
 /**
@@ -95,8 +101,8 @@ export class Scheduler {
   #hurry = false
   #grace: NodeJS.Timeout | undefined
   #watchdog: NodeJS.Timeout | undefined
-  /** Real ms of the last request or delivery: an agent that only lets time pass since then hangs. */
-  #movedAt = uptime()
+  /** Ms since the last request or delivery in which this process could run: an agent that only lets time pass hangs. */
+  #idleMs = 0
   /** Requests that really went out and have no answer yet. */
   #held = 0
   now = 0
@@ -238,7 +244,7 @@ export class Scheduler {
 
   release(): void {
     this.#held--
-    this.#movedAt = uptime()
+    this.#idleMs = 0
     this.kick()
   }
 
@@ -277,7 +283,7 @@ export class Scheduler {
     if (seen === undefined) return
     this.#disarm()
     await seen
-    this.#movedAt = uptime()
+    this.#idleMs = 0
   }
 
   /** What the next step hands over together. */
@@ -401,7 +407,7 @@ export class Scheduler {
 
   /** Something was asked or delivered: the agent does not hang. */
   #moved(): void {
-    this.#movedAt = uptime()
+    this.#idleMs = 0
     this.#graceMs = longestGraceMs
   }
 
@@ -449,14 +455,17 @@ export class Scheduler {
     const { timer, due, n } = first
     this.#timers.pop()
     // Each that fires while nothing else happens is waited for half as long: an agent may have set thousands.
-    if (this.#hurry) this.#graceMs = Math.max(1, this.#graceMs / 2)
+    if (this.#hurry) {
+      this.#idleMs += this.#graceMs
+      this.#graceMs = Math.max(1, this.#graceMs / 2)
+    }
     this.#hurry = false
     this.#fresh.clear()
     this.#relaxing = undefined
     this.#holding.delete(timer)
     this.timersFired++
     const { hangMs } = this.#options
-    if (hangMs !== undefined && uptime() - this.#movedAt > hangMs) {
+    if (hangMs !== undefined && this.#idleMs > hangMs) {
       this.#options.onHang()
       return
     }
@@ -474,9 +483,7 @@ export class Scheduler {
         if (threadTurns > shortWork) real.setTimeout(resolve, 1)
         else real.setImmediate(resolve)
       })
-      const took = uptime() - began
-      // The process stood still: someone looks at it in a debugger, or the machine slept. No time of the agent's.
-      if (took > standstillMs) this.#movedAt += took
+      this.#idleMs += Math.min(uptime() - began, turnMs)
       this.#options.onTurn()
       threadTurns = isThreadWorking() ? threadTurns + 1 : 0
       const busy = this.#options.isBusy() || process.getActiveResourcesInfo().some((resource) => working.has(resource))
@@ -499,15 +506,21 @@ export class Scheduler {
       }, this.#graceMs)
     }
     const { hangMs } = this.#options
-    if (hangMs === undefined) return
-    const armed = uptime()
+    if (hangMs !== undefined) this.#watchFor(hangMs)
+  }
+
+  /** By stretches: what the process stands still for, in a debugger or on a busy machine, is no time of the agent's. */
+  #watchFor(leftMs: number): void {
     // Holds the process: with every socket virtual, Node would otherwise leave before the agent answered.
-    this.#watchdog ??= real.setTimeout(() => {
-      this.#watchdog = undefined
-      if (this.#options.isOver()) return
-      if (uptime() - armed > hangMs + standstillMs) this.#wait()
-      else this.#options.onHang()
-    }, hangMs)
+    this.#watchdog ??= real.setTimeout(
+      () => {
+        this.#watchdog = undefined
+        if (this.#options.isOver()) return
+        if (leftMs > stretchMs) this.#watchFor(leftMs - stretchMs)
+        else this.#options.onHang()
+      },
+      Math.min(leftMs, stretchMs),
+    )
   }
 
   #resume(): void {

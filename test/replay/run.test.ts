@@ -2,6 +2,7 @@ import { setTimeout as sleep, setInterval as every } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { installReplay, type ReplayOptions, type ReplayResult, replayTape, verdictOf } from '../../src/replay/index.ts'
 import { tool } from '../../src/record/index.ts'
+import { outsideRuns } from '../../src/seam/source.ts'
 import type { CallEvent, Tape } from '../../src/tape/index.ts'
 import { chat, chatUrl, Recording, tapeOf } from './tapes.ts'
 
@@ -34,6 +35,27 @@ describe('the clock', () => {
     expect(result.outcome).toMatchObject({ status: 'returned', value: expect.toSatisfy((ms: number) => ms >= 60_000) })
     // Waiting for real would take longer than a test may.
     expect(result.comparison.timersFired).toBe(1)
+  })
+
+  test('what the process stands still for does not count as waiting of an agent that never answers', async () => {
+    const work = Promise.withResolvers<string>()
+    // Outside of the seam, on a machine that has too much to do: most of the limit passes in one turn, three times.
+    let left = 3
+    const stand = (): void => {
+      const end = performance.now() + 240
+      while (performance.now() < end);
+      if (--left > 0) setTimeout(stand, 1)
+      else work.resolve('done')
+    }
+    const result = await replayTape(
+      tapeOf([]),
+      () => {
+        outsideRuns(() => setTimeout(stand, 1))
+        return work.promise
+      },
+      { hangMs: 400 } as ReplayOptions,
+    )
+    expect([codes(result), result.outcome]).toMatchObject([[], { status: 'returned', value: 'done' }])
   })
 
   test('a loop that waits for the clock ends', async () => {
