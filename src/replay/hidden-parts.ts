@@ -39,6 +39,12 @@ export class HiddenParts {
     ]
   }
 
+  /** Of a function that lies over this one, which a replay does not call. */
+  over(name: string): readonly NotCompared[] {
+    const why = `it was there before the replay, which did not call it: import the agent inside of the function that is replayed`
+    return [{ kind: hiddenPart, placeholder: `the function that replaced ${name}`, path: name, why }]
+  }
+
   ofOutcome(outcome: RunOutcome): readonly NotCompared[] {
     const { json, parts } = this.#find(outcome.status === 'returned' ? outcome.value : outcome.error)
     // Of an error only data is compared, and all of it is on the tape.

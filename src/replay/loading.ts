@@ -19,11 +19,17 @@ export function sharedWhileLoading(tape: Tape): readonly SharedRequest[] {
  *
  * @param allow - escapes to let through, as in the replay options
  * @param tape - what its process had fetched outside its runs is answered; absent: nothing is
+ * @param isFresh - modules load anew though they were loaded before
  * @throws HarvestError `HARVEST_ESCAPE` for the first thing that reached out
  */
-export async function guardLoading<T>(load: () => Promise<T>, allow: readonly string[] = [], tape?: Tape): Promise<T> {
+export async function guardLoading<T>(
+  load: () => Promise<T>,
+  allow: readonly string[] = [],
+  tape?: Tape,
+  isFresh = false,
+): Promise<T> {
   installInterceptors()
-  const loadedAgent = heedAgent()
+  const loadedAgent = heedAgent(isFresh)
   const refused: HarvestError[] = []
   const shared: SharedRequest[] = []
   if (tape !== undefined) fetched.set(tape, shared)

@@ -83,6 +83,7 @@ export function responderOf(run: ReplayRun, inside: number | undefined): Respond
     escape: (kind, target, madeAt) =>
       run.over ? problem.runOver(run.place(madeAt), kind, target) : run.escape(kind, target, madeAt),
     list: (one) => listOnce(run.listed, one),
+    passedOver: (name) => run.passedOver(name),
     mocked: (what, madeAt) => run.problem(problem.mocked(run.place(madeAt), what)),
     schedule(timer: VirtualTimer) {
       // A timer of a run that is over never fires.

@@ -157,6 +157,7 @@ export class ReplayRun {
     readonly madeAt: Error
     readonly idleAfter: () => number | undefined
   }[] = []
+  readonly #passedOver = new Set<string>()
   /** Answers of which the agent waits for more than is recorded. */
   readonly #readOn = new Set<StepState>()
   readonly #settings: RunSettings
@@ -553,6 +554,14 @@ export class ReplayRun {
     const numbers = step === undefined ? {} : { step: step.event.n, stepNumber: step.number }
     this.notCompared.push(...parts.map((part) => ({ ...part, ...numbers })))
     this.#judgeNotCompared(parts, step ?? this.last ?? this.steps[0], undefined)
+  }
+
+  /** Something that was laid over `fetch` or `node:http` before the replay, by an agent or in a test, is not asked. */
+  passedOver(name: string): void {
+    if (this.#passedOver.has(name)) return
+    this.#passedOver.add(name)
+    // Mock servers are among it: it is said, and decides nothing.
+    this.notCompared.push(...this.hidden.over(name))
   }
 
   question(live: LiveRequest): MatchRequest {

@@ -208,7 +208,7 @@ function load(
   vi.resetModules()
   const link = agents.find((one) => one.name === name)
   const known = agents.map((one) => one.name)
-  return guardLoading(() => loadAgent(link, name, known), allow, tape)
+  return guardLoading(() => loadAgent(link, name, known), allow, tape, true)
 }
 
 async function importFile(file: string, importModule: (file: string) => Promise<object>): Promise<object> {

@@ -137,12 +137,13 @@ async function runAgent(
   })
   using _keys = lentKeys(tape)
   // Every case gets the agent's modules fresh: what one run left in a variable must not reach the next.
-  if (settings.isolate !== 'none') vi.resetModules()
+  const isFresh = settings.isolate !== 'none'
+  if (isFresh) vi.resetModules()
   const late = (where: string) => () => hangs(kase, { waited: `${timeoutMs} ms`, where })
   const work = new CaseWork(kase.id, replay.allow ?? [])
   const agent = await limit.race(
     inWork(work, () =>
-      guardLoading(() => loadAgent(link, kase.agent, Object.keys(settings.agents)), replay.allow, tape),
+      guardLoading(() => loadAgent(link, kase.agent, Object.keys(settings.agents)), replay.allow, tape, isFresh),
     ),
     late('while its modules were loading'),
   )

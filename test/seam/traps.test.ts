@@ -139,12 +139,68 @@ describe('clients the replay did not see being made', () => {
       { method: 'GET', url: 'http://shop.test/status', answer: 'two' },
     ])
     for (const name of ['first', 'second']) {
-      const agent = await guardLoading(load(name))
+      const agent = await guardLoading(load(name), [], undefined, true)
       const result = await replayTape(tape, agent)
       expect(codes(result)).toEqual([])
       expect(result.outcome).toMatchObject({ value: ['one', 'two'] })
     }
     expect(heard).toEqual(['first fetch', 'first get', 'second fetch', 'second get'])
+  })
+
+  test('what the modules of an agent lay over fetch is asked in all of its replays where they load only once', async () => {
+    const { fetch } = globalThis
+    onTestFinished(() => void Object.assign(globalThis, { fetch }))
+    let asked = 0
+    let isLoaded = false
+    const load = () => {
+      const before = globalThis.fetch
+      if (!isLoaded)
+        globalThis.fetch = (...args) => {
+          asked++
+          return before(...args)
+        }
+      isLoaded = true
+      return Promise.resolve(async () => (await globalThis.fetch(url)).text())
+    }
+    for (let cases = 1; cases <= 2; cases++) {
+      const result = await replayTape(get(url), await guardLoading(load))
+      expect([codes(result), result.notCompared, asked]).toEqual([[], [], cases])
+    }
+  })
+
+  test('what lies over fetch or node:http before a replay, and is no mock, is named where it is not asked', async () => {
+    const [{ fetch }, { get: httpGet }] = [globalThis, http]
+    onTestFinished(() => void Object.assign(http, { get: httpGet }))
+    onTestFinished(() => void Object.assign(globalThis, { fetch }))
+    const agent = async () => {
+      await new Promise((resolve) =>
+        http.get('http://shop.test/status', (answer) => answer.resume().on('end', resolve)),
+      )
+      return [await (await globalThis.fetch(url)).text(), await (await globalThis.fetch(url)).text()]
+    }
+    const tape = tapeOf([
+      { method: 'GET', url: 'http://shop.test/status', answer: 'zero' },
+      { method: 'GET', url, answer: 'one' },
+      { method: 'GET', url, answer: 'two' },
+    ])
+    const named = async () => {
+      const result = await replayTape(tape, agent)
+      expect(codes(result)).toEqual([])
+      return result.notCompared.map(({ path, placeholder }) => [path, placeholder])
+    }
+    expect(await named()).toEqual([])
+    globalThis.fetch = vi.fn<typeof fetch>(fetch)
+    expect(await named()).toEqual([])
+    globalThis.fetch = (...args) => fetch(...args)
+    http.get = ((...args: Parameters<typeof http.get>) => httpGet(...args)) as typeof http.get
+    expect(await named()).toEqual([
+      ['node:http', 'the function that replaced node:http'],
+      ['fetch', 'the function that replaced fetch'],
+    ])
+    expect((await replayTape(tape, agent, { redacted: 'fail' })).drift).toEqual([])
+    // What was there when an agent was loaded is no part of it.
+    const loaded = await guardLoading(async () => agent)
+    expect((await replayTape(tape, loaded)).notCompared).toEqual([])
   })
 
   test('a body that is kept back until the server wants it is sent, on a new connection and on a kept one', async () => {

@@ -14,28 +14,42 @@ const top = Symbol.for('vitest-harvest/on-top@1')
 const timerNames = ['setTimeout', 'setInterval', 'setImmediate', 'clearTimeout', 'clearInterval', 'clearImmediate']
 
 /** What the modules of an agent may lay something over for good, as a logger or a tracer does. */
-const wrappable: readonly (readonly [target: object, key: string])[] = [
-  [globalThis, 'fetch'],
-  ...[http, https].flatMap((target) => ['request', 'get'].map((key) => [target, key] as const)),
+const wrappable: readonly (readonly [target: object, key: string, name: string])[] = [
+  [globalThis, 'fetch', 'fetch'],
+  ...[http, https].flatMap((target) => ['request', 'get'].map((key) => [target, key, 'node:http'] as const)),
 ]
 
-/** What the agent that was loaded last laid over them. */
+/** What the agents laid over them whose modules are in use. */
 let ofAgent: ReadonlySet<unknown> = new Set()
+/** What agents ever laid over them, and what was there before: what a replay leaves out of that, it has no need to say. */
+const known = new WeakSet<WeakKey>()
 
 /**
  * To be called before the modules of an agent load. What they lay over `fetch` or `node:http` is a part of the agent: it was
- * there when the run was recorded, so in a replay it is asked as well. That of the agent before is not.
+ * there when the run was recorded, so in a replay it is asked as well.
  *
+ * @param isFresh - modules that were loaded before load anew if the agent has them: what they laid over is no part of it
  * @returns to be called when they have loaded
  */
-export function heedAgent(): () => void {
-  ofAgent = new Set()
+export function heedAgent(isFresh: boolean): () => void {
+  if (isFresh) ofAgent = new Set()
+  const tops = (): readonly unknown[] => wrappable.map(([target, key]): unknown => Reflect.get(target, key))
+  for (const one of tops()) know(one)
   keepOnTop()
-  const before = wrappable.map(([target, key]): unknown => Reflect.get(target, key))
+  const before = tops()
   return () => {
-    const after = wrappable.map(([target, key]): unknown => Reflect.get(target, key))
-    ofAgent = new Set(after.filter((one, at) => one !== before[at]))
+    const after = tops()
+    for (const one of after) know(one)
+    const laid = after.filter((one, at) => one !== before[at])
+    ofAgent = new Set([...ofAgent, ...laid])
   }
+}
+
+/** With what lies below, as far as this file put something between. */
+function know(one: unknown): void {
+  if (typeof one !== 'function') return
+  known.add(one)
+  know(Reflect.get(one, top))
 }
 
 /**
@@ -46,7 +60,7 @@ export function heedAgent(): () => void {
  */
 export function keepOnTop(): void {
   // Mock servers of older kinds replace those of `node:http`, and then no request comes as far as its socket.
-  for (const [target, key] of wrappable) keep(target, key)
+  for (const [target, key, name] of wrappable) keep(target, key, name)
   for (const name of timerNames) {
     keep(globalThis, name)
     keep(timers, name)
@@ -65,19 +79,28 @@ function oursOf(target: object, key: string): unknown {
   return replacements().get(target)?.get(key)
 }
 
-function keep(target: object, key: string, ours = oursOf(target, key)): void {
+/** @param name - of what an agent may have laid something over, and where the replay has to say that it is not asked */
+function keep(target: object, key: string, name?: string): void {
+  const ours = oursOf(target, key)
   const theirs: unknown = Reflect.get(target, key)
   if (typeof ours !== 'function' || typeof theirs !== 'function' || theirs === ours || top in theirs) return
   if (ofAgent.has(theirs)) return
   skipCallerFrames(import.meta.url)
   const over = function (this: unknown, ...args: unknown[]): unknown {
-    return Reflect.apply(currentResponder() ? ours : theirs, this, args)
+    const run = currentResponder()
+    if (run && name !== undefined && !known.has(theirs) && !isSpy(theirs)) run.passedOver?.(name)
+    return Reflect.apply(run ? ours : theirs, this, args)
   }
   // Spies and fake clocks are steered through properties of the function: `fetch.mockReset()`, `setTimeout.clock`.
   put(target, key, new Proxy(over, facade(ours, theirs)))
 }
 
-/** Shows the properties of `theirs`, and the mark. */
+/** Whether a function says of itself that it stands in for another one in tests. */
+function isSpy(theirs: object): boolean {
+  return 'mock' in theirs || 'isSinonProxy' in theirs
+}
+
+/** Shows the properties of `theirs`, which is behind the mark. */
 function facade(ours: object, theirs: object): ProxyHandler<object> {
   // What a module made of it while it was loaded is called inside of a replay later.
   const [ourPromise, theirPromise] = [ours, theirs].map((one) => Reflect.get(one, promisify.custom) as unknown)
@@ -86,7 +109,7 @@ function facade(ours: object, theirs: object): ProxyHandler<object> {
   const isPromised = typeof ourPromise === 'function' && typeof theirPromise === 'function'
   return {
     get(_, name) {
-      if (name === top) return true
+      if (name === top) return theirs
       return name === promisify.custom && isPromised ? promised : (Reflect.get(theirs, name) as unknown)
     },
     set: (_, name, value) => Reflect.set(theirs, name, value),

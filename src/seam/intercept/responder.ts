@@ -111,6 +111,8 @@ export interface Responder extends RunContext {
    * sockets below every client. The error to refuse with.
    */
   mocked?(what: Exclude<Mocked, 'timers'>, madeAt?: Error): Error
+  /** Tells that something lies over `fetch` or `node:http` that was there before the replay and is not asked in it. */
+  passedOver?(name: string): void
   schedule(timer: VirtualTimer): void
   /** A timer was cancelled, referenced or unreferenced. */
   held(timer: VirtualTimer): void
