@@ -14,6 +14,7 @@ export function isHostUnknown(tape: Pick<Tape, 'header'>, { url, headers }: Aske
   return !isHostNoted(tape) && addressedUrl(url, headers) !== url
 }
 
-function isHostNoted({ header }: Pick<Tape, 'header'>): boolean {
+/** Whether a tape says which hosts requests were for, where they were sent, and which trailers they had. */
+export function isHostNoted({ header }: Pick<Tape, 'header'>): boolean {
   return header.flags.includes(hostsFlag)
 }

@@ -1,6 +1,9 @@
 import { type HeaderMeaning, meaningOfHeader } from '../privacy/index.ts'
 import type { HeaderPair } from '../tape/index.ts'
+import { sentToName, trailersName } from '../seam/shape.ts'
+import { originOf } from './address.ts'
 import type { FoundDrift } from './matcher.ts'
+import type { DriftClass } from './types.ts'
 
 /** How the headers of one request are compared. */
 export interface HeaderComparison {
@@ -14,6 +17,8 @@ export interface HeaderComparison {
   readonly dropped?: ReadonlySet<string>
   /** The form of the answer of a model follows from what its request says. */
   readonly isModelCall?: () => boolean
+  /** What another host means for it; absent: the tape does not say where requests were sent, and which trailers they had. */
+  readonly otherHost?: () => DriftClass
   /** What a header means, by its name in lower case. */
   readonly meaning?: (name: string) => HeaderMeaning | undefined
 }
@@ -38,6 +43,9 @@ const comparedElsewhere: ReadonlySet<string> = new Set(['idempotency-key', 'last
 /** What a server takes a header that is not there for. Some clients write it out, others do not. */
 const assumed: Readonly<Record<string, string>> = { accept: '*/*', 'accept-language': '*' }
 
+/** What stands beside the headers, for people. */
+const parts: Readonly<Record<string, string>> = { [sentToName]: 'host of the connection', [trailersName]: 'trailers' }
+
 const classes = { asks: 'headers', guards: 'guards', tenant: 'credentials', credential: 'credentials' } as const
 
 /** Differences between the recorded headers of a request and the live ones, both redacted. Credentials: `credentials.ts`. */
@@ -50,6 +58,7 @@ export function headerDrift(
     isForeign = false,
     dropped = noNames,
     isModelCall = () => false,
+    otherHost,
     meaning = meaningOfHeader,
   }: HeaderComparison = {},
 ): readonly FoundDrift[] {
@@ -63,6 +72,9 @@ export function headerDrift(
     const isOwn = own.some((one) => one.toLowerCase() === name)
     const meant = meaning(name) ?? (isOwn ? 'asks' : undefined)
     if (meant === undefined || comparedElsewhere.has(name)) return
+    // Beside the headers: one machine has several names, and one that is not given is that of the address.
+    if (name.startsWith(':') && otherHost === undefined) return
+    if (name === sentToName && originOf(was ?? '') === originOf(is ?? '')) return
     // An older recorder whose options kept one wrote a placeholder for it.
     if (meant === 'credential' && (isWhole || !isOwn)) return
     if (steady(name, was) === steady(name, is) || (name === 'accept' && isModelCall())) return
@@ -71,7 +83,10 @@ export function headerDrift(
     if (was === undefined && !isWhole && !isOwn && !alwaysKept.has(name)) return
     if (found?.some(({ path }) => path === name)) return
     found ??= []
-    found.push({ class: classes[meant], path: name, recorded: was ?? '(absent)', live: is ?? '(absent)' })
+    const difference = { path: name, recorded: was ?? '(absent)', live: is ?? '(absent)' }
+    const part = parts[name]
+    const as = (name === sentToName ? otherHost?.() : undefined) ?? classes[meant]
+    found.push({ class: as, ...difference, ...(part !== undefined && { part }) })
   }
   for (const [name] of recorded) look(name)
   for (const [name] of live) look(name)

@@ -53,6 +53,7 @@ export function shownCredential(name: string, value: string, numbered: (key: str
   const given = value.trim()
   if (given === '') return ''
   if (name === 'cookie') return shownCookies(given, numbered)
+  if (name === 'sec-websocket-protocol') return shownOffer(given, numbered)
   const [, scheme, rest] = /^([A-Za-z][\w-]{1,40})[ \t]+(\S.*)$/s.exec(given) ?? []
   if (scheme === undefined || rest === undefined) return numbered(given)
   // The first word of a secret in several words is no scheme.
@@ -75,6 +76,22 @@ function shownCookies(value: string, numbered: (key: string) => string): string 
     .sort()
     .join('; ')
 }
+
+/** What a client of a WebSocket offers to speak, each by itself: keys stand among it. */
+function shownOffer(value: string, numbered: (key: string) => string): string {
+  const offered = value.split(',').map((one) => one.trim())
+  return offered.map((one) => (isProtocol(one) ? one : numbered(one))).join(', ')
+}
+
+/** A registered name, or words with a version behind them. Any other may be the secret. */
+function isProtocol(text: string): boolean {
+  return protocols.has(text) || /^(?=.{1,64}$)[a-z]{1,20}(?:[.-][a-z]{1,20}){0,3}(?:[.-]?v\d{1,2}|\d{1,2}\.\d{1,2})$/.test(text)
+}
+
+/** @see https://www.iana.org/assignments/websocket, the registry of subprotocol names */
+const protocols: ReadonlySet<string> = new Set(
+  'amqp coap graphql-transport-ws graphql-ws jsonrpc mqtt msrp realtime sip soap wamp xmpp'.split(' '),
+)
 
 /** A name someone gave; one with digits in it may be the secret, or name who has it. */
 function isCookieName(text: string): boolean {

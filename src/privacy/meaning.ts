@@ -23,7 +23,7 @@ const asks: ReadonlySet<string> = new Set([
 
 /** Gateways take prompts by header, by name or as text: `Helicone-Prompt-Id`. */
 const prompts = /(?:^|[-_])(?:prompts?|instructions?)(?:[-_]|$)/
-const guards: ReadonlySet<string> = new Set(['idempotency-key', 'last-event-id', 'range', 'x-amz-target'])
+const guards: ReadonlySet<string> = new Set([':sent-to', ':trailers', 'idempotency-key', 'last-event-id', 'range', 'x-amz-target'])
 
 /** Versions of an interface: `Stripe-Version`, `Notion-Version`, `X-GitHub-Api-Version`, `x-ms-version`. */
 const versions =

@@ -1,5 +1,5 @@
 import type { ExchangeObserver, ExchangeStart } from '../seam/observe/observer.ts'
-import { addressedUrl, steadyBoundary } from '../seam/shape.ts'
+import { addressedUrl, sentHeaders, steadyBoundary } from '../seam/shape.ts'
 import {
   encodeBytes,
   type ExchangeEvent,
@@ -58,6 +58,7 @@ export class ExchangeDraft implements ExchangeObserver {
   requestHeaders(pairs: readonly HeaderPair[]): void {
     this.#run.redactDue()
     this.#headers = pairs
+    this.#request = undefined
   }
 
   requestChunk(bytes: Buffer): void {
@@ -205,7 +206,7 @@ export class ExchangeDraft implements ExchangeObserver {
     const url = redactor.url(addressedUrl(this.#start.url, this.#headers))
     const kept =
       left === undefined ? this.#sentBody(body, codingOf(headers)) : cutRequest(this.#headers, left, redactor)
-    return { url, request: { headers: redactor.requestHeaders(headers), ...kept } }
+    return { url, request: { headers: redactor.requestHeaders(sentHeaders(this.#start.url, headers)), ...kept } }
   }
 
   #sentBody(body: Buffer, encoding: string | undefined): Omit<ExchangeEvent['request'], 'headers'> {

@@ -10,6 +10,7 @@ import {
   type Moment,
   type RecordedResponse,
 } from '../tape/index.ts'
+import { isHostNoted } from '../match/asked-url.ts'
 import { headerDrift } from '../match/header-drift.ts'
 import { answerCut } from './cut.ts'
 import type { Foreseen } from './expected.ts'
@@ -72,7 +73,8 @@ export function serveExchange(
   if (answer.level === 'exact') run.identical++
   if (live.via === 'stdio') run.progress.answered(step.event.url, step.bodyText, question.bodyText)
   const recorded = step.event.request.headers
-  const { headers: steady } = steadyBoundary(live.headers, nothing)
+  const stated = run.sentHeaders(live)
+  const { headers: steady } = steadyBoundary(stated, nothing)
   const headers = run.headers.redacted(steady, recorded)
   // Clients of models draw their own; what a model is asked twice it answers twice, and does nothing.
   const otherKey = (hasKey(recorded) || hasKey(headers)) && !step.model ? run.idempotency.check(recorded, headers) : []
@@ -86,14 +88,14 @@ export function serveExchange(
     ...otherKey,
     // What is accepted goes with the form.
     ...(other === undefined ? told : told.filter(({ path }) => path !== 'accept')),
-    ...(subprotocol ? identity.filter(({ path }) => path !== subprotocolHeader) : identity),
+    ...(subprotocol || !isHostNoted(run.tape) ? identity.filter(({ path }) => path !== subprotocolHeader) : identity),
   ]
   for (const found of drift) run.drifted(step, live.madeAt, found)
   run.noteHidden(run.hidden.ofRequest(live), step)
   const asked = { url: question.url, headers, body: question.bodyText }
   run.compareValues(step, live.madeAt, () => ({ ...asked, headers: Object.fromEntries(headers) }))
   // This replay's own record has the boundary that was sent.
-  const sent = steady === live.headers ? headers : run.headers.redacted(live.headers, recorded)
+  const sent = steady === stated ? headers : run.headers.redacted(stated, recorded)
   return answerWith(run, step, response, { ...asked, headers: sent }, live, sink, inside)
 }
 

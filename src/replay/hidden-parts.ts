@@ -4,6 +4,7 @@ import type { NotCompared } from '../match/redacted.ts'
 import { hiddenPart } from '../match/hidden-part.ts'
 import type { RunOutcome } from '../match/types.ts'
 import type { Redactor } from '../privacy/index.ts'
+import { trailersName } from '../seam/shape.ts'
 import type { LiveRequest } from '../seam/intercept/index.ts'
 import { encodeFor, functionCode, type HiddenPart, type Json, type Tape } from '../tape/index.ts'
 
@@ -35,7 +36,7 @@ export class HiddenParts {
     const part = (path: string, what: string): readonly NotCompared[] => this.#named(path, [{ at: '', what }])
     return [
       ...(isHostUnknown(this.#tape, live) ? part('headers.host', 'a Host header unlike the address') : []),
-      ...(live.hasTrailers ? part('trailers', 'the trailers of a request') : []),
+      ...(live.beside?.some(([name]) => name === trailersName) ? part('trailers', 'the trailers of a request') : []),
     ]
   }
 

@@ -1,6 +1,8 @@
 // Over 300 lines: one replay: the state that all who answer share.
 import type { HarvestError } from '../errors/index.ts'
 import { type HeaderMeaning, type Redactor, redactorOfTape } from '../privacy/index.ts'
+import type { Pairs } from '../seam/pairs.ts'
+import { sentHeaders, sentToName } from '../seam/shape.ts'
 import { captureStack, siteIn, userSite } from '../seam/caller.ts'
 import type { ChildMode, UninstrumentedIo, LiveRequest, Responder } from '../seam/intercept/index.ts'
 import { type ChildSettings, messageOf, unnamedChild, urlOfCommand } from '../seam/stdio.ts'
@@ -22,7 +24,8 @@ import { isAllowed } from '../playback/allow.ts'
 import { AnnouncedOrder } from './announced-order.ts'
 import { type AnnouncementDifference, announcementProblem, Announcements } from './announcements.ts'
 import { States } from './states.ts'
-import { askedUrl } from '../match/asked-url.ts'
+import { hostDrift, writtenOrigin } from '../match/address.ts'
+import { askedUrl, isHostNoted } from '../match/asked-url.ts'
 import { Calls } from '../match/calls.ts'
 import { Changes } from './change.ts'
 import { settingsChanged } from './child-settings.ts'
@@ -564,6 +567,17 @@ export class ReplayRun {
     this.notCompared.push(...this.hidden.over(name))
   }
 
+  /** The headers of a request as a tape has them, before they are redacted. */
+  sentHeaders({ via, url, headers, beside = [] }: LiveRequest): Pairs {
+    // Of `node:http` the recorder does not know the port: what is beside says the rest.
+    const sent = via === 'undici' ? sentHeaders(url, headers) : headers
+    if (sent === headers && beside.length === 0) return headers
+    return [...sent, ...beside].map(([name, value]) => [
+      name,
+      name === sentToName ? writtenOrigin(this.#recordedHost(`${value}/`)) : value,
+    ])
+  }
+
   question(live: LiveRequest): MatchRequest {
     const url =
       live.via === 'stdio' && live.url === this.#standIn ? unnamedChild : this.#recordedHost(askedUrl(this.tape, live))
@@ -577,7 +591,12 @@ export class ReplayRun {
 
   /** How the headers of a request are compared with those of the step that answers it. */
   comparison(step: ExchangeState): HeaderComparison {
-    return { ...this.#comparison, isModelCall: () => step.model !== undefined }
+    const otherHost = (): DriftClass => hostDrift(step, step.event)
+    return {
+      ...this.#comparison,
+      isModelCall: () => step.model !== undefined,
+      ...(isHostNoted(this.tape) && { otherHost }),
+    }
   }
 
   /** A recorded answer reaches the agent as the tape has it. */

@@ -77,6 +77,39 @@ export function steadyBoundary(
   }
 }
 
+/** Stand among the headers of a request on a tape, and are none: the names of its trailers; where its connection led. */
+export const trailersName = ':trailers'
+export const sentToName = ':sent-to'
+
+/** The names of the trailers of a request as a tape has them. */
+export function trailersPair(names: readonly string[]): HeaderPair {
+  const shown = names.map((name) => (/^[\w-]{1,64}$/.test(name) ? name.toLowerCase() : '(a name)'))
+  return [trailersName, shown.sort().join(', ')]
+}
+
+/**
+ * The headers of a request as a tape has them. A `Host` header that names another host than the connection leads to makes
+ * the address; where it was sent stands beside.
+ */
+export function sentHeaders(url: string, headers: readonly HeaderPair[]): readonly HeaderPair[] {
+  if (addressedUrl(url, headers) === url) return headers
+  return [...headers, [sentToName, new URL(url).origin]]
+}
+
+/** The same for a request of `node:http`, whose address is made of its `Host` header. What a proxy is sent has a whole address. */
+export function sentToOf({ protocol, host, path }: SentRequest, stated: string): readonly HeaderPair[] {
+  const named = `${protocol}//${stated}`
+  if (/^https?:/.test(path) || !URL.canParse(named)) return []
+  const { hostname } = new URL(named)
+  return hostname.replace(/^\[|\]$/g, '') === host.toLowerCase() ? [] : [[sentToName, `${protocol}//${host}`]]
+}
+
+interface SentRequest {
+  readonly protocol: string
+  readonly host: string
+  readonly path: string
+}
+
 /**
  * The address of a request as its server reads it: the host is the one that the `Host` header names, no matter where the
  * connection leads. A header that says the same host leaves the address as it is written.

@@ -11,7 +11,9 @@
  * - `contents-1`: values hold what instances of classes of the platform say of themselves: a `Response` its status.
  * - `late-1`: what the agent did after it returned is named on the last line; without it, it is unknown whether it did
  *   anything.
- * - `hosts-1`: the address of a request names the host that its `Host` header says; without it, where it was sent.
+ * - `hosts-1`: the address of a request names the host that its `Host` header says; without it, where it was sent. Where it
+ *   was sent stands among its headers if that is another host, and so do the names of its trailers and each of the
+ *   subprotocols that a WebSocket offers.
  * - `begun-1`: a step may stand on several lines, the first of them written when it began.
  */
 export const currentFlags: readonly string[] = ['gate-1', 'draws-by-package-1']

@@ -308,6 +308,14 @@ describe.each(['global', 'ws'] as const)('any WebSocket through %s', (client) =>
       expect(first).toBe('The agent offers another WebSocket subprotocol than when this run was recorded')
       expect(changed ?? '').toContain(`[-chat.v2-] {+${now}+}`)
     }
+    const key = 'key.sk-77aa1c7a42d84b1e9c3f'
+    for (const others of [['chat.v2'], ['chat.v2', key, 'chat.v1'], ['chat.v2', 'chat.v1'], [key, 'chat.v2']]) {
+      const run = await replayTape(tape, offering(...others))
+      expect([verdictOf(run).verdict, run.drift]).toMatchObject([
+        'different',
+        [{ class: 'credentials', path: 'sec-websocket-protocol', recorded: 'chat.v2, [key-1]' }],
+      ])
+    }
   })
 
   test('that says something else, or is not on the tape, is red and reaches nobody', async () => {

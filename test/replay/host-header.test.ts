@@ -91,6 +91,27 @@ describe.each(clients)('the Host header of %s', (name, agent) => {
   })
 })
 
+test.each(clients.filter(([name]) => name !== 'node:http2'))(
+  'the Host header of %s says nothing of where the connection leads: another machine is another host',
+  async (_, agent) => {
+    const tape = await record(agent('POST', 'shop.example'))
+    const own = base
+    // Nobody answers there, and nobody has to. `localhost` is the same machine.
+    const at = async (host: string): Promise<readonly string[]> => {
+      base = own.replace('127.0.0.1', host)
+      try {
+        return await judged(tape, agent('POST', 'shop.example'))
+      } finally {
+        base = own
+      }
+    }
+    expect(await at('localhost')).toEqual(['same'])
+    const [verdict, drift] = await at('192.0.2.7')
+    const moved = /^destination: http:\/\/127\.0\.0\.1.* -> http:\/\/192\.0\.2\.7/
+    expect([verdict, drift]).toEqual(['different', expect.stringMatching(moved)])
+  },
+)
+
 test('a Host header unlike the address is listed as not compared where an older recorder did not write it down', async () => {
   const [, agent] = clients[0]!
   const tape = await record(agent('POST'))
@@ -103,7 +124,7 @@ test('a Host header unlike the address is listed as not compared where an older 
   ])
 })
 
-test('trailers of a request are listed as not compared', async () => {
+test('names of trailers are compared, and what they say is listed as not compared', async () => {
   const trailing = (sum?: string) => () =>
     new Promise<string>((resolve, reject) => {
       const asked = send(`${base}/a`, { method: 'POST', headers: { trailer: 'x-sum' } }, (response) =>
@@ -114,7 +135,10 @@ test('trailers of a request are listed as not compared', async () => {
       asked.end('b')
     })
   const tape = await record(trailing('1'))
-  expect(await judged(tape, trailing())).toEqual(['same'])
+  expect(await judged(tape, trailing())).toEqual(['different', 'guards: x-sum -> (absent)'])
+  const bare = await record(trailing())
+  expect(await judged(bare, trailing())).toEqual(['same'])
+  expect((await judged(bare, trailing('1'))).slice(0, 2)).toEqual(['different', 'guards: (absent) -> x-sum'])
   expect(await judged(tape, trailing('2'))).toEqual(['same', 'trailers: not on the tape: the trailers of a request'])
   const trailing2 = (sum: string) => async () => {
     const session = http2.connect(base2)

@@ -5,7 +5,9 @@ import { captureStack } from '../caller.ts'
 import type { Pairs } from '../pairs.ts'
 import { Context } from './context.ts'
 import { isOfHttpClient } from '../http-clients.ts'
+import { headerPairs } from '../observe/channels.ts'
 import { patchProperty, subscribeOnce } from '../patch.ts'
+import { sentHeaders, sentToOf, trailersPair } from '../shape.ts'
 import { isHeld, letThrough, openedInside, openedOutside, socketTarget } from './guard.ts'
 import { currentOutsideAnswers, currentWatcher, refusal } from './outside.ts'
 import { currentResponder, type Responder } from './responder.ts'
@@ -23,8 +25,9 @@ let lastNumber = 0
 /** What is kept of a request while its run lives. */
 interface Note {
   readonly madeAt: Error
-  /** It was given trailers. */
-  hasTrailers?: true
+  /** Where its connection leads, if its `Host` header says another host; and its trailers: as they stand on a tape. */
+  sentTo?: Pairs
+  trailers?: Pairs
   /** Hears what the interceptor makes of it. */
   learn?: (url: string, sent: Pairs) => void
 }
@@ -145,9 +148,15 @@ export function attributeRequests(
   subscribeOnce(
     'attribution',
     'undici:request:create',
-    ({ request }: { request: { addHeader(name: string, value: string): void } }) => {
+    ({ request }: { request: CreatedRequest }) => {
       const run = currentResponder()
-      if (run) request.addHeader(runHeader, tagFor(run))
+      if (!run) return
+      const tag = tagFor(run)
+      request.addHeader(runHeader, tag)
+      const { origin, host } = request
+      const note = noteOf(tag)
+      // Seen again where it comes as far as a socket: there its address is made of its `Host` header.
+      if (note && typeof host === 'string') note.sentTo = sentHeaders(`${String(origin)}/`, [['host', host]]).slice(1)
     },
   )
   subscribeOnce('attribution', 'http.client.request.created', ({ request }: { request: HttpRequest }) => {
@@ -156,10 +165,11 @@ export function attributeRequests(
     const tag = tagFor(run)
     // Headers given as a flat list are written already: the context the socket was opened in has to do.
     if (!request.headersSent) request.setHeader(runHeader, tag)
+    const note = noteOf(tag)
+    if (note) note.sentTo = sentToOf(request, String(request.getHeader('host') ?? request.host))
     const { addTrailers } = request
     request.addTrailers = (trailers) => {
-      const note = noteOf(tag)
-      if (note) note.hasTrailers = true
+      if (note) note.trailers = [trailersPair(headerPairs(trailers).map(([name]) => name))]
       addTrailers.call(request, trailers)
     }
     if (expectsContinue(request)) continueSoon(request)
@@ -218,6 +228,8 @@ function continueSoon(request: HttpRequest): void {
 
 interface HttpRequest {
   readonly method: string
+  readonly protocol: string
+  readonly host: string
   readonly path: string
   readonly headersSent: boolean
   addTrailers(trailers: unknown): void
@@ -227,6 +239,12 @@ interface HttpRequest {
   once(event: 'socket', listener: (socket: net.Socket) => void): void
   emit(event: 'continue'): void
   destroy(error: Error): void
+}
+
+interface CreatedRequest {
+  readonly origin: unknown
+  readonly host?: unknown
+  addHeader(name: string, value: string): void
 }
 
 interface UndiciRequest {

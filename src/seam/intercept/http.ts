@@ -27,8 +27,9 @@ export function interceptHttp(): void {
         const headers = [...request.headers.entries()].filter(([name]) => name !== runHeader)
         const note = noteOf(tag)
         note?.learn?.(request.url, headers)
-        const live = { method: request.method, url: request.url, headers, body, ...stackOf(tag) }
-        const control = run.exchange({ via: 'http', ...live, ...(note?.hasTrailers && { hasTrailers: true }) }, answer)
+        const beside = [...(note?.sentTo ?? []), ...(note?.trailers ?? [])]
+        const live = { method: request.method, url: request.url, headers, body, beside, ...stackOf(tag) }
+        const control = run.exchange({ via: 'http', ...live }, answer)
         // Without an answer it goes on to the guard.
         if (control === undefined) return
         answer.control = control

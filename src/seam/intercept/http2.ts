@@ -1,3 +1,4 @@
+import { trailersPair } from '../shape.ts'
 import { type Pairs } from '../pairs.ts'
 import http2, {
   type ClientHttp2Session,
@@ -97,9 +98,9 @@ class MemorySessions {
 function serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
   const run = runOf(String(headers[runHeader]))
   const body: Buffer[] = []
-  let hasTrailers = false
-  stream.on('trailers', () => {
-    hasTrailers = true
+  let beside: Pairs = []
+  stream.on('trailers', (trailers) => {
+    beside = [trailersPair(Object.keys(trailers))]
   })
   stream.on('data', (chunk: Buffer) => body.push(chunk))
   // The close handler below does what there is to do about a client that gave up.
@@ -110,7 +111,7 @@ function serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
     const answered = seamState().runs.run(run, () => {
       try {
         const live = requestOf(headers, Buffer.concat(body))
-        control = run.exchange({ ...live, ...(hasTrailers && { hasTrailers }) }, sinkOf(stream))
+        control = run.exchange({ ...live, beside }, sinkOf(stream))
         return true
       } catch {
         // The run has noted the divergence; the client sees its stream refused.

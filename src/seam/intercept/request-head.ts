@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { ClientRequest } from 'node:http'
 import type { Pairs } from '../pairs.ts'
+import { sentToOf } from '../shape.ts'
 import { runHeader } from './attribution.ts'
 import { type RequestShape, sentFor, shapeOf } from './sent-headers.ts'
 
@@ -45,12 +46,17 @@ export class RequestHeads {
     if (text === undefined) return 'part'
     let values = this.#last?.valuesIn(written)
     if (values === undefined) {
-      this.#last = plainHead.test(written) ? headOf(written, String(request.getHeader('host'))) : undefined
+      this.#last = this.#headOf(written, request)
       values = this.#last?.valuesIn(written)
     }
     const [head, length] = [this.#last, Buffer.byteLength(text)]
     if (head === undefined || values === undefined || values.length !== length) return 'part'
     return { head, tag: values.tag, text, length }
+  }
+
+  #headOf(written: string, request: WrittenRequest): RequestHead | undefined {
+    const host = String(request.getHeader('host'))
+    return plainHead.test(written) && sentToOf(request, host).length === 0 ? headOf(written, host) : undefined
   }
 }
 

@@ -12,8 +12,8 @@ export interface LiveRequest {
   readonly url: string
   readonly headers: Pairs
   readonly body: Buffer
-  /** It had trailers behind its body: what they said is unknown. */
-  readonly hasTrailers?: true
+  /** What stands beside its headers on a tape: the names of its trailers, and where its connection leads. */
+  readonly beside?: Pairs
   /** The body, where it is known to be text without looking. */
   readonly text?: string
   /**

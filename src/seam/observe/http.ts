@@ -1,6 +1,8 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { isWebSocket } from '../websocket-frames.ts'
 import { copyBytes, headerPairs, isOwnDoing, onChannel } from './channels.ts'
+import type { Pairs } from '../pairs.ts'
+import { sentToOf, trailersPair } from '../shape.ts'
 import { currentObserver, type ExchangeObserver, guarded, hearRequest } from './observer.ts'
 import { hearUpgrade, openingSocket } from './websocket.ts'
 
@@ -19,7 +21,7 @@ export function observeHttp(): void {
     const exchange = hearRequest({ via: 'http', method: request.method, url: path })
     if (!exchange) return
     underWay.set(request, exchange)
-    shadowRequest(request, exchange)
+    shadowRequest(request, exchange, sentToOf(request, host))
   })
   onChannel<{ request: ClientRequest; error: Error & { code?: string } }>(
     'http',
@@ -53,18 +55,26 @@ function upgrading(request: ClientRequest, upgrade: string, path: string): void 
   hearUpgrade(request, opening)
 }
 
-function shadowRequest(request: ClientRequest, exchange: ExchangeObserver): void {
-  const { write, end, destroy } = request
+function shadowRequest(request: ClientRequest, exchange: ExchangeObserver, beside: Pairs): void {
+  const { write, end, destroy, addTrailers } = request
+  let trailers: Pairs = []
   const body = guarded((chunk: unknown, encoding: unknown) => {
     if (chunk !== null && chunk !== undefined && typeof chunk !== 'function') {
       exchange.requestChunk(copyBytes(chunk, encoding))
     }
   })
   const leaving = guarded((isWhole: boolean) => {
-    exchange.requestHeaders(headerPairs(request.getHeaders()))
+    exchange.requestHeaders([...headerPairs(request.getHeaders()), ...beside, ...trailers])
     exchange.leaving(isWhole)
   })
   const gaveUp = guarded(() => exchange.aborted())
+  const trailing = guarded((given: unknown) => {
+    trailers = [trailersPair(headerPairs(given).map(([name]) => name))]
+  })
+  request.addTrailers = function (this: ClientRequest, given) {
+    trailing(given)
+    Reflect.apply(addTrailers, this, [given])
+  }
   request.write = function (this: ClientRequest, ...args: unknown[]) {
     body(args[0], args[1])
     leaving(false)

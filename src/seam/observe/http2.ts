@@ -1,5 +1,6 @@
 import type { ClientHttp2Stream } from 'node:http2'
 import { isOfUndici } from '../http-clients.ts'
+import { trailersPair } from '../shape.ts'
 import { copyBytes, headerPairs, onChannel } from './channels.ts'
 import { type ExchangeObserver, guarded, hearRequest } from './observer.ts'
 
@@ -31,6 +32,14 @@ export function observeHttp2(): void {
     if (!exchange) return
     underWay.set(stream, exchange)
     shadowStream(stream, exchange)
+    const { sendTrailers } = stream
+    const trailing = guarded((given: object) =>
+      exchange.requestHeaders([...headerPairs(headers), trailersPair(Object.keys(given))]),
+    )
+    stream.sendTrailers = function (this: ClientHttp2Stream, given) {
+      trailing(given)
+      Reflect.apply(sendTrailers, this, [given])
+    }
     if (stream.writableEnded) exchange.leaving(true)
   })
   onChannel<SentMessage>('http2', 'http2.client.stream.bodyChunkSent', ({ stream, data, encoding, writev }) => {
