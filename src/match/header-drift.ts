@@ -2,6 +2,7 @@ import { type HeaderMeaning, meaningOfHeader } from '../privacy/index.ts'
 import type { HeaderPair } from '../tape/index.ts'
 import { sentToName, trailersName } from '../seam/shape.ts'
 import { originOf } from './address.ts'
+import { idempotencyNames } from './idempotency.ts'
 import type { FoundDrift } from './matcher.ts'
 import type { DriftClass } from './types.ts'
 
@@ -38,7 +39,7 @@ const alwaysKept: ReadonlySet<string> = new Set([
 ])
 
 /** Compared where the answer of a request is looked for, see `target.ts` and `idempotency.ts`. */
-const comparedElsewhere: ReadonlySet<string> = new Set(['idempotency-key', 'last-event-id', 'range', 'x-amz-target'])
+const comparedElsewhere: ReadonlySet<string> = new Set([...idempotencyNames, 'last-event-id', 'range', 'x-amz-target'])
 
 /** What a server takes a header that is not there for. Some clients write it out, others do not. */
 const assumed: Readonly<Record<string, string>> = { accept: '*/*', 'accept-language': '*' }

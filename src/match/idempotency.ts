@@ -1,6 +1,9 @@
 import type { HeaderPair } from '../tape/index.ts'
 import type { FoundDrift } from './matcher.ts'
 
+/** Names under which services take such a key. */
+export const idempotencyNames: ReadonlySet<string> = new Set(['idempotency-key', 'x-idempotency-key'])
+
 /**
  * Watches the keys of idempotency: they tell a service which requests are one. Their values are made again in each
  * run; which requests share one must stay as recorded, or what was done once is done twice.
@@ -38,6 +41,6 @@ export function hasKey(headers: readonly HeaderPair[]): boolean {
 }
 
 function keyIn(headers: readonly HeaderPair[]): string | undefined {
-  for (const [name, value] of headers) if (name === 'idempotency-key') return value
+  for (const [name, value] of headers) if (idempotencyNames.has(name)) return value
   return undefined
 }

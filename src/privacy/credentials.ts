@@ -85,7 +85,10 @@ function shownOffer(value: string, numbered: (key: string) => string): string {
 
 /** A registered name, or words with a version behind them. Any other may be the secret. */
 function isProtocol(text: string): boolean {
-  return protocols.has(text) || /^(?=.{1,64}$)[a-z]{1,20}(?:[.-][a-z]{1,20}){0,3}(?:[.-]?v\d{1,2}|\d{1,2}\.\d{1,2})$/.test(text)
+  return (
+    protocols.has(text) ||
+    /^(?=.{1,64}$)[a-z]{1,20}(?:[.-][a-z]{1,20}){0,3}(?:[.-]?v\d{1,2}|\d{1,2}\.\d{1,2})$/.test(text)
+  )
 }
 
 /** @see https://www.iana.org/assignments/websocket, the registry of subprotocol names */

@@ -15,6 +15,7 @@ const asks: ReadonlySet<string> = new Set([
   'anthropic-beta',
   'anthropic-version',
   'api-version',
+  'content-language',
   'content-type',
   'mcp-protocol-version',
   'openai-beta',
@@ -23,7 +24,15 @@ const asks: ReadonlySet<string> = new Set([
 
 /** Gateways take prompts by header, by name or as text: `Helicone-Prompt-Id`. */
 const prompts = /(?:^|[-_])(?:prompts?|instructions?)(?:[-_]|$)/
-const guards: ReadonlySet<string> = new Set([':sent-to', ':trailers', 'idempotency-key', 'last-event-id', 'range', 'x-amz-target'])
+const guards: ReadonlySet<string> = new Set([
+  ':sent-to',
+  ':trailers',
+  'idempotency-key',
+  'x-idempotency-key',
+  'last-event-id',
+  'range',
+  'x-amz-target',
+])
 
 /** Versions of an interface: `Stripe-Version`, `Notion-Version`, `X-GitHub-Api-Version`, `x-ms-version`. */
 const versions =
@@ -31,11 +40,11 @@ const versions =
 
 /**
  * Which operation it is, beside the method and the address: SOAP, WebDAV (RFC 4918, section 10), a method in the place of
- * `POST`, and what stores of objects and functions take by header: who may read, where it is copied from, how it is run.
+ * `POST`, whether it is done at all (`x-dry-run`), and what stores of objects and functions take by header: who may read, where it is copied from, how it is run.
  */
 const operations =
-  /^(?:soapaction|destination|depth|overwrite|x-(?:http-)?method(?:-override)?|x-(?:amz|goog|ms)-(?!client-|date$|content-sha256|checksum-|user-?agent|sdk-|security-token|api-client|gcs-|useragent|return-client-request-id|request-).+)$/
-const tenants = /tenant|organi[sz]ation|account|project|workspace|on-behalf-of/
+  /^(?:soapaction|destination|depth|overwrite|(?:x-)?dry-?run|x-(?:http-)?method(?:-override)?|x-(?:amz|goog|ms)-(?!client-|date$|content-sha256|checksum-|user-?agent|sdk-|security-token|api-client|gcs-|useragent|return-client-request-id|request-).+)$/
+const tenants = /tenant|organi[sz]ation|account|project|workspace|customer|merchant|user-id|on-behalf-of/
 
 /**
  * Credentials of the connection, and the session token that temporary keys of AWS have and long-lived ones have not: which

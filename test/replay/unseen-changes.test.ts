@@ -94,6 +94,10 @@ describe('headers that select what is done', () => {
     ['notion-version', '2025-09-03', 'unproven'],
     ['x-http-method-override', 'DELETE', 'different'],
     ['soapaction', 'urn:delete', 'different'],
+    ['x-dry-run', 'true', 'different'],
+    ['x-customer-id', 'c-7', 'different'],
+    ['x-user-id', 'u-7', 'different'],
+    ['content-language', 'de', 'unproven'],
     ['destination', '/trash', 'different'],
     ['x-amz-acl', 'public-read', 'different'],
     ['x-ms-copy-source', 'https://other.example/x', 'different'],
@@ -105,6 +109,12 @@ describe('headers that select what is done', () => {
     const tape = await record(send({}))
     expect((await judged(tape, send({})))[0]).toBe('same')
     expect((await judged(tape, send({ [name]: value })))[0]).toBe(verdict)
+  })
+
+  test.for(['idempotency-key', 'x-idempotency-key'])('%s may have another value and may not be gone', async (name) => {
+    const tape = await record(send({ [name]: 'a1' }))
+    expect((await judged(tape, send({ [name]: 'b2' })))[0]).toBe('same')
+    expect((await judged(tape, send({})))[0]).toBe('different')
   })
 
   test('are not compared where an older recorder left them out and said so', async () => {

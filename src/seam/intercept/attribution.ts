@@ -145,20 +145,16 @@ export function attributeRequests(
     },
     'attribution',
   )
-  subscribeOnce(
-    'attribution',
-    'undici:request:create',
-    ({ request }: { request: CreatedRequest }) => {
-      const run = currentResponder()
-      if (!run) return
-      const tag = tagFor(run)
-      request.addHeader(runHeader, tag)
-      const { origin, host } = request
-      const note = noteOf(tag)
-      // Seen again where it comes as far as a socket: there its address is made of its `Host` header.
-      if (note && typeof host === 'string') note.sentTo = sentHeaders(`${String(origin)}/`, [['host', host]]).slice(1)
-    },
-  )
+  subscribeOnce('attribution', 'undici:request:create', ({ request }: { request: CreatedRequest }) => {
+    const run = currentResponder()
+    if (!run) return
+    const tag = tagFor(run)
+    request.addHeader(runHeader, tag)
+    const { origin, host } = request
+    const note = noteOf(tag)
+    // Seen again where it comes as far as a socket: there its address is made of its `Host` header.
+    if (note && typeof host === 'string') note.sentTo = sentHeaders(`${String(origin)}/`, [['host', host]]).slice(1)
+  })
   subscribeOnce('attribution', 'http.client.request.created', ({ request }: { request: HttpRequest }) => {
     const run = currentResponder()
     if (!run) return
