@@ -61,6 +61,8 @@ export class Placeholders {
   readonly #fresh = new Map<string, string>()
   /** The placeholder another run gave to a value. */
   readonly #recorded: RecordedPlaceholder
+  /** What was served and is not looked through yet: most replays give out no number, and need not know which are taken. */
+  #unread: (() => void)[] = []
 
   readonly #depth: number
 
@@ -96,6 +98,23 @@ export class Placeholders {
     }
   }
 
+  /** As {@link observe}, before the next number is given out. */
+  later(observe: () => void): void {
+    this.#unread.push(observe)
+  }
+
+  #catchUp(): void {
+    const unread = this.#unread
+    if (unread.length === 0) return
+    this.#unread = []
+    for (const observe of unread) observe()
+  }
+
+  #next(kind: string): number {
+    this.#catchUp()
+    return (this.#last.get(kind) ?? 0) + 1
+  }
+
   /** The placeholder a value has already. */
   known(value: string): string | undefined {
     return this.#byValue.get(value)
@@ -105,7 +124,7 @@ export class Placeholders {
   for(kind: string, value: string): { readonly text: string; readonly isNew: boolean } {
     const known = this.#byValue.get(value)
     if (known !== undefined) return { text: known, isNew: false }
-    const text = this.#recorded(kind, value) ?? this.#shapes.of(kind, (this.#last.get(kind) ?? 0) + 1, value)
+    const text = this.#recorded(kind, value) ?? this.#shapes.of(kind, this.#next(kind), value)
     this.observe(text)
     this.#byValue.set(value, text)
     this.#fresh.set(text, value)
@@ -127,6 +146,7 @@ export class Placeholders {
 
   /** Numbers as they are, for {@link restore}. */
   mark(): ReadonlyMap<string, number> {
+    this.#catchUp()
     return new Map(this.#last)
   }
 

@@ -73,6 +73,8 @@ export interface Redactor {
   readonly dropped: readonly string[]
   /** Takes note of the placeholders in text that a replay served. */
   observe(text: string): void
+  /** Has `observe` called when it is to be known which numbers are taken: most replays end without. */
+  observeLater(observe: () => void): void
   /** As {@link observe}, for a body that was served whole: in pieces, and not compressed. */
   observeChunks(pieces: readonly Buffer[]): void
   /** As {@link observeChunks}, for a body that is text. */
@@ -315,6 +317,10 @@ class TextRedactor implements Redactor {
 
   observe(text: string): void {
     this.#placeholders.observe(text)
+  }
+
+  observeLater(observe: () => void): void {
+    this.#placeholders.later(observe)
   }
 
   observeChunks(pieces: readonly Buffer[]): void {

@@ -265,7 +265,7 @@ function settle(run: ReplayRun, step: CallState, heard: Mutable<CallEvent>, mome
   const { result, error } = step.event
   if (result !== undefined) {
     heard.result = result
-    run.redactor.observe(JSON.stringify(result))
+    run.redactor.observeLater(() => run.redactor.observe(JSON.stringify(result)))
   }
   if (error !== undefined) heard.error = error
 }

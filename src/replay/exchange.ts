@@ -109,8 +109,10 @@ function serveForeseen(
 ): ExchangeControl {
   const { step } = foreseen
   const { request, response, url } = step.event
-  run.redactor.observe(url)
-  run.redactor.observeBody(step.bodyText)
+  run.redactor.observeLater(() => {
+    run.redactor.observe(url)
+    run.redactor.observeBody(step.bodyText)
+  })
   run.matcher.answered(url)
   run.checkOrder(step, live.madeAt)
   run.identical++
@@ -270,7 +272,10 @@ export function observe(
   { redactor }: { readonly redactor: Redactor },
   { event }: { readonly event: ExchangeEvent },
 ): void {
-  const { response, error } = event
+  redactor.observeLater(() => observeNow(redactor, event))
+}
+
+function observeNow(redactor: Redactor, { response, error }: ExchangeEvent): void {
   if (error) redactor.observe(JSON.stringify(error))
   if (!response) return
   redactor.observe(JSON.stringify([response.statusText, response.headers]))

@@ -224,7 +224,7 @@ export class ReplayRun {
     const dropped = new Set(tape.close?.droppedHeaders)
     this.#comparison = { own: tape.header.redact?.headers ?? [], isWhole, isForeign, dropped, meaning }
     for (const given of [tape.header.command?.argv, tape.header.input, tape.header.session, tape.header.attributes])
-      if (given !== undefined) this.redactor.observe(JSON.stringify(given))
+      if (given !== undefined) this.redactor.observeLater(() => this.redactor.observe(JSON.stringify(given)))
     const exchanges = this.steps.filter((step): step is ExchangeState => step.event.kind === 'exchange')
     this.#cuts = requestCuts(tape)
     this.#keyNames = keyNamesOf(exchanges.map(({ event }) => event.url))
