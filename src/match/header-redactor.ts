@@ -1,5 +1,6 @@
 import type { Redactor } from '../privacy/index.ts'
 import { shortestKnown } from '../privacy/known.ts'
+import { areEqual } from '../seam/pairs.ts'
 import type { HeaderPair } from '../tape/index.ts'
 
 /** Redacts the headers of live requests, of which most are the same each time. */
@@ -9,6 +10,8 @@ export class HeaderRedactor {
   readonly #dropped = new Set<string>()
   /** Values that went through unchanged, by name. */
   readonly #unchanged = new Map<string, Set<string>>()
+  /** The request before, and what came of it. */
+  #before: Redacted | undefined
 
   constructor(redactor: Redactor) {
     this.#redactor = redactor
@@ -19,6 +22,13 @@ export class HeaderRedactor {
    * secret may have become known since; not where it stands on the tape for this request, or is too short for that.
    */
   redacted(live: readonly HeaderPair[], recorded: readonly HeaderPair[]): readonly HeaderPair[] {
+    const before = this.#before
+    const isAsBefore =
+      before !== undefined &&
+      before.replacements === this.#redactor.replacements &&
+      areEqual(before.live, live) &&
+      areEqual(before.recorded, recorded)
+    if (isAsBefore) return before.kept
     const kept: HeaderPair[] = []
     for (const pair of live) {
       const [name, value] = pair
@@ -27,6 +37,7 @@ export class HeaderRedactor {
       if (isSettled && this.#unchanged.get(name)?.has(value)) kept.push(pair)
       else this.#look(pair, kept)
     }
+    this.#before = { live, recorded, kept, replacements: this.#redactor.replacements }
     return kept
   }
 
@@ -43,6 +54,14 @@ export class HeaderRedactor {
     if (values) values.add(value)
     else this.#unchanged.set(name, new Set([value]))
   }
+}
+
+interface Redacted {
+  readonly live: readonly HeaderPair[]
+  readonly recorded: readonly HeaderPair[]
+  readonly kept: readonly HeaderPair[]
+  /** Of the redactor by then. */
+  readonly replacements: number
 }
 
 function holds(pairs: readonly HeaderPair[], name: string, value: string): boolean {

@@ -82,7 +82,8 @@ type TapeFacts = Pick<TapeHeader, 'imported'> & Partial<Pick<TapeHeader, 'flags'
 export class Matcher {
   /** By written path, then by body. */
   readonly #exact: ReadonlyMap<string, ReadonlyMap<string, ExchangeState[]>>
-  readonly #byPath: ReadonlyMap<string, ExchangeState[]>
+  /** Made when something is asked that the tape does not have as it is. */
+  #paths: ReadonlyMap<string, ExchangeState[]> | undefined
   readonly #canonical = new Map<string, Map<string, ExchangeState[]>>()
   readonly #steps: readonly ExchangeState[]
   readonly #serve: MatchLevel
@@ -111,7 +112,10 @@ export class Matcher {
     this.#exact = new Map(
       [...byWrittenPath].map(([path, group]) => [path, Map.groupBy(group, ({ bodyText }) => bodyText)]),
     )
-    this.#byPath = Map.groupBy(steps, (step) => steadyPath(step.event))
+  }
+
+  get #byPath(): ReadonlyMap<string, ExchangeState[]> {
+    return (this.#paths ??= Map.groupBy(this.#steps, (step) => steadyPath(step.event)))
   }
 
   /** The step that answers a request of exactly these bytes to exactly this address, as things stand now, if its headers fit. */

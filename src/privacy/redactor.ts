@@ -71,6 +71,8 @@ export interface Redactor {
   meaning(name: string): HeaderMeaning | undefined
   /** Names of the headers of requests that were dropped and may have meant something; sorted. */
   readonly dropped: readonly string[]
+  /** How often it replaced something: as long as that stays, equal texts come out equal. */
+  readonly replacements: number
   /** Takes note of the placeholders in text that a replay served. */
   observe(text: string): void
   /** Has `observe` called when it is to be known which numbers are taken: most replays end without. */
@@ -163,6 +165,7 @@ class TextRedactor implements Redactor {
   readonly #dropped = new Set<string>()
 
   readonly #prints: Prints | undefined
+  replacements = 0
   /** How many encodings inside of each other are being read. */
   #depth = 0
 
@@ -411,6 +414,7 @@ class TextRedactor implements Redactor {
       this.#placeholders.in(text).map(({ start, end }) => text.slice(start, end).replace('%40', '@')),
     )
     const lost = fresh.filter(({ placeholder }) => !standing.has(placeholder))
+    if (lost.length > 0) this.replacements++
     if (lost.length > 0)
       this.#placeholders.restore(
         mark,
@@ -446,6 +450,7 @@ class TextRedactor implements Redactor {
     text: string
     isNew: boolean
   } {
+    this.replacements++
     // What holds a secret that is found by itself is left to that: `Bearer …` in one place, the field it is in another.
     if (contextual && this.#means.find(value).length === 0) this.#known.remember(kind, value)
     return this.#placeholders.for(kind, value)

@@ -12,6 +12,7 @@ import { closeProblem, eventProblem, headerProblem, isFields, readOutcome, type 
 import {
   type Body,
   formatVersion,
+  type HeaderPair,
   type Json,
   type StateEvent,
   type TapeClose,
@@ -33,6 +34,9 @@ export class LineReader {
   readonly #states = new RecentBodies()
   readonly #seen = new SeenNumbers()
   readonly #parts = new PartsRead()
+  /** Of the exchange before. */
+  #requestHeaders: readonly HeaderPair[] = []
+  #responseHeaders: readonly HeaderPair[] = []
   #line = 0
   #events = 0
   #closed = false
@@ -108,8 +112,11 @@ export class LineReader {
     if (problem !== undefined) throw this.#broken(`it is not an event: ${problem}`)
     const event = fields as unknown as TapeEvent
     this.#count(event.n)
-    if (event.kind === 'exchange' && event.request.body !== undefined)
-      this.#resolveBody(event.n, event.url, event.request)
+    if (event.kind === 'exchange') {
+      this.#requestHeaders = shared(event.request.headers, this.#requestHeaders)
+      if (event.response) this.#responseHeaders = shared(event.response.headers, this.#responseHeaders)
+      if (event.request.body !== undefined) this.#resolveBody(event.n, event.url, event.request)
+    }
     return event.kind === 'state' ? this.#resolveState(event, fields['like'] as LikeBody | undefined) : event
   }
 
@@ -219,6 +226,16 @@ export class LineReader {
   get #place(): { source: string; line: number } {
     return { source: this.#source, line: this.#line }
   }
+}
+
+/** Headers are mostly those of the exchange before: the pairs that say the same become one, for memory and for who compares. */
+function shared(headers: readonly HeaderPair[], before: readonly HeaderPair[]): readonly HeaderPair[] {
+  const pairs = headers as HeaderPair[]
+  for (let i = 0; i < pairs.length; i++) {
+    const [was, is] = [before[i], pairs[i]!]
+    if (was !== undefined && was[0] === is[0] && was[1] === is[1]) pairs[i] = was
+  }
+  return pairs
 }
 
 function parsed(text: string | undefined): Json | undefined {

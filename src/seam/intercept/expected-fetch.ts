@@ -34,15 +34,50 @@ export function expectedFetch(
   const [, init] = plain.args
   for (const [name, value] of Object.entries(init)) if (value !== undefined && !steered.has(name)) return undefined
   if (!isPlainHead(head)) return undefined
-  const { protocol, origin, username, password, pathname, search, href, hash } = new URL(stated.url)
+  const aim = aimOf(plain.method, stated)
+  if (aim === undefined) return undefined
+  const body = Buffer.from(plain.text)
+  return { plain, body, url: aim.url, shape: aim.shape, sent: aim.sentWith(body.length), known }
+}
+
+/** Where requests go, and with which headers: all but the body. */
+interface Aim {
+  readonly url: string
+  readonly shape: RequestShape
+  readonly sentWith: (length: number) => Pairs | undefined
+}
+
+/** The aim of the request before: an agent asks one address again and again. */
+let before:
+  | { readonly method: string; readonly url: string; readonly headers: Pairs; readonly aim: Aim | undefined }
+  | undefined
+
+function aimOf(method: string, { url, headers: stated }: StatedRequest): Aim | undefined {
+  const headers = stated()
+  if (before?.method !== method || before.url !== url || before.headers !== headers)
+    before = { method, url, headers, aim: newAim(method, url, headers) }
+  return before.aim
+}
+
+function newAim(method: string, stated: string, headers: Pairs): Aim | undefined {
+  const { protocol, origin, username, password, pathname, search, href, hash } = new URL(stated)
   if ((protocol !== 'http:' && protocol !== 'https:') || username !== '' || password !== '') return undefined
   const url = origin + pathname + search
   // A question mark with nothing behind it is sent, and is no part of `search`.
   if (href !== url + hash) return undefined
-  const shape = shapeOf(plain.method, origin, stated.headers())
-  if (shape === undefined) return undefined
-  const body = Buffer.from(plain.text)
-  return { plain, body, url, shape, sent: sentFor(shape, body.length), known }
+  const shape = shapeOf(method, origin, headers)
+  return shape && { url, shape, sentWith: sentOf(shape) }
+}
+
+/** As {@link sentFor}; as long as the body has the same length, it is the same list. */
+function sentOf(shape: RequestShape): Aim['sentWith'] {
+  let last: { readonly length: number; readonly sent: Pairs } | undefined
+  return (length) => {
+    if (last?.length === length) return last.sent
+    const sent = sentFor(shape, length)
+    if (sent !== undefined) last = { length, sent }
+    return sent
+  }
 }
 
 /**

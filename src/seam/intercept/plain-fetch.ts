@@ -1,4 +1,4 @@
-import { type Pairs } from '../pairs.ts'
+import { areEqual, type Pairs } from '../pairs.ts'
 import type { StatedRequest } from './responder.ts'
 
 /** A `fetch` that Node can be asked without its body: the body is known here, and whoever answers takes it from here. */
@@ -47,11 +47,24 @@ export function withLength(headers: Pairs, { text }: PlainFetch): Pairs {
 /** What the caller states of the request, before undici adds to it; `undefined` where its address is not a text. */
 export function statedBy({ method, text, args: [url, { headers }] }: PlainFetch): StatedRequest | undefined {
   if (typeof url !== 'string') return undefined
-  const pairs = (): Pairs =>
-    isOwn(headers)
-      ? [...Headers.prototype.entries.call(headers)]
-      : Object.entries(headers as Record<string, string>).map(([name, value]) => [name.toLowerCase(), value] as const)
-  return { via: 'undici', method, url, text, headers: pairs }
+  let pairs: Pairs | undefined
+  const stated = (): Pairs =>
+    (pairs ??= asBefore(
+      isOwn(headers)
+        ? [...Headers.prototype.entries.call(headers)]
+        : Object.entries(headers as Record<string, string>).map(
+            ([name, value]) => [name.toLowerCase(), value] as const,
+          ),
+    ))
+  return { via: 'undici', method, url, text, headers: stated }
+}
+
+/** What was stated last. An agent states mostly the same: then it is the same list, and whoever compares sees it at a glance. */
+let last: Pairs = []
+
+function asBefore(stated: Pairs): Pairs {
+  if (!areEqual(last, stated)) last = stated
+  return last
 }
 
 /**
