@@ -3,9 +3,11 @@ import { decodeBytes, type RecordedResponse } from '../tape/index.ts'
 
 /** The headers of a recorded answer, with the length its body has on the tape. */
 export function fittedTo({ headers, chunks, end }: RecordedResponse): Pairs {
-  if (!headers.some(([name]) => name === 'content-length')) return headers
-  const pieces = chunks.map(([, , bytes]) => decodeBytes(bytes))
-  return fitted(headers, pieces, end !== undefined)
+  if (end === undefined || !headers.some(([name]) => name === 'content-length')) return headers
+  let length = 0
+  for (const [, , bytes] of chunks)
+    length += typeof bytes === 'string' ? Buffer.byteLength(bytes) : decodeBytes(bytes).length
+  return withLength(headers, length)
 }
 
 /** Redaction may have changed the length of a complete body; a client would wait for the difference. */
@@ -13,6 +15,10 @@ export function fitted(headers: Pairs, chunks: readonly Buffer[], complete: bool
   if (!complete) return headers
   let length = 0
   for (const chunk of chunks) length += chunk.length
+  return withLength(headers, length)
+}
+
+function withLength(headers: Pairs, length: number): Pairs {
   const stated = String(length)
   if (length === 0 || headers.every(([name, value]) => name !== 'content-length' || value === stated)) return headers
   return headers.map(([name, value]) => [name, name === 'content-length' ? stated : value] as const)

@@ -4,7 +4,14 @@ import { HarvestError } from '../../errors/index.ts'
 import { asNode } from '../caller.ts'
 import { isPlainHead, ownResponse } from './own-response.ts'
 import type { PlainFetch } from './plain-fetch.ts'
-import type { ExchangeControl, ExchangeSink, KnownRequest, Responder, StatedRequest } from './responder.ts'
+import {
+  type ExchangeControl,
+  type ExchangeSink,
+  type KnownRequest,
+  type Responder,
+  type StatedRequest,
+  textRequest,
+} from './responder.ts'
 import { type RequestShape, sentFor, shapeOf } from './sent-headers.ts'
 import { afterHead, afterTurns } from './turns.ts'
 
@@ -14,7 +21,6 @@ const readTurns = 7
 /** A `fetch` that can be answered without undici. */
 export interface ExpectedFetch {
   readonly plain: PlainFetch
-  readonly body: Buffer
   /** As the request goes out: without a fragment. */
   readonly url: string
   readonly shape: RequestShape
@@ -36,8 +42,7 @@ export function expectedFetch(
   if (!isPlainHead(head)) return undefined
   const aim = aimOf(plain.method, stated)
   if (aim === undefined) return undefined
-  const body = Buffer.from(plain.text)
-  return { plain, body, url: aim.url, shape: aim.shape, sent: aim.sentWith(body.length), known }
+  return { plain, url: aim.url, shape: aim.shape, sent: aim.sentWith(Buffer.byteLength(plain.text)), known }
 }
 
 /** Where requests go, and with which headers: all but the body. */
@@ -142,10 +147,10 @@ class Answer implements ExchangeSink {
   #ask(run: Responder, headers: Pairs): void {
     if (this.#state !== 'asking' || run.over) return
     this.#state = 'waiting'
-    const { plain, body, url, known } = this.#asked
+    const { plain, url, known } = this.#asked
     const { method, text } = plain
     try {
-      this.#control = run.exchange({ via: 'undici', method, url, headers, body, text, known }, this)
+      this.#control = run.exchange(textRequest({ via: 'undici', method, url, headers, text, known }), this)
     } catch (error) {
       this.error(error as Error)
     }

@@ -6,7 +6,7 @@ import { Context } from './context.ts'
 import { isUndiciForced } from './expected-fetch.ts'
 import type { AnswerHead } from './own-response.ts'
 import { type Data, RequestHeads, type WholeRequest, type WrittenRequest } from './request-head.ts'
-import type { ExchangeControl, ExchangeSink, KnownRequest, LiveRequest, Responder } from './responder.ts'
+import { type ExchangeControl, type ExchangeSink, type KnownRequest, type Responder, textRequest } from './responder.ts'
 import { learnSent } from './sent-headers.ts'
 import { afterHead } from './turns.ts'
 
@@ -141,21 +141,6 @@ export function isAboutConnection(name: string): boolean {
   return name === 'connection' || name === 'keep-alive'
 }
 
-/** Its bytes are made when someone wants them: mostly the text is enough. */
-function liveRequest(method: string, url: string, headers: Pairs, text: string, known: KnownRequest): LiveRequest {
-  return {
-    via: 'http',
-    method,
-    url,
-    headers,
-    text,
-    known,
-    get body() {
-      return Buffer.from(text)
-    },
-  }
-}
-
 type State = 'asking' | 'waiting' | 'open' | 'settled'
 
 /** One answer on its way, from the request to the end of its body. */
@@ -181,7 +166,10 @@ class Answer implements ExchangeSink {
       if (this.#state !== 'asking' || run.over) return
       this.#state = 'waiting'
       try {
-        this.#control = run.exchange(liveRequest(head.method, url, sent, text, found), this)
+        this.#control = run.exchange(
+          textRequest({ via: 'http', method: head.method, url, headers: sent, text, known: found }),
+          this,
+        )
       } catch (error) {
         this.error(error as Error)
       }

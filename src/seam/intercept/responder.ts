@@ -25,6 +25,23 @@ export interface LiveRequest {
   readonly known?: KnownRequest
 }
 
+/** A request with a body of text, whose bytes are made when someone wants them: mostly the text is enough. */
+export function textRequest({ via, method, url, headers, text, known }: TextRequest): LiveRequest {
+  return {
+    via,
+    method,
+    url,
+    headers,
+    text,
+    known,
+    get body() {
+      return Buffer.from(text)
+    },
+  }
+}
+
+type TextRequest = Required<Pick<LiveRequest, 'via' | 'method' | 'url' | 'headers' | 'text' | 'known'>>
+
 /** A request to `fetch`, as its caller wrote it, or one of `node:http` as it is sent. */
 export interface StatedRequest {
   readonly via: 'undici' | 'http'
