@@ -425,7 +425,7 @@ export class Scheduler {
     this.deliveries++
     this.now = Math.max(this.now, item.at)
     try {
-      deliver?.()
+      deliver?.(item)
     } catch (error) {
       this.#options.onFault(error)
     }

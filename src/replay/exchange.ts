@@ -11,6 +11,7 @@ import {
   type RecordedResponse,
 } from '../tape/index.ts'
 import { isHostNoted } from '../match/asked-url.ts'
+import type { GateItem } from '../match/delivery.ts'
 import { headerDrift } from '../match/header-drift.ts'
 import { answerCut } from './cut.ts'
 import type { Foreseen } from './expected.ts'
@@ -234,8 +235,7 @@ function wire(
       heard.response = { moment, status: response.status, headers: response.headers, chunks: placed }
       sink.head(response.status, response.statusText ?? '', fittedTo(response))
     })
-    // Streams have many: a closure each, and bytes when they are wanted.
-    const deliverChunk = (index: number): void => {
+    const deliverChunk = ({ index = 0 }: GateItem): void => {
       const [, , bytes] = response.chunks[index]!
       delivered = index + 1
       placed[index] = [run.nextN(), run.gate.now, bytes]
@@ -244,7 +244,9 @@ function wire(
     }
     for (let index = 0; index < response.chunks.length; index++) {
       const item = step.items[next++]
-      if (item) item.deliver = () => deliverChunk(index)
+      if (item === undefined) continue
+      item.index = index
+      item.deliver = deliverChunk
     }
     if (response.end) {
       piece((moment) => {

@@ -896,7 +896,8 @@ export function gateItems(step: ExchangeState | CallState): readonly GateItem[] 
     ...of,
   })
   // With a place for what is put in later: an object that grows takes a second one.
-  const piece = (n: number, at: number): void => void items.push({ n, at, state: 'waiting', deliver: undefined, ...of })
+  const piece = (n: number, at: number): void =>
+    void items.push({ n, at, state: 'waiting', deliver: undefined, index: 0, ...of })
   if (event.kind === 'exchange') {
     if (event.response) {
       piece(...event.response.moment)
