@@ -30,6 +30,13 @@ const table = /\/src\/(?:cli\/(?:spec\/\w+|command|parse|help|exit)|(?:im|ex)por
 const messages = /\/src\/errors\/(?:index|former-codes|neutral|nearest|words|page)\.ts$/
 
 /**
+ * Small modules that every worker loads, and most commands, and that need no others but these: as one file, for to find and
+ * open each takes a worker longer than to read them all.
+ */
+const small =
+  /\/src\/(?:match\/(?:address|drift-(?:option|policy)|hidden-part|hosts-option|types)|wire\/aws-frames|json\/canonical|vitest\/(?:channel|neutral-lines)|privacy\/credentials|providers\/(?:counted|imported-model-call)|seam\/(?:caller|patch|shape|source|stdio)|seam\/intercept\/(?:confine|outside|responder|work)|seam\/clients\/(?:drivers|in-memory)|errors\/options|tape\/(?:new-file|shared-read)|trace\/types|playback\/problems\/strays|prng|cases\/(?:accepted-name|former-tapes|pragma|proof-days)|recordings\/(?:files|programs))\.ts$|helpers\/esm\/usingCtx\.js$/
+
+/**
  * Packages that become part of ours: to find and open the 72 files of `yaml` took each command and each worker longer than
  * to run what is in them. Of its two builds this is the one that is made of modules.
  */
@@ -115,11 +122,14 @@ async function bundle(): Promise<readonly string[]> {
     dir: next,
     entryFileNames: '[name].js',
     chunkFileNames: '[name]-[hash].js',
-    // What help and the parser load, in two files: to find and open each costs more than to read it.
+    // In few files: to find and open each costs more than to read it.
     codeSplitting: {
       groups: [
         { name: 'errors', test: messages, priority: 2 },
         { name: 'table', test: table, priority: 1 },
+        { name: 'small', test: small },
+        // What others take along lies in a file of its own.
+        { name: 'own-files', test: /\/src\/own-files\.ts$/, priority: 3 },
       ],
     },
     keepNames: true,
@@ -127,9 +137,9 @@ async function bundle(): Promise<readonly string[]> {
   })
   await bundled.close()
   const files = output.flatMap((file) => (file.type === 'chunk' ? [file.moduleIds] : []))
-  for (const group of [table, messages]) {
+  for (const group of [table, messages, small]) {
     const others = files.find((modules) => modules.some((id) => group.test(id)))?.filter((id) => !group.test(id)) ?? []
-    if (others.length > 0) throw new Error(`a file of the command line holds others: ${others.join(', ')}`)
+    if (others.length > 0) throw new Error(`a file of few modules holds others: ${others.join(', ')}`)
   }
   for (const part of apart) {
     const holders = files.filter((modules) => modules.some((id) => id.includes(part)))
