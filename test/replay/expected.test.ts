@@ -84,6 +84,18 @@ test('a request that a recorded answer leads to, and the tape does not have, is 
   expect(problems.map(({ message }) => message)).toEqual([expect.stringMatching(here)])
 })
 
+test('a new value gets a number that is on the tape of no answer before it, expected or not', async () => {
+  const answer = JSON.stringify({ ok: true, to: 'redacted-1@email.invalid' })
+  const recorded = chat('Write to redacted-2@email.invalid as well.')
+  const tape = tapeOf([{ body: first, answer }, { body: second }, { body: recorded }])
+  const { problems, drift, comparison } = await replayTape(tape, async () => {
+    await post(first)
+    await post(second)
+    await post(recorded.replace('redacted-2@email.invalid', 'ben@shop.test'))
+  })
+  expect([problems, drift, comparison.identical]).toEqual([[], [], 3])
+})
+
 test('only the one recorded request that is next is expected, and once', () => {
   const run = new ReplayRun(tapeOf([{ body: first }, { body: second }]), {}, () => undefined)
   const expected = new ExpectedRequest(run)
