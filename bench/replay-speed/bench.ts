@@ -42,13 +42,14 @@ function quick(arena: Arena): Table {
     rows: [
       ...forms.map((form) => row('ours', form)),
       ...floorForms.map((form) => row('memory', form)),
+      ...floorForms.map((form) => row('verified', form)),
       ...['undici', 'polly'].map((who) => row(who, 'json')),
     ],
   }
 }
 
 /** Whose clients are asked what they take with an answer from memory. */
-const floorForms = ['json', 'http', 'sdk'] as const
+const floorForms = ['json', 'sse', 'http', 'sdk'] as const
 
 function full(arena: Arena): readonly Table[] {
   const sizes = [100, barSize, 1_000]
@@ -65,7 +66,7 @@ function full(arena: Arena): readonly Table[] {
       (form): Table => ({
         title: `${barSize} calls through ${clientOf[form]}, replayed ÷ bare`,
         columns: ['', 'by the clock', 'by the processor of the client'],
-        rows: ['ours', ...(isOneOf(floorForms, form) ? ['memory'] : []), ...others].map((who) => [
+        rows: ['ours', ...(isOneOf(floorForms, form) ? ['memory', 'verified'] : []), ...others].map((who) => [
           titleOf(who),
           arena.cell(who, form, barSize),
           arena.cpuCell(who, form, barSize),
@@ -100,6 +101,7 @@ function titleOf(who: string): string {
 const titles: Readonly<Record<string, string>> = {
   msw: 'MSW, handlers by hand',
   memory: 'the client alone, answered from memory',
+  verified: 'the same, with the tape read and verified',
 }
 
 function isOneOf(list: readonly string[], one: string): boolean {
@@ -131,7 +133,10 @@ function bars(arena: Arena, isQuick: boolean): readonly Bar[] {
       value: median(found),
       spread: spread(found),
       ...(isOneOf(floorForms, form) && {
-        parts: { 'the client alone': median(arena.ratios('memory', form, barSize, by)) },
+        parts: {
+          'the client alone': median(arena.ratios('memory', form, barSize, by)),
+          'with the tape verified': median(arena.ratios('verified', form, barSize, by)),
+        },
       }),
       limit: { atMost },
       ...(by === 'wall' &&

@@ -34,6 +34,7 @@ export async function contestant(name: string): Promise<Contestant> {
   if (name === 'ours') return ours()
   if (name === 'msw') return msw()
   if (name === 'memory') return memory(await ours())
+  if (name === 'verified') return memory(await ours(), (await built<typeof Tapes>('library/tape')).readTape)
   const { file = '' } = peers[name] ?? {}
   const { open } = (await import(pathToFileURL(resolve(import.meta.dirname, '../peers', file)).href)) as Adapter
   const session = async (mode: 'record' | 'replay', place: Place, work: (base: string) => Promise<number>) => {
@@ -54,10 +55,12 @@ interface Adapter {
   open(mode: 'record' | 'replay', place: Place): Promise<{ readonly base: string; close(): Promise<unknown> }>
 }
 
+async function built<T>(door: string): Promise<T> {
+  return (await import(pathToFileURL(resolve(`dist/${door}.js`)).href)) as T
+}
+
 /** The built package, as an installed one runs. */
 async function ours(): Promise<Contestant> {
-  const built = async <T>(door: string): Promise<T> =>
-    (await import(pathToFileURL(resolve(`dist/${door}.js`)).href)) as T
   const { readTape } = await built<typeof Tapes>('library/tape')
   return {
     async record({ dir, name, upstream }, work) {

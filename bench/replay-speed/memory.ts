@@ -1,23 +1,27 @@
 import { Socket } from 'node:net'
 import { join } from 'node:path'
-import { type ExchangeEvent, readTape, responseBytes } from '../../src/tape/index.ts'
-import type { Contestant, Place } from './contestants.ts'
+import { decodeBytes, type ExchangeEvent, readTape, type Tape } from '../../src/tape/index.ts'
+import type { Contestant } from './contestants.ts'
 
 /**
- * Answers `fetch` and `node:http` from memory, in the order of the recording, and does nothing else: no tape is read, nothing
- * is compared. What the clients themselves take is the least that any replay above the socket can take.
+ * Answers `fetch` and `node:http` from memory, in the order of the recording, each piece of a stream by itself, and does
+ * nothing else: nothing is compared. What the clients themselves take is the least that any replay above the socket can take.
+ *
+ * @param read - reads and verifies a tape: done in the measured time, as a replay that serves no changed tape has to
  */
-export function memory({ record }: Pick<Contestant, 'record'>): Contestant {
-  let answers: readonly Answer[] | undefined
+export function memory({ record }: Pick<Contestant, 'record'>, read?: (file: string) => Tape): Contestant {
+  let known: readonly Answer[] | undefined
   return {
     record,
-    async replay(place, work) {
-      answers ??= answersOf(place)
+    async replay({ dir, name, upstream }, work) {
+      const file = join(dir, `${name}.tape.jsonl`)
+      const answers = read === undefined ? (known ??= answersOf(readTape(file))) : answersOf(read(file))
       const [real, connect] = [globalThis.fetch, Socket.prototype.connect]
       let next = 0
-      const take = (): Answer => answers![next++]!
+      const take = (): Answer => answers[next++]!
       globalThis.fetch = () => {
-        const { body, headers } = take()
+        const { pieces, headers } = take()
+        const body = pieces.length > 1 ? inPieces(pieces) : pieces[0]!
         return Promise.resolve(new Response(body, { headers: headers as [string, string][] }))
       }
       Socket.prototype.connect = function (this: Line) {
@@ -31,7 +35,7 @@ export function memory({ record }: Pick<Contestant, 'record'>): Contestant {
         return this
       } as typeof connect
       try {
-        return await work(place.upstream)
+        return await work(upstream)
       } finally {
         globalThis.fetch = real
         Socket.prototype.connect = connect
@@ -46,22 +50,41 @@ interface Line extends Socket {
 
 interface Answer {
   readonly headers: readonly (readonly [string, string])[]
-  readonly body: string
+  readonly pieces: readonly string[]
   /** As they come over a connection. */
   readonly bytes: Buffer
 }
 
-function answersOf({ dir, name }: Place): readonly Answer[] {
-  const exchanges = readTape(join(dir, `${name}.tape.jsonl`)).events.filter(
-    (event): event is ExchangeEvent => event.kind === 'exchange',
-  )
-  return exchanges.map((event) => {
-    const body = responseBytes(event).toString('utf8')
-    const headers = [
-      ['content-type', 'application/json'],
-      ['content-length', String(Buffer.byteLength(body))],
-    ] as const
-    const head = headers.map(([header, value]) => `${header}: ${value}\r\n`).join('')
-    return { headers, body, bytes: Buffer.from(`HTTP/1.1 200 OK\r\n${head}\r\n${body}`) }
+function inPieces(pieces: readonly string[]): ReadableStream<Uint8Array> {
+  let next = 0
+  return new ReadableStream({
+    type: 'bytes',
+    pull(stream) {
+      const piece = pieces[next++]
+      if (piece !== undefined) stream.enqueue(Uint8Array.from(Buffer.from(piece)))
+      else {
+        stream.close()
+        stream.byobRequest?.respond(0)
+      }
+    },
   })
+}
+
+function answersOf({ events }: Tape): readonly Answer[] {
+  return events
+    .filter((event): event is ExchangeEvent => event.kind === 'exchange')
+    .map(({ response }) => {
+      const pieces = (response?.chunks ?? []).map(([, , piece]) =>
+        typeof piece === 'string' ? piece : decodeBytes(piece).toString('utf8'),
+      )
+      const headers = (response?.headers ?? []).filter(([name]) => name.startsWith('content-'))
+      return {
+        headers,
+        pieces,
+        get bytes() {
+          const head = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+          return Buffer.from(`HTTP/1.1 200 OK\r\n${head}\r\n${pieces.join('')}`)
+        },
+      }
+    })
 }
