@@ -109,7 +109,7 @@ function isOneOf(list: readonly string[], one: string): boolean {
 }
 
 const shortfall =
-  'The floor is the row "the client alone, answered from memory": no replay takes less, and `node:http` alone is above its bar. What comes on top is the tape read and verified, the run made from it, the request compared in full, two turns of the event loop a delivery, and what Node takes for a `Response` and its stream. See docs/performance.md.'
+  'The floor is "the client alone, answered from memory", and the row below it, with the tape read and verified: no replay of this tape takes less, and `node:http` alone is above its bar. What comes on top is the run made from the tape, the request compared, two turns of the event loop a delivery, a real `Response` over a stream of bytes, and for `node:http` and an SDK looks at the stack: who asked, who read the clock, drew a number or set a timer. None of the parts of ours is a tenth, but that one of an SDK. See docs/performance.md.'
 
 interface Goal {
   readonly form: 'json' | 'sse' | 'sdk' | 'http'

@@ -6,7 +6,17 @@ import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { installPackage } from '../../scripts/project.ts'
 import { readTape, serializeTape, type Tape } from '../../src/tape/index.ts'
-import { agent, handConfig, handModel, handTests, orderOf, ourConfig, recordOnce } from './sources.ts'
+import {
+  agent,
+  handConfig,
+  handModel,
+  handTests,
+  leastModel,
+  leastTest,
+  orderOf,
+  ourConfig,
+  recordOnce,
+} from './sources.ts'
 
 const repository = resolve(import.meta.dirname, '../..')
 const perFolder = 100
@@ -81,9 +91,37 @@ function decide(body: string): object {
 }
 
 /** A project of ours with this many cases, a hundred to a folder of the golden set. */
-export function makeOurs(folder: string, { tape, caseText }: Recorded, count: number, isShared = false): void {
+export function makeOurs(folder: string, recorded: Recorded, count: number, isShared = false): void {
   write(folder, { 'src/refund-agent.ts': agent, 'vitest.config.ts': ourConfig(isShared) })
-  // As recorded in production, where nobody sets the address of the model.
+  for (const { n, tape, caseText } of copiesOf(recorded, count)) {
+    write(join(folder, 'recordings/golden', groupOf(n)), {
+      [`${caseId(n)}.case.yaml`]: caseText,
+      [`${caseId(n)}.tape.jsonl`]: tape,
+    })
+  }
+}
+
+/** As many tests that do the least any replay of these tapes does. */
+export function makeLeast(folder: string, recorded: Recorded, count: number, isShared = false): void {
+  write(folder, {
+    'src/refund-agent.ts': agent,
+    'vitest.config.ts': handConfig(false, []),
+    'test/model.ts': leastModel(isShared),
+  })
+  for (const { n, tape } of copiesOf(recorded, count)) {
+    const name = `${caseId(n)}.tape.jsonl`
+    write(join(folder, 'test', groupOf(n)), {
+      [`${caseId(n)}.test.ts`]: leastTest(caseId(n), `./${name}`),
+      [name]: tape,
+    })
+  }
+}
+
+/** The recording told of other orders, as it comes out of production, where nobody sets the address of the model. */
+function* copiesOf(
+  { tape, caseText }: Recorded,
+  count: number,
+): Generator<{ n: number; tape: string; caseText: string }> {
   const tapeText = JSON.stringify([tape.header, tape.events, tape.close]).replaceAll(
     /http:\/\/127\.0\.0\.1:\d+/g,
     'https://api.openai.com',
@@ -91,10 +129,7 @@ export function makeOurs(folder: string, { tape, caseText }: Recorded, count: nu
   for (let n = 0; n < count; n++) {
     const named = (text: string): string => text.replaceAll(orderOf(0), orderOf(n)).replaceAll(caseId(0), caseId(n))
     const [header, events, close] = JSON.parse(named(tapeText)) as [Tape['header'], Tape['events'], Tape['close']]
-    write(join(folder, 'recordings/golden', groupOf(n)), {
-      [`${caseId(n)}.case.yaml`]: named(caseText),
-      [`${caseId(n)}.tape.jsonl`]: serializeTape({ ...header, id: caseId(n) }, events, close),
-    })
+    yield { n, tape: serializeTape({ ...header, id: caseId(n) }, events, close), caseText: named(caseText) }
   }
 }
 

@@ -64,10 +64,11 @@ export default defineConfig({ plugins: [harvest({ ${isShared ? "isolate: 'none',
 `
 
 /** \`isolate: false\` is how our cases run; it is the faster way for the hand-written suite as well. */
-export function handConfig(isolate: boolean): string {
+export function handConfig(isolate: boolean, setupFiles: readonly string[] = ['./test/model.ts']): string {
+  const setUp = `[${setupFiles.map((file) => `'${file}'`).join(', ')}]`
   return `import { defineConfig } from 'vitest/config'
 
-export default defineConfig({ test: { include: ['test/**/*.test.ts'], isolate: ${isolate}, setupFiles: ['./test/model.ts'] } })
+export default defineConfig({ test: { include: ['test/**/*.test.ts'], isolate: ${isolate}, setupFiles: ${setUp} } })
 `
 }
 
@@ -143,6 +144,49 @@ function handTest(order: string): string {
   expect(model.asked).toHaveLength(2)
   expect(model.asked[0]!.messages.at(-1)).toEqual({ role: 'user', content: '${ticketOf(order)}' })
   expect(model.called()).toEqual([lookup])
+})
+`
+}
+
+/**
+ * The least that any replay of a case does: its tape is read and every line of it verified, the agent is loaded afresh, and
+ * what its client gets stands on the tape. Nothing is compared but what the agent returns.
+ */
+export const leastModel = (isShared: boolean): string => `import { vi } from 'vitest'
+import { readTape } from 'vitest-harvest/tape'
+
+interface Answer {
+  headers: [string, string][]
+  body: string
+}
+
+// Shared by all copies of this file in one worker: the client takes hold of fetch once.
+const state = ((globalThis as { tape?: { answers: Answer[] } }).tape ??= { answers: [] })
+
+globalThis.fetch = async () => {
+  const { body, headers } = state.answers.shift()!
+  return new Response(body, { headers })
+}
+
+export async function replay(file: string) {
+  const { header, events, close } = readTape(file)
+  state.answers = events.flatMap((event) => {
+    if (event.kind !== 'exchange') return []
+    const headers = event.response!.headers.filter(([name]) => name.startsWith('content-')) as [string, string][]
+    return [{ headers, body: event.response!.chunks.map(([, , piece]) => piece).join('') }]
+  })
+${isShared ? '' : '  vi.resetModules()\n'}  const { refundAgent } = await import('../src/refund-agent.ts')
+  return { returned: await refundAgent(header.input as { text: string }), recorded: close!.outcome }
+}
+`
+
+export function leastTest(name: string, tape: string): string {
+  return `import { expect, test } from 'vitest'
+import { replay } from '../model.ts'
+
+test('${name}', async () => {
+  const { returned, recorded } = await replay(new URL('${tape}', import.meta.url).pathname)
+  expect({ status: 'returned', value: returned }).toEqual(recorded)
 })
 `
 }

@@ -110,7 +110,9 @@ function statesType(headers: unknown): boolean {
 
 /** Headers of Node's class itself: a class of the caller's may have a word in being read. */
 function isOwn(headers: unknown): headers is Headers {
-  return headers instanceof Headers && Object.getPrototypeOf(headers) === Headers.prototype
+  if (typeof headers !== 'object' || headers === null) return false
+  const prototype: unknown = Object.getPrototypeOf(headers)
+  return prototype !== Object.prototype && prototype === Headers.prototype
 }
 
 /** An object made of data alone, all of which a copy of it has too. */
