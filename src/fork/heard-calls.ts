@@ -1,7 +1,7 @@
 import { readModelCall, type Usage } from '../providers/index.ts'
 import { observeHttp } from '../seam/observe/http.ts'
 import { observeHttp2 } from '../seam/observe/http2.ts'
-import type { ExchangeObserver, ExchangeStart, Observer } from '../seam/observe/observer.ts'
+import type { ExchangeObserver, ExchangeStart, HeardHeaders, Observer } from '../seam/observe/observer.ts'
 import { observeUndici } from '../seam/observe/undici.ts'
 import { type SeamCall, type SeamDrawKind, seamState } from '../seam/source.ts'
 import { type Chunk, encodeBytes, type ExchangeEvent } from '../tape/index.ts'
@@ -74,8 +74,8 @@ class HeardExchange implements ExchangeObserver {
   requestChunk(bytes: Buffer): void {
     this.#sent.push(bytes)
   }
-  head(status: number, _statusText: string, headers: NonNullable<ExchangeStart['headers']>): void {
-    this.#head = { status, headers }
+  head(status: number, _statusText: string, { pairs }: HeardHeaders): void {
+    this.#head = { status, headers: pairs }
   }
   chunk(bytes: Buffer): void {
     this.#got.push([0, 0, encodeBytes(bytes)])

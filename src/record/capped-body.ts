@@ -26,6 +26,9 @@ const leftOver = 4096
 /** So that a huge piece can be cut. */
 const pieceSize = 256 * 1024
 
+/** Of a body of which nothing is there. Nothing is added to it. */
+const empty: Piece[] = []
+
 /**
  * The bytes of one body while they come in. Past its cap it holds the first and the last half of the cap and the overlap
  * of each, and counts and digests the rest.
@@ -33,7 +36,7 @@ const pieceSize = 256 * 1024
 export class CappedBody {
   readonly #limit: number
   #window: number
-  #pieces: Piece[] = []
+  #pieces = empty
   #held = 0
   /** How many of the pieces stand before the cut. */
   #head: number | undefined
@@ -87,9 +90,10 @@ export class CappedBody {
     this.#size += bytes.length
     this.#hash?.update(bytes)
     const isHuge = this.#held + bytes.length > this.#limit && bytes.length > pieceSize
-    if (!isHuge) this.#pieces.push({ bytes, moment })
-    for (let from = 0; isHuge && from < bytes.length; from += pieceSize)
-      this.#pieces.push({ bytes: bytes.subarray(from, from + pieceSize), moment })
+    // A list that grows has room for 17, and most bodies are one piece.
+    if (isHuge) this.#pieces = [...this.#pieces, ...partsOf(bytes, moment)]
+    else if (this.#pieces.length === 0) this.#pieces = [{ bytes, moment }]
+    else this.#pieces.push({ bytes, moment })
     this.#held += bytes.length
     if (this.#held > this.#limit) this.#shrink(this.#window + overlap)
   }
@@ -106,7 +110,7 @@ export class CappedBody {
 
   /** It is not needed any more. */
   drop(): void {
-    this.#pieces = []
+    this.#pieces = empty
     this.#held = 0
   }
 
@@ -126,6 +130,13 @@ export class CappedBody {
     this.#head = headEnd
     this.#held = this.#pieces.reduce((sum, { bytes }) => sum + bytes.length, 0)
   }
+}
+
+function partsOf(bytes: Buffer, moment: Moment | undefined): readonly Piece[] {
+  const parts: Piece[] = []
+  for (let from = 0; from < bytes.length; from += pieceSize)
+    parts.push({ bytes: bytes.subarray(from, from + pieceSize), moment })
+  return parts
 }
 
 /** A small part of a large piece would hold all of its memory. */

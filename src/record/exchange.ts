@@ -1,4 +1,4 @@
-import type { ExchangeObserver, ExchangeStart } from '../seam/observe/observer.ts'
+import type { ExchangeObserver, ExchangeStart, HeardHeaders } from '../seam/observe/observer.ts'
 import { addressedUrl, sentHeaders, steadyBoundary } from '../seam/shape.ts'
 import {
   encodeBytes,
@@ -89,10 +89,10 @@ export class ExchangeDraft implements ExchangeObserver {
     return length !== undefined && Number(length) === this.#bodies.sent.size
   }
 
-  head(status: number, statusText: string, headers: readonly HeaderPair[]): void {
+  head(status: number, statusText: string, { pairs }: HeardHeaders): void {
     if (this.#settled || this.#run.over) return
     this.#run.redactRequests()
-    this.#head = { moment: this.#run.moment(), status, statusText, headers }
+    this.#head = { moment: this.#run.moment(), status, statusText, headers: pairs }
   }
 
   chunk(bytes: Buffer): void {

@@ -1,4 +1,4 @@
-import type { ExchangeObserver, ExchangeStart } from '../seam/observe/observer.ts'
+import type { ExchangeObserver, ExchangeStart, HeardHeaders } from '../seam/observe/observer.ts'
 import { encodeBytes, type ExchangeEvent, type HeaderPair, joinedBytes, type Moment } from '../tape/index.ts'
 import { CappedBody } from './capped-body.ts'
 import { bytesOf, chunksOf } from './cut-body.ts'
@@ -18,7 +18,7 @@ export class HeldExchange implements ExchangeObserver, HeldWork {
   readonly #bodies: Bodies
   /** Where the client said them later; those it began with are read when they are needed. */
   #headers: readonly HeaderPair[] | undefined
-  #head: { readonly moment: Moment; readonly status: number; readonly headers: readonly HeaderPair[] } | undefined
+  #head: { readonly moment: Moment; readonly status: number; readonly headers: HeardHeaders } | undefined
   #end: Moment | undefined
   #isSettled = false
   /** What becomes of it when the run is written. */
@@ -31,6 +31,10 @@ export class HeldExchange implements ExchangeObserver, HeldWork {
     this.#bodies = { sent: new CappedBody(run.bodyCap), got: new CappedBody(run.bodyCap) }
     this.#where = where
     run.happened(this)
+  }
+
+  get isSettled(): boolean {
+    return this.#isSettled
   }
 
   /** The exchange begins once more. */
@@ -50,10 +54,11 @@ export class HeldExchange implements ExchangeObserver, HeldWork {
   /** What is not decided is not on a disk. */
   leaving(): void {}
 
-  head(status: number, statusText: string, headers: readonly HeaderPair[]): void {
+  head(status: number, statusText: string, headers: HeardHeaders): void {
     if (this.#isSettled || this.#run.over) return
     const moment = this.#run.moment()
     this.#head = { moment, status, headers }
+    this.#run.grown(headers.bytes)
     this.#run.happened({ moment, tell: () => this.#draft?.head(status, statusText, headers) })
   }
 
@@ -104,7 +109,9 @@ export class HeldExchange implements ExchangeObserver, HeldWork {
     const { sent, got } = this.#bodies
     const body = joinedBytes(bytesOf(sent.pieces))
     const answer = this.#head && {
-      ...this.#head,
+      moment: this.#head.moment,
+      status: this.#head.status,
+      headers: this.#head.headers.pairs,
       chunks: chunksOf(got.pieces, bytesOf(got.pieces).map(encodeBytes)),
       ...(this.#end && { end: this.#end }),
     }

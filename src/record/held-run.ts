@@ -32,11 +32,12 @@ export interface HeldRunOptions {
   readonly account: RunAccount
   readonly hold: HeldRuns
   readonly bodyCap: number
-  readonly path: string
-  readonly input?: unknown
+  readonly path: () => string
+  /** What the agent is called with, if anything. */
+  readonly about: { readonly input?: unknown }
   readonly warn: (error: HarvestError) => void
   /** Makes the run that is written: only of one that is kept. */
-  readonly record: (past: Past) => RecordedRun
+  readonly record: (past: Past, path: string) => RecordedRun
   /** The run is kept, and its tape is there. */
   readonly onWritten: (recorded: RecordedRun) => void
 }
@@ -46,6 +47,8 @@ export interface HeldWork {
   readonly moment?: Moment | undefined
   tell(recorded: RecordedRun): void
 }
+
+const { epoch } = seamState().natives
 
 /** Roughly what a thing that happened takes beside its bytes. */
 const workSize = 200
@@ -57,27 +60,27 @@ const workSize = 200
  */
 export class HeldRun implements Recording {
   readonly id: string
-  readonly path: string
   readonly account: RunAccount
   readonly handle: RunHandle
   readonly root: RunObserver
   readonly timers: TimerLog
   readonly bodyCap: number
   readonly #options: HeldRunOptions
-  readonly #startedAt = new Date(seamState().natives.epoch()).toISOString()
+  /** Epoch milliseconds. */
+  readonly #startedAt = epoch()
   readonly #moments = new LiveMoments()
   readonly #draws = new DrawLog(this.#moments)
-  readonly #open = new Set<HeldExchange>()
-  /** Settled, by age. */
-  #finished: HeldExchange[] = []
+  /** By age. */
+  #exchanges: HeldExchange[] = []
   /** Not looked at for what they used. */
   #uncounted: HeldExchange[] = []
   /** Calls and notes as they happened, where something is watched for. */
-  readonly #watched = new Map<CallEvent | RunNote, CallEvent | RunNote>()
-  readonly #leftOpen = new Map<CallEvent, () => Partial<CallEvent>>()
+  #watched: Map<CallEvent | RunNote, CallEvent | RunNote> | undefined
+  #leftOpen: Map<CallEvent, () => Partial<CallEvent>> | undefined
   #unrecorded: Set<string> | undefined
   #mute: Map<string, string> | undefined
   #works: HeldWork[] = []
+  #path: string | undefined
   #input: Json | undefined
   #bytes = 0
   #over = false
@@ -86,7 +89,7 @@ export class HeldRun implements Recording {
   #failed: string | undefined
   #lost: string | undefined
   /** What its agent did when it was over. */
-  readonly #late = new LateWorks()
+  #late: LateWorks | undefined
   /** Once it is written to its end. */
   #recorded: RecordedRun | undefined
   #end:
@@ -102,7 +105,6 @@ export class HeldRun implements Recording {
     this.#options = options
     this.account = options.account
     this.id = options.account.run
-    this.path = options.path
     this.bodyCap = options.bodyCap
     this.timers = new TimerLog(() => this.#moments.soon())
     this.handle = handleOf(
@@ -112,11 +114,16 @@ export class HeldRun implements Recording {
     )
     this.root = observerOf(this, undefined)
     options.hold.add(this)
-    this.attempt(() => {
-      if (!('input' in options)) return
-      this.#input = encodeValue(options.input)
-      this.grown(jsonSize(this.#input))
-    })
+    if ('input' in options.about) this.attempt(() => this.#given(options.about.input))
+  }
+
+  #given(input: unknown): void {
+    this.#input = encodeValue(input)
+    this.grown(jsonSize(this.#input))
+  }
+
+  get path(): string {
+    return (this.#path ??= this.#options.path())
   }
 
   get over(): boolean {
@@ -171,7 +178,7 @@ export class HeldRun implements Recording {
   note(note: RunNote): void {
     this.#flushDraws()
     this.later((recorded) => recorded.note(note))
-    if (this.account.isWatched) this.#watched.set(note, note)
+    if (this.account.isWatched) this.#watch(note, note)
     if (note.kind === 'message') this.grown(jsonSize(note.body))
     else if (note.kind === 'state') this.grown(jsonSize(note.data))
     else if (note.kind === 'mark') this.grown(jsonSize(note.data ?? null))
@@ -187,18 +194,21 @@ export class HeldRun implements Recording {
 
   exchange(start: ExchangeStart, where: { readonly in?: number }): HeldExchange {
     const exchange = new HeldExchange(this, start, where)
-    this.#open.add(exchange)
+    this.#exchanges.push(exchange)
     return exchange
   }
 
   settled(exchange: HeldExchange): void {
-    this.#open.delete(exchange)
-    if (this.#isFreed) return
-    this.#finished.push(exchange)
+    if (this.#isFreed) return this.#forget(exchange)
     if (this.account.isCounting) this.#uncounted.push(exchange)
     // Limits are for runs that go on; what is only compared with other runs can wait.
     if (this.account.hasBudget) this.#count()
     this.#flushDraws()
+  }
+
+  /** What came when nothing is held any more is over. */
+  #forget(exchange: HeldExchange): void {
+    this.#exchanges = this.#exchanges.filter((one) => one !== exchange)
   }
 
   spokeTo(url: string): void {
@@ -213,21 +223,22 @@ export class HeldRun implements Recording {
 
   called(event: CallEvent): void {
     if (event.kind === 'tool') this.account.called(event.name)
-    if (this.account.isWatched) this.#watched.set(event, { ...event })
+    if (this.account.isWatched) this.#watch(event, { ...event })
     // The same object is completed when the call is answered.
     this.later((recorded) => recorded.called(Object.assign(event, { args: recorded.redactor.json(event.args) })))
   }
 
   leftOpen(event: CallEvent, soFar: () => Partial<CallEvent>): void {
+    this.#leftOpen ??= new Map()
     this.#leftOpen.set(event, soFar)
   }
 
   answered(event: CallEvent, rest: () => Partial<CallEvent>): void {
     if (this.#over) return
-    this.#leftOpen.delete(event)
+    this.#leftOpen?.delete(event)
     this.attempt(() => {
       const said = rest()
-      if (this.account.isWatched) this.#watched.set(event, { ...event, ...said })
+      if (this.account.isWatched) this.#watch(event, { ...event, ...said })
       this.#flushDraws()
       this.later((recorded) => recorded.answered(event, () => redactedAnswer(said, recorded)))
     })
@@ -251,7 +262,7 @@ export class HeldRun implements Recording {
   }
 
   late(work: LateWork): void {
-    if (this.#recorded === undefined) this.#late.add(work)
+    if (this.#recorded === undefined) (this.#late ??= new LateWorks()).add(work)
     else this.#recorded.late(work)
   }
 
@@ -259,11 +270,10 @@ export class HeldRun implements Recording {
   close(live: LiveOutcome): void {
     if (this.#over) return
     this.#flushDraws()
-    if (this.account.isCounting) this.#uncounted.push(...this.#open)
-    this.#count()
+    if (this.account.isCounting) this.#countAll()
     const unrecorded = this.#unrecorded ?? new Set<string>()
     if (this.#mute !== undefined) for (const command of this.#mute.values()) unrecorded.add(`child process ${command}`)
-    this.#tellLeftOpen()
+    if (this.#leftOpen !== undefined) this.#tellLeftOpen(this.#leftOpen)
     const moment = this.moment()
     this.#over = true
     const failure = failureOf(live, this.#failed, unrecorded)
@@ -279,19 +289,24 @@ export class HeldRun implements Recording {
   }
 
   /** Calls whose answers came in pieces, and were not read to their end. */
-  #tellLeftOpen(): void {
-    for (const [event, soFar] of this.#leftOpen) {
+  #tellLeftOpen(all: ReadonlyMap<CallEvent, () => Partial<CallEvent>>): void {
+    for (const [event, soFar] of all) {
       const said = soFar()
-      if (this.account.isWatched) this.#watched.set(event, { ...event, ...said })
+      if (this.account.isWatched) this.#watch(event, { ...event, ...said })
       this.later((recorded) => recorded.leftOpen(event, () => redactedAnswer(said, recorded)))
     }
-    this.#leftOpen.clear()
+    this.#leftOpen = undefined
+  }
+
+  #watch(event: CallEvent | RunNote, now: CallEvent | RunNote): void {
+    this.#watched ??= new Map()
+    this.#watched.set(event, now)
   }
 
   /** The run as it was: nothing of it is redacted, and nothing of this is kept. */
   #happened(live: LiveOutcome, [n, at]: Moment): WatchedRun {
-    const exchanges = [...this.#finished, ...this.#open].map((exchange) => exchange.asHeard())
-    const events = [...exchanges, ...this.#watched.values()].sort((one, other) => one.n - other.n)
+    const exchanges = this.#exchanges.map((exchange) => exchange.asHeard())
+    const events = [...exchanges, ...(this.#watched?.values() ?? [])].sort((one, other) => one.n - other.n)
     return watchedRun(this.account, events, this.#input, { n, at, outcome: encodedOutcome(live) })
   }
 
@@ -312,7 +327,8 @@ export class HeldRun implements Recording {
   #written(): RecordedRun {
     const given = new GivenMoments()
     const input = this.#input === undefined ? {} : { input: this.#input }
-    const recorded = this.#options.record({ moments: given, startedAt: this.#startedAt, ...input })
+    const startedAt = new Date(this.#startedAt).toISOString()
+    const recorded = this.#options.record({ moments: given, startedAt, ...input }, this.path)
     for (const work of this.#works) {
       given.moment = work.moment
       recorded.attempt(() => work.tell(recorded))
@@ -322,7 +338,7 @@ export class HeldRun implements Recording {
       const incomplete = this.#failed ?? this.#lost
       given.moment = moment
       recorded.closePast({ ...end, ...(incomplete === undefined ? {} : { incomplete }) })
-      for (const work of this.#late.all) recorded.late(work)
+      for (const work of this.#late?.all ?? []) recorded.late(work)
       this.#recorded = recorded
     }
     return recorded
@@ -331,7 +347,8 @@ export class HeldRun implements Recording {
   /** Lets the largest body go that is finished. Returns how many bytes that were; 0: there is no such body. */
   letGoBody(): number {
     let largest: HeldExchange | undefined
-    for (const exchange of this.#finished) if (exchange.largest > (largest?.largest ?? 0)) largest = exchange
+    for (const exchange of this.#exchanges)
+      if (exchange.isSettled && exchange.largest > (largest?.largest ?? 0)) largest = exchange
     if (largest === undefined) return 0
     this.#count()
     const freed = largest.letGo()
@@ -354,23 +371,26 @@ export class HeldRun implements Recording {
 
   #free(): void {
     // The client may hold on to its requests for long, and they to what listens to them.
-    for (const exchange of this.#finished) exchange.drop()
-    for (const exchange of this.#open) exchange.drop()
+    for (const exchange of this.#exchanges) exchange.drop()
     this.#works = []
-    this.#watched.clear()
-    this.#leftOpen.clear()
-    this.#finished = []
+    this.#exchanges = []
     this.#uncounted = []
-    this.#open.clear()
+    this.#watched = undefined
+    this.#leftOpen = undefined
     this.grown(-this.#bytes)
     this.#isFreed = true
     if (this.#over) this.#options.hold.remove(this)
   }
 
+  #countAll(): void {
+    for (const exchange of this.#exchanges) if (!exchange.isSettled) this.#uncounted.push(exchange)
+    this.#count()
+  }
+
   #count(): void {
     const exchanges = this.#uncounted
-    this.#uncounted = []
     if (exchanges.length === 0) return
+    this.#uncounted = []
     this.attempt(() => {
       for (const exchange of exchanges) this.account.exchanged(exchange.asHeard())
     })

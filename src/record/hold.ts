@@ -16,6 +16,7 @@ export class HeldRuns {
   readonly #settings: HoldSettings
   readonly #runs = new Set<HeldRun>()
   readonly #decided: HeldRun[] = []
+  #holds: Set<Pick<HeldRuns, 'exit'>> | undefined
   #isWaiting = false
   #isLettingGo = false
 
@@ -24,13 +25,13 @@ export class HeldRuns {
   }
 
   add(run: HeldRun): void {
-    if (this.#runs.size === 0) holdsOfProcess().add(this)
+    if (this.#runs.size === 0) (this.#holds ??= holdsOfProcess()).add(this)
     this.#runs.add(run)
   }
 
   remove(run: HeldRun): void {
     this.#runs.delete(run)
-    if (this.#runs.size === 0) holdsOfProcess().delete(this)
+    if (this.#runs.size === 0) this.#holds?.delete(this)
   }
 
   grown(bytes: number): void {

@@ -1,4 +1,4 @@
-import type { ExchangeObserver, ExchangeStart } from '../seam/observe/observer.ts'
+import type { ExchangeObserver, ExchangeStart, HeardHeaders } from '../seam/observe/observer.ts'
 import { outsideRuns, seamState } from '../seam/source.ts'
 import { type HeaderPair, isSharedRead } from '../tape/index.ts'
 
@@ -103,8 +103,8 @@ class HeardRead implements ExchangeObserver {
 
   leaving(): void {}
 
-  head(status: number, statusText: string, answerHeaders: readonly HeaderPair[]): void {
-    this.#head = { status, statusText, answerHeaders }
+  head(status: number, statusText: string, { pairs }: HeardHeaders): void {
+    this.#head = { status, statusText, answerHeaders: pairs }
     const isRead = status < 400 && isSharedRead(this.#start.method, Buffer.concat(this.#sent).toString('utf8'))
     if (!isRead) this.#giveUp()
   }

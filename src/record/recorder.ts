@@ -22,7 +22,7 @@ import { TailSampler } from './tail-sampler.ts'
 import { HeldRun } from './held-run.ts'
 import { HeldRuns } from './hold.ts'
 import { LiveMoments } from './moments.ts'
-import type { RunHandle } from './run-stats.ts'
+import type { RunAccount, RunHandle } from './run-stats.ts'
 import type { RunObserver } from './observer.ts'
 import { checkRecorderOptions, type RecorderOptions } from './options.ts'
 import { ProcessReads } from './process-reads.ts'
@@ -132,17 +132,15 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
       const recorded = record(
         {
           account,
-          path,
-          bodyCap,
-          warn,
           about: { agent: 'shared' },
           secrets: [],
         },
+        path,
         { moments, startedAt },
       )
       const exchange = recorded.exchange({ ...start, headers }, {})
       if (sent.length > 0) exchange.requestChunk(sent)
-      exchange.head(status, statusText, answerHeaders)
+      exchange.head(status, statusText, { pairs: answerHeaders, bytes: 0 })
       exchange.chunk(got)
       exchange.end()
       recorded.closePast({ outcome: { status: 'unknown' }, verdict: { isKept: true }, timers: [] })
@@ -164,9 +162,9 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
       const prospect = sampler.prospectOf(id)
       switch (prospect) {
         case 'kept':
-          return record(optionsOf(id, about, true))
+          return recordedNow(aboutRun(id, about, true))
         case 'undecided':
-          return held(optionsOf(id, about, false))
+          return held(aboutRun(id, about, false))
         case 'left out':
           sampler.counts.notSampled()
           return asideOf(id, () => sampler.counts.flagsTooLate++)
@@ -199,26 +197,30 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
     return name
   }
 
-  type About = ReturnType<typeof optionsOf>
-
-  function optionsOf(given: string, about: RunOptions, isSampled: boolean) {
-    const secrets = subjectsOf(about)
-    const id = about.id === undefined ? given : withoutSecrets(given, secrets)
-    return {
-      account: sampler.open(id, agentName(about.agent), isSampled),
-      path: join(dir, `${fileNameOf(id)}.tape.jsonl`),
-      bodyCap,
-      warn,
-      about,
-      secrets,
-      ...('input' in about ? { input: about.input } : {}),
-    }
+  interface Begun {
+    readonly account: RunAccount
+    readonly about: RunOptions
+    readonly secrets: readonly string[]
   }
 
-  function record({ about, secrets, ...rest }: About, past?: Past): RecordedRun {
+  function aboutRun(given: string, about: RunOptions, isSampled: boolean): Begun {
+    const secrets = subjectsOf(about)
+    const id = about.id === undefined ? given : withoutSecrets(given, secrets)
+    return { account: sampler.open(id, agentName(about.agent), isSampled), about, secrets }
+  }
+
+  function pathOf({ run }: RunAccount): string {
+    return join(dir, `${fileNameOf(run)}.tape.jsonl`)
+  }
+
+  function record({ account, about, secrets }: Begun, path: string, past?: Past): RecordedRun {
     const { redactor, printed } = redactorOfRun(options.redact, printKey, secrets)
     const recorded = new RecordedRun({
-      ...rest,
+      account,
+      path,
+      bodyCap,
+      warn,
+      ...('input' in about ? { input: about.input } : {}),
       pins,
       process: processName(),
       redactor,
@@ -233,9 +235,22 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
     return recorded
   }
 
-  function held(about: About): HeldRun {
-    const { about: _, secrets: __, ...rest } = about
-    return new HeldRun({ ...rest, hold, record: (past) => record(about, past), onWritten: written })
+  function recordedNow(begun: Begun): RecordedRun {
+    return record(begun, pathOf(begun.account))
+  }
+
+  function held(begun: Begun): HeldRun {
+    const { account, about } = begun
+    return new HeldRun({
+      account,
+      about,
+      bodyCap,
+      hold,
+      warn,
+      path: () => pathOf(account),
+      record: (past, path) => record(begun, path, past),
+      onWritten: written,
+    })
   }
 
   return {
@@ -365,19 +380,32 @@ export function listen(): void {
 }
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
-// Asked of the system for many ids at once: one question costs more than all else of an id.
-const chance = Buffer.alloc(1024)
-let chanceLeft = 0
+const { epoch } = seamState().natives
+
+/** Of ids, the characters of time: all but two are the same for a second. */
+let second = { time: -1, text: '' }
+
+function timeText(time: number): string {
+  const whole = Math.floor(time / 1024)
+  if (second.time !== whole) {
+    let text = ''
+    for (let i = 0, left = whole; i < 8; i++, left = Math.floor(left / 32)) text = (alphabet[left % 32] ?? '') + text
+    second = { time: whole, text }
+  }
+  return second.text + (alphabet[(time >> 5) & 31] ?? '') + (alphabet[time & 31] ?? '')
+}
+
+/** Characters of chance. The system is asked for many ids at once: one question costs more than all else of an id. */
+let chance = ''
 
 /** 10 characters of time, 16 of chance: sorts by time, safe as a file name. */
 export function newId(): string {
-  let time = Date.now()
-  let id = ''
-  for (let i = 0; i < 10; i++) {
-    id = (alphabet[time % 32] ?? '') + id
-    time = Math.floor(time / 32)
+  if (chance.length < 16) {
+    const bytes = randomFillSync(Buffer.alloc(1024))
+    for (let i = 0; i < bytes.length; i++) bytes[i] = alphabet.charCodeAt(bytes[i]! & 31)
+    chance = bytes.toString('latin1')
   }
-  if (chanceLeft < 16) chanceLeft = randomFillSync(chance).length
-  for (let i = 0; i < 16; i++) id += alphabet[chance[--chanceLeft]! & 31] ?? ''
+  const id = timeText(epoch()) + chance.slice(0, 16)
+  chance = chance.slice(16)
   return id
 }

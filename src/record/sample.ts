@@ -9,10 +9,10 @@ import { hash } from 'node:crypto'
  */
 export function isSampled(id: string, fraction: number): boolean {
   if (!(fraction >= 0 && fraction <= 1)) throw new RangeError(`a fraction is from 0 to 1, not ${fraction}`)
-  return shareOf(id) < fraction
+  return fraction > 0 && shareOf(id) < fraction
 }
 
 /** The number in [0, 1) an id stands for: the first 48 bits of its SHA-256. */
 export function shareOf(id: string): number {
-  return hash('sha256', id, 'buffer').readUIntBE(0, 6) / 2 ** 48
+  return Number.parseInt(hash('sha256', id).slice(0, 12), 16) / 2 ** 48
 }

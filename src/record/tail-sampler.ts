@@ -28,6 +28,7 @@ const defaultRetention = { clean: '7d', flagged: '90d', incident: '1y' } as cons
   Duration
 >
 const runsBeforeOutliers = 100
+const notKept: RetentionDecision = { isKept: false }
 /**
  * How far above the quantile a run stands out. Runs that all use 30 or 60 tokens have a quantile of 59.99 by estimate:
  * without a margin every third run of such an agent would be kept.
@@ -120,23 +121,21 @@ export class TailSampler {
 
   /** Whether the run is kept. Its numbers count for the agent's later runs either way. */
   judge(account: RunAccount, ended: RunEnd): RetentionDecision {
-    const outliers = this.#outliers(account)
+    const stoodOut: KeptReason[] = []
+    if (this.#isSelective) this.#mishaps(ended, stoodOut)
+    this.#outliers(account, stoodOut)
+    stoodOut.push(...account.reasons)
+    this.#watched(ended, stoodOut)
     const isAll = this.#sample === undefined
-    const stoodOut = [
-      ...(this.#isSelective ? this.#mishaps(ended) : []),
-      ...outliers,
-      ...account.reasons,
-      ...this.#watched(ended),
-    ]
     const byChance = !isAll && this.#sample < 1 && account.isSampled
+    if (!isAll && this.#sample < 1 && !byChance && stoodOut.length === 0) return notKept
     const kept: KeptReason[] = [...(byChance ? [{ because: 'sample' as const }] : []), ...stoodOut]
-    const isKept = isAll || this.#sample === 1 || kept.length > 0
     const { hold } = account
     const kind = classOf(ended, account, stoodOut)
     const endedAt = seamState().natives.epoch()
     const keepFor = this.#retention?.[kind]
     return {
-      isKept,
+      isKept: true,
       ...(kept.length === 0 ? {} : { kept }),
       ...(this.#retention === undefined && hold === undefined
         ? {}
@@ -145,26 +144,23 @@ export class TailSampler {
     }
   }
 
-  #watched({ happened }: RunEnd): readonly KeptReason[] {
-    return this.#watch === undefined || happened === undefined ? [] : this.#watch(happened(), this.#tell)
+  #watched({ happened }: RunEnd, reasons: KeptReason[]): void {
+    if (this.#watch !== undefined && happened !== undefined) reasons.push(...this.#watch(happened(), this.#tell))
   }
 
-  #mishaps({ failure, durationMs }: RunEnd): readonly KeptReason[] {
+  #mishaps({ failure, durationMs }: RunEnd, reasons: KeptReason[]): void {
     const { errors = true, unrecorded = errors, timeoutMs } = this.#keep
-    const reasons: KeptReason[] = []
     const counts = { timeout: errors || timeoutMs !== undefined, unrecorded, error: errors }
     if (failure !== undefined && counts[failure.because]) reasons.push(failure)
     if (timeoutMs !== undefined && durationMs > timeoutMs && failure?.because !== 'timeout')
       reasons.push({ because: 'timeout', detail: `${Math.round(durationMs)} ms > ${timeoutMs} ms` })
-    return reasons
   }
 
-  #outliers({ agent, usage }: RunAccount): readonly KeptReason[] {
+  #outliers({ agent, usage }: RunAccount, reasons: KeptReason[]): void {
     const { outliers } = this.#keep
-    if (outliers === undefined || usage === undefined) return []
+    if (outliers === undefined || usage === undefined) return
     const { after = runsBeforeOutliers } = outliers
     const quantiles = this.#quantilesOf(agent)
-    const reasons: KeptReason[] = []
     const compare = (
       because: 'tokens' | 'cost',
       used: number | undefined,
@@ -178,7 +174,6 @@ export class TailSampler {
     }
     compare('tokens', usage.inputTokens + usage.outputTokens, quantiles.tokens)
     compare('cost', usage.costUsd, quantiles.costUsd)
-    return reasons
   }
 
   #quantilesOf(agent: string): Quantiles {

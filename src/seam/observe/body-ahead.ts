@@ -1,3 +1,6 @@
+import { copyBytes } from './channels.ts'
+import { type ExchangeObserver, guarded } from './observer.ts'
+
 /** A body longer than this is heard while it is sent. */
 const mostAhead = 4 * 1024 * 1024
 
@@ -13,52 +16,96 @@ interface Sending {
  * `fetch` hands over every body as a generator, also one whose text it has: of those, and of no upload in pieces, all is
  * asked for at once and handed on as it was.
  *
- * @param heard - called for each piece
- * @param whole - called once, before anything is sent
  * @returns whether all of it is heard so: nothing more of it is to be heard
  */
-export function hearAhead(
-  { body, contentLength }: Sending,
-  heard: (bytes: Uint8Array) => void,
-  whole: () => void,
-): boolean {
+export function hearAhead({ body, contentLength }: Sending, exchange: ExchangeObserver): boolean {
   if (body === null || body === undefined) {
-    whole()
+    whole(exchange)
     return true
   }
   if (Buffer.isBuffer(body)) {
-    heard(body)
-    whole()
+    heard(exchange, body)
+    whole(exchange)
     return true
   }
-  if (!isGenerator(body) || typeof contentLength !== 'number' || contentLength > mostAhead) return false
-  handOn(body, contentLength, heard, whole)
+  if (typeof contentLength !== 'number' || contentLength > mostAhead || !isGenerator(body)) return false
+  if (contentLength === 0) {
+    whole(exchange)
+    return true
+  }
+  const ahead = new Ahead(body, contentLength, exchange)
+  body.next = () => ahead.next()
   return true
 }
 
-type Pieces = AsyncGenerator<Uint8Array, unknown, undefined>
+const heard = guarded((exchange: ExchangeObserver, bytes: Uint8Array) => exchange.requestChunk(copyBytes(bytes)))
+const whole = guarded((exchange: ExchangeObserver) => exchange.leaving(true))
 
-function handOn(body: Pieces, length: number, heard: (bytes: Uint8Array) => void, whole: () => void): void {
-  const next = body.next.bind(body)
-  const taken: Promise<IteratorResult<Uint8Array, unknown>>[] = []
-  const ahead = (async () => {
-    for (let bytes = 0; bytes < length; ) {
-      const piece = next()
-      taken.push(piece)
+type Pieces = AsyncGenerator<Uint8Array, unknown, undefined>
+type Piece = IteratorResult<Uint8Array, unknown>
+
+/** Hears what a generator yields before it is handed on. A body is one piece, as a rule: more is made only for others. */
+class Ahead {
+  readonly #body: Pieces
+  readonly #next: Pieces['next']
+  readonly #length: number
+  readonly #exchange: ExchangeObserver
+  readonly #first: Promise<Piece>
+  /** The first piece, when all of them were heard. */
+  readonly #ahead: Promise<Piece>
+  #rest: Promise<Piece>[] | undefined
+  #bytes = 0
+  #isAsked = false
+  #hasFailed = false
+
+  constructor(body: Pieces, length: number, exchange: ExchangeObserver) {
+    this.#body = body
+    this.#next = body.next
+    this.#length = length
+    this.#exchange = exchange
+    this.#first = this.#next.call(body)
+    this.#ahead = this.#first.then(
+      (piece) => (this.#isLast(piece) ? piece : this.#takeRest(piece)),
+      () => this.#failed(),
+    )
+  }
+
+  /** As whoever sends the body asks for its pieces. */
+  next(): Promise<Piece> {
+    if (this.#isAsked) return this.#rest?.shift() ?? this.#next.call(this.#body)
+    this.#isAsked = true
+    return this.#hasFailed ? this.#first : this.#ahead
+  }
+
+  #isLast(piece: Piece): boolean {
+    if (piece.done === true) return true
+    this.#bytes += Buffer.byteLength(piece.value)
+    heard(this.#exchange, piece.value)
+    if (this.#bytes < this.#length) return false
+    whole(this.#exchange)
+    return true
+  }
+
+  async #takeRest(first: Piece): Promise<Piece> {
+    this.#rest = []
+    for (;;) {
+      const piece = this.#next.call(this.#body)
+      this.#rest.push(piece)
       // A body that fails does so where it is sent.
       const result = await piece.catch(() => undefined)
-      if (result === undefined || result.done === true) return
-      bytes += result.value.byteLength
-      heard(result.value)
+      if (result === undefined || this.#isLast(result)) return first
     }
-    whole()
-  })()
-  body.next = async () => {
-    await ahead
-    return taken.shift() ?? next()
+  }
+
+  /** Nobody may be there yet to hear of it. */
+  #failed(): Promise<Piece> {
+    this.#hasFailed = true
+    return this.#isAsked ? this.#first : nothing
   }
 }
 
-function isGenerator(body: unknown): body is Pieces {
-  return Object.prototype.toString.call(body) === '[object AsyncGenerator]'
+const nothing = Promise.resolve<Piece>({ done: true, value: undefined })
+
+function isGenerator(body: object): body is Pieces {
+  return (body as { readonly [Symbol.toStringTag]?: unknown })[Symbol.toStringTag] === 'AsyncGenerator'
 }

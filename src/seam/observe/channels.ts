@@ -1,6 +1,6 @@
 import type { Pairs } from '../pairs.ts'
 import { subscribeOnce } from '../patch.ts'
-import { guarded } from './observer.ts'
+import { guarded, type HeardHeaders } from './observer.ts'
 
 /** Subscribes once per process; a throwing handler is counted, never thrown. */
 export function onChannel<M>(room: string, channel: string, handler: (message: M) => void): void {
@@ -17,6 +17,39 @@ export function headerPairs(headers: unknown): Pairs {
       ? []
       : (Array.isArray(value) ? value : [value]).map((one) => [name.toLowerCase(), text(one)] as const),
   )
+}
+
+/** Headers that are read already. */
+export function readHeaders(headers: unknown): HeardHeaders {
+  return { pairs: headerPairs(headers), bytes: 0 }
+}
+
+/** A larger part of what the network brought is not held for the headers in it. */
+const mostHeld = 16 * 1024
+
+/** Headers as undici found them: parts of the memory in which they came, with what came beside them. */
+export function laterHeaders(headers: unknown): HeardHeaders {
+  const [first] = Array.isArray(headers) ? (headers as readonly unknown[]) : []
+  const bytes = Buffer.isBuffer(first) ? first.buffer.byteLength : Number.POSITIVE_INFINITY
+  return bytes > mostHeld ? readHeaders(headers) : new LaterHeaders(headers as readonly unknown[], bytes)
+}
+
+class LaterHeaders implements HeardHeaders {
+  readonly bytes: number
+  #given: readonly unknown[] | undefined
+  #pairs: Pairs | undefined
+
+  constructor(given: readonly unknown[], bytes: number) {
+    this.bytes = bytes
+    // Whoever hears of them too may change the list.
+    this.#given = given.slice()
+  }
+
+  get pairs(): Pairs {
+    this.#pairs ??= headerPairs(this.#given)
+    this.#given = undefined
+    return this.#pairs
+  }
 }
 
 function splitLine(line: string): readonly [string, string] {

@@ -83,7 +83,7 @@ function follow(child: ChildProcess, starter: Observer | undefined): void {
     }
     const { exchange } = answered
     waiting.delete(String(message.id))
-    exchange.head(200, '', [])
+    exchange.head(200, '', { pairs: [], bytes: 0 })
     exchange.chunk(Buffer.from(text))
     exchange.end()
   })

@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { isWebSocket } from '../websocket-frames.ts'
-import { copyBytes, headerPairs, isOwnDoing, onChannel } from './channels.ts'
+import { copyBytes, headerPairs, isOwnDoing, onChannel, readHeaders } from './channels.ts'
 import type { Pairs } from '../pairs.ts'
 import { sentToOf, trailersPair } from '../shape.ts'
 import { currentObserver, type ExchangeObserver, guarded, hearRequest } from './observer.ts'
@@ -38,7 +38,7 @@ export function observeHttp(): void {
     ({ request, response }) => {
       const exchange = underWay.get(request)
       if (!exchange) return
-      exchange.head(response.statusCode ?? 0, response.statusMessage ?? '', headerPairs(response.rawHeaders))
+      exchange.head(response.statusCode ?? 0, response.statusMessage ?? '', readHeaders(response.rawHeaders))
       shadowResponse(response, exchange)
     },
   )

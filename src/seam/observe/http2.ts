@@ -1,7 +1,7 @@
 import type { ClientHttp2Stream } from 'node:http2'
 import { isOfUndici } from '../http-clients.ts'
 import { trailersPair } from '../shape.ts'
-import { copyBytes, headerPairs, onChannel } from './channels.ts'
+import { copyBytes, headerPairs, onChannel, readHeaders } from './channels.ts'
 import { type ExchangeObserver, guarded, hearRequest } from './observer.ts'
 
 const underWay = new WeakMap<object, ExchangeObserver>()
@@ -52,7 +52,7 @@ export function observeHttp2(): void {
   })
   onChannel<StreamMessage>('http2', 'http2.client.stream.bodySent', ({ stream }) => underWay.get(stream)?.leaving(true))
   onChannel<StreamMessage>('http2', 'http2.client.stream.finish', ({ stream, headers }) =>
-    underWay.get(stream)?.head(Number(headers[':status']), '', headerPairs(headers)),
+    underWay.get(stream)?.head(Number(headers[':status']), '', readHeaders(headers)),
   )
 }
 

@@ -32,13 +32,20 @@ export interface ExchangeStart {
   readonly headers?: readonly (readonly [string, string])[]
 }
 
+/** Headers of an answer. They are read on request: those of a run that is not kept never are. */
+export interface HeardHeaders {
+  readonly pairs: readonly (readonly [string, string])[]
+  /** Bytes that are held until somebody asks. */
+  readonly bytes: number
+}
+
 /** Hears one exchange as it happens. Every method is called synchronously, in the order of the world. */
 export interface ExchangeObserver {
   requestHeaders(pairs: readonly (readonly [string, string])[]): void
   requestChunk(bytes: Buffer): void
   /** What was heard of the request goes out next. `isWhole`: that is all of it; `false`: more may come. */
   leaving(isWhole: boolean): void
-  head(status: number, statusText: string, headers: readonly (readonly [string, string])[]): void
+  head(status: number, statusText: string, headers: HeardHeaders): void
   chunk(bytes: Buffer): void
   end(): void
   error(error: { readonly name?: string; readonly message?: string; readonly code?: string }): void

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { isWebSocket } from '../websocket-frames.ts'
 import { hearAhead } from './body-ahead.ts'
-import { copyBytes, headerPairs, isOwnDoing, onChannel } from './channels.ts'
+import { copyBytes, headerPairs, isOwnDoing, laterHeaders, onChannel } from './channels.ts'
 import type { Pairs } from '../pairs.ts'
 import { currentObserver, type ExchangeObserver, type ExchangeStart, guarded, hearRequest } from './observer.ts'
 import { hearSocket, type OpeningSocket, openingSocket } from './websocket.ts'
@@ -26,10 +26,15 @@ interface About {
   readonly request: UndiciRequest
 }
 
+/** A request under way. */
+interface Heard {
+  readonly exchange: ExchangeObserver
+  /** Its body was heard before it was sent. */
+  isAhead: boolean
+}
+
 /** Requests under way. Keyed by object: response events carry the context of whoever opened the connection. */
-const underWay = new WeakMap<object, ExchangeObserver>()
-/** Requests whose body was heard before it was sent. */
-const heardAhead = new WeakSet<object>()
+const underWay = new WeakMap<object, Heard>()
 const opening = new WeakMap<object, OpeningSocket>()
 const publishesChunks = new WeakMap<object, boolean>()
 
@@ -38,66 +43,70 @@ export function observeUndici(): void {
   onChannel<About>('undici', 'undici:request:create', ({ request }) => {
     // A proxy tunnel is not a request of the agent.
     if (request.method === 'CONNECT') return
+    const { path, origin } = request
     // Through an HTTP proxy the path is the absolute URL.
-    const url = /^https?:/.test(request.path) ? request.path : String(request.origin) + request.path
+    const url = !path.startsWith('/') && /^https?:/.test(path) ? path : `${String(origin)}${path}`
     if (request.upgrade) return upgrading(request, url)
     const exchange = hearRequest(new Start(request, url))
     if (!exchange) return
-    underWay.set(request, exchange)
-    shadowBodies(request, exchange)
-    const isAhead = hearAhead(
-      request,
-      guarded((bytes) => exchange.requestChunk(copyBytes(bytes))),
-      guarded(() => exchange.leaving(true)),
-    )
-    if (isAhead) heardAhead.add(request)
-    else exchange.leaving(false)
+    const heard: Heard = { exchange, isAhead: false }
+    underWay.set(request, heard)
+    shadowBodies(request, heard)
+    heard.isAhead = hearAhead(request, exchange)
+    if (!heard.isAhead) exchange.leaving(false)
   })
   onChannel<About & { socket: Socket }>('undici', 'undici:client:sendHeaders', ({ request, socket }) => {
     const socketOfRun = opening.get(request)
     if (socketOfRun) hearSocket(socket, socketOfRun)
   })
   onChannel<About & { chunk: Uint8Array | string }>('undici', 'undici:request:bodyChunkSent', ({ request, chunk }) => {
-    if (!heardAhead.has(request)) underWay.get(request)?.requestChunk(copyBytes(chunk))
+    const heard = underWay.get(request)
+    if (heard?.isAhead === false) heard.exchange.requestChunk(copyBytes(chunk))
   })
-  onChannel<About>('undici', 'undici:request:bodySent', ({ request }) => underWay.get(request)?.leaving(true))
+  onChannel<About>('undici', 'undici:request:bodySent', ({ request }) => underWay.get(request)?.exchange.leaving(true))
   onChannel<About & { response: { statusCode: number; statusText?: string; headers: unknown } }>(
     'undici',
     'undici:request:headers',
-    ({ request, response }) =>
-      underWay.get(request)?.head(response.statusCode, response.statusText ?? '', headerPairs(response.headers)),
+    ({ request, response: { statusCode, statusText = '', headers } }) =>
+      underWay.get(request)?.exchange.head(statusCode, statusText, laterHeaders(headers)),
   )
   onChannel<About & { chunk: Uint8Array }>('undici', 'undici:request:bodyChunkReceived', ({ request, chunk }) =>
-    underWay.get(request)?.chunk(copyBytes(chunk)),
+    underWay.get(request)?.exchange.chunk(copyBytes(chunk)),
   )
-  onChannel<About>('undici', 'undici:request:trailers', ({ request }) => underWay.get(request)?.end())
+  onChannel<About>('undici', 'undici:request:trailers', ({ request }) => underWay.get(request)?.exchange.end())
   onChannel<About & { error: Error & { code?: string } }>('undici', 'undici:request:error', ({ request, error }) => {
-    const exchange = underWay.get(request)
+    const exchange = underWay.get(request)?.exchange
     if (isOwnDoing(error)) exchange?.aborted()
     else exchange?.error(error)
   })
 }
+
+const none: Pairs = []
 
 /** A request that begins. Its headers are read on request: those of a run that is not kept never are. */
 class Start implements ExchangeStart {
   readonly via = 'undici'
   readonly method: string
   readonly url: string
-  readonly #given: readonly unknown[] | undefined
   readonly #host: Pairs
+  #given: readonly unknown[] | undefined
   #headers: Pairs | undefined
 
   constructor({ method, headers, host }: UndiciRequest, url: string) {
     this.method = method
     this.url = url
-    this.#host = typeof host === 'string' ? [['host', host]] : []
+    this.#host = typeof host === 'string' ? [['host', host]] : none
     // Another subscriber may add some of its own: those it adds now are not of the agent.
     if (Array.isArray(headers)) this.#given = headers.slice()
     else this.#headers = [...this.#host, ...headerPairs(headers)]
   }
 
   get headers(): Pairs {
-    return (this.#headers ??= [...this.#host, ...headerPairs(this.#given)])
+    if (this.#headers === undefined) {
+      this.#headers = [...this.#host, ...headerPairs(this.#given)]
+      this.#given = undefined
+    }
+    return this.#headers
   }
 }
 
@@ -108,14 +117,14 @@ function upgrading(request: UndiciRequest, url: string): void {
   const socket = openingSocket(run, url, headerPairs(request.headers))
   if (!socket) return
   opening.set(request, socket)
-  underWay.set(request, socket.exchange)
+  underWay.set(request, { exchange: socket.exchange, isAhead: false })
 }
 
 /**
  * undici 6 (Node 22) has no channels for body chunks; the request object is handed out, so its two data methods are
  * shadowed on that one instance. Remove when the floor is Node 24.
  */
-function shadowBodies(request: UndiciRequest, exchange: ExchangeObserver): void {
+function shadowBodies(request: UndiciRequest, heard: Heard): void {
   const kind = (request as object).constructor
   let publishes = publishesChunks.get(kind)
   if (publishes === undefined) {
@@ -125,9 +134,9 @@ function shadowBodies(request: UndiciRequest, exchange: ExchangeObserver): void 
   if (publishes || !request.onData || !request.onBodySent) return
   const { onBodySent, onData } = request
   const sent = guarded((chunk: Uint8Array) => {
-    if (!heardAhead.has(request)) exchange.requestChunk(copyBytes(chunk))
+    if (!heard.isAhead) heard.exchange.requestChunk(copyBytes(chunk))
   })
-  const received = guarded((chunk: Uint8Array) => exchange.chunk(copyBytes(chunk)))
+  const received = guarded((chunk: Uint8Array) => heard.exchange.chunk(copyBytes(chunk)))
   request.onBodySent = function (chunk) {
     sent(chunk)
     return onBodySent.call(this, chunk)

@@ -66,7 +66,7 @@ function opened(
   text: string,
   headers: readonly (readonly [string, string])[],
 ): void {
-  exchange.head(status, text, meaningful(headers))
+  exchange.head(status, text, { pairs: meaningful(headers), bytes: 0 })
   exchange.end()
 }
 
