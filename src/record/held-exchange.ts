@@ -5,11 +5,12 @@ import { bytesOf, chunksOf } from './cut-body.ts'
 import type { Bodies, ExchangeDraft } from './exchange.ts'
 import type { HeldRun, HeldWork } from './held-run.ts'
 import type { RecordedRun } from './run.ts'
+import type { HeardExchange } from './usage.ts'
 
 const none: readonly HeaderPair[] = []
 
 /** One exchange of a run that is not decided: what was heard, as it came. */
-export class HeldExchange implements ExchangeObserver, HeldWork {
+export class HeldExchange implements ExchangeObserver, HeldWork, HeardExchange {
   readonly #run: HeldRun
   readonly #start: ExchangeStart
   /** When it was issued. */
@@ -100,6 +101,27 @@ export class HeldExchange implements ExchangeObserver, HeldWork {
     this.#headers = none
     this.#head = undefined
     this.#draft = undefined
+  }
+
+  get method(): string {
+    return this.#start.method
+  }
+
+  get url(): string {
+    return this.#start.url
+  }
+
+  /** 0: it was not answered. */
+  get status(): number {
+    return this.#head?.status ?? 0
+  }
+
+  get sent(): Buffer {
+    return joinedBytes(bytesOf(this.#bodies.sent.pieces))
+  }
+
+  get got(): Buffer {
+    return joinedBytes(bytesOf(this.#bodies.got.pieces))
   }
 
   /** The exchange as it is known now, as it came: for counting what it used, and not for a tape. */

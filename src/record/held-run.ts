@@ -392,7 +392,7 @@ export class HeldRun implements Recording {
     if (exchanges.length === 0) return
     this.#uncounted = []
     this.attempt(() => {
-      for (const exchange of exchanges) this.account.exchanged(exchange.asHeard())
+      for (const exchange of exchanges) this.account.heard(exchange)
     })
   }
 

@@ -2,6 +2,7 @@ import { type HarvestError, neutralLine } from '../errors/index.ts'
 import { outsideRuns } from '../seam/source.ts'
 import type { ExchangeEvent, KeptReason, Retention, RunUsage } from '../tape/index.ts'
 import { budgetSpent } from '../errors/budget-spent.ts'
+import type { HeardExchange, Metered } from './usage.ts'
 import { type BudgetEvent, UsageCounter } from './usage-counter.ts'
 import type { TailSampler } from './tail-sampler.ts'
 import type { RunFailure } from './failure.ts'
@@ -138,11 +139,18 @@ export class RunAccount {
 
   /** An exchange is over. */
   exchanged(event: ExchangeEvent): void {
-    if (this.#usageCounter === undefined) return
-    const metered = this.#sampler.read(event)
+    if (this.#usageCounter !== undefined) this.#add(this.#usageCounter, this.#sampler.read(event))
+  }
+
+  /** An exchange is over of a run that is not written. */
+  heard(exchange: HeardExchange): void {
+    if (this.#usageCounter !== undefined) this.#add(this.#usageCounter, this.#sampler.readHeard(exchange))
+  }
+
+  #add(counter: UsageCounter, metered: Metered | undefined): void {
     for (const tool of metered?.tools ?? []) this.called(tool)
     if (metered?.model === undefined) return
-    for (const passed of this.#usageCounter.add(metered)) this.#passed({ run: this.run, agent: this.agent, ...passed })
+    for (const passed of counter.add(metered)) this.#passed({ run: this.run, agent: this.agent, ...passed })
   }
 
   #passed(event: BudgetEvent): void {

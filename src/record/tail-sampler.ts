@@ -7,7 +7,7 @@ import { usageUnknown } from './usage-counter.ts'
 import { type RunEnd, RunAccount, type RetentionDecision } from './run-stats.ts'
 import { loadMeter, loadWatch } from './load-usage.ts'
 import type { RunWatch } from './watch.ts'
-import type { Metered } from './usage.ts'
+import type { HeardExchange, HeardMeter, Metered } from './usage.ts'
 import type { BudgetOptions, KeepOptions, RecorderOptions } from './options.ts'
 import { RunningQuantile } from './quantile.ts'
 import { type Duration, retentionOf } from './retention.ts'
@@ -45,6 +45,7 @@ export class TailSampler {
   readonly #retention: Readonly<Record<RetentionClass, Duration>> | undefined
   readonly #prices: PriceTable | undefined
   readonly #meter: ((event: ExchangeEvent, prices: PriceTable | undefined) => Metered | undefined) | undefined
+  readonly #heardMeter: HeardMeter | undefined
   readonly #watch: RunWatch | undefined
   readonly #onBudget: ((event: BudgetEvent) => void) | undefined
   readonly #tell: (error: HarvestError) => void
@@ -72,7 +73,10 @@ export class TailSampler {
     this.#tell = tell
     const isMetered = budget ?? prices ?? keep?.outliers ?? keep?.tools
     this.#watch = keep?.when === undefined ? undefined : loadWatch().watchFor(keep.when)
-    this.#meter = isMetered === undefined ? undefined : loadMeter().meter
+    if (isMetered === undefined) return
+    const { meter, heardMeter } = loadMeter()
+    this.#meter = meter
+    this.#heardMeter = heardMeter(prices, this.tools)
   }
 
   /**
@@ -103,7 +107,15 @@ export class TailSampler {
 
   /** What an exchange used; what a limit cannot count is reported once per model. */
   read(event: ExchangeEvent): Metered | undefined {
-    const metered = this.#meter?.(event, this.#prices)
+    return this.#checked(this.#meter?.(event, this.#prices))
+  }
+
+  /** The same of one that was only heard. */
+  readHeard(heard: HeardExchange): Metered | undefined {
+    return this.#checked(this.#heardMeter?.(heard))
+  }
+
+  #checked(metered: Metered | undefined): Metered | undefined {
     const { model, missing } = metered ?? {}
     if (model === undefined || missing === undefined) return metered
     const counted = [this.budget, this.#keep.outliers].flatMap((options) => Object.keys(options ?? {}))

@@ -1,11 +1,14 @@
 import {
   costOf,
   isUnderWay,
+  NamesToFind,
   type ModelResponse,
   type PriceTable,
   readMcpCall,
   readModelCall,
+  reportedUsage,
   type Usage,
+  type UsageSource,
 } from '../providers/index.ts'
 import type { ExchangeEvent } from '../tape/index.ts'
 
@@ -53,8 +56,39 @@ export function meter(event: ExchangeEvent, prices: PriceTable | undefined): Met
     if (isLater) return { ...about, isUnderWay: true }
     return { ...about, ...(isRefused(event) || isPoll ? {} : { missing: 'tokens' }) }
   }
-  const costUsd = costOf(usage, model, prices) ?? (response?.model && costOf(usage, response.model, prices))
-  return { ...about, usage, ...(typeof costUsd === 'number' ? { costUsd } : { missing: 'price' as const }) }
+  return { ...about, usage, ...costIn(usage, model, response?.model, prices) }
+}
+
+/** An exchange as it was heard, of a run that is not written. */
+export interface HeardExchange extends UsageSource {
+  asHeard(): ExchangeEvent
+}
+
+/** As {@link meter}, of what was only heard: no more of it is read than it takes. */
+export type HeardMeter = (heard: HeardExchange) => Metered | undefined
+
+/** @param tools - names of those that matter; of others, not all may be named */
+export function heardMeter(prices: PriceTable | undefined, tools: Iterable<string>): HeardMeter {
+  const names = new NamesToFind(tools)
+  return (heard) => {
+    const reported = reportedUsage(heard, names)
+    if (reported === undefined) return meter(heard.asHeard(), prices)
+    const { model, answeredBy, usage } = reported
+    return { model, tools: none, usage, ...costIn(usage, model, answeredBy, prices) }
+  }
+}
+
+const none: readonly string[] = []
+
+/** By the name that was asked for, else by the one that answered. */
+function costIn(
+  usage: Usage,
+  model: string,
+  answeredBy: string | undefined,
+  prices: PriceTable | undefined,
+): Pick<Metered, 'costUsd' | 'missing'> {
+  const costUsd = costOf(usage, model, prices) ?? (answeredBy && costOf(usage, answeredBy, prices))
+  return typeof costUsd === 'number' ? { costUsd } : { missing: 'price' }
 }
 
 /** A run that waits for its tools tells what it used when it has ended. */
