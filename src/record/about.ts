@@ -15,8 +15,11 @@ export interface AboutRun {
   readonly attributes?: RunAttributes
 }
 
+const none: readonly string[] = []
+
 /** The texts that must not stand on a tape. */
-export function subjectsOf({ subject = [] }: AboutRun): readonly string[] {
+export function subjectsOf({ subject }: AboutRun): readonly string[] {
+  if (subject === undefined) return none
   return (typeof subject === 'string' ? [subject] : subject).filter((one) => one !== '')
 }
 

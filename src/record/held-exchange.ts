@@ -9,6 +9,47 @@ import type { HeardExchange } from './usage.ts'
 
 const none: readonly HeaderPair[] = []
 
+type ClientError = Parameters<ExchangeObserver['error']>[0]
+
+/** The head of an answer, as it came. */
+class HeldHead implements HeldWork {
+  readonly moment: Moment
+  readonly said: { readonly status: number; readonly statusText: string; readonly headers: HeardHeaders }
+  readonly #exchange: HeldExchange
+
+  constructor(exchange: HeldExchange, moment: Moment, said: HeldHead['said']) {
+    this.#exchange = exchange
+    this.moment = moment
+    this.said = said
+  }
+
+  tell(): void {
+    const { status, statusText, headers } = this.said
+    this.#exchange.draft?.head(status, statusText, headers)
+  }
+}
+
+/** How an exchange ended. */
+class HeldEnd implements HeldWork {
+  readonly moment: Moment
+  readonly how: 'end' | 'aborted' | 'error'
+  readonly #exchange: HeldExchange
+  readonly #error: ClientError | undefined
+
+  constructor(exchange: HeldExchange, moment: Moment, how: HeldEnd['how'], error: ClientError | undefined) {
+    this.#exchange = exchange
+    this.moment = moment
+    this.how = how
+    this.#error = error
+  }
+
+  tell(): void {
+    const { draft } = this.#exchange
+    if (this.how === 'error') draft?.error(this.#error ?? {})
+    else draft?.[this.how]()
+  }
+}
+
 /** One exchange of a run that is not decided: what was heard, as it came. */
 export class HeldExchange implements ExchangeObserver, HeldWork, HeardExchange {
   readonly #run: HeldRun
@@ -19,10 +60,9 @@ export class HeldExchange implements ExchangeObserver, HeldWork, HeardExchange {
   readonly #bodies: Bodies
   /** Where the client said them later; those it began with are read when they are needed. */
   #headers: readonly HeaderPair[] | undefined
-  #head: { readonly moment: Moment; readonly status: number; readonly headers: HeardHeaders } | undefined
+  #head: HeldHead | undefined
   #end: Moment | undefined
   #isSettled = false
-  /** What becomes of it when the run is written. */
   #draft: ExchangeDraft | undefined
 
   constructor(run: HeldRun, start: ExchangeStart, where: { readonly in?: number }) {
@@ -36,6 +76,11 @@ export class HeldExchange implements ExchangeObserver, HeldWork, HeardExchange {
 
   get isSettled(): boolean {
     return this.#isSettled
+  }
+
+  /** What becomes of it while the run is written. */
+  get draft(): ExchangeDraft | undefined {
+    return this.#draft
   }
 
   /** The exchange begins once more. */
@@ -57,10 +102,9 @@ export class HeldExchange implements ExchangeObserver, HeldWork, HeardExchange {
 
   head(status: number, statusText: string, headers: HeardHeaders): void {
     if (this.#isSettled || this.#run.over) return
-    const moment = this.#run.moment()
-    this.#head = { moment, status, headers }
+    this.#head = new HeldHead(this, this.#run.moment(), { status, statusText, headers })
     this.#run.grown(headers.bytes)
-    this.#run.happened({ moment, tell: () => this.#draft?.head(status, statusText, headers) })
+    this.#run.happened(this.#head)
   }
 
   chunk(bytes: Buffer): void {
@@ -69,18 +113,15 @@ export class HeldExchange implements ExchangeObserver, HeldWork, HeardExchange {
   }
 
   end(): void {
-    this.#settle((moment) => {
-      this.#end = moment
-      return () => this.#draft?.end()
-    })
+    this.#settle('end')
   }
 
-  error(error: { readonly name?: string; readonly message?: string; readonly code?: string }): void {
-    this.#settle(() => () => this.#draft?.error(error))
+  error(error: ClientError): void {
+    this.#settle('error', error)
   }
 
   aborted(): void {
-    this.#settle(() => () => this.#draft?.aborted())
+    this.#settle('aborted')
   }
 
   /** Its largest body that can be let go, in bytes. */
@@ -113,7 +154,7 @@ export class HeldExchange implements ExchangeObserver, HeldWork, HeardExchange {
 
   /** 0: it was not answered. */
   get status(): number {
-    return this.#head?.status ?? 0
+    return this.#head?.said.status ?? 0
   }
 
   get sent(): Buffer {
@@ -132,8 +173,8 @@ export class HeldExchange implements ExchangeObserver, HeldWork, HeardExchange {
     const body = joinedBytes(bytesOf(sent.pieces))
     const answer = this.#head && {
       moment: this.#head.moment,
-      status: this.#head.status,
-      headers: this.#head.headers.pairs,
+      status: this.#head.said.status,
+      headers: this.#head.said.headers.pairs,
       chunks: chunksOf(got.pieces, bytesOf(got.pieces).map(encodeBytes)),
       ...(this.#end && { end: this.#end }),
     }
@@ -152,13 +193,13 @@ export class HeldExchange implements ExchangeObserver, HeldWork, HeardExchange {
     }
   }
 
-  #settle(work: (moment: Moment) => () => void): void {
+  #settle(how: HeldEnd['how'], error?: ClientError): void {
     if (this.#isSettled || this.#run.over) return
     this.#isSettled = true
     const moment = this.#run.moment()
-    const told = work(moment)
+    if (how === 'end') this.#end = moment
     this.#run.settled(this)
-    this.#run.happened({ moment, tell: told })
+    this.#run.happened(new HeldEnd(this, moment, how, error))
   }
 
   #grow(body: CappedBody, bytes: Buffer, moment?: Moment): void {

@@ -63,7 +63,6 @@ export class HeldRun implements Recording {
   readonly account: RunAccount
   readonly handle: RunHandle
   readonly root: RunObserver
-  readonly timers: TimerLog
   readonly bodyCap: number
   readonly #options: HeldRunOptions
   /** Epoch milliseconds. */
@@ -90,6 +89,8 @@ export class HeldRun implements Recording {
   #lost: string | undefined
   /** What its agent did when it was over. */
   #late: LateWorks | undefined
+  /** Made for the first timer. */
+  #timers: TimerLog | undefined
   /** Once it is written to its end. */
   #recorded: RecordedRun | undefined
   #end:
@@ -106,12 +107,7 @@ export class HeldRun implements Recording {
     this.account = options.account
     this.id = options.account.run
     this.bodyCap = options.bodyCap
-    this.timers = new TimerLog(() => this.#moments.soon())
-    this.handle = handleOf(
-      this.account,
-      () => this.#over,
-      () => this.#count(),
-    )
+    this.handle = handleOf(this.account, this)
     this.root = observerOf(this, undefined)
     options.hold.add(this)
     if ('input' in options.about) this.attempt(() => this.#given(options.about.input))
@@ -120,6 +116,10 @@ export class HeldRun implements Recording {
   #given(input: unknown): void {
     this.#input = encodeValue(input)
     this.grown(jsonSize(this.#input))
+  }
+
+  get timers(): TimerLog {
+    return (this.#timers ??= new TimerLog(() => this.#moments.soon()))
   }
 
   get path(): string {
@@ -202,7 +202,7 @@ export class HeldRun implements Recording {
     if (this.#isFreed) return this.#forget(exchange)
     if (this.account.isCounting) this.#uncounted.push(exchange)
     // Limits are for runs that go on; what is only compared with other runs can wait.
-    if (this.account.hasBudget) this.#count()
+    if (this.account.hasBudget) this.count()
     this.#flushDraws()
   }
 
@@ -277,7 +277,7 @@ export class HeldRun implements Recording {
     const moment = this.moment()
     this.#over = true
     const failure = failureOf(live, this.#failed, unrecorded)
-    const timers = this.timers.close()
+    const timers = this.#timers?.close() ?? []
     const happened = (): WatchedRun => this.#happened(live, moment)
     const verdict = this.account.judged({ durationMs: moment[1], ...(failure && { failure }), happened })
     let outcome: Outcome = { status: 'returned' }
@@ -350,7 +350,7 @@ export class HeldRun implements Recording {
     for (const exchange of this.#exchanges)
       if (exchange.isSettled && exchange.largest > (largest?.largest ?? 0)) largest = exchange
     if (largest === undefined) return 0
-    this.#count()
+    this.count()
     const freed = largest.letGo()
     this.#lost ??= 'hold: bodies were let go, because the runs under way held more than the recorder may hold'
     this.account.capped()
@@ -361,7 +361,7 @@ export class HeldRun implements Recording {
   /** Lets all of it go that happened. */
   letGoAll(): number {
     if (this.#lost === tooMuch) return 0
-    this.#count()
+    this.count()
     const before = this.#bytes
     this.#lost = tooMuch
     this.account.capped()
@@ -384,10 +384,11 @@ export class HeldRun implements Recording {
 
   #countAll(): void {
     for (const exchange of this.#exchanges) if (!exchange.isSettled) this.#uncounted.push(exchange)
-    this.#count()
+    this.count()
   }
 
-  #count(): void {
+  /** Looks at exchanges that were not looked at, for what they used. */
+  count(): void {
     const exchanges = this.#uncounted
     if (exchanges.length === 0) return
     this.#uncounted = []

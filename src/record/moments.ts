@@ -65,7 +65,7 @@ export class LiveMoments implements Moments {
 /** What was read of clock, chance and ids since the line before. */
 export class DrawLog {
   readonly #moments: Moments
-  #draws: Draw[] = []
+  #draws: Draw[] | undefined
 
   constructor(moments: Moments) {
     this.#moments = moments
@@ -73,13 +73,14 @@ export class DrawLog {
 
   /** Whether there are so many now that they should be written. */
   add(draw: Draw): boolean {
+    this.#draws ??= []
     return this.#draws.push(draw) >= drawBatch
   }
 
   take(): DrawsEvent | undefined {
-    if (this.#draws.length === 0) return undefined
     const draws = this.#draws
-    this.#draws = []
+    if (draws === undefined) return undefined
+    this.#draws = undefined
     const [n, at] = this.#moments.next()
     return { kind: 'draws', n, at, draws }
   }

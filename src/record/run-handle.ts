@@ -1,25 +1,32 @@
 import type { RunAccount, RunHandle } from './run-stats.ts'
 import type { RunUsage } from '../tape/index.ts'
 
+/** A run as far as its handle asks it. */
+export interface HandledRun {
+  readonly over: boolean
+  /** Called before what the run used is reported. */
+  count?(): void
+}
+
 /** A run as the function it runs sees it; its functions may be taken out of it. */
 class Handle implements RunHandle {
   readonly id: string
   readonly flag: (reason: string) => boolean
   readonly hold: (reason: string) => boolean
   readonly #account: RunAccount
-  readonly #counted: (() => void) | undefined
+  readonly #run: HandledRun
 
-  constructor(account: RunAccount, isOver: () => boolean, counted: (() => void) | undefined) {
+  constructor(account: RunAccount, run: HandledRun) {
     this.id = account.run
     this.#account = account
-    this.#counted = counted
+    this.#run = run
     this.flag = (reason) => {
-      if (!isOver()) account.flag(reason)
-      return !isOver()
+      if (!run.over) account.flag(reason)
+      return !run.over
     }
     this.hold = (reason) => {
-      if (!isOver()) account.setHold(reason)
-      return !isOver()
+      if (!run.over) account.setHold(reason)
+      return !run.over
     }
   }
 
@@ -28,12 +35,11 @@ class Handle implements RunHandle {
   }
 
   get usage(): RunUsage | undefined {
-    this.#counted?.()
+    this.#run.count?.()
     return this.#account.usage
   }
 }
 
-/** @param counted - called before what the run used is reported */
-export function handleOf(account: RunAccount, isOver: () => boolean, counted?: () => void): RunHandle {
-  return new Handle(account, isOver, counted)
+export function handleOf(account: RunAccount, run: HandledRun): RunHandle {
+  return new Handle(account, run)
 }

@@ -64,7 +64,7 @@ export class RunAccount {
     this.run = run
     this.agent = agent
     this.#sampler = sampler
-    this.#usageCounter = sampler.isMetering ? new UsageCounter(sampler.budget) : undefined
+    this.#usageCounter = sampler.isMetering ? new UsageCounter(sampler.limits) : undefined
   }
 
   /** Whether what exchanges use is counted. */

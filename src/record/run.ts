@@ -158,7 +158,7 @@ export class RecordedRun implements Recording {
     this.#moments = past?.moments ?? new LiveMoments()
     this.#draws = new DrawLog(this.#moments)
     this.timers = new TimerLog(() => this.#moments.soon())
-    this.handle = handleOf(this.account, () => this.#over)
+    this.handle = handleOf(this.account, this)
     this.root = observerOf(this, undefined)
     this.attempt(() => {
       const encoded = past === undefined && 'input' in options ? encodeValue(options.input) : past?.input

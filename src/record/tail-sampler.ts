@@ -2,8 +2,7 @@ import type { HarvestError } from '../errors/index.ts'
 import type { PriceTable } from '../providers/index.ts'
 import { seamState } from '../seam/source.ts'
 import type { ExchangeEvent, KeptReason, RetentionClass, RunUsage } from '../tape/index.ts'
-import type { BudgetEvent } from './usage-counter.ts'
-import { usageUnknown } from './usage-counter.ts'
+import { type BudgetEvent, type BudgetLimit, limitsOf, usageUnknown } from './usage-counter.ts'
 import { type RunEnd, RunAccount, type RetentionDecision } from './run-stats.ts'
 import { loadMeter, loadWatch } from './load-usage.ts'
 import type { RunWatch } from './watch.ts'
@@ -38,6 +37,7 @@ const clearly = 1.01
 /** Decides for all runs of one recorder which are kept, why, and for how long. Holds a few numbers per agent, no run. */
 export class TailSampler {
   readonly budget: BudgetOptions | undefined
+  readonly limits: readonly BudgetLimit[]
   readonly tools: ReadonlySet<string>
   readonly #sample: number | undefined
   readonly #keep: KeepOptions
@@ -63,6 +63,7 @@ export class TailSampler {
     const { sample, keep, budget, prices, retention, onBudget } = options
     this.#decidesAtStart = options.decide === 'start'
     this.budget = budget
+    this.limits = limitsOf(budget)
     this.tools = new Set(keep?.tools)
     this.#sample = sample
     this.#keep = keep ?? {}

@@ -18,27 +18,37 @@ export interface BudgetEvent {
   readonly usage: RunUsage
 }
 
+/** A limit of a budget. */
+export type BudgetLimit = readonly [of: Budgeted, level: keyof Limits, limit: number]
+
+/** The limits of a budget, one by one. */
+export function limitsOf(budget: BudgetOptions = {}): readonly BudgetLimit[] {
+  return (['tokens', 'costUsd', 'calls'] as const).flatMap((of) =>
+    (['soft', 'hard'] as const).flatMap((level) => {
+      const limit = budget[of]?.[level]
+      return limit === undefined ? [] : [[of, level, limit] as const]
+    }),
+  )
+}
+
+const none: readonly Omit<BudgetEvent, 'run' | 'agent'>[] = []
+
 /** Counts what one run uses and tells each limit that is passed, once. */
 export class UsageCounter {
-  readonly #limits: readonly (readonly [Budgeted, keyof Limits, number])[]
-  readonly #passed = new Set<string>()
+  readonly #limits: readonly BudgetLimit[]
+  #passed: Set<string> | undefined
   #modelCalls = 0
   #inputTokens = 0
   #outputTokens = 0
   #costUsd = 0
   #isCostKnown = true
   /** By the id under which a provider keeps an answer: what was counted of it. */
-  readonly #kept = new Map<string, Counted>()
+  #kept: Map<string, Counted> | undefined
   /** Of those, the ones whose tokens are reported later. */
-  readonly #open = new Set<string>()
+  #open: Set<string> | undefined
 
-  constructor(budget: BudgetOptions = {}) {
-    this.#limits = (['tokens', 'costUsd', 'calls'] as const).flatMap((of) =>
-      (['soft', 'hard'] as const).flatMap((level) => {
-        const limit = budget[of]?.[level]
-        return limit === undefined ? [] : [[of, level, limit] as const]
-      }),
-    )
+  constructor(limits: readonly BudgetLimit[]) {
+    this.#limits = limits
   }
 
   get usage(): RunUsage {
@@ -46,7 +56,7 @@ export class UsageCounter {
       modelCalls: this.#modelCalls,
       inputTokens: this.#inputTokens,
       outputTokens: this.#outputTokens,
-      ...(this.#isCostKnown && this.#open.size === 0 ? { costUsd: roundedUsd(this.#costUsd) } : {}),
+      ...(this.#isCostKnown && (this.#open?.size ?? 0) === 0 ? { costUsd: roundedUsd(this.#costUsd) } : {}),
     }
   }
 
@@ -60,7 +70,7 @@ export class UsageCounter {
    */
   add(call: Metered): readonly Omit<BudgetEvent, 'run' | 'agent'>[] {
     const { usage, missing, moreOf, isPoll } = call
-    const before = moreOf === undefined ? undefined : this.#kept.get(moreOf)
+    const before = moreOf === undefined ? undefined : this.#kept?.get(moreOf)
     const now: Counted = {
       inputTokens: usage?.inputTokens ?? 0,
       outputTokens: usage?.outputTokens ?? 0,
@@ -73,9 +83,11 @@ export class UsageCounter {
     this.#costUsd += added('costUsd')
     if (missing !== undefined) this.#isCostKnown = false
     this.#keep(call, usage === undefined ? (before ?? now) : now)
+    if (this.#limits.length === 0) return none
     const used = { tokens: this.tokens, costUsd: roundedUsd(this.#costUsd), calls: this.#modelCalls }
     return this.#limits.flatMap(([of, level, limit]) => {
-      if (used[of] <= limit || this.#passed.has(of + level)) return []
+      if (used[of] <= limit || this.#passed?.has(of + level)) return []
+      this.#passed ??= new Set()
       this.#passed.add(of + level)
       return [{ of, level, limit, used: used[of], usage: this.usage }]
     })
@@ -84,7 +96,9 @@ export class UsageCounter {
   #keep({ usage, keptAs, moreOf, isUnderWay }: Metered, counted: Counted): void {
     const id = moreOf ?? keptAs
     if (id === undefined) return
+    this.#kept ??= new Map()
     this.#kept.set(id, counted)
+    this.#open ??= new Set()
     if (usage !== undefined) this.#open.delete(id)
     else if (isUnderWay) this.#open.add(id)
   }

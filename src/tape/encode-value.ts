@@ -49,9 +49,10 @@ export function isPlain(value: Json): boolean {
 
 type Fields = { [key: string]: Json }
 
-/** Where an encoded object stands: a JSON pointer from its parent. */
+/** Where an encoded object stands. */
 interface Place {
   readonly parent: Place | undefined
+  /** From its parent: the key behind a slash, as it is. Of one without a parent: a JSON pointer. */
   readonly step: string
 }
 
@@ -257,13 +258,14 @@ function readField(value: object, key: string): Readable {
 }
 
 function below(parent: Place, key: string | number): Place {
-  return { parent, step: typeof key === 'number' ? `/${key}` : `/${escapePointer(key)}` }
+  return { parent, step: `/${key}` }
 }
 
 function pointerOf(place: Place, prefix: string): string {
   const steps: string[] = []
   let at: Place | undefined = place
-  for (; at !== undefined; at = at.parent) steps.push(at.step)
+  for (; at !== undefined; at = at.parent)
+    steps.push(at.parent === undefined ? at.step : `/${escapePointer(at.step.slice(1))}`)
   const moved = steps.at(-1)!.startsWith('/rest/')
   return (moved ? '' : prefix) + steps.reverse().join('')
 }
@@ -271,7 +273,8 @@ function pointerOf(place: Place, prefix: string): string {
 /** As people write it. */
 function pathOf(place: Place): string {
   const steps: string[] = []
-  for (let at: Place | undefined = place; at?.parent !== undefined; at = at.parent) steps.push(at.step.slice(1))
+  for (let at: Place | undefined = place; at?.parent !== undefined; at = at.parent)
+    steps.push(escapePointer(at.step.slice(1)))
   const named = steps.reverse().filter((step) => step !== 'fields' && step !== 'contents')
   return named.map((step) => (/^\d+$/.test(step) ? `[${step}]` : `.${step}`)).join('')
 }

@@ -49,7 +49,8 @@ class Ahead {
   readonly #body: Pieces
   readonly #next: Pieces['next']
   readonly #length: number
-  readonly #exchange: ExchangeObserver
+  /** Until all is heard: whoever sends the body holds this for longer. */
+  #exchange: ExchangeObserver | undefined
   readonly #first: Promise<Piece>
   /** The first piece, when all of them were heard. */
   readonly #ahead: Promise<Piece>
@@ -79,10 +80,13 @@ class Ahead {
 
   #isLast(piece: Piece): boolean {
     if (piece.done === true) return true
+    const exchange = this.#exchange
+    if (exchange === undefined) return true
     this.#bytes += Buffer.byteLength(piece.value)
-    heard(this.#exchange, piece.value)
+    heard(exchange, piece.value)
     if (this.#bytes < this.#length) return false
-    whole(this.#exchange)
+    whole(exchange)
+    this.#exchange = undefined
     return true
   }
 
@@ -100,6 +104,7 @@ class Ahead {
   /** Nobody may be there yet to hear of it. */
   #failed(): Promise<Piece> {
     this.#hasFailed = true
+    this.#exchange = undefined
     return this.#isAsked ? this.#first : nothing
   }
 }

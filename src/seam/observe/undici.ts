@@ -73,12 +73,22 @@ export function observeUndici(): void {
   onChannel<About & { chunk: Uint8Array }>('undici', 'undici:request:bodyChunkReceived', ({ request, chunk }) =>
     underWay.get(request)?.exchange.chunk(copyBytes(chunk)),
   )
-  onChannel<About>('undici', 'undici:request:trailers', ({ request }) => underWay.get(request)?.exchange.end())
+  onChannel<About>('undici', 'undici:request:trailers', ({ request }) => ended(request)?.end())
   onChannel<About & { error: Error & { code?: string } }>('undici', 'undici:request:error', ({ request, error }) => {
-    const exchange = underWay.get(request)?.exchange
+    const exchange = ended(request)
     if (isOwnDoing(error)) exchange?.aborted()
     else exchange?.error(error)
   })
+}
+
+/**
+ * Who hears a request that is over. undici holds its requests for a while, and they would hold what hears them, which the
+ * garbage collector would copy. A body that is still being sent is heard to its end.
+ */
+function ended(request: UndiciRequest): ExchangeObserver | undefined {
+  const heard = underWay.get(request)
+  if (heard?.isAhead === true) underWay.delete(request)
+  return heard?.exchange
 }
 
 const none: Pairs = []
