@@ -53,6 +53,7 @@ async function processorTime({ isQuick, progress }: BenchContext, start: Start):
     'bare',
     'listened',
     'copied',
+    'least',
     'off',
     'left out',
     'dropped',

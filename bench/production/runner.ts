@@ -7,13 +7,14 @@ import { supportAgent } from '../record-overhead/agent.ts'
 
 /**
  * `bare` does not load the recorder; `listened` hears the client in handlers that do nothing, `copied` in ones that find
- * the run in its async context and copy its bytes, and nothing else: what any recorder costs; `off` is switched off; `left out` decides at the start; `dropped` decides at the end,
+ * the run in its async context and copy its bytes, and nothing else: what any recorder costs; `least` holds what may have to
+ * be written and nothing of how: what any recorder costs that judges a run when it is over; `off` is switched off; `left out` decides at the start; `dropped` decides at the end,
  * `watched` with every heuristic about keeping; `kept` writes every run.
  */
-export type How = 'bare' | 'listened' | 'copied' | 'off' | 'left out' | 'dropped' | 'watched' | 'kept'
+export type How = 'bare' | 'listened' | 'copied' | 'least' | 'off' | 'left out' | 'dropped' | 'watched' | 'kept'
 
 /** No recorder is loaded. */
-type Without = 'bare' | 'listened' | 'copied'
+type Without = 'bare' | 'listened' | 'copied' | 'least'
 
 export type Asked =
   | { readonly do: 'runs'; readonly runs: number; readonly concurrent: number }
@@ -42,13 +43,14 @@ const options: Readonly<Record<Exclude<How, Without>, RecorderOptions>> = {
   },
   kept: {},
 }
-const contexts = new AsyncLocalStorage<Buffer[]>()
+const contexts = new AsyncLocalStorage<unknown[]>()
 const recorder = isWithout(how) ? undefined : await made(options[how])
 if (how === 'listened') listen(() => undefined)
 if (how === 'copied') listenAndCopy()
+if (how === 'least') listenAndHold()
 
 function isWithout(one: How): one is Without {
-  return one === 'bare' || one === 'listened' || one === 'copied'
+  return one === 'bare' || one === 'listened' || one === 'copied' || one === 'least'
 }
 
 /** On the channels on which fetch says what it does. */
@@ -62,8 +64,97 @@ interface Heard {
   readonly chunk?: Uint8Array
 }
 
+interface Request {
+  readonly method: string
+  readonly origin: string
+  readonly path: string
+  readonly headers: readonly string[]
+  readonly body: AsyncGenerator<Uint8Array, unknown, undefined>
+}
+
+/** What came of one request, with its times, as it came. */
+interface Held {
+  readonly method: string
+  readonly url: string
+  readonly headers: readonly string[]
+  readonly begunAt: number
+  readonly sent: Buffer[]
+  readonly got: { readonly at: number; readonly bytes: Buffer }[]
+  head?: { readonly at: number; readonly status: number; readonly headers: readonly Buffer[] }
+  endedAt?: number
+}
+
+/**
+ * What has to be there of a run that may be kept: where its requests went and with which headers, what was said before it was
+ * sent, what was answered and when, and which reads of the clock were its own.
+ */
+function listenAndHold(): void {
+  const under = new WeakMap<object, Held>()
+  const { now } = performance
+  const time = (): number => now.call(performance)
+  subscribe('undici:request:create', (message) => {
+    const { request } = message as { readonly request: Request }
+    const run = contexts.getStore()
+    if (run === undefined) return
+    const { method, origin, path, headers } = request
+    const held: Held = {
+      method,
+      url: `${origin}${path}`,
+      headers: headers.slice(),
+      begunAt: time(),
+      sent: [],
+      got: [],
+    }
+    run.push(held)
+    under.set(request, held)
+    hearAhead(request.body, held.sent)
+  })
+  subscribe('undici:request:headers', (message) => {
+    const { request, response } = message as {
+      readonly request: object
+      readonly response: { readonly statusCode: number; readonly headers: readonly Buffer[] }
+    }
+    const held = under.get(request)
+    if (held) held.head = { at: time(), status: response.statusCode, headers: response.headers.slice() }
+  })
+  subscribe('undici:request:bodyChunkReceived', (message) => {
+    const { request, chunk } = message as Required<Heard>
+    under.get(request)?.got.push({ at: time(), bytes: Buffer.from(chunk) })
+  })
+  subscribe('undici:request:trailers', (message) => {
+    const { request } = message as Heard
+    const held = under.get(request)
+    if (held) held.endedAt = time()
+    under.delete(request)
+  })
+  const RealDate = Date
+  const realNow = RealDate.now.bind(RealDate)
+  const read = (): number => {
+    const at = realNow()
+    contexts.getStore()?.push(at)
+    return at
+  }
+  globalThis.Date = new Proxy(RealDate, {
+    get: (target, key) => (key === 'now' ? read : (Reflect.get(target, key) as unknown)),
+  })
+}
+
+function hearAhead(body: Request['body'], sent: Buffer[]): void {
+  const { next } = body
+  const first = next.call(body).then((piece) => {
+    if (piece.done !== true) sent.push(Buffer.from(piece.value))
+    return piece
+  })
+  let isAsked = false
+  body.next = () => {
+    if (isAsked) return next.call(body)
+    isAsked = true
+    return first
+  }
+}
+
 function listenAndCopy(): void {
-  const runOf = new WeakMap<object, Buffer[]>()
+  const runOf = new WeakMap<object, unknown[]>()
   listen(({ request, chunk }) => {
     if (chunk !== undefined) return void runOf.get(request)?.push(Buffer.from(chunk))
     const run = contexts.getStore()
@@ -79,7 +170,7 @@ async function made(given: RecorderOptions): Promise<Recorder> {
 }
 
 function run<T>(work: () => Promise<T>): Promise<T> {
-  if (how === 'copied') return contexts.run([], work)
+  if (how === 'copied' || how === 'least') return contexts.run([], work)
   return recorder === undefined ? work() : recorder.run({ agent: 'support', input: { text: 'Hello.' } }, work)
 }
 

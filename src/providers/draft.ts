@@ -67,25 +67,18 @@ export function finishDraft(draft: Draft): ModelResponse {
   const { model, text, finish, refusal, error, unknownEvents } = draft
   const refused = refusal ?? (finish !== undefined && filtered.test(finish) ? finish : undefined)
   const reasoning = draft.reasoning === undefined ? undefined : [...draft.reasoning.values()].join('\n\n')
-  const usage = usageOf(draft)
+  const usage = Object.fromEntries(Object.entries(draft.usage).filter(([, count]) => count !== undefined)) as Usage
   return {
     ...(model === undefined ? {} : { model }),
     text,
     ...(reasoning === undefined ? {} : { reasoning }),
     toolCalls: [...draft.calls.values()].filter(({ name }) => name !== '').map(finishCall),
     ...(finish === undefined ? {} : { finish }),
-    ...(usage && { usage }),
+    ...(Object.keys(usage).length === 0 ? {} : { usage }),
     ...(refused === undefined ? {} : { refusal: refused }),
     ...(error === undefined ? {} : { error }),
     unknownEvents,
   }
-}
-
-/** `undefined` where nothing was counted. */
-export function usageOf(draft: Pick<Draft, 'usage'>): Usage | undefined {
-  const counts: { [K in keyof Draft['usage']]: number } = {}
-  for (const [key, count] of Object.entries(draft.usage)) if (count !== undefined) counts[key as keyof Usage] = count
-  return Object.keys(counts).length === 0 ? undefined : counts
 }
 
 /** Ends that say an answer was held back: OpenAI and Azure; Gemini; Bedrock; Cohere; Yandex. Such an answer has no words of refusal. */

@@ -1,6 +1,6 @@
-import { at, isList, isMap, type JsonMap, parseJson, textAt } from '../json/canonical.ts'
-import { readAddress } from './dialect.ts'
-import { type Draft, newDraft, usageOf } from './draft.ts'
+import { at, isMap, type JsonMap, parseJson } from '../json/canonical.ts'
+import { type Address, readAddress } from './dialect.ts'
+import { type Draft, newDraft } from './draft.ts'
 import { readUsage as readAnthropicUsage } from './responses/anthropic.ts'
 import { readUsage as readChatUsage } from './responses/openai-chat.ts'
 import type { Usage } from './types.ts'
@@ -19,13 +19,12 @@ export interface UsageSource {
 export interface ReportedUsage {
   /** The model that was asked. */
   readonly model: string
-  readonly answeredBy: string | undefined
   readonly usage: Usage
 }
 
 /**
- * What a model call used, of one whose answer came whole and says itself what it is, and whose request begins with its model:
- * most do. The conversation that was sent is not read, nor what the answer says.
+ * What a model call used, of one whose answer came whole and ends with its usage, and whose request begins with its model:
+ * most do. Neither the conversation that was sent is read, nor what was answered.
  *
  * @param names - of tools; an answer in which one of them stands has to be read
  * @returns `undefined` for all others: `readModelCall` knows what they are
@@ -39,51 +38,67 @@ export function reportedUsage(source: UsageSource, names: NamesToFind): Reported
   const { got } = source
   // Neither packed nor a stream.
   if (got[0] !== openBrace) return undefined
-  const text = got.toString('utf8')
-  if (names.mayStandIn(text)) return undefined
-  const answer = parseJson(text)
-  if (!isMap(answer) || !form.isAnswer(answer) || isFailure(answer)) return undefined
+  // What is looked for is ASCII.
+  const text = got.toString('latin1')
+  if (!form.isAnswer(text) || names.mayStandIn(text)) return undefined
+  const end = endOf(text)
+  if (!form.counts.every((name) => typeof at(at(end, 'usage'), name) === 'number')) return undefined
   const draft = newDraft()
-  form.readUsage(answer, draft)
-  const usage = usageOf(draft)
-  return usage && { model, answeredBy: textAt(answer, 'model'), usage }
+  form.readUsage(end!, draft)
+  return { model, usage: draft.usage as Usage }
+}
+
+/**
+ * The members of an object from `usage` on. A quoted name followed by a colon stands in no text of JSON, where quotes are
+ * written otherwise; and what follows it makes an object only if no other one was open.
+ */
+function endOf(text: string): JsonMap | undefined {
+  const start = text.lastIndexOf('"usage":')
+  const end = start < 0 ? undefined : parseJson(`{${text.slice(start)}`)
+  return isMap(end) ? end : undefined
 }
 
 interface Form {
-  readonly isAnswer: (answer: JsonMap) => boolean
+  /** Whether an answer of this form can be told by its end. */
+  readonly isAnswer: (text: string) => boolean
+  /** Counts that are always there. */
+  readonly counts: readonly string[]
   readonly readUsage: (answer: JsonMap, draft: Draft) => void
 }
 
 const chat: Form = {
-  isAnswer: (answer) =>
-    at(answer, 'object') === 'chat.completion' && isList(at(answer, 'choices')) && at(answer, 'result') === undefined,
+  // What stands in timings counts as well.
+  isAnswer: (text) => text.includes('"choices":') && !text.includes('"timings":'),
+  counts: ['prompt_tokens', 'completion_tokens'],
   readUsage: readChatUsage,
 }
 
 const anthropic: Form = {
-  isAnswer: (answer) => at(answer, 'type') === 'message',
+  isAnswer: (text) => text.includes('"type":"message"') && !text.includes('"error":'),
+  counts: ['input_tokens', 'output_tokens'],
   readUsage: (answer, draft) => readAnthropicUsage(at(answer, 'usage'), draft),
 }
 
-/** A service asks at few addresses. */
-const forms = new Map<string, Form | undefined>()
-const mostAddresses = 256
+/** The address asked last, and the form of its answers: a service asks at one, mostly. */
+let last: { readonly url: string; readonly form: Form | undefined } = { url: '', form: undefined }
 
 function formAt(url: string): Form | undefined {
-  if (forms.has(url)) return forms.get(url)
-  const { path, model } = readAddress(url)
-  const isChat = path.endsWith('/chat/completions')
-  const form = model !== undefined ? undefined : isChat ? chat : path.endsWith('/v1/messages') ? anthropic : undefined
-  if (forms.size >= mostAddresses) forms.clear()
-  forms.set(url, form)
-  return form
+  if (url !== last.url) last = { url, form: formOf(readAddress(url)) }
+  return last.form
+}
+
+/** A path may name another model than the request. */
+function formOf({ path, model }: Address): Form | undefined {
+  if (model !== undefined) return undefined
+  if (path.endsWith('/chat/completions')) return chat
+  return path.endsWith('/v1/messages') ? anthropic : undefined
 }
 
 const openBrace = 0x7b
 
-/** What stands first in an object is one of its members, whatever follows. */
+/** What stands first in an object is one of its members, no matter what follows. */
 function modelNamedFirst(body: Buffer): string | undefined {
-  return /^\s*\{\s*"model"\s*:\s*"([^"\\]+)"/.exec(body.toString('utf8', 0, 256))?.[1]
+  return /^\s*\{\s*"model"\s*:\s*"([ !#-[\]-~]+)"/.exec(body.toString('latin1', 0, 256))?.[1]
 }
 
 /** Names that are looked for in JSON texts. */
@@ -102,8 +117,4 @@ export class NamesToFind {
     if (this.#names.length === 0) return false
     return !this.#isPlain || text.includes('\\u') || this.#names.some((name) => text.includes(name))
   }
-}
-
-function isFailure(answer: JsonMap): boolean {
-  return ['error', 'detail', '__type'].some((key) => at(answer, key) !== undefined)
 }

@@ -56,7 +56,8 @@ export function meter(event: ExchangeEvent, prices: PriceTable | undefined): Met
     if (isLater) return { ...about, isUnderWay: true }
     return { ...about, ...(isRefused(event) || isPoll ? {} : { missing: 'tokens' }) }
   }
-  return { ...about, usage, ...costIn(usage, model, response?.model, prices) }
+  const costUsd = costOf(usage, model, prices) ?? (response?.model && costOf(usage, response.model, prices))
+  return { ...about, usage, ...(typeof costUsd === 'number' ? { costUsd } : { missing: 'price' as const }) }
 }
 
 /** An exchange as it was heard, of a run that is not written. */
@@ -72,24 +73,15 @@ export function heardMeter(prices: PriceTable | undefined, tools: Iterable<strin
   const names = new NamesToFind(tools)
   return (heard) => {
     const reported = reportedUsage(heard, names)
-    if (reported === undefined) return meter(heard.asHeard(), prices)
-    const { model, answeredBy, usage } = reported
-    return { model, tools: none, usage, ...costIn(usage, model, answeredBy, prices) }
+    const costUsd = reported && costOf(reported.usage, reported.model, prices)
+    // The model that answered may have a price where the one that was asked for has none.
+    return reported === undefined || costUsd === undefined
+      ? meter(heard.asHeard(), prices)
+      : { ...reported, tools: none, costUsd }
   }
 }
 
 const none: readonly string[] = []
-
-/** By the name that was asked for, else by the one that answered. */
-function costIn(
-  usage: Usage,
-  model: string,
-  answeredBy: string | undefined,
-  prices: PriceTable | undefined,
-): Pick<Metered, 'costUsd' | 'missing'> {
-  const costUsd = costOf(usage, model, prices) ?? (answeredBy && costOf(usage, answeredBy, prices))
-  return typeof costUsd === 'number' ? { costUsd } : { missing: 'price' }
-}
 
 /** A run that waits for its tools tells what it used when it has ended. */
 function willTellMore(response: ModelResponse): boolean {
