@@ -66,7 +66,7 @@ describe('what production loads for vitest-harvest/record', () => {
   ])('is the meter and the readers of provider dialects besides, once, with %s', (options) => {
     const more = loadedBy('record/index.ts', options).filter((url) => !loaded.includes(url))
     expect(more.filter((url) => !/^(providers|json|wire)\//.test(url))).toEqual(['record/usage.ts'])
-    expect(more.length).toBe(59)
+    expect(more.length).toBe(60)
   })
 
   it('is refused at start-up where the meter is not there, as in a bundle', () => {

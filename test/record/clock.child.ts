@@ -1,7 +1,9 @@
-// Reads `performance.now` in every way there is, before and after the first fetch, and says what it found.
+// Reads `performance.now` in every way there is, before and after the first fetch, and `Date.now` where a stream ends, and says
+// what it found.
 // node clock.child.ts <folder>. Imports no `node:http`, which loads undici with its first import.
 import { createRequire } from 'node:module'
 import perfHooks, { performance as named } from 'node:perf_hooks'
+import stream, { finished } from 'node:stream'
 import { createRecorder } from '../../src/record/index.ts'
 
 const { performance: early } = perfHooks
@@ -16,7 +18,26 @@ async function read(): Promise<boolean> {
   return ways.every((way) => way === ways[0])
 }
 
-const howStored = (): string => Object.keys(Object.getOwnPropertyDescriptor(perfHooks, 'performance') ?? {}).join(' ')
+/** The end of an answer, in each way to hear of it. Undici hears of it first, and reads the clock then. */
+async function readAtEnd(): Promise<boolean> {
+  for (const way of [finished, stream.finished]) {
+    const { body } = new Response('hello')
+    const ended = new Promise<void>((done) => {
+      way(body as unknown as NodeJS.ReadableStream, () => {
+        Date.now()
+        done()
+      })
+    })
+    await new Response(body).text()
+    await ended
+  }
+  return finished === stream.finished
+}
+
+const howStored = (): string =>
+  [Object.getOwnPropertyDescriptor(perfHooks, 'performance'), Object.getOwnPropertyDescriptor(stream, 'finished')]
+    .map((how) => Object.keys(how ?? {}).join(' '))
+    .join(', ')
 
 const isOne: boolean[] = []
 const stored: string[] = []
@@ -26,5 +47,6 @@ await recorder.run({ agent: 'clock' }, async () => {
   await (await fetch('data:text/plain,hello')).text()
   stored.push(howStored())
   isOne.push(await read())
+  isOne.push(await readAtEnd())
 })
 console.log(JSON.stringify({ tape: recorder.lastTape, isOne, stored }))
