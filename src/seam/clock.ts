@@ -70,7 +70,8 @@ function finishedForNode(real: Finished): Finished {
   return function finished(...args) {
     const [body, heard] = args
     if (args.length !== 2 || !(body instanceof ReadableStream) || typeof heard !== 'function') return real(...args)
-    return real(body, (...how: unknown[]) => asNode(() => Reflect.apply(heard, undefined, how)))
+    const ended = heard as (error: unknown) => void
+    return real(body, (error: unknown) => asNode(() => ended(error)))
   }
 }
 

@@ -72,7 +72,7 @@ export function onceInProcess(name: string, install: () => void): void {
  * @param room - tells apart subscriptions of one channel for different purposes
  */
 export function subscribeOnce<M>(room: string, channel: string, handler: (message: M) => void): void {
-  onceInProcess(`${room}.${channel}`, () => diagnostics.subscribe(channel, (message) => handler(message as M)))
+  onceInProcess(`${room}.${channel}`, () => diagnostics.subscribe(channel, handler as (message: unknown) => void))
 }
 
 /**

@@ -132,7 +132,13 @@ export interface Natives {
 
 const key = Symbol.for('vitest-harvest/seam@1')
 
+let known: SeamState | undefined
+
 export function seamState(): SeamState {
+  return (known ??= stateOfProcess())
+}
+
+function stateOfProcess(): SeamState {
   // `process` and not `globalThis`: the contexts of a vm pool share Node's modules, so they must share this too.
   const host = process as { [key]?: SeamState }
   host[key] ??= {

@@ -1,10 +1,16 @@
 import type { Pairs } from '../pairs.ts'
 import { subscribeOnce } from '../patch.ts'
-import { guarded, type HeardHeaders } from './observer.ts'
+import { failedToHear, type HeardHeaders } from './observer.ts'
 
 /** Subscribes once per process; a throwing handler is counted, never thrown. */
 export function onChannel<M>(room: string, channel: string, handler: (message: M) => void): void {
-  subscribeOnce(`observe.${room}`, channel, guarded(handler))
+  subscribeOnce<M>(`observe.${room}`, channel, (message) => {
+    try {
+      handler(message)
+    } catch (error) {
+      failedToHear(error)
+    }
+  })
 }
 
 /** Headers in any of the shapes undici and node:http hand out, as lower-case pairs in order. */

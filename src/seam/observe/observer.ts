@@ -110,8 +110,12 @@ export function guarded<A extends unknown[]>(fn: (...args: A) => void): (...args
     try {
       fn(...args)
     } catch (error) {
-      observed.failures++
-      observed.lastFailure = error
+      failedToHear(error)
     }
   }
+}
+
+export function failedToHear(error: unknown): void {
+  observed.failures++
+  observed.lastFailure = error
 }
