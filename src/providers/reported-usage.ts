@@ -59,7 +59,7 @@ function endOf(text: string): JsonMap | undefined {
 }
 
 interface Form {
-  /** Whether an answer of this form can be told by its end. */
+  /** Whether the end of an answer of this form says all of its usage. */
   readonly isAnswer: (text: string) => boolean
   /** Counts that are always there. */
   readonly counts: readonly string[]

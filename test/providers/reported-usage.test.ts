@@ -19,7 +19,7 @@ const text = fc.oneof(
 )
 const count = fc.nat(10_000)
 const call: fc.Arbitrary<Call> = fc.record({
-  name: fc.constantFrom('refund', 'lookup', 'réfund'),
+  name: fc.constantFrom('refund', 'lookup', 'search', 'réfund'),
   args: fc.oneof(
     fc.record({ usage: fc.record({ prompt_tokens: count, completion_tokens: count, input_tokens: count }) }),
     fc.record({ usage: text, model: text }),
@@ -36,11 +36,11 @@ const chatUsage = fc.record(
     prompt_tokens_details: fc.record({ cached_tokens: count }),
     completion_tokens_details: fc.record({ reasoning_tokens: count }),
   },
-  { requiredKeys: ['prompt_tokens'] },
+  { requiredKeys: ['prompt_tokens', 'completion_tokens'] },
 ) as fc.Arbitrary<Fields>
 const messageUsage = fc.record(
   { input_tokens: count, output_tokens: count, cache_read_input_tokens: count, cache_creation_input_tokens: count },
-  { requiredKeys: ['input_tokens'] },
+  { requiredKeys: ['input_tokens', 'output_tokens'] },
 ) as fc.Arbitrary<Fields>
 
 const chatAnswer = fc
@@ -82,7 +82,7 @@ test('what an answer reports of its usage at its end is what reading all of the 
         fc.tuple(fc.constant('https://a.example/v1/chat/completions'), chatAnswer),
         fc.tuple(fc.constant('https://a.example/v1/messages?beta=true'), message),
       ),
-      beside,
+      fc.oneof({ weight: 2, arbitrary: fc.constant<Fields>({}) }, beside),
       fc.boolean(),
       fc.boolean(),
       fc.constantFrom<Fields>({ model: 'm' }, { model: 'm', stream: false }, { max_tokens: 5, model: 'm' }),

@@ -101,7 +101,7 @@ class Ahead {
     }
   }
 
-  /** Nobody may be there yet to hear of it. */
+  /** Its sender may not have asked yet: a rejection that no one hears of ends the process. */
   #failed(): Promise<Piece> {
     this.#hasFailed = true
     this.#exchange = undefined

@@ -35,7 +35,7 @@ export interface ExchangeStart {
 /** Headers of an answer. They are read on request: those of a run that is not kept never are. */
 export interface HeardHeaders {
   readonly pairs: readonly (readonly [string, string])[]
-  /** Bytes that are held until somebody asks. */
+  /** Bytes that are held until they are read. */
   readonly bytes: number
 }
 
