@@ -2,6 +2,7 @@ import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } fro
 import { dirname, join, resolve } from 'node:path'
 import { linkTree } from '../../scripts/link-tree.ts'
 import { built } from '../support/built.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const repository = resolve(import.meta.dirname, '../..')
 
@@ -26,7 +27,6 @@ export function project(files: Readonly<Record<string, string>>): string {
 export function configFor(agents: Readonly<Record<string, string>>): string {
   return `import { defineConfig } from 'vitest/config'
 import { harvest } from 'vitest-harvest/plugin'
-import { temporaryFolder } from '../support/temporary-folder.ts'
 export default defineConfig({ plugins: [harvest({ agents: ${JSON.stringify(agents)} })] })
 `
 }
