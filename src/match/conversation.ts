@@ -142,7 +142,7 @@ const clearMargin = 0.15
 /**
  * Of several candidates the nearest, if it is nearest by a clear margin. Of several that are due at once, whose questions
  * were all changed, the one that was made first: an agent makes calls that do not wait for each other in the order of its
- * code. The difference says that it was told so; and where the words clearly say another one, neither is taken.
+ * code. The difference says that the order decided; and where the words clearly say another one, neither is taken.
  */
 function pick(
   candidates: readonly ExchangeState[],

@@ -19,7 +19,7 @@ export function sharedWhileLoading(tape: Tape): readonly SharedRequest[] {
  *
  * @param allow - escapes to let through, as in the replay options
  * @param tape - what its process had fetched outside its runs is answered; absent: nothing is
- * @param isFresh - modules load anew though they were loaded before
+ * @param isFresh - modules load again though they were loaded before
  * @throws HarvestError `HARVEST_ESCAPE` for the first thing that reached out
  */
 export async function guardLoading<T>(

@@ -77,7 +77,7 @@ export function steadyBoundary(
   }
 }
 
-/** Stand among the headers of a request on a tape, and are none: the names of its trailers; where its connection led. */
+/** Stand among the headers of a request on a tape, but were not sent: the names of its trailers; where its connection led. */
 export const trailersName = ':trailers'
 export const sentToName = ':sent-to'
 

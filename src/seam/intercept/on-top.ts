@@ -28,7 +28,7 @@ const known = new WeakSet<WeakKey>()
  * To be called before the modules of an agent load. What they lay over `fetch` or `node:http` is a part of the agent: it was
  * there when the run was recorded, so in a replay it is asked as well.
  *
- * @param isFresh - modules that were loaded before load anew if the agent has them: what they laid over is no part of it
+ * @param isFresh - modules that were loaded before are loaded again if the agent has them: what they laid over is not part of it
  * @returns to be called when they have loaded
  */
 export function heedAgent(isFresh: boolean): () => void {
