@@ -1,5 +1,6 @@
 import { HarvestError } from '../errors/index.ts'
 import { loadOwn } from '../own-files.ts'
+import type { heardMeter, meter } from './usage.ts'
 import type { watchFor } from './watch.ts'
 
 /**
@@ -7,8 +8,8 @@ import type { watchFor } from './watch.ts'
  *
  * @throws HarvestError `HARVEST_RECORDER_METER` when it is not there, as in a bundle
  */
-export function loadMeter(): typeof import('./usage.ts') {
-  return loadPart('usage') as typeof import('./usage.ts')
+export function loadMeter(): { readonly meter: typeof meter; readonly heardMeter: typeof heardMeter } {
+  return loadPart('usage') as ReturnType<typeof loadMeter>
 }
 
 /**
