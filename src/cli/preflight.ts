@@ -3,9 +3,10 @@ import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import type { FinishedJob } from '../jobs/index.ts'
 import { type ChangedQuestion, type Escape, inexactParts } from '../replay/index.ts'
 import type { Promotion } from '../recordings/index.ts'
-import { parseTape } from '../tape/index.ts'
+import { outcomeNotCompared, parseTape } from '../tape/index.ts'
 import { inputHint, lacksInput } from './input-hint.ts'
 import { runJobs } from '../jobs/run.ts'
+import { countsByKind, driftLine, type ReplayChildReport, verdictLine } from './report.ts'
 
 /** How the replay of a tape went that is about to become a case. */
 export interface Preflight {
@@ -30,6 +31,29 @@ export async function runPreflight({ source, content, caseFile, text }: Promotio
 /** Whether every byte, read and answer of a replay was the recorded one. */
 export function isExact({ report }: FinishedJob): boolean {
   return report.problems.length === 0 && inexactParts(report).length === 0
+}
+
+/** By its case, in the shape that every command writes. */
+export function writtenVerdict({ run: { verdict, report } }: Preflight): ReplayChildReport['verdict'] {
+  const { verdict: name, differences, unproven, accepted, notJudged } = verdict ?? report.verdict
+  return { verdict: name, differences, unproven, accepted, notJudged }
+}
+
+/** In words: how much was as recorded, and the verdict. */
+export function preflightLines(
+  size: string,
+  { id, expect }: Promotion['content'],
+  preflight: Preflight,
+): readonly string[] {
+  const { drift, notCompared, comparison } = preflight.run.report
+  const outcome = comparison.outcomeEqual === null ? `; outcome: ${outcomeNotCompared}` : ''
+  const held = preflight.isExact ? 'replayed bit for bit' : `replayed; drift: ${driftLine(drift) || 'none'}${outcome}`
+  const how =
+    notCompared.length === 0 ? held : `${held}; not compared: ${countsByKind(notCompared.map(({ kind }) => kind))}`
+  return [
+    `${size}, ${how}${expect === 'fail' ? ': the known bad run, reproduced' : ''}`,
+    verdictLine(id, { verdict: writtenVerdict(preflight) }, []),
+  ]
 }
 
 /** The refusal of a case that would be red from the first day. */

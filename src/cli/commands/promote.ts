@@ -1,9 +1,4 @@
 import { here } from '../../errors/here.ts'
-import { chooseJudging } from '../../blame/choose-oracle.ts'
-import { parseExpectation } from '../../blame/expectation.ts'
-import { gradeRecorded } from '../../blame/grade-task.ts'
-import { requireKnownNames } from '../../blame/known-names.ts'
-import { createOracle } from '../../blame/oracle.ts'
 import { HarvestError, neutral, neutralLine } from '../../errors/index.ts'
 import {
   keepShared,
@@ -13,7 +8,7 @@ import {
   type Promotion,
   refreshShared,
 } from '../../recordings/index.ts'
-import { type Json, outcomeNotCompared, readTape } from '../../tape/index.ts'
+import { type Json, readTape } from '../../tape/index.ts'
 import { askText, askYesNo, canAsk } from '../ask.ts'
 import { promoteSpec } from '../spec/test.ts'
 import type { Command, CommandInput } from '../command.ts'
@@ -21,9 +16,7 @@ import { exit, exitCodeOf } from '../exit.ts'
 import { findTapeFile, openRun } from '../find.ts'
 import { isRightSaid, printSteps, rightText, stepsOfKnownBad } from '../next-steps.ts'
 import { badValue, usage } from '../parse.ts'
-import { countsByKind, driftLine, type ReplayChildReport, verdictLine } from '../report.ts'
 import { pinnedConstants } from '../pinned-constants.ts'
-import { type Preflight, runPreflight, wouldBeRed } from '../preflight.ts'
 import type { Screen } from '../../report/output.ts'
 
 /** Makes a case of a tape: `npx vitest-harvest promote <tape> --as <id>`. */
@@ -33,12 +26,16 @@ export const promoteCommand: Command = {
     const options = await withRight(optionsOf(given), given, screen)
     const constants = await pinnedConstants(options.tape)
     const promotion = await prepared({ ...options, constants }, given, screen)
-    if (promotion.content.expect === 'fail') await refuseGood(promotion, screen)
-    const preflight = given.has('unverified') ? undefined : await replayed(promotion, screen)
-    if (preflight?.isGreen === false) {
-      const error = wouldBeRed(preflight, promotion)
+    // What grades and what replays is most of the program: loaded where it is needed.
+    if (promotion.content.expect === 'fail') await (await import('../known-bad.ts')).refuseGood(promotion, screen)
+    if (!given.has('unverified')) screen.progress(`replaying ${promotion.content.tape} before it is written`)
+    const replay = given.has('unverified') ? undefined : await import('../preflight.ts')
+    const preflight = await replay?.runPreflight(promotion)
+    const verdict = preflight === undefined ? null : replay?.writtenVerdict(preflight)
+    if (preflight?.isGreen === false && replay !== undefined) {
+      const error = replay.wouldBeRed(preflight, promotion)
       if (!given.has('json')) throw error
-      screen.json({ error: error.toJSON(), verdict: writtenVerdict(preflight) })
+      screen.json({ error: error.toJSON(), verdict })
       return exitCodeOf(error)
     }
     const { caseFile, tapeFile, content, text } = placePromotion(promotion)
@@ -57,7 +54,7 @@ export const promoteCommand: Command = {
         id: content.id,
         agent: content.agent,
         expect: content.expect,
-        verdict: preflight === undefined ? null : writtenVerdict(preflight),
+        verdict,
         replayed: preflight === undefined ? null : facts,
         droppedHeaders: promotion.droppedHeaders,
         unrecorded: promotion.unrecorded,
@@ -71,8 +68,9 @@ export const promoteCommand: Command = {
     screen.line(screen.paint('bold', here(caseFile)))
     for (const line of text.trimEnd().split('\n')) screen.line(screen.paint('green', `+ ${neutral(line)}`))
     screen.line(screen.paint('bold', here(tapeFile)))
-    screen.line(describeTape(promotion, preflight))
-    if (preflight !== undefined) screen.line(verdictLine(content.id, { verdict: writtenVerdict(preflight) }, []))
+    const size = `+ ${(promotion.bytes.length / 1024).toFixed(1)} KB`
+    if (preflight === undefined) screen.line(`${size}, not replayed`)
+    else for (const line of replay?.preflightLines(size, content, preflight) ?? []) screen.line(line)
     for (const { method, url } of shared)
       screen.line(`shared: ${neutralLine(`${method} ${url}`, 200)}, which the process had already`)
     for (const file of sharedFiles) screen.line(`  kept once for all cases: ${here(file)}`)
@@ -99,44 +97,16 @@ export const promoteCommand: Command = {
 /** A known-bad case is half a lesson: what would have been right is what a fix is graded by. */
 async function withRight(options: PromoteOptions, given: CommandInput, screen: Screen): Promise<PromoteOptions> {
   const { ok = [], bad = [], oracle, expect } = options
-  for (const [option, texts] of [['--ok', ok] as const, ['--bad', bad] as const])
-    for (const text of texts) parseExpectation(text, option)
+  if (ok.length + bad.length > 0) {
+    const { parseExpectation } = await import('../../blame/expectation.ts')
+    for (const text of ok) parseExpectation(text, '--ok')
+    for (const text of bad) parseExpectation(text, '--bad')
+  }
   const isSaid = ok.length + bad.length > 0 || oracle !== undefined
   if (isSaid || expect !== 'fail' || given.has('json') || !canAsk()) return options
   screen.note('What would have been right? A call or a value: refund(amount: 25), refunded=25')
   const answer = await askText('Right (Enter: say it later): ')
   return answer === undefined || answer === '' ? options : withRight({ ...options, ok: [answer] }, given, screen)
-}
-
-/** What is said to be right has to tell the recorded run from a right one; a function that grades is asked by those who use it. */
-async function refuseGood({ source, content }: Promotion, screen: Screen): Promise<void> {
-  const { id, ok = [], bad = [] } = content
-  if (ok.length + bad.length === 0) return
-  const tape = readTape(source)
-  const judging = chooseJudging(tape, { ok, bad })
-  const oracle = createOracle(judging)
-  if ((await gradeRecorded(oracle, tape)) === 'ok') throw isGood(id, oracle.about)
-  if (judging.by !== 'expectations') return
-  try {
-    for (const warning of requireKnownNames([...judging.ok, ...judging.bad], { tapes: [tape] })) screen.note(warning)
-  } catch (error) {
-    // The fixed agent may have a tool that this run never saw.
-    if (!HarvestError.is(error, 'HARVEST_ORACLE_EXPECTATION')) throw error
-    screen.note(error.facts.what)
-  }
-}
-
-function isGood(id: string, by: string): HarvestError {
-  return new HarvestError('HARVEST_ORACLE_OK', {
-    what: 'The oracle grades the recorded run `ok`, so it is not a known-bad case',
-    where: { case: id, 'graded by': by },
-    why: 'The same oracle grades the fix later, so it must grade this run bad.',
-    fix: [
-      "name what a right run does: --ok 'refund(amount: 25)'",
-      "or what it does not: --bad 'refund(amount: 2500)'",
-      'if the run is right: promote it without --expect fail',
-    ],
-  })
 }
 
 async function printKnownBad({ content, source }: Promotion, given: CommandInput, screen: Screen): Promise<void> {
@@ -161,30 +131,6 @@ async function prepared(options: PromoteOptions, given: CommandInput, screen: Sc
     if (answer === undefined) throw error
     return preparePromotion({ ...options, ...(answer === '' ? { baselineOnly: true } : { oracle: answer }) })
   }
-}
-
-/** Replays the tape as its case will. */
-function replayed(promotion: Promotion, screen: Screen): Promise<Preflight> {
-  screen.progress(`replaying ${promotion.content.tape} before it is written`)
-  return runPreflight(promotion)
-}
-
-/** By its case, in the shape that every command writes. */
-function writtenVerdict({ run: { verdict, report } }: Preflight): ReplayChildReport['verdict'] {
-  const { verdict: name, differences, unproven, accepted, notJudged } = verdict ?? report.verdict
-  return { verdict: name, differences, unproven, accepted, notJudged }
-}
-
-function describeTape({ bytes, content }: Promotion, preflight: Preflight | undefined): string {
-  const size = `+ ${(bytes.length / 1024).toFixed(1)} KB`
-  if (preflight === undefined) return `${size}, not replayed`
-  const { isExact, run } = preflight
-  const { drift, notCompared, comparison } = run.report
-  const outcome = comparison.outcomeEqual === null ? `; outcome: ${outcomeNotCompared}` : ''
-  const held = isExact ? 'replayed bit for bit' : `replayed; drift: ${driftLine(drift) || 'none'}${outcome}`
-  const how =
-    notCompared.length === 0 ? held : `${held}; not compared: ${countsByKind(notCompared.map(({ kind }) => kind))}`
-  return `${size}, ${how}${content.expect === 'fail' ? ': the known bad run, reproduced' : ''}`
 }
 
 function optionsOf(given: CommandInput): PromoteOptions {

@@ -1,0 +1,39 @@
+import { chooseJudging } from '../blame/choose-oracle.ts'
+import { gradeRecorded } from '../blame/grade-task.ts'
+import { requireKnownNames } from '../blame/known-names.ts'
+import { createOracle } from '../blame/oracle.ts'
+import { HarvestError } from '../errors/index.ts'
+import type { Promotion } from '../recordings/index.ts'
+import type { Screen } from '../report/output.ts'
+import { readTape } from '../tape/index.ts'
+
+/** What is said to be right has to tell the recorded run from a right one; a function that grades is asked by those who use it. */
+export async function refuseGood({ source, content }: Promotion, screen: Screen): Promise<void> {
+  const { id, ok = [], bad = [] } = content
+  if (ok.length + bad.length === 0) return
+  const tape = readTape(source)
+  const judging = chooseJudging(tape, { ok, bad })
+  const oracle = createOracle(judging)
+  if ((await gradeRecorded(oracle, tape)) === 'ok') throw isGood(id, oracle.about)
+  if (judging.by !== 'expectations') return
+  try {
+    for (const warning of requireKnownNames([...judging.ok, ...judging.bad], { tapes: [tape] })) screen.note(warning)
+  } catch (error) {
+    // The fixed agent may have a tool that this run never saw.
+    if (!HarvestError.is(error, 'HARVEST_ORACLE_EXPECTATION')) throw error
+    screen.note(error.facts.what)
+  }
+}
+
+function isGood(id: string, by: string): HarvestError {
+  return new HarvestError('HARVEST_ORACLE_OK', {
+    what: 'The oracle grades the recorded run `ok`, so it is not a known-bad case',
+    where: { case: id, 'graded by': by },
+    why: 'The same oracle grades the fix later, so it must grade this run bad.',
+    fix: [
+      "name what a right run does: --ok 'refund(amount: 25)'",
+      "or what it does not: --bad 'refund(amount: 2500)'",
+      'if the run is right: promote it without --expect fail',
+    ],
+  })
+}
