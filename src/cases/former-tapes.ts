@@ -3,6 +3,7 @@
  * thousands of cases may lie around the one that is asked about.
  */
 export function formerTapesIn(text: string): readonly string[] {
+  if (!/^(?:replaces|history):/m.test(text)) return []
   const names: string[] = []
   let key = ''
   for (const line of text.split(/\r?\n/)) {

@@ -50,22 +50,44 @@ const largeCase = 64 * 1024
  * @returns what was found, in order of files
  */
 export function inspect(snapshot: Snapshot, given: InspectOptions): readonly CheckFinding[] {
-  const cases: Case[] = []
+  const cases = new Map<string, CaseHead>()
   const options = { ...given, redactor: createRedactor({ off: given.allow }, { keys: true }) }
-  const found = snapshot.files.flatMap((file, index) => {
+  const found: CheckFinding[] = []
+  for (const [index, file] of snapshot.files.entries()) {
     options.progress(index + 1)
-    return [...inspectFile(file, snapshot, options, cases), ...inspectName(file, options)]
-  })
-  return [...found, ...pairs(snapshot), ...duplicates(snapshot, cases)].sort((a, b) =>
+    found.push(...inspectFile(file, snapshot, options, cases), ...inspectName(file, options))
+  }
+  for (const file of snapshot.all)
+    if (file.kind === 'case' && file.type === 'file' && !cases.has(file.path))
+      cases.set(file.path, headOf(file, snapshot.read(file).toString('utf8')))
+  return [...found, ...pairs(snapshot, cases), ...duplicates(snapshot, cases)].sort((a, b) =>
     a.file === b.file ? (a.line ?? 0) - (b.line ?? 0) : a.file < b.file ? -1 : 1,
   )
+}
+
+/** What is kept of a case when its file was looked at: thousands of whole ones take much memory. */
+interface CaseHead {
+  /** As it was parsed, or as its lines say. */
+  readonly id?: { readonly value: string; readonly line: number; readonly isParsed: boolean }
+  readonly tape: { readonly path: string; readonly line: number } | undefined
+  /** Paths of the tapes it had before. */
+  readonly former: readonly string[]
+}
+
+function headOf({ path }: SnapshotFile, text: string, parsed?: Case): CaseHead {
+  const plain = parsed === undefined ? topLevel('case', text) : { value: parsed.id, line: parsed.lines.case }
+  return {
+    ...(plain && { id: { ...plain, isParsed: parsed !== undefined } }),
+    tape: tapeNamedIn(path, text),
+    former: formerTapesIn(text).map((name) => posix.join(posix.dirname(path), name)),
+  }
 }
 
 function inspectFile(
   file: SnapshotFile,
   snapshot: Snapshot,
   options: Inspecting,
-  cases: Case[],
+  cases: Map<string, CaseHead>,
 ): readonly CheckFinding[] {
   if (file.type !== 'file') return [notAFile(file)]
   const isInbox = snapshot.isStaged && file.kind !== 'case' && /(?:^|\/)inbox\//.test(file.path)
@@ -117,12 +139,17 @@ function inspectTape(file: SnapshotFile, bytes: Buffer, options: Inspecting): re
   }
 }
 
-function inspectCase(file: SnapshotFile, bytes: Buffer, options: Inspecting, cases: Case[]): readonly CheckFinding[] {
+function inspectCase(
+  file: SnapshotFile,
+  bytes: Buffer,
+  options: Inspecting,
+  cases: Map<string, CaseHead>,
+): readonly CheckFinding[] {
   const text = bytes.toString('utf8')
   const encoding = isUtf8(bytes) ? [] : [notUtf8(file, bytes)]
   try {
     const kase = parseCase(text, file.path)
-    cases.push(kase)
+    cases.set(file.path, headOf(file, text, kase))
     return [...encoding, ...inspectText(file, text, options, new Set(Object.values(kase.constants ?? {})))]
   } catch (error) {
     if (!HarvestError.is(error)) throw error
@@ -211,15 +238,12 @@ function notSearched({ path: file }: SnapshotFile, places: readonly string[]): r
 }
 
 /** Cases whose tape is not there, and tapes nothing is asserted about. */
-function pairs(snapshot: Snapshot): readonly CheckFinding[] {
+function pairs(snapshot: Snapshot, cases: ReadonlyMap<string, CaseHead>): readonly CheckFinding[] {
   const { files, all, before, gone } = snapshot
-  const heads = all
-    .filter(({ kind, type }) => kind === 'case' && type === 'file')
-    .map((file) => {
-      const text = snapshot.read(file).toString('utf8')
-      const former = formerTapesIn(text).map((name) => posix.join(posix.dirname(file.path), name))
-      return { file, tape: tapeNamedIn(file.path, text), former }
-    })
+  const heads = all.flatMap((file) => {
+    const head = cases.get(file.path)
+    return head === undefined ? [] : [{ ...head, file }]
+  })
   const chosen = new Set(files.map(({ path }) => path))
   const present = new Set(all.map(({ path }) => path))
   const asserted = new Set(heads.flatMap(({ tape, former }) => [tape?.path, ...former]))
@@ -240,17 +264,14 @@ function pairs(snapshot: Snapshot): readonly CheckFinding[] {
 }
 
 /** Ids are compared in the golden set of one folder of recordings. */
-function duplicates(snapshot: Snapshot, cases: readonly Case[]): readonly CheckFinding[] {
-  const parsed = new Set(cases.map(({ file }) => file))
-  const others = snapshot.all
-    .filter(({ path, kind, type }) => kind === 'case' && type === 'file' && !parsed.has(path))
-    .flatMap((file): Case[] => {
-      const text = snapshot.read(file).toString('utf8')
-      const head = topLevel('case', text)
-      // Only what is compared and shown; the case itself is not judged.
-      return head === undefined ? [] : [{ id: head.value, file: file.path, lines: { case: head.line } } as Case]
-    })
-  const bySet = Map.groupBy([...cases, ...others], ({ file }) => goldenSetOf(file))
+function duplicates(snapshot: Snapshot, cases: ReadonlyMap<string, CaseHead>): readonly CheckFinding[] {
+  const named = [...cases].flatMap(([file, { id }]) => (id === undefined ? [] : [{ file, id }]))
+  const parsed = new Set(named.flatMap(({ file, id }) => (id.isParsed ? [file] : [])))
+  // Those that were parsed first. Only what is compared and shown; the case itself is not judged.
+  const all = [...named.filter(({ id }) => id.isParsed), ...named.filter(({ id }) => !id.isParsed)].map(
+    ({ file, id }) => ({ id: id.value, file, lines: { case: id.line } }) as Case,
+  )
+  const bySet = Map.groupBy(all, ({ file }) => goldenSetOf(file))
   return [...bySet.values()].flatMap(findDuplicateIds).flatMap(({ cases: same, error }) =>
     same
       .filter(({ file }) => parsed.has(file))
@@ -271,10 +292,15 @@ function duplicates(snapshot: Snapshot, cases: readonly Case[]): readonly CheckF
 }
 
 /** The value of a plain top-level key, without parsing the rest: thousands of cases may lie around the one to judge. */
-function topLevel(name: string, text: string): { readonly value: string; readonly line: number } | undefined {
-  const found = new RegExp(`^${name}:[ \\t]+(["']?)([A-Za-z0-9][A-Za-z0-9._-]*)\\1[ \\t]*(?:#.*)?\\r?$`, 'm').exec(text)
+function topLevel(name: 'case' | 'tape', text: string): { readonly value: string; readonly line: number } | undefined {
+  const found = topLevelKeys[name].exec(text)
   if (found === null) return undefined
   return { value: found[2] ?? '', line: text.slice(0, found.index).split('\n').length }
+}
+
+const topLevelKeys = {
+  case: /^case:[ \t]+(["']?)([A-Za-z0-9][A-Za-z0-9._-]*)\1[ \t]*(?:#.*)?\r?$/m,
+  tape: /^tape:[ \t]+(["']?)([A-Za-z0-9][A-Za-z0-9._-]*)\1[ \t]*(?:#.*)?\r?$/m,
 }
 
 function tapeNamedIn(path: string, text: string): { readonly path: string; readonly line: number } | undefined {

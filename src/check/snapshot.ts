@@ -51,7 +51,7 @@ export function workTree({ dir = 'recordings', files }: SnapshotScope): Snapshot
   const below = filesBelow(dir, () => true).filter((file) => !file.startsWith(inbox))
   const beside = [...new Set(files.map((file) => dirname(file)))].flatMap((folder) => filesIn(folder))
   const known = new Map([...below, ...beside].map((file) => [key(file), entryOf(file)]))
-  const chosen = files.length === 0 ? below.map((file) => entryOf(file)) : files.map((file) => entryOf(file))
+  const chosen = (files.length === 0 ? below : files).map((file) => known.get(key(file)) ?? entryOf(file))
   return {
     files: chosen,
     all: [...known.values()].filter(({ kind }) => kind !== 'other'),
