@@ -1,13 +1,15 @@
 import { isUtf8 } from 'node:buffer'
 import { HarvestError } from '../errors/index.ts'
 
+const decoder = new TextDecoder()
+
 /**
  * The text of a file of cases.
  *
  * @throws HARVEST_CASE_ENCODING with the line of the first bytes that are not UTF-8
  */
 export function textOf(bytes: Buffer, file: string): string {
-  if (isUtf8(bytes)) return new TextDecoder().decode(bytes)
+  if (isUtf8(bytes)) return decoder.decode(bytes)
   throw new HarvestError('HARVEST_CASE_ENCODING', {
     what: 'The case file is not UTF-8 text',
     where: { case: `${file}:${firstBadLine(bytes)}` },

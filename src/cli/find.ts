@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { type Case, requireTapeFile } from '../cases/index.ts'
 import { HarvestError } from '../errors/index.ts'
-import { casesCalled, findCase, findTape, idOf, readPrices } from '../recordings/index.ts'
+import { casesCalled, findCase, findTape, idOf, readPrices, RecordingFiles } from '../recordings/index.ts'
 import { readTape, type Tape } from '../tape/index.ts'
 import { type Run, readRun, runOf } from '../report/run.ts'
 import { noteNamed } from './named-tape.ts'
@@ -10,27 +10,34 @@ import { noteNamed } from './named-tape.ts'
 /**
  * The file of a tape the user named: any path, or what {@link findTape} knows: an id, the beginning of one, `latest`.
  *
- * @param options.isExact - the beginning of an id does not do: for what changes or keeps something
  * @throws HarvestError `HARVEST_TAPE_MISSING` with the nearest id, `HARVEST_TAPE_AMBIGUOUS`
  */
-export function findTapeFile(
-  word: string,
-  recordings = 'recordings',
-  options: { readonly isExact?: boolean } = {},
-): string {
-  return noted(word, { file: fileOf(word, recordings, options), recordings }).file
+export function findTapeFile(word: string, recordings = 'recordings', options: FindOptions = {}): string {
+  return noted(word, { file: fileOf(word, recordings, options), recordings, ...given(options) }).file
 }
 
-function fileOf(word: string, recordings: string, options: { readonly isExact?: boolean }): string {
+interface FindOptions {
+  /** The beginning of an id does not do: for what changes or keeps something. */
+  readonly isExact?: boolean
+  /** Those of the recordings, where they were listed already. */
+  readonly files?: RecordingFiles
+}
+
+/** Of an exact search, names mean something else later. */
+function given({ isExact, files }: FindOptions): Pick<FindOptions, 'files'> {
+  return isExact === true || files === undefined ? {} : { files }
+}
+
+function fileOf(word: string, recordings: string, options: FindOptions): string {
   const isPath = /[/\\]|\.jsonl$/.test(word) || existsSync(word)
   return isPath ? resolve(word) : findTape(recordings, word, options)
 }
 
 function noted(word: string, found: FoundRun): FoundRun {
-  const { file, recordings, case: kase } = found
+  const { file, recordings, case: kase, files } = found
   const isFoundBy = (id: string): boolean => {
     try {
-      return fileOf(id, recordings, {}) === resolve(file)
+      return fileOf(id, recordings, files === undefined ? {} : { files }) === resolve(file)
     } catch (error) {
       // No tape of that name, or several.
       if (HarvestError.is(error)) return false
@@ -48,6 +55,8 @@ export interface FoundRun {
   /** The folder it was looked for in, whose prices count. */
   readonly recordings: string
   readonly case?: Case
+  /** What was listed to find it. */
+  readonly files?: RecordingFiles
 }
 
 /**
@@ -61,16 +70,15 @@ export function findRun(
   recordings = 'recordings',
   options: { readonly isExact?: boolean } = {},
 ): FoundRun {
+  const files = new RecordingFiles(recordings)
   const isCaseFile = /\.case\.ya?ml$/.test(word)
-  if (!isCaseFile && !namesCase(recordings, word)) return { file: findTapeFile(word, recordings, options), recordings }
-  const found = findCase(recordings, word)
+  const isTape = word === 'latest' || word.endsWith('.tape.jsonl')
+  const [named, ...others] = isCaseFile || isTape ? [] : casesCalled(recordings, word, files)
+  if (!isCaseFile && named === undefined)
+    return { file: findTapeFile(word, recordings, { ...options, files }), recordings, files }
+  const found = named !== undefined && others.length === 0 ? named : findCase(recordings, word)
   if (found.case === undefined) throw found.error ?? new Error(`the case ${found.file} has neither content nor error`)
   return noted(word, { file: requireTapeFile(found.case), recordings, case: found.case })
-}
-
-function namesCase(recordings: string, word: string): boolean {
-  if (word === 'latest' || word.endsWith('.tape.jsonl')) return false
-  return casesCalled(recordings, word).length > 0
 }
 
 /** Reads the tape that was found, in one pass. */

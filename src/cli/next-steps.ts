@@ -1,10 +1,9 @@
-import { resolve } from 'node:path'
 import type { BlamedRun, BlameEstimate } from '../blame/run-blame.ts'
 import { type Case, expectedError, requireTapeFile } from '../cases/index.ts'
 import { neutralLine, shellWord } from '../errors/index.ts'
 import { isMap } from '../json/canonical.ts'
 import { codeState } from '../provenance/index.ts'
-import { closeOf, findCase, idOf, type TapeList, tapesOfCases } from '../recordings/index.ts'
+import { casesOfTape, closeOf, findCase, type RecordingFiles } from '../recordings/index.ts'
 import type { Run } from '../report/run.ts'
 import type { CommandInput } from './command.ts'
 import { program } from './command.ts'
@@ -26,20 +25,28 @@ export function printSteps(steps: readonly NextStep[], tell: (text: string) => v
 const searched = 20
 
 /** From a list of runs to one of them. */
-export function stepsAfterList({ tapes, more }: TapeList, isFiltered: boolean, dir?: string): readonly NextStep[] {
+export function stepsAfterList(
+  {
+    first,
+    threw,
+    count,
+  }: { readonly first: string | undefined; readonly threw: string | undefined; readonly count: number },
+  isFiltered: boolean,
+  dir?: string,
+): readonly NextStep[] {
   // Whoever lists runs looks for the one that went wrong.
-  const first = tapes.find(({ outcome }) => outcome === 'threw') ?? tapes[0]
-  if (first === undefined) return []
+  const file = threw ?? first
+  if (file === undefined) return []
   const list = `${program} ls${dirOption(dir)}`
-  const isLong = !isFiltered && tapes.length + more > searched
+  const isLong = !isFiltered && count > searched
   return [
     ...(isLong ? [{ about: 'to find one by its words', command: `${list} --text '<words>'` }] : []),
-    ...(isLong && tapes.some(({ outcome }) => outcome === 'threw')
+    ...(isLong && threw !== undefined
       ? [{ about: 'to see those that failed', command: `${list} --status threw` }]
       : []),
     {
-      about: tapes.length + more === 1 ? 'to read it' : 'to read one',
-      command: `${program} show ${tapeWord(first.file, dir)}${dirOption(dir)}`,
+      about: count === 1 ? 'to read it' : 'to read one',
+      command: `${program} show ${tapeWord(file, dir)}${dirOption(dir)}`,
     },
   ]
 }
@@ -74,16 +81,15 @@ export function rightText({ steps, close }: Pick<Run, 'steps' | 'close'>): strin
 }
 
 /** The case a tape was promoted to, and whether a fix replaced the tape there. */
-export function caseOfTape(
+export async function caseOfTape(
   file: string,
   id: string,
   dir = 'recordings',
-): { readonly case: Case; readonly isFormer: boolean } | undefined {
-  const tapes = tapesOfCases(dir)
-  const path = resolve(file)
+  files?: RecordingFiles,
+): Promise<{ readonly case: Case; readonly isFormer: boolean } | undefined> {
+  const tapes = await casesOfTape(dir, file, id, files)
   for (const list of [tapes.present, tapes.former]) {
-    // Ids are read from tapes, so paths are compared first.
-    const found = list.find(({ tape }) => tape === path) ?? list.find(({ tape }) => idOf(tape) === id)
+    const [found] = list
     const kase = found === undefined ? undefined : findCase(dir, found.file).case
     if (kase !== undefined) return { case: kase, isFormer: list === tapes.former }
   }

@@ -6,6 +6,8 @@
  * commands (`::error::…` at the start of a line, `##[…]` and `##vso[…]` anywhere) loses its first character to an escape.
  */
 export function neutral(text: string): string {
+  // Most texts are words: lists have thousands.
+  if (words.test(text)) return text
   return text
     .replace(/\r\n?/g, '\n')
     .replace(unprintable, escaped)
@@ -13,6 +15,9 @@ export function neutral(text: string): string {
     .replace(/#(?=#(?:\[|vso\[|teamcity\[))/gi, '\\x23')
     .replaceAll('\n', '\n| ')
 }
+
+/** One line of ASCII in which nothing of the above can stand. */
+const words = /^(?! *:)[ !"$-~]*$/
 
 /** {@link neutral} text in one line of at most `max` characters: line breaks become `⏎`, the rest is cut with `…`. */
 export function neutralLine(text: string, max = 120): string {

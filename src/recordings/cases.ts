@@ -1,8 +1,10 @@
 import { lstatSync, rmSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
-import { type Case, caseText, loadCase, type PlainHead, plainHead, requireTapeFile } from '../cases/index.ts'
+import { type Case, caseText, loadCase, plainHead, requireTapeFile } from '../cases/index.ts'
 import { HarvestError, neutralLine, nearestWord } from '../errors/index.ts'
-import { filesBelow, locate } from './files.ts'
+import { isCaseFile, locate, RecordingFiles } from './files.ts'
+import { tapesOfRun } from './index-runs.ts'
+import { hasId } from './tapes.ts'
 
 /** A case file of the golden set, also one that cannot be used. */
 export interface CaseSummary {
@@ -19,24 +21,30 @@ export interface CaseSummary {
 
 /** Every case outside the inbox, sorted by file; broken ones carry their error. */
 export function listCases(recordings: string): readonly CaseSummary[] {
-  return caseFiles(recordings).map((file) => summarize(recordings, file))
+  return new RecordingFiles(recordings).cases.map((file) => summarize(recordings, file))
 }
 
 /**
  * The cases that may be asked for, of those {@link listCases} lists: the others are not parsed.
  *
- * @param may - gets a head of which any key may be absent; `true` when the case has to be parsed to know
+ * @param may - `true` when the case has to be parsed to know
  */
 export function casesWhere(
   recordings: string,
-  may: (head: PlainHead, file: string, text: string) => boolean,
+  may: (text: string, file: string) => boolean,
+  files = new RecordingFiles(recordings),
 ): readonly CaseSummary[] {
-  return caseFiles(recordings)
+  return files.cases
     .filter((file) => {
       const text = caseText(file)
-      return text === undefined || may(plainHead(text), file, text)
+      return text === undefined || may(text, file)
     })
     .map((file) => summarize(recordings, file))
+}
+
+/** Whether a word may stand in the text of a case: an escape can hide it. */
+export function maySay(text: string, word: string): boolean {
+  return text.includes(word) || text.includes('\\')
 }
 
 /** A tape and the case that has it. */
@@ -51,15 +59,22 @@ export interface CaseTape {
 /**
  * Which case has which tape, and which it had before a fix replaced it. What the lines of a file say plainly is not parsed, so
  * a case that is invalid elsewhere is named too.
+ *
+ * @param may - gets the text of a case; `false`: it is not asked about
  */
-export function tapesOfCases(recordings: string): {
+export function tapesOfCases(
+  recordings: string,
+  files = new RecordingFiles(recordings),
+  may: (text: string) => boolean = () => true,
+): {
   readonly present: readonly CaseTape[]
   readonly former: readonly CaseTape[]
 } {
   const present: CaseTape[] = []
   const former: CaseTape[] = []
-  for (const file of caseFiles(recordings)) {
+  for (const file of files.cases) {
     const text = caseText(file) ?? ''
+    if (!may(text)) continue
     const { id, tape } = plainHead(text)
     const isPlain = id !== undefined && tape !== undefined
     if (isPlain) present.push({ tape: resolve(dirname(file), tape), id, file })
@@ -73,16 +88,38 @@ export function tapesOfCases(recordings: string): {
   return { present, former }
 }
 
-/** The cases that have an id: what they say, or what their file is called when it cannot be read as a case. */
-export function casesNamed(recordings: string, id: string): readonly CaseSummary[] {
-  return casesWhere(recordings, (head, file) => (head.id ?? id) === id || nameOfFile(file) === id).filter(
-    (found) => found.id === id,
+/**
+ * The cases that have a tape, or one of the same run: as {@link tapesOfCases}, first those that have this very file. Ids are
+ * compared first, and cases read only where one of their tapes may be it.
+ */
+export async function casesOfTape(
+  recordings: string,
+  file: string,
+  id: string,
+  files = new RecordingFiles(recordings),
+): Promise<ReturnType<typeof tapesOfCases>> {
+  const path = resolve(file)
+  const ofRun = await tapesOfRun(recordings, files, id)
+  const isFile = (tape: string): boolean => basename(tape) === basename(path) && resolve(tape) === path
+  const own = files.tapes.filter((tape) => isFile(tape) && !files.isInInbox(tape))
+  const same = [...own, ...ofRun.filter((tape) => !isFile(tape) && hasId(tape, id))]
+  const [paths, names] = [new Set(same.map((tape) => resolve(tape))), same.map((tape) => basename(tape))]
+  if (same.length === 0) return { present: [], former: [] }
+  const { present, former } = tapesOfCases(recordings, files, (text) => names.some((name) => maySay(text, name)))
+  const [now, before] = [present, former].map((list) =>
+    list.filter(({ tape }) => paths.has(tape)).sort((a, b) => Number(b.tape === path) - Number(a.tape === path)),
   )
+  return { present: now ?? [], former: before ?? [] }
 }
 
-function caseFiles(recordings: string): readonly string[] {
-  const inbox = join(recordings, 'inbox') + sep
-  return filesBelow(recordings, isCaseFile).filter((file) => !file.startsWith(inbox))
+/** The cases that have an id: what they say, or what their file is called when it cannot be read as a case. */
+export function casesNamed(recordings: string, id: string, files?: RecordingFiles): readonly CaseSummary[] {
+  return casesWhere(recordings, (text, file) => mayBeNamed(id, text, file), files).filter((found) => found.id === id)
+}
+
+/** Whether the case of this text may have an id. */
+export function mayBeNamed(id: string, text: string, file: string): boolean {
+  return nameOfFile(file) === id || (maySay(text, id) && (plainHead(text).id ?? id) === id)
 }
 
 function nameOfFile(file: string): string {
@@ -90,8 +127,8 @@ function nameOfFile(file: string): string {
 }
 
 /** The cases that someone means by `id`, `group/id` or `golden/group/id`. */
-export function casesCalled(recordings: string, word: string): readonly CaseSummary[] {
-  return casesNamed(recordings, word.split('/').at(-1) ?? '').filter(({ id, group }) => {
+export function casesCalled(recordings: string, word: string, files?: RecordingFiles): readonly CaseSummary[] {
+  return casesNamed(recordings, word.split('/').at(-1) ?? '', files).filter(({ id, group }) => {
     const name = group === '' ? id : `${group}/${id}`
     return word === id || word === name || word === `golden/${name}`
   })
@@ -136,10 +173,6 @@ function tapesOf({ file, tape, replaces, history = [] }: Case): readonly [own: s
   const former = [...history.map((one) => one.tape), ...(replaces === undefined ? [] : [replaces])]
   const pathOf = (name: string): string => resolve(dirname(file), name)
   return [pathOf(tape), ...former.map(pathOf)]
-}
-
-function isCaseFile(name: string): boolean {
-  return /\.case\.ya?ml$/.test(name)
 }
 
 function summarize(recordings: string, file: string): CaseSummary {

@@ -129,13 +129,56 @@ export function sweepTemporaries(folder: string): void {
  */
 export function filesBelow(folder: string, fits: (name: string) => boolean): readonly string[] {
   if (fs.statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return []
-  return [...listFolder(folder)]
-    .filter(({ name }) => !name.startsWith('.'))
-    .sort((a, b) => (a.name < b.name ? -1 : 1))
-    .flatMap((entry) => {
-      const path = join(folder, entry.name)
-      return entry.isDirectory() ? filesBelow(path, fits) : fits(entry.name) ? [path] : []
-    })
+  const before = join(folder, 'x').slice(0, -1)
+  const folders = new Set<string>()
+  const names: string[] = []
+  for (const entry of listFolder(folder)) {
+    const { name } = entry
+    if (name.startsWith('.')) continue
+    if (entry.isDirectory()) folders.add(name)
+    else if (!fits(name)) continue
+    names.push(name)
+  }
+  return names.sort().flatMap((name) => (folders.has(name) ? filesBelow(before + name, fits) : [before + name]))
+}
+
+/** The cases and tapes below a folder of recordings. It is looked through once, when the first are asked for. */
+export class RecordingFiles {
+  readonly #folder: string
+  readonly #inbox: string
+  #all: readonly string[] | undefined
+
+  constructor(folder: string) {
+    this.#folder = folder
+    this.#inbox = join(folder, 'inbox') + sep
+  }
+
+  /** Those outside of the inbox. */
+  get cases(): readonly string[] {
+    return this.#files().filter((file) => isCaseFile(file) && !this.isInInbox(file))
+  }
+
+  /** All of them; see {@link isInInbox}. */
+  get tapes(): readonly string[] {
+    return this.#files().filter(isTapeFile)
+  }
+
+  /** Whether one of these files is in the inbox. */
+  isInInbox(file: string): boolean {
+    return file.startsWith(this.#inbox)
+  }
+
+  #files(): readonly string[] {
+    return (this.#all ??= filesBelow(this.#folder, (name) => isCaseFile(name) || isTapeFile(name)))
+  }
+}
+
+export function isCaseFile(name: string): boolean {
+  return /\.case\.ya?ml$/.test(name)
+}
+
+export function isTapeFile(name: string): boolean {
+  return name.endsWith('.tape.jsonl')
 }
 
 /**

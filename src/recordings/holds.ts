@@ -30,10 +30,15 @@ export function holdsOfList(): typeof holdOf {
   const namesIn = new Map<string, ReadonlySet<string>>()
   return (file, onTape) => {
     const folder = dirname(file)
-    const names = namesIn.get(folder) ?? new Set(listFolder(folder).map(({ name }) => name))
+    const names = namesIn.get(folder) ?? holdNamesIn(folder)
     namesIn.set(folder, names)
-    return holdBy(names.has(basename(holdFileOf(file))) ? readHoldFile(file) : undefined, onTape)
+    const hasFile = names.size > 0 && names.has(basename(holdFileOf(file)))
+    return holdBy(hasFile ? readHoldFile(file) : undefined, onTape)
   }
+}
+
+function holdNamesIn(folder: string): ReadonlySet<string> {
+  return new Set(listFolder(folder).flatMap(({ name }) => (name.endsWith('.hold.json') ? [name] : [])))
 }
 
 /** As {@link holdOf}, asking the tape itself. */

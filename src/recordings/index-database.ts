@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 
 /** Of the tables below and of the facts in them. A database of another version is emptied and filled again. */
-const schemaVersion = 8
+const schemaVersion = 9
 
 // Filters look through all of `tape`, so what they do not look at stands in `detail`.
 const schema = `
@@ -40,6 +40,26 @@ export async function openIndexFile(inbox: string): Promise<DatabaseSync> {
   // Kept out of git also where the inbox is not.
   if (!existsSync(join(folder, '.gitignore'))) writeFileSync(join(folder, '.gitignore'), '*\n')
   return open(join(folder, 'tapes.sqlite'))
+}
+
+/**
+ * Opens the database of an inbox as it is, for reading; `undefined` without one of this version.
+ *
+ * @throws as {@link openIndexFile}
+ */
+export async function openIndexAsIs(inbox: string): Promise<DatabaseSync | undefined> {
+  if (!hasIndexFile(inbox)) return undefined
+  const { DatabaseSync } = await import('node:sqlite')
+  const database = new DatabaseSync(join(inbox, folderName, 'tapes.sqlite'))
+  try {
+    database.exec('PRAGMA busy_timeout = 2000')
+    if (versionOf(database) === schemaVersion) return database
+  } catch (error) {
+    database.close()
+    throw error
+  }
+  database.close()
+  return undefined
 }
 
 /** A database that is gone with this process. */

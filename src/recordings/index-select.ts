@@ -1,9 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { nearestWord } from '../errors/index.ts'
 import type { KeptReason, Outcome, RetentionClass, RunAttributes } from '../tape/index.ts'
-import { DamagedRow } from './index-database.ts'
 import { type ContentSource, contentFilterOf, tapesThatSay } from './match-content.ts'
-import { type IndexRow, inScope, isIntact, lineOf, rowQuery, storable, type WordKind } from './index-rows.ts'
+import { type IndexRow, inScope, lineOf, type RowReader, rowsOf, storable, type WordKind } from './index-rows.ts'
 
 /** Which tapes are asked for; everything given has to fit. */
 export interface TapeFilter {
@@ -53,10 +52,11 @@ export interface TapeQuery {
   readonly limit?: number
 }
 
-/** The rows that fit, and how many do. */
-export interface Matches {
-  /** Readable ones first. */
-  readonly rows: readonly IndexRow[]
+/** What is made of the rows that fit, and how many do. */
+export interface Matches<R> {
+  readonly rows: readonly R[]
+  /** Of tapes that cannot be read, whole. */
+  readonly unreadable: readonly IndexRow[]
   readonly more: number
   readonly total: number
   readonly withoutCost: number
@@ -64,24 +64,26 @@ export interface Matches {
 }
 
 /** Asks an index that is up to date. */
-export function selectRows(
+export function selectRows<R>(
   database: DatabaseSync,
   scope: string,
   { filter = {}, sort, limit }: TapeQuery,
   source: ContentSource,
-): Matches {
+  reader: RowReader<R>,
+): Matches<R> {
   const place = placeCondition(database, scope, filter.place)
   const said = saidCondition(database, [place, ...conditionsOf(filter)], filter, source)
   const wanted = [place, ...conditionsOf(filter), ...said]
   const order = sort ?? 'started'
-  const readable = rows(database, [...wanted, [`outcome <> 'unreadable'`]], orders[order], limit)
-  const unreadable = rows(database, [...wanted, isUnreadable], 'id', limit)
+  const found = idsOf(database, [...wanted, [`outcome <> 'unreadable'`]], orders[order], limit)
   // The newest are looked for, and listed in the order they began.
-  if (order === 'started') readable.reverse()
+  const readable = rowsOf(database, order === 'started' ? found.reverse() : found, reader)
+  const lost = idsOf(database, [...wanted, isUnreadable], 'id', limit)
   const { fit, total, withoutCost } = count(database, place, filter, said)
   return {
-    rows: [...readable, ...unreadable],
-    more: fit - readable.length - unreadable.length,
+    rows: readable,
+    unreadable: rowsOf(database, lost, { ...reader, make: (row) => row }),
+    more: fit - readable.length - lost.length,
     total,
     withoutCost,
     unknownWords: fit === 0 ? unknownWords(database, filter) : [],
@@ -101,12 +103,13 @@ export interface GroupRow {
 }
 
 /** The groups that fit, the largest first, and the newest tape of each as the rows. */
-export function selectGroups(
+export function selectGroups<R>(
   database: DatabaseSync,
   scope: string,
   { filter = {}, limit = -1 }: TapeQuery,
   source: ContentSource,
-): Matches & { readonly groups: readonly GroupRow[] } {
+  reader: RowReader<R>,
+): Matches<R> & { readonly groups: readonly GroupRow[] } {
   const place = placeCondition(database, scope, filter.place)
   const said = saidCondition(database, [place, ...conditionsOf(filter)], filter, source)
   const wanted: readonly Condition[] = [place, ...conditionsOf(filter), ...said, [`outcome <> 'unreadable'`]]
@@ -135,11 +138,13 @@ export function selectGroups(
       cost: numberOf(cost),
     }),
   )
-  const unreadable = rows(database, [place, ...conditionsOf(filter), ...said, isUnreadable], 'id', limit)
+  const unreadable = idsOf(database, [place, ...conditionsOf(filter), ...said, isUnreadable], 'id', limit)
+  const newest = shown.map(({ id }) => Number(id))
   const { total, withoutCost, fit } = count(database, place, filter, said)
   return {
     groups,
-    rows: [...rowsOf(database, shown), ...unreadable],
+    rows: rowsOf(database, newest, reader),
+    unreadable: rowsOf(database, unreadable, { ...reader, make: (row) => row }),
     more: all.length - shown.length,
     total,
     withoutCost,
@@ -176,25 +181,16 @@ const orders: Readonly<Record<TapeSort, string>> = {
   steps: 'steps DESC NULLS LAST, id',
 }
 
-function rows(database: DatabaseSync, conditions: readonly Condition[], order: string, limit = -1): IndexRow[] {
-  // First which ones: sorting whole rows would read the details of every tape that fits.
-  const ids = database
-    .prepare(`SELECT id FROM tape WHERE ${sqlOf(conditions)} ORDER BY ${order} LIMIT ?`)
-    .all(...valuesOf(conditions), limit)
-  return rowsOf(database, ids)
+/** Which ones fit: sorting whole rows would read the details of every tape that fits. */
+function idsOf(database: DatabaseSync, conditions: readonly Condition[], order: string, limit = -1): number[] {
+  const ids: number[] = []
+  const all = database.prepare(`SELECT id FROM tape WHERE ${sqlOf(conditions)} ORDER BY ${order} LIMIT ?`)
+  // One after the other: an object for each would take more memory than the tapes.
+  for (const { id } of all.iterate(...valuesOf(conditions), limit)) ids.push(Number(id))
+  return ids
 }
 
-/** The whole rows of these tapes, in their order. */
-function rowsOf(database: DatabaseSync, ids: readonly Readonly<Record<string, unknown>>[]): IndexRow[] {
-  const one = database.prepare(`${rowQuery} WHERE tape.id = ?`)
-  return ids.map(({ id }) => {
-    const row = one.get(Number(id)) as unknown as IndexRow | undefined
-    if (row === undefined || !isIntact(row)) throw new DamagedRow()
-    return row
-  })
-}
-
-type Counts = Pick<Matches, 'total' | 'withoutCost'> & { readonly fit: number }
+type Counts = Pick<Matches<unknown>, 'total' | 'withoutCost'> & { readonly fit: number }
 
 /** All counts in one pass. */
 function count(database: DatabaseSync, place: Condition, filter: TapeFilter, said: readonly Condition[]): Counts {
@@ -267,7 +263,7 @@ function anyWord(kind: WordKind, words: readonly string[]): Condition {
 }
 
 /** Words of a filter that stand on no tape: probably mistyped. */
-function unknownWords(database: DatabaseSync, { agent, model, tool }: TapeFilter): Matches['unknownWords'] {
+function unknownWords(database: DatabaseSync, { agent, model, tool }: TapeFilter): Matches<unknown>['unknownWords'] {
   const known = database.prepare('SELECT word FROM vocabulary WHERE kind = ?')
   return Object.entries({ agent, model, tool }).flatMap(([option, word]) => {
     if (word === undefined) return []

@@ -1,5 +1,5 @@
 /** Where tapes and cases live: the inbox, the golden set, promotion from one to the other. */
-export { type CaseSummary, casesCalled, findCase, listCases, removeCase, tapesOfCases } from './cases.ts'
+export { type CaseSummary, casesCalled, casesOfTape, findCase, listCases, removeCase, tapesOfCases } from './cases.ts'
 export { demote, type Demoted } from './demote.ts'
 export { forgetTapes } from './forget-tapes.ts'
 export { forksFolder } from './kept-forks.ts'
@@ -13,12 +13,13 @@ export { addProgram, manifestOf, programNamed, type Programs, readPrograms } fro
 export {
   groupTapes,
   type ListedTape,
+  mapTapes,
   queryTapes,
   type TapeGroup,
   type TapeGroups,
   type TapeList,
 } from './query-tapes.ts'
-export { writeFileAtomic } from './files.ts'
+export { RecordingFiles, writeFileAtomic } from './files.ts'
 export {
   placePromotion,
   preparePromotion,

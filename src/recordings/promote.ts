@@ -17,11 +17,11 @@ import { requireGrade } from '../tape/grade.ts'
 import { type Json, parseTape, readTapeHeader, type Tape, wholeTape } from '../tape/index.ts'
 import { type MatchOptions, renderBaseline, traceOf } from '../trace/index.ts'
 import { assertedOutcome } from './asserted-outcome.ts'
-import { casesNamed } from './cases.ts'
+import { type CaseSummary, casesWhere, mayBeNamed } from './cases.ts'
 import { makeFolder, readRegularFile, refuseLinks, sweepTemporaries, writeFileAtomic } from './files.ts'
 import { refuseCut, refuseEmpty, refuseProgram, refuseSecrets, refuseUnfinished, refuseUnknown } from './promotable.ts'
 import { findTape } from './tapes.ts'
-import { type Twin, twinsOf } from './twins.ts'
+import { mayBeTwin, type Twin, twinsAmong } from './twins.ts'
 
 export interface PromoteOptions {
   /** The folder with `inbox/` and `golden/`. */
@@ -120,17 +120,19 @@ export function preparePromotion(options: PromoteOptions): Promotion {
   refuseEmpty(tape, options)
   refuseUnknown(tape, options)
   if (options.rescan !== false) refuseSecrets(tape, text, options.rescan === true ? {} : (options.rescan ?? {}))
-  refuseTaken(recordings, as)
   const caseFile = join(folder, `${as}.case.yaml`)
   const caseText = writeCase(contentOf(tape, options), { schema: schemaSeenFrom(folder, recordings) })
   const content = parseCase(caseText, caseFile)
+  // Every case of the golden set is looked at, once for both questions.
+  const others = casesWhere(recordings, (text, file) => mayBeNamed(as, text, file) || mayBeTwin(content, text))
+  refuseTaken(others, as)
   return {
     recordings,
     source,
     bytes,
     droppedHeaders: tape.close?.droppedHeaders ?? [],
     unrecorded: tape.close?.unrecorded ?? [],
-    twins: twinsOf(content, tape, recordings),
+    twins: twinsAmong(others, content, tape),
     caseFile,
     tapeFile: join(folder, content.tape),
     content,
@@ -249,8 +251,8 @@ function refuseBadName(option: 'as' | 'group', name: string): void {
   })
 }
 
-function refuseTaken(recordings: string, id: string): void {
-  const [other] = casesNamed(recordings, id)
+function refuseTaken(others: readonly CaseSummary[], id: string): void {
+  const other = others.find((one) => one.id === id)
   if (other !== undefined) throw taken(id, other.file)
 }
 

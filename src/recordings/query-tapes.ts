@@ -20,9 +20,9 @@ export interface ListedTape extends TapeFacts {
 }
 
 /** The answer to a {@link TapeQuery}. */
-export interface TapeList {
+export interface TapeList<T = ListedTape> {
   /** Tapes that can be read, in the order asked for. */
-  readonly tapes: readonly ListedTape[]
+  readonly tapes: readonly T[]
   /** Tapes that cannot, by file. */
   readonly unreadable: readonly ListedTape[]
   /** How many fit beyond those listed. */
@@ -52,7 +52,22 @@ export function queryTapes(
   query: TapeQuery = {},
   onProgress?: IndexSource['onProgress'],
 ): Promise<TapeList> {
-  return asked(folder, query, onProgress, { select: selectRows, listOf })
+  return mapTapes(folder, query, () => (tape) => tape, onProgress)
+}
+
+/**
+ * As {@link queryTapes}, for lists of many tapes: of each that can be read, only what `begin()` returns for it is kept.
+ *
+ * @param begin - called once more when tapes changed meanwhile: then all of them come again
+ * @throws as {@link queryTapes}, and what it throws
+ */
+export function mapTapes<T>(
+  folder: string,
+  query: TapeQuery,
+  begin: () => (tape: ListedTape) => T,
+  onProgress?: IndexSource['onProgress'],
+): Promise<TapeList<T>> {
+  return asked(folder, query, onProgress, { select: selectRows<T>, listOf, begin })
 }
 
 /** Tapes of one agent whose models decided the same and that ended alike. */
@@ -86,27 +101,29 @@ export function groupTapes(
   query: Omit<TapeQuery, 'sort'> = {},
   onProgress?: IndexSource['onProgress'],
 ): Promise<TapeGroups> {
-  return asked(folder, query, onProgress, { select: selectGroups, listOf: groupsOf })
+  const select = selectGroups<ListedTape>
+  return asked(folder, query, onProgress, { select, listOf: groupsOf, begin: () => (tape) => tape })
 }
 
-/** What is asked of the index, and how its rows are said. */
-interface Asking<M extends Matches, L> {
-  readonly select: (...given: Parameters<typeof selectRows>) => M
+/** What is asked of the index, what is kept of its tapes, and how the answer is said. */
+interface Asking<T, M extends Matches<T>, L> {
+  readonly select: (...given: Parameters<typeof selectRows<T>>) => M
+  readonly begin: () => (tape: ListedTape) => T
   readonly listOf: (matches: M, root: string, note: string | undefined) => L
 }
 
-async function asked<M extends Matches, L>(
+async function asked<T, M extends Matches<T>, L>(
   folder: string,
   query: TapeQuery,
   onProgress: IndexSource['onProgress'],
-  asking: Asking<M, L>,
+  asking: Asking<T, M, L>,
 ): Promise<L> {
   const isInbox = basename(resolve(folder)) === 'inbox'
   const root = isInbox ? dirname(folder) : folder
   const scope = isInbox ? 'inbox' : ''
   const inbox = join(root, 'inbox')
   const source = { root, prices: readPrices(root), ...(onProgress && { onProgress }) }
-  const ask = (database: DatabaseSync): Promise<M> => askIndex(database, source, scope, query, asking.select)
+  const ask = (database: DatabaseSync): Promise<M> => askIndex(database, source, scope, query, asking)
   const inMemory = async (): Promise<M> => use(await openIndexMemory(), ask)
   const answer = (matches: M, note?: string): L => asking.listOf(matches, root, note)
 
@@ -150,32 +167,37 @@ async function use<T>(database: DatabaseSync, run: (database: DatabaseSync) => P
   }
 }
 
-async function askIndex<M extends Matches>(
+async function askIndex<T, M extends Matches<T>>(
   database: DatabaseSync,
   source: IndexSource,
   scope: string,
   query: TapeQuery,
-  select: Asking<M, unknown>['select'],
+  { select, begin }: Asking<T, M, unknown>,
 ): Promise<M> {
   const index = new TapeIndex(database, source)
   await index.update(scope, { every: false })
-  const answer = (): M => snapshot(database, () => select(database, scope, query, source))
-  const first = answer()
-  const changed = first.rows.filter((row) => index.isFresh(row) !== true)
+  const answer = (notice: (row: IndexRow) => void): M =>
+    snapshot(database, () => {
+      const keep = begin()
+      return select(database, scope, query, source, { notice, make: (row) => keep(tapeOf(row, source.root)) })
+    })
+  const changed: Pick<IndexRow, 'path' | 'outcome'>[] = []
+  const first = answer((row) => {
+    if (index.isFresh(row) !== true) changed.push({ path: row.path, outcome: row.outcome })
+  })
   if (changed.length === 0) return first
   // A closed tape that changed: someone rewrites tapes in place, so all of them have to be looked at.
   const every = changed.some(({ outcome }) => outcome !== 'truncated' && outcome !== 'unreadable')
   if (every) await index.update(scope, { every })
   else await index.read(changed.map(({ path }) => path))
-  return answer()
+  return answer(() => undefined)
 }
 
-function listOf(matches: Matches, root: string, note: string | undefined): TapeList {
-  const listed = matches.rows.map((row) => tapeOf(row, root))
-  const { more, total, withoutCost, unknownWords } = matches
+function listOf<T>(matches: Matches<T>, root: string, note: string | undefined): TapeList<T> {
+  const { rows, unreadable, more, total, withoutCost, unknownWords } = matches
   return {
-    tapes: listed.filter(({ state }) => state !== 'unreadable'),
-    unreadable: listed.filter(({ state }) => state === 'unreadable'),
+    tapes: rows,
+    unreadable: unreadable.map((row) => tapeOf(row, root)),
     more,
     total,
     withoutCost,
@@ -185,7 +207,7 @@ function listOf(matches: Matches, root: string, note: string | undefined): TapeL
 }
 
 function groupsOf(
-  { groups, ...matches }: Matches & { readonly groups: readonly GroupRow[] },
+  { groups, ...matches }: Matches<ListedTape> & { readonly groups: readonly GroupRow[] },
   root: string,
   note: string | undefined,
 ): TapeGroups {

@@ -16,7 +16,7 @@ import {
   type Tape,
   type TapeHeader,
 } from '../tape/index.ts'
-import { filesBelow, makeFolder, refuseLinks, writeFileAtomic } from './files.ts'
+import { filesBelow, isTapeFile, makeFolder, refuseLinks, writeFileAtomic } from './files.ts'
 
 /** What is kept once beside the golden set, and any case may be answered with. */
 export interface KeptAnswer {
@@ -72,10 +72,6 @@ function headerOf(file: string): TapeHeader | undefined {
     if (HarvestError.is(error)) return undefined
     throw error
   }
-}
-
-function isTapeFile(name: string): boolean {
-  return name.endsWith('.tape.jsonl')
 }
 
 /** The recordings whose golden set a tape is in; `undefined` for any other tape. */

@@ -83,7 +83,7 @@ export class TapeIndex {
     const now = Date.now()
     const stats = this.#folderAt(path)
     if (stats === undefined) return this.#forgetFolder(path, found)
-    const stamp = `${stats.mtimeMs} ${stats.ctimeMs} ${stats.ino}`
+    const stamp = folderStamp(stats)
     const known = this.#run('SELECT id, stamp, is_settled FROM folder WHERE path = ?').get(path)
     if (!every && known?.['stamp'] === stamp && known['is_settled'] === 1) {
       const below = this.#run('SELECT path FROM folder WHERE parent = ?').all(path)
@@ -241,6 +241,11 @@ export class TapeIndex {
     this.#statements.set(sql, known)
     return known
   }
+}
+
+/** Another one: something came into the folder, or went. */
+export function folderStamp({ mtimeMs, ctimeMs, ino }: Stats): string {
+  return `${mtimeMs} ${ctimeMs} ${ino}`
 }
 
 /** Milliseconds a file system may take to tell two changes of a folder apart: two seconds on the coarsest. */

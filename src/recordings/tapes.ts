@@ -9,7 +9,7 @@ import {
   type TapeClose,
   type WrittenOutcome,
 } from '../tape/index.ts'
-import { filesBelow, locate, openRegular } from './files.ts'
+import { filesBelow, isTapeFile, locate, openRegular, RecordingFiles } from './files.ts'
 
 /** What the first and the last line of a tape say. Lines between are not read, so they may be damaged. */
 export type TapeSummary = ReadableTape | UnreadableTape
@@ -52,23 +52,28 @@ export function listTapes(folder: string): readonly TapeSummary[] {
  * @param options.isExact - the beginning of a name does not do: for what changes the tape, or makes something of it. Default false
  * @throws HARVEST_TAPE_MISSING, HARVEST_TAPE_AMBIGUOUS with those it could be, HARVEST_RECORDINGS_OUTSIDE
  */
-export function findTape(recordings: string, word: string, options: { readonly isExact?: boolean } = {}): string {
+export function findTape(
+  recordings: string,
+  word: string,
+  options: { readonly isExact?: boolean; readonly files?: RecordingFiles } = {},
+): string {
   if (/[/\\]/.test(word) || word.endsWith('.tape.jsonl')) {
     const file = locate(recordings, word)
     if (file === undefined) throw missing(recordings, word)
     return file
   }
   if (word === 'latest') return latest(recordings)
-  const files = tapeFiles(recordings)
+  const files = (options.files ?? new RecordingFiles(recordings)).tapes
   const begins = (name: string): boolean => word !== '' && name.startsWith(word)
   // A tape keeps its id when it is promoted, and gets another name: names go first.
-  let known: readonly string[] | undefined
-  const ids = (): readonly string[] => (known ??= files.map((file) => idOf(file) ?? ''))
+  let known: ReadonlyMap<string, string> | undefined
+  const idsOf = (): ReadonlyMap<string, string> =>
+    (known ??= new Map(files.filter((file) => mayHaveId(file, word)).map((file) => [file, idOf(file) ?? ''])))
   const ways: readonly (() => readonly string[])[] = [
     () => files.filter((file) => stemOf(file) === word),
-    () => files.filter((_, index) => ids()[index] === word),
+    () => files.filter((file) => idsOf().get(file) === word),
     () => files.filter((file) => begins(stemOf(file))),
-    () => files.filter((_, index) => begins(ids()[index] ?? '')),
+    () => files.filter((file) => begins(idsOf().get(file) ?? '')),
   ]
   for (const [at, way] of ways.entries()) {
     const found = way()
@@ -102,7 +107,7 @@ function latest(recordings: string): string {
 }
 
 function tapeFiles(folder: string): readonly string[] {
-  return filesBelow(folder, (name) => name.endsWith('.tape.jsonl'))
+  return filesBelow(folder, isTapeFile)
 }
 
 function stemOf(file: string): string {
@@ -116,6 +121,32 @@ export function idOf(file: string): string | undefined {
   } catch {
     // Whoever looks for an id looks among files of all kinds; what is wrong with one, `ls` and `check` say.
     return undefined
+  }
+}
+
+/** Whether the header of a tape says this id. */
+export function hasId(file: string, id: string): boolean {
+  return mayHaveId(file, id) && idOf(file) === id
+}
+
+const headRoom = Buffer.allocUnsafeSlow(4 * 1024)
+
+/** Whether an id, or one that begins like this, may stand in the header: most are ruled out by their bytes, unparsed. */
+function mayHaveId(file: string, id: string): boolean {
+  if (!/^[\w.-]+$/.test(id)) return true
+  let descriptor: number | undefined
+  try {
+    descriptor = openRegular(file)
+    const bytes = headRoom.subarray(0, readSync(descriptor, headRoom, 0, headRoom.length, 0))
+    const end = bytes.indexOf(lineFeed)
+    const head = end === -1 ? bytes : bytes.subarray(0, end)
+    // A letter may be written as `\u0061`.
+    return head.includes(id) || head.includes('\\u') || (end === -1 && bytes.length === headRoom.length)
+  } catch {
+    // As for idOf: what is wrong with it, others say.
+    return false
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor)
   }
 }
 

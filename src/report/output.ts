@@ -47,13 +47,8 @@ export function tableRows(
   right: readonly number[] = [],
   width: number = tableWidth,
 ): readonly (readonly string[])[] {
-  const widest = (of: (cell: string) => number): number[] =>
-    rows.reduce<number[]>((widths, row) => {
-      row.forEach((cell, i) => (widths[i] = Math.max(widths[i] ?? 0, of(cell))))
-      return widths
-    }, [])
-  const widths = widest(widthOf)
-  const least = widest((cell) =>
+  const widths = widestOf(rows, widthOf)
+  const least = widestOf(rows, (cell) =>
     Math.max(0, ...(stripVTControlCharacters(cell).match(/[^ ,]+,?/g) ?? []).map(columnsOf)),
   )
   const excess = (): number => widths.reduce((sum, one) => sum + one + 2, -2) - width
@@ -67,6 +62,28 @@ export function tableRows(
   return rows.map((row) => linesOf(row, widths, right))
 }
 
+/** Rows in columns as in {@link table}, one line each. Each is made when it is its turn: there may be thousands. */
+export function* tableLines(
+  head: readonly string[],
+  rows: () => Iterable<readonly string[]>,
+  right: readonly number[] = [],
+): Generator<string> {
+  const widths = head.map(widthOf)
+  for (const row of rows()) widen(widths, row, widthOf)
+  yield lineOf(head, widths, right)
+  for (const row of rows()) yield lineOf(row, widths, right)
+}
+
+function widestOf(rows: readonly (readonly string[])[], of: (cell: string) => number): number[] {
+  const widths: number[] = []
+  for (const row of rows) widen(widths, row, of)
+  return widths
+}
+
+function widen(widths: number[], row: readonly string[], of: (cell: string) => number): void {
+  for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, of(cell))
+}
+
 /** Columns of the widest line. */
 export function widthOfRows(rows: readonly (readonly string[])[]): number {
   return Math.max(0, ...rows.flat().map(widthOf))
@@ -76,15 +93,22 @@ function linesOf(row: readonly string[], widths: readonly number[], right: reado
   const cells = row.map((cell, i) => wrapCell(cell, widths[i] ?? 0))
   const height = Math.max(1, ...cells.map(({ length }) => length))
   return Array.from({ length: height }, (_, line) =>
-    cells
-      .map((parts, i) => {
-        const part = parts[line] ?? ''
-        const gap = ' '.repeat(Math.max(0, (widths[i] ?? 0) - widthOf(part)))
-        return right.includes(i) ? gap + part : part + gap
-      })
-      .join('  ')
-      .trimEnd(),
+    lineOf(
+      cells.map((parts) => parts[line] ?? ''),
+      widths,
+      right,
+    ),
   )
+}
+
+function lineOf(cells: readonly string[], widths: readonly number[], right: readonly number[]): string {
+  return cells
+    .map((cell, i) => {
+      const gap = ' '.repeat(Math.max(0, (widths[i] ?? 0) - widthOf(cell)))
+      return right.includes(i) ? gap + cell : cell + gap
+    })
+    .join('  ')
+    .trimEnd()
 }
 
 /** A cell in lines. Its colour is put around each of them. */
@@ -98,5 +122,6 @@ function wrapCell(cell: string, width: number): readonly string[] {
 }
 
 function widthOf(cell: string): number {
+  if (/^[ -~]*$/.test(cell)) return cell.length
   return columnsOf(stripVTControlCharacters(cell))
 }

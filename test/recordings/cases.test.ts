@@ -1,4 +1,4 @@
-import { existsSync, rmSync, symlinkSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { findCase, listCases, promote, removeCase } from '../../src/recordings/index.ts'
@@ -97,6 +97,19 @@ describe('a case is found', () => {
       (HARVEST_CASE_MISSING)"
     `)
     expect(errorOf(() => findCase(goldenSet(), 'golden/none.case.yaml')).code).toBe('HARVEST_CASE_MISSING')
+  })
+
+  test('by an id that its file writes with an escape, or has since a moment ago', () => {
+    const recordings = goldenSet()
+    const file = join(recordings, 'golden/lookup.case.yaml')
+    const text = readFileSync(file, 'utf8')
+    const { atime, mtime } = statSync(file)
+    // As long as before, and of the same time: what was read before must not count.
+    put(recordings, 'golden/lookup.case.yaml', text.replace('case: lookup', 'case: lookap'))
+    utimesSync(file, atime, mtime)
+    expect(findCase(recordings, 'lookap').file).toBe(file)
+    put(recordings, 'golden/lookup.case.yaml', text.replace('case: lookup', 'case: "look\\x75p-2"'))
+    expect(findCase(recordings, 'lookup-2').file).toBe(file)
   })
 
   test('not outside of the recordings', () => {

@@ -60,6 +60,12 @@ test('a promotion names the cases that check the same', () => {
   placePromotion(twin('run-1', 'first', { text: 'a' }))
   expect(twin('run-2', 'second', { text: 'a' }).twins).toMatchObject([{ id: 'first', isSameInput: true }])
   expect(twin('run-3', 'third', { text: 'b' }).twins).toMatchObject([{ id: 'first', isSameInput: false }])
+  const file = join(recordings, 'golden/first.case.yaml')
+  const text = readFileSync(file, 'utf8')
+  put(recordings, 'golden/first.case.yaml', text.replace('refunded: 25', 'refunded: 26'))
+  expect(twin('run-4', 'fourth', { text: 'a' }).twins, 'another outcome').toEqual([])
+  put(recordings, 'golden/first.case.yaml', text.replace('refunded: 25', '"refun\\x64ed": 25'))
+  expect(twin('run-5', 'fifth', { text: 'a' }).twins, 'written otherwise').toMatchObject([{ id: 'first' }])
 })
 
 test('a tape becomes a case: baseline, outcome and pins are read from it', () => {

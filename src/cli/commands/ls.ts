@@ -1,31 +1,30 @@
 import { grouped } from '../../errors/words.ts'
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { here } from '../../errors/here.ts'
 import { neutralLine } from '../../errors/index.ts'
 import {
   outcomeOf,
   holdsOfList,
   type ListedTape,
+  mapTapes,
   queryTapes,
   type TapeList,
-  tapesOfCases,
   tokensOf,
 } from '../../recordings/index.ts'
-import { cutOffText, readTapeHeader } from '../../tape/index.ts'
+import { readTapeHeader } from '../../tape/index.ts'
 import { createRedactor } from '../../privacy/index.ts'
 import { choose } from '../choose.ts'
 import { listGroups } from '../reading/groups.ts'
+import { caseFinder, columns, ListedRows } from '../reading/listed-rows.ts'
 import { lsSpec } from '../spec/inspect.ts'
 import { filterOptions } from '../spec/inspect.ts'
 import type { Command, CommandInput } from '../command.ts'
-import { describeOutcome, duration } from '../../report/describe.ts'
 import { exit } from '../exit.ts'
 import { printSteps, stepsAfterList } from '../next-steps.ts'
 import { badValue, usage } from '../parse.ts'
 import { defined, filterOf } from '../tape-filter.ts'
 import { columnsOf } from '../../report/fold.ts'
-import { type Screen, tableRows, tableWidth, widthOfRows } from '../../report/output.ts'
+import { type Screen, tableLines, tableRows, tableWidth, widthOfRows } from '../../report/output.ts'
 
 /** Lists the tapes of a folder, oldest first. */
 export const lsCommand: Command = {
@@ -41,12 +40,21 @@ export const lsCommand: Command = {
       sort: choose(given, 'sort', ['started', 'cost', 'duration', 'steps'], lsCommand) ?? 'started',
       ...limitOf(given),
     }
-    const list = await queryTapes(dir, query, (done, total) => screen.progress(`reading ${done} of ${total} tapes`))
-    screen.progress('')
-    if (list.note !== undefined) screen.note(list.note)
-    if (given.has('json')) screen.json(asJson(list, dir))
-    else print(list, dir, given, screen)
-    return list.unreadable.length === 0 ? exit.ok : exit.tape
+    const onProgress = (done: number, total: number): void => screen.progress(`reading ${done} of ${total} tapes`)
+    const told = <T>(list: TapeList<T>, tell: (list: TapeList<T>) => void): number => {
+      screen.progress('')
+      if (list.note !== undefined) screen.note(list.note)
+      tell(list)
+      return list.unreadable.length === 0 ? exit.ok : exit.tape
+    }
+    if (given.has('json'))
+      return told(await queryTapes(dir, query, onProgress), (list) => screen.json(asJson(list, dir)))
+    let rows = new ListedRows(dir)
+    const begin = (): ((tape: ListedTape) => number) => {
+      rows = new ListedRows(dir)
+      return (tape) => rows.add(tape)
+    }
+    return told(await mapTapes(dir, query, begin, onProgress), (list) => print(list, rows, dir, given, screen))
   },
 }
 
@@ -62,13 +70,13 @@ function limitOf(given: CommandInput): { readonly limit?: number } {
 }
 
 function asJson({ tapes, unreadable, more, total, note }: TapeList, dir: string): object {
-  const casesOf = caseFinder(dir, tapes)
+  const casesOf = caseFinder(dir)
   const holdOf = holdsOfList()
   return {
     tapes: tapes.map((tape) => {
       const { file, place, state, outcome, commit, retention, until, ...rest } = tape
       const { usage: _, counted: __, hold: ___, decisions: ____, ending: _____, ended: ______, ...facts } = rest
-      const cases = casesOf(file)
+      const cases = casesOf(tape)
       const held = holdOf(file, tape.hold)
       return {
         ...facts,
@@ -101,19 +109,21 @@ function valuesOf({ file, state, ended }: ListedTape): object {
   })
 }
 
-function print(list: TapeList, dir: string, given: CommandInput, screen: Screen): void {
+function print(list: TapeList<unknown>, rows: ListedRows, dir: string, given: CommandInput, screen: Screen): void {
   const { tapes, unreadable, more, total, withoutCost } = list
   if (tapes.length === 0 && unreadable.length === 0) printNone(list, dir, given, screen)
-  if (tapes.length > 0) printTable(tapes, dir, screen)
+  if (tapes.length > 0) printTable(rows, screen)
   for (const { file, problem } of unreadable)
     screen.note(`${neutralLine(file, 400)}: ${neutralLine(problem?.what ?? '')} (${problem?.code})`)
   if (more > 0) screen.note(`and ${number(more)} more of ${number(total)}\n→ to see all: --limit all`)
   if (withoutCost > 0) screen.note(`left out: ${number(withoutCost)} of unknown cost`)
   const isFiltered = filterOptions.some(({ flag }) => given.has(flag.split(' ')[0]?.slice(2) ?? ''))
-  printSteps(stepsAfterList(list, isFiltered, given.value('dir')), (text) => screen.note(text))
+  printSteps(stepsAfterList({ ...rows, count: tapes.length + more }, isFiltered, given.value('dir')), (text) =>
+    screen.note(text),
+  )
 }
 
-function printNone({ total, unknownWords }: TapeList, dir: string, given: CommandInput, screen: Screen): void {
+function printNone({ total, unknownWords }: TapeList<unknown>, dir: string, given: CommandInput, screen: Screen): void {
   if (total === 0) return screen.note(`no tapes in ${dir}\n→ to make one: npx vitest-harvest record -- node agent.js`)
   const asked = filterOptions.flatMap(({ flag }) => {
     const [option = '', takes] = flag.split(' ')
@@ -142,54 +152,26 @@ function number(count: number): string {
   return grouped(count)
 }
 
-interface Column {
-  readonly head: string
-  readonly isNumber?: true
-  /** Left out when it is empty for every tape. */
-  readonly isOptional?: true
-  cell(tape: ListedTape): string
-}
-
-function printTable(tapes: readonly ListedTape[], dir: string, screen: Screen): void {
-  const casesOf = caseFinder(dir, tapes)
-  const holdOf = holdsOfList()
-  const columns: readonly Column[] = [
-    { head: 'started', cell: ({ startedAt = 'unknown' }) => neutralLine(startedAt.replace(/\.\d+Z$/, 'Z')) },
-    { head: 'agent', cell: ({ agent = '' }) => neutralLine(agent, room(30)) },
-    { head: 'steps', isNumber: true, cell: ({ steps }) => `${steps}` },
-    { head: 'took', isNumber: true, cell: tookCell },
-    {
-      head: 'cost',
-      isNumber: true,
-      isOptional: true,
-      cell: ({ costUsd }) => (costUsd === undefined ? '' : cost(costUsd)),
-    },
-    { head: 'kept', isOptional: true, cell: (tape) => keptCell(tape, holdOf) },
-    { head: 'branch of', isOptional: true, cell: ({ branchOf = '' }) => neutralLine(branchOf, room(40)) },
-    { head: 'outcome', cell: outcomeCell },
-    {
-      head: 'case',
-      isOptional: true,
-      cell: ({ file }) =>
-        casesOf(file)
-          .map((id) => neutralLine(id, 60))
-          .join(', '),
-    },
-    { head: 'tape', cell: ({ file }) => neutralLine(here(file), 400) },
-  ]
-  const rows = tapes.map((tape) => columns.map(({ cell }) => cell(tape)))
-  const shown = columns
-    .map((_, i) => i)
-    .filter((i) => columns[i]?.isOptional !== true || rows.some((row) => row[i] !== ''))
+function printTable(rows: ListedRows, screen: Screen): void {
+  const isUsed = columns.map(({ isOptional }) => isOptional !== true)
+  for (const cells of rows.cells()) for (const [i, cell] of cells.entries()) if (cell !== '') isUsed[i] = true
+  const shown = columns.map((_, i) => i).filter((i) => isUsed[i])
   const head = shown.map((i) => screen.paint('dim', columns[i]?.head ?? ''))
-  const body = rows.map((row) => shown.map((i) => row[i] ?? ''))
+  function* shownCells(): Generator<readonly string[]> {
+    for (const cells of rows.cells()) yield shown.map((i) => cells[i] ?? '')
+  }
   const right = shown.flatMap((i, at) => (columns[i]?.isNumber === true ? [at] : []))
+  // What goes into a pipe is searched there: nothing is cut or wrapped.
+  if (!process.stdout.isTTY) {
+    for (const line of tableLines(head, shownCells, right)) screen.line(line)
+    return
+  }
+  const body = [...shownCells()]
   const whole = tableRows([head, ...body], right, Infinity)
   const excess = widthOfRows(whole) - tableWidth
   const outcomeAt = shown.findIndex((i) => columns[i]?.head === 'outcome')
   const widest = Math.max(...body.map((row) => columnsOf(row[outcomeAt] ?? '')))
-  // What goes into a pipe is searched there.
-  if (excess <= 0 || !process.stdout.isTTY) return printRows(whole, screen)
+  if (excess <= 0) return printRows(whole, screen)
   // What a run returned is a glimpse anyway.
   if (widest - excess >= 12) {
     const cut = body.map((row) => row.with(outcomeAt, neutralLine(row[outcomeAt] ?? '', widest - excess)))
@@ -203,44 +185,6 @@ function printTable(tapes: readonly ListedTape[], dir: string, screen: Screen): 
   )
 }
 
-/** Cells are cut to the width of a terminal only: what goes into a pipe is searched there. */
-function room(most: number): number {
-  return process.stdout.isTTY ? most : Infinity
-}
-
 function printRows(rows: readonly (readonly string[])[], screen: Screen): void {
   for (const line of rows.flat()) screen.line(line)
-}
-
-/** `…`: the run has no end; `unknown`: an import without times. */
-function tookCell({ durationMs, state }: ListedTape): string {
-  if (durationMs !== undefined) return duration(durationMs)
-  return state === 'closed' ? 'unknown' : '…'
-}
-
-function outcomeCell({ file, state, open = [], ended }: ListedTape): string {
-  const outcome = state === 'closed' ? (ended ?? outcomeOf(file)) : undefined
-  return outcome === undefined
-    ? (cutOffText(open, 1) ?? state)
-    : neutralLine(describeOutcome(outcome, Infinity), room(48))
-}
-
-function keptCell({ file, kept, hold }: ListedTape, holdOf: ReturnType<typeof holdsOfList>): string {
-  const reasons = kept.map(({ because, detail }) =>
-    detail === undefined ? because : `${because} ${neutralLine(detail, room(20))}`,
-  )
-  return [...(holdOf(file, hold) === undefined ? [] : ['hold']), ...reasons].join(', ')
-}
-
-/** Dollars: cents where there are any, else as many digits as it takes to see something. */
-function cost(usd: number): string {
-  return `$${usd === 0 || usd >= 0.1 ? usd.toFixed(2) : usd.toPrecision(2)}`
-}
-
-/** Ids of the cases a tape has; cases are read only when a tape outside of the inbox is listed. */
-function caseFinder(dir: string, tapes: readonly ListedTape[]): (file: string) => readonly string[] {
-  if (tapes.every(({ place }) => place === 'inbox')) return () => []
-  const { present, former } = tapesOfCases(dir)
-  const [now, before] = [present, former].map((list) => Map.groupBy(list, ({ tape }) => tape))
-  return (file) => (now?.get(resolve(file)) ?? before?.get(resolve(file)) ?? []).map(({ id }) => id)
 }

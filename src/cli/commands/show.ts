@@ -14,7 +14,6 @@ import { printEnd } from '../../report/end.ts'
 import { foldText, terminalWidth } from '../../report/fold.ts'
 import { counted } from '../../errors/words.ts'
 import { factsOf } from '../../report/head.ts'
-import { printNow, replayNow } from '../reading/now.ts'
 import { bodiesOf, printStep, readStep } from '../../report/one-step.ts'
 import type { Run, RunStep } from '../../report/run.ts'
 import { printTimeline } from '../../report/timeline.ts'
@@ -33,7 +32,9 @@ export const showCommand: Command = {
     if (given.has('trace')) return showTrace(found, given, screen)
     const run = await openRun(found)
     if (given.has('replay')) screen.progress('replaying')
-    const now = given.has('replay') ? await replayNow(found) : undefined
+    // Loaded for this alone: a replay is most of the program.
+    const replay = given.has('replay') ? await import('../reading/now.ts') : undefined
+    const now = await replay?.replayNow(found)
     const shared = sharedBy(found, run)
     if (given.has('json')) {
       screen.json({
@@ -52,9 +53,9 @@ export const showCommand: Command = {
     printEnd(run, { width: terminalWidth(), isFull }, screen)
     if (found.case !== undefined) printBaseline(found.case, screen)
     printShared(shared, found.case !== undefined, screen)
-    if (now !== undefined) printNow(now, screen)
+    if (now !== undefined) replay?.printNow(now, screen)
     const dir = given.value('dir')
-    const owner = found.case === undefined ? caseOfTape(found.file, run.header.id, dir) : undefined
+    const owner = found.case === undefined ? await caseOfTape(found.file, run.header.id, dir, found.files) : undefined
     if (owner !== undefined) printOwner(owner, screen)
     const steps = await stepsAfterRun(found.file, found.case ?? owner?.case, run, dir)
     printSteps(steps, (text) => screen.note(text))
@@ -204,7 +205,10 @@ function printShared(shared: readonly KeptAnswer[], isCase: boolean, screen: Scr
 }
 
 /** What became of a tape that was shown by itself. */
-function printOwner({ case: kase, isFormer }: NonNullable<ReturnType<typeof caseOfTape>>, screen: Screen): void {
+function printOwner(
+  { case: kase, isFormer }: NonNullable<Awaited<ReturnType<typeof caseOfTape>>>,
+  screen: Screen,
+): void {
   const state =
     kase.expect === 'fail'
       ? 'a known-bad incident that is not fixed yet'
