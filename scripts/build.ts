@@ -30,11 +30,13 @@ const table = /\/src\/(?:cli\/(?:spec\/\w+|command|parse|help|exit)|(?:im|ex)por
 const messages = /\/src\/errors\/(?:index|former-codes|neutral|nearest|words|page)\.ts$/
 
 /**
- * Small modules that every worker loads, and most commands, and that need no others but these: as one file, for to find and
- * open each takes a worker longer than to read them all.
+ * Small modules that every worker loads, and most commands: in two files, for to find and open each takes a worker longer than
+ * to read them all. Those in `base` are what a recorder loads too; what is loaded for less is in neither.
  */
 const small =
-  /\/src\/(?:match\/(?:address|drift-(?:option|policy)|hidden-part|hosts-option|types)|wire\/aws-frames|json\/canonical|vitest\/(?:channel|neutral-lines)|privacy\/credentials|providers\/(?:counted|imported-model-call)|seam\/(?:caller|patch|shape|source|stdio)|seam\/intercept\/(?:confine|outside|responder|work)|seam\/clients\/(?:drivers|in-memory)|errors\/options|tape\/(?:new-file|shared-read)|trace\/types|playback\/problems\/strays|prng|cases\/(?:accepted-name|former-tapes|pragma|proof-days)|recordings\/(?:files|programs))\.ts$|helpers\/esm\/usingCtx\.js$/
+  /\/src\/(?:match\/(?:address|drift-(?:option|policy)|hidden-part|hosts-option|types)|vitest\/(?:channel|neutral-lines)|seam\/intercept\/(?:confine|outside|responder|work)|playback\/problems\/strays|cases\/(?:accepted-name|former-tapes|pragma|proof-days)|recordings\/(?:files|programs))\.ts$/
+const base =
+  /\/src\/(?:privacy\/credentials|seam\/(?:caller|patch|shape|source|stdio)|seam\/clients\/(?:drivers|in-memory)|errors\/options)\.ts$/
 
 /**
  * Packages that become part of ours: to find and open the 72 files of `yaml` took each command and each worker longer than
@@ -127,9 +129,12 @@ async function bundle(): Promise<readonly string[]> {
       groups: [
         { name: 'errors', test: messages, priority: 2 },
         { name: 'table', test: table, priority: 1 },
+        { name: 'base', test: base, priority: 1 },
         { name: 'small', test: small },
         // What others take along lies in a file of its own.
         { name: 'own-files', test: /\/src\/own-files\.ts$/, priority: 3 },
+        { name: 'new-file', test: /\/src\/tape\/new-file\.ts$/, priority: 3 },
+        { name: 'canonical', test: /\/src\/json\/canonical\.ts$/, priority: 3 },
       ],
     },
     keepNames: true,
@@ -137,7 +142,7 @@ async function bundle(): Promise<readonly string[]> {
   })
   await bundled.close()
   const files = output.flatMap((file) => (file.type === 'chunk' ? [file.moduleIds] : []))
-  for (const group of [table, messages, small]) {
+  for (const group of [table, messages, base, small]) {
     const others = files.find((modules) => modules.some((id) => group.test(id)))?.filter((id) => !group.test(id)) ?? []
     if (others.length > 0) throw new Error(`a file of few modules holds others: ${others.join(', ')}`)
   }

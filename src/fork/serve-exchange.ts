@@ -1,7 +1,7 @@
 // Over 300 lines: the ways a request of a fork is answered share how it is written down.
 import { decodeBody, readModelCall } from '../providers/index.ts'
 import { errorAgain } from '../replay/error-again.ts'
-import { observe } from '../replay/exchange.ts'
+import { observe } from '../replay/observe-answer.ts'
 import { fitted } from '../replay/fitted.ts'
 import { answerCut } from '../replay/cut.ts'
 import { headerDrift } from '../match/header-drift.ts'

@@ -1,15 +1,7 @@
-import type { Redactor } from '../privacy/index.ts'
-import { decodeBody, type FormedRequest } from '../providers/index.ts'
+import type { FormedRequest } from '../providers/index.ts'
 import { steadyBoundary } from '../seam/shape.ts'
 import type { ExchangeControl, ExchangeSink, LiveRequest, Pairs } from '../seam/intercept/index.ts'
-import {
-  type Chunk,
-  decodeBytes,
-  type ExchangeEvent,
-  isTokenRead,
-  type Moment,
-  type RecordedResponse,
-} from '../tape/index.ts'
+import { decodeBytes, type ExchangeEvent, isTokenRead, type Moment, type RecordedResponse } from '../tape/index.ts'
 import { isHostNoted } from '../match/asked-url.ts'
 import type { GateItem } from '../match/delivery.ts'
 import { headerDrift } from '../match/header-drift.ts'
@@ -27,6 +19,7 @@ import { serveLive } from './serve-live.ts'
 import { serveShared } from './serve-shared.ts'
 import type { SharedAnswer, SharedQuestion } from './shared-answers.ts'
 import type { ExchangeState } from '../match/step.ts'
+import { observe } from './observe-answer.ts'
 import { noteTimeOut } from './time-out.ts'
 import { inAskedForm, otherForm } from './transcode.ts'
 
@@ -267,36 +260,4 @@ function wire(
     })
   }
   return () => delivered
-}
-
-/** Takes note of the placeholders in an answer when the recorder did: once it is settled, and as the client reads it. */
-export function observe(
-  { redactor }: { readonly redactor: Redactor },
-  { event }: { readonly event: ExchangeEvent },
-): void {
-  redactor.observeLater(() => observeNow(redactor, event))
-}
-
-function observeNow(redactor: Redactor, { response, error }: ExchangeEvent): void {
-  if (error) redactor.observe(JSON.stringify(error))
-  if (!response) return
-  redactor.observe(JSON.stringify([response.statusText, response.headers]))
-  const encoding = response.headers.find(([name]) => name === 'content-encoding')?.[1]
-  const text = encoding ? undefined : textOf(response.chunks)
-  if (text !== undefined) {
-    redactor.observeBody(text)
-    return
-  }
-  const pieces = response.chunks.map(([, , bytes]) => decodeBytes(bytes))
-  redactor.observeChunks(encoding ? [Buffer.from(decodeBody(Buffer.concat(pieces), encoding))] : pieces)
-}
-
-/** The text of a body the tape has as text. */
-function textOf(chunks: readonly Chunk[]): string | undefined {
-  let text = ''
-  for (const [, , bytes] of chunks) {
-    if (typeof bytes !== 'string') return undefined
-    text += bytes
-  }
-  return text
 }

@@ -1,6 +1,6 @@
 import { type CallState, type ExchangeState } from '../match/step.ts'
 import { decodeBytes } from '../tape/index.ts'
-import { observe } from './exchange.ts'
+import { observe } from './observe-answer.ts'
 import type { ReplayRun } from './run.ts'
 
 /**
