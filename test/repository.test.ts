@@ -43,6 +43,15 @@ const repositoryNames = execFileSync('git', ['rev-parse', '--local-env-vars'], {
 
 const apart = runApart()
 
+it('a test that makes a temporary folder removes it', () => {
+  expect(contentOf('vitest.config.ts')).toContain("'./test/support/leave-nothing.ts']")
+  const makers = files.filter(
+    (file) => /^(?:test|fixtures|bench)\/.*\.ts$/.test(file) && /mkdtemp/.test(contentOf(file)),
+  )
+  expect(makers.length).toBeGreaterThan(50)
+  expect(makers.filter((file) => !/\brm(?:Sync)?\(|\bremove\w*\(/.test(contentOf(file)))).toEqual([])
+})
+
 describe('the properties of the tests', () => {
   const tests = files.filter((file) => /^(?:test|fixtures)\/.*\.ts$/.test(file))
   const setup = 'test/support/fixed-seeds.ts'

@@ -1,9 +1,7 @@
 import { once } from 'node:events'
 import { createServer, request as send } from 'node:http'
 import http2 from 'node:http2'
-import { mkdtempSync, realpathSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import got from 'got'
 import { Client, request } from 'undici'
@@ -11,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createRecorder } from '../../src/record/index.ts'
 import { replayTape, verdictOf } from '../../src/replay/index.ts'
 import { hostsFlag, readTape, type Tape } from '../../src/tape/index.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const server = createServer((incoming, response) => {
   incoming.resume().on('end', () => response.end('ok'))
@@ -59,7 +58,7 @@ const clients: readonly (readonly [name: string, agent: Agent])[] = [
   ],
 ]
 
-const dir = realpathSync(mkdtempSync(join(tmpdir(), 'harvest-host-')))
+const dir = temporaryFolder('host')
 let made = 0
 async function record(run: () => Promise<string>): Promise<Tape> {
   const id = `run-${made++}`

@@ -1,5 +1,3 @@
-import { mkdtempSync, realpathSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable, Transform, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -8,6 +6,7 @@ import { createRecorder, tools } from '../../src/record/index.ts'
 import { replayTape } from '../../src/replay/index.ts'
 import type { ReplayOptions, ReplayResult } from '../../src/match/types.ts'
 import { readTape, type Tape } from '../../src/tape/index.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const words = ['a', 'b', 'c', 'd', 'e', 'f']
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
@@ -160,7 +159,7 @@ const agent = (leave: (name: Source) => Promise<unknown>, name: Source) => async
   return desk.note('end')
 }
 
-const dir = realpathSync(mkdtempSync(join(tmpdir(), 'harvest-iterables-')))
+const dir = temporaryFolder('iterables')
 let made = 0
 async function record(run: () => Promise<unknown>): Promise<Tape> {
   const id = `run-${made++}`

@@ -1,17 +1,17 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
-import { mkdtempSync, realpathSync } from 'node:fs'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createRecorder } from '../../src/record/index.ts'
 import { replayTape, unprovenError, verdictOf } from '../../src/replay/index.ts'
 import { readTape, type Tape } from '../../src/tape/index.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 // Answers with the last word of what it was asked, as a stream where it is asked for one: that goes on for ever.
-const server = createServer(async (request, response) => {
+const server = createServer((request, response) => void answer(request, response))
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   let text = ''
   for await (const piece of request.setEncoding('utf8')) text += String(piece)
   const { messages, stream } = JSON.parse(text) as { messages: readonly { content: string }[]; stream?: boolean }
@@ -22,7 +22,7 @@ const server = createServer(async (request, response) => {
   }
   response.setHeader('content-type', 'text/event-stream')
   response.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`)
-})
+}
 let client: OpenAI
 beforeAll(async () => {
   await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -34,7 +34,7 @@ afterAll(() => {
   server.close()
 })
 
-const dir = realpathSync(mkdtempSync(join(tmpdir(), 'harvest-at-once-')))
+const dir = temporaryFolder('at-once')
 let made = 0
 async function record(run: () => Promise<unknown>): Promise<Tape> {
   const id = `run-${made++}`
