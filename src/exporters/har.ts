@@ -154,8 +154,9 @@ function textOf(bytes: Buffer): { readonly text: string; readonly base64: boolea
   return typeof encoded === 'string' ? { text: encoded, base64: false } : { text: encoded.base64, base64: true }
 }
 
+/** What a tape has beside the headers, as if they were some, was not sent. */
 function headersOf(headers: readonly HeaderPair[]): readonly Fields[] {
-  return headers.map(([name, value]) => ({ name, value }))
+  return headers.filter(([name]) => !name.startsWith(':')).map(([name, value]) => ({ name, value }))
 }
 
 function headerOf(headers: readonly HeaderPair[], name: string): string | undefined {

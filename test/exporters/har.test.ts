@@ -309,6 +309,12 @@ describe('a tape as HAR', () => {
     )
   })
 
+  it('has no header that was not sent', () => {
+    const sent = ['accept', '*/*'] as const
+    const request = { headers: [sent, [':trailers', 'x-sum'], [':sent-to', 'http://10.0.0.1']] as const }
+    expect(harOf(tapeOf([{ ...answered(Buffer.from('{}')), request }]))).not.toMatch(/"name":\s*":/)
+  })
+
   it('a request whose body was left out can be served to nobody', () => {
     const tape = tapeOf([{ ...answered(Buffer.from('')), request: { headers: [], body: 'asked' } }])
     const text = harOf(tape, false)
