@@ -8,6 +8,7 @@ import { parseTape, serializeTape } from '../../src/tape/index.ts'
 import { built } from '../support/built.ts'
 import { type Desk, deskProject, openDesk, recordDesk, usual } from './desk.ts'
 import { harvest } from './harvest.ts'
+import { printed } from './printed.ts'
 import { many } from './many.ts'
 
 describe('harvest blame', () => {
@@ -137,6 +138,7 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
     if (signal === 'SIGINT') {
       expect(said).toContain('HARVEST_CLI_INTERRUPTED')
       expect(said).toMatch(/nothing is known|Nothing is certified/)
+      expect(printed(said, 'to go on')).toEqual(['blame', 'bad', ...right, '--live', '--parallel', '1'])
     }
   })
 

@@ -4,17 +4,11 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Desk, deskProject, openDesk, recordDesk, usual } from './desk.ts'
 import { harvest } from './harvest.ts'
+import { printed } from './printed.ts'
 
 const answered = 'return { answer: message.content }'
 const kindly = "return { answer: 'Dear customer, ' + message.content }"
 const told = 'Look it up first.'
-
-/** The command of a line `→ why: npx vitest-harvest …`, as it stands there. */
-function printedCommand(text: string, about: string): readonly string[] {
-  const line = text.split('\n').find((one) => one.includes(about))
-  const command = /npx vitest-harvest (.*)$/.exec(line ?? '')?.[1] ?? ''
-  return [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? '')
-}
 
 describe('what commands compare with, once the code of an agent has changed', () => {
   let cwd = ''
@@ -126,7 +120,7 @@ describe('what commands compare with, once the code of an agent has changed', ()
     const live = ['fork', 'refund', '--step', '5', '--live'] as const
     const refused = await run(...live)
     expect(refused.code).toBe(4)
-    const next = printedCommand(refused.stderr, 'once the accepted code is committed')
+    const next = printed(refused.stderr, 'once the accepted code is committed')
     const renewed = await run(...next)
     expect(renewed.code, renewed.stdout + renewed.stderr).toBe(0)
     commit('the pin')
@@ -144,10 +138,7 @@ describe('what commands compare with, once the code of an agent has changed', ()
     expect(refused).toMatchObject({ code: 1, stdout: '' })
     expect(refused.stderr).toContain('HARVEST_CONTROL')
     expect((await run(...sameInput)).stderr).toContain('HARVEST_CONTROL')
-    const next = printedCommand(refused.stderr, 'npx vitest-harvest accept').map((word) =>
-      word === '…' ? 'always' : word,
-    )
-    const accepted = await run(...next)
+    const accepted = await run(...printed(refused.stderr, 'if the change is intended', { '…': 'always' }))
     expect(accepted.code, accepted.stdout + accepted.stderr).toBe(0)
     const clock = await run(...late)
     expect(clock.stdout).toContain('it already differs from the recording at step 1 (system prompt)')
@@ -169,10 +160,13 @@ describe('what commands compare with, once the code of an agent has changed', ()
       '1',
       '--cross-version',
     )
-    desk.decide = usual
     expect(stdout).toContain('sampled alternately')
     expect(stdout).toContain('no effect of the change is shown')
     expect(stdout).toMatch(/6 model calls/)
+    const finer = printed(stdout, 'for a finer answer, with more runs')
+    expect(finer.slice(-2)).toEqual(['--runs', '12'])
+    expect((await run(...finer)).stdout).toMatch(/ of 12 end as recorded/)
+    desk.decide = usual
   })
 
   it('the doctor blames no variable for what the code does, and sends on to what shows it', async () => {
@@ -183,7 +177,7 @@ describe('what commands compare with, once the code of an agent has changed', ()
     const { code, stdout } = await run('doctor', 'refund')
     expect(stdout).toContain('refund replays the same each time, but not as recorded')
     expect({ code, isBlamed: stdout.includes('environment') }).toEqual({ code: 0, isBlamed: false })
-    const shown = await run(...printedCommand(stdout, 'to see the difference'))
+    const shown = await run(...printed(stdout, 'to see the difference'))
     expect(shown).toMatchObject({ code: 0 })
     expect(shown.stdout).toContain('diverges from the tape')
     expect(shown.stdout).not.toContain('harvest doctor')

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { orderExchange, tapeText } from '../host/refund.ts'
 import { type Desk, deskProject, openDesk, recordDesk, usual } from './desk.ts'
 import { harvest } from './harvest.ts'
+import { printed } from './printed.ts'
 import { inProcess } from './in-process.ts'
 import { built } from '../support/built.ts'
 import { hasTerminal } from './terminal.ts'
@@ -173,24 +174,25 @@ describe('harvest fork', () => {
 
   it('--fresh runs it all the same', async () => {
     const args = ['paid', '--step', '1', '--result', '{"amount":600}']
-    expect((await told(...args)).branches).toMatchObject([{ reused: true }])
-    expect((await told(...args, '--no-cache')).branches).toMatchObject([{ reused: false }])
+    const { stdout } = await fork(...args)
+    expect(stdout).toMatch(/^1 fork reused: made by the same code on \d{4}-\d\d-\d\d$/m)
+    const again = printed(stdout, 'to run it again')
+    expect(again).toEqual(['fork', ...args, '--no-cache'])
+    expect((await told(...again.slice(1))).branches).toMatchObject([{ reused: false }])
   })
 
   it('--save keeps the branch as a tape, which shows and differs like any other', async () => {
-    const { branches } = await told(
-      'paid',
-      '--step',
-      '1',
-      '--set',
-      'result.amount=30',
-      '--tail',
-      'src/script.ts#answer',
-      '--save',
-    )
-    expect(branches).toMatchObject([{ outcome: { status: 'returned', value: { refunded: 30 } } }])
-    const saved = branches[0]?.saved ?? ''
-    const { stdout } = await harvest(['show', saved], { cwd })
+    const args = ['paid', '--step', '1', '--set', 'result.amount=30', '--tail', 'src/script.ts#answer', '--save']
+    const made = await fork(...args)
+    expect(made.stdout).toContain('returned {"refunded":30}')
+    const show = printed(made.stdout, 'to read it')
+    const [, saved = ''] = show
+    const fixed = printed(made.stdout, 'to put the run of a fixed agent', { '<case>': 'of-its-incident' })
+    expect(await harvest(fixed, { cwd })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('_MISSING') as string,
+    })
+    const { stdout } = await harvest(show, { cwd })
     expect(stdout).toContain('"order_id":"A-1","amount":30')
     expect(stdout).toMatch(/^branch of +paid {2}recordings\/inbox\/paid\.tape\.jsonl\nparts at +step 1; /m)
     const listed = await harvest(['ls'], { cwd })
@@ -292,26 +294,20 @@ describe('harvest fork', () => {
   })
 
   it('a model that cannot be asked is no outcome', async () => {
-    const args = ['first', '--step', '5', '--live', '--model-server', 'http://127.0.0.1:9', '--json']
+    const args = ['first', '--step', '5', '--live', '--model-server', 'http://127.0.0.1:9']
     const { code, stdout } = await fork(...args)
-    expect(JSON.parse(stdout)).toMatchObject({
-      judged: 0,
-      branches: [{ problems: [{ code: 'HARVEST_FORK_MODEL_UNREACHABLE' }] }],
-    })
-    expect(code).toBe(1)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining('no fork could be judged') as string })
+    expect(stdout).toContain('HARVEST_FORK_MODEL_UNREACHABLE')
+    expect(printed(stdout, 'once the key, quota and address of the model are right')).toEqual(['fork', ...args])
   })
 
   it('an agent that throws before it asks anything, as without its key, says nothing and is not kept', async () => {
-    const args = ['fork', 'first', '--step', '2', '--live', '--json']
-    const { code, stdout } = await harvest(args, { cwd, env: { DESK_URL: 'no address', CI: '' } })
-    const threw: unknown = expect.stringContaining('The agent threw TypeError')
-    expect(JSON.parse(stdout)).toMatchObject({
-      error: {
-        code: 'HARVEST_CONTROL',
-        facts: { detail: threw, fix: [expect.any(String), expect.stringContaining('its key')] },
-      },
-    })
-    expect(code).toBe(1)
+    const args = ['fork', 'first', '--step', '2', '--live']
+    const { code, stderr } = await harvest(args, { cwd, env: { DESK_URL: 'no address', CI: '' } })
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('HARVEST_CONTROL') as string })
+    expect(stderr).toContain('The agent threw TypeError')
+    expect(printed(stderr, 'once its key and environment are right')).toEqual(args)
+    expect((await harvest(args, { cwd, env: { DESK_URL: desk.url, CI: '' } })).code).toBe(0)
   })
 
   it('--critical tries other decisions at every model step, and says what was not tried', async () => {

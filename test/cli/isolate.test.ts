@@ -2,9 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { IsolatedRun, IsolationEstimate } from '../../src/isolate/index.ts'
+import type { IsolationEstimate } from '../../src/isolate/index.ts'
 import { type Desk, deskProject, openDesk } from './desk.ts'
 import { harvest, run } from './harvest.ts'
+import { printed } from './printed.ts'
 
 /** Refunds too much: for a ticket of its code, at an hour of the day, by a wrong total, or by a wrong decision. */
 const agent = `import { tools } from 'vitest-harvest/record'
@@ -84,35 +85,28 @@ describe('npx vitest-harvest isolate', () => {
   })
   const ask = (...args: readonly string[]) => harvest(args, { cwd, env: { CI: '1' } })
   const right = ['--ok', 'refunded=25'] as const
+  const asked = [...right, '--max-cost', '1', '--live', '--tools', 'live', '--min-effect', '0.4'] as const
   const live = ['--budget', '1', '--tools', 'live', '--min-effect', '0.4'] as const
 
   it.each([
-    ['code', 'doctor code', 'nothing found', 0],
+    ['code', 'to see what the code depends on', ['doctor', 'code'], 'nothing found', 0],
+    ['sampling', 'to find the decision', ['blame', 'sampling', ...asked], "the model's decision refund", 0],
+    ['data', 'to find the answer', ['blame', 'data', ...asked, '--repairs'], 'lookup_order', 0],
     [
-      'sampling',
-      'blame sampling --ok refunded=25 --max-cost 1 --live --tools live --min-effect 0.4',
-      "the model's decision refund",
-      0,
+      'timing',
+      'to find the delay',
+      ['chaos', 'timing', '--faults', 'clock', '--fail', 'trace,outcome,off-tape'],
+      'the clock is',
+      1,
     ],
-    [
-      'data',
-      'blame data --ok refunded=25 --max-cost 1 --live --tools live --min-effect 0.4 --repairs',
-      'lookup_order',
-      0,
-    ],
-    ['timing', 'chaos timing --faults clock --fail trace,outcome,off-tape', 'the clock is', 1],
-  ])('names %s, and the next command works', async (layer, next, says, exitCode) => {
-    const { code, stdout, stderr } = await ask('isolate', layer, ...right, ...live, '--json')
-    expect(stderr).toBe('')
-    const answer = JSON.parse(stdout) as IsolatedRun & { readonly next: readonly string[] }
-    expect(answer.verdict).toEqual({ kind: 'found', layers: [layer] })
-    expect(answer.spent.now.costUsd).toBeLessThanOrEqual(1)
-    expect(code).toBe(0)
-    const words = [...(answer.next[0] ?? '').matchAll(/'([^']*)'|(\S+)/g)].map(
-      ([, quoted, plain]) => quoted ?? plain ?? '',
-    )
-    expect(words.slice(2)).toEqual([...next.matchAll(/'([^']*)'|(\S+)/g)].map(([, a, b]) => a ?? b))
-    const followed = await ask(...words.slice(2))
+  ])('names %s, and the next command works', async (layer, about, next, says, exitCode) => {
+    const { code, stdout, stderr } = await ask('isolate', layer, ...right, ...live)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout.startsWith(`${layer}: `), stdout).toBe(true)
+    expect(Number(/model calls, \$([\d.]+)/.exec(stdout)?.[1] ?? 0)).toBeLessThanOrEqual(1)
+    const words = printed(stdout, about)
+    expect(words).toEqual(next)
+    const followed = await ask(...words)
     expect(followed.stdout).toContain(says)
     expect(followed.code).toBe(exitCode)
   })
@@ -141,6 +135,16 @@ describe('npx vitest-harvest isolate', () => {
       "
     `)
     expect(code).toBe(1)
+    const cured = await ask(...printed(stdout, 'to run tools for real'))
+    expect([cured.code, cured.stdout]).toEqual([0, expect.stringMatching(/^data: /)])
+  })
+
+  it('a limit of time that left no room leads on to the verdict', async () => {
+    const stopped = await ask('isolate', 'code', ...asked, '--max-time', '1ms', '--no-cache')
+    expect([stopped.code, stopped.stdout]).toEqual([1, expect.stringContaining('stopped by the limit of time')])
+    const on = printed(stopped.stdout, 'to go on, with all runs so far')
+    expect(on).toEqual(['isolate', 'code', ...asked])
+    expect((await ask(...on)).stdout).toMatch(/^code: /)
   })
 
   it('says with --dry-run which runs it would make and what they cost, and asks nobody', async () => {
@@ -172,7 +176,9 @@ describe('npx vitest-harvest isolate', () => {
     expect(estimate).toMatchObject({ recorded: 'bad', high: { forks: 400 }, realTools: 300 })
     expect(estimate.stays.costUsd).toBeLessThan(estimate.high.costUsd ?? 0)
     // Without consent to run tools for real their runs are not made: what is left to say is told.
-    const { stdout: taped } = await ask('blame', 'data', '--isolate', ...right, '--dry-run')
+    const { stdout: taped, stderr } = await ask('blame', 'data', '--isolate', ...right, '--dry-run')
+    const real = await ask(...printed(stderr, 'to call them for real'))
+    expect([real.code, real.stdout]).toEqual([0, expect.stringContaining('with its side effects')])
     expect(taped).toContain('tools run for real only with --tools live')
     expect(taped).not.toContain('with their side effects')
     expect(desk.asked).toHaveLength(asked)

@@ -88,6 +88,13 @@ describe('whoever follows the messages of blame', () => {
     const test = await run(printed(asked.stdout, 'to make it a test', { '<id>': 'refund' }))
     expect(test.code, test.stderr).toBe(0)
 
+    // One of time that left no room leads to the command without it.
+    const late = await run([...words, '--live', '--max-time', '1ms', '--no-cache'])
+    expect(late).toMatchObject({ code: 1, stdout: expect.stringContaining('leaves room for no run') as string })
+    const timely = printed(late.stdout, 'to go on, with all runs so far')
+    expect(timely).toEqual([...words, '--live'])
+    expect((await run(timely)).stdout).toContain('decided the outcome')
+
     // A limit that leaves room for no run leads to the estimate, and from there to a limit that does.
     const none = await run([...words, '--live', '--max-cost', '0.0001', '--no-cache'])
     expect(none).toMatchObject({ code: 1, stdout: expect.stringContaining('leaves room for no run') as string })
@@ -166,7 +173,14 @@ describe('whoever follows the messages of blame', () => {
     await recordDesk(cwd, desk, 'unpriced', ['Refund A-100.', git('rev-parse', 'HEAD').trim()])
     desk.decide = decide
 
-    const typed = ['blame', 'unpriced', '--ok', 'refund(amount: 25)', '--live', '--max-cost', '2']
+    const asked = ['blame', 'unpriced', '--ok', 'refund(amount: 25)']
+    const elsewhere = "it's recs"
+    mkdirSync(join(cwd, elsewhere, 'inbox'), { recursive: true })
+    const tape = 'inbox/unpriced.tape.jsonl'
+    copyFileSync(join(cwd, 'recordings', tape), join(cwd, elsewhere, tape))
+    const [near = '', far = ''] = refused(asked, [...asked, '--dir', elsewhere])
+    const typed = printed(near, 'to confirm, with a limit')
+    expect(typed).toEqual([...asked, '--live', '--max-cost', '2.50'])
     const unpriced = await run(typed)
     expect(unpriced).toMatchObject({ code: 2, stderr: expect.stringContaining('HARVEST_BLAME_PRICE') as string })
     const limited = printed(unpriced.stderr, 'or limit something else')
@@ -183,11 +197,8 @@ describe('whoever follows the messages of blame', () => {
     expect(on.stdout).toContain('of earlier sessions')
 
     // What the message names is what is read.
-    const elsewhere = "it's recs"
-    mkdirSync(join(cwd, elsewhere, 'inbox'), { recursive: true })
-    const tape = 'inbox/unpriced.tape.jsonl'
-    copyFileSync(join(cwd, 'recordings', tape), join(cwd, elsewhere, tape))
-    const there = [...typed, '--dir', elsewhere]
+    const there = printed(far, 'to confirm, with the default limit of $5.00')
+    expect(there).toEqual([...asked, '--dir', elsewhere, '--live'])
     const priceless = await run(there)
     const [, prices = '', price = ''] = /million tokens: (.*?): (\{.*\})$/m.exec(priceless.stderr) ?? []
     expect(prices).toBe("it's recs/prices.json")
@@ -200,8 +211,8 @@ describe('whoever follows the messages of blame', () => {
     const other = await run(limited)
     expect(other).toMatchObject({ code: 4, stderr: expect.stringContaining('HARVEST_CROSS_VERSION') as string })
     expect(await run(printed(other.stderr, 'to continue anyway'))).toMatchObject(decided)
-    const checkout = /to run the recorded code: git (checkout \w+)/.exec(other.stderr)?.[1] ?? ''
-    git(...checkout.split(' '), '--quiet')
+    const checkout = / to run the recorded code: (git checkout \w+)$/m.exec(other.stderr)?.[1] ?? 'false'
+    execFileSync('sh', ['-c', `${checkout} --quiet`], { cwd })
     const cached = await run(limited)
     expect(cached).toMatchObject({
       code: 4,

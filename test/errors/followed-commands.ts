@@ -8,7 +8,7 @@ const again: Follower = { because: 'it is the command that was typed, which test
 const open: Follower = { because: 'not typed by a test yet' }
 
 /** At most so many steps are open. */
-export const mostOpen = 58
+export const mostOpen = 40
 
 /**
  * Every next step that messages of what-ifs, blame, isolate, fix and doctor print, by the file that prints it and the words
@@ -108,7 +108,10 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'test/cli/next-commands-free.test.ts',
       'of blame: what was typed wrong, what no run knows, what it costs, where good answers are',
     ],
-    'to call them for real, with all they do': open,
+    'to call them for real, with all they do': [
+      'test/cli/isolate.test.ts',
+      'says with --dry-run which runs it would make and what they cost, and asks nobody',
+    ],
     'to take the answers of a good run': [
       'test/cli/next-commands.test.ts',
       'with runs that would leave the tape is told so before anything is spent, and how they are graded',
@@ -121,11 +124,14 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
   'src/cli/blame/isolated.ts': {
     'to find why runs could not be graded': open,
     'to look for a larger effect, which fewer runs show': open,
-    'to run tools for real, with their side effects': open,
-    'to see what the code depends on': open,
-    'to find the decision': open,
-    'to find the answer': open,
-    'to find the delay': open,
+    'to run tools for real, with their side effects': [
+      'test/cli/isolate.test.ts',
+      'prints each arm with its interval and cost, and asks before tools run for real',
+    ],
+    'to see what the code depends on': ['test/cli/isolate.test.ts', 'names %s, and the next command works'],
+    'to find the decision': ['test/cli/isolate.test.ts', 'names %s, and the next command works'],
+    'to find the answer': ['test/cli/isolate.test.ts', 'names %s, and the next command works'],
+    'to find the delay': ['test/cli/isolate.test.ts', 'names %s, and the next command works'],
   },
   'src/cli/blame/verdict.ts': {
     'to find whether an earlier recorded answer was necessary too': [
@@ -140,8 +146,14 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     'to call tools for real, with their side effects': open,
   },
   'src/cli/commands/blame.ts': {
-    'to confirm, with a limit': open,
-    'to confirm, with the default limit of': open,
+    'to confirm, with a limit': [
+      'test/cli/next-commands.test.ts',
+      'with a model without a price, a limit that was reached and code that changed comes to the verdict',
+    ],
+    'to confirm, with the default limit of': [
+      'test/cli/next-commands.test.ts',
+      'with a model without a price, a limit that was reached and code that changed comes to the verdict',
+    ],
     'to estimate the cost, for free': [
       'test/cli/next-commands.test.ts',
       'with a mistyped name comes to the verdict, and from there to the test and to what else was necessary',
@@ -187,7 +199,10 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     ],
   },
   'src/cli/doctor/print.ts': {
-    'to see the difference': open,
+    'to see the difference': [
+      'test/cli/control.test.ts',
+      'the doctor blames no variable for what the code does, and sends on to what shows it',
+    ],
     'to make a case of the newest tape': [
       'test/cli/next-commands-free.test.ts',
       'of doctor: the newest tape becomes a case, and a first run is missing where there is none',
@@ -221,13 +236,22 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     ],
   },
   'src/cli/forking/beside.ts': {
-    'for a finer answer, with more runs': open,
+    'for a finer answer, with more runs': [
+      'test/cli/control.test.ts',
+      'live runs with a change are drawn alternately with runs without it, and both are counted',
+    ],
   },
   'src/cli/forking/print.ts': {
-    'to read it': open,
+    'to read it': [
+      'test/cli/fork.test.ts',
+      '--save keeps the branch as a tape, which shows and differs like any other',
+    ],
     'to make a case of it': open,
-    'to put the run of a fixed agent in the place of its incident': open,
-    'to run': open,
+    'to put the run of a fixed agent in the place of its incident': [
+      'test/cli/fork.test.ts',
+      '--save keeps the branch as a tape, which shows and differs like any other',
+    ],
+    'to run': ['test/cli/fork.test.ts', '--fresh runs it all the same'],
   },
   'src/cli/next-steps.ts': {
     'to find one by its words': ['test/docs/incidents.ts', ''],
@@ -269,10 +293,16 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
   },
   'src/fork/control-refusal.ts': {
     'to see the whole difference': open,
-    'once its key and environment are right': open,
+    'once its key and environment are right': [
+      'test/cli/fork.test.ts',
+      'an agent that throws before it asks anything, as without its key, says nothing and is not kept',
+    ],
     'make it a case': open,
     'accept the change there and name the case instead of the tape': open,
-    'if the change is intended': open,
+    'if the change is intended': [
+      'test/cli/control.test.ts',
+      'a question that nobody accepted is refused, and the printed command makes the next one work',
+    ],
     'to ask the model': open,
   },
   'src/fork/edits.ts': {
@@ -287,7 +317,10 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
   },
   'src/fork/fork-task.ts': {
     'once its key and environment are right': again,
-    'once the key, quota and address of the model are right': open,
+    'once the key, quota and address of the model are right': [
+      'test/cli/fork.test.ts',
+      'a model that cannot be asked is no outcome',
+    ],
   },
   'src/fork/patch.ts': {
     'to see them': [
@@ -312,7 +345,7 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     'to see what the agent does differently': fromCode,
   },
   'src/jobs/run.ts': {
-    'to go on': open,
+    'to go on': ['test/cli/blame.test.ts', 'asks no model any more once %s ended it'],
     'check that the tests run': others,
   },
   'src/live/budget.ts': {
@@ -329,7 +362,10 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     'to give it more time': open,
   },
   'src/provenance/changes.ts': {
-    'once the accepted code is committed': open,
+    'once the accepted code is committed': [
+      'test/cli/control.test.ts',
+      'a live run is refused for the code that was accepted, not for the recorded one, until that is committed',
+    ],
     'to run the recorded code': others,
     'to continue anyway, with both versions in the result': [
       'test/cli/next-commands.test.ts',
