@@ -39,7 +39,7 @@ function editCall(event: CallEvent, edit: AnswerEdit, stepNumber: number): CallE
   const { result, error, ...rest } = event
   if (event.yields !== undefined) throw noAnswer(stepNumber)
   if ('text' in edit) return { ...rest, result: jsonOrText(edit.text) }
-  if (result === undefined) throw noAnswer(stepNumber)
+  if (result === undefined) throw noAnswer(stepNumber, 'one can be given')
   if ('patch' in edit) return { ...rest, result: applyJsonPatch(result, edit.patch) }
   if (typeof result === 'string') return { ...rest, result: editText(result, edit, stepNumber, 'value') }
   return { ...rest, result: parse(editText(JSON.stringify(result), edit, stepNumber, 'value'), stepNumber) }
@@ -111,12 +111,15 @@ function jsonOrText(text: string): Json {
   }
 }
 
-function noAnswer(stepNumber: number): HarvestError {
+function noAnswer(stepNumber: number, what: 'one can be given' | 'none can' = 'none can'): HarvestError {
   return new HarvestError('HARVEST_FORK_EDIT', {
     what: 'This step has no answer to edit',
     where: { step: `${stepNumber}` },
     why: 'It failed, never ended, or was streamed.',
-    fix: ["to give a tool call an answer: --result '<json>', without --edit and --replace and --with and --json-patch"],
+    fix:
+      what === 'one can be given'
+        ? ["to give the call an answer: --result '<json>', without --edit and --replace and --with and --json-patch"]
+        : ['to see which steps have one: npx vitest-harvest show <tape>'],
   })
 }
 

@@ -131,7 +131,7 @@ interface Set<T> {
 function changeJson(text: string, path: readonly Key[], change: Patch): Set<string> {
   if (path.length === 0)
     return { value: typeof change.value === 'string' ? change.value : JSON.stringify(change.value), before: text }
-  const set = setAt(parseJson(text, change), path, change)
+  const set = setAt(parseJson(text, change, 'body'), path, change)
   return { value: JSON.stringify(set.value), before: set.before }
 }
 
@@ -141,12 +141,12 @@ function changeStream(text: string, [index, ...path]: readonly Key[], change: Pa
   const data = lines.flatMap((line, at) => (line.startsWith('data:') ? [at] : []))
   const at = typeof index === 'number' ? data[index] : undefined
   if (at === undefined) throw noPlace(change, [`events[0] to events[${data.length - 1}]`])
-  const set = setAt(parseJson(lines[at]?.slice('data:'.length) ?? '', change), path, change)
+  const set = setAt(parseJson(lines[at]?.slice('data:'.length) ?? '', change, 'event'), path, change)
   lines[at] = `data: ${JSON.stringify(set.value)}`
   return { value: lines.join('\n'), before: set.before }
 }
 
-function parseJson(text: string, change: Patch): Json {
+function parseJson(text: string, change: Patch, of: 'body' | 'event'): Json {
   try {
     return JSON.parse(text) as Json
   } catch (cause) {
@@ -155,7 +155,12 @@ function parseJson(text: string, change: Patch): Json {
       {
         what: 'Cannot set a path: the recorded value is not JSON',
         where: { path: change.path, ...(change.step === undefined ? {} : { step: `${change.step}` }) },
-        fix: ['to set all of it: --set body=<text>'],
+        fix:
+          of === 'body'
+            ? ["to set all of it: --set 'body=<text>'"]
+            : [
+                `to see its events: npx vitest-harvest show <tape> --step ${shellWord(change.step ?? 1)} --raw response > response.bin`,
+              ],
       },
       { cause },
     )

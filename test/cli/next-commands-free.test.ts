@@ -4,15 +4,18 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { built } from '../support/built.ts'
 import { type Desk, deskProject, openDesk, usual } from './desk.ts'
-import { type Answered, run as start } from './harvest.ts'
+import { type Answered, harvest, run as start } from './harvest.ts'
 import { many } from './many.ts'
 import { printed } from './printed.ts'
+import { configFor } from './project.ts'
 
 const recordings = "it's recs"
 
 /** Records one run that may do as much as it needs, and one whose budget ends it. */
-const record = `import { createRecorder, mark } from 'vitest-harvest/record'
+const record = `import { createServer } from 'node:http'
+import { createRecorder, mark } from 'vitest-harvest/record'
 import { deskAgent } from './desk.ts'
+import { oddAgent } from './odd.ts'
 const dir = ${JSON.stringify(`${recordings}/inbox`)}
 const ticket = { text: 'Refund A-100.', to: { name: 'Ann' } }
 const agent = () => (mark('plan', { careful: true }), deskAgent(ticket))
@@ -22,7 +25,32 @@ await limited.run({ agent: 'desk', id: 'over budget', input: ticket }, async ({ 
   await deskAgent(ticket).catch(() => undefined)
   console.log(String(signal.reason))
 })
+const events = ['I ', 'see.'].map((content) => JSON.stringify({ choices: [{ index: 0, delta: { content } }] }))
+const server = createServer(({ url, socket }, response) => {
+  if (url === '/gone') socket.destroy()
+  else if (url === '/total') response.end('25 EUR')
+  else response.setHeader('content-type', 'text/event-stream').end([...events, '[DONE]'].map((one) => 'data: ' + one + '\\n\\n').join(''))
+})
+await new Promise((listening) => server.listen(0, '127.0.0.1', () => listening(undefined)))
+const input = { base: 'http://127.0.0.1:' + (server.address() as { port: number }).port }
+await createRecorder({ dir }).run({ agent: 'odd', id: 'odd', input }, () => oddAgent(input))
 await createRecorder({ dir }).run({ agent: 'desk', id: 'still', input: ticket }, async () => 'nothing to do')
+server.close()
+server.closeAllConnections()
+`
+
+/** Hears a stream, a text, nothing at all, and an error. */
+const odd = `import { tools } from 'vitest-harvest/record'
+const shop = tools({ refund: async (): Promise<object> => { throw new Error('no money') } })
+export async function oddAgent({ base }: { base: string }) {
+  const body = JSON.stringify({ model: 'gpt-4o', stream: true, messages: [{ role: 'user', content: 'Look.' }] })
+  const headers = { 'content-type': 'application/json' }
+  const said = await fetch(base + '/v1/chat/completions', { method: 'POST', headers, body }).then((heard) => heard.text())
+  const total = await fetch(base + '/total').then((heard) => heard.text())
+  const gone = await fetch(base + '/gone').then(() => 'there', () => 'gone')
+  const refunded = await shop.refund().catch(() => 'nothing')
+  return { said, total, gone, refunded }
+}
 `
 
 describe('a message that is printed before anything runs leads on by what it prints', () => {
@@ -32,6 +60,11 @@ describe('a message that is printed before anything runs leads on by what it pri
   beforeAll(async () => {
     desk = await openDesk(usual)
     cwd = deskProject()
+    writeFileSync(
+      join(cwd, 'vitest.config.ts'),
+      configFor({ desk: './src/desk.ts#deskAgent', odd: './src/odd.ts#oddAgent' }),
+    )
+    writeFileSync(join(cwd, 'src/odd.ts'), odd)
     writeFileSync(join(cwd, 'src/record.ts'), record)
     const recorded = await start(process.execPath, ['src/record.ts'], { cwd, env: { DESK_URL: desk.url } })
     expect(recorded).toMatchObject({ code: 0, stderr: '' })
@@ -130,6 +163,42 @@ describe('a message that is printed before anything runs leads on by what it pri
     expect(inShell(noEdit, 'to see it')).toContain('total')
     inShell(noText, 'to see it')
     expect(readFileSync(join(cwd, 'response.bin'), 'utf8')).toContain('refund')
+  })
+
+  it('of fork and patch: an answer that cannot be edited like this is replaced as a whole', async () => {
+    const fork = (step: string, ...change: readonly string[]) => ['fork', 'odd', ...inDir, '--step', step, ...change]
+    const patch = (step: string, change: string) => ['patch', 'odd', ...inDir, '--step', step, '--set', change]
+    const json = ['--json-patch', 'patch.json']
+    writeFileSync(join(cwd, 'patch.json'), '[{"op":"remove","path":"/0"}]')
+    const edit = ['--replace', '25', '--with', '30']
+    writeFileSync(join(cwd, 'total.txt'), '30 EUR')
+    const refused = answers(
+      fork('1', ...json),
+      fork('2', ...json),
+      fork('3', ...edit),
+      fork('4', ...edit),
+      patch('2', 'body.total=30'),
+      patch('1', 'events[2].choices=none'),
+    ).map(({ code, stderr }) => {
+      expect(code, stderr).toBe(2)
+      return stderr
+    })
+    const [removed = '', noJson = '', gone = '', failed = '', noBody = '', done = ''] = refused
+    const next: readonly (readonly [readonly string[], string])[] = [
+      [printed(removed, 'to let the model say something else', { '<text>': 'You see.' }), 'You see.'],
+      [printed(removed, 'to let it call a tool', { 'tool(key=value)': 'refund(order_id=A-100)' }), 'tool_calls'],
+      [printed(noJson, 'to replace all of it', { '<file>': 'total.txt' }), '30 EUR'],
+      [printed(failed, 'to give the call an answer', { '<json>': '{"total":30}' }), '"total":30'],
+      [printed(noBody, 'to set all of it', { '<text>': '30 EUR' }), '30 EUR'],
+    ]
+    for (const [words, brought] of next) {
+      const { code, stdout, stderr } = await harvest([...words, '--json'], { cwd, env: { CI: '' } })
+      expect({ code, stderr }, words.join(' ')).toEqual({ code: 0, stderr: '' })
+      expect(stdout.replaceAll('\\', ''), words.join(' ')).toContain(brought)
+    }
+    expect(inShell(gone, 'to see which steps have one')).toContain('/gone')
+    inShell(done, 'to see its events')
+    expect(readFileSync(join(cwd, 'response.bin'), 'utf8')).toContain('[DONE]')
   })
 
   it('of check: an inbox that was staged is unstaged and ignored, in whichever folder it is and from wherever it is typed', () => {

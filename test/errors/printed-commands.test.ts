@@ -93,6 +93,8 @@ function partsOf(node: Node): readonly (string | Node)[] {
 
 /** The words of our own table of commands, and what is put together of quoted words above. */
 const ours: Readonly<Record<string, readonly string[]>> = {
+  'src/blame/fix-task.ts': ['right'],
+  'src/cli/doctor/print.ts': ['report.newest'],
   'src/cli/help.ts': ['name', 'example'],
   'src/cli/parse.ts': ['now', 'spec.name', 'nearest', 'example'],
   'src/blame/fix-task.ts': ['right'],
