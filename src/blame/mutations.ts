@@ -24,8 +24,8 @@ import type { ForkDraw, ForkSource } from './types.ts'
 export async function blameMutations(source: ForkSource, options: MutationOptions = {}): Promise<MutationBlame> {
   const inquiry = openInquiry(source, options)
   const recorded = passed(source.recorded)
-  const able = source.positions.map((_, i) => i).filter((position) => (source.mutants?.(position) ?? 0) > 0)
-  if (recorded === undefined || able.length === 0) throw noMutants(source)
+  const able = requireMutants(source)
+  if (recorded === undefined) throw noMutants(source)
   const state: State = { inquiry, arms: new MutationArms(source, able), lost: new Counter(), recorded }
   const done = (verdict: MutationVerdict, isDeterministic = false): MutationBlame => ({
     verdict: undecidable(state, isTooLittle) ?? verdict,
@@ -239,11 +239,26 @@ function rateOf({ flips, forks }: { readonly flips: number; readonly forks: numb
   return forks === 0 ? 0 : flips / forks
 }
 
+/**
+ * The positions with an answer that has an alternative.
+ *
+ * @throws HarvestError `HARVEST_BLAME_NO_MUTANTS` where there is none
+ */
+export function requireMutants(source: ForkSource): readonly number[] {
+  const able = source.positions.map((_, i) => i).filter((position) => (source.mutants?.(position) ?? 0) > 0)
+  if (able.length === 0) throw noMutants(source)
+  return able
+}
+
 function noMutants(source: ForkSource): HarvestError {
   return new HarvestError('HARVEST_BLAME_NO_MUTANTS', {
     what: 'Nothing to mutate: no answer has an alternative, or the run is ungraded',
     where: { graded: source.recorded, steps: `${source.positions.length}` },
     why: 'Mutation blame changes one answer at a time and checks whether the outcome flips.',
-    fix: ['to resample steps instead, and see first what that costs: --dry-run, without --mutate'],
+    // Of a good run, or one without a grade, no step is resampled.
+    fix:
+      passed(source.recorded) === false
+        ? ['to resample steps instead, and see first what that costs: --dry-run, without --mutate']
+        : ['to see what the run holds: npx vitest-harvest show <tape>'],
   })
 }

@@ -48,9 +48,8 @@ export interface RepairBlame {
  * @see Zeller and Hildebrandt, IEEE TSE 28 (2002) 183–200, for the smallest set
  */
 export async function blameRepairs(source: ForkSource, options: RepairOptions = {}): Promise<RepairBlame> {
-  const outside = source.positions.flatMap(({ isExogenous }, i) => (isExogenous ? [i] : []))
+  const outside = requireOutside(source)
   const suspects = [...(options.suspects ?? source.suspects ?? outside)].sort((a, b) => a - b)
-  if (source.repairs === undefined || outside.length === 0) throw noRepairs(source, outside.length)
   if (suspects.length === 0) {
     const none = { suspects, necessary: [], sufficient: [], clean: { ok: 0, forks: 0 } }
     return { how: 'exact', outcome: 'equal', ...none }
@@ -289,11 +288,26 @@ class RepairJudge {
   }
 }
 
+/**
+ * The positions whose answers come from outside the agent and its model.
+ *
+ * @throws HarvestError `HARVEST_BLAME_NO_REPAIRS` where there are none, or no good answers
+ */
+export function requireOutside(source: ForkSource): readonly number[] {
+  const outside = source.positions.flatMap(({ isExogenous }, i) => (isExogenous ? [i] : []))
+  if (source.repairs === undefined || outside.length === 0) throw noRepairs(source, outside.length)
+  return outside
+}
+
 function noRepairs(source: ForkSource, suspects: number): HarvestError {
   return new HarvestError('HARVEST_BLAME_NO_REPAIRS', {
     what: 'Nothing to repair in this run',
     where: { 'answers not of models': `${suspects}`, 'good answers': source.repairs ?? 'none' },
     why: 'Repairs replace recorded answers with good ones to find which are necessary or sufficient.',
-    fix: ['name a passing run of the same kind: --reference <tape>'],
+    // Where nothing came from outside, no other run has an answer for it.
+    fix:
+      suspects === 0
+        ? ['to resample steps instead, and see first what that costs: --dry-run, without --repairs and --reference']
+        : ['name a passing run of the same kind: --reference <tape>'],
   })
 }

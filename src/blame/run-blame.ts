@@ -16,8 +16,10 @@ import { majorityOracle, type SelfAgreement, withoutCertificate } from './majori
 import { type OffTapeRisk, offTapeRisk } from './off-tape.ts'
 import { createOracle, type Judging, type Oracle, requireFailure } from './oracle.ts'
 import { type CostPlan, planCost } from './plan-cost.ts'
+import { requireMutants } from './mutations.ts'
+import { requireOutside } from './repairs.ts'
 import { type BlameReport, blameSource } from './report.ts'
-import type { BlameProgress } from './settings.ts'
+import { type BlameProgress, requireSteps } from './settings.ts'
 import type { ForksSpent } from './spent.ts'
 import type { ForkDraw, Grade, GradingUse, Position } from './types.ts'
 
@@ -296,6 +298,9 @@ export async function estimateBlame(tape: Tape, options: RunBlameOptions): Promi
   const { source, oracle, forkCache, limits, offTape } = await openForks(tape, options)
   if (!source.isPaidToGrade) await requireSteadyGrades(source)
   const { repairs = false, mutate = false, parallel } = options
+  requireSteps(source)
+  if (mutate) requireMutants(source)
+  if (repairs) requireOutside(source)
   const grading = source.gradedRecorded?.().used
   const asked = { limits, curve: !mutate, repairs: repairs, mutations: mutate }
   return {

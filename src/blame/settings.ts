@@ -70,13 +70,7 @@ export function openInquiry(source: ForkSource, options: BlameOptions): Inquiry 
   const { delta = 0.05, tau = 0.2, tail = 'noisy', sweep = false, maxTries = 4, maxPairs = 60 } = options
   checkOption(blameOptions, 'confidence', Number((1 - delta).toFixed(12)), confidence)
   checkOptions(blameOptions, { minEffect: tau, tail, maxTries, maxPairs }, shape)
-  if (source.positions.length === 0) {
-    throw new HarvestError('HARVEST_BLAME_NO_STEPS', {
-      what: 'The run has no step to resample',
-      why: 'Blame compares runs that replay a step with runs that resample it.',
-      fix: ['to see what the run holds: npx vitest-harvest show <tape>'],
-    })
-  }
+  requireSteps(source)
   const forkBudget = options.forkBudget ?? new ForkBudget(source, options)
   return {
     source,
@@ -99,6 +93,16 @@ export function openInquiry(source: ForkSource, options: BlameOptions): Inquiry 
       })
     },
   }
+}
+
+/** @throws HarvestError `HARVEST_BLAME_NO_STEPS` */
+export function requireSteps({ positions }: Pick<ForkSource, 'positions'>): void {
+  if (positions.length > 0) return
+  throw new HarvestError('HARVEST_BLAME_NO_STEPS', {
+    what: 'The run has no step to resample',
+    why: 'Blame compares runs that replay a step with runs that resample it.',
+    fix: ['to see what the run holds: npx vitest-harvest show <tape>'],
+  })
 }
 
 /**

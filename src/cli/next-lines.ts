@@ -4,7 +4,7 @@ import { shellWord } from '../errors/index.ts'
 import { shellWords } from '../errors/words.ts'
 import type { Screen } from '../report/output.ts'
 import { type CommandInput, type CommandSpec, program } from './command.ts'
-import { dirOption, namedTapes, pathWord, tapeWord } from './named-tape.ts'
+import { dirOption, type NamedTape, namedTapes, pathWord, tapeWord } from './named-tape.ts'
 import { nameOf, parse, specNamed, takesValue } from './parse.ts'
 import { specs } from './spec/index.ts'
 import { type OptionChanges, typedAgain } from './typed-again.ts'
@@ -116,9 +116,9 @@ function typedInput(): CommandInput | undefined {
 /** What finds the tape that a command names, as its id or as `<tape>`; `undefined` where that is another one. */
 function wordOf(said: string, slot: string, takesDir: boolean, dir: string | undefined): string | undefined {
   if (!isTape.test(slot)) return undefined
-  const [first, ...others] = namedTapes()
-  const isOpen = others.length === 0 && ['<tape>', '<tape|case>', '<case>', '<id>'].includes(said)
-  const named = isOpen ? first : namedTapes().find((one) => one.isCalled(said))
+  const own = tapeOfCommand()
+  const isOpen = own !== undefined && ['<tape>', '<tape|case>', '<case>', '<id>'].includes(said)
+  const named = isOpen ? own : namedTapes().find((one) => one.isCalled(said))
   if (named === undefined) return undefined
   if (!takesDir && dirOption(dir) !== '') return pathWord(named.file)
   if (named.caseId !== undefined && slot.includes('case')) return shellWord(named.word)
@@ -126,6 +126,14 @@ function wordOf(said: string, slot: string, takesDir: boolean, dir: string | und
   // `latest` may be another one by then.
   const isName = named.caseId === undefined && named.word !== 'latest' && named.isFoundBy(named.word)
   return isName ? shellWord(named.word) : tapeWord(named.file, dir)
+}
+
+/** The tape that the command is about: others are named by options. */
+function tapeOfCommand(): NamedTape | undefined {
+  const named = namedTapes()
+  if (named.length <= 1) return named[0]
+  const [argument, ...more] = typedInput()?.args ?? []
+  return more.length === 0 ? named.find(({ word }) => word === argument) : undefined
 }
 
 /** A command line with another word in one place. */

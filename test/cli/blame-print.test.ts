@@ -87,7 +87,7 @@ describe('what blame says', () => {
       "step 1, the model's decision lookup_order(order_id: "A-100"), made the bad outcome likelier:
         replayed, 5 of 12 runs end well (19 to 68 %); resampled, 12 of 12 do (76 to 100 %); certified at confidence 0.95
       step 3, the model's decision refund(amount: 2500), decided the outcome:
-        replayed, it is the recorded run; resampled, 38 of 40 do (83 to 99 %); certified at confidence 0.95
+        replayed, it is the recorded run; resampled, 38 of 40 runs end well (83 to 99 %); certified at confidence 0.95
         of its steps, step 3 alone decided: resampled, 8 of 8 runs end well (68 to 100 %); replayed, 0 of 8 runs (0 to 32 %)
       After it, runs still end well often enough, but no later step was found."
     `)

@@ -1,6 +1,7 @@
 import type { StepReport } from '../../blame/index.ts'
 import type { BlamedRun } from '../../blame/run-blame.ts'
 import { neutralLine } from '../../errors/index.ts'
+import { counted } from '../../errors/words.ts'
 import { controlLine } from '../forking/control.ts'
 import { type Screen, table } from '../../report/output.ts'
 import { describeMutations, describeRepairs } from './answers.ts'
@@ -125,7 +126,7 @@ function finePrint(blamed: BlamedRun): readonly string[] {
     ...(tail === 'exact' ? [] : [`intervals: ${display ?? 'none'}`]),
     ...(repairs === undefined || tail === 'exact' ? [] : [`repairs: ${methods['repairs'] ?? 'none'}`]),
     `${spentText(spent.now)}${earlier}; models ${neutralLine(models.join(', ') || 'none')}; commit ${neutralLine(commit?.slice(0, 10) ?? 'unknown')}`,
-    ...(lost > 0 ? [`${lost} forks are ungraded and not counted`] : []),
+    ...(lost > 0 ? [`${counted(lost, 'fork')} ${lost === 1 ? 'is' : 'are'} ungraded and not counted`] : []),
   ]
 }
 

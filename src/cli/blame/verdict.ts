@@ -41,8 +41,10 @@ function effectOf({ delta }: BlamedRun, { kept, resampled, how }: Commitment): s
       kept.forks === 0 ? 'replayed, it is the recorded run' : `replayed, the run ${kept.ok > 0 ? 'ends well' : 'fails'}`
     return `${rest}; resampled, it ${resampled.ok > 0 ? 'ends well' : 'fails'} (exact: a script answers the resampled steps)`
   }
-  const rest = kept.forks === 0 ? 'replayed, it is the recorded run' : `replayed, ${of(kept)} end well${interval(kept)}`
-  return `${rest}; resampled, ${resampled.ok} of ${resampled.forks} do${interval(resampled)}; certified at confidence ${confidenceOf(delta)}`
+  const certified = `certified at confidence ${confidenceOf(delta)}`
+  if (kept.forks === 0)
+    return `replayed, it is the recorded run; resampled, ${of(resampled)} end well${interval(resampled)}; ${certified}`
+  return `replayed, ${of(kept)} end well${interval(kept)}; resampled, ${resampled.ok} of ${resampled.forks} do${interval(resampled)}; ${certified}`
 }
 
 /** Of the error rate that the statistics work with. */
@@ -101,8 +103,10 @@ function describeNever(blamed: BlamedRun, { ok, forks, how, rate, unseen = 0 }: 
   const { repairs } = blamed
   if (how === 'exact' && forks === 0)
     return [
-      "The agent's own code decided: this run calls no model, and everything else is answered from the tape.",
-      ...repairsHint(blamed),
+      repairs?.outcome === 'found'
+        ? answersDid
+        : "The agent's own code decided: this run calls no model, and everything else is answered from the tape.",
+      ...(repairs === undefined ? repairsHint(blamed) : []),
     ]
   const bound =
     how === 'exact' || rate === undefined
@@ -116,9 +120,11 @@ function describeNever(blamed: BlamedRun, { ok, forks, how, rate, unseen = 0 }: 
   ]
 }
 
+const answersDid = 'No model decided the outcome: recorded answers did.'
+
 /** What is left when no model decided: the answers of tools, or else what the agent is made of. */
 function decidesHere({ repairs, steps, tools }: BlamedRun, ok: number): string {
-  if (repairs?.outcome === 'found') return 'No model decided the outcome: recorded answers did.'
+  if (repairs?.outcome === 'found') return answersDid
   const hasTools = steps.some(({ isExogenous }) => isExogenous) && tools !== 'called for real'
   const isCleared = ['no_help', 'equal'].includes(repairs?.outcome ?? '')
   const [first] = steps.flatMap(({ resampled }) => (resampled === undefined ? [] : [resampled]))
