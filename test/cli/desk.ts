@@ -30,6 +30,8 @@ export interface Desk {
   readonly asked: { role: string; content?: unknown }[][]
   /** Questions without an answer whose asker is gone. */
   left: number
+  /** The model that says it answered; absent: the one that was asked. */
+  answeredBy?: string
   /** Called with the messages so far; decides what comes next. `undefined`: it never answers. */
   decide: (
     messages: readonly { readonly role: string; readonly content?: unknown }[],
@@ -66,7 +68,7 @@ export async function openDesk(decide: Desk['decide']): Promise<Desk> {
         return
       }
       response.setHeader('content-type', 'application/json')
-      response.end(JSON.stringify(completion(model, decision)))
+      response.end(JSON.stringify(completion(desk.answeredBy ?? model, decision)))
     })
   })
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))

@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseCase } from '../../src/cases/index.ts'
 import { type FixKind, fixKinds, type FixProject, openFixProject } from './fix-kinds.ts'
+import { run as start } from './harvest.ts'
 import { printed } from './printed.ts'
+import { built } from '../support/built.ts'
 
 function kind(name: string): FixKind {
   const found = fixKinds.find((one) => one.name === name)
@@ -36,6 +38,16 @@ describe('fix, of a prompt', () => {
     const bad = await project.harvest(...printed(good.stderr, 'if what it did was bad'))
     expect([bad.code, bad.stdout]).toEqual([1, expect.stringContaining('its models have to be asked')])
     toAsk = printed(bad.stdout, 'to ask them')
+    const oracle = join(project.cwd, 'src/oracle.ts')
+    writeFileSync(
+      oracle,
+      'export const isRight = ({ sideEffects }: any) => sideEffects.some(({ args }: any) => args.amount === 25)\n',
+    )
+    const graded = await project.harvest(
+      ...printed(stderr, 'to grade runs by a function', { '<file#export>': './src/oracle.ts#isRight' }),
+    )
+    expect([graded.code, graded.stdout]).toEqual([1, expect.stringContaining('graded by --oracle ./src/oracle.ts')])
+    rmSync(oracle)
   })
 
   it('says what changed, and asks no model without --live', async () => {
@@ -60,12 +72,28 @@ its models have to be asked: 3 runs, at most 27 calls, 9423 tokens, about $0.002
     expect(code).toBe(1)
     expect(stderr).toContain('The fixed agent is right in 0 of 3 runs, and nothing was written')
     withTools = printed(stderr, 'to answer its new calls with your own functions')
-    expect(printed(stderr, 'to run its tools for real').slice(-2)).toEqual(['--tools', 'live'])
+    // What another run of the fixed agent was answered is an answer too, and so is what its tools really do.
+    const env = { DESK_URL: project.desk.url, CI: '' }
+    await start(process.execPath, ['src/record.ts', project.git('rev-parse', 'HEAD').trim()], { cwd: project.cwd, env })
+    for (const right of [
+      printed(stderr, 'to answer them from another run', { '<tape|case>': 'latest' }),
+      printed(stderr, 'to run its tools for real'),
+    ]) {
+      const answered = await project.harvest(...right.with(3, 'refund(amount: 25)'))
+      expect([answered.code, answered.stdout], answered.stderr).toEqual([1, expect.stringContaining('3 of 3 ok')])
+    }
     expect(read().expect).toBe('fail')
   })
 
   it('shows the case green with the fix and red without it, and only then writes it', async () => {
-    const shown = await project.harvest(...withTools.with(2, '--ok').with(3, 'refund(amount: 25)'))
+    const desk = join(project.cwd, 'src/desk.ts')
+    const fixed = readFileSync(desk, 'utf8')
+    const asks = withTools.with(2, '--ok').with(3, 'refund(amount: 25)')
+    writeFileSync(desk, fixed.replace("their total.'", "their total. ' + process.pid"))
+    const varies = await project.harvest(...asks)
+    expect([varies.code, varies.stderr]).toEqual([1, expect.stringContaining('HARVEST_FIX_NOT_GREEN')])
+    writeFileSync(desk, fixed)
+    const shown = await project.harvest(...printed(varies.stderr, 'then, with new runs'))
     expect(shown.code).toBe(1)
     expect(shown.stdout).toMatch(/3 of 3 ok; run 1 becomes the tape of the case, as 3 ran alike/)
     expect(shown.stdout).toMatch(
@@ -73,11 +101,23 @@ its models have to be asked: 3 runs, at most 27 calls, 9423 tokens, about $0.002
     )
     expect(shown.stdout).toMatch(/HEAD, without the uncommitted changes; it still reproduces the incident/)
     expect(shown.stdout).toMatch(/nothing is written yet\n→ to write it: npx vitest-harvest fix incident .* --yes\n$/)
+    expect(shown.stdout).not.toContain('reused')
     expect(project.git('status', '--short').trim()).toBe('M src/desk.ts')
     const asked = project.desk.asked.length
-    const toWrite = printed(shown.stdout, 'to write it')
-    const written = await project.harvest(...toWrite, '--lesson-right', 'refund its total')
-    expect([written.code, written.stdout]).toEqual([0, expect.stringContaining('→ to run it: npx vitest run')])
+    const toWrite = printed(shown.stdout, 'to write it').filter((word) => word !== '--no-cache')
+    const said = [...toWrite, '--lesson-right', 'refund its total']
+    const env = { DESK_URL: project.desk.url, CI: '1', HARVEST_ALLOW_CI_UPDATE: '' }
+    const inCi = await start(process.execPath, [built('cli/main.js'), ...said], { cwd: project.cwd, env })
+    expect([inCi.code, inCi.stderr]).toEqual([expect.any(Number), expect.stringContaining('HARVEST_FIX_REFUSED')])
+    expect(printed(inCi.stderr, 'to allow it here').toSorted()).toEqual(said.toSorted())
+    // With what it sets before the command, as printed, in a shell.
+    const allowed = / to allow it here: (.*)$/m.exec(inCi.stderr)?.[1]?.replace('npx vitest-harvest', '"$NODE" "$MAIN"')
+    const inShell = { ...env, NODE: process.execPath, MAIN: built('cli/main.js') }
+    const written = await start('sh', ['-c', allowed ?? 'false'], { cwd: project.cwd, env: inShell })
+    expect([written.code, written.stdout], written.stderr).toEqual([
+      0,
+      expect.stringContaining('→ to run it: npx vitest run'),
+    ])
     // The runs of before were kept.
     expect(project.desk.asked.length).toBe(asked)
     expect(read()).toMatchObject({
@@ -102,8 +142,6 @@ its models have to be asked: 3 runs, at most 27 calls, 9423 tokens, about $0.002
   })
 
   it('leaves a golden set that is whole, in CI too, and a case that is red as soon as the fix is gone', async () => {
-    const green = await project.harvest('test')
-    expect([green.code, green.stdout]).toEqual([0, expect.stringContaining('1 replayed')])
     const checked = await project.harvest('check')
     expect([checked.code, checked.stdout]).toEqual([0, expect.not.stringContaining('HARVEST_TAPE_OBSOLETE')])
     const former = await project.harvest('show', 'recordings/golden/incident.tape.jsonl')
@@ -111,6 +149,8 @@ its models have to be asked: 3 runs, at most 27 calls, 9423 tokens, about $0.002
       /\ncase {6}incident, fixed \d{4}-\d\d-\d\d; this run is the incident it was made of\n$/,
     )
     expect(former.stderr).toBe('→ to run its test: npx vitest-harvest test incident\n')
+    const green = await project.harvest(...printed(former.stderr, 'to run its test'))
+    expect([green.code, green.stdout]).toEqual([0, expect.stringContaining('1 replayed')])
     expect((await project.harvest('ls')).stdout).toMatch(/ incident +recordings\/golden\/incident\.tape\.jsonl/)
     const again = await project.harvest('fix', 'incident')
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('nothing to fix')])
@@ -155,7 +195,10 @@ it('a fix that needs no model asks none, and one that is green without the fix i
     expect(without).toEqual(['fix', 'incident', ...right, '--yes', '--without', 'HEAD~1'])
     const unwritten = without.filter((word) => word !== '--yes')
     expect((await project.harvest(...unwritten)).stdout).toContain('nothing is written yet')
+    const unshown = await project.harvest(...printed(named.stderr, 'to skip this check'))
+    expect([unshown.code, unshown.stdout]).toEqual([0, expect.stringContaining('→ to run it: npx vitest run')])
     project.git('reset', '--quiet', '--hard', 'HEAD')
+    project.git('clean', '--quiet', '--force', 'recordings')
     writeFileSync(
       join(project.cwd, 'src/desk.ts'),
       readFileSync(join(project.cwd, 'src/desk.ts'), 'utf8').replace('Your order', 'It'),
@@ -167,6 +210,18 @@ it('a fix that needs no model asks none, and one that is green without the fix i
     const tried = await project.harvest(...printed(unfixed.stderr, 'if you fixed a tool'))
     expect([tried.code, tried.stdout]).toEqual([0, expect.stringContaining('1 replayed')])
     expect(project.desk.asked.length).toBe(asked)
+  } finally {
+    await project.close()
+  }
+})
+
+it('a fix that calls a tool otherwise is asked with functions for its tools', async () => {
+  const project = await openFixProject(kind('parsing'))
+  try {
+    const offline = await project.harvest('fix', 'incident', ...ok)
+    const ask = printed(offline.stdout, 'to ask them, with functions for its tools')
+    const asked = await project.harvest(...ask)
+    expect([asked.code, asked.stdout], asked.stderr).toEqual([1, expect.stringContaining('nothing is written yet')])
   } finally {
     await project.close()
   }

@@ -51,14 +51,17 @@ await createRecorder({ commit }).run({ agent: 'desk', id: text, input }, () => d
 describe('npx vitest-harvest isolate', () => {
   let desk: Desk
   let cwd = ''
+  let sampled = 0
   let isWrong = true
+  /** Which runs are right, by their number, where the ticket is one of sampling. */
+  let isRight = (_number: number): boolean => true
   beforeAll(async () => {
     desk = await openDesk((messages) => {
       const answers = messages.filter(({ role }) => role === 'tool').map(({ content }) => JSON.parse(String(content)))
       const [looked, refunded] = answers as { total: number }[]
       if (looked === undefined) return { tool: 'lookup_order', args: {} }
       if (refunded !== undefined) return `Done, and this is message ${desk.asked.length}.`
-      const isSampled = isWrong && messages[0]?.content === 'sampling'
+      const isSampled = messages[0]?.content === 'sampling' && (isWrong || !isRight(sampled++))
       return { tool: 'refund', args: { amount: isSampled ? 2500 : looked.total } }
     })
     cwd = deskProject()
@@ -145,6 +148,23 @@ describe('npx vitest-harvest isolate', () => {
     const on = printed(stopped.stdout, 'to go on, with all runs so far')
     expect(on).toEqual(['isolate', 'code', ...asked])
     expect((await ask(...on)).stdout).toMatch(/^code: /)
+  })
+
+  it('an effect that is too small leads to a larger one, and runs that nobody could grade to new ones', async () => {
+    // So often that it is neither here nor there.
+    isRight = (number) => number % 4 === 0
+    const open = await ask('isolate', 'sampling', ...asked.slice(0, -1), '0.45', '--no-cache')
+    expect([open.code, open.stdout]).toEqual([1, expect.stringContaining('still open after 150 runs')])
+    const larger = printed(open.stdout, 'to look for a larger effect')
+    expect(larger).toEqual(['isolate', 'sampling', ...asked.slice(0, -2), '--no-cache', '--min-effect', '0.9'])
+    expect((await ask(...larger)).stdout).toMatch(/^code: /)
+    isRight = () => true
+    const gone = await ask('isolate', 'sampling', ...asked, '--model-server', 'http://127.0.0.1:9')
+    expect(gone.code, gone.stdout + gone.stderr).toBe(1)
+    const again = printed(gone.stdout, 'once runs can be graded')
+    const { url } = desk
+    const there = again.map((word) => (word === 'http://127.0.0.1:9' ? url : word))
+    expect((await ask(...there)).stdout).toMatch(/^sampling: /)
   })
 
   it('says with --dry-run which runs it would make and what they cost, and asks nobody', async () => {

@@ -95,6 +95,14 @@ describe('whoever follows the messages of blame', () => {
     expect(timely).toEqual([...words, '--live'])
     expect((await run(timely)).stdout).toContain('decided the outcome')
 
+    // Another model answers than was recorded.
+    desk.answeredBy = 'gpt-4o-mini'
+    const other = await run([...words, '--live', '--no-cache'])
+    expect(other).toMatchObject({ code: 4, stderr: expect.stringContaining('The live model differs') as string })
+    const counted = await run(printed(other.stderr, 'to count them anyway'))
+    expect(counted).toMatchObject({ code: 0, stdout: expect.stringContaining('decided the outcome') as string })
+    delete desk.answeredBy
+
     // A limit that leaves room for no run leads to the estimate, and from there to a limit that does.
     const none = await run([...words, '--live', '--max-cost', '0.0001', '--no-cache'])
     expect(none).toMatchObject({ code: 1, stdout: expect.stringContaining('leaves room for no run') as string })

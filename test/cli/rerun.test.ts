@@ -122,6 +122,17 @@ describe('harvest rerun', () => {
     expect(await rerun(again)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^refund +2\/2 /m) as string })
   })
 
+  it('a run that took too long leads to more time', async () => {
+    desk.decide = () => undefined
+    const args = ['rerun', 'refund', '--live', '--runs', '1', '--timeout', '5s', '--cross-version']
+    const late = await rerun(args)
+    expect(late.code, late.stderr).toBe(1)
+    const more = printed(late.stdout, 'to give it more time')
+    expect(more).toEqual([...args.filter((word) => !['--timeout', '5s'].includes(word)), '--timeout', '10s'])
+    desk.decide = usual
+    expect(await rerun(more)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^refund +1\/1 /m) as string })
+  })
+
   it('refuses code that is not the code of the tape, with exit code 4, unless told otherwise', async () => {
     // A commit of cases and tapes alone is the same code, and so is none at all.
     git('add', '-A', '-f', 'recordings/golden')

@@ -4,11 +4,6 @@ export type Follower = readonly [file: string, test: string] | { readonly becaus
 const fromCode: Follower = { because: 'the command line refuses it before: only code that calls this reads it' }
 const others: Follower = { because: 'it is a command of another program, and as it stands' }
 const again: Follower = { because: 'it is the command that was typed, which test/cli/next-lines.test.ts holds' }
-/** Fewer of these is better: a new step needs a test. */
-const open: Follower = { because: 'not typed by a test yet' }
-
-/** At most so many steps are open. */
-export const mostOpen = 40
 
 /**
  * Every next step that messages of what-ifs, blame, isolate, fix and doctor print, by the file that prints it and the words
@@ -16,7 +11,10 @@ export const mostOpen = 40
  */
 export const followed: Readonly<Record<string, Readonly<Record<string, Follower>>>> = {
   'src/blame/choose-oracle.ts': {
-    'to grade runs by a function': open,
+    'to grade runs by a function': [
+      'test/cli/next-commands-refused.test.ts',
+      'of blame: nobody said what is right, or named a function that is not there',
+    ],
   },
   'src/blame/expectation.ts': {
     'to see which tools the run calls and what it returns': [
@@ -28,7 +26,7 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     'or ask which step a good run depends on': fromCode,
   },
   'src/blame/fix-task.ts': {
-    'to grade runs by a function': open,
+    'to grade runs by a function': ['test/cli/fix.test.ts', 'does not guess what a good run is'],
     'to see which step decided': [
       'test/cli/fix.test.ts',
       'a fix that needs no model asks none, and one that is green without the fix is not written',
@@ -49,9 +47,18 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     ],
   },
   'src/blame/fork-source.ts': {
-    'to find the line that makes the run irreproducible': open,
-    'to see the difference': open,
-    'to count them anyway': open,
+    'to find the line that makes the run irreproducible': [
+      'test/cli/next-commands-refused.test.ts',
+      'of blame: a run that ends otherwise each time is no start',
+    ],
+    'to see the difference': [
+      'test/cli/next-commands-refused.test.ts',
+      'of blame: a run that ends otherwise each time is no start',
+    ],
+    'to count them anyway': [
+      'test/cli/next-commands.test.ts',
+      'with a mistyped name comes to the verdict, and from there to the test and to what else was necessary',
+    ],
   },
   'src/blame/grading.ts': {
     'to grade every run five times and count the majority': [
@@ -74,11 +81,24 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     ],
   },
   'src/blame/mutations.ts': {
-    'to resample steps instead, and see first what that costs': open,
+    'to see what the run holds': [
+      'test/cli/next-commands-refused.test.ts',
+      'of blame: a run that has nothing to resample, to change or to repair costs nothing',
+    ],
+    'to resample steps instead, and see first what that costs': [
+      'test/cli/next-commands-refused.test.ts',
+      'of blame: a run that has nothing to resample, to change or to repair costs nothing',
+    ],
   },
   'src/blame/named-oracle.ts': {
-    'or on the command line': open,
-    'name one that it has': open,
+    'or on the command line': [
+      'test/cli/next-commands-refused.test.ts',
+      'of blame: nobody said what is right, or named a function that is not there',
+    ],
+    'name one that it has': [
+      'test/cli/next-commands-refused.test.ts',
+      'of blame: nobody said what is right, or named a function that is not there',
+    ],
   },
   'src/blame/oracle.ts': {
     'to find the answers it depends on': [
@@ -87,14 +107,21 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     ],
   },
   'src/blame/repairs.ts': {
-    'name a passing run of the same kind': open,
+    'to resample steps instead, and see first what that costs': [
+      'test/cli/next-commands-refused.test.ts',
+      'of blame: a run that has nothing to resample, to change or to repair costs nothing',
+    ],
+    'name a passing run of the same kind': fromCode,
   },
   'src/blame/run-blame.ts': {
     'name a good run': fromCode,
     'or run the tools again, with their side effects': fromCode,
   },
   'src/blame/settings.ts': {
-    'to see what the run holds': open,
+    'to see what the run holds': [
+      'test/cli/next-commands-refused.test.ts',
+      'of blame: a run that has nothing to resample, to change or to repair costs nothing',
+    ],
   },
   'src/blame/ways-to-name.ts': {
     'if what it did was bad': [
@@ -122,8 +149,14 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     ],
   },
   'src/cli/blame/isolated.ts': {
-    'to find why runs could not be graded': open,
-    'to look for a larger effect, which fewer runs show': open,
+    'once runs can be graded': [
+      'test/cli/isolate.test.ts',
+      'an effect that is too small leads to a larger one, and runs that nobody could grade to new ones',
+    ],
+    'to look for a larger effect, which fewer runs show': [
+      'test/cli/isolate.test.ts',
+      'an effect that is too small leads to a larger one, and runs that nobody could grade to new ones',
+    ],
     'to run tools for real, with their side effects': [
       'test/cli/isolate.test.ts',
       'prints each arm with its interval and cost, and asks before tools run for real',
@@ -138,12 +171,30 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'test/cli/next-commands.test.ts',
       'with a mistyped name comes to the verdict, and from there to the test and to what else was necessary',
     ],
-    'to find which recorded answers decided, with a good run': open,
-    'to go on, with all runs so far': open,
-    'to find what makes the agent diverge from its tape': open,
-    'to grade runs by a call that is right': open,
-    'to answer tools from a good run as well': open,
-    'to call tools for real, with their side effects': open,
+    'to find which recorded answers decided, with a good run': [
+      'test/cli/next-commands-refused.test.ts',
+      'of blame: where no model is asked, a good run shows which answer decided',
+    ],
+    'to go on, with all runs so far': [
+      'test/cli/next-commands-refused.test.ts',
+      'of blame: a small effect is certified with more runs, and those so far count',
+    ],
+    'to find what makes the agent diverge from its tape': [
+      'test/cli/next-commands-refused.test.ts',
+      'of blame: forks that diverge from their tape lead to the line that asks otherwise',
+    ],
+    'to grade runs by a call that is right': [
+      'test/cli/next-commands-refused.test.ts',
+      'of blame: too many forks leave the tape, and a call, a good run or real tools grade them',
+    ],
+    'to answer tools from a good run as well': [
+      'test/cli/next-commands-refused.test.ts',
+      'of blame: too many forks leave the tape, and a call, a good run or real tools grade them',
+    ],
+    'to call tools for real, with their side effects': [
+      'test/cli/next-commands-refused.test.ts',
+      'of blame: too many forks leave the tape, and a call, a good run or real tools grade them',
+    ],
   },
   'src/cli/commands/blame.ts': {
     'to confirm, with a limit': [
@@ -165,20 +216,35 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'shows the case green with the fix and red without it, and only then writes it',
     ],
     'to ask them': ['test/cli/fix.test.ts', 'does not guess what a good run is'],
-    'to ask them, with functions for its tools': open,
+    'to ask them, with functions for its tools': [
+      'test/cli/fix.test.ts',
+      'a fix that calls a tool otherwise is asked with functions for its tools',
+    ],
     'on a developer machine': again,
-    'to allow it here': open,
+    'to allow it here': [
+      'test/cli/fix.test.ts',
+      'shows the case green with the fix and red without it, and only then writes it',
+    ],
     'to run it': others,
     'to commit it, together with the fix': others,
-    'then, with new runs': open,
+    'then, with new runs': [
+      'test/cli/fix.test.ts',
+      'shows the case green with the fix and red without it, and only then writes it',
+    ],
     'to name code without the fix': [
       'test/cli/fix.test.ts',
       'a fix that needs no model asks none, and one that is green without the fix is not written',
     ],
-    'to skip this check': open,
+    'to skip this check': [
+      'test/cli/fix.test.ts',
+      'a fix that needs no model asks none, and one that is green without the fix is not written',
+    ],
   },
   'src/cli/commands/fork.ts': {
-    'to run its tools for real, with their side effects, and ask the models': open,
+    'to run its tools for real, with their side effects, and ask the models': [
+      'test/cli/next-commands-refused.test.ts',
+      'of fork: a call that nobody answered, a branch that is kept, a step that is not there',
+    ],
     'to continue with live models': [
       'test/cli/next-commands.test.ts',
       'of fork: a mistyped question is refused for free, and what leaves the tape is judged with tools that run',
@@ -219,11 +285,14 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'test/cli/fix.test.ts',
       'calls a run that needs an answer nobody has ungraded, and names who may give it',
     ],
-    'to answer them from another run': open,
-    'to run its tools for real, with their side effects': open,
-  },
-  'src/cli/fixing/shown.ts': {
-    'name another one': open,
+    'to answer them from another run': [
+      'test/cli/fix.test.ts',
+      'calls a run that needs an answer nobody has ungraded, and names who may give it',
+    ],
+    'to run its tools for real, with their side effects': [
+      'test/cli/fix.test.ts',
+      'calls a run that needs an answer nobody has ungraded, and names who may give it',
+    ],
   },
   'src/cli/forking/ask.ts': {
     'to see them': [
@@ -246,7 +315,10 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'test/cli/fork.test.ts',
       '--save keeps the branch as a tape, which shows and differs like any other',
     ],
-    'to make a case of it': open,
+    'to make a case of it': [
+      'test/cli/next-commands-refused.test.ts',
+      'of fork: a call that nobody answered, a branch that is kept, a step that is not there',
+    ],
     'to put the run of a fixed agent in the place of its incident': [
       'test/cli/fork.test.ts',
       '--save keeps the branch as a tape, which shows and differs like any other',
@@ -259,15 +331,24 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     'to read it': ['test/docs/incidents.ts', ''],
     'to read one': ['test/docs/incidents.ts', ''],
     'if it went wrong, a test before it is fixed': ['test/docs/incidents.ts', ''],
-    'if it went right, a test': open,
-    'to run its test': open,
+    'if it went right, a test': [
+      'test/cli/next-commands-refused.test.ts',
+      'of fork: a call that nobody answered, a branch that is kept, a step that is not there',
+    ],
+    'to run its test': [
+      'test/cli/fix.test.ts',
+      'leaves a golden set that is whole, in CI too, and a case that is red as soon as the fix is gone',
+    ],
     'to see which step decided': ['test/docs/incidents.ts', ''],
     'when the agent is fixed': ['test/docs/incidents.ts', ''],
     'to make it a test, before it is fixed': [
       'test/cli/next-commands.test.ts',
       'with a mistyped name comes to the verdict, and from there to the test and to what else was necessary',
     ],
-    'to ask the models all the same': open,
+    'to ask the models all the same': [
+      'test/cli/next-commands-refused.test.ts',
+      'of blame: too many forks leave the tape, and a call, a good run or real tools grade them',
+    ],
     'to ask the models': [
       'test/cli/next-commands.test.ts',
       'with a mistyped name comes to the verdict, and from there to the test and to what else was necessary',
@@ -289,27 +370,58 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
   },
   'src/fork/compile.ts': {
     'to see the steps': fromCode,
-    'to see them': fromCode,
+    'to see them': [
+      'test/cli/next-commands-refused.test.ts',
+      'of fork: a call that nobody answered, a branch that is kept, a step that is not there',
+    ],
   },
   'src/fork/control-refusal.ts': {
-    'to see the whole difference': open,
+    'to see the whole difference': [
+      'test/cli/next-commands-refused.test.ts',
+      'of a control: a question that changed is made a case and accepted, or asked, and a change of the way is shown',
+    ],
     'once its key and environment are right': [
       'test/cli/fork.test.ts',
       'an agent that throws before it asks anything, as without its key, says nothing and is not kept',
     ],
-    'make it a case': open,
-    'accept the change there and name the case instead of the tape': open,
+    'make it a case': [
+      'test/cli/next-commands-refused.test.ts',
+      'of a control: a question that changed is made a case and accepted, or asked, and a change of the way is shown',
+    ],
+    'accept the change there and name the case instead of the tape': [
+      'test/cli/next-commands-refused.test.ts',
+      'of a control: a question that changed is made a case and accepted, or asked, and a change of the way is shown',
+    ],
     'if the change is intended': [
       'test/cli/control.test.ts',
       'a question that nobody accepted is refused, and the printed command makes the next one work',
     ],
-    'to ask the model': open,
+    'to ask the model': [
+      'test/cli/next-commands-refused.test.ts',
+      'of a control: a question that changed is made a case and accepted, or asked, and a change of the way is shown',
+    ],
   },
   'src/fork/edits.ts': {
-    'to let the model say something else': open,
-    'to let it call a tool': open,
-    'to replace all of it': open,
-    'to give a tool call an answer': open,
+    'to let the model say something else': [
+      'test/cli/next-commands-free.test.ts',
+      'of fork and patch: an answer that cannot be edited like this is replaced as a whole',
+    ],
+    'to let it call a tool': [
+      'test/cli/next-commands-free.test.ts',
+      'of fork and patch: an answer that cannot be edited like this is replaced as a whole',
+    ],
+    'to replace all of it': [
+      'test/cli/next-commands-free.test.ts',
+      'of fork and patch: an answer that cannot be edited like this is replaced as a whole',
+    ],
+    'to give the call an answer': [
+      'test/cli/next-commands-free.test.ts',
+      'of fork and patch: an answer that cannot be edited like this is replaced as a whole',
+    ],
+    'to see which steps have one': [
+      'test/cli/next-commands-free.test.ts',
+      'of fork and patch: an answer that cannot be edited like this is replaced as a whole',
+    ],
     'to see it': [
       'test/cli/next-commands-free.test.ts',
       'of fork and patch: steps, names and answers that the tape does not have',
@@ -327,7 +439,14 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'test/cli/next-commands-free.test.ts',
       'of fork and patch: steps, names and answers that the tape does not have',
     ],
-    'to set all of it': open,
+    'to see its events': [
+      'test/cli/next-commands-free.test.ts',
+      'of fork and patch: an answer that cannot be edited like this is replaced as a whole',
+    ],
+    'to set all of it': [
+      'test/cli/next-commands-free.test.ts',
+      'of fork and patch: an answer that cannot be edited like this is replaced as a whole',
+    ],
     'did you mean': [
       'test/cli/next-commands.test.ts',
       'of fork: a mistyped question is refused for free, and what leaves the tape is judged with tools that run',
@@ -359,7 +478,7 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     ],
   },
   'src/live/live.ts': {
-    'to give it more time': open,
+    'to give it more time': ['test/cli/rerun.test.ts', 'a run that took too long leads to more time'],
   },
   'src/provenance/changes.ts': {
     'once the accepted code is committed': [
@@ -381,6 +500,7 @@ export const advice: Readonly<Record<string, readonly string[]>> = {
   'src/blame/oracle.ts': ['HARVEST_ORACLE_THREW', 'HARVEST_ORACLE_ANSWER'],
   'src/blame/run-blame.ts': ['HARVEST_BLAME_PROGRAM'],
   'src/blame/stand-ins.ts': ['HARVEST_FORK_TOOLS'],
+  'src/cli/fixing/shown.ts': ['HARVEST_AGENTS_UNREACHABLE'],
   'src/cli/live-grading.ts': ['HARVEST_FORK_TOOLS'],
   'src/cli/live.ts': ['error.code'],
   'src/fork/ask-budget.ts': ['HARVEST_BUDGET_ASK'],

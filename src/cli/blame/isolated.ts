@@ -110,13 +110,8 @@ export function stepsAfterIsolate(
     const isLost = arms.some(({ says, ungraded }) => says === 'unknown' && ungraded > 0)
     if (!isHeld && isolated.stoppedBy === undefined)
       return isLost
-        ? [{ about: 'to find why runs could not be graded', command: `${program} doctor ${tape}${dir}` }]
-        : [
-            {
-              about: 'to look for a larger effect, which fewer runs show',
-              command: typedAgain({ json: false, 'min-effect': `${Math.min(0.9, 2 * minEffect)}` }),
-            },
-          ]
+        ? [{ about: 'once runs can be graded', command: typedAgain({ json: false, 'no-cache': true }) }]
+        : largerEffect(minEffect)
     return isHeld
       ? [
           {
@@ -144,6 +139,17 @@ export function stepsAfterIsolate(
       }
     }
   })
+}
+
+/** There is none above the largest that can be asked for. */
+function largerEffect(minEffect: number): readonly NextStep[] {
+  if (minEffect >= 0.9) return []
+  return [
+    {
+      about: 'to look for a larger effect, which fewer runs show',
+      command: typedAgain({ json: false, 'min-effect': `${Math.min(0.9, 2 * minEffect)}` }),
+    },
+  ]
 }
 
 function agentOf(given: CommandInput): string {
