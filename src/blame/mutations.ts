@@ -242,7 +242,7 @@ function rateOf({ flips, forks }: { readonly flips: number; readonly forks: numb
 /**
  * The positions with an answer that has an alternative.
  *
- * @throws HarvestError `HARVEST_BLAME_NO_MUTANTS` where there is none
+ * @throws HarvestError `HARVEST_BLAME_NO_MUTANTS` when no answer has one
  */
 export function requireMutants(source: ForkSource): readonly number[] {
   const able = source.positions.map((_, i) => i).filter((position) => (source.mutants?.(position) ?? 0) > 0)

@@ -291,7 +291,7 @@ class RepairJudge {
 /**
  * The positions whose answers come from outside the agent and its model.
  *
- * @throws HarvestError `HARVEST_BLAME_NO_REPAIRS` where there are none, or no good answers
+ * @throws HarvestError `HARVEST_BLAME_NO_REPAIRS` without such answers, or without good ones
  */
 export function requireOutside(source: ForkSource): readonly number[] {
   const outside = source.positions.flatMap(({ isExogenous }, i) => (isExogenous ? [i] : []))

@@ -126,7 +126,13 @@ its models have to be asked: 3 runs, at most 27 calls, 9423 tokens, about $0.002
       replaces: 'incident.tape.jsonl',
       ok: ['refund(amount: 25)'],
       lesson: { wrong: 'too much', right: 'refund its total' },
-      history: [{ tape: 'incident.tape.jsonl', expect: 'fail', graded: '3 of 3 ok by --ok refund(amount: 25)' }],
+      history: [
+        {
+          tape: 'incident.tape.jsonl',
+          expect: 'fail',
+          graded: expect.stringContaining('3 of 3 ok by --ok refund(amount: 25)') as string,
+        },
+      ],
     })
     const head = JSON.parse(
       readFileSync(join(project.cwd, 'recordings/golden/incident.fixed-1.tape.jsonl'), 'utf8').split('\n', 1)[0] ?? '',
@@ -208,7 +214,7 @@ it('a fix that needs no model asks none, and one that is green without the fix i
     const blamed = await project.harvest(...printed(unfixed.stderr, 'to see which step decided'))
     expect([blamed.code, blamed.stdout]).toEqual([0, expect.stringContaining('nothing was spent')])
     const tried = await project.harvest(...printed(unfixed.stderr, 'if you fixed a tool'))
-    expect([tried.code, tried.stdout]).toEqual([0, expect.stringContaining('1 replayed')])
+    expect([tried.code, tried.stdout]).toEqual([0, expect.stringContaining('code run: lookup_order 1, refund 1')])
     expect(project.desk.asked.length).toBe(asked)
   } finally {
     await project.close()

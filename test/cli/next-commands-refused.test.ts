@@ -90,9 +90,11 @@ describe('whoever is refused, or told that nothing could be judged, comes by wha
     await recordDesk(cwd, desk, 'talk', ['Refund A-100.', head])
     desk.decide = usual
     await recordDesk(cwd, desk, 'good', ['Refund A-100.', head])
+    desk.decide = tooMuch
     const env = { DESK_URL: desk.url }
     const recorded = await start(process.execPath, ['src/record-others.ts', head], { cwd, env })
     expect(recorded).toMatchObject({ code: 0, stderr: '' })
+    desk.decide = usual
   })
   afterAll(async () => {
     rmSync(cwd, { recursive: true, force: true })
@@ -145,7 +147,7 @@ describe('whoever is refused, or told that nothing could be judged, comes by wha
 
   it('of blame: a run that ends otherwise each time is no start', async () => {
     const before = await refused(
-      ['blame', 'heap', '--ok', 'refund(amount: 2500)', '--dry-run'],
+      ['blame', 'heap', '--ok', 'refund(amount: 25)', '--dry-run'],
       'HARVEST_BLAME_PREFLIGHT',
     )
     const doctor = await run(printed(before, 'to find the line that makes the run irreproducible'))
@@ -181,7 +183,7 @@ describe('whoever is refused, or told that nothing could be judged, comes by wha
   })
 
   it('of blame: forks that diverge from their tape lead to the line that asks otherwise', async () => {
-    const blame = ['blame', 'moody', '--bad', 'refund(amount: 25)', '--live', '--max-runs', '16', '--tools', 'live']
+    const blame = ['blame', 'moody', '--ok', 'refund(amount: 25)', '--live', '--max-runs', '16', '--tools', 'live']
     const lost = await run(blame)
     expect(lost).toMatchObject({ code: 1, stdout: expect.stringMatching(/^Undecidable: /) as string })
     const doctor = await run(printed(lost.stdout, 'to find what makes the agent diverge from its tape'))

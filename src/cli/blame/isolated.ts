@@ -141,7 +141,7 @@ export function stepsAfterIsolate(
   })
 }
 
-/** There is none above the largest that can be asked for. */
+/** Nothing, above the largest that can be asked for. */
 function largerEffect(minEffect: number): readonly NextStep[] {
   if (minEffect >= 0.9) return []
   return [
