@@ -151,7 +151,7 @@ describe('whoever is refused, or told that nothing could be judged, comes by wha
       'HARVEST_BLAME_PREFLIGHT',
     )
     const doctor = await run(printed(before, 'to find the line that makes the run irreproducible'))
-    expect(doctor.stdout).toContain('heap')
+    expect(doctor.stdout).toMatch(/^src\/others\.ts:6:\d+\n  memory: process\.memoryUsage\(\)/m)
     const shown = await run(printed(before, 'to see the difference'))
     expect(shown.stdout).toContain('heap')
   })
