@@ -97,8 +97,6 @@ const ours: Readonly<Record<string, readonly string[]>> = {
   'src/cli/doctor/print.ts': ['report.newest'],
   'src/cli/help.ts': ['name', 'example'],
   'src/cli/parse.ts': ['now', 'spec.name', 'nearest', 'example'],
-  'src/blame/fix-task.ts': ['right'],
-  'src/cli/doctor/print.ts': ['report.newest'],
   'src/cli/next-lines.ts': ['next', 'end'],
   'src/cli/next-steps.ts': ['right', 'words'],
   ...Object.fromEntries(['blame', 'branches', 'compare'].map((page) => [`src/report/page/${page}.tsx`, ['run.word']])),
