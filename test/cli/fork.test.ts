@@ -270,7 +270,7 @@ describe('harvest fork', () => {
     writeFileSync(file, `${kase}oracle: ./src/script.ts#isWrong\n`)
     const { code, stderr } = await fork(...args)
     expect(stderr).toContain('paid-right.case.yaml:6:1\n')
-    expect(stderr).toContain('→ name one of them: oracle: ./src/script.ts#isRight')
+    expect(stderr).toContain('→ name one that it has: oracle: ./src/script.ts#isRight')
     expect(code).toBe(2)
     rmSync(golden, { recursive: true })
   })
@@ -344,7 +344,7 @@ describe('harvest fork', () => {
     [
       'a mistyped key',
       ['paid', '--step', '1', '--set', 'result.amuont=1'],
-      "did you mean amount? --set 'result.amount=1'",
+      'did you mean amount? --set result.amount=1',
       2,
     ],
     ['an edit that finds nothing', ['paid', '--step', '1', '--edit', 's/26/1/'], 'HARVEST_FORK_EDIT', 2],

@@ -6,6 +6,15 @@ type Listener = (...args: unknown[]) => unknown
 /** Node finds a listener by the one it stands for, as it marks those of `once`. */
 type Tied = Listener & { listener?: Listener }
 
+/** They come in the context of whoever failed or warned, who is often another one than who listens. */
+const withContext: ReadonlySet<unknown> = new Set([
+  'unhandledRejection',
+  'rejectionHandled',
+  'uncaughtException',
+  'uncaughtExceptionMonitor',
+  'warning',
+])
+
 /** Listeners that have the context of their run already. */
 const tied = new WeakSet<Listener>()
 
@@ -17,7 +26,7 @@ export function bindListeners(): void {
   for (const key of ['on', 'addListener', 'prependListener']) {
     guard(process, key, (original) => {
       return function (this: unknown, event: unknown, listener: unknown) {
-        return original.call(this, event, isFree(listener) ? tie(listener, listener) : listener) as unknown
+        return original.call(this, event, isFree(event, listener) ? tie(listener, listener) : listener) as unknown
       }
     })
   }
@@ -27,7 +36,7 @@ export function bindListeners(): void {
   ] as const) {
     guard(process, key, (original) => {
       return function (this: NodeJS.EventEmitter, event: string, listener: unknown) {
-        if (!isFree(listener)) return original.call(this, event, listener) as unknown
+        if (!isFree(event, listener)) return original.call(this, event, listener) as unknown
         const once = tie((...args) => {
           process.removeListener(event, once)
           return Reflect.apply(listener, process, args) as unknown
@@ -38,8 +47,9 @@ export function bindListeners(): void {
   }
 }
 
-function isFree(listener: unknown): listener is Listener {
-  return typeof listener === 'function' && isAgentAtWork() && !tied.has(listener as Listener)
+function isFree(event: unknown, listener: unknown): listener is Listener {
+  if (typeof listener !== 'function' || withContext.has(event)) return false
+  return isAgentAtWork() && !tied.has(listener as Listener)
 }
 
 function tie(call: Listener, listener: Tied): Listener {
