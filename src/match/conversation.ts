@@ -27,6 +27,8 @@ export interface ConversationSearch {
   readonly mayReword: boolean
   /** Whether all a step waited for when it was recorded was answered. */
   readonly isDue: (step: ExchangeState) => boolean
+  /** Whether the order of calls may decide which of several changed questions this is. */
+  readonly isByOrder: boolean
 }
 
 /**
@@ -185,8 +187,9 @@ function pick(
 function firstMade(
   rivals: readonly ExchangeState[],
   live: ModelRequest,
-  { isDue }: ConversationSearch,
+  { isDue, isByOrder }: ConversationSearch,
 ): ExchangeState | undefined {
+  if (!isByOrder) return undefined
   let left = rivals.filter((step) => isDue(step))
   for (const part of ['instructions', 'model', 'tools', 'params'] as const) {
     const equal = left.filter(

@@ -93,6 +93,7 @@ export class Matcher {
   /** The tape is the log of an MCP client that was not the agent. */
   readonly #isForeign: boolean
   readonly #isDue: (step: ExchangeState) => boolean
+  readonly #isByOrder: boolean
   readonly #hosts: Hosts
 
   constructor(
@@ -100,6 +101,8 @@ export class Matcher {
     serve: MatchLevel,
     tape: TapeFacts,
     isDue: (step: ExchangeState) => boolean,
+    /** Of calls at once whose questions were all changed, the order may decide: only where each such answer is reported. */
+    { isByOrder = false } = {},
   ) {
     this.#steps = steps
     this.#serve = serve
@@ -107,6 +110,7 @@ export class Matcher {
     this.#isWhole = tape.flags?.includes(headersFlag) === true
     this.#isForeign = tape.imported?.format.startsWith('mcp-') ?? false
     this.#isDue = isDue
+    this.#isByOrder = isByOrder
     this.#hosts = new Hosts(steps.map((step) => step.event.url))
     const byWrittenPath = Map.groupBy(steps, (step) => writtenPath(step.event))
     this.#exact = new Map(
@@ -203,6 +207,7 @@ export class Matcher {
       steps: this.#steps.filter((step) => this.#mayAnswer(step, question)),
       mayReword: this.#serve === 'reworded',
       isDue: this.#isDue,
+      isByOrder: this.#isByOrder,
     })
   }
 

@@ -237,7 +237,7 @@ export class ReplayRun {
     const isTold = settings.messages === undefined && settings.marks === undefined
     this.#announced = isTold ? new AnnouncedOrder(tape, this.steps, this.order) : undefined
     const isDue = (step: ExchangeState): boolean => this.order.isDue(step)
-    this.matcher = new Matcher(exchanges, settings.serve ?? 'reworded', tape.header, isDue)
+    this.matcher = new Matcher(exchanges, settings.serve ?? 'reworded', tape.header, isDue, { isByOrder: true })
     this.draws = new Draws(
       tape,
       () => this.gate.now,

@@ -17,7 +17,7 @@ class Asker {
     const states = stepStates(tape)
     const order = new StepOrder(states)
     this.steps = states.filter((step): step is ExchangeState => step.event.kind === 'exchange')
-    this.#matcher = new Matcher(this.steps, serve, tape.header, (step) => order.isDue(step))
+    this.#matcher = new Matcher(this.steps, serve, tape.header, (step) => order.isDue(step), { isByOrder: true })
   }
 
   ask({
