@@ -106,7 +106,7 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'with an oracle that disagrees with itself, or a run that went well, comes to what can be asked',
     ],
   },
-  'src/blame/repairs.ts': {
+  'src/blame/outside.ts': {
     'to resample steps instead, and see first what that costs': [
       'test/cli/next-commands-refused.test.ts',
       'of blame: a run that has nothing to resample, to change or to repair costs nothing',
@@ -279,6 +279,11 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     'npm install --save-dev vitest': others,
     'git init': others,
     'git status': others,
+  },
+  'src/cli/fixing/shown.ts': {
+    'name another one': {
+      because: 'a commit without the folder counts as one before `init`: fix tells that in words of its own',
+    },
   },
   'src/cli/fixing/choose.ts': {
     'to answer its new calls with your own functions': [
@@ -500,7 +505,6 @@ export const advice: Readonly<Record<string, readonly string[]>> = {
   'src/blame/oracle.ts': ['HARVEST_ORACLE_THREW', 'HARVEST_ORACLE_ANSWER'],
   'src/blame/run-blame.ts': ['HARVEST_BLAME_PROGRAM'],
   'src/blame/stand-ins.ts': ['HARVEST_FORK_TOOLS'],
-  'src/cli/fixing/shown.ts': ['HARVEST_AGENTS_UNREACHABLE'],
   'src/cli/live-grading.ts': ['HARVEST_FORK_TOOLS'],
   'src/cli/live.ts': ['error.code'],
   'src/fork/ask-budget.ts': ['HARVEST_BUDGET_ASK'],
