@@ -298,10 +298,11 @@ function topLevel(name: 'case' | 'tape', text: string): { readonly value: string
   return { value: found[2] ?? '', line: text.slice(0, found.index).split('\n').length }
 }
 
-const topLevelKeys = {
-  case: /^case:[ \t]+(["']?)([A-Za-z0-9][A-Za-z0-9._-]*)\1[ \t]*(?:#.*)?\r?$/m,
-  tape: /^tape:[ \t]+(["']?)([A-Za-z0-9][A-Za-z0-9._-]*)\1[ \t]*(?:#.*)?\r?$/m,
+function lineOfKey(name: string): RegExp {
+  return new RegExp(String.raw`^${name}:[ \t]+(["']?)([A-Za-z0-9][A-Za-z0-9._-]*)\1[ \t]*(?:#.*)?\r?$`, 'm')
 }
+
+const topLevelKeys = { case: lineOfKey('case'), tape: lineOfKey('tape') }
 
 function tapeNamedIn(path: string, text: string): { readonly path: string; readonly line: number } | undefined {
   const tape = topLevel('tape', text)

@@ -414,12 +414,12 @@ class TextRedactor implements Redactor {
       this.#placeholders.in(text).map(({ start, end }) => text.slice(start, end).replace('%40', '@')),
     )
     const lost = fresh.filter(({ placeholder }) => !standing.has(placeholder))
-    if (lost.length > 0) this.replacements++
-    if (lost.length > 0)
-      this.#placeholders.restore(
-        mark,
-        lost.map(({ value }) => value),
-      )
+    if (lost.length === 0) return
+    this.replacements++
+    this.#placeholders.restore(
+      mark,
+      lost.map(({ value }) => value),
+    )
   }
 
   #step(text: string, { spans, scattered }: Found): Step {

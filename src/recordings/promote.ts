@@ -124,7 +124,8 @@ export function preparePromotion(options: PromoteOptions): Promotion {
   const caseText = writeCase(contentOf(tape, options), { schema: schemaSeenFrom(folder, recordings) })
   const content = parseCase(caseText, caseFile)
   // Every case of the golden set is looked at, once for both questions.
-  const others = casesWhere(recordings, (text, file) => mayBeNamed(as, text, file) || mayBeTwin(content, text))
+  const isLike = mayBeTwin(content)
+  const others = casesWhere(recordings, (text, file) => mayBeNamed(as, text, file) || isLike(text))
   refuseTaken(others, as)
   return {
     recordings,

@@ -13,10 +13,10 @@ export interface Twin {
   readonly isSameInput: boolean
 }
 
-/** Whether the case of this text may check what this one does: what is expected stands in the text. */
-export function mayBeTwin({ agent, baseline, outcome }: Case, text: string): boolean {
+/** Whether the case of a text may check what this one does: what is expected stands in the text. */
+export function mayBeTwin({ agent, baseline, outcome }: Case): (text: string) => boolean {
   const words = [...toolNames(baseline ?? []), ...wordsIn(outcome)]
-  return words.every((word) => maySay(text, word)) && (plainHead(text).agent ?? agent) === agent
+  return (text) => words.every((word) => maySay(text, word)) && (plainHead(text).agent ?? agent) === agent
 }
 
 /** Those of these cases that are of the same agent and expect the same calls and the same outcome. */

@@ -92,8 +92,13 @@ export function trailersPair(names: readonly string[]): HeaderPair {
  * the address; where it was sent stands beside.
  */
 export function sentHeaders(url: string, headers: readonly HeaderPair[]): readonly HeaderPair[] {
-  if (addressedUrl(url, headers) === url) return headers
-  return [...headers, [sentToName, new URL(url).origin]]
+  const beside = sentTo(url, headers)
+  return beside.length === 0 ? headers : [...headers, ...beside]
+}
+
+/** Where a request was sent, if its `Host` header names another host. */
+export function sentTo(url: string, headers: readonly HeaderPair[]): readonly HeaderPair[] {
+  return addressedUrl(url, headers) === url ? [] : [[sentToName, new URL(url).origin]]
 }
 
 /** The same for a request of `node:http`, whose address is made of its `Host` header. What a proxy is sent has a whole address. */

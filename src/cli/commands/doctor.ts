@@ -21,8 +21,9 @@ export const doctorCommand: Command = {
     const recordings = given.value('dir') ?? 'recordings'
     const isWhole = given.args.length === 0
     const { patients, untreated } = isWhole ? allCases(recordings) : named(given.args, recordings)
-    const checks = isWhole ? await checkSetUp(recordings) : []
-    const [newest] = isWhole ? listTapes(recordings).filter(({ state }) => state !== 'unreadable') : []
+    const tapes = isWhole ? listTapes(recordings).filter(({ state }) => state !== 'unreadable') : []
+    const [newest] = tapes
+    const checks = isWhole ? await checkSetUp(recordings, tapes) : []
     const isVersioned = (await versionedFiles(process.cwd())) ?? isInside
     const looked = await examineAll(patients, isVersioned, screen)
     const diagnoses = looked.diagnoses

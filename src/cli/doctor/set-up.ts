@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { HarvestError } from '../../errors/index.ts'
 import { gitState, isInboxIgnored } from '../../provenance/index.ts'
-import { listTapes } from '../../recordings/index.ts'
+import type { TapeSummary } from '../../recordings/index.ts'
 import { ignoreInbox } from '../../recordings/ignore-inbox.ts'
 import { readTapeHeader } from '../../tape/index.ts'
 
@@ -16,9 +16,13 @@ export interface Check {
   readonly fix?: string
 }
 
-/** Looks over the project, without starting anything but git. */
-export async function checkSetUp(recordings: string): Promise<readonly Check[]> {
-  return [checkNode(), checkVitest(), checkConfig(), ...(await checkGit(recordings)), ...checkCommits(recordings)]
+/**
+ * Looks over the project, without starting anything but git.
+ *
+ * @param tapes - that can be read, the newest first
+ */
+export async function checkSetUp(recordings: string, tapes: readonly TapeSummary[]): Promise<readonly Check[]> {
+  return [checkNode(), checkVitest(), checkConfig(), ...(await checkGit(recordings)), ...checkCommits(tapes)]
 }
 
 function checkNode(): Check {
@@ -85,10 +89,8 @@ async function checkGit(recordings: string): Promise<readonly Check[]> {
 }
 
 /** The newest tapes tell whether the recorder knows the commit it runs at. */
-function checkCommits(recordings: string): readonly Check[] {
-  const newest = listTapes(recordings)
-    .filter(({ state }) => state !== 'unreadable')
-    .slice(0, 20)
+function checkCommits(tapes: readonly TapeSummary[]): readonly Check[] {
+  const newest = tapes.slice(0, 20)
   if (newest.length === 0) return []
   const without = newest.filter(({ file }) => readTapeHeader(file).pins.commit === undefined)
   const name = 'commit'

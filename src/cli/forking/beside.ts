@@ -105,10 +105,10 @@ export function printBeside(sum: Together, beside: Beside, screen: Screen): void
     screen.line(
       `the change makes the difference: by chance so great a one has probability ${beside.chance?.toPrecision(2)}`,
     )
-  else
-    for (const line of [
+  else {
+    screen.line(
       `no effect of the change is shown: by chance so great a difference has probability ${beside.chance?.toPrecision(2)}`,
-      `→ for a finer answer, with more runs: ${typedAgain({ runs: `${4 * beside.forks}` })}`,
-    ])
-      screen.line(line)
+    )
+    screen.line(`→ for a finer answer, with more runs: ${typedAgain({ runs: `${4 * beside.forks}` })}`)
+  }
 }

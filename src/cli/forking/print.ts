@@ -109,12 +109,12 @@ export function printBranches(
   }
   const reused = branches.filter(({ isReused }) => isReused)
   const [first] = reused
-  if (first?.fork !== undefined)
-    for (const line of [
+  if (first?.fork !== undefined) {
+    screen.line(
       `${counted(reused.length, 'fork')} reused: made by the same code on ${neutralLine(first.fork.madeAt.slice(0, 10))}`,
-      `→ to run ${reused.length === 1 ? 'it' : 'them'} again: ${typedAgain({ 'no-cache': true })}`,
-    ])
-      screen.line(line)
+    )
+    screen.line(`→ to run ${reused.length === 1 ? 'it' : 'them'} again: ${typedAgain({ 'no-cache': true })}`)
+  }
   const spent = sumSpent([sum.spent, ...(beside === undefined ? [] : [beside.spent])])
   if (spent.modelCalls > 0) screen.line(describeSpent(spent, areToolsReal(branches) ? 'for real' : 'from the tape'))
 }

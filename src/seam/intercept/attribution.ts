@@ -7,7 +7,7 @@ import { Context } from './context.ts'
 import { isOfHttpClient } from '../http-clients.ts'
 import { headerPairs } from '../observe/channels.ts'
 import { patchProperty, subscribeOnce } from '../patch.ts'
-import { sentHeaders, sentToOf, trailersPair } from '../shape.ts'
+import { sentTo, sentToOf, trailersPair } from '../shape.ts'
 import { isHeld, letThrough, openedInside, openedOutside, socketTarget } from './guard.ts'
 import { currentOutsideAnswers, currentWatcher, refusal } from './outside.ts'
 import { currentResponder, type Responder } from './responder.ts'
@@ -153,7 +153,7 @@ export function attributeRequests(
     const { origin, host } = request
     const note = noteOf(tag)
     // Seen again where it comes as far as a socket: there its address is made of its `Host` header.
-    if (note && typeof host === 'string') note.sentTo = sentHeaders(`${String(origin)}/`, [['host', host]]).slice(1)
+    if (note && typeof host === 'string') note.sentTo = sentTo(`${String(origin)}/`, [['host', host]])
   })
   subscribeOnce('attribution', 'http.client.request.created', ({ request }: { request: HttpRequest }) => {
     const run = currentResponder()

@@ -10,7 +10,7 @@ import v8 from 'node:v8'
 import { patchProperty } from '../patch.ts'
 import { confinedRefusal } from './confine.ts'
 import { guardAddOns } from './guard-add-ons.ts'
-import { guard } from './guarding.ts'
+import { guard, refuse } from './guarding.ts'
 import { permit, refusal } from './outside.ts'
 import { requireWritable } from './sqlite-files.ts'
 import { isAgentAtWork } from './work.ts'
@@ -28,17 +28,6 @@ export function guardProcess(): void {
   guardDumps()
   guardWasi()
   guardTraces()
-}
-
-/** Refuses calls of a function that throws what keeps it from being called. */
-function refuse(target: object, key: string, kind: string, describe: (args: readonly unknown[]) => string): void {
-  guard(target, key, (original) => {
-    return function (this: unknown, ...args: unknown[]) {
-      const error = refusal(kind, describe(args))
-      if (error) throw error
-      return original.apply(this, args) as unknown
-    }
-  })
 }
 
 const first = ([one]: readonly unknown[]): string => String(one ?? '')

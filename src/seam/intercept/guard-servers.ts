@@ -1,6 +1,6 @@
 import dgram from 'node:dgram'
 import net from 'node:net'
-import { type AnyFunction, guard } from './guarding.ts'
+import { type AnyFunction, guard, refuse } from './guarding.ts'
 import { permit, refusal } from './outside.ts'
 
 /** Servers whose port was asked about: Node opens it in a function of theirs that anyone may call. */
@@ -26,15 +26,8 @@ export function guardServers(): void {
       return original.apply(this, args) as unknown
     }
   })
-  for (const key of ['addMembership', 'addSourceSpecificMembership']) {
-    guard(dgram.Socket.prototype, key, (original: AnyFunction) => {
-      return function (this: dgram.Socket, ...args: unknown[]) {
-        const error = refusal('udp membership', String(args[0]))
-        if (error) throw error
-        return original.apply(this, args) as unknown
-      }
-    })
-  }
+  for (const key of ['addMembership', 'addSourceSpecificMembership'])
+    refuse(dgram.Socket.prototype, key, 'udp membership', ([group]) => String(group))
   guard(dgram.Socket.prototype, 'bind', (original: AnyFunction) => {
     return function bind(this: dgram.Socket, ...args: unknown[]) {
       const error = refusal('udp bind', portOf(args))
