@@ -343,7 +343,7 @@ export function requireFailure(
     fix: [
       // A function and expectations exclude each other.
       ...waysToName(tape).map((way) => (mayVary ? `${way}, without --oracle` : way)),
-      ...(isOk ? ['to find the answers it depends on: --mutate'] : []),
+      ...(isOk ? ['to find the answers it depends on: --mutate, without --isolate'] : []),
     ],
   })
 }

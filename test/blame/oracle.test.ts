@@ -251,7 +251,7 @@ test('a recorded run that is graded ok leaves nothing to blame', () => {
 
     → if what it did was bad: --bad 'refund(amount: 2500, order_id: "A-100")', without --oracle
     → to say what would be right, such as refund(…) or answer=…: --ok '<right>', without --oracle
-    → to find the answers it depends on: --mutate
+    → to find the answers it depends on: --mutate, without --isolate
     (HARVEST_ORACLE_OK)"
   `)
   expect(errorOf(() => requireFailure({ grade: 'ungraded', because: 'why' }, by('x'), bad)).code).toBe(
