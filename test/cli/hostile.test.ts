@@ -10,7 +10,7 @@ import { call, exchange, tapeText } from '../recordings/make.ts'
 import { built } from '../support/built.ts'
 import { findsHostile, hostilePayloads } from '../support/hostile.ts'
 import { type Answered, harvest } from './harvest.ts'
-import { many } from './many.ts'
+import { thousands } from './many.ts'
 import { configFor } from './project.ts'
 
 // `tapes rm` runs what `rm` runs.
@@ -50,11 +50,13 @@ const recipes: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['ls', '--dir', 'recordings/inbox'],
     ...payloads.map((one) => ['ls', '--dir', asWord(one)]),
   ],
-  show: payloads.flatMap((one) => [
-    ['show', tapeOf(one)],
-    ['show', tapeOf(one), '--json'],
-    ['show', `recordings/golden/${asName(one)}.tape.jsonl`],
-  ]),
+  show: [
+    ...payloads.flatMap((one) => [
+      ['show', tapeOf(one)],
+      ['show', `recordings/golden/${asName(one)}.tape.jsonl`],
+    ]),
+    ...classes.map((one) => ['show', tapeOf(one), '--json']),
+  ],
   promote: classes.flatMap((one) => [
     [
       'promote',
@@ -104,19 +106,23 @@ const recipes: Readonly<Record<string, readonly (readonly string[])[]>> = {
   report: [
     ...payloads.flatMap((one) => [
       ['report', tapeOf(one), '-o', `reports/${asName(one)}.html`],
-      ['report', tapeOf(one), '--json'],
       ['report', asWord(one)],
     ]),
-    ...classes.map((one) => ['report', tapeOf(one), '--against', asWord(one)]),
+    ...classes.flatMap((one) => [
+      ['report', tapeOf(one), '--json'],
+      ['report', tapeOf(one), '--against', asWord(one)],
+    ]),
     ['report', '--golden', '--json'],
   ],
   // It serves until it is stopped, so here it is asked for what it cannot serve.
   open: [['open', '--port', '70000'], ...payloads.map((one) => ['open', '--port', asWord(one)])],
-  locate: payloads.flatMap((one) => [
-    ['locate', tapeOf(one), asWord(one)],
-    ['locate', tapeOf(one), asWord(one), '--json'],
-    ['locate', asWord(one), '1'],
-  ]),
+  locate: [
+    ...payloads.flatMap((one) => [
+      ['locate', tapeOf(one), asWord(one)],
+      ['locate', asWord(one), '1'],
+    ]),
+    ...classes.map((one) => ['locate', tapeOf(one), asWord(one), '--json']),
+  ],
   fix: classes.flatMap((one) => [
     ['fix', asWord(one)],
     ['fix', `g-${one.id}`, '--ok', asWord(one), '--json'],
@@ -136,10 +142,10 @@ const recipes: Readonly<Record<string, readonly (readonly string[])[]>> = {
       ['debug', tapeOf(one), '--json', '-x', 'inspect'],
     ]),
   ],
-  diff: payloads.flatMap((one, at) => [
-    ['diff', tapeOf(one), tapeOf(payloads[at + 1] ?? payloads[0]!)],
-    ['diff', tapeOf(one), tapeOf(payloads[at + 1] ?? payloads[0]!), '--full', '--json'],
-  ]),
+  diff: [
+    ...payloads.map((one, at) => ['diff', tapeOf(one), tapeOf(payloads[at + 1] ?? payloads[0]!)]),
+    ...classes.map((one, at) => ['diff', tapeOf(one), tapeOf(classes[at + 1] ?? classes[0]!), '--full', '--json']),
+  ],
   pins: [['pins'], ['pins', '--json'], ['pins', '--stale'], ...classes.map((one) => ['pins', `g-${one.id}`])],
   rerun: [
     ...classes.map((one) => ['rerun', `g-${one.id}`, '--live', '--runs', asWord(one)]),
@@ -244,11 +250,15 @@ const control = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/
 const spawning = new Set(['accept', 'record', 'test'])
 /** Commands that take away what others look at go last. */
 const last = ['demote', 'prune', 'rm']
+const inOrder = commands.map(({ name }) => name).sort((a, b) => last.indexOf(a) - last.indexOf(b))
+/** Those that run in one process: starting one for each would take as long as what they do. */
+const together = inOrder.filter((name) => !spawning.has(name) && !last.includes(name))
 
 describe('hostile recorded text', () => {
   let project = ''
+  const answered = new Map<string, readonly Answered[]>()
 
-  beforeAll(() => {
+  beforeAll(async () => {
     project = mkdtempSync(join(tmpdir(), 'harvest-hostile-'))
     for (const one of [...payloads, ...classes]) write(tapeOf(one), tapeText(hostileTape(one)))
     for (const one of payloads) {
@@ -275,6 +285,8 @@ describe('hostile recorded text', () => {
     }
     write('program.js', 'require("node:child_process").spawnSync("true", process.argv.slice(2))\n')
     write('package.json', '{ "private": true, "type": "commonjs" }')
+    await inOneProcess(together, recipes, project)
+    await inOneProcess(Object.keys(seekers), seekers, join(project, 'small'))
   })
 
   afterAll(() => rmSync(project, { recursive: true, force: true }))
@@ -289,21 +301,17 @@ describe('hostile recorded text', () => {
   })
 
   // Before anything takes the tape away.
-  it('JSON holds the very text', () => {
-    const [{ stdout } = { stdout: '' }] = many([['show', 'recordings/inbox/h0.tape.jsonl', '--json']], project)
+  it('JSON holds the very text', async () => {
+    const [{ stdout } = { stdout: '' }] = await each([['show', 'recordings/inbox/h0.tape.jsonl', '--json']], project)
     expect(JSON.parse(stdout)).toMatchObject({ header: { agent: payloads[0]!.text } })
   })
 
-  const inOrder = commands.map(({ name }) => name).sort((a, b) => last.indexOf(a) - last.indexOf(b))
   it.each(inOrder)('is neutral in what `harvest %s` prints, and whole in its JSON', async (name) => {
     const [whole, small] = [recipes[name] ?? [], seekers[name] ?? []]
     const lines = [...whole, ...small]
-    const answers = [
-      ...(spawning.has(name)
-        ? await each(whole, name === 'test' ? join(project, 'small') : project)
-        : many(whole, project)),
-      ...(small.length > 0 ? many(small, join(project, 'small')) : []),
-    ]
+    if (spawning.has(name)) answered.set(name, await each(whole, name === 'test' ? join(project, 'small') : project))
+    else if (last.includes(name)) await inOneProcess([name], recipes, project)
+    const answers = answered.get(name) ?? []
     const leaks = answers.flatMap(({ stdout, stderr, code }, at) => {
       const found = findsHostile(`${stdout}\n${stderr}`)
       const isJson = lines[at]?.includes('--json') !== true || isWhole(stdout)
@@ -334,15 +342,29 @@ describe('hostile recorded text', () => {
     expect(raw.slice(0, 5)).toEqual([])
   })
 
-  it('a word nobody knows is answered neutrally', () => {
+  it('a word nobody knows is answered neutrally', async () => {
     const lines = payloads.flatMap((one) => [
       [asWord(one)],
       ['ls', `--${asWord(one)}`],
       ['ls', asWord(one)],
       ['show', `${asWord(one)}.tape.jsonl`, '--json'],
     ])
-    for (const { stdout, stderr } of many(lines, project)) expect(findsHostile(`${stdout}\n${stderr}`)).toEqual([])
+    for (const { stdout, stderr } of await thousands(lines, project))
+      expect(findsHostile(`${stdout}\n${stderr}`)).toEqual([])
   })
+
+  /** Adds what these commands answer, in the order they are named. */
+  async function inOneProcess(names: readonly string[], lines: typeof recipes, cwd: string): Promise<void> {
+    const own = names.map((name) => ({ name, lines: lines[name] ?? [] }))
+    const answers = [
+      ...(await thousands(
+        own.flatMap((one) => one.lines),
+        cwd,
+      )),
+    ]
+    for (const { name, lines: some } of own)
+      answered.set(name, [...(answered.get(name) ?? []), ...answers.splice(0, some.length)])
+  }
 
   async function each(lines: readonly (readonly string[])[], cwd: string): Promise<readonly Answered[]> {
     const answers: Answered[] = []
