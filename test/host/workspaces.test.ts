@@ -40,7 +40,7 @@ describe.each<Lane>([5, 4])('a workspace of Vitest %i', (lane) => {
     ['by its folder', `['packages/a']`],
     ['by a glob', `['packages/*']`],
     ['by its config file', `['packages/a/vitest.config.ts']`],
-  ])('runs the cases of a package that is named %s, from the root and from the package', async (_how, projects) => {
+  ])('runs the cases of a package that is named %s', async (_how, projects) => {
     const project = create({
       'vitest.config.ts': configure(`test: { projects: ${projects} }`),
       ...packageOf('a', 'one'),
@@ -52,6 +52,13 @@ describe.each<Lane>([5, 4])('a workspace of Vitest %i', (lane) => {
       ['a (recordings): one'],
       '1 replayed',
     ])
+  })
+
+  it('runs the cases of a package from the package, which does not see how the root names it', async () => {
+    const project = create({
+      'vitest.config.ts': configure(`test: { projects: ['packages/*'] }`),
+      ...packageOf('a', 'one'),
+    })
     const own = await project.run(['run', '--root', 'packages/a'], ci)
     expect([own.code, tests(own), replayed(own)]).toEqual([0, '2 passed (2)', '1 replayed'])
   })
