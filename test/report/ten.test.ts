@@ -366,7 +366,9 @@ describe.skipIf(chromiumPath === undefined)(`ten real runs ${browserName}`, () =
       expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
       expect(await page.isVisible('text=What is on this tape')).toBe(true)
       expect(await page.locator('button.btn:visible').count()).toBe(0)
-      expect((await page.pdf({ format: 'A4' })).subarray(0, 5).toString()).toBe('%PDF-')
+      // Its rows were counted above: painting the pages of a run of hundreds of steps would show no more.
+      const pdf = await page.pdf({ format: 'A4', pageRanges: '1' })
+      expect(pdf.subarray(0, 5).toString()).toBe('%PDF-')
     })
   })
 
