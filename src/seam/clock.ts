@@ -51,9 +51,9 @@ const undici = 'node:internal/deps/undici/undici'
  * reads the clock four times a fetch, and only a look at the stack could tell these reads, which are never recorded, from the
  * agent's: 3 to 10 µs each.
  *
- * undici takes both from their modules when it is loaded: at the first `fetch`, or when a module imports `node:http`. Whoever
- * else asks there gets the ones there are. Where undici was loaded before the recorder was made, its reads go on being
- * looked up.
+ * undici takes both from their modules when it is loaded: at the first `fetch`, or when an ES module imports `node:http` (to
+ * require it does not load undici). Whoever else asks there gets the ones there are. Where undici was loaded before the
+ * recorder was made, its reads go on being looked up.
  */
 export function spareUndici(): void {
   const { uptime } = seamState().natives
