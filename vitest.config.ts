@@ -25,7 +25,7 @@ const pure = [
   'test/host/*.test.ts',
   'test/library/reference.test.ts',
   'test/provenance/{commit,history}.test.ts',
-  'test/{doctor/{doctor,fixes},match/{difference,header-redactor,matcher},playback/timer-queue}.test.ts',
+  'test/{doctor/{doctor,fixes},match/{difference,header-redactor,matcher},playback/{bursts,timer-queue}}.test.ts',
   'test/recordings/{branches,cases,demote,golden-set,groups,promote,removal,tape-facts,tapes}.test.ts',
   'test/review/*.test.ts',
   'test/tape/!(kill).test.ts',

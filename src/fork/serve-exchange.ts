@@ -1,4 +1,5 @@
 // Over 300 lines: the ways a request of a fork is answered share how it is written down.
+import type { GateItem } from '../match/delivery.ts'
 import { decodeBody, readModelCall } from '../providers/index.ts'
 import { errorAgain } from '../replay/error-again.ts'
 import { observe } from '../replay/observe-answer.ts'
@@ -116,11 +117,15 @@ function inPlace(
         fitted(response.headers, chunks, response.end !== undefined),
       )
     })
-    for (const [i, [n, at, bytes]] of response.chunks.entries()) {
-      piece([n, at], (moment) => {
-        addChunk(heard, [...moment, bytes])
-        sink.chunk(chunks[i] ?? Buffer.alloc(0))
-      })
+    const deliverChunk = ({ index = 0 }: GateItem): void => {
+      const [n, at, bytes] = response.chunks[index]!
+      addChunk(heard, [...heard.moment([n, at]), bytes])
+      sink.chunk(chunks[index]!)
+    }
+    for (const item of items) {
+      if (item.more === undefined) continue
+      item.deliver = deliverChunk
+      next++
     }
     if (response.end) {
       piece(response.end, (moment) => {

@@ -4,8 +4,10 @@ export interface GateItem {
   readonly at: number
   /** Hands the piece to the agent. Absent for a request: the agent makes that one itself. */
   deliver?: ((item: GateItem) => void) | undefined
-  /** Which piece of the body it is, once its request is made: streams have many, and share what delivers them. */
+  /** Which piece of the body it is: streams have many, and share what delivers them. */
   index?: number
+  /** Of a piece of a body: how many behind it came in the same burst, and are delivered after it, each by itself. */
+  more?: number
   /**
    * Has a turn of its own also where the tape has it in one burst with what came before: no live connection breaks in
    * the turn in which its last bytes are read, and undici never settles a response whose body broke then.

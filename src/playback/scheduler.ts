@@ -89,6 +89,8 @@ export class Scheduler {
   readonly #holding = new Set<VirtualTimer>()
   /** Requested and not yet delivered. */
   readonly #ready = new Set<GateItem>()
+  /** Of these, what nothing waits for. */
+  readonly #free = new Set<GateItem>()
   /** Timers set since something last happened to the agent, of which the tape does not know when they fire. */
   readonly #fresh = new Set<VirtualTimer>()
   #timersKnown: RecordedTimers | undefined
@@ -167,6 +169,7 @@ export class Scheduler {
       if (item.state !== 'waiting') continue
       item.state = 'ready'
       this.#ready.add(item)
+      if (item.place === 'free') this.#free.add(item)
     }
     this.kick()
   }
@@ -176,7 +179,9 @@ export class Scheduler {
     for (const item of items) {
       item.state = 'done'
       item.deliver = undefined
+      if (item.more !== undefined) item.more = 0
       this.#ready.delete(item)
+      this.#free.delete(item)
     }
     this.kick()
   }
@@ -387,7 +392,7 @@ export class Scheduler {
       this.#next++
     }
     let first = this.#items[this.#next]
-    for (const item of this.#ready) if (item.place === 'free' && !(first && first.n < item.n)) first = item
+    for (const item of this.#free) if (!(first && first.n < item.n)) first = item
     return first
   }
 
@@ -412,15 +417,26 @@ export class Scheduler {
   }
 
   #deliver(item: GateItem): void {
-    this.#moved()
-    this.#fresh.clear()
-    this.lastFired = undefined
     this.#relaxing = undefined
     const { deliver } = item
     item.state = 'done'
     // What it delivers to is not wanted any more: a long run would hold every client, stream and response of it.
     item.deliver = undefined
     this.#ready.delete(item)
+    if (item.place === 'free') this.#free.delete(item)
+    this.#deliverPiece(item, deliver)
+    // Whoever got a piece may have given up the rest.
+    while (item.more) {
+      item.more--
+      item.index!++
+      this.#deliverPiece(item, deliver)
+    }
+  }
+
+  #deliverPiece(item: GateItem, deliver: GateItem['deliver']): void {
+    this.#moved()
+    this.#fresh.clear()
+    this.lastFired = undefined
     this.#hurry = false
     this.deliveries++
     this.now = Math.max(this.now, item.at)

@@ -228,18 +228,30 @@ function wire(
       heard.response = { moment, status: response.status, headers: response.headers, chunks: placed }
       sink.head(response.status, response.statusText ?? '', fittedTo(response))
     })
-    const deliverChunk = ({ index = 0 }: GateItem): void => {
-      const [, , bytes] = response.chunks[index]!
+    const deliverPiece = (index: number): void => {
+      const [n, at, bytes] = response.chunks[index]!
       delivered = index + 1
-      placed[index] = [run.nextN(), run.gate.now, bytes]
+      const [liveN, now] = [run.nextN(), run.gate.now]
+      if (liveN !== n || now !== at) placed[index] = [liveN, now, bytes]
       // An answer in its other form is complete at the last recorded moment, and nothing comes before.
-      if (response === step.event.response || bytes !== '') sink.chunk(decodeBytes(bytes))
+      if (bytes === '' && response !== step.event.response) return
+      if (typeof bytes === 'string' && sink.text !== undefined) sink.text(bytes)
+      else sink.chunk(decodeBytes(bytes))
     }
-    for (let index = 0; index < response.chunks.length; index++) {
-      const item = step.items[next++]
-      if (item === undefined) continue
-      item.index = index
+    const deliverChunk = (item: GateItem): void => {
+      deliverPiece(item.index!)
+      if (sink.text === undefined) return
+      // It delivers text in a later microtask: no client can abort between two pieces.
+      while (item.more) {
+        item.more--
+        run.gate.deliveries++
+        deliverPiece(++item.index!)
+      }
+    }
+    for (const item of step.items) {
+      if (item.more === undefined) continue
       item.deliver = deliverChunk
+      next++
     }
     if (response.end) {
       piece((moment) => {

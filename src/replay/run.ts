@@ -7,6 +7,7 @@ import { captureStack, siteIn, userSite } from '../seam/caller.ts'
 import type { ChildMode, UninstrumentedIo, LiveRequest, Responder } from '../seam/intercept/index.ts'
 import { type ChildSettings, messageOf, unnamedChild, urlOfCommand } from '../seam/stdio.ts'
 import {
+  type Chunk,
   encodeFor,
   headersFlag,
   type Json,
@@ -901,7 +902,7 @@ export function gateItems(step: ExchangeState | CallState): readonly GateItem[] 
   if (event.kind === 'exchange') {
     if (event.response) {
       piece(...event.response.moment)
-      for (const [n, at] of event.response.chunks) piece(n, at)
+      bodyItems(event.response.chunks, of, items)
       if (event.response.end) piece(...event.response.end)
     }
     if (event.error)
@@ -911,6 +912,16 @@ export function gateItems(step: ExchangeState | CallState): readonly GateItem[] 
     if (event.settled) piece(...event.settled)
   }
   return items
+}
+
+/** One for all pieces that came in one burst, with nothing of another answer between them. */
+function bodyItems(chunks: readonly Chunk[], of: { readonly step: number }, items: GateItem[]): void {
+  let last: GateItem | undefined
+  for (let index = 0; index < chunks.length; index++) {
+    const [n, at] = chunks[index]!
+    if (last?.at === at && last.n + index - last.index! === n) last.more!++
+    else items.push((last = { n, at, state: 'waiting', deliver: undefined, index, more: 0, ...of }))
+  }
 }
 
 /** What children said without being asked, by who said it. */

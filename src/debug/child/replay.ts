@@ -49,7 +49,7 @@ export async function replayForDebugger({ tape, load, options, socket }: LedRepl
   })
   worker.unref()
   const before = (burst: readonly GateItem[]): Promise<void> | undefined => {
-    const last = Math.max(...burst.map(({ n }) => n))
+    const last = Math.max(...burst.map(({ n, more = 0 }) => n + more))
     if (last < until) return undefined
     say({ held: last })
     return new Promise((resolve) => (release = resolve))

@@ -113,6 +113,14 @@ export function answerExpected(run: Responder, asked: ExpectedFetch, sent: Pairs
   return answer.promise
 }
 
+/** Whether a text ends in the first half of a character: bytes never do. */
+function isHalved(text: string): boolean {
+  return (text.charCodeAt(text.length - 1) & 0xfc00) === 0xd800
+}
+
+const encoder = new TextEncoder()
+const encode = encoder.encode.bind(encoder)
+
 type State = 'asking' | 'waiting' | 'open' | 'settled'
 
 /** One answer on its way, from `fetch` to the end of its body. */
@@ -126,6 +134,8 @@ class Answer implements ExchangeSink {
   #control: ExchangeControl | undefined
   #stream: ReadableByteStreamController | undefined
   #pieces: Buffer[] = []
+  /** What came as text since, behind all of {@link #pieces}. */
+  #text = ''
   #size = 0
   #status = 0
   /** Someone reads and there was nothing. */
@@ -141,7 +151,7 @@ class Answer implements ExchangeSink {
     this.#reject = reject
     this.#asked = asked
     // As through undici, the request is heard a turn later.
-    queueMicrotask(() => this.#ask(run, sent))
+    afterTurns(1, () => this.#ask(run, sent))
   }
 
   #ask(run: Responder, headers: Pairs): void {
@@ -192,9 +202,23 @@ class Answer implements ExchangeSink {
 
   chunk(bytes: Buffer): void {
     if (this.#state === 'settled') return
+    this.#takeText()
     this.#pieces.push(bytes)
-    this.#size += bytes.length
     this.#flushSoon()
+  }
+
+  /** The pieces of one turn are handed over together: their bytes are made at once. */
+  text(piece: string): void {
+    if (this.#state === 'settled' || piece === '') return
+    // Bytes of each by itself would not make one character of two halves either.
+    if (isHalved(piece)) return this.chunk(Buffer.from(piece))
+    this.#text += piece
+    this.#flushSoon()
+  }
+
+  #takeText(): void {
+    if (this.#text !== '') this.#pieces.push(Buffer.from(this.#text))
+    this.#text = ''
   }
 
   end(): void {
@@ -213,7 +237,7 @@ class Answer implements ExchangeSink {
   /** Node's streams hand over what came in one turn together. */
   #pull(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
-    if (this.#pieces.length > 0) afterTurns(readTurns, () => resolve(this.#flush()))
+    if (this.#pieces.length > 0 || this.#text !== '') afterTurns(readTurns, () => resolve(this.#flush()))
     else {
       this.#reading = resolve
       if (this.#isEnded) this.#flushSoon()
@@ -236,16 +260,28 @@ class Answer implements ExchangeSink {
   #flush(): void {
     const stream = this.#stream
     if (this.#state !== 'open' || stream === undefined) return
-    const [first, ...more] = this.#pieces
-    this.#pieces = []
-    if (first !== undefined) {
-      stream.enqueue(new Uint8Array(more.length === 0 ? first : Buffer.concat([first, ...more])))
+    if (this.#pieces.length > 0 || this.#text !== '') {
+      const bytes = this.#taken()
+      this.#size += bytes.length
+      stream.enqueue(bytes)
     } else if (this.#isEnded) {
       this.#settle()
       stream.close()
       stream.byobRequest?.respond(0)
       this.#mark()
     }
+  }
+
+  #taken(): Uint8Array<ArrayBuffer> {
+    if (this.#pieces.length === 0) {
+      const bytes = encode(this.#text)
+      this.#text = ''
+      return bytes
+    }
+    this.#takeText()
+    const pieces = this.#pieces
+    this.#pieces = []
+    return new Uint8Array(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces))
   }
 
   /** Whoever reads stops reading. */
@@ -258,6 +294,7 @@ class Answer implements ExchangeSink {
   #settle(): void {
     this.#state = 'settled'
     this.#pieces = []
+    this.#text = ''
     this.#leave?.()
     this.#reading?.()
     this.#reading = undefined

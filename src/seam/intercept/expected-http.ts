@@ -8,7 +8,7 @@ import type { AnswerHead } from './own-response.ts'
 import { type Data, RequestHeads, type WholeRequest, type WrittenRequest } from './request-head.ts'
 import { type ExchangeControl, type ExchangeSink, type KnownRequest, type Responder, textRequest } from './responder.ts'
 import { learnSent } from './sent-headers.ts'
-import { afterHead } from './turns.ts'
+import { thrownAfterHead } from './turns.ts'
 
 /**
  * Answers expected requests of `node:http` on a connection that was answered on before, without objects of `fetch` between
@@ -189,11 +189,11 @@ class Answer implements ExchangeSink {
     const bytes = Buffer.from(`${text}\r\n`, 'latin1')
     this.#pieces.push(bytes)
     // A response of `fetch` is with the agent a turn after undici has it; this one is at once.
-    afterHead(() => {
+    thrownAfterHead(() => {
       if (this.#state !== 'waiting') return
       this.#state = 'open'
       this.#flush()
-    }, 1)
+    })
   }
 
   chunk(bytes: Buffer): void {

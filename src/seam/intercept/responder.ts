@@ -62,6 +62,8 @@ export interface KnownRequest {
 export interface ExchangeSink {
   head(status: number, statusText: string, headers: Pairs): void
   chunk(bytes: Buffer): void
+  /** A piece that is text, for who can make bytes of several at once. */
+  text?(piece: string): void
   end(): void
   error(error: Error & { code?: string }): void
 }

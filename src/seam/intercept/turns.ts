@@ -6,8 +6,13 @@
 let headTurns = 7
 
 /** Does something when undici would have a response for the agent, were the head of its answer there now. */
-export function afterHead(work: () => void, more = 0): void {
-  afterTurns(headTurns + more, work)
+export function afterHead(work: () => void): void {
+  void takeTurns(headTurns, work)
+}
+
+/** Likewise one turn later, and what `work` throws is thrown, and no rejection: where it calls the agent. */
+export function thrownAfterHead(work: () => void): void {
+  void takeTurns(headTurns, () => queueMicrotask(work))
 }
 
 /** Does something when the microtask queue has turned so often. */
@@ -17,10 +22,10 @@ export function afterTurns(turns: number, work: () => void): void {
 
 const settled = Promise.resolve()
 
-/** One `await` is one turn, and takes less than `queueMicrotask`; that is for the last one: what `work` throws is no rejection. */
+/** One `await` is one turn, and takes less than `queueMicrotask`. */
 async function takeTurns(turns: number, work: () => void): Promise<void> {
-  for (let left = turns; left > 1; left--) await settled
-  queueMicrotask(work)
+  for (let left = turns; left > 0; left--) await settled
+  work()
 }
 
 /** What takes more turns waits for something else than undici. */
