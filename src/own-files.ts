@@ -26,6 +26,7 @@ export const ownFiles = [
   'vitest/job-runtime',
   'vitest/list-programs',
   'vitest/run-vitest',
+  'vitest/runner',
   'vitest/runtime',
   'vitest/setup',
 ] as const

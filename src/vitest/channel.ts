@@ -188,6 +188,13 @@ export interface CaseStart {
   readonly limitMs: number | null
 }
 
+export const redArtifact = 'vitest-harvest:red'
+
+/** A case is about to fail: what its worker collected itself, Vitest has to know as a module before it can show its lines. */
+export interface CaseRed {
+  readonly type: typeof redArtifact
+}
+
 declare module 'vitest' {
   interface ProvidedContext {
     'vitest-harvest': HarvestProvided
@@ -202,6 +209,7 @@ declare module 'vitest' {
   }
   interface TestArtifactRegistry {
     [startArtifact]: CaseStart
+    [redArtifact]: CaseRed
     [reportArtifact]: CaseReportRequest
     [updateArtifact]: CaseUpdate
     [acceptArtifact]: CaseAcceptance

@@ -17,18 +17,26 @@ export function readJobs(file: string): JobList {
 
 /** The test file that runs jobs: all agents of the config, each loaded when a job needs it. */
 export function generateJobModule(agents: readonly AgentEntry[], runtime: string): string {
-  const links = agents.map(
-    (agent) =>
-      `  { name: ${quote(agent.name)}, export: ${quote(agent.export)}, load: () => import(${quote(agent.module)}) },`,
-  )
   return [
     'import { test } from "vitest";',
     `import { runJobs } from ${quote(toPosix(runtime))};`,
-    'test("jobs", { timeout: 0, retry: 0 }, (context) => runJobs([',
-    ...links,
     // Through Vitest, as the agents are: with aliases and types. The path is only known when a task asks for it.
-    '], context, (file) => import(/* @vite-ignore */ file)));',
+    `test("jobs", { timeout: 0, retry: 0 }, (context) => runJobs(${linksTo(agents)}, context, (file) => import(/* @vite-ignore */ file)));`,
   ].join('\n')
+}
+
+/** The module that links to all agents, for workers that collect the cases themselves. */
+export function generateAgentsModule(agents: readonly AgentEntry[]): string {
+  return `export const links = ${linksTo(agents)};`
+}
+
+function linksTo(agents: readonly AgentEntry[]): string {
+  return `[${agents.map(linkTo).join(', ')}]`
+}
+
+/** The {@link AgentLink} of an agent, as code. */
+export function linkTo(agent: AgentEntry): string {
+  return `{ name: ${quote(agent.name)}, export: ${quote(agent.export)}, load: () => import(${quote(agent.module)}) }`
 }
 
 function quote(text: string): string {

@@ -7,9 +7,11 @@ import { acceptedFileName } from '../cases/accepted-name.ts'
 import { ownPath } from '../own-files.ts'
 import { version } from '../version.ts'
 import { addReporters } from './add-reporters.ts'
-import { generateCaseModule, generatedMark, isCaseId, isNode, withoutQuery } from './case-module.ts'
+import { agentsModule } from './agents-module-id.ts'
+import { isCaseId, withoutQuery } from './case-head.ts'
+import { generateCaseModule, generatedMark, isNode } from './case-module.ts'
 import type { HarvestProvided } from './channel.ts'
-import { generateJobModule, jobModule } from './job-module.ts'
+import { generateAgentsModule, generateJobModule, jobModule } from './job-module.ts'
 import { type HarvestOptions, type HarvestSettings, parseOptions, resolveAgent, toPosix } from './options.ts'
 import { fingerprintOf, goldenSetOf, isOwn, keepOwnLists, recordingsProjects } from './project.ts'
 import { requestedMode } from './requested-mode.ts'
@@ -214,7 +216,11 @@ function cases(settings: HarvestSettings): Plugin {
       plugin.name = cachedName(settings, deps)
       guardYamlPlugins(config.plugins as unknown as { name: string }[], isCaseId)
     },
+    resolveId(id) {
+      return id === agentsModule ? id : undefined
+    },
     load(id) {
+      if (isOurs && id === agentsModule) return generateAgentsModule(agents())
       if (id === jobModule()) return generateJobModule(agents(), ownPath('vitest/job-runtime'))
       return isNode(id, deps) ? { code: 'export {}', map: { mappings: '' } } : undefined
     },

@@ -145,6 +145,8 @@ export function keepOwnLists(config: { test?: object }, settings: HarvestSetting
   const files = [Reflect.get(test, 'setupFiles') as unknown].flat().filter((file) => typeof file === 'string')
   const own = ownPath('vitest/setup')
   Reflect.set(test, 'setupFiles', [own, ...files.filter((file) => file !== own)])
+  // One of the user's keeps its place: then Vitest imports the modules that the plugin makes of cases.
+  if (Reflect.get(test, 'runner') === undefined) Reflect.set(test, 'runner', ownPath('vitest/runner'))
   // `dir` says where the root looks for its tests; cases lie elsewhere.
   Reflect.deleteProperty(test, 'dir')
 }

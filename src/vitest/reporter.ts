@@ -21,6 +21,7 @@ import {
   type CaseStart,
   type CaseReportRequest,
   type CaseUpdate,
+  redArtifact,
   reportArtifact,
   startArtifact,
   updateArtifact,
@@ -92,8 +93,19 @@ export class HarvestReporter implements Reporter {
     // Merged reports tell of runs elsewhere.
     if (isReportRequest(artifact) && this.#scope !== 'merge') await this.#reports.add(test, artifact)
     if (isStart(artifact)) this.#running.start(test, artifact)
+    if (artifact.type === redArtifact && this.#scope !== 'merge') await this.#knowModule(test)
     if (isUpdate(artifact)) this.#updates.set(artifact.file, { update: artifact, test })
     if (isAcceptance(artifact)) this.#acceptances.push(artifact)
+  }
+
+  /** Vitest shows lines of modules it knows, and no others. Of one that is known already nothing is done. */
+  async #knowModule({ project, module }: TestCase): Promise<void> {
+    try {
+      await project.vite.environments.ssr.transformRequest(module.moduleId)
+    } catch (error) {
+      const why = neutralLine(error instanceof Error ? error.message : String(error), 300)
+      this.#vitest?.logger.error(`\n${this.#shown(module.moduleId)}: its lines cannot be shown: ${why}\n`)
+    }
   }
 
   onTestCaseResult(test: TestCase): void {

@@ -18,7 +18,7 @@ import { CaseFailure, type SourceLocation } from './case-failure.ts'
 import { CaseWork } from './case-work.ts'
 import { type CaseOptions, caseOptions } from './case-options.ts'
 import { questionsOf, reportOf } from './case-report.ts'
-import { acceptArtifact, type CaseReport, type HarvestProvided, startArtifact } from './channel.ts'
+import { acceptArtifact, type CaseReport, type HarvestProvided, redArtifact, startArtifact } from './channel.ts'
 import { forgetCaseBefore, forgetFixtures } from './forget-case.ts'
 import { isOwnStray, type Stray, unhandled } from '../playback/problems.ts'
 import { withStrays } from './stray-rejections.ts'
@@ -60,6 +60,7 @@ export function openCase(file: string, name: string, link: AgentLink | undefined
       try {
         await replayCase(file, link, context)
       } catch (error) {
+        await recordArtifact(context.task, { type: redArtifact })
         throw asFailure(error, file, context.task)
       }
     },

@@ -4,7 +4,7 @@ import { HarvestError, neutralLine } from '../errors/index.ts'
 import { formerTapesIn } from '../cases/former-tapes.ts'
 import { hasPragma } from '../cases/pragma.ts'
 import { sharedFolder } from '../tape/shared-read.ts'
-import { isCaseId, readHead } from './case-module.ts'
+import { isCaseId, readHead } from './case-head.ts'
 import { toPosix } from './options.ts'
 
 /** What lies in the recordings folder, the inbox left out. Paths are relative to it, with `/`. */

@@ -1,13 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  type CaseSurroundings,
-  generateCaseModule,
-  isCaseId,
-  isNode,
-  nameOf,
-  readHead,
-} from '../../src/vitest/case-module.ts'
+import { isCaseId, nameOf, readHead } from '../../src/vitest/case-head.ts'
+import { type CaseSurroundings, generateCaseModule, isNode } from '../../src/vitest/case-module.ts'
 import { lineMap } from '../../src/vitest/line-map.ts'
 
 const around: CaseSurroundings = {
