@@ -46,8 +46,10 @@ export function costOf(usage: Usage | undefined, model: string, prices: PriceTab
 }
 
 function priceOf(model: string, prices: PriceTable): Price | undefined {
+  const own = inTable(model, prices)
+  if (own !== undefined) return own
   const family = model.replace(version, '')
-  return inTable(model, prices) ?? inTable(family, prices) ?? inTable(family.replace(region, ''), prices)
+  return inTable(family, prices) ?? inTable(family.replace(region, ''), prices)
 }
 
 /** `-2025-08-07`, `-20250929`, `@20250929`, and Bedrock's `-v1:0`. */

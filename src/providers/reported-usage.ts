@@ -1,6 +1,6 @@
 import { at, isMap, type JsonMap, parseJson } from '../json/canonical.ts'
 import { type Address, readAddress } from './dialect.ts'
-import { type Draft, newDraft } from './draft.ts'
+import type { Draft } from './draft.ts'
 import { readUsage as readAnthropicUsage } from './responses/anthropic.ts'
 import { readUsage as readChatUsage } from './responses/openai-chat.ts'
 import type { Usage } from './types.ts'
@@ -43,9 +43,9 @@ export function reportedUsage(source: UsageSource, names: NamesToFind): Reported
   if (!form.isAnswer(text) || names.mayStandIn(text)) return undefined
   const end = endOf(text)
   if (!form.counts.every((name) => typeof at(at(end, 'usage'), name) === 'number')) return undefined
-  const draft = newDraft()
-  form.readUsage(end!, draft)
-  return { model, usage: draft.usage as Usage }
+  const counted: Counted = { usage: {} }
+  form.readUsage(end!, counted)
+  return { model, usage: counted.usage as Usage }
 }
 
 /**
@@ -63,8 +63,10 @@ interface Form {
   readonly isAnswer: (text: string) => boolean
   /** Counts that are always there. */
   readonly counts: readonly string[]
-  readonly readUsage: (answer: JsonMap, draft: Draft) => void
+  readonly readUsage: (answer: JsonMap, counted: Counted) => void
 }
+
+type Counted = Pick<Draft, 'usage'>
 
 const chat: Form = {
   // What stands in timings counts as well.
@@ -76,7 +78,7 @@ const chat: Form = {
 const anthropic: Form = {
   isAnswer: (text) => text.includes('"type":"message"') && !text.includes('"error":'),
   counts: ['input_tokens', 'output_tokens'],
-  readUsage: (answer, draft) => readAnthropicUsage(at(answer, 'usage'), draft),
+  readUsage: (answer, counted) => readAnthropicUsage(at(answer, 'usage'), counted),
 }
 
 /** The address asked last, and the form of its answers: a service asks at one, mostly. */
@@ -96,9 +98,17 @@ function formOf({ path, model }: Address): Form | undefined {
 
 const openBrace = 0x7b
 
+/** How the request began that was read last, to the end of its model. */
+let lastBegun: { readonly text: string; readonly model: string } | undefined
+
 /** What stands first in an object is one of its members, no matter what follows. */
 function modelNamedFirst(body: Buffer): string | undefined {
-  return /^\s*\{\s*"model"\s*:\s*"([ !#-[\]-~]+)"/.exec(body.toString('latin1', 0, 256))?.[1]
+  const head = body.toString('latin1', 0, 256)
+  if (lastBegun !== undefined && head.startsWith(lastBegun.text)) return lastBegun.model
+  const [text, model] = /^\s*\{\s*"model"\s*:\s*"([ !#-[\]-~]+)"/.exec(head) ?? []
+  if (text === undefined || model === undefined) return undefined
+  lastBegun = { text, model }
+  return model
 }
 
 /** Names that are looked for in JSON texts. */

@@ -14,18 +14,21 @@ type ClientError = Parameters<ExchangeObserver['error']>[0]
 /** The head of an answer, as it came. */
 class HeldHead implements HeldWork {
   readonly moment: Moment
-  readonly said: { readonly status: number; readonly statusText: string; readonly headers: HeardHeaders }
+  readonly status: number
+  readonly statusText: string
+  readonly headers: HeardHeaders
   readonly #exchange: HeldExchange
 
-  constructor(exchange: HeldExchange, moment: Moment, said: HeldHead['said']) {
+  constructor(exchange: HeldExchange, moment: Moment, status: number, statusText: string, headers: HeardHeaders) {
     this.#exchange = exchange
     this.moment = moment
-    this.said = said
+    this.status = status
+    this.statusText = statusText
+    this.headers = headers
   }
 
   tell(): void {
-    const { status, statusText, headers } = this.said
-    this.#exchange.draft?.head(status, statusText, headers)
+    this.#exchange.draft?.head(this.status, this.statusText, this.headers)
   }
 }
 
@@ -102,9 +105,8 @@ export class HeldExchange implements ExchangeObserver, HeldWork, HeardExchange {
 
   head(status: number, statusText: string, headers: HeardHeaders): void {
     if (this.#isSettled || this.#run.over) return
-    this.#head = new HeldHead(this, this.#run.moment(), { status, statusText, headers })
-    this.#run.grown(headers.bytes)
-    this.#run.happened(this.#head)
+    this.#head = new HeldHead(this, this.#run.moment(), status, statusText, headers)
+    this.#run.happened(this.#head, headers.bytes)
   }
 
   chunk(bytes: Buffer): void {
@@ -154,7 +156,7 @@ export class HeldExchange implements ExchangeObserver, HeldWork, HeardExchange {
 
   /** 0: it was not answered. */
   get status(): number {
-    return this.#head?.said.status ?? 0
+    return this.#head?.status ?? 0
   }
 
   get sent(): Buffer {
@@ -173,8 +175,8 @@ export class HeldExchange implements ExchangeObserver, HeldWork, HeardExchange {
     const body = joinedBytes(bytesOf(sent.pieces))
     const answer = this.#head && {
       moment: this.#head.moment,
-      status: this.#head.said.status,
-      headers: this.#head.said.headers.pairs,
+      status: this.#head.status,
+      headers: this.#head.headers.pairs,
       chunks: chunksOf(got.pieces, bytesOf(got.pieces).map(encodeBytes)),
       ...(this.#end && { end: this.#end }),
     }

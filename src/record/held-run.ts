@@ -50,6 +50,8 @@ export interface HeldWork {
 
 const { epoch } = seamState().natives
 
+const nothing: ReadonlySet<string> = new Set()
+
 /** Roughly what a thing that happened takes beside its bytes. */
 const workSize = 200
 
@@ -144,10 +146,11 @@ export class HeldRun implements Recording {
     this.happened({ tell })
   }
 
-  happened(work: HeldWork): void {
+  /** @param bytes - held with it */
+  happened(work: HeldWork, bytes = 0): void {
     if (this.#isFreed) return
     this.#works.push(work)
-    this.grown(workSize)
+    this.grown(workSize + bytes)
   }
 
   /** So many bytes more are held. */
@@ -271,12 +274,11 @@ export class HeldRun implements Recording {
     if (this.#over) return
     this.#flushDraws()
     if (this.account.isCounting) this.#countAll()
-    const unrecorded = this.#unrecorded ?? new Set<string>()
-    if (this.#mute !== undefined) for (const command of this.#mute.values()) unrecorded.add(`child process ${command}`)
+    if (this.#mute !== undefined) this.#tellMute(this.#mute)
     if (this.#leftOpen !== undefined) this.#tellLeftOpen(this.#leftOpen)
     const moment = this.moment()
     this.#over = true
-    const failure = failureOf(live, this.#failed, unrecorded)
+    const failure = failureOf(live, this.#failed, this.#unrecorded ?? nothing)
     const timers = this.#timers?.close() ?? []
     const happened = (): WatchedRun => this.#happened(live, moment)
     const verdict = this.account.judged({ durationMs: moment[1], ...(failure && { failure }), happened })
@@ -286,6 +288,12 @@ export class HeldRun implements Recording {
     if (verdict.isKept) return this.#options.hold.decided(this)
     this.account.ended('dropped')
     this.#free()
+  }
+
+  /** Children that said nothing that was heard. */
+  #tellMute(commands: ReadonlyMap<string, string>): void {
+    this.#unrecorded ??= new Set()
+    for (const command of commands.values()) this.#unrecorded.add(`child process ${command}`)
   }
 
   /** Calls whose answers came in pieces, and were not read to their end. */

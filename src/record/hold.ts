@@ -16,7 +16,8 @@ export class HeldRuns {
   readonly #settings: HoldSettings
   readonly #runs = new Set<HeldRun>()
   readonly #decided: HeldRun[] = []
-  #holds: Set<Pick<HeldRuns, 'exit'>> | undefined
+  /** The end of the process is heard. */
+  #isKnown = false
   #isWaiting = false
   #isLettingGo = false
 
@@ -25,13 +26,13 @@ export class HeldRuns {
   }
 
   add(run: HeldRun): void {
-    if (this.#runs.size === 0) (this.#holds ??= holdsOfProcess()).add(this)
+    if (!this.#isKnown) holdsOfProcess().add(this)
+    this.#isKnown = true
     this.#runs.add(run)
   }
 
   remove(run: HeldRun): void {
     this.#runs.delete(run)
-    if (this.#runs.size === 0) this.#holds?.delete(this)
   }
 
   grown(bytes: number): void {
@@ -93,7 +94,7 @@ export class HeldRuns {
   }
 }
 
-/** Recorders that hold something, whichever copy of this package made them. */
+/** Recorders that held something, whichever copy of this package made them. */
 function holdsOfProcess(): Set<Pick<HeldRuns, 'exit'>> {
   const { shared } = seamState()
   let holds = shared.get('record.holds') as ReturnType<typeof holdsOfProcess> | undefined

@@ -77,7 +77,7 @@ export function heardMeter(prices: PriceTable | undefined, tools: Iterable<strin
     // The model that answered may have a price where the one that was asked for has none.
     return reported === undefined || costUsd === undefined
       ? meter(heard.asHeard(), prices)
-      : { ...reported, tools: none, costUsd }
+      : { model: reported.model, usage: reported.usage, tools: none, costUsd }
   }
 }
 

@@ -163,6 +163,8 @@ class Encoder {
     if (types.isBoxedPrimitive(value)) {
       return { $type: 'boxed', value: this.#value(value.valueOf(), below(place, 'value'), level + 1) }
     }
+    // Of no class: nothing below is meant, and each look at a class takes a while.
+    if (Object.getPrototypeOf(value) === Object.prototype && !types.isNativeError(value)) return undefined
     if (value instanceof URL) return { $type: 'url', value: value.href }
     if (value instanceof URLSearchParams) return { $type: 'search-params', value: value.toString() }
     if (value instanceof Headers) return { $type: 'headers', entries: [...value] }

@@ -93,7 +93,7 @@ function readEnd(source: JsonMap, draft: Draft): void {
   }
 }
 
-export function readUsage(usage: Json | undefined, draft: Draft): void {
+export function readUsage(usage: Json | undefined, draft: Pick<Draft, 'usage'>): void {
   const fresh = numberAt(usage, 'input_tokens')
   const cached = numberAt(usage, 'cache_read_input_tokens')
   const written = numberAt(usage, 'cache_creation_input_tokens')

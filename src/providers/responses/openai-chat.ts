@@ -196,7 +196,7 @@ function addPiece(call: ModelCallDraft, source: JsonMap): void {
   addArgs(call, at(source, 'arguments'))
 }
 
-export function readUsage(value: JsonMap, draft: Draft): void {
+export function readUsage(value: JsonMap, draft: Pick<Draft, 'usage'>): void {
   const told = at(value, 'usage') ?? at(at(value, 'x_groq'), 'usage')
   const timings = timingsOf(value)
   // All chunks of a stream but the last: there are thousands, and there is nowhere else to look.

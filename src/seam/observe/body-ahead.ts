@@ -5,7 +5,7 @@ import { type ExchangeObserver, guarded } from './observer.ts'
 const mostAhead = 4 * 1024 * 1024
 
 interface Sending {
-  readonly body?: unknown
+  body?: unknown
   /** Bytes of the body, when the client knows. */
   readonly contentLength?: unknown
 }
@@ -18,7 +18,8 @@ interface Sending {
  *
  * @returns whether all of it is heard so: nothing more of it is to be heard
  */
-export function hearAhead({ body, contentLength }: Sending, exchange: ExchangeObserver): boolean {
+export function hearAhead(request: Sending, exchange: ExchangeObserver): boolean {
+  const { body, contentLength } = request
   if (body === null || body === undefined) {
     whole(exchange)
     return true
@@ -33,8 +34,7 @@ export function hearAhead({ body, contentLength }: Sending, exchange: ExchangeOb
     whole(exchange)
     return true
   }
-  const ahead = new Ahead(body, contentLength, exchange)
-  body.next = () => ahead.next()
+  request.body = new Ahead(body, contentLength, exchange)
   return true
 }
 
@@ -44,10 +44,12 @@ const whole = guarded((exchange: ExchangeObserver) => exchange.leaving(true))
 type Pieces = AsyncGenerator<Uint8Array, unknown, undefined>
 type Piece = IteratorResult<Uint8Array, unknown>
 
-/** Hears what a generator yields before it is handed on. A body is one piece, as a rule: more is made only for others. */
-class Ahead {
+/**
+ * Hears what a generator yields before it is handed on, and stands in its place: each generator of `fetch` has a shape of its
+ * own, which whoever sends it would have to look up anew. A body is one piece, as a rule: more is made only for others.
+ */
+class Ahead implements AsyncIterableIterator<Uint8Array, unknown, undefined> {
   readonly #body: Pieces
-  readonly #next: Pieces['next']
   readonly #length: number
   /** Until all is heard: whoever sends the body holds this for longer. */
   #exchange: ExchangeObserver | undefined
@@ -61,21 +63,32 @@ class Ahead {
 
   constructor(body: Pieces, length: number, exchange: ExchangeObserver) {
     this.#body = body
-    this.#next = body.next
     this.#length = length
     this.#exchange = exchange
-    this.#first = this.#next.call(body)
+    this.#first = body.next()
     this.#ahead = this.#first.then(
       (piece) => (this.#isLast(piece) ? piece : this.#takeRest(piece)),
       () => this.#failed(),
     )
   }
 
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
   /** As whoever sends the body asks for its pieces. */
   next(): Promise<Piece> {
-    if (this.#isAsked) return this.#rest?.shift() ?? this.#next.call(this.#body)
+    if (this.#isAsked) return this.#rest?.shift() ?? this.#body.next()
     this.#isAsked = true
     return this.#hasFailed ? this.#first : this.#ahead
+  }
+
+  return(value?: unknown): Promise<Piece> {
+    return this.#body.return(value)
+  }
+
+  throw(error: unknown): Promise<Piece> {
+    return this.#body.throw(error)
   }
 
   #isLast(piece: Piece): boolean {
@@ -93,7 +106,7 @@ class Ahead {
   async #takeRest(first: Piece): Promise<Piece> {
     this.#rest = []
     for (;;) {
-      const piece = this.#next.call(this.#body)
+      const piece = this.#body.next()
       this.#rest.push(piece)
       // A body that fails does so where it is sent.
       const result = await piece.catch(() => undefined)

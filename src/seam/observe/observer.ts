@@ -92,9 +92,12 @@ function hearOutside(start: ExchangeStart): ExchangeObserver | undefined {
   }
 }
 
-/** Who hears a request that is made right now. */
-export function hearRequest(start: ExchangeStart): ExchangeObserver | undefined {
-  const run = currentObserver()
+/**
+ * Who hears a request that is made right now.
+ *
+ * @param run - the one it is made in
+ */
+export function hearRequest(start: ExchangeStart, run = currentObserver()): ExchangeObserver | undefined {
   if (run !== undefined && !(run.over && run.isOpen !== true)) return run.exchange(start)
   if (run === undefined) observed.outsideRuns++
   else run.requestedLate?.(start)

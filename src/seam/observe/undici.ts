@@ -13,7 +13,7 @@ interface UndiciRequest {
   /** What its `Host` header says, which is not among the headers. */
   readonly host?: string | null
   readonly headers: unknown
-  readonly body?: unknown
+  body?: unknown
   readonly contentLength?: unknown
   /** Protocol the connection is to become, such as `websocket`. */
   readonly upgrade?: unknown
@@ -37,17 +37,22 @@ interface Heard {
 const underWay = new WeakMap<object, Heard>()
 const opening = new WeakMap<object, OpeningSocket>()
 const publishesChunks = new WeakMap<object, boolean>()
+/** The class of requests that was heard last: a program has one, mostly. */
+let lastKind: object | undefined
 
 /** Hears built-in `fetch` and every copy of undici, with any dispatcher, also clients made earlier. */
 export function observeUndici(): void {
   onChannel<About>('undici', 'undici:request:create', ({ request }) => {
     // A proxy tunnel is not a request of the agent.
     if (request.method === 'CONNECT') return
+    const run = currentObserver()
+    // Of a run that was not drawn nothing is looked at.
+    if (run?.over === true && run.isOpen === true) return
     const { path, origin } = request
     // Through an HTTP proxy the path is the absolute URL.
     const url = !path.startsWith('/') && /^https?:/.test(path) ? path : `${String(origin)}${path}`
     if (request.upgrade) return upgrading(request, url)
-    const exchange = hearRequest(new Start(request, url))
+    const exchange = hearRequest(new Start(request, url), run)
     if (!exchange) return
     const heard: Heard = { exchange, isAhead: false }
     underWay.set(request, heard)
@@ -136,11 +141,13 @@ function upgrading(request: UndiciRequest, url: string): void {
  */
 function shadowBodies(request: UndiciRequest, heard: Heard): void {
   const kind = (request as object).constructor
+  if (kind === lastKind) return
   let publishes = publishesChunks.get(kind)
   if (publishes === undefined) {
     publishes = /chunkReceived/i.test(String(request.onData ?? request.onResponseData ?? ''))
     publishesChunks.set(kind, publishes)
   }
+  if (publishes) lastKind = kind
   if (publishes || !request.onData || !request.onBodySent) return
   const { onBodySent, onData } = request
   const sent = guarded((chunk: Uint8Array) => {
