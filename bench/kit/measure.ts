@@ -1,3 +1,5 @@
+import { draw, type Sfc32 } from '../../src/prng.ts'
+
 /** The middle one; of an even number, the mean of the two in the middle. */
 export function median(values: readonly number[]): number {
   return quantile(values, 0.5)
@@ -16,6 +18,28 @@ export function quantile(values: readonly number[], q: number): number {
 /** The smallest and the largest. */
 export function spread(values: readonly number[]): readonly [low: number, high: number] {
   return [Math.min(...values), Math.max(...values)]
+}
+
+/** Between which two of the values the median lies, 95 times in 100, whatever they are spread like: the interval of the sign test. */
+export function rangeOfMedian(values: readonly number[]): readonly [low: number, high: number] {
+  const half = 1.96 / (2 * Math.sqrt(values.length))
+  return [quantile(values, Math.max(0, 0.5 - half)), quantile(values, Math.min(1, 0.5 + half))]
+}
+
+/** A median with the range it lies in 95 times in 100: `1.08 [1.07–1.10]`. */
+export function medianFigure(values: readonly number[], digits = 2): string {
+  const [low, high] = rangeOfMedian(values)
+  return `${median(values).toFixed(digits)} [${low.toFixed(digits)}–${high.toFixed(digits)}]`
+}
+
+/** In an order of chance: what goes before what disturbs no pair more than another. */
+export function shuffled<T>(values: readonly T[], chance: Sfc32): T[] {
+  const all = [...values]
+  for (let at = all.length - 1; at > 0; at--) {
+    const other = draw(chance) % (at + 1)
+    ;[all[at], all[other]] = [all[other]!, all[at]!]
+  }
+  return all
 }
 
 /**

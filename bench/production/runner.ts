@@ -3,6 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { subscribe } from 'node:diagnostics_channel'
 import { resolve } from 'node:path'
 import type { createRecorder, Recorder, RecorderOptions } from '../../src/record/index.ts'
+import { draw, sfc32 } from '../../src/prng.ts'
 import { supportAgent } from '../record-overhead/agent.ts'
 
 /**
@@ -18,6 +19,7 @@ type Without = 'bare' | 'listened' | 'copied' | 'least'
 
 export type Asked =
   | { readonly do: 'runs'; readonly runs: number; readonly concurrent: number }
+  | { readonly do: 'pairs'; readonly pairs: number; readonly runs: number }
   | { readonly do: 'read'; readonly url: string }
   | { readonly do: 'settle' }
 
@@ -29,6 +31,8 @@ export interface Told {
   /** Heap and buffers after collections, in bytes. */
   readonly heap: number
   readonly stats?: Recorder['stats']
+  /** Of pairs: the processor time of runs with the recorder, as a multiple of that of runs without. */
+  readonly ratios?: readonly number[]
 }
 
 const [how = 'bare', provider = '', dir = ''] = process.argv.slice(2) as [How, string, string]
@@ -185,6 +189,28 @@ async function runs(count: number, concurrent: number): Promise<void> {
   await Promise.all(Array.from({ length: concurrent }, lane))
 }
 
+/** So many runs with the recorder and so many without, beside each other, in an order of chance. */
+async function pairs(count: number, each: number): Promise<readonly number[]> {
+  const chance = sfc32()
+  const found: number[] = []
+  const agent = (): Promise<unknown> => supportAgent(provider, 'Please refund my order 4711.')
+  const cpuOf = async (one: () => Promise<unknown>): Promise<number> => {
+    const cpu = process.cpuUsage()
+    for (let n = 0; n < each; n++) await one()
+    const { user, system } = process.cpuUsage(cpu)
+    return user + system
+  }
+  for (let pair = -100; pair < count; pair++) {
+    const isFirst = draw(chance) % 2 === 0
+    const before = isFirst ? await cpuOf(() => run(agent)) : 0
+    const without = await cpuOf(agent)
+    const recorded = isFirst ? before : await cpuOf(() => run(agent))
+    // The first pairs warm up.
+    if (pair >= 0) found.push(recorded / without)
+  }
+  return found
+}
+
 async function read(url: string): Promise<void> {
   const { body } = await fetch(url)
   for await (const chunk of body!) if (chunk.length === 0) throw new Error('an empty piece')
@@ -210,16 +236,23 @@ async function told(asked: Asked): Promise<Told> {
   const before = process.memoryUsage.rss()
   let peak = before
   // Looking costs something too: not where the processor is measured.
-  const isAlone = asked.do === 'runs' && asked.concurrent === 1
+  const isAlone = asked.do === 'pairs' || (asked.do === 'runs' && asked.concurrent === 1)
   const watch = isAlone ? undefined : setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 5)
   const cpu = process.cpuUsage()
   if (asked.do === 'runs') await runs(asked.runs, asked.concurrent)
+  const ratios = asked.do === 'pairs' ? await pairs(asked.pairs, asked.runs) : undefined
   if (asked.do === 'read') await run(() => read(asked.url))
   recorder?.flush()
   const { user, system } = process.cpuUsage(cpu)
   clearInterval(watch)
   peak = Math.max(peak, process.memoryUsage.rss())
-  return { cpuMs: (user + system) / 1_000, peak: peak - before, heap, ...(recorder && { stats: recorder.stats }) }
+  return {
+    cpuMs: (user + system) / 1_000,
+    peak: peak - before,
+    heap,
+    ...(ratios && { ratios }),
+    ...(recorder && { stats: recorder.stats }),
+  }
 }
 
 process.on('message', (asked: Asked) => void told(asked).then((answer) => process.send?.(answer)))
