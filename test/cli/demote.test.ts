@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { putTape } from '../recordings/make.ts'
@@ -46,6 +46,23 @@ describe('harvest demote', () => {
     expect(stderr).toBe('')
     expect(code).toBe(2)
     expect(existsSync(join(cwd, 'recordings/golden/incidents/refund-100x.case.yaml'))).toBe(true)
+  })
+
+  it('of a case whose tape is damaged puts it back as it is, says so, and exits with 3', async () => {
+    for (const options of [[], ['--json']]) {
+      const cwd = await project()
+      const golden = join(cwd, 'recordings/golden/incidents/refund-100x.tape.jsonl')
+      const damaged = readFileSync(golden, 'utf8').replace('"kind":"close"', '"kind":"clos"')
+      writeFileSync(golden, damaged)
+      const { code, stdout, stderr } = await harvest(['tapes', 'demote', 'refund-100x', ...options], { cwd })
+      expect(code).toBe(3)
+      expect(stdout + stderr).toContain('HARVEST_TAPE_')
+      expect(stderr.includes('the tape is damaged, and was put back as it was: HARVEST_TAPE_')).toBe(
+        options.length === 0,
+      )
+      expect(readFileSync(join(cwd, 'recordings/inbox/run-1.tape.jsonl'), 'utf8')).toBe(damaged)
+      expect(existsSync(golden)).toBe(false)
+    }
   })
 
   it('--json says where the tape is and what is gone', async () => {
