@@ -7,7 +7,7 @@ import os from 'node:os'
 import { join } from 'node:path'
 import tls from 'node:tls'
 import v8 from 'node:v8'
-import { patchProperty } from '../patch.ts'
+import { onceInProcess, patchProperty } from '../patch.ts'
 import { confinedRefusal } from './confine.ts'
 import { guardAddOns } from './guard-add-ons.ts'
 import { guard, refuse } from './guarding.ts'
@@ -120,6 +120,33 @@ function guardDumps(): void {
   refuse(process.report, 'writeReport', 'process.report.writeReport', (args) =>
     typeof args[0] === 'string' ? args[0] : '',
   )
+  // A report that is written later, and where. What these say was said before the agent is its owner's.
+  for (const key of [
+    'directory',
+    'filename',
+    'signal',
+    'reportOnFatalError',
+    'reportOnSignal',
+    'reportOnUncaughtException',
+  ])
+    refuseSetting(process.report, key, 'process.report')
+}
+
+/** Refuses that a setting of Node is changed. */
+function refuseSetting(target: object, key: string, kind: string): void {
+  onceInProcess(`guard.${kind}.${key}`, () => {
+    const setting = Object.getOwnPropertyDescriptor(target, key)
+    const { set } = setting ?? {}
+    if (set === undefined) return
+    Object.defineProperty(target, key, {
+      ...setting,
+      set(value: unknown) {
+        const error = refusal(kind, `${key} ${String(value)}`)
+        if (error) throw error
+        set.call(target, value)
+      },
+    })
+  })
 }
 
 function guardWasi(): void {

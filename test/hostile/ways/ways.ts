@@ -156,6 +156,7 @@ export const ways: Readonly<Record<string, Way>> = {
     go: ({ folder }) => process.report.writeReport(join(folder, 'r.json')),
     seam: 'refused',
   },
+  'settings of process.report': { go: () => (process.report.reportOnSignal = true), seam: 'refused' },
   trace_events: { go: () => createTracing({ categories: ['v8'] }).enable(), seam: 'refused' },
   'process.chdir': { go: ({ folder }) => moved(folder), seam: 'open' },
   ...oddWays,
