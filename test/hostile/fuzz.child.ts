@@ -1,5 +1,5 @@
-// Runs commands of `harvest` on mutants in this process, and tells of each line before and after it:
-//     node fuzz.child.ts <folder> <first seed> <number of mutants> <share: every how manieth line>
+// Runs the command of a package as it is installed on mutants, in this process, and tells of each line before and after it:
+//     node fuzz.child.ts <folder> <dist/cli/main.js> <first seed> <number of mutants> <share: every how manieth line>
 // Whatever starts a program or opens a socket on the way is a find.
 import childProcess from 'node:child_process'
 import { EventEmitter } from 'node:events'
@@ -9,13 +9,15 @@ import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { pathToFileURL } from 'node:url'
 import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import { IncomingMessage, type Server, ServerResponse } from 'node:http'
 import { dapMessages, mcpMessages } from './debug-messages.ts'
 import { mutantOf, plainTape } from './mutants.ts'
 
-const [folder = '', first = '', count = '', share = '1'] = process.argv.slice(2)
+const [folder = '', main = '', first = '', count = '', share = '1'] = process.argv.slice(2)
 let current = ''
+let evaluated = 0
 const tell = (word: string, text = ''): void => void writeSync(3, `${JSON.stringify([word, current, text])}\n`)
 
 // Our own programs are not run: Vitest would take seconds. They end as if it were not there.
@@ -66,7 +68,6 @@ process.on('uncaughtException', (error) => tell('find', `uncaught: ${error.stack
 process.on('unhandledRejection', (error) => tell('find', `rejected: ${String((error as Error)?.stack ?? error)}`))
 
 process.chdir(folder)
-const { inProcess } = await import('../cli/in-process.ts')
 const place = (kind: 'tape.jsonl' | 'case.yaml', below: string): string => join('recordings', below, `m.${kind}`)
 
 const [tape, golden, plain] = ['recordings/inbox/m.tape.jsonl', 'recordings/golden/m.case.yaml', 'plain.tape.jsonl']
@@ -215,13 +216,40 @@ async function run(seed: number, line: string): Promise<void> {
   const asked = words[0] === 'debug' && !words.includes('-x')
   if (asked) say(words[1] === '--mcp' ? mcpMessages(words.pop()!) : dapMessages(words.pop()!))
   opening = words[0] === 'open' ? Promise.withResolvers() : undefined
-  const { code, stderr } = await inProcess(words, (text) => {
+  const { code, said } = await command(words, (text) => {
     const [url] = /http:[\w.:/-]+/.exec(text) ?? []
     if (url !== undefined) opening?.resolve(url)
   })
   opening = undefined
-  if (code === 101) tell('find', stderr)
+  if (code === 101) tell('find', said)
   if (existsSync('canary')) tell('find', 'a canary was touched')
+}
+
+/** Runs the installed command: its entry is evaluated anew for each line, what it imports is there. */
+async function command(
+  words: readonly string[],
+  printed: (text: string) => void,
+): Promise<{ readonly code: unknown; readonly said: string }> {
+  let said = ''
+  const writing =
+    (hear: (text: string) => void): typeof process.stdout.write =>
+    (text: string | Uint8Array, ...rest: unknown[]) => {
+      hear(String(text))
+      const done = rest.find((one): one is () => void => typeof one === 'function')
+      if (done !== undefined) setImmediate(done)
+      return true
+    }
+  process.stdout.write = writing(printed)
+  process.stderr.write = writing((text) => (said = (said + text).slice(-2_000)))
+  process.argv = [process.execPath, main, ...words]
+  process.exitCode = undefined
+  evaluated += 1
+  await import(`${pathToFileURL(main).href}?line=${evaluated}`)
+  const code = process.exitCode
+  process.exitCode = undefined
+  process.stdout.removeAllListeners('error')
+  if (code === undefined) tell('find', 'ended without an exit code')
+  return { code, said }
 }
 
 /** What comes in at stdin. */

@@ -22,9 +22,11 @@ export interface Fuzzed {
  * Runs every command on mutants of tapes and cases and says what started a program, opened a socket, hung, crashed or
  * touched a file beside the project.
  *
+ * @param options.main - the entry of the installed command: `dist/cli/main.js` of the package
  * @param options.hangMs - how long one line may take
  */
 export async function fuzzCommands(options: {
+  readonly main: string
   readonly first: number
   readonly mutants: number
   readonly hangMs: number
@@ -45,7 +47,8 @@ export async function fuzzCommands(options: {
     const end = options.first + options.mutants
     // A line that hangs or ends its process is told, and the next mutant goes on.
     for (let seed = options.first; seed < end; ) {
-      const last = await runChild(base, [seed, end - seed, options.share ?? 1], options.hangMs, {
+      const count = Math.min(end - seed, mutantsOfProcess)
+      const last = await runChild(base, options.main, [seed, count, options.share ?? 1], options.hangMs, {
         find: (find) => {
           finds.push(find)
           options.onFind?.(find)
@@ -55,7 +58,7 @@ export async function fuzzCommands(options: {
           options.onProgress?.(line, lines)
         },
       })
-      seed = last === undefined ? end : last + 1
+      seed = last === undefined ? seed + count : last + 1
     }
     const after = treeOf(base)
     for (const [path, digest] of after)
@@ -67,16 +70,20 @@ export async function fuzzCommands(options: {
   }
 }
 
+/** A process keeps each evaluation of the entry: so many, and the next one goes on. */
+const mutantsOfProcess = 200
+
 /** @returns the mutant at which the process had to be ended; `undefined` when all were run */
 async function runChild(
   base: string,
+  main: string,
   numbers: readonly [first: number, count: number, share: number],
   hangMs: number,
   told: { readonly find: (find: Find) => void; readonly begin: (line: string) => void },
 ): Promise<number | undefined> {
   const child = spawn(
     process.execPath,
-    [join(import.meta.dirname, 'fuzz.child.ts'), join(base, 'project'), ...numbers.map(String)],
+    [join(import.meta.dirname, 'fuzz.child.ts'), join(base, 'project'), main, ...numbers.map(String)],
     {
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
       env: { HOME: join(base, 'home'), TMPDIR: join(base, 'tmp'), PATH: '/nowhere', NO_COLOR: '1', CI: '1' },
