@@ -90,7 +90,8 @@ export class Placeholders {
     const { pattern, kinds } = this.#shapes
     if (!this.#shapes.mayStandIn(text)) return
     for (const match of text.matchAll(pattern)) {
-      const group = match.findIndex((part, at) => at > 0 && part !== undefined)
+      let group = 1
+      while (group < match.length && match[group] === undefined) group++
       const n = Number(match[group])
       const kind = kinds[group - 1]
       // A number anyone made up must not use up the numbers there are.

@@ -20,6 +20,7 @@ const numbered = /^(?:[\w.-]{1,64}[= ])?(?:(?:\[key(?:-\d{1,9})?\]|\[signed\]|re
 /** Whether a credential has numbers in the place of its keys already: `Bearer [key-1]`, `sid=[key-2]; Path=/`. */
 function isNumbered(value: string): boolean {
   if (!/\[key|\[signed\]|redacted-/.test(value)) return false
+  if (!value.includes(';')) return numbered.test(value)
   return value
     .replace(attribute, '')
     .split(/;\s?/)
