@@ -12,32 +12,29 @@ export interface Said {
 
 /** Runs a command of `harvest` in this process: many answers are looked at, and a process each would take minutes. */
 export function ask(...argv: readonly string[]): Promise<Said> {
-  return run(argv, () => {})
+  return run(argv)
 }
 
-async function run(argv: readonly string[], onLine: (text: string) => void): Promise<Said> {
+async function run(argv: readonly string[]): Promise<Said> {
   const parsed = parse(argv, specs)
   if (parsed.kind !== 'run') throw new Error('help was printed')
   const command = await loadCommand(parsed.spec.name)
   const out: string[] = []
   const notes: string[] = []
   const code = await command.run(parsed.given, {
-    line: (text = '') => (onLine(text), void out.push(text)),
+    line: (text = '') => void out.push(text),
     note: (text) => void notes.push(text),
-    json: (value) => (onLine(JSON.stringify(value)), void out.push(JSON.stringify(value))),
+    json: (value) => void out.push(JSON.stringify(value)),
     paint: (_, text) => text,
     progress: () => {},
   })
   return { code, out: out.join('\n'), notes: notes.join('\n') }
 }
 
-/** As {@link ask}, with the exit code and the message where it would throw; `onLine` hears each line when it is printed. */
-export async function inProcess(
-  args: readonly string[],
-  onLine: (text: string) => void = () => {},
-): Promise<{ code: number; stdout: string; stderr: string }> {
+/** As {@link ask}, with the exit code and the message where it would throw. */
+export async function inProcess(args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   try {
-    const { code, out, notes } = await run(args, onLine)
+    const { code, out, notes } = await run(args)
     return { code, stdout: out, stderr: notes }
   } catch (error) {
     return { code: exitCodeOf(error), stdout: '', stderr: String(error) }
