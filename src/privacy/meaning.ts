@@ -40,11 +40,23 @@ const versions =
 
 /**
  * Which operation it is, beside the method and the address: SOAP, WebDAV (RFC 4918, section 10), a method in the place of
- * `POST`, whether it is done at all (`x-dry-run`), and what stores of objects and functions take by header: who may read, where it is copied from, how it is run.
+ * `POST`, whether it is done at all (`x-dry-run`), and what stores of objects and functions take by header: who may read, where it is copied from, how it is run;
+ * and the guardrail that a model of Bedrock is asked under.
  */
 const operations =
-  /^(?:soapaction|destination|depth|overwrite|(?:x-)?dry-?run|x-(?:http-)?method(?:-override)?|x-(?:amz|goog|ms)-(?!client-|date$|content-sha256|checksum-|user-?agent|sdk-|security-token|api-client|gcs-|useragent|return-client-request-id|request-).+)$/
+  /^(?:soapaction|destination|depth|overwrite|(?:x-)?dry-?run|x-(?:http-)?method(?:-override)?|x-amzn-bedrock-.+|x-(?:amz|goog|ms)-(?!client-|date$|content-sha256|checksum-|user-?agent|sdk-|security-token|api-client|gcs-|useragent|return-client-request-id|request-).+)$/
 const tenants = /tenant|organi[sz]ation|account|project|workspace|customer|merchant|user-id|on-behalf-of/
+
+/** As whom, and in which part of a service: `X-Hasura-Role`, `X-Scope-OrgID`, `X-Vault-Namespace`, `X-ClickHouse-Database`. */
+const places =
+  /(?:^|[-_])(?:roles?|scopes?|permissions?|sudo|run-as|act(?:ing)?-as|impersonat\w*|org-?id|org|team|company|realm|namespace|database|environment|env|sandbox)(?:[-_]|$)/
+
+/** In which language, currency, time or region an answer is written: `Time-Zone`, `X-Locale`, `X-Currency`. */
+const forms = /(?:^|[-_])(?:locale|lang|language|currency|time-?zone|tz|region|country)(?:[-_]|$)/
+
+/** Such a word is about the client where one of these stands beside it: `X-Stainless-Lang`, `Sec-Fetch-Mode`, `X-Client-Region`. */
+const ofClients =
+  /(?:^|[-_])(?:agent|app|browser|client|device|ip|platform|runtime|sdk|sec|sentry|stainless|ua)(?:[-_]|$)/
 
 /**
  * Credentials of the connection, and the session token that temporary keys of AWS have and long-lived ones have not: which
@@ -70,5 +82,8 @@ export function headerMeaning(name: string, names: SecretNames): HeaderMeaning |
   if (versions.test(name)) return 'asks'
   if (tenants.test(name)) return 'tenant'
   if (operations.test(name)) return 'guards'
-  return prompts.test(name) ? 'asks' : undefined
+  if (prompts.test(name)) return 'asks'
+  if (ofClients.test(name)) return undefined
+  if (places.test(name)) return 'tenant'
+  return forms.test(name) ? 'asks' : undefined
 }
