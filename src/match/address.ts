@@ -64,14 +64,18 @@ function oneName(hostname: string): string {
 const loopback: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 /**
- * The same for two spellings of one path and query: names in any order, the values of one name in theirs, and escapes in
- * either case ("the hexadecimal digits within a percent-encoding triplet are case-insensitive", RFC 3986, 6.2.2.1).
+ * The same for two spellings of one path and query: names in any order, the values of one name in theirs, escapes in
+ * either case ("the hexadecimal digits within a percent-encoding triplet are case-insensitive", RFC 3986, 6.2.2.1), and
+ * letters, digits and `-._~` escaped or not (6.2.2.2: such addresses "are equivalent").
  */
 export function steadyPath({ method, url }: Addressed): string {
   if (!URL.canParse(url)) return `${method} ${url}`
   const { pathname, searchParams } = new URL(withoutKeyNumbers(url))
   searchParams.sort()
-  const path = pathname.replace(/%[0-9a-f]{2}/gi, (escape) => escape.toUpperCase())
+  const path = pathname.replace(/%[0-9a-f]{2}/gi, (escape) => {
+    const written = String.fromCharCode(Number.parseInt(escape.slice(1), 16))
+    return /[\w.~-]/.test(written) ? written : escape.toUpperCase()
+  })
   return `${method} ${path} ${searchParams.toString()}`
 }
 
