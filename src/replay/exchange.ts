@@ -85,7 +85,7 @@ export function serveExchange(
     ...(subprotocol || !isHostNoted(run.tape) ? identity.filter(({ path }) => path !== subprotocolHeader) : identity),
   ]
   for (const found of drift) run.drifted(step, live.madeAt, found)
-  run.noteHidden(run.hidden.ofRequest(live), step)
+  run.noteHidden(run.hidden.ofRequest(live, step.event.response), step)
   const asked = { url: question.url, headers, body: question.bodyText }
   run.compareValues(step, live.madeAt, () => ({ ...asked, headers: Object.fromEntries(headers) }))
   // This replay's own record has the boundary that was sent.

@@ -2,11 +2,12 @@ import { isHostUnknown } from '../match/asked-url.ts'
 import { at, isList, isMap, without } from '../json/canonical.ts'
 import type { NotCompared } from '../match/redacted.ts'
 import { hiddenPart } from '../match/hidden-part.ts'
+import { offersUnknown, subprotocolHeader } from '../match/subprotocol.ts'
 import type { RunOutcome } from '../match/types.ts'
 import type { Redactor } from '../privacy/index.ts'
 import { trailersName } from '../seam/shape.ts'
 import type { LiveRequest } from '../seam/intercept/index.ts'
-import { encodeFor, functionCode, type HiddenPart, type Json, type Tape } from '../tape/index.ts'
+import { encodeFor, functionCode, type HiddenPart, type Json, type RecordedResponse, type Tape } from '../tape/index.ts'
 
 /** Parts of values that a tape holds nothing of: it is unknown whether they are the recorded ones. */
 export class HiddenParts {
@@ -32,11 +33,14 @@ export class HiddenParts {
     )
   }
 
-  ofRequest(live: LiveRequest): readonly NotCompared[] {
+  ofRequest(live: LiveRequest, response: RecordedResponse | undefined): readonly NotCompared[] {
     const part = (path: string, what: string): readonly NotCompared[] => this.#named(path, [{ at: '', what }])
     return [
       ...(isHostUnknown(this.#tape, live) ? part('headers.host', 'a Host header unlike the address') : []),
       ...(live.beside?.some(([name]) => name === trailersName) ? part('trailers', 'the trailers of a request') : []),
+      ...(live.via === 'websocket' && offersUnknown(response, live.headers)
+        ? part(`headers.${subprotocolHeader}`, 'a subprotocol without a version, which may be a key')
+        : []),
     ]
   }
 

@@ -316,6 +316,16 @@ describe.each(['global', 'ws'] as const)('any WebSocket through %s', (client) =>
         [{ class: 'credentials', path: 'sec-websocket-protocol', recorded: 'chat.v2, [key-1]' }],
       ])
     }
+    // A name may be a key: it is not kept, and which one it was is unknown.
+    const named = await recorded(`${client}-named`, offering('chat.v2', 'acme-orders'))
+    expect(JSON.stringify(named.events)).not.toContain('acme')
+    const run = await replayTape(named, offering('chat.v2', 'acme-refunds'))
+    expect([verdictOf(run).verdict, run.notCompared]).toMatchObject([
+      'same',
+      [{ path: 'headers.sec-websocket-protocol', why: expect.stringContaining('a subprotocol without a version') }],
+    ])
+    expect(JSON.stringify(run.notCompared)).not.toContain('acme')
+    expect((await replayTape(tape, offering('chat.v2', 'key.sk-77aa1c7a42d84b1e9c3f'))).notCompared).toEqual([])
   })
 
   test('that says something else, or is not on the tape, is red and reaches nobody', async () => {
