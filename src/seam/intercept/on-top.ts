@@ -21,6 +21,8 @@ const wrappable: readonly (readonly [target: object, key: string, name: string])
 
 /** What the agents laid over them whose modules are in use. */
 let ofAgent: ReadonlySet<unknown> = new Set()
+/** What each agent laid over them when its modules loaded last, by its name: one for each of `wrappable`. */
+const laidBy = new Map<string, readonly unknown[]>()
 /** What agents ever laid over them, and what was there before: what a replay leaves out of that, it has no need to say. */
 const known = new WeakSet<WeakKey>()
 
@@ -28,20 +30,27 @@ const known = new WeakSet<WeakKey>()
  * To be called before the modules of an agent load. What they lay over `fetch` or `node:http` is a part of the agent: it was
  * there when the run was recorded, so in a replay it is asked as well.
  *
- * @param isFresh - modules that were loaded before are loaded again if the agent has them: what they laid over is not part of it
+ * @param isFresh - modules that were loaded before are loaded again if the agent has them: what they laid over is not part of
+ * it. Those of packages load only once: what an agent laid over before, and does not now, counts again
+ * @param agent - its name
  * @returns to be called when they have loaded
  */
-export function heedAgent(isFresh: boolean): () => void {
+export function heedAgent(isFresh: boolean, agent = ''): () => void {
   if (isFresh) ofAgent = new Set()
   const tops = (): readonly unknown[] => wrappable.map(([target, key]): unknown => Reflect.get(target, key))
   for (const one of tops()) know(one)
   keepOnTop()
   const before = tops()
   return () => {
+    const laidBefore = isFresh ? (laidBy.get(agent) ?? []) : []
+    const top = tops()
+    for (const [at, [target, key]] of wrappable.entries())
+      if (laidBefore[at] !== undefined && top[at] === before[at]) put(target, key, laidBefore[at])
     const after = tops()
     for (const one of after) know(one)
-    const laid = after.filter((one, at) => one !== before[at])
-    ofAgent = new Set([...ofAgent, ...laid])
+    const laid = after.map((one, at) => (one === before[at] ? undefined : one))
+    laidBy.set(agent, laid)
+    ofAgent = new Set([...ofAgent, ...laid.filter((one) => one !== undefined)])
   }
 }
 
