@@ -1,5 +1,5 @@
 import { diffArrays } from 'diff/lib/diff/array.js'
-import { neutralLine } from './neutral.ts'
+import { neutral, neutralLine } from './neutral.ts'
 
 /** Changed tokens above which two texts are shown as one replaced stretch: a finer comparison would be long and slow. */
 const maxEditLength = 400
@@ -136,10 +136,27 @@ function spelling(removed: string, added: string): (text: string) => string {
   return (text) => (text.trim() === '' ? blanks(text) : plain(text))
 }
 
-/** Blanks made visible; the text between them as it is. */
+/** What was replaced by what between two texts, word by word, without what stands around it. */
+export function changedWords(before: string, now: string): readonly (readonly [removed: string, added: string])[] {
+  return stretchesOf(before, now).flatMap(({ removed, added }) => (removed + added === '' ? [] : [[removed, added]]))
+}
+
+/**
+ * Both sides of a change spelled so that one sees that they differ: other blanks around them, another end of lines, a letter
+ * of another script, an accent in another form. `undefined` where one sees it anyway.
+ */
+export function spelledApart(before: string, now: string): readonly [before: string, now: string] | undefined {
+  const isBlank = before.trim() === now.trim() || neutral(before) === neutral(now)
+  if (before === now || !(isBlank || looksAlike(before, now))) return undefined
+  const spell = isBlank ? blanks : spelling(before, now)
+  return [spell(before), spell(now)]
+}
+
+/** Blanks made visible; the text between them as it is. A carriage return has a sign of its own. */
 function blanks(text: string): string {
   return text
-    .replace(/\r\n?|\n/g, '⏎')
+    .replaceAll('\r\n', '\\r⏎')
+    .replace(/[\r\n]/g, '⏎')
     .replaceAll(' ', '␣')
     .replace(/\s/gu, codePoint)
     .split('⏎')

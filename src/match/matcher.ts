@@ -177,8 +177,11 @@ export class Matcher {
       const conversation = this.#serve === 'canonical' ? undefined : this.#findConversation(question)
       if (conversation) return conversation
     }
-    const open = this.#byPath.get(steadyPath(question))?.some((step) => !step.taken) ?? false
-    return new NotFound(!open, () => this.nearest(question))
+    const samePath = this.#byPath.get(steadyPath(question)) ?? []
+    // The question itself, answered as often as it was recorded, is nearer than any that is open.
+    const again = samePath.find((step) => step.taken && isSame(step, question))
+    const open = samePath.some((step) => !step.taken)
+    return new NotFound(again !== undefined || !open, () => again ?? this.nearest(question))
   }
 
   /** The steps of the same address, but for the host, and the same body. */
@@ -326,6 +329,11 @@ function byBodies(steps: readonly ExchangeState[], isForeign: boolean): Map<stri
     if (bare !== undefined) add(`json ${canonicalJson(bare)}`, step)
   }
   return index
+}
+
+/** The same bytes, for the same host. */
+function isSame({ bodyText, event }: ExchangeState, question: MatchRequest): boolean {
+  return bodyText === question.bodyText && originOf(event.url) === originOf(question.url)
 }
 
 function addressText({ method, url }: { readonly method: string; readonly url: string }): string {

@@ -28,6 +28,7 @@ export class StepOrder {
   #turns: readonly ExchangeState[] | undefined
   readonly #free = new Map<ExchangeState, boolean>()
   readonly #input: Json | undefined
+  readonly #passed = new Set<AnyState>()
   #next = 0
 
   constructor(steps: readonly AnyState[], input?: Json) {
@@ -39,8 +40,14 @@ export class StepOrder {
     this.#byN = new Map(steps.map((step) => [step.event.n, step]))
   }
 
-  /** Whether everything that was answered before `step` was made is answered now. */
+  /** What waited for the answer of `step` was made without it: its place in the run is over. */
+  passed(step: AnyState): void {
+    this.#passed.add(step)
+  }
+
+  /** Whether everything that was answered before `step` was made is answered now, and nothing was made that waited for it. */
   isDue(step: AnyState): boolean {
+    if (this.#passed.has(step)) return false
     const { early, skipped, beside, awaited } = this.look(step)
     return early === undefined && skipped.length + beside.length + awaited.length === 0
   }

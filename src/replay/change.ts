@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { wordDiff } from '../errors/word-diff.ts'
+import { changedWords, wordDiff } from '../errors/word-diff.ts'
 import { canonicalJson } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
 import type { FoundDrift } from '../match/matcher.ts'
@@ -21,6 +21,8 @@ const shownWords = 1_200
 /** The changes of one run. A prompt that is asked at each of a hundred steps is compared word by word once. */
 export class Changes {
   readonly #known = new Map<string, Change>()
+  /** What was replaced by what in the messages that changed, by key. */
+  readonly #wordings = new Map<string, string>()
   readonly #agent: string
 
   /** @param agent - what was accepted of one agent says nothing of another one that changes in the same way */
@@ -54,8 +56,30 @@ export class Changes {
   #changeOf(found: FoundDrift): Change {
     const change = identify(found, this.#agent)
     let known = this.#known.get(change.key)
-    if (!known) this.#known.set(change.key, (known = withWords(change)))
+    if (!known) {
+      this.#known.set(change.key, (known = withWords(change)))
+      if (found.path.startsWith('messages[')) this.#wordings.set(change.key, wordingOf(found, change.sides))
+    }
     return known
+  }
+
+  /**
+   * Messages in which the same words were replaced by the same ones, with other data around them, are one change: a template
+   * was edited, and each of its calls tells of it. Its key is that of all of them, so that a text that is not among them is
+   * another change.
+   */
+  together(drift: readonly Drift[]): readonly Drift[] {
+    const byWording = Map.groupBy(this.#known.values(), ({ key }) => this.#wordings.get(key) ?? key)
+    const joined = new Map<string, Change>()
+    for (const alike of byWording.values()) {
+      const [first, ...others] = alike
+      if (first === undefined || others.length === 0) continue
+      const all = (side: 'key' | 'was' | 'now'): string => digest(alike.map((one) => one[side]).sort())
+      const words = `${first.words}, and the same in ${others.length} more`
+      const change = { key: all('key'), was: `sha256-${all('was')}`, now: `sha256-${all('now')}`, words }
+      for (const { key } of alike) joined.set(key, change)
+    }
+    return joined.size === 0 ? drift : drift.map((one) => ({ ...one, ...joined.get(one.key) }))
   }
 }
 
@@ -75,6 +99,17 @@ function identify(found: FoundDrift, agent: string): Omit<Change, 'words'> & { r
     now: `sha256-${digest([shape(now)])}`,
     sides: [before, now],
   }
+}
+
+/** What was replaced by what, at each place of a message. */
+function wordingOf({ class: name }: FoundDrift, [before, now]: Sides): string {
+  const leaves = leafDifferences(before, now).map((leaf) => [
+    leaf.path,
+    typeof leaf.before === 'string' && typeof leaf.now === 'string'
+      ? changedWords(leaf.before, leaf.now)
+      : [shape(leaf.before), shape(leaf.now)],
+  ])
+  return JSON.stringify([name, leaves])
 }
 
 function withWords({ sides, ...change }: ReturnType<typeof identify>): Change {

@@ -137,7 +137,7 @@ export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual
     tape,
     outcome,
     problems: run.problems,
-    drift: run.drift,
+    drift: run.changes.together(run.drift),
     escapes: run.escapes,
     listed: run.listed,
     unused: run.unused.map((step) => step.event),

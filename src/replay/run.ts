@@ -166,7 +166,7 @@ export class ReplayRun {
   readonly #readOn = new Set<StepState>()
   readonly #settings: RunSettings
   readonly #policy: Readonly<Record<DriftClass, DriftPolicy>>
-  readonly #changes: Changes
+  readonly changes: Changes
   readonly #recordedHost: (url: string) => string
   readonly #problems: ProblemList
   readonly #children = new Map<string, (text: string, frame?: PushFrame) => void>()
@@ -206,7 +206,7 @@ export class ReplayRun {
     this.#problems = new ProblemList(onGivenUp)
     this.#policy = driftPolicy(settings.drift)
     this.budget = new RecordedBudget(tape)
-    this.#changes = new Changes(tape.header.agent)
+    this.changes = new Changes(tape.header.agent)
     this.sharedAnswers = sharedAnswersOf(tape)
     this.#recordedHost = recordedHosts(settings.hosts)
     this.steps = stepStates(tape)
@@ -341,6 +341,7 @@ export class ReplayRun {
     this.#noteTooLate()
     const { early = this.order.unsaid(step), skipped, beside, awaited } = this.order.look(step)
     if (early) {
+      if (!early.taken) this.order.passed(early)
       const place = this.place(madeAt)
       this.problem(problem.outOfOrder(place, step, early), problem.unlessAsked(place, early, describeStep(step)))
     }
@@ -423,7 +424,7 @@ export class ReplayRun {
     if (policy === 'ignore') return
     const place = this.place(madeAt)
     const at = { n: step?.event.n ?? 0, number: step?.number ?? 0 }
-    const drift = this.#changes.drift(at, found, policy, place.site)
+    const drift = this.changes.drift(at, found, policy, place.site)
     this.drift.push(drift)
     this.#settings.onDrift?.(drift)
     if (policy === 'fail') this.#serve(this.#driftProblem(place, step, drift))
@@ -840,7 +841,7 @@ export class ReplayRun {
     policy: DriftPolicy,
     site?: string,
   ): void {
-    const drift = this.#changes.drift(at, found, policy, site)
+    const drift = this.changes.drift(at, found, policy, site)
     this.drift.push(drift)
     if (policy === 'fail') this.problems.push(problem.driftRefused(this.tape, drift, this.#settings.strict === true))
   }
@@ -850,7 +851,7 @@ export class ReplayRun {
     if (policy === 'ignore' || found.length === 0) return
     for (const { step, stepNumber, name, path, recorded, live, site } of found) {
       const difference = { class: of, path, part: name, recorded, live }
-      this.drift.push(this.#changes.drift({ n: step, number: stepNumber }, difference, policy, site))
+      this.drift.push(this.changes.drift({ n: step, number: stepNumber }, difference, policy, site))
     }
     if (policy === 'fail') this.problems.push(announcementProblem(this.tape, kind, found))
   }

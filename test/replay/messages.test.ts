@@ -95,7 +95,7 @@ describe('a problem says what, where, against which recorded call, and what to d
         after    step 1, POST api.openai.com/v1/chat/completions
         nearest  step 1, POST api.openai.com/v1/chat/completions
 
-      All recorded responses of this address are used up: the agent takes more steps or repeats one.
+      Every recorded answer to it was given: the agent takes more steps or repeats one.
       → to see the recorded steps: npx vitest-harvest show refund
       → if the new behaviour is right: record the run again and promote the new tape
       (HARVEST_TAPE_EXHAUSTED)"

@@ -1,5 +1,6 @@
 import { type HarvestError, shellWord } from '../../errors/index.ts'
 import { neutral, visible } from '../../errors/neutral.ts'
+import { spelledApart } from '../../errors/word-diff.ts'
 import type { RequestDifference } from '../../match/difference.ts'
 import { type StepState, describeStep, isStep } from '../../match/step.ts'
 import type { Tape } from '../../tape/index.ts'
@@ -64,7 +65,8 @@ export function duration(ms: number): string {
 
 export function showDifference({ path, recorded, live }: RequestDifference): string {
   const lines = (text: string): string => visible(neutral(text)).replaceAll('\n', '\n            ')
-  return `  differs at ${path || 'the body'}\n  recorded  ${lines(recorded)}\n  now       ${lines(live)}`
+  const [before, now] = spelledApart(recorded, live) ?? [lines(recorded), lines(live)]
+  return `  differs at ${path || 'the body'}\n  recorded  ${visible(before)}\n  now       ${visible(now)}`
 }
 
 export function excerpt(text: string): string {

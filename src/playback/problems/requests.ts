@@ -1,7 +1,7 @@
 import { type ErrorCode, HarvestError, shellWord } from '../../errors/index.ts'
 import { neutral, neutralLine } from '../../errors/neutral.ts'
 import { wordDiff } from '../../errors/word-diff.ts'
-import { steadyPath } from '../../match/address.ts'
+import { originOf, steadyPath, writtenOrigin } from '../../match/address.ts'
 import { type RequestDifference, bodyDifference, closeness } from '../../match/difference.ts'
 import type { Match, MatchRequest } from '../../match/matcher.ts'
 import { type CallState, type ExchangeState, type StepState, describeStep, shortUrl } from '../../match/step.ts'
@@ -143,7 +143,9 @@ export function noAnswer(
       what: `The agent made a request more often than recorded: ${asked}`,
       where: { ...whereMade(place), nearest: describeStep(nearest) },
       ...(difference ? { detail: showDifference(difference) } : {}),
-      why: 'All recorded responses of this address are used up: the agent takes more steps or repeats one.',
+      why: difference
+        ? 'All recorded responses of this address are used up: the agent takes more steps or repeats one.'
+        : 'Every recorded answer to it was given: the agent takes more steps or repeats one.',
       fix: [seeSteps(place), recordAgain],
     })
   }
@@ -151,7 +153,10 @@ export function noAnswer(
     what: `No recorded response matches ${asked}`,
     where: { ...whereMade(place), nearest: describeStep(nearest) },
     ...(difference ? { detail: showDifference(difference) } : {}),
-    why: 'The nearest recorded request differs in content.',
+    why:
+      difference?.path === elsewhere
+        ? 'The nearest recorded request went to another host, scheme or port.'
+        : 'The nearest recorded request differs in content.',
     fix: [seeSteps(place), recordAgain],
   })
 }
@@ -171,10 +176,17 @@ function isOpenExchange(step: StepState): step is ExchangeState {
   return step.event.kind === 'exchange' && !step.taken
 }
 
+/** Where two requests differ that go to another scheme, host or port. */
+const elsewhere = 'the host'
+
 function questionDifference({ bodyText, event }: ExchangeState, question: MatchRequest): RequestDifference | undefined {
   const inBody = bodyDifference(bodyText, question.bodyText)
   const { headers } = event.request
-  if (inBody !== undefined || sameTarget(headers, question.target)) return inBody
+  if (inBody !== undefined) return inBody
+  const [before, now] = [writtenOrigin(event.url), writtenOrigin(question.url)]
+  // The rest of the address is the same, and so are both lines above this one.
+  if (originOf(event.url) !== originOf(question.url)) return { path: elsewhere, recorded: before, live: now }
+  if (sameTarget(headers, question.target)) return undefined
   const [recorded, live] = [targetOf(headers), question.target].map((target) => excerpt(target.trimEnd() || '(absent)'))
   return { path: 'headers', recorded: recorded!, live: live! }
 }
