@@ -209,7 +209,7 @@ describe('a replay that polls', () => {
         after    step 3, GET service/v1/threads/thread_1/runs/run_1
         nearest  step 2, GET service/v1/threads/thread_1/runs/run_1
 
-      All recorded responses of this address are used up: the agent takes more steps or repeats one.
+      Every recorded answer to it was given: the agent takes more steps or repeats one.
       → to see the recorded steps: npx vitest-harvest show a-tape
       → if the new behaviour is right: record the run again and promote the new tape
       (HARVEST_TAPE_EXHAUSTED)",
