@@ -180,8 +180,10 @@ function inspectText(
   { redactor }: Inspecting,
   constants: ReadonlySet<string> = new Set(),
 ): readonly CheckFinding[] {
+  const found = redactor.scan(text)
+  if (found.length === 0) return []
   const starts = [...text.matchAll(/^/gm)].map(({ index }) => index)
-  const places = redactor.scan(text).flatMap(({ kind, index, length }) => {
+  const places = found.flatMap(({ kind, index, length }) => {
     if (constants.has(text.slice(index, index + length)) && !isCredential(kind)) return []
     const line = starts.findLastIndex((start) => start <= index) + 1
     // Who accepted a change is written there by name and address, as in a commit.

@@ -154,6 +154,8 @@ interface Found {
   readonly scattered: readonly Scattered[]
 }
 
+const nothing: Found = { spans: [], scattered: [] }
+
 class TextRedactor implements Redactor {
   readonly #means: Means
   readonly #placeholders: Placeholders
@@ -168,6 +170,8 @@ class TextRedactor implements Redactor {
   replacements = 0
   /** How many encodings inside of each other are being read. */
   #depth = 0
+  /** The text that was scanned last, where it holds nothing: a value is often scanned as a line, and redacted then. */
+  #searched: string | undefined
 
   constructor(means: Means, { keys = false, prints, recorded, secrets = [] }: PlaceholderNumbering) {
     this.#means = means
@@ -349,6 +353,7 @@ class TextRedactor implements Redactor {
 
   scan(text: string): readonly SecretFinding[] {
     const { spans, scattered } = this.#found(text)
+    this.#searched = spans.length + scattered.length === 0 ? text : undefined
     return [
       ...spans.map(({ kind, start, end }) => ({ kind, index: start, length: end - start })),
       ...scattered.map(({ kind, pieces: [first] }) => ({
@@ -387,7 +392,7 @@ class TextRedactor implements Redactor {
   /** Redacts until nothing is found any more: what came out once goes through unchanged. */
   #untilClean<T>(given: T, textOf: (now: T) => string, apply: (now: T, edits: readonly Edit[]) => T): T {
     let text = textOf(given)
-    let found = this.#found(text)
+    let found = this.#depth === 0 && text === this.#searched ? nothing : this.#found(text)
     if (found.spans.length + found.scattered.length === 0) {
       this.#placeholders.observe(text)
       return given
@@ -453,6 +458,8 @@ class TextRedactor implements Redactor {
     this.replacements++
     // What holds a secret that is found by itself is left to that: `Bearer …` in one place, the field it is in another.
     if (contextual && this.#means.find(value).length === 0) this.#known.remember(kind, value)
+    // What is known now may stand in it.
+    this.#searched = undefined
     return this.#placeholders.for(kind, value)
   }
 

@@ -11,7 +11,7 @@ export interface EncodedWord {
 /** Shorter ones hold no secret and the name that tells it. */
 const least = 24
 
-const isLetter = new Uint8Array(128)
+const isLetter = new Uint8Array(256)
 for (let code = 0; code < 128; code++) if (/[\w+/-]/.test(String.fromCharCode(code))) isLetter[code] = 1
 
 /**
@@ -32,21 +32,37 @@ const memoLength = 1 << 20
 
 function wordsIn(text: string): readonly EncodedWord[] {
   let found: EncodedWord[] | undefined
+  const hasBytes = text.length >= worthCopying && text.length <= blockLength && !wide.test(text)
+  if (hasBytes) writer.write(text, 0, 'latin1')
   for (let at = least - 1; at < text.length; at += least) {
-    if (isLetter[text.charCodeAt(at)] !== 1) continue
     let start = at
-    while (start > 0 && at - start < least && isLetter[text.charCodeAt(start - 1)] === 1) start--
+    let end = at + 1
+    if (hasBytes) {
+      if (isLetter[block[at]!] !== 1) continue
+      while (start > 0 && at - start < least && isLetter[block[start - 1]!] === 1) start--
+      while (end < text.length && isLetter[block[end]!] === 1) end++
+    } else {
+      if (isLetter[text.charCodeAt(at)] !== 1) continue
+      while (start > 0 && at - start < least && isLetter[text.charCodeAt(start - 1)] === 1) start--
+      while (isLetter[text.charCodeAt(end)] === 1) end++
+    }
+    at = end
     // `\n` before a word belongs to JSON, and a path or an address has few letters between its slashes.
     if (text[start - 1] === '\\') start++
-    let end = at + 1
-    while (isLetter[text.charCodeAt(end)] === 1) end++
-    at = end
     if (end - start < least) continue
     const word = read(text, start, end)
     if (word !== undefined) (found ??= []).push(word)
   }
   return found ?? none
 }
+
+/** To ask bytes for a character takes a fifth of asking a text; to copy a text there takes a call. */
+const worthCopying = 128
+const blockLength = 1 << 18
+const block = new Uint8Array(blockLength)
+const writer = Buffer.from(block.buffer)
+/** Characters that one byte does not hold. */
+const wide = /[^\0-\xff]/
 
 const none: readonly EncodedWord[] = []
 const printable = /^[\t\n\r\x20-\x7e\u00a0-\ufffc]+$/
