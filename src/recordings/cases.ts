@@ -72,12 +72,18 @@ export function tapesOfCases(
 } {
   const present: CaseTape[] = []
   const former: CaseTape[] = []
+  let folder = { from: '', path: '' }
   for (const file of files.cases) {
     const text = caseText(file) ?? ''
     if (!may(text)) continue
     const { id, tape } = plainHead(text)
     const isPlain = id !== undefined && tape !== undefined
-    if (isPlain) present.push({ tape: resolve(dirname(file), tape), id, file })
+    if (isPlain) {
+      const from = dirname(file)
+      // Thousands of cases lie in one folder.
+      if (from !== folder.from) folder = { from, path: resolve(from) }
+      present.push({ tape: join(folder.path, tape), id, file })
+    }
     if (isPlain && !/\b(?:replaces|history)\b/.test(text)) continue
     const { case: loaded } = summarize(recordings, file)
     if (loaded === undefined) continue
@@ -119,7 +125,7 @@ export function casesNamed(recordings: string, id: string, files?: RecordingFile
 
 /** Whether the case of this text may have an id. */
 export function mayBeNamed(id: string, text: string, file: string): boolean {
-  return nameOfFile(file) === id || (maySay(text, id) && (plainHead(text).id ?? id) === id)
+  return (file.includes(id) && nameOfFile(file) === id) || (maySay(text, id) && (plainHead(text).id ?? id) === id)
 }
 
 function nameOfFile(file: string): string {

@@ -125,9 +125,10 @@ export function sweepTemporaries(folder: string): void {
 /**
  * Every file below a folder whose name fits, sorted; links are listed, never followed, and hidden folders left out.
  *
+ * @param without - a folder in it that is left out
  * @throws HARVEST_RECORDINGS_FOLDER when a folder cannot be looked through
  */
-export function filesBelow(folder: string, fits: (name: string) => boolean): readonly string[] {
+export function filesBelow(folder: string, fits: (name: string) => boolean, without?: string): readonly string[] {
   if (fs.statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return []
   const before = join(folder, 'x').slice(0, -1)
   const folders = new Set<string>()
@@ -135,18 +136,23 @@ export function filesBelow(folder: string, fits: (name: string) => boolean): rea
   for (const entry of listFolder(folder)) {
     const { name } = entry
     if (name.startsWith('.')) continue
-    if (entry.isDirectory()) folders.add(name)
-    else if (!fits(name)) continue
+    if (entry.isDirectory()) {
+      if (name === without) continue
+      folders.add(name)
+    } else if (!fits(name)) continue
     names.push(name)
   }
   return names.sort().flatMap((name) => (folders.has(name) ? filesBelow(before + name, fits) : [before + name]))
 }
 
-/** The cases and tapes below a folder of recordings. It is looked through once, when the first are asked for. */
+/** The cases and tapes below a folder of recordings. Inbox and the rest are looked through once each, when they are asked for. */
 export class RecordingFiles {
   readonly #folder: string
   readonly #inbox: string
-  #all: readonly string[] | undefined
+  #inboxTapes: readonly string[] | undefined
+  #outside: readonly string[] | undefined
+  #cases: readonly string[] | undefined
+  #tapes: readonly string[] | undefined
 
   constructor(folder: string) {
     this.#folder = folder
@@ -155,12 +161,22 @@ export class RecordingFiles {
 
   /** Those outside of the inbox. */
   get cases(): readonly string[] {
-    return this.#files().filter((file) => isCaseFile(file) && !this.isInInbox(file))
+    return (this.#cases ??= this.#others().filter((file) => !isTapeFile(file)))
   }
 
   /** All of them; see {@link isInInbox}. */
   get tapes(): readonly string[] {
-    return this.#files().filter(isTapeFile)
+    if (this.#tapes !== undefined) return this.#tapes
+    const others = this.#others().filter(isTapeFile)
+    const from = this.#inbox.length - 'inbox'.length - sep.length
+    // In the order they would have if they were looked through together.
+    const behind = others.findIndex((file) => file.slice(from).split(sep, 1)[0]! > 'inbox')
+    const at = behind === -1 ? others.length : behind
+    return (this.#tapes = [...others.slice(0, at), ...this.inboxTapes, ...others.slice(at)])
+  }
+
+  get inboxTapes(): readonly string[] {
+    return (this.#inboxTapes ??= this.#hasInbox() ? filesBelow(this.#inbox.slice(0, -sep.length), isTapeFile) : [])
   }
 
   /** Whether one of these files is in the inbox. */
@@ -168,9 +184,19 @@ export class RecordingFiles {
     return file.startsWith(this.#inbox)
   }
 
-  #files(): readonly string[] {
-    return (this.#all ??= filesBelow(this.#folder, (name) => isCaseFile(name) || isTapeFile(name)))
+  /** In these letters: on some disks `Inbox` is found by them, too. A link is not followed. */
+  #hasInbox(): boolean {
+    if (fs.statSync(this.#folder, { throwIfNoEntry: false })?.isDirectory() !== true) return false
+    return listFolder(this.#folder).some((entry) => entry.name === 'inbox' && entry.isDirectory())
   }
+
+  #others(): readonly string[] {
+    return (this.#outside ??= filesBelow(this.#folder, isRecording, 'inbox'))
+  }
+}
+
+function isRecording(name: string): boolean {
+  return isTapeFile(name) || isCaseFile(name)
 }
 
 export function isCaseFile(name: string): boolean {

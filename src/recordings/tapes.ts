@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, lstatSync, readSync } from 'node:fs'
-import { basename, join, relative, resolve } from 'node:path'
+import { basename, join, relative, resolve, sep } from 'node:path'
 import { HarvestError, neutralLine, nearestWord, shellWord } from '../errors/index.ts'
 import {
   type Outcome,
@@ -63,16 +63,24 @@ export function findTape(
     return file
   }
   if (word === 'latest') return latest(recordings)
-  const files = (options.files ?? new RecordingFiles(recordings)).tapes
+  const all = options.files ?? new RecordingFiles(recordings)
+  const isNamed = (file: string): boolean => file.endsWith(`${word}.tape.jsonl`) && stemOf(file) === word
+  if (options.isExact === true) {
+    // That of the inbox goes before all others.
+    const [only, ...others] = all.inboxTapes.filter(isNamed)
+    if (only !== undefined && others.length === 0) return resolve(only)
+  }
+  const files = all.tapes
   const begins = (name: string): boolean => word !== '' && name.startsWith(word)
+  const nameBegins = (file: string): boolean => word !== '' && file.startsWith(word, file.lastIndexOf(sep) + 1)
   // A tape keeps its id when it is promoted, and gets another name: names go first.
   let known: ReadonlyMap<string, string> | undefined
   const idsOf = (): ReadonlyMap<string, string> =>
     (known ??= new Map(files.filter((file) => mayHaveId(file, word)).map((file) => [file, idOf(file) ?? ''])))
   const ways: readonly (() => readonly string[])[] = [
-    () => files.filter((file) => stemOf(file) === word),
+    () => files.filter(isNamed),
     () => files.filter((file) => idsOf().get(file) === word),
-    () => files.filter((file) => begins(stemOf(file))),
+    () => files.filter((file) => nameBegins(file) && begins(stemOf(file))),
     () => files.filter((file) => begins(idsOf().get(file) ?? '')),
   ]
   for (const [at, way] of ways.entries()) {

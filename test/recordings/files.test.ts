@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { loadCase } from '../../src/cases/index.ts'
-import { writeNewFiles } from '../../src/recordings/files.ts'
+import { filesBelow, isCaseFile, isTapeFile, RecordingFiles, writeNewFiles } from '../../src/recordings/files.ts'
 import { promote, writeFileAtomic } from '../../src/recordings/index.ts'
 import { type Failure, failingAt, fs, namesIn, originals, restoreDisk } from './failing-disk.ts'
 import { errorOf, messageOf, put, putTape, scratch, tapeText } from './make.ts'
@@ -224,4 +224,30 @@ test('what a killed process left is swept, what a running one writes is not', ()
   promote({ recordings, tape, as: 'a' })
   expect(readdirSync(golden).sort()).toEqual([running, ...others, 'a.case.yaml', 'a.tape.jsonl'].sort())
   expect(lstatSync(join(golden, 'a.case.yaml')).nlink).toBe(1)
+})
+
+test('inbox and the rest, looked through apart, are listed as all of them in one order', () => {
+  const folder = scratch()
+  const names = ['golden/a', 'golden/inbox/b', 'Inbox/c', 'inbox/d', 'inbox/e/f', 'inbo/g', 'inbox.x/h', 'inboy/i', 'z']
+  for (const name of [...names, 'inbox/.hidden/j']) {
+    put(folder, `${name}.tape.jsonl`, '')
+    put(folder, `${name}.case.yaml`, '')
+  }
+  mkdirSync(join(folder, 'inbox', 'folder.tape.jsonl'))
+  const all = new RecordingFiles(folder)
+  const isIn = (file: string): boolean => file.startsWith(join(folder, 'inbox', '/'))
+  expect(all.tapes).toEqual(filesBelow(folder, isTapeFile))
+  expect(all.tapes).toHaveLength(names.length)
+  expect(all.inboxTapes).toEqual(all.tapes.filter(isIn))
+  expect(all.inboxTapes).toHaveLength(2)
+  expect(all.cases).toEqual(filesBelow(folder, isCaseFile).filter((file) => !isIn(file)))
+})
+
+test('an inbox that is a link or missing has no tapes, nor has one of recordings that are a file or missing', () => {
+  const folder = scratch()
+  const elsewhere = dirname(put(scratch(), 'a.tape.jsonl', ''))
+  const file = put(folder, 'inbox.txt', '')
+  for (const none of [join(folder, 'none'), folder, file]) expect(new RecordingFiles(none).inboxTapes).toEqual([])
+  symlinkSync(elsewhere, join(folder, 'inbox'))
+  expect(new RecordingFiles(folder).tapes).toEqual([])
 })
