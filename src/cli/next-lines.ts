@@ -43,6 +43,7 @@ function pricesInFile(line: string, { passThrough }: CommandSpec): string {
 
 /** The same of each line. */
 export function asCommands(text: string, spec: CommandSpec | undefined): string {
+  if (!text.includes('→ ')) return text
   return text
     .split('\n')
     .map((line) => asCommand(line, spec))

@@ -145,6 +145,12 @@ export function filesBelow(folder: string, fits: (name: string) => boolean, with
   return names.sort().flatMap((name) => (folders.has(name) ? filesBelow(before + name, fits) : [before + name]))
 }
 
+/** The path of a file that is seen from a folder, for thousands of them: to join two paths, both are taken apart first. */
+export function pathsBelow(root: string): (path: string) => string {
+  const before = join(root, 'x').slice(0, -1)
+  return sep === '/' ? (path) => before + path : (path) => join(root, path)
+}
+
 /** The cases and tapes below a folder of recordings. Inbox and the rest are looked through once each, when they are asked for. */
 export class RecordingFiles {
   readonly #folder: string

@@ -183,11 +183,12 @@ const orders: Readonly<Record<TapeSort, string>> = {
 
 /** Which ones fit: sorting whole rows would read the details of every tape that fits. */
 function idsOf(database: DatabaseSync, conditions: readonly Condition[], order: string, limit = -1): number[] {
-  const ids: number[] = []
-  const all = database.prepare(`SELECT id FROM tape WHERE ${sqlOf(conditions)} ORDER BY ${order} LIMIT ?`)
-  // One after the other: an object for each would take more memory than the tapes.
-  for (const { id } of all.iterate(...valuesOf(conditions), limit)) ids.push(Number(id))
-  return ids
+  // As one text: an object for each would take more memory than the tapes, and longer.
+  const all = database.prepare(
+    `SELECT json_group_array(id ORDER BY ${order}) AS ids
+     FROM (SELECT id, started, cost, duration, steps FROM tape WHERE ${sqlOf(conditions)} ORDER BY ${order} LIMIT ?)`,
+  )
+  return JSON.parse(String(all.get(...valuesOf(conditions), limit)?.['ids'])) as number[]
 }
 
 type Counts = Pick<Matches<unknown>, 'total' | 'withoutCost'> & { readonly fit: number }

@@ -7,6 +7,7 @@ import { type GroupRow, type Matches, selectGroups, selectRows, type TapeQuery }
 import type { Outcome } from '../tape/index.ts'
 import { readPrices } from './prices.ts'
 import type { TapeFacts } from './tape-facts.ts'
+import { pathsBelow } from './files.ts'
 import { type IndexSource, TapeIndex } from './tape-index.ts'
 
 /** A tape in a list. */
@@ -176,10 +177,11 @@ async function askIndex<T, M extends Matches<T>>(
 ): Promise<M> {
   const index = new TapeIndex(database, source)
   await index.update(scope, { every: false })
+  const below = pathsBelow(source.root)
   const answer = (notice: (row: IndexRow) => void): M =>
     snapshot(database, () => {
       const keep = begin()
-      return select(database, scope, query, source, { notice, make: (row) => keep(tapeOf(row, source.root)) })
+      return select(database, scope, query, source, { notice, make: (row) => keep(tapeOf(row, below)) })
     })
   const changed: Pick<IndexRow, 'path' | 'outcome'>[] = []
   const first = answer((row) => {
@@ -197,7 +199,7 @@ function listOf<T>(matches: Matches<T>, root: string, note: string | undefined):
   const { rows, unreadable, more, total, withoutCost, unknownWords } = matches
   return {
     tapes: rows,
-    unreadable: unreadable.map((row) => tapeOf(row, root)),
+    unreadable: unreadable.map((row) => tapeOf(row, pathsBelow(root))),
     more,
     total,
     withoutCost,
@@ -230,9 +232,9 @@ function groupsOf(
   }
 }
 
-function tapeOf({ path, facts, cost, ended }: IndexRow, root: string): ListedTape {
+function tapeOf({ path, facts, cost, ended }: IndexRow, below: (path: string) => string): ListedTape {
   return {
-    file: join(root, path),
+    file: below(path),
     place: path.startsWith('inbox/') ? 'inbox' : 'golden',
     ...(JSON.parse(facts) as TapeFacts),
     ...(cost !== null && { costUsd: cost }),

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { PriceTable } from '../providers/index.ts'
 import { version } from '../version.ts'
-import { listFolder } from './files.ts'
+import { listFolder, pathsBelow } from './files.ts'
 import { transaction } from './index-database.ts'
 import { columnNames, type IndexRow, inScope, lineOf, rowOf, rowQuery, type WordKind, wordsOf } from './index-rows.ts'
 import { costOfRun } from './cost-of-run.ts'
@@ -23,10 +23,12 @@ export class TapeIndex {
   readonly #database: DatabaseSync
   readonly #source: IndexSource
   readonly #statements = new Map<string, StatementSync>()
+  readonly #below: (path: string) => string
 
   constructor(database: DatabaseSync, source: IndexSource) {
     this.#database = database
     this.#source = source
+    this.#below = pathsBelow(source.root)
     this.#recount()
   }
 
@@ -75,7 +77,7 @@ export class TapeIndex {
 
   /** Whether the file of a row is the one that was read; `undefined` when it is gone. */
   isFresh({ path, stamp }: Pick<IndexRow, 'path' | 'stamp'>): boolean | undefined {
-    const stats = lstatSync(join(this.#source.root, path), { throwIfNoEntry: false })
+    const stats = lstatSync(this.#below(path), quietly)
     return stats === undefined ? undefined : stampOf(stats) === stamp
   }
 
@@ -242,6 +244,8 @@ export class TapeIndex {
     return known
   }
 }
+
+const quietly = { throwIfNoEntry: false } as const
 
 /** Another one: something came into the folder, or went. */
 export function folderStamp({ mtimeMs, ctimeMs, ino }: Stats): string {

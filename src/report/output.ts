@@ -62,16 +62,21 @@ export function tableRows(
   return rows.map((row) => linesOf(row, widths, right))
 }
 
-/** Rows in columns as in {@link table}, one line each. Each is made when it is its turn: there may be thousands. */
+/**
+ * Rows in columns as in {@link table}, one line each. Each is made when it is its turn: there may be thousands.
+ *
+ * @param widest - columns of the widest cell of each column of the rows
+ */
 export function* tableLines(
   head: readonly string[],
-  rows: () => Iterable<readonly string[]>,
+  rows: Iterable<readonly string[]>,
+  widest: readonly number[],
   right: readonly number[] = [],
 ): Generator<string> {
-  const widths = head.map(widthOf)
-  for (const row of rows()) widen(widths, row, widthOf)
+  const widths = [...widest]
+  widen(widths, head, widthOf)
   yield lineOf(head, widths, right)
-  for (const row of rows()) yield lineOf(row, widths, right)
+  for (const row of rows) yield lineOf(row, widths, right)
 }
 
 function widestOf(rows: readonly (readonly string[])[], of: (cell: string) => number): number[] {
@@ -81,7 +86,7 @@ function widestOf(rows: readonly (readonly string[])[], of: (cell: string) => nu
 }
 
 function widen(widths: number[], row: readonly string[], of: (cell: string) => number): void {
-  for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, of(cell))
+  for (let i = 0; i < row.length; i++) widths[i] = Math.max(widths[i] ?? 0, of(row[i] ?? ''))
 }
 
 /** Columns of the widest line. */
@@ -102,13 +107,13 @@ function linesOf(row: readonly string[], widths: readonly number[], right: reado
 }
 
 function lineOf(cells: readonly string[], widths: readonly number[], right: readonly number[]): string {
-  return cells
-    .map((cell, i) => {
-      const gap = ' '.repeat(Math.max(0, (widths[i] ?? 0) - widthOf(cell)))
-      return right.includes(i) ? gap + cell : cell + gap
-    })
-    .join('  ')
-    .trimEnd()
+  let line = ''
+  for (let i = 0; i < cells.length; i++) {
+    const cell = cells[i] ?? ''
+    const gap = ' '.repeat(Math.max(0, (widths[i] ?? 0) - widthOf(cell)))
+    line += `${i === 0 ? '' : '  '}${right.includes(i) ? gap + cell : cell + gap}`
+  }
+  return line.trimEnd()
 }
 
 /** A cell in lines. Its colour is put around each of them. */
@@ -121,7 +126,8 @@ function wrapCell(cell: string, width: number): readonly string[] {
   return wrapText(text, width).map((line) => `${before}${line}${after}`)
 }
 
-function widthOf(cell: string): number {
+/** How many columns of a terminal a cell takes, colours or not. */
+export function widthOf(cell: string): number {
   if (/^[ -~]*$/.test(cell)) return cell.length
   return columnsOf(stripVTControlCharacters(cell))
 }

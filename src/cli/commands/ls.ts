@@ -153,9 +153,7 @@ function number(count: number): string {
 }
 
 function printTable(rows: ListedRows, screen: Screen): void {
-  const isUsed = columns.map(({ isOptional }) => isOptional !== true)
-  for (const cells of rows.cells()) for (const [i, cell] of cells.entries()) if (cell !== '') isUsed[i] = true
-  const shown = columns.map((_, i) => i).filter((i) => isUsed[i])
+  const shown = columns.flatMap(({ isOptional }, i) => (isOptional !== true || rows.widths[i] !== undefined ? [i] : []))
   const head = shown.map((i) => screen.paint('dim', columns[i]?.head ?? ''))
   function* shownCells(): Generator<readonly string[]> {
     for (const cells of rows.cells()) yield shown.map((i) => cells[i] ?? '')
@@ -163,8 +161,8 @@ function printTable(rows: ListedRows, screen: Screen): void {
   const right = shown.flatMap((i, at) => (columns[i]?.isNumber === true ? [at] : []))
   // What goes into a pipe is searched there: nothing is cut or wrapped.
   if (!process.stdout.isTTY) {
-    for (const line of tableLines(head, shownCells, right)) screen.line(line)
-    return
+    const widest = shown.map((i) => rows.widths[i] ?? 0)
+    return printAtOnce(tableLines(head, shownCells(), widest, right), screen)
   }
   const body = [...shownCells()]
   const whole = tableRows([head, ...body], right, Infinity)
@@ -183,6 +181,18 @@ function printTable(rows: ListedRows, screen: Screen): void {
     lines.map((row, at) => (at === 0 ? row : [...row, `  ${body[at - 1]?.at(-1) ?? ''}`])),
     screen,
   )
+}
+
+/** Some hundred lines at a time: to write each takes longer than to make it. */
+function printAtOnce(lines: Iterable<string>, screen: Screen): void {
+  let text = ''
+  for (const line of lines) {
+    text += text === '' ? line : `\n${line}`
+    if (text.length < 64 * 1024) continue
+    screen.line(text)
+    text = ''
+  }
+  if (text !== '') screen.line(text)
 }
 
 function printRows(rows: readonly (readonly string[])[], screen: Screen): void {

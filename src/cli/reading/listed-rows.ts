@@ -3,6 +3,7 @@ import { here } from '../../errors/here.ts'
 import { neutralLine } from '../../errors/index.ts'
 import { holdsOfList, type ListedTape, outcomeOf, tapesOfCases } from '../../recordings/index.ts'
 import { describeOutcome, duration } from '../../report/describe.ts'
+import { widthOf } from '../../report/output.ts'
 import { cutOffText } from '../../tape/index.ts'
 
 /** Cells are cut to the width of a terminal only: what goes into a pipe is searched there. */
@@ -35,6 +36,8 @@ export class ListedRows {
   /** The file of the first one, and of the first that threw. */
   first: string | undefined
   threw: string | undefined
+  /** Of each column, how many of a terminal its widest cell takes; `undefined`: all its cells are empty. */
+  readonly widths: (number | undefined)[] = columns.map(() => undefined)
   readonly #beside: Beside
   readonly #ends: number[] = []
   #bytes = Buffer.allocUnsafe(64 * 1024)
@@ -48,7 +51,12 @@ export class ListedRows {
     const { file, outcome } = tape
     this.first ??= file
     if (outcome === 'threw') this.threw ??= file
-    const text = columns.map(({ cell }) => cell(tape, this.#beside)).join(between)
+    let text = ''
+    for (let i = 0; i < columns.length; i++) {
+      const cell = columns[i]!.cell(tape, this.#beside)
+      if (cell !== '') this.widths[i] = Math.max(this.widths[i] ?? 0, widthOf(cell))
+      text += i === 0 ? cell : `${between}${cell}`
+    }
     const from = this.#ends.at(-1) ?? 0
     const room = from + text.length * 3
     if (room > this.#bytes.length) this.#bytes = Buffer.concat([this.#bytes.subarray(0, from)], room * 2)
