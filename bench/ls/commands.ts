@@ -24,7 +24,7 @@ const commands: Readonly<Record<string, Asked>> = {
 }
 
 const shortfall =
-  'Each case is opened and read once: an index of cases would have to ask for the time of each, which takes two thirds of that. `ls` asks for the time of every tape it lists. `check` reads every tape, verifies it and looks it through for secrets; of its memory 140 MB are a floor, 76 of them Node and the program and 64 the space for young objects. See docs/performance.md.'
+  'Each case is opened and read once: an index of cases would have to ask for the time of each, which takes two thirds of that. `ls` asks for the time of every tape it lists. `check` reads every tape, verifies it and looks it through for secrets. See docs/performance.md.'
 
 /** Whole commands beside a large inbox and a large golden set: what each takes of the processor, its process and threads. */
 export function measureCommands(

@@ -5,6 +5,7 @@ import type { Command } from '../command.ts'
 import { exit } from '../exit.ts'
 import { allowedSecrets, sizeOf } from '../check-options.ts'
 import { usage } from '../parse.ts'
+import { inSmallYoungSpace } from '../young-space.ts'
 import { neutralLines, type Screen } from '../../report/output.ts'
 
 /** Judges recordings before they are committed: schema, pairs, digests, secrets, size. Runs nothing. */
@@ -21,13 +22,18 @@ export const checkCommand: Command = {
     const maxSize = sizeOf(given, checkCommand)
     const { checkRecordings } = await import('../../check/index.ts')
     const allow = await allowedSecrets(given, checkCommand)
-    const { checked, shared, findings } = await checkRecordings(given.value('dir'), {
-      files: given.args,
-      staged: given.has('staged'),
-      allow,
-      ...(maxSize === undefined ? {} : { maxSize }),
-      onProgress: (done, all) => screen.progress(`checking ${done} of ${all}`),
-    })
+    const { checked, shared, findings } = await inSmallYoungSpace((goOn) =>
+      checkRecordings(given.value('dir'), {
+        files: given.args,
+        staged: given.has('staged'),
+        allow,
+        ...(maxSize === undefined ? {} : { maxSize }),
+        onProgress(done, all) {
+          if (done % 50 === 0) goOn()
+          screen.progress(`checking ${done} of ${all}`)
+        },
+      }),
+    )
     if (given.has('json')) screen.json({ checked, shared, findings })
     else print(checked, shared, findings, screen)
     return exitOf(findings)
