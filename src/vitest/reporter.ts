@@ -93,7 +93,9 @@ export class HarvestReporter implements Reporter {
     // Merged reports tell of runs elsewhere.
     if (isReportRequest(artifact) && this.#scope !== 'merge') await this.#reports.add(test, artifact)
     if (isStart(artifact)) this.#running.start(test, artifact)
-    if (artifact.type === redArtifact && this.#scope !== 'merge') await this.#knowModule(test)
+    // In watch mode all of them are known.
+    const isKnown = this.#scope === 'merge' || this.#vitest?.config.watch === true
+    if (artifact.type === redArtifact && !isKnown) await this.#knowModule(test)
     if (isUpdate(artifact)) this.#updates.set(artifact.file, { update: artifact, test })
     if (isAcceptance(artifact)) this.#acceptances.push(artifact)
   }

@@ -46,7 +46,7 @@ export default class CaseRunner extends TestRunner {
     return undefined
   }
 
-  /** Functions that import the agents through Vite. They outlive `vi.resetModules()`, and import anew after it. */
+  /** What imports each agent. It stays when `vi.resetModules()` is called, and imports afresh after that. */
   async #loadAgents(source: Source): Promise<Readonly<Record<string, AgentLink>>> {
     const { links } = (await super.importFile(agentsModule, source)) as { readonly links: readonly AgentLink[] }
     return Object.assign(Object.create(null), Object.fromEntries(links.map((link) => [link.name, link])))
