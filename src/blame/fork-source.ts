@@ -1,6 +1,7 @@
 // Over 300 lines: one source of forks: what it asks, keeps and grades.
 import { HarvestError, shellWord } from '../errors/index.ts'
 import { accessOf } from '../fork/access.ts'
+import { leftByEnding } from '../fork/prefix.ts'
 import {
   type Control,
   controlOf,
@@ -293,7 +294,7 @@ function lostAtOnce({ outcome, events, prefix, problems }: ForkResult, recorded:
   const asked = stepsOf({ events }).length
   const isAtOnce = asked <= prefix.steps && prefix.steps < recorded && problems.length === 0
   // With no key it does not even get to its first kept step.
-  const isBefore = asked === 0 && problems.every(({ code }) => code === 'HARVEST_FORK_PREFIX')
+  const isBefore = asked === 0 && problems.every((error) => error.code === 'HARVEST_FORK_PREFIX' && leftByEnding(error))
   if (!isAtOnce && !isBefore) return undefined
   const { error } = outcome
   const said = error instanceof Error ? `${error.name}: ${error.message}` : String(error)

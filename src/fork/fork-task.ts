@@ -10,6 +10,7 @@ import { controlOptionsOf } from './control-options.ts'
 import { forkTape } from './fork.ts'
 import type { FailedJob, Task, TaskContext } from '../jobs/job.ts'
 import { keepControl, keepFork } from './kept-forks.ts'
+import { leftByEnding } from './prefix.ts'
 import type { ForkPlan, ForkResult, Tail } from './plan.ts'
 import { changeOf, type FinishedFork, type ForkRequest, said, type TailRequest } from './request.ts'
 import { timeLimit } from './time-limit.ts'
@@ -146,8 +147,10 @@ export function asData(run: ForkResult, { seed, tail }: Pick<ForkRequest, 'seed'
 }
 
 /** An agent that throws before it asks anything, not even what is kept, found another world: no key, no file. */
-function beforeAsking({ events, outcome }: ForkResult, tail: TailRequest): HarvestError | undefined {
+function beforeAsking({ events, outcome, prefix }: ForkResult, tail: TailRequest): HarvestError | undefined {
   if (tail.from !== 'live' || outcome.status === 'returned' || stepsOf({ events }).length > 0) return undefined
+  // It did ask, and something else than was recorded: that it got no answer is why it threw.
+  if (prefix.divergence !== undefined && !leftByEnding(prefix.divergence)) return undefined
   const { error } = outcome
   const said = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
   return new HarvestError('HARVEST_FORK_MODEL_UNREACHABLE', {

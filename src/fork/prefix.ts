@@ -40,12 +40,19 @@ export const leftTape = {
 
   byEnding(place: ProblemLocation, kept: readonly StepState[]): HarvestError {
     return left({ ...place, site: undefined }, kept, {
-      asked: 'nothing more',
+      asked: nothingMore,
       expected: kept.find((step) => !step.taken),
       near: undefined,
       difference: undefined,
     })
   },
+}
+
+const nothingMore = 'nothing more'
+
+/** Whether a run left its tape by its ending, and not by what it asked. */
+export function leftByEnding({ facts }: HarvestError): boolean {
+  return facts.where?.['actual'] === nothingMore
 }
 
 interface Left {

@@ -109,6 +109,17 @@ describe('forks of a run of the real SDK', () => {
     }
   })
 
+  test('an agent that asks something else first diverges from its tape: it did not throw before it asked', async () => {
+    let runs = 0
+    const other: Agent = (input) => agent(runs++ < offline ? input : 'Refund another order.')
+    const source = await sourceOf(bad, { load: async () => other })
+    const { grade, because } = await source.draw({ keep: 2, seed: 0 }, none)
+    expect({ grade, because }).toEqual({
+      grade: 'undefined',
+      because: expect.stringContaining('HARVEST_FORK_PREFIX') as string,
+    })
+  })
+
   test('a donor answers what this tape cannot, so that runs come to their end', async () => {
     const reference = await record('Refund order A-100, please.')
     const source = await sourceOf(bad, { reference, oracle: oracle('answer~25 EUR') })
