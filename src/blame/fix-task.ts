@@ -262,12 +262,12 @@ async function graded(fork: FinishedFork, { context, oracle }: Session, isReused
   return { fork, grade, ...(because === undefined ? {} : { because }), isReused }
 }
 
-function notBad(id: string, tape: Tape, { about: by, mayVary }: Oracle): HarvestError {
+function notBad(id: string, tape: Tape, { about: by }: Oracle): HarvestError {
   return new HarvestError('HARVEST_FIX_ORACLE', {
     what: 'The oracle grades the incident `ok`, so it cannot recognise a fix',
     where: { case: id, 'graded by': by },
     // A function and expectations exclude each other.
-    fix: waysToName(tape).map((way) => (mayVary ? `${way}, without --oracle` : way)),
+    fix: waysToName(tape),
   })
 }
 

@@ -1,4 +1,4 @@
-import { HarvestError, nearestWord, neutralLine } from '../errors/index.ts'
+import { HarvestError, nearestWord, neutralLine, shellWord } from '../errors/index.ts'
 import type { Json, Tape } from '../tape/index.ts'
 import { argsByKey } from '../trace/args.ts'
 import { traceOf } from '../trace/index.ts'
@@ -143,15 +143,10 @@ function unknown({ option, text }: Expectation, what: string, name: string, know
     where: { at: option, [`${what}s known`]: names.length === 0 ? 'none' : neutralLine(names.join(', '), 160) },
     why: 'It is in no recorded call, offered tool or good run, so every run would get the same grade.',
     fix: [
-      ...(meant === undefined ? [] : [`did you mean ${near}? ${option} ${quoted(meant)}`]),
+      ...(meant === undefined ? [] : [`did you mean ${near}? ${option} ${shellWord(meant)}`]),
       what === 'tool'
         ? 'if the tool was never called, or only the fixed agent has it: --any-name'
         : 'if only the fixed agent has it: --any-name',
     ],
   })
-}
-
-function quoted(text: string): string {
-  const neutral = neutralLine(text, 120)
-  return /^[\w.=~-]+$/.test(neutral) ? neutral : `'${neutral}'`
 }

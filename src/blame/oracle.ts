@@ -327,11 +327,7 @@ function sideEffectOf({ name, args, result, error }: CallEvent): SideEffect {
  *
  * @throws HarvestError `HARVEST_ORACLE_OK`, `HARVEST_ORACLE_UNGRADED`
  */
-export function requireFailure(
-  { grade, because }: GradeGiven,
-  { about, mayVary }: Pick<Oracle, 'about' | 'mayVary'>,
-  tape: Tape,
-): void {
+export function requireFailure({ grade, because }: GradeGiven, { about }: Pick<Oracle, 'about'>, tape: Tape): void {
   if (grade === 'bad' || grade === 'crash' || grade === 'timeout') return
   const isOk = grade === 'ok'
   throw new HarvestError(isOk ? 'HARVEST_ORACLE_OK' : 'HARVEST_ORACLE_UNGRADED', {
@@ -340,10 +336,6 @@ export function requireFailure(
       : 'The oracle cannot grade the recorded run, so forks cannot be compared with it',
     where: { tape: tape.header.id, 'graded by': about, grade },
     ...(because === undefined ? {} : { why: because }),
-    fix: [
-      // A function and expectations exclude each other.
-      ...waysToName(tape).map((way) => (mayVary ? `${way}, without --oracle` : way)),
-      ...(isOk ? ['to find the answers it depends on: --mutate, without --isolate'] : []),
-    ],
+    fix: [...waysToName(tape), ...(isOk ? ['to find the answers it depends on: --mutate, without --repairs'] : [])],
   })
 }

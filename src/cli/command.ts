@@ -13,6 +13,8 @@ export interface OptionSpec {
   readonly was?: readonly FormerOption[]
   /** Works, and is left out of the help. */
   readonly hidden?: true
+  /** Options that do not stand beside it, by their names without dashes: refused together, and a next step leaves them out. */
+  readonly excludes?: readonly string[]
 }
 
 /** An earlier spelling of an option. */

@@ -25,11 +25,9 @@ try {
   process.exitCode = await run()
 } catch (error) {
   process.exitCode = exitCodeOf(error)
-  if (wantsJson(argv)) screen.json({ error: HarvestError.is(error) ? error.toJSON() : { message: String(error) } })
-  else {
-    const { asCommands } = await import('./next-lines.ts')
-    screen.note(asCommands(neutralLines(textOf(error)), running))
-  }
+  const { asCommands, withCommands } = await import('./next-lines.ts')
+  if (!wantsJson(argv)) screen.note(asCommands(neutralLines(textOf(error)), running))
+  else screen.json({ error: HarvestError.is(error) ? withCommands(error, running) : { message: String(error) } })
 }
 
 async function run(): Promise<number> {

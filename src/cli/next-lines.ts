@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import { printedPath } from '../errors/here.ts'
-import { shellWord } from '../errors/index.ts'
+import { type HarvestError, shellWord } from '../errors/index.ts'
 import { shellWords } from '../errors/words.ts'
 import type { Screen } from '../report/output.ts'
 import { type CommandInput, type CommandSpec, program } from './command.ts'
 import { dirOption, type NamedTape, namedTapes, pathWord, tapeWord } from './named-tape.ts'
 import { nameOf, parse, specNamed, takesValue } from './parse.ts'
 import { specs } from './spec/index.ts'
-import { type OptionChanges, typedAgain } from './typed-again.ts'
+import { type OptionChanges, presentOf, typedAgain } from './typed-again.ts'
 
 /**
  * A next step as the command to paste. Rooms below know which option helps, and a tape by its id; only here is known what
@@ -16,14 +16,18 @@ import { type OptionChanges, typedAgain } from './typed-again.ts'
  * - options alone, `→ to allow more: --max-cost 5`, are what was typed, with those;
  * - `→ to go on: the same command` is what was typed;
  * - a command, `→ to read it: npx vitest-harvest show <tape>`, names the tape by a word that finds it, in the same folder.
+ *
+ * @returns `undefined` of options that the command does not have: rooms below do not know which one runs
  */
-export function asCommand(line: string, spec: CommandSpec | undefined): string {
+export function asCommand(line: string, running: CommandSpec | undefined): string | undefined {
+  const spec = presentOf(running)
   if (spec === undefined || !/^(?:\u001b\[[\d;]*m)*\s*→ /.test(line)) return line
   const [, text = '', end = ''] = /^(.*?)((?:\u001b\[[\d;]*m)*)$/s.exec(line) ?? []
   const [, about, options] = /^(.*?→ .*?[:?] )(--[a-z].*)$/.exec(text) ?? []
   if (text.includes(': prices: {')) return pricesInFile(line, spec)
   const [, beside, unset = ''] = /^(.*: )the same command(?:, without --([a-z-]+))?$/.exec(text) ?? []
   if (beside !== undefined) return `${beside}${typedAgain(unset === '' ? {} : { [unset]: false })}${end}`
+  if (options !== undefined && isOfAnother(options, spec)) return undefined
   const changes = options === undefined ? undefined : changesIn(options, spec)
   if (changes !== undefined) return `${about}${typedAgain(changes)}${end}`
   const at = text.indexOf(`${program} `)
@@ -46,8 +50,28 @@ export function asCommands(text: string, spec: CommandSpec | undefined): string 
   if (!text.includes('→ ')) return text
   return text
     .split('\n')
-    .map((line) => asCommand(line, spec))
+    .flatMap((line) => asCommand(line, spec) ?? [])
     .join('\n')
+}
+
+/** The next commands of what is printed, for programs. */
+export function nextCommands(print: (shown: Screen) => void, spec: CommandSpec, screen: Screen): readonly string[] {
+  const lines: string[] = []
+  const hear = (text = ''): void => void lines.push(...text.split('\n'))
+  print(withNextCommands({ ...screen, line: hear, note: hear, progress: () => {} }, spec))
+  // Painted lines are found by what they say.
+  return lines.flatMap((line) => /→ .*?((?:[A-Z_]+=1 )?npx [^\u001b]*)/.exec(line)?.[1] ?? [])
+}
+
+/** An error for programs: its next steps are the commands that people are shown. */
+export function withCommands(error: HarvestError, spec: CommandSpec | undefined): ReturnType<HarvestError['toJSON']> {
+  const { facts, ...rest } = error.toJSON()
+  const fix = facts.fix?.flatMap((step) => asCommand(`→ ${step}`, spec)?.slice(2) ?? [])
+  return {
+    ...rest,
+    message: asCommands(rest.message, spec),
+    facts: { ...facts, ...(fix === undefined ? {} : { fix }) },
+  }
 }
 
 /** A screen whose next steps can be pasted. */
@@ -79,6 +103,13 @@ function changesIn(text: string, spec: CommandSpec): OptionChanges | undefined {
     changes[word.slice(2)] = value
   }
   return changes
+}
+
+/** Whether these are options that other commands have, and this one does not. */
+function isOfAnother(options: string, spec: CommandSpec): boolean {
+  const [word] = /^--[a-z-]+/.exec(options) ?? []
+  const isTaken = spec.passThrough === true || spec.options.some(({ flag }) => nameOf(flag) === word)
+  return !isTaken && specs.some((other) => changesIn(options, other) !== undefined)
 }
 
 /** An argument that is a tape or a case. */

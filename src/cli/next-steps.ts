@@ -168,7 +168,7 @@ export function stepAfterLimit(
     return [
       {
         about: 'to estimate the cost',
-        command: typedAgain({ 'dry-run': true, live: false, 'max-cost': undefined, json: false }),
+        command: typedAgain({ 'dry-run': true, live: false, 'max-cost': undefined }),
       },
     ]
   const runs = Math.max(Number(given.value('max-runs') ?? 400), Math.ceil(forksNeeded))
@@ -177,7 +177,6 @@ export function stepAfterLimit(
       about: 'to go on, with all runs so far',
       command: typedAgain({
         'no-cache': false,
-        json: false,
         ...(stoppedBy === 'forks' ? { 'max-runs': `${runs}` } : {}),
         ...(stoppedBy === 'timeMs' && isNone ? { 'max-time': undefined } : {}),
       }),

@@ -217,6 +217,10 @@ function check(
   if (missing.length > 0) throw usage(spec, 'HARVEST_CLI_ARGUMENT', `${spec.name} needs ${missing.join(' ')}`)
   if (rest !== undefined && spec.rest === undefined)
     throw usage(spec, 'HARVEST_CLI_ARGUMENT', `${spec.name} takes nothing after --`)
+  for (const name of values.keys()) {
+    const other = excludedBy(name, spec).find((one) => values.has(one))
+    if (other !== undefined) throw usage(spec, 'HARVEST_CLI_ARGUMENT', `--${name} and --${other} exclude each other`)
+  }
   return {
     args,
     rest,
@@ -224,6 +228,14 @@ function check(
     values: (name) => values.get(name) ?? [],
     has: (name) => values.has(name),
   }
+}
+
+/** The options that do not stand beside one, whichever of them says so. */
+export function excludedBy(name: string, { options }: CommandSpec): readonly string[] {
+  return options.flatMap(({ flag, excludes = [] }) => {
+    const one = nameOf(flag).slice(2)
+    return one === name ? excludes : excludes.includes(name) ? [one] : []
+  })
 }
 
 /** `--dir <folder>` → `--dir`. */

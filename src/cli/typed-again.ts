@@ -1,6 +1,6 @@
 import { nearestWord, shellWord } from '../errors/index.ts'
 import { type CommandSpec, program } from './command.ts'
-import { nameOf, optionTyped, specNamed, takesValue } from './parse.ts'
+import { excludedBy, nameOf, optionTyped, specNamed, takesValue } from './parse.ts'
 import { specs } from './spec/index.ts'
 
 /**
@@ -10,18 +10,23 @@ import { specs } from './spec/index.ts'
 export type OptionChanges = Readonly<Record<string, string | boolean | undefined>>
 
 /**
- * The command line that was typed, with other options: what a reader pastes next.
- *
- * @param command - the command in the place of the typed one; default: the same
+ * The command line that was typed, with other options: what a reader pastes next. It is written as commands are now, leaves
+ * out what does not stand beside a new option, and is the same where JSON was asked for.
  */
-export function typedAgain(changes: OptionChanges, command?: string): string {
-  const typed = process.argv.slice(2)
+export function typedAgain(changes: OptionChanges): string {
+  const argv = process.argv.slice(2)
+  const former = specNamed(argv, specs)
+  const spec = presentOf(former)
+  const typed = spec === former ? argv : inPresentWords(argv, former)
   const terminator = typed.indexOf('--')
   const end = terminator === -1 ? typed.length : terminator
-  const parts = partsOf(typed.slice(0, end), specNamed(typed, specs))
-  const kept = parts.filter(({ option }) => option === undefined || !(option in changes)).flatMap(({ words }) => words)
-  const at = kept.findIndex((word) => !word.startsWith('-'))
-  if (command !== undefined && at !== -1) kept[at] = command
+  const parts = partsOf(typed.slice(0, end), spec)
+  const isSet = (name: string): boolean => ![undefined, false].includes(changes[name] as undefined | false)
+  const excluded = Object.keys(changes).flatMap((name) =>
+    spec === undefined || !isSet(name) ? [] : excludedBy(name, spec),
+  )
+  const left = new Set(['json', ...excluded, ...Object.keys(changes)])
+  const kept = parts.filter(({ option }) => option === undefined || !left.has(option)).flatMap(({ words }) => words)
   // An option that is there already gets the new value: given twice, the command would refuse it.
   const set = Object.entries(changes).flatMap(([name, value]) => {
     if (value === false || value === undefined) return []
@@ -30,6 +35,20 @@ export function typedAgain(changes: OptionChanges, command?: string): string {
     return corrected(before, value).flatMap((one) => optionWords(name, one))
   })
   return [program, ...[...kept, ...set, ...typed.slice(end)].map(shellWord)].join(' ')
+}
+
+/** The command that an earlier name stands for, where it takes all that the earlier one took; else the same. */
+export function presentOf<Spec extends CommandSpec | undefined>(spec: Spec): CommandSpec | Spec {
+  const present = spec?.now === undefined ? undefined : specNamed(spec.now.split(' '), specs)
+  const flags = present?.options.map(({ flag }) => flag) ?? []
+  const isWhole = present?.args === spec?.args && spec?.options.every(({ flag }) => flags.includes(flag)) === true
+  return present !== undefined && isWhole ? present : spec
+}
+
+/** `isolate bad --live` → `blame --isolate bad --live`. */
+function inPresentWords(argv: readonly string[], former: CommandSpec | undefined): readonly string[] {
+  const at = argv.findIndex((word) => !word.startsWith('-'))
+  return argv.toSpliced(at, former?.name.split(' ').length ?? 1, ...(former?.now ?? '').split(' '))
 }
 
 interface Part {

@@ -364,7 +364,7 @@ describe('harvest fork', () => {
     ['tools of nobody', ['first', '--step', '1', '--live', '--tools', 'none'], 'tape or live', 2],
     ['two tails', ['first', '--step', '1', '--tail', 'tape', '--live'], 'exclude each other', 2],
     ['a tail that is not there', ['first', '--step', '1', '--tail', 'frist'], 'HARVEST_TAPE_MISSING', 2],
-    ['a change and --critical', ['first', '--critical', '--step', '1'], 'leave out --step', 2],
+    ['a change and --critical', ['first', '--critical', '--step', '1'], 'exclude each other', 2],
     ['code that was not recorded, live', ['paid', '--step', '1', '--live'], 'HARVEST_CROSS_VERSION', 4],
   ])('%s is refused', async (_, args, message, exitCode) => {
     const { code, stdout, stderr } = await inProcess(['fork', ...args, '--dir', join(cwd, 'recordings')])

@@ -148,7 +148,7 @@ describe('npx vitest-harvest isolate', () => {
     const stopped = await ask('isolate', 'code', ...asked, '--max-time', '1ms', '--no-cache')
     expect([stopped.code, stopped.stdout]).toEqual([1, expect.stringContaining('stopped by the limit of time')])
     const on = printed(stopped.stdout, 'to go on, with all runs so far')
-    expect(on).toEqual(['isolate', 'code', ...asked])
+    expect(on).toEqual(['blame', '--isolate', 'code', ...asked])
     expect((await ask(...on)).stdout).toMatch(/^code: /)
   })
 
@@ -158,7 +158,7 @@ describe('npx vitest-harvest isolate', () => {
     const open = await ask('isolate', 'sampling', ...asked.slice(0, -1), '0.45', '--no-cache')
     expect([open.code, open.stdout]).toEqual([1, expect.stringContaining('still open after 150 runs')])
     const larger = printed(open.stdout, 'to look for a larger effect')
-    expect(larger).toEqual(['isolate', 'sampling', ...asked.slice(0, -2), '--no-cache', '--min-effect', '0.9'])
+    expect(larger).toEqual(['blame', '--isolate', 'sampling', ...asked.slice(0, -2), '--no-cache', '--min-effect', '0.9'])
     expect((await ask(...larger)).stdout).toMatch(/^code: /)
     isRight = () => true
     hasKey = false
@@ -188,7 +188,7 @@ describe('npx vitest-harvest isolate', () => {
 
       tools run for real, with its side effects, in up to 300 runs, and in the others where the tape has no answer
       nothing was spent
-      → to ask the models: npx vitest-harvest isolate data --ok refunded=25 --tools live --live --max-cost 0.37
+      → to ask the models: npx vitest-harvest blame --isolate data --ok refunded=25 --tools live --live --max-cost 0.37
       "
     `)
     expect(code).toBe(0)

@@ -1,10 +1,12 @@
 import { resolve } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { asCommand } from '../../src/cli/next-lines.ts'
+import { asCommand, nextCommands, withCommands } from '../../src/cli/next-lines.ts'
+import { HarvestError } from '../../src/errors/index.ts'
 import { forgetNamed, noteNamed } from '../../src/cli/named-tape.ts'
+import { createScreen } from '../../src/cli/screen.ts'
 import { specs } from '../../src/cli/spec/index.ts'
 
-function shown(typed: readonly string[], line: string): string {
+function shown(typed: readonly string[], line: string): string | undefined {
   vi.stubGlobal('process', { ...process, argv: ['node', 'vitest-harvest', ...typed] })
   return asCommand(
     line,
@@ -112,7 +114,7 @@ describe('a next step that names options alone', () => {
       named('shop/paid', [], 'paid')
       const lines = ['show paid --replay', "doctor 'the id'", 'fix <case>', 'promote <tape> --as <id>']
       const next = lines.map((line) => shown(['chaos', 'shop/paid'], `→ why: npx vitest-harvest ${line}`))
-      expect(next.map((line) => line.replace('→ why: npx vitest-harvest ', ''))).toEqual([
+      expect(next.map((line) => line?.replace('→ why: npx vitest-harvest ', ''))).toEqual([
         'show shop/paid --replay',
         'doctor shop/paid',
         'fix shop/paid',
@@ -136,6 +138,45 @@ describe('a next step that names options alone', () => {
       expect(shown(['doctor', 'a', 'b'], '→ why: npx vitest-harvest show <tape>')).toContain('show <tape>')
       expect(shown(['doctor', 'a'], 'said: npx vitest-harvest show <tape>')).toContain('show <tape>')
     })
+  })
+
+  it('is left out where the command that runs has no such option', () => {
+    const step = '→ or on the command line: --oracle <file#export>'
+    expect(shown(['fork', 'a', '--step', '1'], step)).toBeUndefined()
+    expect(shown(['blame', 'a'], step)).toBe(
+      "→ or on the command line: npx vitest-harvest blame a --oracle '<file#export>'",
+    )
+  })
+
+  it.each([[['isolate']], [['blame', '--isolate']]])('of %j is one of blame', (words) => {
+    const typed = [...words, "it's", '--ok', 'x']
+    expect(shown(typed, '→ to find the answers it depends on: --mutate')).toBe(
+      "→ to find the answers it depends on: npx vitest-harvest blame 'it'\\''s' --ok x --mutate",
+    )
+  })
+
+  it('is the same for programs as for people', () => {
+    const error = new HarvestError('HARVEST_LIVE_CONSENT', {
+      what: 'It costs money',
+      fix: ['to confirm: --live', 'to tell it apart: --baseline', 'think it over'],
+    })
+    const typed = ['blame', "it's a tape", '--json', '--ok', '"x"']
+    shown(typed, '')
+    const blame = specs.find(({ name }) => name === 'blame')
+    const live = `npx vitest-harvest blame 'it'\\''s a tape' --ok '"x"' --live`
+    const { facts, message } = withCommands(error, blame)
+    expect(facts.fix).toEqual([`to confirm: ${live}`, 'think it over'])
+    expect(message).toContain(`→ to confirm: ${live}\n→ think it over\n`)
+    const next = nextCommands(
+      ({ line, note, paint }) => {
+        line(`a\n${paint('dim', '→ to confirm: --live')}`)
+        note('→ to read it: npx vitest-harvest show a --step 3')
+        line('→ think it over')
+      },
+      blame!,
+      createScreen(),
+    )
+    expect(next).toEqual([live, 'npx vitest-harvest show a --step 3'])
   })
 
   it('stays as it is where no command runs', () => {

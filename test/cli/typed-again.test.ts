@@ -3,13 +3,13 @@ import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type OptionChanges, typedAgain } from '../../src/cli/typed-again.ts'
 import type { CommandInput } from '../../src/cli/command.ts'
-import { nameOf, parse, takesValue } from '../../src/cli/parse.ts'
+import { excludedBy, nameOf, parse, takesValue } from '../../src/cli/parse.ts'
 import { specs } from '../../src/cli/spec/index.ts'
 import { shellWords } from '../../src/errors/words.ts'
 
-function typed(line: readonly string[], changes: OptionChanges, command?: string): string {
+function typed(line: readonly string[], changes: OptionChanges): string {
   vi.stubGlobal('process', { ...process, argv: ['node', 'vitest-harvest', ...line] })
-  return typedAgain(changes, command)
+  return typedAgain(changes)
 }
 
 /** What people type: blanks, quotes, what a shell expands, lines, dashes, letters of all languages. */
@@ -85,10 +85,10 @@ describe('the command a message proposes', () => {
 
   it.each([
     [['fork', 'a', '--tools', 'tape'], { tools: 'live' }, 'fork a --tools live'],
-    [['fork', 'a', '--tools=tape', '--json'], { live: true, tools: 'live' }, 'fork a --json --live --tools live'],
+    [['fork', 'a', '--tools=tape', '--json'], { live: true, tools: 'live' }, 'fork a --live --tools live'],
     [['fork', 'a', '--live'], { live: true, tools: 'live' }, 'fork a --live --tools live'],
     [['blame', 'a', '--dry-run', '--ok', 'x'], { 'dry-run': false, live: true }, 'blame a --ok x --live'],
-    [['blame', 'a', '--max-cost', '2', '--json'], { 'max-cost': undefined }, 'blame a --json'],
+    [['blame', 'a', '--max-cost', '2', '--json'], { 'max-cost': undefined }, 'blame a'],
     [['blame', 'a', '--max-cost=2', 'b'], { 'max-cost': undefined }, 'blame a b'],
     [['rerun', 'a'], { ok: '<right>' }, "rerun a --ok '<right>'"],
     [['blame', 'a', '--ok', 'pya(*)', '--ok=b=1'], { ok: 'pay(*)' }, "blame a --ok 'pay(*)' --ok b=1"],
@@ -105,11 +105,24 @@ describe('the command a message proposes', () => {
     expect(typed(line, changes)).toBe(`npx vitest-harvest ${expected}`)
   })
 
-  it('names another command where that is asked', () => {
-    expect(typed(['isolate', 'a', '--ok', 'x'], { isolate: false, repairs: true }, 'blame')).toBe(
-      'npx vitest-harvest blame a --ok x --repairs',
-    )
-  })
+  it.each([
+    [['isolate', 'a', '--ok', 'x'], { live: true }, 'blame --isolate a --ok x --live'],
+    [['isolate', 'a', '--ok', 'x'], { repairs: true }, 'blame a --ok x --repairs'],
+    [['blame', 'a', '--isolate', '--live'], { mutate: true }, 'blame a --live --mutate'],
+    [['blame', 'a', '--ok', 'x', '--bad', 'y'], { oracle: './o.ts#f' }, 'blame a --oracle ./o.ts#f'],
+    [['fix', 'a', '--oracle', './o.ts#f'], { ok: '<right>' }, "fix a --ok '<right>'"],
+    [['fork', 'a', '--step', '2', '--say', 'x'], { decide: 'f()' }, "fork a --step 2 --decide 'f()'"],
+    [['fork', 'a', '--step', '2', '--save'], { critical: true }, 'fork a --save --critical'],
+    [['verify', 'a', '--', 'node', 'x'], { agent: 'b' }, 'replay --exact a --agent b -- node x'],
+    [['patch', 'a', '--set', 'x=1'], { live: true }, 'patch a --set x=1 --live'],
+    [['tapes', 'rm', 'a'], { dir: 'b' }, 'tapes rm a --dir b'],
+    [['rm', 'a'], { dir: 'b' }, 'tapes rm a --dir b'],
+  ])(
+    '%j with %j: what does not stand beside a new option is left out, and earlier names are not repeated',
+    (line, changes, expected) => {
+      expect(typed(line, changes)).toBe(`npx vitest-harvest ${expected}`)
+    },
+  )
 
   it('is one that the parser takes, whoever typed the option before', () => {
     const proposed = typed(['fork', 'a', '--step', '2', '--tools', 'tape'], { live: true, tools: 'live' })
@@ -127,6 +140,13 @@ describe('the command a message proposes', () => {
           changes[nameOf(option.flag).slice(2)] = takesValue(option.flag) ? (isLeftOut ? undefined : value) : !isLeftOut
         // What cannot be typed need not be repeated: an option twice.
         fc.pre(isTyped(line))
+        const isSet = (name: string): boolean =>
+          name in changes && changes[name] !== undefined && changes[name] !== false
+        const excluded = Object.keys(changes)
+          .filter(isSet)
+          .flatMap((name) => excludedBy(name, spec))
+        // Nor is what does not stand side by side.
+        fc.pre(!excluded.some(isSet))
         const next = typed(line, changes)
         const { words } = shellWords(next)
         proposed.push({ line: next, words })
@@ -134,7 +154,7 @@ describe('the command a message proposes', () => {
         const meant = spec.options.map(({ flag }) => {
           const name = nameOf(flag).slice(2)
           const [was, is] = [before.values(name), after.values(name)]
-          if (!(name in changes)) return was
+          if (!(name in changes)) return name === 'json' || excluded.includes(name) ? [] : was
           const to = changes[name]
           if (to === false || to === undefined) return []
           // Of several values one is replaced, or all are.

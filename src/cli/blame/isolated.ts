@@ -110,13 +110,13 @@ export function stepsAfterIsolate(
     const isLost = arms.some(({ says, ungraded }) => says === 'unknown' && ungraded > 0)
     if (!isHeld && isolated.stoppedBy === undefined)
       return isLost
-        ? [{ about: 'once runs can be graded', command: typedAgain({ json: false, 'no-cache': true }) }]
+        ? [{ about: 'once runs can be graded', command: typedAgain({ 'no-cache': true }) }]
         : largerEffect(minEffect)
     return isHeld
       ? [
           {
             about: 'to run tools for real, with their side effects',
-            command: typedAgain({ json: false, tools: 'live' }),
+            command: typedAgain({ tools: 'live' }),
           },
         ]
       : stepAfterLimit(isolated, given)
@@ -126,12 +126,9 @@ export function stepsAfterIsolate(
       case 'code':
         return { about: 'to see what the code depends on', command: `${program} doctor ${tape}${dir}` }
       case 'sampling':
-        return { about: 'to find the decision', command: typedAgain({ isolate: false, json: false }, 'blame') }
+        return { about: 'to find the decision', command: typedAgain({ isolate: false }) }
       case 'data':
-        return {
-          about: 'to find the answer',
-          command: typedAgain({ isolate: false, json: false, repairs: true }, 'blame'),
-        }
+        return { about: 'to find the answer', command: typedAgain({ repairs: true }) }
       case 'timing': {
         // What it does instead is not on the tape: that it does something else is what is looked for.
         const faults = `--faults ${shellWord(timing.join(','))} --fail trace,outcome,off-tape`
@@ -147,7 +144,7 @@ function largerEffect(minEffect: number): readonly NextStep[] {
   return [
     {
       about: 'to look for a larger effect, which fewer runs show',
-      command: typedAgain({ json: false, 'min-effect': `${Math.min(0.9, 2 * minEffect)}` }),
+      command: typedAgain({ 'min-effect': `${Math.min(0.9, 2 * minEffect)}` }),
     },
   ]
 }

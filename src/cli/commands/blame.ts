@@ -17,13 +17,13 @@ import { printEstimate } from '../blame/estimate.ts'
 import { printIsolated, printIsolationEstimate, stepsAfterIsolate } from '../blame/isolated.ts'
 import type { IsolatedRun, IsolationEstimate } from '../../isolate/index.ts'
 import { oracleOfCase, parseOracle } from '../../blame/named-oracle.ts'
-import { usage } from '../parse.ts'
 import { blameSpec } from '../spec/explain.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
 import { findRun, type FoundRun } from '../find.ts'
 import { printSteps, stepAfterEstimate, stepAfterLimit, stepsAfterBlame } from '../next-steps.ts'
 import { runTask } from '../../jobs/run.ts'
+import { nextCommands } from '../next-lines.ts'
 import { readDuration, readNumber, readWhole, refuseOtherCode } from '../live.ts'
 import { badValue } from '../parse.ts'
 import type { Screen } from '../../report/output.ts'
@@ -54,9 +54,6 @@ async function blame(given: CommandInput, screen: Screen): Promise<number> {
 
 /** Says which layer triggers a failure, with the command that looks into it. */
 export async function isolate(given: CommandInput, screen: Screen): Promise<number> {
-  const other = ['repairs', 'mutate'].find((name) => given.has(name))
-  if (other !== undefined)
-    throw usage(blameCommand, 'HARVEST_CLI_ARGUMENT', `--isolate asks another question: leave out --${other}`)
   const { found, tape, recordings, request, before } = await prepare(given, screen)
   tell(foreseenLayers(tape, request.tools ?? 'tape'), given, screen)
   if (request.isDryRun !== true) await requireConsent(given, request, screen)
@@ -68,12 +65,10 @@ export async function isolate(given: CommandInput, screen: Screen): Promise<numb
   if (request.isDryRun === true)
     return estimated(answer as unknown as IsolationEstimate, printIsolationEstimate, given, screen)
   const isolated = answer as unknown as IsolatedRun
-  const next = stepsAfterIsolate(isolated, given)
-  if (given.has('json')) screen.json({ ...isolated, next: next.map(({ command }) => command) })
-  else {
-    printIsolated(isolated, screen)
-    printSteps(next, (text) => screen.line(text))
-  }
+  say(isolated, given, screen, (shown) => {
+    printIsolated(isolated, shown)
+    printSteps(stepsAfterIsolate(isolated, given), (text) => shown.line(text))
+  })
   return isolated.verdict.kind === 'found' ? exit.ok : exit.divergence
 }
 
@@ -130,28 +125,35 @@ function estimated<T extends BlameEstimate | IsolationEstimate>(
   given: CommandInput,
   screen: Screen,
 ): number {
-  if (given.has('json')) screen.json(answer)
-  else {
-    print(answer, screen)
-    printSteps([stepAfterEstimate(answer, given)], (text) => screen.line(text))
-  }
+  say(answer, given, screen, (shown) => {
+    print(answer, shown)
+    printSteps([stepAfterEstimate(answer, given)], (text) => shown.line(text))
+  })
   return exit.ok
+}
+
+/** An answer for people, or for programs: with the same next commands. */
+function say(answer: object, given: CommandInput, screen: Screen, print: (shown: Screen) => void): void {
+  if (given.has('json')) screen.json({ ...answer, next: nextCommands(print, blameCommand, screen) })
+  else print(screen)
 }
 
 /** A verdict is an answer no matter what it says; without one the question is still open. */
 function blamed(answer: BlamedRun, found: FoundRun, given: CommandInput, screen: Screen): number {
-  if (given.has('json')) screen.json(answer)
-  else printBlame(answer, screen)
   const { verdict, mutations, repairs } = answer
   const { kind } = verdict ?? mutations?.verdict ?? { kind: 'unresolved' }
   const isOpen = [kind, repairs?.outcome].includes('unresolved')
-  if (isOpen && !given.has('json')) {
+  const isAnswered = kind !== 'unresolved' && kind !== 'undecidable'
+  say(answer, given, screen, (shown) => {
+    printBlame(answer, shown)
     const needed = verdict?.kind === 'unresolved' ? verdict.forksNeeded : undefined
-    printSteps(stepAfterLimit(answer, given, needed), (text) => screen.line(text))
-  }
-  if (kind === 'unresolved' || kind === 'undecidable') return exit.divergence
-  if (!given.has('json')) printSteps(stepsAfterBlame(found, given), (text) => screen.line(text))
-  return exit.ok
+    const steps = [
+      ...(isOpen ? stepAfterLimit(answer, given, needed) : []),
+      ...(isAnswered ? stepsAfterBlame(found, given) : []),
+    ]
+    printSteps(steps, (text) => shown.line(text))
+  })
+  return isAnswered ? exit.ok : exit.divergence
 }
 
 function caseOf(file: string): { readonly file: string; readonly text: string } {

@@ -22,28 +22,8 @@ import { printAsk, printBranches } from '../forking/print.ts'
 import { saveBranches } from '../forking/save.ts'
 import { describeSpent, readLivePlan, readWhole, refuseOtherCode } from '../live.ts'
 import type { CodeSubject } from '../other-code.ts'
-import { usage } from '../parse.ts'
 import type { Screen } from '../../report/output.ts'
 import { typedAgain } from '../typed-again.ts'
-
-/** Options that say what changes, or who goes on: `--critical` chooses these itself. */
-const changing = [
-  'step',
-  'set',
-  'result',
-  'body',
-  'json-patch',
-  'edit',
-  'replace',
-  'with',
-  'decide',
-  'say',
-  'mark',
-  'continue-with',
-  'clock',
-  'mode',
-  'seed',
-]
 
 /** Replays a run up to a step, changes something there, and lets the agent run on. */
 export const forkCommand: Command = {
@@ -94,10 +74,10 @@ async function fork(parent: Parent, given: CommandInput, screen: Screen): Promis
     const isNewCall = given.values('decide').length > 0
     if (isOffTape && !given.has('live') && isNewCall)
       screen.line(
-        `→ to run its tools for real, with their side effects, and ask the models: ${typedAgain({ live: true, tools: 'live' })}`,
+        `→ to run its tools for real, with their side effects, and ask the models: ${typedAgain({ live: true, tools: 'live', tail: undefined })}`,
       )
     else if (isOffTape && !given.has('live'))
-      screen.line(`→ to continue with live models: ${typedAgain({ live: true })}`)
+      screen.line(`→ to continue with live models: ${typedAgain({ live: true, tail: undefined })}`)
     else if (isOffTape && given.value('tools') !== 'live')
       screen.line(`→ to run tools for real, with their side effects: ${typedAgain({ tools: 'live' })}`)
   }
@@ -117,9 +97,6 @@ function keep({ recordings, file, tape }: Parent, answer: ForkJson): void {
 }
 
 async function critical(parent: Parent, given: CommandInput, screen: Screen): Promise<number> {
-  const other = changing.find((name) => given.has(name))
-  if (other !== undefined)
-    throw usage(forkCommand, 'HARVEST_CLI_ARGUMENT', `--critical chooses the changes: leave out --${other}`)
   const tail = readTail(given, forkCommand)
   const grader = await graderOf(parent, given)
   const reference = tail.from === 'reference' ? requireClosed(readTape(tail.file)) : undefined

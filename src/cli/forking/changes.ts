@@ -25,8 +25,6 @@ export function changesOf(
   })
   const calls = given.values('decide').map((word) => readCall(word, command))
   const said = given.value('say')
-  if (calls.length > 0 && said !== undefined)
-    throw usage(command, 'HARVEST_CLI_ARGUMENT', 'a model calls tools (--decide) or says something (--say)')
   return [
     ...sets,
     ...answerChanges(given, step, command),

@@ -64,7 +64,11 @@ export const gradeOptions: readonly OptionSpec[] = [
 /** Who grades and who answers tools, where runs are live and a case is their beginning. */
 export const liveGradingOptions: readonly OptionSpec[] = [
   ...gradeOptions,
-  { flag: '--oracle <file#export>', about: 'Function that grades a run [the one the case names]' },
+  {
+    flag: '--oracle <file#export>',
+    about: 'Function that grades a run [the one the case names]',
+    excludes: ['ok', 'bad'],
+  },
   { flag: '--tools <who>', about: 'Who answers tools: tape, functions in a module (./test/tools.ts), or live [tape]' },
   {
     flag: '--reference <tape|case>',

@@ -88,6 +88,25 @@ export const patchSpec: CommandSpec = {
   ],
 }
 
+/** Options that say what changes, or who goes on: `--critical` chooses these itself. */
+const changing = [
+  'step',
+  'set',
+  'result',
+  'body',
+  'json-patch',
+  'edit',
+  'replace',
+  'with',
+  'decide',
+  'say',
+  'mark',
+  'continue-with',
+  'clock',
+  'mode',
+  'seed',
+]
+
 export const forkSpec: CommandSpec = {
   name: 'fork',
   group: 'Debug',
@@ -104,7 +123,11 @@ export const forkSpec: CommandSpec = {
     { flag: '--replace <text>', about: 'Replace this text of the answer; needs --with', hidden: true },
     { flag: '--with <text>', about: 'Replacement', hidden: true },
     { flag: '--decide <call>', about: 'Replace the decision of the model: refund(amount=10) (repeatable)', many: true },
-    { flag: '--say <text>', about: 'Replace the answer of the model by text, without tool calls' },
+    {
+      flag: '--say <text>',
+      about: 'Replace the answer of the model by text, without tool calls',
+      excludes: ['decide'],
+    },
     { flag: '--mark <name=json>', about: 'Replace the data of a mark (repeatable)', many: true },
     {
       flag: '--continue-with <agent>',
@@ -119,7 +142,7 @@ export const forkSpec: CommandSpec = {
     { flag: '--seed <n>', about: 'Seed of the first fork [1]' },
     ...gradeOptions,
     anyNameOption,
-    { flag: '--critical', about: 'Try other decisions at every model step' },
+    { flag: '--critical', about: 'Try other decisions at every model step', excludes: changing },
     { flag: '--save', about: 'Write each branch into the inbox' },
     { flag: '--no-cache', about: 'Do not reuse forks of earlier sessions', was: [{ flag: '--fresh' }] },
     ...costOptions,

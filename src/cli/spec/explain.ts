@@ -17,7 +17,11 @@ export const blameSpec: CommandSpec = {
   about: 'Find the step that decided a failed run',
   options: [
     ...gradeOptions,
-    { flag: '--oracle <file#export>', about: 'Function that grades a run by its outcome and tool calls' },
+    {
+      flag: '--oracle <file#export>',
+      about: 'Function that grades a run by its outcome and tool calls',
+      excludes: ['ok', 'bad'],
+    },
     { flag: '--flaky-oracle', about: 'Grade each run five times, by majority' },
     anyNameOption,
     {
@@ -32,7 +36,11 @@ export const blameSpec: CommandSpec = {
       was: [{ flag: '--columns' }],
     },
     { flag: '--mutate', about: 'Instead: which single values of answers change the outcome' },
-    { flag: '--isolate', about: 'Instead: which layer triggers it: code, sampling, data or timing' },
+    {
+      flag: '--isolate',
+      about: 'Instead: which layer triggers it: code, sampling, data or timing',
+      excludes: ['repairs', 'mutate'],
+    },
     { flag: '--live', about: 'Call live models (costs money)' },
     {
       flag: '--max-cost <usd>',

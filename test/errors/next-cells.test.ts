@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { HarvestError } from '../../src/errors/index.ts'
+import { type CommandSpec, program } from '../../src/cli/command.ts'
+import { asCommand } from '../../src/cli/next-lines.ts'
+import { nameOf, parse, takesValue } from '../../src/cli/parse.ts'
+import { specs } from '../../src/cli/spec/index.ts'
+import { typedAgain } from '../../src/cli/typed-again.ts'
+import { shellWords } from '../../src/errors/words.ts'
+import { every, type Node, Reached } from '../support/reached.ts'
+
+/** A next step as the code has it: options in words, or changes of what was typed. */
+interface Step {
+  readonly name: string
+  render(spec: CommandSpec): string | undefined
+}
+
+/** What stands at a place of a text that is no value: options. */
+const samples: Readonly<Record<string, string>> = {
+  options: '--edit',
+  instead: '--max-tokens 100000',
+  option: '--max-calls 20',
+  moreTime: '--timeout 5m',
+  'twiceTheTime(reason)': '--timeout 5m',
+}
+
+/** A line that names options: `to go on: --max-runs 500`. */
+function stepOfText(node: Node, code: string): readonly Step[] {
+  const isText = node.type === 'TemplateLiteral' || (node.type === 'Literal' && typeof node['value'] === 'string')
+  if (!isText) return []
+  const text =
+    node.type === 'Literal'
+      ? (node['value'] as string)
+      : code
+          .slice(node.start + 1, node.end - 1)
+          .replace('? ${option} ', '? --ok ')
+          .replace(/(?<!--)\$\{((?:[^{}`]|`[^`]*`|\{[^{}]*\})*)\}/g, (_, one: string) => samples[one] ?? 'x')
+  return text.split(/\n|\\n/).flatMap((line) => {
+    const [, step] = /^(?:→ )?([a-z][^→`]*?[:?] --[a-z].*)$/.exec(line) ?? []
+    return step === undefined ? [] : [{ name: step, render: (spec) => asCommand(`→ ${step}`, spec) }]
+  })
+}
+
+/** `typedAgain({ live: true, tools: 'live' })`. */
+function stepOfCall(node: Node, code: string): readonly Step[] {
+  if (node.type !== 'CallExpression' || (node['callee'] as Node)['name'] !== 'typedAgain') return []
+  const [given] = node['arguments'] as readonly Node[]
+  if (given?.type !== 'ObjectExpression') return []
+  const changes = Object.fromEntries(
+    every(given).flatMap(({ type, key, value }) => {
+      if (type !== 'Property') return []
+      const [{ name, value: quoted }, to] = [key as { name?: string; value?: string }, value as Node]
+      const isUnset = to.type === 'Identifier' && to['name'] === 'undefined'
+      return [
+        [quoted ?? name ?? '', isUnset ? undefined : to.type === 'Literal' ? (to['value'] as string | boolean) : 'x'],
+      ]
+    }),
+  )
+  const name = code.slice(node.start, node.end).replace(/\s+/g, ' ')
+  return [{ name, render: () => `→ x: ${typedAgain(changes)}` }]
+}
+
+/** What people type before: nothing, or each option in each spelling, with values that need quotes. */
+function linesOf(spec: CommandSpec): readonly (readonly string[])[] {
+  const args = (spec.args ?? '').split(' ').flatMap((slot) => (slot.startsWith('<') ? ['it\'s "a" tape'] : []))
+  const flags = spec.options.flatMap(({ flag, was = [] }) => [flag, ...was.map((one) => one.flag)])
+  const options = flags.map((flag) => (takesValue(flag) ? [nameOf(flag), 'it\'s "so"'] : [nameOf(flag)]))
+  return [[], ...options].map((option) => [...spec.name.split(' '), ...args, ...option])
+}
+
+/** Commands that say what follows in a language of their own, or hand words on to Vitest. */
+const apart: Readonly<Record<string, string>> = {
+  debug: 'its prompt, its server and its protocol name their own commands',
+  test: 'what is typed is for Vitest, but for the proof',
+  record: 'what is typed is for the program, but for what stands before --',
+}
+
+/** Steps of rooms below that a command can reach and does not have the option for: the line is left out. */
+const leftOut: Readonly<Record<string, readonly string[]>> = {
+  // A value that is set on a tape: other commands set values of their own, which are there.
+  "if it is in the answer of a step: --step '<step>'": ['fix', 'blame', 'isolate', 'chaos'],
+  "to set all of it: --set 'body=<text>'": ['fix', 'blame', 'isolate', 'chaos'],
+  // What is refused of a tape that becomes a case: a fix writes what its run made.
+  'if the agent never reads that far: --accept-cut': ['fix'],
+  'if the agent takes no step: --accept-empty': ['fix'],
+  'to promote it anyway: --accept-unsearched': ['fix', 'check', 'review'],
+  'or choose another name: --as <id>': [
+    'init',
+    'export',
+    'report',
+    'fix',
+    'rerun',
+    'fork',
+    'blame',
+    'isolate',
+    'tapes hold',
+    'tapes release',
+    'tapes demote',
+    'demote',
+    'hold',
+  ],
+  // Blame counts forks and dollars, and says so itself.
+  'or limit something else: --max-tokens 100000, without --max-cost': ['blame', 'isolate'],
+  'to allow twice as much: --max-calls 20': ['blame', 'isolate'],
+  // These take a path in the place of a folder.
+  'if its recorder writes to another folder: --dir <folder>': ['replay', 'verify'],
+  // The names that a case holds are those that its fixed agent will know.
+  'if only the fixed agent has it: --any-name': ['promote'],
+  'if the tool was never called, or only the fixed agent has it: --any-name': ['promote'],
+  // Forks are graded by --ok and --bad, which are offered beside it.
+  'name one that it has: --oracle x': ['fork'],
+  'or on the command line: --oracle <file#export>': ['fork'],
+  "to grade runs by a function: --oracle '<file#export>'": ['fork'],
+}
+
+/** Sentences, that are read and not pasted. */
+const sentences: ReadonlySet<string> = new Set([
+  'if it is not a secret: --allow-secret <kind>, for example --allow-secret email',
+  'to write the red case and accept the change there: --unverified, then npx vitest-harvest accept CASE --reason "…"',
+])
+
+describe('a next step, in each command that can print it', () => {
+  const reached = new Reached()
+  const argv = process.argv
+  const cells: { readonly step: Step; readonly spec: CommandSpec }[] = []
+  beforeAll(() => {
+    const steps = new Map<Node, readonly Step[]>()
+    for (const spec of specs) {
+      const start = reached.commands.get(spec.name)
+      if (start === undefined || spec.name in apart) continue
+      const names = new Map(
+        reached.from(start).flatMap(({ file, code, node }) => {
+          if (/^src\/cli\/(?:spec\/|next-lines|typed-again|debug\/)/.test(file)) return []
+          const found =
+            steps.get(node) ?? every(node).flatMap((one) => [...stepOfText(one, code), ...stepOfCall(one, code)])
+          steps.set(node, found)
+          return found.map((step) => [step.name, step] as const)
+        }),
+      )
+      for (const step of names.values()) cells.push({ step, spec })
+    }
+  })
+  afterAll(() => {
+    process.argv = argv
+  })
+  function rendered({ step, spec }: (typeof cells)[number], line: readonly string[]): string | undefined {
+    process.argv = ['node', 'vitest-harvest', ...line]
+    return step.render(spec)?.replace(/^.*?[:?] (?=npx )/, '')
+  }
+
+  function isTaken(next: string): boolean {
+    const { words, unclosed } = shellWords(next)
+    if (unclosed !== undefined || words.slice(0, 2).join(' ') !== program) return false
+    try {
+      return parse(words.slice(2), specs).kind === 'run'
+    } catch (error) {
+      if (HarvestError.is(error)) return false
+      throw error
+    }
+  }
+
+  it('is the whole command, and the parser takes it, whatever was typed before', () => {
+    const wrong = cells.flatMap((cell) => {
+      if (sentences.has(cell.step.name)) return []
+      const refused = linesOf(cell.spec)
+        .map((line) => rendered(cell, line))
+        .find((next) => next !== undefined && !isTaken(next))
+      return refused === undefined ? [] : [`${cell.spec.name}, ${cell.step.name} → ${refused}`]
+    })
+    expect(wrong).toEqual([])
+  })
+
+  it('is left out where the command has no such option, and there alone', () => {
+    const found: Record<string, string[]> = {}
+    for (const cell of cells)
+      if (rendered(cell, linesOf(cell.spec)[0] ?? []) === undefined) (found[cell.step.name] ??= []).push(cell.spec.name)
+    expect(found).toEqual(leftOut)
+  })
+
+  it('is found: each command that asks what a run depends on has some, and an earlier name has all of the present one', () => {
+    const count = (name: string): number => cells.filter(({ spec }) => spec.name === name).length
+    expect(['fix', 'fork', 'blame'].filter((name) => count(name) < 20)).toEqual([])
+    expect([count('isolate'), count('verify') > 0]).toEqual([count('blame'), true])
+  })
+})
