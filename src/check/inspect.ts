@@ -8,6 +8,7 @@ import { HarvestError, shellWord } from '../errors/index.ts'
 import { createRedactor, isCredential, type Redactor } from '../privacy/index.ts'
 import { ignoreInbox } from '../recordings/ignore-inbox.ts'
 import { refuseUnfinished, secretsIn } from '../recordings/promotable.ts'
+import { toAllow } from '../recordings/to-allow.ts'
 import { parseTape, sharedFolder } from '../tape/index.ts'
 import { readCap, type Snapshot, type SnapshotFile } from './snapshot.ts'
 
@@ -132,7 +133,7 @@ function inspectTape(file: SnapshotFile, bytes: Buffer, options: Inspecting): re
     const places = secretsIn(tape, text, redactor)
     const isUnsearched = (place: string): boolean => / could not be searched \(/.test(place)
     const found = places.filter((place) => !isUnsearched(place))
-    return [...secrets(file, found), ...notSearched(file, places.filter(isUnsearched))]
+    return [...secrets(file, found, options.allow), ...notSearched(file, places.filter(isUnsearched))]
   } catch (error) {
     if (!HarvestError.is(error)) throw error
     return [findingOf(file, error, 'tape'), ...inspectText(file, text, options)]
@@ -177,7 +178,7 @@ function notUtf8({ path: file }: SnapshotFile, bytes: Buffer): CheckFinding {
 function inspectText(
   file: SnapshotFile,
   text: string,
-  { redactor }: Inspecting,
+  { redactor, allow }: Inspecting,
   constants: ReadonlySet<string> = new Set(),
 ): readonly CheckFinding[] {
   const found = redactor.scan(text)
@@ -190,17 +191,22 @@ function inspectText(
     if (kind === 'email' && /^\s*(?:- )?by: /.test(text.slice(starts[line - 1]))) return []
     return [`line ${line}: ${kind}`]
   })
-  return secrets(file, [...new Set(places)])
+  return secrets(file, [...new Set(places)], allow)
 }
 
-function inspectName(file: SnapshotFile, { redactor }: Inspecting): readonly CheckFinding[] {
+function inspectName(file: SnapshotFile, { redactor, allow }: Inspecting): readonly CheckFinding[] {
   return secrets(
     file,
     redactor.scan(file.path).map(({ kind }) => `name of the file: ${kind}`),
+    allow,
   )
 }
 
-function secrets({ path: file, kind }: SnapshotFile, places: readonly string[]): readonly CheckFinding[] {
+function secrets(
+  { path: file, kind }: SnapshotFile,
+  places: readonly string[],
+  allow: readonly string[],
+): readonly CheckFinding[] {
   if (places.length === 0) return []
   const line = /^line (\d+):/.exec(places[0] ?? '')?.[1]
   return [
@@ -213,7 +219,7 @@ function secrets({ path: file, kind }: SnapshotFile, places: readonly string[]):
       detail: firstOf(places),
       fix: [
         kind === 'tape' ? 'record the run again: the recorder removes secrets before it writes' : 'remove it',
-        'if it is a false positive: npx vitest-harvest check --allow-secret <kind>',
+        ...toAllow(places, allow).map((allowing) => `if it is a false positive: npx vitest-harvest check ${allowing}`),
       ],
     },
   ]

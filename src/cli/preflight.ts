@@ -99,7 +99,7 @@ function wouldBeUnproven(
         ? []
         : [`to promote with the recorded code: git checkout ${shellWord(pins.commit)}`]),
       'to promote a run of the current code: record it again',
-      'to write the red case and accept the change there: --unverified, then npx vitest-harvest accept CASE --reason "…"',
+      'to write the red case, where the change can be accepted: --unverified',
     ],
   })
 }

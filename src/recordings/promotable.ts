@@ -13,6 +13,7 @@ import {
   unsearchedBodies,
   unsearchedReason,
 } from '../tape/index.ts'
+import { toAllow } from './to-allow.ts'
 
 /**
  * @param acceptUnsearched - bodies may be missing that could not be searched for secrets; a replay that needs one is red
@@ -194,7 +195,7 @@ export function refuseSecrets(tape: Tape, text: string, options: RedactorOptions
     fix: [
       'record the run again: the recorder removes secrets before it writes',
       `to see it: npx vitest-harvest show ${shellWord(tape.source)}`,
-      'if it is not a secret: --allow-secret <kind>, for example --allow-secret email',
+      ...toAllow(places, options.off).map((allowing) => `if it is not a secret: ${allowing}`),
     ],
   })
 }

@@ -288,7 +288,7 @@ describe('refused, with nothing written:', () => {
 
       → record the run again: the recorder removes secrets before it writes
       → to see it: npx vitest-harvest show <root>/recordings/inbox/run-1.tape.jsonl
-      → if it is not a secret: --allow-secret <kind>, for example --allow-secret email
+      → if it is not a secret: --allow-secret anthropic-key --allow-secret email
       (HARVEST_PROMOTE_SECRET)"
     `)
     expect(message).not.toContain(secret.slice(10, 30))
