@@ -20,13 +20,14 @@ import { type OptionChanges, presentOf, typedAgain } from './typed-again.ts'
  * @returns `undefined` of options that the command does not have: rooms below do not know which one runs
  */
 export function asCommand(line: string, running: CommandSpec | undefined): string | undefined {
-  const spec = presentOf(running)
-  if (spec === undefined || !/^(?:\u001b\[[\d;]*m)*\s*→ /.test(line)) return line
+  if (!/^(?:\u001b\[[\d;]*m)*\s*→ /.test(line)) return line
   const [, text = '', end = ''] = /^(.*?)((?:\u001b\[[\d;]*m)*)$/s.exec(line) ?? []
-  const [, about, options] = /^(.*?→ .*?[:?] )(--[a-z].*)$/.exec(text) ?? []
-  if (text.includes(': prices: {')) return pricesInFile(line, spec)
   const [, beside, unset = ''] = /^(.*: )the same command(?:, without --([a-z-]+))?$/.exec(text) ?? []
   if (beside !== undefined) return `${beside}${typedAgain(unset === '' ? {} : { [unset]: false })}${end}`
+  const spec = presentOf(running)
+  if (spec === undefined) return line
+  const [, about, options] = /^(.*?→ .*?[:?] )(--[a-z].*)$/.exec(text) ?? []
+  if (text.includes(': prices: {')) return pricesInFile(line, spec)
   if (options !== undefined && isOfAnother(options, spec)) return undefined
   const changes = options === undefined ? undefined : changesIn(options, spec)
   if (changes !== undefined) return `${about}${typedAgain(changes)}${end}`
@@ -63,6 +64,16 @@ export function nextCommands(print: (shown: Screen) => void, spec: CommandSpec, 
   return lines.flatMap((line) => /→ .*?((?:[A-Z_]+=1 )?npx [^\u001b]*)/.exec(line)?.[1] ?? [])
 }
 
+/** An answer for people, or for programs: with the same next commands. */
+export function printAnswer(
+  answer: object,
+  print: (shown: Screen) => void,
+  { given, spec, screen }: { readonly given: CommandInput; readonly spec: CommandSpec; readonly screen: Screen },
+): void {
+  if (given.has('json')) screen.json({ ...answer, next: nextCommands(print, spec, screen) })
+  else print(screen)
+}
+
 /** An error for programs: its next steps are the commands that people are shown. */
 export function withCommands(error: HarvestError, spec: CommandSpec | undefined): ReturnType<HarvestError['toJSON']> {
   const { facts, ...rest } = error.toJSON()
@@ -84,23 +95,25 @@ export function withNextCommands(screen: Screen, spec: CommandSpec): Screen {
 }
 
 /**
- * Of `--max-tokens 100000, without --max-cost`. `undefined` where the text says more than options of this command, each
- * once: examples, sentences.
+ * Of `--max-tokens 100000, without --max-cost`. `undefined` where the text says more than options of this command:
+ * examples, sentences.
  */
 function changesIn(text: string, spec: CommandSpec): OptionChanges | undefined {
   const [, set = '', unset = ''] = /^(.*?)(?:, without (--[a-z-]+(?: and --[a-z-]+)*))?$/.exec(text) ?? []
   const optionOf = (word: string) => spec.options.find(({ flag }) => nameOf(flag) === word)
-  const changes: Record<string, string | boolean | undefined> = {}
+  const changes: Record<string, OptionChanges[string]> = {}
   for (const [word] of unset.matchAll(/--[a-z-]+/g))
     changes[word.slice(2)] = takesValue(optionOf(word)?.flag ?? '') ? undefined : false
   const words = [...shellWords(set).words]
   while (words.length > 0) {
     const word = words.shift() ?? ''
     const option = optionOf(word)
-    if (option === undefined || word.slice(2) in changes) return undefined
+    const name = word.slice(2)
+    if (option === undefined || (name in changes && option.many !== true)) return undefined
     const value = takesValue(option.flag) ? words.shift() : true
     if (value === undefined) return undefined
-    changes[word.slice(2)] = value
+    const before = changes[name]
+    changes[name] = before === undefined || value === true ? value : [before, value].flat().map(String)
   }
   return changes
 }

@@ -1,3 +1,4 @@
+// Over 300 lines: all that is refused of a command line.
 import { parseArgs } from 'node:util'
 import { type ErrorCode, HarvestError, neutralLine, nearestWord, shellWord } from '../errors/index.ts'
 import { type CommandSpec, type FormerOption, type CommandInput, type OptionSpec, program } from './command.ts'
@@ -219,7 +220,9 @@ function check(
     throw usage(spec, 'HARVEST_CLI_ARGUMENT', `${spec.name} takes nothing after --`)
   for (const name of values.keys()) {
     const other = excludedBy(name, spec).find((one) => values.has(one))
-    if (other !== undefined) throw usage(spec, 'HARVEST_CLI_ARGUMENT', `--${name} and --${other} exclude each other`)
+    if (other === undefined) continue
+    const hints = [other, name].map((one) => `to leave --${one} out: the same command, without --${one}`)
+    throw usage(spec, 'HARVEST_CLI_ARGUMENT', `--${name} and --${other} exclude each other`, hints)
   }
   return {
     args,

@@ -4,10 +4,10 @@ import { excludedBy, nameOf, optionTyped, specNamed, takesValue } from './parse.
 import { specs } from './spec/index.ts'
 
 /**
- * Options by their names without dashes: set to a value, set (`true`), left out (`false`), or left out with their value
- * (`undefined`).
+ * Options by their names without dashes: set to a value, to all of several, set (`true`), left out (`false`), or left out
+ * with their value (`undefined`).
  */
-export type OptionChanges = Readonly<Record<string, string | boolean | undefined>>
+export type OptionChanges = Readonly<Record<string, string | readonly string[] | boolean | undefined>>
 
 /**
  * The command line that was typed, with other options: what a reader pastes next. It is written as commands are now, leaves
@@ -31,6 +31,7 @@ export function typedAgain(changes: OptionChanges): string {
   const set = Object.entries(changes).flatMap(([name, value]) => {
     if (value === false || value === undefined) return []
     if (value === true) return [`--${name}`]
+    if (typeof value !== 'string') return value.flatMap((one) => optionWords(name, one))
     const before = parts.flatMap(({ option, value: old }) => (option === name && old !== undefined ? [old] : []))
     return corrected(before, value).flatMap((one) => optionWords(name, one))
   })

@@ -158,7 +158,15 @@ describe('npx vitest-harvest isolate', () => {
     const open = await ask('isolate', 'sampling', ...asked.slice(0, -1), '0.45', '--no-cache')
     expect([open.code, open.stdout]).toEqual([1, expect.stringContaining('still open after 150 runs')])
     const larger = printed(open.stdout, 'to look for a larger effect')
-    expect(larger).toEqual(['blame', '--isolate', 'sampling', ...asked.slice(0, -2), '--no-cache', '--min-effect', '0.9'])
+    expect(larger).toEqual([
+      'blame',
+      '--isolate',
+      'sampling',
+      ...asked.slice(0, -2),
+      '--no-cache',
+      '--min-effect',
+      '0.9',
+    ])
     expect((await ask(...larger)).stdout).toMatch(/^code: /)
     isRight = () => true
     hasKey = false

@@ -50,6 +50,15 @@ describe('a next step that names options alone', () => {
     expect(shown(typed, '→ to go on: the same command, without --no-cache')).toBe(`→ to go on: ${words}`)
   })
 
+  it('sets an option of many values to all that it names, however many were typed', () => {
+    const line = '→ if it is not a secret: --allow-secret jwt --allow-secret email'
+    expect(shown(['promote', 'a', '--allow', 'jwt', '--as', 'b'], line)).toBe(
+      '→ if it is not a secret: npx vitest-harvest promote a --as b --allow-secret jwt --allow-secret email',
+    )
+    // Another one twice is a mistake of the text.
+    expect(shown(['promote', 'a'], '→ x: --as b --as c')).toBe('→ x: --as b --as c')
+  })
+
   it('reads values as a shell wrote them', () => {
     expect(shown(blame, "→ did you mean: --ok 'answer~it'\\''s $HOME'")).toBe(
       "→ did you mean: npx vitest-harvest blame bad --live --max-cost 2 --ok 'answer~it'\\''s $HOME'",
@@ -57,7 +66,6 @@ describe('a next step that names options alone', () => {
   })
 
   it.each([
-    "→ name what is bad: --bad 'refund(amount: 2500)'   --bad 'answer~2500 EUR'",
     '→ to allow more: --max-cost, --max-tokens or --max-calls',
     '→ if a kind is no secret: --allow-secret <kind>, as in --allow-secret email',
     '→ of another command: --serve',

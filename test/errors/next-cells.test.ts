@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { HarvestError } from '../../src/errors/index.ts'
 import { type CommandSpec, program } from '../../src/cli/command.ts'
 import { asCommand } from '../../src/cli/next-lines.ts'
+import { readTail } from '../../src/cli/forking/ask.ts'
 import { nameOf, parse, takesValue } from '../../src/cli/parse.ts'
 import { specs } from '../../src/cli/spec/index.ts'
 import { typedAgain } from '../../src/cli/typed-again.ts'
@@ -19,6 +20,7 @@ const samples: Readonly<Record<string, string>> = {
   options: '--edit',
   instead: '--max-tokens 100000',
   option: '--max-calls 20',
+  allowing: '--allow-secret jwt --allow-secret email',
   moreTime: '--timeout 5m',
   'twiceTheTime(reason)': '--timeout 5m',
 }
@@ -82,6 +84,7 @@ const leftOut: Readonly<Record<string, readonly string[]>> = {
   // What is refused of a tape that becomes a case: a fix writes what its run made.
   'if the agent never reads that far: --accept-cut': ['fix'],
   'if the agent takes no step: --accept-empty': ['fix'],
+  'if it is not a secret: --allow-secret jwt --allow-secret email': ['fix'],
   'to promote it anyway: --accept-unsearched': ['fix', 'check', 'review'],
   'or choose another name: --as <id>': [
     'init',
@@ -112,12 +115,6 @@ const leftOut: Readonly<Record<string, readonly string[]>> = {
   "to grade runs by a function: --oracle '<file#export>'": ['fork'],
 }
 
-/** Sentences, that are read and not pasted. */
-const sentences: ReadonlySet<string> = new Set([
-  'if it is not a secret: --allow-secret <kind>, for example --allow-secret email',
-  'to write the red case and accept the change there: --unverified, then npx vitest-harvest accept CASE --reason "…"',
-])
-
 describe('a next step, in each command that can print it', () => {
   const reached = new Reached()
   const argv = process.argv
@@ -147,6 +144,16 @@ describe('a next step, in each command that can print it', () => {
     return step.render(spec)?.replace(/^.*?[:?] (?=npx )/, '')
   }
 
+  function refusedBy(line: readonly string[]): HarvestError {
+    try {
+      parse(line, specs)
+    } catch (error) {
+      if (HarvestError.is(error)) return error
+      throw error
+    }
+    throw new Error(`taken: ${line.join(' ')}`)
+  }
+
   function isTaken(next: string): boolean {
     const { words, unclosed } = shellWords(next)
     if (unclosed !== undefined || words.slice(0, 2).join(' ') !== program) return false
@@ -160,13 +167,44 @@ describe('a next step, in each command that can print it', () => {
 
   it('is the whole command, and the parser takes it, whatever was typed before', () => {
     const wrong = cells.flatMap((cell) => {
-      if (sentences.has(cell.step.name)) return []
       const refused = linesOf(cell.spec)
         .map((line) => rendered(cell, line))
         .find((next) => next !== undefined && !isTaken(next))
       return refused === undefined ? [] : [`${cell.spec.name}, ${cell.step.name} → ${refused}`]
     })
     expect(wrong).toEqual([])
+  })
+
+  it('is the command without one of two options that exclude each other', () => {
+    const found = specs.flatMap((spec) => {
+      const words = (one: string): readonly string[] => [
+        `--${one}`,
+        ...(spec.options.some(({ flag }) => flag.startsWith(`--${one} `)) ? ['it\'s "so"'] : []),
+      ]
+      const pairs = spec.options.flatMap(({ flag, excludes = [] }) =>
+        excludes.map((other) => [nameOf(flag).slice(2), other] as const),
+      )
+      return pairs.map(([one, other]) => {
+        const line = [...(linesOf(spec)[0] ?? []), ...words(one), ...words(other)]
+        process.argv = ['node', 'vitest-harvest', ...line]
+        const steps = refusedBy(line).facts.fix?.flatMap((step) => asCommand(`→ ${step}`, undefined) ?? []) ?? []
+        const next = steps.flatMap((step) => /^→ to leave .* out: (npx .*)$/.exec(step)?.[1] ?? [])
+        return { next: next.length, taken: next.filter(isTaken).length }
+      })
+    })
+    expect(found.length).toBeGreaterThan(20)
+    expect(found.filter(({ next, taken }) => next !== 2 || taken !== 2)).toEqual([])
+  })
+
+  it('asks live models in the place of the tape that was to go on', () => {
+    const live = cells.flatMap((cell) => {
+      const next = cell.spec.name === 'fork' ? rendered(cell, ['fork', 'a', '--tail', 'tape']) : undefined
+      const parsed = next === undefined ? undefined : parse(shellWords(next).words.slice(2), specs)
+      return parsed?.kind === 'run' && parsed.given.has('live') && cell.step.name.startsWith('typedAgain')
+        ? [parsed]
+        : []
+    })
+    expect(live.map(({ given, spec }) => readTail(given, spec).from)).toEqual(['live', 'live'])
   })
 
   it('is left out where the command has no such option, and there alone', () => {

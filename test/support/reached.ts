@@ -26,11 +26,16 @@ interface Module {
   readonly loose: readonly Node[]
 }
 
-export function every(node: Node): readonly Node[] {
-  const children = Object.values(node)
-    .flat()
-    .filter((one): one is Node => typeof (one as Node | null)?.type === 'string')
-  return [node, ...children.flatMap(every)]
+/** A node and all below it. */
+export function every(node: Node, into: Node[] = []): readonly Node[] {
+  into.push(node)
+  for (const key in node) {
+    const value = node[key]
+    if (typeof value !== 'object' || value === null) continue
+    for (const one of Array.isArray(value) ? (value as unknown[]) : [value])
+      if (typeof (one as Node | null)?.type === 'string') every(one as Node, into)
+  }
+  return into
 }
 
 const named = (node: unknown): string => (node as { readonly name?: string } | undefined)?.name ?? 'default'
@@ -96,23 +101,25 @@ export class Reached {
       const other = elsewhere.get(name)
       return other === undefined ? whole.map((one) => ({ file: one, name })) : [other]
     }
-    return [node, ...loose].flatMap(every).flatMap((part): readonly Declared[] => {
-      if (part.type === 'Identifier') {
-        const used = named(part)
-        return declared.has(used) || elsewhere.has(used) ? [{ file, name: used }] : []
-      }
-      const value = (part['value'] ?? part['source']) as Node | undefined
-      const text = value?.['value']
-      const isTask = part.type === 'Property' && named(part['key']) === 'name' && /^src\/cli\/(?!spec\/)/.test(file)
-      const task = isTask && typeof text === 'string' ? this.#tasks.get(text) : undefined
-      if (task !== undefined) return [task]
-      const target = part.type === 'ImportExpression' && typeof text === 'string' ? pathOf(file, text) : undefined
-      if (target === undefined || /commands\/index|vitest\/tasks/.test(file)) return []
-      const [, member] = /^\)\.(\w+)/.exec(code.slice(part.end)) ?? []
-      const [, members] = /\{([^{}]*)\}\s*=\s*await\s*$/.exec(code.slice(0, part.start)) ?? []
-      const names = member === undefined ? (members ?? '*').split(',') : [member]
-      return names.map((one) => ({ file: target, name: one.trim().split(':')[0] ?? '' }))
-    })
+    return [node, ...loose]
+      .flatMap((one) => every(one))
+      .flatMap((part): readonly Declared[] => {
+        if (part.type === 'Identifier') {
+          const used = named(part)
+          return declared.has(used) || elsewhere.has(used) ? [{ file, name: used }] : []
+        }
+        const value = (part['value'] ?? part['source']) as Node | undefined
+        const text = value?.['value']
+        const isTask = part.type === 'Property' && named(part['key']) === 'name' && /^src\/cli\/(?!spec\/)/.test(file)
+        const task = isTask && typeof text === 'string' ? this.#tasks.get(text) : undefined
+        if (task !== undefined) return [task]
+        const target = part.type === 'ImportExpression' && typeof text === 'string' ? pathOf(file, text) : undefined
+        if (target === undefined || /commands\/index|vitest\/tasks/.test(file)) return []
+        const [, member] = /^\)\.(\w+)/.exec(code.slice(part.end)) ?? []
+        const [, members] = /\{([^{}]*)\}\s*=\s*await\s*$/.exec(code.slice(0, part.start)) ?? []
+        const names = member === undefined ? (members ?? '*').split(',') : [member]
+        return names.map((one) => ({ file: target, name: one.trim().split(':')[0] ?? '' }))
+      })
   }
 
   #module(file: string): Module {

@@ -23,7 +23,7 @@ import { exit } from '../exit.ts'
 import { findRun, type FoundRun } from '../find.ts'
 import { printSteps, stepAfterEstimate, stepAfterLimit, stepsAfterBlame } from '../next-steps.ts'
 import { runTask } from '../../jobs/run.ts'
-import { nextCommands } from '../next-lines.ts'
+import { printAnswer } from '../next-lines.ts'
 import { readDuration, readNumber, readWhole, refuseOtherCode } from '../live.ts'
 import { badValue } from '../parse.ts'
 import type { Screen } from '../../report/output.ts'
@@ -132,10 +132,8 @@ function estimated<T extends BlameEstimate | IsolationEstimate>(
   return exit.ok
 }
 
-/** An answer for people, or for programs: with the same next commands. */
 function say(answer: object, given: CommandInput, screen: Screen, print: (shown: Screen) => void): void {
-  if (given.has('json')) screen.json({ ...answer, next: nextCommands(print, blameCommand, screen) })
-  else print(screen)
+  printAnswer(answer, print, { given, spec: blameCommand, screen })
 }
 
 /** A verdict is an answer no matter what it says; without one the question is still open. */

@@ -23,6 +23,7 @@ import { runTask } from '../../jobs/run.ts'
 import { readDuration, readWhole } from '../live.ts'
 import { badValue, usage } from '../parse.ts'
 import { neutralLines, type Screen } from '../../report/output.ts'
+import { printAnswer } from '../next-lines.ts'
 import { typedAgain } from '../typed-again.ts'
 
 /** Runs a case under generated faults, and shrinks a failure to the faults it needs. */
@@ -34,8 +35,8 @@ export const chaosCommand: Command = {
     const found = findRun(given.args[0] ?? '', recordings)
     const tape = requireClosed(readTape(found.file))
     const report = await ask(found, options, given, screen)
-    if (given.has('json')) screen.json({ tape: tape.source, ...report, ...pinsJson(tape, report.control) })
-    else print(tape, report, screen)
+    const answer = { tape: tape.source, ...report, ...pinsJson(tape, report.control) }
+    printAnswer(answer, (shown) => print(tape, report, shown), { given, spec: chaosCommand, screen })
     return report.survived === true ? exit.ok : exit.divergence
   },
 }

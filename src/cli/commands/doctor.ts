@@ -13,6 +13,8 @@ import { printDoctor } from '../doctor/print.ts'
 import { exit, exitCodeOf } from '../exit.ts'
 import { findTapeFile } from '../find.ts'
 import { tapeWord } from '../named-tape.ts'
+import { printAnswer } from '../next-lines.ts'
+import type { Screen } from '../../report/output.ts'
 
 /** Finds what makes runs irreproducible, and names the line: `npx vitest-harvest doctor [tape|case...]`. */
 export const doctorCommand: Command = {
@@ -35,8 +37,8 @@ export const doctorCommand: Command = {
       isVersioned,
       ...(newest === undefined ? {} : { newest: tapeWord(newest.file, recordings) }),
     }
-    if (given.has('json')) screen.json(jsonOf(report))
-    else printDoctor(report, given.has('verbose'), screen)
+    const print = (shown: Screen): void => printDoctor(report, given.has('verbose'), shown)
+    printAnswer(jsonOf(report), print, { given, spec: doctorCommand, screen })
     return codeOf(report)
   },
 }
@@ -84,7 +86,7 @@ function patientOf(tape: string, name: string, file?: string): Patient {
   return { name, job: { tape, probe: 'sources', ...kase } }
 }
 
-function jsonOf({ checks, findings, diagnoses, untreated, isVersioned }: DoctorReport): unknown {
+function jsonOf({ checks, findings, diagnoses, untreated, isVersioned }: DoctorReport): object {
   return {
     clean: findings.length === 0 && untreated.length === 0 && checks.every(({ state }) => state !== 'wrong'),
     checks,

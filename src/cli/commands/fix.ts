@@ -22,6 +22,7 @@ import { readLivePlan } from '../live.ts'
 import { toolsWords } from '../live-grading.ts'
 import { fixSpec } from '../spec/fix.ts'
 import { pathWord } from '../named-tape.ts'
+import { printAnswer } from '../next-lines.ts'
 import { typedAgain } from '../typed-again.ts'
 
 /** Lets a fixed agent run on where it leaves its incident, and puts a good run in the place of the incident's tape. */
@@ -43,9 +44,11 @@ export const fixCommand: Command = {
     }
     const isWritten = await mayWrite(given, screen)
     if (isWritten) placeFix(replacement)
-    if (given.has('json')) screen.json(asJson(answer, choice, shown, replacement, isWritten))
-    else if (isWritten) printWritten(replacement, screen)
-    else screen.line(`\nnothing is written yet\n→ to write it: ${typedAgain({ yes: true })}`)
+    const end = (shown: Screen): void => {
+      if (isWritten) printWritten(replacement, shown)
+      else shown.line(`\nnothing is written yet\n→ to write it: ${typedAgain({ yes: true })}`)
+    }
+    printAnswer(asJson(answer, choice, shown, replacement, isWritten), end, { given, spec: fixCommand, screen })
     return isWritten ? exit.ok : exit.divergence
   },
 }
@@ -90,22 +93,20 @@ async function runOn(
 function needsLive(answer: FixAnswer, tapeFile: string, kase: Case, given: CommandInput, screen: Screen): number {
   const runs = Number(given.value('runs') ?? 3)
   const { calls, tokens, costUsd } = answer.perRun
-  if (given.has('json')) screen.json({ ...answer, case: kase.id, written: null })
-  else {
+  const print = (shown: Screen): void => {
     const cost = costUsd === undefined ? 'cost unknown' : `about ${money(Number((runs * costUsd).toPrecision(2)))}`
-    screen.line()
-    screen.line(
+    shown.line()
+    shown.line(
       `its models have to be asked: ${runs} runs, at most ${runs * calls} calls, ${runs * tokens} tokens, ${cost}`,
     )
     const tool = changedTool(answer, tapeFile, given)
-    if (tool === undefined) screen.line(`→ to ask them: ${typedAgain({ live: true })}`)
+    if (tool === undefined) shown.line(`→ to ask them: ${typedAgain({ live: true })}`)
     else {
-      screen.line(`what ${neutralLine(tool, 60)} answers now is not on the tape: a function of yours does`)
-      screen.line(
-        `→ to ask them, with functions for its tools: ${typedAgain({ live: true, tools: './test/tools.ts' })}`,
-      )
+      shown.line(`what ${neutralLine(tool, 60)} answers now is not on the tape: a function of yours does`)
+      shown.line(`→ to ask them, with functions for its tools: ${typedAgain({ live: true, tools: './test/tools.ts' })}`)
     }
   }
+  printAnswer({ ...answer, case: kase.id, written: null }, print, { given, spec: fixCommand, screen })
   return exit.divergence
 }
 

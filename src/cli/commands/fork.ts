@@ -23,6 +23,7 @@ import { saveBranches } from '../forking/save.ts'
 import { describeSpent, readLivePlan, readWhole, refuseOtherCode } from '../live.ts'
 import type { CodeSubject } from '../other-code.ts'
 import type { Screen } from '../../report/output.ts'
+import { printAnswer } from '../next-lines.ts'
 import { typedAgain } from '../typed-again.ts'
 
 /** Replays a run up to a step, changes something there, and lets the agent run on. */
@@ -64,23 +65,23 @@ async function fork(parent: Parent, given: CommandInput, screen: Screen): Promis
   const graded = await gradedBeside(grader, forks.control)
   const answer = asJson(parent.tape, ask, changes, branches, sum, graded)
   keep(parent, answer)
-  if (given.has('json'))
-    screen.json({ ...answer, ...pinsJson(parent.tape, data), ...(beside === undefined ? {} : { beside }) })
-  else {
-    printAsk(parent, ask, changes, screen)
-    printBranches(branches, sum, graded, screen, { differs: data.differs, beside })
+  const print = (shown: Screen): void => {
+    printAsk(parent, ask, changes, shown)
+    printBranches(branches, sum, graded, shown, { differs: data.differs, beside })
     const isOffTape = branches.some(({ problems }) => problems.some(({ code }) => code === 'HARVEST_NOT_RECORDED'))
     // No tape holds what a tool answers to a call that was not made.
     const isNewCall = given.values('decide').length > 0
     if (isOffTape && !given.has('live') && isNewCall)
-      screen.line(
+      shown.line(
         `→ to run its tools for real, with their side effects, and ask the models: ${typedAgain({ live: true, tools: 'live', tail: undefined })}`,
       )
     else if (isOffTape && !given.has('live'))
-      screen.line(`→ to continue with live models: ${typedAgain({ live: true, tail: undefined })}`)
+      shown.line(`→ to continue with live models: ${typedAgain({ live: true, tail: undefined })}`)
     else if (isOffTape && given.value('tools') !== 'live')
-      screen.line(`→ to run tools for real, with their side effects: ${typedAgain({ tools: 'live' })}`)
+      shown.line(`→ to run tools for real, with their side effects: ${typedAgain({ tools: 'live' })}`)
   }
+  const told = { ...answer, ...pinsJson(parent.tape, data), ...(beside === undefined ? {} : { beside }) }
+  printAnswer(told, print, { given, spec: forkCommand, screen })
   return sum.judged === 0 ? exit.divergence : exit.ok
 }
 
@@ -110,29 +111,29 @@ async function critical(parent: Parent, given: CommandInput, screen: Screen): Pr
   const graded = await gradedBeside(grader, forks.control)
   const decisions = reportDecisions(decisionsOf(parent.tape), alternatives, changed, graded?.recorded, controls)
   const { data } = forks.control
-  if (given.has('json'))
-    screen.json({
-      tape: parent.tape.source,
-      tail,
-      gradedBy: graded?.by ?? null,
-      recorded: graded?.recorded ?? null,
-      ...pinsJson(parent.tape, data),
-      decisions,
-      best: bestAlternative(decisions, graded?.recorded) ?? null,
-      spent: together(told).spent,
-    })
-  else if (decisions.length === 0) screen.line('No model decides anything in this run.')
-  else {
-    printDecisions(decisions, { grader: graded, differs: data.differs }, screen)
-    const { spent } = together(told)
+  const { spent } = together(told)
+  const print = (shown: Screen): void => {
+    if (decisions.length === 0) return shown.line('No model decides anything in this run.')
+    printDecisions(decisions, { grader: graded, differs: data.differs }, shown)
     const areToolsReal = tail.from === 'live' && tail.tools === 'live'
-    if (spent.modelCalls > 0) screen.line(describeSpent(spent, areToolsReal ? 'for real' : 'from the tape'))
+    if (spent.modelCalls > 0) shown.line(describeSpent(spent, areToolsReal ? 'for real' : 'from the tape'))
     // Another decision asks for another call: no tape holds what a tool answers to it.
     if (decisions.some(({ tried }) => tried.some(({ because }) => because === 'HARVEST_NOT_RECORDED')) && !areToolsReal)
-      screen.line(
+      shown.line(
         `→ to judge those that leave the tape, with models asked and tools run for real, side effects and all: ${typedAgain({ live: true, tools: 'live', tail: undefined })}`,
       )
   }
+  const answer = {
+    tape: parent.tape.source,
+    tail,
+    gradedBy: graded?.by ?? null,
+    recorded: graded?.recorded ?? null,
+    ...pinsJson(parent.tape, data),
+    decisions,
+    best: bestAlternative(decisions, graded?.recorded) ?? null,
+    spent,
+  }
+  printAnswer(answer, print, { given, spec: forkCommand, screen })
   return exit.ok
 }
 

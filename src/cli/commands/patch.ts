@@ -20,6 +20,7 @@ import { runJobs } from '../../jobs/run.ts'
 import { describeInterval, describeSpent, type LivePlan, readLivePlan, refuseOtherCode, readWhole } from '../live.ts'
 import { badValue, usage } from '../parse.ts'
 import { neutralLines, type Screen } from '../../report/output.ts'
+import { printAnswer } from '../next-lines.ts'
 import { typedAgain } from '../typed-again.ts'
 
 /** Changes one recorded input of a run and says whether its outcome survives. */
@@ -37,8 +38,11 @@ export const patchCommand: Command = {
       await refuseOtherCode({ ...pinsOf(tape), ...kase?.pins }, given, { tape: tape.source, agent })
     }
     const { answer, control } = await runBoth(text, { ...jobsOf(tape, kase, given), recordings, plan }, screen)
-    if (given.has('json')) screen.json({ tape: tape.source, changed, ...answer, ...pinsJson(tape, control) })
-    else print(tape, changed, answer, control, screen)
+    printAnswer(
+      { tape: tape.source, changed, ...answer, ...pinsJson(tape, control) },
+      (shown) => print(tape, changed, answer, control, shown),
+      { given, spec: patchCommand, screen },
+    )
     return answer.survives === null ? exit.divergence : exit.ok
   },
 }

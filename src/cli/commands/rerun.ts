@@ -18,6 +18,7 @@ import { liveGradingOf, toolsWords } from '../live-grading.ts'
 import { type VerdictName, verdicts } from '../../replay/index.ts'
 import { rerunSpec } from '../spec/test.ts'
 import { type Command, type CommandInput, program } from '../command.ts'
+import { printAnswer } from '../next-lines.ts'
 import { type NextStep, printSteps } from '../next-steps.ts'
 import { typedAgain } from '../typed-again.ts'
 import { exit } from '../exit.ts'
@@ -65,8 +66,11 @@ export const rerunCommand: Command = {
     const rates = cases.map((kase, i) => rateOf(kase, ended.slice(i * plan.times, (i + 1) * plan.times)))
     const spent = spentBy(ended)
     const isMet = rates.every((rate) => (minimum === undefined ? passes(rate) : meets(rate, minimum)))
-    if (given.has('json')) screen.json({ cases: rates, spent, minimum: minimum ?? null, met: isMet })
-    else print(rates, { spent, minimum, isMet, given }, screen)
+    printAnswer(
+      { cases: rates, spent, minimum: minimum ?? null, met: isMet },
+      (shown) => print(rates, { spent, minimum, isMet, given }, shown),
+      { given, spec: rerunCommand, screen },
+    )
     keepLiveRuns(given.value('dir') ?? 'recordings', liveRunsOf(rates))
     return isMet ? exit.ok : exit.divergence
   },

@@ -48,6 +48,7 @@ export function readTail(given: CommandInput, command: CommandSpec): TailRequest
         command,
         'HARVEST_CLI_ARGUMENT',
         '--tail live calls live models, which costs money: confirm with --live',
+        ['to confirm: --live'],
       )
     if (server !== undefined && !URL.canParse(server)) throw badValue(command, 'model-server', server, 'a URL')
     if (tools !== undefined && tools !== 'tape' && tools !== 'live')
@@ -59,7 +60,10 @@ export function readTail(given: CommandInput, command: CommandSpec): TailRequest
     }
   }
   if (isLive)
-    throw usage(command, 'HARVEST_CLI_ARGUMENT', `--live and --tail ${neutralLine(word, 40)} exclude each other`)
+    throw usage(command, 'HARVEST_CLI_ARGUMENT', `--live and --tail ${neutralLine(word, 40)} exclude each other`, [
+      'to continue with live models: the same command, without --tail',
+      'to ask no model: the same command, without --live',
+    ])
   const needy = server === undefined ? (tools === undefined ? undefined : 'tools') : 'model-server'
   if (needy !== undefined) throw usage(command, 'HARVEST_CLI_ARGUMENT', `--${needy} needs --live`)
   if (word === 'tape') return { from: 'tape' }
