@@ -80,22 +80,33 @@ export async function examine(once: Once, setVariables: readonly string[] = []):
     const fingerprint = fingerprintOf(first)
     const second = await run()
     const differs = firstChange(fingerprint, second)
-    const kept = differs === undefined ? undefined : await findKept(before, fingerprint, run)
+    let kept = differs === undefined ? undefined : await findKept(before, fingerprint, run)
     const again = async (): Promise<Fingerprint> => {
       kept?.forget()
       return run()
     }
     const noted = await probing('watch', [], again)
-    const steady = await probing('serve', [], again)
-    const unstable = changedLabels(noted, steady)
+    let steady = await probing('serve', [], again)
+    let unstable = changedLabels(noted, steady)
     const all = readings()
     const vary = async (variations: readonly Variation[]): Promise<FingerprintDifference | undefined> => {
       const varied = await probing('serve', variations, again)
       return firstChange(steady, varied, new Set([...unstable, ...handedOn(variations, all, varied)]))
     }
-    const found = await search(all, vary)
+    let found = await search(all, vary)
+    // What a run leaves may change later ones than the second: no other answer is the cause of that.
+    let unsteady = firstChange(noted, steady)
+    if (kept === undefined && (unsteady ?? (found.length > 0 ? await vary([]) : undefined)) !== undefined) {
+      kept = await findKept(before, fingerprint, run)
+      if (kept.found.length > 0) {
+        steady = await probing('serve', [], again)
+        unsteady = firstChange(fingerprint, steady)
+        unstable = changedLabels(fingerprint, steady)
+        found = await search(all, vary)
+      }
+    }
     const isExplained = found.length > 0 || (kept?.found.length ?? 0) > 0
-    const unseen = firstChange(noted, steady) ?? (isExplained ? undefined : differs)
+    const unseen = unsteady ?? (isExplained ? undefined : differs)
     const path = found.some(({ reading }) => reading.kind === 'path') ? undefined : placeOf(fingerprint)
     kept?.forget()
     return {

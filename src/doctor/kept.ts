@@ -16,7 +16,8 @@ export interface KeptState {
 }
 
 /**
- * Two replays differ: looks whether that comes from properties the first one left on the global object.
+ * Two replays differ: looks whether that comes from properties the first one left on the global object. One that cannot be
+ * taken away, as packages leave them, is not looked at: the first run cannot be made again without it.
  *
  * @param before - the properties there were before it
  */
@@ -24,20 +25,28 @@ export async function findKept(
   before: ReadonlySet<PropertyKey>,
   first: Fingerprint,
   run: () => Promise<Fingerprint>,
-): Promise<KeptState | undefined> {
-  const names = Reflect.ownKeys(globalThis).filter((name) => !before.has(name))
+): Promise<KeptState> {
+  const names = Reflect.ownKeys(globalThis).filter((name) => !before.has(name) && canGo(name))
   const found: Kept[] = []
+  const culprits: PropertyKey[] = []
+  const forget = (): void => culprits.forEach((name) => Reflect.deleteProperty(globalThis, name))
+  // What was found by then makes no difference where the others are looked at.
+  const runWithout = (): Promise<Fingerprint> => {
+    forget()
+    return run()
+  }
   for (const name of names) {
-    const change = await changesWithout(name, first, run)
+    const change = await changesWithout(name, first, runWithout)
     if (change === undefined) continue
-    const site = await siteOf(name, run)
+    const site = await siteOf(name, runWithout)
     found.push({ name: `globalThis.${String(name)}`, change, ...(site === undefined ? {} : { site }) })
+    culprits.push(name)
   }
-  const culprits = names.filter((name) => found.some((one) => one.name === `globalThis.${String(name)}`))
-  return {
-    found,
-    forget: () => culprits.forEach((name) => Reflect.deleteProperty(globalThis, name)),
-  }
+  return { found, forget }
+}
+
+function canGo(name: PropertyKey): boolean {
+  return Object.getOwnPropertyDescriptor(globalThis, name)?.configurable !== false
 }
 
 /** What leaving it changes: without it the run is the first one again, with it it is not. */
@@ -54,6 +63,10 @@ async function changesWithout(
     if (value && !Object.hasOwn(globalThis, name)) Object.defineProperty(globalThis, name, value)
     return undefined
   }
+  const again = firstChange(first, await run())
+  if (again !== undefined || value === undefined) return again
+  // What takes more runs than two to change them is found by what it had become.
+  Object.defineProperty(globalThis, name, value)
   return firstChange(first, await run())
 }
 

@@ -164,7 +164,7 @@ describe('harvest doctor without arguments', () => {
         → record its answer: value('getHours', () => …)
         on tape greets
 
-      1 tape, 5 replays: 1 place makes runs irreproducible
+      1 tape, 6 replays: 1 place makes runs irreproducible
       "
     `)
   })
