@@ -65,6 +65,12 @@ const gates: readonly (readonly Gate[])[] = [
       seen: (output) => output.split('\n').filter((line) => isOurs(line.trim())).length,
     },
     {
+      name: 'page types',
+      command: ['tsc', '-p', 'src/report/page', '--listFiles'],
+      floor: [40, 'files of ours'],
+      seen: (output) => output.split('\n').filter((line) => isOurs(line.trim())).length,
+    },
+    {
       name: 'lint',
       command: ['oxlint', '--type-aware', '--deny-warnings', ...globSync(linted)],
       floor: [350, 'files'],
