@@ -2,6 +2,7 @@
 export {
   type ControlData,
   type ControlDifference,
+  configNames,
   type FailedJob,
   type FinishedJob,
   type FinishedTask,

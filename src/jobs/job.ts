@@ -178,3 +178,8 @@ export interface FailedJob {
   readonly job: number
   readonly failed: { readonly code: ErrorCode; readonly facts: ErrorFacts }
 }
+
+/** The files in which Vitest finds its config, where none is named. */
+export const configNames: readonly string[] = ['vitest.config', 'vite.config'].flatMap((name) =>
+  ['ts', 'mts', 'js', 'mjs', 'cts', 'cjs'].map((end) => `${name}.${end}`),
+)

@@ -10,9 +10,12 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { HarvestError } from '../errors/index.ts'
+import { folderAbove } from '../errors/above.ts'
+import { HarvestError, shellWord } from '../errors/index.ts'
 import { type BudgetLimits } from '../live/index.ts'
 import {
+  configNames,
+  type FailedJob,
   type FinishedJob,
   type FinishedTask,
   type Job,
@@ -196,8 +199,19 @@ function inOrder(
   return jobs.map((_, index) => {
     const result = byJob.get(index)
     if (result === undefined) throw unreachable(ended)
-    return 'failed' in result ? new HarvestError(result.failed.code, result.failed.facts) : result
+    return 'failed' in result ? failed(result) : result
   })
+}
+
+function failed({ failed: { code, facts } }: FailedJob): HarvestError {
+  if (code !== 'HARVEST_AGENT_IMPORT') return new HarvestError(code, facts)
+  return new HarvestError(code, { ...facts, fix: [...toTheConfig(), ...(facts.fix ?? [])] })
+}
+
+/** Vitest looks for its config here or in the folders above, by its version; for agents it looks here. */
+function toTheConfig(): readonly string[] {
+  const above = folderAbove(configNames)
+  return above === undefined ? [] : [`the Vitest config lies in a folder above, to run there: cd ${shellWord(above)}`]
 }
 
 // Exit codes of a process that SIGHUP, SIGINT or SIGTERM ended.
@@ -218,6 +232,7 @@ function unreachable(exit: ProgramExit): HarvestError {
     detail: outputOf(exit),
     why: "Commands run agents in the project's own Vitest, whose config names them.",
     fix: [
+      ...toTheConfig(),
       'check that the tests run: npx vitest run',
       "name the agents in vitest.config.ts: harvest({ agents: { refund: './src/refund-agent.ts#refundAgent' } })",
     ],

@@ -1,15 +1,8 @@
 import { globSync, readFileSync } from 'node:fs'
 import { parseAst } from 'vitest/node'
 import { expect, it } from 'vitest'
+import { every, type Node } from '../support/reached.ts'
 import { advice, followed } from './followed-commands.ts'
-
-/** A node of the syntax tree of a file, as far as it is read here. */
-interface Node {
-  readonly type: string
-  readonly start: number
-  readonly end: number
-  readonly [key: string]: unknown
-}
 
 /** What-ifs, blame, isolate, fix and doctor, with all that they call to report. */
 const rooms = [
@@ -27,16 +20,6 @@ const rooms = [
 const command = String.raw`npx |git |echo |npm |--[a-z]|the same command|[A-Z_]+=1 |\$\{(?:typedAgain\(|program\}|option\}|instead\}|command\}|moreTime\}|twiceTheTime\()`
 const typed = new RegExp(String.raw`[:?] (?:${command})|^did you mean `)
 const isBare = new RegExp(`^(?:${command})`)
-
-function children(node: Node): readonly Node[] {
-  return Object.values(node)
-    .flat()
-    .filter((one): one is Node => typeof (one as Node | null)?.type === 'string')
-}
-
-function every(node: Node): readonly Node[] {
-  return [node, ...children(node).flatMap(every)]
-}
 
 function parsed(file: string): { readonly code: string; readonly nodes: readonly Node[] } {
   const code = readFileSync(file, 'utf8')
@@ -69,7 +52,7 @@ const inFix = (nodes: readonly Node[]): readonly Node[] =>
 /** The next steps of a file that are typed. */
 function commandsIn(nodes: readonly Node[], code: string): readonly string[] {
   const refusals = new Set(
-    nodes.filter(({ callee }) => (callee as Node | undefined)?.['name'] === 'usage').flatMap(every),
+    nodes.filter(({ callee }) => (callee as Node | undefined)?.['name'] === 'usage').flatMap((one) => every(one)),
   )
   const bare = new Set(inFix(nodes))
   const lines = nodes.flatMap((node) => {

@@ -94,6 +94,7 @@ function partsOf(node: Node): readonly (string | Node)[] {
 /** The words of our own table of commands, and what is put together of quoted words above. */
 const ours: Readonly<Record<string, readonly string[]>> = {
   'src/blame/fix-task.ts': ['right'],
+  'src/check/inspect.ts': ['allowing'],
   'src/cli/doctor/print.ts': ['report.newest'],
   'src/cli/help.ts': ['name', 'example'],
   'src/cli/parse.ts': ['now', 'spec.name', 'nearest', 'example'],

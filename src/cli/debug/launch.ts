@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Launch } from '../../debug/index.ts'
 import { HarvestError, neutralLine, shellWord } from '../../errors/index.ts'
-import { inlineMapsVariable } from '../../jobs/index.ts'
+import { configNames, inlineMapsVariable } from '../../jobs/index.ts'
 import { runTask } from '../../jobs/run.ts'
 import { readTape } from '../../tape/index.ts'
 import type { CommandInput } from '../command.ts'
@@ -18,12 +18,7 @@ export function launchOf(found: FoundRun, given: CommandInput): Launch {
 
 /** Whether there is anything to start an agent with. */
 export function canLaunch(given: CommandInput): boolean {
-  return (
-    given.value('module') !== undefined ||
-    ['ts', 'mts', 'js', 'mjs', 'cts', 'cjs'].some(
-      (end) => existsSync(`vitest.config.${end}`) || existsSync(`vite.config.${end}`),
-    )
-  )
+  return given.value('module') !== undefined || configNames.some((name) => existsSync(name))
 }
 
 function asModule(tape: string, spec: string): Launch {

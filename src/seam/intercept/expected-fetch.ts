@@ -1,3 +1,4 @@
+// Over 300 lines: one answer on its way, from what is asked to the last piece.
 import type { Pairs } from '../pairs.ts'
 import { defaultMaxListeners, getMaxListeners, setMaxListeners } from 'node:events'
 import { HarvestError } from '../../errors/index.ts'

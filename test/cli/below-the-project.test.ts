@@ -1,0 +1,41 @@
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type Answered, harvest, run } from './harvest.ts'
+import { configFor, project } from './project.ts'
+
+const agent = `import { tools } from 'vitest-harvest/record'
+const shop = tools({ count: async () => ({ total: 25 }) })
+export const countAgent = async () => shop.count()
+`
+
+const record = `import { createRecorder } from 'vitest-harvest/record'
+import { countAgent } from './src/count.ts'
+await createRecorder().run({ agent: 'count', id: 'counted', input: {} }, countAgent)
+`
+
+describe('a command that is typed in a folder below the project', () => {
+  let root = ''
+  const below = (words: readonly string[]): Promise<Answered> => harvest(words, { cwd: join(root, 'src') })
+  const fork = ['--step', '1', '--result', '{"total":30}']
+  beforeAll(async () => {
+    root = project({
+      'vitest.config.ts': configFor({ count: './src/count.ts#countAgent' }),
+      'src/count.ts': agent,
+      'record.ts': record,
+    })
+    expect(await run(process.execPath, ['record.ts'], { cwd: root })).toMatchObject({ code: 0 })
+  })
+
+  it('does not know its tapes, and names the folder in which it works', async () => {
+    const { code, stderr } = await below(['fork', 'counted', ...fork])
+    expect([code, stderr]).toEqual([2, expect.stringContaining('HARVEST_TAPE_MISSING')])
+    expect(stderr).toContain('→ there is such a folder above, and commands run beside it: cd ..\n')
+    expect(await harvest(['fork', 'counted', ...fork], { cwd: root })).toMatchObject({ code: 0 })
+  })
+
+  it('cannot run its agents either, and names that folder', async () => {
+    const { code, stderr } = await below(['fork', 'counted', ...fork, '--dir', '../recordings'])
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/HARVEST_AGENTS_UNREACHABLE|HARVEST_AGENT_IMPORT/)])
+    expect(stderr).toContain('→ the Vitest config lies in a folder above, to run there: cd ..\n')
+  })
+})
