@@ -46,7 +46,7 @@ type Piece = IteratorResult<Uint8Array, unknown>
 
 /**
  * Hears what a generator yields before it is handed on, and stands in its place: each generator of `fetch` has a shape of its
- * own, which its sender would find out anew. A body is one piece, as a rule: more is made only for others.
+ * own, and its sender would meet a new one each time. A body is one piece, as a rule: more is made only for others.
  */
 class Ahead implements AsyncIterableIterator<Uint8Array, unknown, undefined> {
   readonly #body: Pieces
