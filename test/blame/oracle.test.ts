@@ -239,9 +239,9 @@ describe('a function as oracle', () => {
 })
 
 test('a recorded run that is graded ok leaves nothing to blame', () => {
-  const by = (about: string, mayVary = false) => ({ about, mayVary })
+  const by = (about: string) => ({ about })
   expect(() => requireFailure({ grade: 'crash' }, by('x'), bad)).not.toThrow()
-  const byFunction = by('--oracle ./src/oracle.ts#isRight', true)
+  const byFunction = by('--oracle ./src/oracle.ts#isRight')
   expect(errorOf(() => requireFailure({ grade: 'ok' }, byFunction, bad)).message).toMatchInlineSnapshot(`
     "Nothing to blame: the oracle grades the recorded run \`ok\`
 
@@ -249,9 +249,9 @@ test('a recorded run that is graded ok leaves nothing to blame', () => {
       graded by  --oracle ./src/oracle.ts#isRight
       grade      ok
 
-    → if what it did was bad: --bad 'refund(amount: 2500, order_id: "A-100")', without --oracle
-    → to say what would be right, such as refund(…) or answer=…: --ok '<right>', without --oracle
-    → to find the answers it depends on: --mutate, without --isolate
+    → if what it did was bad: --bad 'refund(amount: 2500, order_id: "A-100")'
+    → to say what would be right, such as refund(…) or answer=…: --ok '<right>'
+    → to find the answers it depends on: --mutate, without --repairs
     (HARVEST_ORACLE_OK)"
   `)
   expect(errorOf(() => requireFailure({ grade: 'ungraded', because: 'why' }, by('x'), bad)).code).toBe(
