@@ -23,6 +23,8 @@ export interface HarvestProvided {
   readonly acceptedFile: string
   readonly update: UpdateMode
   readonly tools: ToolsChoice
+  /** Vitest watches files. Vitest 4 does not say so in the config of a project. */
+  readonly isWatched: boolean
   /** Absolute root of the project. */
   readonly root: string
   /** Variables that `test.env` of the Vitest config sets, on every machine alike. */

@@ -95,7 +95,13 @@ async function configure(
   const { mode: update, reason, accept } = choice
   const approval = reason === undefined ? {} : { approval: await approvalOf(reason, current.config.root) }
   const tools = await toolsOnce(vitest, current, settings)
-  const updates = { update, tools, ...approval, ...(accept !== undefined && { accept }) }
+  const updates = {
+    update,
+    tools,
+    isWatched: vitest.config.watch,
+    ...approval,
+    ...(accept !== undefined && { accept }),
+  }
   // A run for a command has no cases to sum up, and writes none.
   if (jobModule() === undefined) addReporters(vitest, choice)
   if (vitest.config.watch) followDeletedTapes(vitest)

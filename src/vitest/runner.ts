@@ -18,7 +18,7 @@ const setup = ownPath('vitest/setup')
  * shards, reporters and what is fresh in a case are the same. Everything else is imported as Vitest does.
  */
 export default class CaseRunner extends TestRunner {
-  readonly #isHere = isCollectedHere(this.config)
+  readonly #isHere = isCollectedHere({ ...this.config, watch: inject('vitest-harvest').isWatched })
   #isSetUp = false
   #agents: Promise<Readonly<Record<string, AgentLink>>> | undefined
 
