@@ -55,8 +55,6 @@ function roomFor(json: string, start: number): Buffer {
 export interface SealedLine {
   /** The line without its digest member. */
   readonly json: string
-  /** Where that ends in the bytes. */
-  readonly jsonEnd: number
   /** The digest it should have. */
   readonly digest: string
   /** The digest it says it has, when that is another one. */
@@ -78,8 +76,8 @@ export function openLine(previous: string, bytes: Buffer, start: number, end: nu
   const digest = digestOf(behind(previous, bytes, start, member + 1))
   const at = member + memberStart.length
   return standsAt(digest, bytes, at)
-    ? { json, jsonEnd: member + 1, digest }
-    : { json, jsonEnd: member + 1, digest, stated: bytes.toString('latin1', at, end - 2) }
+    ? { json, digest }
+    : { json, digest, stated: bytes.toString('latin1', at, end - 2) }
 }
 
 /** Whether ASCII text stands in the bytes; cheaper than making a string of them. */

@@ -2,29 +2,25 @@
  * The first key that stands twice in one map of a line; `undefined` when none does. `JSON.parse` takes the last of two in
  * silence, and whoever reads the line sees the first.
  *
- * @param bytes - hold the line from `start` to `end`, which is valid JSON in UTF-8
+ * @param json - is valid JSON, on one line
  * @param value - what it was parsed to
  */
-export function duplicateKeyIn(bytes: Buffer, start: number, end: number, value: object): string | undefined {
-  // Counting bytes costs half of what parsing does; only where the counts differ is the key looked for.
-  if (keysWritten(bytes, start, end) === keysRead(value)) return undefined
-  return scan(bytes.toString('utf8', start, end))
+export function duplicateKeyIn(json: string, value: object): string | undefined {
+  // Counting costs a part of what parsing does; only where the counts differ is the key looked for.
+  return keysWritten(json) === keysRead(value) ? undefined : scan(json)
 }
 
-const quote = 0x22
-const backslash = 0x5c
-const colon = 0x3a
+/**
+ * A text ends, and a colon follows. The quote of an end stands behind no backslash, or behind an even number of them: none is
+ * left out. One that is escaped counts as well behind three or more, and then the key is looked for.
+ */
+const endOfKey = /(?:[^\\]|\\\\)"[\t\r ]*:/g
 
-/** How many texts a colon follows. */
-function keysWritten(bytes: Buffer, start: number, end: number): number {
+/** How many texts a colon follows, or more. */
+function keysWritten(json: string): number {
   let keys = 0
-  for (let at = start; at < end; at++) {
-    if (bytes[at] !== quote) continue
-    for (at++; bytes[at] !== quote; at++) if (bytes[at] === backslash) at++
-    let next = at + 1
-    while (bytes[next] === 0x20 || bytes[next] === 0x09 || bytes[next] === 0x0d) next++
-    if (bytes[next] === colon) keys++
-  }
+  endOfKey.lastIndex = 0
+  while (endOfKey.test(json)) keys++
   return keys
 }
 

@@ -11,6 +11,7 @@ import { SeenNumbers } from './seen.ts'
 import { closeProblem, eventProblem, headerProblem, isFields, readOutcome, type WrittenOutcome } from './shape.ts'
 import {
   type Body,
+  type ExchangeEvent,
   formatVersion,
   type HeaderPair,
   type Json,
@@ -96,7 +97,9 @@ export class LineReader {
     if (typeof event === 'string') throw this.#broken(event)
     if (before === undefined) this.#count(n)
     // What was put together holds this very request.
-    const { request } = fields as { readonly request?: { body?: Body } }
+    const { request } = fields as { readonly request?: { body?: Body; headers: readonly HeaderPair[] } }
+    const { response } = (event ?? {}) as Partial<ExchangeEvent>
+    this.#shareHeaders({ request, response })
     const url = before?.['url'] ?? fields['url']
     if (request?.body !== undefined) this.#resolveBody(n, String(url), request)
     return event
@@ -113,11 +116,21 @@ export class LineReader {
     const event = fields as unknown as TapeEvent
     this.#count(event.n)
     if (event.kind === 'exchange') {
-      this.#requestHeaders = shared(event.request.headers, this.#requestHeaders)
-      if (event.response) this.#responseHeaders = shared(event.response.headers, this.#responseHeaders)
+      this.#shareHeaders(event)
       if (event.request.body !== undefined) this.#resolveBody(event.n, event.url, event.request)
     }
     return event.kind === 'state' ? this.#resolveState(event, fields['like'] as LikeBody | undefined) : event
+  }
+
+  #shareHeaders({
+    request,
+    response,
+  }: {
+    readonly request?: Headed | undefined
+    readonly response?: Headed | undefined
+  }) {
+    if (request) this.#requestHeaders = request.headers = shared(request.headers, this.#requestHeaders)
+    if (response) this.#responseHeaders = response.headers = shared(response.headers, this.#responseHeaders)
   }
 
   #resolveBody(n: number, url: string, request: { body?: Body }): void {
@@ -162,7 +175,7 @@ export class LineReader {
     const hazard = hazardOf(value, json)
     if (hazard !== undefined) throw this.#broken(hazard)
     if (!isUtf8(bytes.subarray(start, end))) throw this.#broken('it is not UTF-8 text')
-    const twice = duplicateKeyIn(bytes, start, sealed.jsonEnd, value)
+    const twice = duplicateKeyIn(json, value)
     if (twice !== undefined) throw this.#broken(`the key ${JSON.stringify(twice)} stands twice in one map`)
     this.digest = sealed.digest
     return value
@@ -228,14 +241,20 @@ export class LineReader {
   }
 }
 
-/** Headers are mostly those of the exchange before: the pairs that say the same become one, for memory and for who compares. */
+interface Headed {
+  headers: readonly HeaderPair[]
+}
+
+/** Headers are mostly those of the exchange before: what says the same becomes one, for memory and for who compares. */
 function shared(headers: readonly HeaderPair[], before: readonly HeaderPair[]): readonly HeaderPair[] {
   const pairs = headers as HeaderPair[]
+  let isSame = pairs.length === before.length
   for (let i = 0; i < pairs.length; i++) {
     const [was, is] = [before[i], pairs[i]!]
     if (was !== undefined && was[0] === is[0] && was[1] === is[1]) pairs[i] = was
+    else isSame = false
   }
-  return pairs
+  return isSame ? before : pairs
 }
 
 function parsed(text: string | undefined): Json | undefined {

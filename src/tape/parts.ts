@@ -174,6 +174,8 @@ function wholeEvent(
   standing: readonly unknown[],
 ): TapeEvent | string {
   const all = merged(fields, rest)
+  // No pieces came early: the last line says all of the answer.
+  if (early === undefined && standing.length === 0) return eventProblem(all) ?? (all as unknown as TapeEvent)
   const isExchange = all['kind'] === 'exchange'
   const response = rest['response'] ?? (standing.length > 0 ? { ...early, chunks: [] } : undefined)
   const later = isExchange ? (isFields(response) ? response['chunks'] : undefined) : rest['yields']
@@ -186,6 +188,7 @@ function wholeEvent(
 
 /** Later members win; fingerprints of all lines count. */
 function merged(before: Fields, later: Fields): Fields {
+  if (before['prints'] === undefined && later['prints'] === undefined) return { ...before, ...later }
   const prints = [before['prints'], later['prints']].filter((list) => Array.isArray(list)).flat(1)
   return { ...before, ...later, ...(prints.length > 0 && { prints }) }
 }

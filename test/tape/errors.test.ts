@@ -316,7 +316,16 @@ test('a key that stands twice in one map is refused, however it is spelled', () 
   const line = (data: string): string => `{"kind":"mark","n":4,"at":1,"name":"a","data":${data}}`
   const twice = ['{"a":1,"a":1}', '{"a" :1,"\\u0061"\t:2}', '[{"b":"\\\\","x":[],"b":{"b":1}}]', '{"":1,"":2}']
   for (const data of twice) expect(refusal(sealed(header, line(data)))).toMatch(/:2\n.*the key "[ab]?" stands twice/s)
-  const once = ['{"a":{"a":1},"b":["a","a"]}', '["\\":",":",{"a\\"":":"}]', '{"2":1,"1":2,"é":"\\u00e9"}', '1e3']
+  // Beside a key that ends in backslashes, or in a quote behind them.
+  for (const key of ['\\\\', '\\\\\\\\', '\\"', '\\\\\\"'])
+    expect(refusal(sealed(header, line(`{"${key}":1,"b":2,"b":3}`)))).toMatch(/:2\n.*the key "b" stands twice/s)
+  const once = [
+    '{"\\\\":1,"\\\\\\"":":","\\":":{"\\\\":":"}}',
+    '{"a":{"a":1},"b":["a","a"]}',
+    '["\\":",":",{"a\\"":":"}]',
+    '{"2":1,"1":2,"é":"\\u00e9"}',
+    '1e3',
+  ]
   for (const data of once) expect(parseTape(sealed(header, line(data)), source).events).toHaveLength(1)
 })
 
