@@ -36,6 +36,7 @@ import {
   type ExchangeControl,
   listOnce,
   type LiveRequest,
+  requestWith,
   type Responder,
   type VirtualTimer,
 } from '../seam/intercept/index.ts'
@@ -405,7 +406,7 @@ export class ForkRun {
 
   question(live: LiveRequest): MatchRequest {
     const url = this.#recordedHost(askedUrl(this.tape, live))
-    return questionOf({ ...live, url }, this.redactor, { cuts: this.#cuts })
+    return questionOf(requestWith(live, { url }), this.redactor, { cuts: this.#cuts })
   }
 
   encode(value: unknown): Json {

@@ -42,7 +42,11 @@ export function exchangeAsked({ live, url, bodyText }: MatchRequest & { readonly
 }
 
 /** What is written down of a request. */
-export function requestOf(live: LiveRequest, bodyText: string, run: ForkRun): ExchangeEvent['request'] {
+export function requestOf(
+  live: Pick<LiveRequest, 'headers'>,
+  bodyText: string,
+  run: ForkRun,
+): ExchangeEvent['request'] {
   const binary = /^\ud800base64:/.exec(bodyText)?.[0]
   const body = binary === undefined ? bodyText : encodeBytes(Buffer.from(bodyText.slice(binary.length), 'base64'))
   return { headers: run.redactor.requestHeaders(live.headers), ...(body === '' ? {} : { body }) }

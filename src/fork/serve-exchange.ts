@@ -9,7 +9,7 @@ import { headerDrift } from '../match/header-drift.ts'
 import { underLiveNumber } from '../match/rpc-answer.ts'
 import type { MatchRequest } from '../match/matcher.ts'
 import type { ExchangeState } from '../match/step.ts'
-import type { ExchangeControl, ExchangeSink, LiveRequest } from '../seam/intercept/index.ts'
+import { type ExchangeControl, type ExchangeSink, type LiveRequest, requestWith } from '../seam/intercept/index.ts'
 import { steadyBoundary } from '../seam/shape.ts'
 import {
   type Chunk,
@@ -74,7 +74,7 @@ function fieldsOf(
     via: live.via,
     method: live.method,
     url,
-    request: requestOf({ ...live, headers: steadyBoundary(live.headers, Buffer.alloc(0)).headers }, bodyText, run),
+    request: requestOf({ headers: steadyBoundary(live.headers, Buffer.alloc(0)).headers }, bodyText, run),
   }
 }
 
@@ -308,11 +308,10 @@ function asked(
   if (tail.from !== 'live') throw run.offTape(`${live.method} ${live.url}`, live.madeAt)
   const instead = model && tail.asking ? tail.asking({ url: live.url, body: live.body.toString('utf8') }) : undefined
   if (model && tail.asking && instead === undefined) throw run.offTape(`${live.method} ${live.url}`, live.madeAt)
-  const outgoing = {
-    ...live,
+  const outgoing = requestWith(live, {
     url: redirected(instead?.url ?? live.url, tail.baseUrl),
     ...(instead === undefined ? {} : { body: Buffer.from(instead.body) }),
-  }
+  })
   const refused = model && run.budget?.refusal(model.model, outgoing.body.length)
   if (refused !== undefined) throw run.problem(refused)
   run.depart()

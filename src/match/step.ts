@@ -38,7 +38,7 @@ export type ExchangeState = StepState<ExchangeEvent> & {
   readonly bodyText: string
   readonly model: ModelRequest | undefined
   /** Its answer was larger than its cap: what stands before the cut is served, and then an error. */
-  readonly cut?: Cut
+  readonly cut?: Cut | undefined
 }
 export type CallState = StepState<CallEvent>
 
@@ -46,8 +46,9 @@ export type CallState = StepState<CallEvent>
 export function stepStates(tape: Tape): readonly (ExchangeState | CallState)[] {
   const steps = tape.events.filter(isStep)
   return steps.map((event, i) => {
-    const base = { number: i + 1, items: [], taken: false, served: false, answered: false }
-    return event.kind === 'exchange' ? exchangeState(event, base) : { event, ...base }
+    const number = i + 1
+    if (event.kind === 'exchange') return new RecordedExchange(event, number)
+    return { event, number, items: [], taken: false, served: false, answered: false }
   })
 }
 
@@ -55,24 +56,34 @@ export function isStep(event: TapeEvent): event is Step {
   return event.kind === 'exchange' || event.kind === 'tool' || event.kind === 'retrieval' || event.kind === 'value'
 }
 
-function exchangeState(recorded: ExchangeEvent, base: Omit<StepState<ExchangeEvent>, 'event'>): ExchangeState {
-  const part = beforeCut(recorded)
-  const { moment } = part ?? {}
-  const error =
-    moment === undefined ? {} : { error: { moment, name: 'Error', message: 'the recorded answer is cut here' } }
-  const event = part === undefined ? recorded : { ...recorded, response: part.response, ...error }
-  let model: ModelRequest | undefined | null = null
-  const text = requestText(event)
-  return {
-    event,
-    ...base,
-    ...(part && { cut: part.cut }),
-    bodyText: text,
-    get model() {
-      // Taken apart only when a replay needs the parts: an exact match never does.
-      if (model === null) model = readModelRequest({ method: event.method, url: event.url, body: text })
-      return model
-    },
+/** A class: V8 makes a hash table of each object literal with a getter, and a replay has thousands that it asks again and again. */
+class RecordedExchange implements ExchangeState {
+  readonly event: ExchangeEvent
+  readonly number: number
+  readonly items: GateItem[] = []
+  taken = false
+  served = false
+  answered = false
+  readonly bodyText: string
+  readonly cut: Cut | undefined
+  #model: ModelRequest | undefined | null = null
+
+  constructor(recorded: ExchangeEvent, number: number) {
+    const part = beforeCut(recorded)
+    const { moment } = part ?? {}
+    const error =
+      moment === undefined ? {} : { error: { moment, name: 'Error', message: 'the recorded answer is cut here' } }
+    this.event = part === undefined ? recorded : { ...recorded, response: part.response, ...error }
+    this.number = number
+    this.cut = part?.cut
+    this.bodyText = requestText(this.event)
+  }
+
+  /** Taken apart only when a replay needs the parts: an exact match never does. */
+  get model(): ModelRequest | undefined {
+    const { method, url } = this.event
+    if (this.#model === null) this.#model = readModelRequest({ method, url, body: this.bodyText })
+    return this.#model
   }
 }
 

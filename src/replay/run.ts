@@ -4,7 +4,13 @@ import { type HeaderMeaning, type Redactor, redactorOfTape } from '../privacy/in
 import type { Pairs } from '../seam/pairs.ts'
 import { sentHeaders, sentToName } from '../seam/shape.ts'
 import { captureStack, siteIn, userSite } from '../seam/caller.ts'
-import type { ChildMode, UninstrumentedIo, LiveRequest, Responder } from '../seam/intercept/index.ts'
+import {
+  type ChildMode,
+  type UninstrumentedIo,
+  type LiveRequest,
+  requestWith,
+  type Responder,
+} from '../seam/intercept/index.ts'
 import { type ChildSettings, messageOf, unnamedChild, urlOfCommand } from '../seam/stdio.ts'
 import {
   type Chunk,
@@ -584,7 +590,7 @@ export class ReplayRun {
     const url =
       live.via === 'stdio' && live.url === this.#standIn ? unnamedChild : this.#recordedHost(askedUrl(this.tape, live))
     const options = this.#keyNames.size === 0 ? {} : { keyNames: this.#keyNames.get(pathOf(url)) }
-    return questionOf({ ...live, url }, this.redactor, {
+    return questionOf(requestWith(live, { url }), this.redactor, {
       ...options,
       cuts: this.#cuts,
       isOnTape: (asked) => this.matcher.holds(asked),

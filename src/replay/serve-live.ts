@@ -1,6 +1,6 @@
 import { isMap } from '../json/canonical.ts'
 import { readMcpCall } from '../providers/index.ts'
-import type { ExchangeControl, ExchangeSink, LiveRequest } from '../seam/intercept/index.ts'
+import { type ExchangeControl, type ExchangeSink, type LiveRequest, requestWith } from '../seam/intercept/index.ts'
 import { decodeBytes, type ExchangeEvent, type Json, type RecordedResponse, responseBytes } from '../tape/index.ts'
 import { type RequestDifference, firstDifference, parse } from '../match/difference.ts'
 import { forward } from './forward.ts'
@@ -47,7 +47,7 @@ export function serveLive(
   if (isHolding) run.gate.hold()
   const call = step?.event.response && readMcpCall(heard)
   const kept = call && step ? new Kept(sink) : undefined
-  const control = forward({ ...live, url }, kept ?? sink, {
+  const control = forward(requestWith(live, { url }), kept ?? sink, {
     moment: () => [run.nextN(), run.gate.now],
     ended(response) {
       const whole = { ...heard, response }

@@ -26,18 +26,36 @@ export interface LiveRequest {
 }
 
 /** A request with a body of text, whose bytes are made when someone wants them: mostly the text is enough. */
-export function textRequest({ via, method, url, headers, text, known }: TextRequest): LiveRequest {
-  return {
-    via,
-    method,
-    url,
-    headers,
-    text,
-    known,
-    get body() {
-      return Buffer.from(text)
-    },
+export function textRequest(request: TextRequest): LiveRequest {
+  return new RequestOfText(request)
+}
+
+/** A class, for V8 makes a hash table of each object literal with a getter. */
+class RequestOfText implements LiveRequest {
+  readonly via: LiveRequest['via']
+  readonly method: string
+  readonly url: string
+  readonly headers: Pairs
+  readonly text: string
+  readonly known: KnownRequest
+
+  constructor({ via, method, url, headers, text, known }: TextRequest) {
+    this.via = via
+    this.method = method
+    this.url = url
+    this.headers = headers
+    this.text = text
+    this.known = known
   }
+
+  get body(): Buffer {
+    return Buffer.from(this.text)
+  }
+}
+
+/** A request that differs in some parts: its body may be one that is made on demand, which a spread would leave out. */
+export function requestWith(live: LiveRequest, parts: Partial<LiveRequest>): LiveRequest {
+  return { ...live, body: live.body, ...parts }
 }
 
 type TextRequest = Required<Pick<LiveRequest, 'via' | 'method' | 'url' | 'headers' | 'text' | 'known'>>
