@@ -100,6 +100,8 @@ export class Hosts {
   readonly #recorded: ReadonlySet<string>
   readonly #liveFor = new Map<string, string>()
   readonly #recordedFor = new Map<string, string>()
+  /** Answered last, where both are one address: agents mostly ask the same again. */
+  #same: string | undefined
 
   constructor(urls: readonly string[]) {
     this.#recorded = new Set(urls.map(originOf))
@@ -112,6 +114,8 @@ export class Hosts {
   }
 
   answered(recordedUrl: string, liveUrl: string): void {
+    if (recordedUrl === liveUrl && liveUrl === this.#same) return
+    this.#same = recordedUrl === liveUrl ? liveUrl : undefined
     const [recorded, live] = [originOf(recordedUrl), originOf(liveUrl)]
     this.#recordedFor.set(live, recorded)
     this.#liveFor.set(recorded, live)

@@ -7,7 +7,7 @@ import { type QueuedTimer, TimerQueue } from './timer-queue.ts'
 
 /** Real ms by the one clock that is never patched. */
 function uptime(): number {
-  return Number(process.hrtime.bigint() / 1_000_000n)
+  return Number(process.hrtime.bigint()) / 1e6
 }
 
 /** A timer that has just fired, and what that was about. */
@@ -493,13 +493,15 @@ export class Scheduler {
 
   async #quiet(): Promise<void> {
     let threadTurns = 0
+    let began = uptime()
     for (let calm = 0, turns = 0; calm < quietTurns && turns < 100_000; turns++) {
-      const began = uptime()
       await new Promise<void>((resolve) => {
         if (threadTurns > shortWork) real.setTimeout(resolve, 1)
         else real.setImmediate(resolve)
       })
-      this.#idleMs += Math.min(uptime() - began, turnMs)
+      const turned = uptime()
+      this.#idleMs += Math.min(turned - began, turnMs)
+      began = turned
       this.#options.onTurn()
       threadTurns = isThreadWorking() ? threadTurns + 1 : 0
       const busy = this.#options.isBusy() || process.getActiveResourcesInfo().some((resource) => working.has(resource))

@@ -12,6 +12,8 @@ const surroundings = /^(?:node(?:\.?js)?|undici|os|ua|lang|md|api|exec-env|runti
 export class Clients {
   readonly #recorded: () => ReadonlyMap<string, ReadonlySet<string>>
   readonly #seen = new Set<string>()
+  /** Most requests have the headers of the one before. */
+  #last: Pairs | undefined
 
   constructor(tape: Tape) {
     this.#recorded = () =>
@@ -25,6 +27,8 @@ export class Clients {
 
   /** Takes note of a request of this replay. */
   met(headers: Pairs): void {
+    if (headers === this.#last) return
+    this.#last = headers
     const agent = userAgent(headers)
     if (agent !== undefined) this.#seen.add(agent)
   }

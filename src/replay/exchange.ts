@@ -108,7 +108,7 @@ function serveForeseen(
     run.redactor.observeBody(step.bodyText)
   })
   run.matcher.answered(url)
-  run.checkOrder(step, live.madeAt)
+  run.checkDue(step)
   run.identical++
   const headers = run.headers.redacted(live.headers, request.headers)
   for (const found of run.expected.drift(foreseen, live, headers)) run.drifted(step, live.madeAt, found)
@@ -224,8 +224,10 @@ function wire(
   if (response) {
     // Numbered as this replay delivers them: a trace compares them with the requests of this replay.
     const placed = [...response.chunks]
+    let answer: Mutable<RecordedResponse> | undefined
     piece((moment) => {
-      heard.response = { moment, status: response.status, headers: response.headers, chunks: placed }
+      answer = { moment, status: response.status, headers: response.headers, chunks: placed }
+      heard.response = answer
       sink.head(response.status, response.statusText ?? '', fittedTo(response))
     })
     const deliverPiece = (index: number): void => {
@@ -257,7 +259,7 @@ function wire(
       piece((moment) => {
         step.answered = true
         observe(run, step)
-        if (heard.response) heard.response = { ...heard.response, end: moment }
+        if (answer) answer.end = moment
         run.budget.answered(step.event)
         sink.end()
       })

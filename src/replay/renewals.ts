@@ -10,8 +10,8 @@ import type { ReplayRun } from './run.ts'
  * @param before - the step that is made now; absent: the run is over
  */
 export function skipRenewals(run: ReplayRun, before?: ExchangeState | CallState): void {
+  if (!run.hasShared) return
   const served = run.allShared()
-  if (served.length === 0) return
   for (const step of run.steps) {
     if (step.event.kind !== 'exchange' || step.taken) continue
     const { response, n } = step.event

@@ -282,6 +282,10 @@ export class ReplayRun {
     return [...sharedWhileLoading(this.tape), ...this.shared]
   }
 
+  get hasShared(): boolean {
+    return this.shared.length > 0 || sharedWhileLoading(this.tape).length > 0
+  }
+
   get over(): boolean {
     return this.#over
   }
@@ -359,6 +363,12 @@ export class ReplayRun {
     for (const one of awaited) this.#awaited.push({ one, step, place: this.place(madeAt) })
     for (const one of skipped)
       if (!this.#skipped.has(one)) this.#skipped.set(one, problem.outOfOrder(this.place(madeAt), step, one))
+  }
+
+  /** As {@link checkOrder}, of a step that was due when nothing else was made since: answers came at most, and it still is. */
+  checkDue(step: ExchangeState): void {
+    skipRenewals(this, step)
+    this.#noteTooLate()
   }
 
   /** The later read was answered and the earlier one not made: the agent waited for the one before it made the other. */

@@ -41,10 +41,16 @@ const plainPhrase = /^[\t -~\x80-\xff]*$/
 export function isPlainHead({ status, statusText, headers }: AnswerHead): boolean {
   if (status < 200 || status > 599 || (status >= 300 && status < 400) || emptyStatuses.has(status)) return false
   if (!plainPhrase.test(statusText)) return false
-  return headers.every(
+  if (headers === plain) return true
+  const isPlain = headers.every(
     ([name, value]) => name.toLowerCase() !== 'content-encoding' && plainName.test(name) && plainValue.test(value),
   )
+  if (isPlain) plain = headers
+  return isPlain
 }
+
+/** What was found plain last: a tape has equal headers as one list. */
+let plain: Pairs | undefined
 
 /** A response that shows what one of Node's `fetch` shows. */
 export function ownResponse(url: string, head: AnswerHead, body: ReadableStream<Uint8Array>): Response {
