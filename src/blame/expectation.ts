@@ -189,7 +189,7 @@ function wrong(text: string, option: string, why?: string): HarvestError {
     ...(why === undefined ? {} : { why: neutralLine(why, 200) }),
     fix: [
       'write it in one of these forms, with the names of your run',
-      'to see which tools the run calls and what it returns: npx vitest-harvest show <tape>',
+      "to see which tools the run calls and what it returns: npx vitest-harvest show '<tape>'",
     ],
   })
 }

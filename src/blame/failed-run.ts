@@ -221,7 +221,7 @@ function notFailed(source: ForkSource): HarvestError {
     why: 'Blame looks for the step that, resampled, would have saved a failed run.',
     fix: [
       'describe a good end with --ok, so that the recorded run is graded `bad`',
-      'or ask which step a good run depends on: npx vitest-harvest blame <id> --mutate',
+      "or ask which step a good run depends on: npx vitest-harvest blame '<id>' --mutate",
     ],
   })
 }

@@ -267,7 +267,7 @@ function notBad(id: string, tape: Tape, { about: by }: Oracle): HarvestError {
     what: 'The oracle grades the incident `ok`, so it cannot recognise a fix',
     where: { case: id, 'graded by': by },
     // A function and expectations exclude each other.
-    fix: waysToName(tape),
+    fix: waysToName(tape, true),
   })
 }
 

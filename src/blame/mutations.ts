@@ -259,6 +259,6 @@ function noMutants(source: ForkSource): HarvestError {
     fix:
       passed(source.recorded) === false
         ? ['to resample steps instead, and see first what that costs: --dry-run, without --mutate']
-        : ['to see what the run holds: npx vitest-harvest show <tape>'],
+        : ["to see what the run holds: npx vitest-harvest show '<tape>'"],
   })
 }

@@ -59,7 +59,7 @@ function outside(oracle: string, at: string): HarvestError {
     why: 'A case may come from elsewhere, so it may only name modules of the project, never of node_modules.',
     fix: [
       'name a module of this project: oracle: ./src/oracle.ts#isRight',
-      'or on the command line: --oracle <file#export>',
+      "or on the command line: --oracle '<file#export>'",
     ],
   })
 }

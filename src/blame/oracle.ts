@@ -336,6 +336,9 @@ export function requireFailure({ grade, because }: GradeGiven, { about }: Pick<O
       : 'The oracle cannot grade the recorded run, so forks cannot be compared with it',
     where: { tape: tape.header.id, 'graded by': about, grade },
     ...(because === undefined ? {} : { why: because }),
-    fix: [...waysToName(tape), ...(isOk ? ['to find the answers it depends on: --mutate, without --repairs'] : [])],
+    fix: [
+      ...waysToName(tape, isOk),
+      ...(isOk ? ['to find the answers it depends on: --mutate, without --repairs'] : []),
+    ],
   })
 }

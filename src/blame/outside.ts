@@ -21,6 +21,6 @@ function noRepairs(source: ForkSource, suspects: number): HarvestError {
     fix:
       suspects === 0
         ? ['to resample steps instead, and see first what that costs: --dry-run, without --repairs and --reference']
-        : ['name a passing run of the same kind: --reference <tape>'],
+        : ["name a passing run of the same kind: --reference '<tape>'"],
   })
 }

@@ -320,7 +320,10 @@ function noRepairs(tape: Tape): HarvestError {
     what: '--repairs needs good answers',
     where: { tape: tape.header.id },
     why: 'Repairs replace recorded answers with good ones to find which are necessary or sufficient.',
-    fix: ['name a good run: --reference <tape|case>', 'or run the tools again, with their side effects: --tools live'],
+    fix: [
+      "name a good run: --reference '<tape|case>'",
+      'or run the tools again, with their side effects: --tools live',
+    ],
   })
 }
 

@@ -101,7 +101,7 @@ export function requireSteps({ positions }: Pick<ForkSource, 'positions'>): void
   throw new HarvestError('HARVEST_BLAME_NO_STEPS', {
     what: 'The run has no step to resample',
     why: 'Blame compares runs that replay a step with runs that resample it.',
-    fix: ['to see what the run holds: npx vitest-harvest show <tape>'],
+    fix: ["to see what the run holds: npx vitest-harvest show '<tape>'"],
   })
 }
 

@@ -7,8 +7,10 @@ import { parseExpectation } from './expectation.ts'
 /**
  * How to say what a good or a bad run is, in the words of this run: what it did can be pasted, what would have been right
  * only people know.
+ *
+ * @param isGood - whether what was said of a good run is true of this one: nobody means that beside what was bad about it
  */
-export function waysToName(tape: Tape): readonly string[] {
+export function waysToName(tape: Tape, isGood = false): readonly string[] {
   const calls = traceOf(tape.events).layers.flat()
   const value = tape.close?.outcome.status === 'returned' ? tape.close.outcome.value : undefined
   const call = calls.at(-1)
@@ -20,7 +22,7 @@ export function waysToName(tape: Tape): readonly string[] {
   ]
   const such = forms.length === 0 ? '' : `, such as ${forms.join(' or ')}`
   return [
-    ...(bad === undefined ? [] : [`if what it did was bad: --bad '${bad}'`]),
+    ...(bad === undefined ? [] : [`if what it did was bad: --bad '${bad}'${isGood ? ', without --ok' : ''}`]),
     `to say what would be right${such}: --ok '<right>'`,
   ]
 }

@@ -7,7 +7,7 @@ import type { Case } from '../cases/types.ts'
 import { HarvestError, shellWord } from '../errors/index.ts'
 import { createRedactor, isCredential, type Redactor } from '../privacy/index.ts'
 import { ignoreInbox } from '../recordings/ignore-inbox.ts'
-import { refuseUnfinished, secretsIn } from '../recordings/promotable.ts'
+import { refuseUnfinished, secretFound, type SecretFound, secretsIn } from '../recordings/promotable.ts'
 import { toAllow } from '../recordings/to-allow.ts'
 import { parseTape, sharedFolder } from '../tape/index.ts'
 import { readCap, type Snapshot, type SnapshotFile } from './snapshot.ts'
@@ -115,7 +115,7 @@ function inspectSize({ path, kind, bytes }: SnapshotFile, maxSize: number): read
       what: `This ${kindName(kind)} has ${size}: the limit is ${sizeText(most)}`,
       fix: [
         'promote a shorter run with the same failure',
-        ...(bytes <= readCap ? [`or allow it: npx vitest-harvest check --max-size ${shellWord(bytes)}`] : []),
+        ...(bytes <= readCap ? [`or allow it: --max-size ${shellWord(bytes)}`] : []),
       ],
     },
   ]
@@ -130,10 +130,10 @@ function inspectTape(file: SnapshotFile, bytes: Buffer, options: Inspecting): re
     const keys = tape.header.redact?.keys
     const redactor =
       keys === undefined ? options.redactor : createRedactor({ off: options.allow, keys }, { keys: true })
-    const places = secretsIn(tape, text, redactor)
-    const isUnsearched = (place: string): boolean => / could not be searched \(/.test(place)
-    const found = places.filter((place) => !isUnsearched(place))
-    return [...secrets(file, found, options.allow), ...notSearched(file, places.filter(isUnsearched))]
+    const { found = [], unsearched = [] } = Object.groupBy(secretsIn(tape, text, redactor), ({ kind }) =>
+      kind === undefined ? 'unsearched' : 'found',
+    )
+    return [...secrets(file, found, options.allow), ...notSearched(file, unsearched)]
   } catch (error) {
     if (!HarvestError.is(error)) throw error
     return [findingOf(file, error, 'tape'), ...inspectText(file, text, options)]
@@ -189,26 +189,27 @@ function inspectText(
     const line = starts.findLastIndex((start) => start <= index) + 1
     // Who accepted a change is written there by name and address, as in a commit.
     if (kind === 'email' && /^\s*(?:- )?by: /.test(text.slice(starts[line - 1]))) return []
-    return [`line ${line}: ${kind}`]
+    return [secretFound(`line ${line}`, kind)]
   })
-  return secrets(file, [...new Set(places)], allow)
+  return secrets(file, [...new Map(places.map((one) => [one.place, one])).values()], allow)
 }
 
 function inspectName(file: SnapshotFile, { redactor, allow }: Inspecting): readonly CheckFinding[] {
   return secrets(
     file,
-    redactor.scan(file.path).map(({ kind }) => `name of the file: ${kind}`),
+    redactor.scan(file.path).map(({ kind }) => secretFound('name of the file', kind)),
     allow,
   )
 }
 
 function secrets(
   { path: file, kind }: SnapshotFile,
-  places: readonly string[],
+  found: readonly SecretFound[],
   allow: readonly string[],
 ): readonly CheckFinding[] {
-  if (places.length === 0) return []
-  const line = /^line (\d+):/.exec(places[0] ?? '')?.[1]
+  const [first] = found
+  if (first === undefined) return []
+  const line = /^line (\d+):/.exec(first.place)?.[1]
   return [
     {
       level: 'error',
@@ -216,22 +217,22 @@ function secrets(
       file,
       ...(line === undefined ? {} : { line: Number(line) }),
       what: `This ${kindName(kind)} holds what looks like a secret`,
-      detail: firstOf(places),
+      detail: firstOf(found),
       fix: [
         kind === 'tape' ? 'record the run again: the recorder removes secrets before it writes' : 'remove it',
-        ...toAllow(places, allow).map((allowing) => `if it is a false positive: npx vitest-harvest check ${allowing}`),
+        ...toAllow(found, allow).map((allowing) => `if it is a false positive: ${allowing}`),
       ],
     },
   ]
 }
 
-function firstOf(places: readonly string[]): readonly string[] {
-  const more = places.length - 12
-  return [...places.slice(0, 12), ...(more > 0 ? [`… and ${more} more`] : [])]
+function firstOf(found: readonly SecretFound[]): readonly string[] {
+  const more = found.length - 12
+  return [...found.slice(0, 12).map(({ place }) => place), ...(more > 0 ? [`… and ${more} more`] : [])]
 }
 
 /** What could not be looked into is not known to be clean. */
-function notSearched({ path: file }: SnapshotFile, places: readonly string[]): readonly CheckFinding[] {
+function notSearched({ path: file }: SnapshotFile, places: readonly SecretFound[]): readonly CheckFinding[] {
   if (places.length === 0) return []
   return [
     {
@@ -373,7 +374,7 @@ function caseMissing({ path: file }: SnapshotFile, { isStaged, fromHere }: Snaps
     what: `No case ${isStaged ? 'in the commit ' : ''}asserts anything about this tape`,
     detail: [],
     fix: [
-      isStaged ? 'git add its case' : 'write the case again: npx vitest-harvest promote <tape> --as <id>',
+      isStaged ? 'git add its case' : "write the case again: npx vitest-harvest promote '<tape>' --as '<id>'",
       ...(isStaged ? [`or unstage the tape: git rm --cached ${shellWord(fromHere(file))}`] : []),
     ],
   }

@@ -154,6 +154,6 @@ function missing(path: string): HarvestError {
   return new HarvestError('HARVEST_CHECK_MISSING', {
     what: `There is no ${neutralLine(basename(path), 80)} to check`,
     where: { path: neutralLine(path, 400) },
-    fix: ['correct the path', 'to check another folder of recordings: npx vitest-harvest check --dir <folder>'],
+    fix: ['correct the path', "to check another folder of recordings: npx vitest-harvest check --dir '<folder>'"],
   })
 }

@@ -7,4 +7,4 @@ export function lacksInput({ imported, input }: TapeHeader): boolean {
 
 /** What to do then. */
 export const inputHint =
-  'import it again with what the run was started with: npx vitest-harvest import FILE --as NAME --input JSON'
+  "import it again with what the run was started with: npx vitest-harvest import '<file>' --as '<name>' --input '<json>'"

@@ -2,10 +2,11 @@ import { chooseJudging } from '../blame/choose-oracle.ts'
 import { gradeRecorded } from '../blame/grade-task.ts'
 import { requireKnownNames } from '../blame/known-names.ts'
 import { createOracle } from '../blame/oracle.ts'
+import { waysToName } from '../blame/ways-to-name.ts'
 import { HarvestError } from '../errors/index.ts'
 import type { Promotion } from '../recordings/index.ts'
 import type { Screen } from '../report/output.ts'
-import { readTape } from '../tape/index.ts'
+import { readTape, type Tape } from '../tape/index.ts'
 
 /** What is said to be right has to tell the recorded run from a right one; a function that grades is asked by those who use it. */
 export async function refuseGood({ source, content }: Promotion, screen: Screen): Promise<void> {
@@ -14,7 +15,7 @@ export async function refuseGood({ source, content }: Promotion, screen: Screen)
   const tape = readTape(source)
   const judging = chooseJudging(tape, { ok, bad })
   const oracle = createOracle(judging)
-  if ((await gradeRecorded(oracle, tape)) === 'ok') throw isGood(id, oracle.about)
+  if ((await gradeRecorded(oracle, tape)) === 'ok') throw isGood(tape, id, oracle.about)
   if (judging.by !== 'expectations') return
   try {
     for (const warning of requireKnownNames([...judging.ok, ...judging.bad], { tapes: [tape] })) screen.note(warning)
@@ -25,15 +26,11 @@ export async function refuseGood({ source, content }: Promotion, screen: Screen)
   }
 }
 
-function isGood(id: string, by: string): HarvestError {
+function isGood(tape: Tape, id: string, by: string): HarvestError {
   return new HarvestError('HARVEST_ORACLE_OK', {
     what: 'The oracle grades the recorded run `ok`, so it is not a known-bad case',
     where: { case: id, 'graded by': by },
     why: 'The same oracle grades the fix later, so it must grade this run bad.',
-    fix: [
-      "name what a right run does: --ok 'refund(amount: 25)'",
-      "or what it does not: --bad 'refund(amount: 2500)'",
-      'if the run is right: promote it without --expect fail',
-    ],
+    fix: [...waysToName(tape, true), 'if the run is right: the same command, without --expect'],
   })
 }

@@ -33,6 +33,16 @@ export function readLivePlan(given: CommandInput, command: CommandSpec): LivePla
   }
 }
 
+/** How to agree to live calls: as they were limited, or by the limit there is. */
+export function toConfirm(given: CommandInput, usd: number): readonly string[] {
+  if (['max-cost', 'max-tokens', 'max-calls', 'max-runs'].some((limit) => given.has(limit)))
+    return ['to confirm: --live']
+  return [
+    `to confirm, with a limit: --live --max-cost ${(usd / 2).toFixed(2)}`,
+    `to confirm, with the default limit of $${usd.toFixed(2)}: --live`,
+  ]
+}
+
 /** The number an option was given, within its range; `undefined` when it was not given. */
 export function readNumber(
   given: CommandInput,

@@ -4,7 +4,7 @@ import { version } from '../version.ts'
 import { exit, exitCodeOf } from './exit.ts'
 import { commandHelp, rootHelp } from './help.ts'
 import type { CommandSpec } from './command.ts'
-import { parse } from './parse.ts'
+import { parse, specNamed } from './parse.ts'
 import { createScreen, neutralLines } from './screen.ts'
 import { specs } from './spec/index.ts'
 
@@ -26,8 +26,9 @@ try {
 } catch (error) {
   process.exitCode = exitCodeOf(error)
   const { asCommands, withCommands } = await import('./next-lines.ts')
-  if (!wantsJson(argv)) screen.note(asCommands(neutralLines(textOf(error)), running))
-  else screen.json({ error: HarvestError.is(error) ? withCommands(error, running) : { message: String(error) } })
+  const spec = running ?? specNamed(argv, specs)
+  if (!wantsJson(argv)) screen.note(asCommands(neutralLines(textOf(error)), spec))
+  else screen.json({ error: HarvestError.is(error) ? withCommands(error, spec) : { message: String(error) } })
 }
 
 async function run(): Promise<number> {

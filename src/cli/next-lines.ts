@@ -1,20 +1,21 @@
 import { join } from 'node:path'
 import { printedPath } from '../errors/here.ts'
-import { type HarvestError, shellWord } from '../errors/index.ts'
+import { HarvestError, shellWord } from '../errors/index.ts'
 import { shellWords } from '../errors/words.ts'
 import type { Screen } from '../report/output.ts'
 import { type CommandInput, type CommandSpec, program } from './command.ts'
 import { dirOption, type NamedTape, namedTapes, pathWord, tapeWord } from './named-tape.ts'
 import { nameOf, parse, specNamed, takesValue } from './parse.ts'
 import { specs } from './spec/index.ts'
-import { type OptionChanges, presentOf, typedAgain } from './typed-again.ts'
+import { type OptionChanges, presentOf, typedAgain, typedValues } from './typed-again.ts'
 
 /**
  * A next step as the command to paste. Rooms below know which option helps, and a tape by its id; only here is known what
  * was typed:
  *
  * - options alone, `→ to allow more: --max-cost 5`, are what was typed, with those;
- * - `→ to go on: the same command` is what was typed;
+ * - `→ to go on: the same command` is what was typed; `…, without --tail and --live`: but for these; `…, with 'a b'`: with
+ *   these arguments instead;
  * - a command, `→ to read it: npx vitest-harvest show <tape>`, names the tape by a word that finds it, in the same folder.
  *
  * @returns `undefined` of options that the command does not have: rooms below do not know which one runs
@@ -22,8 +23,12 @@ import { type OptionChanges, presentOf, typedAgain } from './typed-again.ts'
 export function asCommand(line: string, running: CommandSpec | undefined): string | undefined {
   if (!/^(?:\u001b\[[\d;]*m)*\s*→ /.test(line)) return line
   const [, text = '', end = ''] = /^(.*?)((?:\u001b\[[\d;]*m)*)$/s.exec(line) ?? []
-  const [, beside, unset = ''] = /^(.*: )the same command(?:, without --([a-z-]+))?$/.exec(text) ?? []
-  if (beside !== undefined) return `${beside}${typedAgain(unset === '' ? {} : { [unset]: false })}${end}`
+  const [, beside, unset, args] =
+    /^(.*?: )the same command(?:, without (--[a-z-]*(?: and --[a-z-]+)*))?(?:, with (.+))?$/.exec(text) ?? []
+  if (beside !== undefined) {
+    const without = unset?.split(' and ').map((word) => [word.slice(2), false] as const) ?? []
+    return `${beside}${typedAgain(Object.fromEntries(without), argumentsIn(args))}${end}`
+  }
   const spec = presentOf(running)
   if (spec === undefined) return line
   const [, about, options] = /^(.*?→ .*?[:?] )(--[a-z].*)$/.exec(text) ?? []
@@ -35,6 +40,11 @@ export function asCommand(line: string, running: CommandSpec | undefined): strin
   if (at === -1) return line
   const next = forWhatWasNamed(text.slice(at + program.length + 1))
   return next === undefined ? line : `${text.slice(0, at)}${program} ${next}${end}`
+}
+
+/** `a 'b c'`, or `no argument`. */
+function argumentsIn(text: string | undefined): readonly string[] | undefined {
+  return text === undefined ? undefined : text === 'no argument' ? [] : shellWords(text).words
 }
 
 /** From code prices are an option, and to a command a file of the recordings. */
@@ -77,12 +87,17 @@ export function printAnswer(
 /** An error for programs: its next steps are the commands that people are shown. */
 export function withCommands(error: HarvestError, spec: CommandSpec | undefined): ReturnType<HarvestError['toJSON']> {
   const { facts, ...rest } = error.toJSON()
-  const fix = facts.fix?.flatMap((step) => asCommand(`→ ${step}`, spec)?.slice(2) ?? [])
+  const fix = facts.fix === undefined ? undefined : stepsAsCommands(facts.fix, spec)
   return {
     ...rest,
     message: asCommands(rest.message, spec),
     facts: { ...facts, ...(fix === undefined ? {} : { fix }) },
   }
+}
+
+/** Steps without their arrows. */
+export function stepsAsCommands(steps: readonly string[], spec: CommandSpec | undefined): readonly string[] {
+  return steps.flatMap((step) => asCommand(`→ ${step}`, spec)?.slice(2) ?? [])
 }
 
 /** A screen whose next steps can be pasted. */
@@ -99,7 +114,8 @@ export function withNextCommands(screen: Screen, spec: CommandSpec): Screen {
  * examples, sentences.
  */
 function changesIn(text: string, spec: CommandSpec): OptionChanges | undefined {
-  const [, set = '', unset = ''] = /^(.*?)(?:, without (--[a-z-]+(?: and --[a-z-]+)*))?$/.exec(text) ?? []
+  const [, set = '', old, unset = ''] =
+    /^(.*?)(?: instead of (.+?))?(?:, without (--[a-z-]+(?: and --[a-z-]+)*))?$/.exec(text) ?? []
   const optionOf = (word: string) => spec.options.find(({ flag }) => nameOf(flag) === word)
   const changes: Record<string, OptionChanges[string]> = {}
   for (const [word] of unset.matchAll(/--[a-z-]+/g))
@@ -114,8 +130,16 @@ function changesIn(text: string, spec: CommandSpec): OptionChanges | undefined {
     if (value === undefined) return undefined
     const before = changes[name]
     changes[name] = before === undefined || value === true ? value : [before, value].flat().map(String)
+    if (old !== undefined && value !== true) changes[name] = instead(shellWords(old).words[0] ?? '', value, name)
   }
   return changes
+}
+
+/** Of an option that was given several times one value is another one: the others stay. */
+function instead(old: string, value: string, name: string): readonly string[] {
+  const typed = typedValues(name)
+  const at = typed.includes(old) ? typed.indexOf(old) : typed.findIndex((one) => one.includes(old))
+  return at === -1 ? [value] : typed.with(at, value)
 }
 
 /** Whether these are options that other commands have, and this one does not. */
@@ -135,7 +159,8 @@ const subject = ['dir', 'agent', 'module'] as const
 function forWhatWasNamed(command: string): string | undefined {
   const { words, unclosed } = shellWords(command)
   const spec = specNamed(words, specs)
-  if (unclosed !== undefined || spec === undefined || spec.passThrough === true) return undefined
+  if (unclosed !== undefined || spec === undefined || spec.passThrough === true || words.includes('--help'))
+    return undefined
   const typed = typedInput()
   if (typed === undefined) return undefined
   const takes = (option: string): boolean => spec.options.some(({ flag }) => nameOf(flag) === `--${option}`)
@@ -153,9 +178,15 @@ function forWhatWasNamed(command: string): string | undefined {
   return (tape === undefined ? command : replaceWord(command, place, tape)) + more.join('')
 }
 
+/** `undefined` of what the parser refuses: its message names what was typed by itself. */
 function typedInput(): CommandInput | undefined {
-  const parsed = parse(process.argv.slice(2), specs)
-  return parsed.kind === 'run' ? parsed.given : undefined
+  try {
+    const parsed = parse(process.argv.slice(2), specs)
+    return parsed.kind === 'run' ? parsed.given : undefined
+  } catch (error) {
+    if (HarvestError.is(error)) return undefined
+    throw error
+  }
 }
 
 /** What finds the tape that a command names, as its id or as `<tape>`; `undefined` where that is another one. */

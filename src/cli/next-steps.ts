@@ -62,7 +62,7 @@ export async function stepsAfterRun(
   // Such a run cannot become a test.
   if (run.close === undefined || run.close.incomplete !== undefined) return []
   const { outcome } = run.close
-  const promote = `${program} promote ${tapeWord(file, dir)} --as <id>`
+  const promote = `${program} promote ${tapeWord(file, dir)} --as '<id>'`
   const isFailed = outcome.status === 'threw' || (outcome.status === 'exited' && outcome.code !== 0)
   const bad = `${promote} --expect fail${dirOption(dir)}`
   // That it returns is what a fix is graded by, unless someone says more.
@@ -193,6 +193,6 @@ export function stepsAfterBlame({ file, case: kase }: FoundRun, given: CommandIn
     ...(oracle === undefined ? [] : [`--oracle ${shellWord(oracle)}`]),
   ]
   if (kase !== undefined) return kase.expect === 'fail' ? [fixStep(kase, typed, dir)] : []
-  const words = ['promote', tapeWord(file, dir), '--as <id> --expect fail', ...typed].join(' ')
+  const words = ['promote', tapeWord(file, dir), "--as '<id>' --expect fail", ...typed].join(' ')
   return [{ about: 'to make it a test, before it is fixed', command: `${program} ${words}${dirOption(dir)}` }]
 }

@@ -24,16 +24,17 @@ export function parse(given: readonly string[], specs: readonly CommandSpec[]): 
   const name = nameIn(given)
   const spec = specNamed(given, specs)
   const argv = inLongNames(given, spec)
-  if (name !== undefined && spec === undefined) throw unknownCommand(name, specs)
+  if (name !== undefined && spec === undefined) throw unknownCommand(name, argv, specs)
   const words = twoWords(argv)
-  if (spec?.name === 'tapes' && argv[1] !== undefined && !argv[1].startsWith('-')) throw unknownCommand(words, specs)
+  if (spec?.name === 'tapes' && argv[1] !== undefined && !argv[1].startsWith('-'))
+    throw unknownCommand(words, argv, specs)
   if (spec?.passThrough === true && !isHelp(argv.slice(0, 2)))
     return { kind: 'run', spec, given: handOn(argv, spec), hints: [] }
   const { tokens } = tokenize(argv, spec)
   const end = tokens.find(({ kind }) => kind === 'option-terminator')
   const typed = end === undefined ? tokens : tokens.filter(({ index }) => index < end.index)
   const options = typed.filter((token) => token.kind === 'option')
-  checkNames(options, spec)
+  checkNames(options, argv, spec)
   if (options.some(({ rawName }) => isHelp([rawName]))) return { kind: 'help', ...(spec === undefined ? {} : { spec }) }
   if (spec === undefined)
     return options.some(({ rawName }) => isVersion(rawName)) ? { kind: 'version' } : { kind: 'help' }
@@ -90,6 +91,7 @@ export function nameIn(argv: readonly string[]): string | undefined {
 }
 
 interface OptionToken {
+  readonly index: number
   readonly rawName: string
   readonly value: string | undefined
   readonly inlineValue: boolean | undefined
@@ -108,14 +110,15 @@ function tokenize(argv: readonly string[], spec: CommandSpec | undefined) {
   })
 }
 
-function checkNames(options: readonly OptionToken[], spec: CommandSpec | undefined): void {
+function checkNames(options: readonly OptionToken[], argv: readonly string[], spec: CommandSpec | undefined): void {
   const flags = (spec?.options ?? []).filter(({ hidden }) => hidden !== true).map(({ flag }) => nameOf(flag))
   const former = (spec?.options ?? [])
     .flatMap(({ flag, was = [] }) => [flag, ...was.map((one) => one.flag)])
     .map(nameOf)
   const shown = [...flags, '--help', '-h', ...(spec === undefined ? ['--version', '-v'] : [])]
-  for (const { rawName } of options)
-    if (!shown.includes(rawName) && !former.includes(rawName)) throw unknownOption(rawName, shown, spec)
+  for (const { rawName, index } of options)
+    if (!shown.includes(rawName) && !former.includes(rawName))
+      throw unknownOption({ word: rawName, index, argv }, shown, spec)
 }
 
 interface Values {
@@ -129,16 +132,14 @@ function valuesOf(options: readonly OptionToken[], spec: CommandSpec): Values {
   for (const { rawName, value, inlineValue } of options) {
     const { option, former } = optionNamed(rawName, spec)
     const flag = former?.flag ?? option.flag
-    if (takesValue(flag) ? isMissing(value, inlineValue) : value !== undefined)
-      throw usage(
-        spec,
-        'HARVEST_CLI_OPTION',
-        takesValue(flag) ? `${rawName} needs a value: ${flag}` : `${rawName} takes no value`,
-      )
     const name = nameOf(option.flag).slice(2)
+    if (takesValue(flag) && isMissing(value, inlineValue))
+      throw usage(spec, 'HARVEST_CLI_OPTION', `${rawName} needs a value: ${flag}`, otherValue(option, ''))
+    if (!takesValue(flag) && value !== undefined)
+      throw usage(spec, 'HARVEST_CLI_OPTION', `${rawName} takes no value`, [`without one: --${name}`])
     const before = values.get(name) ?? []
     if (before.length > 0 && option.many !== true)
-      throw usage(spec, 'HARVEST_CLI_OPTION', `${nameOf(option.flag)} was given more than once`)
+      throw usage(spec, 'HARVEST_CLI_OPTION', `--${name} was given more than once`, onceEach(option, before, value))
     values.set(name, [...before, former?.value?.(value ?? '') ?? value ?? ''])
     if (former === undefined) continue
     if (former.implies !== undefined && spec.options.some((one) => nameOf(one.flag) === `--${former.implies}`))
@@ -146,6 +147,22 @@ function valuesOf(options: readonly OptionToken[], spec: CommandSpec): Values {
     hints.add(optionHint(rawName, option, former, spec))
   }
   return { values, hints: [...hints] }
+}
+
+/** What is typed where a value does not fit: what stands for one, and where the option has a default, nothing. */
+function otherValue({ flag, about, many }: OptionSpec, given: string): readonly string[] {
+  const name = nameOf(flag)
+  const place = many === true ? ` instead of ${shellWord(given)}` : ''
+  return [
+    `with ${given === '' ? 'one' : 'another'}: ${name} ${shellWord(flag.slice(name.length + 1))}${place}`,
+    ...(/\[.+\]$/.test(about) ? [`for its default: the same command, without ${name}`] : []),
+  ]
+}
+
+function onceEach({ flag }: OptionSpec, before: readonly string[], value: string | undefined): readonly string[] {
+  const name = nameOf(flag)
+  if (value === undefined) return [`once: ${name}`]
+  return [...new Set([...before, value])].map((one) => `with one of them: ${name} ${shellWord(one)}`)
 }
 
 /** A value that begins with two dashes is the next option. */
@@ -185,7 +202,9 @@ function commandHint({ name, now }: CommandSpec): readonly string[] {
 
 function handOn(argv: readonly string[], spec: CommandSpec): CommandInput {
   if (argv[0] !== spec.name)
-    throw usage(spec, 'HARVEST_CLI_ARGUMENT', `Unexpected '${neutralLine(argv[0] ?? '')}' before the command name`)
+    throw usage(spec, 'HARVEST_CLI_ARGUMENT', `Unexpected '${neutralLine(argv[0] ?? '')}' before the command name`, [
+      `behind it: ${commandOf([spec.name, ...argv.filter((word) => word !== spec.name)])}`,
+    ])
   return { args: [], rest: argv.slice(1), value: () => undefined, values: () => [], has: () => false }
 }
 
@@ -210,14 +229,17 @@ function check(
     const words = neutralLine(extra.join(' '))
     const hint =
       spec.rest === undefined
-        ? []
+        ? [`without: the same command, with ${args.slice(0, slots.length).map(shellWord).join(' ') || 'no argument'}`]
         : [`put -- before the program: ${program} ${spec.name} -- ${args.map(shellWord).join(' ')}`]
     throw usage(spec, 'HARVEST_CLI_ARGUMENT', `Unexpected argument of ${spec.name}: '${words}'`, hint)
   }
   const missing = slots.slice(args.length).filter((slot) => slot.startsWith('<'))
-  if (missing.length > 0) throw usage(spec, 'HARVEST_CLI_ARGUMENT', `${spec.name} needs ${missing.join(' ')}`)
+  if (missing.length > 0)
+    throw usage(spec, 'HARVEST_CLI_ARGUMENT', `${spec.name} needs ${missing.join(' ')}`, toName(missing, args))
   if (rest !== undefined && spec.rest === undefined)
-    throw usage(spec, 'HARVEST_CLI_ARGUMENT', `${spec.name} takes nothing after --`)
+    throw usage(spec, 'HARVEST_CLI_ARGUMENT', `${spec.name} takes nothing after --`, [
+      'without: the same command, without --',
+    ])
   for (const name of values.keys()) {
     const other = excludedBy(name, spec).find((one) => values.has(one))
     if (other === undefined) continue
@@ -231,6 +253,16 @@ function check(
     values: (name) => values.get(name) ?? [],
     has: (name) => values.has(name),
   }
+}
+
+/** How to name arguments that are missing, beside those that are there. */
+export function toName(missing: readonly string[], args: readonly string[] = []): readonly string[] {
+  const words = [...args, ...missing.map((slot) => slot.replace(/^[<[](?:\.\.\.)?(.*)[>\]]$/, '<$1>'))]
+  const isRun = missing.some((slot) => /tape|case|<[ab]>/.test(slot))
+  return [
+    ...(isRun ? [`to list them: ${program} ls`] : []),
+    `with ${missing.length === 1 ? 'one' : 'them'}: the same command, with ${words.map(shellWord).join(' ')}`,
+  ]
 }
 
 /** The options that do not stand beside one, whichever of them says so. */
@@ -250,24 +282,34 @@ export function takesValue(flag: string): boolean {
   return flag.includes('<')
 }
 
-function unknownCommand(word: string, specs: readonly CommandSpec[]): HarvestError {
+function unknownCommand(word: string, argv: readonly string[], specs: readonly CommandSpec[]): HarvestError {
   const isGroup = word.startsWith('tapes ')
   const names = specs
     .filter(({ name, group, isApart }) => (isGroup ? name.startsWith('tapes ') : (group ?? isApart) !== undefined))
     .map(({ name }) => name)
   const nearest = nearestWord(word, names)
+  const at = argv.indexOf(isGroup ? 'tapes' : word)
+  const others = argv.toSpliced(at, isGroup ? 2 : 1)
   return new HarvestError('HARVEST_CLI_COMMAND', {
     what: `Unknown command '${neutralLine(word, 40)}'`,
     where: { commands: names.join(', ') },
     fix: [
-      ...(nearest === undefined ? [] : [`did you mean: ${program} ${nearest}`]),
-      ...(isGroup ? [] : [`for arguments of Vitest: ${program} test ${shellWord(word)}`]),
+      ...(nearest === undefined ? [] : [`did you mean: ${commandOf([...nearest.split(' '), ...others])}`]),
+      ...(isGroup ? [] : [`for arguments of Vitest: ${commandOf(['test', ...argv])}`]),
       `for all commands: ${program} --help`,
     ],
   })
 }
 
-function unknownOption(word: string, known: readonly string[], spec: CommandSpec | undefined): HarvestError {
+/** A word of a command line that no option is called. */
+interface Stranger {
+  readonly word: string
+  readonly index: number
+  readonly argv: readonly string[]
+}
+
+function unknownOption(stranger: Stranger, known: readonly string[], spec: CommandSpec | undefined): HarvestError {
+  const { word, argv } = stranger
   const nearest = nearestWord(word, known)
   const called = spec === undefined ? program : `${program} ${spec.name}`
   return new HarvestError('HARVEST_CLI_OPTION', {
@@ -275,11 +317,24 @@ function unknownOption(word: string, known: readonly string[], spec: CommandSpec
     where: { options: known.join(', ') },
     why: 'An unknown option is refused, so that a typo never changes what runs.',
     fix: [
-      ...(nearest === undefined ? [] : [`did you mean: ${nearest}`]),
-      ...(spec === undefined ? [`for options of Vitest: ${program} test ${shellWord(word)}`] : []),
+      ...(nearest === undefined ? [] : [`did you mean: ${commandOf(spelled(stranger, nearest, spec))}`]),
+      ...(spec === undefined ? [`for options of Vitest: ${commandOf(['test', ...argv])}`] : []),
       `for all options: ${called} --help`,
     ],
   })
+}
+
+/** The command line with the option that was meant, and what stands for its value where there is none. */
+function spelled({ word, index, argv }: Stranger, meant: string, spec: CommandSpec | undefined): readonly string[] {
+  const flag = spec?.options.find((one) => nameOf(one.flag) === meant)?.flag ?? meant
+  const inline = argv[index]?.startsWith(`${word}=`) === true ? argv[index].slice(word.length + 1) : undefined
+  if (!takesValue(flag)) return argv.toSpliced(index, 1, meant)
+  if (inline !== undefined) return argv.toSpliced(index, 1, `${meant}=${inline}`)
+  return argv.toSpliced(index, 1, meant, ...(isMissing(argv[index + 1], false) ? [flag.slice(meant.length + 1)] : []))
+}
+
+function commandOf(words: readonly string[]): string {
+  return [program, ...words.map(shellWord)].join(' ')
 }
 
 /** The error for a value that does not fit its option. */
@@ -291,18 +346,16 @@ export function badValue(
   hints: readonly string[] = [],
 ): HarvestError {
   const what = `Invalid --${option}: expected ${expected}, got '${neutralLine(given, 40)}'`
-  return usage(spec, 'HARVEST_CLI_ARGUMENT', what, hints)
+  const found = spec.options.find(({ flag }) => nameOf(flag) === `--${option}`)
+  const others = found === undefined ? [] : otherValue(found, given)
+  return usage(spec, 'HARVEST_CLI_ARGUMENT', what, [...hints, ...others])
 }
 
-/** The error for a command line that cannot run. */
+/**
+ * The error for a command line that cannot run.
+ *
+ * @param hints - what to type instead, made of what was typed: an example would name another tape
+ */
 export function usage(spec: CommandSpec, code: ErrorCode, what: string, hints: readonly string[] = []): HarvestError {
-  const [example] = spec.examples
-  return new HarvestError(code, {
-    what,
-    fix: [
-      ...hints,
-      ...(example === undefined ? [] : [`for example: ${program} ${example}`]),
-      `for all options: ${program} ${spec.name} --help`,
-    ],
-  })
+  return new HarvestError(code, { what, fix: [...hints, `for all options: ${program} ${spec.name} --help`] })
 }

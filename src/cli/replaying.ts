@@ -157,11 +157,17 @@ async function target(
   const agent = given.value('module') ?? (word?.includes('#') === true ? word : undefined)
   const { rest } = given
   if ((agent ?? word) !== undefined && rest !== undefined)
-    throw usage(command, 'HARVEST_CLI_ARGUMENT', 'A tape is run with an agent or with a program after --, not both')
-  if (rest !== undefined && rest.length === 0) throw usage(command, 'HARVEST_CLI_ARGUMENT', 'Missing program after --')
+    throw usage(command, 'HARVEST_CLI_ARGUMENT', 'A tape is run with an agent or with a program after --, not both', [
+      'to run the program: the same command, without --agent and --module',
+      'to run the agent: the same command, without --',
+    ])
+  if (rest !== undefined && rest.length === 0)
+    throw usage(command, 'HARVEST_CLI_ARGUMENT', 'Missing program after --', ['without: the same command, without --'])
   if (given.has('run-recorded') && ((agent ?? word) !== undefined || rest !== undefined)) {
     const what = rest === undefined ? 'an agent' : 'a program after --'
-    throw usage(command, 'HARVEST_CLI_ARGUMENT', `--run-recorded runs the command of the tape, not ${what}`)
+    throw usage(command, 'HARVEST_CLI_ARGUMENT', `--run-recorded runs the command of the tape, not ${what}`, [
+      `to run ${what}: the same command, without --run-recorded`,
+    ])
   }
   const preload = 'replay/register'
   if (rest !== undefined) return { program: { argv: rest, cwd: process.cwd() }, isProgram: true, preload }
@@ -228,7 +234,7 @@ function readReport(file: string, { code, signal, stderr }: ProgramExit): Replay
         where: { program: signal === null ? `exit code ${code}` : `ended by ${signal}` },
         ...(stderr === '' ? {} : { detail: outputOf({ stderr }) }),
         why: 'Only Node programs can be replayed, and the program must reach its first line.',
-        fix: ['to name the program: npx vitest-harvest replay <tape> -- node agent.js'],
+        fix: ["to name the program: npx vitest-harvest replay '<tape>' -- node agent.js"],
       },
       { cause },
     )

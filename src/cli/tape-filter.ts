@@ -15,7 +15,9 @@ import { badValue, usage } from './parse.ts'
  */
 export function filterOf(given: CommandInput, now: number, spec: CommandSpec): TapeFilter {
   if (given.has('inbox') && given.has('golden'))
-    throw usage(spec, 'HARVEST_CLI_ARGUMENT', '--inbox and --golden exclude each other', ['leave both out to see all'])
+    throw usage(spec, 'HARVEST_CLI_ARGUMENT', '--inbox and --golden exclude each other', [
+      'to see all: the same command, without --inbox and --golden',
+    ])
   const outcome = choose(given, 'status', ['returned', 'threw', 'exited', 'unknown', 'truncated', 'unreadable'], spec)
   return defined({
     agent: given.value('agent'),

@@ -12,30 +12,51 @@ export type OptionChanges = Readonly<Record<string, string | readonly string[] |
 /**
  * The command line that was typed, with other options: what a reader pastes next. It is written as commands are now, leaves
  * out what does not stand beside a new option, and is the same where JSON was asked for.
+ *
+ * @param changes - a name without letters stands for all behind `--`
+ * @param args - the arguments instead of those that were typed
  */
-export function typedAgain(changes: OptionChanges): string {
+export function typedAgain(changes: OptionChanges, args?: readonly string[]): string {
+  const { spec, parts, rest } = typedParts()
+  const isSet = (name: string): boolean => ![undefined, false].includes(changes[name] as undefined | false)
+  const excluded = Object.keys(changes).flatMap((name) =>
+    spec === undefined || !isSet(name) ? [] : excludedBy(name, spec),
+  )
+  const left = new Set(['json', ...excluded, ...Object.keys(changes)])
+  let place = -(spec?.name.split(' ').length ?? 1)
+  const kept = parts.flatMap(({ option, words }) => {
+    if (option !== undefined) return left.has(option) ? [] : words
+    place++
+    return args === undefined || place < 0 ? words : place === 0 ? [...words, ...args] : []
+  })
+  // An option that is there already gets the new value: given twice, the command would refuse it.
+  const set = Object.entries(changes).flatMap(([name, value]) => {
+    if (value === false || value === undefined) return []
+    if (value === true) return [`--${name}`]
+    if (typeof value !== 'string') return value.flatMap((one) => optionWords(name, one))
+    const isMany = spec?.options.find(({ flag }) => nameOf(flag) === `--${name}`)?.many === true
+    return (isMany ? corrected(typedValues(name), value) : [value]).flatMap((one) => optionWords(name, one))
+  })
+  return [program, ...[...kept, ...set, ...(changes[''] === false ? [] : rest)].map(shellWord)].join(' ')
+}
+
+/** What an option was given, however it was spelled; an empty text where its value is missing. */
+export function typedValues(name: string): readonly string[] {
+  return typedParts().parts.flatMap(({ option, value }) => (option === name && value !== undefined ? [value] : []))
+}
+
+function typedParts(): {
+  readonly spec: CommandSpec | undefined
+  readonly parts: readonly Part[]
+  readonly rest: readonly string[]
+} {
   const argv = process.argv.slice(2)
   const former = specNamed(argv, specs)
   const spec = presentOf(former)
   const typed = spec === former ? argv : inPresentWords(argv, former)
   const terminator = typed.indexOf('--')
   const end = terminator === -1 ? typed.length : terminator
-  const parts = partsOf(typed.slice(0, end), spec)
-  const isSet = (name: string): boolean => ![undefined, false].includes(changes[name] as undefined | false)
-  const excluded = Object.keys(changes).flatMap((name) =>
-    spec === undefined || !isSet(name) ? [] : excludedBy(name, spec),
-  )
-  const left = new Set(['json', ...excluded, ...Object.keys(changes)])
-  const kept = parts.filter(({ option }) => option === undefined || !left.has(option)).flatMap(({ words }) => words)
-  // An option that is there already gets the new value: given twice, the command would refuse it.
-  const set = Object.entries(changes).flatMap(([name, value]) => {
-    if (value === false || value === undefined) return []
-    if (value === true) return [`--${name}`]
-    if (typeof value !== 'string') return value.flatMap((one) => optionWords(name, one))
-    const before = parts.flatMap(({ option, value: old }) => (option === name && old !== undefined ? [old] : []))
-    return corrected(before, value).flatMap((one) => optionWords(name, one))
-  })
-  return [program, ...[...kept, ...set, ...typed.slice(end)].map(shellWord)].join(' ')
+  return { spec, parts: partsOf(typed.slice(0, end), spec), rest: typed.slice(end) }
 }
 
 /** The command that an earlier name stands for, where it takes all that the earlier one took; else the same. */
@@ -71,7 +92,10 @@ function partsOf(typed: readonly string[], spec: CommandSpec | undefined): reado
     }
     const { option, former, inline } = found
     const name = nameOf(option.flag).slice(2)
-    const old = takesValue(former?.flag ?? option.flag) ? (inline ?? typed[++at] ?? '') : undefined
+    const isNext = typed[at + 1]?.startsWith('--') === false
+    const old = takesValue(former?.flag ?? option.flag)
+      ? (inline ?? (isNext ? typed[++at] : undefined) ?? '')
+      : undefined
     const value = old === undefined ? undefined : (former?.value?.(old) ?? old)
     const words = value === undefined ? [`--${name}`] : optionWords(name, value)
     parts.push({ words, option: name, ...(value === undefined ? {} : { value }) })

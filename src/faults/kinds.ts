@@ -1,4 +1,4 @@
-import { HarvestError, nearestWord, neutralLine, page } from '../errors/index.ts'
+import { HarvestError, nearestWord, neutralLine, page, shellWord } from '../errors/index.ts'
 import { callKinds } from './calls.ts'
 import { httpKinds } from './http.ts'
 import { messageKinds } from './messages.ts'
@@ -25,10 +25,13 @@ export const defaultFaults: readonly FaultFamily[] = ['http', 'tools', 'order']
 const byName: ReadonlyMap<string, FaultKind> = new Map(faultKinds.map((kind) => [kind.name, kind]))
 const families: readonly string[] = [...new Set(faultKinds.map(({ family }) => family))]
 
-/** @throws HarvestError `HARVEST_FAULT_KIND` for a name no kind has */
-export function kindNamed(name: string): FaultKind {
+/**
+ * @param among - all that was asked for, where it was typed
+ * @throws HarvestError `HARVEST_FAULT_KIND` for a name no kind has
+ */
+export function kindNamed(name: string, among?: readonly string[]): FaultKind {
   const kind = byName.get(name)
-  if (kind === undefined) throw unknownKind(name)
+  if (kind === undefined) throw unknownKind(name, among)
   return kind
 }
 
@@ -40,18 +43,22 @@ export function kindNamed(name: string): FaultKind {
 export function kindsNamed(words: readonly string[]): readonly FaultKind[] {
   const chosen = new Set(
     words.flatMap((word) =>
-      families.includes(word) ? faultKinds.filter(({ family }) => family === word) : [kindNamed(word)],
+      families.includes(word) ? faultKinds.filter(({ family }) => family === word) : [kindNamed(word, words)],
     ),
   )
   return faultKinds.filter((kind) => chosen.has(kind))
 }
 
-function unknownKind(word: string): HarvestError {
+function unknownKind(word: string, words: readonly string[] | undefined): HarvestError {
   const names = [...families, ...byName.keys()]
   const near = nearestWord(word, names)
+  const meant = words?.map((one) => (one === word && near !== undefined ? near : one)).join(',')
   return new HarvestError('HARVEST_FAULT_KIND', {
     what: `Unknown fault '${neutralLine(word, 60)}'`,
     where: { families: families.join(', '), faults: [...byName.keys()].join(', ') },
-    fix: [...(near === undefined ? [] : [`did you mean: ${near}`]), `to see what each does: ${page('chaos')}`],
+    fix: [
+      ...(near === undefined ? [] : [`did you mean: ${meant === undefined ? near : `--faults ${shellWord(meant)}`}`]),
+      `to see what each does: ${page('chaos')}`,
+    ],
   })
 }

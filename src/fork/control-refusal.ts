@@ -62,8 +62,8 @@ function otherQuestion(about: ControlSubject, questions: readonly ChangedQuestio
     fix:
       about.caseId === undefined
         ? [
-            `make it a case: npx vitest-harvest promote ${name} --as <id> --unverified`,
-            'accept the change there and name the case instead of the tape: npx vitest-harvest accept <id> --reason "…"',
+            `make it a case: npx vitest-harvest promote ${name} --as '<id>' --unverified`,
+            'accept the change there and name the case instead of the tape: npx vitest-harvest accept \'<id>\' --reason "…"',
             `to exclude such changes from the verdict: drift: { ${first?.class ?? 'instructions'}: 'report' }`,
           ]
         : [

@@ -119,7 +119,7 @@ function noAnswer(stepNumber: number, what: 'one can be given' | 'none can' = 'n
     fix:
       what === 'one can be given'
         ? ["to give the call an answer: --result '<json>', without --edit and --replace and --with and --json-patch"]
-        : ['to see which steps have one: npx vitest-harvest show <tape>'],
+        : ["to see which steps have one: npx vitest-harvest show '<tape>'"],
   })
 }
 
@@ -134,7 +134,7 @@ function nothingFound(edit: TextEdit, stepNumber: number, form: AnswerForm): Har
     where: { step: `${stepNumber}`, looked: neutralLine('match' in edit ? edit.match : edit.replace, 120) },
     ...(isStream ? { why: 'A stream delivers text in pieces, so one sentence can span many events.' } : {}),
     fix: [
-      `to see it: npx vitest-harvest show <tape> --step ${shellWord(stepNumber)} ${whole}`,
+      `to see it: npx vitest-harvest show '<tape>' --step ${shellWord(stepNumber)} ${whole}`,
       ...(isStream ? [`to let the model say something else: --say '<text>', without ${options}`] : []),
     ],
   })

@@ -159,7 +159,7 @@ function parseJson(text: string, change: Patch, of: 'body' | 'event'): Json {
           of === 'body'
             ? ["to set all of it: --set 'body=<text>'"]
             : [
-                `to see its events: npx vitest-harvest show <tape> --step ${shellWord(change.step ?? 1)} --raw response > response.bin`,
+                `to see its events: npx vitest-harvest show '<tape>' --step ${shellWord(change.step ?? 1)} --raw response > response.bin`,
               ],
       },
       { cause },
@@ -207,7 +207,7 @@ function noPlace(change: Patch, known: readonly string[]): HarvestError {
     fix: [
       ...(near === undefined ? [] : [`did you mean ${neutralLine(near, 60)}?${meant(change, last, near)}`]),
       ...(change.step === undefined ? ["if it is in the answer of a step: --step '<step>'"] : []),
-      'to see where a value is recorded: npx vitest-harvest show <tape|case> --find <value>',
+      "to see where a value is recorded: npx vitest-harvest show '<tape|case>' --find '<value>'",
     ],
   })
 }

@@ -55,7 +55,7 @@ export function refusal(
 ): HarvestError {
   const place = line === undefined ? (byte === undefined ? file : `${file}, byte ${byte}`) : `${file}:${line}`
   const named = nearest === undefined || nearest === 'none' ? 'vcrpy' : nearest
-  const byName = `if you know the format, name it: npx vitest-harvest import FILE --format ${shellWord(named)}`
+  const byName = `if you know the format, name it: --format ${shellWord(named)}`
   const lines = code === 'HARVEST_IMPORT_UNKNOWN' ? [byName] : fix[code]
   return new HarvestError(
     code,

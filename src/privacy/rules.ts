@@ -63,7 +63,10 @@ function patternOf(pattern: string, flags: string): RegExp {
       {
         what: 'Invalid redaction pattern in the header of the tape',
         where: { pattern: neutralLine(pattern) },
-        fix: ['the header was edited or damaged; to see by whom: git log -p -- <the tape>', 'or record the run again'],
+        fix: [
+          "the header was edited or damaged; to see by whom: git log -p -- '<the tape>'",
+          'or record the run again',
+        ],
       },
       { cause },
     )

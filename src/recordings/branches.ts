@@ -69,7 +69,7 @@ export class Branches {
       why: 'A branch stores only its own steps and is unreadable without this tape.',
       fix: [
         `to remove the branches first: npx vitest-harvest tapes rm ${branches.map((branch) => shellWord(here(branch))).join(' ')}`,
-        `to keep one as a whole tape of the golden set: npx vitest-harvest promote ${shellWord(here(branches[0] ?? ''))}`,
+        `to keep one as a whole tape of the golden set: npx vitest-harvest promote ${shellWord(here(branches[0] ?? ''))} --as '<id>'`,
       ],
     })
   }

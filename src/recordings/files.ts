@@ -387,7 +387,7 @@ function exists(path: string, cause?: unknown): HarvestError {
       what: 'The file exists already',
       where: { file: path },
       why: 'Reviewed files are never overwritten.',
-      fix: [`if it is obsolete: git rm ${shellWord(path)}`, 'or choose another name: --as <id>'],
+      fix: [`if it is obsolete: git rm ${shellWord(path)}`, "or choose another name: --as '<id>'"],
     },
     { cause },
   )

@@ -177,7 +177,7 @@ export function refuseUnknown(
 export function refuseSecrets(tape: Tape, text: string, options: RedactorOptions): void {
   // Its recorder has applied the patterns already; those of a tape from elsewhere are code that may run for ever.
   const { rules: _, ...names } = tape.header.redact ?? {}
-  const places = secretsIn(
+  const found = secretsIn(
     tape,
     text,
     createRedactor(
@@ -185,9 +185,9 @@ export function refuseSecrets(tape: Tape, text: string, options: RedactorOptions
       { keys: true },
     ),
   )
-  if (places.length === 0) return
-  const shown = places.slice(0, 12)
-  const more = places.length - shown.length
+  if (found.length === 0) return
+  const shown = found.slice(0, 12).map(({ place }) => place)
+  const more = found.length - shown.length
   throw new HarvestError('HARVEST_PROMOTE_SECRET', {
     what: 'The tape holds what looks like a secret, and cases are committed',
     where: { tape: tape.source },
@@ -195,27 +195,35 @@ export function refuseSecrets(tape: Tape, text: string, options: RedactorOptions
     fix: [
       'record the run again: the recorder removes secrets before it writes',
       `to see it: npx vitest-harvest show ${shellWord(tape.source)}`,
-      ...toAllow(places, options.off).map((allowing) => `if it is not a secret: ${allowing}`),
+      ...toAllow(found, options.off).map((allowing) => `if it is not a secret: ${allowing}`),
     ],
   })
 }
 
+/** Something that looks like a secret, or that could not be searched: then it has no kind. */
+export interface SecretFound {
+  /** `line 3: email`, `response of event 7: jwt`: never what was found. */
+  readonly place: string
+  readonly kind?: string
+}
+
 /**
- * Where a tape holds what looks like a secret: `line 3: email`, `response of event 7: jwt`. Says of which kind, never
- * what.
+ * Where a tape holds what looks like a secret.
  *
  * @param text - the text the tape was read from
  */
-export function secretsIn(tape: Tape, text: string, redactor: Redactor): readonly string[] {
+export function secretsIn(tape: Tape, text: string, redactor: Redactor): readonly SecretFound[] {
   const found = text
     .split('\n')
-    .flatMap((line, index) => kindsOnLine(line, redactor).map((kind) => `line ${index + 1}: ${kind}`))
+    .flatMap((line, index) => kindsOnLine(line, redactor).map((kind) => secretFound(`line ${index + 1}`, kind)))
   // A body that came in pieces is in pieces on its line; put together it may hold what none of them does.
   const bodies = found.length > 0 ? [] : bodiesOf(tape)
-  const inBodies = bodies.flatMap(([place, body, coding]) =>
-    kindsInBody(body, coding, redactor).map((kind) => `${place}: ${kind}`),
-  )
-  return [...new Set([...found, ...inBodies])]
+  const inBodies = bodies.flatMap(([place, body, coding]) => inBody(place, body, coding, redactor))
+  return [...new Map([...found, ...inBodies].map((one) => [one.place, one])).values()]
+}
+
+export function secretFound(where: string, kind: string): SecretFound {
+  return { place: `${where}: ${kind}`, kind }
 }
 
 function kindsOnLine(line: string, redactor: Redactor): readonly string[] {
@@ -253,10 +261,11 @@ interface Headed {
 }
 
 /** A body as its reader gets it: unpacked, and what a binary stream says. One that cannot be read may hold anything. */
-function kindsInBody(body: Buffer, coding: string | undefined, redactor: Redactor): readonly string[] {
+function inBody(where: string, body: Buffer, coding: string | undefined, redactor: Redactor): readonly SecretFound[] {
   const found = redactor.scanBody(body, coding)
-  if (!('unsearched' in found)) return found.map(({ kind }) => kind)
-  return [`could not be searched (${neutralLine(found.unsearched.coding, 60)}: ${found.unsearched.reason})`]
+  if (!('unsearched' in found)) return found.map(({ kind }) => secretFound(where, kind))
+  const { unsearched } = found
+  return [{ place: `${where}: could not be searched (${neutralLine(unsearched.coding, 60)}: ${unsearched.reason})` }]
 }
 
 function bodiesOf({ events }: Tape): readonly (readonly [place: string, body: Buffer, coding: string | undefined])[] {
@@ -286,7 +295,7 @@ export function refuseProgram({ header, source }: Tape, agent: string | undefine
     fix: [
       `to run it again: npx vitest-harvest replay ${shellWord(source)}`,
       'to make a case: record its main function with recorder.run, and name that in harvest({ agents })',
-      'or name an agent that does what the program did: --agent <name>',
+      "or name an agent that does what the program did: --agent '<name>'",
     ],
   })
 }

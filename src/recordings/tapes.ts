@@ -290,7 +290,7 @@ function missing(recordings: string, word: string, known: readonly string[] = []
       ...(above === undefined
         ? []
         : [`there is such a folder above, and commands run beside it: cd ${shellWord(above)}`]),
-      'if its recorder writes to another folder: --dir <folder>',
+      "if its recorder writes to another folder: --dir '<folder>'",
       "to find it by its text: npx vitest-harvest ls --text '<words>'",
       "to keep such runs from now on: keep: { when: 'refund(amount > 100)' }",
     ],

@@ -20,7 +20,7 @@ if (!path) {
   throw new HarvestError('HARVEST_TAPE_MISSING', {
     what: 'No tape to replay from',
     why: 'The environment variable VITEST_HARVEST_TAPE is empty.',
-    fix: ['npx vitest-harvest replay <tape>'],
+    fix: ["npx vitest-harvest replay '<tape>'"],
   })
 }
 replayProgram(

@@ -311,7 +311,7 @@ function senseless(json: Fields, why: string, cause?: unknown): HarvestError {
       },
       why: 'The line was edited, damaged, or written by a newer version of this package.',
       fix: [
-        'to see who changed the file: git log -p -- <the tape>',
+        "to see who changed the file: git log -p -- '<the tape>'",
         'if it is newer than this package: npm install --save-dev vitest-harvest@latest',
       ],
     },

@@ -30,7 +30,7 @@ export function requireGrade({ id, imported }: TapeHeader, deed: Deed): void {
     fix: isServed
       ? [`to replay it: npx vitest-harvest replay ${shellWord(id)}`]
       : [
-          'record the run again: npx vitest-harvest record',
+          'record the run again: npx vitest-harvest record -- node agent.js',
           `to see what it holds: npx vitest-harvest show ${shellWord(id)}`,
         ],
   })

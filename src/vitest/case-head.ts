@@ -21,7 +21,7 @@ export function nameOf(file: string, recordings: string): string {
     what: 'Invalid case file name: use letters, digits, `.`, `_` and `-`',
     where: { file: name },
     fix: [
-      'rename the case, and its tape with it: git mv <old>.case.yaml <new>.case.yaml',
+      "rename the case, and its tape with it: git mv '<old>.case.yaml' '<new>.case.yaml'",
       'then write the new names into it: `case:` and `tape:`',
     ],
   })

@@ -254,6 +254,6 @@ function hangs(tape: string): HarvestError {
     what: 'The agent never answered',
     where: { tape },
     why: 'It waits for something that is not on the tape, or it blocks the thread.',
-    fix: ['to see the recorded steps: npx vitest-harvest show <tape>'],
+    fix: ["to see the recorded steps: npx vitest-harvest show '<tape>'"],
   })
 }

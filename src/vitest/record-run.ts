@@ -62,7 +62,7 @@ function refused(because: string): HarvestError {
     where: { because },
     why: 'Recording makes live calls, and a tape made in CI gets no review.',
     fix: [
-      'record on a developer machine, then npx vitest-harvest promote <tape>',
+      "record on a developer machine, then npx vitest-harvest promote '<tape>' --as '<id>'",
       'or replay a tape: replay(tape, agent)',
     ],
   })

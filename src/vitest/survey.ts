@@ -89,7 +89,7 @@ export function noCasesCollected(survey: Survey, folder: string): HarvestError {
         : 'The Vitest config excludes them: `exclude`, `dir`, or `recordings` with another folder.',
     fix: [
       survey.cases.length === 0
-        ? 'promote a tape: npx vitest-harvest promote <tape>'
+        ? "promote a tape: npx vitest-harvest promote '<tape>' --as '<id>'"
         : 'compare harvest({ recordings }) and test.exclude in vitest.config.ts with the folder',
     ],
   })
@@ -124,7 +124,7 @@ export function obsoleteTapes(obsolete: readonly string[], folder: string): Harv
     what: 'A tape in the golden set has no case',
     where: { tapes: listed(obsolete, folder) },
     why: 'Without a case, changes of the agent go unnoticed.',
-    fix: ['write the case again: npx vitest-harvest promote <tape>', 'or delete the tape'],
+    fix: ["write the case again: npx vitest-harvest promote '<tape>' --as '<id>'", 'or delete the tape'],
   })
 }
 

@@ -426,7 +426,7 @@ describe('blame of a run', () => {
 
       Blame looks for the step that, resampled, would have saved a failed run.
       → describe a good end with --ok, so that the recorded run is graded \`bad\`
-      → or ask which step a good run depends on: npx vitest-harvest blame <id> --mutate
+      → or ask which step a good run depends on: npx vitest-harvest blame '<id>' --mutate
       (HARVEST_BLAME_NOT_FAILED)]
     `)
   })

@@ -74,7 +74,7 @@ describe('what is expected of a run', () => {
 
       Invalid regular expression: /(/u: Unterminated group
       → write it in one of these forms, with the names of your run
-      → to see which tools the run calls and what it returns: npx vitest-harvest show <tape>
+      → to see which tools the run calls and what it returns: npx vitest-harvest show '<tape>'
       (HARVEST_ORACLE_EXPECTATION)"
     `)
   })

@@ -150,7 +150,7 @@ describe('which recorded answers made a run fail', () => {
         good answers           none
 
       Repairs replace recorded answers with good ones to find which are necessary or sufficient.
-      → name a passing run of the same kind: --reference <tape>
+      → name a passing run of the same kind: --reference '<tape>'
       (HARVEST_BLAME_NO_REPAIRS)]
     `)
   })

@@ -102,7 +102,7 @@ describe('what blame says', () => {
         replayed, 0 of 8 runs end well (0 to 32 %); resampled, 8 of 8 do (68 to 100 %); certified at confidence 0.95
       step 1, the model's decision lookup_order(order_id: "A-100"), was necessary too:
         with step 3 as recorded: replayed, 0 of 11 runs end well (0 to 26 %); resampled, 11 of 11 do (74 to 100 %); certified at confidence 0.95
-      → to find whether an earlier recorded answer was necessary too: --repairs --reference <tape|case>"
+      → to find whether an earlier recorded answer was necessary too: --repairs --reference '<tape|case>'"
     `)
   })
 
@@ -146,7 +146,7 @@ describe('what blame says', () => {
     expect(said(never)).toMatchInlineSnapshot(`
       "No step was shown to decide the outcome: check the prompt, the code of the agent or the answers of its tools.
         with all model answers resampled, 0 of 19 runs end well (0 to 17 %); certified: fewer than 19 % do
-      → to find which recorded answers decided, with a good run: --repairs --reference <tape|case>"
+      → to find which recorded answers decided, with a good run: --repairs --reference '<tape|case>'"
     `)
     expect(said(never, repairs('found', { necessary: [1], sufficient: [1], repairSet: [1] }))).toMatchInlineSnapshot(`
       "No model decided the outcome: recorded answers did.
@@ -217,7 +217,7 @@ describe('what blame says', () => {
       "Undecidable: 6 of 10 forks are ungraded.
         6 × The agent requested something that is not on the tape: refund({"amount":25}) (HARVEST_NOT_RECORDED)
       → to grade runs by a call that is right: --ok '<call>'
-      → to answer tools from a good run as well: --reference <tape|case>
+      → to answer tools from a good run as well: --reference '<tape|case>'
       → to call tools for real, with their side effects: --tools live"
     `)
   })

@@ -87,7 +87,7 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
       confidence 0.95, minimum effect 0.2; claims: sequential test on fresh pairs of forks that rates differ by more than half of the minimum effect; all claims together are false at most 1 − confidence of the time
       intervals: Newcombe hybrid score (last step: Wilson), 95 % at a fixed number of forks; for display only
       26 forks, 32 model calls, $0.0144; models gpt-4o; commit <commit>
-      → to make it a test, before it is fixed: npx vitest-harvest promote bad --as <id> --expect fail --ok 'refund(amount: 25)'
+      → to make it a test, before it is fixed: npx vitest-harvest promote bad --as '<id>' --expect fail --ok 'refund(amount: 25)'
       "
     `)
     expect(code).toBe(0)

@@ -10,8 +10,8 @@ describe('harvest show', () => {
     expect(code).toBe(0)
     expect(
       stderr.replaceAll(tape, '<tape>'),
-    ).toBe(`→ if it went right, a test: npx vitest-harvest promote <tape> --as <id>
-→ if it went wrong, a test before it is fixed: npx vitest-harvest promote <tape> --as <id> --expect fail --ok '<right>'
+    ).toBe(`→ if it went right, a test: npx vitest-harvest promote <tape> --as '<id>'
+→ if it went wrong, a test before it is fixed: npx vitest-harvest promote <tape> --as '<id>' --expect fail --ok '<right>'
   <right>: what would have been right: a call, lookup_order(…), or a value, refunded=…
 `)
     expect(steady(stdout, tape)).toMatchInlineSnapshot(`

@@ -17,7 +17,11 @@ describe('a command line that is wrong', () => {
   })
 
   const issues: readonly (readonly [name: string, args: readonly string[], message: string])[] = [
-    ['a mistyped option', ['record', '--dirr', 'x', '--', 'node', 'a.js'], '→ did you mean: --dir'],
+    [
+      'a mistyped option',
+      ['record', '--dirr', 'x', '--', 'node', 'a.js'],
+      '→ did you mean: npx vitest-harvest record --dir x -- node a.js',
+    ],
     ['an option of another command', ['show', '--allow', 'x', 'y'], "Unknown option '--allow' of show"],
     ['a negated option', ['show', '--no-json', 'x'], "Unknown option '--no-json' of show"],
     ['a dotted option', ['show', '--json.x', 'y'], "Unknown option '--json.x' of show"],
@@ -59,7 +63,7 @@ describe('a command line that is wrong', () => {
         options  --step, --raw, --trace, --find, --replay, --full, --reads, --steps, --dir, --json, --help, -h
 
       An unknown option is refused, so that a typo never changes what runs.
-      → did you mean: --json
+      → did you mean: npx vitest-harvest show --json x
       → for all options: npx vitest-harvest show --help
       (HARVEST_CLI_OPTION)
       "

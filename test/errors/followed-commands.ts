@@ -197,14 +197,6 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     ],
   },
   'src/cli/commands/blame.ts': {
-    'to confirm, with a limit': [
-      'test/cli/next-commands.test.ts',
-      'with a model without a price, a limit that was reached and code that changed comes to the verdict',
-    ],
-    'to confirm, with the default limit of': [
-      'test/cli/next-commands.test.ts',
-      'with a model without a price, a limit that was reached and code that changed comes to the verdict',
-    ],
     'to estimate the cost, for free': [
       'test/cli/next-commands.test.ts',
       'with a mistyped name comes to the verdict, and from there to the test and to what else was necessary',
@@ -329,6 +321,30 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       '--save keeps the branch as a tape, which shows and differs like any other',
     ],
     'to run': ['test/cli/fork.test.ts', '--fresh runs it all the same'],
+  },
+  'src/cli/forking/step-hint.ts': {
+    'to see the steps': [
+      'test/cli/next-commands-free.test.ts',
+      'what is refused of a command line leads on with the tape that was typed, and with nothing else in its place',
+    ],
+    'with one of them': [
+      'test/cli/next-commands-free.test.ts',
+      'what is refused of a command line leads on with the tape that was typed, and with nothing else in its place',
+    ],
+  },
+  'src/cli/live.ts': {
+    'to confirm': [
+      'test/cli/next-commands-free.test.ts',
+      'what is refused of a command line leads on with the tape that was typed, and with nothing else in its place',
+    ],
+    'to confirm, with a limit': [
+      'test/cli/next-commands.test.ts',
+      'with a model without a price, a limit that was reached and code that changed comes to the verdict',
+    ],
+    'to confirm, with the default limit of $': [
+      'test/cli/next-commands.test.ts',
+      'with a model without a price, a limit that was reached and code that changed comes to the verdict',
+    ],
   },
   'src/cli/next-steps.ts': {
     'to find one by its words': ['test/docs/incidents.ts', ''],

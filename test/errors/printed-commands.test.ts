@@ -136,3 +136,35 @@ it('no command is printed with a word that is not put into quotes where it needs
   })
   expect(found).toEqual([])
 })
+
+/** What is typed of a text, line by line, without what stands in quotes: a shell reads `<id>` there as files to open. */
+function openPlaceholders(code: string, lang: 'ts' | 'tsx' = 'tsx'): readonly string[] {
+  return every(parseAst(code, { lang }) as unknown as Node).flatMap((node) => {
+    const parts = typeof node['value'] === 'string' && node.type === 'Literal' ? [node['value']] : partsOf(node)
+    const text = parts.map((part) => (typeof part === 'string' ? part : 'x')).join('')
+    return text.split(/\n|\\n/).flatMap((line) => {
+      const [step] = /(?:[:?] |→ |then |^)(?:npx|git|--[a-z-]+)(?! needs) .*$/.exec(line) ?? []
+      return step !== undefined && /<[a-z]/.test(step.replace(/'[^']*'|"[^"]*"/g, '')) ? [line] : []
+    })
+  })
+}
+
+it.each([
+  ["'to find it: npx vitest-harvest show <tape> --find <value>'", 1],
+  ["'if it is taken: --as <id>'", 1],
+  ['`→ a test: ${program} promote ${tapeWord(file)}\\n→ then npx vitest-harvest accept <id>`', 1],
+  [`"to find it: npx vitest-harvest show '<tape>' --find '<value>'"`, 0],
+  ["'fork needs --step <n>: from which step on'", 0],
+])('%s: what stands there for something else is open to a shell %i times', (code, count) => {
+  expect(openPlaceholders(code).length).toBe(count)
+})
+
+it('no command or option is printed with a placeholder that a shell would take for files', () => {
+  const found = globSync('src/**/*.{ts,tsx}').flatMap((file) => {
+    const code = readFileSync(file, 'utf8')
+    // The table of options says `--step <n>` of each, and a page is HTML.
+    if (/^src\/cli\/spec\/|^src\/report\/(?:view|page)\//.test(file) || !/<[a-z|#]+>/.test(code)) return []
+    return openPlaceholders(code, file.endsWith('x') ? 'tsx' : 'ts').map((line) => `${file}: ${line}`)
+  })
+  expect(found).toEqual([])
+})

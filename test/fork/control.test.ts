@@ -249,8 +249,8 @@ describe('what a what-if is compared with', () => {
         system prompt, step 2: Be [-kind-] {+brief+}.
 
       A what-if is compared with an unchanged run of the same code.
-      → make it a case: npx vitest-harvest promote ID --as <id> --unverified
-      → accept the change there and name the case instead of the tape: npx vitest-harvest accept <id> --reason "…"
+      → make it a case: npx vitest-harvest promote ID --as '<id>' --unverified
+      → accept the change there and name the case instead of the tape: npx vitest-harvest accept '<id>' --reason "…"
       → to exclude such changes from the verdict: drift: { instructions: 'report' }
       (HARVEST_CONTROL)"
     `)

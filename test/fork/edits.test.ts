@@ -78,7 +78,7 @@ describe('the answer of a step becomes another one', () => {
         step    3
         looked  26
 
-      → to see it: npx vitest-harvest show <tape> --step 3 --raw response > response.bin
+      → to see it: npx vitest-harvest show '<tape>' --step 3 --raw response > response.bin
       (HARVEST_FORK_EDIT)]
     `)
     expect(() => resultOf({ total: 25 }, { match: 'x', flags: '', with: 'y' })).toThrow(/HARVEST_FORK_EDIT/)

@@ -31,7 +31,7 @@ export function requireGoodAnswers(question: ForeseenBlame): void {
     fix:
       reference.length > 0
         ? [...reference, live]
-        : ['record a good run of the agent and name it: --reference <tape|case>', live],
+        : ["record a good run of the agent and name it: --reference '<tape|case>'", live],
   })
 }
 

@@ -96,7 +96,10 @@ function neededToo(blamed: BlamedRun, position: number): readonly string[] {
     ]
   const isOpen = steps.slice(0, position).some(({ isExogenous }) => isExogenous)
   if (!isOpen) return held
-  return [...held, '→ to find whether an earlier recorded answer was necessary too: --repairs --reference <tape|case>']
+  return [
+    ...held,
+    "→ to find whether an earlier recorded answer was necessary too: --repairs --reference '<tape|case>'",
+  ]
 }
 
 function describeNever(blamed: BlamedRun, { ok, forks, how, rate, unseen = 0 }: Of<'never'>): readonly string[] {
@@ -139,7 +142,7 @@ function decidesHere({ repairs, steps, tools }: BlamedRun, ok: number): string {
 function repairsHint({ steps, tools }: BlamedRun): readonly string[] {
   const hasTools = steps.some(({ isExogenous }) => isExogenous) && tools !== 'called for real'
   return hasTools
-    ? ['→ to find which recorded answers decided, with a good run: --repairs --reference <tape|case>']
+    ? ["→ to find which recorded answers decided, with a good run: --repairs --reference '<tape|case>'"]
     : []
 }
 
@@ -197,7 +200,7 @@ function describeUndecidable(blamed: BlamedRun, { forks, undefined: lost, ungrad
     `Undecidable: ${lost + ungraded} of ${forks} forks are ungraded.`,
     ...whyUnclear(blamed),
     ...(lost > 0
-      ? ['→ to find what makes the agent diverge from its tape: npx vitest-harvest doctor <tape|case>']
+      ? ["→ to find what makes the agent diverge from its tape: npx vitest-harvest doctor '<tape|case>'"]
       : []),
   ]
 }
@@ -210,7 +213,7 @@ export function whyUnclear({ unclear, tools }: BlamedRun): readonly string[] {
     ...(isOffTape && tools !== 'called for real'
       ? [
           "→ to grade runs by a call that is right: --ok '<call>'",
-          '→ to answer tools from a good run as well: --reference <tape|case>',
+          "→ to answer tools from a good run as well: --reference '<tape|case>'",
           '→ to call tools for real, with their side effects: --tools live',
         ]
       : []),

@@ -17,8 +17,15 @@ export const acceptCommand: Command = {
     const isList = given.has('list')
     const reason = given.value('reason')?.trim() ?? ''
     if (isList && reason !== '')
-      throw usage(acceptCommand, 'HARVEST_CLI_ARGUMENT', '--list accepts nothing: leave out --reason')
-    if (!isList && reason === '') throw usage(acceptCommand, 'HARVEST_CLI_ARGUMENT', 'accept needs --reason "…"')
+      throw usage(acceptCommand, 'HARVEST_CLI_ARGUMENT', '--list accepts nothing: leave out --reason', [
+        'to list them: the same command, without --reason',
+        'to accept them: the same command, without --list',
+      ])
+    if (!isList && reason === '')
+      throw usage(acceptCommand, 'HARVEST_CLI_ARGUMENT', 'accept needs --reason "…"', [
+        'to list the changes: --list',
+        "with one: --reason '<text>'",
+      ])
     const keys = given.values('change')
     const files = given.args.map((name) => findCase(given.value('dir') ?? 'recordings', name).file)
     const report = await run(
@@ -91,7 +98,7 @@ function print(
       `to accept one: npx vitest-harvest accept --change ${shellWord(unproven[0]?.question.key ?? '')} --reason "…"`,
     )
   if (!isList && unproven.some(({ question }) => question.isData))
-    screen.line('changes of data are accepted by their key: npx vitest-harvest accept --change <key> --reason "…"')
+    screen.line('changes of data are accepted by their key: npx vitest-harvest accept --change \'<key>\' --reason "…"')
 }
 
 function unknownKeys(keys: readonly string[]): HarvestError {

@@ -24,7 +24,7 @@ import { findRun, type FoundRun } from '../find.ts'
 import { printSteps, stepAfterEstimate, stepAfterLimit, stepsAfterBlame } from '../next-steps.ts'
 import { runTask } from '../../jobs/run.ts'
 import { printAnswer } from '../next-lines.ts'
-import { readDuration, readNumber, readWhole, refuseOtherCode } from '../live.ts'
+import { readDuration, readNumber, readWhole, refuseOtherCode, toConfirm } from '../live.ts'
 import { badValue } from '../parse.ts'
 import type { Screen } from '../../report/output.ts'
 
@@ -241,11 +241,7 @@ async function requireConsent(given: CommandInput, { tools }: BlameRequest, scre
   }
   throw new HarvestError('HARVEST_LIVE_CONSENT', {
     what: 'Blame calls live models, which costs money: confirm with --live',
-    fix: [
-      'to confirm, with a limit: --live --max-cost 2.50',
-      `to confirm, with the default limit of ${amount}: --live`,
-      'to estimate the cost, for free: --dry-run',
-    ],
+    fix: [...toConfirm(given, defaultUsd), 'to estimate the cost, for free: --dry-run'],
   })
 }
 

@@ -21,7 +21,7 @@ import { findRun, type FoundRun } from '../find.ts'
 import { controlLine, pinsJson } from '../forking/control.ts'
 import { runTask } from '../../jobs/run.ts'
 import { readDuration, readWhole } from '../live.ts'
-import { badValue, usage } from '../parse.ts'
+import { badValue } from '../parse.ts'
 import { neutralLines, type Screen } from '../../report/output.ts'
 import { printAnswer } from '../next-lines.ts'
 import { typedAgain } from '../typed-again.ts'
@@ -53,7 +53,10 @@ function readOptions(given: CommandInput): ChaosTaskOptions {
   // A name that is not known is reported before anything is started.
   kindsNamed(faults)
   if (path !== undefined && (seed === undefined || !/^[\d:]+$/.test(path)))
-    throw badValue(chaosCommand, 'path', path, 'numbers between colons, beside --seed')
+    throw badValue(chaosCommand, 'path', path, 'numbers between colons, beside --seed', [
+      ...(seed === undefined ? ["with its seed: --seed '<n>'"] : []),
+      'to try other schedules: the same command, without --path',
+    ])
   const variants = listOf(given, 'variant')
   const reads = listOf(given, 'repeatable')
   return {
@@ -77,7 +80,7 @@ function listOf(given: CommandInput, name: string): readonly string[] | undefine
     ?.split(',')
     .map((word) => word.trim())
     .filter((word) => word !== '')
-  if (list?.length === 0) throw wrong(`--${name} names nothing`)
+  if (list?.length === 0) throw badValue(chaosCommand, name, given.value(name) ?? '', 'one name or more')
   return list
 }
 
@@ -120,10 +123,6 @@ function scheduleFacts(file: string, cause: unknown) {
 function readPlace(text: string): { readonly file: string; readonly export: string } {
   const [file = '', name = 'default'] = text.split('#', 2)
   return { file: resolve(file), export: name }
-}
-
-function wrong(what: string): HarvestError {
-  return usage(chaosCommand, 'HARVEST_CLI_ARGUMENT', what)
 }
 
 async function ask(

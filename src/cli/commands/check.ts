@@ -4,6 +4,7 @@ import { checkSpec } from '../spec/test.ts'
 import type { Command } from '../command.ts'
 import { exit } from '../exit.ts'
 import { allowedSecrets, sizeOf } from '../check-options.ts'
+import { stepsAsCommands } from '../next-lines.ts'
 import { usage } from '../parse.ts'
 import { inSmallYoungSpace } from '../young-space.ts'
 import { neutralLines, type Screen } from '../../report/output.ts'
@@ -14,11 +15,17 @@ export const checkCommand: Command = {
   async run(given, screen) {
     const instead = ['pins', 'stale', 'health'].filter((name) => given.has(name))
     if (instead.includes('health') && instead.length > 1)
-      throw usage(checkCommand, 'HARVEST_CLI_ARGUMENT', '--health stands alone: it lists stale cases too')
+      throw usage(checkCommand, 'HARVEST_CLI_ARGUMENT', '--health stands alone: it lists stale cases too', [
+        'to see it all: the same command, without --pins and --stale',
+      ])
     if (given.has('pins') || given.has('stale')) return (await import('./pins.ts')).pinsCommand.run(given, screen)
     if (given.has('health')) return (await import('../pins/health.ts')).printHealth(given, screen)
     const limit = ['max-commits', 'max-age', 'retired'].find((name) => given.has(name))
-    if (limit !== undefined) throw usage(checkCommand, 'HARVEST_CLI_ARGUMENT', `--${limit} needs --stale or --health`)
+    if (limit !== undefined)
+      throw usage(checkCommand, 'HARVEST_CLI_ARGUMENT', `--${limit} needs --stale or --health`, [
+        'to list stale cases: --stale',
+        'to list all that is wrong with the golden set: --health',
+      ])
     const maxSize = sizeOf(given, checkCommand)
     const { checkRecordings } = await import('../../check/index.ts')
     const allow = await allowedSecrets(given, checkCommand)
@@ -34,7 +41,8 @@ export const checkCommand: Command = {
         },
       }),
     )
-    if (given.has('json')) screen.json({ checked, shared, findings })
+    const shown = findings.map((one) => ({ ...one, fix: stepsAsCommands(one.fix, checkSpec) }))
+    if (given.has('json')) screen.json({ checked, shared, findings: shown })
     else print(checked, shared, findings, screen)
     return exitOf(findings)
   },

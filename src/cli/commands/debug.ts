@@ -9,7 +9,7 @@ import { runScript, type ScriptOutput, stdinLines } from '../debug/script.ts'
 import { untilSignal } from '../debug/signals.ts'
 import { exit } from '../exit.ts'
 import { readNumber } from '../live.ts'
-import { usage } from '../parse.ts'
+import { toName, usage } from '../parse.ts'
 import { debugSpec } from '../spec/debugger.ts'
 
 /** Steps through a run: at a prompt, by a script, or for programs. */
@@ -17,12 +17,16 @@ export const debugCommand: Command = {
   ...debugSpec,
   async run(given, screen) {
     if (given.has('mcp') && given.has('dap'))
-      throw usage(debugSpec, 'HARVEST_CLI_ARGUMENT', '--mcp and --dap exclude each other')
+      throw usage(debugSpec, 'HARVEST_CLI_ARGUMENT', '--mcp and --dap exclude each other', [
+        'for coding agents: the same command, without --dap',
+        'for editors: the same command, without --mcp',
+      ])
     const asked = readNumber(given, debugSpec, 'inspect-port', 0, 65_535)
     if (given.has('mcp')) return (await import('../debug/mcp.ts')).serveMcp(given)
     if (given.has('dap')) return (await import('../debug/dap.ts')).serveDap(given, asked ?? 0)
     const [word] = given.args
-    if (word === undefined) throw usage(debugSpec, 'HARVEST_CLI_ARGUMENT', 'debug needs <tape|case>')
+    if (word === undefined)
+      throw usage(debugSpec, 'HARVEST_CLI_ARGUMENT', 'debug needs <tape|case>', toName(['<tape|case>']))
     const port = given.has('inspect') ? (asked ?? 9229) : undefined
     const options = { isJson: given.has('json'), ...(port === undefined ? {} : { port }) }
     const prompt = openDebugger(word, given, options)

@@ -17,7 +17,12 @@ export const exportCommand: Command = {
   run(given, screen) {
     const format = choose(given, 'format', exportFormats, exportCommand)
     if (format === undefined)
-      throw usage(exportCommand, 'HARVEST_CLI_OPTION', `--format is needed: ${exportFormats.join(', ')}`)
+      throw usage(
+        exportCommand,
+        'HARVEST_CLI_OPTION',
+        `--format is needed: ${exportFormats.join(', ')}`,
+        exportFormats.map((name) => `as ${name}: --format ${name}`),
+      )
     const target = targetOf(given.value('out'))
     checkTarget(target, format, given)
     const found = given.args.map((word) => findRun(word, given.value('dir')))
@@ -32,10 +37,14 @@ export const exportCommand: Command = {
 function checkTarget(target: Target, format: ExportFormat, given: CommandInput): void {
   const refuse = (what: string, ...hints: string[]): Error => usage(exportCommand, 'HARVEST_CLI_OPTION', what, hints)
   if (target.kind === 'stdout' && given.has('json'))
-    throw refuse('--json says where the exports went, and without --out they are the answer', 'leave --json out')
-  if (target.kind === 'stdout' && given.has('force')) throw refuse('--force is about files, and there is no --out')
+    throw refuse(
+      '--json says where the exports went, and without --out they are the answer',
+      'to read the answer: the same command, without --json',
+    )
+  if (target.kind === 'stdout' && given.has('force'))
+    throw refuse('--force is about files, and there is no --out', 'to print it: the same command, without --force')
   if (target.kind !== 'folder' && given.args.length > 1 && format !== 'otlp')
-    throw refuse(`a file of ${format} holds one run`, 'name a folder: --out exported/')
+    throw refuse(`a file of ${format} holds one run`, 'to name a folder: --out exported/')
 }
 
 /** A file to write, or stdout, and the runs that go there. */

@@ -237,6 +237,6 @@ function notRed(id: string, tried: Shown['tried']): HarvestError {
       ...Object.fromEntries(tried.map(({ commit, because }) => [`at ${commit.slice(0, 10)}`, because])),
     },
     why: 'A case that is green without the fix cannot keep the bug away.',
-    fix: ['to name code without the fix: --without <revision>', 'to skip this check: --without none'],
+    fix: ["to name code without the fix: --without '<revision>'", 'to skip this check: --without none'],
   })
 }

@@ -12,7 +12,12 @@ export const holdCommand: Command = {
   run(given, screen) {
     const reason = given.value('reason')?.trim()
     if (given.has('release') ? reason !== undefined : !reason) {
-      throw usage(holdCommand, 'HARVEST_CLI_ARGUMENT', 'hold needs either --reason <text> or --release')
+      throw usage(holdCommand, 'HARVEST_CLI_ARGUMENT', 'hold needs either --reason <text> or --release', [
+        reason
+          ? 'to place it: the same command, without --release'
+          : "to place it: --reason '<text>', without --release",
+        'to end it: --release, without --reason',
+      ])
     }
     return change(given, reason, screen)
   },

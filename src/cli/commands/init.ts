@@ -76,7 +76,8 @@ async function print(
       'Nothing to do: the plugin is in the config, the inbox and reports in .gitignore, tapes in .gitattributes.',
     )
   else if (isDry) screen.line('Nothing was changed: this was a dry run.')
-  else screen.line('Done. Look it over; then record a run and promote it: npx vitest-harvest promote latest --as <id>')
+  else
+    screen.line("Done. Look it over; then record a run and promote it: npx vitest-harvest promote latest --as '<id>'")
 }
 
 /** Changed lines, with two around them. */

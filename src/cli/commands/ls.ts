@@ -33,7 +33,9 @@ export const lsCommand: Command = {
     const dir = given.value('dir') ?? 'recordings'
     // A typo in the folder's name must not look like an empty folder.
     if (given.has('dir') && !existsSync(dir))
-      throw usage(lsCommand, 'HARVEST_CLI_ARGUMENT', `there is no folder ${dir}`)
+      throw usage(lsCommand, 'HARVEST_CLI_ARGUMENT', `there is no folder ${dir}`, [
+        'to list recordings/: the same command, without --dir',
+      ])
     if (given.has('group')) return listGroups(given, { dir, ...limitOf(given) }, screen)
     const query = {
       filter: filterOf(given, Date.now(), lsSpec),

@@ -50,7 +50,11 @@ export const patchCommand: Command = {
 function changesOf(given: CommandInput): readonly Patch[] {
   const step = readWhole(given, patchCommand, 'step')
   const sets = given.values('set')
-  if (sets.length === 0) throw usage(patchCommand, 'HARVEST_CLI_ARGUMENT', 'patch needs --set <path=value>')
+  if (sets.length === 0)
+    throw usage(patchCommand, 'HARVEST_CLI_ARGUMENT', 'patch needs --set <path=value>', [
+      "to see the values: npx vitest-harvest show '<tape>' --full",
+      "with one: --set '<path=value>'",
+    ])
   return sets.map((set) => {
     const at = set.indexOf('=')
     if (at < 1) throw badValue(patchCommand, 'set', set, 'path=value')

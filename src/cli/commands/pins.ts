@@ -99,8 +99,8 @@ function noCases(recordings: string): HarvestError {
     where: { recordings },
     why: 'A check of an empty folder would always pass.',
     fix: [
-      'promote a tape: npx vitest-harvest promote latest --as <id>',
-      'or name the folder: npx vitest-harvest check --pins --stale --dir <folder>',
+      "promote a tape: npx vitest-harvest promote latest --as '<id>'",
+      "or name the folder: npx vitest-harvest check --pins --stale --dir '<folder>'",
     ],
   })
 }

@@ -135,7 +135,8 @@ async function prepared(options: PromoteOptions, given: CommandInput, screen: Sc
 
 function optionsOf(given: CommandInput): PromoteOptions {
   const as = given.value('as')
-  if (as === undefined) throw usage(promoteCommand, 'HARVEST_CLI_ARGUMENT', 'promote needs --as <id>')
+  if (as === undefined)
+    throw usage(promoteCommand, 'HARVEST_CLI_ARGUMENT', 'promote needs --as <id>', ["with one: --as '<id>'"])
   const expect = given.value('expect') ?? 'pass'
   if (expect !== 'pass' && expect !== 'fail') {
     throw badValue(promoteCommand, 'expect', expect, 'pass or fail')

@@ -31,6 +31,7 @@ function withoutEnd(given: CommandInput): Parameters<typeof pruneTapes>[0]['with
   if (age === undefined || retention === undefined) {
     throw usage(pruneCommand, 'HARVEST_CLI_ARGUMENT', '--older-than and --retention go together', [
       'a tape whose recorder gave it no end of retention is removed only when both say so',
+      `with both: --${age === undefined ? "older-than '<age>'" : "retention '<class>'"}`,
     ])
   }
   const span = parseSpan(age)

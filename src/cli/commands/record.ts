@@ -17,7 +17,10 @@ export const recordCommand: Command = {
   ...recordSpec,
   async run(given, screen) {
     const { rest = [] } = given
-    if (rest.length === 0) throw usage(recordCommand, 'HARVEST_CLI_ARGUMENT', 'record needs a program after --')
+    if (rest.length === 0)
+      throw usage(recordCommand, 'HARVEST_CLI_ARGUMENT', 'record needs a program after --', [
+        'with one: npx vitest-harvest record -- node agent.js',
+      ])
     const dir = resolve(given.value('dir') ?? join('recordings', 'inbox'))
     const id = checkedId(given.value('id') ?? newId())
     const path = join(dir, `${id}.tape.jsonl`)

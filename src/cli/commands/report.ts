@@ -9,7 +9,7 @@ import { reportSpec } from '../spec/inspect.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
 import { findRun, type FoundRun } from '../find.ts'
-import { usage } from '../parse.ts'
+import { toName, usage } from '../parse.ts'
 import { gatherReport } from '../reporting/gather.ts'
 import { gatherGolden } from '../reporting/golden.ts'
 import { replayedNow } from '../reporting/replayed.ts'
@@ -29,8 +29,14 @@ export const reportCommand: Command = {
 async function run(given: CommandInput, screen: Screen): Promise<number> {
   const [word] = given.args
   if (word === undefined)
-    throw usage(reportCommand, 'HARVEST_CLI_ARGUMENT', 'report needs <tape|case>, or --golden for the golden set')
-  if (given.has('results')) throw usage(reportCommand, 'HARVEST_CLI_OPTION', '--results needs --golden')
+    throw usage(reportCommand, 'HARVEST_CLI_ARGUMENT', 'report needs <tape|case>, or --golden for the golden set', [
+      ...toName(['<tape|case>']),
+      'for the golden set: --golden',
+    ])
+  if (given.has('results'))
+    throw usage(reportCommand, 'HARVEST_CLI_OPTION', '--results needs --golden', [
+      'for this run: the same command, without --results',
+    ])
   const recordings = given.value('dir') ?? 'recordings'
   const found = findRun(word, recordings)
   const other = given.value('against')
@@ -62,10 +68,16 @@ async function run(given: CommandInput, screen: Screen): Promise<number> {
 
 async function golden(given: CommandInput, screen: Screen): Promise<number> {
   const [word] = given.args
-  if (word !== undefined) throw usage(reportCommand, 'HARVEST_CLI_ARGUMENT', '--golden takes no tape or case')
+  if (word !== undefined)
+    throw usage(reportCommand, 'HARVEST_CLI_ARGUMENT', '--golden takes no tape or case', [
+      'for this run: the same command, without --golden',
+      'for the golden set: the same command, with no argument',
+    ])
   for (const name of ['against', 'replay'])
     if (given.has(name))
-      throw usage(reportCommand, 'HARVEST_CLI_OPTION', `--${name} is about one run, not the golden set`)
+      throw usage(reportCommand, 'HARVEST_CLI_OPTION', `--${name} is about one run, not the golden set`, [
+        'for the golden set: the same command, without --against and --replay',
+      ])
   screen.progress('reading')
   const data = await gatherGolden(given.value('dir') ?? 'recordings', given.values('results'))
   if (given.has('json')) {

@@ -31,6 +31,7 @@ import {
   readNumber,
   refuseOtherCode,
   spentBy,
+  toConfirm,
 } from '../live.ts'
 import { usage } from '../parse.ts'
 import { neutralLines, type Screen, table } from '../../report/output.ts'
@@ -44,6 +45,7 @@ export const rerunCommand: Command = {
         rerunCommand,
         'HARVEST_CLI_ARGUMENT',
         'rerun calls live models, which costs money: confirm with --live',
+        toConfirm(given, 1),
       )
     const plan = readLivePlan(given, rerunCommand)
     const minimum = readNumber(given, rerunCommand, 'min-pass-rate', 0, 1)
@@ -114,20 +116,45 @@ function chosen(given: CommandInput): readonly Loaded[] {
   const tag = given.value('tag')
   const isAll = given.has('golden')
   if ([name !== undefined, tag !== undefined, isAll].filter(Boolean).length !== 1)
-    throw usage(rerunCommand, 'HARVEST_CLI_ARGUMENT', 'rerun takes the id of a case, or --tag, or --golden')
+    throw usage(
+      rerunCommand,
+      'HARVEST_CLI_ARGUMENT',
+      'rerun takes the id of a case, or --tag, or --golden',
+      toChoose({ name, tag }),
+    )
   const found =
     name === undefined
       ? listCases(recordings).filter(({ case: loaded }) => isAll || loaded?.tags?.includes(tag ?? '') === true)
       : [findCase(recordings, name)]
   if (found.length === 0) {
     const what = isAll ? 'the golden set has no case' : `no case has the tag ${neutralLine(tag ?? '', 60)}`
-    throw usage(rerunCommand, 'HARVEST_CLI_ARGUMENT', what)
+    throw usage(rerunCommand, 'HARVEST_CLI_ARGUMENT', what, [
+      ...(isAll ? [] : [`to list the cases: ${program} ls --golden`, "with another tag: --tag '<name>'"]),
+      ...(isAll ? [`to make one: ${program} promote '<tape>' --as '<id>'`] : []),
+    ])
   }
   return found.map((summary) => {
     if (summary.error !== undefined || summary.case === undefined)
       throw summary.error ?? new TypeError(`${summary.file} was not read`)
     return { ...summary, case: summary.case }
   })
+}
+
+/** How to say which cases: one of the ways that were typed, or any of them. */
+function toChoose({
+  name,
+  tag,
+}: {
+  readonly name: string | undefined
+  readonly tag: string | undefined
+}): readonly string[] {
+  if (name !== undefined) return ['to run this case: the same command, without --tag and --golden']
+  if (tag !== undefined) return ['to run those with the tag: the same command, without --golden']
+  return [
+    `to list them: ${program} ls --golden`,
+    "to run one: the same command, with '<case>'",
+    'to run them all: --golden',
+  ]
 }
 
 function jobOf({ file, case: { tape } }: Loaded, timeoutMs: number, grading: Json | undefined): Job {

@@ -83,7 +83,8 @@ function readOptions(given: CommandInput): ShowOptions {
   if (raw !== 'request' && raw !== 'response') {
     throw badValue(showCommand, 'raw', raw, 'request or response')
   }
-  if (step === undefined) throw usage(showCommand, 'HARVEST_CLI_OPTION', '--raw needs --step <number>')
+  if (step === undefined)
+    throw usage(showCommand, 'HARVEST_CLI_OPTION', '--raw needs --step <number>', ["with one: --step '<n>'"])
   if (process.stdout.isTTY) {
     // What was recorded may hold commands for a terminal.
     throw usage(showCommand, 'HARVEST_CLI_OPTION', '--raw writes to a file or a pipe, never to a terminal', [
@@ -123,13 +124,14 @@ function noSuchStep({ steps, header }: Run, number: number): Error {
     showCommand,
     'HARVEST_CLI_OPTION',
     `there is no step ${number}: ${neutralLine(header.id, 60)} has ${held}`,
+    ['to see them: the same command, without --step and --raw'],
   )
 }
 
 function rawBytes(event: ExchangeEvent | CallEvent, raw: 'request' | 'response', { number, kind }: RunStep): Buffer {
   if (event.kind !== 'exchange') {
     throw usage(showCommand, 'HARVEST_CLI_OPTION', `step ${number} is a ${kind}: it has values and no bytes`, [
-      `to see them: npx vitest-harvest show <tape> --step ${shellWord(number)} --json`,
+      'to see them: --json, without --raw',
     ])
   }
   return raw === 'request' ? requestBytes(event) : responseBytes(event)

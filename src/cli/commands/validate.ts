@@ -60,8 +60,9 @@ function readAsked(given: CommandInput): Asked {
   const family = given.value('family')
   const level = choose(given, 'level', ['engine', 'harness', 'all'], validateCommand) ?? 'all'
   const seed = seedFrom(given)
-  if (isFull && given.has('quick')) throw refused('--quick and --full do not go together')
-  if (isFull && family !== undefined) throw refused('--full is about all families: its report has to be whole')
+  if (isFull && given.has('quick')) throw refused('--quick and --full do not go together', 'quick')
+  if (isFull && family !== undefined)
+    throw refused('--full is about all families: its report has to be whole', 'family')
   const file = given.value('report') ?? 'recordings/validation.json'
   return { isFull, level, file, ...(family !== undefined && { family }), ...(seed !== undefined && { seed }) }
 }
@@ -132,6 +133,9 @@ function seedFrom(given: CommandInput): number | undefined {
   throw badValue(validateCommand, 'seed', text, 'a whole number of at most ten digits')
 }
 
-function refused(what: string): Error {
-  return usage(validateCommand, 'HARVEST_CLI_ARGUMENT', what)
+function refused(what: string, other: string): Error {
+  return usage(validateCommand, 'HARVEST_CLI_ARGUMENT', what, [
+    `to measure all: the same command, without --${other}`,
+    'to measure less: the same command, without --full',
+  ])
 }

@@ -40,7 +40,7 @@ function messageIn(text: string): DapMessage {
 }
 
 function notDap(what: string): HarvestError {
-  return wrong(`stdin is not the Debug Adapter Protocol: ${what}`, ['for people: npx vitest-harvest debug <tape>'])
+  return wrong(`stdin is not the Debug Adapter Protocol: ${what}`, ["for people: npx vitest-harvest debug '<tape>'"])
 }
 
 /** What answers requests, until it is over. */

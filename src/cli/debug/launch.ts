@@ -62,7 +62,7 @@ function gone(how: string): HarvestError {
   return new HarvestError('HARVEST_DEBUG_CHILD', {
     what: 'The process of the agent ended',
     where: { ended: how },
-    fix: ['to see what it prints: npx vitest-harvest replay <tape>'],
+    fix: ["to see what it prints: npx vitest-harvest replay '<tape>'"],
   })
 }
 
@@ -89,8 +89,8 @@ function explained(error: unknown, file: string, asked: string | undefined): unk
       fix: [
         ...(known === 'none'
           ? []
-          : [`to name one of the config: npx vitest-harvest debug <tape> --agent ${shellWord(known)}`]),
-        'to name its file and export: npx vitest-harvest debug <tape> --module ./src/agent.ts#agent',
+          : [`to name one of the config: npx vitest-harvest debug '<tape>' --agent ${shellWord(known)}`]),
+        "to name its file and export: npx vitest-harvest debug '<tape>' --module ./src/agent.ts#agent",
       ],
     },
     { cause: error },

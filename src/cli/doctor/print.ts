@@ -32,7 +32,7 @@ export function printDoctor(report: DoctorReport, isVerbose: boolean, screen: Sc
   screen.line(
     report.newest === undefined
       ? `→ to record a first run: ${page('recording')}`
-      : `→ to make a case of the newest tape: npx vitest-harvest promote ${report.newest} --as <id>`,
+      : `→ to make a case of the newest tape: npx vitest-harvest promote ${report.newest} --as '<id>'`,
   )
 }
 

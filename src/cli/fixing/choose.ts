@@ -39,7 +39,7 @@ function notGood(runs: readonly FixRun[], good: number, caseId: string, by: stri
       ...(offTape
         ? [
             `to answer its new calls with your own functions: ${typedAgain({ tools: './test/tools.ts' })}`,
-            'to answer them from another run: --reference <tape|case>',
+            "to answer them from another run: --reference '<tape|case>'",
             'to run its tools for real, with their side effects: --tools live',
           ]
         : []),

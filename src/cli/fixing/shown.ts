@@ -107,7 +107,7 @@ function folderMissing(folder: string): HarvestError {
   return new HarvestError('HARVEST_AGENTS_UNREACHABLE', {
     what: 'The commit has no such folder',
     where: { folder },
-    fix: ['name another one: --without <revision>'],
+    fix: ["name another one: --without '<revision>'"],
   })
 }
 

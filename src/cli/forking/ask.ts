@@ -7,6 +7,7 @@ import { findRun } from '../find.ts'
 import { readWhole } from '../live.ts'
 import { badValue, usage } from '../parse.ts'
 import { changesOf } from './changes.ts'
+import { toNameStep } from './step-hint.ts'
 import { readClock, readModes } from './words.ts'
 
 /** What all forks of one command have in common; a seed makes a fork of it. */
@@ -25,7 +26,10 @@ export function readAsk(given: CommandInput, tape: Tape, command: CommandSpec): 
   const agent = given.value('continue-with')
   const tail = readTail(given, command)
   if (modes !== undefined && tail.from !== 'live' && Object.values(modes).includes('live'))
-    throw usage(command, 'HARVEST_CLI_ARGUMENT', 'a live step needs --live')
+    throw usage(command, 'HARVEST_CLI_ARGUMENT', 'a live step needs --live', [
+      'to call live models: --live, without --tail',
+      'to call none: the same command, without --mode',
+    ])
   return {
     keep: keepOf(changes, step, tape, command),
     tail,
@@ -65,7 +69,11 @@ export function readTail(given: CommandInput, command: CommandSpec): TailRequest
       'to ask no model: the same command, without --live',
     ])
   const needy = server === undefined ? (tools === undefined ? undefined : 'tools') : 'model-server'
-  if (needy !== undefined) throw usage(command, 'HARVEST_CLI_ARGUMENT', `--${needy} needs --live`)
+  if (needy !== undefined)
+    throw usage(command, 'HARVEST_CLI_ARGUMENT', `--${needy} needs --live`, [
+      'to call live models: --live, without --tail',
+      'to call none: the same command, without --tools and --model-server',
+    ])
   if (word === 'tape') return { from: 'tape' }
   const [, script, name = 'default'] = /^(.+\.[cm]?[jt]s)(?:#(.+))?$/.exec(word) ?? []
   if (script !== undefined) return { from: 'script', file: resolve(script), export: name }
@@ -91,7 +99,8 @@ function keepOf(changes: readonly ChangeRequest[], step: number | undefined, tap
   if (marks.length > 0) return Math.min(...marks)
   // Another input is another run from its beginning.
   if (changes.length > 0) return 0
-  throw usage(command, 'HARVEST_CLI_ARGUMENT', 'fork needs --step <n>: from which step on the run may be another one')
+  const what = 'fork needs --step <n>: from which step on the run may be another one'
+  throw usage(command, 'HARVEST_CLI_ARGUMENT', what, toNameStep)
 }
 
 /** @throws HarvestError `HARVEST_FORK_MARK` */

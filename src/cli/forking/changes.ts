@@ -6,6 +6,7 @@ import { type Json, type Step, stepsOf, type Tape } from '../../tape/index.ts'
 import type { CommandSpec, CommandInput } from '../command.ts'
 import { decodedResponse, describeStep, signature } from '../../report/describe.ts'
 import { usage } from '../parse.ts'
+import { toNameStep } from './step-hint.ts'
 import { jsonOrText, readCall, readEdit, readGivenFile, readJson, readPair } from './words.ts'
 
 /** The changes that were asked for, in the order of the options. */
@@ -41,13 +42,14 @@ function answerChanges(given: CommandInput, step: number | undefined, command: C
   const edit = given.value('edit')
   const [old, other] = [given.value('replace'), given.value('with')]
   if ((old === undefined) !== (other === undefined))
-    throw usage(command, 'HARVEST_CLI_ARGUMENT', '--replace and --with belong together')
-  if (old === '') throw usage(command, 'HARVEST_CLI_ARGUMENT', '--replace needs a text to look for')
+    throw usage(command, 'HARVEST_CLI_ARGUMENT', '--replace and --with belong together', [
+      `with both: --${old === undefined ? 'replace' : 'with'} '<text>'`,
+    ])
   const changes: ChangeRequest[] = []
   if (result !== undefined)
     changes.push({ step: at(step, command), path: 'result', value: readJson(result, 'result', command) })
   if (answer !== undefined)
-    changes.push({ step: at(step, command), edit: { text: readGivenFile(answer, 'answer', command) } })
+    changes.push({ step: at(step, command), edit: { text: readGivenFile(answer, 'body', command) } })
   if (patch !== undefined) {
     const operations = readJsonPatch(readGivenFile(patch, 'json-patch', command))
     changes.push({ step: at(step, command), edit: { patch: operations } })
@@ -60,7 +62,7 @@ function answerChanges(given: CommandInput, step: number | undefined, command: C
 
 function at(step: number | undefined, command: CommandSpec): number {
   if (step !== undefined) return step
-  throw usage(command, 'HARVEST_CLI_ARGUMENT', 'a changed answer needs --step <n>')
+  throw usage(command, 'HARVEST_CLI_ARGUMENT', 'a changed answer needs --step <n>', toNameStep)
 }
 
 /** What is changed, from what, to what; texts are as recorded. */

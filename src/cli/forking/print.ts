@@ -94,8 +94,8 @@ export function printBranches(
   if (branchFile !== undefined) {
     const name = shellWord(branchFile)
     screen.line(`→ to read it: npx vitest-harvest show ${name}`)
-    screen.line(`→ to make a case of it: npx vitest-harvest promote ${name} --as <id>`)
-    screen.line('→ to put the run of a fixed agent in the place of its incident: npx vitest-harvest fix <case>')
+    screen.line(`→ to make a case of it: npx vitest-harvest promote ${name} --as '<id>'`)
+    screen.line("→ to put the run of a fixed agent in the place of its incident: npx vitest-harvest fix '<case>'")
   }
   screen.line(`\n${screen.paint('bold', sumLine(sum, same))}`)
   if (beside !== undefined) printBeside(sum, beside, screen)

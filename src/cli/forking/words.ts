@@ -3,7 +3,7 @@ import { neutralLine } from '../../errors/index.ts'
 import type { AnswerEdit, ForkRequest } from '../../fork/index.ts'
 import type { Json } from '../../tape/index.ts'
 import type { CommandSpec } from '../command.ts'
-import { badValue, usage } from '../parse.ts'
+import { badValue } from '../parse.ts'
 
 /** `30` is a number, `"30"` and `thirty` are texts. */
 export function jsonOrText(word: string): Json {
@@ -36,11 +36,12 @@ export function readEdit(word: string, command: CommandSpec): AnswerEdit {
   const [match, replacement, flags, ...more] = parts
   if (match === undefined || match === '' || replacement === undefined || flags === undefined || more.length > 0)
     throw badValue(command, 'edit', word, 's/old/new/')
-  if (!/^[gimsu]*$/.test(flags)) throw badValue(command, 'edit', flags, 'the letters g, i, m, s and u at its end')
+  if (!/^[gimsu]*$/.test(flags)) throw badValue(command, 'edit', word, 'the letters g, i, m, s and u at its end')
   try {
     new RegExp(match, flags)
   } catch (error) {
-    throw wrong(command, `--edit: ${neutralLine((error as Error).message, 120)}`)
+    const why = neutralLine((error as Error).message, 120)
+    throw badValue(command, 'edit', word, `a regular expression (${why})`)
   }
   return { match, flags, with: replacement }
 }
@@ -124,10 +125,6 @@ export function readGivenFile(file: string, option: string, command: CommandSpec
     return readFileSync(file, 'utf8')
   } catch (error) {
     const { code = 'unreadable' } = error as NodeJS.ErrnoException
-    throw wrong(command, `--${option} names a file that cannot be read: ${neutralLine(file, 80)} (${code})`)
+    throw badValue(command, option, file, `a file that can be read (${code})`)
   }
-}
-
-function wrong(command: CommandSpec, message: string): Error {
-  return usage(command, 'HARVEST_CLI_ARGUMENT', message)
 }

@@ -10,7 +10,10 @@ import { usage } from '../parse.ts'
 
 /** Says how well a golden set is kept. Judges nothing: what is found is for a person to decide. */
 export async function printHealth(given: CommandInput, screen: Screen): Promise<number> {
-  if (given.args.length > 0) throw usage(checkSpec, 'HARVEST_CLI_ARGUMENT', '--health looks at all cases: name none')
+  if (given.args.length > 0)
+    throw usage(checkSpec, 'HARVEST_CLI_ARGUMENT', '--health looks at all cases: name none', [
+      'for all of them: the same command, with no argument',
+    ])
   const { checkHealth } = await import('../../check/index.ts')
   const recordings = given.value('dir') ?? 'recordings'
   screen.progress('reading the golden set')
@@ -24,7 +27,7 @@ export async function printHealth(given: CommandInput, screen: Screen): Promise<
 function print(health: Health, recordings: string, screen: Screen): void {
   const { cases, stale, flaky, redundant, idleTools, neverRed, unreadable } = health
   if (cases.length === 0 && unreadable.length === 0)
-    return screen.note(`no cases in ${recordings}\n→ to promote a tape: npx vitest-harvest promote latest --as <id>`)
+    return screen.note(`no cases in ${recordings}\n→ to promote a tape: npx vitest-harvest promote latest --as '<id>'`)
   const rows = [
     ...stale.flatMap(({ id, reasons }) => reasons.map((reason) => ['stale', id, reason])),
     ...flaky.map((one) => ['flaky', one.id, flakyText(one)]),

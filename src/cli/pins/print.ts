@@ -129,7 +129,7 @@ export function printVerdict(
   screen: Screen,
 ): void {
   if (looked.length === 0)
-    return screen.note(`no cases in ${recordings}\n→ to promote a tape: npx vitest-harvest promote latest --as <id>`)
+    return screen.note(`no cases in ${recordings}\n→ to promote a tape: npx vitest-harvest promote latest --as '<id>'`)
   const unknown = looked.filter(({ standing }) => standing === undefined || standing.state === 'shallow').length
   const unjudged = unknown === 0 ? '' : `; ${unknown} without a commit that is known here`
   if (!isStaleOnly && stale === 0) return

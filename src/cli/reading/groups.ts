@@ -18,7 +18,9 @@ export async function listGroups(
   screen: Screen,
 ): Promise<number> {
   if (given.has('sort'))
-    throw usage(lsSpec, 'HARVEST_CLI_ARGUMENT', '--group lists the largest first: leave out --sort')
+    throw usage(lsSpec, 'HARVEST_CLI_ARGUMENT', '--group lists the largest first: leave out --sort', [
+      'without: the same command, without --sort',
+    ])
   const query = { filter: filterOf(given, Date.now(), lsSpec), ...(limit === undefined ? {} : { limit }) }
   const found = await groupTapes(dir, query, (done, total) => screen.progress(`reading ${done} of ${total} tapes`))
   screen.progress('')

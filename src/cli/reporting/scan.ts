@@ -12,8 +12,8 @@ export function findingsOf(tape: Tape): Readonly<Record<string, number>> {
   const { rules: _, ...names } = tape.header.redact ?? {}
   const header = { ...tape.header, redact: names }
   const redactor = createRedactor(rulesOfTape({ ...tape, header }), { keys: true })
-  const places = secretsIn(tape, serializeTape(tape.header, tape.events, tape.close), redactor)
-  const kinds = Map.groupBy(places, (place) => place.slice(place.lastIndexOf(': ') + 2))
+  const found = secretsIn(tape, serializeTape(tape.header, tape.events, tape.close), redactor)
+  const kinds = Map.groupBy(found, ({ kind }) => kind ?? 'a body that could not be searched')
   return Object.fromEntries([...kinds].map(([kind, list]) => [kind, list.length]))
 }
 

@@ -90,7 +90,7 @@ export function ended(): HarvestError {
   return new HarvestError('HARVEST_DEBUG_CHILD', {
     what: 'The process of the agent ended',
     why: 'It crashed, or something else ended it.',
-    fix: ['to see what it prints: npx vitest-harvest replay <tape>'],
+    fix: ["to see what it prints: npx vitest-harvest replay '<tape>'"],
   })
 }
 

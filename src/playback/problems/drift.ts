@@ -19,7 +19,7 @@ export function driftRefused(tape: Tape, drift: Drift, isStrict: boolean): Harve
     detail: words === '' ? showDifference(drift) : `  changed  ${words}`,
     ...(isStrict ? {} : { why: reasonFor(drift) }),
     fix: isStrict
-      ? ['to compare what the agent does instead of every byte: npx vitest-harvest replay']
+      ? [`to compare what the agent does instead of every byte: npx vitest-harvest replay ${shellWord(tape.header.id)}`]
       : [
           `to see the recorded step: npx vitest-harvest show ${shellWord(tape.header.id)} --step ${shellWord(stepNumber)}`,
           recordAgain,
