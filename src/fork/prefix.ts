@@ -39,20 +39,22 @@ export const leftTape = {
   },
 
   byEnding(place: ProblemLocation, kept: readonly StepState[]): HarvestError {
-    return left({ ...place, site: undefined }, kept, {
-      asked: nothingMore,
+    const error = left({ ...place, site: undefined }, kept, {
+      asked: 'nothing more',
       expected: kept.find((step) => !step.taken),
       near: undefined,
       difference: undefined,
     })
+    endings.add(error)
+    return error
   },
 }
 
-const nothingMore = 'nothing more'
+const endings = new WeakSet<HarvestError>()
 
 /** Whether a run left its tape by its ending, and not by what it asked. */
-export function leftByEnding({ facts }: HarvestError): boolean {
-  return facts.where?.['actual'] === nothingMore
+export function leftByEnding(error: HarvestError): boolean {
+  return endings.has(error)
 }
 
 interface Left {
