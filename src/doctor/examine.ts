@@ -18,7 +18,7 @@ import {
   firstChange,
   type FingerprintPart,
 } from './fingerprint.ts'
-import { findKept, type Kept } from './kept.ts'
+import { findKept, type Kept, type KeptState } from './kept.ts'
 
 /** What a tape does that another time, machine or process would not do. */
 export interface Examination {
@@ -78,33 +78,22 @@ export async function examine(once: Once, setVariables: readonly string[] = []):
     replays++
     const first = await once()
     const fingerprint = fingerprintOf(first)
-    const second = await run()
-    const differs = firstChange(fingerprint, second)
-    let kept = differs === undefined ? undefined : await findKept(before, fingerprint, run)
+    const differs = firstChange(fingerprint, await run())
+    let kept: KeptState | undefined
     const again = async (): Promise<Fingerprint> => {
       kept?.forget()
       return run()
     }
-    const noted = await probing('watch', [], again)
-    let steady = await probing('serve', [], again)
-    let unstable = changedLabels(noted, steady)
-    const all = readings()
-    const vary = async (variations: readonly Variation[]): Promise<FingerprintDifference | undefined> => {
-      const varied = await probing('serve', variations, again)
-      return firstChange(steady, varied, new Set([...unstable, ...handedOn(variations, all, varied)]))
+    let trial: Trial | undefined
+    // What a run leaves may change the second one, or only later ones: no other answer is the cause of that.
+    for (let change = differs; ; ) {
+      if (change !== undefined) kept = await findKept(before, fingerprint, run)
+      if (trial === undefined) trial = await tryAll(await probing('watch', [], again), again)
+      else if (kept !== undefined && kept.found.length > 0) trial = await tryAll(fingerprint, again, trial.all)
+      change = kept === undefined ? await trial.changes() : undefined
+      if (change === undefined) break
     }
-    let found = await search(all, vary)
-    // What a run leaves may change later ones than the second: no other answer is the cause of that.
-    let unsteady = firstChange(noted, steady)
-    if (kept === undefined && (unsteady ?? (found.length > 0 ? await vary([]) : undefined)) !== undefined) {
-      kept = await findKept(before, fingerprint, run)
-      if (kept.found.length > 0) {
-        steady = await probing('serve', [], again)
-        unsteady = firstChange(fingerprint, steady)
-        unstable = changedLabels(fingerprint, steady)
-        found = await search(all, vary)
-      }
-    }
+    const { all, found, unsteady } = trial
     const isExplained = found.length > 0 || (kept?.found.length ?? 0) > 0
     const unseen = unsteady ?? (isExplained ? undefined : differs)
     const path = found.some(({ reading }) => reading.kind === 'path') ? undefined : placeOf(fingerprint)
@@ -122,6 +111,33 @@ export async function examine(once: Once, setVariables: readonly string[] = []):
   } finally {
     sweep()
   }
+}
+
+/** What other answers change. */
+interface Trial {
+  readonly all: readonly Reading[]
+  readonly found: readonly Found[]
+  /** What differs with all answers as noted. */
+  readonly unsteady: FingerprintDifference | undefined
+  /** Whether runs differ by now that had the same answers. */
+  changes(): Promise<FingerprintDifference | undefined>
+}
+
+async function tryAll(
+  noted: Fingerprint,
+  again: () => Promise<Fingerprint>,
+  known?: readonly Reading[],
+): Promise<Trial> {
+  const steady = await probing('serve', [], again)
+  const unstable = changedLabels(noted, steady)
+  const all = known ?? readings()
+  const vary = async (variations: readonly Variation[]): Promise<FingerprintDifference | undefined> => {
+    const varied = await probing('serve', variations, again)
+    return firstChange(steady, varied, new Set([...unstable, ...handedOn(variations, all, varied)]))
+  }
+  const found = await search(all, vary)
+  const unsteady = firstChange(noted, steady)
+  return { all, found, unsteady, changes: async () => unsteady ?? (found.length > 0 ? vary([]) : undefined) }
 }
 
 function holds({ problems, drift, comparison }: ReplayResult): boolean {
