@@ -193,15 +193,27 @@ function typedInput(): CommandInput | undefined {
 function wordOf(said: string, slot: string, takesDir: boolean, dir: string | undefined): string | undefined {
   if (!isTape.test(slot)) return undefined
   const own = tapeOfCommand()
-  const isOpen = own !== undefined && ['<tape>', '<tape|case>', '<case>', '<id>'].includes(said)
+  const isOpen = own !== undefined && isOpenPlace(said)
   const named = isOpen ? own : namedTapes().find((one) => one.isCalled(said))
-  if (named === undefined) return undefined
+  if (named === undefined) return isOpenPlace(said) && said !== '<case>' ? typedTape() : undefined
   if (!takesDir && dirOption(dir) !== '') return pathWord(named.file)
   if (named.caseId !== undefined && slot.includes('case')) return shellWord(named.word)
   if (!slot.includes('tape') || said === '<case>' || (!isOpen && named.isFoundBy(said))) return undefined
   // `latest` may be another one by then.
   const isName = named.caseId === undefined && named.word !== 'latest' && named.isFoundBy(named.word)
   return isName ? shellWord(named.word) : tapeWord(named.file, dir)
+}
+
+function isOpenPlace(said: string): boolean {
+  return ['<tape>', '<tape|case>', '<case>', '<id>'].includes(said)
+}
+
+/** The one tape that was typed, where nothing was looked up yet. */
+function typedTape(): string | undefined {
+  const spec = specNamed(process.argv.slice(2), specs)
+  const [typed, ...more] = typedInput()?.args ?? []
+  const isOne = typed !== undefined && more.length === 0 && namedTapes().length === 0
+  return isOne && isTape.test(spec?.args ?? '') ? shellWord(typed) : undefined
 }
 
 /** The tape that the command is about: others are named by options. */

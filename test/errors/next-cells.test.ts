@@ -1,5 +1,9 @@
+import { execFileSync } from 'node:child_process'
+import { resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { HarvestError } from '../../src/errors/index.ts'
+import { HarvestError, shellWord } from '../../src/errors/index.ts'
+import { forgetNamed, noteNamed } from '../../src/cli/named-tape.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type CommandSpec, program } from '../../src/cli/command.ts'
 import { asCommand } from '../../src/cli/next-lines.ts'
 import { readTail } from '../../src/cli/forking/ask.ts'
@@ -12,6 +16,7 @@ import { every, type Node, Reached } from '../support/reached.ts'
 /** A next step as the code has it: options in words, or changes of what was typed. */
 interface Step {
   readonly name: string
+  readonly isWhole?: true
   render(spec: CommandSpec): string | undefined
 }
 
@@ -61,6 +66,41 @@ function stepOfCall(node: Node, code: string): readonly Step[] {
   return [{ name, render: () => `→ x: ${typedAgain(changes)}` }]
 }
 
+const word = shellWord('it\'s "a" name')
+
+/** What stands in a whole command: a word that needs quotes, but for what is put together of several. */
+const parts: Readonly<Record<string, string>> = {
+  program,
+  right: " --ok 'refund(amount: 25)'",
+  'rightOption(kase)': " --ok '<right>'",
+  dir: ` --dir ${word}`,
+  'dirOption(dir)': ` --dir ${word}`,
+  faults: '--faults http',
+  'agentOf(given)': ` --agent ${word}`,
+  "isKnown(tape) ? '' : ' --run-recorded'": ' --run-recorded',
+  "isSame ? '' : ' --cross-version'": ' --cross-version',
+  'shellWord(raw)': 'response',
+  words: `promote ${word} --as '<id>' --expect fail`,
+  whole: '--raw response > response.bin',
+  keys: `--change ${word}`,
+  "keys.join(' ')": `--change ${word} --change ${word}`,
+}
+
+/** `to read it: npx vitest-harvest show <tape>`, or the command alone: once, whatever is said about it. */
+function stepOfCommand(node: Node, code: string): readonly Step[] {
+  const isText = node.type === 'Literal' && typeof node['value'] === 'string'
+  if (!isText && node.type !== 'TemplateLiteral') return []
+  const text = isText
+    ? (node['value'] as string)
+    : code
+        .slice(node.start + 1, node.end - 1)
+        .replace(/\$\{((?:[^{}`]|`[^`]*`|\{[^{}]*\})*)\}/g, (_, one: string) => parts[one] ?? word)
+  return text.split(/\n|\\n/).flatMap((line) => {
+    const [name] = /(?<=^|[:?,] +|→ |then )npx vitest-harvest [^`]*$/.exec(line) ?? []
+    return name === undefined ? [] : [{ name, isWhole: true, render: (spec) => asCommand(`→ x: ${name}`, spec) }]
+  })
+}
+
 /** What people type before: nothing, or each option in each spelling, with values that need quotes. */
 function linesOf(spec: CommandSpec): readonly (readonly string[])[] {
   const args = (spec.args ?? '').split(' ').flatMap((slot) => (slot.startsWith('<') ? ['it\'s "a" tape'] : []))
@@ -86,7 +126,7 @@ const leftOut: Readonly<Record<string, readonly string[]>> = {
   'if the agent takes no step: --accept-empty': ['fix'],
   'if it is not a secret: --allow-secret jwt --allow-secret email': ['fix'],
   'to promote it anyway: --accept-unsearched': ['fix', 'check', 'review'],
-  'or choose another name: --as <id>': [
+  "or choose another name: --as '<id>'": [
     'init',
     'export',
     'report',
@@ -105,13 +145,13 @@ const leftOut: Readonly<Record<string, readonly string[]>> = {
   'or limit something else: --max-tokens 100000, without --max-cost': ['blame', 'isolate'],
   'to allow twice as much: --max-calls 20': ['blame', 'isolate'],
   // These take a path in the place of a folder.
-  'if its recorder writes to another folder: --dir <folder>': ['replay', 'verify'],
+  "if its recorder writes to another folder: --dir '<folder>'": ['replay', 'verify'],
   // The names that a case holds are those that its fixed agent will know.
   'if only the fixed agent has it: --any-name': ['promote'],
   'if the tool was never called, or only the fixed agent has it: --any-name': ['promote'],
   // Forks are graded by --ok and --bad, which are offered beside it.
   'name one that it has: --oracle x': ['fork'],
-  'or on the command line: --oracle <file#export>': ['fork'],
+  "or on the command line: --oracle '<file#export>'": ['fork'],
   "to grade runs by a function: --oracle '<file#export>'": ['fork'],
 }
 
@@ -126,18 +166,27 @@ describe('a next step, in each command that can print it', () => {
       if (start === undefined || spec.name in apart) continue
       const names = new Map(
         reached.from(start).flatMap(({ file, code, node }) => {
-          if (/^src\/cli\/(?:spec\/|next-lines|typed-again|debug\/)/.test(file)) return []
+          if (/^src\/cli\/(?:spec\/|next-lines|typed-again|parse|debug\/)|^src\/report\/view\//.test(file)) return []
           const found =
-            steps.get(node) ?? every(node).flatMap((one) => [...stepOfText(one, code), ...stepOfCall(one, code)])
+            steps.get(node) ??
+            every(node).flatMap((one) => [
+              ...stepOfText(one, code),
+              ...stepOfCall(one, code),
+              ...stepOfCommand(one, code),
+            ])
           steps.set(node, found)
           return found.map((step) => [step.name, step] as const)
         }),
       )
       for (const step of names.values()) cells.push({ step, spec })
     }
+    const isCalled = (id: string): boolean => id === 'it\'s "a" name'
+    const file = resolve('recs it\'s "so"/inbox/it\'s "a" name.tape.jsonl')
+    noteNamed({ word: 'it\'s "a" tape', file, isCalled, isFoundBy: isCalled })
   })
   afterAll(() => {
     process.argv = argv
+    forgetNamed()
   })
   function rendered({ step, spec }: (typeof cells)[number], line: readonly string[]): string | undefined {
     process.argv = ['node', 'vitest-harvest', ...line]
@@ -158,21 +207,51 @@ describe('a next step, in each command that can print it', () => {
     const { words, unclosed } = shellWords(next)
     if (unclosed !== undefined || words.slice(0, 2).join(' ') !== program) return false
     try {
-      return parse(words.slice(2), specs).kind === 'run'
+      return parse(words.slice(2), specs).kind !== 'version'
     } catch (error) {
       if (HarvestError.is(error)) return false
       throw error
     }
   }
 
-  it('is the whole command, and the parser takes it, whatever was typed before', () => {
-    const wrong = cells.flatMap((cell) => {
-      const refused = linesOf(cell.spec)
-        .map((line) => rendered(cell, line))
-        .find((next) => next !== undefined && !isTaken(next))
+  /** What a command refuses to run without. */
+  const needed: Readonly<Record<string, string>> = { promote: 'as', patch: 'set', export: 'format' }
+
+  function isComplete(next: string): boolean {
+    const parsed = parse(shellWords(next).words.slice(2), specs)
+    if (parsed.kind !== 'run') return true
+    const option = needed[parsed.spec.name]
+    const hasProgram = parsed.spec.name !== 'record' || (parsed.given.rest ?? []).length > 0
+    return hasProgram && (option === undefined || parsed.given.has(option))
+  }
+
+  /** A whole command is the same behind most options: each option is typed before some of them. */
+  function before({ step, spec }: (typeof cells)[number], at: number): readonly (readonly string[])[] {
+    const lines = linesOf(spec)
+    const inFolder = lines.find((line) => line.at(-2) === '--dir')
+    const [bare = [], ...others] = lines
+    const one = others[at % Math.max(1, others.length)]
+    return step.isWhole === true ? [bare, inFolder ?? bare, one ?? bare] : lines
+  }
+
+  it('is the whole command, and our parser and a shell read the words that are meant, whatever was typed before', () => {
+    const heard = new Set<string>()
+    const wrong = cells.flatMap((cell, at) => {
+      const next = before(cell, at).flatMap((line) => rendered(cell, line) ?? [])
+      // Where an answer goes to is for the shell alone.
+      const commands = next.map((one) => one.replace(/ > [\w.]+/, ''))
+      for (const one of commands) heard.add(one)
+      const refused = commands.find((one) => !isTaken(one) || (cell.step.isWhole === true && !isComplete(one)))
       return refused === undefined ? [] : [`${cell.spec.name}, ${cell.step.name} → ${refused}`]
     })
     expect(wrong).toEqual([])
+    const script = ['npx() { printf "%s\\0" "$@"; printf "\\1\\0"; }', ...heard].join('\n')
+    const told = execFileSync('bash', ['-eu'], { input: script, cwd: temporaryFolder('next'), encoding: 'utf8' })
+    const words = told.split('\u0001\0').slice(0, -1)
+    expect(words.map((one) => one.split('\0').slice(0, -1))).toEqual(
+      [...heard].map((one) => shellWords(one).words.slice(1)),
+    )
+    expect(cells.filter(({ step }) => step.isWhole).length).toBeGreaterThan(300)
   })
 
   it('is the command without one of two options that exclude each other', () => {
@@ -198,7 +277,8 @@ describe('a next step, in each command that can print it', () => {
 
   it('asks live models in the place of the tape that was to go on', () => {
     const live = cells.flatMap((cell) => {
-      const next = cell.spec.name === 'fork' ? rendered(cell, ['fork', 'a', '--tail', 'tape']) : undefined
+      const isOwn = cell.spec.name === 'fork' && cell.step.isWhole !== true
+      const next = isOwn ? rendered(cell, ['fork', 'a', '--tail', 'tape']) : undefined
       const parsed = next === undefined ? undefined : parse(shellWords(next).words.slice(2), specs)
       return parsed?.kind === 'run' && parsed.given.has('live') && cell.step.name.startsWith('typedAgain')
         ? [parsed]

@@ -40,6 +40,7 @@ import { neutralLines, type Screen, table } from '../../report/output.ts'
 export const rerunCommand: Command = {
   ...rerunSpec,
   async run(given, screen) {
+    requireOneChoice(given)
     if (!given.has('live'))
       throw usage(
         rerunCommand,
@@ -110,18 +111,19 @@ export interface PassRate {
 
 type Loaded = CaseSummary & { readonly case: Case }
 
+function requireOneChoice(given: CommandInput): void {
+  const [name] = given.args
+  const tag = given.value('tag')
+  if ([name !== undefined, tag !== undefined, given.has('golden')].filter(Boolean).length === 1) return
+  const what = 'rerun takes the id of a case, or --tag, or --golden'
+  throw usage(rerunCommand, 'HARVEST_CLI_ARGUMENT', what, toChoose({ name, tag }))
+}
+
 function chosen(given: CommandInput): readonly Loaded[] {
   const recordings = given.value('dir') ?? 'recordings'
   const [name] = given.args
   const tag = given.value('tag')
   const isAll = given.has('golden')
-  if ([name !== undefined, tag !== undefined, isAll].filter(Boolean).length !== 1)
-    throw usage(
-      rerunCommand,
-      'HARVEST_CLI_ARGUMENT',
-      'rerun takes the id of a case, or --tag, or --golden',
-      toChoose({ name, tag }),
-    )
   const found =
     name === undefined
       ? listCases(recordings).filter(({ case: loaded }) => isAll || loaded?.tags?.includes(tag ?? '') === true)
