@@ -127,6 +127,62 @@ describe('a message that is printed before anything runs leads on by what it pri
     }
   })
 
+  it('what is refused of a command line leads on with the tape that was typed, and with nothing else in its place', () => {
+    const fork = ['fork', 'the run', ...inDir]
+    const lines: readonly (readonly string[])[] = [
+      ['rerun', 'the case', ...inDir, '--runs', '3'],
+      ['rerun', 'the case', ...inDir, '--max-calls', '9'],
+      ['rerun', 'the case', '--golden', '--live', ...inDir],
+      ['rerun', ...inDir],
+      fork,
+      [...fork, '--say', 'no'],
+      [...fork, '--step', '1', '--tools', 'live'],
+      [...fork, '--step', '1', '--mode', '2=live'],
+      [...fork, '--step', '1', '--replace', 'a'],
+      [...fork, '--step', '1', '--set', 'a=1', '--set', 'b'],
+      [...fork, '--step', '1', '--runs', 'many'],
+      [...fork, '--step', '1', '--runs'],
+      [...fork, '--step', '1', '--step', '2'],
+      [...fork, '--stpe', '1'],
+      ['frok', 'the run', '--step', '1'],
+      ['chaos', 'the run', ...inDir, '--faults', 'htpp,order'],
+      ['chaos', 'the run', ...inDir, '--path', '0:1'],
+      ['show', 'the run', 'another', ...inDir],
+      ['show', 'the run', ...inDir, '--', 'x'],
+      ['show', ...inDir, '--full'],
+      ['patch', 'the run', ...inDir],
+      ['tapes', 'hold', 'the run', ...inDir],
+      ['check', '--max-age', '3d', ...inDir],
+      ['export', 'the run', ...inDir],
+    ]
+    const refused = answers(...lines).map(({ code, stderr }) => {
+      expect(code, stderr).toBe(2)
+      return stderr
+    })
+    const next = refused.map((text) =>
+      text.split('\n').flatMap((line) => /→ (.*?): (npx .*)$/.exec(line)?.slice(1) ?? []),
+    )
+    const told = next.map((list, at) => {
+      const typed = lines[at] ?? []
+      const abouts = list.filter((about, i) => i % 2 === 0 && !/^for all /.test(about ?? ''))
+      const commands = abouts.map((about) => printed(refused[at] ?? '', about))
+      // Every one is about what was typed, and the first one says what all others were.
+      const subject = typed.find((word) => /^the /.test(word))
+      const others = commands.filter((words) => words[0] !== 'ls')
+      expect(others.length, refused[at]).toBeGreaterThan(0)
+      for (const words of others) if (subject !== undefined) expect(words).toContain(subject)
+      return others.map((words) => words.join(' ')).join('\n')
+    })
+    expect(told.length).toBe(lines.length)
+    expect(printed(refused[1] ?? '', 'to confirm')).toContain('--live')
+    const [shown, ...bad] = answers(
+      printed(refused[4] ?? '', 'to see the steps'),
+      printed(refused[4] ?? '', 'with one of them', { '<n>': '0' }),
+    )
+    expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining('lookup_order') as string })
+    expect(bad.map(({ stderr }) => stderr)).toEqual([expect.stringContaining('--step')])
+  })
+
   it('of fork and patch: steps, names and answers that the tape does not have', () => {
     const fork = ['fork', 'the run', ...inDir]
     const patch = ['patch', 'the run', ...inDir]
