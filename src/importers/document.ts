@@ -40,6 +40,34 @@ export function itemsAt({ root, items }: ForeignDocument, ...path: readonly stri
   return items?.() ?? path.reduce((at, key) => at.at(key), root).items
 }
 
+/**
+ * Items that are read when they are asked for, the first of them once: each format looks at it to know its own, and many
+ * recordings have no other one.
+ */
+export function firstKept(read: () => Iterable<Cursor>): () => Iterable<Cursor> {
+  let begun: { readonly first: IteratorResult<Cursor>; rest?: Iterator<Cursor> | undefined } | undefined
+  return function* () {
+    if (begun === undefined) {
+      const rest = read()[Symbol.iterator]()
+      begun = { first: rest.next(), rest }
+    }
+    const { first } = begun
+    if (first.done === true) return
+    yield first.value
+    // Who goes on first takes up where the first one ended.
+    const rest = begun.rest ?? after(read())
+    begun.rest = undefined
+    for (let next = rest.next(); next.done !== true; next = rest.next()) yield next.value
+  }
+}
+
+/** What comes behind the first item. */
+function after(items: Iterable<Cursor>): Iterator<Cursor> {
+  const rest = items[Symbol.iterator]()
+  rest.next()
+  return rest
+}
+
 /** The first line, or the first item of the list the document is; `undefined` when it is neither. */
 export function firstItem({ root, items, isLines }: ForeignDocument): Cursor | undefined {
   if (!isLines && !Array.isArray(root.value)) return undefined

@@ -1,7 +1,14 @@
 import { withPlainType } from './plain-type.ts'
 import type { Redactor } from '../privacy/index.ts'
 import { steadyBoundary } from '../seam/shape.ts'
-import { type Chunk, encodeBytes, type ExchangeEvent, type TapeEvent } from '../tape/index.ts'
+import {
+  type Chunk,
+  encodeBytes,
+  type EncodedBytes,
+  type ExchangeEvent,
+  joinedBytes,
+  type TapeEvent,
+} from '../tape/index.ts'
 import type { TextPosition } from './refusal.ts'
 import { sentUrl, steadyUrl } from './requests.ts'
 import { eventsOfLines } from './stdio-lines.ts'
@@ -97,7 +104,7 @@ class Making {
       url: this.#redactor.url(sentUrl(steadyUrl(url)?.url ?? url)),
       request: {
         headers: this.#redactor.headers(request.headers),
-        ...(request.pieces.length === 0 ? {} : { body: encodeBytes(Buffer.concat(this.#redacted(request.pieces))) }),
+        ...(request.pieces.length === 0 ? {} : { body: this.#body(request.pieces) }),
       },
     })
   }
@@ -122,9 +129,9 @@ class Making {
     const decoded = this.#unpacking.of(body, given, place)
     const moment = this.#moment(at)
     const headers = this.#redactor.headers(withPlainType(decoded.headers, decoded.pieces))
-    const chunks = this.#redacted(decoded.pieces).flatMap((piece): Chunk[] =>
-      piece.length === 0 ? [] : [[...this.#moment(at), encodeBytes(piece)]],
-    )
+    const chunks = this.#redactor
+      .encoded(decoded.pieces)
+      .flatMap((piece): Chunk[] => (piece === '' ? [] : [[...this.#moment(at), piece]]))
     return {
       moment,
       status,
@@ -141,8 +148,9 @@ class Making {
     return [this.#n++, this.#at]
   }
 
-  #redacted(pieces: readonly Buffer[]): readonly Buffer[] {
-    return this.#redactor.chunks(pieces)
+  #body(pieces: readonly Buffer[]): EncodedBytes {
+    if (pieces.length === 1) return this.#redactor.encoded(pieces)[0]!
+    return encodeBytes(Buffer.concat(this.#redactor.chunks(pieces)))
   }
 }
 
@@ -151,6 +159,6 @@ const apartMs = 0.001
 
 /** A request as a recorder writes it: with a boundary that is the same in each run. */
 function steady({ pieces, headers }: Readable): Readable {
-  const made = steadyBoundary(headers, Buffer.concat(pieces))
+  const made = steadyBoundary(headers, joinedBytes(pieces))
   return made.headers === headers ? { pieces, headers } : { pieces: [made.body], headers: made.headers }
 }

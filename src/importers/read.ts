@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { gunzipSync } from 'node:zlib'
 import { HarvestError } from '../errors/index.ts'
 import { Cursor } from './cursor.ts'
-import type { ForeignDocument } from './document.ts'
+import { firstKept, type ForeignDocument } from './document.ts'
 import { bytesFormats, formatOf } from './formats.ts'
 import { cutJson } from './json-items.ts'
 import { readJson } from './json.ts'
@@ -104,14 +104,14 @@ function yamlDocuments(bytes: Buffer, file: string): readonly YamlPart[] {
  */
 export function documentOf(bytes: Buffer, file: string): ForeignDocument {
   if (isJsonLines(bytes)) {
-    return { file, root: emptyRoot(file), items: () => readLines(bytes, file), isLines: true }
+    return { file, root: emptyRoot(file), items: firstKept(() => readLines(bytes, file)), isLines: true }
   }
   const listed = cutJson(bytes, file)
-  if (listed !== undefined) return { file, root: listed.rest, items: () => listed.items(), isLines: false }
+  if (listed !== undefined) return { file, root: listed.rest, items: firstKept(() => listed.items()), isLines: false }
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '')
   if ('[{'.includes(/\S/.exec(text)?.[0] ?? 'nothing')) return jsonDocument(text, file)
   const cut = cutYaml(text, file, ['interactions', 'http_interactions', 'entries'])
-  if (cut !== undefined) return { file, root: cut.rest, items: () => cut.items(), isLines: false }
+  if (cut !== undefined) return { file, root: cut.rest, items: firstKept(() => cut.items()), isLines: false }
   try {
     return { file, root: readYaml({ text, file, line: 1 }), isLines: false }
   } catch (error) {
@@ -125,7 +125,7 @@ function jsonDocument(text: string, file: string): ForeignDocument {
     return { file, root: readJson(text, file), isLines: false }
   } catch (error) {
     if (!HarvestError.is(error, 'HARVEST_IMPORT_SYNTAX') || !isJsonSequence(text)) throw error
-    return { file, root: emptyRoot(file), items: () => readSequence(text, file), isLines: true }
+    return { file, root: emptyRoot(file), items: firstKept(() => readSequence(text, file)), isLines: true }
   }
 }
 
