@@ -7,9 +7,10 @@ import type { Case } from '../cases/types.ts'
 import { HarvestError, shellWord } from '../errors/index.ts'
 import { createRedactor, isCredential, type Redactor } from '../privacy/index.ts'
 import { ignoreInbox } from '../recordings/ignore-inbox.ts'
-import { refuseUnfinished, secretFound, type SecretFound, secretsIn } from '../recordings/promotable.ts'
+import { refuseUnfinished } from '../recordings/promotable.ts'
+import { readForSecrets, secretFound, type SecretFound } from '../recordings/secrets.ts'
 import { toAllow } from '../recordings/to-allow.ts'
-import { parseTape, sharedFolder } from '../tape/index.ts'
+import { sharedFolder } from '../tape/index.ts'
 import { readCap, type Snapshot, type SnapshotFile } from './snapshot.ts'
 
 /** One thing found. */
@@ -124,13 +125,14 @@ function inspectSize({ path, kind, bytes }: SnapshotFile, maxSize: number): read
 function inspectTape(file: SnapshotFile, bytes: Buffer, options: Inspecting): readonly CheckFinding[] {
   const text = bytes.toString('utf8')
   try {
-    const tape = parseTape(text, file.path)
-    refuseUnfinished(tape, true)
     // The tape must not say what is looked for in it: of its own rules only the names count that promise more secrets.
-    const keys = tape.header.redact?.keys
-    const redactor =
-      keys === undefined ? options.redactor : createRedactor({ off: options.allow, keys }, { keys: true })
-    const { found = [], unsearched = [] } = Object.groupBy(secretsIn(tape, text, redactor), ({ kind }) =>
+    const { tape, search } = readForSecrets(text, file.path, ({ redact }) =>
+      redact?.keys === undefined
+        ? options.redactor
+        : createRedactor({ off: options.allow, keys: redact.keys }, { keys: true }),
+    )
+    refuseUnfinished(tape, true)
+    const { found = [], unsearched = [] } = Object.groupBy(search(), ({ kind }) =>
       kind === undefined ? 'unsearched' : 'found',
     )
     return [...secrets(file, found, options.allow), ...notSearched(file, unsearched)]

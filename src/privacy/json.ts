@@ -23,36 +23,44 @@ export function redactJson(json: Json, names: SecretNames, means: Means): Json {
   }
 
   function walkList(list: readonly Json[], isSecret: ((text: string) => boolean) | undefined): Json {
-    let changed = false
-    const result = list.map((item, at) => {
+    let result: Json[] | undefined
+    for (let at = 0; at < list.length; at++) {
+      const item = list[at]!
       // `--api-key`, `…`: the arguments of a command.
       const before = list[at - 1]
       const isFlagged =
         typeof item === 'string' && typeof before === 'string' && /^--?\w/.test(before) && names.isSecretFlag(before)
       const redacted = walk(item, isFlagged ? () => true : isSecret)
-      changed ||= redacted !== item
-      return redacted
-    })
-    return changed ? result : list
+      // Most of what is walked holds nothing: nothing is made of it then.
+      if (result === undefined && redacted === item) continue
+      result ??= list.slice(0, at)
+      result.push(redacted)
+    }
+    return result ?? list
   }
 
   function walkObject(object: { readonly [key: string]: Json }): Json {
     const tagged = walkTagged(object)
     if (tagged !== undefined) return tagged
-    let changed = false
-    const entries = Object.entries(object).map(([key, item]): readonly [string, Json] => {
+    let entries: (readonly [string, Json])[] | undefined
+    const keys = Object.keys(object)
+    for (let at = 0; at < keys.length; at++) {
+      const key = keys[at]!
+      const item = object[key]!
       const redactedKey = means.text(key)
       const redacted = walk(item, names.promise(key, item))
-      changed ||= redacted !== item || redactedKey !== key
-      return [redactedKey, redacted]
-    })
-    return changed ? Object.fromEntries(entries) : object
+      if (entries === undefined && redacted === item && redactedKey === key) continue
+      entries ??= keys.slice(0, at).map((same) => [same, object[same]!])
+      entries.push([redactedKey, redacted])
+    }
+    return entries === undefined ? object : Object.fromEntries(entries)
   }
 
   /** Encoded values that hide text or names from the walk; `undefined` for those that do not. */
   function walkTagged(object: { readonly [key: string]: Json }): Json | undefined {
-    const { $type, base64, entries, at } = object
+    const { $type } = object
     if (typeof $type !== 'string') return undefined
+    const { base64, entries, at } = object
     if ($type === 'bytes' && typeof base64 === 'string') {
       const bytes = Buffer.from(base64, 'base64')
       const text = bytes.toString('utf8')

@@ -28,8 +28,12 @@ import { encodedWords } from './words.ts'
  */
 export interface Redactor {
   text(text: string): string
-  /** Text values, values under names that promise a secret, and keys. The same object when nothing was found. */
-  json(value: Json): Json
+  /**
+   * Text values, values under names that promise a secret, and keys. The same object when nothing was found.
+   *
+   * @param line - what `JSON.stringify` makes of the value, where that is known
+   */
+  json(value: Json, line?: string): Json
   /**
    * A body in the pieces it came in. Secrets are found across their borders; the placeholder goes where the secret
    * began. Pieces without one are the same buffers. Amazon's binary event streams are read as what they say; any
@@ -240,7 +244,7 @@ class TextRedactor implements Redactor {
     return pieces.map((_, at) => (at === 0 ? again : Buffer.alloc(0)))
   }
 
-  json(value: Json): Json {
+  json(value: Json, known?: string): Json {
     const walked = redactJson(value, this.#means.names, {
       text: (text) => this.text(text),
       secret: (text) => this.#secret(text),
@@ -248,7 +252,7 @@ class TextRedactor implements Redactor {
     })
     if (this.#means.version === 1 || typeof walked !== 'object' || walked === null) return walked
     // Once more as the line it becomes: a pair of texts is recognised by what stands beside it.
-    const line = JSON.stringify(walked)
+    const line = known !== undefined && walked === value ? known : JSON.stringify(walked)
     const clean = this.text(line)
     return clean === line ? walked : (JSON.parse(clean) as Json)
   }

@@ -1,18 +1,16 @@
 import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
-import { codingOf, createRedactor, type Redactor, type RedactorOptions, rulesOfTape } from '../privacy/index.ts'
+import { createRedactor, type RedactorOptions, rulesOfTape } from '../privacy/index.ts'
 import {
   cutOffText,
   cutsOf,
-  type HeaderPair,
   type Json,
   openCallsOf,
   partialText,
-  requestBytes,
-  responseBytes,
   type Tape,
   unsearchedBodies,
   unsearchedReason,
 } from '../tape/index.ts'
+import { secretsIn } from './secrets.ts'
 import { toAllow } from './to-allow.ts'
 
 /**
@@ -197,86 +195,6 @@ export function refuseSecrets(tape: Tape, text: string, options: RedactorOptions
       `to see it: npx vitest-harvest show ${shellWord(tape.source)}`,
       ...toAllow(found, options.off).map((allowing) => `if it is not a secret: ${allowing}`),
     ],
-  })
-}
-
-/** Something that looks like a secret, or that could not be searched: then it has no kind. */
-export interface SecretFound {
-  /** `line 3: email`, `response of event 7: jwt`: never what was found. */
-  readonly place: string
-  readonly kind?: string
-}
-
-/**
- * Where a tape holds what looks like a secret.
- *
- * @param text - the text the tape was read from
- */
-export function secretsIn(tape: Tape, text: string, redactor: Redactor): readonly SecretFound[] {
-  const found = text
-    .split('\n')
-    .flatMap((line, index) => kindsOnLine(line, redactor).map((kind) => secretFound(`line ${index + 1}`, kind)))
-  // A body that came in pieces is in pieces on its line; put together it may hold what none of them does.
-  const bodies = found.length > 0 ? [] : bodiesOf(tape)
-  const inBodies = bodies.flatMap(([place, body, coding]) => inBody(place, body, coding, redactor))
-  return [...new Map([...found, ...inBodies].map((one) => [one.place, one])).values()]
-}
-
-export function secretFound(where: string, kind: string): SecretFound {
-  return { place: `${where}: ${kind}`, kind }
-}
-
-function kindsOnLine(line: string, redactor: Redactor): readonly string[] {
-  if (line === '') return []
-  const event = JSON.parse(line) as Headed
-  const { response } = event
-  // The pieces of an answer are left out: cut anywhere, half a word can look like something it is not.
-  const { chunks, ...rest } = response ?? {}
-  const whole = chunks === undefined ? event : { ...event, response: rest }
-  const kinds = redactor.scan(whole === event ? line : JSON.stringify(whole)).map(({ kind }) => kind)
-  return kinds.length > 0 || !hidesSecret(whole, redactor) ? kinds : ['secret']
-}
-
-/** What only its place tells: text in base64, and values under a name that promises a secret. */
-function hidesSecret(event: Headed, redactor: Redactor): boolean {
-  const { request, response } = event
-  return (
-    redactor.json(event as Json) !== event ||
-    (request?.headers ?? []).some((pair) => isOpen(pair, redactor.requestHeaders([pair]), redactor)) ||
-    (response?.headers ?? []).some((pair) => isOpen(pair, redactor.headers([pair]), redactor))
-  )
-}
-
-/** Whether a header says more than it would if it were recorded now: `sid=[key-1]` goes through unchanged. */
-function isOpen([name, value]: HeaderPair, [shown]: readonly HeaderPair[], redactor: Redactor): boolean {
-  if (shown !== undefined) return shown[1] !== value
-  const named = { [name]: value }
-  return redactor.json(named) !== named
-}
-
-/** As much of a line as matters here. */
-interface Headed {
-  readonly request?: { readonly headers?: readonly HeaderPair[] }
-  readonly response?: { readonly headers?: readonly HeaderPair[]; readonly chunks?: unknown }
-}
-
-/** A body as its reader gets it: unpacked, and what a binary stream says. One that cannot be read may hold anything. */
-function inBody(where: string, body: Buffer, coding: string | undefined, redactor: Redactor): readonly SecretFound[] {
-  const found = redactor.scanBody(body, coding)
-  if (!('unsearched' in found)) return found.map(({ kind }) => secretFound(where, kind))
-  const { unsearched } = found
-  return [{ place: `${where}: could not be searched (${neutralLine(unsearched.coding, 60)}: ${unsearched.reason})` }]
-}
-
-function bodiesOf({ events }: Tape): readonly (readonly [place: string, body: Buffer, coding: string | undefined])[] {
-  return events.flatMap((event) => {
-    if (event.kind !== 'exchange') return []
-    const { n, request, response } = event
-    return [
-      // What stands on the tape without its codings is searched as it stands.
-      [`request of event ${n}`, requestBytes(event), request.coded ? undefined : codingOf(request.headers)],
-      [`response of event ${n}`, responseBytes(event), codingOf(response?.headers ?? [])],
-    ]
   })
 }
 

@@ -24,6 +24,15 @@ import {
 type Fields = Readonly<Record<string, unknown>>
 
 /**
+ * Gets each line of a tape that is valid so far, before anything is made of its members.
+ *
+ * @param json - the line without its digest
+ * @param fields - what that says; not to be kept
+ * @param line - its number; 1 is the header
+ */
+export type LineLook = (json: string, fields: Fields, line: number) => void
+
+/**
  * Reads the lines of one tape in file order: digest, shape, numbers, references. Holds no line after it is read
  * but the request bodies later lines may refer to.
  *
@@ -42,11 +51,15 @@ export class LineReader {
   #events = 0
   #closed = false
   #header: Pick<TapeHeader, 'imported'> = {}
+  readonly #look: LineLook | undefined
+  /** The last line read, without its digest. */
+  #json = ''
   /** Digest of the last line read. */
   digest = ''
 
-  constructor(source: string) {
+  constructor(source: string, look?: LineLook) {
     this.#source = source
+    this.#look = look
   }
 
   /** Number of the line read last; 1 is the header. */
@@ -68,6 +81,7 @@ export class LineReader {
     const unknown = flags.filter((flag) => !knownFlags.includes(flag))
     if (unknown.length > 0) throw this.#unknownFlags(unknown)
     this.#header = header as unknown as TapeHeader
+    this.#show(header)
     return this.#header as TapeHeader
   }
 
@@ -95,6 +109,7 @@ export class LineReader {
     const before = this.#parts.soFar(n)
     const event = this.#parts.take(fields)
     if (typeof event === 'string') throw this.#broken(event)
+    this.#show(fields)
     if (before === undefined) this.#count(n)
     // What was put together holds this very request.
     const { request } = fields as { readonly request?: { body?: Body; headers: readonly HeaderPair[] } }
@@ -114,6 +129,7 @@ export class LineReader {
     const problem = eventProblem(fields)
     if (problem !== undefined) throw this.#broken(`it is not an event: ${problem}`)
     const event = fields as unknown as TapeEvent
+    this.#show(fields)
     this.#count(event.n)
     if (event.kind === 'exchange') {
       this.#shareHeaders(event)
@@ -161,8 +177,13 @@ export class LineReader {
       throw this.#broken(`it counts ${String(fields['events'])} events, the tape holds ${this.#events}`)
     }
     this.#closed = true
+    this.#show(fields)
     const close = fields as unknown as TapeClose
     return { ...close, outcome: readOutcome(close.outcome as WrittenOutcome, this.#header) }
+  }
+
+  #show(fields: Fields): void {
+    this.#look?.(this.#json, fields, this.#line)
   }
 
   #next(bytes: Buffer, start: number, end: number, check?: (fields: Fields) => void): Fields {
@@ -178,6 +199,7 @@ export class LineReader {
     const twice = duplicateKeyIn(json, value)
     if (twice !== undefined) throw this.#broken(`the key ${JSON.stringify(twice)} stands twice in one map`)
     this.digest = sealed.digest
+    this.#json = json
     return value
   }
 

@@ -2,7 +2,7 @@ import { closeSync, readSync } from 'node:fs'
 import type { HarvestError } from '../errors/index.ts'
 import { tapeFault } from './errors.ts'
 import { openTape, sizeCap, unreadable } from './file.ts'
-import { LineReader } from './lines.ts'
+import { type LineLook, LineReader } from './lines.ts'
 import { withShared } from './parent.ts'
 import { cutInHeader, isTorn } from './torn.ts'
 import type { Tape, TapeClose, TapeEvent, TapeHeader } from './types.ts'
@@ -54,6 +54,11 @@ export function parseTape(text: string, source: string): Tape {
   return readBytes(Buffer.from(text, 'utf8'), source)
 }
 
+/** As {@link parseTape}, for who looks at the lines as well: each is taken apart once. */
+export function parseTapeLines(text: string, source: string, look: LineLook): Tape {
+  return readBytes(Buffer.from(text, 'utf8'), source, 0, look)
+}
+
 /** Reads and verifies line 1 only: cheap for a tape of any length. */
 export function readTapeHeader(path: string): TapeHeader {
   const { fd } = openTape(path)
@@ -82,9 +87,9 @@ function firstLine(fd: number): Buffer {
 }
 
 /** As {@link readTape}, from bytes, which are scratch space afterwards. @internal */
-export function readBytes(bytes: Buffer, source: string, depth = 0): Tape {
+export function readBytes(bytes: Buffer, source: string, depth = 0, look?: LineLook): Tape {
   if (bytes.length === 0) throw empty(source)
-  const lines = new LineReader(source)
+  const lines = new LineReader(source, look)
   const firstEnd = bytes.indexOf(lineFeed)
   if (firstEnd === -1) refuseCutHeader(bytes, source)
   let end = firstEnd === -1 ? bytes.length : firstEnd

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createRedactor } from '../../src/privacy/index.ts'
 import { createRecorder } from '../../src/record/index.ts'
-import { secretsIn } from '../../src/recordings/promotable.ts'
+import { secretsIn } from '../../src/recordings/secrets.ts'
 import {
   type ExchangeEvent,
   parseTape,

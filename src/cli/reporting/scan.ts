@@ -1,5 +1,5 @@
 import { createRedactor, rulesOfTape } from '../../privacy/index.ts'
-import { secretsIn } from '../../recordings/promotable.ts'
+import { secretsIn } from '../../recordings/secrets.ts'
 import { serializeTape, type Tape } from '../../tape/index.ts'
 import { counted } from '../../errors/words.ts'
 

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest'
+import { createRedactor } from '../../src/privacy/index.ts'
+import { readForSecrets, secretsIn } from '../../src/recordings/secrets.ts'
+import { type ExchangeEvent, parseTape, serializeTape } from '../../src/tape/index.ts'
+import { closing, exchange, header } from '../tape/make.ts'
+
+const secret = 'hunter2-Zq81-vT40'
+const talk = (word: string): string => `{"messages":["${'Where is my order? '.repeat(40)}"],"password":"${word}"}`
+const asked = exchange(1, talk('redacted-secret-1'))
+/** Its request begins as the one before it: on its line stand the word and its end. */
+const again = exchange(5, talk(secret))
+
+function placesIn(text: string): { readonly whole: readonly string[]; readonly read: readonly string[] } {
+  const tape = parseTape(text, 'a.tape.jsonl')
+  const redactor = (): ReturnType<typeof createRedactor> => createRedactor({}, { keys: true })
+  return {
+    whole: secretsIn(tape, text, redactor()),
+    read: readForSecrets(text, 'a.tape.jsonl', redactor).places(),
+  }
+}
+
+test.each([
+  ['in the header', serializeTape({ ...header, input: { password: secret } }, [asked], closing), ['line 1: secret']],
+  ['on the line of a request', serializeTape(header, [again], closing), ['line 2: secret']],
+  [
+    'in a request that begins as the one before it',
+    serializeTape(header, [asked, again], closing),
+    ['request of event 5: secret'],
+  ],
+  ['in the pieces of an answer', serializeTape(header, [inPieces()], closing), ['response of event 1: secret']],
+  ['nowhere', serializeTape(header, [asked], closing), []],
+])('a secret %s is found where it stands, whether the tape is in memory or read for it', (_, text, places) => {
+  expect(placesIn(text)).toEqual({ whole: places, read: places })
+})
+
+test('a tape that is read for secrets is looked through for those its header promises', () => {
+  const text = serializeTape({ ...header, redact: { keys: ['parcel'] } }, [exchange(1, '{"parcel":"A-17-B"}')], closing)
+  const search = readForSecrets(text, 'a.tape.jsonl', ({ redact }) => createRedactor({ keys: redact?.keys ?? [] }))
+  expect(search.places()).toEqual(['line 2: secret'])
+})
+
+test('who only looks for secrets refuses a tape that was changed as everybody does', () => {
+  const text = serializeTape(header, [asked], closing).replace('Where is my order? W', 'Where is my order? w')
+  expect(() => readForSecrets(text, 'a.tape.jsonl', () => createRedactor())).toThrow('(HARVEST_TAPE_TAMPERED)')
+})
+
+function inPieces(): ExchangeEvent {
+  const { response, ...rest } = asked
+  const [first, second] = [`{"password":"${secret.slice(0, 5)}`, `${secret.slice(5)}"}`]
+  return {
+    ...rest,
+    response: {
+      ...response!,
+      chunks: [
+        [2, 1, first],
+        [3, 2, second],
+      ],
+      end: [4, 3],
+    },
+  }
+}
