@@ -21,6 +21,7 @@ const words = /^(?! *:)[ !"$-~]*$/
 
 /** {@link neutral} text in one line of at most `max` characters: line breaks become `⏎`, the rest is cut with `…`. */
 export function neutralLine(text: string, max = 120): string {
+  if (text.length <= max && words.test(text)) return text
   // What is cut away need not be escaped; a tape may hold megabytes.
   const line = neutral(text.slice(0, max + 1).replace(/\s*[\r\n]\s*/g, '⏎'))
   return line.length > max ? `${line.slice(0, max - 1)}…` : line

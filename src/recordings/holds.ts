@@ -1,7 +1,7 @@
 import { lstatSync, rmSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { HarvestError, neutralLine } from '../errors/index.ts'
-import { listFolder, readRegularFile, refuseOutsideInbox, writeFileAtomic } from './files.ts'
+import { namesInFolder, readRegularFile, refuseOutsideInbox, writeFileAtomic } from './files.ts'
 import { closeOf } from './tapes.ts'
 
 /** A legal hold: while it stands, nothing removes the tape. */
@@ -38,7 +38,7 @@ export function holdsOfList(): typeof holdOf {
 }
 
 function holdNamesIn(folder: string): ReadonlySet<string> {
-  return new Set(listFolder(folder).flatMap(({ name }) => (name.endsWith('.hold.json') ? [name] : [])))
+  return new Set(namesInFolder(folder).filter((name) => name.endsWith('.hold.json')))
 }
 
 /** As {@link holdOf}, asking the tape itself. */

@@ -58,14 +58,14 @@ function wrapAt(text: string, from: number, end: number, width: number): number 
 
 /** How many columns of a terminal a text takes: what is seen as one character counts as one, wide or not. */
 export function columnsOf(text: string): number {
-  if (/^[\x20-\x7e]*$/.test(text)) return text.length
+  if (/^[\x20-\x7e…]*$/.test(text)) return text.length
   graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' })
   let columns = 0
   for (const { segment } of graphemes.segment(text)) columns += columnsOfGrapheme(segment)
   return columns
 }
 
-/** Made for the first text that is not ASCII: it loads data of ICU. */
+/** Made for the first text that is neither ASCII nor our own mark of what was cut: it loads data of ICU. */
 let graphemes: Intl.Segmenter | undefined
 
 function columnsOfGrapheme(grapheme: string): number {
