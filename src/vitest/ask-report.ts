@@ -7,7 +7,7 @@ import type { ReplayResult } from '../match/types.ts'
 import { reportFile } from '../report/view/report-file.ts'
 import { stepsOf } from '../tape/index.ts'
 import { reportArtifact } from './channel.ts'
-import { toPosix } from './options.ts'
+import { toPosix } from './posix.ts'
 
 /** What is asked now and longer than this is cut: it goes to another process, and some reporters keep it. */
 const longest = 200_000

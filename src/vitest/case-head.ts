@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { HarvestError } from '../errors/index.ts'
+import { toPosix } from './posix.ts'
 
 const casePattern = /\.case\.ya?ml$/
 
@@ -14,7 +15,7 @@ export function withoutQuery(id: string): string {
 
 /** The name of a case in Vitest: its path below the recordings folder, `golden/billing/refund-100x`. */
 export function nameOf(file: string, recordings: string): string {
-  const name = path.relative(recordings, file).split(path.sep).join('/').replace(casePattern, '')
+  const name = toPosix(path.relative(recordings, file)).replace(casePattern, '')
   // Vitest's static parser takes the source text between the quotes: what needs an escape would be listed wrongly.
   if (/^[\w./-]+$/.test(name)) return name
   throw new HarvestError('HARVEST_CASE_NAME', {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { confinedFlags } from '../seam/intercept/confine.ts'
 import { readHead } from './case-head.ts'
 import type { ConfineSetting } from './confine-option.ts'
-import { toPosix } from './options.ts'
+import { toPosix } from './posix.ts'
 import { ownFolder } from '../own-files.ts'
 
 /** What the workers of cases are started with. */

@@ -3,7 +3,7 @@ import path from 'node:path'
 import type { TestModule } from 'vitest/node'
 import type { HarvestError } from '../errors/index.ts'
 import { isCaseModule } from './case-results.ts'
-import { toPosix } from './options.ts'
+import { toPosix } from './posix.ts'
 import type { CaseResult, SummaryLine } from './summary.ts'
 import {
   duplicateErrors,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { type JobList, jobModuleName, jobsVariable } from '../jobs/job.ts'
 import type { AgentEntry } from './options.ts'
-import { toPosix } from './options.ts'
+import { toPosix } from './posix.ts'
 
 /** The one test file of a run that a command asked for, or `undefined` in an ordinary run. */
 export function jobModule(env: Readonly<Record<string, string | undefined>> = process.env): string | undefined {

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { neutralLine } from '../errors/index.ts'
 import type { UninstrumentedIo } from '../match/types.ts'
 import type { ListedLine } from './channel.ts'
-import { toPosix } from './options.ts'
+import { toPosix } from './posix.ts'
 import type { CaseResult, SummaryLine } from './summary.ts'
 
 /** Lines of one kind that are shown. */

@@ -32,6 +32,7 @@ import { checkHosts, type SameHosts } from '../match/hosts-option.ts'
 import { programsIssue } from '../recordings/programs.ts'
 import { type Confinement, confinements } from '../seam/intercept/confine.ts'
 import { type ArgsMode, argsModes, type TraceMode, traceModes } from '../trace/types.ts'
+import { toPosix } from './posix.ts'
 
 /** What `harvest()` in `vitest.config.ts` takes. Nothing but `agents` is needed. */
 export interface HarvestOptions {
@@ -223,11 +224,6 @@ export function resolveAgent(name: string, entry: string, root: string): AgentEn
   // 'src/refund.ts' without './' is a slip everybody makes; a package of that name does not exist then.
   const isFile = /^\.{0,2}[/\\]/.test(file) || path.isAbsolute(file) || existsSync(absolute)
   return { name, module: isFile ? toPosix(absolute) : file, export: exported }
-}
-
-/** Import specifiers have `/` on every system. */
-export function toPosix(file: string): string {
-  return path.sep === '/' ? file : file.split(path.sep).join('/')
 }
 
 const agentShape = "a file and its export, such as './src/refund.ts#refundAgent'"

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { patchProperty, syncBuiltins } from '../seam/patch.ts'
 import { seamState } from '../seam/index.ts'
-import { toPosix } from './options.ts'
+import { toPosix } from './posix.ts'
 
 /** Of more files the first are named. */
 const maxFiles = 50

@@ -29,7 +29,7 @@ import {
 import { lookAtGoldenSet, type Looked, type Scope } from './golden-set.ts'
 import { confinedLine, listedLines } from './listed.ts'
 import { neutralLines } from './neutral-lines.ts'
-import { toPosix } from './options.ts'
+import { toPosix } from './posix.ts'
 import { goldenSets, isOwn, runsCasesOf } from './project.ts'
 import { type CaseResult, failures, type SummaryLine, totals } from './summary.ts'
 import { RedReports } from './red-reports.ts'

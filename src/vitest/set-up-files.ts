@@ -3,6 +3,7 @@ import path from 'node:path'
 import { nameMocksBy } from '../replay/index.ts'
 import type { Mocked } from '../seam/intercept/index.ts'
 import { ownFolderPath } from '../own-files.ts'
+import { toPosix } from './posix.ts'
 
 /** How set-up files replace what a replay stands on. */
 const ways: Readonly<Record<Mocked, RegExp>> = {
@@ -52,5 +53,5 @@ function textOf(file: string): string {
 
 function fromHere(file: string): string {
   const relative = path.relative(process.cwd(), file)
-  return relative.startsWith('..') ? file : relative.split(path.sep).join('/')
+  return relative.startsWith('..') ? file : toPosix(relative)
 }

@@ -5,7 +5,7 @@ import { formerTapesIn } from '../cases/former-tapes.ts'
 import { hasPragma } from '../cases/pragma.ts'
 import { sharedFolder } from '../tape/shared-read.ts'
 import { isCaseId, readHead } from './case-head.ts'
-import { toPosix } from './options.ts'
+import { toPosix } from './posix.ts'
 
 /** What lies in the recordings folder, the inbox left out. Paths are relative to it, with `/`. */
 export interface Survey {

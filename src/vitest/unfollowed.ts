@@ -1,7 +1,7 @@
 import { globSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { neutralLine } from '../errors/index.ts'
-import { toPosix } from './options.ts'
+import { toPosix } from './posix.ts'
 import type { GoldenSetProject } from './project.ts'
 import type { CaseResult, SummaryLine } from './summary.ts'
 
