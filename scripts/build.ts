@@ -20,7 +20,13 @@ interface Manifest {
 }
 
 /** What asks where it lies, or finds its own frames on a stack by the file they are in: each is a file of its own. */
-const apart = ['src/own-files.ts', 'src/doctor/probe/', 'src/seam/intercept/on-top.ts']
+const apart = [
+  'src/own-files.ts',
+  'src/doctor/probe/',
+  'src/seam/intercept/on-top.ts',
+  // Else it would lie in that one, whose frames are passed over.
+  'src/seam/intercept/package-layers.ts',
+]
 
 /** What is loaded where there is no Node: one file, which shares none with code that asks for Node. */
 const nodeless = 'record/elsewhere'

@@ -29,7 +29,7 @@ export async function guardLoading<T>(
   isFresh = false,
 ): Promise<T> {
   installInterceptors()
-  const loadedAgent = heedAgent(isFresh, tape?.header.agent)
+  const loadedAgent = heedAgent(isFresh)
   const refused: HarvestError[] = []
   const shared: SharedRequest[] = []
   if (tape !== undefined) fetched.set(tape, shared)

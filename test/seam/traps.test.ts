@@ -168,33 +168,6 @@ describe('clients the replay did not see being made', () => {
     }
   })
 
-  test('what a package lays over fetch is asked in all replays of an agent that loads afresh, and in none of another', async () => {
-    const { fetch } = globalThis
-    onTestFinished(() => void Object.assign(globalThis, { fetch }))
-    let asked = 0
-    let isLoaded = false
-    // The modules of the agent load for each case; those of packages do so once.
-    const load = () => {
-      const before = globalThis.fetch
-      if (!isLoaded)
-        globalThis.fetch = (...args) => {
-          asked++
-          return before(...args)
-        }
-      isLoaded = true
-      return Promise.resolve(async () => (await globalThis.fetch(url)).text())
-    }
-    const tape = get(url)
-    const other = { ...tape, header: { ...tape.header, agent: 'one that does not import it' } }
-    const counts: number[] = []
-    for (const one of [tape, tape, other, tape]) {
-      const result = await replayTape(one, await guardLoading(load, [], one, true))
-      expect([codes(result), result.outcome.status]).toEqual([[], 'returned'])
-      counts.push(asked)
-    }
-    expect(counts).toEqual([1, 2, 2, 3])
-  })
-
   test('what lies over fetch or node:http before a replay, and is no mock, is named where it is not asked', async () => {
     const [{ fetch }, { get: httpGet }] = [globalThis, http]
     onTestFinished(() => void Object.assign(http, { get: httpGet }))

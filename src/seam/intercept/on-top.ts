@@ -6,52 +6,81 @@ import timersPromises from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { skipCallerFrames } from '../caller.ts'
 import { builtinsChanged, replacements, syncBuiltins } from '../patch.ts'
+import { PackageLayers, type Place, top } from './package-layers.ts'
 import { currentResponder } from './responder.ts'
-
-/** Marks what this file put over the functions of others. */
-const top = Symbol.for('vitest-harvest/on-top@1')
 
 const timerNames = ['setTimeout', 'setInterval', 'setImmediate', 'clearTimeout', 'clearInterval', 'clearImmediate']
 
 /** What the modules of an agent may lay something over for good, as a logger or a tracer does. */
-const wrappable: readonly (readonly [target: object, key: string, name: string])[] = [
+const wrappable: readonly Place[] = [
   [globalThis, 'fetch', 'fetch'],
   ...[http, https].flatMap((target) => ['request', 'get'].map((key) => [target, key, 'node:http'] as const)),
 ]
 
 /** What the agents laid over them whose modules are in use. */
 let ofAgent: ReadonlySet<unknown> = new Set()
-/** What each agent laid over them when its modules loaded last, by its name: one for each of `wrappable`. */
-const laidBy = new Map<string, readonly unknown[]>()
 /** What agents ever laid over them, and what was there before: what a replay leaves out of that, it has no need to say. */
 const known = new WeakSet<WeakKey>()
+
+const packageLayers = new PackageLayers(wrappable)
+/** What lay there before the first agent that was loaded afresh. */
+let bottom: readonly unknown[] | undefined
+/** What such an agent found, and what it left there: one for each of `wrappable`. */
+let last: { readonly found: readonly unknown[]; readonly left: readonly unknown[] } | undefined
+/** Modules of how many agents are loading. */
+let loading = 0
 
 /**
  * To be called before the modules of an agent load. What they lay over `fetch` or `node:http` is a part of the agent: it was
  * there when the run was recorded, so in a replay it is asked as well.
  *
  * @param isFresh - modules that were loaded before are loaded again if the agent has them: what they laid over is not part of
- * it. Those of packages load only once: what an agent laid over before, and does not now, counts again
- * @param agent - its name
+ * it. Those of packages load only once: see {@link PackageLayers}
  * @returns to be called when they have loaded
  */
-export function heedAgent(isFresh: boolean, agent = ''): () => void {
+export function heedAgent(isFresh: boolean): () => void {
+  // Of agents that load at the same time it is unknown which one loads a package.
+  const isAlone = isFresh && loading === 0
+  if (isAlone) takeOff()
   if (isFresh) ofAgent = new Set()
-  const tops = (): readonly unknown[] => wrappable.map(([target, key]): unknown => Reflect.get(target, key))
   for (const one of tops()) know(one)
   keepOnTop()
   const before = tops()
+  if (isAlone) bottom ??= before
+  const close = isAlone ? packageLayers.open(bottom ?? before) : undefined
+  loading++
   return () => {
-    const laidBefore = isFresh ? (laidBy.get(agent) ?? []) : []
-    const top = tops()
-    for (const [at, [target, key]] of wrappable.entries())
-      if (laidBefore[at] !== undefined && top[at] === before[at]) put(target, key, laidBefore[at])
+    loading--
+    const unknown = close?.()
+    for (const at of unknown ?? []) sayPassedOver(wrappable[at] as Place)
     const after = tops()
+    if (isAlone) last = { found: before, left: after }
     for (const one of after) know(one)
-    const laid = after.map((one, at) => (one === before[at] ? undefined : one))
-    laidBy.set(agent, laid)
-    ofAgent = new Set([...ofAgent, ...laid.filter((one) => one !== undefined)])
+    ofAgent = new Set([...ofAgent, ...after.filter((one, at) => one !== before[at])])
+    if (after.some((one, at) => one !== before[at])) builtinsChanged()
   }
+}
+
+function tops(): readonly unknown[] {
+  return wrappable.map(([target, key]): unknown => Reflect.get(target, key))
+}
+
+/** Takes away what the agent before laid over, unless other code laid something over that. */
+function takeOff(): void {
+  const now = tops()
+  for (const [at, [target, key]] of wrappable.entries())
+    if (last !== undefined && now[at] === last.left[at] && now[at] !== last.found[at]) put(target, key, last.found[at])
+}
+
+/** Another agent loaded a part of what this one imports, and laid something over then: perhaps it belongs to this one. */
+function sayPassedOver([target, key, name]: Place): void {
+  const below: unknown = Reflect.get(target, key)
+  if (typeof below !== 'function') return
+  const over = function (this: unknown, ...args: unknown[]): unknown {
+    currentResponder()?.passedOver?.(name)
+    return Reflect.apply(below, this, args)
+  }
+  put(target, key, new Proxy(over, facade(below, below)))
 }
 
 /** With what lies below, as far as this file put something between. */

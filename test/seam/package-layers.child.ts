@@ -1,0 +1,92 @@
+// Loads packages as the module runner of Vitest does for cases: natively, and once in the process.
+import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import http from 'node:http'
+import { createRequire } from 'node:module'
+import path from 'node:path'
+import { answerParent } from '../../fixtures/child/answer.ts'
+import { guardLoading, replayTape } from '../../src/replay/index.ts'
+import { tapeOf } from '../replay/tapes.ts'
+
+const url = 'https://shop.test/status'
+const heard: string[] = []
+Object.assign(globalThis, { heard })
+
+const wrap = (name: string) => `{
+  const before = globalThis.fetch
+  globalThis.fetch = async (...args) => (heard.push('${name}'), before(...args))
+}`
+
+/** What lay over `fetch` and `node:http` and was asked, by what an agent imports: one after the other. */
+answerParent(async (folder: string): Promise<Readonly<Record<string, string>>> => {
+  const sources = {
+    inner: `${wrap('inner')}\nexport { part } from '../helper/index.mjs'`,
+    outer: wrap('outer'),
+    through: "import '../inner/index.mjs'",
+    helper: 'export const part = 1',
+    // As packages do that define the property through another one.
+    definer: `export const helper = (name, work) => Object.defineProperty(globalThis, name, { value: work, configurable: true, writable: true })`,
+    defines: `import { helper } from '../definer/index.mjs'
+      const before = globalThis.fetch
+      helper('fetch', async (...args) => (heard.push('defines'), before(...args)))`,
+    keeps: 'const kept = globalThis.fetch\nexport const get = (url) => kept(url)',
+    http: `import http from 'node:http'
+      const before = http.get
+      http.get = (...args) => (heard.push('http'), before(...args))`,
+    common: `const before = globalThis.fetch
+      globalThis.fetch = async (...args) => (heard.push('common'), before(...args))`,
+  }
+  const file = (name: string) => path.join(folder, `node_modules/${name}/index.${name === 'common' ? 'cjs' : 'mjs'}`)
+  for (const [name, source] of Object.entries(sources)) {
+    mkdirSync(path.dirname(file(name)), { recursive: true })
+    writeFileSync(file(name), source)
+  }
+  const tape = tapeOf([
+    { method: 'GET', url, answer: 'one' },
+    { method: 'GET', url: 'http://shop.test/status', answer: 'two' },
+  ])
+  const require = createRequire(import.meta.url)
+  /** @param own - what the module of the agent itself lays over, which loads again for each case */
+  const asked = async (packages: readonly string[], own = '') => {
+    const load = async () => {
+      for (const name of packages) await (name === 'common' ? require(file(name)) : import(file(name)))
+      const before = globalThis.fetch
+      if (own !== '') globalThis.fetch = async (...args) => (heard.push(own), before(...args))
+      const isKeeper = packages.at(-1) === 'keeps'
+      const kept = isKeeper ? ((await import(file('keeps'))) as { get: typeof fetch }).get : undefined
+      return async () => [
+        await (await (kept ?? globalThis.fetch)(url)).text(),
+        await new Promise((resolve) =>
+          http.get('http://shop.test/status', (answer) => answer.on('data', resolve)),
+        ).then(String),
+      ]
+    }
+    heard.length = 0
+    const result = await replayTape(tape, await guardLoading(load, [], tape, true))
+    assert.deepEqual([result.problems, result.outcome], [[], { status: 'returned', value: ['one', 'two'] }])
+    const unsaid = result.notCompared.map(({ path: at }) => `? ${at}`)
+    return [...heard, ...unsaid].join(' ')
+  }
+  return Object.fromEntries([
+    ['inner, outer', await asked(['inner', 'outer'])],
+    ['again', await asked(['inner', 'outer'])],
+    ['none', await asked([])],
+    ['outer alone', await asked(['outer'])],
+    ['the other order', await asked(['outer', 'inner'])],
+    ['beside its own', await asked(['inner'], 'own')],
+    ['beside its own again', await asked(['inner'], 'own')],
+    ['through another package', await asked(['through'])],
+    ['through it and outer', await asked(['outer', 'through'], 'own')],
+    ['first seen behind another', await asked(['outer', 'defines', 'http'])],
+    ['that one alone', await asked(['defines'])],
+    ['node:http alone', await asked(['http'])],
+    ['required', await asked(['common'], 'own')],
+    ['required by another', await asked(['outer', 'common'])],
+    ['kept while it loaded', await asked(['inner', 'keeps'])],
+    ['kept by one without it', await asked(['keeps'])],
+    ['kept again', await asked(['inner', 'keeps'])],
+    ['none at the end', await asked([])],
+    // A part of what it imports was loaded when another package laid something over fetch: whose it is nobody knows.
+    ['a part', await asked(['helper'])],
+  ])
+})
