@@ -1,3 +1,5 @@
+import type { Json } from './types.ts'
+
 /**
  * Whether `JSON.parse` keeps everything a JSON text says. It rounds numbers beyond 2⁵³ and drops all but the last of
  * equal keys: two texts that differ only there would be taken for one.
@@ -15,12 +17,40 @@ export function isFaithful(json: string): boolean {
 // In JSON a quote outside a string always begins one, so strings are skipped whole.
 const tokens = /"(?:[^"\\]|\\.)*"(\s*:)?|-?\d[\d.eE+-]*/g
 
+/**
+ * The value of a JSON text in which numbers that `JSON.parse` would round stand as texts, two of them alike exactly when the
+ * numbers are equal: `1e400` and `10e399`. `undefined` where keys are equal, and of no use but to compare.
+ */
+export function parseExactly(json: string): Json | undefined {
+  let keys = 0
+  for (const [, isKey] of json.matchAll(tokens)) if (isKey) keys++
+  if (keys !== countKeys(JSON.parse(json))) return undefined
+  const revive = (_: string, value: unknown, { source = '' }: { readonly source?: string } = {}): unknown => {
+    if (typeof value === 'number' && !isExact(source)) return `${mark}#${decimal(source)}`
+    return typeof value === 'string' && value.startsWith(mark) ? mark + value : value
+  }
+  return JSON.parse(json, revive as (key: string, value: unknown) => unknown) as Json
+}
+
+/** Begins what stands for a number. A text that begins so itself has it twice. */
+const mark = '\0'
+
 function isExact(number: string): boolean {
   const value = Number(number)
   if (!Number.isFinite(value)) return false
   if (/^-?\d+$/.test(number)) return Number.isSafeInteger(value) || BigInt(number) === BigInt(value)
+  // Of all texts of a number beyond 2⁵³ only one may count as exact, whether it is written with an exponent or without.
+  if (Number.isInteger(value) && !Number.isSafeInteger(value)) return decimal(number) === decimal(`${BigInt(value)}`)
   // 15 significant digits always survive; more do when they are what JavaScript itself writes.
   return number.replace(/[eE].*$/, '').replace(/^[-0.]+|\./g, '').length <= 15 || String(value) === number
+}
+
+/** A number as its digits without zeros at the ends, and the power of ten behind them: `-12.50` is `-125e-1`. */
+function decimal(number: string): string {
+  const [, sign, whole = '', part = '', power = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(number) ?? []
+  const digits = (whole + part).replace(/^0+/, '')
+  const short = digits.replace(/0+$/, '')
+  return short === '' ? '0' : `${sign}${short}e${BigInt(power) - BigInt(part.length - (digits.length - short.length))}`
 }
 
 function countKeys(value: unknown): number {

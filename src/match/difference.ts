@@ -80,7 +80,11 @@ export function parse(text: string): Json | undefined {
 
 /** The value of a request body in one spelling, where its address says that two of them are the same. */
 export function parseRequest(text: string, url: string): Json | undefined {
-  const value = parse(text)
+  return spelled(parse(text), url)
+}
+
+/** A value that was read from a request, in that spelling. */
+export function spelled(value: Json | undefined, url: string): Json | undefined {
   return isMap(value) ? inOneSpelling(url, value) : value
 }
 

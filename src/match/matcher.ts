@@ -3,8 +3,8 @@ import { canonicalJson, type FormedRequest, inOtherForm, readForm } from '../pro
 import { headersFlag, type Json, type TapeHeader } from '../tape/index.ts'
 import { hostDrift, Hosts, originOf, steadyPath, writtenOrigin, writtenPath } from './address.ts'
 import { findConversation } from './conversation.ts'
-import { closeness, parse, parseRequest } from './difference.ts'
-import { isFaithful } from '../json/faithful.ts'
+import { closeness, parse, parseRequest, spelled } from './difference.ts'
+import { isFaithful, parseExactly } from '../json/faithful.ts'
 import { clientDrift, isRpcRequest, steadyRpc, withoutNotes } from './rpc.ts'
 import type { ExchangeState } from './step.ts'
 import { sameTarget } from './target.ts'
@@ -303,11 +303,13 @@ function dropTaken(steps: ExchangeState[] | undefined): void {
   while (steps?.[0]?.taken) steps.shift()
 }
 
-/** A body in one spelling; one that is not JSON, or says more than a parser keeps, stands for itself. */
+/** A body in one spelling; one that is not JSON, or has a key twice, stands for itself. */
 function canonicalBody(asked: Pick<MatchRequest, 'bodyText' | 'via' | 'url'>, isForeign: boolean): string {
-  const value = parseRequest(asked.bodyText, asked.url)
-  if (value === undefined || !isFaithful(asked.bodyText)) return `text ${asked.bodyText}`
-  return `json ${canonicalJson(isRpcRequest(value) ? steadyRpc(value, asked.via, isForeign) : value)}`
+  const parsed = parseRequest(asked.bodyText, asked.url)
+  const isExact = parsed === undefined || isFaithful(asked.bodyText)
+  const value = isExact ? parsed : spelled(parseExactly(asked.bodyText), asked.url)
+  if (value === undefined) return `text ${asked.bodyText}`
+  return `${isExact ? 'json' : 'exact'} ${canonicalJson(isRpcRequest(value) ? steadyRpc(value, asked.via, isForeign) : value)}`
 }
 
 /**
