@@ -8,6 +8,7 @@ import { answer } from './answer.ts'
 import { type RequestDifference, firstDifference } from '../match/difference.ts'
 import { isSameError } from './same-error.ts'
 import { isGivenUp } from '../playback/order.ts'
+import { presentArgs } from '../tape/present-args.ts'
 import type { ReplayRun } from './run.ts'
 import type { CallState } from '../match/step.ts'
 
@@ -37,8 +38,9 @@ export function runBody(
   view: RunContext,
 ): RanBody | Promise<RanBody> {
   const madeAt = call.definedAt ?? captureStack()
-  // Other arguments are reported as such; what the body makes of the recorded ones can still be compared.
-  const isSame = canonicalJson(step.event.args) === canonicalJson(args)
+  // Other arguments are reported as such; what the body makes of the recorded ones can still be compared. It may tell a member
+  // that is `undefined` from an absent one: then what it is given now decides.
+  const isSame = canonicalJson(presentArgs(step.event.args)) === canonicalJson(presentArgs(args))
   const given = isSame ? undefined : listOf(decodeValue(step.event.args))
   const inside = <T>(work: () => T): T => seamState().runs.run(view, work)
   const end = (ending: Ending): RanBody => ({ outcome: outcomeOf(run, call, step, ending, madeAt) })

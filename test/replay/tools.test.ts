@@ -40,6 +40,68 @@ test('a body that does what it did is green, and is counted as run', async () =>
   expect(result.comparison).toMatchObject({ recorded: 2, served: 2, covered: 0, outcomeEqual: true })
 })
 
+describe('an argument with a member that is undefined, recorded without it', () => {
+  const search = (...given: readonly unknown[]) => ({
+    given,
+    agent: () => tool('search', hits)(...(given as [object])),
+  })
+  const hits = (query: object): object => ({ limit: { limit: 10, ...query }.limit ?? 'all' })
+  const taped = (args: unknown): Tape => {
+    const recording = new Recording()
+    recording.call('search', encodeValue(args) as never, { limit: 10 })
+    return recording.tape({ value: { limit: 10 } })
+  }
+
+  test.for([
+    ['is the same', [{ a: 1 }], [{ a: 1, b: undefined }]],
+    ['is the same further in', [{ a: { c: [{ d: 1 }] } }], [{ a: { c: [{ d: 1, b: undefined }], b: undefined } }]],
+    ['is the same in the second argument', ['x', { a: 1 }], ['x', { a: 1, b: undefined }]],
+    ['is the same as a last argument', ['x'], ['x', undefined]],
+  ] as const)('%s, both ways', async ([, one, other]) => {
+    for (const [was, is] of [
+      [one, other],
+      [other, one],
+    ] as const) {
+      const result = await replayTape(
+        taped(was.length === 1 && typeof was[0] === 'object' ? was[0] : was),
+        search(...is).agent,
+      )
+      expect([codes(result), result.drift]).toEqual([[], []])
+    }
+  })
+
+  test.for([
+    ['an item of a list', [{ a: [1] }], [{ a: [1, undefined] }]],
+    ['null', [{ a: 1 }], [{ a: 1, b: null }]],
+    ['an argument before another', ['x'], [undefined, 'x']],
+    [
+      'a field of a class',
+      [{ a: new (class Query {})() }],
+      [
+        {
+          a: new (class Query {
+            b = undefined
+          })(),
+        },
+      ],
+    ],
+  ] as const)('is not the same as %s', async ([, was, is]) => {
+    const result = await replayTape(
+      taped(was.length === 1 && typeof was[0] === 'object' ? was[0] : was),
+      search(...is).agent,
+    )
+    expect(codes(result)).toEqual(['HARVEST_DIVERGENCE'])
+  })
+
+  test('reaches a body that runs, which may tell it from an absent one', async () => {
+    const [tape, asked] = [taped({ a: 1 }), search({ a: 1, limit: undefined })]
+    expect(codes(await replayTape(tape, asked.agent))).toEqual([])
+    const result = await replayTape(tape, asked.agent, run)
+    expect(codes(result)).toEqual(['HARVEST_RESULTS'])
+    expect(result.drift).toMatchObject([{ path: 'result.limit', recorded: '10', live: 'all' }])
+  })
+})
+
 describe('a body that changed is different, at the line where the function was wrapped:', () => {
   test('another field', async () => {
     keepDefinitions()
