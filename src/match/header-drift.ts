@@ -44,6 +44,8 @@ const comparedElsewhere: ReadonlySet<string> = new Set([...idempotencyNames, 'la
 /** What a server takes a header that is not there for. Some clients write it out, others do not. */
 const assumed: Readonly<Record<string, string>> = { accept: '*/*', 'accept-language': '*' }
 
+const cacheName = 'cache-control'
+
 /** What stands beside the headers, for people. */
 const parts: Readonly<Record<string, string>> = { [sentToName]: 'host of the connection', [trailersName]: 'trailers' }
 
@@ -67,8 +69,10 @@ export function headerDrift(
   if ((recorded.length === 0 && !isWhole) || isSame(recorded, live)) return none
   let found: FoundDrift[] | undefined
   const look = (given: string): void => {
-    const name = given.toLowerCase()
-    const [was, is] = [valueOf(recorded, name), valueOf(live, name)]
+    const lower = given.toLowerCase()
+    const name = lower === 'pragma' ? cacheName : lower
+    const [was, is] =
+      name === cacheName ? [cacheOf(recorded), cacheOf(live)] : [valueOf(recorded, name), valueOf(live, name)]
     if (was === is) return
     const isOwn = own.some((one) => one.toLowerCase() === name)
     const meant = meaning(name) ?? (isOwn ? 'asks' : undefined)
@@ -78,6 +82,8 @@ export function headerDrift(
     if (name === sentToName && originOf(was ?? '') === originOf(is ?? '')) return
     // An older recorder whose options kept one wrote a placeholder for it.
     if (meant === 'credential' && (isWhole || !isOwn)) return
+    // Browsers, whose logs are imported, write directives for their own caches.
+    if (name === cacheName && isForeign) return
     if (steady(name, was) === steady(name, is) || (name === 'accept' && isModelCall())) return
     if (was === undefined && (isForeign || dropped.has(name))) return
     // An older recorder did not keep it: it is unknown whether it was sent.
@@ -113,6 +119,26 @@ function steady(name: string, value: string | undefined): string | undefined {
     .map((part) => part.trim())
     .map((part) => (/^boundary=/i.test(part) ? part : part.toLowerCase().replaceAll('"', '')))
     .join(';')
+}
+
+/**
+ * What a request says to the caches on its way, in one spelling (RFC 9111, section 5.4). `fetch` writes `no-cache` into requests
+ * under a condition, and into those of an `EventSource`, by its standard; other clients leave it out.
+ */
+function cacheOf(pairs: readonly HeaderPair[]): string | undefined {
+  const directives =
+    valueOf(pairs, cacheName) ?? (/\bno-cache\b/i.test(valueOf(pairs, 'pragma') ?? '') ? 'no-cache' : undefined)
+  if (directives !== undefined)
+    return directives
+      .toLowerCase()
+      .split(',')
+      .map((one) => one.trim())
+      .sort()
+      .join(', ')
+  const goesPast = pairs.some(
+    ([name, value]) => /^if-/i.test(name) || (/^accept$/i.test(name) && /text\/event-stream/i.test(value)),
+  )
+  return goesPast ? 'no-cache' : undefined
 }
 
 /** The value of a header, of several with one name all of them; a request has so few that looking beats an index. */

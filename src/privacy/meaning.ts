@@ -9,17 +9,38 @@ import type { SecretNames } from './names.ts'
  */
 export type HeaderMeaning = 'asks' | 'guards' | 'tenant' | 'credential'
 
+/**
+ * Those of IANA's list of fields that a client sets for what it wants: a form, a variant, a state of a cache, a name. The rest of
+ * that list, and why it is no part of a question, stands in docs/privacy.md.
+ */
 const asks: ReadonlySet<string> = new Set([
+  'a-im',
   'accept',
+  'accept-charset',
+  'accept-datetime',
+  'accept-features',
   'accept-language',
   'anthropic-beta',
   'anthropic-version',
   'api-version',
+  'cache-control',
+  'content-disposition',
   'content-language',
+  'content-location',
   'content-type',
+  'dpr',
+  'link',
   'mcp-protocol-version',
+  'negotiate',
+  'odata-maxversion',
   'openai-beta',
+  // `no-cache`: what `cache-control` says where it is not there (RFC 9111, section 5.4).
+  'pragma',
   'prefer',
+  'save-data',
+  'slug',
+  'viewport-width',
+  'width',
 ])
 
 /** Gateways take prompts by header, by name or as text: `Helicone-Prompt-Id`. */
@@ -27,24 +48,33 @@ const prompts = /(?:^|[-_])(?:prompts?|instructions?)(?:[-_]|$)/
 const guards: ReadonlySet<string> = new Set([
   ':sent-to',
   ':trailers',
+  'content-range',
+  'if',
+  'max-forwards',
   'idempotency-key',
   'x-idempotency-key',
   'last-event-id',
+  'lock-token',
+  'odata-isolation',
   'range',
+  // How a push message is kept and delivered (RFC 8030).
+  'topic',
+  'ttl',
+  'urgency',
   'x-amz-target',
 ])
 
 /** Versions of an interface: `Stripe-Version`, `Notion-Version`, `X-GitHub-Api-Version`, `x-ms-version`. */
 const versions =
-  /^(?!.*(?:agent|app|browser|build|client|device|library|node|os|package|platform|runtime|sdk|stainless)).*-version$/
+  /^(?!sec-|.*(?:agent|app|browser|build|client|device|library|node|os|package|platform|runtime|sdk|stainless)).*-version$/
 
 /**
- * Which operation it is, beside the method and the address: SOAP, WebDAV (RFC 4918, section 10), a method in the place of
+ * Which operation it is, beside the method and the address: SOAP, WebDAV (RFC 4918, section 10, and 3253, 3648, 6638), a preflight, a method in the place of
  * `POST`, whether it is done at all (`x-dry-run`), and what stores of objects and functions take by header: who may read, where it is copied from, how it is run;
  * and the guardrail that a model of Bedrock is asked under.
  */
 const operations =
-  /^(?:soapaction|destination|depth|overwrite|(?:x-)?dry-?run|x-(?:http-)?method(?:-override)?|x-amzn-bedrock-.+|x-(?:amz|goog|ms)-(?!client-|date$|content-sha256|checksum-|user-?agent|sdk-|security-token|api-client|gcs-|useragent|return-client-request-id|request-).+)$/
+  /^(?:soapaction|destination|depth|overwrite|timeout|label|ordering-type|position|schedule-reply|apply-to-redirect-ref|access-control-request-.+|(?:x-)?dry-?run|x-(?:http-)?method(?:-override)?|x-amzn-bedrock-.+|x-(?:amz|goog|ms)-(?!client-|date$|content-sha256|checksum-|user-?agent|sdk-|security-token|api-client|gcs-|useragent|return-client-request-id|request-).+)$/
 const tenants = /tenant|organi[sz]ation|account|project|workspace|customer|merchant|user-id|on-behalf-of/
 
 /** As whom, and in which part of a service: `X-Hasura-Role`, `X-Scope-OrgID`, `X-Vault-Namespace`, `X-ClickHouse-Database`. */

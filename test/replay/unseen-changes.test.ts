@@ -108,6 +108,20 @@ describe('headers that select what is done', () => {
     ['time-zone', 'Asia/Tokyo', 'unproven'],
     ['x-locale', 'de-DE', 'unproven'],
     ['x-currency', 'SEK', 'unproven'],
+    ['cache-control', 'no-cache', 'unproven'],
+    ['pragma', 'no-cache', 'unproven'],
+    ['accept-charset', 'latin1', 'unproven'],
+    ['save-data', 'on', 'unproven'],
+    ['slug', 'report', 'unproven'],
+    ['content-range', 'bytes 0-1/2', 'different'],
+    ['lock-token', '<urn:uuid:1>', 'different'],
+    ['ttl', '60', 'different'],
+    ['accept-encoding', 'identity', 'same'],
+    ['priority', 'u=1', 'same'],
+    ['from', 'desk@shop.example', 'same'],
+    ['forwarded', 'for=192.0.2.1', 'same'],
+    ['want-content-digest', 'sha-256=1', 'same'],
+    ['x-mode', 'fast', 'same'],
     ['x-stainless-lang', 'ts', 'same'],
     ['x-client-region', 'eu', 'same'],
     ['x-app-version', '2', 'same'],
@@ -118,6 +132,34 @@ describe('headers that select what is done', () => {
     const tape = await record(send({}))
     expect((await judged(tape, send({})))[0]).toBe('same')
     expect((await judged(tape, send({ [name]: value })))[0]).toBe(verdict)
+  })
+
+  test('what is said to caches is one in several spellings, and as the standard of fetch has it where it writes that itself', async () => {
+    const caches = async (was: Readonly<Record<string, string>>, is: Readonly<Record<string, string>>) =>
+      (await judged(await record(send(was)), send(is)))[0]
+    expect([
+      await caches({ pragma: 'no-cache' }, { 'cache-control': 'no-cache' }),
+      await caches(
+        { 'cache-control': 'no-store, Max-Age=0' },
+        { 'cache-control': 'max-age=0,no-store', pragma: 'no-cache' },
+      ),
+      await caches({ 'cache-control': 'max-age=0' }, { 'cache-control': 'max-age=60' }),
+      await caches({ 'cache-control': 'only-if-cached' }, {}),
+    ]).toEqual(['same', 'same', 'unproven', 'unproven'])
+    // `fetch` adds both headers to a request under a condition, other clients do not.
+    const conditional = { 'if-none-match': '"v1"' }
+    const plain = () =>
+      new Promise((resolve, reject) => {
+        request(`${base}/pages`, {
+          method: 'POST',
+          headers: { ...headers, ...conditional, 'content-type': 'text/plain;charset=UTF-8' },
+        })
+          .on('response', (answer) => answer.resume().on('end', () => resolve(answer.statusCode)))
+          .on('error', reject)
+          .end('{}')
+      })
+    expect((await judged(await record(send(conditional)), plain))[0]).toBe('same')
+    expect((await judged(await record(plain), send(conditional)))[0]).toBe('same')
   })
 
   test.for(['idempotency-key', 'x-idempotency-key'])('%s may have another value and may not be gone', async (name) => {
