@@ -14,7 +14,8 @@ export class AnnouncedOrder {
   readonly #expected: readonly Announcement[]
   readonly #made: { readonly event: Announcement; readonly site: string | undefined }[] = []
   readonly #places: Places
-  #moved: { readonly step: AnyState; readonly difference: Difference } | undefined
+  readonly #moved: (Passed & { readonly difference: Difference })[] = []
+  readonly #taken: unknown[] = []
 
   /** What was made inside the body of a wrapped function is left to that, and what an importer noted was not said. */
   constructor(tape: Tape, steps: readonly AnyState[], order: StepOrder) {
@@ -23,12 +24,16 @@ export class AnnouncedOrder {
     this.#places = new Places(steps, order)
   }
 
+  taken(step: unknown): void {
+    this.#taken.push(step)
+  }
+
   made(event: Announcement, site: () => string | undefined): void {
     const at = this.#made.length
     const expected = this.#expected[at]
     const isOther = expected?.kind !== event.kind
     this.#made.push({ event, site: isOther ? site() : undefined })
-    if (isOther || this.#moved !== undefined) return
+    if (isOther || this.#moved.some(({ mates }) => mates.length === 0)) return
     const passed = this.#places.passed(expected.n)
     if (passed === undefined) return
     const { step, isEarly } = passed
@@ -38,16 +43,22 @@ export class AnnouncedOrder {
     const name = `${expected.kind} ${number}, ${addressOf(factOf(expected))}`
     const where = site()
     const place = where === undefined ? {} : { site: where }
-    this.#moved = {
-      step,
+    this.#moved.push({
+      ...passed,
       difference: { of: expected.kind, kind: 'moved', name, path: 'order', recorded, live, ...place },
-    }
+    })
   }
 
   /** The first one that stands elsewhere among the steps, where all are made, and as expected. */
   amongSteps(): Difference | undefined {
     // A step that was never made is missing, and no announcement was moved.
-    return this.#moved?.step.taken === true ? this.#moved.difference : undefined
+    return this.#moved.find(({ step, mates }) => step.taken && this.#areInOrder(mates))?.difference
+  }
+
+  /** Steps of one turn that change places take along what is said beside each. */
+  #areInOrder(mates: readonly AnyState[]): boolean {
+    const places = mates.map((step) => this.#taken.indexOf(step))
+    return places.every((place, i) => place >= 0 && place > (places[i - 1] ?? -1))
   }
 
   /** The first mark that stands elsewhere among the messages, where messages and marks by themselves are as expected. */
@@ -75,6 +86,14 @@ export class AnnouncedOrder {
 
 type AnyState = ExchangeState | CallState
 
+/** A step on whose other side an announcement stands now. */
+interface Passed {
+  readonly step: AnyState
+  readonly isEarly: boolean
+  /** The steps that may change places with it, as the model asked for all of them in one turn. */
+  readonly mates: readonly AnyState[]
+}
+
 /** What the agent did in the recording, as far as what it says can have a place there: a read is no action. */
 interface Act {
   readonly step: AnyState
@@ -98,13 +117,20 @@ class Places {
   }
 
   /** The first step on whose other side the announcement recorded at `n` stands now, if it is made at this moment. */
-  passed(n: number): { readonly step: AnyState; readonly isEarly: boolean } | undefined {
+  passed(n: number): Passed | undefined {
     this.#acts ??= actsOf(this.#steps)
     const awaited = this.#acts.find(({ end, isAwaited }) => isAwaited && end > n)?.end ?? Number.POSITIVE_INFINITY
     for (const { step, n: begun, end, isAwaited, isAlone } of this.#acts) {
-      const isEarly = end < n && isAwaited && !step.answered
-      const isLate = begun > n && (isAlone || begun > awaited) && step.taken
-      if ((isEarly || isLate) && !this.#order.isOneOfSeveral(step, n)) return { step, isEarly }
+      if (end < n ? !isAwaited || step.answered : begun <= n || !step.taken || !(isAlone || begun > awaited)) continue
+      const isEarly = end < n
+      if (!this.#order.isOneOfSeveral(step, n)) return { step, isEarly, mates: [] }
+      // Calls of one turn may be made at once now: what is said while one is under way is on neither side of it.
+      if (isEarly ? step.taken : !step.answered) continue
+      return {
+        step,
+        isEarly,
+        mates: this.#acts.map((act) => act.step).filter((one) => this.#order.isOneOfSeveral(one, n)),
+      }
     }
     return undefined
   }

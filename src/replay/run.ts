@@ -419,6 +419,7 @@ export class ReplayRun {
     step.taken = true
     step.served = true
     this.last = step
+    this.#announced?.taken(step)
     this.#made++
     this.#settings.onAsked?.(step)
     this.gate.asked(step.items[0])

@@ -232,6 +232,46 @@ describe('among the steps of a run', () => {
     expect([result.problems, result.drift]).toEqual([[], []])
   })
 
+  describe('between calls that one model turn asked for', () => {
+    const call = (name: string, args: string): object => ({
+      id: name,
+      type: 'function',
+      function: { name, arguments: args },
+    })
+    const both = [call('refund', '{"amount":25}'), call('note', '{"text":"paid"}')]
+    const asked = { role: 'assistant', content: null, tool_calls: both }
+    const answer = JSON.stringify({ choices: [{ index: 0, finish_reason: 'tool_calls', message: asked }] })
+    const turn = (order: readonly ('refund' | 'note' | 'mark')[]): Tape => {
+      const recording = new Recording()
+      recording.exchange({ body: chat('go'), answer })
+      for (const one of order)
+        if (one === 'mark') recording.mark('paid')
+        else recording.call(one, one === 'refund' ? { amount: 25 } : { text: 'paid' }, { ok: true })
+      return recording.tape()
+    }
+    const [afterAll, inBetween] = [turn(['refund', 'note', 'mark']), turn(['refund', 'mark', 'note'])]
+
+    test.for<readonly [what: string, recorded: Tape, deeds: readonly (() => unknown)[], isMoved: boolean]>([
+      ['before both, and was after both', afterAll, [ask, leave, pay, jot], true],
+      ['between both, and was after both', afterAll, [ask, pay, leave, jot], true],
+      ['before both, and was between', inBetween, [ask, leave, pay, jot], true],
+      ['after both, and was between', inBetween, [ask, pay, jot, leave], true],
+      ['after its call, which changed places', inBetween, [ask, jot, pay, leave], false],
+      ['before its call, which changed places', inBetween, [ask, leave, jot, pay], false],
+      [
+        'after its call, made at once with the other',
+        inBetween,
+        [ask, () => Promise.all([pay(), jot()].map(async (one, i) => (await one, i === 0 && leave())))],
+        false,
+      ],
+    ])('a mark stands %s', async ([, recorded, deeds, isMoved]) => {
+      const result = await replayTape(recorded, async () => {
+        for (const deed of deeds) await deed()
+      })
+      expect(codes(result)).toEqual(isMoved ? ['HARVEST_MARKS'] : [])
+    })
+  })
+
   test('a policy of its class decides, and an ignored class is not judged', async () => {
     const deeds = async (): Promise<void> => {
       await read()
