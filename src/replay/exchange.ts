@@ -66,6 +66,7 @@ export function serveExchange(
   run.checkOrder(step, live.madeAt)
   if (answer.level === 'exact') run.identical++
   if (live.via === 'stdio') run.progress.answered(step.event.url, step.bodyText, question.bodyText)
+  if (live.via === 'websocket' && live.method === 'OPEN') run.connected(live.url, step.event.url)
   const recorded = step.event.request.headers
   const stated = run.sentHeaders(live)
   const { headers: steady } = steadyBoundary(stated, nothing)

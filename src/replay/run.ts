@@ -176,6 +176,8 @@ export class ReplayRun {
   readonly #recordedHost: (url: string) => string
   readonly #problems: ProblemList
   readonly #children = new Map<string, (text: string, frame?: PushFrame) => void>()
+  /** Address of a WebSocket → the recorded one. */
+  readonly #connected = new Map<string, string>()
   /** Tool calls that others went before, with the problem that is if they are made. */
   readonly #skipped = new Map<StepState, HarvestError>()
   /** Reads that later ones did not wait for, with the problem that is if the agent ends without their answer. */
@@ -193,7 +195,7 @@ export class ReplayRun {
   readonly #working = new Set<Promise<unknown>>()
   /** Recorded calls whose bodies asked the world. */
   readonly #wentOut = new Set<number>()
-  readonly #pushes: readonly { readonly item: GateItem; readonly url: string }[]
+  readonly #pushes: readonly PushItem[]
   readonly #spawns: SpawnEvent[]
   /** Commands that the tape does not have, and that may be those of a server on it. */
   readonly #strangers: (readonly string[])[] = []
@@ -420,6 +422,8 @@ export class ReplayRun {
     step.served = true
     this.last = step
     this.#announced?.taken(step)
+    if (step.event.kind === 'exchange' && step.event.method === 'CLOSE')
+      this.gate.ready(this.#pushes.filter(({ closing }) => closing === step.event.n).map(({ item }) => item))
     this.#made++
     this.#settings.onAsked?.(step)
     this.gate.asked(step.items[0])
@@ -683,16 +687,22 @@ export class ReplayRun {
     return event
   }
 
+  /** A WebSocket was opened under an address that stands for the recorded one: `localhost` for `127.0.0.1`. */
+  connected(url: string, recorded: string): void {
+    this.#connected.set(url, recorded)
+  }
+
   listen(url: string, say: (text: string, frame?: PushFrame) => void): void {
     // Tapes of before this was redacted hold it as it is.
-    const names = [url, this.redactor.url(url)]
+    const names = [url, this.redactor.url(url), this.#connected.get(url) ?? url]
     const isUnnamed = this.steps.some(({ event }) => event.kind === 'exchange' && event.url === unnamedChild)
     if (isUnnamed && this.#standIn === undefined) {
       this.#standIn = url
       names.push(unnamedChild)
     }
     for (const name of names) this.#children.set(name, say)
-    this.gate.ready(this.#pushes.filter((push) => names.includes(push.url)).map(({ item }) => item))
+    const isHeard = (push: PushItem): boolean => names.includes(push.url) && push.closing === undefined
+    this.gate.ready(this.#pushes.filter(isHeard).map(({ item }) => item))
   }
 
   /** The agent asks for more pieces of an answer than are recorded, or stops. */
@@ -943,20 +953,24 @@ function bodyItems(chunks: readonly Chunk[], of: { readonly step: number }, item
 }
 
 /** What children said without being asked, by who said it. */
-export function pushItems(
-  tape: Tape,
-  say: (event: PushEvent) => void,
-): readonly { readonly item: GateItem; readonly url: string }[] {
-  return tape.events.flatMap((event) =>
-    event.kind === 'push'
-      ? [
-          {
-            url: event.url,
-            item: { n: event.n, at: event.at, state: 'waiting' as const, deliver: () => say(event) },
-          },
-        ]
-      : [],
-  )
+export function pushItems(tape: Tape, say: (event: PushEvent) => void): readonly PushItem[] {
+  const closings = new Map<string, number>()
+  return tape.events.flatMap((event): readonly PushItem[] => {
+    if (event.kind === 'exchange' && event.method === 'CLOSE') closings.set(event.url, event.n)
+    if (event.kind !== 'push') return []
+    const isClosing = event.frame === 'close' || event.frame === 'end'
+    const closing = isClosing ? closings.get(event.url) : undefined
+    const item = { n: event.n, at: event.at, state: 'waiting' as const, deliver: () => say(event) }
+    return [{ url: event.url, item, ...(closing === undefined ? {} : { closing }) }]
+  })
+}
+
+/** What a peer says by itself. */
+interface PushItem {
+  readonly item: GateItem
+  readonly url: string
+  /** The step by which the agent closed the connection, where this answers it: a client echoes what comes unasked. */
+  readonly closing?: number
 }
 
 function isSocket(url: string): boolean {

@@ -277,6 +277,33 @@ describe.each(['global', 'ws'] as const)('any WebSocket through %s', (client) =>
     }
   })
 
+  test('is the same under another name of this machine or without a wait, and different where it is no longer closed', async () => {
+    const saying =
+      (host: string, { closes = true, waits = true } = {}) =>
+      async (): Promise<unknown> => {
+        const { socket, next } = await connect(client, `${base.replace('127.0.0.1', host)}/chat`)
+        socket.send('hello')
+        if (waits) await next()
+        if (closes) {
+          socket.close(1000, 'done')
+          await next()
+        }
+        // Behind the answer of its server.
+        await new Promise((resolve) => setTimeout(resolve, 1000))
+        return 'done'
+      }
+    const tape = await recorded(`${client}-names`, saying('127.0.0.1'))
+    await installReplay()
+    for (const host of ['127.0.0.1', 'localhost', '[::1]']) {
+      const run = await replayTape(tape, saying(host))
+      expect([host, run.problems.map((problem) => problem.message)]).toEqual([host, []])
+    }
+    expect((await replayTape(tape, saying('127.0.0.1', { waits: false }))).problems).toEqual([])
+    const { problems } = await replayTape(tape, saying('127.0.0.1', { closes: false }))
+    expect(problems.map(({ code }) => code)).toEqual(['HARVEST_UNUSED'])
+    expect(problems[0]?.message).toContain('CLOSE 127.0.0.1')
+  })
+
   test('speaks the protocol that its server chose, and is different where it no longer offers it', async () => {
     const offering =
       (...protocols: string[]) =>

@@ -208,7 +208,9 @@ function upgradeIn(args: readonly unknown[], scheme: 'ws' | 'wss'): AskedUpgrade
   if (isAddress) return { protocol, url: String(first).replace(/^http/, 'ws'), headers }
   const port = Number(options.port ?? options.defaultPort ?? 0)
   const isUsual = port === 0 || port === (scheme === 'wss' ? 443 : 80)
-  const host = of('host') ?? `${options.hostname ?? options.host ?? 'localhost'}${isUsual ? '' : `:${port}`}`
+  const name = options.hostname ?? options.host ?? 'localhost'
+  const isBareIPv6 = name.includes(':') && !name.startsWith('[')
+  const host = of('host') ?? `${isBareIPv6 ? `[${name}]` : name}${isUsual ? '' : `:${port}`}`
   return { protocol, url: `${scheme}://${host}${options.path ?? '/'}`, headers }
 }
 
