@@ -1,5 +1,5 @@
 import { type Dialect, readModelRequest } from '../providers/index.ts'
-import { requestBytes, type Tape } from '../tape/index.ts'
+import { requestBytes, type Tape, tenantsFlag, tenantVariables } from '../tape/index.ts'
 
 const openai = ['OPENAI_API_KEY']
 const google = ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY']
@@ -48,7 +48,8 @@ const placeholder = 'not-a-key-this-is-a-replay'
 /**
  * Sets the variables in which the SDKs of a tape's providers look for their key, where they are not set: clients refuse
  * to be made without one, and a test machine has none. When the run was recorded the keys were there, so code that asks
- * whether there is one goes the recorded way. The same goes for the organization and project of OpenAI.
+ * whether there is one goes the recorded way. The same goes for the organization and project of OpenAI, unless the
+ * tape says that no variable named them.
  *
  * @returns takes them back
  */
@@ -87,17 +88,13 @@ function oneOfGenai(): readonly string[] {
   return genai.some((name) => (process.env[name] ?? '') !== '') ? [] : genai.slice(0, 1)
 }
 
-/** Headers the SDKs of OpenAI send where a variable is set: a machine without it would ask for another customer. */
-const tenants: readonly (readonly [header: string, variable: string])[] = [
-  ['openai-organization', 'OPENAI_ORG_ID'],
-  ['openai-project', 'OPENAI_PROJECT_ID'],
-]
-
 function tenantsOf(tape: Tape): ReadonlyMap<string, string> {
   const found = new Map<string, string>()
+  // What the code named itself, it has to name again.
+  if (tape.header.flags.includes(tenantsFlag)) return found
   for (const event of tape.events) {
     if (event.kind !== 'exchange') continue
-    for (const [header, variable] of tenants) {
+    for (const [header, variable] of tenantVariables) {
       const value = event.request.headers.find(([name]) => name === header)?.[1]
       if (value !== undefined && !found.has(variable)) found.set(variable, value)
     }

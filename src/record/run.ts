@@ -20,6 +20,8 @@ import {
   lateFlag,
   readTape,
   redactorFlag,
+  tenantsFlag,
+  tenantVariables,
   unsearchedBodies,
   unsearchedReason,
   type Json,
@@ -172,7 +174,16 @@ export class RecordedRun implements Recording {
           ...input,
           startedAt: past?.startedAt ?? new Date(epoch()).toISOString(),
           recorder: `vitest-harvest/${version}`,
-          flags: [...currentFlags, headersFlag, redactorFlag, begunFlag, contentsFlag, lateFlag, hostsFlag],
+          flags: [
+            ...currentFlags,
+            headersFlag,
+            redactorFlag,
+            begunFlag,
+            contentsFlag,
+            lateFlag,
+            hostsFlag,
+            ...tenants(),
+          ],
           pins: options.pins,
           ...(options.process === undefined ? {} : { process: options.process }),
           ...options.said?.(),
@@ -483,6 +494,12 @@ export function recordingFailed(where: { readonly run: string; readonly tape?: s
     },
     { cause: error },
   )
+}
+
+/** Whether the code alone names organization and project. */
+function tenants(): readonly string[] {
+  const isSet = (variable: string): boolean => (process.env[variable] ?? '').trim() !== ''
+  return tenantVariables.some(([, variable]) => isSet(variable)) ? [] : [tenantsFlag]
 }
 
 /** Whether a tape of this id is there: a run id was used twice. */

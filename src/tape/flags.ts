@@ -14,6 +14,7 @@
  * - `hosts-1`: the address of a request names the host that its `Host` header says; without it, where it was sent. Where it
  *   was sent stands among its headers if that is another host, and so do the names of its trailers and each of the
  *   subprotocols that a WebSocket offers.
+ * - `tenants-1`: no variable of the machine named the organization or project of a request: the code did.
  * - `begun-1`: a step may stand on several lines, the first of them written when it began.
  */
 export const currentFlags: readonly string[] = ['gate-1', 'draws-by-package-1']
@@ -39,6 +40,15 @@ export const lateFlag = 'late-1'
 /** Written by the recorder. A branch has it when its parent has. */
 export const hostsFlag = 'hosts-1'
 
+/** Headers that the SDKs of OpenAI send where a variable is set: a machine without it would ask for another customer. */
+export const tenantVariables: readonly (readonly [header: string, variable: string])[] = [
+  ['openai-organization', 'OPENAI_ORG_ID'],
+  ['openai-project', 'OPENAI_PROJECT_ID'],
+]
+
+/** Written by the recorder where none of `tenantVariables` is set. A branch has it when its parent has. */
+export const tenantsFlag = 'tenants-1'
+
 /** Every flag this version can replay: those it writes and those of older versions. */
 export const knownFlags: readonly string[] = [
   ...currentFlags,
@@ -49,4 +59,5 @@ export const knownFlags: readonly string[] = [
   contentsFlag,
   lateFlag,
   hostsFlag,
+  tenantsFlag,
 ]

@@ -16,6 +16,8 @@ export {
   knownFlags,
   lateFlag,
   redactorFlag,
+  tenantVariables,
+  tenantsFlag,
 } from './flags.ts'
 export type { OpenStep } from './parts.ts'
 export { isStartKnown, isTimed, keptReasons, outcomeNotCompared, readOutcome, type WrittenOutcome } from './shape.ts'

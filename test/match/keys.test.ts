@@ -1,6 +1,15 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { standInKeys } from '../../src/replay/index.ts'
-import { currentFlags, type ExchangeEvent, parseTape, serializeTape } from '../../src/tape/index.ts'
+import { createRecorder } from '../../src/record/index.ts'
+import {
+  currentFlags,
+  type ExchangeEvent,
+  parseTape,
+  readTape,
+  serializeTape,
+  tenantsFlag,
+} from '../../src/tape/index.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const header = {
   harvest: 1,
@@ -73,6 +82,26 @@ test('organization and project of OpenAI stand in as well: a machine without the
   expect(process.env['OPENAI_PROJECT_ID']).toBe('of this machine')
   takeBack()
   expect(process.env['OPENAI_ORG_ID']).toBeUndefined()
+})
+
+test('what no variable named when it was recorded, the code has to name again', () => {
+  vi.stubEnv('OPENAI_ORG_ID', undefined)
+  const { request, ...event } = post(0, 'https://api.openai.com/v1/chat/completions', chat)
+  const tape = tapeOf({ ...event, request: { ...request, headers: [['openai-organization', 'org-tea']] } })
+  const takeBack = standInKeys({ ...tape, header: { ...tape.header, flags: [...tape.header.flags, tenantsFlag] } })
+  expect(process.env['OPENAI_ORG_ID']).toBeUndefined()
+  takeBack()
+})
+
+test.for([
+  ['nothing', undefined, true],
+  ['the variable', 'org-tea', false],
+] as const)('a recorder notes whether only the code names a tenant: %s is set', async ([, value, isNoted]) => {
+  vi.stubEnv('OPENAI_ORG_ID', value)
+  vi.stubEnv('OPENAI_PROJECT_ID', undefined)
+  const recorder = createRecorder({ dir: temporaryFolder('tenants') })
+  await recorder.run({ agent: 'desk' }, async () => 1)
+  expect(readTape(recorder.lastTape!).header.flags.includes(tenantsFlag)).toBe(isNoted)
 })
 
 describe('Gemini', () => {
