@@ -87,6 +87,11 @@ export class Calls {
       .reduce<CallState | undefined>((best, step) => (best && score(best) >= score(step) ? best : step), undefined)
   }
 
+  /** Whether the recorded run ever called it. */
+  isRecorded(call: Called): boolean {
+    return this.#byName.has(keyOf(call))
+  }
+
   /** What happened inside the call `n`. */
   inside(n: number): readonly (ExchangeState | CallState)[] {
     return this.#inside.get(n) ?? []

@@ -2,6 +2,7 @@ export type { ProblemLocation, Cause } from './problems/place.ts'
 export { unlessAsked, missCause, passedOver, noAnswer, bodyNotRecorded } from './problems/requests.ts'
 export {
   wrongCall,
+  unknownCall,
   otherArguments,
   otherResult,
   leftOutInside,

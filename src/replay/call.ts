@@ -79,6 +79,8 @@ function findCall(run: ReplayRun, call: SeamCall, args: Json): CallState {
   const place = run.place()
   const nearest = run.calls.nearest(call, args)
   const due = run.steps.find((one) => !one.taken)
+  const isRecorded = run.calls.isRecorded(call)
+  const instead = `${call.kind} ${call.name}${isRecorded ? ' once more than recorded' : ', which is not on the tape'}`
   run.refused.push({
     kind: call.kind,
     name: call.name,
@@ -86,11 +88,11 @@ function findCall(run: ReplayRun, call: SeamCall, args: Json): CallState {
     ...(nearest === undefined ? {} : { nearest: nearest.number }),
   })
   throw run.problem(
-    problem.wrongCall(place, call.name, JSON.stringify(args), nearest),
+    isRecorded
+      ? problem.wrongCall(place, call.name, JSON.stringify(args), nearest)
+      : problem.unknownCall(place, call.name, JSON.stringify(args), due),
     // With one of its name left, it is that one with other arguments.
-    nearest
-      ? undefined
-      : () => problem.passedOver(place, due, run.steps, `${call.kind} ${call.name} once more than recorded`),
+    nearest ? undefined : () => problem.passedOver(place, due, run.steps, instead),
   )
 }
 

@@ -222,6 +222,23 @@ describe('a problem says what, where, against which recorded call, and what to d
       → if the new behaviour is right: record the run again and promote the new tape
       (HARVEST_TAPE_EXHAUSTED)"
     `)
+    const refunds = tool('refunds', async (_: { id: string; amount: number }) => ({ ok: true }))
+    expect(await problemOf(recording.tape(), () => refunds({ id: 'A-17', amount: 25 }))).toMatchInlineSnapshot(`
+      "The agent called "refunds", which it never did when this run was recorded
+
+        tape             refund
+        step             1 of this replay (1 recorded)
+        at               test/replay/messages.test.ts:<line>
+        after            the start of the run
+        call             refunds {"id":"A-17","amount":25}
+        due on the tape  step 1, tool refund
+
+      The tape has no result for this call.
+      → if the function was only renamed: keep its recorded name, as tool(name, …)
+      → to see the recorded steps: npx vitest-harvest show refund
+      → if the new behaviour is right: record the run again and promote the new tape
+      (HARVEST_TAPE_EXHAUSTED)"
+    `)
   })
 
   test('steps in another order', async () => {

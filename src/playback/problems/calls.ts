@@ -32,6 +32,29 @@ export function wrongCall(
   })
 }
 
+/** A call of a function that the recorded run never called: a new one, or one that has another name now. */
+export function unknownCall(
+  place: ProblemLocation,
+  name: string,
+  args: string,
+  due: StepState | undefined,
+): HarvestError {
+  return new HarvestError('HARVEST_TAPE_EXHAUSTED', {
+    what: `The agent called ${JSON.stringify(name)}, which it never did when this run was recorded`,
+    where: {
+      ...whereMade(place),
+      call: `${name} ${excerpt(args)}`,
+      'due on the tape': due ? describeStep(due) : 'no further step',
+    },
+    why: 'The tape has no result for this call.',
+    fix: [
+      'if the function was only renamed: keep its recorded name, as tool(name, …)',
+      `to see the recorded steps: npx vitest-harvest show ${shellWord(place.tape.header.id)}`,
+      recordAgain,
+    ],
+  })
+}
+
 /** A call that is answered all the same, for what the agent does next is to be seen. */
 export function otherArguments(
   place: ProblemLocation,
