@@ -40,7 +40,7 @@ export function finderOfNow(
     walk.find(text, found)
     for (const [sign, finder] of rest)
       if (sign === '' || text.includes(sign)) for (const span of finder(text)) found.push(span)
-    return found.length > 1 ? byMeaning(found) : found
+    return byMeaning(found)
   }
   return (text) => {
     spellings.take()
@@ -51,7 +51,8 @@ export function finderOfNow(
 }
 
 /** What is recognised by itself first, in the order it was found: `Authorization: Bearer …` is a bearer token. */
-function byMeaning(found: readonly TextRange[]): TextRange[] {
+function byMeaning(found: readonly TextRange[]): readonly TextRange[] {
   const byName = found.filter(({ kind }) => kind === 'secret')
+  if (byName.length === 0 || byName.length === found.length) return found
   return [...found.filter(({ kind }) => kind !== 'secret'), ...byName]
 }

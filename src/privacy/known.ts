@@ -12,8 +12,9 @@ const none: readonly TextRange[] = []
 export class KnownSecrets {
   readonly #bySpelling = new Map<string, { readonly kind: string; readonly value: string }>()
 
+  /** @param value - {@link isDistinctive} */
   remember(kind: string, value: string): void {
-    if (this.#bySpelling.size >= knownCap || !isDistinctive(value)) return
+    if (this.#bySpelling.size >= knownCap) return
     const inJson = JSON.stringify(value).slice(1, -1)
     for (const spelling of [value, inJson, encodeURIComponent(value)]) this.#bySpelling.set(spelling, { kind, value })
   }
@@ -45,7 +46,7 @@ export const shortestKnown = 8
 export const shortestKept = 4
 
 /** A password may be an ordinary word or a date; those stay where nothing says that they are secret. */
-function isDistinctive(value: string): boolean {
+export function isDistinctive(value: string): boolean {
   return (
     value.length >= shortestKnown &&
     /\d/.test(value) &&

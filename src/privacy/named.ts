@@ -30,12 +30,8 @@ const [isName, isQueryName] = [/[\w.-]/, /[\w.[\]-]/].map((allowed) =>
   Uint8Array.from({ length: 128 }, (_, code) => (allowed.test(String.fromCharCode(code)) ? 1 : 0)),
 ) as [Uint8Array, Uint8Array]
 
-const [dash, dot, backslash, space] = ['-', '.', '\\', ' '].map((character) => character.charCodeAt(0)) as [
-  number,
-  number,
-  number,
-  number,
-]
+const [dash, dot, backslash, space] = [0x2d, 0x2e, 0x5c, 0x20]
+const [doubleQuote, colon] = [0x22, 0x3a]
 
 interface Named {
   readonly kind: NameClass
@@ -74,12 +70,17 @@ function nameUpTo(names: NameTable, text: string, end: number): Named | undefine
 // The quote that ends the name, the sign, the quote that begins the value; Markdown may stand around the sign.
 const betweenPattern = /(\\*["'`])?\]?(?:\*\*|`)?\s{0,4}(?:=>|:=|[:=])(?:\*\*)?(\s{0,8})(?:\*\*)?(\\*["'`])?/y
 
+/** `?next=https://…?token=…`: so many names are read inside of one value that is longer than this. */
+const mostNested = 16
+const longQuery = 256
+
 function afterSign(names: NameTable): Trigger['at'] {
+  let outer = { text: '', end: 0, nested: 0 }
   return (text, index, found) => {
     const sign = index + 1
-    const last = nameEnd(text, sign)
     const inQuery = queryName(text, sign)
-    if (inQuery !== undefined) {
+    const isNested = inQuery !== undefined && sign < outer.end && text === outer.text
+    if (inQuery !== undefined && !(isNested && ++outer.nested > mostNested)) {
       const end = queryValueEnd(text, sign + 1)
       if (end === undefined) return 0
       const value = text.slice(sign + 1, end)
@@ -87,9 +88,12 @@ function afterSign(names: NameTable): Trigger['at'] {
         found.push({ kind: 'secret', start: sign + 1, end, value, contextual: true })
         return end
       }
+      if (!isNested && value.length > longQuery) outer = { text, end, nested: 0 }
     }
-    const named = nameUpTo(names, text, last)
+    const named = nameUpTo(names, text, nameEnd(text, sign))
     if (named === undefined) return 0
+    const inJson = jsonValue(text, named.end, sign)
+    if (inJson !== 0) return quoted(text, inJson, '"', named.kind, found)
     betweenPattern.lastIndex = named.end
     const between = betweenPattern.exec(text)
     if (between === null || named.end + between[0].length <= sign) return 0
@@ -103,6 +107,13 @@ function afterSign(names: NameTable): Trigger['at'] {
     if (nameQuote !== undefined && nameQuote !== '`') return 0
     return bare(text, start, space !== '' || whole.includes(':'), named, found)
   }
+}
+
+/** Where the value begins behind `"name":"` and `"name": "`, which most are written as; 0 where it is written otherwise. */
+function jsonValue(text: string, nameEnd: number, sign: number): number {
+  if (sign !== nameEnd + 1 || text.charCodeAt(nameEnd) !== doubleQuote || text.charCodeAt(sign) !== colon) return 0
+  const at = text.charCodeAt(sign + 1) === space ? sign + 2 : sign + 1
+  return text.charCodeAt(at) === doubleQuote ? at + 1 : 0
 }
 
 /** The tag or anchor of a value in YAML, the head of a block, or the letters before the quote of a literal. */
@@ -199,7 +210,7 @@ const overlap = 64
 /** The value up to the same quote: in JSON inside JSON a quote has as many backslashes before it as the one that began. */
 function quoted(text: string, given: number, quote: string, kind: NameClass, found: TextRange[]): number {
   // Three quotes begin and end a text of several lines.
-  const isTriple = text.startsWith(quote + quote, given)
+  const isTriple = text.startsWith(quote, given) && text.startsWith(quote, given + quote.length)
   const start = isTriple ? given + 2 * quote.length : given
   const triple = isTriple ? text.indexOf(quote.repeat(3), start) : -1
   const end = triple === -1 ? closingQuote(text, start, quote) : triple
@@ -211,8 +222,10 @@ function quoted(text: string, given: number, quote: string, kind: NameClass, fou
 }
 
 const scheme = /(?:bearer|basic|token|bot|apikey|ssws|digest)\s{1,8}(?=\S{1,8192}$)/iy
+const mayBeScheme = Uint8Array.from({ length: 128 }, (_, code) => (/[abdst]/i.test(String.fromCharCode(code)) ? 1 : 0))
 
 function schemeLength(text: string, start: number, end: number): number {
+  if (mayBeScheme[text.charCodeAt(start)] !== 1) return 0
   const head = text.slice(start, Math.min(end, start + 9_000))
   scheme.lastIndex = 0
   return scheme.exec(head)?.[0].length ?? 0

@@ -3,23 +3,33 @@ import type { Finder, TextRange } from './types.ts'
 import type { Trigger } from './walk.ts'
 
 /** Finds e-mail addresses, around each `@`. Linear: no character is looked at for two addresses. */
-export const findEmails: Finder = (text) => emailsAround(text, '@', authority)
+export const findEmails: Finder = (text) => emailsAround(text, '@', 0)
 
 /** As {@link findEmails}, and distinguished from the user of an address that JSON spells `https:\/\/`. */
-export const findEmailsNow: Finder = (text) => emailsAround(text, '@', escapedAuthority)
+export const findEmailsNow: Finder = (text) => emailsAround(text, '@', 8)
 
 /** Finds e-mail addresses as URLs spell them, around each `%40`. */
-export const findUrlEmails: Finder = (text) => emailsAround(text, '%40', authority)
+export const findUrlEmails: Finder = (text) => emailsAround(text, '%40', 0)
 
-function emailsAround(text: string, sign: string, authority: RegExp): TextRange[] {
+/** @param escapes - how many backslashes may stand before each slash of `https://` */
+function emailsAround(text: string, sign: string, escapes: number): TextRange[] {
   const found: TextRange[] = []
+  // Where the last authority before a place ends, and up to where that was looked for.
+  let edge = -1
+  let seen = 0
   for (let at = text.indexOf(sign); at !== -1; at = text.indexOf(sign, at + 1)) {
     let start = at
     while (start > 0 && at - start < 128 && isLocalCode(text.charCodeAt(start - 1))) start--
     start = afterEscape(text, start)
     // Dots and dashes before an address are punctuation.
     while (start < at && !isAlphanumeric(text.charCodeAt(start)) && text.charCodeAt(start) < 0x80) start++
-    if (start >= at || (sign === '@' && isInAuthority(text, start, authority))) continue
+    if (start >= at) continue
+    if (sign === '@') {
+      const last = lastEdge(text, start, seen)
+      if (last !== -1) edge = last
+      seen = start
+      if (edge >= start - longestAuthority && endsScheme(text, edge, start - longestAuthority, escapes)) continue
+    }
     const local = text.slice(start, at)
     domainPattern.lastIndex = at + sign.length
     const domain = domainPattern.exec(text)?.[0]
@@ -29,12 +39,34 @@ function emailsAround(text: string, sign: string, authority: RegExp): TextRange[
   return found
 }
 
-const authority = /:\/\/[^\s/?#"'<>\\]*$/
-const escapedAuthority = /:\\{0,8}\/\\{0,8}\/[^\s/?#"'<>\\]*$/
+const longestAuthority = 256
+const endsAuthority = Uint8Array.from({ length: 256 }, (_, code) =>
+  /[\s/?#"'<>\\]/.test(String.fromCharCode(code)) ? 1 : 0,
+)
+const wideSpace = /\s/
+const [colon, slash, backslash] = [0x3a, 0x2f, 0x5c]
+
+/** Where the last sign stands before `end` that is in no authority; -1: none from `first` on. */
+function lastEdge(text: string, end: number, first: number): number {
+  for (let at = end - 1; at >= first; at--) {
+    const code = text.charCodeAt(at)
+    if (code < 256 ? endsAuthority[code] === 1 : code > lastLetter && wideSpace.test(text[at]!)) return at
+  }
+  return -1
+}
+
+/** Below it, no character of two bytes is a space. */
+const lastLetter = 0x167f
 
 /** In `https://user:password@host` the `@` makes no address. */
-function isInAuthority(text: string, start: number, authority: RegExp): boolean {
-  return authority.test(text.slice(Math.max(0, start - 256), start))
+function endsScheme(text: string, end: number, first: number, escapes: number): boolean {
+  let at = end
+  for (let slashes = 0; slashes < 2; slashes++) {
+    if (at < first || text.charCodeAt(at) !== slash) return false
+    at--
+    for (let skipped = 0; skipped < escapes && text.charCodeAt(at) === backslash; skipped++) at--
+  }
+  return at >= Math.max(0, first) && text.charCodeAt(at) === colon
 }
 
 const domainPattern =

@@ -13,14 +13,17 @@ export interface PlacedPlaceholder {
 interface Shape {
   /** Text of the placeholder with this number, in the place of a value. */
   readonly of: (n: number, value: string) => string
-  /** Source of a pattern for it; its only group is the number. */
-  readonly source: string
+  /** Source of a pattern for it; its only group is the number, which begins as said. */
+  readonly source: (group: '(' | '(?:') => string
 }
 
 /** How placeholders look, kind by kind. The same for all runs of a recorder. */
 export class PlaceholderShapes {
   readonly kinds: readonly string[]
-  readonly pattern: RegExp
+  /** Any of them. Without a group a match costs a fraction. */
+  readonly #any: RegExp
+  /** As that, with a group for the number of each kind. */
+  readonly #numbered: RegExp
   readonly #shapes: ReadonlyMap<string, Shape>
   readonly #anchors: readonly Needle[]
 
@@ -31,17 +34,41 @@ export class PlaceholderShapes {
   constructor(kinds: ReadonlyMap<string, string | undefined>, kept: ReadonlySet<string> = new Set()) {
     this.#shapes = new Map([...kinds].map(([kind, template]) => [kind, shapeOf(kind, template, kept)]))
     this.kinds = [...kinds.keys()]
-    const sources = [...this.#shapes.values()].map(({ source }) => source)
-    this.pattern = new RegExp([...sources, keyNumber].map((source) => `(?:${source})`).join('|'), 'g')
+    const sources = (group: '(' | '(?:'): readonly string[] => [
+      ...[...this.#shapes.values()].map(({ source }) => source(group)),
+      keyNumber,
+    ]
+    this.#numbered = new RegExp(oneOf(sources('(')), 'g')
+    const all = sources('(?:')
+    const [usual, others] = [all.filter(isUsual), all.filter((source) => !isUsual(source))]
+    // What all of them begin with is looked at once.
+    this.#any = new RegExp(`${usualHead}(?:${oneOf(usual.map(withoutHead))})|${oneOf(others)}`, 'g')
     const templates = [...kinds.values()].filter((template) => template !== undefined)
-    this.#anchors = ['redacted-', '[key', cardStart, ...templates.map((template) => longestPart(template))].map(
-      needleOf,
-    )
+    this.#anchors = [usualHead, '[key', cardStart, ...templates.map((template) => longestPart(template))].map(needleOf)
   }
 
   /** Text of the placeholder of a kind with this number, in the place of a value. */
   of(kind: string, n: number, value: string): string {
     return this.#shapes.get(kind)!.of(n, value)
+  }
+
+  /** All in a text, in order. */
+  in(text: string): readonly PlacedPlaceholder[] {
+    if (!this.mayStandIn(text)) return none
+    const placed: PlacedPlaceholder[] = []
+    this.#any.lastIndex = 0
+    for (let match = this.#any.exec(text); match !== null; match = this.#any.exec(text))
+      placed.push({ start: match.index, end: match.index + match[0].length })
+    return placed
+  }
+
+  /** The kind and the number of one that stands here; without a kind it is a key's. */
+  at(text: string, start: number): { readonly kind: string | undefined; readonly n: number } {
+    this.#numbered.lastIndex = start
+    const match = this.#numbered.exec(text)!
+    let group = 1
+    while (group < match.length && match[group] === undefined) group++
+    return { kind: this.kinds[group - 1], n: Number(match[group]) }
   }
 
   /** Whether a text may hold a placeholder: a search for plain text, many times cheaper than the pattern. */
@@ -50,6 +77,11 @@ export class PlaceholderShapes {
     return false
   }
 }
+
+const usualHead = 'redacted-'
+const isUsual = (source: string): boolean => source.startsWith(usualHead)
+const withoutHead = (source: string): string => source.slice(usualHead.length)
+const oneOf = (sources: readonly string[]): string => sources.map((source) => `(?:${source})`).join('|')
 
 /** What the values of one run are replaced by; numbers go by first appearance. */
 export class Placeholders {
@@ -65,6 +97,8 @@ export class Placeholders {
   #unread: (() => void)[] = []
 
   readonly #depth: number
+  /** Those of the text that was asked for last, where they are many: a text is searched, and noted down when it is clean. */
+  #placed: { readonly text: string; readonly all: readonly PlacedPlaceholder[] } | undefined
 
   /**
    * @param recorded - the placeholder a value has on the tape that is replayed, where that can be seen
@@ -78,22 +112,24 @@ export class Placeholders {
 
   /** Placeholders that stand in a text already. */
   in(text: string): readonly PlacedPlaceholder[] {
-    const { pattern } = this.#shapes
-    return this.#shapes.mayStandIn(text)
-      ? Array.from(text.matchAll(pattern), ({ index, 0: { length } }) => ({ start: index, end: index + length }))
-      : []
+    if (this.#placed !== undefined && this.#placed.text === text) return this.#placed.all
+    const all = this.#shapes.in(text)
+    this.#placed = all.length < worthKeeping ? undefined : { text, all }
+    return all
   }
 
   /** Takes note of the numbers in a text that goes to the tape, or comes from it: the next value gets a higher one. */
   observe(text: string, depth = this.#depth): void {
+    const placed = this.in(text)
+    this.#placed = undefined
     if (depth > 0) for (const { plain } of encodedWords(text)) this.observe(plain, depth - 1)
-    const { pattern, kinds } = this.#shapes
-    if (!this.#shapes.mayStandIn(text)) return
-    for (const match of text.matchAll(pattern)) {
-      let group = 1
-      while (group < match.length && match[group] === undefined) group++
-      const n = Number(match[group])
-      const kind = kinds[group - 1]
+    if (placed.length === 0) return
+    const seen = new Set<string>()
+    for (const { start, end } of placed) {
+      const placeholder = text.slice(start, end)
+      if (seen.has(placeholder)) continue
+      seen.add(placeholder)
+      const { kind, n } = this.#shapes.at(text, start)
       // A number anyone made up must not use up the numbers there are.
       if (kind !== undefined && n < 1_000_000) this.#last.set(kind, Math.max(n, this.#last.get(kind) ?? 0))
     }
@@ -162,6 +198,8 @@ export class Placeholders {
   }
 }
 
+const worthKeeping = 64
+
 type RecordedPlaceholder = (kind: string, value: string) => string | undefined
 
 const none: readonly never[] = []
@@ -175,7 +213,10 @@ const domain = '[A-Za-z0-9](?:[A-Za-z0-9.-]{0,253}[A-Za-z0-9])?\\.[A-Za-z]{2,24}
 function shapeOf(kind: string, template: string | undefined, kept: ReadonlySet<string>): Shape {
   if (template !== undefined) {
     const [before = '', after = ''] = template.split('#')
-    return { of: (n) => `${before}${n}${after}`, source: `${escapePattern(before)}(\\d{1,9})${escapePattern(after)}` }
+    return {
+      of: (n) => `${before}${n}${after}`,
+      source: (group) => `${escapePattern(before)}${group}\\d{1,9})${escapePattern(after)}`,
+    }
   }
   if (kind === 'email') {
     const domainOf = (value: string): string =>
@@ -183,11 +224,11 @@ function shapeOf(kind: string, template: string | undefined, kept: ReadonlySet<s
     return {
       of: (n, value) => `redacted-${n}@${domainOf(value)}`,
       // With any domain, so that a tape that keeps them can be searched by whoever does not know that.
-      source: `redacted-(\\d{1,9})(?:@|%40)(?:email\\.invalid|${domain})`,
+      source: (group) => `${usualHead}${group}\\d{1,9})(?:@|%40)(?:email\\.invalid|${domain})`,
     }
   }
   if (kind === 'card') return cardShape(kept)
-  return { of: (n) => `redacted-${kind}-${n}`, source: `redacted-${kind}-(\\d{1,9})` }
+  return { of: (n) => `${usualHead}${kind}-${n}`, source: (group) => `${usualHead}${kind}-${group}\\d{1,9})` }
 }
 
 /** `8`, zeros, five digits of the number, and the last four of the card where they are kept. */
@@ -202,7 +243,7 @@ function cardShape(kept: ReadonlySet<string>): Shape {
       const number = `${n % 100_000}`.padStart(5, '0')
       return `8${'0'.repeat(zeros(digits))}${number}${last === 0 ? '' : value.slice(-last)}`
     },
-    source: `(?<!\\d)80{${zeros(least)},${zeros(most)}}(\\d{5})\\d{${last}}(?!\\d)`,
+    source: (group) => `(?<!\\d)80{${zeros(least)},${zeros(most)}}${group}\\d{5})\\d{${last}}(?!\\d)`,
   }
 }
 

@@ -7,7 +7,7 @@ import { KeyNumbers, shownCredential, shownSetCookie, someKey } from './credenti
 import { cutPieces, type Edit, edited, inBytes } from './edits.ts'
 import { findScattered, type Scattered } from './events.ts'
 import { redactJson } from './json.ts'
-import { KnownSecrets } from './known.ts'
+import { isDistinctive, KnownSecrets } from './known.ts'
 import { type Means, meansFor } from './means.ts'
 import { type EngineVersion, isCredential } from './kinds.ts'
 import { Placeholders } from './placeholders.ts'
@@ -419,10 +419,12 @@ class TextRedactor implements Redactor {
 
   /** Numbers follow from what is on the tape and nothing else, for a replay sees only that. */
   #forgetLost(text: string, mark: ReadonlyMap<string, number>, fresh: Step['fresh']): void {
-    const standing = new Set(
-      this.#placeholders.in(text).map(({ start, end }) => text.slice(start, end).replace('%40', '@')),
-    )
-    const lost = fresh.filter(({ placeholder }) => !standing.has(placeholder))
+    const missing = new Set(fresh.map(({ placeholder }) => placeholder))
+    for (const { start, end } of this.#placeholders.in(text)) {
+      if (missing.size === 0) return
+      missing.delete(text.slice(start, end).replace('%40', '@'))
+    }
+    const lost = fresh.filter(({ placeholder }) => missing.has(placeholder))
     if (lost.length === 0) return
     this.replacements++
     this.#placeholders.restore(
@@ -432,26 +434,25 @@ class TextRedactor implements Redactor {
   }
 
   #step(text: string, { spans, scattered }: Found): Step {
-    const places = [
-      ...spans.map((span) => ({ of: span, pieces: [span] as readonly { start: number; end: number }[] })),
-      ...scattered.map((one) => ({ of: one, pieces: one.pieces })),
-    ].sort((a, b) => a.pieces[0]!.start - b.pieces[0]!.start)
-    if (places.length > 0) this.#placeholders.observe(text)
+    if (spans.length + scattered.length > 0) this.#placeholders.observe(text)
     const fresh: { value: string; placeholder: string }[] = []
-    const edits = places.flatMap(({ of, pieces }) => {
-      const instead = (at: number, say: () => string): string => (at === 0 ? say() : '')
-      if (of.encoded !== undefined) {
-        const again = of.encoded.encode(this.#inner(() => this.#clean(of.encoded!.plain)))
-        return pieces.map(({ start, end }, at) => ({ start, end, text: instead(at, () => again) }))
-      }
+    const instead = (of: TextRange | Scattered, { start, end }: Place): string => {
+      if (of.encoded !== undefined) return of.encoded.encode(this.#inner(() => this.#clean(of.encoded!.plain)))
       const { text: placeholder, isNew } = this.#replace(of)
       if (isNew) fresh.push({ value: of.value, placeholder })
-      return pieces.map(({ start, end }, at) => ({
-        start,
-        end,
-        text: instead(at, () => spelled(placeholder, text, start, end)),
-      }))
-    })
+      return spelled(placeholder, text, start, end)
+    }
+    if (scattered.length === 0) {
+      const edits = spans.map((span) => ({ start: span.start, end: span.end, text: instead(span, span) }))
+      return { edits, fresh }
+    }
+    const places = [
+      ...spans.map((span) => ({ of: span, pieces: [span] as readonly Place[] })),
+      ...scattered.map((one) => ({ of: one, pieces: one.pieces })),
+    ].sort((a, b) => a.pieces[0]!.start - b.pieces[0]!.start)
+    const edits = places.flatMap(({ of, pieces }) =>
+      pieces.map((piece, at) => ({ start: piece.start, end: piece.end, text: at === 0 ? instead(of, piece) : '' })),
+    )
     return { edits: edits.sort((a, b) => a.start - b.start), fresh }
   }
 
@@ -461,7 +462,9 @@ class TextRedactor implements Redactor {
   } {
     this.replacements++
     // What holds a secret that is found by itself is left to that: `Bearer …` in one place, the field it is in another.
-    if (contextual && this.#means.find(value).length === 0) this.#known.remember(kind, value)
+    // A value that has a placeholder went through this before.
+    const isFirst = contextual && isDistinctive(value) && this.#placeholders.known(value) === undefined
+    if (isFirst && this.#means.find(value).length === 0) this.#known.remember(kind, value)
     // What is known now may stand in it.
     this.#searched = undefined
     return this.#placeholders.for(kind, value)
@@ -514,8 +517,11 @@ class TextRedactor implements Redactor {
   }
 }
 
+type Place = Pick<TextRange, 'start' | 'end'>
+
 /** In a URL an address has `%40` for its sign, and so has its placeholder. */
 function spelled(placeholder: string, text: string, start: number, end: number): string {
+  if (!placeholder.includes('@')) return placeholder
   const secret = text.slice(start, end)
   return secret.includes('%40') && !secret.includes('@') ? placeholder.replace('@', '%40') : placeholder
 }

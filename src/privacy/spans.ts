@@ -13,17 +13,14 @@ export function settle(
   spans: readonly TextRange[],
   standing: readonly PlacedPlaceholder[],
 ): readonly TextRange[] {
-  const ordered = spans
-    .map((span, order) => ({ span, order }))
-    .sort(
-      (a, b) =>
-        a.span.start - b.span.start ||
-        b.span.end - a.span.end ||
-        Number(a.span.contextual ?? false) - Number(b.span.contextual ?? false) ||
-        a.order - b.order,
-    )
+  // The sort is stable: the one found first stays before the other.
+  const ordered = isInOrder(spans)
+    ? spans
+    : spans.toSorted(
+        (a, b) => a.start - b.start || b.end - a.end || Number(a.contextual ?? false) - Number(b.contextual ?? false),
+      )
   const kept: TextRange[] = []
-  for (const { span } of ordered) {
+  for (const span of ordered) {
     const first = standing[firstEndingAfter(standing, span.start)]
     if (first !== undefined && first.start <= span.start && span.end <= first.end) continue
     const last = standing[firstEndingAfter(standing, span.end - 1)]
@@ -35,6 +32,11 @@ export function settle(
     else if (end > before.end) kept[kept.length - 1] = stretched(text, before, before.start, end)
   }
   return kept
+}
+
+function isInOrder(spans: readonly TextRange[]): boolean {
+  for (let at = 1; at < spans.length; at++) if (spans[at - 1]!.start >= spans[at]!.start) return false
+  return true
 }
 
 /** Index of the first placeholder that ends after `at`; there may be none. */

@@ -11,14 +11,29 @@ const redacted = /^\[redacted\]$/i
 
 /** Whether a text stands for a secret that is not there. */
 export function isStandIn(value: string): boolean {
-  return state.test(value) || placeholder.test(value) || redacted.test(value) || isNumbered(value)
+  return (
+    (value.length <= longestState && state.test(value)) ||
+    (mayBegin[value.charCodeAt(0)] === 1 && placeholder.test(value)) ||
+    (value.length === '[redacted]'.length && redacted.test(value)) ||
+    isNumbered(value)
+  )
 }
 
+/** Longer than any of the words for a state. */
+const longestState = 16
+/** What {@link placeholder} may begin with: most values do not. */
+const mayBegin = Uint8Array.from({ length: 256 }, (_, code) =>
+  /[${<%.*pioymtsx]/i.test(String.fromCharCode(code)) ? 1 : 0,
+)
+
 const attribute = /;\s?(?:path|domain|expires|max-age|httponly|secure|samesite|priority|partitioned)(?:=[^;]*)?/gi
+const usual = /^redacted-[a-z-]{1,40}-\d{1,9}$/
 const numbered = /^(?:[\w.-]{1,64}[= ])?(?:(?:\[key(?:-\d{1,9})?\]|\[signed\]|redacted-[a-z-]{1,40}-\d{1,9}) ?){0,64}$/
 
 /** Whether a credential has numbers in the place of its keys already: `Bearer [key-1]`, `sid=[key-2]; Path=/`. */
 function isNumbered(value: string): boolean {
+  if (!value.includes('[') && !value.includes('redacted-')) return false
+  if (value.startsWith('redacted-') && usual.test(value)) return true
   if (!/\[key|\[signed\]|redacted-/.test(value)) return false
   if (!value.includes(';')) return numbered.test(value)
   return value
