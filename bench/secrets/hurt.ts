@@ -36,6 +36,9 @@ const made: Readonly<Record<string, string>> = {
   'fields before a value': '"password":{"a":"b",',
   'names in attributes': '<a name="password" value="',
   'blocks of YAML': 'password: |\n ',
+  'short values behind a name': '"password":"a1",',
+  'queries in one value': '?key=',
+  'letters and at signs': 'é@',
 }
 
 /** Hostile texts of a length, by name. */

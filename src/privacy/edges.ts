@@ -57,6 +57,44 @@ function isWordCode(code: number): boolean {
   return isAlphanumeric(code) || code === 0x5f || code === 0x2d
 }
 
+const textEnd = /"\s{0,16}[,}\]:]/
+const lastTextEnd = /"\s{0,16}(?:[,}\]:]|$)/
+
+/**
+ * Where a value ends that reaches from `start` to `end` and is quoted by another sign than JSON quotes its texts with: where
+ * a text of JSON ends, at the latest. Beyond it the value of another field stands.
+ */
+export function endInText(text: string, start: number, end: number): number {
+  const said = text.slice(start, end)
+  if (!said.includes('"')) return end
+  const at = said.search(end === text.length ? lastTextEnd : textEnd)
+  if (at === -1) return end
+  let last = start + at
+  // The backslashes before the quote are its own.
+  while (last > start && text.charCodeAt(last - 1) === backslash) last--
+  return last
+}
+
+/** Where a quoted value ends: at the same quote, or where the text ends that it stands in; the length of `text` without either. */
+export function closingQuote(text: string, start: number, quote: string): number {
+  const end = sameQuote(text, start, quote)
+  return quote.endsWith('"') ? end : endInText(text, start, end)
+}
+
+function sameQuote(text: string, start: number, quote: string): number {
+  const mark = quote.at(-1)!
+  const escapes = quote.length - 1
+  for (let at = text.indexOf(mark, start); at !== -1; at = text.indexOf(mark, at + 1)) {
+    let backslashes = 0
+    while (at - backslashes > start && text.charCodeAt(at - backslashes - 1) === backslash) backslashes++
+    // Fewer: the text around this one ends here.
+    if (backslashes <= escapes) return at - backslashes
+    // More may be of the text, in pairs: `\\"` ends a value at `\\`, and so on for each text around it.
+    for (let own = 0; own <= escapes; own = 2 * own + 1) if (backslashes % (2 * own + 2) === own) return at - own
+  }
+  return text.length
+}
+
 /** An ASCII letter or digit. */
 export function isAlphanumeric(code: number): boolean {
   return (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a)

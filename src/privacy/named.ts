@@ -1,4 +1,5 @@
 // Over 300 lines: the finders by name share one alphabet of names and signs.
+import { closingQuote, endInText } from './edges.ts'
 import type { NameTable } from './names.ts'
 import type { TextRange } from './types.ts'
 import { looksRandom, type NameClass, passes } from './values.ts'
@@ -103,6 +104,8 @@ function afterSign(names: NameTable): Trigger['at'] {
     if (within !== undefined) return within
     // A quote behind which the text of a list or object goes on ends the text the name stands in.
     if (valueQuote !== undefined && nameQuote !== valueQuote && endsText(text, start)) return 0
+    if (valueQuote !== undefined && nameQuote === undefined && closesLiteral(text, named.start, start, valueQuote))
+      return 0
     if (valueQuote !== undefined) return quoted(text, start, valueQuote, named.kind, found)
     if (nameQuote !== undefined && nameQuote !== '`') return 0
     return bare(text, start, space !== '' || whole.includes(':'), named, found)
@@ -186,6 +189,21 @@ function endsText(text: string, start: number): boolean {
   return afterText.test(text)
 }
 
+const mostBefore = 256
+const beforeValue = /[^\s)\]}:;,+&|.?<>\\%*-]/y
+
+/** Whether a quote behind a name and its sign ends a literal that began before them: `prompt("Password: ")`. */
+function closesLiteral(text: string, name: number, start: number, quote: string): boolean {
+  beforeValue.lastIndex = start
+  if (beforeValue.test(text)) return false
+  const before = text.slice(Math.max(0, name - mostBefore), name)
+  const line = before.slice(before.lastIndexOf('\n') + 1)
+  let isOpen = false
+  for (let at = line.indexOf(quote); at !== -1; at = line.indexOf(quote, at + quote.length))
+    if (line[at - 1] !== '\\') isOpen = !isOpen
+  return isOpen
+}
+
 /** The name of a query or form that ends at a sign: behind `?` or `&`, or at the beginning of the text. */
 function queryName(text: string, sign: number): string | undefined {
   if (text[sign] !== '=') return undefined
@@ -213,7 +231,7 @@ function quoted(text: string, given: number, quote: string, kind: NameClass, fou
   const isTriple = text.startsWith(quote, given) && text.startsWith(quote, given + quote.length)
   const start = isTriple ? given + 2 * quote.length : given
   const triple = isTriple ? text.indexOf(quote.repeat(3), start) : -1
-  const end = triple === -1 ? closingQuote(text, start, quote) : triple
+  const end = triple === -1 ? closingQuote(text, start, quote) : Math.min(triple, outerEnd(text, start, triple, quote))
   const from = start + schemeLength(text, start, end)
   const value = unescaped(text.slice(from, end), quote)
   if (!passes(kind, value, false)) return Math.max(0, end - overlap)
@@ -231,17 +249,16 @@ function schemeLength(text: string, start: number, end: number): number {
   return scheme.exec(head)?.[0].length ?? 0
 }
 
-function closingQuote(text: string, start: number, quote: string): number {
-  const mark = quote.at(-1)!
-  const escapes = quote.length - 1
-  for (let at = text.indexOf(mark, start); at !== -1; at = text.indexOf(mark, at + 1)) {
+/** Where the text ends that a value of several lines stands in, before `end`. */
+function outerEnd(text: string, start: number, end: number, quote: string): number {
+  if (!quote.endsWith('"')) return endInText(text, start, end)
+  const said = text.slice(start, end)
+  for (let at = said.indexOf('"'); at !== -1; at = said.indexOf('"', at + 1)) {
     let backslashes = 0
-    while (at - backslashes > start && text[at - backslashes - 1] === '\\') backslashes++
-    // Fewer: the text around this one ends here. A run of pairs before it is text: `\\"` ends a value at `\\`.
-    if (backslashes <= escapes) return at - backslashes
-    if (escapes === 0 && backslashes % 2 === 0) return at
+    while (backslashes < quote.length && said[at - backslashes - 1] === '\\') backslashes++
+    if (backslashes < quote.length - 1) return start + at - backslashes
   }
-  return text.length
+  return end
 }
 
 function unescaped(raw: string, quote: string): string {
@@ -348,6 +365,7 @@ function afterFlag(names: NameTable): Trigger['at'] {
     const kind = names.classOfFlag(name)
     if (head === undefined || kind === undefined) return 0
     const start = index + head.length
+    if (quote !== undefined && closesLiteral(text, index, start, quote)) return 0
     if (quote !== undefined) return quoted(text, start, quote, kind, found)
     return bare(text, start, true, { kind, name, start: index + 2, end: index + 2 + name.length }, found)
   }
@@ -369,6 +387,7 @@ function inElement(names: NameTable): Trigger['at'] {
     if (kind === undefined || !passes(kind, value, kind === 'always')) return 0
     if (kind === 'always' && (!/\d/.test(value) || value.length < 6)) return 0
     const start = index - close.length - said.length
+    if (endInText(text, start, start + value.length) < start + value.length) return 0
     found.push({ kind: 'secret', start, end: start + value.length, value, contextual: true })
     return index
   }

@@ -64,6 +64,7 @@ const table: readonly Near[] = [
   { anchor: '$apr1$', pattern: /\$apr1\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22}/y },
   { anchor: '$y$', pattern: /\$y\$[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{1,86}\$[./A-Za-z0-9]{43}/y },
   { anchor: 'response=', pattern: /response=\\*"?([0-9a-f]{32,64})(?![\w])/y },
+  { anchor: 'Hawk id=', pattern: /Hawk id=[^\r\n]{1,400}?\bmac=\\*"([\w+/=-]{20,128})/y, skip: 400 },
   { anchor: 'Signature=', pattern: /Signature=([0-9a-f]{64,1024})/y },
   { anchor: 'WIFI:', pattern: /WIFI:[^\r\n"]{0,200}?P:([^;\r\n"\\]{6,128})/y, skip: 64 },
   { anchor: 'otpauth:', pattern: /otpauth:[^\s"']{0,256}?secret=([A-Z2-7]{16,128})/y, skip: 64 },

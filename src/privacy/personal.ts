@@ -30,11 +30,13 @@ function emailsAround(text: string, sign: string, escapes: number): TextRange[] 
       seen = start
       if (edge >= start - longestAuthority && endsScheme(text, edge, start - longestAuthority, escapes)) continue
     }
-    const local = text.slice(start, at)
-    domainPattern.lastIndex = at + sign.length
-    const domain = domainPattern.exec(text)?.[0]
-    if (domain === undefined || isNotAnAddress(local, domain)) continue
-    found.push({ kind: 'email', start, end: at + sign.length + domain.length, value: `${local}@${domain}` })
+    const afterSign = at + sign.length
+    domainPattern.lastIndex = afterSign
+    if (!domainPattern.test(text)) continue
+    const end = domainPattern.lastIndex
+    if (isNotAnAddress(text.slice(start, at), text.slice(afterSign, end))) continue
+    const value = sign === '@' ? text.slice(start, end) : `${text.slice(start, at)}@${text.slice(afterSign, end)}`
+    found.push({ kind: 'email', start, end, value })
   }
   return found
 }

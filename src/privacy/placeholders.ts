@@ -125,10 +125,12 @@ export class Placeholders {
     if (depth > 0) for (const { plain } of encodedWords(text)) this.observe(plain, depth - 1)
     if (placed.length === 0) return
     const seen = new Set<string>()
+    let last = ''
     for (const { start, end } of placed) {
-      const placeholder = text.slice(start, end)
-      if (seen.has(placeholder)) continue
-      seen.add(placeholder)
+      if (end - start === last.length && text.startsWith(last, start)) continue
+      last = text.slice(start, end)
+      if (seen.has(last)) continue
+      seen.add(last)
       const { kind, n } = this.#shapes.at(text, start)
       // A number anyone made up must not use up the numbers there are.
       if (kind !== undefined && n < 1_000_000) this.#last.set(kind, Math.max(n, this.#last.get(kind) ?? 0))

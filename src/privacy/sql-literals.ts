@@ -1,3 +1,4 @@
+import { closingQuote, endInText } from './edges.ts'
 import type { NameTable } from './names.ts'
 import type { TextRange } from './types.ts'
 import { type NameClass, passes } from './values.ts'
@@ -77,11 +78,14 @@ function literalAt(text: string, open: number, sign: string, kind: NameClass | u
 }
 
 function closing(text: string, open: number, sign: string): number | undefined {
+  if (sign !== "'") {
+    const end = closingQuote(text, open, sign)
+    return end < text.length && end - open <= literalCap ? end : undefined
+  }
   for (let at = text.indexOf(sign, open); at !== -1 && at - open <= literalCap; at = text.indexOf(sign, at + 1)) {
     // Doubled, or behind a backslash, it belongs to the literal.
-    if (sign !== "'") return at
     if (text[at + 1] === "'") at++
-    else if (text[at - 1] !== '\\' || at === open) return at
+    else if (text[at - 1] !== '\\' || at === open) return endInText(text, open, at)
   }
   return undefined
 }
