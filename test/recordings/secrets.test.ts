@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createRedactor } from '../../src/privacy/index.ts'
-import { readForSecrets, secretsIn } from '../../src/recordings/secrets.ts'
+import { readForSecrets, type SecretFound, secretsIn } from '../../src/recordings/secrets.ts'
 import { type ExchangeEvent, parseTape, serializeTape } from '../../src/tape/index.ts'
 import { closing, exchange, header } from '../tape/make.ts'
 
@@ -14,9 +14,13 @@ function placesIn(text: string): { readonly whole: readonly string[]; readonly r
   const tape = parseTape(text, 'a.tape.jsonl')
   const redactor = (): ReturnType<typeof createRedactor> => createRedactor({}, { keys: true })
   return {
-    whole: secretsIn(tape, text, redactor()),
-    read: readForSecrets(text, 'a.tape.jsonl', redactor).places(),
+    whole: placed(secretsIn(tape, text, redactor())),
+    read: placed(readForSecrets(text, 'a.tape.jsonl', redactor).search()),
   }
+}
+
+function placed(found: readonly SecretFound[]): readonly string[] {
+  return found.map(({ place }) => place)
 }
 
 test.each([
@@ -35,8 +39,8 @@ test.each([
 
 test('a tape that is read for secrets is looked through for those its header promises', () => {
   const text = serializeTape({ ...header, redact: { keys: ['parcel'] } }, [exchange(1, '{"parcel":"A-17-B"}')], closing)
-  const search = readForSecrets(text, 'a.tape.jsonl', ({ redact }) => createRedactor({ keys: redact?.keys ?? [] }))
-  expect(search.places()).toEqual(['line 2: secret'])
+  const { search } = readForSecrets(text, 'a.tape.jsonl', ({ redact }) => createRedactor({ keys: redact?.keys ?? [] }))
+  expect(placed(search())).toEqual(['line 2: secret'])
 })
 
 test('who only looks for secrets refuses a tape that was changed as everybody does', () => {
