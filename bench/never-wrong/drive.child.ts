@@ -45,10 +45,11 @@ answerParent(async (job: Job): Promise<Driven> => {
     }
     const { outcome, reported } = await tool.replay(options, async (first) => {
       for (const pair of pairs) {
-        got.push(await ask(pair.asked, { ...bases, first }))
-        // So that no recorded request is left out, which would be a difference of its own. One that only what no tape
-        // may keep tells from the other would be the second of its kind, where it was the first: it is not asked.
-        const isTold = pair.mutation.differs !== 'not kept'
+        const now = await ask(pair.asked, { ...bases, first })
+        got.push(now)
+        // So that no recorded request is left out, which would be a difference of its own. Where only what no tape may keep
+        // tells the two apart, and the other one was answered, it would be the second of its kind: it is not asked.
+        const isTold = pair.mutation.differs !== 'not kept' || 'refused' in now
         afterwards.push(isTold ? await ask(pair.recorded, { ...bases, first }) : { refused: 'not asked' })
       }
     })
