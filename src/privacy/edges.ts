@@ -57,22 +57,71 @@ function isWordCode(code: number): boolean {
   return isAlphanumeric(code) || code === 0x5f || code === 0x2d
 }
 
-const textEnd = /"\s{0,16}[,}\]:]/
-const lastTextEnd = /"\s{0,16}(?:[,}\]:]|$)/
-
 /**
  * Where a value ends that reaches from `start` to `end` and is quoted by another sign than JSON quotes its texts with: where
- * a text of JSON ends, at the latest. Beyond it the value of another field stands.
+ * the text of JSON ends that it stands in, at the latest. Beyond it the value of another field stands.
  */
 export function endInText(text: string, start: number, end: number): number {
-  const said = text.slice(start, end)
-  if (!said.includes('"')) return end
-  const at = said.search(end === text.length ? lastTextEnd : textEnd)
-  if (at === -1) return end
-  let last = start + at
-  // The backslashes before the quote are its own.
-  while (last > start && text.charCodeAt(last - 1) === backslash) last--
-  return last
+  let depths: readonly number[] | undefined
+  for (let at = text.indexOf('"', start); at !== -1 && at < end; at = text.indexOf('"', at + 1)) {
+    const depth = depthOf(text, at)
+    // Nothing closes a value that goes on to the end: a quote there is of the text around it.
+    const isLast = at + 1 === text.length && end === text.length
+    if (!isLast && !goesOn(text, at + 1, depth)) continue
+    if (isLast || (depths ??= depthsAt(text, start)).includes(depth)) return Math.max(start, at - depth)
+  }
+  // The backslashes before a quote are its own.
+  return text[end] === '"' ? Math.max(start, end - depthOf(text, end)) : end
+}
+
+/** Whether a quote that ends before `index` ends a text of JSON. */
+export function isBehindText(text: string, index: number): boolean {
+  if (text[index - 1] !== '"') return false
+  const depth = depthOf(text, index - 1)
+  return depthsAt(text, index - 1 - depth).includes(depth)
+}
+
+/** How many backslashes are a quote's own: none, 1, 3, 7 and so on for each text of JSON around its own. The rest is of the text before it. */
+function depthOf(text: string, quote: number): number {
+  let backslashes = 0
+  while (text.charCodeAt(quote - backslashes - 1) === backslash) backslashes++
+  return (backslashes ^ (backslashes + 1)) >> 1
+}
+
+const white = String.raw`(?:\s|\\{1,64}[nrt]){0,256}`
+const afterClosing = new RegExp(
+  String.raw`${white}(?:[,:]${white}(?:\\*"|[{[\d-]|true|false|null)|[}\]](?![\w'\`])|(\\*)"|$)`,
+  'y',
+)
+const beforeOpening = new RegExp(String.raw`(?:[{[,:]|(\\*)")${white}$`)
+
+/** Whether JSON goes on behind the quote of a text. */
+function goesOn(text: string, behind: number, depth: number): boolean {
+  afterClosing.lastIndex = behind
+  const match = afterClosing.exec(text)
+  // A quote of a text around this one.
+  return match !== null && (match[1] === undefined || depthOf(text, afterClosing.lastIndex - 1) < depth)
+}
+
+const mostQuotes = 1_024
+
+/** The texts of JSON that a place stands in, each by the backslashes before its quotes. */
+function depthsAt(text: string, start: number): readonly number[] {
+  const depths: number[] = []
+  let least = Infinity
+  let at = start === 0 ? -1 : text.lastIndexOf('"', start - 1)
+  for (let count = 0; at !== -1 && least > 0 && count < mostQuotes; count++) {
+    const depth = depthOf(text, at)
+    if (depth < least) {
+      least = depth
+      const from = Math.max(0, at - depth - 256)
+      const match = beforeOpening.exec(text.slice(from, at - depth))
+      const isOpening = match !== null && (match[1] === undefined || match[1].length < depth)
+      if (isOpening) depths.push(depth)
+    }
+    at = at === 0 ? -1 : text.lastIndexOf('"', at - 1)
+  }
+  return depths
 }
 
 /** Where a quoted value ends: at the same quote, or where the text ends that it stands in; the length of `text` without either. */

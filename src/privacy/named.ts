@@ -1,5 +1,5 @@
 // Over 300 lines: the finders by name share one alphabet of names and signs.
-import { closingQuote, endInText } from './edges.ts'
+import { closingQuote, endInText, endsShortEscape } from './edges.ts'
 import type { NameTable } from './names.ts'
 import type { TextRange } from './types.ts'
 import { looksRandom, type NameClass, passes } from './values.ts'
@@ -182,7 +182,7 @@ function listed(
   return true
 }
 
-const afterText = /\s{0,16}(?:[,}\]:]|$)/y
+const afterText = /\s{0,16}(?:[,}\]:](?!\w)|$)/y
 
 function endsText(text: string, start: number): boolean {
   afterText.lastIndex = start
@@ -190,17 +190,26 @@ function endsText(text: string, start: number): boolean {
 }
 
 const mostBefore = 256
-const beforeValue = /[^\s)\]}:;,+&|.?<>\\%*-]/y
+/** What follows a literal, and no value begins with: ` or`, `)`, `,`, `.format(`, `+ name`; `)par99` is a value. */
+const beforeValue = /[\s,+\\]|[:;|<>)\]}&?%*-](?!\w)|\.(?=[A-Za-z_]\w{0,64}\(|\W)/y
+/** Letters that stand before the quote of a literal: `f"…"`. */
+const literalLetters = /(?:^|[^\w\\])(?:[bfu]|rb?|br|[$@])$/i
 
 /** Whether a quote behind a name and its sign ends a literal that began before them: `prompt("Password: ")`. */
 function closesLiteral(text: string, name: number, start: number, quote: string): boolean {
   beforeValue.lastIndex = start
-  if (beforeValue.test(text)) return false
+  if (!beforeValue.test(text)) return false
   const before = text.slice(Math.max(0, name - mostBefore), name)
   const line = before.slice(before.lastIndexOf('\n') + 1)
   let isOpen = false
-  for (let at = line.indexOf(quote); at !== -1; at = line.indexOf(quote, at + quote.length))
-    if (line[at - 1] !== '\\') isOpen = !isOpen
+  for (let at = line.indexOf(quote); at !== -1; at = line.indexOf(quote, at + quote.length)) {
+    if (line[at - 1] === '\\') continue
+    const isBehindWord = /\w/.test(line[at - 1] ?? '') && !endsShortEscape(line, at)
+    // An apostrophe, or inches: `don't`, `5" wide`.
+    const isSign =
+      isBehindWord && (isOpen ? /\w/.test(line[at + quote.length] ?? '') : !literalLetters.test(line.slice(0, at)))
+    if (!isSign) isOpen = !isOpen
+  }
   return isOpen
 }
 

@@ -1,3 +1,4 @@
+import { endInText, isBehindText } from './edges.ts'
 import type { Finder, TextRange } from './types.ts'
 import type { Trigger } from './walk.ts'
 
@@ -96,8 +97,13 @@ export function inViews(text: string, seen: number, find: Finder): readonly Text
     for (const [from, to] of windows(text, view)) {
       const { plain, place } = read(text.slice(from, to), view)
       if (plain.length === to - from) continue
-      for (const span of find(plain))
-        (found ??= []).push({ ...span, start: from + place(span.start), end: from + place(span.end) })
+      for (const span of find(plain)) {
+        const [start, last] = [from + place(span.start), from + place(span.end)]
+        // Quotes that escapes spell are none to whoever reads the JSON.
+        const end = endInText(text, start, last)
+        if (end > start && !isBehindText(text, start))
+          (found ??= []).push({ ...span, start, end, ...(end < last && { value: text.slice(start, end) }) })
+      }
     }
   }
   return found ?? none

@@ -22,28 +22,48 @@ const pieces = [
     'Bearer ',
     'curl -u ada:',
   ],
+  ...['%22', '%27', '%2522', '&quot;', '&#39;', '\\u0022', '\\u0027', '%5C', '\\\\', '\x1b[1m'],
   ...['tr33house', 'K7fq2Zr9Xv4Tn8Wb', 'ada@shop.example', ' ', ', ', ': ', '\n', '=', "it's"],
 ]
 const text = fc.array(fc.constantFrom(...pieces), { maxLength: 7 }).map((parts) => parts.join(''))
+const name = fc.constantFrom('a', 'password', 'api_key', 'token', 'cookie', 'authorization')
+const left = 'the red sofa'
 const value: fc.Arbitrary<Json> = fc.oneof(
-  fc.record({ a: text, b: text }),
-  fc.record({ a: text, b: fc.record({ c: text, d: fc.constant(1) }) }),
-  fc.array(text, { minLength: 2, maxLength: 3 }),
+  fc.tuple(name, text, text).map(([key, one, other]) => ({ [key]: one, left, other })),
+  fc.tuple(name, text, text).map(([key, one, other]) => ({ a: one, b: { [key]: other, d: 1 }, left })),
+  fc.tuple(text, text).map(([one, other]) => [left, one, other]),
 )
+const nested = fc.tuple(value, fc.nat(2)).map(([given, depth]) => {
+  let whole: Json = given
+  for (let at = 0; at < depth; at++) whole = { arguments: JSON.stringify(whole), left }
+  return whole
+})
 
-test('a value keeps its fields, and the line of JSON it is written as keeps them too', () => {
+test('a value keeps its fields, and the line of JSON it is written as keeps them too; a second time nothing changes', () => {
   fc.assert(
-    fc.property(value, fc.boolean(), (given, isNested) => {
-      const whole: Json = isNested ? { arguments: JSON.stringify(given) } : given
-      expect(shape(createRedactor().json(whole))).toEqual(shape(whole))
-      expect(shape(JSON.parse(createRedactor().text(JSON.stringify(whole))) as Json)).toEqual(shape(whole))
+    fc.property(nested, (whole) => {
+      const redacted = createRedactor().json(whole)
+      expect(shape(redacted)).toEqual(shape(whole))
+      expect(createRedactor().json(redacted)).toEqual(redacted)
+      const line = createRedactor().text(JSON.stringify(whole))
+      expect(shape(JSON.parse(line) as Json)).toEqual(shape(whole))
+      expect(createRedactor().text(line)).toBe(line)
     }),
-    { numRuns: 3_000, seed: 34 },
+    {
+      numRuns: 3_000,
+      seed: 34,
+      examples: [
+        [["identified by '%5C", '%27', '']],
+        [{ arguments: `["identified by '%5C","%27",""]` }],
+        [['%22-----BEGIN PRIVATE KEY-----password=', '', '']],
+      ],
+    },
   )
 })
 
-/** The value without its texts; those that are JSON in their turn are read. */
+/** The value without the texts that may be secret; those that are JSON in their turn are read. */
 function shape(json: Json): Json {
+  if (json === left) return left
   if (typeof json === 'string') {
     try {
       const inner = JSON.parse(json) as Json
@@ -79,4 +99,17 @@ test.each([
   ['"a" "b" password="tr33house"', '"a" "b" password="redacted-secret-1"'],
 ])('a value behind other literals is one: %s', (said, expected) => {
   expect(createRedactor().text(said)).toBe(expected)
+})
+
+test.each([
+  [`DB_PASSWORD='tr33",house'`, `DB_PASSWORD='redacted-secret-1'`],
+  ["config({ password: 'tr\"}33' })", "config({ password: 'redacted-secret-1' })"],
+  ["create user ada password 'a\"],b9'", "create user ada password 'redacted-secret-1'"],
+  ["don't: password='-tr33house'", "don't: password='redacted-secret-1'"],
+  ['it is 5" wide, password="%tr33house"', 'it is 5" wide, password="redacted-secret-1"'],
+  ['f"a" + login(password="*tr33house")', 'f"a" + login(password="redacted-secret-1")'],
+  ['password=",tr33house"', 'password="redacted-secret-1"'],
+])('signs of JSON and of code in a value are of the value, in a text and in JSON: %s', (said, expected) => {
+  expect(createRedactor().text(said)).toBe(expected)
+  expect(createRedactor().text(JSON.stringify({ said, id: 'k1' }))).toBe(JSON.stringify({ said: expected, id: 'k1' }))
 })
