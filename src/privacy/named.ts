@@ -1,5 +1,5 @@
 // Over 300 lines: the finders by name share one alphabet of names and signs.
-import { closingQuote, endInText, endsShortEscape } from './edges.ts'
+import { beginsToken, closingQuote, endInText, endsShortEscape } from './edges.ts'
 import type { NameTable } from './names.ts'
 import type { TextRange } from './types.ts'
 import { looksRandom, type NameClass, passes } from './values.ts'
@@ -19,6 +19,7 @@ export function namedTriggers(names: NameTable): readonly Trigger[] {
     ...signed.filter(({ text }) => /^[\0-\x7f]+$/.test(text)),
     ...pairs,
     { text: '--', at: afterFlag(names) },
+    ...['set -', 'setenv ', 'ENV '].map((text): Trigger => ({ text, at: afterVariable(names) })),
     { text: '</', at: inElement(names) },
     ...[' value=', ' content='].map((text): Trigger => ({ text, at: inAttribute(names, text.length) })),
     { text: 'form-data', at: inPart(names) },
@@ -108,7 +109,7 @@ function afterSign(names: NameTable): Trigger['at'] {
       return 0
     if (valueQuote !== undefined) return quoted(text, start, valueQuote, named.kind, found)
     if (nameQuote !== undefined && nameQuote !== '`') return 0
-    return bare(text, start, space !== '' || whole.includes(':'), named, found)
+    return bare(names, text, start, space !== '' || whole.includes(':'), named, found)
   }
 }
 
@@ -121,7 +122,11 @@ function jsonValue(text: string, nameEnd: number, sign: number): number {
 
 /** The tag or anchor of a value in YAML, the head of a block, or the letters before the quote of a literal. */
 const headPattern =
-  /(?:(?:!{1,2}[\w.-]{0,32}|&[\w-]{1,32}) {1,4})?(?:[|>][-+]?\d? {0,4}(?:\r?\n|(?:\\{1,8}r)?\\{1,8}n) {1,64}|(?:[bfu]|rb?|[$@])(?=\\*["']))?(\\*["'])?/iy
+  /(?:(?:!{1,2}[\w.-]{0,32}|&[\w-]{1,32}) {1,4})?(?:[|>][-+]?\d? {0,4}(?:\r?\n|(?:\\{1,8}r)?\\{1,8}n) {1,64}|(?:[bfu]|rb?|[$@]|(?:Some|Just|String::from)\()(?=\\*["']))?(\\*["'])?/iy
+/** A text of Lua. */
+const longPattern = /\[\[([^\s"'\\[\],]{4,256})\]\]/y
+/** What stands elsewhere in a template of CloudFormation. */
+const reference = /^!(?:Ref|GetAtt|ImportValue)\s/
 /** Fields that may stand before the one with the value. */
 const field = String.raw`(?:\\*["'][\w$-]{1,32}\\*["']\s{0,4}:\s{0,4}(?:\\*["'][^"'\\\r\n]{0,64}\\*["']|[\w.]{1,16})\s{0,4},\s{0,16}){0,3}`
 const valueField = String.raw`\\*["'](?:value|val|Value|content|text)\\*["']\s{0,4}:\s{0,4}`
@@ -144,8 +149,17 @@ function valueWithin(
   headPattern.lastIndex = start
   const [head = '', quote] = headPattern.exec(text) ?? []
   const begin = start + head.length
+  if (reference.test(head)) return begin
   if (quote !== undefined) return quoted(text, begin, quote, named.kind, found)
-  if (head !== '') return bare(text, begin, true, named, found)
+  if (head !== '') return bare(names, text, begin, true, named, found)
+  longPattern.lastIndex = start
+  const [whole = '', long] = longPattern.exec(text) ?? []
+  if (long !== undefined) {
+    const end = start + whole.length - 2
+    const isValue = passes(named.kind, long, true) && !(named.kind === 'always' && word.test(long))
+    if (isValue) found.push({ kind: 'secret', start: start + 2, end, value: long, contextual: true })
+    return end
+  }
   holderPattern.lastIndex = start
   const [holder, open] = holderPattern.exec(text) ?? []
   if (holder === undefined || open === undefined) return undefined
@@ -285,13 +299,22 @@ const cookiePattern = /[^\s"'\\`=\x1b]{1,256}=[^\r\n"'\\`\x1b]{1,4096}/y
 const phrasePattern = /[a-z]{3,8}(?: [a-z]{3,8}){11,24}(?![a-z])/y
 const barePattern = /[^\s"'\\&,;<>(){}[\]`|\x1b]{3,4096}/y
 const anyScheme = /[A-Za-z][\w-]{1,24}\s{1,4}(?=[\w+/=.~-]{16})/y
+/** Code that names where the value is: `user.password1`, `settings.DB_PASS2`. */
+const path = /^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*){1,8}$/
 const word = /^[A-Za-z_$][A-Za-z_$.-]*$/
 
 /**
  * A value without quotes. `password=letmein` of a form is one; of `password: string`, `secret = load()` and
  * "the secret: patience" only what looks like no word is.
  */
-function bare(text: string, given: number, isLoose: boolean, { kind, name }: Named, found: TextRange[]): number {
+function bare(
+  names: NameTable,
+  text: string,
+  given: number,
+  isLoose: boolean,
+  { kind, name }: Named,
+  found: TextRange[],
+): number {
   let start = given
   if (kind === 'always' && /authorization$/i.test(name)) {
     anyScheme.lastIndex = start
@@ -309,6 +332,7 @@ function bare(text: string, given: number, isLoose: boolean, { kind, name }: Nam
   const after = Math.max(0, end - overlap)
   if (value.toLowerCase() === name.toLowerCase() || !passes(kind, value, true)) return after
   if (value.length < 4 && kind !== 'code' && kind !== 'own') return after
+  if (path.test(value) && names.classOf(value.replace(/\d{1,4}$/, '')) !== undefined) return after
   if (kind === 'always' && word.test(value) && (isLoose || value.includes('.'))) return after
   found.push({ kind: 'secret', start, end, value, contextual: true })
   return end
@@ -376,7 +400,24 @@ function afterFlag(names: NameTable): Trigger['at'] {
     const start = index + head.length
     if (quote !== undefined && closesLiteral(text, index, start, quote)) return 0
     if (quote !== undefined) return quoted(text, start, quote, kind, found)
-    return bare(text, start, true, { kind, name, start: index + 2, end: index + 2 + name.length }, found)
+    return bare(names, text, start, true, { kind, name, start: index + 2, end: index + 2 + name.length }, found)
+  }
+}
+
+const variablePattern =
+  /(?:set(?: --?\w{1,16}){1,4}|setenv|ENV)[ \t]{1,4}([A-Za-z_]\w{1,63})[ \t]{1,4}(\\*["'])?(?![-=])/y
+
+/** `set -x DB_PASSWORD X` of fish, `setenv DB_PASSWORD X` of csh, `ENV DB_PASSWORD X` of a Dockerfile. */
+function afterVariable(names: NameTable): Trigger['at'] {
+  return (text, index, found) => {
+    if (!beginsToken(text, index)) return 0
+    variablePattern.lastIndex = index
+    const [head, name = '', quote] = variablePattern.exec(text) ?? []
+    const kind = names.classOf(name)
+    if (head === undefined || kind === undefined) return 0
+    const start = index + head.length
+    if (quote !== undefined) return quoted(text, start, quote, kind, found)
+    return bare(names, text, start, true, { kind, name, start: index, end: start }, found)
   }
 }
 

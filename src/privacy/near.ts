@@ -40,6 +40,16 @@ const table: readonly Near[] = [
   command('docker login', '-p\\s+'),
   command('sqlcmd', '-P\\s*'),
   ...['ldapsearch', 'ldapmodify', 'ldapadd', 'ldapwhoami'].map((name) => command(name, '-w\\s+')),
+  ...['http -a', 'https -a', 'xh -a', 'http --auth', 'https --auth'].map((anchor) => ({
+    anchor,
+    pattern: new RegExp(String.raw`${anchor}[ =]{1,4}\\*["']?[^\s"':$\\]{1,128}:([^\s"'$<{\\]{3,256})`, 'y'),
+    holds: noWord,
+  })),
+  ...['zip', 'unzip'].map((anchor) => ({
+    anchor,
+    pattern: new RegExp(String.raw`${anchor}[^\r\n;|&"']{0,100}?\s-P\s{1,4}${value}`, 'y'),
+    skip: 64,
+  })),
   { anchor: 'pass:', pattern: /pass:([^\s"'$<{\\]{6,128})/y, holds: mixed },
   {
     anchor: 'machine ',

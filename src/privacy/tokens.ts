@@ -1,6 +1,7 @@
 import { afterEscape, beginsToken } from './edges.ts'
 import { alphabets, type KindFamily } from './families.ts'
 import type { TextRange } from './types.ts'
+import { looksRandom } from './values.ts'
 import type { Trigger } from './walk.ts'
 
 const guards: Readonly<Record<NonNullable<KindFamily['guard']>, (body: string) => boolean>> = {
@@ -27,17 +28,20 @@ export function tokensOf({ kind, head, of, min, max, guard }: KindFamily): Trigg
   const { of: letters, more } = alphabets[of]
   const body = new RegExp(`${letters}{${min},${max}}(?!${guard === 'apart' ? `${more}|[+/]` : more})`, 'y')
   const holds = guard === undefined ? undefined : guards[guard]
+  // `refund-sk-proj-…`; what is no vendor's own, such as `key-`, stands in names of caches too.
+  const mayBeGlued = kind !== 'api-key' && head.length > 2
   return {
     text: head,
     at(text, start, found) {
-      if (!beginsWord(text, start)) return 0
+      const isGlued = mayBeGlued && text[start - 1] === '-'
+      if (!isGlued && !beginsWord(text, start)) return 0
       // Of letters alone: in base64 cut into lines the head stands by chance.
       if (guard === 'apart' && /[+/]/.test(text[start - 1] ?? '')) return 0
       body.lastIndex = start + head.length
       const rest = body.exec(text)?.[0]
       if (rest === undefined) return 0
       const end = start + head.length + rest.length
-      if (holds?.(rest) === false) return end - 64
+      if (holds?.(rest) === false || (isGlued && !looksRandom(rest))) return end - 64
       found.push({ kind, start, end, value: head + rest })
       return end
     },

@@ -15,10 +15,14 @@ export function isStandIn(value: string): boolean {
     (value.length <= longestState && state.test(value)) ||
     (mayBegin[value.charCodeAt(0)] === 1 && placeholder.test(value)) ||
     (value.length === '[redacted]'.length && redacted.test(value)) ||
+    (value.length <= longestExample && example.test(value)) ||
     isNumbered(value)
   )
 }
 
+const longestExample = 32
+/** `sk-...`, `--password`: how one begins, and the option that takes it. */
+const example = /^(?:(?:[a-z]{2,8}[-_]){1,3}(?:\.{3}|…|\*{3,}|x{3,})|--[a-z]{2,}(?:-[a-z]+)*)$/i
 /** Longer than any of the words for a state. */
 const longestState = 16
 /** What {@link placeholder} may begin with: most values do not. */
