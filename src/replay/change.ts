@@ -57,7 +57,7 @@ export class Changes {
     const change = identify(found, this.#agent)
     let known = this.#known.get(change.key)
     if (!known) {
-      this.#known.set(change.key, (known = withWords(change)))
+      this.#known.set(change.key, (known = withWords(change, rootOf(found))))
       if (found.path.startsWith('messages[')) this.#wordings.set(change.key, wordingOf(found, change.sides))
     }
     return known
@@ -112,8 +112,14 @@ function wordingOf({ class: name }: FoundDrift, [before, now]: Sides): string {
   return JSON.stringify([name, leaves])
 }
 
-function withWords({ sides, ...change }: ReturnType<typeof identify>): Change {
-  return { ...change, words: wordsOf(...sides) }
+function withWords({ sides, ...change }: ReturnType<typeof identify>, root: string | undefined): Change {
+  return { ...change, words: wordsOf(...sides, root) }
+}
+
+/** How the paths of a tool begin, of which it does not go without saying where in it something changed; of a list, its name. */
+function rootOf({ path, part = '' }: FoundDrift): string | undefined {
+  if (!/^tools(?:\[|$)/.test(path)) return undefined
+  return part.startsWith('tool ') ? `tools[${part.slice('tool '.length)}]` : part === 'tools' ? part : undefined
 }
 
 function shape(value: Json | undefined): string {
@@ -125,17 +131,20 @@ function digest(parts: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 16)
 }
 
-function wordsOf(before: Json | undefined, now: Json | undefined): string {
+function wordsOf(before: Json | undefined, now: Json | undefined, root?: string): string {
   const leaves = leafDifferences(before, now)
   // The same words at several places are reported once.
   const byWords = [...Map.groupBy(leaves, ({ before: was, now: is }) => wordDiff(...shownValues(was, is)))]
-  const shown = byWords.slice(0, shownLeaves).map(([diff, same]) => labelOf(same, leaves.length > 1) + diff)
+  const shown = byWords.slice(0, shownLeaves).map(([diff, same]) => labelOf(same, leaves.length > 1, root) + diff)
   const more = byWords.slice(shownLeaves).reduce((sum, [, same]) => sum + same.length, 0)
   const words = [...shown, ...(more > 0 ? [`… and ${more} more`] : [])].join('; ')
   return words.length > shownWords ? `${words.slice(0, shownWords - 1)}…` : words
 }
 
-function labelOf(same: readonly LeafDifference[], isOneOfMany: boolean): string {
-  const paths = same.map(({ path }) => path).filter((path) => path !== '')
-  return isOneOfMany && paths.length > 0 ? `${paths.join(', ')}: ` : ''
+function labelOf(same: readonly LeafDifference[], isOneOfMany: boolean, root: string | undefined): string {
+  const paths = same
+    .map(({ path }) => path)
+    .filter((path) => path !== '')
+    .map((path) => (root === undefined ? path : root + (path.startsWith('[') ? path : `.${path}`)))
+  return (isOneOfMany || root !== undefined) && paths.length > 0 ? `${paths.join(', ')}: ` : ''
 }

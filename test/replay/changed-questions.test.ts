@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest'
+import { changedParts } from '../../src/match/question-parts.ts'
+import type { ModelRequest } from '../../src/providers/index.ts'
+import { Changes } from '../../src/replay/change.ts'
 import { changedQuestions, type Drift, unprovenError } from '../../src/replay/index.ts'
 
 const change: Drift = {
@@ -27,4 +30,32 @@ test('another path at the same host has no such line', () => {
   const path = { recorded: 'https://api.openai.com/v1/chat', live: 'https://api.openai.com/v2/chat' }
   const { message } = unprovenError(changedQuestions([{ ...change, ...path }]), { tape: 'refund' })
   expect(message).not.toContain('hosts:')
+})
+
+test('a changed tool says where in it, by its name', () => {
+  const tool = (name: string, description: string, type = 'string') => ({
+    name,
+    description,
+    input_schema: { type: 'object', properties: { phone: { type } } },
+  })
+  const asked = (...tools: readonly ReturnType<typeof tool>[]): ModelRequest => ({
+    dialect: 'anthropic',
+    model: 'm',
+    instructions: [],
+    messages: [],
+    tools,
+    params: {},
+  })
+  const words = (before: ModelRequest, now: ModelRequest) =>
+    changedParts(before, now).map(
+      (found) => new Changes('a').drift({ n: 1, number: 1 }, found, 'unproven', undefined).words,
+    )
+  const [find, pay] = [tool('find_customer', 'Find'), tool('pay', 'Pay')]
+  expect(words(asked(find, pay), asked(tool('find_customer', 'Find', 'number'), pay))).toEqual([
+    'tools[find_customer].input_schema.properties.phone.type: [-string-] {+number+}',
+  ])
+  expect(words(asked(find, pay), asked(pay, find))[0]).toMatch(/^tools\[0\]\.name: /)
+  expect(words(asked(find, pay), asked(tool('find_customer', 'Look'), tool('pay', 'Give')))[0]).toMatch(
+    /^find_customer\.description: .*; pay\.description: /,
+  )
 })
