@@ -112,6 +112,7 @@ function isSame(recorded: readonly HeaderPair[], live: readonly HeaderPair[]): b
 }
 
 function steady(name: string, value: string | undefined): string | undefined {
+  if (name === 'accept' && value !== undefined) return acceptable(value)
   if (value === undefined || name !== 'content-type') return value ?? assumed[name]
   // Type, names of parameters and character sets are the same in any case, with spaces around the sign or without.
   return value
@@ -122,23 +123,42 @@ function steady(name: string, value: string | undefined): string | undefined {
 }
 
 /**
+ * What a request accepts, in one spelling (RFC 9110, section 12.5.1). Of media types of one weight none comes first, in
+ * whatever order they stand. A list of one weight with the range of all types among it accepts everything alike, as does a
+ * request without the header: so axios writes it, where `fetch` writes the range of all types alone.
+ */
+function acceptable(value: string): string {
+  const members = value.split(',').flatMap((member) => {
+    const [type = '', ...given] = member.split(';').map((part) => part.trim())
+    const weight = given.findLast((one) => /^q=/i.test(one))?.slice(2)
+    const named = given.filter((one) => !/^q=/i.test(one)).map((one) => `;${one}`)
+    return type === '' ? [] : [{ range: type.toLowerCase() + named.join(''), weight: Number(weight ?? 1) }]
+  })
+  if (members.some(({ weight }) => Number.isNaN(weight))) return value
+  const isAlike = members.every(({ weight }) => weight > 0 && weight === members[0]?.weight)
+  if (isAlike && members.some(({ range }) => range === '*/*')) return '*/*'
+  return members
+    .map(({ range, weight }) => `${range};q=${weight}`)
+    .sort()
+    .join(', ')
+}
+
+/**
  * What a request says to the caches on its way, in one spelling (RFC 9111, section 5.4). `fetch` writes `no-cache` into requests
- * under a condition, and into those of an `EventSource`, by its standard; other clients leave it out.
+ * under a condition, and into those of an `EventSource`, by its standard; other clients leave it out: there it says nothing.
  */
 function cacheOf(pairs: readonly HeaderPair[]): string | undefined {
   const directives =
     valueOf(pairs, cacheName) ?? (/\bno-cache\b/i.test(valueOf(pairs, 'pragma') ?? '') ? 'no-cache' : undefined)
-  if (directives !== undefined)
-    return directives
-      .toLowerCase()
-      .split(',')
-      .map((one) => one.trim())
-      .sort()
-      .join(', ')
-  const goesPast = pairs.some(
-    ([name, value]) => /^if-/i.test(name) || (/^accept$/i.test(name) && /text\/event-stream/i.test(value)),
-  )
-  return goesPast ? 'no-cache' : undefined
+  const said = directives
+    ?.toLowerCase()
+    .split(',')
+    .map((one) => one.trim())
+    .sort()
+    .join(', ')
+  const goesPast = (): boolean =>
+    pairs.some(([name, value]) => /^if-/i.test(name) || (/^accept$/i.test(name) && /text\/event-stream/i.test(value)))
+  return said === 'no-cache' && goesPast() ? undefined : said
 }
 
 /** The value of a header, of several with one name all of them; a request has so few that looking beats an index. */

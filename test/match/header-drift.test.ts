@@ -91,6 +91,38 @@ test('a client that writes out what a server takes for granted asks the same', (
   expect(headerDrift(silent, [['accept', 'text/csv']])).toMatchObject([{ recorded: '(absent)', live: 'text/csv' }])
 })
 
+test('a list of what is accepted is one in any order, and that of all types where none weighs less', () => {
+  const axios = 'application/json, text/plain, */*'
+  const isSame = (was: string | undefined, is: string | undefined): boolean => {
+    const pairs = (value: string | undefined) => [
+      ['connection', 'close'] as const,
+      ...(value === undefined ? [] : [['accept', value] as const]),
+    ]
+    return headerDrift(pairs(was), pairs(is)).length === 0 && headerDrift(pairs(is), pairs(was)).length === 0
+  }
+  for (const [was, is] of [
+    [axios, '*/*'],
+    [axios, undefined],
+    [axios, 'text/plain;q=1.0,*/*;Q=1'],
+    ['application/json;q=0.5, */*;q=0.5', '*/*'],
+    ['text/csv, Application/JSON', 'application/json,text/csv'],
+    ['text/csv;q=0.80, */*', '*/*, text/csv; q=0.8'],
+  ])
+    expect([was, is, isSame(was, is)]).toEqual([was, is, true])
+  for (const [was, is] of [
+    [axios, 'application/json'],
+    [axios, 'application/json, text/plain, */*;q=0.8'],
+    [axios, 'application/json, text/plain;q=0, */*'],
+    ['application/json, */*;q=0.8', 'application/json, */*;q=0.9'],
+    ['application/json', undefined],
+    ['application/json', 'application/json, text/csv'],
+    ['text/csv;header=present', 'text/csv;header=absent'],
+    ['text/csv;q=high', 'text/csv;q=low'],
+    ['*/*;q=0', '*/*'],
+  ])
+    expect([was, is, isSame(was, is)]).toEqual([was, is, false])
+})
+
 test('a header the recorder was told to keep is compared', async () => {
   const tape = tapeWith([['x-region', 'tea']])
   const kept: Tape = { ...tape, header: { ...tape.header, redact: { headers: ['X-Region'] } } }
