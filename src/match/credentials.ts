@@ -1,4 +1,4 @@
-import { credentialForm, type HeaderMeaning, isKeyNumber, keysIn, someKey } from '../privacy/index.ts'
+import { type HeaderMeaning, isKeyNumber, keysIn, sameForm, someKey } from '../privacy/index.ts'
 import type { HeaderPair } from '../tape/index.ts'
 import { originOf } from './address.ts'
 import type { FoundDrift } from './matcher.ts'
@@ -87,7 +87,7 @@ export class Credentials {
   /** The live credential in the numbers of the tape, if it is another one. */
   #compare(service: string, was: string | undefined, is: string | undefined, takesNote: boolean): string | undefined {
     if (is === undefined) return was === undefined ? undefined : '(absent)'
-    if (was === undefined || credentialForm(was) !== credentialForm(is)) return this.#inNumbersOfTape(service, is)
+    if (was === undefined || !sameForm(was, is)) return this.#inNumbersOfTape(service, is)
     const [recorded, live] = [keysIn(was), keysIn(is)]
     const isSame = recorded.every((key, at) => this.#isSame(service, key, live[at] ?? ''))
     if (!isSame) return this.#inNumbersOfTape(service, is)
@@ -127,13 +127,13 @@ export function sameForms(
   live: readonly HeaderPair[],
   meaning: (name: string) => HeaderMeaning | undefined,
 ): boolean {
-  const formsOf = (pairs: readonly HeaderPair[]): string =>
+  const shown = (pairs: readonly HeaderPair[]): readonly string[] =>
     pairs
       .filter(([name]) => meaning(name) === 'credential')
-      .map(([name, value]) => `${name}: ${credentialForm(value)}`)
+      .map(([name, value]) => `${name}: ${value}`)
       .sort()
-      .join('\n')
-  return formsOf(recorded) === formsOf(live)
+  const [before, now] = [shown(recorded), shown(live)]
+  return before.length === now.length && before.every((one, at) => sameForm(one, now[at] ?? ''))
 }
 
 /** Values that the environment of this process has under more than one name. */

@@ -1,11 +1,20 @@
 import { type Dialect, readModelRequest } from '../providers/index.ts'
-import { requestBytes, type Tape, tenantsFlag, tenantVariables } from '../tape/index.ts'
+import { signedFor } from '../privacy/index.ts'
+import {
+  type ExchangeEvent,
+  regionFlag,
+  regionVariables,
+  requestBytes,
+  type Tape,
+  tenantsFlag,
+  tenantVariables,
+} from '../tape/index.ts'
 
 const openai = ['OPENAI_API_KEY']
 const google = ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY']
 /** What `@google/genai` looks for, either of them; it warns where both are set. */
 const genai = ['GEMINI_API_KEY', 'GOOGLE_API_KEY']
-const aws = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_REGION']
+const aws = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', ...regionVariables]
 const variables: Readonly<Record<Dialect, readonly string[]>> = {
   'openai-chat': openai,
   'openai-responses': openai,
@@ -48,8 +57,8 @@ const placeholder = 'not-a-key-this-is-a-replay'
 /**
  * Sets the variables in which the SDKs of a tape's providers look for their key, where they are not set: clients refuse
  * to be made without one, and a test machine has none. When the run was recorded the keys were there, so code that asks
- * whether there is one goes the recorded way. The same goes for the organization and project of OpenAI, unless the
- * tape says that no variable named them.
+ * whether there is one goes the recorded way. The same goes for the organization and project of OpenAI, and for a
+ * region of AWS, unless the tape says that the code named them.
  *
  * @returns takes them back
  */
@@ -77,7 +86,9 @@ function keysOf(tape: Tape): ReadonlyMap<string, string> {
       ([name, value]) => name === 'user-agent' && value.includes('google-genai-sdk'),
     )
     const names = variables[dialect] === google && isGenai ? oneOfGenai() : variables[dialect]
-    for (const name of names) keys.set(name, name === 'AWS_REGION' ? regionOf(hostname) : placeholder)
+    for (const name of names)
+      if (!regionVariables.includes(name)) keys.set(name, placeholder)
+      else if (!tape.header.flags.includes(regionFlag)) keys.set(name, regionOf(event, hostname))
     for (const [pattern, name] of byHost) if (pattern.test(hostname)) keys.set(name, placeholder)
   }
   return keys
@@ -102,6 +113,10 @@ function tenantsOf(tape: Tape): ReadonlyMap<string, string> {
   return found
 }
 
-function regionOf(hostname: string): string {
+function regionOf({ request }: ExchangeEvent, hostname: string): string {
+  const [, credential = ''] = request.headers.find(([name]) => name === 'authorization') ?? []
+  const scope = signedFor(credential)
+  // A signature for several regions names none: service and terminator.
+  if (scope.length === 3 && scope[0] !== undefined) return scope[0]
   return /\.([a-z]{2}(?:-[a-z]+)+-\d)\./.exec(hostname)?.[1] ?? 'us-east-1'
 }

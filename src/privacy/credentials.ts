@@ -1,6 +1,7 @@
 /**
  * How a credential of a request stands on a tape: its scheme, and which of the run's keys it is, numbered by first
- * appearance. `Bearer [key-1]`, `AWS4-HMAC-SHA256 [key-2]`, `sid=[key-3]`. Nothing is kept that the value follows from.
+ * appearance. `Bearer [key-1]`, `AWS4-HMAC-SHA256 [key-2]/eu-west-1/s3/aws4_request`, `sid=[key-3]`. Nothing is kept that
+ * the value follows from.
  */
 
 /** In the place of a key of which it is unknown whether it is one of the others. */
@@ -9,7 +10,9 @@ export const someKey = '[key]'
 export const keyNumber = String.raw`\[key(?:-\d{1,9})?\]`
 const wholeNumber = new RegExp(`^${keyNumber}$`)
 const numberInQuery = new RegExp(`=${keyNumber}`, 'g')
-const parts = new RegExp(`${keyNumber}|redacted-[a-z-]+-\\d{1,9}`, 'g')
+/** Source of a pattern for what stands in the place of a key. */
+export const keyShown = String.raw`(?:${keyNumber}|redacted-[a-z-]{1,40}-\d{1,9})`
+const parts = new RegExp(keyShown, 'g')
 
 /** Whether a text is the number of a key and nothing else. */
 export function isKeyNumber(text: string): boolean {
@@ -29,6 +32,20 @@ export function keysIn(shown: string): readonly string[] {
 /** A credential as a tape has it, without its keys: scheme, names of cookies. Schemes are the same in any case. */
 export function credentialForm(shown: string): string {
   return shown.replace(parts, '[key]').toLowerCase()
+}
+
+/**
+ * Whether two credentials as tapes have them have one form. A recorder that kept no scope of signed requests says nothing
+ * of it.
+ */
+export function sameForm(recorded: string, live: string): boolean {
+  const [before, now] = [credentialForm(recorded), credentialForm(live)]
+  return before === now || before === now.replace(scopeShown, '[key]')
+}
+
+/** What a signed request is signed for, as a tape has it: `eu-west-1`, `s3`, `aws4_request`. */
+export function signedFor(shown: string): readonly string[] {
+  return scopeShown.exec(credentialForm(shown))?.[1]?.split('/').slice(1) ?? []
 }
 
 /** Numbers the keys of one run by first appearance. */
@@ -58,8 +75,10 @@ export function shownCredential(name: string, value: string, numbered: (key: str
   if (scheme === undefined || rest === undefined) return numbered(given)
   // The first word of a secret in several words is no scheme.
   const shown = schemes.has(scheme.toLowerCase()) ? scheme : numbered(scheme)
+  const [, again, scopeAgain = ''] = shownAgain.exec(rest) ?? []
+  if (again !== undefined) return `${shown} ${numbered(again)}${scopeAgain}`
   const who = whoSigned(scheme.toLowerCase(), rest)
-  return `${shown} ${who === 'nobody named' ? '[signed]' : numbered(who)}`
+  return `${shown} ${who === 'nobody named' ? '[signed]' : numbered(who) + (signedScope.exec(rest)?.[1] ?? '')}`
 }
 
 /** Names are kept, because without them it is unknown which one is gone; in one order, for a client may keep another. */
@@ -127,6 +146,19 @@ const schemes: ReadonlySet<string> = new Set(
 /** Schemes that write `who:signature`. */
 const signedPairs: ReadonlySet<string> = new Set(['aws', 'sharedkey', 'sharedkeylite'])
 const named = /(?:^|[\s,&])(?:credential|username|keyid|id|oauth_token|oauth_consumer_key|skn)="?([^",&\s/]+)/i
+
+/**
+ * `Credential=who/date/region/service/aws4_request`: of what it is signed for the words are kept, behind a date alone, and
+ * without it. No word has more than three digits, and only at its end: it is no key.
+ */
+export const scopeWords = String.raw`(?:\/[a-z]{1,20}\d{0,3}(?:[-_][a-z]{0,20}\d{0,3}){0,5}){1,4}`
+const signedScope = new RegExp(
+  String.raw`(?:^|[\s,])credential="?[^",&\s]{1,256}?\/(?:\d{8}|\d{4}-\d\d-\d\d)(${scopeWords})(?=[",\s]|$)`,
+  'i',
+)
+const scopeShown = new RegExp(String.raw`\[key\](${scopeWords})$`, 'i')
+/** What a tape has already. */
+const shownAgain = new RegExp(`^(${keyShown})(${scopeWords})$`, 'i')
 
 /** Of a signed request only who signed it is a key: the signature is another one each time. */
 function whoSigned(scheme: string, rest: string): string {

@@ -1,4 +1,4 @@
-export { credentialForm, isKeyNumber, keysIn, someKey, withoutKeyNumbers } from './credentials.ts'
+export { isKeyNumber, keysIn, sameForm, signedFor, someKey, withoutKeyNumbers } from './credentials.ts'
 export { codingOf, type Unsearched } from './codings.ts'
 export { cutOverlap, type KeptSides, redactSides } from './cut.ts'
 export { isSubjectTag, subjectKeys, subjectTag, subjectVariable } from './subjects.ts'

@@ -1,3 +1,5 @@
+import { keyShown, scopeWords } from './credentials.ts'
+
 /** What a name promises about its value; see {@link passes}. */
 export type NameClass = 'own' | 'always' | 'random' | 'session' | 'signature' | 'pass' | 'code' | 'phrase' | 'cookie'
 
@@ -33,13 +35,15 @@ const mayBegin = Uint8Array.from({ length: 256 }, (_, code) =>
 const attribute = /;\s?(?:path|domain|expires|max-age|httponly|secure|samesite|priority|partitioned)(?:=[^;]*)?/gi
 const usual = /^redacted-[a-z-]{1,40}-\d{1,9}$/
 const numbered = /^(?:[\w.-]{1,64}[= ])?(?:(?:\[key(?:-\d{1,9})?\]|\[signed\]|redacted-[a-z-]{1,40}-\d{1,9}) ?){0,64}$/
+/** A signed request with what it is signed for. */
+const signed = new RegExp(String.raw`^[\w-]{1,64} ${keyShown}${scopeWords}$`, 'i')
 
 /** Whether a credential has numbers in the place of its keys already: `Bearer [key-1]`, `sid=[key-2]; Path=/`. */
 function isNumbered(value: string): boolean {
   if (!value.includes('[') && !value.includes('redacted-')) return false
   if (value.startsWith('redacted-') && usual.test(value)) return true
   if (!/\[key|\[signed\]|redacted-/.test(value)) return false
-  if (!value.includes(';')) return numbered.test(value)
+  if (!value.includes(';')) return numbered.test(value) || signed.test(value)
   return value
     .replace(attribute, '')
     .split(/;\s?/)

@@ -1,4 +1,7 @@
 // Over 300 lines: one recorded run: every event takes its number here.
+import { existsSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
 import { HarvestError } from '../errors/index.ts'
 import type { Redactor } from '../privacy/index.ts'
 import { addOnsOutOfSight } from '../seam/add-ons.ts'
@@ -20,6 +23,8 @@ import {
   lateFlag,
   readTape,
   redactorFlag,
+  regionFlag,
+  regionVariables,
   tenantsFlag,
   tenantVariables,
   unsearchedBodies,
@@ -182,7 +187,7 @@ export class RecordedRun implements Recording {
             contentsFlag,
             lateFlag,
             hostsFlag,
-            ...tenants(),
+            ...namedByCode(),
           ],
           pins: options.pins,
           ...(options.process === undefined ? {} : { process: options.process }),
@@ -496,10 +501,18 @@ export function recordingFailed(where: { readonly run: string; readonly tape?: s
   )
 }
 
-/** Whether the code alone names organization and project. */
-function tenants(): readonly string[] {
+/** What the code alone names: organization and project, a region. */
+function namedByCode(): readonly string[] {
   const isSet = (variable: string): boolean => (process.env[variable] ?? '').trim() !== ''
-  return tenantVariables.some(([, variable]) => isSet(variable)) ? [] : [tenantsFlag]
+  const hasRegion = regionVariables.some(isSet) || existsSync(awsConfiguration())
+  return [
+    ...(tenantVariables.some(([, variable]) => isSet(variable)) ? [] : [tenantsFlag]),
+    ...(hasRegion ? [] : [regionFlag]),
+  ]
+}
+
+function awsConfiguration(): string {
+  return process.env['AWS_CONFIG_FILE'] ?? join(homedir(), '.aws', 'config')
 }
 
 /** Whether a tape of this id is there: a run id was used twice. */

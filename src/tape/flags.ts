@@ -15,6 +15,7 @@
  *   was sent stands among its headers if that is another host, and so do the names of its trailers and each of the
  *   subprotocols that a WebSocket offers.
  * - `tenants-1`: no variable of the machine named the organization or project of a request: the code did.
+ * - `region-1`: nothing on the machine named a region of AWS: the code did.
  * - `begun-1`: a step may stand on several lines, the first of them written when it began.
  */
 export const currentFlags: readonly string[] = ['gate-1', 'draws-by-package-1']
@@ -49,6 +50,12 @@ export const tenantVariables: readonly (readonly [header: string, variable: stri
 /** Written by the recorder where none of `tenantVariables` is set. A branch has it when its parent has. */
 export const tenantsFlag = 'tenants-1'
 
+/** Where a machine names a region of AWS. */
+export const regionVariables: readonly string[] = ['AWS_REGION', 'AWS_DEFAULT_REGION']
+
+/** Written by the recorder where none of `regionVariables` is set, and no file of AWS configuration is there. A branch has it when its parent has. */
+export const regionFlag = 'region-1'
+
 /** Every flag this version can replay: those it writes and those of older versions. */
 export const knownFlags: readonly string[] = [
   ...currentFlags,
@@ -60,4 +67,5 @@ export const knownFlags: readonly string[] = [
   lateFlag,
   hostsFlag,
   tenantsFlag,
+  regionFlag,
 ]

@@ -16,6 +16,8 @@ export {
   knownFlags,
   lateFlag,
   redactorFlag,
+  regionFlag,
+  regionVariables,
   tenantVariables,
   tenantsFlag,
 } from './flags.ts'

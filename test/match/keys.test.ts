@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { standInKeys } from '../../src/replay/index.ts'
 import { createRecorder } from '../../src/record/index.ts'
@@ -6,6 +8,7 @@ import {
   type ExchangeEvent,
   parseTape,
   readTape,
+  regionFlag,
   serializeTape,
   tenantsFlag,
 } from '../../src/tape/index.ts'
@@ -61,6 +64,42 @@ test('the region of Bedrock is the recorded one', () => {
   const takeBack = standInKeys(tapeOf(post(0, url, body)))
   expect(process.env['AWS_REGION']).toBe('eu-central-1')
   takeBack()
+})
+
+test('the region of Bedrock behind a host of its own is the one that was signed for, and none where the code named it', () => {
+  const names = ['AWS_REGION', 'AWS_DEFAULT_REGION']
+  for (const name of [...names, 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']) vi.stubEnv(name, undefined)
+  const event = post(0, 'http://127.0.0.1:4001/model/m/converse', {
+    messages: [{ role: 'user', content: [{ text: 'hi' }] }],
+  })
+  const headers = [['authorization', 'AWS4-HMAC-SHA256 [key-1]/eu-north-1/bedrock/aws4_request']] as const
+  const tape = tapeOf({ ...event, request: { ...event.request, headers } })
+  const standIns = (flags: readonly string[]) => {
+    const takeBack = standInKeys({ ...tape, header: { ...tape.header, flags } })
+    const set = [...names, 'AWS_ACCESS_KEY_ID'].map((name) => process.env[name])
+    takeBack()
+    return set
+  }
+  expect(standIns(currentFlags)).toEqual(['eu-north-1', 'eu-north-1', expect.any(String)])
+  expect(standIns([...currentFlags, regionFlag])).toEqual([undefined, undefined, expect.any(String)])
+})
+
+test('a recorder notes that the code alone names a region where neither a variable nor a file of the machine does', async () => {
+  const dir = temporaryFolder('region')
+  const file = join(dir, 'config')
+  const isNoted = async () => {
+    const recorder = createRecorder({ dir })
+    await recorder.run({ agent: 'desk' }, async () => 1)
+    return readTape(recorder.lastTape!).header.flags.includes(regionFlag)
+  }
+  for (const name of ['AWS_REGION', 'AWS_DEFAULT_REGION']) vi.stubEnv(name, undefined)
+  vi.stubEnv('AWS_CONFIG_FILE', file)
+  expect(await isNoted()).toBe(true)
+  vi.stubEnv('AWS_DEFAULT_REGION', 'eu-north-1')
+  expect(await isNoted()).toBe(false)
+  vi.stubEnv('AWS_DEFAULT_REGION', undefined)
+  writeFileSync(file, '[default]\nregion = eu-north-1\n')
+  expect(await isNoted()).toBe(false)
 })
 
 test('a tape without model calls sets nothing', () => {

@@ -104,6 +104,7 @@ test('keys of a run get numbers as they appear, a signed request that of who sig
   const kept = headersOf(tape).map(({ authorization }) => authorization)
   expect(kept.slice(0, 3)).toEqual(['Bearer [key-1]', 'Bearer [key-2]', 'Bearer [key-1]'])
   expect(kept[3]).toBe(kept[4])
+  expect(kept[3]).toMatch(/ \[key-\d\]\/eu\/s3\/aws4_request$/)
   // What answers a challenge is another each time; who signs is the same.
   expect(kept.slice(5).map((one) => /\[key-\d\]/.exec(one ?? '')?.[0])).toEqual(['[key-1]', '[key-1]'])
   const { problems, drift } = await replayTape(tape, agent('another-customer', 'a-third-one'))

@@ -103,6 +103,9 @@ const put =
   async () =>
     (await axios.put(`${base}/orders/7`, { total: 25 }, { headers })).data
 
+const signed = (scheme: string, credential: string): Agent =>
+  get({ authorization: `${scheme} Credential=${credential}, SignedHeaders=host, Signature=ab` })
+
 /** Several requests, one after the other. */
 const each =
   (...agents: readonly Agent[]): Agent =>
@@ -179,6 +182,22 @@ describe('who asks is told apart:', () => {
       each(get({}, '/a?api_key=k1'), get({}, '/b?api_key=k1')),
       each(get({}, '/a?api_key=x1'), get({}, '/b?api_key=x2')),
       ['credentials ?api_key: [key-1] → [other key]'],
+    ],
+    [
+      'another region, signed for',
+      signed('AWS4-HMAC-SHA256', 'k/20260101/eu-central-1/bedrock/aws4_request'),
+      signed('AWS4-HMAC-SHA256', 'k/20260101/us-east-1/bedrock/aws4_request'),
+      [
+        'credentials authorization: AWS4-HMAC-SHA256 [key-1]/eu-central-1/bedrock/aws4_request → AWS4-HMAC-SHA256 [other key]/us-east-1/bedrock/aws4_request',
+      ],
+    ],
+    [
+      'another service, signed for',
+      signed('TC3-HMAC-SHA256', 'k/2026-01-01/cvm/tc3_request'),
+      signed('TC3-HMAC-SHA256', 'k/2026-01-02/cbs/tc3_request'),
+      [
+        'credentials authorization: TC3-HMAC-SHA256 [key-1]/cvm/tc3_request → TC3-HMAC-SHA256 [other key]/cbs/tc3_request',
+      ],
     ],
     ['a query without its key', get({}, '/a?api_key=k1'), get({}, '/a'), ['HARVEST_DIVERGENCE']],
     [
@@ -408,6 +427,24 @@ test('no key reaches the tape, whatever its header, scheme or place', async () =
   expect(told(await replayTape(tape, agent))).toEqual([])
 })
 
+test('a signed request on a tape that has no region says nothing of one', async () => {
+  const asks = signed('AWS4-HMAC-SHA256', 'k/20260101/us-east-1/bedrock/aws4_request')
+  const tape = await tapeOf(asks)
+  const old = (shown: string): Tape => ({
+    ...tape,
+    events: tape.events.map((event) =>
+      event.kind === 'exchange'
+        ? { ...event, request: { ...event.request, headers: [['authorization', shown]] as const } }
+        : event,
+    ),
+  })
+  const credentials = async (shown: string) =>
+    (await replayTape(old(shown), asks)).drift.filter((one) => one.class === 'credentials')
+  expect(await credentials('AWS4-HMAC-SHA256 [key-1]')).toEqual([])
+  expect(await credentials('Bearer [key-1]')).toHaveLength(1)
+  expect(await credentials('AWS4-HMAC-SHA256 [key-1]/eu-west-1/bedrock/aws4_request')).toHaveLength(1)
+})
+
 test('a message about who asks says what a test machine needs', async () => {
   const { problems } = await changed(each(as('a', '/a'), as('b', '/b')), each(as('x', '/a'), as('x', '/b')))
   expect(problems[0]?.message.replaceAll(/^  (?:tape|at) .*\n/gm, '').replaceAll(base, '…')).toMatchInlineSnapshot(`
@@ -418,7 +455,7 @@ test('a message about who asks says what a test machine needs', async () => {
       changed  Bearer [ [-key-2-] {+key-1+} ]
 
     The tape numbers the keys of a run and holds none. A test may use any values, one for each key.
-    → to see the recorded step: npx vitest-harvest show run-53 --step 2
+    → to see the recorded step: npx vitest-harvest show run-56 --step 2
     → if the new behaviour is right: record the run again and promote the new tape
     → if such a change is harmless: drift: { credentials: 'report' }
     (HARVEST_DRIFT)"
