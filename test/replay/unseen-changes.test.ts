@@ -208,3 +208,22 @@ test('errors that an error keeps in a field of its own are compared as errors', 
   expect(await judged(tape, fail('late'))).toEqual(['same'])
   expect(await judged(tape, fail('refused'))).toEqual(['different', 'HARVEST_OUTCOME'])
 })
+
+test('a request that lost its method is told as that request, with the body that `node:http` sends after it', async () => {
+  const send = (method?: string, isInPieces?: boolean) => () =>
+    new Promise((resolve, reject) => {
+      const asked = request(`${base}/pages`, { ...(method !== undefined && { method }) })
+        .on('response', (answer) => answer.resume().on('end', () => resolve(answer.statusCode)))
+        .on('error', reject)
+      if (isInPieces) asked.write('<get ')
+      asked.end(isInPieces ? 'sku="b"/>' : '<get sku="b"/>')
+    })
+  const tape = await record(send('POST'))
+  for (const isInPieces of [false, true]) {
+    const { problems, escapes } = await replayTape(tape, send(undefined, isInPieces))
+    expect([problems[0]?.message.split('\n')[0], escapes]).toEqual([
+      `The agent called GET ${base.slice('http://'.length)}/pages, which is not on the tape`,
+      [],
+    ])
+  }
+})

@@ -169,6 +169,7 @@ export function attributeRequests(
       addTrailers.call(request, trailers)
     }
     if (expectsContinue(request)) continueSoon(request)
+    if (!request.useChunkedEncodingByDefault) boundBody(request)
     request.once('socket', (socket: net.Socket) => {
       if (openedInside.has(socket)) return
       const error = run.escape(
@@ -208,6 +209,22 @@ export function attributeRequests(
   )
 }
 
+/** The body of a `GET` that no header gives a length has no end on the wire, and would be read as a request of its own. */
+function boundBody(request: HttpRequest): void {
+  const { write, end } = request
+  const bound = ([chunk]: readonly unknown[]): void => {
+    if (typeof chunk === 'string' || chunk instanceof Uint8Array) request.useChunkedEncodingByDefault = true
+  }
+  request.write = (...given) => {
+    bound(given)
+    return write.apply(request, given)
+  }
+  request.end = (...given) => {
+    bound(given)
+    return end.apply(request, given)
+  }
+}
+
 /** Whether a client keeps its body back until the server has said that it wants it. */
 function expectsContinue(request: HttpRequest): boolean {
   return /^100-continue$/i.test(String(request.getHeader('expect') ?? ''))
@@ -228,6 +245,9 @@ interface HttpRequest {
   readonly host: string
   readonly path: string
   readonly headersSent: boolean
+  useChunkedEncodingByDefault: boolean
+  write(...given: unknown[]): unknown
+  end(...given: unknown[]): unknown
   addTrailers(trailers: unknown): void
   readonly socket?: net.Socket | null
   getHeader(name: string): unknown
