@@ -124,8 +124,8 @@ function steady(name: string, value: string | undefined): string | undefined {
 
 /**
  * What a request accepts, in one spelling (RFC 9110, section 12.5.1). Of media types of one weight none comes first, in
- * whatever order they stand. A list of one weight with the range of all types among it accepts everything alike, as does a
- * request without the header: so axios writes it, where `fetch` writes the range of all types alone.
+ * any order. Where the range of all types is one of them, a list of one weight is that range, and so is no header at all:
+ * axios writes such a list, `fetch` the range alone.
  */
 function acceptable(value: string): string {
   const members = value.split(',').flatMap((member) => {
