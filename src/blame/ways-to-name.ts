@@ -8,7 +8,7 @@ import { parseExpectation } from './expectation.ts'
  * How to say what a good or a bad run is, in the words of this run: what it did can be pasted, what would have been right
  * only people know.
  *
- * @param isGood - whether what was said of a good run is true of this one: nobody means that beside what was bad about it
+ * @param isGood - whether what was said of a good run is true of this one, so that it says the wrong thing
  */
 export function waysToName(tape: Tape, isGood = false): readonly string[] {
   const calls = traceOf(tape.events).layers.flat()

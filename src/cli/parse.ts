@@ -324,7 +324,7 @@ function unknownOption(stranger: Stranger, known: readonly string[], spec: Comma
   })
 }
 
-/** The command line with the option that was meant, and what stands for its value where there is none. */
+/** The command line with the option that was meant, and with a word in the place of a missing value. */
 function spelled({ word, index, argv }: Stranger, meant: string, spec: CommandSpec | undefined): readonly string[] {
   const flag = spec?.options.find((one) => nameOf(one.flag) === meant)?.flag ?? meant
   const inline = argv[index]?.startsWith(`${word}=`) === true ? argv[index].slice(word.length + 1) : undefined

@@ -1,19 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type Interval, wilson } from '../../stats/index.ts'
-import type { Case } from '../../cases/index.ts'
 import { HarvestError, neutralLine, shellWord } from '../../errors/index.ts'
 import type { Spent } from '../../live/index.ts'
 import type { Job } from '../../jobs/index.ts'
-import {
-  type CaseSummary,
-  findCase,
-  keepLiveRuns,
-  listCases,
-  type LiveRuns,
-  readPrices,
-} from '../../recordings/index.ts'
+import { keepLiveRuns, type LiveRuns, readPrices } from '../../recordings/index.ts'
 import type { Json } from '../../tape/index.ts'
+import { chosen, type Loaded, requireOneChoice } from '../chosen-cases.ts'
 import { liveGradingOf, toolsWords } from '../live-grading.ts'
 import { type VerdictName, verdicts } from '../../replay/index.ts'
 import { rerunSpec } from '../spec/test.ts'
@@ -107,56 +100,6 @@ export interface PassRate {
   readonly interval?: Interval
   /** Why runs did not pass, the most frequent first. */
   readonly reasons: readonly { readonly code: string; readonly count: number; readonly example: string }[]
-}
-
-type Loaded = CaseSummary & { readonly case: Case }
-
-function requireOneChoice(given: CommandInput): void {
-  const [name] = given.args
-  const tag = given.value('tag')
-  if ([name !== undefined, tag !== undefined, given.has('golden')].filter(Boolean).length === 1) return
-  const what = 'rerun takes the id of a case, or --tag, or --golden'
-  throw usage(rerunCommand, 'HARVEST_CLI_ARGUMENT', what, toChoose({ name, tag }))
-}
-
-function chosen(given: CommandInput): readonly Loaded[] {
-  const recordings = given.value('dir') ?? 'recordings'
-  const [name] = given.args
-  const tag = given.value('tag')
-  const isAll = given.has('golden')
-  const found =
-    name === undefined
-      ? listCases(recordings).filter(({ case: loaded }) => isAll || loaded?.tags?.includes(tag ?? '') === true)
-      : [findCase(recordings, name)]
-  if (found.length === 0) {
-    const what = isAll ? 'the golden set has no case' : `no case has the tag ${neutralLine(tag ?? '', 60)}`
-    throw usage(rerunCommand, 'HARVEST_CLI_ARGUMENT', what, [
-      ...(isAll ? [] : [`to list the cases: ${program} ls --golden`, "with another tag: --tag '<name>'"]),
-      ...(isAll ? [`to make one: ${program} promote '<tape>' --as '<id>'`] : []),
-    ])
-  }
-  return found.map((summary) => {
-    if (summary.error !== undefined || summary.case === undefined)
-      throw summary.error ?? new TypeError(`${summary.file} was not read`)
-    return { ...summary, case: summary.case }
-  })
-}
-
-/** How to say which cases: one of the ways that were typed, or any of them. */
-function toChoose({
-  name,
-  tag,
-}: {
-  readonly name: string | undefined
-  readonly tag: string | undefined
-}): readonly string[] {
-  if (name !== undefined) return ['to run this case: the same command, without --tag and --golden']
-  if (tag !== undefined) return ['to run those with the tag: the same command, without --golden']
-  return [
-    `to list them: ${program} ls --golden`,
-    "to run one: the same command, with '<case>'",
-    'to run them all: --golden',
-  ]
 }
 
 function jobOf({ file, case: { tape } }: Loaded, timeoutMs: number, grading: Json | undefined): Job {
