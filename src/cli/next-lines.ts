@@ -70,18 +70,31 @@ export function nextCommands(print: (shown: Screen) => void, spec: CommandSpec, 
   const lines: string[] = []
   const hear = (text = ''): void => void lines.push(...text.split('\n'))
   print(withNextCommands({ ...screen, line: hear, note: hear, progress: () => {} }, spec))
-  // Painted lines are found by what they say.
-  return lines.flatMap((line) => /→ .*?((?:[A-Z_]+=1 )?npx [^\u001b]*)/.exec(line)?.[1] ?? [])
+  // Painted lines are found by what they say; what was said before a question may be said of its answer too.
+  return [...new Set(lines.flatMap((line) => /→ .*?((?:[A-Z_]+=1 )?npx [^\u001b]*)/.exec(line)?.[1] ?? []))]
+}
+
+/** Where an answer goes to. */
+export interface Asker {
+  readonly given: CommandInput
+  readonly spec: CommandSpec
+  readonly screen: Screen
+  /** What people were told before. */
+  readonly said?: Iterable<string>
 }
 
 /** An answer for people, or for programs: with the same next commands. */
 export function printAnswer(
   answer: object,
   print: (shown: Screen) => void,
-  { given, spec, screen }: { readonly given: CommandInput; readonly spec: CommandSpec; readonly screen: Screen },
+  { given, spec, screen, said = [] }: Asker,
 ): void {
-  if (given.has('json')) screen.json({ ...answer, next: nextCommands(print, spec, screen) })
-  else print(screen)
+  if (!given.has('json')) return print(screen)
+  const all = (shown: Screen): void => {
+    for (const line of said) shown.note(line)
+    print(shown)
+  }
+  screen.json({ ...answer, next: nextCommands(all, spec, screen) })
 }
 
 /** An error for programs: its next steps are the commands that people are shown. */

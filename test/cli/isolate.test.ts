@@ -207,7 +207,7 @@ describe('npx vitest-harvest isolate', () => {
     expect(estimate.stays.costUsd).toBeLessThan(estimate.high.costUsd ?? 0)
     // Without consent to run tools for real their runs are not made: what is left to say is told.
     const { stdout: taped, stderr } = await ask('blame', 'data', '--isolate', ...right, '--dry-run')
-    const real = await ask(...printed(stderr, 'to call them for real'))
+    const real = await ask(...printed(stderr, 'to call the tools for real'))
     expect([real.code, real.stdout]).toEqual([0, expect.stringContaining('with its side effects')])
     expect(taped).toContain('tools run for real only with --tools live')
     expect(taped).not.toContain('with their side effects')

@@ -15,11 +15,12 @@ let asJson: { readonly next: readonly string[] } | undefined
 
 vi.mock('../../src/cli/next-lines.ts', async (original) => {
   const real = await original<typeof import('../../src/cli/next-lines.ts')>()
-  const printAnswer: typeof real.printAnswer = (answer, print, { given, spec, screen }) => {
+  const printAnswer: typeof real.printAnswer = (answer, print, asker) => {
     const json = (value: unknown): void => void (asJson = value as typeof asJson)
+    const { given, screen } = asker
     const has = (name: string): boolean => name === 'json' || given.has(name)
-    real.printAnswer(answer, print, { given: { ...given, has }, spec, screen: { ...screen, json } })
-    real.printAnswer(answer, print, { given, spec, screen })
+    real.printAnswer(answer, print, { ...asker, given: { ...given, has }, screen: { ...screen, json } })
+    real.printAnswer(answer, print, asker)
   }
   return { ...real, printAnswer }
 })
@@ -56,13 +57,13 @@ describe('an answer', () => {
     await desk.close()
   })
 
-  /** All that a command answers. What it notes on the way is said beside JSON too, on stderr. */
+  /** All that a command says, before its answer too. */
   async function told(line: readonly string[]): Promise<readonly string[]> {
     process.argv = ['node', 'vitest-harvest', ...line]
     asJson = undefined
     const lines: string[] = []
     const hear = (text = ''): void => void lines.push(...text.split('\n'))
-    const screen: Screen = { line: hear, note: () => {}, json: hear, paint: (_, text) => text, progress: () => {} }
+    const screen: Screen = { line: hear, note: hear, json: hear, paint: (_, text) => text, progress: () => {} }
     const parsed = parse(line, specs)
     if (parsed.kind !== 'run') throw new Error(`not a command: ${line.join(' ')}`)
     await (await loadCommand(parsed.spec.name)).run(parsed.given, withNextCommands(screen, parsed.spec))
@@ -77,8 +78,7 @@ describe('an answer', () => {
     ],
     chaos: [['chaos', 'it is', '--runs', '2', '--seed', '1']],
     doctor: [['doctor']],
-    // An agent that was fixed is not at hand here.
-    fix: [],
+    fix: [['fix', 'paid']],
     fork: [
       ['fork', 'it is', '--step', '1', '--say', 'No.', '--save'],
       ['fork', 'it is', '--critical'],
@@ -94,12 +94,22 @@ describe('an answer', () => {
     expect(files.map((file) => /(\w+)\.ts$/.exec(file)?.[1]).sort()).toEqual(Object.keys(lines).sort())
   })
 
+  /** The agent of a fix is another one. */
+  function fixed<T>(line: readonly string[], run: () => Promise<T>): Promise<T> {
+    if (line[0] !== 'fix') return run()
+    const file = join(cwd, 'src/desk.ts')
+    const agent = readFileSync(file, 'utf8')
+    writeFileSync(file, agent.replace('Look it up first.', 'Look it up first, and refund 26.'))
+    return run().finally(() => writeFileSync(file, agent))
+  }
+
   it.each(
     Object.values(lines)
       .flat()
       .map((line) => [line.join(' '), line] as const),
   )('%s: has the same next commands for programs as for people', async (_, line) => {
-    const printed = (await told(line)).flatMap((text) => /→ .*?((?:[A-Z_]+=1 )?npx .*)/.exec(text)?.[1] ?? [])
-    expect(asJson?.next, printed.join('\n')).toEqual(printed)
+    const printed = (await fixed(line, () => told(line))).flatMap((text) => /→ .*?((?:[A-Z_]+=1 )?npx .*)/.exec(text)?.[1] ?? [])
+    expect(printed.length).toBeGreaterThan(0)
+    expect(asJson?.next, printed.join('\n')).toEqual([...new Set(printed)])
   })
 })

@@ -135,10 +135,6 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'test/cli/next-commands-free.test.ts',
       'of blame: what was typed wrong, what no run knows, what it costs, where good answers are',
     ],
-    'to call them for real, with all they do': [
-      'test/cli/isolate.test.ts',
-      'says with --dry-run which runs it would make and what they cost, and asks nobody',
-    ],
     'to take the answers of a good run': [
       'test/cli/next-commands.test.ts',
       'with runs that would leave the tape is told so before anything is spent, and how they are graded',

@@ -2,6 +2,7 @@ import type { OffTapeRisk } from '../../blame/off-tape.ts'
 import { decisionOf } from '../../blame/positions.ts'
 import { HarvestError } from '../../errors/index.ts'
 import { counted } from '../../errors/words.ts'
+import type { Screen } from '../../report/output.ts'
 import { stepsOf, type Tape } from '../../tape/index.ts'
 import { typedAgain } from '../typed-again.ts'
 
@@ -50,7 +51,7 @@ export function foreseenLayers(tape: Tape, tools: 'tape' | 'live'): readonly str
   if (tools === 'live' || !hasTools) return []
   return [
     'Tools answer from the tape, so a wrong answer of theirs cannot be told from wrong code.',
-    `→ to call them for real, with all they do: ${typedAgain({ tools: 'live' })}`,
+    `→ ${toCallTools()}`,
   ]
 }
 
@@ -58,6 +59,28 @@ function waysOn(question: ForeseenBlame): { readonly reference: readonly string[
   const { good } = question
   return {
     reference: good === undefined ? [] : [`to take the answers of a good run: ${typedAgain({ reference: good })}`],
-    live: `to call the tools for real, with all they do: ${typedAgain({ tools: 'live' })}`,
+    live: toCallTools(),
+  }
+}
+
+function toCallTools(): string {
+  return `to call the tools for real, with all they do: ${typedAgain({ tools: 'live' })}`
+}
+
+/** What is said before anything is spent, each line once: to people at once, and to programs with the answer. */
+export class Foretold {
+  readonly lines = new Set<string>()
+  readonly #people: Screen | undefined
+
+  /** @param people - `undefined` where a program asked */
+  constructor(people: Screen | undefined) {
+    this.#people = people
+  }
+
+  tell(lines: readonly string[]): void {
+    for (const line of lines) {
+      if (!this.lines.has(line)) this.#people?.note(line)
+      this.lines.add(line)
+    }
   }
 }

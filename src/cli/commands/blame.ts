@@ -12,7 +12,7 @@ import { cutsOf, type Json, partialText, readTape, requireClosed, type Tape } fr
 import { forksFolder, keepAnswer, listCases, readPrices } from '../../recordings/index.ts'
 import { askYesNo, canAsk } from '../ask.ts'
 import { printBlame } from '../blame/print.ts'
-import { foreseenLayers, foreseenOffTape, requireGoodAnswers } from '../blame/foreseen.ts'
+import { Foretold, foreseenLayers, foreseenOffTape, requireGoodAnswers } from '../blame/foreseen.ts'
 import { printEstimate } from '../blame/estimate.ts'
 import { printIsolated, printIsolationEstimate, stepsAfterIsolate } from '../blame/isolated.ts'
 import type { IsolatedRun, IsolationEstimate } from '../../isolate/index.ts'
@@ -35,37 +35,38 @@ export const blameCommand: Command = {
 }
 
 async function blame(given: CommandInput, screen: Screen): Promise<number> {
-  const { found, tape, recordings, request, before } = await prepare(given, screen)
+  const { found, tape, recordings, request, before, foretold } = await prepare(given, screen)
   if (request.isDryRun !== true) await requireConsent(given, request, screen)
   const known = new Known()
   const answer = await runIn({ found, recordings, given }, { name: 'blame', request }, (progress) => {
     const told = progress as unknown as Told | { readonly foreseen: OffTapeRisk }
-    if ('foreseen' in told) tell(before.offTape(told.foreseen), given, screen)
+    if ('foreseen' in told) foretold.tell(before.offTape(told.foreseen))
     else screen.progress(progressLine(known.told(told)))
   }).catch((error: unknown) => {
     if (HarvestError.is(error, 'HARVEST_CLI_INTERRUPTED')) screen.note(known.text)
     throw error
   })
-  if (request.isDryRun === true) return estimated(answer as unknown as BlameEstimate, printEstimate, given, screen)
+  if (request.isDryRun === true)
+    return estimated(answer as unknown as BlameEstimate, printEstimate, { given, screen, foretold })
   const at = new Date().toISOString()
   keepAnswer(recordings, found.file, 'blame', { digest: tape.digest, at, key: 'blame', answer })
-  return blamed(answer as unknown as BlamedRun, found, given, screen)
+  return blamed(answer as unknown as BlamedRun, found, { given, screen, foretold })
 }
 
 /** Says which layer triggers a failure, with the command that looks into it. */
 export async function isolate(given: CommandInput, screen: Screen): Promise<number> {
-  const { found, tape, recordings, request, before } = await prepare(given, screen)
-  tell(foreseenLayers(tape, request.tools ?? 'tape'), given, screen)
+  const { found, tape, recordings, request, before, foretold } = await prepare(given, screen)
+  foretold.tell(foreseenLayers(tape, request.tools ?? 'tape'))
   if (request.isDryRun !== true) await requireConsent(given, request, screen)
   const answer = await runIn({ found, recordings, given }, { name: 'isolate', request }, (progress) => {
     const told = progress as unknown as { readonly phase: string } | { readonly foreseen: OffTapeRisk }
-    if ('foreseen' in told) tell(before.offTape(told.foreseen), given, screen)
+    if ('foreseen' in told) foretold.tell(before.offTape(told.foreseen))
     else screen.progress(told.phase)
   })
   if (request.isDryRun === true)
-    return estimated(answer as unknown as IsolationEstimate, printIsolationEstimate, given, screen)
+    return estimated(answer as unknown as IsolationEstimate, printIsolationEstimate, { given, screen, foretold })
   const isolated = answer as unknown as IsolatedRun
-  say(isolated, given, screen, (shown) => {
+  say(isolated, { given, screen, foretold }, (shown) => {
     printIsolated(isolated, shown)
     printSteps(stepsAfterIsolate(isolated, given), (text) => shown.line(text))
   })
@@ -79,6 +80,13 @@ interface Prepared {
   readonly request: BlameRequest
   /** What can be said before anything is spent. */
   readonly before: ReturnType<typeof foreseen>
+  readonly foretold: Foretold
+}
+
+interface Asked {
+  readonly given: CommandInput
+  readonly screen: Screen
+  readonly foretold: Foretold
 }
 
 /** Finds the run and reads what is asked of it. */
@@ -90,12 +98,9 @@ async function prepare(given: CommandInput, screen: Screen): Promise<Prepared> {
   if (cuts.length > 0) screen.note(`${partialText(cuts)}; a run that reads on behind a cut fails there`)
   const request = await requestOf(given, found, tape, recordings)
   const before = foreseen(request, tape, found, recordings)
-  tell(before.warnings, given, screen)
-  return { found, tape, recordings, request, before }
-}
-
-function tell(lines: readonly string[], given: CommandInput, screen: Screen): void {
-  if (!given.has('json')) for (const line of lines) screen.note(line)
+  const foretold = new Foretold(given.has('json') ? undefined : screen)
+  foretold.tell(before.warnings)
+  return { found, tape, recordings, request, before, foretold }
 }
 
 function runIn(
@@ -122,27 +127,27 @@ function runIn(
 function estimated<T extends BlameEstimate | IsolationEstimate>(
   answer: T,
   print: (answer: T, screen: Screen) => void,
-  given: CommandInput,
-  screen: Screen,
+  asked: Asked,
 ): number {
-  say(answer, given, screen, (shown) => {
+  say(answer, asked, (shown) => {
     print(answer, shown)
-    printSteps([stepAfterEstimate(answer, given)], (text) => shown.line(text))
+    printSteps([stepAfterEstimate(answer, asked.given)], (text) => shown.line(text))
   })
   return exit.ok
 }
 
-function say(answer: object, given: CommandInput, screen: Screen, print: (shown: Screen) => void): void {
-  printAnswer(answer, print, { given, spec: blameCommand, screen })
+function say(answer: object, { given, screen, foretold }: Asked, print: (shown: Screen) => void): void {
+  printAnswer(answer, print, { given, spec: blameCommand, screen, said: foretold.lines })
 }
 
 /** A verdict is an answer no matter what it says; without one the question is still open. */
-function blamed(answer: BlamedRun, found: FoundRun, given: CommandInput, screen: Screen): number {
+function blamed(answer: BlamedRun, found: FoundRun, asked: Asked): number {
+  const { given } = asked
   const { verdict, mutations, repairs } = answer
   const { kind } = verdict ?? mutations?.verdict ?? { kind: 'unresolved' }
   const isOpen = [kind, repairs?.outcome].includes('unresolved')
   const isAnswered = kind !== 'unresolved' && kind !== 'undecidable'
-  say(answer, given, screen, (shown) => {
+  say(answer, asked, (shown) => {
     printBlame(answer, shown)
     const needed = verdict?.kind === 'unresolved' ? verdict.forksNeeded : undefined
     const steps = [
