@@ -108,12 +108,12 @@ describe('harvest chaos', () => {
   })
 
   it.each([
-    ['a fault nobody knows', ['--faults', 'htpp'], 'did you mean: http'],
+    ['a fault nobody knows', ['--faults', 'htpp'], 'did you mean: npx vitest-harvest chaos '],
     ['an ending nobody knows', ['--fail', 'crashes'], 'Invalid --fail: expected crash'],
-    ['a path without its seed', ['--path', '1:2'], 'beside --seed'],
+    ['a path without its seed', ['--path', '1:2'], '--path needs --seed'],
     ['a seed that is none', ['--seed', 'x'], 'Invalid --seed: expected a whole number'],
     ['a time that is none', ['--time', 'soon'], 'Invalid --max-time: expected a duration'],
-    ['nothing', ['--faults', ','], '--faults names nothing'],
+    ['nothing', ['--faults', ','], 'Invalid --faults: expected one name or more'],
     ['a schedule that is none', ['--schedule', 'src/payer.ts'], 'HARVEST_CHAOS_SCHEDULE'],
   ])('%s is refused before anything runs', async (_, args, message) => {
     const { code, stdout, stderr } = await chaos(...args)

@@ -87,6 +87,9 @@ describe('an answer', () => {
     rerun: [['rerun', 'paid', '--live', '--runs', '1', '--max-calls', '9', '--cross-version']],
   }
 
+  /** Nothing is wrong with this project, and no other decision leaves its tape. */
+  const silent: readonly string[] = ['doctor', 'fork it is --critical']
+
   it('is looked at of every command that has it in both forms', () => {
     const files = globSync('src/cli/commands/*.ts', { cwd: before }).filter((file) =>
       readFileSync(join(before, file), 'utf8').includes('printAnswer('),
@@ -107,9 +110,11 @@ describe('an answer', () => {
     Object.values(lines)
       .flat()
       .map((line) => [line.join(' '), line] as const),
-  )('%s: has the same next commands for programs as for people', async (_, line) => {
-    const printed = (await fixed(line, () => told(line))).flatMap((text) => /→ .*?((?:[A-Z_]+=1 )?npx .*)/.exec(text)?.[1] ?? [])
-    expect(printed.length).toBeGreaterThan(0)
+  )('%s: has the same next commands for programs as for people', async (name, line) => {
+    const printed = (await fixed(line, () => told(line))).flatMap(
+      (text) => /→ .*?((?:[A-Z_]+=1 )?npx .*)/.exec(text)?.[1] ?? [],
+    )
+    expect(printed.length > 0).toBe(!silent.includes(name))
     expect(asJson?.next, printed.join('\n')).toEqual([...new Set(printed)])
   })
 })

@@ -21,7 +21,7 @@ import { findRun, type FoundRun } from '../find.ts'
 import { controlLine, pinsJson } from '../forking/control.ts'
 import { runTask } from '../../jobs/run.ts'
 import { readDuration, readWhole } from '../live.ts'
-import { badValue } from '../parse.ts'
+import { badValue, usage } from '../parse.ts'
 import { neutralLines, type Screen } from '../../report/output.ts'
 import { printAnswer } from '../next-lines.ts'
 import { typedAgain } from '../typed-again.ts'
@@ -52,11 +52,14 @@ function readOptions(given: CommandInput): ChaosTaskOptions {
   const faults = listOf(given, 'faults') ?? defaultFaults
   // A name that is not known is reported before anything is started.
   kindsNamed(faults)
-  if (path !== undefined && (seed === undefined || !/^[\d:]+$/.test(path)))
-    throw badValue(chaosCommand, 'path', path, 'numbers between colons, beside --seed', [
-      ...(seed === undefined ? ["with its seed: --seed '<n>'"] : []),
-      'to try other schedules: the same command, without --path',
+  const others = 'to try other schedules: the same command, without --path'
+  const isPath = path === undefined || /^[\d:]+$/.test(path)
+  if (path !== undefined && seed === undefined)
+    throw usage(chaosCommand, 'HARVEST_CLI_ARGUMENT', '--path needs --seed: a failure reports both', [
+      `with its seed: --seed '<n>'${isPath ? '' : " --path '<path>'"}`,
+      others,
     ])
+  if (!isPath) throw badValue(chaosCommand, 'path', path, 'numbers between colons', [others])
   const variants = listOf(given, 'variant')
   const reads = listOf(given, 'repeatable')
   return {
