@@ -79,7 +79,7 @@ export interface Asker {
   readonly given: CommandInput
   readonly spec: CommandSpec
   readonly screen: Screen
-  /** What people were told before. */
+  /** What was said to people before. */
   readonly said?: Iterable<string>
 }
 
