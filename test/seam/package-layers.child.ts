@@ -10,7 +10,8 @@ import { tapeOf } from '../replay/tapes.ts'
 
 const url = 'https://shop.test/status'
 const heard: string[] = []
-Object.assign(globalThis, { heard })
+const ran: string[] = []
+Object.assign(globalThis, { heard, ran })
 
 const wrap = (name: string) => `{
   const before = globalThis.fetch
@@ -33,13 +34,26 @@ answerParent(async (folder: string): Promise<Readonly<Record<string, string>>> =
     http: `import http from 'node:http'
       const before = http.get
       http.get = (...args) => (heard.push('http'), before(...args))`,
-    common: `const before = globalThis.fetch
-      globalThis.fetch = async (...args) => (heard.push('common'), before(...args))`,
+    common: wrap('common'),
+    'imported-common': `require('../part-common/index.cjs')\n${wrap('imported-common')}`,
+    'part-common': '',
+    part: '',
+    'throws-common': `${wrap('throws-common')}\nthrow new Error('no')`,
+    throws: `${wrap('throws')}\nthrow new Error('no')`,
+    required: `import '../part/index.mjs'\n${wrap('required')}`,
+    later: `await new Promise((resolve) => setImmediate(resolve))\n${wrap('later')} // as it ends`,
+    cycle: `import '../back/index.mjs'\n${wrap('cycle')}`,
+    back: `import '../cycle/index.mjs'`,
+    'looked-up': wrap('looked-up'),
+    'looked-up-common': wrap('looked-up-common'),
   }
-  const file = (name: string) => path.join(folder, `node_modules/${name}/index.${name === 'common' ? 'cjs' : 'mjs'}`)
+  const file = (name: string) =>
+    path.join(folder, `node_modules/${name}/index.${name.endsWith('common') ? 'cjs' : 'mjs'}`)
+  const data = path.join(folder, 'data.json')
+  writeFileSync(data, '{}')
   for (const [name, source] of Object.entries(sources)) {
     mkdirSync(path.dirname(file(name)), { recursive: true })
-    writeFileSync(file(name), source)
+    writeFileSync(file(name), `ran.push('${name}')\n${source}`)
   }
   const tape = tapeOf([
     { method: 'GET', url, answer: 'one' },
@@ -49,7 +63,13 @@ answerParent(async (folder: string): Promise<Readonly<Record<string, string>>> =
   /** @param own - what the module of the agent itself lays over, which loads again for each case */
   const asked = async (packages: readonly string[], own = '') => {
     const load = async () => {
-      for (const name of packages) await (name === 'common' ? require(file(name)) : import(file(name)))
+      for (const name of packages)
+        if (name === 'common' || name === 'required') require(file(name))
+        else if (name === 'data') await import(data, { with: { type: 'json' } })
+        else if (name.startsWith('throws')) await assert.rejects(import(file(name)))
+        else if (name.startsWith('looked-up'))
+          for (const resolve of [require.resolve, import.meta.resolve]) resolve(file(name))
+        else await import(file(name))
       const before = globalThis.fetch
       if (own !== '') globalThis.fetch = async (...args) => (heard.push(own), before(...args))
       const isKeeper = packages.at(-1) === 'keeps'
@@ -88,5 +108,18 @@ answerParent(async (folder: string): Promise<Readonly<Record<string, string>>> =
     ['none at the end', await asked([])],
     // A part of what it imports was loaded when another package laid something over fetch: whose it is nobody knows.
     ['a part', await asked(['helper'])],
+    ['looked up', await asked(['looked-up', 'looked-up-common', 'data'], 'own')],
+    ['required twice from one folder', await asked(['common'])],
+    ['an imported one that requires', await asked(['imported-common'], 'own')],
+    ['that one again', await asked(['imported-common'], 'own')],
+    ['a module that is required', await asked(['required'], 'own')],
+    ['it, imported', await asked(['required'], 'own')],
+    ['later', await asked(['later'], 'own')],
+    ['later again', await asked(['later'], 'own')],
+    ['a cycle', await asked(['cycle'], 'own')],
+    ['its other end', await asked(['back'], 'own')],
+    ['what throws', await asked(['throws', 'throws-common'])],
+    ['what throws again', await asked(['throws', 'throws-common'])],
+    ['ran', ran.join(' ')],
   ])
 })

@@ -25,5 +25,19 @@ test('what packages lay over fetch and node:http is asked for each agent that im
     'kept again': 'inner',
     'none at the end': '',
     'a part': '? fetch',
+    'looked up': 'own',
+    'required twice from one folder': 'common',
+    'an imported one that requires': 'own imported-common',
+    'that one again': 'own imported-common',
+    'a module that is required': 'own required',
+    'it, imported': 'own required',
+    later: 'own later',
+    'later again': 'own later',
+    'a cycle': 'own cycle',
+    'its other end': 'own cycle',
+    'what throws': 'throws-common throws',
+    'what throws again': 'throws-common throws',
+    // Each once, and none of which only the path was asked for.
+    ran: 'helper inner outer through definer defines http common keeps imported-common part-common part required later back cycle throws throws-common',
   })
 })

@@ -1,5 +1,5 @@
 import module from 'node:module'
-import { fileURLToPath } from 'node:url'
+import { pathToFileURL } from 'node:url'
 
 /** Marks what stands in for what lies below it. */
 export const top: unique symbol = Symbol.for('vitest-harvest/on-top@1') as never
@@ -23,7 +23,7 @@ interface Layer {
   readonly files: readonly string[]
 }
 
-/** From the first import of a package until it has loaded. */
+/** From the first load of a file of a package until what was imported has loaded. */
 interface Bracket {
   readonly roots: string[]
   readonly files: string[]
@@ -31,15 +31,43 @@ interface Bracket {
   pending: number
 }
 
+/** A call of `require`, until it returns. */
+interface Call {
+  readonly request: string
+  url?: string
+}
+
+/** Called by the last line of what is imported. */
+const ranKey = Symbol.for('vitest-harvest/ran@1')
+
+/** What every `require` calls, also where Node asks no hook because it resolved the same before. */
+const commonJs = module as unknown as {
+  _load: (
+    this: unknown,
+    request: string,
+    parent?: { readonly path?: string; readonly filename?: string },
+    isMain?: boolean,
+  ) => unknown
+}
+
 /**
  * What packages lay over `fetch` or `node:http` when they load. They load once in a process, while the modules of an agent
  * load for each case: an agent that imports a package which another one loaded gets the same over its `fetch` as if it had
  * loaded it. Who imports what, Node tells; what lies below, a slot decides, so that the parts of another agent stay out of it.
+ *
+ * Nothing is loaded for that which does not load anyway: the path of a package is looked up as well where it never loads.
  */
 export class PackageLayers {
   readonly #places: readonly Place[]
   /** All files of packages that loaded, with those they import. */
   readonly #imports = new Map<string, Set<string>>()
+  /** What any of them imports. */
+  readonly #imported = new Set<string>()
+  /** What was required, by the folder it was required in and what was written there. */
+  readonly #required = new Map<string, string>()
+  #call: Call | undefined
+  /** To be called for what loads, when it has run. */
+  readonly #ends = new Map<string, () => void>()
   readonly #layers: Layer[] = []
   /** Whether any package laid something over anything: hardly one does. */
   #isNeeded = false
@@ -62,28 +90,75 @@ export class PackageLayers {
     const hooks = module.registerHooks({
       resolve: (specifier, context, next) => {
         const found = next(specifier, context)
-        if (!found.url.startsWith('file:')) return found
-        const importer = this.#imports.get(context.parentURL ?? '')
-        importer?.add(found.url)
-        const isNew = !this.#imports.has(found.url)
-        if (isNew) {
-          this.#imports.set(found.url, new Set())
-          this.#bracket?.files.push(found.url)
-          if (importer === undefined) this.#load(found.url, context.conditions.includes('require'), laid)
-        } else if (this.#isNeeded) {
-          this.#reach(found.url, reached)
-          for (const layer of this.#layers)
-            if (!laid.has(layer) && layer.roots.every((root) => reached.has(root))) this.#layAgain(layer, laid)
+        if (context.conditions.includes('require')) {
+          // Else it is a `require.resolve`.
+          if (this.#call?.request !== specifier || this.#call.url !== undefined) return found
+          this.#call.url = found.url
         }
+        this.#note(found.url, context.parentURL, laid, reached)
         return found
       },
+      load: (url, context, next) => {
+        const loaded = next(url, context)
+        if (!url.startsWith('file:') || this.#imports.has(url)) return loaded
+        if (!this.#begins(url, context.importAttributes, laid)) return loaded
+        return loaded.source && loaded.format?.startsWith('module')
+          ? { ...loaded, source: withLastLine(loaded.source, url) }
+          : loaded
+      },
     })
+    Object.assign(globalThis, { [ranKey]: (url: string) => this.#ended(url) })
+    const unwrap = this.#wrapRequire((url, importer) => this.#note(url, importer, laid, reached))
     return () => {
       hooks.deregister()
+      unwrap()
+      Reflect.deleteProperty(globalThis, ranKey)
       const isOpen = (layer: Layer): boolean =>
         layer.isLaid && !laid.has(layer) && layer.files.some((file) => reached.has(file))
       return new Set(this.#layers.filter(isOpen).map(({ at }) => at))
     }
+  }
+
+  #wrapRequire(note: (url: string, importer: string | undefined) => void): () => void {
+    const load = commonJs._load
+    const layers = this
+    let isOver = false
+    const over: typeof load = function (request, parent, ...rest) {
+      if (isOver) return Reflect.apply(load, this, [request, parent, ...rest])
+      const outer = layers.#call
+      // Without a parent it is what an `import` of such a module calls, once it runs.
+      const call: Call = parent === undefined ? { request, url: pathToFileURL(request).href } : { request }
+      layers.#call = call
+      const place = `${parent?.path}\0${request}`
+      try {
+        return Reflect.apply(load, this, [request, parent, ...rest])
+      } finally {
+        layers.#call = outer
+        const known = layers.#required.get(place)
+        if (call.url !== undefined) layers.#required.set(place, call.url)
+        else if (known !== undefined) note(known, parent?.filename && pathToFileURL(parent.filename).href)
+        if (call.url !== undefined) layers.#ended(call.url)
+      }
+    }
+    commonJs._load = over
+    return () => {
+      isOver = true
+      if (commonJs._load === over) commonJs._load = load
+    }
+  }
+
+  /** A file is imported, or its path is asked for with `import.meta.resolve`, which Node does not tell apart. */
+  #note(url: string, importer: string | undefined, laid: Set<Layer>, reached: Set<string>): void {
+    if (!url.startsWith('file:')) return
+    const imports = this.#imports.get(importer ?? '')
+    if (imports !== undefined) {
+      imports.add(url)
+      this.#imported.add(url)
+    }
+    if (!this.#isNeeded || !this.#imports.has(url)) return
+    this.#reach(url, reached)
+    for (const layer of this.#layers)
+      if (!laid.has(layer) && layer.roots.every((root) => reached.has(root))) this.#layAgain(layer, laid)
   }
 
   #reach(file: string, reached: Set<string>): void {
@@ -92,22 +167,35 @@ export class PackageLayers {
     for (const one of this.#imports.get(file) ?? []) this.#reach(one, reached)
   }
 
-  /** Loads a package here, where its end is known: the import of the agent gets the same one, and its error. */
-  #load(url: string, isRequired: boolean, laid: Set<Layer>): void {
+  /**
+   * Node loads a file for the first time.
+   *
+   * @returns whether it is what was imported, and not a part of it
+   */
+  #begins(url: string, attributes: module.ImportAttributes | undefined, laid: Set<Layer>): boolean {
+    this.#imports.set(url, new Set())
+    const isPart = this.#bracket !== undefined && this.#imported.has(url)
     const bracket = (this.#bracket ??= this.#begin())
+    bracket.files.push(url)
+    if (isPart) return false
     bracket.pending++
     bracket.roots.push(url)
-    bracket.files.push(url)
-    const end = (): void => {
+    this.#ends.set(url, () => {
       if (--bracket.pending === 0) this.#end(bracket, laid)
-    }
-    if (!isRequired) return void import(url).then(end, end)
-    try {
-      module.createRequire(url)(fileURLToPath(url))
-    } catch {
-      // It is thrown again to whoever requires it.
-    }
-    end()
+    })
+    // What throws never comes to its last line. In a turn of its own, so that the module is waited for that Node is to make.
+    const ended = (): void => this.#ended(url)
+    queueMicrotask(() => {
+      if (this.#ends.has(url))
+        void import(url, { with: { ...(attributes as Record<string, string>) } }).then(ended, ended)
+    })
+    return true
+  }
+
+  #ended(url: string): void {
+    const end = this.#ends.get(url)
+    this.#ends.delete(url)
+    end?.()
   }
 
   #begin(): Bracket {
@@ -145,6 +233,11 @@ export class PackageLayers {
     const enumerable = Object.getOwnPropertyDescriptor(target, key)?.enumerable ?? true
     Object.defineProperty(target, key, { value, configurable: true, writable: true, enumerable })
   }
+}
+
+function withLastLine(source: module.ModuleSource, url: string): string {
+  const text = typeof source === 'string' ? source : Buffer.from(source as ArrayBuffer).toString()
+  return `${text}\n;globalThis[Symbol.for('${ranKey.description}')]?.(${JSON.stringify(url)})\n`
 }
 
 /** Shows the properties of what lies below. */
