@@ -132,17 +132,24 @@ function guardDumps(): void {
     refuseSetting(process.report, key, 'process.report')
 }
 
-/** Refuses that a setting of Node is changed. */
+/**
+ * Refuses that a setting of Node is changed, but not that it is switched off or set back: Node does so itself around
+ * uncaught exceptions, and an error thrown there ends the process.
+ */
 function refuseSetting(target: object, key: string, kind: string): void {
   onceInProcess(`guard.${kind}.${key}`, () => {
     const setting = Object.getOwnPropertyDescriptor(target, key)
     const { set } = setting ?? {}
     if (set === undefined) return
+    let chosen: unknown = Reflect.get(target, key)
     Object.defineProperty(target, key, {
       ...setting,
       set(value: unknown) {
-        const error = refusal(kind, `${key} ${String(value)}`)
-        if (error) throw error
+        if (value !== false && value !== chosen) {
+          const error = refusal(kind, `${key} ${String(value)}`)
+          if (error) throw error
+          chosen = value
+        }
         set.call(target, value)
       },
     })
