@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { confinedRefusal, confinement } from './confine.ts'
+import { pathOf } from './path-of.ts'
 import { list } from './work.ts'
 
 /**
@@ -9,7 +9,7 @@ import { list } from './work.ts'
  * @param by - what opens it: `node:sqlite`, `better-sqlite3`
  */
 export function requireWritable(file: unknown, by: string): void {
-  const path = pathOf(file)
+  const path = databaseOf(file)
   if (path === undefined) return
   if (confinement() !== 'strict') return list(confinement() === 'watch' ? 'audit' : 'write', by, path)
   const error = confinedRefusal(by, path)
@@ -17,8 +17,8 @@ export function requireWritable(file: unknown, by: string): void {
 }
 
 /** `undefined` for what is in memory, or a temporary file of SQLite's own. */
-function pathOf(file: unknown): string | undefined {
-  const path = file instanceof URL ? fileURLToPath(file) : Buffer.isBuffer(file) ? file.toString() : String(file)
+function databaseOf(file: unknown): string | undefined {
+  const path = pathOf(file) ?? String(file)
   if (path === ':memory:' || path === '') return undefined
   return path.startsWith('file:') ? path : resolve(path)
 }

@@ -1,16 +1,16 @@
 import fs from 'node:fs'
 import { resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { patchProperty } from '../patch.ts'
 import { askedFor, confinement } from './confine.ts'
 import type { AnyFunction } from './guarding.ts'
 import { refusal } from './outside.ts'
+import { pathOf } from './path-of.ts'
 import { isAgentAtWork, list } from './work.ts'
 
 /** Which argument names what is changed. */
 const changes: Readonly<Record<string, readonly number[]>> = {
   ...each([0], 'writeFile', 'appendFile', 'mkdir', 'mkdtemp', 'rm', 'rmdir', 'unlink', 'truncate', 'createWriteStream'),
-  ...each([0], 'chmod', 'chown', 'lchmod', 'lchown', 'utimes', 'lutimes', 'open', 'mkdtempDisposable'),
+  ...each([0], 'chmod', 'chown', 'lchmod', 'lchown', 'utimes', 'lutimes', 'open', 'readFile', 'mkdtempDisposable'),
   ...each([1], 'copyFile', 'cp', 'symlink', 'link'),
   rename: [0, 1],
 }
@@ -36,8 +36,8 @@ export function watchWrites(): void {
 function watch(target: object, key: string, by: string, places: readonly number[]): void {
   replace(target, key, (args) => {
     if (!isAgentAtWork()) return undefined
+    if (/^(open|readFile)/.test(key) && isForReading(flagsOf(args[1]))) return undefined
     if (typeof args[0] === 'number') return refusedDescriptor(args[0])
-    if (/^open/.test(key) && isForReading(args[1])) return undefined
     for (const place of places) {
       const file = pathOf(args[place])
       if (file === undefined) continue
@@ -81,14 +81,15 @@ function replace(target: object, key: string, ask: (args: readonly unknown[]) =>
   )
 }
 
-function isForReading(flags: unknown): boolean {
-  if (typeof flags === 'number')
-    return (flags & (fs.constants.O_WRONLY | fs.constants.O_RDWR | fs.constants.O_CREAT)) === 0
-  return typeof flags !== 'string' || /^r[bs]*$/.test(flags)
+/** Of the second argument of `open` and of `readFile`, which may be a callback, an encoding, or options. */
+function flagsOf(given: unknown): unknown {
+  return typeof given === 'object' && given !== null ? Reflect.get(given, 'flag') : given
 }
 
-function pathOf(file: unknown): string | undefined {
-  if (typeof file === 'string') return file
-  if (file instanceof URL && file.protocol === 'file:') return fileURLToPath(file)
-  return Buffer.isBuffer(file) ? file.toString() : undefined
+const { O_WRONLY, O_RDWR, O_CREAT, O_TRUNC } = fs.constants
+
+/** No flag of Node that writes is the name of an encoding. */
+function isForReading(flags: unknown): boolean {
+  if (typeof flags === 'number') return (flags & (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)) === 0
+  return typeof flags !== 'string' || !/^(?=.*[wa+])[rwaxs+]{1,3}$/.test(flags)
 }

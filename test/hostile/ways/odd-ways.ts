@@ -13,6 +13,7 @@ import os from 'node:os'
 import { join } from 'node:path'
 import { run } from 'node:test'
 import tls from 'node:tls'
+import { pathToFileURL } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 import vm from 'node:vm'
 import { MessageChannel } from 'node:worker_threads'
@@ -85,6 +86,32 @@ export const oddWays: Readonly<Record<string, Way>> = {
     strict: 'refused',
     isFarFromAgent: true,
   },
+  'fs.readFileSync that makes a file': {
+    go: ({ folder }) => fs.readFileSync(join(folder, 'read'), { encoding: 'utf8', flag: 'w+' }),
+    seam: 'listed',
+    strict: 'refused',
+  },
+  'fs.promises.readFile that makes a file': {
+    go: ({ folder }) => fs.promises.readFile(join(folder, 'read'), { flag: 'a+' }),
+    seam: 'listed',
+    strict: 'refused',
+  },
+  'fs.openSync that empties a file': {
+    go: ({ folder }) => fs.closeSync(openSync(join(folder, 'env'), fs.constants.O_TRUNC)),
+    seam: 'listed',
+    strict: 'refused',
+  },
+  'a path of bytes': {
+    go: ({ folder }) => writeFileSync(new TextEncoder().encode(join(folder, 'bytes')) as Buffer, 'x'),
+    seam: 'listed',
+    strict: 'refused',
+  },
+  'a path of another URL class': {
+    go: ({ folder }) => writeFileSync(otherUrl(join(folder, 'url')), 'x'),
+    seam: 'listed',
+    strict: 'refused',
+  },
+  'an exception capture of the process': { go: capturing, seam: 'open' },
   'fs.fchmod of a file opened to read': {
     go: ({ database }) => fchmodSync(openSync(database, 'r'), 0o600),
     seam: 'unseen',
@@ -164,4 +191,16 @@ async function ofHandle(file: string): Promise<void> {
   } finally {
     await handle.close()
   }
+}
+
+/** As that of jsdom is. */
+function otherUrl(file: string): URL {
+  const { href, protocol, hostname, pathname } = pathToFileURL(file)
+  return { href, protocol, hostname, pathname } as URL
+}
+
+/** Node switches reports of what nobody caught off for as long. */
+function capturing(): void {
+  process.setUncaughtExceptionCaptureCallback(() => undefined)
+  process.setUncaughtExceptionCaptureCallback(null)
 }
