@@ -249,7 +249,7 @@ test('a recorded run that is graded ok leaves nothing to blame', () => {
       graded by  --oracle ./src/oracle.ts#isRight
       grade      ok
 
-    → if what it did was bad: --bad 'refund(amount: 2500, order_id: "A-100")'
+    → if what it did was bad: --bad 'refund(amount: 2500, order_id: "A-100")', without --ok
     → to say what would be right, such as refund(…) or answer=…: --ok '<right>'
     → to find the answers it depends on: --mutate, without --repairs
     (HARVEST_ORACLE_OK)"
