@@ -99,7 +99,7 @@ export function inViews(text: string, seen: number, find: Finder): readonly Text
       if (plain.length === to - from) continue
       for (const span of find(plain)) {
         const [start, last] = [from + place(span.start), from + place(span.end)]
-        // Quotes that escapes spell are none to whoever reads the JSON.
+        // To a reader of the JSON, quotes that escapes spell are part of the text.
         const end = endInText(text, start, last)
         if (end > start && !isBehindText(text, start))
           (found ??= []).push({ ...span, start, end, ...(end < last && { value: text.slice(start, end) }) })

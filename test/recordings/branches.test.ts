@@ -48,7 +48,7 @@ test('a tape is not removed while a branch that stays begins with it', () => {
 
     A branch stores only its own steps and is unreadable without this tape.
     → to remove the branches first: npx vitest-harvest tapes rm <root>/recordings/inbox/second.tape.jsonl
-    → to keep one as a whole tape of the golden set: npx vitest-harvest promote <root>/recordings/inbox/second.tape.jsonl
+    → to keep one as a whole tape of the golden set: npx vitest-harvest promote <root>/recordings/inbox/second.tape.jsonl --as '<id>'
     (HARVEST_RECORDINGS_BRANCHES)"
   `)
   expect([parent, branch].every(existsSync)).toBe(true)

@@ -249,7 +249,7 @@ describe('refused, with nothing written:', () => {
       A case calls a function of the Vitest config; a program is run again by its command.
       → to run it again: npx vitest-harvest replay <root>/recordings/inbox/run-1.tape.jsonl
       → to make a case: record its main function with recorder.run, and name that in harvest({ agents })
-      → or name an agent that does what the program did: --agent <name>
+      → or name an agent that does what the program did: --agent '<name>'
       (HARVEST_PROMOTE_PROGRAM)"
     `)
     expect(left).toEqual([])
