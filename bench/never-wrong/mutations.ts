@@ -199,9 +199,19 @@ export const mutations: readonly Mutation[] = [
     else if (random.chance(0.5)) tool.properties['reason'] = 'string'
     else tool.description += '!'
   }),
-  conversations('whole or as a stream', (talk) => {
-    talk.stream = !talk.stream
-  }),
+  {
+    name: 'whole or as a stream',
+    differs: 'nowhere',
+    // The form of an answer is no part of the question, where its address does not say it: what was recorded whole is served as
+    // a stream, and the other way round.
+    pair(random) {
+      for (;;) {
+        const [wire, talk] = [anyWire(random), anyTalk(random)]
+        const [before, now] = [request(talk, wire), request({ ...talk, stream: !talk.stream }, wire)]
+        if (before.path === now.path) return [before, { ...now, meaning: before.meaning }]
+      }
+    },
+  },
   {
     name: 'a template worded anew around the same data',
     differs: 'kept',

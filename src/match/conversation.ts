@@ -55,10 +55,15 @@ export function findConversation(question: MatchRequest, search: ConversationSea
       operation(step.event.url, step.model),
   )
   const messages = canonicalJson(live.messages)
-  const same = known.filter((step) => step.model && canonicalJson(step.model.messages) === messages)
+  const isSame = ({ model }: ExchangeState): boolean =>
+    model !== undefined && canonicalJson(model.messages) === messages
+  const same = known.filter(isSame)
   if (same.some((step) => !step.taken)) return pick(same, question, live, 'conversation', search)
-  // A conversation that was answered already is asked once more; embeddings are functions of their text.
+  // Embeddings are functions of their text.
   if (!search.mayReword || same.length > 0 || live.dialect === 'openai-embeddings') return undefined
+  // A conversation that was answered in the other form, as a stream or whole, is asked once more: it is no other one.
+  const before = search.steps.find((step) => step.taken && step.model?.dialect === live.dialect && isSame(step))
+  if (before !== undefined) return { kind: 'none', nearest: before, exhausted: true }
   // Of several calls that are due at once nothing says which one this is: `pick` has to see all of them.
   const due = known.filter((step) => !step.taken && search.isDue(step))
   const speakers = speakersOf(live)

@@ -130,4 +130,19 @@ describe('a recorded answer that is no whole answer', () => {
     const run = await replayTape(tape, ask)
     expect(run.drift).toMatchObject([{ class: 'messages', policy: 'unproven' }])
   })
+
+  test('is not that of the next call for a question that was answered in the other form and is asked once more', async () => {
+    const whole = '{"choices":[{"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}'
+    const tape = tapeOf([
+      { url, body: chat('hi'), answer: whole },
+      { url, body: chat('bye', { stream: true }), answer: events('"stop"') },
+    ])
+    await installReplay()
+    const run = await replayTape(tape, async () => {
+      await ask()
+      return fetch(url, { method: 'POST', body: chat('hi', { stream: true }) }).then((response) => response.text())
+    })
+    expect(run.problems[0]?.code).toBe('HARVEST_TAPE_EXHAUSTED')
+    expect(run.drift).toEqual([])
+  })
 })

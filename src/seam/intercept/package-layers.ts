@@ -84,6 +84,8 @@ export class PackageLayers {
    * @returns to be called when they have loaded: the places where it is unknown whether this agent has what lay there
    */
   open(bottom: readonly unknown[]): () => ReadonlySet<number> {
+    // In a vm pool, which stands between, packages load for each file as the modules of agents do.
+    if (module !== process.getBuiltinModule('node:module')) return () => new Set()
     const laid = new Set<Layer>()
     const reached = new Set<string>()
     for (const { slot, at, isLaid } of this.#layers) if (isLaid) slot.below = bottom[at]
@@ -121,23 +123,27 @@ export class PackageLayers {
 
   #wrapRequire(note: (url: string, importer: string | undefined) => void): () => void {
     const load = commonJs._load
-    const layers = this
+    const called = (): Call | undefined => this.#call
+    const calls = (call: Call | undefined): void => void (this.#call = call)
+    const done = (call: Call, place: string, importer: string | undefined): void => {
+      const known = this.#required.get(place)
+      if (call.url !== undefined) this.#required.set(place, call.url)
+      else if (known !== undefined) note(known, importer && pathToFileURL(importer).href)
+      if (call.url !== undefined) this.#ended(call.url)
+    }
     let isOver = false
     const over: typeof load = function (request, parent, ...rest) {
       if (isOver) return Reflect.apply(load, this, [request, parent, ...rest])
-      const outer = layers.#call
+      const outer = called()
       // Without a parent it is what an `import` of such a module calls, once it runs.
       const call: Call = parent === undefined ? { request, url: pathToFileURL(request).href } : { request }
-      layers.#call = call
+      calls(call)
       const place = `${parent?.path}\0${request}`
       try {
         return Reflect.apply(load, this, [request, parent, ...rest])
       } finally {
-        layers.#call = outer
-        const known = layers.#required.get(place)
-        if (call.url !== undefined) layers.#required.set(place, call.url)
-        else if (known !== undefined) note(known, parent?.filename && pathToFileURL(parent.filename).href)
-        if (call.url !== undefined) layers.#ended(call.url)
+        calls(outer)
+        done(call, place, parent?.filename)
       }
     }
     commonJs._load = over
