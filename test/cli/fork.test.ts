@@ -355,7 +355,7 @@ describe('harvest fork', () => {
       2,
     ],
     ['a text without what stands for it', ['paid', '--step', '1', '--replace', '25'], 'belong together', 2],
-    ['a file that is not there', ['paid', '--step', '1', '--answer', 'no.json'], 'cannot be read', 2],
+    ['a file that is not there', ['paid', '--step', '1', '--answer', 'no.json'], 'a file that can be read', 2],
     ['two decisions at once', ['first', '--step', '1', '--say', 'x', '--decide', 'a()'], '--say', 2],
     ['a mark that is not there', ['paid', '--mark', 'plan=1'], 'no mark', 2],
     ['a live tail nobody agreed to', ['first', '--step', '1', '--tail', 'live'], 'confirm with --live', 2],
