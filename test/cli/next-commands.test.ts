@@ -142,7 +142,8 @@ describe('whoever follows the messages of blame', () => {
     expect(answers).toEqual([...fine, '--mutate'])
     expect(layers.code).toBe(2)
     const bad = printed(well.stderr, 'if what it did was bad')
-    expect(bad).toEqual([...fine, '--bad', 'refund(amount: 25, order_id: "A-100")'])
+    // What a good run was said to be is true of this one.
+    expect(bad).toEqual(['blame', 'good', '--dry-run', '--bad', 'refund(amount: 25, order_id: "A-100")'])
     expect(await run(bad)).toMatchObject({ code: 0, stdout: expect.stringContaining('is graded bad') as string })
   })
 

@@ -288,7 +288,7 @@ describe('refuses', () => {
   })
 
   it('names that are not known, and a path without its seed', async () => {
-    await expect(search(buy, { faults: ['htp'] })).rejects.toThrow('did you mean: http')
+    await expect(search(buy, { faults: ['htp'] })).rejects.toThrow('did you mean: --faults http')
     await expect(search(buy, { fail: ['crashes' as 'crash'] })).rejects.toMatchObject({ code: 'HARVEST_CHAOS_OPTION' })
     await expect(chaos(shop, { agent: buy, path: '1:0' })).rejects.toMatchObject({ code: 'HARVEST_CHAOS_OPTION' })
   })

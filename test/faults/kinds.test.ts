@@ -245,7 +245,7 @@ describe('names', () => {
   })
 
   it('one that is not known is an error with the nearest', () => {
-    expect(errorOf(() => kindsNamed(['http-492'])).message).toContain('did you mean: http-429')
+    expect(errorOf(() => kindsNamed(['http-492'])).message).toContain('did you mean: --faults http-429')
   })
 
   it('a fault that cannot happen at its step is an error', () => {

@@ -406,7 +406,7 @@ test('a value of a later version is refused by its type', () => {
       problem  this version of vitest-harvest does not know it
 
     The line was edited, damaged, or written by a newer version of this package.
-    → to see who changed the file: git log -p -- <the tape>
+    → to see who changed the file: git log -p -- '<the tape>'
     → if it is newer than this package: npm install --save-dev vitest-harvest@latest
     (HARVEST_TAPE_VALUE)"
   `)
