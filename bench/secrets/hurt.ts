@@ -29,6 +29,7 @@ const made: Readonly<Record<string, string>> = {
   'lines of pgpass': ':5432:a:b:',
   'signs in the middle': 'T3BlbkFJ',
   'literals behind a name': "create password '",
+  'literals that end with a text': `create password 'a",`,
   'literals of users': "identified by '",
   'rows of an insert': "into t (password) values ('",
   'rows without columns': ') values ',

@@ -63,7 +63,10 @@ function isWordCode(code: number): boolean {
  */
 export function endInText(text: string, start: number, end: number): number {
   let depths: readonly number[] | undefined
-  for (let at = text.indexOf('"', start); at !== -1 && at < end; at = text.indexOf('"', at + 1)) {
+  // Of the rest of the text, which may be long, nothing is searched.
+  const said = text.slice(start, end)
+  for (let found = said.indexOf('"'); found !== -1; found = said.indexOf('"', found + 1)) {
+    const at = start + found
     const depth = depthOf(text, at)
     // Nothing closes a value that goes on to the end: a quote there is of the text around it.
     const isLast = at + 1 === text.length && end === text.length
@@ -103,7 +106,7 @@ function goesOn(text: string, behind: number, depth: number): boolean {
   return match !== null && (match[1] === undefined || depthOf(text, afterClosing.lastIndex - 1) < depth)
 }
 
-const mostQuotes = 1_024
+const mostQuotes = 256
 
 /** The texts of JSON that a place stands in, each by the backslashes before its quotes. */
 function depthsAt(text: string, start: number): readonly number[] {

@@ -23,13 +23,17 @@ function beginsWord(text: string, start: number): boolean {
   return beginsToken(text, start) && afterEscape(text, start) === start
 }
 
-/** Looks for the tokens of a family wherever its head begins a word. */
+/** Longer words are no key with something before it. */
+const longestGlued = 256
+
+/** Looks for the tokens of a family wherever its head begins a word, or stands behind a dash of one. */
 export function tokensOf({ kind, head, of, min, max, guard }: KindFamily): Trigger {
   const { of: letters, more } = alphabets[of]
   const body = new RegExp(`${letters}{${min},${max}}(?!${guard === 'apart' ? `${more}|[+/]` : more})`, 'y')
   const holds = guard === undefined ? undefined : guards[guard]
   // `refund-sk-proj-…`; what is no vendor's own, such as `key-`, stands in names of caches too.
   const mayBeGlued = kind !== 'api-key' && head.length > 2
+  const run = new RegExp(`${letters}{0,${longestGlued + 1}}`, 'y')
   return {
     text: head,
     at(text, start, found) {
@@ -37,6 +41,11 @@ export function tokensOf({ kind, head, of, min, max, guard }: KindFamily): Trigg
       if (!isGlued && !beginsWord(text, start)) return 0
       // Of letters alone: in base64 cut into lines the head stands by chance.
       if (guard === 'apart' && /[+/]/.test(text[start - 1] ?? '')) return 0
+      if (isGlued) {
+        run.lastIndex = start + head.length
+        run.test(text)
+        if (run.lastIndex > start + head.length + longestGlued) return run.lastIndex - 64
+      }
       body.lastIndex = start + head.length
       const rest = body.exec(text)?.[0]
       if (rest === undefined) return 0
