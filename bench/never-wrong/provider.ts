@@ -48,8 +48,8 @@ async function listen(server: Server): Promise<string> {
 function reply(url: string, isStream: boolean, answer: string, response: ServerResponse): void {
   if (isStream && url.startsWith('/v1/')) {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
-    const events = url === '/v1/messages' ? anthropicEvents(answer) : chatEvents(answer)
-    response.end(events.join(''))
+    const events = { '/v1/messages': anthropicEvents, '/v1/responses': responseEvents }[url] ?? chatEvents
+    response.end(events(answer).join(''))
     return
   }
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(bodyOf(url, answer)))
@@ -94,6 +94,16 @@ function chatEvents(answer: string): string[] {
   const chunk = (delta: object, finish_reason: string | null): string =>
     `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] })}\n\n`
   return [chunk({ role: 'assistant', content: answer }, null), chunk({}, 'stop'), 'data: [DONE]\n\n']
+}
+
+function responseEvents(answer: string): string[] {
+  const response = bodyOf('/v1/responses', answer)
+  const events = [
+    { type: 'response.created', response: { ...response, status: 'in_progress', output: [] } },
+    { type: 'response.output_text.delta', item_id: 'msg_1', output_index: 0, content_index: 0, delta: answer },
+    { type: 'response.completed', response },
+  ]
+  return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
 }
 
 function anthropicEvents(answer: string): string[] {
