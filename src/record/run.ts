@@ -504,16 +504,22 @@ export function recordingFailed(where: { readonly run: string; readonly tape?: s
 /** What the code alone names: organization and project, a region. */
 function namedByCode(): readonly string[] {
   const isSet = (variable: string): boolean => (process.env[variable] ?? '').trim() !== ''
-  const hasRegion = regionVariables.some(isSet) || existsSync(awsConfiguration())
+  const hasRegion = regionVariables.some(isSet) || hasAwsConfiguration()
   return [
     ...(tenantVariables.some(([, variable]) => isSet(variable)) ? [] : [tenantsFlag]),
     ...(hasRegion ? [] : [regionFlag]),
   ]
 }
 
-function awsConfiguration(): string {
-  return process.env['AWS_CONFIG_FILE'] ?? join(homedir(), '.aws', 'config')
+/** Whether a file may name a region. A service records many runs, and a file is looked for once: the SDK reads it once too. */
+function hasAwsConfiguration(): boolean {
+  const file = process.env['AWS_CONFIG_FILE'] ?? join(homedir(), '.aws', 'config')
+  let isThere = awsFiles.get(file)
+  if (isThere === undefined) awsFiles.set(file, (isThere = existsSync(file)))
+  return isThere
 }
+
+const awsFiles = new Map<string, boolean>()
 
 /** Whether a tape of this id is there: a run id was used twice. */
 function isTaken(error: unknown): boolean {
