@@ -29,10 +29,14 @@ export function chosen(given: CommandInput): readonly Loaded[] {
       : [findCase(recordings, name)]
   if (found.length === 0) {
     const what = isAll ? 'the golden set has no case' : `no case has the tag ${neutralLine(tag ?? '', 60)}`
-    throw usage(rerunSpec, 'HARVEST_CLI_ARGUMENT', what, [
-      ...(isAll ? [] : [`to list the cases: ${program} ls --golden`, "with another tag: --tag '<name>'"]),
-      ...(isAll ? [`to make one: ${program} promote '<tape>' --as '<id>'`] : []),
-    ])
+    throw usage(
+      rerunSpec,
+      'HARVEST_CLI_ARGUMENT',
+      what,
+      isAll
+        ? [`to make one: ${program} promote '<tape>' --as '<id>'`]
+        : [`to list the cases: ${program} ls --golden`, "with another tag: --tag '<name>'"],
+    )
   }
   return found.map((summary) => {
     if (summary.error !== undefined || summary.case === undefined)

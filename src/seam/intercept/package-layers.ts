@@ -42,12 +42,7 @@ const ranKey = Symbol.for('vitest-harvest/ran@1')
 
 /** What every `require` calls, also where Node asks no hook because it resolved the same before. */
 const commonJs = module as unknown as {
-  _load: (
-    this: unknown,
-    request: string,
-    parent?: { readonly path?: string; readonly filename?: string },
-    isMain?: boolean,
-  ) => unknown
+  _load: (request: string, parent?: { readonly path?: string; readonly filename?: string }, isMain?: boolean) => unknown
 }
 
 /**
@@ -123,27 +118,22 @@ export class PackageLayers {
 
   #wrapRequire(note: (url: string, importer: string | undefined) => void): () => void {
     const load = commonJs._load
-    const called = (): Call | undefined => this.#call
-    const calls = (call: Call | undefined): void => void (this.#call = call)
-    const done = (call: Call, place: string, importer: string | undefined): void => {
-      const known = this.#required.get(place)
-      if (call.url !== undefined) this.#required.set(place, call.url)
-      else if (known !== undefined) note(known, importer && pathToFileURL(importer).href)
-      if (call.url !== undefined) this.#ended(call.url)
-    }
     let isOver = false
-    const over: typeof load = function (request, parent, ...rest) {
-      if (isOver) return Reflect.apply(load, this, [request, parent, ...rest])
-      const outer = called()
+    const over: typeof load = (request, parent, ...rest) => {
+      if (isOver) return Reflect.apply(load, commonJs, [request, parent, ...rest])
+      const outer = this.#call
       // Without a parent it is what an `import` of such a module calls, once it runs.
       const call: Call = parent === undefined ? { request, url: pathToFileURL(request).href } : { request }
-      calls(call)
+      this.#call = call
       const place = `${parent?.path}\0${request}`
       try {
-        return Reflect.apply(load, this, [request, parent, ...rest])
+        return Reflect.apply(load, commonJs, [request, parent, ...rest])
       } finally {
-        calls(outer)
-        done(call, place, parent?.filename)
+        this.#call = outer
+        const known = this.#required.get(place)
+        if (call.url !== undefined) this.#required.set(place, call.url)
+        else if (known !== undefined) note(known, parent?.filename && pathToFileURL(parent.filename).href)
+        if (call.url !== undefined) this.#ended(call.url)
       }
     }
     commonJs._load = over
