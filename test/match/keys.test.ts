@@ -87,18 +87,19 @@ test('the region of Bedrock behind a host of its own is the one that was signed 
 test('a recorder notes that the code alone names a region where neither a variable nor a file of the machine does', async () => {
   const dir = temporaryFolder('region')
   const file = join(dir, 'config')
+  writeFileSync(file, '[default]\nregion = eu-north-1\n')
   const isNoted = async () => {
     const recorder = createRecorder({ dir })
     await recorder.run({ agent: 'desk' }, async () => 1)
     return readTape(recorder.lastTape!).header.flags.includes(regionFlag)
   }
   for (const name of ['AWS_REGION', 'AWS_DEFAULT_REGION']) vi.stubEnv(name, undefined)
-  vi.stubEnv('AWS_CONFIG_FILE', file)
+  vi.stubEnv('AWS_CONFIG_FILE', join(dir, 'none'))
   expect(await isNoted()).toBe(true)
   vi.stubEnv('AWS_DEFAULT_REGION', 'eu-north-1')
   expect(await isNoted()).toBe(false)
   vi.stubEnv('AWS_DEFAULT_REGION', undefined)
-  writeFileSync(file, '[default]\nregion = eu-north-1\n')
+  vi.stubEnv('AWS_CONFIG_FILE', file)
   expect(await isNoted()).toBe(false)
 })
 
