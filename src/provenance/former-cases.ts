@@ -16,15 +16,14 @@ export interface FormerCases {
  * @throws HarvestError `HARVEST_GIT_UNREADABLE` when there is a repository and git refuses to read it
  */
 export async function readFormerCases(folder: string): Promise<FormerCases | undefined> {
-  const isLocal = true
-  const log = await askGit(folder, (git) => git.raw(logArguments), { isLocal })
+  const log = await askGit(folder, (git) => git.raw(logArguments))
   if (log === undefined) return undefined
   const oids = [...log.matchAll(/^:\d+ \d+ [0-9a-f]+ ([0-9a-f]+) \w\t.*\.case\.ya?ml"?$/gm)].map(([, oid = '']) => oid)
   const known = [...new Set(oids)].filter((oid) => !/^0+$/.test(oid))
-  const contents = known.length === 0 ? undefined : await askGit(folder, contentsOf, { isLocal, input: lines(known) })
+  const contents = known.length === 0 ? undefined : await askGit(folder, contentsOf, { input: lines(known) })
   return {
     texts: [...(contents?.values() ?? [])].map((text) => text.toString('utf8')),
-    isShallow: (await askGit(folder, (git) => git.revparse(['--is-shallow-repository']), { isLocal })) === 'true',
+    isShallow: (await askGit(folder, (git) => git.revparse(['--is-shallow-repository']))) === 'true',
   }
 }
 

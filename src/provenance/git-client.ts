@@ -1,4 +1,5 @@
 import type { SimpleGit } from 'simple-git'
+import { programsOff } from './git-programs.ts'
 
 /** How git is asked. */
 export interface GitSettings {
@@ -6,34 +7,53 @@ export interface GitSettings {
   readonly input?: string
   /** Look at the index of the commit that is being made, as git names it to a hook. Default false: as if there was no hook. */
   readonly isHook?: boolean
-  /** Take only what is here: a partial clone fetches nothing. Default false. */
-  readonly isLocal?: boolean
+  /** A partial clone may fetch what is missing from where it was cloned. Default false: only what is here is taken. */
+  readonly mayFetch?: boolean
   /** Milliseconds without a word after which git is stopped. Default: a minute. */
   readonly silentMs?: number
 }
 
-/** Programs of the repository, switched off. */
+/** Programs of every repository, switched off. */
 const quiet = ['core.fsmonitor=false', 'core.hooksPath=/dev/null', 'log.showSignature=false']
+
+/** What a remote may be spoken to with. For any other, a file too, the repository may name the program. */
+const protocols = 'http:https:ssh'
 
 /**
  * The one way to git: simple-git, loaded when it is needed, without programs of the repository, and without questions to
  * a person.
  */
 export async function gitIn(cwd: string, settings: GitSettings = {}): Promise<SimpleGit> {
-  const { input, isHook = false, isLocal = false, silentMs = 60_000 } = settings
+  const { input, isHook = false, mayFetch = false, silentMs = 60_000 } = settings
   const { simpleGit } = await import('simple-git')
-  const env = { ...quietEnvironment(), ...(isHook && hookEnvironment()), ...(isLocal && { GIT_NO_LAZY_FETCH: '1' }) }
-  const git = simpleGit({
-    baseDir: cwd,
-    config: [...quiet, ...(isLocal ? ['protocol.allow=never'] : [])],
-    // These settings switch something off; the guard cannot tell that from switching it on.
-    unsafe: { allowUnsafeFsMonitor: true, allowUnsafeHooksPath: true, allowUnsafeProtocolOverride: true },
-    allowEnvironment: Object.keys(env).filter((name) => name.startsWith('GIT_')),
-    timeout: { block: silentMs },
-    ...(input !== undefined && { input: () => input }),
-  })
-  return git.env(env)
+  const env = {
+    ...quietEnvironment(),
+    ...(isHook && hookEnvironment()),
+    ...(mayFetch ? { GIT_ALLOW_PROTOCOL: protocols } : { GIT_ALLOW_PROTOCOL: 'none', GIT_NO_LAZY_FETCH: '1' }),
+  }
+  const gitOf = (folder: string, given: Record<string, string>, config: readonly string[], stdin?: string): SimpleGit =>
+    simpleGit({
+      baseDir: folder,
+      config: [...config],
+      unsafe: switchesOff,
+      allowEnvironment: Object.keys(given).filter((name) => name.startsWith('GIT_')),
+      timeout: { block: silentMs },
+      ...(stdin !== undefined && { input: () => stdin }),
+    }).env(given)
+  // As git enters a submodule, whoever its owner is.
+  const below = { ...quietEnvironment(), GIT_DIR: '.git' }
+  const off = await programsOff(cwd, (folder, isSubmodule) => gitOf(folder, isSubmodule ? below : env, quiet))
+  return gitOf(cwd, env, [...quiet, ...off], input)
 }
+
+/** The guard of simple-git cannot tell a setting that switches something off from one that switches it on. */
+const switchesOff = Object.fromEntries(
+  [
+    ...['Alias', 'AskPass', 'CommandBinaries', 'CredentialHelper', 'DiffExternal', 'DiffTextConv', 'Editor', 'Filter'],
+    ...['FsMonitor', 'GitProxy', 'GpgProgram', 'HooksPath', 'Include', 'MergeDriver', 'Pack', 'Pager'],
+    ...['ProtocolOverride', 'SshCommand', 'Submodule', 'TemplateDir', 'UrlRewrite'],
+  ].map((name) => [`allowUnsafe${name}`, true]),
+)
 
 /**
  * Only what git needs to start and to find its user's settings. Inside a git hook GIT_DIR and GIT_INDEX_FILE point

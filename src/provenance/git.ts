@@ -46,7 +46,7 @@ export async function codeState(cwd: string, recorded: string | undefined): Prom
   )
   if (known === undefined || known === '') return state
   const range = `${known}..${state.commit}`
-  const changed = await askGit(cwd, (git) => git.diff(['--name-only', '-z', range, ...codeOnly]))
+  const changed = await askOlder(cwd, (git) => git.diff(['--name-only', '-z', range, ...codeOnly]))
   return changed === '' ? { ...state, commit: recorded } : state
 }
 
@@ -62,7 +62,7 @@ export async function codeDigest(cwd: string): Promise<string | undefined> {
   if (commit === undefined) return undefined
   const top = (await topOf(cwd)) ?? ''
   // Programs the repository names are not run for it.
-  const changed = await askGit(cwd, (git) =>
+  const changed = await askOlder(cwd, (git) =>
     git.diff(['--binary', '--no-ext-diff', '--no-textconv', 'HEAD', ...codeOnly]),
   )
   const listed = await askGit(cwd, (git) => git.raw(unknownArguments))
@@ -97,7 +97,7 @@ export async function changedFilesSince(cwd: string, commit: string): Promise<re
   const top = (await topOf(cwd)) ?? ''
   if (top === '' || !isCommit(commit)) return undefined
   try {
-    const changed = await askGit(cwd, (git) => git.diff(['--name-only', '--no-renames', '-z', commit, ...codeOnly]))
+    const changed = await askOlder(cwd, (git) => git.diff(['--name-only', '--no-renames', '-z', commit, ...codeOnly]))
     const unknown = await askGit(cwd, (git) => git.raw(unknownArguments))
     const paths = [...new Set([...(changed ?? '').split('\0'), ...(unknown ?? '').split('\0')])].filter(Boolean)
     return await Promise.all(
@@ -114,8 +114,8 @@ export async function changedFilesSince(cwd: string, commit: string): Promise<re
 }
 
 async function textAt(cwd: string, commit: string, path: string): Promise<string | undefined> {
-  const listed = await askGit(cwd, (git) => git.raw(['ls-tree', '--name-only', '--full-tree', commit, '--', path]))
-  return listed?.trim() === path ? askGit(cwd, (git) => git.show(`${commit}:${path}`)) : undefined
+  const listed = await askOlder(cwd, (git) => git.raw(['ls-tree', '--name-only', '--full-tree', commit, '--', path]))
+  return listed?.trim() === path ? askOlder(cwd, (git) => git.show(`${commit}:${path}`)) : undefined
 }
 
 /** A link counts by where it leads: what is there need not be in the repository, nor be there at all. */
@@ -221,6 +221,11 @@ export async function askGit<Answer>(
   }
 }
 
+/** As {@link askGit}: what an older commit held, a partial clone may have left where it came from. */
+function askOlder<Answer>(cwd: string, question: (git: SimpleGit) => PromiseLike<Answer>): Promise<Answer | undefined> {
+  return askGit(cwd, question, { mayFetch: true })
+}
+
 /** What git said when it refused. */
 export function textOf(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).trim()
@@ -243,7 +248,15 @@ const codeOnly = [
 ]
 
 /** Fixed: nothing a tape or a case says is ever an argument of git. */
-const statusArguments = ['status', '--porcelain=v2', '--branch', '-z', '--untracked-files=no', ...codeOnly]
+const statusArguments = [
+  'status',
+  '--porcelain=v2',
+  '--branch',
+  '--no-renames',
+  '-z',
+  '--untracked-files=no',
+  ...codeOnly,
+]
 
 const unknownArguments = ['ls-files', '--others', '--exclude-standard', '--full-name', '-z', ...codeOnly]
 

@@ -43,7 +43,7 @@ export interface History {
  * @throws HARVEST_GIT_UNREADABLE when there is a repository and git refuses to read it
  */
 export async function readHistory(cwd: string): Promise<History | undefined> {
-  const ask: Ask = (question) => askGit(cwd, question, { isLocal: true })
+  const ask: Ask = (question) => askGit(cwd, question)
   const newest = await ask((git) => git.log({ maxCount: 1, format: { commit: '%H', seconds: '%ct' } }))
   if (newest?.latest == null) return undefined
   const { commit, seconds } = newest.latest

@@ -102,7 +102,7 @@ type Ask = <Answer>(question: (git: SimpleGit) => PromiseLike<Answer>, settings?
 function asking(cwd: string, refuse: typeof unreadable): Ask {
   return async (question, settings = {}) => {
     try {
-      return await question(await gitIn(cwd, { ...settings, isHook: true, isLocal: true }))
+      return await question(await gitIn(cwd, { ...settings, isHook: true }))
     } catch (error) {
       throw refuse(cwd, textOf(error), error)
     }

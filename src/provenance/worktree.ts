@@ -76,8 +76,8 @@ export async function inWorktree<T>(cwd: string, commit: string, work: (tree: Wo
   const top = realpathSync((await askGit(cwd, (git) => git.revparse(['--show-toplevel']))) ?? '')
   const root = join(mkdtempSync(join(realpathSync(tmpdir()), 'harvest-worktree-')), 'tree')
   try {
-    const silentMs = 120_000
-    await askGit(cwd, (git) => git.raw('worktree', 'add', '--quiet', '--detach', root, commit), { silentMs })
+    const settings = { mayFetch: true, silentMs: 120_000 }
+    await askGit(cwd, (git) => git.raw('worktree', 'add', '--quiet', '--detach', root, commit), settings)
     return await work({ root, top, cwd: join(root, relative(top, realpathSync(cwd))) })
   } finally {
     rmSync(join(root, '..'), { recursive: true, force: true })
