@@ -95,7 +95,7 @@ export function unprovenError(
       ...(lapsed !== undefined && { accepted: lapsed }),
     },
     detail: changesText(questions),
-    why: 'The agent did the same with the recorded answers, but the model was not asked the new question.',
+    why: 'The agent did the same with the recorded answers, but the new question was not asked.',
     fix: [
       ...(isKnownBad ? [`if the agent is fixed:  npx vitest-harvest fix ${shellWord(caseId ?? '')}`] : []),
       ...acceptance(questions, caseId),
@@ -107,6 +107,19 @@ export function unprovenError(
       `to exclude such changes from the verdict:  drift: { ${name}: 'report' }`,
     ],
   })
+}
+
+/** A changed question may be why the agent does something else: a reader looks there next. */
+export function withQuestions(difference: HarvestError, questions: readonly ChangedQuestion[]): HarvestError {
+  if (questions.length === 0) return difference
+  const { code, facts, cause } = difference
+  const shown = questions
+    .slice(0, 3)
+    .map(({ part, steps, words }) => `  ${neutralLine(part)} (${stepsText(steps)}): ${words}`)
+  const more = questions.length > shown.length ? [`  … and ${questions.length - shown.length} more`] : []
+  const note = ['What the model was asked changed as well: the cause may lie there.', ...shown, ...more].join('\n')
+  const detail = facts.detail === undefined ? note : `${facts.detail}\n\n${note}`
+  return new HarvestError(code, { ...facts, detail }, cause === undefined ? {} : { cause })
 }
 
 function quoted(text: string): string {

@@ -1,4 +1,10 @@
-export { type ChangedQuestion, changedQuestions, stepsText, unprovenError } from './changed-questions.ts'
+export {
+  type ChangedQuestion,
+  changedQuestions,
+  stepsText,
+  unprovenError,
+  withQuestions,
+} from './changed-questions.ts'
 export { standInKeys } from '../match/keys.ts'
 export { guardLoading } from './loading.ts'
 export { nameMocksBy } from '../playback/mocks.ts'

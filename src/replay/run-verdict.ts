@@ -40,7 +40,7 @@ export interface JudgedReplay<T = unknown> extends ReplayResult<T> {
  */
 export function verdictOf(run: ReplayResult, accepted: ReadonlySet<string> = new Set()): RunVerdict {
   const ending = outcomeDifference(run).map((error) => withLosses(error, run.notRevived ?? []))
-  return verdictFrom(run, [...run.problems, ...ending], accepted)
+  return verdictFrom(run, [...ending, ...run.problems], accepted)
 }
 
 /** The verdict for differences that someone else found. */
@@ -65,12 +65,17 @@ function isQuestion(name: ReplayResult['drift'][number]['class']): boolean {
   return name !== 'encoding' && name !== 'bookkeeping'
 }
 
-/** How a run that had no problem ended in another way than its tape. */
+/** What an agent leaves undone that throws: the steps after it, and what it would have announced. */
+const leftUndone: ReadonlySet<string> = new Set(['HARVEST_UNUSED', 'HARVEST_MESSAGES', 'HARVEST_MARKS'])
+
+/** How a run ended in another way than its tape, unless a problem may be why. */
 function outcomeDifference(run: ReplayResult): readonly HarvestError[] {
   const { tape, outcome, problems, comparison } = run
   const recorded = tape.close?.outcome.status
   // A program was recorded from outside: how its function ended was never seen.
-  if (problems.length > 0 || recorded === undefined || recorded === 'exited') return []
+  if (recorded === undefined || recorded === 'exited') return []
+  if (problems.length > 0 && !(outcome.status === 'threw' && problems.every(({ code }) => leftUndone.has(code))))
+    return []
   // An import that did not see the end has nothing to compare; an error is no success all the same.
   const isUnknown = recorded === 'unknown' || tape.header.imported?.missing.includes('outcome') === true
   const expected = isUnknown ? 'returned' : recorded

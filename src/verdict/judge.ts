@@ -1,15 +1,8 @@
 // Over 300 lines: the order in which differences decide is the subject.
 import { canonicalJson } from '../json/canonical.ts'
 import { type Case, expectedError, factsOfError, saidOutcome, shapeOfError, throwing } from '../cases/index.ts'
-import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
-import {
-  type ChangedQuestion,
-  describeEnding,
-  type RunVerdict,
-  stepsText,
-  unprovenError,
-  verdictFrom,
-} from '../replay/index.ts'
+import { HarvestError, shellWord } from '../errors/index.ts'
+import { describeEnding, type RunVerdict, unprovenError, verdictFrom, withQuestions } from '../replay/index.ts'
 import type { ReplayResult, RunOutcome } from '../match/types.ts'
 import { encodeFor, encodeValue, type Json } from '../tape/index.ts'
 import { compareTraces, matchOutcome, type MatchOptions, traceOf } from '../trace/index.ts'
@@ -60,7 +53,12 @@ export function judge(
   const found = differenceOf(kase, run, match)
   const { differences: _, ...proof } = verdictFrom(run, found === undefined ? [] : [found.because.error], accepted)
   if (found !== undefined)
-    return { ...proof, isGreen: false, ...found, because: withQuestions(found.because, proof.unproven) }
+    return {
+      ...proof,
+      isGreen: false,
+      ...found,
+      because: { ...found.because, error: withQuestions(found.because.error, proof.unproven) },
+    }
   if (proof.unproven.length === 0) return { ...proof, isGreen: true }
   const error = unprovenError(proof.unproven, {
     caseId: kase.id,
@@ -93,19 +91,6 @@ function differenceOf(
   if (first === undefined) return undefined
   if (isKnownBad && first.aspect !== 'baseline') return { because: noLongerFails(kase, first) }
   return { because: first, open }
-}
-
-/** A changed question may be why the agent does something else: a reader looks there next. */
-function withQuestions(because: Difference, questions: readonly ChangedQuestion[]): Difference {
-  if (questions.length === 0) return because
-  const { code, facts, cause } = because.error
-  const shown = questions
-    .slice(0, 3)
-    .map(({ part, steps, words }) => `  ${neutralLine(part)} (${stepsText(steps)}): ${words}`)
-  const more = questions.length > shown.length ? [`  … and ${questions.length - shown.length} more`] : []
-  const note = ['What the model was asked changed as well: the cause may lie there.', ...shown, ...more].join('\n')
-  const detail = facts.detail === undefined ? note : `${facts.detail}\n\n${note}`
-  return { ...because, error: new HarvestError(code, { ...facts, detail }, cause === undefined ? {} : { cause }) }
 }
 
 /** Why steps were left out, where the agent threw of itself: that says more than which steps those are. */

@@ -10,6 +10,7 @@ import {
   type VerdictName,
   verdictFrom,
   verdictOf,
+  withQuestions,
 } from '../replay/index.ts'
 import type { ReplayOptions, ReplayResult } from '../match/types.ts'
 import { readTape, requireClosed, type Tape } from '../tape/index.ts'
@@ -96,7 +97,7 @@ async function requireSame(
   }
   tell(proof, entries)
   const [difference] = differences
-  if (difference !== undefined) throw thrownBy(run, difference)
+  if (difference !== undefined) throw thrownBy(run, withQuestions(difference, proof.unproven))
   if (proof.unproven.length === 0) return
   const accepted = around === undefined ? [] : acceptedBy(around, proof.unproven)
   if (accepted.length > 0 && test !== undefined) {

@@ -45,6 +45,7 @@ it('collected', async () => {
   expect(run.problems.map(({ code }) => code)).toEqual(['HARVEST_DIVERGENCE', 'HARVEST_DIVERGENCE'])
 })
 it('throws now', async () => { await replay(tape, async (input) => { await agent(input); throw new RangeError('now it throws') }) })
+it('throws at once', async () => { await replay(tape, () => { throw new RangeError('it cannot begin') }) })
 it('no tape', async () => { await replay('recordings/golden/two.tape.jsonl', agent) })
 it('records', async () => {
   const paying = async (input: unknown) => (await charge({ card: new Card() }), agent(input))
@@ -114,6 +115,7 @@ harvest({ agents: {}, agent: 'refund' })
   it('cannot overlook a divergence, or an agent that throws', () => {
     expect(message('diverges')).toContain('HARVEST_DIVERGENCE')
     expect(message('throws now')).toContain('RangeError: now it throws')
+    expect(message('throws at once')).toContain('RangeError: it cannot begin')
   })
 
   it('record into the inbox, and never in CI', async () => {

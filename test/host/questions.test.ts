@@ -248,6 +248,10 @@ import { support } from '../src/support.ts'
 test('by hand', async () => {
   await replay('tapes/a-1.tape.jsonl', (input) => support(input as { order: string }))
 })
+test('otherwise', async () => {
+  const denied = replay('tapes/a-1.tape.jsonl', async (input) => (await support(input as { order: string }), 'no'))
+  console.log(await denied.catch((error) => error.message))
+})
 `
     const project = home.project('by-hand', {
       ...sources(),
@@ -259,6 +263,9 @@ test('by hand', async () => {
     raiseLimit(project)
     const run = await vitest(project, ['test/'])
     expect([run.code, run.output]).toEqual([1, expect.stringContaining('HARVEST_UNPROVEN')])
+    expect(run.output).toMatch(
+      /What the model was asked changed as well: the cause may lie there\.\n  system prompt .*[^]*HARVEST_OUTCOME/,
+    )
     const key = /--change ([\w-]{16})/.exec(run.output)?.[1]
     expect((await harvest(project, 'accept', '--change', String(key), '--reason', 'raised')).output).toContain(
       'accepted',

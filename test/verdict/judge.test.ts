@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parseCase, updateCase } from '../../src/cases/index.ts'
-import { installReplay, replayTape } from '../../src/replay/index.ts'
+import { installReplay, replayTape, verdictOf } from '../../src/replay/index.ts'
 import { tool } from '../../src/seam/index.ts'
 import { judge } from '../../src/verdict/index.ts'
 import { Recording, tapeOf } from '../replay/tapes.ts'
@@ -12,7 +12,10 @@ test('of an agent that throws before it is done the error is told, and not only 
   await installReplay()
   const tape = tapeOf([{ method: 'GET', url }])
   const judged = async (agent: () => Promise<unknown>) => {
-    const verdict = judge(kase, await replayTape(tape, agent), {})
+    const run = await replayTape(tape, agent)
+    const verdict = judge(kase, run, {})
+    // Without a case the same comes first.
+    expect(verdictOf(run).differences[0]?.code).toBe(verdict.because?.error.code)
     return verdict.because?.error ?? 'green'
   }
   const broken = async () => {
