@@ -29,9 +29,9 @@ export function keysIn(shown: string): readonly string[] {
   return shown.match(parts) ?? []
 }
 
-/** A credential as a tape has it, without its keys: scheme, names of cookies. Schemes are the same in any case. */
+/** A credential as a tape has it, without its keys: scheme, names of cookies. Schemes are the same in any case, names are not. */
 export function credentialForm(shown: string): string {
-  return shown.replace(parts, '[key]').toLowerCase()
+  return shown.replace(parts, '[key]').replace(/^[\w-]+(?= )/, (scheme) => scheme.toLowerCase())
 }
 
 /**

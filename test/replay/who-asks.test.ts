@@ -207,6 +207,20 @@ describe('who asks is told apart:', () => {
       ['credentials cookie: lang=[key-2]; sid=[key-1] → lang=[other key]'],
     ],
     [
+      'a cookie whose name has other letters',
+      get({ cookie: 'sid=1' }),
+      get({ cookie: 'Sid=1' }),
+      ['credentials cookie: sid=[key-1] → Sid=[other key]'],
+    ],
+    [
+      'a region in other letters',
+      signed('AWS4-HMAC-SHA256', 'k/20260101/eu-west-1/s3/aws4_request'),
+      signed('AWS4-HMAC-SHA256', 'k/20260101/eu-wesT-1/s3/aws4_request'),
+      [
+        'credentials authorization: AWS4-HMAC-SHA256 [key-1]/eu-west-1/s3/aws4_request → AWS4-HMAC-SHA256 [other key]/eu-wesT-1/s3/aws4_request',
+      ],
+    ],
+    [
       'another tenant',
       get({ 'x-tenant-id': 'tea' }),
       get({ 'x-tenant-id': 'coffee' }),
@@ -455,7 +469,7 @@ test('a message about who asks says what a test machine needs', async () => {
       changed  Bearer [ [-key-2-] {+key-1+} ]
 
     The tape numbers the keys of a run and holds none. A test may use any values, one for each key.
-    → to see the recorded step: npx vitest-harvest show run-56 --step 2
+    → to see the recorded step: npx vitest-harvest show run-58 --step 2
     → if the new behaviour is right: record the run again and promote the new tape
     → if such a change is harmless: drift: { credentials: 'report' }
     (HARVEST_DRIFT)"
