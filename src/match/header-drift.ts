@@ -18,6 +18,8 @@ export interface HeaderComparison {
   readonly dropped?: ReadonlySet<string>
   /** The form of the answer of a model follows from what its request says. */
   readonly isModelCall?: () => boolean
+  /** See {@link isCacheable}. Default: it may. */
+  readonly isCacheable?: () => boolean
   /** What another host means for it; absent: the tape does not say where requests were sent, and which trailers they had. */
   readonly otherHost?: () => DriftClass
   /** What a header means, by its name in lower case. */
@@ -61,6 +63,7 @@ export function headerDrift(
     isForeign = false,
     dropped = noNames,
     isModelCall = () => false,
+    isCacheable: mayBeCached = () => true,
     otherHost,
     meaning = meaningOfHeader,
   }: HeaderComparison = {},
@@ -72,7 +75,9 @@ export function headerDrift(
     const lower = given.toLowerCase()
     const name = lower === 'pragma' ? cacheName : lower
     const [was, is] =
-      name === cacheName ? [cacheOf(recorded), cacheOf(live)] : [valueOf(recorded, name), valueOf(live, name)]
+      name === cacheName
+        ? [cacheOf(recorded, mayBeCached), cacheOf(live, mayBeCached)]
+        : [valueOf(recorded, name), valueOf(live, name)]
     if (was === is) return
     const isOwn = own.some((one) => one.toLowerCase() === name)
     const meant = meaning(name) ?? (isOwn ? 'asks' : undefined)
@@ -91,14 +96,22 @@ export function headerDrift(
     if (found?.some(({ path }) => path === name)) return
     found ??= []
     const difference = { path: name, recorded: was ?? '(absent)', live: is ?? '(absent)' }
-    const part = parts[name]
     const as = (name === sentToName ? otherHost?.() : undefined) ?? classes[meant]
-    found.push({ class: as, ...difference, ...(part !== undefined && { part }) })
+    const part = parts[name] ?? (as === 'headers' ? `header ${name}` : name)
+    found.push({ class: as, ...difference, part })
   }
   for (const [name] of recorded) look(name)
   for (const [name] of live) look(name)
   // Which comes first must not hang on how a client sorts them.
   return found?.sort((a, b) => (a.path < b.path ? -1 : 1)) ?? none
+}
+
+/**
+ * Whether the answer to a request of this method can come from a cache (RFC 9110, section 9.2.3). In all others `no-cache` says
+ * nothing: `fetch` writes it under `cache: 'no-store'`, and where a WebSocket is opened.
+ */
+export function isCacheable(method: string): boolean {
+  return /^(?:GET|HEAD|POST|QUERY)$/i.test(method)
 }
 
 const noNames: ReadonlySet<string> = new Set()
@@ -147,7 +160,7 @@ function acceptable(value: string): string {
  * What a request says to the caches on its way, in one spelling (RFC 9111, section 5.4). `fetch` writes `no-cache` into requests
  * under a condition, and into those of an `EventSource`, by its standard; other clients leave it out: there it says nothing.
  */
-function cacheOf(pairs: readonly HeaderPair[]): string | undefined {
+function cacheOf(pairs: readonly HeaderPair[], mayBeCached: () => boolean): string | undefined {
   const directives =
     valueOf(pairs, cacheName) ?? (/\bno-cache\b/i.test(valueOf(pairs, 'pragma') ?? '') ? 'no-cache' : undefined)
   const said = directives
@@ -158,7 +171,7 @@ function cacheOf(pairs: readonly HeaderPair[]): string | undefined {
     .join(', ')
   const goesPast = (): boolean =>
     pairs.some(([name, value]) => /^if-/i.test(name) || (/^accept$/i.test(name) && /text\/event-stream/i.test(value)))
-  return said === 'no-cache' && goesPast() ? undefined : said
+  return said === 'no-cache' && (goesPast() || !mayBeCached()) ? undefined : said
 }
 
 /** The value of a header, of several with one name all of them; a request has so few that looking beats an index. */

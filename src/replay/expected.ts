@@ -102,13 +102,17 @@ export class ExpectedRequest {
     if (isAsBefore && this.#settled !== undefined && areSame(this.#settled.redacted, redacted)) return none
     const { credentials } = this.#run
     const { request, url } = step.event
-    let isOfModel = false
-    const isModelCall = (): boolean => (isOfModel = step.model !== undefined)
-    const told = headerDrift(request.headers, redacted, { ...this.#run.comparison(step), isModelCall })
+    let isOfCall = false
+    const comparison = this.#run.comparison(step)
+    const told = headerDrift(request.headers, redacted, {
+      ...comparison,
+      isModelCall: () => (isOfCall = comparison.isModelCall?.() === true),
+      isCacheable: () => !(isOfCall = comparison.isCacheable?.() === false),
+    })
     const found = credentials?.check({ headers: request.headers, url }, { headers: redacted, url }, live) ?? none
     if (told.length > 0 || found.length > 0) return [...told, ...found]
-    // The next one may be asked of no model.
-    if (isOfModel) return none
+    // The next one may be asked of no model, or read.
+    if (isOfCall) return none
     const renewals = credentials?.renewals ?? 0
     this.#settled = { recorded: request.headers, url, stated, redacted, renewals }
     return none

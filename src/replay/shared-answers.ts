@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { type HeaderMeaning, type Redactor, redactorOfTape } from '../privacy/index.ts'
 import { pathOf, sameForms } from '../match/credentials.ts'
-import { headerDrift } from '../match/header-drift.ts'
+import { headerDrift, isCacheable } from '../match/header-drift.ts'
 import type { MatchRequest } from '../match/matcher.ts'
 import { sameTarget } from '../match/target.ts'
 import {
@@ -95,7 +95,12 @@ export class SharedAnswers {
     const [recorded, live] = [event.request.headers, redactor.requestHeaders(sent)].map((pairs) =>
       pairs.map(([name, value]): HeaderPair => [name, renumbered(value)]),
     ) as [HeaderPair[], HeaderPair[]]
-    const drift = headerDrift(recorded, live, { own: redact?.headers ?? [], isWhole, meaning })
+    const drift = headerDrift(recorded, live, {
+      own: redact?.headers ?? [],
+      isWhole,
+      meaning,
+      isCacheable: () => isCacheable(event.method),
+    })
     return drift.length === 0 && (!isWhole || sameForms(recorded, live, meaning))
   }
 

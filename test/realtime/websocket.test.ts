@@ -277,11 +277,11 @@ describe.each(['global', 'ws'] as const)('any WebSocket through %s', (client) =>
     }
   })
 
-  test('is the same under another name of this machine or without a wait, and different where it is no longer closed', async () => {
+  test('is the same through another client, under another name of this machine or without a wait, and different where it is no longer closed', async () => {
     const saying =
-      (host: string, { closes = true, waits = true } = {}) =>
+      (host: string, { closes = true, waits = true, through = client as Client } = {}) =>
       async (): Promise<unknown> => {
-        const { socket, next } = await connect(client, `${base.replace('127.0.0.1', host)}/chat`)
+        const { socket, next } = await connect(through, `${base.replace('127.0.0.1', host)}/chat`)
         socket.send('hello')
         if (waits) await next()
         if (closes) {
@@ -298,6 +298,8 @@ describe.each(['global', 'ws'] as const)('any WebSocket through %s', (client) =>
       const run = await replayTape(tape, saying(host))
       expect([host, run.problems.map((problem) => problem.message)]).toEqual([host, []])
     }
+    const through = client === 'ws' ? 'global' : 'ws'
+    expect(verdictOf(await replayTape(tape, saying('127.0.0.1', { through }))).verdict).toBe('same')
     expect((await replayTape(tape, saying('127.0.0.1', { waits: false }))).problems).toEqual([])
     const { problems } = await replayTape(tape, saying('127.0.0.1', { closes: false }))
     expect(problems.map(({ code }) => code)).toEqual(['HARVEST_UNUSED'])

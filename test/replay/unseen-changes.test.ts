@@ -162,6 +162,23 @@ describe('headers that select what is done', () => {
     expect((await judged(await record(plain), send(conditional)))[0]).toBe('same')
   })
 
+  test('whether a cache may answer counts where one can: not of a deletion, and again of the read behind it', async () => {
+    const made =
+      (cache: 'default' | 'no-store', ...methods: readonly string[]) =>
+      async (): Promise<void> => {
+        for (const method of methods) await fetch(`${base}/cached`, { method, cache })
+      }
+    const past = async (...methods: readonly string[]) =>
+      (await judged(await record(made('default', ...methods)), made('no-store', ...methods)))[0]
+    expect([await past('DELETE'), await past('PUT'), await past('POST'), await past('GET')]).toEqual([
+      'same',
+      'same',
+      'unproven',
+      'unproven',
+    ])
+    expect(await past('DELETE', 'GET')).toBe('unproven')
+  })
+
   test.for(['idempotency-key', 'x-idempotency-key'])('%s may have another value and may not be gone', async (name) => {
     const tape = await record(send({ [name]: 'a1' }))
     expect((await judged(tape, send({ [name]: 'b2' })))[0]).toBe('same')
