@@ -10,6 +10,7 @@ export {
   outOfOrder,
   withClients,
   withLosses,
+  withPassedOver,
   unusedSteps,
   notAwaited,
   readsOn,

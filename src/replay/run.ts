@@ -663,8 +663,12 @@ export class ReplayRun {
       return undefined
     }
     this.escapes.push({ kind: 'child_process', target: command.join(' '), allowed: false })
+    const program = urlOfCommand(command.slice(0, 1))
+    const recorded = this.#spawns.find((event) => urlOfCommand(event.command.slice(0, 1)) === program)?.command
     throw this.problem(
-      isOnceMore ? problem.startedOtherwise(this.place(), command) : problem.notOnTape(this.place(), command),
+      isOnceMore || recorded !== undefined
+        ? problem.startedOtherwise(this.place(), command, recorded)
+        : problem.notOnTape(this.place(), command),
     )
   }
 
@@ -770,6 +774,10 @@ export class ReplayRun {
     const { changes } = this.clients
     if (changes.length > 0) {
       const explained = this.problems.map((error) => problem.withClients(error, changes))
+      this.problems.splice(0, this.problems.length, ...explained)
+    }
+    if (this.#passedOver.size > 0) {
+      const explained = this.problems.map((error) => problem.withPassedOver(error, [...this.#passedOver]))
       this.problems.splice(0, this.problems.length, ...explained)
     }
     if (this.notRevived.length > 0) {

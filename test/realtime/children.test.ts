@@ -167,6 +167,10 @@ test('a child that is started once more, otherwise or not at all is different', 
   expect(await told(async () => [speak(...usually), await hear(speak(...usually))][1])).toEqual(['HARVEST_ESCAPE'])
   for (const other of [['--url', 'https://b.example/mcp'], ['--root=/other'], []])
     expect(await told(() => hear(speak(...other)))).toEqual(['HARVEST_ESCAPE'])
+  const [other] = (await replayTape(tape, () => hear(speak('--url', 'https://b.example/mcp')))).problems
+  expect(other?.message).toMatch(
+    /started differently .*b\.example[^]*recorded +\S+ \S*says\.mjs --url https:\/\/a\.example/,
+  )
   expect(await told(async () => Promise.resolve('{"type":"hello"}\n'))).toEqual(['HARVEST_UNUSED'])
 })
 

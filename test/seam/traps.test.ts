@@ -198,6 +198,8 @@ describe('clients the replay did not see being made', () => {
       ['fetch', 'the function that replaced fetch'],
     ])
     expect((await replayTape(tape, agent, { redacted: 'fail' })).drift).toEqual([])
+    const [problem] = (await replayTape(tape, () => globalThis.fetch(`${url}/7`))).problems
+    expect(problem?.message).toMatch(/not called +what replaced fetch before this replay/)
     // What was there when an agent was loaded is no part of it.
     const loaded = await guardLoading(async () => agent)
     expect((await replayTape(tape, loaded)).notCompared).toEqual([])

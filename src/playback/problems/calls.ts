@@ -157,6 +157,19 @@ export function withClients(error: HarvestError, changes: readonly string[]): Ha
   )
 }
 
+/** The problem with what was not called beside it: where that is a part of the agent, its requests lack what it adds. */
+export function withPassedOver(error: HarvestError, names: readonly string[]): HarvestError {
+  if (!requestProblems.has(error.code)) return error
+  const { facts, cause } = error
+  const said = `what replaced ${names.join(' and ')} before this replay`
+  const way = 'if that is a part of the agent: replay it as a case, or by hand in a test file of its own'
+  return new HarvestError(
+    error.code,
+    { ...facts, where: { ...facts.where, 'not called': said }, fix: [...(facts.fix ?? []), way] },
+    cause === undefined ? {} : { cause },
+  )
+}
+
 /** A difference with the recorded answers beside it that the agent did not get as they were, where there are such. */
 export function withLosses(error: HarvestError, lost: readonly NotRevived[]): HarvestError {
   const [first, ...more] = lost

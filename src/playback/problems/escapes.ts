@@ -165,11 +165,18 @@ export function notOnTape(place: ProblemLocation, command: readonly string[]): H
   })
 }
 
-/** @param command - of a program that the recorded run started as well */
-export function startedOtherwise(place: ProblemLocation, command: readonly string[]): HarvestError {
+/**
+ * @param command - of a program that the recorded run started as well
+ * @param recorded - how it did, where that start is not made yet
+ */
+export function startedOtherwise(
+  place: ProblemLocation,
+  command: readonly string[],
+  recorded?: readonly string[],
+): HarvestError {
   return new HarvestError('HARVEST_ESCAPE', {
     what: `Blocked a child process started differently or more often than recorded: ${neutral(command.join(' '))}`,
-    where: where(place),
+    where: { ...where(place), ...(recorded !== undefined && { recorded: neutralLine(recorded.join(' '), 300) }) },
     fix: ['if the new behaviour is right: record the run again and promote the new tape'],
   })
 }
