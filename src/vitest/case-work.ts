@@ -18,15 +18,19 @@ export class CaseWork implements AgentWork {
   readonly #late: HarvestError[] = []
   readonly #case: string
   readonly #allow: readonly string[]
+  readonly #listLate: (one: UninstrumentedIo) => void
   #isTold = false
 
-  constructor(name: string, allow: readonly string[]) {
+  constructor(name: string, allow: readonly string[], listLate: (one: UninstrumentedIo) => void) {
     this.#case = name
     this.#allow = allow
+    this.#listLate = listLate
   }
 
   list(one: UninstrumentedIo): void {
+    const known = this.listed.length
     listOnce(this.listed, one)
+    if (this.#isTold && this.listed.length > known) outsideRuns(() => this.#listLate(one))
   }
 
   end(): void {

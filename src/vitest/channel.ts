@@ -197,6 +197,14 @@ export interface CaseRed {
   readonly type: typeof redArtifact
 }
 
+export const listedArtifact = 'vitest-harvest:listed'
+
+/** What the agent of a case did when the case was over. */
+export interface CaseListed {
+  readonly type: typeof listedArtifact
+  readonly listed: readonly ListedLine[]
+}
+
 declare module 'vitest' {
   interface ProvidedContext {
     'vitest-harvest': HarvestProvided
@@ -212,6 +220,7 @@ declare module 'vitest' {
   interface TestArtifactRegistry {
     [startArtifact]: CaseStart
     [redArtifact]: CaseRed
+    [listedArtifact]: CaseListed
     [reportArtifact]: CaseReportRequest
     [updateArtifact]: CaseUpdate
     [acceptArtifact]: CaseAcceptance

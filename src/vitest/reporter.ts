@@ -20,7 +20,9 @@ import {
   type CaseAcceptance,
   type CaseStart,
   type CaseReportRequest,
+  type CaseListed,
   type CaseUpdate,
+  listedArtifact,
   redArtifact,
   reportArtifact,
   startArtifact,
@@ -98,6 +100,7 @@ export class HarvestReporter implements Reporter {
     if (artifact.type === redArtifact && !isKnown) await this.#knowModule(test)
     if (isUpdate(artifact)) this.#updates.set(artifact.file, { update: artifact, test })
     if (isAcceptance(artifact)) this.#acceptances.push(artifact)
+    if (isListed(artifact)) addListed(test, artifact)
   }
 
   /** Vitest shows lines of modules it knows, and no others. Of one that is known already nothing is done. */
@@ -331,6 +334,15 @@ function isReportRequest(artifact: { readonly type: string }): artifact is CaseR
 
 function isStart(artifact: { readonly type: string }): artifact is CaseStart {
   return artifact.type === startArtifact
+}
+
+function isListed(artifact: { readonly type: string }): artifact is CaseListed {
+  return artifact.type === listedArtifact
+}
+
+function addListed(test: TestCase, { listed }: CaseListed): void {
+  const report = test.meta().harvest
+  if (report !== undefined) test.meta().harvest = { ...report, listed: [...(report.listed ?? []), ...listed] }
 }
 
 function isUpdate(artifact: { readonly type: string }): artifact is CaseUpdate {

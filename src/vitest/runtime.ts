@@ -18,7 +18,16 @@ import { CaseFailure, type SourceLocation } from './case-failure.ts'
 import { CaseWork } from './case-work.ts'
 import { type CaseOptions, caseOptions } from './case-options.ts'
 import { questionsOf, reportOf } from './case-report.ts'
-import { acceptArtifact, type CaseReport, type HarvestProvided, redArtifact, startArtifact } from './channel.ts'
+import {
+  acceptArtifact,
+  type CaseReport,
+  type HarvestProvided,
+  listedArtifact,
+  redArtifact,
+  startArtifact,
+} from './channel.ts'
+import { printableListed } from './listed.ts'
+import { tellReporter } from './unheard.ts'
 import { forgetCaseBefore, forgetFixtures } from './forget-case.ts'
 import { isOwnStray, type Stray, unhandled } from '../playback/problems.ts'
 import { withStrays } from './stray-rejections.ts'
@@ -127,7 +136,7 @@ async function runAgent(
   tape: Tape,
   link: AgentLink | undefined,
   { replay, timeoutMs }: CaseOptions,
-  { settings }: HarvestProvided,
+  { settings, root }: HarvestProvided,
   { signal, task }: TestContext,
 ): Promise<ReplayResult> {
   const beats: Promise<void>[] = []
@@ -141,7 +150,9 @@ async function runAgent(
   const isFresh = settings.isolate !== 'none'
   if (isFresh) vi.resetModules()
   const late = (where: string) => () => hangs(kase, { waited: `${timeoutMs} ms`, where })
-  const work = new CaseWork(kase.id, replay.allow ?? [])
+  const work = new CaseWork(kase.id, replay.allow ?? [], (one) =>
+    tellReporter(task.id, { type: listedArtifact, listed: printableListed([one], root) }),
+  )
   const agent = await limit.race(
     inWork(work, () =>
       guardLoading(() => loadAgent(link, kase.agent, Object.keys(settings.agents)), replay.allow, tape, isFresh),

@@ -1,3 +1,5 @@
+import type { TestArtifact } from 'vitest'
+
 /**
  * Hands Vitest an error that belongs to no test that still runs: it prints it below the tests, and the run is red.
  *
@@ -13,8 +15,19 @@ export function tellVitest(error: unknown, kind: 'Uncaught Exception' | 'Unhandl
   })
 }
 
+/** Hands our reporter what belongs to a test that is over: Vitest's own function refuses it. */
+export function tellReporter(test: string, artifact: TestArtifact): void {
+  const { __vitest_worker__: worker } = globalThis as { readonly __vitest_worker__?: VitestWorker }
+  worker?.rpc.onTaskArtifactRecord(test, artifact).catch(() => {
+    process.stderr.write(`not reported any more: ${JSON.stringify(artifact)}\n`)
+  })
+}
+
 /** What Vitest keeps in each worker; not in its types. */
 interface VitestWorker {
   readonly filepath?: string
-  readonly rpc: { onUnhandledError(error: object, kind: string): Promise<void> }
+  readonly rpc: {
+    onUnhandledError(error: object, kind: string): Promise<void>
+    onTaskArtifactRecord(test: string, artifact: TestArtifact): Promise<unknown>
+  }
 }

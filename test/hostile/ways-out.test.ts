@@ -42,6 +42,12 @@ export default () => {
   }
 }
 `,
+  'src/writes-late.ts': `import { AsyncLocalStorage } from 'node:async_hooks'
+import { writeFileSync } from 'node:fs'
+// Of no run, so in real time.
+const outside = AsyncLocalStorage.snapshot()
+export default () => void outside(() => setTimeout(() => writeFileSync('late.txt', 'notes'), 60))
+`,
   'src/reads.ts': `import { readFileSync } from 'node:fs'
 export default () => { readFileSync('/etc/hostname'); }
 `,
@@ -91,7 +97,14 @@ describe.each<Lane>([5, 4])('from the tarball, under Vitest %i', (lane) => {
       const canary: Canary = { folder, database, port, pid: bystander.pid ?? 0 }
       for (const [file, text] of Object.entries(idle(mode, idOf(mode, way), { way, canary }))) project.write(file, text)
     }
-    new DatabaseSync(path.join(project.folder, 'canary', `${mode}.db`)).exec('create table t(a)')
+    for (const [name, more] of [
+      [`${mode}.db`, ''],
+      [`${mode}.db-ahead`, 'pragma journal_mode = wal;'],
+    ]) {
+      const database = new DatabaseSync(path.join(project.folder, 'canary', name!))
+      database.exec(`${more} create table t(a)`)
+      database.close()
+    }
   }
 
   /** What appeared in the folder of a way, or is gone from it. */
@@ -110,9 +123,16 @@ describe.each<Lane>([5, 4])('from the tarball, under Vitest %i', (lane) => {
   const lateNames = Object.keys(lateAgents(0, String))
 
   beforeAll(async () => {
-    const open = ['seam', 'apart', ...lateNames]
+    const open = ['seam', 'apart', 'writes-late', ...lateNames]
     const options = `confine: { default: 'strict', agents: { ${open.map((name) => `'${name}': 'seam'`).join(', ')} } }, reads: 'project'`
-    const agents = { strict: 'try', seam: 'try', writes: 'writes', reads: 'reads', apart: 'writes' }
+    const agents = {
+      strict: 'try',
+      seam: 'try',
+      writes: 'writes',
+      reads: 'reads',
+      apart: 'writes',
+      'writes-late': 'writes-late',
+    }
     shut = home.project('shut', {
       'vitest.config.ts': config(
         options,
@@ -123,6 +143,9 @@ describe.each<Lane>([5, 4])('from the tarball, under Vitest %i', (lane) => {
       ...golden('holds', refundBaseline),
       ...Object.assign({}, ...['writes', 'reads', 'apart', ...lateNames].map((agent) => idle(agent))),
     })
+    // Vitest begins with the largest file: others follow while the agent writes.
+    for (const [file, text] of Object.entries(idle('writes-late')))
+      shut.write(file, file.endsWith('.yaml') ? `${text}# ${'-'.repeat(4000)}\n` : text)
     for (const [name, text] of Object.entries(lateAgents(port, late))) shut.write(`src/${name}.ts`, text)
     for (const mode of ['seam', 'strict'] as const) tryAll(shut, mode)
     shutResult = await shut.run(['run', '--maxWorkers=1', ...withJson])
@@ -161,6 +184,7 @@ describe.each<Lane>([5, 4])('from the tarball, under Vitest %i', (lane) => {
       expect(found.filter((name) => fateOf(of(name)) !== 'listed')).toEqual([])
       if (mode === 'strict') expect(found).toEqual([])
       else expect(found.length).toBeGreaterThan(5)
+      expect(existsSync(path.join(project().folder, 'canary', `${mode}.db-ahead-wal`))).toBe(mode !== 'strict')
       // What is unseen: the times of a file that is only opened to read.
       const { mtimeMs } = statSync(path.join(project().folder, 'canary', `${mode}.db`))
       expect(mtimeMs === 1000).toBe(mode !== 'strict')
@@ -196,6 +220,18 @@ describe.each<Lane>([5, 4])('from the tarball, under Vitest %i', (lane) => {
       expect(watched.read('scratch.txt')).toBe('notes')
     })
 
+    it('tell the file that an agent writes when its case is over', () => {
+      expect(shut.read('late.txt')).toBe('notes')
+      expect(reported(shut).get('golden/writes-late')).toMatchObject({
+        status: 'passed',
+        meta: {
+          harvest: {
+            listed: [{ kind: 'write', target: 'late.txt', site: expect.stringMatching(/^src\/writes-late\.ts:5:/) }],
+          },
+        },
+      })
+    })
+
     it('refuse what goes on after the run, name the case, and turn the run red', () => {
       for (const name of ['loaded', 'unawaited'])
         expect(shutResult.output).toMatch(new RegExp(`Blocked real I/O after the run: socket 127[^]*?case +${name}\n`))
@@ -213,7 +249,7 @@ describe.each<Lane>([5, 4])('from the tarball, under Vitest %i', (lane) => {
       expect(reported(shut).get('golden/holds')?.status).toBe('passed')
       expect(shutResult.output).toMatch(
         new RegExp(
-          `Confine {2}strict: ${tried.length + 3} of ${2 * tried.length + 4 + lateNames.length} cases; seam: apart, `,
+          `Confine {2}strict: ${tried.length + 3} of ${2 * tried.length + 5 + lateNames.length} cases; seam: apart, `,
         ),
       )
     })

@@ -3,7 +3,7 @@ import { fileOf } from '../clients/in-memory.ts'
 import { patchProperty } from '../patch.ts'
 import { type AnyFunction, guard } from './guarding.ts'
 import { refusal } from './outside.ts'
-import { requireText, requireWritable } from './sqlite-files.ts'
+import { requireReadable, requireText, requireWritable } from './sqlite-files.ts'
 import { isAgentAtWork, list } from './work.ts'
 
 const by = 'better-sqlite3'
@@ -30,6 +30,7 @@ export function watchBetterSqlite(exported: unknown): void {
         const [file, , isAnonymous, isReadOnly] = args
         const isWritable = isAnonymous !== true && isReadOnly !== true
         if (isWritable && isAgentAtWork()) requireWritable(file, by)
+        if (isReadOnly === true && isAgentAtWork()) requireReadable(String(file), by)
         const database = Reflect.construct(target, args, newTarget) as object
         if (isWritable) files.set(database, String(file))
         return database

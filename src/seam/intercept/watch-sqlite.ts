@@ -4,7 +4,7 @@ import { patchProperty } from '../patch.ts'
 import { confinement } from './confine.ts'
 import { type AnyFunction, guard } from './guarding.ts'
 import { refusal } from './outside.ts'
-import { requireText, requireWritable } from './sqlite-files.ts'
+import { requireReadable, requireText, requireWritable } from './sqlite-files.ts'
 import { isAgentAtWork } from './work.ts'
 
 type Sqlite = typeof import('node:sqlite')
@@ -22,7 +22,7 @@ const by = 'node:sqlite'
 /** What reads or writes a database. Its file is opened at the first of them, not before. */
 const uses = ['exec', 'prepare', 'createTagStore', 'createSession', 'applyChangeset', 'deserialize', 'serialize']
 
-/** Databases whose file is let be: it was asked about, or is only read. */
+/** Databases whose file was asked about. */
 const asked = new WeakSet<object>()
 
 /**
@@ -87,7 +87,7 @@ function isWatched(): boolean {
 function askAbout(database: Database, setAuthorizer: AnyFunction | undefined): void {
   if (asked.has(database)) return
   const file = database.location()
-  if (file !== null && !readOnly.has(database)) requireWritable(file, by)
+  if (file !== null) (readOnly.has(database) ? requireReadable : requireWritable)(file, by)
   asked.add(database)
   if (setAuthorizer !== undefined) authorize(database, setAuthorizer)
 }

@@ -20,7 +20,7 @@ import { oddWays } from './odd-ways.ts'
 export interface Canary {
   /** A folder in which a file would appear. */
   readonly folder: string
-  /** A database in it, written before. */
+  /** A database, written before. Beside it is one in WAL mode, whose name ends with `-ahead`. */
   readonly database: string
   /** Somebody listens there, and counts who comes. */
   readonly port: number
@@ -147,6 +147,11 @@ export const ways: Readonly<Record<string, Way>> = {
   'a database opened to read': {
     go: ({ database }) => new DatabaseSync(database, { readOnly: true }).close(),
     seam: 'open',
+  },
+  'a database in WAL mode opened to read': {
+    go: ({ database }) => new DatabaseSync(`${database}-ahead`, { readOnly: true }).prepare('select * from t').all(),
+    seam: 'listed',
+    strict: 'refused',
   },
   'node:wasi': { go: ({ folder }) => new WASI({ version: 'preview1', preopens: { '/': folder } }), seam: 'refused' },
   WebAssembly: { go: () => compiled(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0])), seam: 'open' },
