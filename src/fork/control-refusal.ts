@@ -27,7 +27,7 @@ function otherRun(about: ControlSubject, problem: HarvestError, { tape, outcome 
   // An agent without its key leaves all steps out: why it threw says more than which those are.
   const hasThrown = outcome.status === 'threw' && tape.close?.outcome.status !== 'threw'
   const thrown =
-    hasThrown && !HarvestError.is(outcome.error) ? [`The agent ${neutralLine(describeEnding(outcome), 200)}`] : []
+    hasThrown && !HarvestError.is(outcome.error) ? [`The agent ${neutralLine(describeEnding({ outcome }), 200)}`] : []
   const name = nameOf(about)
   return new HarvestError(
     'HARVEST_CONTROL',

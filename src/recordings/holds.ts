@@ -1,6 +1,7 @@
 import { lstatSync, rmSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { HarvestError, neutralLine } from '../errors/index.ts'
+import { createRedactor } from '../privacy/index.ts'
 import { namesInFolder, readRegularFile, refuseOutsideInbox, writeFileAtomic } from './files.ts'
 import { closeOf } from './tapes.ts'
 
@@ -47,7 +48,7 @@ export function holdOfTape(file: string): Hold | undefined {
 }
 
 /**
- * Puts a hold on a tape, in a file beside it. When this returns, no `prune` or `rm` removes the tape any more.
+ * Puts a hold on a tape, in a file beside it, its reason redacted. When this returns, no `prune` or `rm` removes the tape any more.
  *
  * @returns the file
  * @throws HARVEST_RECORDINGS_GOLDEN outside of the inbox, HARVEST_RECORDINGS_WRITE, HARVEST_TAPE_MISSING when the tape is not
@@ -56,7 +57,8 @@ export function holdOfTape(file: string): Hold | undefined {
 export function placeHold(recordings: string, file: string, reason: string): string {
   refuseOutsideInbox(recordings, file)
   const beside = holdFileOf(file)
-  writeFileAtomic(beside, `${JSON.stringify({ hold: reason, at: new Date().toISOString() })}\n`)
+  const hold = createRedactor().text(reason)
+  writeFileAtomic(beside, `${JSON.stringify({ hold, at: new Date().toISOString() })}\n`)
   // A removal takes the tape aside before it looks for a hold: either it sees ours, or we see that the tape is gone.
   if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) return beside
   rmSync(beside, { force: true })

@@ -148,6 +148,7 @@ export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual
     ...(run.notRevived.length === 0 ? {} : { notRevived: run.notRevived }),
     ...(run.refused.length === 0 ? {} : { unanswered: run.refused }),
     events: run.events,
+    redactedOutcome: run.encode(outcomeOf(outcome)),
     comparison: {
       recorded: run.steps.length,
       served: run.steps.filter((step) => step.served).length,

@@ -1,4 +1,5 @@
 import { HarvestError, shellWord } from '../errors/index.ts'
+import { isMap } from '../json/canonical.ts'
 import { changedQuestions, type ChangedQuestion } from './changed-questions.ts'
 import { firstDifference } from '../match/difference.ts'
 import { encodeFor, type Json } from '../tape/index.ts'
@@ -83,7 +84,7 @@ function outcomeDifference(run: ReplayResult): readonly HarvestError[] {
   return comparison.outcomeEqual === false && !isUnknown ? [otherOutcome(run)] : []
 }
 
-function otherEnding({ tape, outcome }: ReplayResult, isUnknown: boolean): HarvestError {
+function otherEnding({ tape, outcome, redactedOutcome }: ReplayResult, isUnknown: boolean): HarvestError {
   const isThrown = outcome.status === 'threw'
   return new HarvestError(
     'HARVEST_OUTCOME_KIND',
@@ -93,7 +94,11 @@ function otherEnding({ tape, outcome }: ReplayResult, isUnknown: boolean): Harve
         : isThrown
           ? 'The agent threw, but returned when recorded'
           : 'The agent returned, but threw when recorded',
-      where: { tape: tape.header.id, recorded: tape.close?.outcome.status ?? '', now: describeEnding(outcome) },
+      where: {
+        tape: tape.header.id,
+        recorded: tape.close?.outcome.status ?? '',
+        now: describeEnding({ outcome, redactedOutcome }),
+      },
       fix: [`to see the recorded run: npx vitest-harvest show ${shellWord(tape.header.id)}`],
     },
     isThrown ? { cause: outcome.error } : {},
@@ -101,19 +106,27 @@ function otherEnding({ tape, outcome }: ReplayResult, isUnknown: boolean): Harve
 }
 
 /** `returned`, `threw TypeError: x is not a function`. */
-export function describeEnding(live: RunOutcome): string {
-  if (live.status === 'returned') return 'returned'
-  return live.error instanceof Error ? `threw ${live.error.name}: ${live.error.message}` : `threw ${String(live.error)}`
+export function describeEnding({ outcome, redactedOutcome: said }: Ended): string {
+  if (outcome.status === 'returned') return 'returned'
+  if (isMap(said) && typeof said['name'] === 'string') return `threw ${said['name']}: ${String(said['message'])}`
+  const { error } = outcome
+  return error instanceof Error ? `threw ${error.name}: ${error.message}` : `threw ${String(error)}`
 }
 
-function otherOutcome({ tape, outcome }: ReplayResult): HarvestError {
+interface Ended {
+  readonly outcome: RunOutcome
+  readonly redactedOutcome?: Json | undefined
+}
+
+function otherOutcome({ tape, outcome, redactedOutcome }: ReplayResult): HarvestError {
   const ended = tape.close?.outcome
-  const encode = (value: unknown): Json => encodeFor(tape.header.flags, value)
+  const now =
+    redactedOutcome ?? encodeFor(tape.header.flags, outcome.status === 'threw' ? outcome.error : outcome.value)
   const found =
     ended?.status === 'threw' && outcome.status === 'threw'
-      ? firstDifference(comparedFacts(ended.error), comparedFacts(encode(outcome.error)))
+      ? firstDifference(comparedFacts(ended.error), comparedFacts(now))
       : ended?.status === 'returned' && outcome.status === 'returned'
-        ? firstDifference(ended.value === undefined ? encode(undefined) : ended.value, encode(outcome.value))
+        ? firstDifference(ended.value === undefined ? encodeFor(tape.header.flags, undefined) : ended.value, now)
         : undefined
   return new HarvestError('HARVEST_OUTCOME', {
     what:
@@ -123,7 +136,7 @@ function otherOutcome({ tape, outcome }: ReplayResult): HarvestError {
     where: {
       tape: tape.header.id,
       ...(found === undefined
-        ? { now: describeEnding(outcome) }
+        ? { now: describeEnding({ outcome, redactedOutcome }) }
         : { 'differs at': found.path || 'the whole', recorded: found.recorded, now: found.live }),
     },
     fix: [

@@ -134,14 +134,15 @@ function announcement(kase: Case, error: HarvestError): Difference | undefined {
   return aspect && { aspect, error, line: kase.lines[aspect] ?? kase.lines.agent }
 }
 
-function ending(kase: Case, { tape, outcome: live }: ReplayResult): Difference | undefined {
+function ending(kase: Case, run: ReplayResult): Difference | undefined {
+  const { tape, outcome: live } = run
   const seen = tape.close?.outcome.status
   // A program that exited was recorded from outside; how its function ended was never seen.
   if (seen === undefined || seen === 'exited') return undefined
   // Of an import the case alone knows how the run is to end; where it does not say either, an error is no success.
   const recorded = seen === 'unknown' ? expectedEnding(kase) : seen
   if (recorded === live.status) return undefined
-  if (seen === 'unknown') return unexpectedEnding(kase, live)
+  if (seen === 'unknown') return unexpectedEnding(kase, run)
   const error = new HarvestError(
     'HARVEST_OUTCOME_KIND',
     {
@@ -149,7 +150,7 @@ function ending(kase: Case, { tape, outcome: live }: ReplayResult): Difference |
         live.status === 'threw'
           ? 'The agent threw, but returned when recorded'
           : 'The agent returned, but threw when recorded',
-      where: { case: kase.id, recorded, now: describeEnding(live) },
+      where: { case: kase.id, recorded, now: describeEnding(run) },
       fix: [
         `to see the recorded run: npx vitest-harvest show ${shellWord(kase.id)}`,
         'if this is right, record it again: the tape ends differently',
@@ -164,7 +165,8 @@ function expectedEnding({ outcome }: Case): RunOutcome['status'] {
   return outcome !== undefined && expectedError(outcome) !== undefined ? 'threw' : 'returned'
 }
 
-function unexpectedEnding(kase: Case, live: RunOutcome): Difference {
+function unexpectedEnding(kase: Case, run: ReplayResult): Difference {
+  const { outcome: live } = run
   const hasThrown = live.status === 'threw'
   const error = new HarvestError(
     'HARVEST_OUTCOME_KIND',
@@ -172,7 +174,7 @@ function unexpectedEnding(kase: Case, live: RunOutcome): Difference {
       what: hasThrown
         ? 'The agent threw, and its case expects a return value'
         : 'The agent returned, and its case expects an error',
-      where: { case: kase.id, recorded: 'unknown (the import did not see it)', now: describeEnding(live) },
+      where: { case: kase.id, recorded: 'unknown (the import did not see it)', now: describeEnding(run) },
       fix: hasThrown
         ? [`if the error is right, put it in the case: outcome: { $threw: { name: ${nameOf(live.error)} } }`]
         : ['if the return value is right, change or remove `outcome:` in the case'],
@@ -232,12 +234,17 @@ function outcome(kase: Case, run: ReplayResult): Difference | undefined {
   const hasThrown = live.status === 'threw'
   const wanted = hasThrown ? expectedError(kase.outcome) : kase.outcome
   const encode = (value: unknown): Json => encodeFor(run.tape.header.flags, value)
-  const actual = hasThrown ? factsOfError(encode(live.error)) : encode(live.value)
+  const brought = encode(hasThrown ? live.error : live.value)
+  const said = (value: Json): Json => (hasThrown ? factsOfError(value) : value)
+  const actual = said(run.redactedOutcome ?? brought)
   // A live run answers the same in its own way; a replay has the recorded answers.
   const isReplay = run.comparison.messages !== undefined
   const recorded = isReplay && run.tape.close ? saidOutcome(run.tape.close.outcome) : undefined
-  const matched =
-    wanted === undefined ? { equal: false, path: '' } : matchOutcome(wanted, actual, hasThrown ? undefined : recorded)
+  const match = (value: Json): ReturnType<typeof matchOutcome> =>
+    wanted === undefined ? { equal: false, path: '' } : matchOutcome(wanted, value, hasThrown ? undefined : recorded)
+  // A case has values as a person wrote them, or as its tape has them: without secrets.
+  const asBrought = match(said(brought))
+  const matched = asBrought.equal ? asBrought : match(actual)
   // A case that says of the error what the tape does asserts the recorded one, with its fields and causes.
   const isRecorded = hasThrown && recorded !== undefined && canonicalJson(kase.outcome) === canonicalJson(recorded)
   if (matched.equal) return isRecorded ? recordedOutcome(kase, run) : undefined
@@ -260,7 +267,10 @@ function outcome(kase: Case, run: ReplayResult): Difference | undefined {
   }
 }
 
-function recordedOutcome(kase: Case, { tape, outcome: live, comparison }: ReplayResult): Difference | undefined {
+function recordedOutcome(
+  kase: Case,
+  { tape, outcome: live, comparison, redactedOutcome }: ReplayResult,
+): Difference | undefined {
   const recorded = tape.close?.outcome
   if (comparison.outcomeEqual !== false || recorded === undefined || recorded.status !== live.status) return undefined
   const error = new HarvestError('HARVEST_OUTCOME', {
@@ -274,7 +284,7 @@ function recordedOutcome(kase: Case, { tape, outcome: live, comparison }: Replay
   })
   const before =
     recorded.status === 'returned' ? (recorded.value ?? null) : recorded.status === 'threw' ? recorded.error : null
-  const now = encodeFor(tape.header.flags, live.status === 'returned' ? live.value : live.error)
+  const now = redactedOutcome ?? encodeFor(tape.header.flags, live.status === 'returned' ? live.value : live.error)
   return {
     aspect: 'outcome',
     error,

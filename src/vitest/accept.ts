@@ -115,8 +115,9 @@ function asksTheSame(before: CasePins, { accepted }: CasePins): boolean {
 function changesFor({ kase, run, open, git, mode, approval }: Acceptance): CaseChanges {
   const has = (aspect: Difference['aspect']) => open.some((difference) => difference.aspect === aspect)
   const { outcome } = run
-  const encode = (value: unknown): Json => encodeFor(run.tape.header.flags, value)
-  const ended = outcome.status === 'returned' ? encode(outcome.value) : throwing(factsOfError(encode(outcome.error)))
+  const hasReturned = outcome.status === 'returned'
+  const said = run.redactedOutcome ?? encodeFor(run.tape.header.flags, hasReturned ? outcome.value : outcome.error)
+  const ended = hasReturned ? said : throwing(factsOfError(said))
   const recorded = run.tape.close && saidOutcome(run.tape.close.outcome)
   return {
     ...((has('trace') || has('baseline')) && { baseline: traceOf(run.events) }),

@@ -71,7 +71,8 @@ describe.each<Failure>(['before', 'after', 'for good'])('a disk that fails %s, a
       expect(namesIn(join(recordings, 'inbox'), failure).filter((name) => name !== 'run-1.hold.json')).toEqual([
         'run-1.tape.jsonl',
       ])
-      placeHold(recordings, tape, 'claim 4711')
+      placeHold(recordings, tape, `claim 4711 with ghp_${'a1B2c3D4e5F6'.repeat(3)}`)
+      expect(holdOf(tape, undefined)?.reason).toBe('claim 4711 with redacted-github-token-1')
       expect(errorOf(() => removeTapes(recordings, [tape])).code).toBe('HARVEST_RECORDINGS_HELD')
       if (calls < n) return
     }

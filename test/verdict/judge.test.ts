@@ -114,3 +114,35 @@ test('a known-bad case that goes another way is led to fix; a changed result of 
   const changed = judge(known, run, {})
   expect(changed.isGreen ? 'green' : changed.because?.error.message).not.toContain('vitest-harvest fix')
 })
+
+test('a key of the agent itself in what it returns or throws is compared as its tape has it, and told nobody', async () => {
+  await installReplay()
+  const key = `ghp_${'a1B2c3D4e5F6'.repeat(3)}`
+  const redacted = 'redacted-github-token-1'
+  const ends = [
+    [{ status: 'returned', value: { with: redacted, n: 1 } }, `outcome: { with: ${redacted}, n: 1 }\n`],
+    [
+      { status: 'threw', error: { $type: 'error', class: 'Error', name: 'Error', message: `no ${redacted}` } },
+      `outcome: { $threw: { name: Error, message: no ${redacted} } }\n`,
+    ],
+  ] as const
+  for (const [outcome, said] of ends) {
+    const close = { kind: 'close', n: 1, at: 1, events: 0, outcome } as never
+    const text = `case: a\nagent: a\ntape: a.tape.jsonl\nexpect: pass\nbaseline: []\n`
+    const judged = async (secret: string, n: number, more: string = said) => {
+      const run = await replayTape({ ...tapeOf([]), close }, async () => {
+        if (outcome.status === 'threw') throw new Error(n === 1 ? `no ${secret}` : `never ${secret}`)
+        return { with: secret, n }
+      })
+      return judge(parseCase(text + more, 'a.case.yaml'), run, {}).because
+    }
+    expect(await judged(key, 1), outcome.status).toBeUndefined()
+    expect(await judged(key, 1, said.replaceAll(redacted, key)), 'as a person wrote it').toBeUndefined()
+    for (const more of [said, '']) {
+      const because = await judged(key, 2, more)
+      expect(because?.error.code).toBe('HARVEST_OUTCOME')
+      expect(JSON.stringify([because, because?.error.message])).not.toContain(key)
+    }
+    expect((await judged('nothing', 1))?.error.code, 'no key at all').toBe('HARVEST_OUTCOME')
+  }
+})
