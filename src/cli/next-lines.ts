@@ -7,7 +7,7 @@ import { type CommandInput, type CommandSpec, program } from './command.ts'
 import { dirOption, type NamedTape, namedTapes, pathWord, tapeWord } from './named-tape.ts'
 import { nameOf, parse, specNamed, takesValue } from './parse.ts'
 import { specs } from './spec/index.ts'
-import { type OptionChanges, presentOf, typedAgain, typedValues } from './typed-again.ts'
+import { type OptionChanges, presentOf, typedAgain, typedInstead, typedValues } from './typed-again.ts'
 
 /**
  * A next step as the command to paste. Rooms below know which option helps, and a tape by its id; only here is known what
@@ -16,6 +16,7 @@ import { type OptionChanges, presentOf, typedAgain, typedValues } from './typed-
  * - options alone, `→ to allow more: --max-cost 5`, are what was typed, with those;
  * - `→ to go on: the same command` is what was typed; `…, without --tail and --live`: but for these; `…, with 'a b'`: with
  *   these arguments instead;
+ * - `→ did you mean: refund instead of refnd` is what was typed, with that word corrected;
  * - a command, `→ to read it: npx vitest-harvest show <tape>`, names the tape by a word that finds it, in the same folder.
  *
  * @returns `undefined` of options that the command does not have: rooms below do not know which one runs
@@ -28,6 +29,11 @@ export function asCommand(line: string, running: CommandSpec | undefined): strin
   if (beside !== undefined) {
     const without = unset?.split(' and ').map((word) => [word.slice(2), false] as const) ?? []
     return `${beside}${typedAgain(Object.fromEntries(without), argumentsIn(args))}${end}`
+  }
+  const [, asked, meant, old] = /^(.*?→ did you mean: )((?!--).+) instead of (.+)$/.exec(text) ?? []
+  if (asked !== undefined) {
+    const corrected = typedInstead(wordIn(old), wordIn(meant))
+    return corrected === undefined ? line : `${asked}${corrected}${end}`
   }
   const spec = presentOf(running)
   if (spec === undefined) return line
@@ -45,6 +51,11 @@ export function asCommand(line: string, running: CommandSpec | undefined): strin
 /** `a 'b c'`, or `no argument`. */
 function argumentsIn(text: string | undefined): readonly string[] | undefined {
   return text === undefined ? undefined : text === 'no argument' ? [] : shellWords(text).words
+}
+
+/** `'a b'` as it is meant. */
+function wordIn(text = ''): string {
+  return shellWords(text).words[0] ?? ''
 }
 
 /** From code prices are an option, and to a command a file of the recordings. */

@@ -310,7 +310,7 @@ interface Stranger {
 
 function unknownOption(stranger: Stranger, known: readonly string[], spec: CommandSpec | undefined): HarvestError {
   const { word, argv } = stranger
-  const nearest = nearestWord(word, known)
+  const nearest = nearestOption(word, known)
   const called = spec === undefined ? program : `${program} ${spec.name}`
   return new HarvestError('HARVEST_CLI_OPTION', {
     what: `Unknown option '${neutralLine(word, 40)}'${spec === undefined ? '' : ` of ${spec.name}`}`,
@@ -322,6 +322,16 @@ function unknownOption(stranger: Stranger, known: readonly string[], spec: Comma
       `for all options: ${called} --help`,
     ],
   })
+}
+
+/** The option of which this is the beginning, or else a misspelling: two dashes make no words alike. */
+function nearestOption(word: string, known: readonly string[]): string | undefined {
+  if (!word.startsWith('--')) return nearestWord(word, known)
+  const [whole, ...others] = known.filter((one) => word.length > 4 && one.startsWith(word))
+  if (whole !== undefined && others.length === 0) return whole
+  const names = known.filter((one) => one.startsWith('--')).map((one) => one.slice(2))
+  const nearest = nearestWord(word.slice(2), names)
+  return nearest === undefined ? undefined : `--${nearest}`
 }
 
 /** The command line with the option that was meant, and with a word in the place of a missing value. */

@@ -40,6 +40,17 @@ export function typedAgain(changes: OptionChanges, args?: readonly string[]): st
   return [program, ...[...kept, ...set, ...(changes[''] === false ? [] : rest)].map(shellWord)].join(' ')
 }
 
+/** The command line that was typed, with one word in the place of another; `undefined` where that was not typed. */
+export function typedInstead(old: string, meant: string): string | undefined {
+  const { spec, parts } = typedParts()
+  const words = parts.flatMap(({ option, words: typed }) => (option === undefined ? typed : []))
+  const args = words.slice(spec?.name.split(' ').length ?? 1)
+  if (args.includes(old)) return typedAgain({}, args.with(args.indexOf(old), meant))
+  const name = parts.find(({ value }) => value === old)?.option
+  if (name === undefined) return undefined
+  return typedAgain({ [name]: typedValues(name).map((value) => (value === old ? meant : value)) })
+}
+
 /** What an option was given, however it was spelled; an empty text where its value is missing. */
 export function typedValues(name: string): readonly string[] {
   return typedParts().parts.flatMap(({ option, value }) => (option === name && value !== undefined ? [value] : []))

@@ -1,7 +1,7 @@
 import { lstatSync, rmSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { type Case, caseText, loadCase, plainHead, requireTapeFile } from '../cases/index.ts'
-import { HarvestError, neutralLine, nearestWord } from '../errors/index.ts'
+import { HarvestError, neutralLine, nearestWord, shellWord } from '../errors/index.ts'
 import { isCaseFile, locate, RecordingFiles } from './files.ts'
 import { tapesOfRun } from './index-runs.ts'
 import { hasId } from './tapes.ts'
@@ -210,7 +210,10 @@ function missing(recordings: string, word: string, cases: readonly CaseSummary[]
   return new HarvestError('HARVEST_CASE_MISSING', {
     what: `Unknown case '${neutralLine(word, 120)}'`,
     where: { recordings, cases: `${cases.length}` },
-    fix: [...(near === undefined ? [] : [`did you mean: ${near}`]), 'to list them: npx vitest-harvest ls'],
+    fix: [
+      ...(near === undefined ? [] : [`did you mean: ${shellWord(near)} instead of ${shellWord(word)}`]),
+      'to list them: npx vitest-harvest ls',
+    ],
   })
 }
 

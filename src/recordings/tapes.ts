@@ -95,7 +95,7 @@ export function findTape(
   }
   // Ids of the inbox are other customers' runs: only names that people gave are worth a guess.
   const named = files.filter((file) => relative(join(recordings, 'inbox'), file).startsWith('..'))
-  throw missing(recordings, word, named.map(stemOf))
+  throw missing(recordings, word, [...named.map(stemOf), ...(all.inboxTapes.length > 0 ? ['latest'] : [])])
 }
 
 /** The one file below this folder, where there is one; otherwise all of them. */
@@ -286,7 +286,7 @@ function missing(recordings: string, word: string, known: readonly string[] = []
     where: { recordings },
     why: 'It is not in the inbox: in production, the recorder keeps a sample and what stood out.',
     fix: [
-      ...(nearest === undefined ? [] : [`did you mean: ${nearest}`]),
+      ...(nearest === undefined ? [] : [`did you mean: ${shellWord(nearest)} instead of ${shellWord(word)}`]),
       ...(above === undefined
         ? []
         : [`there is such a folder above, and commands run beside it: cd ${shellWord(above)}`]),

@@ -1,4 +1,4 @@
-import { HarvestError } from '../errors/index.ts'
+import { HarvestError, nearestWord, shellWord } from '../errors/index.ts'
 
 /** An agent of the plugin's options, as a generated module hands it over. */
 export interface AgentLink {
@@ -52,10 +52,12 @@ async function importModule(link: AgentLink): Promise<object> {
 }
 
 function unknownAgent(asked: string, known: readonly string[]): HarvestError {
+  const near = nearestWord(asked, known)
   return new HarvestError('HARVEST_AGENT_UNKNOWN', {
     what: `Unknown agent in the case: ${asked}`,
     where: { known: known.length > 0 ? known.join(', ') : 'none' },
     fix: [
+      ...(near === undefined ? [] : [`did you mean: ${shellWord(near)} instead of ${shellWord(asked)}`]),
       `add it in vitest.config.ts: harvest({ agents: { '${asked}': './src/….ts#…' } })`,
       'or correct `agent:` in the case',
     ],

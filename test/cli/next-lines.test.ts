@@ -59,6 +59,17 @@ describe('a next step that names options alone', () => {
     expect(shown(['promote', 'a'], '→ x: --as b --as c')).toBe('→ x: --as b --as c')
   })
 
+  it('is what was typed with the word that was meant, wherever the mistyped one stands', () => {
+    const line = "→ did you mean: 'a good one' instead of gd"
+    const of = (...typed: readonly string[]) => shown(typed, line)
+    const asked = '→ did you mean: npx vitest-harvest'
+    expect(of('fork', 'gd', '--step', '2')).toBe(`${asked} fork 'a good one' --step 2`)
+    expect(of('blame', 'bad', '--reference=gd', '--live')).toBe(`${asked} blame bad --live --reference 'a good one'`)
+    expect(of('tapes', 'hold', 'x', 'gd')).toBe(`${asked} tapes hold x 'a good one'`)
+    // A word of a file was not typed: nothing is to be pasted.
+    expect(of('fork', 'bad', '--step', '2')).toBe(line)
+  })
+
   it('reads values as a shell wrote them', () => {
     expect(shown(blame, "→ did you mean: --ok 'answer~it'\\''s $HOME'")).toBe(
       "→ did you mean: npx vitest-harvest blame bad --live --max-cost 2 --ok 'answer~it'\\''s $HOME'",

@@ -1,5 +1,6 @@
 import { parse } from '../../src/cli/parse.ts'
 import { specs } from '../../src/cli/spec/index.ts'
+import { HarvestError } from '../../src/errors/index.ts'
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -21,6 +22,11 @@ describe('a command line that is wrong', () => {
       'a mistyped option',
       ['record', '--dirr', 'x', '--', 'node', 'a.js'],
       '→ did you mean: npx vitest-harvest record --dir x -- node a.js',
+    ],
+    [
+      'the beginning of an option',
+      ['blame', 'bad', '--dry', '--ok', 'a=1'],
+      '→ did you mean: npx vitest-harvest blame bad --dry-run --ok a=1',
     ],
     ['an option of another command', ['show', '--allow', 'x', 'y'], "Unknown option '--allow' of show"],
     ['a negated option', ['show', '--no-json', 'x'], "Unknown option '--no-json' of show"],
@@ -54,6 +60,24 @@ describe('a command line that is wrong', () => {
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     },
   )
+
+  it('an option is not taken for one that shares only its dashes', () => {
+    const proposed = (...argv: readonly string[]): readonly string[] => {
+      try {
+        parse(argv, specs)
+      } catch (error) {
+        if (HarvestError.is(error)) return error.facts.fix ?? []
+      }
+      throw new Error(`taken: ${argv.join(' ')}`)
+    }
+    const help = 'for all options: npx vitest-harvest fork --help'
+    expect(proposed('fork', 'bad', '--call', '9')).toEqual([help])
+    expect(proposed('fork', 'bad', '--max', '9')).toEqual([help])
+    expect(proposed('fork', 'bad', '--tial', 'live')).toEqual([
+      'did you mean: npx vitest-harvest fork bad --tail live',
+      help,
+    ])
+  })
 
   it('the answer to a mistake says what to do', async () => {
     const { stderr } = await harvest(['show', '--jsn', 'x'])

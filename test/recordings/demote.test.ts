@@ -97,7 +97,7 @@ describe('demoting a case', () => {
         recordings  <root>/recordings
         cases       1
 
-      → did you mean: refund-100x
+      → did you mean: refund-100x instead of refund-1x
       → to list them: npx vitest-harvest ls
       (HARVEST_CASE_MISSING)"
     `)

@@ -171,7 +171,7 @@ describe('a tape is found', () => {
         recordings  <root>/recordings
 
       It is not in the inbox: in production, the recorder keeps a sample and what stood out.
-      → did you mean: refund
+      → did you mean: refund instead of refund-2
       → if its recorder writes to another folder: --dir '<folder>'
       → to find it by its text: npx vitest-harvest ls --text '<words>'
       → to keep such runs from now on: keep: { when: 'refund(amount > 100)' }

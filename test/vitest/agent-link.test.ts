@@ -18,6 +18,7 @@ describe('an agent that cannot be loaded says', () => {
 
         known  refund, triage
 
+      → did you mean: refund instead of refnud
       → add it in vitest.config.ts: harvest({ agents: { 'refnud': './src/….ts#…' } })
       → or correct \`agent:\` in the case
       (HARVEST_AGENT_UNKNOWN)"
