@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { existsSync, readdirSync } from 'node:fs'
+import { basename, dirname, resolve } from 'node:path'
 import { parseExpectation } from '../blame/expectation.ts'
 import type { LiveGrading } from '../blame/live-grading.ts'
 import { type NamedOracle, oracleOfCase, parseOracle } from '../blame/named-oracle.ts'
 import type { Case } from '../cases/index.ts'
-import { HarvestError, neutralLine } from '../errors/index.ts'
+import { HarvestError, nearestWord, neutralLine, shellWord } from '../errors/index.ts'
 import type { Json } from '../tape/index.ts'
 import type { CommandInput, CommandSpec } from './command.ts'
 import { findRun } from './find.ts'
@@ -23,9 +23,26 @@ export function readOracle(given: CommandInput, kase: Case, command: CommandSpec
   const name = given.value('oracle')
   const isSaid = given.values('ok').length + given.values('bad').length > 0
   if (name === undefined) return isSaid ? undefined : oracleOfCase(kase)
+  return readNamedOracle(name, command)
+}
+
+/** What `--oracle` names, before anything is run or paid for. */
+export function readNamedOracle(name: string, command: CommandSpec): NamedOracle {
   const oracle = parseOracle(name)
-  if (oracle !== undefined) return oracle
-  throw badValue(command, 'oracle', name, 'a file and its export, such as ./src/oracle.ts#isRight')
+  if (oracle === undefined)
+    throw badValue(command, 'oracle', name, 'a file and its export, such as ./src/oracle.ts#isRight')
+  // Vite finds the ending of a file that is named without one.
+  if (!/\.[cm]?[jt]sx?$/.test(oracle.file) || existsSync(oracle.file)) return oracle
+  const [folder, file] = [dirname(oracle.file), basename(oracle.file)]
+  const near = existsSync(folder) ? nearestWord(file, readdirSync(folder)) : undefined
+  const meant = near === undefined ? undefined : name.replace(`${file}#`, () => `${near}#`)
+  throw badValue(
+    command,
+    'oracle',
+    name,
+    'a file that is there',
+    meant === undefined ? [] : [`did you mean: --oracle ${shellWord(meant)}`],
+  )
 }
 
 /** Who answers tools: the tape, the world, or functions of a module. */

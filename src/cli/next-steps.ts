@@ -1,4 +1,5 @@
 import type { BlamedRun, BlameEstimate } from '../blame/run-blame.ts'
+import type { Grade } from '../blame/index.ts'
 import { type Case, expectedError, requireTapeFile } from '../cases/index.ts'
 import { neutralLine, shellWord } from '../errors/index.ts'
 import { isMap } from '../json/canonical.ts'
@@ -184,9 +185,20 @@ export function stepAfterLimit(
   ]
 }
 
-/** From what decided to the fix of it. */
-export function stepsAfterBlame({ file, case: kase }: FoundRun, given: CommandInput): readonly NextStep[] {
+/** From what decided to the fix of it; a good run, whose answers were changed, has none. */
+export function stepsAfterBlame(
+  { file, case: kase }: FoundRun,
+  recorded: Grade,
+  given: CommandInput,
+): readonly NextStep[] {
   const dir = given.value('dir')
+  if (kase === undefined && recorded === 'ok')
+    return [
+      {
+        about: 'if it went right, a test',
+        command: `${program} promote ${tapeWord(file, dir)} --as '<id>'${dirOption(dir)}`,
+      },
+    ]
   const oracle = given.value('oracle')
   const typed = [
     ...['ok', 'bad'].flatMap((option) => given.values(option).map((text) => `--${option} ${shellWord(text)}`)),

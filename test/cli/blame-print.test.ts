@@ -1,7 +1,9 @@
-import { describe, expect, it } from 'vitest'
+import { resolve } from 'node:path'
+import { describe, expect, it, vi } from 'vitest'
 import type { RepairBlame, StepReport, BlameVerdict } from '../../src/blame/index.ts'
 import type { BlamedRun } from '../../src/blame/run-blame.ts'
 import { printBlame } from '../../src/cli/blame/print.ts'
+import { stepsAfterBlame } from '../../src/cli/next-steps.ts'
 import { findsHostile, hostilePayloads } from '../support/hostile.ts'
 
 const none = { forks: 0, modelCalls: 0, tokens: 0 }
@@ -104,6 +106,40 @@ describe('what blame says', () => {
         with step 3 as recorded: replayed, 0 of 11 runs end well (0 to 26 %); resampled, 11 of 11 do (74 to 100 %); certified at confidence 0.95
       → to find whether an earlier recorded answer was necessary too: --repairs --reference '<tape|case>'"
     `)
+  })
+
+  it('of an oracle that is known to disagree with itself: how often its grades agreed, and what certifies nothing', () => {
+    const decided = { position: 2, resampled: of(8, 8), kept: of(0, 8), how: 'certified', difference: 1 } as const
+    const sure = blamed(
+      { kind: 'confirmed', commitments: [{ ...decided, evidence: 60, alpha: 0.01 }] },
+      { selfAgreement: { same: 98, of: 100 } },
+    )
+    expect(print(sure)).toContain('98 of 100 single grades are those of the majority')
+    expect(said({ kind: 'unsure', positions: [2] }, { selfAgreement: { same: 75, of: 100 } })).toMatchInlineSnapshot(`
+      "Not certified: the oracle agrees with itself in 75 % of its grades, and 95 % are needed.
+        it would have been step 3, the model's decision refund(amount: 2500)
+      → to grade runs by a call that is right: --ok '<call>', without --oracle and --flaky-oracle"
+    `)
+  })
+
+  it('of a good run that is named already: asks for no other one', () => {
+    vi.stubGlobal('process', { ...process, argv: ['node', 'vitest-harvest', 'blame', 'bad', '--reference', 'good'] })
+    try {
+      const never = { kind: 'never', ok: 0, forks: 25, how: 'certified', rate: { low: 0, high: 0.2 } } as const
+      expect(said(never).split('\n').at(-1)).toBe(
+        '→ to find which recorded answers decided, with a good run: --repairs',
+      )
+    } finally {
+      vi.unstubAllGlobals()
+    }
+  })
+
+  it('of a good run whose answers were changed: how it becomes a test, and not that of an incident', () => {
+    const given = { args: ['good'], rest: undefined, value: () => undefined, values: () => [], has: () => false }
+    const found = { file: resolve('recordings/inbox/good.tape.jsonl'), recordings: 'recordings' }
+    const next = (recorded: 'ok' | 'bad') => stepsAfterBlame(found, recorded, given).map(({ command }) => command)
+    expect(next('ok')).toEqual(["npx vitest-harvest promote good --as '<id>'"])
+    expect(next('bad')).toEqual(["npx vitest-harvest promote good --as '<id>' --expect fail"])
   })
 
   it('of an oracle that asks models: what grading used is a part of what was spent, also where no fork was made', () => {

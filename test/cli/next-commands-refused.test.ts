@@ -107,6 +107,11 @@ describe('whoever is refused, or told that nothing could be judged, comes by wha
     const wrong = await refused(mistyped, 'HARVEST_ORACLE_EXPORT')
     const graded = await worked(printed(wrong, 'name one that it has'))
     expect(graded).toContain('is graded bad (by --oracle ./src/oracle.ts#isRight)')
+    // Before anything is to be paid for, too.
+    const asked = ['blame', 'bad', '--oracle', './src/orcale.ts#isRight']
+    const [gone, bare] = many([asked, asked.slice(0, 2)], cwd)
+    expect([gone?.code, bare?.code, bare?.stderr]).toEqual([2, 2, expect.stringContaining('HARVEST_ORACLE_MISSING')])
+    expect(printed(gone?.stderr ?? '', 'did you mean')).toEqual(['blame', 'bad', '--oracle', './src/oracle.ts#isRight'])
     // A case may name no function of elsewhere.
     await worked(['promote', 'bad', '--as', 'known', '--expect', 'fail'])
     appendFileSync(join(cwd, 'recordings/golden/known.case.yaml'), 'oracle: ./node_modules/other/oracle.ts#isRight\n')
@@ -246,6 +251,8 @@ describe('whoever is refused, or told that nothing could be judged, comes by wha
     expect(await worked(mine)).toContain('the outcome is another one')
     change('Look it up first.', 'Look it up before.')
     const again = await refused(mine, 'HARVEST_CONTROL', 1)
+    const cause = printed(again, 'if its code did not change, to find what its runs depend on')
+    expect(await worked(cause)).toContain('nothing found')
     const proof = await run(printed(again, 'to ask the model'))
     expect(proof.stdout + proof.stderr).toContain('mine')
     change('JSON.parse(call.function.arguments)', "{ ...JSON.parse(call.function.arguments), note: 'now' }")

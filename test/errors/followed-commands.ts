@@ -26,6 +26,14 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     'or ask which step a good run depends on': fromCode,
   },
   'src/blame/fix-task.ts': {
+    'to run its test': [
+      'test/cli/fix.test.ts',
+      'leaves a golden set that is whole, in CI too, and a case that is red as soon as the fix is gone',
+    ],
+    'to find a run that went wrong': [
+      'test/cli/fix.test.ts',
+      'leaves a golden set that is whole, in CI too, and a case that is red as soon as the fix is gone',
+    ],
     'to grade runs by a function': ['test/cli/fix.test.ts', 'does not guess what a good run is'],
     'to see which step decided': [
       'test/cli/fix.test.ts',
@@ -328,6 +336,12 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'what is refused of a command line leads on with the tape that was typed, and with nothing else in its place',
     ],
   },
+  'src/cli/live-grading.ts': {
+    'did you mean': [
+      'test/cli/next-commands-refused.test.ts',
+      'of blame: nobody said what is right, or named a function that is not there',
+    ],
+  },
   'src/cli/live.ts': {
     'to confirm': [
       'test/cli/next-commands-free.test.ts',
@@ -406,6 +420,10 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'of a control: a question that changed is made a case and accepted, or asked, and a change of the way is shown',
     ],
     'accept the change there and name the case instead of the tape': [
+      'test/cli/next-commands-refused.test.ts',
+      'of a control: a question that changed is made a case and accepted, or asked, and a change of the way is shown',
+    ],
+    'if its code did not change, to find what its runs depend on': [
       'test/cli/next-commands-refused.test.ts',
       'of a control: a question that changed is made a case and accepted, or asked, and a change of the way is shown',
     ],

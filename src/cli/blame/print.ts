@@ -114,13 +114,14 @@ function yesNo(is: boolean | undefined): string {
 function finePrint(blamed: BlamedRun): readonly string[] {
   const { delta, tau, spent, reused, models, commit, gradedBy, tail, recorded, tools, unclear, methods, repairs } =
     blamed
-  const { estimand, perturbation, repairedBy, mutations, control } = blamed
+  const { estimand, perturbation, repairedBy, mutations, control, selfAgreement } = blamed
   const earlier = reused.forks === 0 ? '' : `; of earlier sessions ${spentText(reused)}`
   const lost = unclear.reduce((sum, { forks }) => sum + forks, 0)
   const display = mutations === undefined ? methods['display'] : methods['mutated.display']
   return [
     ...(control?.differs === undefined ? [] : [controlLine(control.differs)]),
     `graded by ${neutralLine(gradedBy, 200)}; the recorded run: ${recorded}`,
+    ...(selfAgreement === undefined ? [] : [agreementText(selfAgreement)]),
     `estimand ${estimand}: ${perturbation}; live models, tools ${neutralLine(tools)}${repairedBy === undefined ? '' : `, repaired with ${neutralLine(repairedBy)}`}`,
     `confidence ${confidenceOf(delta)}, minimum effect ${tau}; claims: ${methods['verdict'] ?? 'none'}`,
     ...(tail === 'exact' ? [] : [`intervals: ${display ?? 'none'}`]),
@@ -128,6 +129,10 @@ function finePrint(blamed: BlamedRun): readonly string[] {
     `${spentText(spent.now)}${earlier}; models ${neutralLine(models.join(', ') || 'none')}; commit ${neutralLine(commit?.slice(0, 10) ?? 'unknown')}`,
     ...(lost > 0 ? [`${counted(lost, 'fork')} ${lost === 1 ? 'is' : 'are'} ungraded and not counted`] : []),
   ]
+}
+
+function agreementText({ same, of }: NonNullable<BlamedRun['selfAgreement']>): string {
+  return `the oracle agrees with itself: ${same} of ${of} single grades are those of the majority`
 }
 
 function spentText({ forks, modelCalls, costUsd, grading }: BlamedRun['reused']): string {

@@ -2,6 +2,7 @@ import { type BlameVerdict, type Commitment, stopTexts, type Undecided } from '.
 import { wilson } from '../../stats/index.ts'
 import type { BlamedRun } from '../../blame/run-blame.ts'
 import { neutralLine } from '../../errors/index.ts'
+import { typedValues } from '../typed-again.ts'
 
 /** What the curve says, in sentences that need no further knowledge; one per line. */
 export function describeVerdict(blamed: BlamedRun, verdict: BlameVerdict): readonly string[] {
@@ -96,10 +97,7 @@ function neededToo(blamed: BlamedRun, position: number): readonly string[] {
     ]
   const isOpen = steps.slice(0, position).some(({ isExogenous }) => isExogenous)
   if (!isOpen) return held
-  return [
-    ...held,
-    "→ to find whether an earlier recorded answer was necessary too: --repairs --reference '<tape|case>'",
-  ]
+  return [...held, `→ to find whether an earlier recorded answer was necessary too: --repairs${goodRun()}`]
 }
 
 function describeNever(blamed: BlamedRun, { ok, forks, how, rate, unseen = 0 }: Of<'never'>): readonly string[] {
@@ -141,9 +139,12 @@ function decidesHere({ repairs, steps, tools }: BlamedRun, ok: number): string {
 
 function repairsHint({ steps, tools }: BlamedRun): readonly string[] {
   const hasTools = steps.some(({ isExogenous }) => isExogenous) && tools !== 'called for real'
-  return hasTools
-    ? ["→ to find which recorded answers decided, with a good run: --repairs --reference '<tape|case>'"]
-    : []
+  return hasTools ? [`→ to find which recorded answers decided, with a good run: --repairs${goodRun()}`] : []
+}
+
+/** That one is named already is no reason to ask for another. */
+function goodRun(): string {
+  return typedValues('reference').length > 0 ? '' : " --reference '<tape|case>'"
 }
 
 function describeUnsure(blamed: BlamedRun, { positions }: Of<'unsure'>): readonly string[] {
@@ -152,6 +153,7 @@ function describeUnsure(blamed: BlamedRun, { positions }: Of<'unsure'>): readonl
     `Not certified: the oracle agrees with itself in ${percent(same / Math.max(1, all))} of its grades, and 95 % are needed.`,
     ...positions.map((position) => `  it would have been ${nameOf(blamed, position)}`),
     ...(positions.length === 0 ? ['  it would have been no step'] : []),
+    "→ to grade runs by a call that is right: --ok '<call>', without --oracle and --flaky-oracle",
   ]
 }
 

@@ -16,7 +16,8 @@ import { Foretold, foreseenLayers, foreseenOffTape, requireGoodAnswers } from '.
 import { printEstimate } from '../blame/estimate.ts'
 import { printIsolated, printIsolationEstimate, stepsAfterIsolate } from '../blame/isolated.ts'
 import type { IsolatedRun, IsolationEstimate } from '../../isolate/index.ts'
-import { oracleOfCase, parseOracle } from '../../blame/named-oracle.ts'
+import { type NamedOracle, oracleOfCase } from '../../blame/named-oracle.ts'
+import { chooseJudging } from '../../blame/choose-oracle.ts'
 import { blameSpec } from '../spec/explain.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
@@ -25,6 +26,7 @@ import { printSteps, stepAfterEstimate, stepAfterLimit, stepsAfterBlame } from '
 import { runTask } from '../../jobs/run.ts'
 import { printAnswer } from '../next-lines.ts'
 import { readDuration, readNumber, readWhole, refuseOtherCode, toConfirm } from '../live.ts'
+import { readNamedOracle } from '../live-grading.ts'
 import { badValue } from '../parse.ts'
 import type { Screen } from '../../report/output.ts'
 
@@ -146,13 +148,13 @@ function blamed(answer: BlamedRun, found: FoundRun, asked: Asked): number {
   const { verdict, mutations, repairs } = answer
   const { kind } = verdict ?? mutations?.verdict ?? { kind: 'unresolved' }
   const isOpen = [kind, repairs?.outcome].includes('unresolved')
-  const isAnswered = kind !== 'unresolved' && kind !== 'undecidable'
+  const isAnswered = !['unresolved', 'undecidable', 'unsure'].includes(kind)
   say(answer, asked, (shown) => {
     printBlame(answer, shown)
     const needed = verdict?.kind === 'unresolved' ? verdict.forksNeeded : undefined
     const steps = [
       ...(isOpen ? stepAfterLimit(answer, given, needed) : []),
-      ...(isAnswered ? stepsAfterBlame(found, given) : []),
+      ...(isAnswered ? stepsAfterBlame(found, answer.recorded, given) : []),
     ]
     printSteps(steps, (text) => shown.line(text))
   })
@@ -165,14 +167,15 @@ function caseOf(file: string): { readonly file: string; readonly text: string } 
 
 async function requestOf(given: CommandInput, found: FoundRun, tape: Tape, recordings: string): Promise<BlameRequest> {
   // What was typed wrong is reported first, before anything is run or refused for it.
-  for (const option of ['ok', 'bad']) for (const text of given.values(option)) parseExpectation(text, `--${option}`)
+  const [ok, bad, oracle] = [given.values('ok'), given.values('bad'), oracleOf(given, found)]
+  if (oracle === undefined) chooseJudging(tape, { ok, bad, ...(found.case === undefined ? {} : { case: found.case }) })
   const reference = given.value('reference')
   const confidence = readNumber(given, blameCommand, 'confidence', 0.5, 1)
   const delta = confidence === undefined ? undefined : Number((1 - confidence).toFixed(12))
   const tau = readNumber(given, blameCommand, 'min-effect', 0, 1)
   const typed = {
     ...limitsOf(given),
-    ...oracleOf(given, found),
+    ...(oracle === undefined ? {} : { oracle }),
     tools: toolsOf(given),
     ...(reference === undefined ? {} : { reference: findRun(reference, recordings).file }),
     ...(delta === undefined ? {} : { delta }),
@@ -186,8 +189,8 @@ async function requestOf(given: CommandInput, found: FoundRun, tape: Tape, recor
   const cacheFile = resolve(join(forksFolder(recordings, found.file), 'blame.jsonl'))
   return {
     agent,
-    ok: given.values('ok'),
-    bad: given.values('bad'),
+    ok,
+    bad,
     ...typed,
     cacheFile,
     isAnyName: given.has('any-name'),
@@ -223,16 +226,11 @@ function toolsOf(given: CommandInput): 'tape' | 'live' {
 }
 
 /** The function of the command line, or the case's own when nothing else says what a good run is. */
-function oracleOf(given: CommandInput, { case: kase }: FoundRun): Pick<BlameRequest, 'oracle'> {
+function oracleOf(given: CommandInput, { case: kase }: FoundRun): NamedOracle | undefined {
   const name = given.value('oracle')
   const isTold = given.values('ok').length + given.values('bad').length > 0
-  if (name === undefined) {
-    const named = isTold || kase === undefined ? undefined : oracleOfCase(kase)
-    return named === undefined ? {} : { oracle: named }
-  }
-  const oracle = parseOracle(name)
-  if (oracle !== undefined) return { oracle }
-  throw badValue(blameCommand, 'oracle', name, 'a file and its export, such as ./src/oracle.ts#isRight')
+  if (name === undefined) return isTold || kase === undefined ? undefined : oracleOfCase(kase)
+  return readNamedOracle(name, blameCommand)
 }
 
 /** Blame calls live models, which costs money: `--live` is consent, and so is a yes at a terminal. */
