@@ -312,6 +312,9 @@ function nothingFixed(
             `to see which step decided: npx vitest-harvest blame ${shellWord(id)} --dry-run --cross-version${right}`,
             ...(hasTools ? [`if you fixed a tool: npx vitest-harvest test ${shellWord(id)} --tools run --yes`] : []),
           ]
-        : [],
+        : [
+            `to run its test: npx vitest-harvest test ${shellWord(id)}`,
+            'to find a run that went wrong: npx vitest-harvest ls --inbox',
+          ],
   })
 }

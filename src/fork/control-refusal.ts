@@ -59,8 +59,8 @@ function otherQuestion(about: ControlSubject, questions: readonly ChangedQuestio
       .map(({ part, steps, words }) => `  ${neutralLine(part)}, ${stepsText(steps)}: ${words}`)
       .join('\n'),
     why: because,
-    fix:
-      about.caseId === undefined
+    fix: [
+      ...(about.caseId === undefined
         ? [
             `make it a case: npx vitest-harvest promote ${name} --as '<id>' --unverified`,
             'accept the change there and name the case instead of the tape: npx vitest-harvest accept \'<id>\' --reason "…"',
@@ -69,7 +69,9 @@ function otherQuestion(about: ControlSubject, questions: readonly ChangedQuestio
         : [
             `if the change is intended: npx vitest-harvest accept ${name} --reason "…"`,
             `to ask the model: npx vitest-harvest test ${name} --prove`,
-          ],
+          ]),
+      `if its code did not change, to find what its runs depend on: npx vitest-harvest doctor ${name}`,
+    ],
   })
 }
 

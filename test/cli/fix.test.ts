@@ -160,6 +160,8 @@ its models have to be asked: 3 runs, at most 27 calls, 9423 tokens, about $0.002
     expect((await project.harvest('ls')).stdout).toMatch(/ incident +recordings\/golden\/incident\.tape\.jsonl/)
     const again = await project.harvest('fix', 'incident')
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('nothing to fix')])
+    expect(printed(again.stderr, 'to run its test')).toEqual(['test', 'incident'])
+    expect((await project.harvest(...printed(again.stderr, 'to find a run that went wrong'))).code).toBe(0)
     project.unfix()
     expect((await project.harvest('test')).code).toBe(1)
     project.fix()

@@ -129,6 +129,11 @@ describe('hostile recorded text in what a fork prints', () => {
       ]
       printAsk({ tape }, request, [{ where: text, before: text, after: text }], screen)
       printBranches(branches, together(branches), { by: text, recorded: 'bad' }, screen)
+      const fix = 'npx vitest-harvest fix'
+      expect(said()).toContain(fix)
+      const good = screenOf()
+      printBranches(branches, together(branches), undefined, good.screen, { isGood: true })
+      expect(good.said()).not.toContain(fix)
       const alternative = { step: 1, decided: text, instead: text, request }
       const decisions = reportDecisions([{ step: 1, decided: text }], [alternative], branches, 'bad')
       printDecisions(decisions, { grader: { by: text, recorded: 'bad' } }, screen)

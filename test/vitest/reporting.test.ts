@@ -63,6 +63,12 @@ describe('the summary', () => {
 
   it('is silent when no case ran', () => {
     expect(totals([result('e', 'skipped', {})])).toEqual([])
+    // A known-bad case that was updated is both, and no replayed one less.
+    const known = { ...result('a', 'passed', { expect: 'fail' }), isUpdated: true }
+    expect(totals([known, result('b', 'passed', {})])[0]).toEqual([
+      'Recordings',
+      '1 replayed, 1 known bad reproduced, 1 updated',
+    ])
   })
 
   it('names the nine worst cases in one line each, and how many more there are', () => {

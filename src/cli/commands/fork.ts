@@ -67,7 +67,8 @@ async function fork(parent: Parent, given: CommandInput, screen: Screen): Promis
   keep(parent, answer)
   const print = (shown: Screen): void => {
     printAsk(parent, ask, changes, shown)
-    printBranches(branches, sum, graded, shown, { differs: data.differs, beside })
+    const isGood = parent.case?.expect === 'pass'
+    printBranches(branches, sum, graded, shown, { differs: data.differs, beside, isGood })
     const isOffTape = branches.some(({ problems }) => problems.some(({ code }) => code === 'HARVEST_NOT_RECORDED'))
     // No tape holds what a tool answers to a call that was not made.
     const isNewCall = given.values('decide').length > 0

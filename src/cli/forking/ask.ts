@@ -26,10 +26,7 @@ export function readAsk(given: CommandInput, tape: Tape, command: CommandSpec): 
   const agent = given.value('continue-with')
   const tail = readTail(given, command)
   if (modes !== undefined && tail.from !== 'live' && Object.values(modes).includes('live'))
-    throw usage(command, 'HARVEST_CLI_ARGUMENT', 'a live step needs --live', [
-      'to call live models: --live, without --tail',
-      'to call none: the same command, without --mode',
-    ])
+    throw needsLive('a live step', '--mode', command)
   return {
     keep: keepOf(changes, step, tape, command),
     tail,
@@ -69,15 +66,19 @@ export function readTail(given: CommandInput, command: CommandSpec): TailRequest
       'to ask no model: the same command, without --live',
     ])
   const needy = server === undefined ? (tools === undefined ? undefined : 'tools') : 'model-server'
-  if (needy !== undefined)
-    throw usage(command, 'HARVEST_CLI_ARGUMENT', `--${needy} needs --live`, [
-      'to call live models: --live, without --tail',
-      'to call none: the same command, without --tools and --model-server',
-    ])
+  if (needy !== undefined) throw needsLive(`--${needy}`, '--tools and --model-server', command)
   if (word === 'tape') return { from: 'tape' }
   const [, script, name = 'default'] = /^(.+\.[cm]?[jt]s)(?:#(.+))?$/.exec(word) ?? []
   if (script !== undefined) return { from: 'script', file: resolve(script), export: name }
   return { from: 'reference', file: resolve(findRun(word, given.value('dir')).file) }
+}
+
+/** @param without - the options that need it */
+function needsLive(what: string, without: string, command: CommandSpec): HarvestError {
+  return usage(command, 'HARVEST_CLI_ARGUMENT', `${what} needs --live`, [
+    'to call live models: --live, without --tail',
+    `to call none: the same command, without ${without}`,
+  ])
 }
 
 function readStep(given: CommandInput, tape: Tape, command: CommandSpec): number | undefined {

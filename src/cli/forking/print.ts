@@ -71,13 +71,20 @@ function fileName(file: string): string {
   return neutralLine(here(file), 120)
 }
 
+interface BesideBranches {
+  readonly differs?: ControlDifference | undefined
+  readonly beside?: Beside | undefined
+  /** Their parent is of a case that passes: there is no incident. */
+  readonly isGood?: boolean
+}
+
 /** One row per fork, then how they ended. */
 export function printBranches(
   branches: readonly BranchSummary[],
   sum: Together,
   grader: Pick<Grader, 'by' | 'recorded'> | undefined,
   screen: Screen,
-  { differs, beside }: { readonly differs?: ControlDifference | undefined; readonly beside?: Beside | undefined } = {},
+  { differs, beside, isGood = false }: BesideBranches = {},
 ): void {
   if (differs !== undefined) screen.line(`${controlLine(differs)}\n`)
   const same = sameAs(differs)
@@ -95,7 +102,8 @@ export function printBranches(
     const name = shellWord(branchFile)
     screen.line(`→ to read it: npx vitest-harvest show ${name}`)
     screen.line(`→ to make a case of it: npx vitest-harvest promote ${name} --as '<id>'`)
-    screen.line("→ to put the run of a fixed agent in the place of its incident: npx vitest-harvest fix '<case>'")
+    if (!isGood)
+      screen.line("→ to put the run of a fixed agent in the place of its incident: npx vitest-harvest fix '<case>'")
   }
   screen.line(`\n${screen.paint('bold', sumLine(sum, same))}`)
   if (beside !== undefined) printBeside(sum, beside, screen)
