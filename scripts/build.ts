@@ -31,16 +31,32 @@ const apart = [
 /** What is loaded where there is no Node: one file, which shares none with code that asks for Node. */
 const nodeless = 'record/elsewhere'
 
-/** What help and the parser of the command line are made of, and what they share with all else. */
-const table = /\/src\/(?:cli\/(?:spec\/\w+|command|parse|help|exit)|(?:im|ex)porters\/types)\.ts$/
-const messages = /\/src\/errors\/(?:index|former-codes|neutral|nearest|words|page)\.ts$/
+/** What help and the parser of the command line are made of, what most commands need besides, and what they share with all else. */
+const table =
+  /\/src\/(?:cli\/(?:spec\/\w+|command|commands\/index|choose|exit|help|named-tape|next-lines|parse|typed-again)|errors\/here|report\/(?:fold|moments|output|shown-command)|(?:im|ex)porters\/types)\.ts$/
+const messages =
+  /\/(?:scripts\/build-util|src\/(?:errors\/(?:index|former-codes|neutral|nearest|words|page)|tape\/shared-read|version))\.ts$/
+
+/** How commands print a run. */
+const printed =
+  /\/src\/report\/(?:confidence|conversation|describe|end|head|lanes|numbered|one-step|overlaps|run|spending)\.ts$/
+
+/** What reads and writes tapes, and what redacts. */
+const tape = /\/src\/tape\/(?!new-file|present-args|shared-read)/
+const privacy = /\/src\/privacy\/(?!credentials)/
+
+/** What reads the calls of models. */
+const providers = /\/src\/(?:providers\/(?!counted|imported-model-call|rpc)|wire\/(?!aws-frames))/
+
+/** With the form of JSON that is the same everywhere, what is too small for a file and needs no more than that. */
+const canonical = /\/src\/(?:json\/canonical|providers\/(?:counted|imported-model-call)|trace\/types)\.ts$/
 
 /**
  * Small modules that every worker loads, and most commands: in two files, for to find and open each takes a worker longer than
  * to read them all. Those in `base` are what a recorder loads too; what is loaded for less is in neither.
  */
 const small =
-  /\/src\/(?:match\/(?:address|drift-(?:option|policy)|hidden-part|hosts-option|types)|vitest\/(?:channel|neutral-lines)|seam\/intercept\/(?:confine|outside|responder|work)|playback\/problems\/strays|cases\/(?:accepted-name|former-tapes|pragma|proof-days)|recordings\/(?:files|programs))\.ts$/
+  /\/src\/(?:errors\/above|match\/(?:address|drift-(?:option|policy)|hidden-part|hosts-option|types)|vitest\/(?:channel|neutral-lines)|seam\/intercept\/(?:confine|outside|responder|work)|playback\/problems\/strays|cases\/(?:accepted-name|former-tapes|pragma|proof-days)|recordings\/(?:files|programs))\.ts$/
 const base =
   /\/src\/(?:privacy\/credentials|seam\/(?:caller|patch|shape|source|stdio)|seam\/clients\/(?:drivers|in-memory)|errors\/options)\.ts$/
 
@@ -50,6 +66,8 @@ const base =
  */
 const own: Readonly<Record<string, string>> = {
   [usingHelper]: resolve('scripts/build-using.ts'),
+  'node:util': resolve('scripts/build-util.ts'),
+  'diff/lib/diff/array.js': resolve('node_modules/diff/libesm/diff/array.js'),
   yaml: resolve('node_modules/yaml/browser/dist/index.js'),
 }
 
@@ -140,7 +158,12 @@ async function bundle(): Promise<readonly string[]> {
         // What others take along lies in a file of its own.
         { name: 'own-files', test: /\/src\/own-files\.ts$/, priority: 3 },
         { name: 'new-file', test: /\/src\/tape\/new-file\.ts$/, priority: 3 },
-        { name: 'canonical', test: /\/src\/json\/canonical\.ts$/, priority: 3 },
+        { name: 'canonical', test: canonical, priority: 3 },
+        { name: 'tape', test: tape, priority: 1 },
+        { name: 'providers', test: providers, priority: 1 },
+        { name: 'aws-frames', test: /\/src\/wire\/aws-frames\.ts$/, priority: 3 },
+        { name: 'privacy', test: privacy },
+        { name: 'printed', test: printed },
       ],
     },
     keepNames: true,
@@ -148,7 +171,7 @@ async function bundle(): Promise<readonly string[]> {
   })
   await bundled.close()
   const files = output.flatMap((file) => (file.type === 'chunk' ? [file.moduleIds] : []))
-  for (const group of [table, messages, base, small]) {
+  for (const group of [table, messages, base, small, canonical, tape, providers, privacy, printed]) {
     const others = files.find((modules) => modules.some((id) => group.test(id)))?.filter((id) => !group.test(id)) ?? []
     if (others.length > 0) throw new Error(`a file of few modules holds others: ${others.join(', ')}`)
   }
