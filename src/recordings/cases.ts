@@ -2,7 +2,7 @@ import { lstatSync, rmSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { type Case, caseText, loadCase, plainHead, requireTapeFile } from '../cases/index.ts'
 import { HarvestError, neutralLine, nearestWord, shellWord } from '../errors/index.ts'
-import { isCaseFile, locate, RecordingFiles } from './files.ts'
+import { isCaseFile, locate, pathsBelow, RecordingFiles } from './files.ts'
 import { tapesOfRun } from './index-runs.ts'
 import { hasId } from './tapes.ts'
 
@@ -72,7 +72,7 @@ export function tapesOfCases(
 } {
   const present: CaseTape[] = []
   const former: CaseTape[] = []
-  let folder = { from: '', path: '' }
+  let folder = { from: '', pathOf: pathsBelow('.') }
   for (const file of files.cases) {
     const text = caseText(file) ?? ''
     if (!may(text)) continue
@@ -81,10 +81,10 @@ export function tapesOfCases(
     if (isPlain) {
       const from = dirname(file)
       // Thousands of cases lie in one folder.
-      if (from !== folder.from) folder = { from, path: resolve(from) }
-      present.push({ tape: join(folder.path, tape), id, file })
+      if (from !== folder.from) folder = { from, pathOf: pathsBelow(resolve(from)) }
+      present.push({ tape: folder.pathOf(tape), id, file })
     }
-    if (isPlain && !/\b(?:replaces|history)\b/.test(text)) continue
+    if (isPlain && !text.includes('replaces') && !text.includes('history')) continue
     const { case: loaded } = summarize(recordings, file)
     if (loaded === undefined) continue
     const [own, ...others] = tapesOf(loaded)
@@ -106,8 +106,9 @@ export async function casesOfTape(
 ): Promise<ReturnType<typeof tapesOfCases>> {
   const path = resolve(file)
   const ofRun = await tapesOfRun(recordings, files, id)
-  const isFile = (tape: string): boolean => basename(tape) === basename(path) && resolve(tape) === path
-  const own = files.tapes.filter((tape) => isFile(tape) && !files.isInInbox(tape))
+  const name = basename(path)
+  const isFile = (tape: string): boolean => tape.endsWith(name) && resolve(tape) === path
+  const own = files.tapesOutside.filter(isFile)
   const same = [...own, ...ofRun.filter((tape) => !isFile(tape) && hasId(tape, id))]
   const [paths, names] = [new Set(same.map((tape) => resolve(tape))), same.map((tape) => basename(tape))]
   if (same.length === 0) return { present: [], former: [] }

@@ -159,6 +159,7 @@ export class RecordingFiles {
   #outside: readonly string[] | undefined
   #cases: readonly string[] | undefined
   #tapes: readonly string[] | undefined
+  #tapesOutside: readonly string[] | undefined
 
   constructor(folder: string) {
     this.#folder = folder
@@ -170,10 +171,10 @@ export class RecordingFiles {
     return (this.#cases ??= this.#others().filter((file) => !isTapeFile(file)))
   }
 
-  /** All of them; see {@link isInInbox}. */
+  /** All of them. */
   get tapes(): readonly string[] {
     if (this.#tapes !== undefined) return this.#tapes
-    const others = this.#others().filter(isTapeFile)
+    const others = this.tapesOutside
     const from = this.#inbox.length - 'inbox'.length - sep.length
     // In the order they would have if they were looked through together.
     const behind = others.findIndex((file) => file.slice(from).split(sep, 1)[0]! > 'inbox')
@@ -181,13 +182,12 @@ export class RecordingFiles {
     return (this.#tapes = [...others.slice(0, at), ...this.inboxTapes, ...others.slice(at)])
   }
 
-  get inboxTapes(): readonly string[] {
-    return (this.#inboxTapes ??= this.#hasInbox() ? filesBelow(this.#inbox.slice(0, -sep.length), isTapeFile) : [])
+  get tapesOutside(): readonly string[] {
+    return (this.#tapesOutside ??= this.#others().filter(isTapeFile))
   }
 
-  /** Whether one of these files is in the inbox. */
-  isInInbox(file: string): boolean {
-    return file.startsWith(this.#inbox)
+  get inboxTapes(): readonly string[] {
+    return (this.#inboxTapes ??= this.#hasInbox() ? filesBelow(this.#inbox.slice(0, -sep.length), isTapeFile) : [])
   }
 
   /** In these letters: on some disks `Inbox` is found by them, too. A link is not followed. */

@@ -11,7 +11,7 @@ import { folderStamp } from './tape-index.ts'
  * of them. As in a list, a closed tape that was rewritten in place is not noticed.
  */
 export async function tapesOfRun(recordings: string, files: RecordingFiles, id: string): Promise<readonly string[]> {
-  const tapes = files.tapes.filter((tape) => !files.isInInbox(tape))
+  const tapes = files.tapesOutside
   // Node 22 says of its SQLite that it is experimental, each time.
   if (tapes.length < fewTapes || process.versions.node.startsWith('22.')) return tapes
   let database: DatabaseSync | undefined
