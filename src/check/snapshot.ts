@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, posix, relative, resolve, sep } from 'node:path'
-import { here } from '../errors/here.ts'
+import { here, isSeenFromHere } from '../errors/here.ts'
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import type { IndexedFile } from '../provenance/index.ts'
 import { filesBelow, listFolder, readRegularFile } from '../recordings/files.ts'
@@ -139,6 +139,8 @@ function filesIn(folder: string): readonly string[] {
 
 /** One spelling for one file: seen from here, with `/`. */
 function key(file: string): string {
+  // Thousands of files are spelled like that already.
+  if (isSeenFromHere(file)) return file
   return posix.normalize((relative('.', resolve(file)) || '.').split(sep).join('/'))
 }
 

@@ -4,12 +4,16 @@ import { neutralLine } from './neutral.ts'
 /** A path as people and programs are shown it: from the current folder, and absolute where it lies outside of it. */
 export function here(file: string): string {
   // Thousands of files of a list are seen from here already.
-  const near = sep === '/' && seenFromHere.test(file) ? file : relative('.', file)
+  const near = isSeenFromHere(file) ? file : relative('.', file)
   if (near === '') return '.'
   return near === '..' || near.startsWith(`..${sep}`) || isAbsolute(near) ? resolve(file) : near
 }
 
-/** A path down from here, as `relative` would write it. */
+/** Whether it is a path down from here, as `relative` would write it. */
+export function isSeenFromHere(file: string): boolean {
+  return sep === '/' && seenFromHere.test(file)
+}
+
 const seenFromHere = /^(?:(?!\.{1,2}\/)[^/]+\/)*(?!\.{1,2}$)[^/]+$/
 
 /** The same, safe to print, whole. */
