@@ -234,17 +234,17 @@ function outcome(kase: Case, run: ReplayResult): Difference | undefined {
   const hasThrown = live.status === 'threw'
   const wanted = hasThrown ? expectedError(kase.outcome) : kase.outcome
   const encode = (value: unknown): Json => encodeFor(run.tape.header.flags, value)
-  const brought = encode(hasThrown ? live.error : live.value)
+  const given = encode(hasThrown ? live.error : live.value)
   const said = (value: Json): Json => (hasThrown ? factsOfError(value) : value)
-  const actual = said(run.redactedOutcome ?? brought)
+  const actual = said(run.redactedOutcome ?? given)
   // A live run answers the same in its own way; a replay has the recorded answers.
   const isReplay = run.comparison.messages !== undefined
   const recorded = isReplay && run.tape.close ? saidOutcome(run.tape.close.outcome) : undefined
   const match = (value: Json): ReturnType<typeof matchOutcome> =>
     wanted === undefined ? { equal: false, path: '' } : matchOutcome(wanted, value, hasThrown ? undefined : recorded)
   // A case has values as a person wrote them, or as its tape has them: without secrets.
-  const asBrought = match(said(brought))
-  const matched = asBrought.equal ? asBrought : match(actual)
+  const asGiven = match(said(given))
+  const matched = asGiven.equal ? asGiven : match(actual)
   // A case that says of the error what the tape does asserts the recorded one, with its fields and causes.
   const isRecorded = hasThrown && recorded !== undefined && canonicalJson(kase.outcome) === canonicalJson(recorded)
   if (matched.equal) return isRecorded ? recordedOutcome(kase, run) : undefined

@@ -14,7 +14,7 @@ import {
 import { runDigest } from '../fork/run-digest.ts'
 import { acceptedPins, type CasePins, type GitState, pinsOfReplay } from '../provenance/index.ts'
 import type { ReplayResult } from '../match/types.ts'
-import { encodeFor, type Json, type TapeEvent } from '../tape/index.ts'
+import { encodeFor, type TapeEvent } from '../tape/index.ts'
 import { type MatchOptions, traceOf } from '../trace/index.ts'
 import { type CaseUpdate, updateArtifact } from './channel.ts'
 import type { UpdateMode } from './update-mode.ts'
