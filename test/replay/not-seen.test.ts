@@ -143,6 +143,20 @@ describe('in a replay', () => {
     expect(codes(await replayTape(tape, () => promisify(named)('localhost')))).toEqual(['HARVEST_ESCAPE'])
   })
 
+  test("a handle of Node's own that its modules do not hand out is not covered", async () => {
+    const file = join(dir, 'handle')
+    const agent: Agent = async () => {
+      const { _getActiveHandles: handles } = process as unknown as { _getActiveHandles(): { _handle?: object }[] }
+      const pipe = handles.call(process).find(({ _handle: own }) => own?.constructor.name === 'Pipe')?._handle
+      const Pipe = pipe?.constructor as new (kind: number) => { bind(path: string): number; close(): void }
+      const one = new Pipe(1)
+      expect(one.bind(file)).toBe(0)
+      one.close()
+    }
+    const { escapes, problems, listed } = await replayTape(await recorded(async () => undefined), agent)
+    expect({ escapes, problems, listed }).toEqual({ escapes: [], problems: [], listed: [] })
+  })
+
   test('what is refused makes it red, unless `allow` has it', async () => {
     const tape = await recorded(async () => undefined)
     const agent: Agent = async () => {
