@@ -335,7 +335,7 @@ describe('the name of a tape', () => {
     mkdirSync(join(cwd, 'recordings/golden'))
     cpSync(join(cwd, 'recordings/inbox/second.tape.jsonl'), join(cwd, 'recordings/golden/second.tape.jsonl'))
     const { code, stderr } = await harvest(['show', 'secnd'], { cwd })
-    expect(stderr).toContain('→ did you mean: second')
+    expect(stderr).toContain('→ did you mean: npx vitest-harvest show second')
     expect(code).toBe(2)
   })
 

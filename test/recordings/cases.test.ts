@@ -92,7 +92,7 @@ describe('a case is found', () => {
         recordings  <root>/recordings
         cases       2
 
-      → did you mean: refund-100x
+      → did you mean: refund-100x instead of refund-10x
       → to list them: npx vitest-harvest ls
       (HARVEST_CASE_MISSING)"
     `)
