@@ -97,8 +97,8 @@ export function headerDrift(
     found ??= []
     const difference = { path: name, recorded: was ?? '(absent)', live: is ?? '(absent)' }
     const as = (name === sentToName ? otherHost?.() : undefined) ?? classes[meant]
-    const part = parts[name] ?? (as === 'headers' ? `header ${name}` : name)
-    found.push({ class: as, ...difference, part })
+    const part = parts[name] ?? (as === 'headers' ? `header ${name}` : undefined)
+    found.push({ class: as, ...difference, ...(part !== undefined && { part }) })
   }
   for (const [name] of recorded) look(name)
   for (const [name] of live) look(name)

@@ -16,8 +16,14 @@ test('a header that says what is asked for is drift when it changes, appears or 
     ['anthropic-beta', 'files'],
   ] as const
   expect(headerDrift(recorded, live)).toEqual([
-    { class: 'headers', path: 'anthropic-beta', recorded: '(absent)', live: 'files' },
-    { class: 'headers', path: 'anthropic-version', recorded: '2026-10-21', live: '2027-01-01' },
+    { class: 'headers', path: 'anthropic-beta', part: 'header anthropic-beta', recorded: '(absent)', live: 'files' },
+    {
+      class: 'headers',
+      path: 'anthropic-version',
+      part: 'header anthropic-version',
+      recorded: '2026-10-21',
+      live: '2027-01-01',
+    },
     { class: 'credentials', path: 'openai-project', recorded: 'shop', live: '(absent)' },
   ])
 })
