@@ -3,6 +3,7 @@ import { noPrice } from '../live/index.ts'
 import { requireSteadyGrades, SteadyGrades } from './grading.ts'
 import { added, emptySpent, type ForksSpent, withRecorded } from './spent.ts'
 import type { ForkDraw, ForkSource, ForkSpec } from './types.ts'
+import { usualParallel } from './usual-parallel.ts'
 
 /** What blame may use. Forks that the ledger already has cost nothing and are not counted. */
 export interface ForkLimits {
@@ -96,7 +97,7 @@ export class ForkBudget {
     this.#options = options
     this.#grades = new SteadyGrades(source)
     this.#limits = { ...options.limits, forks: options.limits?.forks ?? mostForks }
-    this.#parallel = Math.max(1, Math.floor(options.parallel ?? 8))
+    this.#parallel = Math.max(1, Math.floor(options.parallel ?? usualParallel))
     this.#now = options.now ?? Date.now
     this.#startedAt = this.#now()
     this.#signal = options.signal ?? new AbortController().signal

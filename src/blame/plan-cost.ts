@@ -1,6 +1,7 @@
 import { glances } from './earlier.ts'
 import type { ReportOptions } from './report.ts'
 import type { ForkSource } from './types.ts'
+import { usualParallel } from './usual-parallel.ts'
 
 /** What blame is expected to use, before a fork is made. */
 export interface CostPlan {
@@ -29,7 +30,7 @@ export interface ExpectedUse {
  */
 export function planCost(source: ForkSource, options: ReportOptions = {}): CostPlan {
   const count = Math.max(1, source.positions.length)
-  const parallel = options.parallel ?? 8
+  const parallel = options.parallel ?? usualParallel
   const limit = options.limits?.forks ?? 400
   const isCurve = options.curve ?? (source.recorded !== 'ok' || options.mutations !== true)
   // Rounds of several forks at once know less when they choose: about one round and a half is spent on that.

@@ -57,6 +57,21 @@ function print(one: BlamedRun): string {
   return lines.join('\n')
 }
 
+it('says that more forks at once than usual are more in all, where any were made', () => {
+  const typed = (parallel: string): void =>
+    void vi.stubGlobal('process', {
+      ...process,
+      argv: ['node', 'vitest-harvest', 'blame', 'bad', '--parallel', parallel],
+    })
+  typed('64')
+  const text = '--parallel 64: up to 64 forks start before the first is looked at'
+  expect(print(blamed(undefined))).toContain(text)
+  expect(print(blamed(undefined, { spent: onlyEarlier }))).not.toContain('--parallel')
+  typed('8')
+  expect(print(blamed(undefined))).not.toContain('--parallel')
+  vi.unstubAllGlobals()
+})
+
 /** What is said above the table. */
 function said(verdict: BlameVerdict | undefined, more: Partial<BlamedRun> = {}): string {
   return print(blamed(verdict, more)).split('\n\n')[0] ?? ''

@@ -3,7 +3,7 @@ import type { BlameEstimate } from '../../blame/run-blame.ts'
 import { neutralLine } from '../../errors/index.ts'
 import { counted } from '../../errors/words.ts'
 import { type Screen, table } from '../../report/output.ts'
-import { gradingText } from './print.ts'
+import { gradingText, roundsText } from './print.ts'
 
 /** Prints what blaming a run is expected to cost. */
 export function printEstimate(estimate: BlameEstimate, screen: Screen): void {
@@ -22,6 +22,7 @@ export function printEstimate(estimate: BlameEstimate, screen: Screen): void {
   ]
   screen.line(table([head, ...rows], [1, 2, 3]))
   screen.line()
+  for (const line of roundsText()) screen.line(line)
   if (reused > 0) screen.line(`${reused} forks of earlier sessions are there and will be counted`)
   screen.line(grading === undefined ? 'nothing was spent' : `spent: ${gradingText(grading)}`)
 }

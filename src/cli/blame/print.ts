@@ -1,9 +1,11 @@
 import type { StepReport } from '../../blame/index.ts'
 import type { BlamedRun } from '../../blame/run-blame.ts'
+import { usualParallel } from '../../blame/usual-parallel.ts'
 import { neutralLine } from '../../errors/index.ts'
 import { counted } from '../../errors/words.ts'
 import { controlLine } from '../forking/control.ts'
 import { type Screen, table } from '../../report/output.ts'
+import { typedValues } from '../typed-again.ts'
 import { describeMutations, describeRepairs } from './answers.ts'
 import { confidenceOf, describeVerdict, interval } from './verdict.ts'
 
@@ -127,7 +129,17 @@ function finePrint(blamed: BlamedRun): readonly string[] {
     ...(tail === 'exact' ? [] : [`intervals: ${display ?? 'none'}`]),
     ...(repairs === undefined || tail === 'exact' ? [] : [`repairs: ${methods['repairs'] ?? 'none'}`]),
     `${spentText(spent.now)}${earlier}; models ${neutralLine(models.join(', ') || 'none')}; commit ${neutralLine(commit?.slice(0, 10) ?? 'unknown')}`,
+    ...(spent.now.forks > 0 ? roundsText() : []),
     ...(lost > 0 ? [`${counted(lost, 'fork')} ${lost === 1 ? 'is' : 'are'} ungraded and not counted`] : []),
+  ]
+}
+
+/** Forks of one round are chosen before any of them is known: more at once than by default are more in all. */
+export function roundsText(): readonly string[] {
+  const parallel = Number(typedValues('parallel').at(-1) ?? usualParallel)
+  if (parallel <= usualParallel) return []
+  return [
+    `--parallel ${parallel}: up to ${parallel} forks start before the first is looked at, so more are made than with the usual ${usualParallel}`,
   ]
 }
 

@@ -6,6 +6,7 @@ import { requireKnownNames } from '../../blame/known-names.ts'
 import type { OffTapeRisk } from '../../blame/off-tape.ts'
 import type { BlamedRun, BlameEstimate } from '../../blame/run-blame.ts'
 import type { BlameRequest } from '../../blame/task.ts'
+import { usualParallel } from '../../blame/usual-parallel.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
 import { acceptedPins, codeDigest, codeState, pinsOf } from '../../provenance/index.ts'
 import { cutsOf, type Json, partialText, readTape, requireClosed, type Tape } from '../../tape/index.ts'
@@ -119,7 +120,7 @@ function runIn(
       task: { name, options: JSON.parse(JSON.stringify(request)) as Json },
     },
     {
-      parallel: readWhole(given, blameCommand, 'parallel') ?? 8,
+      parallel: readWhole(given, blameCommand, 'parallel') ?? usualParallel,
       prices: readPrices(recordings) ?? {},
       onReport,
     },
