@@ -142,7 +142,12 @@ export function filesBelow(folder: string, fits: (name: string) => boolean, with
     } else if (!fits(name)) continue
     names.push(name)
   }
-  return names.sort().flatMap((name) => (folders.has(name) ? filesBelow(before + name, fits) : [before + name]))
+  const files: string[] = []
+  for (const name of names.sort()) {
+    if (folders.has(name)) for (const file of filesBelow(before + name, fits)) files.push(file)
+    else files.push(before + name)
+  }
+  return files
 }
 
 /** The path of a file that is seen from a folder, for thousands of them: to join two paths, both are taken apart first. */

@@ -65,7 +65,8 @@ export function findTape(
   }
   if (word === 'latest') return latest(recordings)
   const all = options.files ?? new RecordingFiles(recordings)
-  const isNamed = (file: string): boolean => file.endsWith(`${word}.tape.jsonl`) && stemOf(file) === word
+  const end = `${word}.tape.jsonl`
+  const isNamed = (file: string): boolean => file.endsWith(end) && stemOf(file) === word
   if (options.isExact === true) {
     // That of the inbox goes before all others.
     const [only, ...others] = all.inboxTapes.filter(isNamed)
