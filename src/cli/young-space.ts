@@ -25,7 +25,7 @@ export async function inSmallYoungSpace<T>(run: (goOn: () => void) => Promise<T>
 }
 
 /** Bytes, of both halves. */
-const enough = 8 * 1024 * 1024
+const enough = 16 * 1024 * 1024
 
 function growBy(factor: 1 | 2): void {
   setFlagsFromString(`--semi-space-growth-factor=${factor}`)
