@@ -4,6 +4,7 @@
 // declarations, with comments, of what the entry points reach and of nothing else.
 import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, globSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
 import { resolve } from 'node:path'
 import { rolldown } from 'rolldown'
 import { ownFiles } from '../src/own-files.ts'
@@ -17,6 +18,8 @@ if (process.env['HARVEST_TEST_BUILT'] === '1' && existsSync('dist')) process.exi
 interface Manifest {
   readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>
   readonly bin: Readonly<Record<string, string>>
+  readonly dependencies: Readonly<Record<string, string>>
+  readonly peerDependencies: Readonly<Record<string, string>>
 }
 
 /** What asks where it lies, or finds its own frames on a stack by the file they are in: each is a file of its own. */
@@ -67,6 +70,7 @@ const base =
 const own: Readonly<Record<string, string>> = {
   [usingHelper]: resolve('scripts/build-using.ts'),
   'node:util': resolve('scripts/build-util.ts'),
+  diff: resolve('node_modules/diff/libesm/index.js'),
   'diff/lib/diff/array.js': resolve('node_modules/diff/libesm/diff/array.js'),
   yaml: resolve('node_modules/yaml/browser/dist/index.js'),
 }
@@ -77,7 +81,7 @@ process.on('exit', () => {
   for (const folder of [next, old]) rmSync(folder, { recursive: true, force: true })
 })
 
-const { bin, exports } = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest
+const { bin, exports, dependencies, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest
 const targets = Object.values(exports).flatMap((target) =>
   typeof target === 'string' ? [target] : Object.values(target),
 )
@@ -170,7 +174,15 @@ async function bundle(): Promise<readonly string[]> {
     minify: { compress: false, mangle: { keepNames: true }, codegen: { removeWhitespace: true } },
   })
   await bundled.close()
-  const files = output.flatMap((file) => (file.type === 'chunk' ? [file.moduleIds] : []))
+  const chunks = output.filter((file) => file.type === 'chunk')
+  const ours = new Set(chunks.map(({ fileName }) => fileName))
+  const strangers = chunks.flatMap(({ fileName, imports, dynamicImports }) =>
+    [...imports, ...dynamicImports]
+      .filter((id) => !ours.has(id) && !isInstalled(id))
+      .map((id) => `${id} in ${fileName}`),
+  )
+  if (strangers.length > 0) throw new Error(`imported, and not installed with the package: ${strangers.join(', ')}`)
+  const files = chunks.map(({ moduleIds }) => moduleIds)
   for (const group of [table, messages, base, small, canonical, tape, providers, privacy, printed]) {
     const others = files.find((modules) => modules.some((id) => group.test(id)))?.filter((id) => !group.test(id)) ?? []
     if (others.length > 0) throw new Error(`a file of few modules holds others: ${others.join(', ')}`)
@@ -182,6 +194,13 @@ async function bundle(): Promise<readonly string[]> {
       throw new Error(`${part} is not a file of its own: ${holders.length} files, with ${others.join(', ')}`)
   }
   return files.flat()
+}
+
+/** Whether it is there where the package is: Node's own, or a package that comes with it. */
+function isInstalled(id: string): boolean {
+  const [scope = '', name = ''] = id.split('/')
+  const wanted = scope.startsWith('@') ? `${scope}/${name}` : scope
+  return isBuiltin(id) || wanted in dependencies || wanted in peerDependencies
 }
 
 async function bundleNodeless(): Promise<void> {
