@@ -70,8 +70,6 @@ const base =
 const own: Readonly<Record<string, string>> = {
   [usingHelper]: resolve('scripts/build-using.ts'),
   'node:util': resolve('scripts/build-util.ts'),
-  diff: resolve('node_modules/diff/libesm/index.js'),
-  'diff/lib/diff/array.js': resolve('node_modules/diff/libesm/diff/array.js'),
   yaml: resolve('node_modules/yaml/browser/dist/index.js'),
 }
 

@@ -252,6 +252,7 @@ describe('what a what-if is compared with', () => {
       → make it a case: npx vitest-harvest promote ID --as '<id>' --unverified
       → accept the change there and name the case instead of the tape: npx vitest-harvest accept '<id>' --reason "…"
       → to exclude such changes from the verdict: drift: { instructions: 'report' }
+      → if its code did not change, to find what its runs depend on: npx vitest-harvest doctor ID
       (HARVEST_CONTROL)"
     `)
   })
