@@ -68,7 +68,7 @@ export function changeOfStep(step: CallEvent | ExchangeEvent, change: Patch): Ca
 
 function setInput(input: Json | undefined, change: Patch): Set<Json> {
   const [root, ...path] = parsePath(change)
-  if (root !== 'input' || input === undefined) throw noPlace(change, input === undefined ? [] : ['input'])
+  if (root !== 'input' || input === undefined) throw noPlace(change, input === undefined ? [] : ['input'], 0)
   return setAt(input, path, change)
 }
 
@@ -106,7 +106,7 @@ function changeCall(event: CallEvent, change: Patch): ChangedStep {
   if (root === 'result' && path.length === 0)
     return { event: { ...rest, result: change.value }, before: result ?? error }
   if (root !== 'result' || result === undefined)
-    throw noPlace(change, result === undefined ? ['error'] : ['result', 'error'])
+    throw noPlace(change, result === undefined ? ['error'] : ['result', 'error'], 0)
   const set = setAt(result, path, change)
   return { event: { ...rest, result: set.value }, before: set.before }
 }
@@ -118,7 +118,7 @@ function changeExchange(event: ExchangeEvent, change: Patch): ChangedStep {
   if (root === 'status' && path.length === 0 && typeof change.value === 'number')
     return { event: { ...event, response: { ...response, status: change.value } }, before: response.status }
   const { text, isStream } = answerText(event)
-  if (root !== (isStream ? 'events' : 'body')) throw noPlace(change, ['status', isStream ? 'events[0]' : 'body'])
+  if (root !== (isStream ? 'events' : 'body')) throw noPlace(change, ['status', isStream ? 'events[0]' : 'body'], 0)
   const set = isStream ? changeStream(text, path, change) : changeJson(text, path, change)
   return { event: withBody(event, set.value), before: set.before }
 }
@@ -171,22 +171,39 @@ type Key = string | number
 
 /** `result.items[0]["unit price"]` → its keys. */
 function parsePath(change: Patch): readonly Key[] {
-  const keys: Key[] = []
+  return wordsOf(change).map(({ key }) => key)
+}
+
+/** A key, and from where to where it is written in the path. */
+interface Word {
+  readonly key: Key
+  readonly from: number
+  readonly to: number
+}
+
+function wordsOf(change: Patch): readonly Word[] {
+  const words: Word[] = []
   const token = /\.?([^.[\]"]+)|\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]/gy
   while (token.lastIndex < change.path.length) {
     const found = token.exec(change.path)
     if (found === null) throw noPlace(change, [])
-    const [, name, index, quoted] = found
-    keys.push(index === undefined ? (name ?? (JSON.parse(`"${quoted ?? ''}"`) as string)) : Number(index))
+    const [whole, name, index, quoted] = found
+    const key = index === undefined ? (name ?? (JSON.parse(`"${quoted ?? ''}"`) as string)) : Number(index)
+    const to = token.lastIndex
+    words.push({ key, from: name === undefined ? to - whole.length : to - name.length, to })
   }
-  return keys
+  return words
 }
 
 function setAt(value: Json, path: readonly Key[], change: Patch): Set<Json> {
   const [key, ...rest] = path
   if (key === undefined) return { value: change.value, before: value }
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key))
-    throw noPlace(change, typeof value === 'object' && value !== null ? Object.keys(value) : [])
+    throw noPlace(
+      change,
+      typeof value === 'object' && value !== null ? Object.keys(value) : [],
+      wordsOf(change).length - path.length,
+    )
   const inner = setAt((value as { readonly [key: Key]: Json })[key] ?? null, rest, change)
   const next: Json = Array.isArray(value)
     ? value.map((item: Json, at) => (at === key ? inner.value : item))
@@ -194,10 +211,14 @@ function setAt(value: Json, path: readonly Key[], change: Patch): Set<Json> {
   return { value: next, before: inner.before }
 }
 
-/** A path that leads nowhere is a typo more often than a new field. */
-function noPlace(change: Patch, known: readonly string[]): HarvestError {
-  const last = change.path.split(/[.[\]]+/).findLast((part) => part !== '') ?? change.path
-  const near = nearestWord(last, known)
+/**
+ * A path that leads nowhere is a typo more often than a new field.
+ *
+ * @param at - index of the key that is unknown; absent where this is no path
+ */
+function noPlace(change: Patch, known: readonly string[], at?: number): HarvestError {
+  const wrong = at === undefined ? undefined : wordsOf(change)[at]
+  const near = typeof wrong?.key === 'string' ? nearestWord(wrong.key, known) : undefined
   return new HarvestError('HARVEST_PATCH_PATH', {
     what: `Unknown path '${neutralLine(change.path, 120)}' in the recorded value`,
     where: {
@@ -205,7 +226,9 @@ function noPlace(change: Patch, known: readonly string[]): HarvestError {
       ...(known.length === 0 ? {} : { there: neutralLine(known.join(', '), 300) }),
     },
     fix: [
-      ...(near === undefined ? [] : [`did you mean ${neutralLine(near, 60)}?${meant(change, last, near)}`]),
+      ...(near === undefined || wrong === undefined
+        ? []
+        : [`did you mean ${neutralLine(near, 60)}?${meant(change, wrong, near)}`]),
       ...(change.step === undefined ? ["if it is in the answer of a step: --step '<step>'"] : []),
       "to see where a value is recorded: npx vitest-harvest show '<tape|case>' --find '<value>'",
     ],
@@ -213,8 +236,8 @@ function noPlace(change: Patch, known: readonly string[]): HarvestError {
 }
 
 /** ` --set 'result.total=30'`: as it is typed, with the key that was probably meant; nothing where it cannot be printed whole. */
-function meant({ path, value }: Patch, mistyped: string, near: string): string {
-  const at = path.lastIndexOf(mistyped)
-  const text = `${path.slice(0, at)}${near}${path.slice(at + mistyped.length)}=${typeof value === 'string' ? value : JSON.stringify(value)}`
+function meant({ path, value }: Patch, { from, to }: Word, near: string): string {
+  const isName = path[from] !== '['
+  const text = `${path.slice(0, from)}${isName ? near : `[${JSON.stringify(near)}]`}${path.slice(to)}=${typeof value === 'string' ? value : JSON.stringify(value)}`
   return neutralLine(text, 120) === text ? ` --set ${shellWord(text)}` : ''
 }

@@ -144,6 +144,12 @@ describe('harvest patch', () => {
       'did you mean amount? npx vitest-harvest patch paid --step 1 --set result.amount=1',
       2,
     ],
+    [
+      'a mistyped beginning',
+      ['paid', '--step', '1', '--set', 'reslt.amount=1'],
+      'did you mean result? npx vitest-harvest patch paid --step 1 --set result.amount=1',
+      2,
+    ],
     ['a path that is none', ['paid', '--step', '1', '--set', 'result..[=1'], 'HARVEST_PATCH_PATH', 2],
     ['code that was not recorded, live', ['paid', '--live', '--set', 'input.order_id=1'], 'HARVEST_CROSS_VERSION', 4],
   ])('%s is refused', async (_, args, message, exitCode) => {
