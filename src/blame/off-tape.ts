@@ -26,10 +26,7 @@ export async function offTapeRisk(
   { judging, mutates }: { readonly judging: Judging; readonly mutates: boolean },
   tryOther: (position: number) => Promise<{ readonly result: ForkResult } | undefined>,
 ): Promise<OffTapeRisk | undefined> {
-  const { by } = judging
-  // Calls that were made are made, no matter what would have followed.
-  if (!mutates && by === 'expectations' && judging.ok.length > 0 && judging.ok.every(({ kind }) => kind === 'call'))
-    return undefined
+  if (!mutates && isByCalls(judging)) return undefined
   const steps: number[] = []
   let tried = 0
   for (const [position, { isExogenous, steps: own }] of [...positions.entries()].toReversed()) {
@@ -41,4 +38,9 @@ export async function offTapeRisk(
     if (other.result.problems[0]?.code === 'HARVEST_NOT_RECORDED') steps.unshift(...own)
   }
   return tried === 0 ? undefined : { tried, steps }
+}
+
+/** Calls that were made are made, no matter what would have followed: a run that leaves the tape is good by them already. */
+export function isByCalls(judging: Judging): boolean {
+  return judging.by === 'expectations' && judging.ok.length > 0 && judging.ok.every(({ kind }) => kind === 'call')
 }

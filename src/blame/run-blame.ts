@@ -13,7 +13,7 @@ import { requireSteadyGrades } from './grading.ts'
 import { type Names, requireKnownNames } from './known-names.ts'
 import { openLedger, type Ran } from './fork-cache.ts'
 import { majorityOracle, type SelfAgreement, withoutCertificate } from './majority.ts'
-import { type OffTapeRisk, offTapeRisk } from './off-tape.ts'
+import { isByCalls, type OffTapeRisk, offTapeRisk } from './off-tape.ts'
 import { createOracle, type Judging, type Oracle, requireFailure } from './oracle.ts'
 import { type CostPlan, planCost } from './plan-cost.ts'
 import { requireMutants } from './mutations.ts'
@@ -93,7 +93,9 @@ export interface BlamedRun extends BlameReport {
   readonly repairedBy?: string
   /** Models that answered, sorted; before any did, those of the tape. */
   readonly models: readonly string[]
-  /** Why forks could not be graded, the most frequent first. */
+  /** Present where runs that leave the tape are graded all the same: by calls alone. */
+  readonly isGradedByCalls?: true
+  /** Why forks could not be graded, the most frequent first; rare reasons are counted together. */
   readonly unclear: readonly { readonly because: string; readonly forks: number }[]
   /** What of the expectations may be mistyped, although it could be met. */
   readonly warnings?: readonly string[]
@@ -140,6 +142,7 @@ export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<Bl
     tape: tape.header.id,
     agent: options.agent,
     gradedBy: oracle.about,
+    ...(isByCalls(options.judging) ? { isGradedByCalls: true as const } : {}),
     recorded: source.recorded,
     control: pinOf(source.control),
     reused: forkBudget.spent.reused,
@@ -250,6 +253,9 @@ function toolsOf({ tools = 'tape', reference }: RunBlameOptions): string {
   return reference === undefined ? 'answered from the tape' : `answered from the tape, and from ${reference.header.id}`
 }
 
+/** How many of the most frequent reasons are listed; the others are counted together. */
+const mostReasons = 5
+
 /** What forks said beside their grade. */
 class Seen {
   readonly models = new Set<string>()
@@ -272,10 +278,9 @@ class Seen {
   }
 
   unclear(): BlamedRun['unclear'] {
-    return [...this.#reasons]
-      .map(([because, forks]) => ({ because, forks }))
-      .sort((a, b) => b.forks - a.forks)
-      .slice(0, 5)
+    const all = [...this.#reasons].map(([because, forks]) => ({ because, forks })).sort((a, b) => b.forks - a.forks)
+    const others = all.slice(mostReasons).reduce((sum, { forks }) => sum + forks, 0)
+    return [...all.slice(0, mostReasons), ...(others === 0 ? [] : [{ because: 'other reasons', forks: others }])]
   }
 }
 

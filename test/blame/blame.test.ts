@@ -220,6 +220,19 @@ describe('blame of a run of a real agent', () => {
     expect(answer.unclear[0]?.because).toContain('A model could not be reached')
   })
 
+  test('says why all ungraded forks are ungraded, rare reasons together, and that calls alone grade them', async () => {
+    let amount = 3000
+    world.desk.decide = (messages) => refunds(amount++)(messages)
+    const { verdict, unclear, isGradedByCalls } = await blamed({ limits: { forks: 12 } })
+    const ungraded = verdict?.kind === 'undecidable' ? verdict.ungraded : 0
+    expect(ungraded).toBeGreaterThan(5)
+    expect(unclear.reduce((sum, { forks }) => sum + forks, 0)).toBe(ungraded)
+    expect(unclear.at(-1)?.because).toBe('other reasons')
+    expect(isGradedByCalls).toBe(true)
+    const { isGradedByCalls: ofAnswers } = await blamed({ ok: ['answer~something else'], limits: { forks: 1 } })
+    expect(ofAnswers).toBeUndefined()
+  })
+
   test('an agent that throws before it asks anything found another world', async () => {
     let runs = 0
     const keyless = (input: unknown) => {

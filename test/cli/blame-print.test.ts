@@ -271,6 +271,30 @@ describe('what blame says', () => {
       → to answer tools from a good run as well: --reference '<tape|case>'
       → to call tools for real, with their side effects: --tools live"
     `)
+    const byCalls = said(verdict, { unclear: [{ because, forks: 6 }], isGradedByCalls: true })
+    expect(byCalls).not.toContain('--ok')
+    expect(byCalls).toContain('--tools live')
+    expect(said(verdict, { unclear: [{ because: './judge.ts#isRight cannot say', forks: 6 }] })).toMatchInlineSnapshot(`
+      "Undecidable: 6 of 10 forks are ungraded.
+        6 × ./judge.ts#isRight cannot say
+      → to grade runs by a call that is right: --ok '<call>'
+      → or let the oracle return true or false for such runs, not undefined"
+    `)
+    const neither = { unclear: [{ because: 'Neither --ok nor --bad fits the run', forks: 6 }] }
+    expect(said(verdict, neither)).not.toContain('→')
+    const argv = [
+      'node',
+      'vitest-harvest',
+      'blame',
+      'bad',
+      '--ok',
+      'refund(amount: 25)',
+      '--bad',
+      'refund(amount: 2500)',
+    ]
+    vi.stubGlobal('process', { ...process, argv })
+    expect(said(verdict, neither)).toContain('→ to take such runs for bad: the same command, without --bad')
+    vi.unstubAllGlobals()
   })
 
   it('of answers the outcome hangs on', () => {

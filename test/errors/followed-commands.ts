@@ -171,6 +171,7 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     'to find the delay': ['test/cli/isolate.test.ts', 'names %s, and the next command works'],
   },
   'src/cli/blame/verdict.ts': {
+    'to take such runs for bad': again,
     'to find whether an earlier recorded answer was necessary too': [
       'test/cli/next-commands.test.ts',
       'with a mistyped name comes to the verdict, and from there to the test and to what else was necessary',

@@ -208,13 +208,21 @@ function describeUndecidable(blamed: BlamedRun, { forks, undefined: lost, ungrad
 }
 
 /** Why forks could not be graded, and what helps. */
-export function whyUnclear({ unclear, tools }: BlamedRun): readonly string[] {
-  const isOffTape = unclear.some(({ because }) => because.includes('HARVEST_NOT_RECORDED'))
+export function whyUnclear({ unclear, tools, isGradedByCalls }: BlamedRun): readonly string[] {
+  const isSaid = (text: string): boolean => unclear.some(({ because }) => because.includes(text))
+  const isOffTape = isSaid('HARVEST_NOT_RECORDED') && tools !== 'called for real'
+  const isBlind = isSaid(' cannot say')
   return [
     ...unclear.map(({ because, forks }) => `  ${forks} × ${neutralLine(because, 200)}`),
-    ...(isOffTape && tools !== 'called for real'
+    ...((isOffTape || isBlind) && isGradedByCalls !== true
+      ? ["→ to grade runs by a call that is right: --ok '<call>'"]
+      : []),
+    ...(isBlind ? ['→ or let the oracle return true or false for such runs, not undefined'] : []),
+    ...(isSaid('Neither --ok nor --bad fits') && typedValues('ok').length > 0 && typedValues('bad').length > 0
+      ? ['→ to take such runs for bad: the same command, without --bad']
+      : []),
+    ...(isOffTape
       ? [
-          "→ to grade runs by a call that is right: --ok '<call>'",
           "→ to answer tools from a good run as well: --reference '<tape|case>'",
           '→ to call tools for real, with their side effects: --tools live',
         ]
