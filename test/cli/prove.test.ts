@@ -106,6 +106,13 @@ describe('harvest test --prove', () => {
     expect([shown.code, shown.stdout]).toEqual([0, expect.stringContaining('refund')])
   })
 
+  it('leads on from an agent that is flaky with the recorded question too: more asks would not prove it', async () => {
+    desk.decide = () => 'No.'
+    const { code, stdout } = await prove('refund')
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/flaky with the recorded question too: 0 of 2 good/)])
+    expect(stdout).toContain('→ if you looked and it is meant: npx vitest-harvest accept golden/refund --reason "…"')
+  })
+
   it('goes on where it was killed, and counts what was under way as spent', async () => {
     const child = spawn(process.execPath, [built('cli/main.js'), 'test', '--prove', '--yes', '--budget', '5'], {
       cwd,
@@ -136,8 +143,9 @@ describe('harvest test --prove', () => {
   })
 
   it('asks nobody without a yes, in CI, or by flags it does not know', async () => {
-    const silent = await run(['test', '--prove'])
+    const silent = await run(['test', '--prove', '--max-cost', '0.004'])
     expect([silent.code, silent.stderr]).toEqual([2, expect.stringContaining('HARVEST_PROVE_REFUSED')])
+    expect(silent.stderr).toContain('360 model calls, $0.004\n')
     const inCi = await run(['test', '--prove', '--yes'], { CI: '1', HARVEST_ALLOW_CI_PROVE: '' })
     expect([inCi.code, inCi.stderr]).toEqual([2, expect.stringContaining('HARVEST_ALLOW_CI_PROVE=1')])
     const bin = [built('vitest/run-vitest.js'), 'test', 'refund', '--prove']

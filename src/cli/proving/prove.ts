@@ -12,6 +12,7 @@ import { askedQuestions, caseFilters } from '../asked-questions.ts'
 import { exit } from '../exit.ts'
 import { branchFor } from '../forking/branch-tape.ts'
 import { runTasks } from '../../jobs/run.ts'
+import { dirOption } from '../named-tape.ts'
 import type { Screen } from '../../report/output.ts'
 import { type ProveWords, readProveWords } from './words.ts'
 
@@ -133,7 +134,10 @@ async function requireYes(
   // No case can be asked: the error says what is missing.
   if (made.length === 0 && refused !== undefined) throw refused
   const calls = made.reduce((sum, one) => sum + one.calls, 0)
-  const limit = words.costUsd === undefined ? `${words.tokens} tokens` : `$${words.costUsd.toFixed(2)}`
+  const limit =
+    words.costUsd === undefined
+      ? `${words.tokens} tokens`
+      : `$${words.costUsd < 0.01 ? words.costUsd : words.costUsd.toFixed(2)}`
   const text = `Prove ${made.length} case${made.length === 1 ? '' : 's'}: at most ${calls} model calls and ${limit}.`
   if (words.isYes) return words.isJson ? undefined : screen.note(text)
   if (canAsk() && (await askYesNo(`${text} Ask the models?`))) return
@@ -252,6 +256,12 @@ function print(cases: readonly ProvenCase[], words: ProveWords, screen: Screen):
   screen.line(`${calls} model calls, ${tokens} tokens, ${cost}`)
   if (cases.some(({ verdict }) => verdict === 'proven'))
     screen.line('→ to renew the pins of what is proven: npx vitest-harvest test --update-recordings=pins')
+  // More asks would not prove these.
+  for (const { case: name, answer } of cases)
+    if (answer !== undefined && ['flaky', 'offline', 'open'].includes(answer.decision))
+      screen.line(
+        `→ if you looked and it is meant: npx vitest-harvest accept ${shellWord(name)} --reason "…"${dirOption(words.recordings)}`,
+      )
 }
 
 function describe({ answer, problem }: ProvenCase): string {
