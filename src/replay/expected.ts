@@ -106,8 +106,16 @@ export class ExpectedRequest {
     const comparison = this.#run.comparison(step)
     const told = headerDrift(request.headers, redacted, {
       ...comparison,
-      isModelCall: () => (isOfCall = comparison.isModelCall?.() === true),
-      isCacheable: () => !(isOfCall = comparison.isCacheable?.() === false),
+      isModelCall() {
+        const isOfModel = comparison.isModelCall?.() === true
+        isOfCall ||= isOfModel
+        return isOfModel
+      },
+      isCacheable() {
+        const mayBeCached = comparison.isCacheable?.() !== false
+        isOfCall ||= !mayBeCached
+        return mayBeCached
+      },
     })
     const found = credentials?.check({ headers: request.headers, url }, { headers: redacted, url }, live) ?? none
     if (told.length > 0 || found.length > 0) return [...told, ...found]
