@@ -22,6 +22,7 @@ import {
   type CaseReportRequest,
   type CaseListed,
   type CaseUpdate,
+  type ListedLine,
   listedArtifact,
   redArtifact,
   reportArtifact,
@@ -62,6 +63,8 @@ export class HarvestReporter implements Reporter {
   #isFirstRun = true
   readonly #running = new RunningCases()
   readonly #reports = new RedReports()
+  /** What agents did when their cases were over, by the id of the test. */
+  readonly #late = new Map<string, readonly ListedLine[]>()
   /** Cases that are to run. */
   #queued: readonly string[] = []
 
@@ -82,6 +85,7 @@ export class HarvestReporter implements Reporter {
     this.#queued = files
     this.#reports.begin()
     this.#running.clear()
+    this.#late.clear()
     this.#fail(pragmaErrors(files))
   }
 
@@ -100,7 +104,19 @@ export class HarvestReporter implements Reporter {
     if (artifact.type === redArtifact && !isKnown) await this.#knowModule(test)
     if (isUpdate(artifact)) this.#updates.set(artifact.file, { update: artifact, test })
     if (isAcceptance(artifact)) this.#acceptances.push(artifact)
-    if (isListed(artifact)) addListed(test, artifact)
+    if (isListed(artifact)) {
+      this.#late.set(test.id, [...(this.#late.get(test.id) ?? []), ...artifact.listed])
+      this.#addLate(test)
+    }
+  }
+
+  /** Vitest holds results back for a moment: what came later may be told before the report it belongs to. */
+  #addLate(test: TestCase): void {
+    const late = this.#late.get(test.id)
+    const report = test.meta().harvest
+    if (late === undefined || report === undefined) return
+    const listed = report.listed ?? []
+    test.meta().harvest = { ...report, listed: [...listed, ...late.filter((one) => !listed.includes(one))] }
   }
 
   /** Vitest shows lines of modules it knows, and no others. Of one that is known already nothing is done. */
@@ -115,6 +131,7 @@ export class HarvestReporter implements Reporter {
 
   onTestCaseResult(test: TestCase): void {
     this.#running.end(test)
+    this.#addLate(test)
     const report = test.meta().harvest
     if (this.#scope === 'part' && report !== undefined) test.meta().harvest = { ...report, isPart: true }
   }
@@ -338,11 +355,6 @@ function isStart(artifact: { readonly type: string }): artifact is CaseStart {
 
 function isListed(artifact: { readonly type: string }): artifact is CaseListed {
   return artifact.type === listedArtifact
-}
-
-function addListed(test: TestCase, { listed }: CaseListed): void {
-  const report = test.meta().harvest
-  if (report !== undefined) test.meta().harvest = { ...report, listed: [...(report.listed ?? []), ...listed] }
 }
 
 function isUpdate(artifact: { readonly type: string }): artifact is CaseUpdate {
