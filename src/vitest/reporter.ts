@@ -110,7 +110,7 @@ export class HarvestReporter implements Reporter {
     }
   }
 
-  /** Vitest holds results back for a moment: what came later may be told before the report it belongs to. */
+  /** What Vitest hears of a test, a report too, comes later than what is told at once, and takes its place. */
   #addLate(test: TestCase): void {
     const late = this.#late.get(test.id)
     const report = test.meta().harvest

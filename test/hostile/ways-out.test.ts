@@ -46,10 +46,14 @@ export default () => {
 import { writeFileSync } from 'node:fs'
 // Of no run, so in real time.
 const outside = AsyncLocalStorage.snapshot()
-export default () => {
-  for (const wait of [2, 20, 60])
-    outside(() => setTimeout(() => writeFileSync('late-' + wait + '.txt', 'notes'), wait))
-}
+export default () => void outside(() => setTimeout(() => writeFileSync('late.txt', 'notes'), 60))
+`,
+  'src/writes-between.ts': `import { AsyncLocalStorage } from 'node:async_hooks'
+import { writeFileSync } from 'node:fs'
+import { onTestFinished } from 'vitest'
+const outside = AsyncLocalStorage.snapshot()
+// Its case is over, and Vitest has not heard so.
+export default () => onTestFinished(() => outside(() => writeFileSync('between.txt', 'notes')))
 `,
   'src/reads.ts': `import { readFileSync } from 'node:fs'
 export default () => { readFileSync('/etc/hostname'); }
@@ -126,7 +130,7 @@ describe.each<Lane>([5, 4])('from the tarball, under Vitest %i', (lane) => {
   const lateNames = Object.keys(lateAgents(0, String))
 
   beforeAll(async () => {
-    const open = ['seam', 'apart', 'writes-late', ...lateNames]
+    const open = ['seam', 'apart', 'writes-late', 'writes-between', ...lateNames]
     const options = `confine: { default: 'strict', agents: { ${open.map((name) => `'${name}': 'seam'`).join(', ')} } }, reads: 'project'`
     const agents = {
       strict: 'try',
@@ -135,6 +139,7 @@ describe.each<Lane>([5, 4])('from the tarball, under Vitest %i', (lane) => {
       reads: 'reads',
       apart: 'writes',
       'writes-late': 'writes-late',
+      'writes-between': 'writes-between',
     }
     shut = home.project('shut', {
       'vitest.config.ts': config(
@@ -144,7 +149,7 @@ describe.each<Lane>([5, 4])('from the tarball, under Vitest %i', (lane) => {
       ),
       ...sources,
       ...golden('holds', refundBaseline),
-      ...Object.assign({}, ...['writes', 'reads', 'apart', ...lateNames].map((agent) => idle(agent))),
+      ...Object.assign({}, ...['writes', 'reads', 'apart', 'writes-between', ...lateNames].map((agent) => idle(agent))),
     })
     // Vitest begins with the largest file: others follow while the agent writes.
     for (const [file, text] of Object.entries(idle('writes-late')))
@@ -223,13 +228,13 @@ describe.each<Lane>([5, 4])('from the tarball, under Vitest %i', (lane) => {
       expect(watched.read('scratch.txt')).toBe('notes')
     })
 
-    it('tell the files that an agent writes when its case is over', () => {
-      // Before Vitest has heard of the case's end, and behind it.
-      const listed = [2, 20, 60].map((wait) => {
-        expect(shut.read(`late-${wait}.txt`)).toBe('notes')
-        return { kind: 'write', target: `late-${wait}.txt`, site: expect.stringMatching(/^src\/writes-late\.ts:7:/) }
-      })
-      expect(reported(shut).get('golden/writes-late')).toMatchObject({
+    it.each([
+      ['late', /^src\/writes-late\.ts:5:/],
+      ['between', /^src\/writes-between\.ts:6:/],
+    ])('tell the file that an agent writes when its case is over: %s', (name, site) => {
+      expect(shut.read(`${name}.txt`)).toBe('notes')
+      const listed = [{ kind: 'write', target: `${name}.txt`, site: expect.stringMatching(site) }]
+      expect(reported(shut).get(`golden/writes-${name}`)).toMatchObject({
         status: 'passed',
         meta: { harvest: { listed } },
       })
@@ -252,7 +257,7 @@ describe.each<Lane>([5, 4])('from the tarball, under Vitest %i', (lane) => {
       expect(reported(shut).get('golden/holds')?.status).toBe('passed')
       expect(shutResult.output).toMatch(
         new RegExp(
-          `Confine {2}strict: ${tried.length + 3} of ${2 * tried.length + 5 + lateNames.length} cases; seam: apart, `,
+          `Confine {2}strict: ${tried.length + 3} of ${2 * tried.length + 6 + lateNames.length} cases; seam: apart, `,
         ),
       )
     })
