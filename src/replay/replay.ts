@@ -2,6 +2,7 @@ import { anything, checkOptions, oneOf, type OptionShape, type OptionsOf } from 
 import { requireNoSlowRule } from '../privacy/index.ts'
 import { canonicalJson } from '../providers/index.ts'
 import {
+  agentRan,
   closeIdleConnections,
   currentWork,
   forgetRuns,
@@ -62,6 +63,7 @@ export async function replayTape<T>(
   // While it is still watched: what it started while it loaded belongs to no run.
   currentWork()?.end()
   unwatch()
+  for (const name of agentRan()) run.passedOver(name)
   options.signal?.removeEventListener('abort', abort)
   if (outcome.status === 'threw') linkTimeOut(run, outcome.error)
   run.finish()

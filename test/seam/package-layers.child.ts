@@ -46,6 +46,11 @@ answerParent(async (folder: string): Promise<Readonly<Record<string, string>>> =
     back: `import '../cycle/index.mjs'`,
     'looked-up': wrap('looked-up'),
     'looked-up-common': wrap('looked-up-common'),
+    lazy: wrap('lazy'),
+    'lazy-common': wrap('lazy-common'),
+    'lazy-part': `${wrap('lazy-part')}\nexport { piece } from '../piece/index.mjs'`,
+    piece: 'export const piece = 1',
+    kept: wrap('kept'),
   }
   const file = (name: string) =>
     path.join(folder, `node_modules/${name}/index.${name.endsWith('common') ? 'cjs' : 'mjs'}`)
@@ -60,29 +65,42 @@ answerParent(async (folder: string): Promise<Readonly<Record<string, string>>> =
     { method: 'GET', url: 'http://shop.test/status', answer: 'two' },
   ])
   const require = createRequire(import.meta.url)
-  /** @param own - what the module of the agent itself lays over, which loads again for each case */
-  const asked = async (packages: readonly string[], own = '') => {
+  const loadOne = async (name: string) => {
+    if (['common', 'required', 'lazy-common'].includes(name)) require(file(name))
+    else if (name === 'data') await import(data, { with: { type: 'json' } })
+    else if (name.startsWith('throws')) await assert.rejects(import(file(name)))
+    else if (name.startsWith('looked-up'))
+      for (const resolve of [require.resolve, import.meta.resolve]) resolve(file(name))
+    else await import(file(name))
+  }
+  /**
+   * @param own - what the module of the agent itself lays over, which loads again for each case
+   * @param lazily - what it imports while it runs, and `own` for what its own code lays over then
+   */
+  const asked = async (packages: readonly string[], own = '', lazily: readonly string[] = [], isFresh = true) => {
     const load = async () => {
-      for (const name of packages)
-        if (name === 'common' || name === 'required') require(file(name))
-        else if (name === 'data') await import(data, { with: { type: 'json' } })
-        else if (name.startsWith('throws')) await assert.rejects(import(file(name)))
-        else if (name.startsWith('looked-up'))
-          for (const resolve of [require.resolve, import.meta.resolve]) resolve(file(name))
-        else await import(file(name))
+      for (const name of packages) await loadOne(name)
       const before = globalThis.fetch
       if (own !== '') globalThis.fetch = async (...args) => (heard.push(own), before(...args))
       const isKeeper = packages.at(-1) === 'keeps'
       const kept = isKeeper ? ((await import(file('keeps'))) as { get: typeof fetch }).get : undefined
-      return async () => [
-        await (await (kept ?? globalThis.fetch)(url)).text(),
-        await new Promise((resolve) =>
-          http.get('http://shop.test/status', (answer) => answer.on('data', resolve)),
-        ).then(String),
-      ]
+      return async () => {
+        for (const name of lazily)
+          if (name !== 'own') await loadOne(name)
+          else {
+            const below = globalThis.fetch
+            globalThis.fetch = async (...args) => (heard.push('own in the run'), below(...args))
+          }
+        return [
+          await (await (kept ?? globalThis.fetch)(url)).text(),
+          await new Promise((resolve) =>
+            http.get('http://shop.test/status', (answer) => answer.on('data', resolve)),
+          ).then(String),
+        ]
+      }
     }
     heard.length = 0
-    const result = await replayTape(tape, await guardLoading(load, [], tape, true))
+    const result = await replayTape(tape, await guardLoading(load, [], tape, isFresh))
     assert.deepEqual([result.problems, result.outcome], [[], { status: 'returned', value: ['one', 'two'] }])
     const unsaid = result.notCompared.map(({ path: at }) => `? ${at}`)
     return [...heard, ...unsaid].join(' ')
@@ -120,6 +138,17 @@ answerParent(async (folder: string): Promise<Readonly<Record<string, string>>> =
     ['its other end', await asked(['back'], 'own')],
     ['what throws', await asked(['throws', 'throws-common'])],
     ['what throws again', await asked(['throws', 'throws-common'])],
+    ['while it runs', await asked(['outer'], 'own', ['lazy', 'lazy-common'])],
+    ['while it runs, again', await asked(['outer'], 'own', ['lazy', 'lazy-common'])],
+    ['before it runs', await asked(['lazy'], 'own')],
+    ['one that loaded before, while it runs', await asked([], '', ['inner', 'http'])],
+    ['its own code, while it runs', await asked([], 'own', ['own'])],
+    ['that again', await asked([], 'own', ['own'])],
+    ['none behind those', await asked([])],
+    ['a part, while it runs', await asked([], '', ['lazy-part'])],
+    ['that part alone', await asked([], '', ['piece'])],
+    ['one copy for all, while it runs', await asked([], '', ['kept'], false)],
+    ['one copy for all, again', await asked([], '', ['kept'], false)],
     ['ran', ran.join(' ')],
   ])
 })

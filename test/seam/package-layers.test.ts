@@ -37,7 +37,19 @@ test('what packages lay over fetch and node:http is asked for each agent that im
     'its other end': 'own cycle',
     'what throws': 'throws-common throws',
     'what throws again': 'throws-common throws',
+    'while it runs': 'lazy-common lazy own outer',
+    'while it runs, again': 'lazy-common lazy own outer',
+    'before it runs': 'own lazy',
+    'one that loaded before, while it runs': 'inner http',
+    'its own code, while it runs': 'own in the run own',
+    'that again': 'own in the run own',
+    'none behind those': '',
+    'a part, while it runs': 'lazy-part',
+    'that part alone': '? fetch',
+    // Without fresh modules the cases of a worker are one long process.
+    'one copy for all, while it runs': 'kept',
+    'one copy for all, again': 'kept',
     // Each once, and none of which only the path was asked for.
-    ran: 'helper inner outer through definer defines http common keeps imported-common part-common part required later back cycle throws throws-common',
+    ran: 'helper inner outer through definer defines http common keeps imported-common part-common part required later back cycle throws throws-common lazy lazy-common piece lazy-part kept',
   })
 })

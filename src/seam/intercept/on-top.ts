@@ -6,7 +6,7 @@ import timersPromises from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { skipCallerFrames } from '../caller.ts'
 import { builtinsChanged, replacements, syncBuiltins } from '../patch.ts'
-import { PackageLayers, type Place, top } from './package-layers.ts'
+import { type AgentLayers, PackageLayers, type Place, put, top } from './package-layers.ts'
 import { currentResponder } from './responder.ts'
 
 const timerNames = ['setTimeout', 'setInterval', 'setImmediate', 'clearTimeout', 'clearInterval', 'clearImmediate']
@@ -29,6 +29,17 @@ let bottom: readonly unknown[] | undefined
 let last: { readonly found: readonly unknown[]; readonly left: readonly unknown[] } | undefined
 /** Modules of how many agents are loading. */
 let loading = 0
+/** The agent whose modules loaded last, until its run is over: what it imports while it runs may lay something over as well. */
+let running: Loaded | undefined
+
+interface Loaded {
+  /** What lay there when its modules began to load. */
+  readonly found: readonly unknown[]
+  /** Absent: others load at the same time, or modules that were loaded before do not load again. */
+  readonly layers: AgentLayers | undefined
+  /** Of which places it was said already that nobody knows whose they are. */
+  readonly said: ReadonlySet<number>
+}
 
 /**
  * To be called before the modules of an agent load. What they lay over `fetch` or `node:http` is a part of the agent: it was
@@ -36,29 +47,53 @@ let loading = 0
  *
  * @param isFresh - modules that were loaded before are loaded again if the agent has them: what they laid over is not part of
  * it. Those of packages load only once: see {@link PackageLayers}
- * @returns to be called when they have loaded
+ * @returns to be called when they have loaded; when the agent has run, see {@link agentRan}
  */
 export function heedAgent(isFresh: boolean): () => void {
+  running?.layers?.close()
+  running = undefined
   // Of agents that load at the same time it is unknown which one loads a package.
   const isAlone = isFresh && loading === 0
   if (isAlone) takeOff()
   if (isFresh) ofAgent = new Set()
   for (const one of tops()) know(one)
   keepOnTop()
-  const before = tops()
-  if (isAlone) bottom ??= before
-  const close = isAlone ? packageLayers.open(bottom ?? before) : undefined
+  const found = tops()
+  if (isAlone) bottom ??= found
+  const layers = isAlone ? packageLayers.open(bottom ?? found) : undefined
   loading++
   return () => {
     loading--
-    const unknown = close?.()
-    for (const at of unknown ?? []) sayPassedOver(wrappable[at] as Place)
-    const after = tops()
-    if (isAlone) last = { found: before, left: after }
-    for (const one of after) know(one)
-    ofAgent = new Set([...ofAgent, ...after.filter((one, at) => one !== before[at])])
-    if (after.some((one, at) => one !== before[at])) builtinsChanged()
+    const said = layers?.unknown() ?? new Set<number>()
+    for (const at of said) sayPassedOver(wrappable[at] as Place)
+    running = { found, layers, said }
+    leave(running)
   }
+}
+
+/**
+ * To be called when the run of the agent is over whose modules loaded last. What it laid over meanwhile is a part of it too.
+ *
+ * @returns names of what was laid over, by a package that it imported while it ran, and of which it is unknown whose it is
+ */
+export function agentRan(): readonly string[] {
+  if (running === undefined) return []
+  const { layers, said } = running
+  leave(running)
+  running = undefined
+  const unknown = [...(layers?.unknown() ?? [])].filter((at) => !said.has(at))
+  layers?.close()
+  return unknown.map((at) => (wrappable[at] as Place)[2])
+}
+
+/** What lies there now is the agent's. */
+function leave({ found, layers }: Loaded): void {
+  const left = tops()
+  if (layers !== undefined) last = { found, left }
+  for (const one of left) know(one)
+  const laid = left.filter((one, at) => one !== found[at])
+  ofAgent = new Set([...ofAgent, ...laid])
+  if (laid.length > 0) builtinsChanged()
 }
 
 function tops(): readonly unknown[] {
@@ -185,15 +220,4 @@ function keepPerformance(): void {
     configurable: true,
     enumerable: before?.enumerable ?? true,
   })
-}
-
-function put(target: object, key: string, value: unknown): void {
-  const before = Object.getOwnPropertyDescriptor(target, key)
-  Object.defineProperty(target, key, {
-    value,
-    configurable: true,
-    writable: true,
-    enumerable: before?.enumerable ?? true,
-  })
-  builtinsChanged()
 }

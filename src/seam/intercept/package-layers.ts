@@ -1,5 +1,6 @@
 import module from 'node:module'
 import { pathToFileURL } from 'node:url'
+import { builtinsChanged } from '../patch.ts'
 
 /** Marks what stands in for what lies below it. */
 export const top: unique symbol = Symbol.for('vitest-harvest/on-top@1') as never
@@ -35,6 +36,14 @@ interface Bracket {
 interface Call {
   readonly request: string
   url?: string
+}
+
+/** What packages lay over for one agent. */
+export interface AgentLayers {
+  /** The places where it is unknown whether this agent has what lay there. */
+  unknown(): ReadonlySet<number>
+  /** What loads from now on belongs to no agent. */
+  close(): void
 }
 
 /** Called by the last line of what is imported. */
@@ -73,14 +82,13 @@ export class PackageLayers {
   }
 
   /**
-   * To be called before the modules of an agent load.
+   * To be called before the modules of an agent load. What it imports while it runs belongs to it as well.
    *
    * @param bottom - what lies at the places without any agent
-   * @returns to be called when they have loaded: the places where it is unknown whether this agent has what lay there
    */
-  open(bottom: readonly unknown[]): () => ReadonlySet<number> {
+  open(bottom: readonly unknown[]): AgentLayers {
     // In a vm pool, which stands between, packages load for each file as the modules of agents do.
-    if (module !== process.getBuiltinModule('node:module')) return () => new Set()
+    if (module !== process.getBuiltinModule('node:module')) return noLayers
     const laid = new Set<Layer>()
     const reached = new Set<string>()
     for (const { slot, at, isLaid } of this.#layers) if (isLaid) slot.below = bottom[at]
@@ -106,13 +114,15 @@ export class PackageLayers {
     })
     Object.assign(globalThis, { [ranKey]: (url: string) => this.#ended(url) })
     const unwrap = this.#wrapRequire((url, importer) => this.#note(url, importer, laid, reached))
-    return () => {
-      hooks.deregister()
-      unwrap()
-      Reflect.deleteProperty(globalThis, ranKey)
-      const isOpen = (layer: Layer): boolean =>
-        layer.isLaid && !laid.has(layer) && layer.files.some((file) => reached.has(file))
-      return new Set(this.#layers.filter(isOpen).map(({ at }) => at))
+    const isOpen = (layer: Layer): boolean =>
+      layer.isLaid && !laid.has(layer) && layer.files.some((file) => reached.has(file))
+    return {
+      unknown: () => new Set(this.#layers.filter(isOpen).map(({ at }) => at)),
+      close() {
+        hooks.deregister()
+        unwrap()
+        Reflect.deleteProperty(globalThis, ranKey)
+      },
     }
   }
 
@@ -196,18 +206,17 @@ export class PackageLayers {
 
   #begin(): Bracket {
     const slots = this.#places.map(([target, key]) => slotOver(Reflect.get(target, key)))
-    for (const [at, slot] of slots.entries()) this.#put(at, slot.shown)
+    for (const [at, slot] of slots.entries()) put(...this.#target(at), slot.shown)
     return { roots: [], files: [], slots, pending: 0 }
   }
 
   #end({ roots, files, slots }: Bracket, laid: Set<Layer>): void {
     this.#bracket = undefined
     for (const [at, slot] of slots.entries()) {
-      const [target, key] = this.#places[at] as Place
-      const value: unknown = Reflect.get(target, key)
+      const value: unknown = Reflect.get(...this.#target(at))
       const isLaid = value !== slot.shown
       if (isLaid) this.#isNeeded = true
-      else this.#put(at, slot.below)
+      else put(...this.#target(at), slot.below)
       const layer = { at, value, isLaid, slot, roots, files }
       this.#layers.push(layer)
       laid.add(layer)
@@ -216,19 +225,26 @@ export class PackageLayers {
 
   #layAgain(layer: Layer, laid: Set<Layer>): void {
     laid.add(layer)
-    const [target, key] = this.#places[layer.at] as Place
     const slot = this.#bracket?.slots[layer.at]
-    layer.slot.below = slot === undefined ? Reflect.get(target, key) : slot.below
+    layer.slot.below = slot === undefined ? Reflect.get(...this.#target(layer.at)) : slot.below
     if (!layer.isLaid) return
-    if (slot === undefined) this.#put(layer.at, layer.value)
+    if (slot === undefined) put(...this.#target(layer.at), layer.value)
     else slot.below = layer.value
   }
 
-  #put(at: number, value: unknown): void {
+  #target(at: number): readonly [target: object, key: string] {
     const [target, key] = this.#places[at] as Place
-    const enumerable = Object.getOwnPropertyDescriptor(target, key)?.enumerable ?? true
-    Object.defineProperty(target, key, { value, configurable: true, writable: true, enumerable })
+    return [target, key]
   }
+}
+
+const noLayers: AgentLayers = { unknown: () => new Set(), close: () => undefined }
+
+/** Puts something in the place of a function that agents call. */
+export function put(target: object, key: string, value: unknown): void {
+  const enumerable = Object.getOwnPropertyDescriptor(target, key)?.enumerable ?? true
+  Object.defineProperty(target, key, { value, configurable: true, writable: true, enumerable })
+  builtinsChanged()
 }
 
 function withLastLine(source: module.ModuleSource, url: string): string {
