@@ -84,10 +84,10 @@ export function steadyPath({ method, url }: Addressed): string {
  * asked elsewhere (`endpoint`). A service that is asked to do something does it elsewhere (`destination`).
  */
 export function hostDrift(
-  step: { readonly model: ModelRequest | undefined },
+  step: { readonly asked: ModelRequest | undefined },
   { method }: Pick<Addressed, 'method'>,
 ): 'endpoint' | 'destination' {
-  return step.model !== undefined || reading.has(method.toUpperCase()) ? 'endpoint' : 'destination'
+  return step.asked !== undefined || reading.has(method.toUpperCase()) ? 'endpoint' : 'destination'
 }
 
 const reading: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])

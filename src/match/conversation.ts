@@ -12,9 +12,10 @@ import type { Json } from '../tape/index.ts'
 import { steadyPath, originOf } from './address.ts'
 import { contradiction } from './contradiction.ts'
 import { namesSameData } from './data-names.ts'
-import { bodyDifference, likeness, parseRequest } from './difference.ts'
+import { bodyDifference, likeness, parse, parseRequest } from './difference.ts'
 import { isFaithful } from '../json/faithful.ts'
 import type { Match, FoundDrift, MatchRequest } from './matcher.ts'
+import { mediaRequest } from './media.ts'
 import { changedParts } from './question-parts.ts'
 import type { ExchangeState } from './step.ts'
 import type { MatchLevel } from './types.ts'
@@ -41,33 +42,35 @@ export interface ConversationSearch {
  * @returns `undefined` when nothing here can answer; an ambiguity or a contradiction is an answer of its own
  */
 export function findConversation(question: MatchRequest, search: ConversationSearch): Match | undefined {
-  const live = readModelRequest({ method: question.method, url: question.url, body: question.bodyText })
+  const { method, url, bodyText: body } = question
+  // Where an answer is not reported as that to another question, images and speech are services.
+  const live = readModelRequest({ method, url, body }) ?? (search.isByOrder ? mediaRequest(question) : undefined)
   // Without a message nothing says which conversation it is; a number that was rounded may belong to another one.
-  if (!live || live.messages.length === 0 || !isFaithful(question.bodyText)) return undefined
+  if (!live || live.messages.length === 0 || !isWholly(body)) return undefined
   if (keepsConversation(live.dialect)) return undefined
   const operation = operationFor(question, live, search.steps)
   const form = formOf(question, live)
   const known = search.steps.filter(
     (step) =>
-      step.model &&
-      sameKind(step, step.model, live) &&
-      formOf({ url: step.event.url, bodyText: step.bodyText }, step.model) === form &&
-      operation(step.event.url, step.model),
+      step.asked &&
+      sameKind(step, step.asked, live) &&
+      formOf({ url: step.event.url, bodyText: step.bodyText }, step.asked) === form &&
+      operation(step.event.url, step.asked),
   )
   const messages = canonicalJson(live.messages)
-  const isSame = ({ model }: ExchangeState): boolean =>
-    model !== undefined && canonicalJson(model.messages) === messages
+  const isSame = ({ asked }: ExchangeState): boolean =>
+    asked !== undefined && canonicalJson(asked.messages) === messages
   const same = known.filter(isSame)
   if (same.some((step) => !step.taken)) return pick(same, question, live, 'conversation', search)
   // Embeddings are functions of their text.
   if (!search.mayReword || same.length > 0 || live.dialect === 'openai-embeddings') return undefined
   // A conversation that was answered in the other form, as a stream or whole, is asked once more: it is no other one.
-  const before = search.steps.find((step) => step.taken && step.model?.dialect === live.dialect && isSame(step))
+  const before = search.steps.find((step) => step.taken && step.asked?.dialect === live.dialect && isSame(step))
   if (before !== undefined) return { kind: 'none', nearest: before, exhausted: true }
   // Of several calls that are due at once nothing says which one this is: `pick` has to see all of them.
   const due = known.filter((step) => !step.taken && search.isDue(step))
   const speakers = speakersOf(live)
-  if (!due.some((step) => step.model && speakersOf(step.model) === speakers)) return undefined
+  if (!due.some((step) => step.asked && speakersOf(step.asked) === speakers)) return undefined
   return pick(due, question, live, 'reworded', search)
 }
 
@@ -99,8 +102,13 @@ function sameKind(step: ExchangeState, recorded: ModelRequest, live: ModelReques
     namesSameData(recorded, live) &&
     // The parameters of embeddings are the form of the answer.
     (live.dialect !== 'openai-embeddings' || canonicalJson(recorded.params) === canonicalJson(live.params)) &&
-    isFaithful(step.bodyText)
+    isWholly(step.bodyText)
   )
+}
+
+/** Whether a body says all that its text does; a form does. */
+function isWholly(bodyText: string): boolean {
+  return parse(bodyText) === undefined || isFaithful(bodyText)
 }
 
 /**
@@ -159,7 +167,7 @@ function pick(
   search: ConversationSearch,
 ): Match {
   const scored = candidates
-    .map((step) => ({ step, score: step.model ? nearness(step.model, live) : 0 }))
+    .map((step) => ({ step, score: step.asked ? nearness(step.asked, live) : 0 }))
     .sort((a, b) => b.score - a.score || a.step.event.n - b.step.event.n)
   const open = scored.filter(({ step }) => !step.taken)
   const [best] = open
@@ -180,11 +188,11 @@ function pick(
     const candidates = other === undefined ? [best.step] : [best.step, other]
     return { kind: 'ambiguous', candidates: candidates.sort((a, b) => a.number - b.number) }
   }
-  const { model } = step
-  if (!model) return { kind: 'found', step, level, drift: [] }
-  const broken = contradiction(model, live, readModelCall(step.event)?.response)
+  const { asked } = step
+  if (!asked) return { kind: 'found', step, level, drift: [] }
+  const broken = contradiction(asked, live, readModelCall(step.event)?.response)
   if (broken !== undefined) return { ...broken, step }
-  const found = drift(step, model, question, live)
+  const found = drift(step, asked, question, live)
   return { kind: 'found', step, level, drift: isOpen ? found.map(byOrder) : found }
 }
 
@@ -198,12 +206,12 @@ function firstMade(
   let left = rivals.filter((step) => isDue(step))
   for (const part of ['instructions', 'model', 'tools', 'params'] as const) {
     const equal = left.filter(
-      ({ model }) => model && canonicalJson(model[part] as Json) === canonicalJson(live[part] as Json),
+      ({ asked }) => asked && canonicalJson(asked[part] as Json) === canonicalJson(live[part] as Json),
     )
     if (equal.length > 0) left = equal
   }
   const [first] = left.sort((a, b) => a.event.n - b.event.n)
-  return isSameTurn(first?.model, live) ? first : undefined
+  return isSameTurn(first?.asked, live) ? first : undefined
 }
 
 /** A reader has to see that nothing but the order tells which recorded question it is compared with. */
@@ -218,7 +226,7 @@ function byOrder(found: FoundDrift): FoundDrift {
 function isToldApart(best: ExchangeState, rival: ExchangeState, live: ModelRequest): boolean {
   const of = (request: ModelRequest | undefined): string => canonicalJson((request?.instructions ?? []) as Json)
   const asked = of(live)
-  return live.instructions.length > 0 && of(best.model) === asked && of(rival.model) !== asked
+  return live.instructions.length > 0 && of(best.asked) === asked && of(rival.asked) !== asked
 }
 
 function nearness(recorded: ModelRequest, live: ModelRequest): number {
@@ -261,7 +269,8 @@ function movedInstructions(step: ExchangeState, question: MatchRequest): readonl
   const difference = bodyDifference(step.bodyText, question.bodyText)
   if (!difference) return []
   const [before, now] = [parseRequest(step.bodyText, step.event.url), parseRequest(question.bodyText, question.url)]
-  const isSpelling = canonicalJson(before ?? null) === canonicalJson(now ?? null)
+  if (before === undefined || now === undefined) return [{ class: 'params', part: 'form', ...difference }]
+  const isSpelling = canonicalJson(before) === canonicalJson(now)
   if (isSpelling) return [{ class: 'encoding', part: 'body', ...difference }]
   return [{ class: 'instructions', part: 'place of the system prompt', ...difference }]
 }

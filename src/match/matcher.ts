@@ -1,8 +1,8 @@
 // Over 300 lines: one matcher: the levels by which a recorded question is found, in their order.
-import { canonicalJson, type FormedRequest, inOtherForm, readForm } from '../providers/index.ts'
+import { canonicalJson, type FormedRequest, inOtherForm, readForm, readModelRequest } from '../providers/index.ts'
 import { headersFlag, type Json, type TapeHeader } from '../tape/index.ts'
 import { hostDrift, Hosts, originOf, steadyPath, writtenOrigin, writtenPath } from './address.ts'
-import { findConversation } from './conversation.ts'
+import { findConversation, isSameTurn } from './conversation.ts'
 import { closeness, parse, parseRequest, spelled } from './difference.ts'
 import { isFaithful, parseExactly } from '../json/faithful.ts'
 import { clientDrift, isRpcRequest, steadyRpc, withoutNotes } from './rpc.ts'
@@ -167,6 +167,8 @@ export class Matcher {
   }
 
   #climb(question: MatchRequest): Match {
+    const inTurn = this.#findInTurn(question)
+    if (inTurn) return inTurn
     const exact = this.#untaken(this.#same(question), question)
     const isEnough = this.#serve === 'exact' || (exact !== undefined && this.#tape.imported === undefined)
     const canonical = isEnough ? undefined : this.#findCanonical(question)
@@ -205,9 +207,26 @@ export class Matcher {
     return undefined
   }
 
-  #findConversation(question: MatchRequest): Match | undefined {
+  /**
+   * What is said to a model over a connection names no conversation, and `response.create` is often the whole of it. A message
+   * stands for the one whose turn it is, and not for a later one that is nearer to it.
+   */
+  #findInTurn(question: MatchRequest): Match | undefined {
+    if (!this.#isByOrder || this.#serve !== 'reworded' || !question.method.startsWith('SEND')) return undefined
+    const same = this.#same(question)?.find((step) => !step.taken)
+    if (same !== undefined && this.#isDue(same)) return undefined
+    const { method, url, bodyText: body } = question
+    const asked = readModelRequest({ method, url, body })
+    if (asked?.dialect !== 'openai-realtime' && asked?.dialect !== 'gemini-live') return undefined
+    const isInTurn = (step: ExchangeState): boolean =>
+      !step.taken && this.#mayAnswer(step, question) && isSameTurn(step.asked, asked) && this.#isDue(step)
+    const due = this.#steps.filter((step) => isInTurn(step))
+    return due.length === 0 ? undefined : this.#findConversation(question, due)
+  }
+
+  #findConversation(question: MatchRequest, among = this.#steps): Match | undefined {
     return findConversation(question, {
-      steps: this.#steps.filter((step) => this.#mayAnswer(step, question)),
+      steps: among.filter((step) => this.#mayAnswer(step, question)),
       mayReword: this.#serve === 'reworded',
       isDue: this.#isDue,
       isByOrder: this.#isByOrder,
@@ -292,7 +311,7 @@ function otherHost(step: ExchangeState, recorded: string, live: string): FoundDr
   return {
     class: hostDrift(step, step.event),
     path: 'url',
-    part: step.model ? 'host of the model' : 'host',
+    part: step.asked ? 'host of the model' : 'host',
     recorded,
     live,
   }

@@ -17,6 +17,7 @@ import {
 } from '../tape/index.ts'
 import type { GateItem } from './delivery.ts'
 import type { MatchRequest } from './matcher.ts'
+import { mediaRequest } from './media.ts'
 import { targetOf } from './target.ts'
 
 /** A recorded step and how far its replay has come. */
@@ -37,6 +38,8 @@ export interface StepState<E extends Step = Step> {
 export type ExchangeState = StepState<ExchangeEvent> & {
   readonly bodyText: string
   readonly model: ModelRequest | undefined
+  /** The same, and what a model of images or of speech is asked. */
+  readonly asked: ModelRequest | undefined
   /** Its answer was larger than its cap: what stands before the cut is served, and then an error. */
   readonly cut?: Cut | undefined
 }
@@ -67,6 +70,7 @@ class RecordedExchange implements ExchangeState {
   readonly bodyText: string
   readonly cut: Cut | undefined
   #model: ModelRequest | undefined | null = null
+  #media: ModelRequest | undefined | null = null
 
   constructor(recorded: ExchangeEvent, number: number) {
     const part = beforeCut(recorded)
@@ -84,6 +88,13 @@ class RecordedExchange implements ExchangeState {
     const { method, url } = this.event
     if (this.#model === null) this.#model = readModelRequest({ method, url, body: this.bodyText })
     return this.#model
+  }
+
+  get asked(): ModelRequest | undefined {
+    const { method, url } = this.event
+    if (this.model !== undefined) return this.model
+    if (this.#media === null) this.#media = mediaRequest({ method, url, bodyText: this.bodyText })
+    return this.#media
   }
 }
 

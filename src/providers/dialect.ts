@@ -200,6 +200,8 @@ function isConverseBody(body: JsonMap): boolean {
 function isResponses(path: string, body: JsonMap): boolean {
   const input = at(body, 'input')
   if (/\/responses(\/input_tokens|\/compact)?$/.test(path)) {
+    // Over a WebSocket its kind says what it is.
+    if (textAt(body, 'type') === 'response.create') return true
     return input !== undefined || at(body, 'prompt') !== undefined || at(body, 'model') !== undefined
   }
   if (input === undefined) return false

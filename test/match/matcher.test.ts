@@ -5,6 +5,7 @@ import { StepOrder } from '../../src/playback/order.ts'
 import { type ExchangeState, stepStates } from '../../src/match/step.ts'
 import type { MatchLevel } from '../../src/match/types.ts'
 import { targetOf } from '../../src/match/target.ts'
+import { readModelRequest } from '../../src/providers/index.ts'
 import { type Json, readTape, requestBytes, type Tape } from '../../src/tape/index.ts'
 import { type Asked, chat, chatUrl, Recording, tapeOf } from '../replay/tapes.ts'
 
@@ -1068,3 +1069,27 @@ function changesOf(
     }),
   ]
 }
+
+describe('over a connection to a model', () => {
+  const url = 'wss://api.openai.com/v1/realtime?model=gpt-realtime'
+  const say = (message: Json): Asked => ({ method: 'SEND', url, body: JSON.stringify(message) })
+  const short = { type: 'response.create', response: { instructions: 'Be short.' } }
+  const bare = { type: 'response.create' }
+
+  test.for<[string, Json]>([
+    ['an empty answer', { type: 'response.create', response: {} }],
+    ['the later message', bare],
+  ])('a message changed to %s stands for the one whose turn it is', ([, changed]) => {
+    const asker = new Asker(tapeOf([say(short), say(bare)]))
+    expect(asker.ask(say(changed))).toMatchObject({
+      served: 0,
+      drift: [{ class: 'instructions', before: ['Be short.'], now: undefined }],
+    })
+    expect(asker.ask(say(bare))).toMatchObject({ served: 1, level: 'exact' })
+  })
+
+  test('a message of the Responses API that says its kind alone is a question', () => {
+    const request = { method: 'SEND', url: 'wss://api.openai.com/v1/responses', body: JSON.stringify(bare) }
+    expect(readModelRequest(request)).toMatchObject({ dialect: 'openai-responses', params: bare })
+  })
+})
