@@ -19,7 +19,8 @@ import { RecordedTimers } from '../playback/recorded-timers.ts'
 import { ProgressTokens } from '../match/rpc.ts'
 import { saidNames } from '../match/said-names.ts'
 import { RecordedBudget } from '../replay/recorded-budget.ts'
-import { commandKey, spawnsOf, gateItems, pushItems } from '../replay/run.ts'
+import { sameCommand, spawnsOf } from '../replay/commands.ts'
+import { gateItems, pushItems } from '../replay/run.ts'
 import { type SharedAnswer, type SharedAnswers, sharedAnswersOf } from '../replay/shared-answers.ts'
 import {
   type CallState,
@@ -41,7 +42,16 @@ import {
   type VirtualTimer,
 } from '../seam/intercept/index.ts'
 import { seamState } from '../seam/source.ts'
-import { type Draw, encodeFor, type Json, type PushFrame, type Tape, type WholeBody } from '../tape/index.ts'
+import type { ChildSettings } from '../seam/stdio.ts'
+import {
+  type Draw,
+  encodeFor,
+  type Json,
+  type PushFrame,
+  type SpawnEvent,
+  type Tape,
+  type WholeBody,
+} from '../tape/index.ts'
 import type { CompiledPlan } from './compile.ts'
 import { Account } from './branch-recorder.ts'
 import { Answers } from './answers.ts'
@@ -108,7 +118,7 @@ export class ForkRun {
   /** Recorded answers on their way where time is real. */
   readonly #due: { readonly due: number; readonly work: () => void }[] = []
   readonly #pushes: readonly { readonly item: GateItem; readonly url: string }[]
-  readonly #spawns: string[]
+  readonly #spawns: SpawnEvent[]
   readonly #children = new Map<string, (text: string, frame?: PushFrame) => void>()
   #real: { readonly now: number; readonly since: number } | undefined
   readonly #marks: Map<string, Json>
@@ -158,7 +168,7 @@ export class ForkRun {
     })
     const end = this.steps[plan.keep]?.event.n ?? Number.POSITIVE_INFINITY
     this.#pushes = isBound ? pushes : pushes.filter(({ item }) => item.n < end)
-    this.#spawns = [...spawnsOf(tape)]
+    this.#spawns = spawnsOf(tape)
     const hangMs = options.hangMs ?? defaultHangMs
     this.gate = new Scheduler([...this.#keptItems, ...free, ...this.#pushes.map(({ item }) => item)], {
       isBusy: () => this.pending > 0 || isImporting(),
@@ -451,9 +461,9 @@ export class ForkRun {
       : this.problem(problem.escaped(this.place(madeAt), kind, target))
   }
 
-  spawn(given: readonly string[]): ChildMode {
+  spawn(given: readonly string[], { cwd }: ChildSettings): ChildMode {
     const command = this.redactor.json(given) as readonly string[]
-    const at = this.#spawns.indexOf(commandKey(command))
+    const at = this.#spawns.findIndex((event) => sameCommand(event, { command, cwd }))
     const isRpc = ({ event }: StepState): boolean =>
       event.kind === 'exchange' && event.via === 'stdio' && event.method !== 'SEND'
     const mode = childMode(this.tape, given, this.redactor) ?? (at < 0 && this.steps.some(isRpc) ? 'rpc' : undefined)

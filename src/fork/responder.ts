@@ -63,7 +63,7 @@ export function forkResponder(run: ForkRun, inside: number | undefined): Respond
       run.account.noted({ kind: 'message', ...where, from: sender, to: receiver, body: run.encode(body) })
     },
     exchange: (live, sink) => forkExchange(run, live, sink, inside),
-    spawn: (command) => run.spawn(command),
+    spawn: (command, settings) => run.spawn(command, settings),
     listen: (url, say) => run.listen(url, say),
     escape: (kind, target, madeAt) =>
       run.over ? problem.runOver(run.place(madeAt), kind, target) : run.escape(kind, target, madeAt),

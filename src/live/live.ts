@@ -309,8 +309,9 @@ function responderOf(run: LiveRun, inside: number | undefined): Responder {
       run.events.push({ kind: 'message', n, at, ...where, from, to, body: run.encode(body) })
     },
     exchange: (live, sink) => run.exchange(live, sink, where),
-    spawn: (command) => {
-      if (!run.recorded.hasChild(command)) throw run.offTape(`the child process ${command.join(' ')}`, undefined)
+    spawn: (command, { cwd }) => {
+      if (!run.recorded.hasChild({ command, cwd }))
+        throw run.offTape(`the child process ${command.join(' ')}`, undefined)
       return 'rpc'
     },
     listen: () => undefined,

@@ -6,7 +6,7 @@ import { errorAgain } from '../replay/error-again.ts'
 import { fitted } from '../replay/fitted.ts'
 import { servedPieces } from '../playback/pieces.ts'
 import { Matcher } from '../match/matcher.ts'
-import { commandKey, spawnsOf } from '../replay/run.ts'
+import { sameCommand, spawnsOf, type Start } from '../replay/commands.ts'
 import { type SharedAnswers, sharedAnswersOf } from '../replay/shared-answers.ts'
 import { type CallState, type ExchangeState, questionOf, requestCuts, stepStates } from '../match/step.ts'
 import type { ExchangeControl, ExchangeSink, LiveRequest } from '../seam/intercept/index.ts'
@@ -28,7 +28,7 @@ export class RecordedAnswers {
   readonly #cuts: readonly WholeBody[]
   readonly #lastCall = new Map<string, CallState>()
   readonly #lastExchange = new Map<string, ExchangeState>()
-  readonly #children: ReadonlySet<string>
+  readonly #children: readonly Start[]
   /** What the recording process had already. */
   readonly #shared: SharedAnswers
 
@@ -43,7 +43,7 @@ export class RecordedAnswers {
     this.count = served.length
     this.#calls = new Calls(served)
     this.#matcher = new Matcher(exchanges, 'canonical', tape.header, () => true)
-    this.#children = new Set(spawnsOf(tape))
+    this.#children = spawnsOf(tape)
   }
 
   /** The model a request asks, when it asks one. */
@@ -51,8 +51,8 @@ export class RecordedAnswers {
     return readModelRequest({ method: live.method, url: live.url, body: live.body.toString('utf8') })
   }
 
-  hasChild(command: readonly string[]): boolean {
-    return this.#children.has(commandKey(command))
+  hasChild(live: Start): boolean {
+    return this.#children.some((recorded) => sameCommand(recorded, live))
   }
 
   /** The recorded answer of a service; models that write text are never answered from the tape. */

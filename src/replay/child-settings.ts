@@ -2,6 +2,7 @@ import { type ChildSettings, urlOfCommand } from '../seam/stdio.ts'
 import type { FoundDrift } from '../match/matcher.ts'
 import type { Redactor } from '../privacy/index.ts'
 import type { SpawnEvent } from '../tape/index.ts'
+import { sameVariable } from './commands.ts'
 
 /**
  * In which folder and with which variables a child is started, where that is not as recorded: what it answered then proves
@@ -22,7 +23,8 @@ export function settingsChanged(
     const [recorded, after] = [env[name], now[name]]
     // The machine has its own: where the tape was made, it may have been the same.
     const isOverridden = recorded === undefined && process.env[name] !== undefined
-    if (recorded === after || isOverridden) continue
+    const isSame = recorded !== undefined && after !== undefined && sameVariable(recorded, after)
+    if (isSame || isOverridden) continue
     const part = `variable ${name} of ${of}`
     found.push({
       class: 'headers',

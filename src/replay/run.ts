@@ -38,6 +38,7 @@ import { Changes } from './change.ts'
 import { settingsChanged } from './child-settings.ts'
 import { childMode } from './child-mode.ts'
 import { Clients } from './clients.ts'
+import { sameCommand, spawnsOf } from './commands.ts'
 import { Credentials, keyNamesOf, pathOf } from '../match/credentials.ts'
 import { Draws } from '../playback/reads.ts'
 import { driftPolicy } from '../match/drift-policy.ts'
@@ -260,7 +261,7 @@ export class ReplayRun {
       if (isSocket(url) || messageOf(text) === undefined)
         this.events.push({ kind: 'push', n: this.nextN(), at: this.gate.now, url, text, ...(frame && { frame }) })
     })
-    this.#spawns = tape.events.filter((event) => event.kind === 'spawn')
+    this.#spawns = spawnsOf(tape)
     this.gate = new Scheduler(
       [...this.steps.flatMap((step) => gateItems(step)), ...this.#pushes.map(({ item }) => item)],
       {
@@ -674,8 +675,7 @@ export class ReplayRun {
 
   /** The recorded start of a child, of several the one with the same settings; others make it another question. */
   #takeSpawn(command: readonly string[], settings: ChildSettings): SpawnEvent | undefined {
-    const key = commandKey(command)
-    const same = this.#spawns.filter((event) => commandKey(event.command) === key)
+    const same = this.#spawns.filter((event) => sameCommand(event, { command, cwd: settings.cwd }))
     const changes = same.map((event) => settingsChanged(event, settings, this.redactor))
     const at = Math.max(
       changes.findIndex((found) => found.length === 0),
@@ -990,19 +990,6 @@ function isSocket(url: string): boolean {
 function isStartedIn({ events }: Tape, command: readonly string[]): boolean {
   return events.some((event) => event.kind === 'spawn' && urlOfCommand(event.command) === urlOfCommand(command))
 }
-
-/** Keys of the children that a recorded run started, one for each time. */
-export function spawnsOf({ events }: Tape): readonly string[] {
-  return events.flatMap((event) => (event.kind === 'spawn' ? [commandKey(event.command)] : []))
-}
-
-/** A command without the folders of its files: they are those of the machine. Addresses and names of packages stay whole. */
-export function commandKey(command: readonly string[]): string {
-  return command.map((part) => part.replaceAll(folders, '')).join(' ')
-}
-
-/** Of an absolute path, or one that begins with a dot, wherever it stands: behind `--root=`, or in a JSON text. */
-const folders = /(?<![^\s"'=,;([{])(?:file:\/\/|[A-Za-z]:|\.{1,2}|~)?[\\/](?:[^\\/\s"',;]+[\\/])*/g
 
 function hangMs(settings: RunSettings): number | undefined {
   return settings.program ? undefined : (settings.hangMs ?? 10_000)
