@@ -94,6 +94,12 @@ const ofClients =
  */
 const elsewhere: ReadonlySet<string> = new Set(['proxy-authorization', 'x-amz-security-token'])
 
+/**
+ * Keys of services whose names end in one of these words alone: `Private-Token`, `X-Vault-Token`, `X-Auth-Key`. Elsewhere such a
+ * name may be that of data: of a page, of an entry.
+ */
+const serviceKeys = /^(?!sec-)(?:.*[-_])?(?:token|key)$/
+
 const builtIn = new FirstNames()
 
 /** What a header means by the built-in names alone. */
@@ -113,6 +119,7 @@ export function headerMeaning(name: string, names: SecretNames): HeaderMeaning |
   if (tenants.test(name)) return 'tenant'
   if (operations.test(name)) return 'guards'
   if (prompts.test(name)) return 'asks'
+  if (serviceKeys.test(name) && !places.test(name)) return 'credential'
   if (ofClients.test(name)) return undefined
   if (places.test(name)) return 'tenant'
   return forms.test(name) ? 'asks' : undefined

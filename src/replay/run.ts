@@ -229,9 +229,11 @@ export class ReplayRun {
     this.headers = new HeaderRedactor(this.redactor)
     const meaning = (name: string): HeaderMeaning | undefined => this.redactor.meaning(name)
     const isWhole = tape.header.flags.includes(headersFlag)
-    this.credentials = isWhole ? new Credentials(meaning) : undefined
     const isForeign = tape.header.imported !== undefined
     const dropped = new Set(tape.close?.droppedHeaders)
+    // A recorder that knew fewer names left it out: whether it was sent is unknown.
+    const kept = (name: string): HeaderMeaning | undefined => (dropped.has(name) ? undefined : meaning(name))
+    this.credentials = isWhole ? new Credentials(kept) : undefined
     this.#comparison = { own: tape.header.redact?.headers ?? [], isWhole, isForeign, dropped, meaning }
     for (const given of [tape.header.command?.argv, tape.header.input, tape.header.session, tape.header.attributes])
       if (given !== undefined) this.redactor.observeLater(() => this.redactor.observe(JSON.stringify(given)))

@@ -90,7 +90,9 @@ export class SharedAnswers {
   /** Another tenant, language or condition is another question, and so is one without its key. */
   #isAskedAlike({ event, header: { flags, redact } }: KnownAnswer, sent: readonly HeaderPair[]): boolean {
     const redactor = (this.#redactor ??= redactorOfTape(this.#tape, { keys: 'unnumbered' }))
-    const meaning = (name: string): HeaderMeaning | undefined => redactor.meaning(name)
+    const dropped = this.#tape.close?.droppedHeaders ?? []
+    const meaning = (name: string): HeaderMeaning | undefined =>
+      dropped.includes(name) ? undefined : redactor.meaning(name)
     const isWhole = [flags, this.#tape.header.flags].every((each) => each.includes(headersFlag))
     const [recorded, live] = [event.request.headers, redactor.requestHeaders(sent)].map((pairs) =>
       pairs.map(([name, value]): HeaderPair => [name, renumbered(value)]),

@@ -506,3 +506,43 @@ test('a branch is compared by scheme alone where its fork ran with other keys', 
   }
   expect(told(await replayTape(branch, other))).toEqual(['credentials authorization: Bearer [key] → Basic [other key]'])
 })
+
+/** Wherever a credential stands, which requests share one is compared, and nothing else of it. */
+describe('a credential is compared in the same way', () => {
+  const basic = (pair: string): string => `Basic ${Buffer.from(pair).toString('base64')}`
+  const carriers: Readonly<Record<string, (key: string) => Agent>> = {
+    'under Bearer': (key) => as(key),
+    'under Basic, with the name of who asks': (key) => get({ authorization: basic(`${key}:pw`) }),
+    'under Basic, with the password': (key) => get({ authorization: basic(`desk:${key}`) }),
+    'under a scheme of a service': (key) => get({ authorization: `Token ${key}` }),
+    'without a scheme': (key) => get({ authorization: key }),
+    'in x-api-key': (key) => get({ 'x-api-key': key }),
+    'in api-key': (key) => get({ 'api-key': key }),
+    'in x-auth-token': (key) => get({ 'x-auth-token': key }),
+    'in private-token': (key) => get({ 'private-token': key }),
+    'in x-auth-key': (key) => get({ 'x-auth-key': key }),
+    'in token': (key) => get({ token: key }),
+    'in a cookie': (key) => get({ cookie: `sid=${key}` }),
+    'in one of several cookies': (key) => get({ cookie: `lang=de; sid=${key}` }),
+    'in a query': (key) => get({}, `/orders?api_key=${key}`),
+  }
+  const keys = ['q1w2e3r4t5y6u7', 'z9x8c7v6b5n4m3', 'p0o9i8u7y6t5r4'] as const
+  const [a, b, c] = keys
+  test.for(Object.entries(carriers))('%s', async ([, by]) => {
+    const recorded = await tapeOf(each(by(a), by(b), by(a)))
+    const isSame = async (...asked: readonly string[]): Promise<boolean> =>
+      told(await replayTape(recorded, each(...asked.map((key) => by(key))))).length === 0
+    const seen = [await isSame(a, b, a), await isSame(b, c, b), await isSame(a, b, b), await isSame(a, a, a)]
+    expect([...seen, await isSame(a, b, c)]).toEqual([true, true, false, false, false])
+  })
+})
+
+test('a tape whose recorder did not know a name says nothing of it', async () => {
+  const tape = await tapeOf(get({ 'private-token': 'q1w2e3r4t5y6u7' }))
+  const without = tape.events.map((event) =>
+    event.kind === 'exchange' ? { ...event, request: { ...event.request, headers: [] } } : event,
+  )
+  const older = { ...tape, events: without, close: { ...tape.close!, droppedHeaders: ['private-token'] } }
+  expect(told(await replayTape(older, get({ 'private-token': 'z9x8c7v6b5n4m3' })))).toEqual([])
+  expect(told(await replayTape(tape, get({})))).toEqual(['credentials private-token: [key-1] → (absent)'])
+})
