@@ -22,6 +22,11 @@ export interface ErrorFacts {
   readonly detail?: string
 }
 
+/** The same error, with more to say. */
+export function withFacts({ code, facts, cause }: HarvestError, more: Partial<ErrorFacts>): HarvestError {
+  return new HarvestError(code, { ...facts, ...more }, cause === undefined ? {} : { cause })
+}
+
 const brand = Symbol.for('vitest-harvest/error@1')
 
 /**

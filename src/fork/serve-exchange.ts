@@ -5,7 +5,7 @@ import { errorAgain } from '../replay/error-again.ts'
 import { observe } from '../replay/observe-answer.ts'
 import { fitted } from '../replay/fitted.ts'
 import { answerCut } from '../replay/cut.ts'
-import { headerDrift, isCacheable } from '../match/header-drift.ts'
+import { headerDrift } from '../match/header-drift.ts'
 import { underLiveNumber } from '../match/rpc-answer.ts'
 import type { MatchRequest } from '../match/matcher.ts'
 import type { ExchangeState } from '../match/step.ts'
@@ -93,7 +93,7 @@ function inPlace(
     isWhole: flags.includes(headersFlag),
     isForeign: imported !== undefined,
     isModelCall: () => step.model !== undefined,
-    isCacheable: () => isCacheable(event.method),
+    method: event.method,
     meaning: (name: string) => run.redactor.meaning(name),
   }
   run.drifted(step, headerDrift(event.request.headers, fields.request.headers, comparison))

@@ -18,8 +18,8 @@ export interface HeaderComparison {
   readonly dropped?: ReadonlySet<string>
   /** The form of the answer of a model follows from what its request says. */
   readonly isModelCall?: () => boolean
-  /** See {@link isCacheable}. Default: it may. */
-  readonly isCacheable?: () => boolean
+  /** Of the request. Default: `GET`. */
+  readonly method?: string
   /** What another host means for it; absent: the tape does not say where requests were sent, and which trailers they had. */
   readonly otherHost?: () => DriftClass
   /** What a header means, by its name in lower case. */
@@ -63,7 +63,7 @@ export function headerDrift(
     isForeign = false,
     dropped = noNames,
     isModelCall = () => false,
-    isCacheable: mayBeCached = () => true,
+    method = 'GET',
     otherHost,
     meaning = meaningOfHeader,
   }: HeaderComparison = {},
@@ -76,7 +76,7 @@ export function headerDrift(
     const name = lower === 'pragma' ? cacheName : lower
     const [was, is] =
       name === cacheName
-        ? [cacheOf(recorded, mayBeCached), cacheOf(live, mayBeCached)]
+        ? [cacheOf(recorded, method), cacheOf(live, method)]
         : [valueOf(recorded, name), valueOf(live, name)]
     if (was === is) return
     const isOwn = own.some((one) => one.toLowerCase() === name)
@@ -110,7 +110,7 @@ export function headerDrift(
  * Whether the answer to a request of this method can come from a cache (RFC 9110, section 9.2.3). In all others `no-cache` says
  * nothing: `fetch` writes it under `cache: 'no-store'`, and where a WebSocket is opened.
  */
-export function isCacheable(method: string): boolean {
+function isCacheable(method: string): boolean {
   return /^(?:GET|HEAD|POST|QUERY)$/i.test(method)
 }
 
@@ -160,7 +160,7 @@ function acceptable(value: string): string {
  * What a request says to the caches on its way, in one spelling (RFC 9111, section 5.4). `fetch` writes `no-cache` into requests
  * under a condition, and into those of an `EventSource`, by its standard; other clients leave it out: there it says nothing.
  */
-function cacheOf(pairs: readonly HeaderPair[], mayBeCached: () => boolean): string | undefined {
+function cacheOf(pairs: readonly HeaderPair[], method: string): string | undefined {
   const directives =
     valueOf(pairs, cacheName) ?? (/\bno-cache\b/i.test(valueOf(pairs, 'pragma') ?? '') ? 'no-cache' : undefined)
   const said = directives
@@ -171,7 +171,7 @@ function cacheOf(pairs: readonly HeaderPair[], mayBeCached: () => boolean): stri
     .join(', ')
   const goesPast = (): boolean =>
     pairs.some(([name, value]) => /^if-/i.test(name) || (/^accept$/i.test(name) && /text\/event-stream/i.test(value)))
-  return said === 'no-cache' && (goesPast() || !mayBeCached()) ? undefined : said
+  return said === 'no-cache' && (goesPast() || !isCacheable(method)) ? undefined : said
 }
 
 /** The value of a header, of several with one name all of them; a request has so few that looking beats an index. */

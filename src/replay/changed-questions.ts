@@ -1,4 +1,4 @@
-import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
+import { HarvestError, neutralLine, shellWord, withFacts } from '../errors/index.ts'
 import { writtenOrigin } from '../match/address.ts'
 import type { Drift, DriftClass } from '../match/types.ts'
 
@@ -112,14 +112,14 @@ export function unprovenError(
 /** A changed question may be why the agent does something else: a reader looks there next. */
 export function withQuestions(difference: HarvestError, questions: readonly ChangedQuestion[]): HarvestError {
   if (questions.length === 0) return difference
-  const { code, facts, cause } = difference
+  const { facts } = difference
   const shown = questions
     .slice(0, 3)
     .map(({ part, steps, words }) => `  ${neutralLine(part)} (${stepsText(steps)}): ${words}`)
   const more = questions.length > shown.length ? [`  … and ${questions.length - shown.length} more`] : []
   const note = ['What the model was asked changed as well: the cause may lie there.', ...shown, ...more].join('\n')
   const detail = facts.detail === undefined ? note : `${facts.detail}\n\n${note}`
-  return new HarvestError(code, { ...facts, detail }, cause === undefined ? {} : { cause })
+  return withFacts(difference, { detail })
 }
 
 function quoted(text: string): string {

@@ -21,6 +21,7 @@ export interface Foreseen extends KnownRequest {
 
 /** One recorded request and the live one it answered, between whose headers there was no difference. */
 interface Settled {
+  readonly method: string
   readonly recorded: readonly HeaderPair[]
   readonly url: string
   readonly stated: Pairs
@@ -101,7 +102,7 @@ export class ExpectedRequest {
   drift({ step, stated, isAsBefore }: Foreseen, live: LiveRequest, redacted: Pairs): readonly FoundDrift[] {
     if (isAsBefore && this.#settled !== undefined && areSame(this.#settled.redacted, redacted)) return none
     const { credentials } = this.#run
-    const { request, url } = step.event
+    const { method, request, url } = step.event
     let isOfCall = false
     const comparison = this.#run.comparison(step)
     const told = headerDrift(request.headers, redacted, {
@@ -111,24 +112,19 @@ export class ExpectedRequest {
         isOfCall ||= isOfModel
         return isOfModel
       },
-      isCacheable() {
-        const mayBeCached = comparison.isCacheable?.() !== false
-        isOfCall ||= !mayBeCached
-        return mayBeCached
-      },
     })
     const found = credentials?.check({ headers: request.headers, url }, { headers: redacted, url }, live) ?? none
     if (told.length > 0 || found.length > 0) return [...told, ...found]
-    // The next one may be asked of no model, or read.
+    // The next one may be asked of no model.
     if (isOfCall) return none
     const renewals = credentials?.renewals ?? 0
-    this.#settled = { recorded: request.headers, url, stated, redacted, renewals }
+    this.#settled = { method, recorded: request.headers, url, stated, redacted, renewals }
     return none
   }
 
   #isAsBefore({ event }: ExchangeState, live: Pairs): boolean {
     const settled = this.#settled
-    if (settled === undefined || settled.url !== event.url) return false
+    if (settled === undefined || settled.url !== event.url || settled.method !== event.method) return false
     if (settled.renewals !== (this.#run.credentials?.renewals ?? 0)) return false
     return areSame(settled.recorded, event.request.headers) && areSame(settled.stated, live)
   }

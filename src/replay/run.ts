@@ -45,7 +45,7 @@ import { driftPolicy } from '../match/drift-policy.ts'
 import { ExpectedRequest } from './expected.ts'
 import { Scheduler } from '../playback/scheduler.ts'
 import { type GateItem } from '../match/delivery.ts'
-import { type HeaderComparison, isCacheable } from '../match/header-drift.ts'
+import type { HeaderComparison } from '../match/header-drift.ts'
 import { HeaderRedactor } from '../match/header-redactor.ts'
 import { recordedHosts } from '../match/hosts-option.ts'
 import { IdempotencyKeys } from '../match/idempotency.ts'
@@ -621,7 +621,7 @@ export class ReplayRun {
     return {
       ...this.#comparison,
       isModelCall: () => step.model !== undefined,
-      isCacheable: () => isCacheable(step.event.method),
+      method: step.event.method,
       ...(isHostNoted(this.tape) && { otherHost }),
     }
   }

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { type HeaderMeaning, type Redactor, redactorOfTape } from '../privacy/index.ts'
 import { pathOf, sameForms } from '../match/credentials.ts'
-import { headerDrift, isCacheable } from '../match/header-drift.ts'
+import { headerDrift } from '../match/header-drift.ts'
 import type { MatchRequest } from '../match/matcher.ts'
 import { sameTarget } from '../match/target.ts'
 import {
@@ -101,7 +101,7 @@ export class SharedAnswers {
       own: redact?.headers ?? [],
       isWhole,
       meaning,
-      isCacheable: () => isCacheable(event.method),
+      method: event.method,
     })
     return drift.length === 0 && (!isWhole || sameForms(recorded, live, meaning))
   }

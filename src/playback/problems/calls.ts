@@ -1,4 +1,4 @@
-import { HarvestError, shellWord } from '../../errors/index.ts'
+import { HarvestError, shellWord, withFacts } from '../../errors/index.ts'
 import { neutral, neutralLine } from '../../errors/neutral.ts'
 import type { OftenRead } from '../../match/calls.ts'
 import { bodyDifference } from '../../match/difference.ts'
@@ -148,48 +148,32 @@ const requestProblems = new Set([
 /** The problem with the versions of the SDKs that changed beside it, where they may explain it. */
 export function withClients(error: HarvestError, changes: readonly string[]): HarvestError {
   if (!requestProblems.has(error.code)) return error
-  const { facts, cause } = error
   const sdk = `${neutral(changes.join('; '))} since this run was recorded`
-  return new HarvestError(
-    error.code,
-    { ...facts, where: { ...facts.where, SDK: sdk } },
-    cause === undefined ? {} : { cause },
-  )
+  return withFacts(error, { where: { ...error.facts.where, SDK: sdk } })
 }
 
 /** The problem with what was not called beside it: where that is a part of the agent, its requests lack what it adds. */
 export function withPassedOver(error: HarvestError, names: readonly string[]): HarvestError {
   if (!requestProblems.has(error.code)) return error
-  const { facts, cause } = error
+  const { where: place, fix = [] } = error.facts
   const said = `what replaced ${names.join(' and ')} before this replay`
   const way = 'if that is a part of the agent: replay it as a case, or by hand in a test file of its own'
-  return new HarvestError(
-    error.code,
-    { ...facts, where: { ...facts.where, 'not called': said }, fix: [...(facts.fix ?? []), way] },
-    cause === undefined ? {} : { cause },
-  )
+  return withFacts(error, { where: { ...place, 'not called': said }, fix: [...fix, way] })
 }
 
 /** A difference with the recorded answers beside it that the agent did not get as they were, where there are such. */
 export function withLosses(error: HarvestError, lost: readonly NotRevived[]): HarvestError {
   const [first, ...more] = lost
   if (first === undefined) return error
-  const { facts, cause } = error
+  const { where: around, fix = [] } = error.facts
   const { name, stepNumber, part, at, what } = first
   const place = at === '' ? '' : ` at ${at}`
   const said = `step ${stepNumber}, ${name}: the recorded ${part} was a \`${what}\`${place}; revive it`
-  return new HarvestError(
-    error.code,
-    {
-      ...facts,
-      where: {
-        ...facts.where,
-        'not revived': neutralLine(said, 300) + (more.length > 0 ? ` (and ${more.length} more)` : ''),
-      },
-      fix: [...(facts.fix ?? []), `to restore it: tool(${neutralLine(name, 60)}, { revive: (recorded) => … })`],
-    },
-    cause === undefined ? {} : { cause },
-  )
+  const shown = neutralLine(said, 300) + (more.length > 0 ? ` (and ${more.length} more)` : '')
+  return withFacts(error, {
+    where: { ...around, 'not revived': shown },
+    fix: [...fix, `to restore it: tool(${neutralLine(name, 60)}, { revive: (recorded) => … })`],
+  })
 }
 
 export function unusedSteps(tape: Tape, unused: readonly StepState[]): HarvestError {

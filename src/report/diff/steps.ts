@@ -2,7 +2,7 @@ import { diffArrays } from 'diff/lib/diff/array.js'
 import { askedIn } from '../../providers/index.ts'
 import { originOf, steadyPath } from '../../match/address.ts'
 import { firstDifference } from '../../match/difference.ts'
-import { headerDrift, isCacheable } from '../../match/header-drift.ts'
+import { headerDrift } from '../../match/header-drift.ts'
 import type { DriftClass } from '../../match/types.ts'
 import { type Json, type Step, stepsOf, type Tape } from '../../tape/index.ts'
 import { type DescribedStep, describeStep } from '../describe.ts'
@@ -170,9 +170,7 @@ function addressDifferences(a: Step, b: Step): readonly StepDifference[] {
   const [one, other] = [`${originOf(a.url)} ${steadyPath(a)}`, `${originOf(b.url)} ${steadyPath(b)}`]
   // Of two tapes either may come from elsewhere, without them.
   const headers =
-    b.request.headers.length === 0
-      ? []
-      : headerDrift(a.request.headers, b.request.headers, { isCacheable: () => isCacheable(a.method) })
+    b.request.headers.length === 0 ? [] : headerDrift(a.request.headers, b.request.headers, { method: a.method })
   return [
     ...(one === other ? [] : [{ class: 'endpoint' as const, path: 'url', a: a.url, b: b.url, isText: false }]),
     ...headers.map(({ path, recorded, live }) => ({
