@@ -3,7 +3,7 @@ import type { HarvestError } from '../errors/index.ts'
 import { bodyDifference, type RequestDifference } from '../match/difference.ts'
 import { shortUrl } from '../match/step.ts'
 import type { ReplayResult } from '../match/types.ts'
-import { encodeValue, isStep, requestBytes, type TapeEvent } from '../tape/index.ts'
+import { isStep, requestBytes, type TapeEvent } from '../tape/index.ts'
 
 /** One thing a run said or did, as text. */
 export interface FingerprintPart {
@@ -105,13 +105,9 @@ function problems(run: ReplayResult): readonly FingerprintPart[] {
   }))
 }
 
-function outcome({ outcome: live }: ReplayResult): FingerprintPart {
-  if (live.status === 'returned') return { label: 'answer of the agent', text: canonicalJson(encodeValue(live.value)) }
-  const { error } = live
-  return {
-    label: 'error of the agent',
-    text: error instanceof Error ? `${error.name}: ${error.message}` : String(error),
-  }
+function outcome({ outcome: { status }, redactedOutcome }: ReplayResult): FingerprintPart {
+  const label = status === 'returned' ? 'answer of the agent' : 'error of the agent'
+  return { label, text: canonicalJson(redactedOutcome) }
 }
 
 /** The result of the run when it could not even begin: modules that do not load, an agent that hangs for good. */

@@ -1,6 +1,7 @@
 import { neutralLine } from '../errors/index.ts'
 import type { ForkResult } from '../fork/index.ts'
 import { canonicalJson, readMcpCall, readModelRequest } from '../providers/index.ts'
+import { describeEnding } from '../replay/index.ts'
 import { siteIn } from '../seam/caller.ts'
 import {
   encodeValue,
@@ -57,7 +58,7 @@ export function endingOf(
   schedule: FaultSchedule,
   { unchanged, expected, reads = [] }: EndingOptions = {},
 ): RunEnding {
-  const { outcome, problems, comparison } = run
+  const { outcome, redactedOutcome, problems, comparison } = run
   const tape = unchanged ?? run.tape
   // What an agent does after it got no answer at all says nothing of what it would have done.
   const left = problems.find(({ code }) => !hangs.has(code))
@@ -71,11 +72,13 @@ export function endingOf(
   if (hang !== undefined) return { class: 'hang', said: hang.facts.what }
   if (outcome.status === 'threw') {
     if (comparison.outcomeEqual) return { class: 'survived', said: 'threw what it threw when recorded' }
-    return { class: isOwnError(outcome.error, schedule) ? 'gave-up' : 'crash', said: describeError(outcome.error) }
+    return { class: isOwnError(outcome.error, schedule) ? 'gave-up' : 'crash', said: describeError(run) }
   }
-  const value = encodeValue(outcome.value)
-  const isRight = expected === undefined ? comparison.outcomeEqual : matchOutcome(expected, value).equal
-  const returned = `returned ${neutralLine(JSON.stringify(value), 160)}`
+  // A case has values as a person wrote them, or as its tape has them: without secrets.
+  const isExpected = (wanted: Json): boolean =>
+    [encodeValue(outcome.value), redactedOutcome].some((value) => matchOutcome(wanted, value).equal)
+  const isRight = expected === undefined ? comparison.outcomeEqual : isExpected(expected)
+  const returned = `returned ${neutralLine(JSON.stringify(redactedOutcome), 160)}`
   if (isRight === null) return { class: 'outcome', said: `${returned}; the outcome was ${outcomeNotCompared}` }
   if (!isRight) return { class: 'outcome', said: returned }
   const leftOut = missing(tape, run.events)
@@ -181,8 +184,8 @@ function* chainOf(error: unknown): Generator<object> {
   }
 }
 
-function describeError(error: unknown): string {
-  if (!(error instanceof Error)) return `threw ${neutralLine(String(error), 160)}`
-  const site = siteIn(error)
-  return `threw ${neutralLine(`${error.name}: ${error.message}`, 160)}${site === undefined ? '' : ` at ${neutralLine(site)}`}`
+function describeError(run: ForkResult): string {
+  const { outcome } = run
+  const site = outcome.status === 'threw' && outcome.error instanceof Error ? siteIn(outcome.error) : undefined
+  return `${neutralLine(describeEnding(run), 166)}${site === undefined ? '' : ` at ${neutralLine(site)}`}`
 }

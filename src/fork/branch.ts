@@ -39,7 +39,7 @@ export function branchOf(run: ForkRun, outcome: BranchEnd, isSame: boolean): Bra
     harvest: formatVersion,
     id: idOf(run, events, ends),
     agent: tape.header.agent,
-    ...(run.plan.input === undefined ? {} : { input: run.plan.input }),
+    ...(run.plan.input === undefined ? {} : { input: run.redactor.json(run.plan.input) }),
     startedAt: tape.header.startedAt,
     recorder: `vitest-harvest/${version}`,
     flags: [...new Set([...tape.header.flags, ...currentFlags, branchFlag])],

@@ -22,12 +22,13 @@ export function controlRefused(about: ControlSubject, why: ControlRefusal): Harv
 
 const because = 'A what-if is compared with an unchanged run of the same code.'
 
-function otherRun(about: ControlSubject, problem: HarvestError, { tape, outcome }: ReplayResult): HarvestError {
+function otherRun(about: ControlSubject, problem: HarvestError, run: ReplayResult): HarvestError {
   const { facts } = problem
+  const { tape, outcome } = run
   // An agent without its key leaves all steps out: why it threw says more than which those are.
   const hasThrown = outcome.status === 'threw' && tape.close?.outcome.status !== 'threw'
   const thrown =
-    hasThrown && !HarvestError.is(outcome.error) ? [`The agent ${neutralLine(describeEnding({ outcome }), 200)}`] : []
+    hasThrown && !HarvestError.is(outcome.error) ? [`The agent ${neutralLine(describeEnding(run), 200)}`] : []
   const name = nameOf(about)
   return new HarvestError(
     'HARVEST_CONTROL',

@@ -1,6 +1,6 @@
 import { replayTape, standInKeys, verdictOf } from '../replay/index.ts'
 import type { ReplayOptions, ReplayResult } from '../match/types.ts'
-import { encodeValue, type Step, stepsOf, type Tape, type TapeEvent } from '../tape/index.ts'
+import { type Step, stepsOf, type Tape, type TapeEvent } from '../tape/index.ts'
 import { accessOf } from './access.ts'
 import { stepBehind } from './branch-recorder.ts'
 import { firstDifferenceOf } from './control-difference.ts'
@@ -120,10 +120,7 @@ async function replayUnchanged(tape: Tape, options: ControlOptions): Promise<Con
     digest: runDigest(run),
     ...code,
     replayed: run,
-    outcome: {
-      status: fork.outcome.status,
-      value: encodeValue(fork.outcome.status === 'returned' ? fork.outcome.value : fork.outcome.error),
-    },
+    outcome: { status: fork.outcome.status, value: fork.redactedOutcome },
   }
 }
 

@@ -3,7 +3,7 @@ import { HarvestError, neutralLine } from '../errors/index.ts'
 import { readModelCall } from '../providers/index.ts'
 import { standInKeys } from '../replay/index.ts'
 import { gitState } from '../provenance/index.ts'
-import { encodeValue, type Json, readTape, stepsOf } from '../tape/index.ts'
+import { type Json, readTape, stepsOf } from '../tape/index.ts'
 import { type Control, controlData, controlOf } from './control.ts'
 import { type ControlData } from '../jobs/job.ts'
 import { controlOptionsOf } from './control-options.ts'
@@ -125,17 +125,14 @@ async function loadScript(tail: Extract<TailRequest, { readonly from: 'script' }
 
 /** A fork as data, with what says that its models were not reached. */
 export function asData(run: ForkResult, { seed, tail }: Pick<ForkRequest, 'seed' | 'tail'>): FinishedFork {
-  const { outcome, prefix, spent, isInert, fingerprint, branch } = run
+  const { outcome, redactedOutcome, prefix, spent, isInert, fingerprint, branch } = run
   const keyless = beforeAsking(run, tail)
   const problems = keyless === undefined ? [...run.problems, ...unreached(run, tail)] : [keyless]
   const { steps, isExact } = prefix
   const divergence = keyless === undefined ? prefix.divergence : undefined
   return {
     seed,
-    outcome: {
-      status: outcome.status,
-      value: encodeValue(outcome.status === 'returned' ? outcome.value : outcome.error),
-    },
+    outcome: { status: outcome.status, value: redactedOutcome },
     prefix: { steps, isExact, ...(divergence === undefined ? {} : { divergence: said(divergence) }) },
     problems: problems.map(said),
     spent,

@@ -105,6 +105,7 @@ function resultOf<T>(run: ForkRun, outcome: RunOutcome<T>): ForkResult<T> {
     ranForReal: [...run.ranForReal],
     notCompared: [],
     events: branch.tape.events,
+    redactedOutcome: ended,
     comparison: {
       recorded: steps.length,
       served: run.served,

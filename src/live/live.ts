@@ -119,6 +119,7 @@ class LiveRun {
   result<T>(outcome: RunOutcome<T>): ReplayResult<T> {
     const recorded = this.recorded.count
     const { close } = this.tape
+    const ended = this.encode(outcome.status === 'returned' ? outcome.value : outcome.error)
     return {
       tape: this.tape,
       outcome,
@@ -132,6 +133,7 @@ class LiveRun {
       ranForReal: [...this.#ranForReal],
       notCompared: [],
       events: this.events,
+      redactedOutcome: ended,
       comparison: {
         recorded,
         served: this.#served,
@@ -142,7 +144,7 @@ class LiveRun {
         timersFired: 0,
         drawsServed: 0,
         drawsMissed: 0,
-        outcomeEqual: compareOutcome((value) => this.encode(value), close?.outcome, outcome),
+        outcomeEqual: compareOutcome(() => ended, close?.outcome, outcome),
       },
     }
   }

@@ -209,8 +209,8 @@ export interface ReplayResult<T = unknown> {
   /** What this replay did, in the shape of a tape, so that a trace can be read from either. */
   readonly events: readonly TapeEvent[]
   readonly comparison: ByteComparison
-  /** What the agent returned or threw as a tape has it, redacted. Absent in a fork. */
-  readonly redactedOutcome?: Json
+  /** What the agent returned or threw as a tape has it, redacted: all that is printed or written of it. */
+  readonly redactedOutcome: Json
 }
 
 /** A request or a call of a wrapped function that no recorded answer fits. */

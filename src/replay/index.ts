@@ -13,6 +13,7 @@ export { inexactParts } from './inexact.ts'
 export { installReplay, replayTape } from './replay.ts'
 export {
   describeEnding,
+  describeThrown,
   type JudgedReplay,
   type RunVerdict,
   type VerdictName,

@@ -9,7 +9,7 @@ import { standInKeys } from '../match/keys.ts'
 import type { NotCompared } from '../match/redacted.ts'
 import { resultOf } from './replay.ts'
 import { ReplayRun } from './run.ts'
-import { type RunVerdict, verdictFrom, verdictOf } from './run-verdict.ts'
+import { describeThrown, type RunVerdict, verdictFrom, verdictOf } from './run-verdict.ts'
 import { describeEvent } from '../match/step.ts'
 import type { SharedRequest, TranscodedStep, UnansweredCall } from '../match/types.ts'
 import type { Drift, Escape, UninstrumentedIo, ByteComparison, ReplayOptions, ReplayResult } from '../match/types.ts'
@@ -96,7 +96,7 @@ export function reportOf(result: ReplayResult, accepted: ReadonlySet<string> = n
     unanswered: result.unanswered ?? [],
     comparison,
     outcomeDiffers: comparison.outcomeEqual === false ? ['answer of the agent'] : [],
-    ...(result.outcome.status === 'threw' ? { threw: lineOf(result.outcome.error) } : {}),
+    ...(result.outcome.status === 'threw' ? { threw: describeThrown(result) } : {}),
     verdict: written(verdictOf(result, accepted)),
   }
 }
@@ -124,10 +124,6 @@ function programDifference(
       fix: [`to see the recorded run: npx vitest-harvest show ${shellWord(tape.header.id)}`],
     }),
   ]
-}
-
-function lineOf(error: unknown): string {
-  return error instanceof Error ? `${error.name}: ${error.message}` : String(error)
 }
 
 function differences(

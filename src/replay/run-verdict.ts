@@ -2,10 +2,10 @@ import { HarvestError, shellWord } from '../errors/index.ts'
 import { isMap } from '../json/canonical.ts'
 import { changedQuestions, type ChangedQuestion } from './changed-questions.ts'
 import { firstDifference } from '../match/difference.ts'
-import { encodeFor, type Json } from '../tape/index.ts'
+import { encodeFor } from '../tape/index.ts'
 import { comparedFacts } from './same-error.ts'
 import { withLosses } from '../playback/problems.ts'
-import type { ReplayResult, RunOutcome } from '../match/types.ts'
+import type { ReplayResult } from '../match/types.ts'
 
 /**
  * What a replay proves. `same`: every question equals the recorded one, and so does all that the agent did. `different`:
@@ -84,7 +84,8 @@ function outcomeDifference(run: ReplayResult): readonly HarvestError[] {
   return comparison.outcomeEqual === false && !isUnknown ? [otherOutcome(run)] : []
 }
 
-function otherEnding({ tape, outcome, redactedOutcome }: ReplayResult, isUnknown: boolean): HarvestError {
+function otherEnding(run: ReplayResult, isUnknown: boolean): HarvestError {
+  const { tape, outcome } = run
   const isThrown = outcome.status === 'threw'
   return new HarvestError(
     'HARVEST_OUTCOME_KIND',
@@ -97,7 +98,7 @@ function otherEnding({ tape, outcome, redactedOutcome }: ReplayResult, isUnknown
       where: {
         tape: tape.header.id,
         recorded: tape.close?.outcome.status ?? '',
-        now: describeEnding({ outcome, redactedOutcome }),
+        now: describeEnding(run),
       },
       fix: [`to see the recorded run: npx vitest-harvest show ${shellWord(tape.header.id)}`],
     },
@@ -106,22 +107,20 @@ function otherEnding({ tape, outcome, redactedOutcome }: ReplayResult, isUnknown
 }
 
 /** `returned`, `threw TypeError: x is not a function`. */
-export function describeEnding({ outcome, redactedOutcome: said }: Ended): string {
-  if (outcome.status === 'returned') return 'returned'
-  if (isMap(said) && typeof said['name'] === 'string') return `threw ${said['name']}: ${String(said['message'])}`
-  const { error } = outcome
-  return error instanceof Error ? `threw ${error.name}: ${error.message}` : `threw ${String(error)}`
+export function describeEnding(run: ReplayResult): string {
+  return run.outcome.status === 'returned' ? 'returned' : `threw ${describeThrown(run)}`
 }
 
-interface Ended {
-  readonly outcome: RunOutcome
-  readonly redactedOutcome?: Json | undefined
+/** What an agent threw, redacted: `TypeError: x is not a function`. */
+export function describeThrown({ redactedOutcome: said }: Pick<ReplayResult, 'redactedOutcome'>): string {
+  if (isMap(said) && typeof said['name'] === 'string') return `${said['name']}: ${String(said['message'])}`
+  if (isMap(said) && said['$type'] === 'undefined') return 'undefined'
+  return typeof said === 'string' ? said : JSON.stringify(said)
 }
 
-function otherOutcome({ tape, outcome, redactedOutcome }: ReplayResult): HarvestError {
+function otherOutcome(run: ReplayResult): HarvestError {
+  const { tape, outcome, redactedOutcome: now } = run
   const ended = tape.close?.outcome
-  const now =
-    redactedOutcome ?? encodeFor(tape.header.flags, outcome.status === 'threw' ? outcome.error : outcome.value)
   const found =
     ended?.status === 'threw' && outcome.status === 'threw'
       ? firstDifference(comparedFacts(ended.error), comparedFacts(now))
@@ -136,7 +135,7 @@ function otherOutcome({ tape, outcome, redactedOutcome }: ReplayResult): Harvest
     where: {
       tape: tape.header.id,
       ...(found === undefined
-        ? { now: describeEnding({ outcome, redactedOutcome }) }
+        ? { now: describeEnding(run) }
         : { 'differs at': found.path || 'the whole', recorded: found.recorded, now: found.live }),
     },
     fix: [

@@ -233,10 +233,9 @@ function outcome(kase: Case, run: ReplayResult): Difference | undefined {
   const { outcome: live } = run
   const hasThrown = live.status === 'threw'
   const wanted = hasThrown ? expectedError(kase.outcome) : kase.outcome
-  const encode = (value: unknown): Json => encodeFor(run.tape.header.flags, value)
-  const given = encode(hasThrown ? live.error : live.value)
+  const given = encodeFor(run.tape.header.flags, hasThrown ? live.error : live.value)
   const said = (value: Json): Json => (hasThrown ? factsOfError(value) : value)
-  const actual = said(run.redactedOutcome ?? given)
+  const actual = said(run.redactedOutcome)
   // A live run answers the same in its own way; a replay has the recorded answers.
   const isReplay = run.comparison.messages !== undefined
   const recorded = isReplay && run.tape.close ? saidOutcome(run.tape.close.outcome) : undefined
@@ -269,7 +268,7 @@ function outcome(kase: Case, run: ReplayResult): Difference | undefined {
 
 function recordedOutcome(
   kase: Case,
-  { tape, outcome: live, comparison, redactedOutcome }: ReplayResult,
+  { tape, outcome: live, comparison, redactedOutcome: now }: ReplayResult,
 ): Difference | undefined {
   const recorded = tape.close?.outcome
   if (comparison.outcomeEqual !== false || recorded === undefined || recorded.status !== live.status) return undefined
@@ -284,7 +283,6 @@ function recordedOutcome(
   })
   const before =
     recorded.status === 'returned' ? (recorded.value ?? null) : recorded.status === 'threw' ? recorded.error : null
-  const now = redactedOutcome ?? encodeFor(tape.header.flags, live.status === 'returned' ? live.value : live.error)
   return {
     aspect: 'outcome',
     error,

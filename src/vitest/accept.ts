@@ -14,7 +14,7 @@ import {
 import { runDigest } from '../fork/run-digest.ts'
 import { acceptedPins, type CasePins, type GitState, pinsOfReplay } from '../provenance/index.ts'
 import type { ReplayResult } from '../match/types.ts'
-import { encodeFor, type TapeEvent } from '../tape/index.ts'
+import { type TapeEvent } from '../tape/index.ts'
 import { type MatchOptions, traceOf } from '../trace/index.ts'
 import { type CaseUpdate, updateArtifact } from './channel.ts'
 import type { UpdateMode } from './update-mode.ts'
@@ -114,10 +114,8 @@ function asksTheSame(before: CasePins, { accepted }: CasePins): boolean {
 
 function changesFor({ kase, run, open, git, mode, approval }: Acceptance): CaseChanges {
   const has = (aspect: Difference['aspect']) => open.some((difference) => difference.aspect === aspect)
-  const { outcome } = run
-  const hasReturned = outcome.status === 'returned'
-  const said = run.redactedOutcome ?? encodeFor(run.tape.header.flags, hasReturned ? outcome.value : outcome.error)
-  const ended = hasReturned ? said : throwing(factsOfError(said))
+  const said = run.redactedOutcome
+  const ended = run.outcome.status === 'returned' ? said : throwing(factsOfError(said))
   const recorded = run.tape.close && saidOutcome(run.tape.close.outcome)
   return {
     ...((has('trace') || has('baseline')) && { baseline: traceOf(run.events) }),

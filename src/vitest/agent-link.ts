@@ -1,4 +1,5 @@
 import { HarvestError, nearestWord, shellWord } from '../errors/index.ts'
+import { createRedactor } from '../privacy/index.ts'
 
 /** An agent of the plugin's options, as a generated module hands it over. */
 export interface AgentLink {
@@ -39,7 +40,7 @@ async function importModule(link: AgentLink): Promise<object> {
       'HARVEST_AGENT_IMPORT',
       {
         what: `Cannot load the agent ${link.name}`,
-        where: { error: cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause) },
+        where: { error: lineOfThrown(cause) },
         why: 'Its module, or one it imports, threw while loading.',
         fix: [
           'to see the error alone: import the file in a test of its own',
@@ -49,6 +50,11 @@ async function importModule(link: AgentLink): Promise<object> {
       { cause },
     )
   }
+}
+
+/** What a module threw while it was loaded, redacted: keys are read there. */
+export function lineOfThrown(thrown: unknown): string {
+  return createRedactor().text(thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown))
 }
 
 function unknownAgent(asked: string, known: readonly string[]): HarvestError {

@@ -9,9 +9,9 @@ import { guardLoading, replayTape, standInKeys } from '../replay/index.ts'
 import { reportOf } from '../replay/program.ts'
 import type { ReplayOptions, ReplayResult } from '../match/types.ts'
 import type { LiveGrading, OpenLiveGrading } from '../blame/live-grading.ts'
-import { encodeValue, type Json, readTape, requireClosed, type Tape } from '../tape/index.ts'
+import { type Json, readTape, requireClosed, type Tape } from '../tape/index.ts'
 import { renderBaseline, traceOf } from '../trace/index.ts'
-import { type CaseAgent, type AgentLink, loadAgent } from './agent-link.ts'
+import { type CaseAgent, type AgentLink, lineOfThrown, loadAgent } from './agent-link.ts'
 import { acceptancesFor, proofsFor } from './accept-questions.ts'
 import { caseOptions } from './case-options.ts'
 import type { HarvestProvided } from './channel.ts'
@@ -219,7 +219,7 @@ async function importFile(file: string, importModule: (file: string) => Promise<
       'HARVEST_TASK_IMPORT',
       {
         what: 'Cannot load a module that this command names',
-        where: { file, error: cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause) },
+        where: { file, error: lineOfThrown(cause) },
         fix: ['name the file and its export: ./src/model.ts#answer'],
       },
       { cause },
@@ -238,13 +238,9 @@ function verdictOf({ verdict, unproven, accepted, notJudged, because }: CaseVerd
 
 /** What a command learns of a run. */
 function describe(run: ReplayResult, accepted?: ReadonlySet<string>) {
-  const { outcome } = run
   return {
     report: reportOf(run, accepted),
-    outcome: {
-      status: outcome.status,
-      value: encodeValue(outcome.status === 'returned' ? outcome.value : outcome.error),
-    },
+    outcome: { status: run.outcome.status, value: run.redactedOutcome },
     trace: renderBaseline(traceOf(run.events)) as readonly Json[],
   }
 }
