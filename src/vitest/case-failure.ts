@@ -2,6 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { CaseLesson } from '../cases/index.ts'
 import { type HarvestError, neutral, neutralLine } from '../errors/index.ts'
+import { createRedactor, redactorOfTape } from '../privacy/index.ts'
+import type { Tape } from '../tape/index.ts'
 import { neutralLines } from './neutral-lines.ts'
 
 /** A place in a file, 1-based. */
@@ -21,6 +23,8 @@ export interface FailureFacts {
   /** For the diff Vitest prints. */
   readonly expected?: string
   readonly actual?: string
+  /** Whose rules say what of a thrown error is secret. Default: the built-in ones. */
+  readonly tape?: Tape
 }
 
 /**
@@ -41,8 +45,8 @@ export class CaseFailure extends Error {
   /** Printed by Vitest instead of frames with the lines of the file around them. */
   readonly frame?: string
 
-  constructor({ error, place, title, lesson, expected, actual }: FailureFacts) {
-    super(neutralLines(error.message) + describeLesson(title, lesson), causeOf(error))
+  constructor({ error, place, title, lesson, expected, actual, tape }: FailureFacts) {
+    super(neutralLines(error.message) + describeLesson(title, lesson), causeOf(error, tape))
     this.name = error.code === 'HARVEST_UNPROVEN' ? 'HarvestUnproven' : 'HarvestError'
     const frames = [...userFrame(error), place]
     this.code = error.code
@@ -90,12 +94,13 @@ function userFrame(error: HarvestError): readonly SourceLocation[] {
   return [{ file, line: Number(found[2]), column: Number(found[3]) }]
 }
 
-/** Name, message and stack of the cause; an SDK's error has the whole request on it. */
-function causeOf(error: HarvestError): { readonly cause?: Error } {
+/** Name, message and stack of the cause, redacted; an SDK's error has the whole request on it. */
+function causeOf(error: HarvestError, tape?: Tape): { readonly cause?: Error } {
   if (!(error.cause instanceof Error)) return {}
   const { name, message, stack } = error.cause
-  const cause = new Error(neutralLines(message))
-  cause.name = neutralLine(name)
-  cause.stack = neutralLines(stack ?? `${name}: ${message}`)
+  const redactor = tape === undefined ? createRedactor() : redactorOfTape(tape)
+  const cause = new Error(neutralLines(redactor.text(message)))
+  cause.name = neutralLine(redactor.text(name))
+  cause.stack = neutralLines(redactor.text(stack ?? `${name}: ${message}`))
   return { cause }
 }

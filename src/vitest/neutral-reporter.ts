@@ -1,13 +1,15 @@
 import { stripVTControlCharacters } from 'node:util'
 import type { Reporter, TestCase, TestModule, Vitest } from 'vitest/node'
+import { createRedactor } from '../privacy/index.ts'
 import { neutralLines } from './neutral-lines.ts'
 import { isOwn } from './project.ts'
 
 /**
  * Makes what cases print and throw safe before any other reporter sees it, so it has to be the first one.
  *
- * Our own failures carry neutral text already. What an agent writes to the console, and what hooks of the user throw
- * around a case, comes from Vitest as it is: recorded text in it could speak to a terminal or to the runner of a pipeline.
+ * Our own failures carry neutral text already. What an agent writes to the console, and what it or hooks of the user throw
+ * around a case, comes from Vitest as it is: recorded text in it could speak to a terminal or to the runner of a pipeline,
+ * and an error carry the request that failed, with its keys.
  */
 export class NeutralReporter implements Reporter {
   #vitest: Vitest | undefined
@@ -45,18 +47,31 @@ export class NeutralReporter implements Reporter {
   }
 }
 
-/** Changes the errors in place: every reporter is handed the same ones. */
+/** Changes the errors in place: every reporter is handed the same ones. Our own failures are redacted already. */
 function neutralise(errors: readonly object[] | undefined): void {
-  for (const error of errors ?? []) {
-    for (const key of ['name', 'message', 'stack']) {
+  if (errors === undefined || errors.length === 0) return
+  const redactor = createRedactor()
+  const seen = new Set<object>()
+  const safe = (error: object): void => {
+    if (seen.has(error)) return
+    seen.add(error)
+    const isOurs = /^HARVEST_/.test(String(Reflect.get(error, 'code')))
+    for (const key of new Set([...texts, ...Object.keys(error)])) {
       const value: unknown = Reflect.get(error, key)
-      if (typeof value === 'string') Reflect.set(error, key, neutralText(value))
+      if (typeof value === 'object' && value !== null) safe(value)
+      if (typeof value !== 'string') continue
+      // What its name promises is secret too: `{ headers: { 'x-api-key': … } }`.
+      const { [key]: shown = '' } = isOurs
+        ? { [key]: value }
+        : (redactor.json({ [key]: value }) as Record<string, string>)
+      Reflect.set(error, key, texts.includes(key) ? neutralText(shown) : shown)
     }
-    const cause: unknown = Reflect.get(error, 'cause')
-    if (typeof cause === 'string') Reflect.set(error, 'cause', neutralText(cause))
-    if (typeof cause === 'object' && cause !== null) neutralise([cause])
   }
+  for (const error of errors) safe(error)
 }
+
+/** What Vitest prints of an error as it is. */
+const texts = ['name', 'message', 'stack', 'cause']
 
 /** Colours are taken out first: as escapes they would bury the text. */
 function neutralText(text: string): string {

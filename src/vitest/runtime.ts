@@ -257,7 +257,7 @@ async function conclude(
   tell(task, failed)
   await annotateFailure(failed, run, context)
   await attachReport({ kase, run, ...because }, context)
-  throw failure(kase, because)
+  throw failure(kase, because, run.tape)
 }
 
 /** Said where any case of the set is confined. */
@@ -300,9 +300,10 @@ function tell(task: RunnerTestCase, report: CaseReport): void {
   task.meta.harvest = { ...task.meta.harvest, ...report }
 }
 
-function failure(kase: Case, { error, line, expected, actual }: Omit<Difference, 'aspect'>): CaseFailure {
+function failure(kase: Case, { error, line, expected, actual }: Omit<Difference, 'aspect'>, tape?: Tape): CaseFailure {
   return new CaseFailure({
     error,
+    ...(tape !== undefined && { tape }),
     place: { file: kase.file, line, column: 1 },
     ...(kase.title !== undefined && { title: kase.title }),
     ...(kase.lesson !== undefined && { lesson: kase.lesson }),
