@@ -16,24 +16,30 @@ export type HeaderMeaning = 'asks' | 'guards' | 'tenant' | 'credential'
 const asks: ReadonlySet<string> = new Set([
   'a-im',
   'accept',
+  'accept-additions',
   'accept-charset',
   'accept-datetime',
   'accept-features',
   'accept-language',
+  'amp-cache-transform',
   'anthropic-beta',
   'anthropic-version',
   'api-version',
   'cache-control',
+  'caldav-timezones',
+  'configuration-context',
   'content-disposition',
   'content-language',
   'content-location',
   'content-type',
+  'dav',
   'dpr',
   'link',
   'mcp-protocol-version',
   'negotiate',
   'odata-maxversion',
   'openai-beta',
+  'oslc-core-version',
   // `no-cache`: what `cache-control` says where it is not there (RFC 9111, section 5.4).
   'pragma',
   'prefer',
@@ -53,10 +59,16 @@ const guards: ReadonlySet<string> = new Set([
   'max-forwards',
   'idempotency-key',
   'x-idempotency-key',
+  'isolation',
   'last-event-id',
   'lock-token',
   'odata-isolation',
   'range',
+  // Extensions that the request is to be done under, or may be (RFC 2774).
+  'c-man',
+  'c-opt',
+  'man',
+  'opt',
   // How a push message is kept and delivered (RFC 8030).
   'topic',
   'ttl',
@@ -90,9 +102,14 @@ const ofClients =
 
 /**
  * Credentials of the connection, and the session token that temporary keys of AWS have and long-lived ones have not: which
- * kind a machine has says nothing about the request.
+ * kind a machine has says nothing about the request. And fields of answers alone, with a word in them that would count.
  */
-const elsewhere: ReadonlySet<string> = new Set(['proxy-authorization', 'x-amz-security-token'])
+const elsewhere: ReadonlySet<string> = new Set([
+  'permissions-policy',
+  'proxy-authorization',
+  'proxy-instruction',
+  'x-amz-security-token',
+])
 
 /**
  * Keys of services whose names end in one of these words alone: `Private-Token`, `X-Vault-Token`, `X-Auth-Key`. Elsewhere such a

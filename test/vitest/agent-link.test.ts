@@ -39,6 +39,12 @@ describe('an agent that cannot be loaded says', () => {
     `)
   })
 
+  it('what its module threw, without the key that was in it', async () => {
+    const key = `ghp_${'a1B2c3D4e5F6'.repeat(3)}`
+    const throws = link(() => Promise.reject(new Error(`${key} is expired`)))
+    expect(await messageOf(loadAgent(throws, 'refund', known))).toContain('Error: redacted-github-token-1 is expired')
+  })
+
   it('what its module exports, when the export is missing', async () => {
     const other = link(() => Promise.resolve({ refund: () => undefined, version: 1 }))
     expect(await messageOf(loadAgent(other, 'refund', known))).toMatchInlineSnapshot(`

@@ -1,10 +1,12 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { HarvestError } from '../../src/errors/index.ts'
+import { openBudget, runLive } from '../../src/live/index.ts'
+import { describeEnding, installReplay, verdictOf } from '../../src/replay/index.ts'
 import { CaseFailure } from '../../src/vitest/case-failure.ts'
 import { NeutralReporter } from '../../src/vitest/neutral-reporter.ts'
+import { replay } from '../../src/vitest/replay-tape.ts'
 import { asText, personal, planted, stillIn } from '../privacy/planted.ts'
-
-vi.mock('../../src/vitest/project.ts', () => ({ isOwn: () => true }))
+import { tapeOf } from './tapes.ts'
 
 const secrets = planted.filter(({ class: name }) => !personal.has(name))
 const told = secrets.map(asText).join('\n')
@@ -15,7 +17,8 @@ test('what is thrown around a case is told without its secrets, its causes and t
   const request = { url: 'https://shop.example', headers: { 'x-api-key': 'tr33house', accept: '*/*' } }
   const error: Record<string, unknown> = { name: 'APIError', message: told, stack, cause, request, status: 401 }
   Object.assign(request, { error })
-  const module = { project: {}, errors: () => [error] }
+  const project = { config: { provide: { 'vitest-harvest/set': {} } } }
+  const module = { project, errors: () => [error] }
   new NeutralReporter().onTestModuleEnd(module as never)
   Reflect.deleteProperty(request, 'error')
   expect(request.headers).toEqual({ 'x-api-key': expect.stringMatching(/^redacted-secret-\d+$/), accept: '*/*' })
@@ -34,7 +37,41 @@ test('a red case shows what the agent threw without its secrets, by the rules of
   for (const failure of [new CaseFailure({ error, place }), new CaseFailure({ error, place, tape })]) {
     const { cause } = failure as { cause: Error }
     expect(stillIn(`${cause.message}${cause.stack}${JSON.stringify(cause)}`)).toEqual([])
-    expect(cause.stack).toContain('neutral-reporter.test.ts')
+    expect(cause.stack).toContain('told-errors.test.ts')
   }
   expect((new CaseFailure({ error, place, tape }).cause as Error).message).toContain('\nredacted-ticket-1')
+})
+
+/** What an agent says by itself, and how it ends. */
+const ended = { kind: 'close', n: 1, at: 1, events: 0, outcome: { status: 'returned', value: null } } as never
+const endsOtherwise = (): never => {
+  throw new Error(told, { cause: told })
+}
+
+test('how a live run ended is told without its secrets', async () => {
+  await installReplay()
+  const budget = openBudget({})
+  const options = { signal: new AbortController().signal, budget }
+  for (const agent of [endsOtherwise, () => Promise.reject(told as never), () => ({ told })]) {
+    const run = await runLive({ ...tapeOf([]), close: ended }, agent, options)
+    const { differences } = verdictOf(run)
+    expect(differences).toHaveLength(1)
+    expect(stillIn([describeEnding(run), differences[0]?.message, JSON.stringify(run.redactedOutcome)].join())).toEqual(
+      [],
+    )
+  }
+})
+
+test('what an agent writes to the console, and what a test of ones own is handed, stays as it is', async () => {
+  await installReplay()
+  const log = { content: told, taskId: 'unknown' }
+  const reporter = new NeutralReporter()
+  reporter.onUserConsoleLog(log)
+  expect(stillIn(log.content)).toHaveLength(secrets.length)
+  const tape = { ...tapeOf([]), close: ended }
+  await expect(replay(tape, endsOtherwise)).rejects.toMatchObject({ message: told, cause: told })
+  expect((await replay(tape, () => ({ told }), { outcome: 'ignore' })).outcome).toEqual({
+    status: 'returned',
+    value: { told },
+  })
 })
