@@ -107,6 +107,7 @@ async function configure(
   if (jobModule() === undefined) addReporters(vitest, choice)
   if (vitest.config.watch) followDeletedTapes(vitest)
   provide(current, settings, updates)
+  if (jobModule() !== undefined && !isOwn(current)) findNoTests(current)
   if (!isInjecting) return
   const added = hasProjects(vitest)
     ? await besideProjects(current, settings, () => [cases(settings)], isCovered(current.config))
@@ -152,6 +153,11 @@ interface UserTest {
   readonly project?: unknown
   readonly name?: unknown
   readonly projects?: readonly unknown[]
+}
+
+/** The user's tests do not run for a command: their project, which may be large, is not searched for them. */
+function findNoTests({ config }: TestProject): void {
+  Object.assign(config, { include: [], includeSource: [] })
 }
 
 /** A command runs its jobs once, in whichever project of ours is there first. */

@@ -145,8 +145,9 @@ export function keepOwnLists(config: { test?: object }, settings: HarvestSetting
   const files = [Reflect.get(test, 'setupFiles') as unknown].flat().filter((file) => typeof file === 'string')
   const own = ownPath('vitest/setup')
   Reflect.set(test, 'setupFiles', [own, ...files.filter((file) => file !== own)])
-  // One of the user's keeps its place: then Vitest imports the modules that the plugin makes of cases.
-  if (Reflect.get(test, 'runner') === undefined) Reflect.set(test, 'runner', ownPath('vitest/runner'))
+  // One of the user's keeps its place: then Vitest imports the modules that the plugin makes of cases. A command runs none.
+  const hasCases = jobModule() === undefined
+  if (hasCases && Reflect.get(test, 'runner') === undefined) Reflect.set(test, 'runner', ownPath('vitest/runner'))
   // `dir` says where the root looks for its tests; cases lie elsewhere.
   Reflect.deleteProperty(test, 'dir')
 }
@@ -165,6 +166,7 @@ function ownLists({ recordings }: HarvestSettings, { apart = [], isApart }: Part
     include: jobs === undefined ? own : [jobs],
     ...(!isApart && apart.length > 0 && { exclude: ['**/node_modules/**', '**/.git/**', ...apart] }),
     includeSource: [],
-    globalSetup: [ownPath('vitest/global-setup')],
+    // It asks git for what only cases say.
+    globalSetup: jobs === undefined ? [ownPath('vitest/global-setup')] : [],
   }
 }
