@@ -1,4 +1,4 @@
-import { askGit } from './git.ts'
+import { gitAsker } from './git-asker.ts'
 import { contentsOf, lines } from './staged.ts'
 
 /** What git remembers of the case files of a folder. */
@@ -16,14 +16,15 @@ export interface FormerCases {
  * @throws HarvestError `HARVEST_GIT_UNREADABLE` when there is a repository and git refuses to read it
  */
 export async function readFormerCases(folder: string): Promise<FormerCases | undefined> {
-  const log = await askGit(folder, (git) => git.raw(logArguments))
+  const ask = gitAsker(folder)
+  const log = await ask((git) => git.raw(logArguments))
   if (log === undefined) return undefined
   const oids = [...log.matchAll(/^:\d+ \d+ [0-9a-f]+ ([0-9a-f]+) \w\t.*\.case\.ya?ml"?$/gm)].map(([, oid = '']) => oid)
   const known = [...new Set(oids)].filter((oid) => !/^0+$/.test(oid))
-  const contents = known.length === 0 ? undefined : await askGit(folder, contentsOf, { input: lines(known) })
+  const contents = known.length === 0 ? undefined : await ask(contentsOf, { input: lines(known) })
   return {
     texts: [...(contents?.values() ?? [])].map((text) => text.toString('utf8')),
-    isShallow: (await askGit(folder, (git) => git.revparse(['--is-shallow-repository']))) === 'true',
+    isShallow: (await ask((git) => git.revparse(['--is-shallow-repository']))) === 'true',
   }
 }
 

@@ -5,8 +5,6 @@ import { programsOff } from './git-programs.ts'
 export interface GitSettings {
   /** What it reads on stdin. */
   readonly input?: string
-  /** Look at the index of the commit that is being made, as git names it to a hook. Default false: as if there was no hook. */
-  readonly isHook?: boolean
   /** A partial clone may fetch what is missing from where it was cloned. Default false: only what is here is taken. */
   readonly mayFetch?: boolean
   /** Milliseconds without a word after which git is stopped. Default: a minute. */
@@ -21,29 +19,37 @@ const protocols = 'http:https:ssh'
 
 /**
  * The one way to git: simple-git, loaded when it is needed, without programs of the repository, and without questions to
- * a person.
+ * a person. Which programs the repository names is found out with the first question, and once more with the first that
+ * may fetch: it may see more of the repository.
+ *
+ * @param isHook - look at the index of the commit that is being made, as git names it to a hook; else as if there was no hook
+ * @returns git for one question
  */
-export async function gitIn(cwd: string, settings: GitSettings = {}): Promise<SimpleGit> {
-  const { input, isHook = false, mayFetch = false, silentMs = 60_000 } = settings
-  const { simpleGit } = await import('simple-git')
-  const env = {
-    ...quietEnvironment(),
-    ...(isHook && hookEnvironment()),
-    ...(mayFetch ? { GIT_ALLOW_PROTOCOL: protocols } : { GIT_ALLOW_PROTOCOL: 'none', GIT_NO_LAZY_FETCH: '1' }),
+export function openGit(cwd: string, isHook = false): (settings?: GitSettings) => Promise<SimpleGit> {
+  const off = new Map<boolean, Promise<readonly string[]>>()
+  return async ({ input, mayFetch = false, silentMs = 60_000 } = {}) => {
+    const { simpleGit } = await import('simple-git')
+    const env = {
+      ...quietEnvironment(),
+      ...(isHook && hookEnvironment()),
+      ...(mayFetch ? { GIT_ALLOW_PROTOCOL: protocols } : { GIT_ALLOW_PROTOCOL: 'none', GIT_NO_LAZY_FETCH: '1' }),
+    }
+    const gitOf = (folder: string, given: Record<string, string>, config: readonly string[], stdin?: string) =>
+      simpleGit({
+        baseDir: folder,
+        config: [...config],
+        unsafe: switchesOff,
+        allowEnvironment: Object.keys(given).filter((name) => name.startsWith('GIT_')),
+        timeout: { block: silentMs },
+        ...(stdin !== undefined && { input: () => stdin }),
+      }).env(given)
+    // As git enters a submodule, whoever its owner is.
+    const below = { ...quietEnvironment(), GIT_DIR: '.git' }
+    const found =
+      off.get(mayFetch) ?? programsOff(cwd, (folder, isSubmodule) => gitOf(folder, isSubmodule ? below : env, quiet))
+    off.set(mayFetch, found)
+    return gitOf(cwd, env, [...quiet, ...(await found)], input)
   }
-  const gitOf = (folder: string, given: Record<string, string>, config: readonly string[], stdin?: string): SimpleGit =>
-    simpleGit({
-      baseDir: folder,
-      config: [...config],
-      unsafe: switchesOff,
-      allowEnvironment: Object.keys(given).filter((name) => name.startsWith('GIT_')),
-      timeout: { block: silentMs },
-      ...(stdin !== undefined && { input: () => stdin }),
-    }).env(given)
-  // As git enters a submodule, whoever its owner is.
-  const below = { ...quietEnvironment(), GIT_DIR: '.git' }
-  const off = await programsOff(cwd, (folder, isSubmodule) => gitOf(folder, isSubmodule ? below : env, quiet))
-  return gitOf(cwd, env, [...quiet, ...off], input)
 }
 
 /** The guard of simple-git cannot tell a setting that switches something off from one that switches it on. */

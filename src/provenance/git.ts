@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto'
 import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import type { SimpleGit } from 'simple-git'
-import { HarvestError, shellWord } from '../errors/index.ts'
+import { HarvestError } from '../errors/index.ts'
 import { isCommit, sameCommit } from './commit.ts'
-import { gitIn, type GitSettings } from './git-client.ts'
+import { askGit, type AskGit, gitAsker } from './git-asker.ts'
+import type { GitSettings } from './git-client.ts'
 
 /** What git says about a folder. */
 export interface GitState {
@@ -23,8 +24,13 @@ export interface GitState {
  * @returns `undefined` outside a repository, and where git is not installed
  * @throws HARVEST_GIT_UNREADABLE when there is a repository and git refuses to read it
  */
-export async function gitState(cwd: string): Promise<GitState | undefined> {
-  const status = await askGit(cwd, (git) => git.raw(statusArguments))
+export function gitState(cwd: string): Promise<GitState | undefined> {
+  return stateOf(gitAsker(cwd))
+}
+
+/** As {@link gitState}. */
+export async function stateOf(ask: AskGit): Promise<GitState | undefined> {
+  const status = await ask((git) => git.raw(statusArguments))
   return status === undefined ? undefined : readStatus(status)
 }
 
@@ -37,16 +43,17 @@ export async function gitState(cwd: string): Promise<GitState | undefined> {
  * @throws HARVEST_GIT_UNREADABLE
  */
 export async function codeState(cwd: string, recorded: string | undefined): Promise<GitState | undefined> {
-  const state = await gitState(cwd)
+  const ask = gitAsker(cwd)
+  const state = await stateOf(ask)
   if (state?.commit === undefined || recorded === undefined || !isCommit(recorded)) return state
   if (sameCommit(state.commit, recorded)) return state
-  const known = await askGit(cwd, (git) => git.revparse(commitArguments(recorded))).catch(
+  const known = await ask((git) => git.revparse(commitArguments(recorded))).catch(
     // A commit that is not in this repository: nothing can be compared.
     (error: unknown) => (HarvestError.is(error, 'HARVEST_GIT_UNREADABLE') ? undefined : Promise.reject(error as Error)),
   )
   if (known === undefined || known === '') return state
   const range = `${known}..${state.commit}`
-  const changed = await askOlder(cwd, (git) => git.diff(['--name-only', '-z', range, ...codeOnly]))
+  const changed = await ask((git) => git.diff(['--name-only', '-z', range, ...codeOnly]), older)
   return changed === '' ? { ...state, commit: recorded } : state
 }
 
@@ -58,14 +65,16 @@ export async function codeState(cwd: string, recorded: string | undefined): Prom
  * @throws HARVEST_GIT_UNREADABLE
  */
 export async function codeDigest(cwd: string): Promise<string | undefined> {
-  const { commit } = (await gitState(cwd)) ?? {}
+  const ask = gitAsker(cwd)
+  const { commit } = (await stateOf(ask)) ?? {}
   if (commit === undefined) return undefined
-  const top = (await topOf(cwd)) ?? ''
+  const top = (await topOf(ask)) ?? ''
   // Programs the repository names are not run for it.
-  const changed = await askOlder(cwd, (git) =>
-    git.diff(['--binary', '--no-ext-diff', '--no-textconv', 'HEAD', ...codeOnly]),
+  const changed = await ask(
+    (git) => git.diff(['--binary', '--no-ext-diff', '--no-textconv', 'HEAD', ...codeOnly]),
+    older,
   )
-  const listed = await askGit(cwd, (git) => git.raw(unknownArguments))
+  const listed = await ask((git) => git.raw(unknownArguments))
   const unknown = (listed ?? '').split('\0').filter(Boolean).sort()
   if (unknown.length > mostUntracked) return undefined
   const digest = createHash('sha256').update(`${commit}\0${changed ?? ''}\0`)
@@ -94,15 +103,16 @@ export interface ChangedFile {
  * @returns `undefined` where that cannot be said: no repository, or no such commit
  */
 export async function changedFilesSince(cwd: string, commit: string): Promise<readonly ChangedFile[] | undefined> {
-  const top = (await topOf(cwd)) ?? ''
+  const ask = gitAsker(cwd)
+  const top = (await topOf(ask)) ?? ''
   if (top === '' || !isCommit(commit)) return undefined
   try {
-    const changed = await askOlder(cwd, (git) => git.diff(['--name-only', '--no-renames', '-z', commit, ...codeOnly]))
-    const unknown = await askGit(cwd, (git) => git.raw(unknownArguments))
+    const changed = await ask((git) => git.diff(['--name-only', '--no-renames', '-z', commit, ...codeOnly]), older)
+    const unknown = await ask((git) => git.raw(unknownArguments))
     const paths = [...new Set([...(changed ?? '').split('\0'), ...(unknown ?? '').split('\0')])].filter(Boolean)
     return await Promise.all(
       paths.map(async (path) => {
-        const before = path.endsWith('package.json') ? await textAt(cwd, commit, path) : undefined
+        const before = path.endsWith('package.json') ? await textAt(ask, commit, path) : undefined
         return { path, absolute: join(top, path), ...(before === undefined ? {} : { before }) }
       }),
     )
@@ -113,9 +123,9 @@ export async function changedFilesSince(cwd: string, commit: string): Promise<re
   }
 }
 
-async function textAt(cwd: string, commit: string, path: string): Promise<string | undefined> {
-  const listed = await askOlder(cwd, (git) => git.raw(['ls-tree', '--name-only', '--full-tree', commit, '--', path]))
-  return listed?.trim() === path ? askOlder(cwd, (git) => git.show(`${commit}:${path}`)) : undefined
+async function textAt(ask: AskGit, commit: string, path: string): Promise<string | undefined> {
+  const listed = await ask((git) => git.raw(['ls-tree', '--name-only', '--full-tree', commit, '--', path]), older)
+  return listed?.trim() === path ? ask((git) => git.show(`${commit}:${path}`), older) : undefined
 }
 
 /** A link counts by where it leads: what is there need not be in the repository, nor be there at all. */
@@ -135,10 +145,11 @@ const mostUntracked = 500
  * @throws HARVEST_GIT_UNREADABLE
  */
 export async function versionedFiles(cwd: string): Promise<((path: string) => boolean) | undefined> {
-  const top = await topOf(cwd)
+  const ask = gitAsker(cwd)
+  const top = await topOf(ask)
   if (top === undefined || top === '') return undefined
   const known = new Set<string>()
-  for (const file of ((await askGit(cwd, (git) => git.raw('ls-files', '-z', '--full-name', ':/'))) ?? '')
+  for (const file of ((await ask((git) => git.raw('ls-files', '-z', '--full-name', ':/'))) ?? '')
     .split('\0')
     .filter(Boolean)) {
     for (let path = file; path !== '.' && !known.has(path); path = dirname(path)) known.add(path)
@@ -206,32 +217,10 @@ function valueOf(git: SimpleGit): (key: string) => Promise<string | null> {
   return async (key) => (await git.getConfig(key)).value
 }
 
-/** What git answers; `undefined` outside a repository, and where git is not installed. */
-export async function askGit<Answer>(
-  cwd: string,
-  question: (git: SimpleGit) => PromiseLike<Answer>,
-  settings?: GitSettings,
-): Promise<Answer | undefined> {
-  try {
-    return await question(await gitIn(cwd, settings))
-  } catch (error) {
-    const said = textOf(error)
-    if (/not a git repository|does not have any commits|ENOENT/.test(said)) return undefined
-    throw unreadable(cwd, said, error)
-  }
-}
+/** What an older commit held, a partial clone may have left where it came from. */
+const older: GitSettings = { mayFetch: true }
 
-/** As {@link askGit}: what an older commit held, a partial clone may have left where it came from. */
-function askOlder<Answer>(cwd: string, question: (git: SimpleGit) => PromiseLike<Answer>): Promise<Answer | undefined> {
-  return askGit(cwd, question, { mayFetch: true })
-}
-
-/** What git said when it refused. */
-export function textOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).trim()
-}
-
-const topOf = (cwd: string): Promise<string | undefined> => askGit(cwd, (git) => git.revparse(['--show-toplevel']))
+const topOf = (ask: AskGit): Promise<string | undefined> => ask((git) => git.revparse(['--show-toplevel']))
 
 /** Everything under version control but tapes, cases, notes of the inbox, the reports of red cases and what Vitest keeps of a run. */
 const codeOnly = [
@@ -278,17 +267,4 @@ function readStatus(status: string): GitState {
     }
   }
   return commit === undefined ? { dirty } : { commit, dirty }
-}
-
-function unreadable(cwd: string, said: string, cause: unknown): HarvestError {
-  return new HarvestError(
-    'HARVEST_GIT_UNREADABLE',
-    {
-      what: 'git cannot read this repository',
-      where: { folder: cwd, git: said },
-      why: 'In containers, git refuses a work tree owned by another user.',
-      fix: [`to see it by hand: git -C ${shellWord(cwd)} status`, 'or set the commit: GIT_SHA=<commit>'],
-    },
-    { cause },
-  )
 }

@@ -1,7 +1,7 @@
-import type { SimpleGit } from 'simple-git'
 import { HarvestError } from '../errors/index.ts'
 import { isCommit } from './commit.ts'
-import { askGit, commitArguments } from './git.ts'
+import { commitArguments } from './git.ts'
+import { type AskGit, gitAsker } from './git-asker.ts'
 
 /** A commit as one line of a log. The subject is foreign text. */
 export interface CommitLine {
@@ -43,7 +43,7 @@ export interface History {
  * @throws HARVEST_GIT_UNREADABLE when there is a repository and git refuses to read it
  */
 export async function readHistory(cwd: string): Promise<History | undefined> {
-  const ask: Ask = (question) => askGit(cwd, question)
+  const ask = gitAsker(cwd)
   const newest = await ask((git) => git.log({ maxCount: 1, format: { commit: '%H', seconds: '%ct' } }))
   if (newest?.latest == null) return undefined
   const { commit, seconds } = newest.latest
@@ -93,10 +93,8 @@ export async function readHistory(cwd: string): Promise<History | undefined> {
   }
 }
 
-type Ask = <Answer>(question: (git: SimpleGit) => PromiseLike<Answer>) => Promise<Answer | undefined>
-
 /** A shortened hash that fits several commits names none of them. */
-async function fullHash(ask: Ask, pinned: string): Promise<string | undefined> {
+async function fullHash(ask: AskGit, pinned: string): Promise<string | undefined> {
   try {
     return await ask((git) => git.revparse(commitArguments(pinned)))
   } catch (error) {

@@ -1,7 +1,8 @@
 import type { SimpleGit } from 'simple-git'
 import { HarvestError } from '../errors/index.ts'
-import { commitArguments, textOf } from './git.ts'
-import { gitIn, type GitSettings } from './git-client.ts'
+import { commitArguments } from './git.ts'
+import { textOf } from './git-asker.ts'
+import { openGit, type GitSettings } from './git-client.ts'
 
 /** A file of git's index. Paths are seen from the top of the work tree, with `/`. */
 export interface IndexedFile {
@@ -100,9 +101,10 @@ const entryArguments = [
 type Ask = <Answer>(question: (git: SimpleGit) => PromiseLike<Answer>, settings?: GitSettings) => Promise<Answer>
 
 function asking(cwd: string, refuse: typeof unreadable): Ask {
-  return async (question, settings = {}) => {
+  const git = openGit(cwd, true)
+  return async (question, settings) => {
     try {
-      return await question(await gitIn(cwd, { ...settings, isHook: true }))
+      return await question(await git(settings))
     } catch (error) {
       throw refuse(cwd, textOf(error), error)
     }

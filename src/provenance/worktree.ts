@@ -2,7 +2,8 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { isCommit } from './commit.ts'
-import { askGit, commitArguments, gitState } from './git.ts'
+import { commitArguments, stateOf } from './git.ts'
+import { askGit, type AskGit, gitAsker } from './git-asker.ts'
 
 /** A commit of this repository whose code may be the one before a fix. */
 export interface FormerCode {
@@ -24,16 +25,17 @@ export async function commitsBefore(
   recorded: string | undefined,
   named?: string,
 ): Promise<readonly FormerCode[]> {
-  if (named !== undefined) return found(await resolved(cwd, named), named)
-  const state = await gitState(cwd)
+  const ask = gitAsker(cwd)
+  if (named !== undefined) return found(await resolved(ask, named), named)
+  const state = await stateOf(ask)
   if (state?.commit === undefined) return []
-  const isChanged = state.dirty || (await hasNewFiles(cwd))
+  const isChanged = state.dirty || (await hasNewFiles(ask))
   const candidates = [
     ...(isChanged ? [{ commit: state.commit, about: 'HEAD, without the uncommitted changes' }] : []),
     ...(recorded === undefined || !isCommit(recorded)
       ? []
-      : found(await resolved(cwd, recorded), 'the commit it was recorded at')),
-    ...found(await resolved(cwd, 'HEAD~1'), 'HEAD~1'),
+      : found(await resolved(ask, recorded), 'the commit it was recorded at')),
+    ...found(await resolved(ask, 'HEAD~1'), 'HEAD~1'),
   ]
   return candidates.filter(
     ({ commit }, at) =>
@@ -45,14 +47,14 @@ function found(commit: string | undefined, about: string): readonly FormerCode[]
   return commit === undefined ? [] : [{ commit, about }]
 }
 
-async function hasNewFiles(cwd: string): Promise<boolean> {
-  const listed = await askGit(cwd, (git) => git.raw('ls-files', '--others', '--exclude-standard', '-z', '--', ':(top)'))
+async function hasNewFiles(ask: AskGit): Promise<boolean> {
+  const listed = await ask((git) => git.raw('ls-files', '--others', '--exclude-standard', '-z', '--', ':(top)'))
   return (listed ?? '').split('\0').some((file) => file !== '' && !/\.(?:case\.yaml|tape\.jsonl)$/.test(file))
 }
 
 /** The commit a revision names; `undefined` without one. */
-async function resolved(cwd: string, revision: string): Promise<string | undefined> {
-  const commit = await askGit(cwd, (git) => git.revparse(commitArguments(revision))).catch(() => undefined) // Not a revision of this repository: git says so by failing.
+async function resolved(ask: AskGit, revision: string): Promise<string | undefined> {
+  const commit = await ask((git) => git.revparse(commitArguments(revision))).catch(() => undefined) // Not a revision of this repository: git says so by failing.
   return commit === '' ? undefined : commit
 }
 
@@ -73,11 +75,12 @@ export interface Worktree {
  * @throws HARVEST_GIT_UNREADABLE when git cannot check it out
  */
 export async function inWorktree<T>(cwd: string, commit: string, work: (tree: Worktree) => Promise<T>): Promise<T> {
-  const top = realpathSync((await askGit(cwd, (git) => git.revparse(['--show-toplevel']))) ?? '')
+  const ask = gitAsker(cwd)
+  const top = realpathSync((await ask((git) => git.revparse(['--show-toplevel']))) ?? '')
   const root = join(mkdtempSync(join(realpathSync(tmpdir()), 'harvest-worktree-')), 'tree')
   try {
     const settings = { mayFetch: true, silentMs: 120_000 }
-    await askGit(cwd, (git) => git.raw('worktree', 'add', '--quiet', '--detach', root, commit), settings)
+    await ask((git) => git.raw('worktree', 'add', '--quiet', '--detach', root, commit), settings)
     return await work({ root, top, cwd: join(root, relative(top, realpathSync(cwd))) })
   } finally {
     rmSync(join(root, '..'), { recursive: true, force: true })

@@ -1,0 +1,49 @@
+import type { SimpleGit } from 'simple-git'
+import { HarvestError, shellWord } from '../errors/index.ts'
+import { type GitSettings, openGit } from './git-client.ts'
+
+/** What git answers; `undefined` outside a repository, and where git is not installed. */
+export type AskGit = <Answer>(
+  question: (git: SimpleGit) => PromiseLike<Answer>,
+  settings?: GitSettings,
+) => Promise<Answer | undefined>
+
+/** Asks git one question. */
+export function askGit<Answer>(
+  cwd: string,
+  question: (git: SimpleGit) => PromiseLike<Answer>,
+): Promise<Answer | undefined> {
+  return gitAsker(cwd)(question)
+}
+
+/** For questions that belong together: which programs of the repository must not run is found out once for all of them. */
+export function gitAsker(cwd: string): AskGit {
+  const git = openGit(cwd)
+  return async (question, settings) => {
+    try {
+      return await question(await git(settings))
+    } catch (error) {
+      const said = textOf(error)
+      if (/not a git repository|does not have any commits|ENOENT/.test(said)) return undefined
+      throw unreadable(cwd, said, error)
+    }
+  }
+}
+
+/** What git said when it refused. */
+export function textOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).trim()
+}
+
+function unreadable(cwd: string, said: string, cause: unknown): HarvestError {
+  return new HarvestError(
+    'HARVEST_GIT_UNREADABLE',
+    {
+      what: 'git cannot read this repository',
+      where: { folder: cwd, git: said },
+      why: 'In containers, git refuses a work tree owned by another user.',
+      fix: [`to see it by hand: git -C ${shellWord(cwd)} status`, 'or set the commit: GIT_SHA=<commit>'],
+    },
+    { cause },
+  )
+}
