@@ -110,7 +110,7 @@ export class HarvestReporter implements Reporter {
     }
   }
 
-  /** What Vitest hears of a test, a report too, comes later than what is told at once, and takes its place. */
+  /** Vitest hears of a test, and of its report, later than of this, and that replaces what is here. */
   #addLate(test: TestCase): void {
     const late = this.#late.get(test.id)
     const report = test.meta().harvest
