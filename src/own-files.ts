@@ -25,6 +25,7 @@ export const ownFiles = [
   'vitest/global-setup',
   'vitest/job-runtime',
   'vitest/list-programs',
+  'vitest/redact-thrown',
   'vitest/run-vitest',
   'vitest/runner',
   'vitest/runtime',

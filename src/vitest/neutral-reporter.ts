@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 import type { Reporter, TestCase, TestModule, Vitest } from 'vitest/node'
-import { createRedactor } from '../privacy/index.ts'
+import { loadOwn } from '../own-files.ts'
 import { neutralLines } from './neutral-lines.ts'
 import { isOwn } from './project.ts'
 
@@ -49,29 +49,30 @@ export class NeutralReporter implements Reporter {
 
 /** Changes the errors in place: every reporter is handed the same ones. Our own failures are redacted already. */
 function neutralise(errors: readonly object[] | undefined): void {
-  if (errors === undefined || errors.length === 0) return
-  const redactor = createRedactor()
-  const seen = new Set<object>()
-  const safe = (error: object): void => {
-    if (seen.has(error)) return
-    seen.add(error)
-    const isOurs = /^HARVEST_/.test(String(Reflect.get(error, 'code')))
-    for (const key of new Set([...texts, ...Object.keys(error)])) {
-      const value: unknown = Reflect.get(error, key)
-      if (typeof value === 'object' && value !== null) safe(value)
-      if (typeof value !== 'string') continue
-      // What its name promises is secret too: `{ headers: { 'x-api-key': … } }`.
-      const { [key]: shown = '' } = isOurs
-        ? { [key]: value }
-        : (redactor.json({ [key]: value }) as Record<string, string>)
-      Reflect.set(error, key, texts.includes(key) ? neutralText(shown) : shown)
-    }
+  for (const error of errors ?? []) {
+    if (!/^HARVEST_/.test(String(Reflect.get(error, 'code')))) redact(error)
+    neutraliseOne(error)
   }
-  for (const error of errors) safe(error)
 }
 
-/** What Vitest prints of an error as it is. */
-const texts = ['name', 'message', 'stack', 'cause']
+/** What redacts is loaded when something was thrown: this process has no other use for it. */
+function redact(error: object): void {
+  const { redactThrown } = loadOwn('vitest/redact-thrown') as typeof import('./redact-thrown.ts')
+  redactThrown(error)
+}
+
+/** @param seen - causes can lead in circles */
+function neutraliseOne(error: object, seen = new Set<object>()): void {
+  if (seen.has(error)) return
+  seen.add(error)
+  for (const key of ['name', 'message', 'stack']) {
+    const value: unknown = Reflect.get(error, key)
+    if (typeof value === 'string') Reflect.set(error, key, neutralText(value))
+  }
+  const cause: unknown = Reflect.get(error, 'cause')
+  if (typeof cause === 'string') Reflect.set(error, 'cause', neutralText(cause))
+  if (typeof cause === 'object' && cause !== null) neutraliseOne(cause, seen)
+}
 
 /** Colours are taken out first: as escapes they would bury the text. */
 function neutralText(text: string): string {
