@@ -10,8 +10,10 @@ export const someKey = '[key]'
 export const keyNumber = String.raw`\[key(?:-\d{1,9})?\]`
 const wholeNumber = new RegExp(`^${keyNumber}$`)
 const numberInQuery = new RegExp(`=${keyNumber}`, 'g')
+/** Source of a pattern for the placeholder of a secret. */
+export const placeholderShown = String.raw`redacted-[a-z-]{1,40}-\d{1,9}`
 /** Source of a pattern for what stands in the place of a key. */
-export const keyShown = String.raw`(?:${keyNumber}|redacted-[a-z-]{1,40}-\d{1,9})`
+export const keyShown = `(?:${keyNumber}|${placeholderShown})`
 const parts = new RegExp(keyShown, 'g')
 
 /** Whether a text is the number of a key and nothing else. */

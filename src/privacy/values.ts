@@ -1,4 +1,4 @@
-import { keyShown, scopeWords } from './credentials.ts'
+import { keyShown, placeholderShown, scopeWords } from './credentials.ts'
 
 /** What a name promises about its value; see {@link passes}. */
 export type NameClass = 'own' | 'always' | 'random' | 'session' | 'signature' | 'pass' | 'code' | 'phrase' | 'cookie'
@@ -33,8 +33,8 @@ const mayBegin = Uint8Array.from({ length: 256 }, (_, code) =>
 )
 
 const attribute = /;\s?(?:path|domain|expires|max-age|httponly|secure|samesite|priority|partitioned)(?:=[^;]*)?/gi
-const usual = /^redacted-[a-z-]{1,40}-\d{1,9}$/
-const numbered = /^(?:[\w.-]{1,64}[= ])?(?:(?:\[key(?:-\d{1,9})?\]|\[signed\]|redacted-[a-z-]{1,40}-\d{1,9}) ?){0,64}$/
+const usual = new RegExp(`^${placeholderShown}$`)
+const numbered = new RegExp(String.raw`^(?:[\w.-]{1,64}[= ])?(?:(?:${keyShown}|\[signed\]) ?){0,64}$`)
 /** A signed request with what it is signed for. */
 const signed = new RegExp(String.raw`^[\w-]{1,64} ${keyShown}${scopeWords}$`, 'i')
 
