@@ -38,11 +38,11 @@ export function credentialForm(shown: string): string {
 
 /**
  * Whether two credentials as tapes have them have one form. A recorder that kept no scope of signed requests says nothing
- * of it.
+ * of it, nor one that found nobody named.
  */
 export function sameForm(recorded: string, live: string): boolean {
   const [before, now] = [credentialForm(recorded), credentialForm(live)]
-  return before === now || before === now.replace(scopeShown, '[key]')
+  return before === now || before === now.replace(scopeShown, '[key]') || before === now.replace(/\[key\]$/, signed)
 }
 
 /** What a signed request is signed for, as a tape has it: `eu-west-1`, `s3`, `aws4_request`. */
@@ -73,15 +73,18 @@ export function shownCredential(name: string, value: string, numbered: (key: str
   if (given === '') return ''
   if (name === 'cookie') return shownCookies(given, numbered)
   if (name === 'sec-websocket-protocol') return shownOffer(given, numbered)
-  const [, scheme, rest] = /^([A-Za-z][\w-]{1,40})[ \t]+(\S.*)$/s.exec(given) ?? []
+  const [, scheme, rest] = withScheme.exec(given) ?? []
   if (scheme === undefined || rest === undefined) return numbered(given)
   // The first word of a secret in several words is no scheme.
   const shown = schemes.has(scheme.toLowerCase()) ? scheme : numbered(scheme)
   const [, again, scopeAgain = ''] = shownAgain.exec(rest) ?? []
   if (again !== undefined) return `${shown} ${numbered(again)}${scopeAgain}`
-  const who = whoSigned(scheme.toLowerCase(), rest)
-  return `${shown} ${who === 'nobody named' ? '[signed]' : numbered(who) + (signedScope.exec(rest)?.[1] ?? '')}`
+  const who = rest === signed ? 'nobody named' : whoSigned(scheme.toLowerCase(), rest)
+  return `${shown} ${who === 'nobody named' ? signed : numbered(who) + (signedScope.exec(rest)?.[1] ?? '')}`
 }
+
+/** A scheme, or the number that a tape has in the place of a word that may be none. */
+const withScheme = new RegExp(String.raw`^([A-Za-z][\w-]{1,40}|${keyNumber})[ \t]+(\S.*)$`, 's')
 
 /** Names are kept, because without them it is unknown which one is gone; in one order, for a client may keep another. */
 function shownCookies(value: string, numbered: (key: string) => string): string {
@@ -147,7 +150,10 @@ const schemes: ReadonlySet<string> = new Set(
 
 /** Schemes that write `who:signature`. */
 const signedPairs: ReadonlySet<string> = new Set(['aws', 'sharedkey', 'sharedkeylite'])
-const named = /(?:^|[\s,&])(?:credential|username|keyid|id|oauth_token|oauth_consumer_key|skn)="?([^",&\s/]+)/i
+/** In the place of a signature of nobody who is named. */
+const signed = '[signed]'
+const named =
+  /(?:^|[\s,&])(?:credential|username|keyid|id|oauth_token|oauth_consumer_key|skn|token|access_token|key|api_?key)="?([^",&\s/]+)/i
 
 /**
  * `Credential=who/date/region/service/aws4_request`: of what it is signed for the words are kept, behind a date alone, and

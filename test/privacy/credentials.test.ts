@@ -32,6 +32,8 @@ test('for every key, header and scheme, no piece of the key is kept, and what is
   fc.assert(
     fc.property(token, fc.constantFrom(...names), fc.constantFrom(...forms), (secret, name, form) => {
       const redactor = createRedactor({}, { keys: true })
+      // Of another number than a redactor that begins would give.
+      redactor.requestHeaders([['x-api-key', 'another-key-of-the-run']])
       const value = form(secret)
       const kept = redactor.requestHeaders([[name, value]])
       const text = JSON.stringify(kept)
@@ -43,7 +45,7 @@ test('for every key, header and scheme, no piece of the key is kept, and what is
       for (const piece of pieces) expect(text.includes(piece) && !around.includes(piece)).toBe(false)
       expect(text).not.toContain(secret)
       expect(createRedactor({}, { keys: true }).scan(text)).toEqual([])
-      expect(createRedactor({}, { keys: true }).requestHeaders(kept)).toHaveLength(kept.length)
+      expect(createRedactor({}, { keys: true }).requestHeaders(kept)).toEqual(kept)
     }),
     runs,
   )

@@ -515,6 +515,8 @@ describe('a credential is compared in the same way', () => {
     'under Basic, with the name of who asks': (key) => get({ authorization: basic(`${key}:pw`) }),
     'under Basic, with the password': (key) => get({ authorization: basic(`desk:${key}`) }),
     'under a scheme of a service': (key) => get({ authorization: `Token ${key}` }),
+    'under a scheme of its own': (key) => get({ authorization: `QueueKey ${key}` }),
+    'in a parameter': (key) => get({ authorization: `Token token="${key}", version=2` }),
     'without a scheme': (key) => get({ authorization: key }),
     'in x-api-key': (key) => get({ 'x-api-key': key }),
     'in api-key': (key) => get({ 'api-key': key }),
