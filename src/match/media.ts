@@ -59,7 +59,7 @@ function bytesOf(bodyText: string): Buffer {
 
 const binary = '\ud800base64:'
 
-/** The parts of a multipart form by their names; `undefined` for what is none, or is not whole. */
+/** The parts of a multipart form by their names; `undefined` for any other body, and for a form without its end. */
 function readForm(bytes: Buffer): Form | undefined {
   const text = bytes.toString('latin1')
   const [, boundary] = /^--([^\r\n]{1,200})\r\n/.exec(text) ?? []

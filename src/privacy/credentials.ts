@@ -38,7 +38,7 @@ export function credentialForm(shown: string): string {
 
 /**
  * Whether two credentials as tapes have them have one form. A recorder that kept no scope of signed requests says nothing
- * of it, nor one that found nobody named.
+ * of it, nor one that found no name in a signature.
  */
 export function sameForm(recorded: string, live: string): boolean {
   const [before, now] = [credentialForm(recorded), credentialForm(live)]
@@ -150,7 +150,7 @@ const schemes: ReadonlySet<string> = new Set(
 
 /** Schemes that write `who:signature`. */
 const signedPairs: ReadonlySet<string> = new Set(['aws', 'sharedkey', 'sharedkeylite'])
-/** In the place of a signature of nobody who is named. */
+/** In the place of a signature that does not name who signed. */
 const signed = '[signed]'
 const named =
   /(?:^|[\s,&])(?:credential|username|keyid|id|oauth_token|oauth_consumer_key|skn|token|access_token|key|api_?key)="?([^",&\s/]+)/i

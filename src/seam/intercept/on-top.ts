@@ -37,7 +37,7 @@ interface Loaded {
   readonly found: readonly unknown[]
   /** Absent: others load at the same time, or modules that were loaded before do not load again. */
   readonly layers: AgentLayers | undefined
-  /** Of which places it was said already that nobody knows whose they are. */
+  /** Of which places it was said already that it is unknown whose they are. */
   readonly said: ReadonlySet<number>
 }
 
