@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { pageOf, readShell } from '../../src/report/view/page.ts'
 import { reportData } from '../../src/report/view/report-data.ts'
@@ -10,7 +10,7 @@ import { pagesOf } from '../../src/cli/reporting/pages.ts'
 import { servePages } from '../../src/cli/reporting/serve.ts'
 import { putTape, type TapeParts } from '../recordings/make.ts'
 import { built } from '../support/built.ts'
-import { browserName, chromiumPath } from './chromium.ts'
+import { browserName, chromiumPath, type Pages, startChromium } from './chromium.ts'
 import { deskEvents, opened, tapeOf } from './desk.ts'
 import { hostileDesk, hostileLists } from './hostile.ts'
 import { bare, golden, imported, inbox, madeAt, red, whole } from './samples.ts'
@@ -30,7 +30,7 @@ const attack = `(async () => {
   return [...new Set(seen)].sort()
 })()`
 describe.skipIf(chromiumPath === undefined)(`a report ${browserName}`, () => {
-  let browser: Browser
+  let browser: Pages
   let folder: string
   const files: Record<string, string> = {}
   const put = (name: string, html: string): void => {
@@ -49,7 +49,7 @@ describe.skipIf(chromiumPath === undefined)(`a report ${browserName}`, () => {
     put('hostile-inbox', pageOf(hostileLists(inbox)))
 
     put('hostile-packed', pageOf(hostileDesk(), readShell(), 'gzip'))
-    browser = await chromium.launch({ executablePath: chromiumPath ?? '', args: ['--no-sandbox', '--disable-gpu'] })
+    browser = await startChromium()
   })
   afterAll(async () => {
     await browser?.close()
@@ -62,8 +62,8 @@ describe.skipIf(chromiumPath === undefined)(`a report ${browserName}`, () => {
     readonly heard: string[]
   }
 
-  async function open(name: string, hash = '', options: Parameters<Browser['newPage']>[0] = {}): Promise<Opened> {
-    const page = await browser.newPage({ viewport: { width: 1440, height: 860 }, ...options })
+  async function open(name: string, hash = '', options: BrowserContextOptions = {}): Promise<Opened> {
+    const page = await browser.newPage(options)
     onTestFinished(() => page.close())
     const heard: string[] = []
     const address = files[name] ?? ''

@@ -3,7 +3,7 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import axe from 'axe-core'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { pagesOf } from '../../src/cli/reporting/pages.ts'
 import { confidenceText } from '../../src/report/confidence.ts'
@@ -12,7 +12,7 @@ import { counted, finePercent, int, ms, offset, percent, pretty, usd } from '../
 import type { Run } from '../../src/report/run.ts'
 import type { ReportBlame, ReportData, ReportStep } from '../../src/report/view/types.ts'
 import { ask } from '../cli/in-process.ts'
-import { browserName, chromiumPath } from './chromium.ts'
+import { browserName, chromiumPath, type Pages, startChromium } from './chromium.ts'
 import { makeTenRuns, type TenRun, tenRuns, type TenRuns } from './ten.ts'
 
 /** What `show --json` prints, as far as it is compared here. */
@@ -204,7 +204,7 @@ describe.each([
 })
 
 describe.skipIf(chromiumPath === undefined)(`ten real runs ${browserName}`, () => {
-  let browser: Browser
+  let browser: Pages
   const fileOf = (name: string): string => join(ten.root, `${name}.html`)
 
   beforeAll(async () => {
@@ -216,12 +216,12 @@ describe.skipIf(chromiumPath === undefined)(`ten real runs ${browserName}`, () =
     await ask('report', 'desk-bad', '--against', 'desk-good', '-o', fileOf('against'), '--dir', dir)
     await ask('report', '--golden', '--results', join(ten.root, 'results.json'), '-o', fileOf('golden'), '--dir', dir)
     writeFileSync(fileOf('inbox'), (await pagesOf(dir, [])('', new URLSearchParams())) ?? '')
-    browser = await chromium.launch({ executablePath: chromiumPath ?? '', args: ['--no-sandbox', '--disable-gpu'] })
+    browser = await startChromium()
   })
   afterAll(() => browser?.close())
 
-  async function load(name: string, hash = '', options: Parameters<Browser['newPage']>[0] = {}): Promise<Page> {
-    const page = await browser.newPage({ viewport: { width: 1440, height: 860 }, ...options })
+  async function load(name: string, hash = '', options: BrowserContextOptions = {}): Promise<Page> {
+    const page = await browser.newPage(options)
     page.on('pageerror', (error) => expect.unreachable(`${name}: ${error.message}`))
     await page.goto(pathToFileURL(fileOf(name)).href + hash)
     await page.waitForSelector('main')
