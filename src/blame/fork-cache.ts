@@ -1,7 +1,9 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
-import { HarvestError } from '../errors/index.ts'
+import { HarvestError, neutralLine } from '../errors/index.ts'
+import { firstNames } from '../errors/words.ts'
+import type { CodeFiles } from '../provenance/index.ts'
 import { canonicalJson } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
 import type { ForkCache, ForkCacheEntry } from './fork-budget.ts'
@@ -42,9 +44,15 @@ export interface OpenedLedger extends ForkCache {
   append(entry: ForkCacheEntry): void
 }
 
+/** What forks will run. */
+export interface RanHere extends Ran {
+  /** All of the code: what changed since earlier forks is named. */
+  readonly files?: CodeFiles
+}
+
 export interface LedgerOptions {
   readonly question: ForkQuestion
-  readonly ran: Ran
+  readonly ran: RanHere
   /** Leaves the forks of earlier sessions alone. */
   readonly isFresh?: boolean
   /** Counts forks of other code as well. */
@@ -59,7 +67,11 @@ export interface LedgerOptions {
  * @throws HarvestError HARVEST_CROSS_VERSION when forks of this question are there that ran other code, unless they are to
  *   be left alone or to be counted all the same
  */
-export function openLedger(file: string, { question, ran, isFresh, isCrossVersion }: LedgerOptions): OpenedLedger {
+export function openLedger(
+  file: string,
+  { question, ran: here, isFresh, isCrossVersion }: LedgerOptions,
+): OpenedLedger {
+  const { files, ...ran } = here
   const key = createHash('sha256')
     .update(canonicalJson({ ...question } as Json))
     .digest('base64url')
@@ -74,12 +86,13 @@ export function openLedger(file: string, { question, ran, isFresh, isCrossVersio
   const entries = lines.slice(lines.findLastIndex((line) => 'anew' in line) + 1) as readonly ForkCacheLine[]
   if (isFresh === true && existsSync(file)) add({ question: key, anew: true })
   const others = entries.filter((line) => !isSameCode(line, ran))
-  if (others.length > 0 && isCrossVersion !== true) throw otherCode(file, others, ran)
+  if (others.length > 0 && isCrossVersion !== true) throw otherCode(file, others, here)
   return {
     entries,
     append(line) {
       if (line.draw.grade === 'ungraded' && isPassing(line.draw.because)) return
       add({ question: key, ...line, ...ran })
+      if (files !== undefined && ran.code !== undefined) keepCode(codeFileOf(file, ran.code), files)
     },
   }
 }
@@ -123,11 +136,47 @@ function isSameCode(line: Ran, ran: Ran): boolean {
   return line.code !== undefined && line.code === ran.code
 }
 
-function otherCode(file: string, others: readonly ForkCacheLine[], { commit, code }: Ran): HarvestError {
+/** Beside the ledger, which files forks ran. */
+function codeFileOf(file: string, code: string): string {
+  return join(dirname(file), `code-${code}.files`)
+}
+
+function keepCode(file: string, files: CodeFiles): void {
+  if (!existsSync(file)) writeFileSync(file, JSON.stringify(files), { mode: 0o600 })
+}
+
+/** Files that are not as they were for the latest of these forks; `undefined` when that was not kept. */
+function changedSince(
+  file: string,
+  others: readonly ForkCacheLine[],
+  { files }: RanHere,
+): readonly string[] | undefined {
+  const kept = codeFileOf(file, others.at(-1)?.code ?? '')
+  if (files === undefined || !existsSync(kept)) return undefined
+  try {
+    const then = JSON.parse(readFileSync(kept, 'utf8')) as CodeFiles
+    return [...new Set([...Object.keys(then), ...Object.keys(files)])]
+      .filter((path) => then[path] !== files[path])
+      .sort()
+  } catch {
+    // A session that was killed may have left half of it.
+    return undefined
+  }
+}
+
+function otherCode(file: string, others: readonly ForkCacheLine[], here: RanHere): HarvestError {
+  const { commit, code } = here
+  const changed = changedSince(file, others, here)
   const commits = [...new Set(others.map((line) => line.commit?.slice(0, 10) ?? 'unknown'))]
   return new HarvestError('HARVEST_CROSS_VERSION', {
     what: 'The cached forks ran another version of the code',
-    where: { forks: `${others.length}`, 'made at': commits.join(', '), here: commit?.slice(0, 10) ?? 'unknown', file },
+    where: {
+      forks: `${others.length}`,
+      'made at': commits.join(', '),
+      here: commit?.slice(0, 10) ?? 'unknown',
+      ...(changed === undefined ? {} : { changed: neutralLine(firstNames(changed), 300) }),
+      file,
+    },
     why:
       code === undefined
         ? 'git does not track the code here, and unknown code counts as other code.'

@@ -11,7 +11,7 @@ import { type ForkLimits, ForkBudget, type ForkCache, type Stop } from './fork-b
 import { noUse } from './graded-use.ts'
 import { requireSteadyGrades } from './grading.ts'
 import { type Names, requireKnownNames } from './known-names.ts'
-import { openLedger, type Ran } from './fork-cache.ts'
+import { openLedger, type RanHere } from './fork-cache.ts'
 import { majorityOracle, type SelfAgreement, withoutCertificate } from './majority.ts'
 import { isByCalls, type OffTapeRisk, offTapeRisk } from './off-tape.ts'
 import { createOracle, type Judging, type Oracle, requireFailure } from './oracle.ts'
@@ -65,7 +65,7 @@ export interface RunBlameOptions
   /** Leaves the forks of earlier sessions alone. */
   readonly isFresh?: boolean
   /** What code runs here. */
-  readonly ran?: Ran
+  readonly ran?: RanHere
   readonly onProgress?: (progress: BlameProgress) => void
   /** Hears, before anything is spent, that other decisions of the models leave the tape. */
   readonly onForeseen?: (risk: OffTapeRisk) => void

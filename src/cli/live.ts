@@ -1,5 +1,6 @@
 import type { Interval } from '../stats/index.ts'
 import { HarvestError, neutralLine } from '../errors/index.ts'
+import { firstNames } from '../errors/words.ts'
 import type { BudgetLimits, Spent } from '../live/index.ts'
 import { acceptedPins, type CasePins, codeState, refuseCrossVersion } from '../provenance/index.ts'
 import { parseSpan } from '../report/moments.ts'
@@ -99,7 +100,7 @@ export async function refuseOtherCode(recorded: CasePins, given: CommandInput, s
     if (changed?.length === 0) return
     if (!HarvestError.is(error) || changed === undefined) throw error
     const { facts } = error
-    const named = `  changed     ${changed.slice(0, 3).join(', ')}${changed.length > 3 ? `, and ${changed.length - 3} more` : ''}`
+    const named = `  changed     ${firstNames(changed)}`
     throw new HarvestError(error.code, {
       ...facts,
       detail: [facts.detail, neutralLine(named, 300)].filter(Boolean).join('\n'),

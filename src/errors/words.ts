@@ -12,6 +12,11 @@ export function counted(count: number, noun: string): string {
   return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`
 }
 
+/** The first of many: `a.ts, b.ts, c.ts, and 2 more`. */
+export function firstNames(names: readonly string[]): string {
+  return `${names.slice(0, 3).join(', ')}${names.length > 3 ? `, and ${names.length - 3} more` : ''}`
+}
+
 /** The option that gives a run twice the time it had, of why it was stopped: `no answer within 60000 ms`. */
 export function twiceTheTime(reason: unknown): string {
   const [, ms] = /(\d+) ms\b/.exec(reason instanceof Error ? reason.message : String(reason)) ?? []

@@ -1,11 +1,11 @@
-import { createHash } from 'node:crypto'
-import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import type { SimpleGit } from 'simple-git'
 import { HarvestError } from '../errors/index.ts'
 import { isCommit, sameCommit } from './commit.ts'
 import { askGit, type AskGit, gitAsker } from './git-asker.ts'
 import type { GitSettings } from './git-client.ts'
+import { isOwnData } from './own-data.ts'
 
 /** What git says about a folder. */
 export interface GitState {
@@ -31,7 +31,10 @@ export function gitState(cwd: string): Promise<GitState | undefined> {
 /** As {@link gitState}. */
 export async function stateOf(ask: AskGit): Promise<GitState | undefined> {
   const status = await ask((git) => git.raw(statusArguments))
-  return status === undefined ? undefined : readStatus(status)
+  if (status === undefined) return undefined
+  const { commit, paths } = readStatus(status)
+  const dirty = (await withoutOwnData(ask, paths)).length > 0
+  return { ...(commit === undefined ? {} : { commit }), dirty }
 }
 
 /**
@@ -54,38 +57,19 @@ export async function codeState(cwd: string, recorded: string | undefined): Prom
   if (known === undefined || known === '') return state
   const range = `${known}..${state.commit}`
   const changed = await ask((git) => git.diff(['--name-only', '-z', range, ...codeOnly]), older)
-  return changed === '' ? { ...state, commit: recorded } : state
+  const isSame = changed !== undefined && (await withoutOwnData(ask, inList(changed))).length === 0
+  return isSame ? { ...state, commit: recorded } : state
 }
 
-/**
- * One text for the code that is here: its commit, what was changed since, and files git does not know yet and does not
- * ignore. Two folders with the same digest hold the same code; tapes and cases are no code.
- *
- * @returns `undefined` where there is no commit, and where more than {@link mostUntracked} files are unknown to git
- * @throws HARVEST_GIT_UNREADABLE
- */
-export async function codeDigest(cwd: string): Promise<string | undefined> {
-  const ask = gitAsker(cwd)
-  const { commit } = (await stateOf(ask)) ?? {}
-  if (commit === undefined) return undefined
-  const top = (await topOf(ask)) ?? ''
-  // Programs the repository names are not run for it.
-  const changed = await ask(
-    (git) => git.diff(['--binary', '--no-ext-diff', '--no-textconv', 'HEAD', ...codeOnly]),
-    older,
-  )
-  const listed = await ask((git) => git.raw(unknownArguments))
-  const unknown = (listed ?? '').split('\0').filter(Boolean).sort()
-  if (unknown.length > mostUntracked) return undefined
-  const digest = createHash('sha256').update(`${commit}\0${changed ?? ''}\0`)
-  for (const file of unknown) {
-    digest.update(`${file}\0`).update(
-      createHash('sha256')
-        .update(contentOf(join(top, file)))
-        .digest(),
-    )
-  }
-  return digest.digest('base64url')
+/** The paths that git lists, but for what commands of this package write or ask for. */
+export async function withoutOwnData(ask: AskGit, paths: readonly string[]): Promise<readonly string[]> {
+  const top = paths.length === 0 ? '' : ((await topOf(ask)) ?? '')
+  return paths.filter((path) => !isOwnData(top, path))
+}
+
+/** Of `-z`. */
+export function inList(listed = ''): readonly string[] {
+  return listed.split('\0').filter(Boolean)
 }
 
 /** A file that is not as it was at a commit; paths are seen from the top of the repository, with `/`. */
@@ -109,7 +93,7 @@ export async function changedFilesSince(cwd: string, commit: string): Promise<re
   try {
     const changed = await ask((git) => git.diff(['--name-only', '--no-renames', '-z', commit, ...codeOnly]), older)
     const unknown = await ask((git) => git.raw(unknownArguments))
-    const paths = [...new Set([...(changed ?? '').split('\0'), ...(unknown ?? '').split('\0')])].filter(Boolean)
+    const paths = [...new Set([...inList(changed), ...inList(unknown)])].filter((path) => !isOwnData(top, path))
     return await Promise.all(
       paths.map(async (path) => {
         const before = path.endsWith('package.json') ? await textAt(ask, commit, path) : undefined
@@ -128,16 +112,6 @@ async function textAt(ask: AskGit, commit: string, path: string): Promise<string
   return listed?.trim() === path ? ask((git) => git.show(`${commit}:${path}`), older) : undefined
 }
 
-/** A link counts by where it leads: what is there need not be in the repository, nor be there at all. */
-function contentOf(path: string): string | Buffer {
-  const stats = lstatSync(path, { throwIfNoEntry: false })
-  if (stats?.isSymbolicLink() === true) return readlinkSync(path)
-  return stats?.isFile() === true ? readFileSync(path) : ''
-}
-
-/** More than a work tree under way has; a folder of packages that is not ignored has thousands. */
-const mostUntracked = 500
-
 /**
  * Asks git which files of the repository around a folder are under version control.
  *
@@ -149,9 +123,7 @@ export async function versionedFiles(cwd: string): Promise<((path: string) => bo
   const top = await topOf(ask)
   if (top === undefined || top === '') return undefined
   const known = new Set<string>()
-  for (const file of ((await ask((git) => git.raw('ls-files', '-z', '--full-name', ':/'))) ?? '')
-    .split('\0')
-    .filter(Boolean)) {
+  for (const file of inList(await ask((git) => git.raw('ls-files', '-z', '--full-name', ':/')))) {
     for (let path = file; path !== '.' && !known.has(path); path = dirname(path)) known.add(path)
   }
   return (path) => {
@@ -169,11 +141,8 @@ export async function versionedFiles(cwd: string): Promise<((path: string) => bo
  * @throws HARVEST_GIT_UNREADABLE
  */
 export async function trackedFiles(cwd: string): Promise<readonly string[]> {
-  const listed = (await askGit(cwd, (git) => git.raw('ls-files', '-z', '--', '.'))) ?? ''
-  return listed
-    .split('\0')
-    .filter(Boolean)
-    .map((file) => join(cwd, file))
+  const listed = await askGit(cwd, (git) => git.raw('ls-files', '-z', '--', '.'))
+  return inList(listed).map((file) => join(cwd, file))
 }
 
 /**
@@ -220,10 +189,13 @@ function valueOf(git: SimpleGit): (key: string) => Promise<string | null> {
 /** What an older commit held, a partial clone may have left where it came from. */
 const older: GitSettings = { mayFetch: true }
 
-const topOf = (ask: AskGit): Promise<string | undefined> => ask((git) => git.revparse(['--show-toplevel']))
+export const topOf = (ask: AskGit): Promise<string | undefined> => ask((git) => git.revparse(['--show-toplevel']))
 
-/** Everything under version control but tapes, cases, notes of the inbox, the reports of red cases and what Vitest keeps of a run. */
-const codeOnly = [
+/**
+ * Everything under version control but tapes, cases, notes of the inbox, the reports of red cases, what Vitest keeps of a run,
+ * and what tells git and GitHub about the project.
+ */
+export const codeOnly = [
   '--',
   ':(top)',
   ':(top,exclude,glob)**/*.case.yaml',
@@ -234,6 +206,9 @@ const codeOnly = [
   ':(top,exclude,glob)**/.harvest/report/**',
   ':(top,exclude,glob)**/.vitest/**',
   ':(top,exclude,glob)**/.vitest-attachments/**',
+  ':(top,exclude,glob)**/.gitignore',
+  ':(top,exclude,glob)**/.gitattributes',
+  ':(top,exclude,glob).github/**',
 ]
 
 /** Fixed: nothing a tape or a case says is ever an argument of git. */
@@ -247,7 +222,7 @@ const statusArguments = [
   ...codeOnly,
 ]
 
-const unknownArguments = ['ls-files', '--others', '--exclude-standard', '--full-name', '-z', ...codeOnly]
+export const unknownArguments = ['ls-files', '--others', '--exclude-standard', '--full-name', '-z', ...codeOnly]
 
 /** The full hash of a commit. What names it is never an option. */
 export function commitArguments(name: string): string[] {
@@ -255,16 +230,19 @@ export function commitArguments(name: string): string[] {
 }
 
 /** `--porcelain=v2 --branch -z`: header lines `# branch.oid <hash>` first, then one entry per changed file. */
-function readStatus(status: string): GitState {
-  let commit: string | undefined
-  let dirty = false
-  for (const line of status.split('\0')) {
-    if (line.startsWith('# branch.oid ')) {
-      const oid = line.slice('# branch.oid '.length)
-      if (oid !== '(initial)') commit = oid
-    } else if (line !== '' && !line.startsWith('# ')) {
-      dirty = true
-    }
-  }
-  return commit === undefined ? { dirty } : { commit, dirty }
+function readStatus(status: string): { readonly commit?: string; readonly paths: readonly string[] } {
+  const lines = inList(status)
+  const oid = lines.find((line) => line.startsWith('# branch.oid '))?.slice('# branch.oid '.length)
+  // `1` and eight fields before the path, and of a conflict `u` and ten.
+  const paths = lines.flatMap((line) =>
+    line.startsWith('# ')
+      ? []
+      : [
+          line
+            .split(' ')
+            .slice(line.startsWith('u ') ? 10 : 8)
+            .join(' '),
+        ],
+  )
+  return { ...(oid === undefined || oid === '(initial)' ? {} : { commit: oid }), paths }
 }

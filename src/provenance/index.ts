@@ -4,7 +4,6 @@ export { type CommitLine, type History, readHistory, type CommitPosition } from 
 export {
   type ChangedFile,
   changedFilesSince,
-  codeDigest,
   codeState,
   type GitState,
   gitState,
@@ -14,6 +13,7 @@ export {
   trackedFiles,
   versionedFiles,
 } from './git.ts'
+export { codeDigest, codeFiles, type CodeFiles, digestOfCode } from './code-files.ts'
 export { type FormerCases, readFormerCases } from './former-cases.ts'
 export { type AcceptedPin, acceptedPins, type CasePins, pinsOf, pinsOfReplay } from './pins.ts'
 export { commitsBefore, type FormerCode, inWorktree, type Worktree } from './worktree.ts'

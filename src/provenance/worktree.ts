@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { isCommit } from './commit.ts'
-import { commitArguments, stateOf } from './git.ts'
+import { commitArguments, inList, stateOf, unknownArguments, withoutOwnData } from './git.ts'
 import { askGit, type AskGit, gitAsker } from './git-asker.ts'
 
 /** A commit of this repository whose code may be the one before a fix. */
@@ -48,8 +48,8 @@ function found(commit: string | undefined, about: string): readonly FormerCode[]
 }
 
 async function hasNewFiles(ask: AskGit): Promise<boolean> {
-  const listed = await ask((git) => git.raw('ls-files', '--others', '--exclude-standard', '-z', '--', ':(top)'))
-  return (listed ?? '').split('\0').some((file) => file !== '' && !/\.(?:case\.yaml|tape\.jsonl)$/.test(file))
+  const listed = await ask((git) => git.raw(unknownArguments))
+  return (await withoutOwnData(ask, inList(listed))).length > 0
 }
 
 /** The commit a revision names; `undefined` without one. */

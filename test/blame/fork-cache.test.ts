@@ -92,6 +92,16 @@ test('forks of other code are refused, set aside, or counted, as is said', () =>
   expect(openLedger(file, now).entries.map(({ spec }) => spec.seed)).toEqual([5])
 })
 
+test('what changed since earlier forks is named', () => {
+  const file = fileOf()
+  const then = { 'agent.ts': '100644 a', 'gone.ts': '100644 b', 'same.ts': '100644 c' }
+  openLedger(file, { ...options, ran: { ...options.ran, files: then } }).append(entry(0))
+  const files = { 'agent.ts': '100644 d', 'new.ts': '100644 e', 'same.ts': '100644 c' }
+  const now: LedgerOptions = { ...options, ran: { commit: '9ab0c3d', code: 'code-2', files } }
+  expect(errorOf(() => openLedger(file, now)).facts.where).toMatchObject({ changed: 'agent.ts, gone.ts, new.ts' })
+  expect(readFileSync(file, 'utf8')).not.toContain('same.ts')
+})
+
 test('code that git does not know is not known to be the same', () => {
   const file = fileOf()
   const unknown: LedgerOptions = { ...options, ran: {} }

@@ -1,10 +1,20 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { HarvestError } from '../../src/errors/index.ts'
-import { codeDigest, gitState, gitUser } from '../../src/provenance/index.ts'
+import { changedFilesSince, codeDigest, codeState, gitState, gitUser } from '../../src/provenance/index.ts'
 
 let root: string
 beforeEach(() => {
@@ -176,10 +186,56 @@ test('the digest of the code is another one for every change of it, and the same
   await isOther()
   writeFileSync(join(root, 'unknown.ts'), 'export const two = 1\n')
   await isOther()
+  const written = await codeDigest(root)
   git('add', '-A')
-  await isOther()
+  expect(await codeDigest(root)).toBe(written)
   git('commit', '-q', '-m', 'Change the agent')
+  expect(await codeDigest(root)).toBe(written)
+  chmodSync(join(root, 'agent.ts'), 0o755)
   await isOther()
+  git('rm', '-q', '-f', 'unknown.ts')
+  await isOther()
+  symlinkSync('agent.ts', join(root, 'link.ts'))
+  await isOther()
+  const linked = await codeDigest(root)
+  git('add', '-A')
+  expect(await codeDigest(root)).toBe(linked)
+})
+
+test('what commands write or ask for is no code, committed or not; a file of the same name elsewhere is', async () => {
+  git('init', '-q')
+  const first = commitFile('agent.ts', 'export {}\n')
+  const same = await codeDigest(root)
+  const isSame = async (): Promise<void> => {
+    expect(await codeDigest(root)).toBe(same)
+    expect(await gitState(root)).toMatchObject({ dirty: false })
+    expect(await codeState(root, first)).toEqual({ commit: first, dirty: false })
+    expect(await changedFilesSince(root, first)).toEqual([])
+  }
+  mkdirSync(join(root, 'app/runs/golden'), { recursive: true })
+  mkdirSync(join(root, '.github/workflows'), { recursive: true })
+  const own = ['golden/a.case.yaml', 'golden/a.tape.jsonl', 'prices.json', 'accepted.yaml'].map(
+    (name) => `app/runs/${name}`,
+  )
+  for (const text of ['one\n', 'two\n']) {
+    for (const name of [...own, '.gitignore', '.gitattributes', '.github/workflows/test.yml'])
+      writeFileSync(join(root, name), name.endsWith('.gitignore') ? `# ${text}` : text)
+    await isSame()
+    git('add', '-A')
+    git('commit', '-q', '-m', 'Keep a case')
+    await isSame()
+  }
+  // The prices of a shop are what its agent says.
+  mkdirSync(join(root, 'shop/inbox'), { recursive: true })
+  writeFileSync(join(root, 'shop/inbox/mail.txt'), 'hello\n')
+  writeFileSync(join(root, 'shop/prices.json'), '{}\n')
+  expect((await changedFilesSince(root, first))?.map(({ path }) => path).sort()).toEqual([
+    'shop/inbox/mail.txt',
+    'shop/prices.json',
+  ])
+  git('add', '-A')
+  expect(await gitState(root)).toMatchObject({ dirty: true })
+  expect(await codeDigest(root)).not.toBe(same)
 })
 
 test('there is no digest of code that has no commit', async () => {

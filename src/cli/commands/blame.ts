@@ -8,7 +8,7 @@ import type { BlamedRun, BlameEstimate } from '../../blame/run-blame.ts'
 import type { BlameRequest } from '../../blame/task.ts'
 import { usualParallel } from '../../blame/usual-parallel.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
-import { acceptedPins, codeDigest, codeState, pinsOf } from '../../provenance/index.ts'
+import { acceptedPins, codeFiles, codeState, digestOfCode, pinsOf } from '../../provenance/index.ts'
 import { cutsOf, type Json, partialText, readTape, requireClosed, type Tape } from '../../tape/index.ts'
 import { forksFolder, keepAnswer, listCases, readPrices } from '../../recordings/index.ts'
 import { askYesNo, canAsk } from '../ask.ts'
@@ -186,7 +186,7 @@ async function requestOf(given: CommandInput, found: FoundRun, tape: Tape, recor
   const agent = given.value('agent') ?? found.case?.agent ?? tape.header.agent
   await refuseOtherCode(pins, given, { tape: resolve(found.file), agent })
   const { commit } = (await codeState(process.cwd(), acceptedPins(pins).commit)) ?? {}
-  const code = await codeDigest(process.cwd())
+  const files = await codeFiles(process.cwd())
   const cacheFile = resolve(join(forksFolder(recordings, found.file), 'blame.jsonl'))
   return {
     agent,
@@ -201,7 +201,10 @@ async function requestOf(given: CommandInput, found: FoundRun, tape: Tape, recor
     isDryRun: given.has('dry-run'),
     repairs: given.has('repairs'),
     mutate: given.has('mutate'),
-    ran: { ...(commit === undefined ? {} : { commit }), ...(code === undefined ? {} : { code }) },
+    ran: {
+      ...(commit === undefined ? {} : { commit }),
+      ...(files === undefined ? {} : { code: digestOfCode(files), files }),
+    },
   }
 }
 
