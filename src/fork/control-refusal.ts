@@ -1,5 +1,5 @@
 import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
-import { type ChangedQuestion, describeEnding, stepsText, unprovenError } from '../replay/index.ts'
+import { type ChangedQuestion, describeEnding, reportPolicy, stepsText, unprovenError } from '../replay/index.ts'
 import type { ReplayResult } from '../match/types.ts'
 import type { Tape } from '../tape/index.ts'
 
@@ -51,7 +51,6 @@ function otherRun(about: ControlSubject, problem: HarvestError, run: ReplayResul
 function otherQuestion(about: ControlSubject, questions: readonly ChangedQuestion[]): HarvestError {
   const { facts } = unprovenError(questions, { tape: about.tape.header.id })
   const name = nameOf(about)
-  const [first] = questions
   return new HarvestError('HARVEST_CONTROL', {
     what: 'The question to a model changed: no change can be judged',
     where: { ...whereOf(about), ...(facts.where?.['at'] === undefined ? {} : { at: facts.where['at'] }) },
@@ -65,7 +64,7 @@ function otherQuestion(about: ControlSubject, questions: readonly ChangedQuestio
         ? [
             `make it a case: npx vitest-harvest promote ${name} --as '<id>' --unverified`,
             'accept the change there and name the case instead of the tape: npx vitest-harvest accept \'<id>\' --reason "…"',
-            `to exclude such changes from the verdict: drift: { ${first?.class ?? 'instructions'}: 'report' }`,
+            `to exclude such changes from the verdict: ${reportPolicy(questions)}`,
           ]
         : [
             `if the change is intended: npx vitest-harvest accept ${name} --reason "…"`,

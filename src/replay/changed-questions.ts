@@ -82,8 +82,6 @@ export function unprovenError(
 ): HarvestError {
   const site = questions.find((one) => one.site !== undefined)?.site
   const steps = [...new Set(questions.flatMap((one) => one.steps))].sort((a, b) => a - b)
-  const classes = [...new Set(questions.filter(({ isData }) => !isData).map((one) => one.class))]
-  const [name = questions[0]?.class ?? 'instructions'] = classes
   const lapsed = questions.map(({ key }) => expired?.get(key)).find((text) => text !== undefined)
   const hosts = questions.flatMap((one) => (one.hosts === undefined ? [] : [one.hosts]))
   return new HarvestError('HARVEST_UNPROVEN', {
@@ -104,9 +102,15 @@ export function unprovenError(
           `if both are the same service:  hosts: { ${quoted(recorded)}: [${quoted(now)}] } in harvest()`,
       ),
       ...(caseId === undefined ? [] : [`to ask the model:  npx vitest-harvest test ${shellWord(caseId)} --prove`]),
-      `to exclude such changes from the verdict:  drift: { ${name}: 'report' }`,
+      `to exclude such changes from the verdict:  ${reportPolicy(questions)}`,
     ],
   })
+}
+
+/** The policy under which none of these is unproven: `drift: { instructions: 'report', tools: 'report' }`. */
+export function reportPolicy(questions: readonly Pick<ChangedQuestion, 'class'>[]): string {
+  const classes = [...new Set(questions.map((one) => one.class))]
+  return `drift: { ${classes.map((name) => `${name}: 'report'`).join(', ')} }`
 }
 
 /** A changed question may be why the agent does something else: a reader looks there next. */

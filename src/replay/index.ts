@@ -2,6 +2,7 @@ export {
   type ChangedQuestion,
   changedQuestions,
   stepsText,
+  reportPolicy,
   unprovenError,
   withQuestions,
 } from './changed-questions.ts'

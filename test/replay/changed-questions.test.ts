@@ -26,6 +26,19 @@ test('a model at another host is told with the line that makes both hosts one', 
   )
 })
 
+test('the policy that excludes changes is one for each class of them, conversation and all', () => {
+  const changes: readonly Drift[] = [
+    change,
+    { ...change, class: 'instructions', part: 'system prompt', key: 'l'.repeat(16) },
+    { ...change, class: 'instructions', part: 'prompt', key: 'm'.repeat(16) },
+    { ...change, class: 'messages', part: 'message 2', key: 'n'.repeat(16) },
+  ]
+  const { message } = unprovenError(changedQuestions(changes), { tape: 'refund' })
+  expect(message).toContain(
+    "→ to exclude such changes from the verdict:  drift: { endpoint: 'report', instructions: 'report', messages: 'report' }\n",
+  )
+})
+
 test('another path at the same host has no such line', () => {
   const path = { recorded: 'https://api.openai.com/v1/chat', live: 'https://api.openai.com/v2/chat' }
   const { message } = unprovenError(changedQuestions([{ ...change, ...path }]), { tape: 'refund' })
