@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs'
 import { HarvestError } from '../errors/index.ts'
+import { textAt } from '../json/canonical.ts'
 import {
   forgetReadings,
   installProbe,
@@ -25,6 +27,10 @@ export interface Examination {
   readonly replays: number
   /** Whether the plain replay was the recorded run. */
   readonly held: boolean
+  /** What the plain replay threw where the recorded run did not: what lies behind it was not looked at. */
+  readonly threw?: string
+  /** Files and folders that are read and not there, where the plain replay is not the recorded run. */
+  readonly missing: readonly Reading[]
   /** Sources that change the run, each with what it changed first. */
   readonly found: readonly Found[]
   /** Sources that were asked and change nothing. */
@@ -51,7 +57,15 @@ export type Once = () => Promise<ReplayResult>
 /** The plain replay alone. */
 export async function replayPlainly(once: Once): Promise<Examination> {
   const run = await once()
-  return { replays: 1, held: holds(run), found: [], harmless: [], kept: [], fingerprint: fingerprintOf(run) }
+  return {
+    replays: 1,
+    held: holds(run),
+    found: [],
+    harmless: [],
+    missing: [],
+    kept: [],
+    fingerprint: fingerprintOf(run),
+  }
 }
 
 /**
@@ -98,9 +112,13 @@ export async function examine(once: Once, setVariables: readonly string[] = []):
     const unseen = unsteady ?? (isExplained ? undefined : differs)
     const path = found.some(({ reading }) => reading.kind === 'path') ? undefined : placeOf(fingerprint)
     kept?.forget()
+    const held = holds(first)
+    const threw = thrownBy(first)
     return {
       replays,
-      held: holds(first),
+      held,
+      ...(threw === undefined ? {} : { threw }),
+      missing: held ? [] : all.filter(isMissing),
       found,
       harmless: all.filter(({ key }) => !found.some(({ reading }) => reading.key === key)),
       kept: kept?.found ?? [],
@@ -142,6 +160,16 @@ async function tryAll(
 
 function holds({ problems, drift, comparison }: ReplayResult): boolean {
   return problems.length === 0 && drift.length === 0 && comparison.outcomeEqual !== false
+}
+
+function thrownBy({ tape, outcome, redactedOutcome: said }: ReplayResult): string | undefined {
+  if (outcome.status !== 'threw' || tape.close?.outcome.status === 'threw') return undefined
+  const message = textAt(said, 'message')
+  return message === undefined ? JSON.stringify(said) : `${textAt(said, 'name') ?? 'Error'}: ${message}`
+}
+
+function isMissing({ kind, path }: Reading): boolean {
+  return ['file', 'directory', 'file times'].includes(kind) && path !== undefined && !existsSync(path)
 }
 
 /** The first part that names the folder of the project: `import.meta.url` and the like are no calls the probe could hear. */

@@ -35,6 +35,11 @@ export interface Diagnosis {
   readonly elsewhere?: FingerprintDifference
 }
 
+/** Whether part of the run was not looked at: it threw before that, or without what it reads. */
+export function isUnseen({ examination: { threw, missing } }: Diagnosis): boolean {
+  return threw !== undefined || missing.length > 0
+}
+
 /**
  * The findings of all tapes, one per line of code.
  *

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { readTape, serializeTape } from '../../src/tape/index.ts'
@@ -208,6 +208,18 @@ describe('what cannot be looked into', () => {
         what: 'Unknown agent in the case: stranger',
       },
     ])
+  })
+
+  it('a run whose file is gone is said not to be looked at, with the file, and exit code 1', async () => {
+    const file = join(project.folder, 'var/notes.txt')
+    const text = readFileSync(file)
+    rmSync(file)
+    const { code, stdout } = await doctor(['ignored-file'])
+    writeFileSync(file, text)
+    expect(stdout).toMatch(/not there: file: fs\.readFile var\/notes\.txt at .*ignored-file\.ts:5:/)
+    expect(stdout).toMatch(/it threw Error: ENOENT.*not looked at/)
+    expect(stdout).toMatch(/nothing found; 1 tape not examined to the end\n$/)
+    expect(code).toBe(1)
   })
 
   it('a tape that is not there is exit code 2', async () => {

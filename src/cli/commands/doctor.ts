@@ -8,7 +8,7 @@ import { doctorSpec } from '../spec/debug.ts'
 import type { Command } from '../command.ts'
 import { checkSetUp } from '../doctor/set-up.ts'
 import { type DoctorReport, examineAll, type Patient, type Untreated } from '../doctor/examine.ts'
-import { findingsOf, isCode } from '../../doctor/findings.ts'
+import { findingsOf, isCode, isUnseen } from '../../doctor/findings.ts'
 import { printDoctor } from '../doctor/print.ts'
 import { exit, exitCodeOf } from '../exit.ts'
 import { findTapeFile } from '../find.ts'
@@ -48,9 +48,10 @@ function isInside(path: string): boolean {
   return path.startsWith(process.cwd())
 }
 
-function codeOf({ checks, findings, untreated }: DoctorReport): number {
+function codeOf({ checks, findings, diagnoses, untreated }: DoctorReport): number {
   const [failed] = untreated
-  if (findings.length > 0 || checks.some(({ state }) => state === 'wrong')) return exit.divergence
+  const isWrong = findings.length > 0 || diagnoses.some(isUnseen) || checks.some(({ state }) => state === 'wrong')
+  if (isWrong) return exit.divergence
   return failed === undefined ? exit.ok : exitCodeOf(failed.error)
 }
 
@@ -88,14 +89,20 @@ function patientOf(tape: string, name: string, file?: string): Patient {
 
 function jsonOf({ checks, findings, diagnoses, untreated, isVersioned }: DoctorReport): object {
   return {
-    clean: findings.length === 0 && untreated.length === 0 && checks.every(({ state }) => state !== 'wrong'),
+    clean:
+      findings.length === 0 &&
+      !diagnoses.some(isUnseen) &&
+      untreated.length === 0 &&
+      checks.every(({ state }) => state !== 'wrong'),
     checks,
     findings: findings.map(({ site, ...finding }) => ({ ...placeOf(site), ...finding })),
-    tapes: diagnoses.map(({ tape, examination: { replays, held, found, harmless } }) => ({
+    tapes: diagnoses.map(({ tape, examination: { replays, held, threw, missing, found, harmless } }) => ({
       tape,
       replays,
       // Whether the plain replay was the recorded run, and not only the same each time.
       asRecorded: held,
+      ...(threw === undefined ? {} : { threw }),
+      missing: missing.map(({ key: _, ...reading }) => reading),
       harmless: [
         ...harmless,
         ...found.filter(({ reading }) => isCode(reading, isVersioned)).map(({ reading }) => reading),

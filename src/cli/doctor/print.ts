@@ -3,7 +3,9 @@ import type { Reading } from '../../doctor/probe/index.ts'
 import type { DoctorReport } from './examine.ts'
 import { neutralLines, type Screen } from '../../report/output.ts'
 import type { Check } from './set-up.ts'
-import { type Finding, type FoundSource, isCode } from '../../doctor/findings.ts'
+import { type Finding, type FoundSource, isCode, isUnseen } from '../../doctor/findings.ts'
+import type { Examination } from '../../doctor/index.ts'
+import { counted } from '../../errors/words.ts'
 
 /** Prints the report for people: what is wrong on stdout, with the line first. */
 export function printDoctor(report: DoctorReport, isVerbose: boolean, screen: Screen): void {
@@ -25,6 +27,7 @@ export function printDoctor(report: DoctorReport, isVerbose: boolean, screen: Sc
         ? `${neutralLine(tape)} replays the same each time, but not as recorded`
         : `${neutralLine(tape)} also differs from its recording`,
     )
+    printUnseen(examination, screen)
     screen.line(`→ to see the difference: npx vitest-harvest show ${shellWord(tape)} --replay`)
   }
   screen.line(summary(report))
@@ -34,6 +37,14 @@ export function printDoctor(report: DoctorReport, isVerbose: boolean, screen: Sc
       ? `→ to record a first run: ${page('recording')}`
       : `→ to make a case of the newest tape: npx vitest-harvest promote ${report.newest} --as '<id>'`,
   )
+}
+
+/** What was not looked at, and what may be why. */
+function printUnseen({ threw, missing }: Examination, screen: Screen): void {
+  for (const reading of missing)
+    screen.line(`  not there: ${lineOf(reading)}\n  → if the recorded run had it: put it back, or commit it`)
+  if (threw !== undefined)
+    screen.line(`  it threw ${neutralLine(threw, 200)}; what the recorded run did behind that was not looked at`)
 }
 
 function checkLine({ state, says, fix }: Check, screen: Screen): string {
@@ -86,11 +97,13 @@ function lineOf({ kind, name, site, via, ways }: Reading): string {
 function summary({ findings, diagnoses, untreated, checks }: DoctorReport): string {
   const replays = diagnoses.reduce((sum, { examination }) => sum + examination.replays, 0)
   const looked = `${diagnoses.length} tape${diagnoses.length === 1 ? '' : 's'}, ${replays} replays`
+  const unseen = diagnoses.filter(isUnseen).length
   const wrong = checks.filter(({ state }) => state === 'wrong').length
   return [
     diagnoses.length === 0 && untreated.length === 0
       ? 'no case to examine'
       : `${looked}: ${findings.length === 0 ? 'nothing found' : `${findings.length === 1 ? '1 place makes' : `${findings.length} places make`} runs irreproducible`}`,
+    ...(unseen === 0 ? [] : [`${counted(unseen, 'tape')} not examined to the end`]),
     ...(untreated.length === 0 ? [] : [`${untreated.length} not examined`]),
     ...(wrong === 0 ? [] : [`${wrong} thing${wrong === 1 ? '' : 's'} wrong with the project`]),
   ].join('; ')
