@@ -1,4 +1,4 @@
-import type { GradeGiven, Oracle } from './oracle.ts'
+import type { GradeGiven, Oracle, SelfAgreement } from './oracle.ts'
 import type { Grade } from './types.ts'
 import type { BlameReport } from './report.ts'
 import type { BlameVerdict } from './verdict.ts'
@@ -8,12 +8,6 @@ export const votes = 5
 
 /** Below this share of single grades that are the majority's, nothing is certified. */
 export const leastAgreement = 0.95
-
-/** Single grades that were the grade of their run's majority, of all. */
-export interface SelfAgreement {
-  readonly same: number
-  readonly of: number
-}
 
 /** Grades every run {@link votes} times and gives the most frequent grade; of two as frequent ones the worse. */
 export function majorityOracle(oracle: Oracle): Oracle & { readonly agreement: SelfAgreement } {

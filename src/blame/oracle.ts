@@ -322,19 +322,33 @@ function sideEffectOf({ name, args, result, error }: CallEvent): SideEffect {
   }
 }
 
+/** Single grades that were the grade of their run's majority, of all. */
+export interface SelfAgreement {
+  readonly same: number
+  readonly of: number
+}
+
 /**
  * Refuses a question without an answer: what was to be blamed is no failure.
  *
  * @throws HarvestError `HARVEST_ORACLE_OK`, `HARVEST_ORACLE_UNGRADED`
  */
-export function requireFailure({ grade, because }: GradeGiven, { about }: Pick<Oracle, 'about'>, tape: Tape): void {
+export function requireFailure(
+  { grade, because }: GradeGiven,
+  { about, agreement }: Pick<Oracle, 'about'> & { readonly agreement?: SelfAgreement },
+  tape: Tape,
+): void {
   if (grade === 'bad' || grade === 'crash' || grade === 'timeout') return
   const isOk = grade === 'ok'
   throw new HarvestError(isOk ? 'HARVEST_ORACLE_OK' : 'HARVEST_ORACLE_UNGRADED', {
     what: isOk
       ? 'Nothing to blame: the oracle grades the recorded run `ok`'
       : 'The oracle cannot grade the recorded run, so forks cannot be compared with it',
-    where: { tape: tape.header.id, 'graded by': about, grade },
+    where: {
+      tape: tape.header.id,
+      'graded by': about,
+      grade: agreement === undefined ? grade : `${grade}, in ${agreement.same} of ${agreement.of} single grades`,
+    },
     ...(because === undefined ? {} : { why: because }),
     fix: [
       ...waysToName(tape, isOk),

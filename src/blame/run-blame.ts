@@ -8,13 +8,14 @@ import type { Json, Tape } from '../tape/index.ts'
 import type { Expectation } from './expectation.ts'
 import { type ForkSourceOptions, forkSourceOf, type RealForks } from './fork-source.ts'
 import { type ForkLimits, ForkBudget, type ForkCache, type Stop } from './fork-budget.ts'
+import { requireGoodReference } from './grade-task.ts'
 import { noUse } from './graded-use.ts'
 import { requireSteadyGrades } from './grading.ts'
 import { type Names, requireKnownNames } from './known-names.ts'
 import { openLedger, type RanHere } from './fork-cache.ts'
-import { majorityOracle, type SelfAgreement, withoutCertificate } from './majority.ts'
+import { majorityOracle, withoutCertificate } from './majority.ts'
 import { isByCalls, type OffTapeRisk, offTapeRisk } from './off-tape.ts'
-import { createOracle, type Judging, type Oracle, requireFailure } from './oracle.ts'
+import { createOracle, type Judging, type Oracle, requireFailure, type SelfAgreement } from './oracle.ts'
 import { type CostPlan, planCost } from './plan-cost.ts'
 import { requireMutants } from './mutations.ts'
 import { requireOutside } from './outside.ts'
@@ -186,6 +187,7 @@ export async function openForks(tape: Tape, options: RunBlameOptions): Promise<O
   const warnings = isAnyName === true ? [] : requireKnownNames(expectationsOf(judging), namesOf(tape, options))
   const plain = createOracle(judging)
   const oracle: OpenedForks['oracle'] = options.isFlakyOracle === true ? majorityOracle(plain) : plain
+  if (reference !== undefined && !plain.mayVary) await requireGoodReference(plain, reference)
   const { prices = {} } = options
   // The budget of forks plans with what forks are expected to use; one that runs away is stopped in its middle.
   const budget = (grading: GradingUse): Budget => {
@@ -200,6 +202,8 @@ export async function openForks(tape: Tape, options: RunBlameOptions): Promise<O
     requireFailure(source.graded, oracle, tape)
   }
   if (options.repairs === true && source.repairs === undefined) throw noRepairs(tape)
+  // Who asks someone for a grade is asked about this run alone.
+  if (reference !== undefined && plain.mayVary && !source.isPaidToGrade) await requireGoodReference(oracle, reference)
   const question = {
     tape: tape.digest,
     agent,

@@ -114,6 +114,17 @@ describe('npx vitest-harvest isolate', () => {
     const followed = await ask(...words)
     expect(followed.stdout).toContain(says)
     expect(followed.code).toBe(exitCode)
+    // Nothing that a run depends on is to be found in wrong code: it becomes a test.
+    if (layer === 'code')
+      expect(printed(stdout, 'to make it a test, before it is fixed')).toEqual([
+        'promote',
+        'code',
+        '--as',
+        '<id>',
+        '--expect',
+        'fail',
+        ...right,
+      ])
   })
 
   it('prints each arm with its interval and cost, and asks before tools run for real', async () => {

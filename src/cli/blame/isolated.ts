@@ -6,7 +6,8 @@ import { type CommandInput, program } from '../command.ts'
 import { controlLine } from '../forking/control.ts'
 import { describeInterval } from '../live.ts'
 import { dirOption } from '../named-tape.ts'
-import { type NextStep, stepAfterLimit } from '../next-steps.ts'
+import type { FoundRun } from '../find.ts'
+import { type NextStep, stepAfterLimit, stepsAfterBlame } from '../next-steps.ts'
 import { typedAgain } from '../typed-again.ts'
 import { dollars, gradingText } from './print.ts'
 import { confidenceOf } from './verdict.ts'
@@ -31,7 +32,7 @@ export function printIsolated(isolated: IsolatedRun, screen: Screen): void {
   dim(`intervals: ${methods['interval'] ?? ''}`)
   const { forks, modelCalls, costUsd } = spent.now
   const earlier = spent.reused.forks === 0 ? '' : `; ${spent.reused.forks} forks of earlier sessions`
-  dim(`${forks} forks, ${modelCalls} model calls, ${dollars(costUsd)}${earlier}`)
+  dim(`${forks} forks, ${modelCalls} model calls, ${dollars(modelCalls === 0 ? 0 : costUsd)}${earlier}`)
   if (verdict.kind === 'found' && verdict.layers.includes('code'))
     dim('random numbers and ids are as recorded in every run: a failure that needs one of them is called code')
 }
@@ -100,7 +101,8 @@ function rowOf({ varied, says, runs, failed, interval, modelCalls, costUsd, beca
 
 /** The command that looks into the layer. */
 export function stepsAfterIsolate(
-  { verdict, timing, arms, minEffect, ...isolated }: IsolatedRun,
+  { verdict, timing, arms, minEffect, recorded, ...isolated }: IsolatedRun,
+  found: FoundRun,
   given: CommandInput,
 ): readonly NextStep[] {
   const tape = shellWord(given.args[0] ?? '')
@@ -121,18 +123,21 @@ export function stepsAfterIsolate(
         ]
       : stepAfterLimit(isolated, given)
   }
-  return verdict.layers.map((layer): NextStep => {
+  return verdict.layers.flatMap((layer): readonly NextStep[] => {
     switch (layer) {
       case 'code':
-        return { about: 'to see what the code depends on', command: `${program} doctor ${tape}${dir}` }
+        return [
+          { about: 'to see what the code depends on', command: `${program} doctor ${tape}${dir}` },
+          ...stepsAfterBlame(found, recorded, given),
+        ]
       case 'sampling':
-        return { about: 'to find the decision', command: typedAgain({ isolate: false }) }
+        return [{ about: 'to find the decision', command: typedAgain({ isolate: false }) }]
       case 'data':
-        return { about: 'to find the answer', command: typedAgain({ repairs: true }) }
+        return [{ about: 'to find the answer', command: typedAgain({ repairs: true }) }]
       case 'timing': {
         // What it does instead is not on the tape: that it does something else is what is looked for.
         const faults = `--faults ${shellWord(timing.join(','))} --fail trace,outcome,off-tape`
-        return { about: 'to find the delay', command: `${program} chaos ${tape} ${faults}${agentOf(given)}${dir}` }
+        return [{ about: 'to find the delay', command: `${program} chaos ${tape} ${faults}${agentOf(given)}${dir}` }]
       }
     }
   })

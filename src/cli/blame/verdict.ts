@@ -84,7 +84,7 @@ function surplusOf({ surplus = 0 }: Commitment): readonly string[] {
 
 /** Of causes that only do harm together the last one is where the run was lost; the earlier one was needed as well. */
 function neededToo(blamed: BlamedRun, position: number): readonly string[] {
-  const { repairs, steps, earlier: decisions = [] } = blamed
+  const { repairs, steps, tools, earlier: decisions = [] } = blamed
   const held = decisions.flatMap((one) => [
     `${nameOf(blamed, one.position)}, was necessary too:`,
     `  with ${one.held.map((later) => stepsText(steps[later]?.steps ?? [])).join(' and ')} as recorded: ${effectOf(blamed, one)}`,
@@ -97,7 +97,7 @@ function neededToo(blamed: BlamedRun, position: number): readonly string[] {
     ]
   const isOpen = steps.slice(0, position).some(({ isExogenous }) => isExogenous)
   if (!isOpen) return held
-  return [...held, `→ to find whether an earlier recorded answer was necessary too: --repairs${goodRun()}`]
+  return [...held, `→ to find whether an earlier recorded answer was necessary too: --repairs${goodRun(tools)}`]
 }
 
 function describeNever(blamed: BlamedRun, { ok, forks, how, rate, unseen = 0 }: Of<'never'>): readonly string[] {
@@ -139,12 +139,12 @@ function decidesHere({ repairs, steps, tools }: BlamedRun, ok: number): string {
 
 function repairsHint({ steps, tools }: BlamedRun): readonly string[] {
   const hasTools = steps.some(({ isExogenous }) => isExogenous) && tools !== 'called for real'
-  return hasTools ? [`→ to find which recorded answers decided, with a good run: --repairs${goodRun()}`] : []
+  return hasTools ? [`→ to find which recorded answers decided, with a good run: --repairs${goodRun(tools)}`] : []
 }
 
-/** That one is named already is no reason to ask for another. */
-function goodRun(): string {
-  return typedValues('reference').length > 0 ? '' : " --reference '<tape|case>'"
+/** Repairs need no good run where one is named already, nor where tools run for real. */
+function goodRun(tools: BlamedRun['tools']): string {
+  return typedValues('reference').length > 0 || tools === 'called for real' ? '' : " --reference '<tape|case>'"
 }
 
 function describeUnsure(blamed: BlamedRun, { positions }: Of<'unsure'>): readonly string[] {

@@ -71,7 +71,7 @@ export async function isolate(given: CommandInput, screen: Screen): Promise<numb
   const isolated = answer as unknown as IsolatedRun
   say(isolated, { given, screen, foretold }, (shown) => {
     printIsolated(isolated, shown)
-    printSteps(stepsAfterIsolate(isolated, given), (text) => shown.line(text))
+    printSteps(stepsAfterIsolate(isolated, found, given), (text) => shown.line(text))
   })
   return isolated.verdict.kind === 'found' ? exit.ok : exit.divergence
 }
