@@ -27,7 +27,7 @@ import {
 import { version } from '../version.ts'
 import { type OfflineRun, runOffline } from './changed-from.ts'
 import { chooseJudging } from './choose-oracle.ts'
-import { gradeEnded, gradeRecorded } from './grade-task.ts'
+import { gradeEnded, gradeRecorded, requireGoodReference } from './grade-task.ts'
 import { loadOracle, type NamedOracle } from './named-oracle.ts'
 import { createOracle, type Oracle } from './oracle.ts'
 import { loadStandIns, type StandInsFile } from './stand-ins.ts'
@@ -92,6 +92,7 @@ export const fixTask: Task = async (asked, context) => {
   const oracle = await oracleOf(request, context)
   const recorded = await gradeRecorded(oracle, tape)
   if (kase.expect === 'fail' && recorded === 'ok') throw notBad(kase.id, tape, oracle)
+  if (request.reference !== undefined) await requireGoodReference(oracle, requireClosed(readTape(request.reference)))
   const { replayed, offline } = await runRecorded(context)
   if (context.isGreen(replayed)) {
     throw nothingFixed(

@@ -1,3 +1,4 @@
+import { HarvestError } from '../errors/index.ts'
 import { dirname, join } from 'node:path'
 import type { Task } from '../jobs/index.ts'
 import { decodeValue, type Json, parseTape, type Tape } from '../tape/index.ts'
@@ -60,6 +61,22 @@ export function gradeEnded(
   const decoded = decodeValue(value)
   const outcome = status === 'returned' ? { status, value: decoded } : { status, error: decoded }
   return oracle.grade({ tape, outcome, events, problems: [] })
+}
+
+/**
+ * Refuses a reference run that is no good one: its answers would stand for what is right.
+ *
+ * @throws HarvestError `HARVEST_BLAME_REFERENCE`
+ */
+export async function requireGoodReference(oracle: Oracle, reference: Tape): Promise<void> {
+  const grade = await gradeRecorded(oracle, reference)
+  if (grade !== 'bad' && grade !== 'crash' && grade !== 'timeout') return
+  throw new HarvestError('HARVEST_BLAME_REFERENCE', {
+    what: `The run of --reference is no good run: it is graded ${grade}`,
+    where: { reference: reference.header.id, 'graded by': oracle.about },
+    why: 'Its answers stand in for those of a good run, so nothing could be said with them.',
+    fix: ["name a good run: --reference '<tape|case>'", 'or go on without one: the same command, without --reference'],
+  })
 }
 
 /** The grade of the recorded run; a program's exit cannot be graded, and neither can an outcome that was not seen. */

@@ -1,8 +1,10 @@
 import { HarvestError, nearestWord, neutralLine, shellWord } from '../errors/index.ts'
+import { ofType, typeOf } from '../json/value-types.ts'
 import type { Json, Tape } from '../tape/index.ts'
+import type { ToolCall } from '../providers/index.ts'
 import { argsByKey } from '../trace/args.ts'
 import { traceOf } from '../trace/index.ts'
-import type { Expectation, Key } from './expectation.ts'
+import { type Expectation, type Key, parseExpectation } from './expectation.ts'
 import { offeredTools } from './offered-tools.ts'
 
 /** Runs and values that say which names there are. */
@@ -32,6 +34,38 @@ export function requireKnownNames(expectations: readonly Expectation[], names: N
       case 'value':
         return lookAtValue(one, values)
     }
+  })
+}
+
+/**
+ * Refuses a decision for a call that no model could decide: its tool was neither called nor offered in the run, or takes no
+ * such argument. Most likely it is mistyped, and the agent would fail on it.
+ *
+ * @param text - as it was typed
+ * @throws HarvestError `HARVEST_FORK_DECIDE` with the nearest name
+ */
+export function requireKnownCall({ name, args }: Pick<ToolCall, 'args' | 'name'>, text: string, tape: Tape): void {
+  const names = toolNames(tape)
+  if (!names.includes(name)) throw undecidable('tool', name, names, text)
+  const keys = offeredTools(tape.events).find((tool) => tool.name === name)?.keys
+  const key = keys === undefined ? undefined : Object.keys(args ?? {}).find((one) => !keys.includes(one))
+  if (keys !== undefined && key !== undefined) throw undecidable('argument', key, keys, text)
+}
+
+function undecidable(what: 'argument' | 'tool', name: string, known: readonly string[], text: string): HarvestError {
+  const near = nearestWord(name, known)
+  return new HarvestError('HARVEST_FORK_DECIDE', {
+    what: `No model could decide ${neutralLine(text, 80)}: unknown ${what} ${neutralLine(name, 40)}`,
+    where: { [`${what}s known`]: known.length === 0 ? 'none' : neutralLine(known.join(', '), 160) },
+    why: `Its models were not offered it${what === 'tool' ? ', and the run did not call it' : ''}, so the agent would fail on it.`,
+    fix: [
+      ...(near === undefined
+        ? []
+        : [
+            `did you mean ${near}? --decide ${shellWord(text.replace(name, () => near))} instead of ${shellWord(text)}`,
+          ]),
+      `if the agent knows such ${what === 'tool' ? 'a tool' : 'an argument'} all the same: --any-name`,
+    ],
   })
 }
 
@@ -74,7 +108,7 @@ function lookAtCall(one: Extract<Expectation, { readonly kind: 'call' }>, tools:
   return Object.entries(one.args).flatMap(([key, value]) => {
     const seen = tool.args.get(key)
     if (seen === undefined && tool.isListed) throw unknown(one, 'argument', key, [...tool.args.keys()])
-    return otherType(one, key, value, seen ?? [])
+    return otherType(one, key, value, seen ?? [], (other) => (other.kind === 'call' ? other.args[key] : undefined))
   })
 }
 
@@ -104,7 +138,8 @@ function lookAtValue(
     if (next.length === 0) throw unknown(one, 'place', String(key), here.flatMap(keysIn))
     here = next
   }
-  return otherType(one, one.path.join('.') || 'the value', one.value, here)
+  const valueOf = (other: Expectation): Json | undefined => (other.kind === 'value' ? other.value : undefined)
+  return otherType(one, one.path.join('.') || 'the value', one.value, here, valueOf)
 }
 
 /** Of a list every item is like its first ones: which of them there is, another run may say otherwise. */
@@ -119,19 +154,50 @@ function keysIn(value: Json): readonly string[] {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.keys(value) : []
 }
 
-function otherType({ option, text }: Expectation, at: string, value: Json | undefined, seen: readonly Json[]) {
+function otherType(
+  { option, text }: Expectation,
+  at: string,
+  value: Json | undefined,
+  seen: readonly Json[],
+  valueIn: (other: Expectation) => Json | undefined,
+): readonly string[] {
   if (value === undefined || value === '*' || seen.length === 0) return []
   const types = [...new Set(seen.map(typeOf))]
   if (types.includes(typeOf(value))) return []
   const shown = neutralLine(JSON.stringify(seen[0]), 40)
+  const said = `${option} ${neutralLine(text, 80)}: ${neutralLine(at, 40)} is a ${typeOf(value)} there, and was a ${types.join(' or a ')} in the run (${shown})`
+  const meant = ofType(value, types).flatMap((one) =>
+    respelled(text, value, one, (other) => valueIn(parseExpectation(other, option))),
+  )
   return [
-    `${option} ${neutralLine(text, 80)}: ${neutralLine(at, 40)} is a ${typeOf(value)} there, and was a ${types.join(' or a ')} in the run (${shown})`,
+    meant[0] === undefined
+      ? said
+      : `${said}
+→ did you mean ${neutralLine(meant[0], 80)}? ${option} ${shellWord(meant[0])} instead of ${shellWord(text)}`,
   ]
 }
 
-function typeOf(value: Json): string {
-  if (value === null) return 'null'
-  return Array.isArray(value) ? 'list' : typeof value === 'object' ? 'map' : typeof value
+/** The text with the value written otherwise, wherever that is read as what was meant. */
+function respelled(
+  text: string,
+  value: Json,
+  meant: Json,
+  read: (text: string) => Json | undefined,
+): readonly string[] {
+  const spelled = [JSON.stringify(value), String(value)]
+  return spelled.flatMap((one) => {
+    const at = [...text].flatMap((_, index) => (text.startsWith(one, index) ? [index] : []))
+    const others = at.map((index) => text.slice(0, index) + JSON.stringify(meant) + text.slice(index + one.length))
+    return others.filter((other) => {
+      try {
+        return read(other) === meant
+      } catch (error) {
+        // Written in the place of something else it is no expectation any more.
+        if (HarvestError.is(error)) return false
+        throw error
+      }
+    })
+  })
 }
 
 function unknown({ option, text }: Expectation, what: string, name: string, known: readonly string[]): HarvestError {

@@ -4,6 +4,7 @@ import type { ReplayResult } from '../match/types.ts'
 import { readTape, requireClosed, type Tape } from '../tape/index.ts'
 import { chooseJudging } from './choose-oracle.ts'
 import { loadOracle, type NamedOracle } from './named-oracle.ts'
+import { requireGoodReference } from './grade-task.ts'
 import { createOracle, type GradeGiven } from './oracle.ts'
 import { referenceOf } from './reference-run.ts'
 import { loadStandIns, type StandInsFile } from './stand-ins.ts'
@@ -41,8 +42,11 @@ export async function openLiveGrading(
   const oracle = isGraded
     ? createOracle(chooseJudging(tape, { ok, bad, ...(judge === undefined ? {} : { judge }), ...kase }))
     : undefined
+  const good = reference === undefined ? undefined : requireClosed(readTape(reference))
+  // One that runs code may have to be paid, and this is asked of each run.
+  if (good !== undefined && oracle?.mayVary === false) await requireGoodReference(oracle, good)
   return {
-    tape: reference === undefined ? tape : referenceOf(tape, requireClosed(readTape(reference))).tape,
+    tape: good === undefined ? tape : referenceOf(tape, good).tape,
     options: { tools: tools === 'live' ? 'live' : 'tape', ...(standIns === undefined ? {} : { standIns }) },
     grade: async ({ outcome, events, problems }) =>
       oracle && { ...(await oracle.grade({ tape, outcome, events, problems })), by: oracle.about },

@@ -96,7 +96,10 @@ export async function refuseOtherCode(recorded: CasePins, given: CommandInput, s
   try {
     refuseCrossVersion(pins, live, { crossVersion: false })
   } catch (error) {
-    const changed = subject === undefined ? undefined : await changedDependencies(recorded, subject)
+    const changed =
+      subject === undefined
+        ? undefined
+        : await changedDependencies(recorded, { ...subject, isTyped: given.value('agent') !== undefined })
     if (changed?.length === 0) return
     if (!HarvestError.is(error) || changed === undefined) throw error
     const { facts } = error

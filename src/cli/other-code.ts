@@ -10,23 +10,30 @@ import type { Json } from '../tape/index.ts'
 /** The run whose code is asked about: its tape, and its agent or case. */
 export type CodeSubject = Pick<Job, 'tape' | 'agent' | 'case'>
 
+interface TypedSubject extends CodeSubject {
+  /** Its agent was named on the command line. */
+  readonly isTyped: boolean
+}
+
 /**
  * Files that changed since a run was recorded and that it depends on: what it loads and reads when it is replayed, the packages
  * that are installed, and anything that cannot be ruled out. Other files are other code only by name.
  *
  * @returns `undefined` when that cannot be said
+ * @throws HarvestError `HARVEST_AGENT_UNKNOWN`: whoever mistyped the agent wants to know that first
  */
 export async function changedDependencies(
   pins: CasePins,
-  subject: CodeSubject,
+  subject: TypedSubject,
 ): Promise<readonly string[] | undefined> {
   const { commit, dirty } = acceptedPins(pins)
-  if (commit === undefined || dirty === true) return undefined
-  const changed = await changedFilesSince(process.cwd(), commit)
+  const isKnown = commit !== undefined && dirty !== true
+  const changed = isKnown ? await changedFilesSince(process.cwd(), commit) : undefined
   const suspects = changed?.filter((file) => !isHarmless(file))
-  if (suspects === undefined || suspects.length === 0) return suspects && []
+  if (suspects?.length === 0) return []
+  if (suspects === undefined && !subject.isTyped) return undefined
   const used = await usedFiles(subject)
-  return used && suspects.filter((file) => dependsOn(file, used)).map(({ path }) => path)
+  return used && suspects?.filter((file) => dependsOn(file, used)).map(({ path }) => path)
 }
 
 /** Describes the project to people and machines that do not run it; the config of the tests is no part of the agent. */
@@ -64,8 +71,9 @@ function isSameManifest({ absolute, before }: ChangedFile): boolean {
 }
 
 /** The files of a replay; `undefined` when it does not come about or loads more than a replay shows. */
-async function usedFiles(subject: CodeSubject): Promise<ReadonlySet<string> | undefined> {
+async function usedFiles({ isTyped, ...subject }: TypedSubject): Promise<ReadonlySet<string> | undefined> {
   const [run] = await runJobs([{ ...subject, namesFiles: true }])
+  if (isTyped && HarvestError.is(run, 'HARVEST_AGENT_UNKNOWN')) throw run
   if (run === undefined || HarvestError.is(run) || run.files === undefined) return undefined
   const files = run.files.filter((file) => existsSync(file)).map((file) => realpathSync(file))
   // What is imported later need not be imported in a replay.

@@ -115,6 +115,7 @@ function changeExchange(event: ExchangeEvent, change: Patch): ChangedStep {
   const { response } = event
   const [root, ...path] = parsePath(change)
   if (response === undefined) throw noPlace(change, [])
+  if (root === 'status' && path.length === 0 && typeof change.value !== 'number') throw noStatus(change)
   if (root === 'status' && path.length === 0 && typeof change.value === 'number')
     return { event: { ...event, response: { ...response, status: change.value } }, before: response.status }
   const { text, isStream } = answerText(event)
@@ -209,6 +210,15 @@ function setAt(value: Json, path: readonly Key[], change: Patch): Set<Json> {
     ? value.map((item: Json, at) => (at === key ? inner.value : item))
     : { ...(value as object), [key]: inner.value }
   return { value: next, before: inner.before }
+}
+
+function noStatus({ step, value, path }: Patch): HarvestError {
+  const text = neutralLine(typeof value === 'string' ? value : JSON.stringify(value), 60)
+  return new HarvestError('HARVEST_PATCH_PATH', {
+    what: `The status of an answer is a number, not '${text}'`,
+    where: { ...(step === undefined ? {} : { step: `${step}` }), path },
+    fix: [`such as an error of the server: --set status=500 instead of ${shellWord(`${path}=${text}`)}`],
+  })
 }
 
 /**

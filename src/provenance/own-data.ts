@@ -5,8 +5,8 @@ import { basename, dirname, join } from 'node:path'
 const ownNames: ReadonlySet<string> = new Set(['prices.json', 'accepted.yaml'])
 
 /**
- * Whether a file belongs to recordings and to no agent. One of the same name elsewhere may be a list of the agent's own: it is
- * told by its place, beside a folder with tapes or cases in it.
+ * Whether a file belongs to recordings and to no agent: its place decides, beside a folder with tapes or cases in it. One of
+ * the same name elsewhere may be a list of the agent's own.
  *
  * @param top - root of the repository, from which the path is seen
  */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseExpectation } from '../../src/blame/expectation.ts'
-import { requireKnownNames } from '../../src/blame/known-names.ts'
+import { requireKnownCall, requireKnownNames } from '../../src/blame/known-names.ts'
 import { refundOf, refundRun } from './refund-run.ts'
 
 describe('names of an expectation', () => {
@@ -70,11 +70,40 @@ describe('names of an expectation', () => {
     expect(look('voucher=5', { outcome: { voucher: 5 } })).toEqual([])
   })
 
+  it('that a model cannot decide are refused as those of a grade are', () => {
+    const decide = (text: string, name: string, args: Record<string, string> = {}) =>
+      requireKnownCall({ name, args }, text, bad)
+    expect(() => decide('refund()', 'refund')).not.toThrow()
+    expect(() => decide('refnud(a=1)', 'refnud')).toThrow(
+      "→ did you mean refund? --decide 'refund(a=1)' instead of 'refnud(a=1)'",
+    )
+    expect(() => decide('apologise()', 'apologise')).toThrow(/tools known .*refund[^]*all the same: --any-name/)
+    const parameters = { type: 'object', properties: { sum: { type: 'number' } } }
+    const body = JSON.stringify({
+      model: 'gpt-4o',
+      messages: [],
+      tools: [{ type: 'function', function: { name: 'pay', parameters } }],
+    })
+    const events = bad.events.map((event) =>
+      event.kind === 'exchange' ? { ...event, request: { ...event.request, body } } : event,
+    )
+    const offered = { ...bad, events }
+    expect(() => requireKnownCall({ name: 'pay', args: { sum: 1 } }, 'pay(sum=1)', offered)).not.toThrow()
+    expect(() => requireKnownCall({ name: 'pay', args: { smu: 1 } }, 'pay(smu=1)', offered)).toThrow(
+      "did you mean sum? --decide 'pay(sum=1)' instead of 'pay(smu=1)'",
+    )
+  })
+
   it('with a value of another JSON type are warned of', () => {
     expect(look('refund(amount: "25")')).toEqual([
-      '--ok refund(amount: "25"): amount is a string there, and was a number in the run (2500)',
+      `--ok refund(amount: "25"): amount is a string there, and was a number in the run (2500)
+→ did you mean refund(amount: 25)? --ok 'refund(amount: 25)' instead of 'refund(amount: "25")'`,
     ])
-    expect(look('refunded="25"')).toHaveLength(1)
+    expect(look('refund(order_id: 100, amount: 100)')).toEqual([
+      expect.stringMatching(/\? --ok 'refund\(order_id: "100", amount: 100\)' instead of /),
+    ])
+    expect(look('refunded="25"')).toEqual([expect.stringMatching(/\? --ok refunded=25 instead of /)])
+    expect(look('refunded=soon')).toEqual([expect.not.stringContaining('→')])
   })
 
   it('of a run that threw are not known, so any place is let pass', () => {

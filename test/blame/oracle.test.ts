@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parseExpectation } from '../../src/blame/expectation.ts'
 import { chooseJudging } from '../../src/blame/choose-oracle.ts'
+import { requireGoodReference } from '../../src/blame/grade-task.ts'
 import { createOracle, type GradedRun, type Judging, type OracleRun, requireFailure } from '../../src/blame/oracle.ts'
 import { parseCase } from '../../src/cases/index.ts'
 import { type ErrorCode, HarvestError } from '../../src/errors/index.ts'
@@ -238,6 +239,25 @@ describe('a function as oracle', () => {
   })
 })
 
+test('a reference run that is graded bad is refused, and one that is good or has no grade is not', async () => {
+  const oracle = createOracle(asked(['refund(amount: 25)']))
+  await expect(requireGoodReference(oracle, good)).resolves.toBeUndefined()
+  await expect(
+    requireGoodReference({ ...oracle, grade: async () => ({ grade: 'ungraded' }) }, bad),
+  ).resolves.toBeUndefined()
+  await expect(requireGoodReference(oracle, bad)).rejects.toThrowErrorMatchingInlineSnapshot(`
+    [HarvestError: The run of --reference is no good run: it is graded bad
+
+      reference  run
+      graded by  --ok refund(amount: 25)
+
+    Its answers stand in for those of a good run, so nothing could be said with them.
+    → name a good run: --reference '<tape|case>'
+    → or go on without one: the same command, without --reference
+    (HARVEST_BLAME_REFERENCE)]
+  `)
+})
+
 test('a recorded run that is graded ok leaves nothing to blame', () => {
   const by = (about: string) => ({ about })
   expect(() => requireFailure({ grade: 'crash' }, by('x'), bad)).not.toThrow()
@@ -254,6 +274,10 @@ test('a recorded run that is graded ok leaves nothing to blame', () => {
     → to find the answers it depends on: --mutate, without --repairs
     (HARVEST_ORACLE_OK)"
   `)
+  const flaky = { ...byFunction, agreement: { same: 3, of: 5 } }
+  expect(errorOf(() => requireFailure({ grade: 'ok' }, flaky, bad)).facts.where).toMatchObject({
+    grade: 'ok, in 3 of 5 single grades',
+  })
   expect(errorOf(() => requireFailure({ grade: 'ungraded', because: 'why' }, by('x'), bad)).code).toBe(
     'HARVEST_ORACLE_UNGRADED',
   )

@@ -8,6 +8,7 @@ import { parseTape, serializeTape } from '../../src/tape/index.ts'
 import { built } from '../support/built.ts'
 import { type Desk, deskProject, openDesk, recordDesk, usual } from './desk.ts'
 import { harvest } from './harvest.ts'
+import { shellWord } from '../../src/errors/index.ts'
 import { printed } from './printed.ts'
 import { many } from './many.ts'
 
@@ -205,6 +206,12 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
       ],
       [['other', ...right, '--live', '--max-cost', 'much'], 2, 'Invalid --max-cost: expected a number of at least 0'],
       [['other', ...right, '--live'], 4, 'HARVEST_CROSS_VERSION'],
+      [['other', ...right, '--live', '--agent', 'dekc'], 2, 'HARVEST_AGENT_UNKNOWN'],
+      [
+        ['bad', ...right, '--live', '--reference', 'bad'],
+        2,
+        `go on without one: npx vitest-harvest blame bad ${right.map(shellWord).join(' ')} --live`,
+      ],
     ]
     const inbox = join(cwd, 'recordings/inbox')
     const other = readFileSync(join(inbox, 'bad.tape.jsonl'), 'utf8')

@@ -67,7 +67,7 @@ test('every other flag has one wording', () => {
     --agent: Agent, by its name in the Vitest config
     --allow-io: Let real I/O through: "socket 127.0.0.1:5432" (repeatable)
     --allow-secret: Kind of finding that is not secret here, such as email (repeatable)
-    --any-name: Allow names in --ok and --bad that no run knows
+    --any-name: Allow names that no run knows
     --arbitrary: Your own fast-check arbitrary of schedules
     --attribute: With this attribute
     --bad: A bad run: "refund(amount: 2500)" (repeatable)

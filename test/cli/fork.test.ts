@@ -354,6 +354,12 @@ describe('harvest fork', () => {
       'Invalid --result: expected JSON',
       2,
     ],
+    [
+      'a decision for a tool nobody knows',
+      ['first', '--step', '1', '--decide', 'refnd(amount=1)'],
+      "did you mean refund? --decide 'refund(amount=1)' instead of 'refnd(amount=1)'",
+      2,
+    ],
     ['a text without what stands for it', ['paid', '--step', '1', '--replace', '25'], 'belong together', 2],
     ['a file that is not there', ['paid', '--step', '1', '--answer', 'no.json'], 'a file that can be read', 2],
     ['two decisions at once', ['first', '--step', '1', '--say', 'x', '--decide', 'a()'], '--say', 2],

@@ -50,6 +50,28 @@ describe('harvest patch', () => {
   })
   const patch = (...args: string[]) => harvest(['patch', ...args], { cwd, env: { DESK_URL: desk.url, CI: '1' } })
 
+  it('what was perhaps mistyped is said with the line that works', async () => {
+    const type = (...words: readonly string[]) => harvest(words, { cwd, env: { DESK_URL: desk.url } })
+    const text = await patch('paid', '--step', '1', '--set', 'result.amount="600"')
+    expect(text.stderr).toContain('result.amount was a number, and is set to a string\n')
+    expect(text.stdout).toContain('25 → "600"')
+    expect((await type(...printed(text.stderr, 'did you mean'))).stdout).toContain('25 → 600')
+    const status = await patch('ordered', '--step', '1', '--set', 'status=gone')
+    expect((await type(...printed(status.stderr, 'such as an error of the server'))).stdout).toContain('200 → 500')
+    const unknown = await type('fork', 'first', '--step', '1', '--decide', 'pay_out(amount=1)')
+    expect(unknown.code).toBe(2)
+    const known = await type(...printed(unknown.stderr, 'if the agent knows such'))
+    expect(known.stdout).toContain('pay_out(amount: 1)')
+    const reference = ['blame', 'paid', '--bad', 'refund(*)', '--dry-run', '--cross-version', '--reference']
+    const bad = await type(...reference, 'paid')
+    expect(bad.stderr).toContain('is no good run: it is graded bad')
+    const next = [
+      printed(bad.stderr, 'name a good run', { '<tape|case>': 'ordered' }),
+      printed(bad.stderr, 'or go on without one'),
+    ]
+    for (const words of next) expect(await type(...words)).toMatchObject({ code: 0, stderr: '' })
+  })
+
   it('a changed tool result, and the outcome is gone', async () => {
     const { code, stdout, stderr } = await patch('paid', '--step', '1', '--set', 'result.amount=600')
     expect(stderr).toBe('')
@@ -148,6 +170,12 @@ describe('harvest patch', () => {
       'a mistyped beginning',
       ['paid', '--step', '1', '--set', 'reslt.amount=1'],
       'did you mean result? npx vitest-harvest patch paid --step 1 --set result.amount=1',
+      2,
+    ],
+    [
+      'a status that is no number',
+      ['ordered', '--step', '1', '--set', 'status=gone'],
+      'an error of the server: npx vitest-harvest patch ordered --step 1 --set status=500',
       2,
     ],
     ['a path that is none', ['paid', '--step', '1', '--set', 'result..[=1'], 'HARVEST_PATCH_PATH', 2],

@@ -68,6 +68,10 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'with a mistyped name comes to the verdict, and from there to the test and to what else was necessary',
     ],
   },
+  'src/blame/grade-task.ts': {
+    'name a good run': ['test/cli/patch.test.ts', 'what was perhaps mistyped is said with the line that works'],
+    'or go on without one': ['test/cli/patch.test.ts', 'what was perhaps mistyped is said with the line that works'],
+  },
   'src/blame/grading.ts': {
     'to grade every run five times and count the majority': [
       'test/cli/next-commands.test.ts',
@@ -79,6 +83,7 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'test/cli/next-commands.test.ts',
       'with a mistyped name comes to the verdict, and from there to the test and to what else was necessary',
     ],
+    'if the agent knows such': ['test/cli/patch.test.ts', 'what was perhaps mistyped is said with the line that works'],
     'if the tool was never called, or only the fixed agent has it': [
       'test/cli/next-commands.test.ts',
       'with a mistyped name comes to the verdict, and from there to the test and to what else was necessary',
@@ -306,6 +311,9 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'of fork and patch: steps, names and answers that the tape does not have',
     ],
   },
+  'src/cli/forking/changes.ts': {
+    'did you mean': ['test/cli/patch.test.ts', 'what was perhaps mistyped is said with the line that works'],
+  },
   'src/cli/forking/beside.ts': {
     'for a finer answer, with more runs': [
       'test/cli/control.test.ts',
@@ -471,6 +479,10 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     ],
   },
   'src/fork/patch.ts': {
+    'such as an error of the server': [
+      'test/cli/patch.test.ts',
+      'what was perhaps mistyped is said with the line that works',
+    ],
     'to see them': [
       'test/cli/next-commands-free.test.ts',
       'of fork and patch: steps, names and answers that the tape does not have',

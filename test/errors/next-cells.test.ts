@@ -24,7 +24,7 @@ interface Step {
 const samples: Readonly<Record<string, string>> = {
   options: '--edit',
   instead: '--max-tokens 100000',
-  'goodRun()': " --reference '<tape|case>'",
+  'goodRun(tools)': " --reference '<tape|case>'",
   option: '--max-calls 20',
   allowing: '--allow-secret jwt --allow-secret email',
   moreTime: '--timeout 5m',
@@ -122,6 +122,7 @@ const leftOut: Readonly<Record<string, readonly string[]>> = {
   // A value that is set on a tape: other commands set values of their own, which are there.
   "if it is in the answer of a step: --step '<step>'": ['fix', 'blame', 'isolate', 'chaos'],
   "to set all of it: --set 'body=<text>'": ['fix', 'blame', 'isolate', 'chaos'],
+  'such as an error of the server: --set status=500 instead of x': ['fix', 'blame', 'isolate', 'chaos'],
   // What is refused of a tape that becomes a case: a fix writes what its run made.
   'if the agent never reads that far: --accept-cut': ['fix'],
   'if the agent takes no step: --accept-empty': ['fix'],

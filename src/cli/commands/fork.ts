@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path'
 import { parseExpectation } from '../../blame/expectation.ts'
-import { requireKnownNames } from '../../blame/known-names.ts'
+import { requireKnownCall, requireKnownNames } from '../../blame/known-names.ts'
 import type { Case } from '../../cases/index.ts'
 import { type CasePins, pinsOf } from '../../provenance/index.ts'
 import { keepAnswer, listCases } from '../../recordings/index.ts'
@@ -12,7 +12,7 @@ import { findRun, type FoundRun } from '../find.ts'
 import { type ForkAsk, readAsk, readTail } from '../forking/ask.ts'
 import { alternately, apart, tellBeside } from '../forking/beside.ts'
 import { tellBranches, together, type Together, type BranchSummary } from '../forking/branches.ts'
-import { tellChange, type ChangeSummary } from '../forking/changes.ts'
+import { tellChange, type ChangeSummary, typeNotes } from '../forking/changes.ts'
 import { gradedBeside, pinsJson } from '../forking/control.ts'
 import { alternativesOf, besideDecisions, decisionsOf } from '../forking/alternatives.ts'
 import { bestAlternative, printDecisions, reportDecisions } from '../forking/critical.ts'
@@ -20,6 +20,7 @@ import { type Grader, graderOf } from '../forking/grading.ts'
 import { agentOf, makeForks, type MakeOptions, type Parent } from '../forking/make.ts'
 import { printAsk, printBranches } from '../forking/print.ts'
 import { saveBranches } from '../forking/save.ts'
+import { readCall } from '../forking/words.ts'
 import { describeSpent, readLivePlan, readWhole, refuseOtherCode } from '../live.ts'
 import type { CodeSubject } from '../other-code.ts'
 import type { Screen } from '../../report/output.ts'
@@ -36,12 +37,14 @@ export const forkCommand: Command = {
   },
 }
 
-/** Refuses expectations that no fork could meet, before one is made: all of them would get the same grade. */
+/** Refuses expectations that no fork could meet, and decisions no model could make, before a fork is made. */
 function lookAtNames({ tape, case: kase }: Parent, given: CommandInput): readonly string[] {
   const expectations = (['ok', 'bad'] as const).flatMap((option) =>
     given.values(option).map((text) => parseExpectation(text, `--${option}`)),
   )
+  const decisions = given.values('decide').map((text) => ({ text, call: readCall(text, forkCommand) }))
   if (given.has('any-name')) return []
+  for (const { text, call } of decisions) requireKnownCall(call, text, tape)
   return requireKnownNames(expectations, {
     tapes: [tape],
     ...(kase?.outcome === undefined ? {} : { outcome: kase.outcome }),
@@ -51,6 +54,7 @@ function lookAtNames({ tape, case: kase }: Parent, given: CommandInput): readonl
 async function fork(parent: Parent, given: CommandInput, screen: Screen): Promise<number> {
   const ask = readAsk(given, parent.tape, forkCommand)
   const grader = await graderOf(parent, given)
+  for (const note of typeNotes(parent.tape, ask.changes ?? [])) screen.note(note)
   const changes = (ask.changes ?? []).map((change) => tellChange(parent.tape, change))
   const first = readWhole(given, forkCommand, 'seed') ?? 1
   const times = readWhole(given, forkCommand, 'runs') ?? 1

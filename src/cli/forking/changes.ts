@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { neutralLine } from '../../errors/index.ts'
+import { neutralLine, shellWord } from '../../errors/index.ts'
+import { ofType, typeOf } from '../../json/value-types.ts'
 import { type ChangeRequest, editAnswer, type Patch, patchTape, readJsonPatch } from '../../fork/index.ts'
 import { bodyDifference } from '../../match/difference.ts'
 import { type Json, type Step, stepsOf, type Tape } from '../../tape/index.ts'
@@ -102,6 +103,28 @@ export function tellChange(tape: Tape, change: ChangeRequest): ChangeSummary {
   const { decide } = change
   const after = 'say' in decide ? JSON.stringify(decide.say) : decide.calls.map(signature).join(' and ')
   return { where: `${where}, what the model decides`, before, after }
+}
+
+const scalars = ['string', 'number', 'boolean']
+
+/** Texts, numbers and truths that are set to another of these than was recorded: meant so, or mistyped. */
+export function typeNotes(tape: Tape, changes: readonly ChangeRequest[]): readonly string[] {
+  return changes.flatMap((change) => {
+    // A whole body is text, no matter what is in it, and an error stands where a result was.
+    if (!('path' in change) || change.path === 'body' || change.path === 'error') return []
+    const { path, value } = change
+    const before = patchTape(tape, [change]).changed[0]?.before ?? null
+    const types = [typeOf(before), typeOf(value)]
+    if (types[0] === types[1] || !types.every((type) => scalars.includes(type))) return []
+    const [meant] = ofType(value, [typeOf(before)])
+    const typed = `${path}=${typeof value === 'string' ? value : JSON.stringify(value)}`
+    return [
+      `${neutralLine(path, 120)} was a ${typeOf(before)}, and is set to a ${typeOf(value)}`,
+      ...(meant === undefined
+        ? []
+        : [`→ did you mean: --set ${shellWord(`${path}=${JSON.stringify(meant)}`)} instead of ${shellWord(typed)}`]),
+    ]
+  })
 }
 
 /** One line for people. */

@@ -53,7 +53,7 @@ export const liveOptions: readonly OptionSpec[] = [
 
 export const anyNameOption: OptionSpec = {
   flag: '--any-name',
-  about: 'Allow names in --ok and --bad that no run knows',
+  about: 'Allow names that no run knows',
 }
 
 export const gradeOptions: readonly OptionSpec[] = [
