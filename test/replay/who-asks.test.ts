@@ -530,7 +530,7 @@ describe('a credential is compared in the same way', () => {
   }
   const keys = ['q1w2e3r4t5y6u7', 'z9x8c7v6b5n4m3', 'p0o9i8u7y6t5r4'] as const
   const [a, b, c] = keys
-  test.for(Object.entries(carriers))('%s', async ([, by]) => {
+  test.for(Object.entries(carriers))('wherever it stands: %s', async ([, by]) => {
     const recorded = await tapeOf(each(by(a), by(b), by(a)))
     const isSame = async (...asked: readonly string[]): Promise<boolean> =>
       told(await replayTape(recorded, each(...asked.map((key) => by(key))))).length === 0
