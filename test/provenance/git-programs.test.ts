@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { appendFileSync, existsSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import {
@@ -149,4 +149,17 @@ test.for([
     code: 'HARVEST_GIT_UNREADABLE',
     message: expect.stringContaining(`nothing of it is run: filter.${name}.clean`),
   })
+})
+
+test('which programs must not run is found out once for questions that belong together, and once more for what may fetch', async () => {
+  const folder = temporaryFolder('counted-git')
+  const asked = join(folder, 'asked')
+  const git = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim()
+  writeFileSync(join(folder, 'git'), `#!/bin/sh\necho "$*" >> '${asked}'\nexec '${git}' "$@"\n`, { mode: 0o755 })
+  vi.stubEnv('PATH', `${folder}:${process.env['PATH']}`)
+  await codeState(repository.root, repository.first)
+  const lines = readFileSync(asked, 'utf8').trim().split('\n')
+  // Of the repository and of its submodule.
+  expect(lines.filter((line) => line.includes(' config --list '))).toHaveLength(2 * 2)
+  expect(lines.filter((line) => / (?:status|rev-parse|diff) /.test(line))).toHaveLength(3)
 })
