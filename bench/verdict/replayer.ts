@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { loadCase, requireTapeFile } from '../../src/cases/index.ts'
 import { driftPolicy } from '../../src/match/drift-policy.ts'
@@ -21,6 +21,8 @@ export async function replayerOf(project: string): Promise<Replayer> {
   process.setMaxListeners(0)
 
   return async (file, caseFile) => {
+    // In the place of the agent it is an edit of, as in a project: what it starts lies where it lay.
+    process.chdir(dirname(file))
     const kase = loadCase(caseFile)
     const tape = readTape(requireTapeFile(kase))
     const takeBack = standInKeys(tape)
