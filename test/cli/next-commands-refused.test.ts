@@ -113,7 +113,7 @@ describe('whoever is refused, or told that nothing could be judged, comes by wha
     expect([gone?.code, bare?.code, bare?.stderr]).toEqual([2, 2, expect.stringContaining('HARVEST_ORACLE_MISSING')])
     expect(printed(gone?.stderr ?? '', 'did you mean')).toEqual(['blame', 'bad', '--oracle', './src/oracle.ts#isRight'])
     // A case may name no function of elsewhere.
-    await worked(['promote', 'bad', '--as', 'known', '--expect', 'fail'])
+    await worked(['promote', 'bad', '--as', 'known', '--expect', 'fail', '--unverified'])
     appendFileSync(join(cwd, 'recordings/golden/known.case.yaml'), 'oracle: ./node_modules/other/oracle.ts#isRight\n')
     const outside = await refused(['blame', 'known', '--dry-run'], 'HARVEST_ORACLE_OUTSIDE')
     const named = printed(outside, 'or on the command line', { '<file#export>': './src/oracle.ts#isRight' })

@@ -17,7 +17,7 @@ describe('harvest rerun', () => {
     git('add', '-A')
     git('commit', '--quiet', '-m', 'the desk')
     await recordDesk(cwd, desk, 'first', ['Refund A-100.', git('rev-parse', 'HEAD').trim()])
-    const { code, stderr } = await rerun(['promote', 'latest', '--as', 'refund', '--tag', 'money'])
+    const { code, stderr } = await rerun(['promote', 'latest', '--as', 'refund', '--tag', 'money', '--unverified'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   })
   beforeEach(() => {
@@ -166,7 +166,7 @@ describe('harvest rerun', () => {
 
   it('a known-bad case passes when its agent does not go the recorded way', async () => {
     await recordDesk(cwd, desk, 'second', ['Refund A-100 now.'])
-    await rerun(['promote', 'second', '--as', 'bad', '--expect', 'fail', '--tag', 'incident'])
+    await rerun(['promote', 'second', '--as', 'bad', '--expect', 'fail', '--tag', 'incident', '--unverified'])
     const again = await rerun(['rerun', '--tag', 'incident', '--live', '--runs', '3', '--cross-version', '--json'])
     expect(rates(again.stdout).cases).toMatchObject([{ case: 'bad', runs: 3, passed: 0 }])
     desk.decide = () => 'I must not refund that.'
