@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { HarvestError } from '../errors/index.ts'
+import { redactorOfTape } from '../privacy/index.ts'
 import { guardLoading, installReplay, type ReplayOptions, replayTape, standInKeys } from '../replay/index.ts'
 import { isOwnStray, type Stray, unhandled } from '../playback/problems.ts'
 import { readTape } from '../tape/index.ts'
@@ -24,7 +25,9 @@ try {
   process.on('uncaughtException', (error) => strays.push({ kind: 'threw', error }))
   process.on('unhandledRejection', (error) => strays.push({ kind: 'rejected', error }))
   const run = await replayTape(tape, agent, { ...options, late: true } as ReplayOptions)
-  const news = strays.filter(isOwnStray).map((stray) => unhandled({ tape: tape.header.id }, stray))
+  const news = strays
+    .filter(isOwnStray)
+    .map((stray) => unhandled({ tape: tape.header.id }, stray, redactorOfTape(tape)))
   write(reportOf({ ...run, problems: [...run.problems, ...news] }, accepted))
 } catch (error) {
   if (!HarvestError.is(error)) throw error

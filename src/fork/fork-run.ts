@@ -278,7 +278,7 @@ export class ForkRun {
 
   /** Notes what the seam heard of and cannot hold, once each. */
   list(one: UninstrumentedIo): void {
-    listOnce(this.#listed, one)
+    listOnce(this.#listed, { ...one, target: this.redactor.text(one.target) })
   }
 
   /** What the recording process had for a question that is not on the tape. */
@@ -452,13 +452,14 @@ export class ForkRun {
   }
 
   escape(kind: string, target: string, madeAt: Error | undefined): Error | undefined {
-    const allowed = isAllowed(this.options.allow ?? [], kind, target)
+    const said = this.redactor.text(target)
+    const allowed = [target, said].some((one) => isAllowed(this.options.allow ?? [], kind, one))
     const site = madeAt ? siteIn(madeAt) : userSite()
-    this.#escapes.push({ kind, target, allowed, ...(site ? { site } : {}) })
+    this.#escapes.push({ kind, target: said, allowed, ...(site ? { site } : {}) })
     if (allowed) return undefined
     return this.isReal
-      ? this.offTape(`${kind} ${target}`, madeAt)
-      : this.problem(problem.escaped(this.place(madeAt), kind, target))
+      ? this.offTape(`${kind} ${said}`, madeAt)
+      : this.problem(problem.escaped(this.place(madeAt), kind, said))
   }
 
   spawn(given: readonly string[], { cwd }: ChildSettings): ChildMode {

@@ -271,15 +271,20 @@ class LiveRun {
     return this.#redactor.json(encodeFor(this.tape.header.flags, value))
   }
 
+  list(one: UninstrumentedIo): void {
+    listOnce(this.listed, { ...one, target: this.#redactor.text(one.target) })
+  }
+
   offTape(what: string, madeAt: Error | undefined): HarvestError {
     return this.problem(offTape(this.tape, what, madeAt ? siteIn(madeAt) : userSite()))
   }
 
   escape(kind: string, target: string, madeAt: Error | undefined): Error | undefined {
-    const allowed = isAllowed(this.#options.allow ?? [], kind, target)
+    const said = this.#redactor.text(target)
+    const allowed = [target, said].some((one) => isAllowed(this.#options.allow ?? [], kind, one))
     const site = madeAt ? siteIn(madeAt) : userSite()
-    this.#escapes.push({ kind, target, allowed, ...(site ? { site } : {}) })
-    return allowed ? undefined : this.offTape(`${kind} ${target}`, madeAt)
+    this.#escapes.push({ kind, target: said, allowed, ...(site ? { site } : {}) })
+    return allowed ? undefined : this.offTape(`${kind} ${said}`, madeAt)
   }
 }
 
@@ -318,7 +323,7 @@ function responderOf(run: LiveRun, inside: number | undefined): Responder {
     },
     listen: () => undefined,
     escape: (kind, target, madeAt) => run.escape(kind, target, madeAt),
-    list: (one) => listOnce(run.listed, one),
+    list: (one) => run.list(one),
     schedule: (timer) => run.timers.schedule(timer),
     held: (timer) => run.timers.held(timer),
   }

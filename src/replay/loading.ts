@@ -3,6 +3,7 @@ import type { HarvestError } from '../errors/index.ts'
 import { escapedWhileLoading } from '../playback/problems.ts'
 import { isAllowed } from '../playback/allow.ts'
 import type { SharedRequest } from '../match/types.ts'
+import { createRedactor, redactorOfTape } from '../privacy/index.ts'
 import type { Tape } from '../tape/index.ts'
 import { outsideAnswers } from './outside-answers.ts'
 
@@ -37,8 +38,10 @@ export async function guardLoading<T>(
   const unwatch = watchOutside({
     ...(answers && { answers }),
     escape(kind, target, madeAt) {
-      if (isAllowed(allow, kind, target)) return undefined
-      const error = escapedWhileLoading(kind, target, madeAt)
+      const redactor = tape === undefined ? createRedactor() : redactorOfTape(tape)
+      const said = redactor.text(target)
+      if ([target, said].some((one) => isAllowed(allow, kind, one))) return undefined
+      const error = escapedWhileLoading(kind, said, madeAt)
       refused.push(error)
       return error
     },

@@ -141,7 +141,8 @@ class RunAsSeen implements Responder {
   }
 
   list(one: UninstrumentedIo): void {
-    listOnce(this.#run.listed, one)
+    const { listed, redactor } = this.#run
+    listOnce(listed, { ...one, target: redactor.text(one.target) })
   }
 
   passedOver(name: string): void {

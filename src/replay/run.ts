@@ -641,10 +641,12 @@ export class ReplayRun {
   }
 
   escape(kind: string, target: string, madeAt?: Error): Error | undefined {
-    const allowed = this.#settings.escapes === 'report' || isAllowed(this.#settings.allow ?? [], kind, target)
+    const { escapes, allow = [] } = this.#settings
+    const said = this.redactor.text(target)
+    const allowed = escapes === 'report' || [target, said].some((one) => isAllowed(allow, kind, one))
     const place = this.place(madeAt)
-    this.escapes.push({ kind, target, allowed, ...(place.site ? { site: place.site } : {}) })
-    return allowed ? undefined : this.problem(problem.escaped(place, kind, target, madeAt))
+    this.escapes.push({ kind, target: said, allowed, ...(place.site ? { site: place.site } : {}) })
+    return allowed ? undefined : this.problem(problem.escaped(place, kind, said, madeAt))
   }
 
   spawn(given: readonly string[], settings: ChildSettings): ChildMode | undefined {

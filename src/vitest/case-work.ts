@@ -19,15 +19,23 @@ export class CaseWork implements AgentWork {
   readonly #case: string
   readonly #allow: readonly string[]
   readonly #listLate: (one: UninstrumentedIo) => void
+  readonly #redact: (text: string) => string
   #isTold = false
 
-  constructor(name: string, allow: readonly string[], listLate: (one: UninstrumentedIo) => void) {
+  constructor(
+    name: string,
+    allow: readonly string[],
+    listLate: (one: UninstrumentedIo) => void,
+    redact: (text: string) => string,
+  ) {
     this.#case = name
+    this.#redact = redact
     this.#allow = allow
     this.#listLate = listLate
   }
 
-  list(one: UninstrumentedIo): void {
+  list(done: UninstrumentedIo): void {
+    const one = { ...done, target: this.#redact(done.target) }
     const known = this.listed.length
     listOnce(this.listed, one)
     if (this.#isTold && this.listed.length > known) outsideRuns(() => this.#listLate(one))
@@ -39,7 +47,7 @@ export class CaseWork implements AgentWork {
 
   escapeLate(kind: string, target: string): Error | undefined {
     if (isAllowed(this.#allow, kind, target)) return undefined
-    const error = afterRun(this.#case, kind, target)
+    const error = afterRun(this.#case, kind, this.#redact(target))
     if (this.#isTold) outsideRuns(() => tellVitest(error, 'Uncaught Exception'))
     else this.#late.push(error)
     return error

@@ -1,12 +1,21 @@
+import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import net from 'node:net'
+import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
 import { HarvestError } from '../../src/errors/index.ts'
+import { forkTape } from '../../src/fork/index.ts'
+import { unhandled } from '../../src/playback/problems.ts'
+import { createRedactor } from '../../src/privacy/index.ts'
+import { CaseWork } from '../../src/vitest/case-work.ts'
 import { openBudget, runLive } from '../../src/live/index.ts'
-import { describeEnding, installReplay, verdictOf } from '../../src/replay/index.ts'
+import { describeEnding, guardLoading, installReplay, replayTape, verdictOf } from '../../src/replay/index.ts'
 import { CaseFailure } from '../../src/vitest/case-failure.ts'
 import { NeutralReporter } from '../../src/vitest/neutral-reporter.ts'
 import { replay } from '../../src/vitest/replay-tape.ts'
 import { asText, personal, planted, stillIn } from '../privacy/planted.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { tapeOf } from './tapes.ts'
 
 const secrets = planted.filter(({ class: name }) => !personal.has(name))
@@ -76,4 +85,62 @@ test('what an agent writes to the console, and what a test of ones own is handed
     status: 'returned',
     value: { told },
   })
+})
+
+const key = `ghp_${'a1B2c3D4e5F6'.repeat(3)}`
+
+test('what an agent was refused, and what it was let do, is told without its secrets', async () => {
+  await installReplay()
+  const folder = temporaryFolder('told')
+  const ways = [
+    () => net.connect(80, `${key}.example`).on('error', () => undefined),
+    () => spawnSync('curl', ['--token', key]),
+    () => writeFileSync(join(folder, key), ''),
+  ]
+  const attempt = (): null => {
+    for (const way of ways)
+      try {
+        way()
+      } catch {
+        // It is refused, and goes on.
+      }
+    return null
+  }
+  const tape = { ...tapeOf([]), close: ended }
+  const { signal } = new AbortController()
+  const runs = [
+    await replayTape(tape, attempt),
+    await forkTape(tape, attempt, { keep: 0, tail: { from: 'tape' } }),
+    await runLive(tape, attempt, { signal, budget: openBudget({}) }),
+  ]
+  for (const { problems, escapes, listed } of runs) {
+    const said = [problems.map(({ message }) => message), escapes.map(({ target }) => target)]
+    for (const part of [...said, listed.map(({ target }) => target)]) {
+      expect(part.join()).toContain('redacted-github-token-1')
+      expect(part.join()).not.toContain('ghp_')
+    }
+  }
+  const loading = guardLoading(
+    () => Promise.resolve(net.connect(80, `${key}.example`).on('error', () => undefined)),
+    [],
+    tape,
+  )
+  await expect(loading).rejects.toThrow(/redacted-github-token-1\.example/)
+})
+
+test('what an agent leaves unhandled, or does when its case is over, is told without its secrets', () => {
+  const redactor = createRedactor()
+  for (const error of [new Error(told), told])
+    expect(stillIn(unhandled({ case: 'a' }, { kind: 'rejected', error }, redactor).message)).toEqual([])
+  const work = new CaseWork(
+    'a',
+    [],
+    () => undefined,
+    (text) => redactor.text(text),
+  )
+  work.list({ kind: 'write', by: 'fs.writeFileSync', target: `/shop/${key}` })
+  expect(work.listed.map(({ target }) => target)).toEqual([
+    expect.stringMatching(/^\/shop\/redacted-github-token-\d+$/),
+  ])
+  expect(work.escapeLate('socket', `${key}.example`)?.message).toMatch(/redacted-github-token-\d+\.example/)
 })

@@ -16,8 +16,13 @@ function isWrapped(error: unknown): boolean {
 }
 
 /** @param whose - the case, or the tape */
-export function unhandled(whose: Readonly<Record<string, string>>, { kind, error: reason }: Stray): HarvestError {
-  const where = { ...whose, error: reason instanceof Error ? `${reason.name}: ${reason.message}` : String(reason) }
+export function unhandled(
+  whose: Readonly<Record<string, string>>,
+  { kind, error: reason }: Stray,
+  redactor: { text(text: string): string },
+): HarvestError {
+  const said = reason instanceof Error ? `${reason.name}: ${reason.message}` : String(reason)
+  const where = { ...whose, error: redactor.text(said) }
   const facts = {
     where,
     why: 'In production it crashes the process or goes unnoticed.',
