@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { HarvestError } from '../errors/index.ts'
-import { redactorOfTape } from '../privacy/index.ts'
+import { redactorForMessages } from '../privacy/index.ts'
 import { guardLoading, installReplay, type ReplayOptions, replayTape, standInKeys } from '../replay/index.ts'
 import { isOwnStray, type Stray, unhandled } from '../playback/problems.ts'
 import { readTape } from '../tape/index.ts'
@@ -27,7 +27,7 @@ try {
   const run = await replayTape(tape, agent, { ...options, late: true } as ReplayOptions)
   const news = strays
     .filter(isOwnStray)
-    .map((stray) => unhandled({ tape: tape.header.id }, stray, redactorOfTape(tape)))
+    .map((stray) => unhandled({ tape: tape.header.id }, stray, redactorForMessages(tape)))
   write(reportOf({ ...run, problems: [...run.problems, ...news] }, accepted))
 } catch (error) {
   if (!HarvestError.is(error)) throw error

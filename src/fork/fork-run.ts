@@ -1,7 +1,7 @@
 // Over 300 lines: one run, see decisions/layout.md.
 import { RecordedStates } from '../playback/states.ts'
 import type { HarvestError } from '../errors/index.ts'
-import { type Redactor, redactorOfTape } from '../privacy/index.ts'
+import { type Redactor, redactorForMessages, redactorOfTape } from '../privacy/index.ts'
 import { askedUrl } from '../match/asked-url.ts'
 import { Calls } from '../match/calls.ts'
 import { Changes } from '../replay/change.ts'
@@ -75,6 +75,7 @@ export class ForkRun {
   readonly steps: readonly (ExchangeState | CallState)[]
   readonly kept: readonly (ExchangeState | CallState)[]
   readonly redactor: Redactor
+  readonly #redactMessage: (text: string) => string
   /** Names of marks and of those who speak, as they stand on the tape. */
   readonly saidName: (name: string) => string
   readonly gate: Scheduler
@@ -146,6 +147,7 @@ export class ForkRun {
     this.kept = this.steps.slice(0, plan.keep)
     // A fork has the keys of this machine: the numbers of the tape it begins like do not hold for them.
     this.redactor = redactorOfTape(tape, { keys: 'unnumbered' })
+    this.#redactMessage = redactorForMessages(tape)
     this.saidName = saidNames(tape, this.redactor)
     for (const given of [tape.header.command?.argv, plan.input, tape.header.session, tape.header.attributes])
       if (given !== undefined) this.redactor.observe(JSON.stringify(given))
@@ -278,7 +280,7 @@ export class ForkRun {
 
   /** Notes what the seam heard of and cannot hold, once each. */
   list(one: UninstrumentedIo): void {
-    listOnce(this.#listed, { ...one, target: this.redactor.text(one.target) })
+    listOnce(this.#listed, { ...one, target: this.#redactMessage(one.target) })
   }
 
   /** What the recording process had for a question that is not on the tape. */
@@ -452,7 +454,7 @@ export class ForkRun {
   }
 
   escape(kind: string, target: string, madeAt: Error | undefined): Error | undefined {
-    const said = this.redactor.text(target)
+    const said = this.#redactMessage(target)
     const allowed = [target, said].some((one) => isAllowed(this.options.allow ?? [], kind, one))
     const site = madeAt ? siteIn(madeAt) : userSite()
     this.#escapes.push({ kind, target: said, allowed, ...(site ? { site } : {}) })

@@ -2,7 +2,7 @@
 import { RecordedStates } from '../playback/states.ts'
 import { HarvestError } from '../errors/index.ts'
 import { twiceTheTime } from '../errors/words.ts'
-import { type Redactor, redactorOfTape, requireNoSlowRule } from '../privacy/index.ts'
+import { type Redactor, redactorForMessages, redactorOfTape, requireNoSlowRule } from '../privacy/index.ts'
 import { keepsConversation, readModelCall } from '../providers/index.ts'
 import {
   closeIdleConnections,
@@ -83,6 +83,7 @@ class LiveRun {
   readonly recorded: RecordedAnswers
   readonly states: RecordedStates
   readonly #redactor: Redactor
+  readonly #redactMessage: (text: string) => string
   readonly #problems: HarvestError[] = []
   readonly #escapes: Escape[] = []
   readonly listed: UninstrumentedIo[] = []
@@ -101,6 +102,7 @@ class LiveRun {
     this.recorded = new RecordedAnswers(tape)
     this.states = new RecordedStates(tape)
     this.#redactor = redactorOfTape(tape, { keys: 'unnumbered' })
+    this.#redactMessage = redactorForMessages(tape)
     this.root = responderOf(this, undefined)
   }
 
@@ -272,7 +274,7 @@ class LiveRun {
   }
 
   list(one: UninstrumentedIo): void {
-    listOnce(this.listed, { ...one, target: this.#redactor.text(one.target) })
+    listOnce(this.listed, { ...one, target: this.#redactMessage(one.target) })
   }
 
   offTape(what: string, madeAt: Error | undefined): HarvestError {
@@ -280,7 +282,7 @@ class LiveRun {
   }
 
   escape(kind: string, target: string, madeAt: Error | undefined): Error | undefined {
-    const said = this.#redactor.text(target)
+    const said = this.#redactMessage(target)
     const allowed = [target, said].some((one) => isAllowed(this.#options.allow ?? [], kind, one))
     const site = madeAt ? siteIn(madeAt) : userSite()
     this.#escapes.push({ kind, target: said, allowed, ...(site ? { site } : {}) })

@@ -3,7 +3,7 @@ import type { HarvestError } from '../errors/index.ts'
 import { escapedWhileLoading } from '../playback/problems.ts'
 import { isAllowed } from '../playback/allow.ts'
 import type { SharedRequest } from '../match/types.ts'
-import { createRedactor, redactorOfTape } from '../privacy/index.ts'
+import { redactorForMessages } from '../privacy/index.ts'
 import type { Tape } from '../tape/index.ts'
 import { outsideAnswers } from './outside-answers.ts'
 
@@ -35,11 +35,11 @@ export async function guardLoading<T>(
   const shared: SharedRequest[] = []
   if (tape !== undefined) fetched.set(tape, shared)
   const answers = tape && outsideAnswers(tape, { shared, pending: 0, over: false })
+  const redactMessage = redactorForMessages(tape)
   const unwatch = watchOutside({
     ...(answers && { answers }),
     escape(kind, target, madeAt) {
-      const redactor = tape === undefined ? createRedactor() : redactorOfTape(tape)
-      const said = redactor.text(target)
+      const said = redactMessage(target)
       if ([target, said].some((one) => isAllowed(allow, kind, one))) return undefined
       const error = escapedWhileLoading(kind, said, madeAt)
       refused.push(error)

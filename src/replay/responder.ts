@@ -141,8 +141,8 @@ class RunAsSeen implements Responder {
   }
 
   list(one: UninstrumentedIo): void {
-    const { listed, redactor } = this.#run
-    listOnce(listed, { ...one, target: redactor.text(one.target) })
+    const { listed, redactMessage } = this.#run
+    listOnce(listed, { ...one, target: redactMessage(one.target) })
   }
 
   passedOver(name: string): void {

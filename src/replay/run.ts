@@ -1,6 +1,6 @@
 // Over 300 lines: one replay: the state that all who answer share.
 import type { HarvestError } from '../errors/index.ts'
-import { type HeaderMeaning, type Redactor, redactorOfTape } from '../privacy/index.ts'
+import { type HeaderMeaning, type Redactor, redactorForMessages, redactorOfTape } from '../privacy/index.ts'
 import type { Pairs } from '../seam/pairs.ts'
 import { sentHeaders, sentToName } from '../seam/shape.ts'
 import { captureStack, siteIn, userSite } from '../seam/caller.ts'
@@ -109,6 +109,7 @@ export class ReplayRun {
   readonly tape: Tape
   readonly steps: readonly (ExchangeState | CallState)[]
   readonly redactor: Redactor
+  readonly redactMessage: (text: string) => string
   /** Names of marks and of those who speak, as they stand on the tape. */
   readonly saidName: (name: string) => string
   readonly headers: HeaderRedactor
@@ -225,6 +226,7 @@ export class ReplayRun {
     this.clients = new Clients(tape)
     this.#values = new RedactedValues(tape, settings.constants)
     this.redactor = redactorOfTape(tape, this.#values.numbering)
+    this.redactMessage = redactorForMessages(tape)
     this.saidName = saidNames(tape, this.redactor)
     this.headers = new HeaderRedactor(this.redactor)
     const meaning = (name: string): HeaderMeaning | undefined => this.redactor.meaning(name)
@@ -642,7 +644,7 @@ export class ReplayRun {
 
   escape(kind: string, target: string, madeAt?: Error): Error | undefined {
     const { escapes, allow = [] } = this.#settings
-    const said = this.redactor.text(target)
+    const said = this.redactMessage(target)
     const allowed = escapes === 'report' || [target, said].some((one) => isAllowed(allow, kind, one))
     const place = this.place(madeAt)
     this.escapes.push({ kind, target: said, allowed, ...(place.site ? { site: place.site } : {}) })

@@ -46,8 +46,9 @@ export class CaseWork implements AgentWork {
   }
 
   escapeLate(kind: string, target: string): Error | undefined {
-    if (isAllowed(this.#allow, kind, target)) return undefined
-    const error = afterRun(this.#case, kind, this.#redact(target))
+    const said = this.#redact(target)
+    if ([target, said].some((one) => isAllowed(this.#allow, kind, one))) return undefined
+    const error = afterRun(this.#case, kind, said)
     if (this.#isTold) outsideRuns(() => tellVitest(error, 'Uncaught Exception'))
     else this.#late.push(error)
     return error

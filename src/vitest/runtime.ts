@@ -4,7 +4,7 @@ import { threadId } from 'node:worker_threads'
 import { inject, recordArtifact, type RunnerTestCase, type TestContext, type TestOptions, vi } from 'vitest'
 import { type Case, caseErrorPlace, hasUncheckedRules, loadCase, requireTapeFile } from '../cases/index.ts'
 import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
-import { redactorOfTape } from '../privacy/index.ts'
+import { redactorForMessages } from '../privacy/index.ts'
 import { guardLoading, replayTape, standInKeys } from '../replay/index.ts'
 import { reachOf } from '../replay/tools.ts'
 import type { ReplayOptions, ReplayResult } from '../match/types.ts'
@@ -155,7 +155,7 @@ async function runAgent(
     kase.id,
     replay.allow ?? [],
     (one) => tellReporter(task.id, { type: listedArtifact, listed: printableListed([one], root) }),
-    (text) => redactorOfTape(tape).text(text),
+    redactorForMessages(tape),
   )
   const agent = await limit.race(
     inWork(work, () =>
@@ -180,8 +180,9 @@ function withProblems(kase: Case, run: ReplayResult, strays: readonly Stray[], l
     limit.isOver && problem.code === 'HARVEST_RUN_ABORTED' ? hangs(kase, problem.facts.where ?? {}) : problem,
   )
   // A divergence the agent did not await is a problem already.
+  const redactMessage = redactorForMessages(run.tape)
   const own = strays.filter(isOwnStray)
-  const news = own.map((stray) => unhandled({ case: kase.id }, stray, redactorOfTape(run.tape)))
+  const news = own.map((stray) => unhandled({ case: kase.id }, stray, redactMessage))
   return { ...run, problems: [...problems, ...news] }
 }
 

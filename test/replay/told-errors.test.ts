@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { HarvestError } from '../../src/errors/index.ts'
 import { forkTape } from '../../src/fork/index.ts'
 import { unhandled } from '../../src/playback/problems.ts'
-import { createRedactor } from '../../src/privacy/index.ts'
+import { redactorForMessages } from '../../src/privacy/index.ts'
 import { CaseWork } from '../../src/vitest/case-work.ts'
 import { openBudget, runLive } from '../../src/live/index.ts'
 import { describeEnding, guardLoading, installReplay, replayTape, verdictOf } from '../../src/replay/index.ts'
@@ -128,16 +128,27 @@ test('what an agent was refused, and what it was let do, is told without its sec
   await expect(loading).rejects.toThrow(/redacted-github-token-1\.example/)
 })
 
+test('what is told of an agent takes no number from what is on the tape', async () => {
+  await installReplay()
+  const folder = temporaryFolder('numbers')
+  const url = 'https://post.example/send'
+  const to = (who: string) => ({ url, body: JSON.stringify({ to: who }) })
+  const tape = { ...tapeOf([to('redacted-1@email.invalid'), to('redacted-2@email.invalid')]), close: ended }
+  const run = await replayTape(tape, async () => {
+    writeFileSync(join(folder, 'kim.lee@acme.com'), '')
+    for (const who of ['jo.doe@acme.com', 'kim.lee@acme.com'])
+      await (await fetch(url, { method: 'POST', body: JSON.stringify({ to: who }) })).text()
+    return null
+  })
+  expect([run.problems, run.drift]).toEqual([[], []])
+  expect(run.listed.map(({ target }) => target)).toEqual([expect.stringContaining('redacted-1@email.invalid')])
+})
+
 test('what an agent leaves unhandled, or does when its case is over, is told without its secrets', () => {
-  const redactor = createRedactor()
+  const redactMessage = redactorForMessages()
   for (const error of [new Error(told), told])
-    expect(stillIn(unhandled({ case: 'a' }, { kind: 'rejected', error }, redactor).message)).toEqual([])
-  const work = new CaseWork(
-    'a',
-    [],
-    () => undefined,
-    (text) => redactor.text(text),
-  )
+    expect(stillIn(unhandled({ case: 'a' }, { kind: 'rejected', error }, redactMessage).message)).toEqual([])
+  const work = new CaseWork('a', [], () => undefined, redactMessage)
   work.list({ kind: 'write', by: 'fs.writeFileSync', target: `/shop/${key}` })
   expect(work.listed.map(({ target }) => target)).toEqual([
     expect.stringMatching(/^\/shop\/redacted-github-token-\d+$/),

@@ -19,10 +19,10 @@ function isWrapped(error: unknown): boolean {
 export function unhandled(
   whose: Readonly<Record<string, string>>,
   { kind, error: reason }: Stray,
-  redactor: { text(text: string): string },
+  redactMessage: (text: string) => string,
 ): HarvestError {
   const said = reason instanceof Error ? `${reason.name}: ${reason.message}` : String(reason)
-  const where = { ...whose, error: redactor.text(said) }
+  const where = { ...whose, error: redactMessage(said) }
   const facts = {
     where,
     why: 'In production it crashes the process or goes unnoticed.',
