@@ -36,6 +36,8 @@ const codes: Readonly<Record<string, number>> = {
   // Its case is green: nothing is to be fixed.
   'fix refund-100x --ok "refund(amount: 25)"': 1,
   'fix refund-100x --live --runs 5 --max-cost 0.50': 1,
+  // The case refunds as well: it is no good run to that question.
+  'blame latest --ok "answer~cannot refund" --reference refund-broken-item --dry-run': 2,
   // There is no such file.
   'fix refund-100x --live --tools ./test/tools.ts --yes': 2,
   // It plays in an empty folder, and there are recordings here; test/docs/tarball plays it.
