@@ -123,7 +123,7 @@ describe('whoever is refused, or told that nothing could be judged, comes by wha
   it('of blame: a run that has nothing to resample, to change or to repair costs nothing', async () => {
     const asked = desk.asked.length
     for (const more of [['--live'], ['--repairs', '--reference', 'good', '--dry-run']]) {
-      const empty = await refused(['blame', 'still', '--ok', 'answer=x', ...more], 'HARVEST_BLAME_NO_STEPS')
+      const empty = await refused(['blame', 'still', '--ok', 'answer~25 EUR', ...more], 'HARVEST_BLAME_NO_STEPS')
       const show = printed(empty, 'to see what the run holds')
       expect(show).toEqual(['show', 'still'])
     }
