@@ -79,6 +79,7 @@ function crossVersion(pins: CasePins, changes: readonly PinChange[]): HarvestErr
   const unknown = changes.some(
     ({ kind, recorded, now }) => kind === 'commit' && (recorded === undefined || now === undefined),
   )
+  const { commit } = pins
   return new HarvestError('HARVEST_CROSS_VERSION', {
     what: 'Unknown whether this code made the tape',
     detail: describeChanges(changes).replace(/^/gm, '  '),
@@ -89,13 +90,22 @@ function crossVersion(pins: CasePins, changes: readonly PinChange[]): HarvestErr
       ...(pins.accepted?.dirty === true
         ? ['once the accepted code is committed: npx vitest-harvest test --update-recordings --reason "committed"']
         : []),
-      ...(pins.commit !== undefined && isCommit(pins.commit)
-        ? [`to run the recorded code: git checkout ${shellWord(pins.commit)}`]
-        : []),
-      ...(pins.commit === undefined ? ['next time, record with createRecorder({ commit: process.env.GIT_SHA })'] : []),
+      ...toRecordedCode(changes, commit),
+      ...(commit === undefined ? ['next time, record with createRecorder({ commit: process.env.GIT_SHA })'] : []),
       'to continue anyway, with both versions in the result: --cross-version',
     ],
   })
+}
+
+/** A check-out takes uncommitted changes along: they are put away first. */
+function toRecordedCode(changes: readonly PinChange[], commit: string | undefined): readonly string[] {
+  const isDirty = changes.some(({ kind, now }) => kind === 'dirty' && now === treeState(true))
+  const isOther = changes.some(({ kind }) => kind === 'commit')
+  if (!isOther || commit === undefined || !isCommit(commit))
+    return isDirty ? ['to run the recorded code: git stash'] : []
+  return isDirty
+    ? [`to run the recorded code: git stash && git checkout ${shellWord(commit)}`]
+    : [`to run the recorded code: git checkout ${shellWord(commit)}`]
 }
 
 const labels: Readonly<Record<PinKind, string>> = {

@@ -262,6 +262,6 @@ function taken(id: string, file: string): HarvestError {
     what: `A case exists with the id ${id}`,
     where: { case: file },
     why: 'Ids are unique in the golden set, and a promotion never replaces a case.',
-    fix: ['choose another id', `to replace it, remove it first: git rm ${shellWord(file)}`],
+    fix: ['choose another id', `to replace it, take it out first: npx vitest-harvest tapes demote ${shellWord(id)}`],
   })
 }

@@ -60,7 +60,7 @@ export function lineOfThrown(thrown: unknown): string {
 function unknownAgent(asked: string, known: readonly string[]): HarvestError {
   const near = nearestWord(asked, known)
   return new HarvestError('HARVEST_AGENT_UNKNOWN', {
-    what: `Unknown agent in the case: ${asked}`,
+    what: `Unknown agent: ${asked}`,
     where: { known: known.length > 0 ? known.join(', ') : 'none' },
     fix: [
       ...(near === undefined ? [] : [`did you mean: ${shellWord(near)} instead of ${shellWord(asked)}`]),

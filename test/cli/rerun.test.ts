@@ -111,7 +111,7 @@ describe('harvest rerun', () => {
   it.each([
     ['--max-calls', '4', '8'],
     ['--max-tokens', '400', '800'],
-    ['--max-cost', '0.0015', '0.01'],
+    ['--max-cost', '0.0015', '0.003'],
   ])('the command that is printed behind %s %s allows twice as much, and goes on', async (limit, few, more) => {
     const args = ['rerun', 'refund', '--live', '--runs', '2', '--parallel', '1', limit, few, '--cross-version']
     const { code, stdout } = await rerun(args)

@@ -205,7 +205,7 @@ describe('what cannot be looked into', () => {
       {
         tape: 'stranger',
         code: 'HARVEST_AGENT_UNKNOWN',
-        what: 'Unknown agent in the case: stranger',
+        what: 'Unknown agent: stranger',
       },
     ])
   })

@@ -121,6 +121,11 @@ describe('code of another version does not continue a tape', () => {
 
   test('with uncommitted changes on either side, even on both', () => {
     expect(refusal(pins, { ...same, dirty: true })).toContain('work tree  clean → uncommitted changes')
+    // A check-out would take them along.
+    const both = refusal(pins, { ...same, commit: other, dirty: true })
+    expect(both).toContain(`to run the recorded code: git stash && git checkout ${commit}\n`)
+    expect(refusal(pins, { ...same, dirty: true })).toContain('to run the recorded code: git stash\n')
+    expect(refusal({ ...pins, dirty: true }, same)).not.toContain('to run the recorded code')
     expect(refusal({ ...pins, dirty: true }, same)).toContain('work tree  uncommitted changes → clean')
     expect(refusal({ ...pins, dirty: true }, { ...same, dirty: true })).not.toBe('not refused')
   })

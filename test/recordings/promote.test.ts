@@ -383,7 +383,7 @@ test('an id that a case has already is refused, wherever in the golden set it li
 
     Ids are unique in the golden set, and a promotion never replaces a case.
     → choose another id
-    → to replace it, remove it first: git rm <root>/recordings/golden/limits/refund-100x.case.yaml
+    → to replace it, take it out first: npx vitest-harvest tapes demote refund-100x
     (HARVEST_PROMOTE_EXISTS)"
   `)
   renameSync(caseFile, join(dirname(caseFile), 'renamed.case.yaml'))

@@ -14,7 +14,7 @@ async function messageOf(loading: Promise<unknown>): Promise<string> {
 describe('an agent that cannot be loaded says', () => {
   it('which agents there are, when the case names another', async () => {
     expect(await messageOf(loadAgent(undefined, 'refnud', known))).toMatchInlineSnapshot(`
-      "Unknown agent in the case: refnud
+      "Unknown agent: refnud
 
         known  refund, triage
 

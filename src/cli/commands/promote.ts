@@ -15,6 +15,7 @@ import type { Command, CommandInput } from '../command.ts'
 import { exit, exitCodeOf } from '../exit.ts'
 import { findTapeFile, openRun } from '../find.ts'
 import { isRightSaid, printSteps, rightText, stepsOfKnownBad } from '../next-steps.ts'
+import { choose } from '../choose.ts'
 import { badValue, usage } from '../parse.ts'
 import { pinnedConstants } from '../pinned-constants.ts'
 import type { Screen } from '../../report/output.ts'
@@ -137,10 +138,7 @@ function optionsOf(given: CommandInput): PromoteOptions {
   const as = given.value('as')
   if (as === undefined)
     throw usage(promoteCommand, 'HARVEST_CLI_ARGUMENT', 'promote needs --as <id>', ["with one: --as '<id>'"])
-  const expect = given.value('expect') ?? 'pass'
-  if (expect !== 'pass' && expect !== 'fail') {
-    throw badValue(promoteCommand, 'expect', expect, 'pass or fail')
-  }
+  const expect = choose(given, 'expect', ['pass', 'fail'], promoteCommand) ?? 'pass'
   const recordings = given.value('dir') ?? 'recordings'
   const optional = (option: string, name: string): Record<string, string> => {
     const value = given.value(option)

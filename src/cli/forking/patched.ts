@@ -113,13 +113,14 @@ export function live(
       ? null
       : chanceBetween({ hits: rate.survived, runs: rate.runs }, { hits: beside.survived, runs: beside.runs })
   const common = { rate, beside: { ...beside, chance }, spent }
-  if (rate.runs === 0) {
-    const [failed = ''] = changed.flatMap((run) =>
-      HarvestError.is(run) ? [run.message] : run.report.problems.map(({ message }) => message),
-    )
-    return { survives: null, because: `No live run could be judged.\n\n${failed}`, ...common }
-  }
+  const failed = (ended: readonly JobOutcome[]): string =>
+    ended.flatMap((run) => (HarvestError.is(run) ? [run.message] : run.report.problems.map((one) => one.message)))[0] ??
+    ''
+  if (rate.runs === 0)
+    return { survives: null, because: `No live run could be judged.\n\n${failed(changed)}`, ...common }
   const counts = `${rate.survived} of ${rate.runs} live runs end so; without the change, sampled alternately, ${beside.survived} of ${beside.runs}.`
+  if (beside.runs === 0)
+    return { survives: null, because: `${counts} So nothing can be compared.\n\n${failed(controls)}`, ...common }
   const isLess = rate.survived * beside.runs < beside.survived * rate.runs
   if (isShown({ chance }) === true && isLess) return { survives: false, because: counts, ...common }
   if (rate.survived * 2 >= rate.runs) return { survives: true, because: counts, ...common }

@@ -188,7 +188,8 @@ function sumLine({ forks, judged, asRecorded, distinct, interval }: Together, sa
   const left = forks === judged ? '' : `; ${forks - judged} could not be judged`
   if (judged === 0) return `no fork could be judged`
   if (asRecorded === null) return `the outcome is ${outcomeNotCompared}${left}`
-  if (judged === 1) return `${asRecorded === 1 ? 'the outcome survives' : 'the outcome is another one'}${left}`
+  const single = asRecorded === 1 ? 'the outcome survives' : 'the outcome is another one'
+  if (judged === 1) return forks === 1 ? single : `in the one of ${forks} forks that could be judged, ${single}`
   const share = `${asRecorded} of ${judged} end ${same}`
   if (interval === undefined) return `${share}; all are the same run, which counts once${left}`
   const copies = distinct === judged ? '' : ` (${distinct} distinct runs)`
