@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { HarvestError } from '../errors/index.ts'
-import { redactorForMessages } from '../privacy/index.ts'
+import { redactorForMessages } from '../match/redact-message.ts'
 import { guardLoading, installReplay, type ReplayOptions, replayTape, standInKeys } from '../replay/index.ts'
 import { isOwnStray, type Stray, unhandled } from '../playback/problems.ts'
 import { readTape } from '../tape/index.ts'

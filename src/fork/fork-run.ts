@@ -1,7 +1,8 @@
 // Over 300 lines: one run, see decisions/layout.md.
 import { RecordedStates } from '../playback/states.ts'
 import type { HarvestError } from '../errors/index.ts'
-import { type Redactor, redactorForMessages, redactorOfTape } from '../privacy/index.ts'
+import { type Redactor, redactorOfTape } from '../privacy/index.ts'
+import { redactorForMessages } from '../match/redact-message.ts'
 import { askedUrl } from '../match/asked-url.ts'
 import { Calls } from '../match/calls.ts'
 import { Changes } from '../replay/change.ts'

@@ -2,7 +2,8 @@
 import { RecordedStates } from '../playback/states.ts'
 import { HarvestError } from '../errors/index.ts'
 import { twiceTheTime } from '../errors/words.ts'
-import { type Redactor, redactorForMessages, redactorOfTape, requireNoSlowRule } from '../privacy/index.ts'
+import { type Redactor, redactorOfTape, requireNoSlowRule } from '../privacy/index.ts'
+import { redactorForMessages } from '../match/redact-message.ts'
 import { keepsConversation, readModelCall } from '../providers/index.ts'
 import {
   closeIdleConnections,

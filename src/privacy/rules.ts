@@ -54,18 +54,6 @@ export function redactorOfTape(tape: RuledTape, { keys = true, ...rest }: Placeh
   })
 }
 
-/**
- * Redacts what is said of a run and stands on no tape. Its numbers are its own: those of a replay follow from what is on the
- * tape, and would be others for each text more.
- */
-export function redactorForMessages(tape?: RuledTape): (text: string) => string {
-  let redactor: Redactor | undefined
-  return (text) => {
-    redactor ??= tape === undefined ? createRedactor() : redactorOfTape(tape)
-    return redactor.text(text)
-  }
-}
-
 function patternOf(pattern: string, flags: string): RegExp {
   try {
     return new RegExp(pattern, flags)

@@ -3,7 +3,7 @@ import type { HarvestError } from '../errors/index.ts'
 import { escapedWhileLoading } from '../playback/problems.ts'
 import { isAllowed } from '../playback/allow.ts'
 import type { SharedRequest } from '../match/types.ts'
-import { redactorForMessages } from '../privacy/index.ts'
+import { redactorForMessages } from '../match/redact-message.ts'
 import type { Tape } from '../tape/index.ts'
 import { outsideAnswers } from './outside-answers.ts'
 

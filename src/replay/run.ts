@@ -1,6 +1,7 @@
 // Over 300 lines: one replay: the state that all who answer share.
 import type { HarvestError } from '../errors/index.ts'
-import { type HeaderMeaning, type Redactor, redactorForMessages, redactorOfTape } from '../privacy/index.ts'
+import { type HeaderMeaning, type Redactor, redactorOfTape } from '../privacy/index.ts'
+import { redactorForMessages } from '../match/redact-message.ts'
 import type { Pairs } from '../seam/pairs.ts'
 import { sentHeaders, sentToName } from '../seam/shape.ts'
 import { captureStack, siteIn, userSite } from '../seam/caller.ts'
