@@ -58,12 +58,6 @@ describe('harvest patch', () => {
     expect((await type(...printed(text.stderr, 'did you mean'))).stdout).toContain('25 → 600')
     const status = await patch('ordered', '--step', '1', '--set', 'status=gone')
     expect((await type(...printed(status.stderr, 'such as an error of the server'))).stdout).toContain('200 → 500')
-    const same = ['paid', '--step', '1', '--set', 'result.amount=25']
-    const [patched, forked] = [await patch(...same), await type('fork', ...same)]
-    for (const one of [patched, forked])
-      expect(one).toMatchObject({ code: 2, stderr: expect.stringContaining('The edit changes nothing') as string })
-    const seen = await type(...printed(patched.stderr, 'to see it', { '<tape>': 'paid' }))
-    expect(seen).toMatchObject({ code: 0, stdout: expect.stringContaining('"amount": 25') as string })
     const unknown = await type('fork', 'first', '--step', '1', '--decide', 'pay_out(amount=1)')
     expect(unknown.code).toBe(2)
     const known = await type(...printed(unknown.stderr, 'if the agent knows such'))

@@ -313,7 +313,6 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
   },
   'src/cli/forking/changes.ts': {
     'did you mean': ['test/cli/patch.test.ts', 'what was perhaps mistyped is said with the line that works'],
-    'to see it': ['test/cli/patch.test.ts', 'what was perhaps mistyped is said with the line that works'],
   },
   'src/cli/forking/beside.ts': {
     'for a finer answer, with more runs': [

@@ -12,7 +12,7 @@ import { findRun, type FoundRun } from '../find.ts'
 import { type ForkAsk, readAsk, readTail } from '../forking/ask.ts'
 import { alternately, apart, tellBeside } from '../forking/beside.ts'
 import { tellBranches, together, type Together, type BranchSummary } from '../forking/branches.ts'
-import { tellChange, type ChangeSummary, lookAtSet } from '../forking/changes.ts'
+import { tellChange, type ChangeSummary, typeNotes } from '../forking/changes.ts'
 import { gradedBeside, pinsJson } from '../forking/control.ts'
 import { alternativesOf, besideDecisions, decisionsOf } from '../forking/alternatives.ts'
 import { bestAlternative, printDecisions, reportDecisions } from '../forking/critical.ts'
@@ -54,7 +54,7 @@ function lookAtNames({ tape, case: kase }: Parent, given: CommandInput): readonl
 async function fork(parent: Parent, given: CommandInput, screen: Screen): Promise<number> {
   const ask = readAsk(given, parent.tape, forkCommand)
   const grader = await graderOf(parent, given)
-  for (const note of lookAtSet(parent.tape, ask.changes ?? [])) screen.note(note)
+  for (const note of typeNotes(parent.tape, ask.changes ?? [])) screen.note(note)
   const changes = (ask.changes ?? []).map((change) => tellChange(parent.tape, change))
   const first = readWhole(given, forkCommand, 'seed') ?? 1
   const times = readWhole(given, forkCommand, 'runs') ?? 1

@@ -14,7 +14,7 @@ import { compact, describeOutcome } from '../../report/describe.ts'
 import { exit } from '../exit.ts'
 import { findTapeFile } from '../find.ts'
 import { apart } from '../forking/beside.ts'
-import { lookAtSet } from '../forking/changes.ts'
+import { typeNotes } from '../forking/changes.ts'
 import { controlLine, pinsJson } from '../forking/control.ts'
 import { live, type PatchAnswer, replayed, requireControl } from '../forking/patched.ts'
 import { runJobs } from '../../jobs/run.ts'
@@ -33,7 +33,7 @@ export const patchCommand: Command = {
     const recordings = given.value('dir') ?? 'recordings'
     const tape = requireClosed(readTape(findTapeFile(given.args[0] ?? '', recordings)))
     const { text, changed } = patchTape(tape, changes)
-    for (const note of lookAtSet(tape, changes)) screen.note(note)
+    for (const note of typeNotes(tape, changes)) screen.note(note)
     const kase = caseOf(tape, recordings)
     if (plan !== undefined) {
       const agent = given.value('agent') ?? kase?.agent ?? tape.header.agent

@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { isDeepStrictEqual } from 'node:util'
-import { HarvestError, neutralLine, shellWord } from '../../errors/index.ts'
+import { neutralLine, shellWord } from '../../errors/index.ts'
 import { ofType, typeOf } from '../../json/value-types.ts'
 import { type ChangeRequest, editAnswer, type Patch, patchTape, readJsonPatch } from '../../fork/index.ts'
 import { bodyDifference } from '../../match/difference.ts'
@@ -106,34 +105,15 @@ export function tellChange(tape: Tape, change: ChangeRequest): ChangeSummary {
   return { where: `${where}, what the model decides`, before, after }
 }
 
-function setToTheSame({ step, path, value }: Patch): HarvestError {
-  const text = neutralLine(JSON.stringify(value), 60)
-  return new HarvestError('HARVEST_FORK_EDIT', {
-    what: 'The edit changes nothing: the value is what it was',
-    where: { ...(step === undefined ? {} : { step: `${step}` }), path: neutralLine(path, 120), value: text },
-    fix: [
-      step === undefined
-        ? "to see it: npx vitest-harvest show '<tape>' --full"
-        : `to see it: npx vitest-harvest show '<tape>' --step ${shellWord(step)} --json`,
-    ],
-  })
-}
-
 const scalars = ['string', 'number', 'boolean']
 
-/**
- * Looks at values that are set: texts, numbers and truths that become another of these are meant so, or mistyped.
- *
- * @returns what to say of them
- * @throws HarvestError `HARVEST_FORK_EDIT` where a value is set to what it was: a typo, and the fork would be reported as made
- */
-export function lookAtSet(tape: Tape, changes: readonly ChangeRequest[]): readonly string[] {
+/** Texts, numbers and truths that are set to another of these than was recorded: meant so, or mistyped. */
+export function typeNotes(tape: Tape, changes: readonly ChangeRequest[]): readonly string[] {
   return changes.flatMap((change) => {
     // A whole body is text, no matter what is in it, and an error stands where a result was.
     if (!('path' in change) || change.path === 'body' || change.path === 'error') return []
     const { path, value } = change
     const before = patchTape(tape, [change]).changed[0]?.before ?? null
-    if (isDeepStrictEqual(before, value)) throw setToTheSame(change)
     const types = [typeOf(before), typeOf(value)]
     if (types[0] === types[1] || !types.every((type) => scalars.includes(type))) return []
     const [meant] = ofType(value, [typeOf(before)])
