@@ -45,11 +45,11 @@ export function requireKnownNames(expectations: readonly Expectation[], names: N
  * @throws HarvestError `HARVEST_FORK_DECIDE` with the nearest name
  */
 export function requireKnownCall({ name, args }: Pick<ToolCall, 'args' | 'name'>, text: string, tape: Tape): void {
-  const tools = knownTools([tape])
-  const tool = tools.get(name)
-  if (tool === undefined) throw undecidable('tool', name, [...tools.keys()], text)
-  const key = tool.isListed ? Object.keys(args ?? {}).find((one) => !tool.args.has(one)) : undefined
-  if (key !== undefined) throw undecidable('argument', key, [...tool.args.keys()], text)
+  const names = toolNames(tape)
+  if (!names.includes(name)) throw undecidable('tool', name, names, text)
+  const keys = offeredTools(tape.events).find((tool) => tool.name === name)?.keys
+  const key = keys === undefined ? undefined : Object.keys(args ?? {}).find((one) => !keys.includes(one))
+  if (keys !== undefined && key !== undefined) throw undecidable('argument', key, keys, text)
 }
 
 function undecidable(what: 'argument' | 'tool', name: string, known: readonly string[], text: string): HarvestError {
@@ -57,7 +57,7 @@ function undecidable(what: 'argument' | 'tool', name: string, known: readonly st
   return new HarvestError('HARVEST_FORK_DECIDE', {
     what: `No model could decide ${neutralLine(text, 80)}: unknown ${what} ${neutralLine(name, 40)}`,
     where: { [`${what}s known`]: known.length === 0 ? 'none' : neutralLine(known.join(', '), 160) },
-    why: `Its models were not offered it, and the run did not ${what === 'tool' ? 'call' : 'pass'} it, so the agent would most likely fail on it.`,
+    why: `Its models were not offered it${what === 'tool' ? ', and the run did not call it' : ''}, so the agent would fail on it.`,
     fix: [
       ...(near === undefined
         ? []
