@@ -456,7 +456,7 @@ export class ForkRun {
 
   escape(kind: string, target: string, madeAt: Error | undefined): Error | undefined {
     const said = this.#redactMessage(target)
-    const allowed = [target, said].some((one) => isAllowed(this.options.allow ?? [], kind, one))
+    const allowed = isAllowed(this.options.allow ?? [], kind, target, said)
     const site = madeAt ? siteIn(madeAt) : userSite()
     this.#escapes.push({ kind, target: said, allowed, ...(site ? { site } : {}) })
     if (allowed) return undefined

@@ -646,7 +646,7 @@ export class ReplayRun {
   escape(kind: string, target: string, madeAt?: Error): Error | undefined {
     const { escapes, allow = [] } = this.#settings
     const said = this.redactMessage(target)
-    const allowed = escapes === 'report' || [target, said].some((one) => isAllowed(allow, kind, one))
+    const allowed = escapes === 'report' || isAllowed(allow, kind, target, said)
     const place = this.place(madeAt)
     this.escapes.push({ kind, target: said, allowed, ...(place.site ? { site: place.site } : {}) })
     return allowed ? undefined : this.problem(problem.escaped(place, kind, said, madeAt))

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { CaseLesson } from '../cases/index.ts'
 import { type HarvestError, neutral, neutralLine } from '../errors/index.ts'
-import { createRedactor, redactorOfTape } from '../privacy/index.ts'
+import { redactorForMessages } from '../match/redact-message.ts'
 import type { Tape } from '../tape/index.ts'
 import { neutralLines } from './neutral-lines.ts'
 
@@ -98,9 +98,9 @@ function userFrame(error: HarvestError): readonly SourceLocation[] {
 function causeOf(error: HarvestError, tape?: Tape): { readonly cause?: Error } {
   if (!(error.cause instanceof Error)) return {}
   const { name, message, stack } = error.cause
-  const redactor = tape === undefined ? createRedactor() : redactorOfTape(tape)
-  const cause = new Error(neutralLines(redactor.text(message)))
-  cause.name = neutralLine(redactor.text(name))
-  cause.stack = neutralLines(redactor.text(stack ?? `${name}: ${message}`))
+  const redactMessage = redactorForMessages(tape)
+  const cause = new Error(neutralLines(redactMessage(message)))
+  cause.name = neutralLine(redactMessage(name))
+  cause.stack = neutralLines(redactMessage(stack ?? `${name}: ${message}`))
   return { cause }
 }
