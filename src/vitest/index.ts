@@ -1,4 +1,6 @@
 import { installReplay } from '../replay/index.ts'
+import { heedModules } from '../seam/intercept/index.ts'
+import { agentModules } from './agent-modules.ts'
 import { installMatchers } from './matchers.ts'
 import { nameSetUpFiles } from './set-up-files.ts'
 
@@ -18,5 +20,6 @@ export { validateBlame, type ValidateBlameOptions } from './validate-blame.ts'
 export type { OwnAgentReport, OwnRun } from '../validation/harness/own-agent.ts'
 
 await installReplay()
+heedModules(agentModules)
 nameSetUpFiles()
 installMatchers()

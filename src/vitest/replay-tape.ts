@@ -14,6 +14,8 @@ import {
 } from '../replay/index.ts'
 import type { ReplayOptions, ReplayResult } from '../match/types.ts'
 import { readTape, requireClosed, type Tape } from '../tape/index.ts'
+import { heedModules } from '../seam/intercept/index.ts'
+import { agentModules } from './agent-modules.ts'
 import { acceptancesFor, type Acceptances, acceptedBy } from './accept-questions.ts'
 import { questionsOf } from './case-report.ts'
 import { acceptArtifact, type HarvestProvided, type TestReplayReport, type UncomparedValue } from './channel.ts'
@@ -58,6 +60,8 @@ export async function replay<T>(
   const whole = requireClosed(typeof tape === 'string' ? readTape(tape) : tape)
   const settings = { ...provided()?.settings.replay, ...own, late: true } as ReplayOptions
   const run = await replayTape(whole, agent, settings)
+  // It put its own back over mocks.
+  heedModules(agentModules)
   const around = provided()
   const acceptances = around === undefined ? none : acceptancesFor(undefined, around)
   const judged = { ...run, verdict: judge(run, outcome, acceptances.keys) }
