@@ -30,8 +30,9 @@ export async function runIn(
   server.enter(world)
   const outcome = await outcomeOf(agent, input)
   const { decisions, calls } = structuredClone(world.deeds)
-  // Requests that were on their way when the agent returned belong to nobody.
-  await sleep(25)
+  // Requests that were on their way when the agent returned belong to nobody. In turns: one long wait of a machine that does
+  // other work is over in the turn in which they are made.
+  for (let turn = 0; turn < 10; turn++) await sleep(3)
   return { deeds: { decisions, calls }, outcome, requests: world.requests }
 }
 
