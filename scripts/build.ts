@@ -44,9 +44,9 @@ const messages =
 const printed =
   /\/src\/report\/(?:confidence|conversation|describe|end|head|lanes|numbered|one-step|overlaps|run|spending)\.ts$/
 
-/** What reads and writes tapes, and what redacts. */
+/** What reads and writes tapes, and what redacts. The finders of earlier tapes are no part of it: what records needs none. */
 const tape = /\/src\/tape\/(?!new-file|present-args|shared-read)/
-const privacy = /\/src\/privacy\/(?!credentials)/
+const privacy = /\/src\/privacy\/(?!credentials|earlier\.ts|index\.ts|rules\.ts|second\/|first\/(?!names))/
 
 /** What reads the calls of models. */
 const providers = /\/src\/(?:providers\/(?!counted|imported-model-call|rpc)|wire\/(?!aws-frames))/
@@ -59,7 +59,7 @@ const canonical = /\/src\/(?:json\/canonical|providers\/(?:counted|imported-mode
  * to read them all. Those in `base` are what a recorder loads too; what is loaded for less is in neither.
  */
 const small =
-  /\/src\/(?:errors\/above|match\/(?:address|drift-(?:option|policy)|hidden-part|hosts-option|types)|vitest\/(?:channel|neutral-lines)|seam\/intercept\/(?:confine|outside|responder|work)|playback\/problems\/strays|cases\/(?:accepted-name|former-tapes|pragma|proof-days)|recordings\/(?:files|programs))\.ts$/
+  /\/src\/(?:errors\/above|match\/(?:address|drift-(?:option|policy)|hidden-part|hosts-option|types)|vitest\/(?:channel|neutral-lines)|seam\/intercept\/(?:confine|outside|responder|work)|playback\/problems\/strays|privacy\/(?:earlier|rules|second\/commands|first\/(?:engine|named|percent|tokens|urls))|cases\/(?:accepted-name|former-tapes|pragma|proof-days)|recordings\/(?:files|programs))\.ts$/
 const base =
   /\/src\/(?:privacy\/credentials|seam\/(?:caller|patch|shape|source|stdio)|seam\/clients\/(?:drivers|in-memory)|errors\/options)\.ts$/
 
@@ -164,7 +164,7 @@ async function bundle(): Promise<readonly string[]> {
         { name: 'tape', test: tape, priority: 1 },
         { name: 'providers', test: providers, priority: 1 },
         { name: 'aws-frames', test: /\/src\/wire\/aws-frames\.ts$/, priority: 3 },
-        { name: 'privacy', test: privacy },
+        { name: 'privacy', test: privacy, priority: 1 },
         { name: 'printed', test: printed },
       ],
     },

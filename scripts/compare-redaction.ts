@@ -1,12 +1,13 @@
 import { globSync, readFileSync } from 'node:fs'
+import { firstFinders, secondFinders } from '../src/privacy/earlier.ts'
 import { createRedactor } from '../src/privacy/index.ts'
 
 /**
- * Searches every file of a folder with the finders of the first tapes and with those of now, and prints what only one of
+ * Searches every file of a folder with the finders of the first tapes, or with `--second` of those behind them, and with those of now, and prints what only one of
  * them finds: each kind with its count and, with `--show n`, n places of it. What stands there may be a secret: keep the
  * output to yourself.
  *
- *     node scripts/compare-redaction.ts ../shared/data [--show 20] [--without heldout]
+ *     node scripts/compare-redaction.ts ../shared/data [--second] [--show 20] [--without heldout]
  */
 const [folder = '../shared/data', ...words] = process.argv.slice(2)
 const option = (name: string): string | undefined => {
@@ -15,6 +16,7 @@ const option = (name: string): string | undefined => {
 }
 const shown = Number(option('--show') ?? 0)
 const without = option('--without') ?? 'heldout'
+const earlier = words.includes('--second') ? secondFinders : firstFinders
 
 const counts = { files: 0, megabytes: 0, both: 0, before: 0, now: 0, onlyBefore: 0, onlyNow: 0 }
 const lost: string[] = []
@@ -22,7 +24,7 @@ const gained: string[] = []
 for (const file of globSync('**/*.{json,jsonl,yaml,yml,har,txt,py,cassette}', { cwd: folder })) {
   if (file.includes(without)) continue
   const text = readFileSync(`${folder}/${file}`, 'utf8')
-  const [before, now] = ([1, 2] as const).map((version) => createRedactor({}, { version }).scan(text)) as [
+  const [before, now] = [{ finders: earlier }, {}].map((numbering) => createRedactor({}, numbering).scan(text)) as [
     ReturnType<ReturnType<typeof createRedactor>['scan']>,
     ReturnType<ReturnType<typeof createRedactor>['scan']>,
   ]
@@ -41,7 +43,7 @@ for (const file of globSync('**/*.{json,jsonl,yaml,yml,har,txt,py,cassette}', { 
   gained.push(...more.map(told))
 }
 console.log(counts)
-print('only the first finders', lost)
+print('only the earlier finders', lost)
 print('only the finders of now', gained)
 
 type Found = { readonly index: number; readonly length: number }

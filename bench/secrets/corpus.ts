@@ -1,6 +1,6 @@
 import { ids, lines, names } from './alike.ts'
 import { filled, numbers } from './draw.ts'
-import { named, surroundings, vendors } from './formats.ts'
+import { commands, named, surroundings, vendors } from './formats.ts'
 
 /** How a secret is told: by itself, by what stands around it, by its name. */
 export type SecretClass = 'itself' | 'surroundings' | 'name'
@@ -28,6 +28,16 @@ export function secrets(seed: number): readonly Secret[] {
   return [
     ...vendors.map(([id, form]) => drawn('itself', id, 'note', form)),
     ...surroundings.map(([id, form]) => drawn('surroundings', id, 'note', form)),
+    ...commands.flatMap((words, at) => {
+      const [command = '', ...args] = words
+      const id = `command ${at + 1}, ${command},`
+      const line = words.map((word) => (/[\s&]/.test(word) ? `"${word}"` : word)).join(' ')
+      return [
+        drawn('surroundings', `${id} in a line`, 'note', line),
+        drawn('surroundings', `${id} in a list`, 'note', JSON.stringify(words)),
+        drawn('surroundings', `${id} with its arguments`, 'note', JSON.stringify({ command, args })),
+      ]
+    }),
     ...named.map(([name, form]) => drawn('name', `name ${name}`, name, form)),
   ]
 }

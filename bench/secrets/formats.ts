@@ -308,6 +308,33 @@ export const surroundings: readonly (readonly [id: string, form: string])[] = [
   ['mnemonic', 'mnemonic: «legal winner thank year wave sausage worth useful legal winner thank yellow»'],
 ]
 
+/** Command lines, a word each: told by the program and the option before them. */
+export const commands: readonly (readonly string[])[] = [
+  ['curl', '-sSu', 'alice:«<word 14>»', 'https://api.example.com/v1'],
+  ['curl', '-X', 'POST', '--proxy-user', 'alice:«<word 14>»', 'https://api.example.com'],
+  ['curl', '-ualice:«<word 14>»', 'https://api.example.com'],
+  ['curl', '-b', 'sid=«<word 32>»', 'https://example.com'],
+  ['wget', '--http-password=«<word 12>»', 'https://example.com'],
+  ['http', '-a', 'alice:«<word 14>»', 'GET', 'api.example.com'],
+  ['mysql', '-h', 'db', '-uroot', '-p«<word 12>»', 'app'],
+  ['docker', 'exec', '-it', 'db', 'mariadb-dump', '-uroot', '-p«<word 12>»', 'app'],
+  ['env', 'PGPASSWORD=«<word 14>»', 'psql', '-h', 'db'],
+  ['env', 'SSHPASS=«<word 14>»', 'sshpass', '-e', 'ssh', 'root@host'],
+  ['sshpass', '-p', '«<word 12>»', 'ssh', '-p', '2200', 'root@host'],
+  ['redis-cli', '-h', 'cache', '-a', '«<word 16>»', 'ping'],
+  ['docker', 'login', '-u', 'me', '-p', '«<word 20>»', 'reg.example.com'],
+  ['skopeo', 'copy', '--src-creds', 'me:«<word 20>»', 'docker://reg.example.com/a', 'dir:a'],
+  ['sqlcmd', '-S', 'db', '-U', 'sa', '-P', '«<word 12>»'],
+  ['ldapsearch', '-x', '-D', 'cn=admin', '-w', '«<word 12>»', '-b', 'dc=x'],
+  ['mongosh', '-u', 'admin', '-p', '«<word 12>»', 'db'],
+  ['smbclient', '-U', 'alice%«<word 12>»', 'files'],
+  ['7z', 'x', '-p«<word 12>»', 'all.7z'],
+  ['keytool', '-list', '-storepass', '«<word 12>»', '-keystore', 'a.jks'],
+  ['plink', '-ssh', '-pw', '«<word 12>»', 'root@host'],
+  ['ssh-keygen', '-t', 'ed25519', '-N', '«<word 16>»', '-f', 'key'],
+  ['sh', '-c', 'cd app && mysqldump -uroot -p«<word 12>» app'],
+]
+
 /** Told by their names alone. */
 export const named: readonly (readonly [name: string, form: string])[] = [
   ['password', '<word 12>'],

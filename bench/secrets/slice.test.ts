@@ -17,7 +17,7 @@ test('the corpus is as large as it says', () => {
 test.each([1, 2, 3])(
   'secrets of all kinds are found in all places, and nothing else is touched: seed %i',
   async (seed) => {
-    const { places: byPlace, all, alike, changed, broken, unstable } = await score(() => ours(2), seed, every)
+    const { places: byPlace, all, alike, changed, broken, unstable } = await score(() => ours('now'), seed, every)
     const poor = [...byPlace].filter(([, { found, put }]) => found / put < 0.98).map(([id]) => id)
     expect(poor).toEqual([])
     expect(all.found / all.put).toBeGreaterThanOrEqual(0.98)
@@ -36,7 +36,7 @@ test('a search finds something exactly where a recorder would replace something,
     ...lookAlikes(4).flatMap(({ text }, at) => (at % 3 === 0 ? [text] : [])),
   ]
   for (const text of texts) {
-    const redacted = String(ours(2).text(text))
+    const redacted = String(ours('now').text(text))
     expect(scan(text).length > 0, text).toBe(redacted !== text)
     expect(scan(redacted), redacted).toEqual([])
   }

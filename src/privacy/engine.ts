@@ -1,11 +1,15 @@
+import { commandTriggers } from './commands.ts'
 import { families, type KindFamily } from './families.ts'
-import type { NameTable } from './names.ts'
+import type { FirstNames } from './first/names.ts'
+import { NameTable, schemeOf, type SecretNames } from './names.ts'
 import { namedTriggers } from './named.ts'
 import { nearTriggers } from './near.ts'
 import { sqlLiteralTriggers } from './sql-literals.ts'
 import { sqlTriggers } from './sql.ts'
 import { shapeTriggersOf, tokensOf } from './tokens.ts'
-import type { Finder, TextRange } from './types.ts'
+import { findEmailsNow } from './personal.ts'
+import { commandVariables } from './programs.ts'
+import type { Finder, RedactorOptions, TextRange } from './types.ts'
 import { inViews, Spellings } from './views.ts'
 import { type Trigger, Walk } from './walk.ts'
 
@@ -18,12 +22,53 @@ export interface TextContext {
   readonly personal: readonly SignedFinder[]
 }
 
-/** Finds everything in a text and in what its escapes spell. */
-export function finderOfNow(
-  isOn: (kind: string) => boolean,
+/** What is looked for, by the options. */
+export interface Search {
+  readonly isOn: (kind: string) => boolean
+  /** The application's own families of tokens. */
+  readonly own: readonly KindFamily[]
+  readonly around: TextContext
+  /** What of it stands in the walk instead. */
+  readonly inWalk: TextContext & { readonly triggers: readonly Trigger[] }
+}
+
+/** A version of the finders. A tape is replayed by the one it was recorded with. */
+export interface Finders {
+  readonly version: 1 | 2 | 3
+  /** @param inHeaders - names that count in headers: those are the same for all tapes */
+  readonly by: (options: RedactorOptions, inHeaders: FirstNames) => FindersInUse
+}
+
+export interface FindersInUse {
+  readonly names: SecretNames
+  /** The scheme before credentials in a text, with what follows it. */
+  readonly schemeOf: (value: string) => string
+  readonly emails: Finder
+  readonly finder: (search: Search) => Finder
+}
+
+/** Those that record. */
+export const findersOfNow = findersInOneWalk(3, (isOn) => (isOn('secret') ? commandTriggers() : []), commandVariables)
+
+/** Finders of everything in a text and in what its escapes spell. */
+export function findersInOneWalk(
+  version: Finders['version'],
+  commands: (isOn: Search['isOn']) => readonly Trigger[],
+  variables: readonly string[] = [],
+): Finders {
+  return {
+    version,
+    by({ keys = [], names: own }) {
+      const names = new NameTable({ ...own, always: [...variables, ...(own?.always ?? [])], keys })
+      return { names, schemeOf, emails: findEmailsNow, finder: (search) => inOneWalk(names, commands, search) }
+    },
+  }
+}
+
+function inOneWalk(
   names: NameTable,
-  own: readonly KindFamily[],
-  { first, personal, triggers }: TextContext & { readonly triggers: readonly Trigger[] },
+  commands: (isOn: Search['isOn']) => readonly Trigger[],
+  { isOn, own, inWalk: { first, personal, triggers } }: Search,
 ): Finder {
   const spellings = new Spellings()
   const walk = new Walk([
@@ -31,6 +76,7 @@ export function finderOfNow(
     ...[...own, ...families].filter(({ kind }) => isOn(kind)).map(tokensOf),
     ...shapeTriggersOf(isOn),
     ...(isOn('secret') ? [...namedTriggers(names), ...sqlTriggers(names), ...sqlLiteralTriggers(names)] : []),
+    ...commands(isOn),
     ...nearTriggers(isOn),
     ...triggers,
   ])

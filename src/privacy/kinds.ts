@@ -1,27 +1,20 @@
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import { beyondBounds } from '../tape/index.ts'
-import { finderOfNow, type SignedFinder } from './engine.ts'
+import type { FindersInUse, SignedFinder } from './engine.ts'
 import { alphabets, type KindFamily } from './families.ts'
-import { firstFinder } from './first/engine.ts'
-import { FirstNames } from './first/names.ts'
-import { tokenKinds } from './first/tokens.ts'
 import { answerFor, foreignPlace, refuse, Watch } from './foreign.ts'
-import type { NameTable } from './names.ts'
-import {
-  findCards,
-  findEmails,
-  findEmailsNow,
-  findIbans,
-  findIps,
-  findPhones,
-  findSsns,
-  findUrlEmails,
-  ibanTriggers,
-} from './personal.ts'
+import { findCards, findIbans, findIps, findPhones, findSsns, findUrlEmails, ibanTriggers } from './personal.ts'
 import { patienceMs, slowText } from './pace.ts'
 import { rulesForTape } from './rules-for-tape.ts'
 import { isHead, ownFamily } from './tokens.ts'
 import type { Finder, RedactorOptions, RedactRule, TextRange } from './types.ts'
+
+/** Kinds of tokens, in the order in which they came. */
+const tokenKinds: readonly string[] = [
+  ...['anthropic-key', 'openai-key', 'google-key', 'aws-key', 'github-token', 'gitlab-token', 'slack-token', 'webhook'],
+  ...['stripe-key', 'npm-token', 'huggingface-token', 'sendgrid-key', 'twilio-key', 'api-key', 'jwt', 'bearer-token'],
+  ...['basic-auth', 'private-key'],
+]
 
 /** Kinds that are found unless switched off, in order of how much is known by them. */
 export const kindsOn: readonly string[] = [...tokenKinds, 'email', 'card', 'iban', 'url-password', 'secret']
@@ -45,16 +38,13 @@ export interface Kinds {
   readonly find: Finder
 }
 
-/** Which finders: those of tapes that say nothing of it, or those of now. */
-export type EngineVersion = 1 | 2
-
 /**
  * Reads the options, once.
  *
  * @throws HarvestError `HARVEST_PRIVACY_OPTION` for an unknown kind or a rule that cannot work: a typo must not
  * let a secret through
  */
-export function kindsOf(options: RedactorOptions, names: FirstNames | NameTable): Kinds {
+export function kindsOf(options: RedactorOptions, { emails, finder }: FindersInUse): Kinds {
   const { rules = [], off = [], on = [], keep = [], allow = [] } = options
   const known = [...kindsOn, ...kindsOff]
   const stranger = [...off, ...on].find((kind) => !known.includes(kind))
@@ -70,7 +60,7 @@ export function kindsOf(options: RedactorOptions, names: FirstNames | NameTable)
   const isOn = (kind: string): boolean => (kindsOn.includes(kind) || on.includes(kind)) && !off.includes(kind)
   const own = rules.map(finderOf)
   const personal: readonly SignedFinder[] = [
-    ...(isOn('email') ? [['@', names instanceof FirstNames ? findEmails : findEmailsNow] as const] : []),
+    ...(isOn('email') ? [['@', emails] as const] : []),
     ...(isOn('email') ? [['%', findUrlEmails] as const] : []),
     ...(isOn('card') ? [['', findCards] as const] : []),
     ...(isOn('iban') ? [['', findIbans] as const] : []),
@@ -94,10 +84,7 @@ export function kindsOf(options: RedactorOptions, names: FirstNames | NameTable)
       ...known.map((kind) => [kind, undefined] as const),
       ...rules.map(({ kind, placeholder }) => [kind, placeholder] as const),
     ]),
-    find:
-      names instanceof FirstNames
-        ? firstFinder(isOn, names, around)
-        : finderOfNow(isOn, names, familiesOf(options), inWalk),
+    find: finder({ isOn, own: familiesOf(options), around, inWalk }),
   }
 }
 

@@ -1,8 +1,9 @@
 import { isStream } from './events.ts'
 import { KeptHeaders } from './headers.ts'
-import { FirstNames, firstSchemeOf } from './first/names.ts'
-import { type EngineVersion, kindsOf } from './kinds.ts'
-import { NameTable, schemeOf, type SecretNames } from './names.ts'
+import type { Finders } from './engine.ts'
+import { FirstNames } from './first/names.ts'
+import { kindsOf } from './kinds.ts'
+import type { SecretNames } from './names.ts'
 import { PlaceholderShapes } from './placeholders.ts'
 import type { Finder, RedactorOptions } from './types.ts'
 import { encodedWords } from './words.ts'
@@ -17,22 +18,22 @@ export class Means {
   readonly hasOwnRules: boolean
   readonly #clean = new Set<string>()
 
-  readonly version: EngineVersion
+  readonly version: Finders['version']
   /** The scheme before credentials in a text, with what follows it. */
   readonly schemeOf: (value: string) => string
 
   /** @throws HarvestError `HARVEST_PRIVACY_OPTION` */
-  constructor(options: RedactorOptions, version: EngineVersion) {
-    this.version = version
+  constructor(options: RedactorOptions, finders: Finders) {
+    this.version = finders.version
     const { keys = [], names: own } = options
     this.hasOwnRules = (options.rules ?? []).length > 0
     // What a header means is the same for all tapes: an application's own names count, as its keys do.
     const forHeaders = new FirstNames([...keys, ...(own?.always ?? [])])
-    const names = version === 1 ? forHeaders : new NameTable({ ...own, keys })
-    this.names = names
-    this.schemeOf = version === 1 ? firstSchemeOf : schemeOf
+    const inUse = finders.by(options, forHeaders)
+    this.names = inUse.names
+    this.schemeOf = inUse.schemeOf
     this.keptHeaders = new KeptHeaders(options.headers, forHeaders)
-    const { templates, find } = kindsOf(options, names)
+    const { templates, find } = kindsOf(options, inUse)
     this.find = find
     this.shapes = new PlaceholderShapes(templates, new Set(options.keep))
   }
@@ -45,7 +46,7 @@ export class Means {
     if (text.length > shortLength) return false
     if (this.#clean.has(text)) return true
     if (isStream(text) || this.shapes.mayStandIn(text) || this.find(text).length > 0) return false
-    if (this.version === 2 && encodedWords(text).length > 0) return false
+    if (this.version !== 1 && encodedWords(text).length > 0) return false
     // Ids and dates that never come again would fill it in the end; what does come again is soon back.
     if (this.#clean.size >= plainCap) this.#clean.clear()
     this.#clean.add(text)
@@ -56,19 +57,21 @@ export class Means {
 const shortLength = 256
 const plainCap = 2048
 
-const withoutOptions = new Map<EngineVersion, Means>()
-const byOptions = { 1: new WeakMap<RedactorOptions, Means>(), 2: new WeakMap<RedactorOptions, Means>() }
+const withoutOptions = new Map<Finders, Means>()
+const byOptions = new WeakMap<RedactorOptions, Map<Finders, Means>>()
 
 /**
  * The means for these options, made once: patterns are compiled for a recorder and not for each of its runs.
  *
  * @throws HarvestError `HARVEST_PRIVACY_OPTION`
  */
-export function meansFor(options: RedactorOptions, version: EngineVersion): Means {
-  const known = Object.keys(options).length === 0 ? withoutOptions.get(version) : byOptions[version].get(options)
+export function meansFor(options: RedactorOptions, finders: Finders): Means {
+  const made =
+    Object.keys(options).length === 0 ? withoutOptions : (byOptions.get(options) ?? new Map<Finders, Means>())
+  const known = made.get(finders)
   if (known !== undefined) return known
-  const means = new Means(options, version)
-  if (Object.keys(options).length === 0) withoutOptions.set(version, means)
-  else byOptions[version].set(options, means)
+  const means = new Means(options, finders)
+  made.set(finders, means)
+  if (made !== withoutOptions) byOptions.set(options, made)
   return means
 }

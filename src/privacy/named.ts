@@ -284,7 +284,8 @@ function outerEnd(text: string, start: number, end: number, quote: string): numb
   return end
 }
 
-function unescaped(raw: string, quote: string): string {
+/** What is said in a text of JSON, where it is one. */
+export function unescaped(raw: string, quote: string): string {
   if (quote !== '"' || !raw.includes('\\')) return raw
   try {
     return JSON.parse(`"${raw}"`) as string

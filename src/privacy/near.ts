@@ -4,7 +4,7 @@ import { isStandIn, looksRandom } from './values.ts'
 import type { Trigger } from './walk.ts'
 
 /** A secret that what stands before it tells. */
-interface Near {
+export interface Near {
   readonly kind?: string
   readonly anchor: string
   /** Sticky from the anchor; the secret is group 1, or all of it. Every repetition is bounded. */
@@ -15,41 +15,9 @@ interface Near {
 }
 
 const mixed = (secret: string): boolean => /\d/.test(secret) && /[A-Za-z]/.test(secret)
-const noWord = (secret: string): boolean => !/^(?:password|pass|pwd|secret|token|[a-z]+)$/i.test(secret)
-// A value of a command: quoted or not, and never with the backslash that quotes what follows.
-const value = String.raw`\\*["']?([^\s"'$<{\\-][^\s"'\\]{3,256})`
-
-/** A command, and the option before its password. */
-const command = (anchor: string, option: string): Near => ({
-  anchor,
-  pattern: new RegExp(`${anchor}\\b[^\\r\\n]{0,200}?\\s${option}${value}`, 'y'),
-  skip: 200,
-})
+export const noWord = (secret: string): boolean => !/^(?:password|pass|pwd|secret|token|[a-z]+)$/i.test(secret)
 
 const table: readonly Near[] = [
-  {
-    anchor: 'curl',
-    pattern:
-      /curl\b[^\r\n]{0,400}?\s(?:-u|--user|--proxy-user)[ =]{0,2}\\*["']?[^\s"':$\\]{0,128}:([^\s"'$<{\\]{3,256})/y,
-    holds: noWord,
-    skip: 400,
-  },
-  ...['mysql', 'mysqldump', 'mysqladmin', 'mariadb', 'mariadb-dump'].map((name) => command(name, '-p')),
-  command('sshpass', '-p\\s?'),
-  command('redis-cli', '-a\\s+'),
-  command('docker login', '-p\\s+'),
-  command('sqlcmd', '-P\\s*'),
-  ...['ldapsearch', 'ldapmodify', 'ldapadd', 'ldapwhoami'].map((name) => command(name, '-w\\s+')),
-  ...['http -a', 'https -a', 'xh -a', 'http --auth', 'https --auth'].map((anchor) => ({
-    anchor,
-    pattern: new RegExp(String.raw`${anchor}[ =]{1,4}\\*["']?[^\s"':$\\]{1,128}:([^\s"'$<{\\]{3,256})`, 'y'),
-    holds: noWord,
-  })),
-  ...['zip', 'unzip'].map((anchor) => ({
-    anchor,
-    pattern: new RegExp(String.raw`${anchor}[^\r\n;|&"']{0,100}?\s-P\s{1,4}${value}`, 'y'),
-    skip: 64,
-  })),
   { anchor: 'pass:', pattern: /pass:([^\s"'$<{\\]{6,128})/y, holds: mixed },
   {
     anchor: 'machine ',
@@ -92,9 +60,9 @@ const table: readonly Near[] = [
   { kind: 'url-password', anchor: '://', pattern: /:\/\/([^\s/?#@"'<>\\:]{16,256})@/y, holds: looksRandom },
 ]
 
-/** Secrets by what stands around them: commands, files of passwords, hashes of them, addresses. */
-export function nearTriggers(isOn: (kind: string) => boolean): readonly Trigger[] {
-  return table.filter(({ kind = 'secret' }) => isOn(kind)).map(triggerOf)
+/** Secrets by what stands around them: files of passwords, hashes of them, addresses. */
+export function nearTriggers(isOn: (kind: string) => boolean, rows = table): readonly Trigger[] {
+  return rows.filter(({ kind = 'secret' }) => isOn(kind)).map(triggerOf)
 }
 
 function triggerOf({ kind = 'secret', anchor, pattern, holds, skip = 0 }: Near): Trigger {

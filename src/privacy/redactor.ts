@@ -5,11 +5,12 @@ import { awsLines, mayBeFrame, redactAwsEvents } from './aws-events.ts'
 import { pack, unpack, type Unsearched } from './codings.ts'
 import { KeyNumbers, shownCredential, shownSetCookie, someKey } from './credentials.ts'
 import { cutPieces, type Edit, edited, inBytes } from './edits.ts'
+import { type Finders, findersOfNow } from './engine.ts'
 import { findScattered, type Scattered } from './events.ts'
 import { redactJson } from './json.ts'
 import { isDistinctive, KnownSecrets } from './known.ts'
 import { type Means, meansFor } from './means.ts'
-import { type EngineVersion, isCredential } from './kinds.ts'
+import { isCredential } from './kinds.ts'
 import { Placeholders } from './placeholders.ts'
 import type { Prints } from './prints.ts'
 import { settle } from './spans.ts'
@@ -109,7 +110,7 @@ export interface Redactor {
  * @throws HarvestError `HARVEST_PRIVACY_OPTION`
  */
 export function createRedactor(options: RedactorOptions = {}, numbering: PlaceholderNumbering = {}): Redactor {
-  return new TextRedactor(meansFor(options, numbering.version ?? 2), numbering)
+  return new TextRedactor(meansFor(options, numbering.finders ?? findersOfNow), numbering)
 }
 
 /** A request body without its codings, redacted. */
@@ -130,8 +131,8 @@ export interface PlaceholderNumbering {
   readonly prints?: Prints
   /** Texts that are secret in this run no matter what they look like, such as who it is about. */
   readonly secrets?: readonly string[]
-  /** Whose finders: 1 of tapes without the flag `redactor-2`. Default 2, those of now. */
-  readonly version?: EngineVersion
+  /** @internal Default those of now. */
+  readonly finders?: Finders
   /** Placeholders of the tape that is replayed, by their fingerprint: a value that is on it gets the one it has there. */
   readonly recorded?: ReadonlyMap<string, string>
 }

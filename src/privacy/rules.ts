@@ -1,5 +1,7 @@
 import { HarvestError, neutralLine } from '../errors/index.ts'
-import { headersFlag, redactorFlag, type RecordedRules, type Tape } from '../tape/index.ts'
+import { headersFlag, redactorFlag, type RecordedRules, secondRedactorFlag, type Tape } from '../tape/index.ts'
+import { firstFinders, secondFinders } from './earlier.ts'
+import { type Finders, findersOfNow } from './engine.ts'
 import { foreign, refusalOf } from './foreign.ts'
 import { createRedactor, type PlaceholderNumbering, type Redactor } from './redactor.ts'
 import type { RedactorOptions } from './types.ts'
@@ -50,8 +52,13 @@ export function redactorOfTape(tape: RuledTape, { keys = true, ...rest }: Placeh
   return createRedactor(rulesOfTape(tape), {
     ...rest,
     keys: flags.includes(headersFlag) && keys,
-    version: flags.includes(redactorFlag) ? 2 : 1,
+    finders: findersOfTape(flags),
   })
+}
+
+function findersOfTape(flags: readonly string[]): Finders {
+  if (flags.includes(redactorFlag)) return findersOfNow
+  return flags.includes(secondRedactorFlag) ? secondFinders : firstFinders
 }
 
 function patternOf(pattern: string, flags: string): RegExp {

@@ -16,6 +16,7 @@ export {
   knownFlags,
   lateFlag,
   redactorFlag,
+  secondRedactorFlag,
   regionFlag,
   regionVariables,
   tenantVariables,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createRedactor } from '../../src/privacy/index.ts'
+import { createRedactor, redactorOfTape } from '../../src/privacy/index.ts'
 
 const key = 'sk-proj-Ab3dE5gH7jK9mN1pQ3sT5uV7wX9z'
 
@@ -39,4 +39,90 @@ test.each([
   'task-sk-learn-2024-pipeline-for-beginners',
 ])('what only names where a secret is, or looks like the place of one, stays: %s', (said) => {
   for (const text of [said, JSON.stringify({ said, id: 1 })]) expect(createRedactor().text(text)).toBe(text)
+})
+
+const secret = 'tr33hou5e'
+const commands: readonly (readonly string[])[] = [
+  ['curl', '-u', `ada:${secret}`, 'https://shop.example'],
+  ['curl', '-sSu', `ada:${secret}`, 'https://shop.example/?a=1&b=2'],
+  ['curl', '-X', 'POST', `-uada:${secret}`],
+  ['/usr/bin/curl', '--proxy-user', `ada:${secret}`],
+  ['curl.exe', `--user=ada:${secret}`],
+  ['curl', '-u', `K7fq2Zr9Xv4${secret}:`],
+  ['curl', '-b', `sid=${secret}`],
+  ['xh', `--auth=ada:${secret}`],
+  ['docker', 'exec', 'db', 'mysqldump', '-uroot', `-p${secret}`, 'shop'],
+  ['docker', 'login', '--username', 'mysql', '-p', secret],
+  ['skopeo', 'copy', '--src-creds', `ada:${secret}`, 'dir:a'],
+  ['sshpass', '-p', secret, 'ssh', '-p', '2200', 'host1'],
+  ['redis-cli', '-h', 'cache', '-a', secret],
+  ['mongosh', '-u', 'ada', '-p', secret],
+  ['7z', 'x', `-p${secret}`, 'all.7z'],
+  ['smbclient', '-U', `ada%${secret}`],
+  ['lftp', '-u', `ada,${secret}`],
+  ['sqlplus', `ada/${secret}@db`],
+  ['xfreerdp', `/p:${secret}`],
+  ['keytool', '-storepass', secret],
+  ['vault', 'login', `K7fq2Zr9Xv4${secret}`],
+  ['gh', 'secret', 'set', 'KEY', '-b', secret],
+  ['env', `REDISCLI_AUTH=${secret}`, 'redis-cli', 'ping'],
+  ['sh', '-c', `cd shop && mysql -uroot -p${secret} shop`],
+]
+const harmless: readonly (readonly string[])[] = [
+  ['docker', 'run', '-p', '8080:8080', '-u', '1000:1000', 'curlimages/curl', '-s', 'http://web:8080'],
+  ['docker', 'compose', '-p', 'shop1', 'up'],
+  ['docker', 'login', '-u', 'build', '--password-stdin', 'registry1.example'],
+  ['curl', '-s', 'http://web', '&&', 'docker', 'run', '-u', '1000:1000', 'image1'],
+  ['curl', '-u', '$USER:$PASSWORD', '--user-agent', 'agent:1x2y3'],
+  ['curl', '-u', 'name:password'],
+  ['sshpass', '-e', 'ssh', '-p', '2200', 'host1'],
+  ['mysql', '-u', 'root', '-p', 'shop2', '-P', '3306'],
+  ['mongosh', '-u', 'ada', '-p', '--authenticationDatabase', 'admin1'],
+  ['redis-cli', '-p', '6379', '-n', '3'],
+  ['gh', 'pr', 'create', '-b', 'Closes-1234'],
+  ['psql', '-p', '5432', '-U', 'app4'],
+  ['mkdir', '-p', 'packages1'],
+  ['openssl', 'enc', '-k', '$PASS'],
+]
+const json = JSON.stringify
+const written: readonly (readonly [string, (words: readonly string[]) => string])[] = [
+  ['a list', json],
+  ['a list in lines', (words) => json({ argv: words }, undefined, 2)],
+  ['a program with its arguments', ([command, ...args]) => json({ command, cwd: '/shop', args })],
+  ['JSON in JSON', ([command, ...args]) => json({ arguments: json({ command, args }) })],
+  ['Python', (words) => `run([${words.map((word) => `'${word}'`).join(', ')}], check=True)`],
+  ['JavaScript', ([first, ...rest]) => `spawn('${first}', [${rest.map((word) => `'${word}'`).join(', ')}])`],
+  ['YAML', ([first, ...rest]) => `command: ${first}\nargs:\n${rest.map((word) => `  - ${json(word)}\n`).join('')}`],
+  ['a line', (words) => words.map((word) => (/[\s$]/.test(word) ? `"${word}"` : word)).join(' ')],
+  ['a line in JSON', (words) => json({ said: words.map((word) => (/\s/.test(word) ? `'${word}'` : word)).join(' ') })],
+]
+
+test.each(written)('the secret of a command is taken out where it stands as %s, and nothing else', (_, write) => {
+  for (const words of commands) {
+    const text = write(words)
+    const clean = createRedactor().text(text)
+    expect(clean).not.toContain(secret)
+    expect(createRedactor().text(clean)).toBe(clean)
+    const [before = '', after = ''] = clean.split('redacted-secret-1')
+    expect(text.startsWith(before) && text.endsWith(after), clean).toBe(true)
+    expect(text.slice(before.length, text.length - after.length)).toMatch(/^(?:K7fq2Zr9Xv4|sid=)?tr33hou5e$/)
+  }
+  for (const words of harmless) expect(createRedactor().text(write(words))).toBe(write(words))
+})
+
+test('a list of arguments before its program is read as well', () => {
+  const text = json({ args: ['-s', '-u', `ada:${secret}`], command: '/usr/bin/curl' })
+  expect(createRedactor().text(text)).toBe(text.replace(secret, 'redacted-secret-1'))
+})
+
+test('a tape is replayed with the finders it names: a secret that they left stays, and numbers go on as they did', () => {
+  const argv = ['curl', '-u', `ada:${secret}`, 'https://shop.example']
+  const numbered = ['curl', '-u', 'ada:redacted-secret-1', 'https://shop.example']
+  const redacted = (flags: readonly string[]): unknown => {
+    const redactor = redactorOfTape({ source: 'a', header: { flags } })
+    return [redactor.json(argv), redactor.text('password=lemon7tart')]
+  }
+  expect(redacted(['redactor-3'])).toEqual([numbered, 'password=redacted-secret-2'])
+  expect(redacted(['redactor-2'])).toEqual([argv, 'password=redacted-secret-1'])
+  expect(redacted([])).toEqual([argv, 'password=redacted-secret-1'])
 })

@@ -16,6 +16,9 @@ const secrets = [
   `eyJhbGciOiJIUzI1NiJ9.eyJ${'zdWIiOiIx'.repeat(20)}.${'s1G'.repeat(14)}`,
   `-----BEGIN RSA PRIVATE KEY-----\nMIIE${'oAbC0123\n'.repeat(40)}-----END RSA PRIVATE KEY-----`,
   `postgres://admin:${'p4ss'.repeat(4)}@db.example.com/shop`,
+  `curl -sS -u "ada:${'p4ss'.repeat(4)}" https://shop.example`,
+  `["mysql","-uroot","-p${'p4ss'.repeat(4)}","shop"]`,
+  `{"args":["-s","-u","ada:${'p4ss'.repeat(4)}"],"command":"curl"}`,
 ]
 const words = 'I have looked at your order and will refund it. The customer wrote, twice: 3 items of "A-17" (25 EUR). '
 

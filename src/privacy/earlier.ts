@@ -1,0 +1,20 @@
+import { type Finders, findersInOneWalk } from './engine.ts'
+import { firstFinder } from './first/engine.ts'
+import { firstSchemeOf } from './first/names.ts'
+import { nearTriggers } from './near.ts'
+import { findEmails } from './personal.ts'
+import { commands } from './second/commands.ts'
+
+/** The finders of tapes without a flag that says which. */
+export const firstFinders: Finders = {
+  version: 1,
+  by: (_, inHeaders) => ({
+    names: inHeaders,
+    schemeOf: firstSchemeOf,
+    emails: findEmails,
+    finder: ({ isOn, around }) => firstFinder(isOn, inHeaders, around),
+  }),
+}
+
+/** The finders of tapes with the flag `redactor-2`. */
+export const secondFinders = findersInOneWalk(2, (isOn) => nearTriggers(isOn, commands))
