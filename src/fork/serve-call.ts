@@ -76,19 +76,19 @@ function inPlace(run: ForkRun, step: CallState, fields: Fields): unknown {
   const end = gate()
   for (const [i, piece] of pieces.entries()) {
     const item = items[i + 1]
-    if (item)
-      item.deliver = () => {
-        heard.event.yields = [...(heard.event.yields ?? []), [...heard.moment(piece.at), piece.value]]
-        piece.open()
-      }
+    const handOver = (): void => {
+      heard.event.yields = [...(heard.event.yields ?? []), [...heard.moment(piece.at), piece.value]]
+      piece.open()
+    }
+    if (item) item.deliver = handOver
   }
   const last = items.at(-1)
-  if (last && event.settled)
-    last.deliver = () => {
-      step.answered = true
-      settle(run, event, heard, heard.moment(event.settled))
-      end.open()
-    }
+  const finish = (): void => {
+    step.answered = true
+    settle(run, event, heard, heard.moment(event.settled))
+    end.open()
+  }
+  if (last && event.settled) last.deliver = finish
   run.gate.ready(items.slice(1))
   return event.yields === undefined ? answerAt(event, end) : iterate(event, pieces, end)
 }
@@ -115,10 +115,11 @@ function runInPlace(run: ForkRun, step: CallState, fields: Fields, fn: () => unk
     const { open, opened } = gate()
     const last = items.at(-1)
     if (!last || items.length === 1) return opened
-    last.deliver = () => {
+    const handOver = (): void => {
       done(rest, heard.moment(event.settled))
       open()
     }
+    last.deliver = handOver
     run.gate.ready(items.slice(1))
     return opened
   }

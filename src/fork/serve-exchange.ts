@@ -105,7 +105,8 @@ function inPlace(
   let next = 1
   const piece = (recorded: Moment, deliver: (moment: Moment) => void): void => {
     const item = items[next++]
-    if (item) item.deliver = () => deliver(heard.moment(recorded))
+    const handOver = (): void => deliver(heard.moment(recorded))
+    if (item) item.deliver = handOver
   }
   if (response) {
     const chunks = response.chunks.map(([, , bytes]) => decodeBytes(bytes))

@@ -80,9 +80,10 @@ function stoppable<T>(work: () => T, timeout: number): { readonly value: T } | u
     script = new Script('held.work()')
   }
   let result: { readonly value: T } | undefined
-  held.work = () => {
+  const keepResult = (): void => {
     result = { value: work() }
   }
+  held.work = keepResult
   try {
     script.runInContext(context, { timeout })
   } catch (error) {

@@ -20,14 +20,16 @@ class Handle implements RunHandle {
     this.id = account.run
     this.#account = account
     this.#run = run
-    this.flag = (reason) => {
+    const flag = (reason: string): boolean => {
       if (!run.over) account.flag(reason)
       return !run.over
     }
-    this.hold = (reason) => {
+    const hold = (reason: string): boolean => {
       if (!run.over) account.setHold(reason)
       return !run.over
     }
+    this.flag = flag
+    this.hold = hold
   }
 
   get signal(): AbortSignal {

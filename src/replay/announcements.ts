@@ -47,10 +47,11 @@ export class Announcements {
   constructor(tape: Tape, kind: Announcement['kind'], given: readonly (ExpectedMessage | ExpectedMark)[] | undefined) {
     this.#kind = kind
     const steps = tape.events.filter(isStep).map(({ n }) => n)
-    this.#stepsBefore = (n) => {
+    const stepsBefore = (n: number): { readonly step: number; readonly stepNumber: number } => {
       const stepNumber = steps.filter((step) => step < n).length
       return { step: steps[stepNumber - 1] ?? 0, stepNumber }
     }
+    this.#stepsBefore = stepsBefore
     this.#lists.set(undefined, new List(given?.map((one) => ({ fact: factOf(one) })) ?? []))
     // What an importer noted on a tape was not said by the agent, and no import holds what the agent said.
     this.#isCompared = tape.header.imported === undefined || given !== undefined

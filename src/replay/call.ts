@@ -226,7 +226,8 @@ function iterable(run: ReplayRun, step: CallState, heard: Mutable<CallEvent>): A
   const end = Promise.withResolvers<void>()
   for (const [i, piece] of pieces.entries()) {
     const item = items[i + 1]
-    if (item) item.deliver = () => piece.resolve()
+    const handOver = (): void => piece.resolve()
+    if (item) item.deliver = handOver
   }
   if (event.settled)
     onDelivery(run, step, (moment) => {
@@ -258,7 +259,8 @@ function iterable(run: ReplayRun, step: CallState, heard: Mutable<CallEvent>): A
 
 function onDelivery(run: ReplayRun, step: StepState, deliver: (moment: Moment) => void): void {
   const last = step.items.at(-1)
-  if (last && step.items.length > 1) last.deliver = () => deliver([run.nextN(), run.gate.now])
+  const handOver = (): void => deliver([run.nextN(), run.gate.now])
+  if (last && step.items.length > 1) last.deliver = handOver
 }
 
 function settle(run: ReplayRun, step: CallState, heard: Mutable<CallEvent>, moment: Moment): void {

@@ -10,19 +10,13 @@ const surroundings = /^(?:node(?:\.?js)?|undici|os|ua|lang|md|api|exec-env|runti
  * Read from `user-agent`, which the recorder keeps: `OpenAI/JS 7.55.0`, `ai/7.0.173 ai-sdk-provider-utils/5.0.81`.
  */
 export class Clients {
-  readonly #recorded: () => ReadonlyMap<string, ReadonlySet<string>>
+  readonly #tape: Tape
   readonly #seen = new Set<string>()
   /** Most requests have the headers of the one before. */
   #last: Pairs | undefined
 
   constructor(tape: Tape) {
-    this.#recorded = () =>
-      versionsIn(
-        tape.events.flatMap((event) => {
-          const agent = event.kind === 'exchange' ? userAgent(event.request.headers) : undefined
-          return agent === undefined ? [] : [agent]
-        }),
-      )
+    this.#tape = tape
   }
 
   /** Takes note of a request of this replay. */
@@ -35,7 +29,7 @@ export class Clients {
 
   /** `OpenAI/JS 4.1.0 → 5.0.2`, for every client that asked then and asks now, in other versions only. */
   get changes(): readonly string[] {
-    const [recorded, now] = [this.#recorded(), versionsIn([...this.#seen])]
+    const [recorded, now] = [versionsIn(agentsOn(this.#tape)), versionsIn(this.#seen)]
     return [...now].flatMap(([name, versions]) => {
       const before = recorded.get(name)
       if (before === undefined || [...versions].some((version) => before.has(version))) return []
@@ -44,12 +38,22 @@ export class Clients {
   }
 }
 
+/** Each once: a long run has the same one at every step. */
+function agentsOn({ events }: Tape): ReadonlySet<string> {
+  const agents = new Set<string>()
+  for (const event of events) {
+    const agent = event.kind === 'exchange' ? userAgent(event.request.headers) : undefined
+    if (agent !== undefined) agents.add(agent)
+  }
+  return agents
+}
+
 function userAgent(headers: Pairs): string | undefined {
   for (const [name, value] of headers) if (name === 'user-agent') return value
   return undefined
 }
 
-function versionsIn(agents: readonly string[]): ReadonlyMap<string, ReadonlySet<string>> {
+function versionsIn(agents: Iterable<string>): ReadonlyMap<string, ReadonlySet<string>> {
   const versions = new Map<string, Set<string>>()
   for (const agent of agents) {
     for (const [name, version] of productsOf(agent)) {

@@ -220,7 +220,8 @@ function wire(
   let delivered = 0
   const piece = (deliver: (moment: Moment) => void): void => {
     const item = step.items[next++]
-    if (item) item.deliver = () => deliver([run.nextN(), run.gate.now])
+    const handOver = (): void => deliver([run.nextN(), run.gate.now])
+    if (item) item.deliver = handOver
   }
   if (response) {
     // Numbered as this replay delivers them: a trace compares them with the requests of this replay.

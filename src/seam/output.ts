@@ -8,7 +8,7 @@ export function copyOutput(): { readonly stdout: () => string; readonly stderr: 
 function copy(stream: NodeJS.WriteStream): () => string {
   const pieces: Buffer[] = []
   const { write } = stream
-  stream.write = function (this: NodeJS.WriteStream, ...args: unknown[]) {
+  const copied = function (this: NodeJS.WriteStream, ...args: unknown[]) {
     const [chunk, encoding] = args
     pieces.push(
       typeof chunk === 'string'
@@ -17,5 +17,6 @@ function copy(stream: NodeJS.WriteStream): () => string {
     )
     return Reflect.apply(write, this, args) as boolean
   } as Write
+  stream.write = copied
   return () => Buffer.concat(pieces).toString('utf8')
 }

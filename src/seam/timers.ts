@@ -150,7 +150,8 @@ class Timer implements VirtualTimer {
     this.#run = run
     this.#repeat = repeat
     const context = withOrigin(() => new Context())
-    this.#callback = () => context.run(() => callback(...args))
+    const inContext = (): void => context.run(() => callback(...args))
+    this.#callback = inContext
     this.due = run.now + this.ms
     run.schedule(this)
   }

@@ -209,7 +209,8 @@ function sent(query: Query, send: Query['handler'], more: object = {}): Promise<
     }) as Query
     Object.assign(twin, more)
     const { canceller } = query as Loose
-    if (canceller) (query as Loose)['canceller'] = () => (canceller as Method)(twin) as unknown
+    const cancelTwin = (): unknown => (canceller as Method)(twin)
+    if (canceller) (query as Loose)['canceller'] = cancelTwin
     send(twin)
   })
 }

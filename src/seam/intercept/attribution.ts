@@ -164,10 +164,11 @@ export function attributeRequests(
     const note = noteOf(tag)
     if (note) note.sentTo = sentToOf(request, String(request.getHeader('host') ?? request.host))
     const { addTrailers } = request
-    request.addTrailers = (trailers) => {
+    const noteTrailers: typeof addTrailers = (trailers) => {
       if (note) note.trailers = [trailersPair(headerPairs(trailers).map(([name]) => name))]
       addTrailers.call(request, trailers)
     }
+    request.addTrailers = noteTrailers
     if (expectsContinue(request)) continueSoon(request)
     if (!request.useChunkedEncodingByDefault) boundBody(request)
     request.once('socket', (socket: net.Socket) => {
@@ -215,14 +216,16 @@ function boundBody(request: HttpRequest): void {
   const bound = ([chunk]: readonly unknown[]): void => {
     if (typeof chunk === 'string' || chunk instanceof Uint8Array) request.useChunkedEncodingByDefault = true
   }
-  request.write = (...given) => {
+  const boundWrite: typeof write = (...given) => {
     bound(given)
     return write.apply(request, given)
   }
-  request.end = (...given) => {
+  const boundEnd: typeof end = (...given) => {
     bound(given)
     return end.apply(request, given)
   }
+  request.write = boundWrite
+  request.end = boundEnd
 }
 
 /** Whether a client keeps its body back until the server has said that it wants it. */

@@ -174,7 +174,8 @@ class Answer implements ExchangeSink {
     // As undici: a signal shared by many requests is no leak.
     if (getMaxListeners(signal) === defaultMaxListeners) setMaxListeners(1_500, signal)
     signal.addEventListener('abort', onAbort, { once: true })
-    this.#leave = () => signal.removeEventListener('abort', onAbort)
+    const leave = (): void => signal.removeEventListener('abort', onAbort)
+    this.#leave = leave
   }
 
   abort(reason: unknown): void {

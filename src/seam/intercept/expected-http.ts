@@ -47,15 +47,17 @@ class Connection {
   constructor(socket: Line) {
     this.#socket = socket
     const { _writeGeneric: write, destroy } = socket
-    socket._writeGeneric = (isMany, data, encoding, callback) => {
+    const takeOrWrite: typeof write = (isMany, data, encoding, callback) => {
       const answer = this.#take(data, encoding)
       if (answer === undefined) return write.call(socket, isMany, data, encoding, callback)
       callback?.()
     }
-    socket.destroy = (error) => {
+    const abortAndDestroy: typeof destroy = (error) => {
       this.#answer?.abort()
       return destroy.call(socket, error)
     }
+    socket._writeGeneric = takeOrWrite
+    socket.destroy = abortAndDestroy
   }
 
   /** Takes a write that is the next expected request; `undefined`: it goes on. */
@@ -71,7 +73,8 @@ class Connection {
     const known = connecting ? undefined : this.#expected(whole)
     if (known === undefined) {
       const note = noteOf(whole.tag)
-      if (note) note.learn = (url, sent) => this.#learn(whole, url, sent)
+      const learn = (url: string, sent: Pairs): void => this.#learn(whole, url, sent)
+      if (note) note.learn = learn
       return undefined
     }
     this.#passed = undefined

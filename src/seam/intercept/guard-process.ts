@@ -184,10 +184,12 @@ function guardTraces(): void {
   })
 }
 
+function silent(): void {}
+
 /** A module of Node that warns when it is loaded, which the agent did not do; `undefined` without one. */
 function loadQuietly(name: string): object | undefined {
   const { emitWarning } = process
-  process.emitWarning = () => undefined
+  process.emitWarning = silent
   try {
     return process.getBuiltinModule(name) as object | undefined
   } catch (error) {

@@ -71,25 +71,29 @@ function shadowRequest(request: ClientRequest, exchange: ExchangeObserver, besid
   const trailing = guarded((given: unknown) => {
     trailers = [trailersPair(headerPairs(given).map(([name]) => name))]
   })
-  request.addTrailers = function (this: ClientRequest, given) {
+  const heardTrailers = function (this: ClientRequest, given) {
     trailing(given)
     Reflect.apply(addTrailers, this, [given])
-  }
-  request.write = function (this: ClientRequest, ...args: unknown[]) {
+  } satisfies typeof addTrailers
+  const heardWrite = function (this: ClientRequest, ...args: unknown[]) {
     body(args[0], args[1])
     leaving(false)
     return Reflect.apply(write, this, args) as boolean
   } as typeof write
-  request.end = function (this: ClientRequest, ...args: unknown[]) {
+  const heardEnd = function (this: ClientRequest, ...args: unknown[]) {
     body(args[0], args[1])
     leaving(true)
     return Reflect.apply(end, this, args) as ClientRequest
   } as typeof end
   // Only the client calls destroy before an answer came; what the network does ends in the error channel.
-  request.destroy = function (this: ClientRequest, ...args: unknown[]) {
+  const heardDestroy = function (this: ClientRequest, ...args: unknown[]) {
     if (!(this as { res?: unknown }).res && !this.destroyed) gaveUp()
     return Reflect.apply(destroy, this, args) as ClientRequest
   } as typeof destroy
+  request.addTrailers = heardTrailers
+  request.write = heardWrite
+  request.end = heardEnd
+  request.destroy = heardDestroy
 }
 
 function shadowResponse(response: IncomingMessage, exchange: ExchangeObserver): void {
@@ -104,12 +108,14 @@ function shadowResponse(response: IncomingMessage, exchange: ExchangeObserver): 
     if (error?.code === 'ECONNRESET') exchange.error(error)
     else exchange.aborted()
   })
-  response.push = function (this: IncomingMessage, ...args: unknown[]) {
+  const heardPush = function (this: IncomingMessage, ...args: unknown[]) {
     received(args[0], args[1])
     return Reflect.apply(push, this, args) as boolean
   } as typeof push
-  response._destroy = function (error, callback) {
+  const heardDestroy: typeof _destroy = function (this: IncomingMessage, error, callback) {
     destroyed(error)
     Reflect.apply(_destroy, this, [error, callback])
   }
+  response.push = heardPush
+  response._destroy = heardDestroy
 }

@@ -36,10 +36,11 @@ export function observeHttp2(): void {
     const trailing = guarded((given: object) =>
       exchange.requestHeaders([...headerPairs(headers), trailersPair(Object.keys(given))]),
     )
-    stream.sendTrailers = function (this: ClientHttp2Stream, given) {
+    const heardTrailers: typeof sendTrailers = function (this: ClientHttp2Stream, given) {
       trailing(given)
       Reflect.apply(sendTrailers, this, [given])
     }
+    stream.sendTrailers = heardTrailers
     if (stream.writableEnded) exchange.leaving(true)
   })
   onChannel<SentMessage>('http2', 'http2.client.stream.bodyChunkSent', ({ stream, data, encoding, writev }) => {
@@ -69,14 +70,16 @@ function shadowStream(stream: ClientHttp2Stream, exchange: ExchangeObserver): vo
     if (error && error.name !== 'AbortError') exchange.error(error)
     else exchange.aborted()
   })
-  stream.push = function (this: ClientHttp2Stream, ...args: unknown[]) {
+  const heardPush = function (this: ClientHttp2Stream, ...args: unknown[]) {
     received(args[0], args[1])
     return Reflect.apply(push, this, args) as boolean
   } as typeof push
-  stream._destroy = function (error, callback) {
+  const heardDestroy: typeof _destroy = function (this: ClientHttp2Stream, error, callback) {
     destroyed(error)
     Reflect.apply(_destroy, this, [error, callback])
   }
+  stream.push = heardPush
+  stream._destroy = heardDestroy
 }
 
 function urlOf(stream: ClientHttp2Stream, headers: Readonly<Record<string, unknown>>): string {

@@ -154,12 +154,14 @@ function shadowBodies(request: UndiciRequest, heard: Heard): void {
     if (!heard.isAhead) heard.exchange.requestChunk(copyBytes(chunk))
   })
   const received = guarded((chunk: Uint8Array) => heard.exchange.chunk(copyBytes(chunk)))
-  request.onBodySent = function (chunk) {
+  const heardSent: typeof onBodySent = function (this: UndiciRequest, chunk) {
     sent(chunk)
     return onBodySent.call(this, chunk)
   }
-  request.onData = function (chunk) {
+  const heardData: typeof onData = function (this: UndiciRequest, chunk) {
     received(chunk)
     return onData.call(this, chunk)
   }
+  request.onBodySent = heardSent
+  request.onData = heardData
 }

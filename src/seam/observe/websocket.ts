@@ -34,10 +34,11 @@ export function hearUpgrade(request: ClientRequest, opening: OpeningSocket): voi
     opened(opening, response.statusCode ?? 101, response.statusMessage ?? '', headerPairs(response.rawHeaders))
     hearFrames(opening, socket).add(head)
   })
-  request.emit = function (this: ClientRequest, ...args: unknown[]) {
+  const heardEmit = function (this: ClientRequest, ...args: unknown[]) {
     if (args[0] === 'upgrade') upgraded(args[1] as IncomingMessage, args[2] as Socket, args[3] as Buffer)
     return Reflect.apply(emit, this, args) as boolean
   } as typeof emit
+  request.emit = heardEmit
 }
 
 /** Hears the WebSocket of undici, which Node has as a global: its answer is read from the socket. */
@@ -81,19 +82,22 @@ function hearFrames({ run, url }: OpeningSocket, socket: Socket, body = (bytes: 
   const left = guarded((chunk: unknown, encoding: unknown) => wrote.add(copyBytes(chunk, encoding)))
   const isBytes = (chunk: unknown): boolean => typeof chunk === 'string' || chunk instanceof Uint8Array
   let isClosed = false
-  socket.push = function (this: Socket, ...args: unknown[]) {
+  const heardPush = function (this: Socket, ...args: unknown[]) {
     if (isBytes(args[0])) arrived(args[0], args[1])
     return Reflect.apply(push, this, args) as boolean
   } as typeof push
   // Frames begin where the head of the request ends: what was written before is not heard.
-  socket.write = function (this: Socket, ...args: unknown[]) {
+  const heardWrite = function (this: Socket, ...args: unknown[]) {
     if (isBytes(args[0]) && !isRequestHead(args[0])) left(args[0], args[1])
     return Reflect.apply(write, this, args) as boolean
   } as typeof write
-  socket.end = function (this: Socket, ...args: unknown[]) {
+  const heardEnd = function (this: Socket, ...args: unknown[]) {
     if (isBytes(args[0])) left(args[0], args[1])
     return Reflect.apply(end, this, args) as Socket
   } as typeof end
+  socket.push = heardPush
+  socket.write = heardWrite
+  socket.end = heardEnd
   socket.once(
     'close',
     guarded(() => {
