@@ -85,14 +85,14 @@ async function against(
       value: median(whole),
       spread: spread(whole),
       limit: { atMost: 2 },
-      others: { 'parsed and redacted, no more': median(ratios(figures, 'least', 'parse')) },
+      parts: { 'parsed and redacted, no more': median(ratios(figures, 'least', 'parse')) },
       shortfall,
     },
   }
 }
 
 const shortfall =
-  '`JSON.parse` is compiled code, and more than half of these files are JSON: whatever is done with their values costs many times as much. To parse and to redact, with nothing else, is the floor beside it. Each text is looked through for secrets, each value is copied redacted, models and calls are read, and limits are counted before anything is built. With YAML, whose parser is most of the work on both sides, it is within the bar. Tried: counting limits and cutting large files by characters, before values are made; both are in, and the first call of a file, at which each format looks, is read once. To leave out the scan of a value where its line was found clean would miss secrets: a quote that is open in one value hides the next. Not tried: another parser of YAML, which could read a recording differently.'
+  '`JSON.parse` is compiled code, and more than half of these files are JSON: whatever is done with their values costs many times as much. To parse and to redact, with nothing else, is the floor behind the figure. Each text is looked through for secrets, each value is copied redacted, models and calls are read, and limits are counted before anything is built. With YAML, whose parser is most of the work on both sides, it is within the bar. Tried: counting limits and cutting large files by characters, before values are made; both are in, and the first call of a file, at which each format looks, is read once. To leave out the scan of a value where its line was found clean would miss secrets: a quote that is open in one value hides the next. Not tried: another parser of YAML, which could read a recording differently.'
 
 function rowOf(name: string, some: readonly Recording[], figures: ReadonlyMap<string, readonly number[]>): string[] {
   const megabytes = some.reduce((sum, one) => sum + one.bytes.length, 0) / mega

@@ -16,6 +16,7 @@ interface Round {
   readonly value: number
   readonly wallMs: number
   readonly cpuMs: number
+  readonly peakMb: number
 }
 
 if (job.task === 'bare') {
@@ -30,10 +31,12 @@ if (job.task === 'bare') {
 
 async function measure(who: Contestant): Promise<Measured> {
   const cpu = { bare: [] as number[], replay: [] as number[] }
+  const peakMb = { bare: 0, replay: 0 }
   let right = count
   const run = (name: 'bare' | 'replay', once: () => Promise<Round>) => async (): Promise<number> => {
-    const { value, wallMs, cpuMs } = await once()
+    const { value, wallMs, cpuMs, peakMb: peak } = await once()
     cpu[name].push(cpuMs)
+    peakMb[name] = peak
     right = Math.min(right, value)
     return wallMs
   }
@@ -54,11 +57,12 @@ async function measure(who: Contestant): Promise<Measured> {
     cpu: { bare: cpu.bare.slice(1), replay: cpu.replay.slice(1) },
     right,
     heapMb: process.memoryUsage().heapUsed / 2 ** 20,
-    peakMb: process.resourceUsage().maxRSS / 1024,
+    peakMb,
   }
 }
 
 async function measured(ask: () => Promise<number>): Promise<Round> {
   globalThis.gc?.()
-  return timed(ask)
+  const figures = await timed(ask)
+  return { ...figures, peakMb: process.resourceUsage().maxRSS / 1024 }
 }
