@@ -58,13 +58,18 @@ const mocks = {
   assigned: 'globalThis.fetch = async () => Response.json({ amount: 99 })',
 }
 
-for (const lane of [5, 4] satisfies Lane[])
+/** Files of one worker one after the other: they share what the process has, or have globals of their own. */
+const settings = { 'without isolation': 'isolate: false', 'in a vm pool': "pool: 'vmThreads'" }
+
+for (const [lane, [worker, setting]] of ([5, 4] satisfies Lane[]).flatMap((one) =>
+  Object.entries(settings).map((two) => [one, two] as const),
+))
   onLane(lane, 5)(
-    `what the modules of an agent lay over fetch or node:http is asked by a test by hand that imports them at its top, under Vitest ${lane}`,
+    `what the modules of an agent lay over fetch or node:http is asked by a test by hand that imports them at its top, ${worker} under Vitest ${lane}`,
     async () => {
       using home = openHome(lane)
       const files: Record<string, string> = {
-        'vitest.config.ts': config('', 'maxWorkers: 1, isolate: false'),
+        'vitest.config.ts': config('', `maxWorkers: 1, ${setting}`),
         ...golden('raw', 'baseline: []\noutcome: { refunded: 25 }\n', {
           events: [orderExchange],
           input: { order_id: 'raw' },

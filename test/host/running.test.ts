@@ -89,10 +89,20 @@ describe.each(lanes)('the commands of Vitest %i', (lane) => {
 describe.each(lanes)('the pools of Vitest %i', (lane) => {
   it.each(['vmThreads', 'vmForks'])('replay in %s, one file after the other in a worker', async (pool) => {
     using home = openHome(lane)
+    const sketch = { agent: 'fetches', events: [orderExchange], returned: { amount: 25 } }
     const project = home.project('vm', {
-      'vitest.config.ts': config(),
+      'vitest.config.ts': config('', '', "fetches: './src/fetches.ts#fetches'"),
       ...refundSources,
-      ...Object.assign({}, ...['one', 'two', 'three', 'four'].map((id) => golden(id, refundBaseline))),
+      'src/fetches.ts': `export async function fetches(order: object) {
+  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(order) }
+  return (await fetch('http://127.0.0.1:45998/orders', init)).json()
+}
+`,
+      ...Object.assign({}, ...['one', 'two'].map((id) => golden(id, refundBaseline))),
+      ...Object.assign(
+        {},
+        ...['asks', 'again'].map((id) => golden(id, 'baseline: []\noutcome: { amount: 25 }\n', sketch)),
+      ),
     })
     const { code, output } = await project.run(['run', `--pool=${pool}`, '--maxWorkers=1'])
     expect(output).toContain('4 replayed')

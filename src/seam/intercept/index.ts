@@ -1,3 +1,4 @@
+import module from 'node:module'
 import net from 'node:net'
 import { patchClock } from '../clock.ts'
 import { patchRandom } from '../random.ts'
@@ -36,6 +37,7 @@ export function installInterceptors(): void {
     interceptUndici()
     return keepOnTop()
   }
+  readGlobals()
   const isMockBeneath = isMockListening()
   // The guard goes under the interceptors: what they let through, it refuses.
   installGuard()
@@ -52,6 +54,17 @@ export function installInterceptors(): void {
   interceptUpgrades()
   isInstalled = true
   keepOnTop()
+}
+
+/**
+ * In a context of a vm pool, Vitest makes Node's globals when they are first read, and fails once the file of the context is
+ * over. What is installed once in a process answers the files after it as well.
+ */
+function readGlobals(): void {
+  if (module === process.getBuiltinModule('node:module')) return
+  // Storage has no part in a replay, and Node warns of it.
+  for (const name of Object.getOwnPropertyNames(globalThis))
+    if (!/^(?:local|session)Storage$/.test(name)) Reflect.get(globalThis, name)
 }
 
 /** Whether a mock server (MSW 3, nock 15) answers sockets already: both keep their interceptors here. */
