@@ -70,7 +70,7 @@ export class Watch {
   }
 }
 
-const held: { work: () => void } = { work: () => {} }
+const held: { work: () => unknown } = { work: () => {} }
 const context = { held }
 let script: Script | undefined
 
@@ -79,16 +79,11 @@ function stoppable<T>(work: () => T, timeout: number): { readonly value: T } | u
     createContext(context)
     script = new Script('held.work()')
   }
-  let result: { readonly value: T } | undefined
-  const keepResult = (): void => {
-    result = { value: work() }
-  }
-  held.work = keepResult
+  held.work = work
   try {
-    script.runInContext(context, { timeout })
+    return { value: script.runInContext(context, { timeout }) as T }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error
     return undefined
   }
-  return result
 }

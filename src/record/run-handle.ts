@@ -20,16 +20,14 @@ class Handle implements RunHandle {
     this.id = account.run
     this.#account = account
     this.#run = run
-    const flag = (reason: string): boolean => {
-      if (!run.over) account.flag(reason)
-      return !run.over
-    }
-    const hold = (reason: string): boolean => {
-      if (!run.over) account.setHold(reason)
-      return !run.over
-    }
-    this.flag = flag
-    this.hold = hold
+    const unlessOver =
+      (take: (reason: string) => void) =>
+      (reason: string): boolean => {
+        if (!run.over) take(reason)
+        return !run.over
+      }
+    this.flag = unlessOver((reason) => account.flag(reason))
+    this.hold = unlessOver((reason) => account.setHold(reason))
   }
 
   get signal(): AbortSignal {

@@ -150,8 +150,7 @@ class Timer implements VirtualTimer {
     this.#run = run
     this.#repeat = repeat
     const context = withOrigin(() => new Context())
-    const inContext = (): void => context.run(() => callback(...args))
-    this.#callback = inContext
+    this.#callback = context.run.bind(context, () => callback(...args))
     this.due = run.now + this.ms
     run.schedule(this)
   }

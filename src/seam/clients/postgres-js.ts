@@ -209,8 +209,7 @@ function sent(query: Query, send: Query['handler'], more: object = {}): Promise<
     }) as Query
     Object.assign(twin, more)
     const { canceller } = query as Loose
-    const cancelTwin = (): unknown => (canceller as Method)(twin)
-    if (canceller) (query as Loose)['canceller'] = cancelTwin
+    if (canceller) Object.assign(query, { canceller: () => (canceller as Method)(twin) as unknown })
     send(twin)
   })
 }

@@ -28,13 +28,14 @@ export function observeChildren(): void {
     const started = child as ChildProcess & { spawn?: (...args: unknown[]) => unknown }
     const { spawn } = started
     if (spawn === undefined) return
-    const startedOnce = (...args: unknown[]): unknown => {
-      delete started.spawn
-      const result = Reflect.apply(spawn, child, args)
-      begun(args[0] as StartOptions | undefined)
-      return result
-    }
-    started.spawn = startedOnce
+    Object.assign(started, {
+      spawn(options: StartOptions) {
+        delete started.spawn
+        const result = spawn.call(child, options)
+        begun(options)
+        return result
+      },
+    })
   })
 }
 
@@ -90,18 +91,18 @@ function follow(child: ChildProcess, starter: Observer | undefined): void {
   })
   const { write, end } = stdin
   const { push } = stdout
-  const heardWrite = function (this: typeof stdin, ...args: unknown[]) {
-    wrote(args[0], args[1])
-    return Reflect.apply(write, this, args) as boolean
-  } as typeof write
-  const heardEnd = function (this: typeof stdin, ...args: unknown[]) {
-    if (typeof args[0] === 'string' || args[0] instanceof Uint8Array) wrote(args[0], args[1])
-    // A prompt has no line end.
-    wrote('\n', undefined)
-    return Reflect.apply(end, this, args) as typeof stdin
-  } as typeof end
-  stdin.write = heardWrite
-  stdin.end = heardEnd
+  Object.assign(stdin, {
+    write(this: typeof stdin, ...args: unknown[]) {
+      wrote(args[0], args[1])
+      return Reflect.apply(write, this, args) as boolean
+    },
+    end(this: typeof stdin, ...args: unknown[]) {
+      if (typeof args[0] === 'string' || args[0] instanceof Uint8Array) wrote(args[0], args[1])
+      // A prompt has no line end.
+      wrote('\n', undefined)
+      return Reflect.apply(end, this, args) as typeof stdin
+    },
+  })
   child.once(
     'exit',
     guarded((code: number | null, signal: string | null) => {
@@ -110,12 +111,13 @@ function follow(child: ChildProcess, starter: Observer | undefined): void {
       if (mode === undefined) run?.unrecorded(`child process ${child.spawnargs.join(' ')}`)
     }),
   )
-  const heardPush = function (this: typeof stdout, ...args: unknown[]) {
-    if (args[0] !== null) said(args[0], args[1])
-    else if (mode === 'lines') openRun(starter)?.pushed(address, '', 'end')
-    return Reflect.apply(push, this, args) as boolean
-  } as typeof push
-  stdout.push = heardPush
+  Object.assign(stdout, {
+    push(this: typeof stdout, ...args: unknown[]) {
+      if (args[0] !== null) said(args[0], args[1])
+      else if (mode === 'lines') openRun(starter)?.pushed(address, '', 'end')
+      return Reflect.apply(push, this, args) as boolean
+    },
+  })
 }
 
 const numbers = new WeakMap<object, SocketNumbers>()

@@ -71,29 +71,27 @@ function shadowRequest(request: ClientRequest, exchange: ExchangeObserver, besid
   const trailing = guarded((given: unknown) => {
     trailers = [trailersPair(headerPairs(given).map(([name]) => name))]
   })
-  const heardTrailers = function (this: ClientRequest, given) {
-    trailing(given)
-    Reflect.apply(addTrailers, this, [given])
-  } satisfies typeof addTrailers
-  const heardWrite = function (this: ClientRequest, ...args: unknown[]) {
-    body(args[0], args[1])
-    leaving(false)
-    return Reflect.apply(write, this, args) as boolean
-  } as typeof write
-  const heardEnd = function (this: ClientRequest, ...args: unknown[]) {
-    body(args[0], args[1])
-    leaving(true)
-    return Reflect.apply(end, this, args) as ClientRequest
-  } as typeof end
-  // Only the client calls destroy before an answer came; what the network does ends in the error channel.
-  const heardDestroy = function (this: ClientRequest, ...args: unknown[]) {
-    if (!(this as { res?: unknown }).res && !this.destroyed) gaveUp()
-    return Reflect.apply(destroy, this, args) as ClientRequest
-  } as typeof destroy
-  request.addTrailers = heardTrailers
-  request.write = heardWrite
-  request.end = heardEnd
-  request.destroy = heardDestroy
+  Object.assign(request, {
+    addTrailers(this: ClientRequest, given: unknown) {
+      trailing(given)
+      Reflect.apply(addTrailers, this, [given])
+    },
+    write(this: ClientRequest, ...args: unknown[]) {
+      body(args[0], args[1])
+      leaving(false)
+      return Reflect.apply(write, this, args) as boolean
+    },
+    end(this: ClientRequest, ...args: unknown[]) {
+      body(args[0], args[1])
+      leaving(true)
+      return Reflect.apply(end, this, args) as ClientRequest
+    },
+    // Only the client calls destroy before an answer came; what the network does ends in the error channel.
+    destroy(this: ClientRequest, ...args: unknown[]) {
+      if (!(this as { res?: unknown }).res && !this.destroyed) gaveUp()
+      return Reflect.apply(destroy, this, args) as ClientRequest
+    },
+  })
 }
 
 function shadowResponse(response: IncomingMessage, exchange: ExchangeObserver): void {
@@ -108,14 +106,14 @@ function shadowResponse(response: IncomingMessage, exchange: ExchangeObserver): 
     if (error?.code === 'ECONNRESET') exchange.error(error)
     else exchange.aborted()
   })
-  const heardPush = function (this: IncomingMessage, ...args: unknown[]) {
-    received(args[0], args[1])
-    return Reflect.apply(push, this, args) as boolean
-  } as typeof push
-  const heardDestroy: typeof _destroy = function (this: IncomingMessage, error, callback) {
-    destroyed(error)
-    Reflect.apply(_destroy, this, [error, callback])
-  }
-  response.push = heardPush
-  response._destroy = heardDestroy
+  Object.assign(response, {
+    push(this: IncomingMessage, ...args: unknown[]) {
+      received(args[0], args[1])
+      return Reflect.apply(push, this, args) as boolean
+    },
+    _destroy(this: IncomingMessage, ...args: Parameters<typeof _destroy>) {
+      destroyed(args[0])
+      Reflect.apply(_destroy, this, args)
+    },
+  })
 }

@@ -36,11 +36,12 @@ export function observeHttp2(): void {
     const trailing = guarded((given: object) =>
       exchange.requestHeaders([...headerPairs(headers), trailersPair(Object.keys(given))]),
     )
-    const heardTrailers: typeof sendTrailers = function (this: ClientHttp2Stream, given) {
-      trailing(given)
-      Reflect.apply(sendTrailers, this, [given])
-    }
-    stream.sendTrailers = heardTrailers
+    Object.assign(stream, {
+      sendTrailers(this: ClientHttp2Stream, given: object) {
+        trailing(given)
+        Reflect.apply(sendTrailers, this, [given])
+      },
+    })
     if (stream.writableEnded) exchange.leaving(true)
   })
   onChannel<SentMessage>('http2', 'http2.client.stream.bodyChunkSent', ({ stream, data, encoding, writev }) => {
@@ -70,16 +71,16 @@ function shadowStream(stream: ClientHttp2Stream, exchange: ExchangeObserver): vo
     if (error && error.name !== 'AbortError') exchange.error(error)
     else exchange.aborted()
   })
-  const heardPush = function (this: ClientHttp2Stream, ...args: unknown[]) {
-    received(args[0], args[1])
-    return Reflect.apply(push, this, args) as boolean
-  } as typeof push
-  const heardDestroy: typeof _destroy = function (this: ClientHttp2Stream, error, callback) {
-    destroyed(error)
-    Reflect.apply(_destroy, this, [error, callback])
-  }
-  stream.push = heardPush
-  stream._destroy = heardDestroy
+  Object.assign(stream, {
+    push(this: ClientHttp2Stream, ...args: unknown[]) {
+      received(args[0], args[1])
+      return Reflect.apply(push, this, args) as boolean
+    },
+    _destroy(this: ClientHttp2Stream, ...args: Parameters<typeof _destroy>) {
+      destroyed(args[0])
+      Reflect.apply(_destroy, this, args)
+    },
+  })
 }
 
 function urlOf(stream: ClientHttp2Stream, headers: Readonly<Record<string, unknown>>): string {

@@ -154,14 +154,14 @@ function shadowBodies(request: UndiciRequest, heard: Heard): void {
     if (!heard.isAhead) heard.exchange.requestChunk(copyBytes(chunk))
   })
   const received = guarded((chunk: Uint8Array) => heard.exchange.chunk(copyBytes(chunk)))
-  const heardSent: typeof onBodySent = function (this: UndiciRequest, chunk) {
-    sent(chunk)
-    return onBodySent.call(this, chunk)
-  }
-  const heardData: typeof onData = function (this: UndiciRequest, chunk) {
-    received(chunk)
-    return onData.call(this, chunk)
-  }
-  request.onBodySent = heardSent
-  request.onData = heardData
+  Object.assign(request, {
+    onBodySent(this: UndiciRequest, chunk: Uint8Array) {
+      sent(chunk)
+      return onBodySent.call(this, chunk)
+    },
+    onData(this: UndiciRequest, chunk: Uint8Array) {
+      received(chunk)
+      return onData.call(this, chunk)
+    },
+  })
 }

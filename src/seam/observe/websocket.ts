@@ -34,11 +34,12 @@ export function hearUpgrade(request: ClientRequest, opening: OpeningSocket): voi
     opened(opening, response.statusCode ?? 101, response.statusMessage ?? '', headerPairs(response.rawHeaders))
     hearFrames(opening, socket).add(head)
   })
-  const heardEmit = function (this: ClientRequest, ...args: unknown[]) {
-    if (args[0] === 'upgrade') upgraded(args[1] as IncomingMessage, args[2] as Socket, args[3] as Buffer)
-    return Reflect.apply(emit, this, args) as boolean
-  } as typeof emit
-  request.emit = heardEmit
+  Object.assign(request, {
+    emit(this: ClientRequest, ...args: unknown[]) {
+      if (args[0] === 'upgrade') upgraded(args[1] as IncomingMessage, args[2] as Socket, args[3] as Buffer)
+      return Reflect.apply(emit, this, args) as boolean
+    },
+  })
 }
 
 /** Hears the WebSocket of undici, which Node has as a global: its answer is read from the socket. */
@@ -82,22 +83,21 @@ function hearFrames({ run, url }: OpeningSocket, socket: Socket, body = (bytes: 
   const left = guarded((chunk: unknown, encoding: unknown) => wrote.add(copyBytes(chunk, encoding)))
   const isBytes = (chunk: unknown): boolean => typeof chunk === 'string' || chunk instanceof Uint8Array
   let isClosed = false
-  const heardPush = function (this: Socket, ...args: unknown[]) {
-    if (isBytes(args[0])) arrived(args[0], args[1])
-    return Reflect.apply(push, this, args) as boolean
-  } as typeof push
-  // Frames begin where the head of the request ends: what was written before is not heard.
-  const heardWrite = function (this: Socket, ...args: unknown[]) {
-    if (isBytes(args[0]) && !isRequestHead(args[0])) left(args[0], args[1])
-    return Reflect.apply(write, this, args) as boolean
-  } as typeof write
-  const heardEnd = function (this: Socket, ...args: unknown[]) {
-    if (isBytes(args[0])) left(args[0], args[1])
-    return Reflect.apply(end, this, args) as Socket
-  } as typeof end
-  socket.push = heardPush
-  socket.write = heardWrite
-  socket.end = heardEnd
+  Object.assign(socket, {
+    push(this: Socket, ...args: unknown[]) {
+      if (isBytes(args[0])) arrived(args[0], args[1])
+      return Reflect.apply(push, this, args) as boolean
+    },
+    // Frames begin where the head of the request ends: what was written before is not heard.
+    write(this: Socket, ...args: unknown[]) {
+      if (isBytes(args[0]) && !isRequestHead(args[0])) left(args[0], args[1])
+      return Reflect.apply(write, this, args) as boolean
+    },
+    end(this: Socket, ...args: unknown[]) {
+      if (isBytes(args[0])) left(args[0], args[1])
+      return Reflect.apply(end, this, args) as Socket
+    },
+  })
   socket.once(
     'close',
     guarded(() => {
