@@ -5,7 +5,7 @@ import type { TextRange } from './types.ts'
 import { isStandIn, looksRandom, passes } from './values.ts'
 
 export const quote = String.raw`\\*["']`
-const field = String.raw`${quote}\w{1,32}${quote}\s{0,4}:\s{0,4}`
+const field = String.raw`${quote}\w{1,32}${quote}\s{0,4}(?::|\\{1,8}u003a)\s{0,4}`
 export const fields = String.raw`(?:${field}(?:${quote}[^"'\\]{0,256}${quote}|\w{1,16})\s{0,4},\s{0,16}){0,3}${field}`
 const lineEnd = String.raw`(?:(?:\\{1,8}r)?\\{1,8}n|\r?\n)\s{0,64}`
 
@@ -158,7 +158,8 @@ function report(
     guard = isAlone ? looksRandom : isNoWord
     if (isAlone) last -= sign === -1 ? 0 : 1
     else {
-      first += sign + 1
+      // A URL spells the sign `%25`.
+      first += sign + (program.sign === '%' && said.startsWith('25', sign + 1) ? 3 : 1)
       if (program.logon) last -= /@[^@]*$/.exec(said)?.[0].length ?? 0
     }
   }

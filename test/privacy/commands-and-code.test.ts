@@ -110,6 +110,12 @@ test.each(written)('the secret of a command is taken out where it stands as %s, 
   for (const words of harmless) expect(createRedactor().text(write(words))).toBe(write(words))
 })
 
+test('what a URL spells of a command can be read as before', () => {
+  const url = (said: string): string => `https://shop.example/?run=${encodeURIComponent(said)}`
+  const clean = createRedactor().text(url(`smbclient -U "ada%${secret}" files`))
+  expect(decodeURIComponent(clean)).toBe('https://shop.example/?run=smbclient -U "ada%redacted-secret-1" files')
+})
+
 test('a list of arguments before its program is read as well', () => {
   const text = json({ args: ['-s', '-u', `ada:${secret}`], command: '/usr/bin/curl' })
   expect(createRedactor().text(text)).toBe(text.replace(secret, 'redacted-secret-1'))

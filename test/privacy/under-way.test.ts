@@ -19,6 +19,8 @@ const secrets = [
   `curl -sS -u "ada:${'p4ss'.repeat(4)}" https://shop.example`,
   `["mysql","-uroot","-p${'p4ss'.repeat(4)}","shop"]`,
   `{"args":["-s","-u","ada:${'p4ss'.repeat(4)}"],"command":"curl"}`,
+  // A list that is too long to be waited for is not read once its program follows.
+  `{"args":["-u","ada:${'l0ng'.repeat(4)}","-H","note: ${'which is long, and '.repeat(30)}"],"command":"curl"}`,
 ]
 const words = 'I have looked at your order and will refund it. The customer wrote, twice: 3 items of "A-17" (25 EUR). '
 
