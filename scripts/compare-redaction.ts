@@ -3,9 +3,9 @@ import { firstFinders, secondFinders } from '../src/privacy/earlier.ts'
 import { createRedactor } from '../src/privacy/index.ts'
 
 /**
- * Searches every file of a folder with the finders of the first tapes, or with `--second` of those behind them, and with those of now, and prints what only one of
- * them finds: each kind with its count and, with `--show n`, n places of it. What stands there may be a secret: keep the
- * output to yourself.
+ * Searches every file of a folder with the finders of the first tapes, or with `--second` of those behind them, and with
+ * those of now, and prints what only one of them finds: each kind with its count and, with `--show n`, n places of it. What
+ * stands there may be a secret: keep the output to yourself.
  *
  *     node scripts/compare-redaction.ts ../shared/data [--second] [--show 20] [--without heldout]
  */
