@@ -7,8 +7,13 @@ import { spawnSync } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
 
-/** How often, where the outcome of one time is chance. */
-const more = { HARVEST_KILLS: '200', HARVEST_ORDER_RUNS: '1000', HARVEST_RUNS_AT_ONCE: '200' }
+/** How often, where the outcome of one time is chance; the last is how many times as many values a slow property tries. */
+const more = {
+  HARVEST_KILLS: '200',
+  HARVEST_ORDER_RUNS: '1000',
+  HARVEST_RUNS_AT_ONCE: '200',
+  HARVEST_PROPERTY_TIMES: '5',
+}
 const [roundsText = '5', first, ...named] = process.argv.slice(2)
 const rounds = wholeNumber('rounds', roundsText)
 const files = named.length > 0 ? named : globSync('test/**/*.test.ts').filter(hasChance).sort()

@@ -4,6 +4,7 @@ import { type CaseChanges, parseCase, updateCase, writeCase } from '../../src/ca
 import type { Json } from '../../src/tape/types.ts'
 import type { Trace } from '../../src/trace/index.ts'
 import { errorOf, head, without } from './samples.ts'
+import { often } from '../support/often.ts'
 
 const written = `# ticket of 3 March
 case: refund-100x   # the one with the comma
@@ -313,7 +314,7 @@ test('for every case and every two updates, the second stands, comments stay, an
         }
       }
     }),
-    { numRuns: 150 },
+    { numRuns: often(30) },
   )
 })
 

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { type CaseContent, writeCase } from '../../src/cases/index.ts'
 import type { Json } from '../../src/tape/types.ts'
 import { contentOf, errorOf, full } from './samples.ts'
+import { often } from '../support/often.ts'
 
 // Spelled so that Vitest does not obey it here.
 const at = '@'
@@ -247,6 +248,6 @@ test('for every case, reading what was written gives the same case, and Vitest f
       expect(contentOf(written)).toEqual(content)
     }),
     // A blank between two line ends, in a text that only double quotes can hold.
-    { numRuns: 500, examples: [[{ escapes: { allow: [blankLines] } }], [{ outcome: { text: blankLines } }]] },
+    { numRuns: often(100), examples: [[{ escapes: { allow: [blankLines] } }], [{ outcome: { text: blankLines } }]] },
   )
 })

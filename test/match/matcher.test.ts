@@ -8,6 +8,7 @@ import { targetOf } from '../../src/match/target.ts'
 import { readModelRequest } from '../../src/providers/index.ts'
 import { type Json, readTape, requestBytes, type Tape } from '../../src/tape/index.ts'
 import { type Asked, chat, chatUrl, Recording, tapeOf } from '../replay/tapes.ts'
+import { often } from '../support/often.ts'
 
 /** Asks a matcher as a run does, and takes what it found. */
 class Asker {
@@ -891,7 +892,7 @@ describe('never wrong', () => {
         for (const name of answer.classes ?? []) expect(['instructions', 'messages']).toContain(name)
         expect(speakers(served)).toEqual(speakers(live))
       }),
-      { numRuns: 3000 },
+      { numRuns: often(600) },
     )
     for (const kind of Object.keys(mutations)) expect(met[kind], kind).toBeGreaterThan(0)
   })
@@ -918,7 +919,7 @@ describe('never wrong', () => {
           expect(heard(both[i]!)).toBe(heard(i === 0 ? right : left))
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: often(400) },
     )
   })
 

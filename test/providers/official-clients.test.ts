@@ -7,6 +7,7 @@ import { readModelCall } from '../../src/providers/index.ts'
 import type { Json } from '../../src/tape/types.ts'
 import { answer, pieces } from './answers.ts'
 import { exchange, read, sse } from './bodies.ts'
+import { often } from '../support/often.ts'
 
 function stream(body: string): typeof fetch {
   return () => Promise.resolve(new Response(body, { headers: { 'content-type': 'text/event-stream' } }))
@@ -47,7 +48,7 @@ test("for every stream: OpenAI's own client reads the same text and calls", asyn
         }),
       )
     }),
-    { numRuns: 150 },
+    { numRuns: often(30) },
   )
 })
 
@@ -97,7 +98,7 @@ test("for every stream: Anthropic's own client reads the same text and calls", a
       )
       expect(ours).toMatchObject({ finish: message.stop_reason, usage: { outputTokens: message.usage.output_tokens } })
     }),
-    { numRuns: 150 },
+    { numRuns: often(30) },
   )
 })
 

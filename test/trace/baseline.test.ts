@@ -15,6 +15,7 @@ import {
   traceModes,
 } from '../../src/trace/index.ts'
 import { apply, edit, layers, options, traceFrom } from './generators.ts'
+import { often } from '../support/often.ts'
 
 describe('a call in a baseline', () => {
   test.for<[string, ReturnType<typeof parseCall>]>([
@@ -210,7 +211,7 @@ test('for every trace and every mode: what is written reads as a baseline the tr
       const { equal, report } = compareTraces(parseBaseline(stored), trace, { trace: mode, args })
       expect(equal, report).toBe(true)
     }),
-    { numRuns: 2000 },
+    { numRuns: often(400) },
   )
 })
 
@@ -225,7 +226,7 @@ test('for every trace: per-tool rules are written so that the trace equals the b
       const { equal, report } = compareTraces(parseBaseline(renderBaseline(trace, match)), trace, match)
       if (!refuses) expect(equal, report).toBe(true)
     }),
-    { numRuns: 2000 },
+    { numRuns: often(400) },
   )
 })
 
@@ -319,7 +320,7 @@ describe('an updated baseline', () => {
           expect(mergeBaseline(updated, run, match)).toBe(updated)
         },
       ),
-      { numRuns: 5000 },
+      { numRuns: often(1000) },
     )
   })
 })

@@ -20,8 +20,9 @@ import {
   traceFrom,
 } from './generators.ts'
 import { shouldBeEqual } from './oracle.ts'
+import { often } from '../support/often.ts'
 
-const runs = 20_000
+const runs = often(4000)
 
 describe('against exhaustive search', () => {
   test.each(traceModes)(`%s: no false rejection and no false acceptance in ${runs} generated cases`, (mode) => {
