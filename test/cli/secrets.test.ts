@@ -30,9 +30,11 @@ describe('planted secrets', () => {
     // Inside the repository: its node_modules are found from there.
     project = mkdtempSync(join(repository, '.docs-secrets-'))
     mkdirSync(join(project, 'tmp'))
+    // Named outside of its import: Vite bundles a file that an import names by its path, all of the plugin in each run.
     writeFileSync(
       join(project, 'vitest.config.mjs'),
-      `import { harvest } from ${JSON.stringify(built('vitest/plugin.js'))}
+      `const plugin = ${JSON.stringify(built('vitest/plugin.js'))}
+const { harvest } = await import(plugin)
 export default { plugins: [harvest({ agents: { planted: '../test/cli/planted/agent.ts#agent' } })] }
 `,
     )
