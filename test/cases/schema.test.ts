@@ -8,7 +8,6 @@ import { HarvestError } from '../../src/errors/index.ts'
 import { driftClasses, matchLevels } from '../../src/match/types.ts'
 import { argsModes, traceModes } from '../../src/trace/types.ts'
 import { contentOf, full } from './samples.ts'
-import { often } from '../support/often.ts'
 
 type Data = Record<string, unknown>
 
@@ -135,7 +134,7 @@ describe('what the schema tells editors is what loads:', () => {
         const changed = withChange(data, path, value, change)
         expect(isAccepted(changed), JSON.stringify(changed)).toBe(schema.safeParse(changed).success)
       }),
-      { numRuns: often(200) },
+      { numRuns: 1_000 },
     )
   })
 })

@@ -4,7 +4,6 @@ import { type CaseChanges, parseCase, updateCase, writeCase } from '../../src/ca
 import type { Json } from '../../src/tape/types.ts'
 import type { Trace } from '../../src/trace/index.ts'
 import { errorOf, head, without } from './samples.ts'
-import { often } from '../support/often.ts'
 
 const written = `# ticket of 3 March
 case: refund-100x   # the one with the comma
@@ -314,7 +313,7 @@ test('for every case and every two updates, the second stands, comments stay, an
         }
       }
     }),
-    { numRuns: often(30) },
+    { numRuns: 150 },
   )
 })
 
