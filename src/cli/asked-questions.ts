@@ -4,6 +4,7 @@ import { join, relative } from 'node:path'
 import { HarvestError } from '../errors/index.ts'
 import { type AcceptReport, acceptReportVariable } from '../replay/accept-request.ts'
 import { outputOf } from '../jobs/program.ts'
+import { toTheConfig } from '../jobs/run.ts'
 import { runVitest } from './vitest.ts'
 
 /** Words that make Vitest run these cases, or all cases and nothing else. */
@@ -38,6 +39,6 @@ function noReport(code: number, output: string): HarvestError {
     where: { vitest: `exit code ${code}` },
     ...(output === '' ? {} : { detail: output }),
     why: 'It rejected its arguments or its config, or harvest() is missing from the config.',
-    fix: ['npx vitest run'],
+    fix: [...toTheConfig(), 'npx vitest run'],
   })
 }

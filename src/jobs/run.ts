@@ -209,7 +209,7 @@ function failed({ failed: { code, facts } }: FailedJob): HarvestError {
 }
 
 /** Vitest looks for its config here or in the folders above, by its version; for agents it looks here. */
-function toTheConfig(): readonly string[] {
+export function toTheConfig(): readonly string[] {
   const above = folderAbove(configNames)
   return above === undefined ? [] : [`the Vitest config lies in a folder above, to run there: cd ${shellWord(above)}`]
 }

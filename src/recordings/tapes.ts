@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, lstatSync, readSync } from 'node:fs'
-import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path'
-import { folderAbove } from '../errors/above.ts'
+import { basename, join, relative, resolve, sep } from 'node:path'
+import { stepsAbove } from '../errors/above.ts'
 import { HarvestError, neutralLine, nearestWord, shellWord } from '../errors/index.ts'
 import {
   type Outcome,
@@ -281,16 +281,13 @@ function ambiguous(word: string, files: readonly string[]): HarvestError {
 
 function missing(recordings: string, word: string, known: readonly string[] = []): HarvestError {
   const nearest = nearestWord(word, known)
-  const above = isAbsolute(recordings) ? undefined : folderAbove([recordings])
   return new HarvestError('HARVEST_TAPE_MISSING', {
     what: `Unknown tape '${neutralLine(word, 120)}'`,
     where: { recordings },
     why: 'It is not in the inbox: in production, the recorder keeps a sample and what stood out.',
     fix: [
       ...(nearest === undefined ? [] : [`did you mean: ${shellWord(nearest)} instead of ${shellWord(word)}`]),
-      ...(above === undefined
-        ? []
-        : [`there is such a folder above, and commands run beside it: cd ${shellWord(above)}`]),
+      ...stepsAbove(recordings),
       "if its recorder writes to another folder: --dir '<folder>'",
       "to find it by its text: npx vitest-harvest ls --text '<words>'",
       "to keep such runs from now on: keep: { when: 'refund(amount > 100)' }",

@@ -38,4 +38,36 @@ describe('a command that is typed in a folder below the project', () => {
     expect([code, stderr]).toEqual([2, expect.stringMatching(/HARVEST_AGENTS_UNREACHABLE|HARVEST_AGENT_IMPORT/)])
     expect(stderr).toContain('→ the Vitest config lies in a folder above, to run there: cd ..\n')
   })
+
+  it.each([
+    'ls',
+    'ls --golden',
+    'ls --group',
+    'check',
+    'check --pins',
+    'check --health',
+    'doctor',
+    'fix counted',
+    'rerun --golden --live',
+    'tapes prune --dry-run',
+    'report --golden --out page.html --force',
+  ])('finds no recordings there, and names that folder: %s', async (line) => {
+    const words = line.split(' ')
+    const { stdout, stderr } = await below(words)
+    expect(stdout + stderr).toContain('→ there is such a folder above, and commands run beside it: cd ..\n')
+    // Whoever is beside the recordings is sent nowhere.
+    const beside = await harvest(words, { cwd: root })
+    expect(beside.stdout + beside.stderr).not.toContain('folder above')
+  })
+
+  it('has no config, and the command that needs it names that folder', async () => {
+    const { code, stderr } = await below(['accept', '--list'])
+    expect([code, stderr]).toEqual([2, expect.stringContaining('HARVEST_CLI_NO_REPORT')])
+    expect(stderr).toContain('→ the Vitest config lies in a folder above, to run there: cd ..\n')
+    const { stdout } = await below(['doctor'])
+    expect(stdout).toContain(
+      '! No Vitest config here\n  → the Vitest config lies in a folder above, to run there: cd ..\n',
+    )
+    expect(stdout).not.toContain('git does not ignore')
+  })
 })

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { requireTapeFile } from '../../cases/index.ts'
+import { stepsAbove } from '../../errors/above.ts'
 import { neutralLine } from '../../errors/index.ts'
 import { versionedFiles } from '../../provenance/index.ts'
 import { findCase, listCases, listTapes } from '../../recordings/index.ts'
@@ -35,6 +36,7 @@ export const doctorCommand: Command = {
       diagnoses,
       untreated: [...untreated, ...looked.untreated],
       isVersioned,
+      above: isWhole ? stepsAbove(recordings) : [],
       ...(newest === undefined ? {} : { newest: tapeWord(newest.file, recordings) }),
     }
     const print = (shown: Screen): void => printDoctor(report, given.has('verbose'), shown)

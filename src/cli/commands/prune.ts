@@ -1,3 +1,4 @@
+import { stepsAbove } from '../../errors/above.ts'
 import { here, printedPath } from '../../errors/here.ts'
 import { neutralLine } from '../../errors/index.ts'
 import { type ListedTape, type Pruned, pruneTapes } from '../../recordings/index.ts'
@@ -19,7 +20,7 @@ export const pruneCommand: Command = {
     const pruned = await pruneTapes({ recordings, dryRun: isDryRun, ...(without && { without }) })
     if (pruned.note !== undefined) screen.note(pruned.note)
     if (given.has('json')) screen.json(asJson(pruned, isDryRun))
-    else print(pruned, isDryRun, screen)
+    else print(pruned, { isDryRun, recordings }, screen)
     return pruned.failed.length === 0 ? exit.ok : exit.usage
   },
 }
@@ -49,7 +50,11 @@ function asJson({ removed, held, needed, failed }: Pruned, isDryRun: boolean): o
   }
 }
 
-function print({ removed, held, needed, failed }: Pruned, isDryRun: boolean, screen: Screen): void {
+function print(
+  { removed, held, needed, failed }: Pruned,
+  { isDryRun, recordings }: { readonly isDryRun: boolean; readonly recordings: string },
+  screen: Screen,
+): void {
   for (const tape of removed)
     screen.line(`${isDryRun ? 'would remove' : 'removed'} ${printedPath(tape.file)}${why(tape)}`)
   for (const { tape, hold } of held) screen.line(`held ${printedPath(tape.file)}  ${neutralLine(hold.reason)}`)
@@ -57,7 +62,7 @@ function print({ removed, held, needed, failed }: Pruned, isDryRun: boolean, scr
     screen.line(`needed ${printedPath(tape.file)}  by ${neutralLine(branches.map(here).join(', '), 400)}`)
   for (const { error } of failed) screen.note(error.message)
   if (removed.length + held.length + needed.length + failed.length === 0)
-    screen.note('no tape whose retention has ended')
+    screen.note(['no tape whose retention has ended', ...stepsAbove(recordings)].join('\n→ '))
 }
 
 function why({ retention, until, startedAt }: ListedTape): string {

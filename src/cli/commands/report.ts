@@ -1,4 +1,5 @@
 import { basename, join, resolve, sep } from 'node:path'
+import { stepsAbove } from '../../errors/above.ts'
 import { here } from '../../errors/here.ts'
 import { neutralLine } from '../../errors/index.ts'
 import { pageOf } from '../../report/view/page.ts'
@@ -79,7 +80,8 @@ async function golden(given: CommandInput, screen: Screen): Promise<number> {
         'for the golden set: the same command, without --against and --replay',
       ])
   screen.progress('reading')
-  const data = await gatherGolden(given.value('dir') ?? 'recordings', given.values('results'))
+  const recordings = given.value('dir') ?? 'recordings'
+  const data = await gatherGolden(recordings, given.values('results'))
   if (given.has('json')) {
     screen.json(data)
     return exit.ok
@@ -88,6 +90,7 @@ async function golden(given: CommandInput, screen: Screen): Promise<number> {
   const page = write(out, data, given, screen)
   if (out !== '-')
     screen.line(`${shown(out)}  ${counted(data.cases.length, 'case')}, ${size(page)}, opens in any browser`)
+  for (const step of data.cases.length === 0 ? stepsAbove(recordings) : []) screen.note(`→ ${step}`)
   return exit.ok
 }
 

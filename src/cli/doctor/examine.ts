@@ -29,6 +29,8 @@ export interface DoctorReport {
   readonly diagnoses: readonly Diagnosis[]
   readonly untreated: readonly Untreated[]
   readonly isVersioned: (path: string) => boolean
+  /** What to do where the recordings are in a folder above. */
+  readonly above: readonly string[]
   /** The word that names the newest tape in a command. Only without arguments. */
   readonly newest?: string
 }

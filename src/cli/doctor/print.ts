@@ -32,6 +32,7 @@ export function printDoctor(report: DoctorReport, isVerbose: boolean, screen: Sc
   }
   screen.line(summary(report))
   if (diagnoses.length > 0 || untreated.length > 0) return
+  for (const step of report.above) screen.line(`→ ${step}`)
   screen.line(
     report.newest === undefined
       ? `→ to record a first run: ${page('recording')}`

@@ -1,9 +1,11 @@
 import { globSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { stepsAbove } from '../../errors/above.ts'
 import { HarvestError } from '../../errors/index.ts'
 import { gitState, isInboxIgnored } from '../../provenance/index.ts'
 import type { TapeSummary } from '../../recordings/index.ts'
+import { toTheConfig } from '../../jobs/run.ts'
 import { ignoreInbox } from '../../recordings/ignore-inbox.ts'
 import { readTapeHeader } from '../../tape/index.ts'
 
@@ -62,7 +64,7 @@ function checkConfig(): Check {
     name: 'config',
     state: 'note',
     says: files.length === 0 ? 'No Vitest config here' : `${files.join(', ')} does not name vitest-harvest/plugin`,
-    fix: "plugins: [harvest({ agents: { refund: './src/refund-agent.ts#refundAgent' } })]",
+    fix: toTheConfig()[0] ?? "plugins: [harvest({ agents: { refund: './src/refund-agent.ts#refundAgent' } })]",
   }
 }
 
@@ -74,10 +76,13 @@ async function checkGit(recordings: string): Promise<readonly Check[]> {
       const says = 'Not a git repository: every file of the project counts as code'
       return [{ name, state: 'note', says, fix: 'git init' }]
     }
+    const known: Check = { name, state: 'ok', says: `git, at ${git.commit?.slice(0, 7) ?? 'no commit yet'}` }
+    // Nothing is recorded here: the folder above has an inbox of its own.
+    if (stepsAbove(recordings).length > 0) return [known]
     const ignored = await isInboxIgnored(process.cwd(), recordings)
     const inbox = `${recordings}/inbox/`
     return [
-      { name, state: 'ok', says: `git, at ${git.commit?.slice(0, 7) ?? 'no commit yet'}` },
+      known,
       ignored === false
         ? { name: 'inbox', state: 'wrong', says: `git does not ignore ${inbox}`, fix: ignoreInbox(recordings) }
         : { name: 'inbox', state: 'ok', says: `git ignores ${inbox}` },

@@ -7,6 +7,7 @@ import { readLimits } from '../commands/pins.ts'
 import { checkSpec } from '../spec/test.ts'
 import { exit } from '../exit.ts'
 import { usage } from '../parse.ts'
+import { noCases } from './print.ts'
 
 /** Says how well a golden set is kept. Judges nothing: what is found is for a person to decide. */
 export async function printHealth(given: CommandInput, screen: Screen): Promise<number> {
@@ -26,8 +27,7 @@ export async function printHealth(given: CommandInput, screen: Screen): Promise<
 
 function print(health: Health, recordings: string, screen: Screen): void {
   const { cases, stale, flaky, redundant, idleTools, neverRed, unreadable } = health
-  if (cases.length === 0 && unreadable.length === 0)
-    return screen.note(`no cases in ${recordings}\n→ to promote a tape: npx vitest-harvest promote latest --as '<id>'`)
+  if (cases.length === 0 && unreadable.length === 0) return screen.note(noCases(recordings))
   const rows = [
     ...stale.flatMap(({ id, reasons }) => reasons.map((reason) => ['stale', id, reason])),
     ...flaky.map((one) => ['flaky', one.id, flakyText(one)]),

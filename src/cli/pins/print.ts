@@ -1,3 +1,4 @@
+import { stepsAbove } from '../../errors/above.ts'
 import { here } from '../../errors/here.ts'
 import { neutralLine } from '../../errors/index.ts'
 import type { CommitLine } from '../../provenance/index.ts'
@@ -128,8 +129,7 @@ export function printVerdict(
   },
   screen: Screen,
 ): void {
-  if (looked.length === 0)
-    return screen.note(`no cases in ${recordings}\n→ to promote a tape: npx vitest-harvest promote latest --as '<id>'`)
+  if (looked.length === 0) return screen.note(noCases(recordings))
   const unknown = looked.filter(({ standing }) => standing === undefined || standing.state === 'shallow').length
   const unjudged = unknown === 0 ? '' : `; ${unknown} without a commit that is known here`
   if (!isStaleOnly && stale === 0) return
@@ -161,4 +161,10 @@ function shortCommit(commit: string | undefined): string {
 
 function shortHash(hash: string | undefined): string {
   return hash === undefined ? '–' : neutralLine(hash.replace(/^sha256-/, '').slice(0, 6), 6)
+}
+
+/** What is said of a golden set without a case. */
+export function noCases(recordings: string): string {
+  const steps = [...stepsAbove(recordings), "to promote a tape: npx vitest-harvest promote latest --as '<id>'"]
+  return [`no cases in ${recordings}`, ...steps].join('\n→ ')
 }

@@ -1,3 +1,4 @@
+import { stepsAbove } from '../../errors/above.ts'
 import { here } from '../../errors/here.ts'
 import { neutralLine } from '../../errors/index.ts'
 import { groupTapes, type TapeGroup, type TapeGroups } from '../../recordings/index.ts'
@@ -26,7 +27,7 @@ export async function listGroups(
   screen.progress('')
   if (found.note !== undefined) screen.note(found.note)
   if (given.has('json')) screen.json(asJson(found))
-  else print(found, given, screen)
+  else print(found, dir, given, screen)
   return found.unreadable.length === 0 ? exit.ok : exit.tape
 }
 
@@ -45,9 +46,15 @@ function asJson({ groups, unreadable, more, total, note }: TapeGroups): object {
   }
 }
 
-function print({ groups, unreadable, more, total }: TapeGroups, given: CommandInput, screen: Screen): void {
+function print(
+  { groups, unreadable, more, total }: TapeGroups,
+  dir: string,
+  given: CommandInput,
+  screen: Screen,
+): void {
   const [first] = groups
-  if (first === undefined) screen.note(total === 0 ? 'no tapes' : `none of ${total} tapes fits`)
+  if (first === undefined)
+    screen.note(total === 0 ? ['no tapes', ...stepsAbove(dir)].join('\n→ ') : `none of ${total} tapes fits`)
   else for (const line of rowsOf(groups, screen).flat()) screen.line(line)
   for (const { file, problem } of unreadable)
     screen.note(`${neutralLine(file, 400)}: ${neutralLine(problem?.what ?? '')} (${problem?.code})`)
