@@ -1,4 +1,5 @@
 import { codeState } from '../provenance/index.ts'
+import { outsideRuns } from '../seam/source.ts'
 import type { ControlOptions } from './control.ts'
 import type { TaskContext } from '../jobs/job.ts'
 
@@ -7,7 +8,9 @@ export async function controlOptionsOf(
   context: Pick<TaskContext, 'tape' | 'load' | 'replay' | 'accepted' | 'isGreen' | 'caseId' | 'timeoutMs' | 'signal'>,
 ): Promise<ControlOptions> {
   const { timeoutMs, signal, replay, caseId } = context
-  const commit = (await codeState(process.cwd(), context.tape.header.pins.commit))?.commit
+  // Beside runs of other jobs: what git is asked is of none of them.
+  const code = await outsideRuns(() => codeState(process.cwd(), context.tape.header.pins.commit))
+  const commit = code?.commit
   return {
     load: () => context.load(),
     timeoutMs,
