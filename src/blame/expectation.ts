@@ -35,6 +35,8 @@ export type Expectation =
       readonly option: string
       readonly rule: CompiledRule
       /** Whether it is true of a run that ended. */
+      /** Whether it asks for one call: a run is graded by it as soon as the call is made. */
+      readonly isOfCall: boolean
       holds(run: readonly RunPosition[]): boolean
     }
 
@@ -52,7 +54,8 @@ export type Expectation =
  */
 export function parseExpectation(text: string, option: string): Expectation {
   const rule = ruleIn(text)
-  if (rule !== undefined) return { kind: 'rule', text, option, rule, holds: (run) => isTrueOfRun(rule, run) }
+  if (rule !== undefined)
+    return { kind: 'rule', text, option, rule, isOfCall: isOneCall(rule), holds: (run) => isTrueOfRun(rule, run) }
   const [, path, sign, rest = ''] = /^([^=~(]+)([=~])(.*)$/s.exec(text) ?? []
   if (path !== undefined && sign === '=') return expectValue(text, option, keysOf(path, text, option), jsonOrText(rest))
   if (path !== undefined) return expectText(text, option, keysOf(path, text, option), patternOf(rest, text, option))
@@ -75,6 +78,16 @@ function ruleIn(text: string): CompiledRule | undefined {
     if (HarvestError.is(error)) return undefined
     throw error
   }
+}
+
+/** `refund(amount=25)`: once such a call was made, nothing that follows takes it back. */
+function isOneCall({ expression }: CompiledRule): boolean {
+  return expression.type === 'atom' && expression.atom.kind === 'call' && expression.atom.phase === undefined
+}
+
+/** Whether an expectation asks for a call that is made, and for nothing else. */
+export function isOfCall(one: Expectation): boolean {
+  return one.kind === 'call' || (one.kind === 'rule' && one.isOfCall)
 }
 
 function isBaselineCall(text: string): boolean {

@@ -84,13 +84,16 @@ export function openLedger(
   }
   const lines = isFresh === true ? [] : readLedger(file).filter((line) => line.question === key)
   const entries = lines.slice(lines.findLastIndex((line) => 'anew' in line) + 1) as readonly ForkCacheLine[]
-  if (isFresh === true && existsSync(file)) add({ question: key, anew: true })
+  // Earlier forks are set aside by the first new one: a session that makes none, such as a dry run, changes nothing.
+  let isToRestart = isFresh === true && existsSync(file)
   const others = entries.filter((line) => !isSameCode(line, ran))
   if (others.length > 0 && isCrossVersion !== true) throw otherCode(file, others, here)
   return {
     entries,
     append(line) {
       if (line.draw.grade === 'ungraded' && isPassing(line.draw.because)) return
+      if (isToRestart) add({ question: key, anew: true })
+      isToRestart = false
       add({ question: key, ...line, ...ran })
       if (files !== undefined && ran.code !== undefined) keepCode(codeFileOf(file, ran.code), files)
     },

@@ -1,5 +1,6 @@
 // Over 300 lines: one source of forks: what it asks, keeps and grades.
 import { HarvestError, shellWord } from '../errors/index.ts'
+import { thrownText } from '../match/redact-message.ts'
 import { accessOf } from '../fork/access.ts'
 import { leftByEnding } from '../fork/prefix.ts'
 import {
@@ -289,7 +290,7 @@ function unheldOf({ unheld: [step] }: ForkResult): GradeGiven | undefined {
  * With its kept answers as recorded an agent asks next what it asked then. One that threw instead, before it asked
  * anything, found another world: no key, no file.
  */
-function lostAtOnce({ outcome, events, prefix, problems }: ForkResult, recorded: number): GradeGiven | undefined {
+function lostAtOnce({ outcome, events, prefix, problems, tape }: ForkResult, recorded: number): GradeGiven | undefined {
   if (outcome.status === 'returned') return undefined
   const asked = stepsOf({ events }).length
   const isAtOnce = asked <= prefix.steps && prefix.steps < recorded && problems.length === 0
@@ -297,8 +298,7 @@ function lostAtOnce({ outcome, events, prefix, problems }: ForkResult, recorded:
   const isBefore = asked === 0 && problems.every((error) => error.code === 'HARVEST_FORK_PREFIX' && leftByEnding(error))
   if (!isAtOnce && !isBefore) return undefined
   const { error } = outcome
-  const said = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
-  return { grade: 'ungraded', because: `The agent threw before it asked anything: ${said}` }
+  return { grade: 'ungraded', because: `The agent threw before it asked anything: ${thrownText(error, tape)}` }
 }
 
 function answeredBy(steps: readonly Step[]): readonly string[] {

@@ -42,14 +42,45 @@ export function requireKnownNames(expectations: readonly Expectation[], names: N
  * such argument. Most likely it is mistyped, and the agent would fail on it.
  *
  * @param text - as it was typed
+ * @returns notes: arguments that no recorded call of the tool had, where no schema lists them
  * @throws HarvestError `HARVEST_FORK_DECIDE` with the nearest name
  */
-export function requireKnownCall({ name, args }: Pick<ToolCall, 'args' | 'name'>, text: string, tape: Tape): void {
+export function requireKnownCall(
+  { name, args }: Pick<ToolCall, 'args' | 'name'>,
+  text: string,
+  tape: Tape,
+): readonly string[] {
   const names = toolNames(tape)
   if (!names.includes(name)) throw undecidable('tool', name, names, text)
   const keys = offeredTools(tape.events).find((tool) => tool.name === name)?.keys
-  const key = keys === undefined ? undefined : Object.keys(args ?? {}).find((one) => !keys.includes(one))
+  const strange = (known: readonly string[]) => Object.keys(args ?? {}).find((one) => !known.includes(one))
+  const key = keys === undefined ? undefined : strange(keys)
   if (keys !== undefined && key !== undefined) throw undecidable('argument', key, keys, text)
+  const seen = [...(knownTools([tape]).get(name)?.args.keys() ?? [])]
+  // A call need not name all arguments there are, and of a tool that was never called nothing is known.
+  const unseen = keys === undefined && seen.length > 0 ? strange(seen) : undefined
+  return unseen === undefined ? [] : [unseenNote({ name, key: unseen, seen, text })]
+}
+
+function unseenNote({
+  name,
+  key,
+  seen,
+  text,
+}: {
+  readonly name: string
+  readonly key: string
+  readonly seen: readonly string[]
+  readonly text: string
+}): string {
+  const known = neutralLine(seen.join(', '), 160)
+  const said = `no recorded call of ${neutralLine(name, 40)} has the argument ${neutralLine(key, 40)}; they have ${known}`
+  const near = nearestWord(key, seen)
+  return near === undefined ? said : `${said}\n→ ${didYouMean(near, key, text)}`
+}
+
+function didYouMean(near: string, name: string, text: string): string {
+  return `did you mean ${near}? --decide ${shellWord(text.replace(name, () => near))} instead of ${shellWord(text)}`
 }
 
 function undecidable(what: 'argument' | 'tool', name: string, known: readonly string[], text: string): HarvestError {
@@ -59,11 +90,7 @@ function undecidable(what: 'argument' | 'tool', name: string, known: readonly st
     where: { [`${what}s known`]: known.length === 0 ? 'none' : neutralLine(known.join(', '), 160) },
     why: `Its models were not offered it${what === 'tool' ? ', and the run did not call it' : ''}, so the agent would fail on it.`,
     fix: [
-      ...(near === undefined
-        ? []
-        : [
-            `did you mean ${near}? --decide ${shellWord(text.replace(name, () => near))} instead of ${shellWord(text)}`,
-          ]),
+      ...(near === undefined ? [] : [didYouMean(near, name, text)]),
       `if the agent knows such ${what === 'tool' ? 'a tool' : 'an argument'} all the same: --any-name`,
     ],
   })
@@ -116,6 +143,13 @@ function lookAtCall(one: Extract<Expectation, { readonly kind: 'call' }>, tools:
 function lookAtRule(one: Extract<Expectation, { readonly kind: 'rule' }>, tools: KnownTools): readonly string[] {
   const name = one.rule.tools.find((tool) => !tool.includes('*') && !tools.has(tool))
   if (name !== undefined) throw unknown(one, 'tool', name, [...tools.keys()])
+  const { expression } = one.rule
+  if (!one.isOfCall || expression.type !== 'atom' || expression.atom.kind !== 'call') return []
+  // One call in the language of rules, `refund(amount=25)`: its arguments are those of `refund(amount: 25)`.
+  const tool = tools.get(expression.atom.name)
+  const keys = expression.atom.conditions.map(({ path }) => String(path[0]))
+  const key = tool?.isListed === true ? keys.find((argument) => !tool.args.has(argument)) : undefined
+  if (tool !== undefined && key !== undefined) throw unknown(one, 'argument', key, [...tool.args.keys()])
   return []
 }
 

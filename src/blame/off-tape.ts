@@ -1,4 +1,5 @@
 import type { ForkResult } from '../fork/index.ts'
+import { isOfCall } from './expectation.ts'
 import type { Judging } from './oracle.ts'
 import type { PlacedPosition } from './positions.ts'
 
@@ -42,5 +43,5 @@ export async function offTapeRisk(
 
 /** Calls that were made are made, no matter what would have followed: a run that leaves the tape is good by them already. */
 export function isByCalls(judging: Judging): boolean {
-  return judging.by === 'expectations' && judging.ok.length > 0 && judging.ok.every(({ kind }) => kind === 'call')
+  return judging.by === 'expectations' && judging.ok.length > 0 && judging.ok.every(isOfCall)
 }

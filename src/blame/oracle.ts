@@ -15,7 +15,8 @@ import {
 } from '../tape/index.ts'
 import { compareTraces, matchOutcome, positionsOf, traceOf } from '../trace/index.ts'
 import { presentArgs } from '../tape/present-args.ts'
-import type { Expectation } from './expectation.ts'
+import { redactorForMessages, thrownText } from '../match/redact-message.ts'
+import { type Expectation, isOfCall } from './expectation.ts'
 import { waysToName } from './ways-to-name.ts'
 import type { Grade } from './types.ts'
 
@@ -157,11 +158,19 @@ function reasonOf({ code, facts }: HarvestError): string {
 }
 
 /** Calls that were made are made, no matter what would have followed. */
-function gradeOfCalls({ events }: GradedRun, judging: Judging): Grade | undefined {
+export function gradeOfCalls(
+  { events, tape }: Pick<GradedRun, 'events' | 'tape'>,
+  judging: Judging,
+): 'bad' | 'ok' | undefined {
   if (judging.by !== 'expectations') return undefined
   const calls = callsOf(events)
   // A rule is about a run that ended: "at most once" is true of all that was cut off early enough.
-  const isMade = (one: Expectation): boolean => one.kind === 'call' && one.isAmong(calls)
+  const isMade = (one: Expectation): boolean => {
+    if (!isOfCall(one) || one.kind === 'value') return false
+    return one.kind === 'call'
+      ? one.isAmong(calls)
+      : one.holds(positionsOf({ header: tape.header, events, close: endOf(events, null) }))
+  }
   if (judging.bad.some(isMade)) return 'bad'
   return judging.ok.length > 0 && judging.ok.every(isMade) ? 'ok' : undefined
 }
@@ -185,6 +194,14 @@ async function gradeOfThrown(run: GradedRun, judging: Judging): Promise<GradeGiv
   return { grade: isRecorded ? 'bad' : 'crash' }
 }
 
+const noModel = 'A model could not be reached'
+const refused = 'A model answered with status'
+
+/** Whether a run is ungraded because a model could not be asked. */
+export function isUnreached(because: string): boolean {
+  return because.startsWith(noModel) || because.startsWith(refused)
+}
+
 /**
  * A model that could not be asked says nothing about the agent: no connection, no key, no quota, no such model. A request
  * the provider calls malformed is the agent's own doing. The last one counts: what was asked again is got over.
@@ -199,9 +216,9 @@ function unreachedModel(events: readonly TapeEvent[]): string | undefined {
   )
   if (last === undefined) return undefined
   const status = last.response?.status
-  if (status === undefined) return `A model could not be reached${last.error ? `: ${last.error.message}` : ''}`
+  if (status === undefined) return `${noModel}${last.error ? `: ${last.error.message}` : ''}`
   const isRefusal = [401, 402, 403, 404, 408, 429].includes(status) || status >= 500
-  return isRefusal ? `A model answered with status ${status}` : undefined
+  return isRefusal ? `${refused} ${status}` : undefined
 }
 
 async function gradeOfReturned(run: GradedRun, judging: Judging): Promise<GradeGiven> {
@@ -274,7 +291,7 @@ const grades: readonly Grade[] = ['ok', 'bad', 'crash', 'timeout', 'undefined', 
 
 async function ask(
   { name, judge }: Extract<Judging, { readonly by: 'function' }>,
-  { outcome, events }: GradedRun,
+  { outcome, events, tape }: GradedRun,
 ): Promise<Grade | undefined> {
   let answer: unknown
   try {
@@ -291,7 +308,7 @@ async function ask(
       'HARVEST_ORACLE_THREW',
       {
         what: 'The oracle threw an error',
-        where: { oracle: name, error: cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause) },
+        where: { oracle: name, error: thrownText(cause, tape) },
         why: 'The oracle must grade every fork, including endings the recorded run never had.',
         fix: ['return undefined for a run it cannot grade'],
       },
@@ -306,7 +323,7 @@ async function ask(
     what: 'Invalid grade from the oracle',
     where: {
       oracle: name,
-      answer: JSON.stringify(answer) ?? typeof answer,
+      answer: redactorForMessages(tape)(JSON.stringify(answer) ?? typeof answer),
       known: ['true', 'false', ...grades].join(', '),
     },
     fix: ['return true for a good run, false for a bad one, undefined when unknown'],

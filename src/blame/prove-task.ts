@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { type Case, defaultProofDays, judgedBy, modelText, parseCase } from '../cases/index.ts'
 import { HarvestError, neutralLine } from '../errors/index.ts'
+import { thrownText } from '../match/redact-message.ts'
 import { type Allowance, allowanceOf, askBudget, modelOf } from '../fork/ask-budget.ts'
 import { asData } from '../fork/fork-task.ts'
 import { forkTape } from '../fork/index.ts'
@@ -314,7 +315,7 @@ function notStarted({ outcome, tape }: ReplayResult): HarvestError {
       what: 'The agent threw before it called its model',
       where: {
         tape: tape.header.id,
-        error: neutralLine(error instanceof Error ? `${error.name}: ${error.message}` : String(error), 200),
+        error: neutralLine(thrownText(error, tape), 200),
       },
       why: 'A proof calls the live model, so the agent needs the key of that model.',
       fix: ['set the key of the model: export OPENAI_API_KEY=…', 'then: the same command'],

@@ -40,8 +40,10 @@ export function requireTapeFile({ file, id, tape, lines }: Case): string {
       where,
       why: 'A case and its tape are in one folder and are committed together.',
       fix: [
+        `to get the committed tape back: git restore --staged --worktree ${shellWord(tapeFile)}`,
         'if it was forgotten: git add the tape where it was promoted',
         'if the tape was renamed: write its new name into the case',
+        `if it is lost, to promote another one in its place: rm ${shellWord(file)}`,
       ],
     })
   }

@@ -360,11 +360,12 @@ function tapeMissing(
     line: tape.line,
     what: `The tape of this case is not ${isStaged ? 'in the commit' : 'there'}: ${basename(tape.path)}`,
     detail: [],
-    fix: [
-      isStaged
-        ? `to commit it too: git add ${shellWord(fromHere(tape.path))}`
-        : 'if the tape was renamed, write its new name into the case',
-    ],
+    fix: isStaged
+      ? [`to commit it too: git add ${shellWord(fromHere(tape.path))}`]
+      : [
+          `to get the committed tape back: git restore --staged --worktree ${shellWord(fromHere(tape.path))}`,
+          'if the tape was renamed, write its new name into the case',
+        ],
   }
 }
 

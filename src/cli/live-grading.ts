@@ -31,18 +31,30 @@ export function readNamedOracle(name: string, command: CommandSpec): NamedOracle
   const oracle = parseOracle(name)
   if (oracle === undefined)
     throw badValue(command, 'oracle', name, 'a file and its export, such as ./src/oracle.ts#isRight')
+  requireModule(oracle.file, { option: 'oracle', name, command })
+  return oracle
+}
+
+/**
+ * Refuses a module that is not there, before anything is run or paid for.
+ *
+ * @throws HarvestError `HARVEST_CLI_ARGUMENT` with the nearest file of its folder
+ */
+export function requireModule(
+  path: string,
+  { option, name, command }: { readonly option: string; readonly name: string; readonly command: CommandSpec },
+): void {
   // Vite finds the ending of a file that is named without one.
-  if (!/\.[cm]?[jt]sx?$/.test(oracle.file) || existsSync(oracle.file)) return oracle
-  const [folder, file] = [dirname(oracle.file), basename(oracle.file)]
+  if (!/\.[cm]?[jt]sx?$/.test(path) || existsSync(path)) return
+  const [folder, file] = [dirname(path), basename(path)]
   const near = existsSync(folder) ? nearestWord(file, readdirSync(folder)) : undefined
-  const meant = near === undefined ? undefined : name.replace(`${file}#`, () => `${near}#`)
-  throw badValue(
-    command,
-    'oracle',
-    name,
-    'a file that is there',
-    meant === undefined ? [] : [`did you mean: --oracle ${shellWord(meant)}`],
-  )
+  const [before, export_] = name.split('#', 2)
+  const meant = near === undefined ? undefined : `${(before ?? '').slice(0, -file.length)}${near}`
+  const hints =
+    meant === undefined
+      ? []
+      : [`did you mean: --${option} ${shellWord(export_ === undefined ? meant : `${meant}#${export_}`)}`]
+  throw badValue(command, option, name, 'a file that is there', hints)
 }
 
 /** Who answers tools: the tape, the world, or functions of a module. */
@@ -53,6 +65,21 @@ export function readTools(given: CommandInput, command: CommandSpec): LiveGradin
   if (file !== undefined && !existsSync(file)) throw missingTools(file)
   if (file !== undefined) return { file: resolve(file), ...(name === undefined ? {} : { export: name }) }
   throw badValue(command, 'tools', word, 'tape, live or a module such as ./test/tools.ts')
+}
+
+/** Where functions for tools usually are. */
+export const usualTools = './test/tools.ts'
+
+/**
+ * What is said of functions of the user's own before the command that uses them: they may have to be written first.
+ *
+ * @param about - what they are for: `to answer unrecorded calls`
+ */
+export function withUsualTools(about: string): string {
+  const file = usualTools.slice(2)
+  return existsSync(usualTools)
+    ? `${about} with your own functions`
+    : `${about}, once ${file} exports a function by the name of each tool`
 }
 
 function missingTools(file: string): HarvestError {

@@ -1,6 +1,6 @@
 import { accessOf } from '../fork/access.ts'
 import fc from 'fast-check'
-import { HarvestError, shellWord } from '../errors/index.ts'
+import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import { checkOption, invalidOption, oneOf, type OptionsOf } from '../errors/options.ts'
 import { type Control, controlOf, forkTape, type ForkPlan, type ForkResult } from '../fork/index.ts'
 import { installReplay, standInKeys } from '../replay/index.ts'
@@ -42,15 +42,36 @@ export async function chaos<T>(tape: Tape | string, options: ChaosOptions<T>): P
 async function look<T>(search: Search<T>, options: ChaosOptions<T>): Promise<ChaosReport> {
   const { examples, runs, seed, path, timeMs } = options
   const property = fc.asyncProperty(search.schedules, (schedule) => search.survives(schedule))
-  const details = await fc.check(property, {
+  const asked = {
     ...(examples === undefined ? {} : { examples: examples.map((one) => [one] as [FaultSchedule]) }),
     ...(runs === undefined ? {} : { numRuns: runs }),
     ...(seed === undefined ? {} : { seed }),
     ...(path === undefined ? {} : { path, endOnFailure: true }),
     ...(timeMs === undefined ? {} : { interruptAfterTimeLimit: timeMs }),
-  })
+  }
+  const details = await checked(fc.check(property, asked), path)
   if (search.broken !== undefined) throw search.broken.error
   return search.report(details)
+}
+
+/** A path leads through the schedules of one seed and one choice of faults; elsewhere fast-check throws. */
+async function checked<D>(details: D | Promise<D>, path: string | undefined): Promise<D> {
+  try {
+    return await details
+  } catch (cause) {
+    const isLost = cause instanceof Error && cause.message.startsWith('Unable to replay')
+    if (path === undefined || !isLost) throw cause
+    throw new HarvestError(
+      'HARVEST_CHAOS_OPTION',
+      {
+        what: 'No schedule of faults has this path',
+        where: { path: neutralLine(path, 120) },
+        why: 'A path is that of a failure: it counts beside the same seed, faults and tape.',
+        fix: ['to try other schedules: the same command, without --path'],
+      },
+      { cause },
+    )
+  }
 }
 
 interface Run {

@@ -62,7 +62,7 @@ function otherQuestion(about: ControlSubject, questions: readonly ChangedQuestio
     fix: [
       ...(about.caseId === undefined
         ? [
-            `make it a case: npx vitest-harvest promote ${name} --as '<id>' --unverified`,
+            ...toMakeCase(about.tape, name),
             'accept the change there and name the case instead of the tape: npx vitest-harvest accept \'<id>\' --reason "…"',
             `to exclude such changes from the verdict: ${reportPolicy(questions)}`,
           ]
@@ -73,6 +73,16 @@ function otherQuestion(about: ControlSubject, questions: readonly ChangedQuestio
       `if its code did not change, to find what its runs depend on: npx vitest-harvest doctor ${name}`,
     ],
   })
+}
+
+/** A run that threw went wrong; of one that returned only people know. */
+function toMakeCase({ close }: Tape, name: string): readonly string[] {
+  if (close?.outcome.status === 'threw')
+    return [`make it a case: npx vitest-harvest promote ${name} --as '<id>' --expect fail --unverified`]
+  return [
+    `if it went wrong, make it a case: npx vitest-harvest promote ${name} --as '<id>' --expect fail --unverified`,
+    `if it went right, make it a case: npx vitest-harvest promote ${name} --as '<id>' --unverified`,
+  ]
 }
 
 function whereOf({ tape, caseId }: ControlSubject): Readonly<Record<string, string>> {

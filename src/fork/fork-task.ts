@@ -1,7 +1,9 @@
 import { accessOf } from './access.ts'
-import { HarvestError, neutralLine } from '../errors/index.ts'
+import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
+import { thrownText } from '../match/redact-message.ts'
 import { readModelCall } from '../providers/index.ts'
-import { standInKeys } from '../replay/index.ts'
+import { keysRight, standInKeys } from '../replay/index.ts'
+import { outsideRuns } from '../seam/source.ts'
 import { gitState } from '../provenance/index.ts'
 import { type Json, readTape, stepsOf } from '../tape/index.ts'
 import { type Control, controlData, controlOf } from './control.ts'
@@ -41,7 +43,7 @@ export const forkTask: Task = async (options, context) => {
   const { forks, controlKeptAs } = options as unknown as ForkTaskOptions
   const { tape } = context
   const control = await controlOf(tape, await controlOptionsOf(context))
-  const code = await gitState(process.cwd())
+  const code = await outsideRuns(() => gitState(process.cwd()))
   const told = controlData(tape, control)
   if (controlKeptAs !== undefined) keepControl(controlKeptAs.folder, controlKeptAs.key, told)
   const isLive = forks.some(({ request }) => request.tail.from === 'live')
@@ -124,12 +126,22 @@ async function loadScript(tail: Extract<TailRequest, { readonly from: 'script' }
 }
 
 /** A fork as data, with what says that its models were not reached. */
-export function asData(run: ForkResult, { seed, tail }: Pick<ForkRequest, 'seed' | 'tail'>): FinishedFork {
+export function asData(
+  run: ForkResult,
+  { seed, tail, agent, changes = [] }: Pick<ForkRequest, 'agent' | 'changes' | 'seed' | 'tail'>,
+): FinishedFork {
   const { outcome, redactedOutcome, prefix, spent, isInert, fingerprint, branch } = run
   const keyless = beforeAsking(run, tail)
-  const problems = keyless === undefined ? [...run.problems, ...unreached(run, tail)] : [keyless]
+  const left = prefix.divergence
   const { steps, isExact } = prefix
-  const divergence = keyless === undefined ? prefix.divergence : undefined
+  // Of another agent nothing is found out by looking at that of the tape.
+  const ofAgent =
+    left === undefined || agent === undefined
+      ? left
+      : new HarvestError(left.code, { ...left.facts, fix: toOtherAgent(run, agent, changes.length === 0) })
+  const own = run.problems.map((problem) => (problem === left && ofAgent !== undefined ? ofAgent : problem))
+  const problems = keyless === undefined ? [...own, ...unreached(run, tail)] : [keyless]
+  const divergence = keyless === undefined ? ofAgent : undefined
   return {
     seed,
     outcome: { status: outcome.status, value: redactedOutcome },
@@ -143,16 +155,23 @@ export function asData(run: ForkResult, { seed, tail }: Pick<ForkRequest, 'seed'
   }
 }
 
+/** What to do about an agent that goes on for another one, and does something else before it. */
+function toOtherAgent({ prefix, tape }: ForkResult, agent: string, isUnchanged: boolean): readonly string[] {
+  return [
+    `to see what this agent does differently: npx vitest-harvest replay ${shellWord(tape.header.id)} --agent ${shellWord(agent)}`,
+    ...(isUnchanged ? [`to let it go on where it differs: --step ${prefix.steps + 1}`] : []),
+  ]
+}
+
 /** An agent that throws before it asks anything, not even what is kept, found another world: no key, no file. */
-function beforeAsking({ events, outcome, prefix }: ForkResult, tail: TailRequest): HarvestError | undefined {
+function beforeAsking({ events, outcome, prefix, tape }: ForkResult, tail: TailRequest): HarvestError | undefined {
   if (tail.from !== 'live' || outcome.status === 'returned' || stepsOf({ events }).length > 0) return undefined
   // It did ask, and something else than was recorded: that it got no answer is why it threw.
   if (prefix.divergence !== undefined && !leftByEnding(prefix.divergence)) return undefined
   const { error } = outcome
-  const said = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
   return new HarvestError('HARVEST_FORK_MODEL_UNREACHABLE', {
     what: 'The agent threw before its first request, so this fork is ungraded',
-    where: { error: neutralLine(said, 200) },
+    where: { error: neutralLine(thrownText(error, tape), 200) },
     fix: ['once its key and environment are right: the same command'],
   })
 }
@@ -178,7 +197,7 @@ function unreached({ events, tape }: ForkResult, tail: TailRequest): readonly Ha
         model: neutralLine(last.url, 120),
         answer: status === undefined ? neutralLine(last.error?.message ?? 'none', 120) : `status ${status}`,
       },
-      fix: ['once the key, quota and address of the model are right: the same command'],
+      fix: [`${keysRight(tape)}: the same command`],
     }),
   ]
 }

@@ -70,6 +70,17 @@ export function standInKeys(tape: Tape): () => void {
   }
 }
 
+/** The variables in which the SDKs of a tape's providers look for their key: `OPENAI_API_KEY`. */
+export function keyNames(tape: Tape): readonly string[] {
+  return [...keysOf(tape)].flatMap(([name, value]) => (value === placeholder ? [name] : []))
+}
+
+/** What to see to when a model could not be asked, before the same is done again. */
+export function keysRight(tape: Tape): string {
+  const names = keyNames(tape)
+  return `once the key${names.length === 0 ? '' : ` (usually ${names.join(', ')})`}, quota and address of the model are right`
+}
+
 function keysOf(tape: Tape): ReadonlyMap<string, string> {
   const keys = new Map<string, string>()
   const seen = new Set<string>()

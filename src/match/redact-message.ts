@@ -12,3 +12,8 @@ export function redactorForMessages(tape?: Tape): (text: string) => string {
     return redactor.text(text)
   }
 }
+
+/** What code of the user's threw, in words of a message: `TypeError: no total`. */
+export function thrownText(thrown: unknown, tape?: Tape): string {
+  return redactorForMessages(tape)(thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown))
+}

@@ -215,7 +215,7 @@ function missing(recordings: string, word: string, cases: readonly CaseSummary[]
     fix: [
       ...(near === undefined ? [] : [`did you mean: ${shellWord(near)} instead of ${shellWord(word)}`]),
       ...stepsAbove(recordings),
-      'to list them: npx vitest-harvest ls',
+      'to list them: npx vitest-harvest ls --golden',
     ],
   })
 }

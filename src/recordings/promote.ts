@@ -248,7 +248,7 @@ function refuseBadName(option: 'as' | 'group', name: string): void {
   throw new HarvestError('HARVEST_PROMOTE_ID', {
     what: `Invalid ${option === 'as' ? 'id of a case' : 'name of a folder'}: '${neutralLine(name, 60)}'`,
     why: `It becomes the name of a ${option === 'as' ? 'file' : 'folder'}, so it must be ${caseIdMeaning}.`,
-    fix: isCaseId(slug) ? [`--${option === 'as' ? 'as' : 'folder'} ${slug}`] : [],
+    fix: isCaseId(slug) ? [`did you mean: --${option === 'as' ? 'as' : 'folder'} ${slug}`] : [],
   })
 }
 

@@ -6,7 +6,7 @@ export {
   unprovenError,
   withQuestions,
 } from './changed-questions.ts'
-export { standInKeys } from '../match/keys.ts'
+export { keysRight, standInKeys } from '../match/keys.ts'
 export { guardLoading } from './loading.ts'
 export { nameMocksBy } from '../playback/mocks.ts'
 export type { ProgramReport } from './program.ts'

@@ -1,5 +1,5 @@
 import { HarvestError, nearestWord, shellWord } from '../errors/index.ts'
-import { createRedactor } from '../privacy/index.ts'
+import { thrownText } from '../match/redact-message.ts'
 
 /** An agent of the plugin's options, as a generated module hands it over. */
 export interface AgentLink {
@@ -54,7 +54,7 @@ async function importModule(link: AgentLink): Promise<object> {
 
 /** What a module threw while it was loaded, redacted: keys are read there. */
 export function lineOfThrown(thrown: unknown): string {
-  return createRedactor().text(thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown))
+  return thrownText(thrown)
 }
 
 function unknownAgent(asked: string, known: readonly string[]): HarvestError {

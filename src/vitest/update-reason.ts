@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import type { CaseApproval } from '../cases/index.ts'
 import { HarvestError } from '../errors/index.ts'
+import { isPlaceholder } from '../errors/words.ts'
 import { gitUser } from '../provenance/git.ts'
 
 /** Says why new behaviour is accepted; `--reason` of our commands sets it. */
@@ -12,11 +13,11 @@ const maxLength = 500
 /**
  * Checks the reason for an update.
  *
- * @throws HarvestError `HARVEST_UPDATE_REASON` when it says nothing, or more than 500 characters
+ * @throws HarvestError `HARVEST_UPDATE_REASON` when it says nothing, is the `…` of a printed command, or says more than 500 characters
  */
 export function parseReason(text: string): string {
   const reason = text.trim()
-  if (reason === '') throw noReason()
+  if (reason === '' || isPlaceholder(reason)) throw noReason(reason)
   if (reason.length <= maxLength) return reason
   throw new HarvestError('HARVEST_UPDATE_REASON', {
     what: 'The reason for this update is too long',
@@ -26,10 +27,15 @@ export function parseReason(text: string): string {
   })
 }
 
-/** New behaviour was to be accepted, and it is unknown why. */
-export function noReason(): HarvestError {
+/**
+ * New behaviour was to be accepted, and it is unknown why.
+ *
+ * @param placeholder - what was given in the place of a reason
+ */
+export function noReason(placeholder = ''): HarvestError {
   return new HarvestError('HARVEST_UPDATE_REASON', {
     what: 'Missing reason for this update; nothing was run',
+    ...(placeholder === '' ? {} : { where: { reason: `${placeholder} stands for your own words` } }),
     why: 'The case tells reviewers why the new behaviour is right.',
     fix: [
       'npx vitest-harvest test --update-recordings --reason "…"',

@@ -110,8 +110,10 @@ test('a missing tape is told with the line that names it', () => {
       tape  <root>/refund-100x.tape.jsonl
 
     A case and its tape are in one folder and are committed together.
+    → to get the committed tape back: git restore --staged --worktree <root>/refund-100x.tape.jsonl
     → if it was forgotten: git add the tape where it was promoted
     → if the tape was renamed: write its new name into the case
+    → if it is lost, to promote another one in its place: rm <root>/refund-100x.case.yaml
     (HARVEST_CASE_TAPE_MISSING)"
   `)
 })

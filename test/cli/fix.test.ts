@@ -227,7 +227,7 @@ it('a fix that calls a tool otherwise is asked with functions for its tools', as
   const project = await openFixProject(kind('parsing'))
   try {
     const offline = await project.harvest('fix', 'incident', ...ok)
-    const ask = printed(offline.stdout, 'to ask them, with functions for its tools')
+    const ask = printed(offline.stdout, 'to ask them with your own functions')
     const asked = await project.harvest(...ask)
     expect([asked.code, asked.stdout], asked.stderr).toEqual([1, expect.stringContaining('nothing is written yet')])
   } finally {

@@ -244,7 +244,7 @@ describe('whoever is refused, or told that nothing could be judged, comes by wha
     const fork = ['fork', 'good', '--step', '3', '--say', 'No.', '--dir', 'recordings']
     change('Look it up first.', 'Look it up first, always.')
     const changed = await refused(['fork', 'bad', '--step', '3', '--say', 'No.'], 'HARVEST_CONTROL', 1)
-    await worked(printed(changed, 'make it a case', { '<id>': 'mine' }))
+    await worked(printed(changed, 'if it went wrong, make it a case', { '<id>': 'mine' }))
     const accept = printed(changed, 'accept the change there', { '<id>': 'mine', '…': 'always' })
     expect(await worked(accept)).toContain('verdict: same')
     const mine = ['fork', 'mine', '--step', '3', '--say', 'No.']

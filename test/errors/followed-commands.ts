@@ -218,10 +218,6 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'shows the case green with the fix and red without it, and only then writes it',
     ],
     'to ask them': ['test/cli/fix.test.ts', 'does not guess what a good run is'],
-    'to ask them, with functions for its tools': [
-      'test/cli/fix.test.ts',
-      'a fix that calls a tool otherwise is asked with functions for its tools',
-    ],
     'on a developer machine': again,
     'to allow it here': [
       'test/cli/fix.test.ts',
@@ -250,6 +246,10 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     'to continue with live models': [
       'test/cli/next-commands.test.ts',
       'of fork: a mistyped question is refused for free, and what leaves the tape is judged with tools that run',
+    ],
+    'if they decide on other calls, with tools run for real, side effects and all': [
+      'test/cli/next-at-once.test.ts',
+      'a fork whose decision was edited needs models and tools: both are said at once, and that is judged',
     ],
     'to run tools for real, with their side effects': [
       'test/cli/next-commands.test.ts',
@@ -288,10 +288,6 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     },
   },
   'src/cli/fixing/choose.ts': {
-    'to answer its new calls with your own functions': [
-      'test/cli/fix.test.ts',
-      'calls a run that needs an answer nobody has ungraded, and names who may give it',
-    ],
     'to answer them from another run': [
       'test/cli/fix.test.ts',
       'calls a run that needs an answer nobody has ungraded, and names who may give it',
@@ -302,6 +298,18 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     ],
   },
   'src/cli/forking/ask.ts': {
+    'did you mean live models': [
+      'test/cli/next-at-once.test.ts',
+      'who may go on is mistyped: it is an invalid option, with the nearest one as the whole command',
+    ],
+    'did you mean tape': [
+      'test/cli/next-at-once.test.ts',
+      'who may go on is mistyped: it is an invalid option, with the nearest one as the whole command',
+    ],
+    'to see the runs': [
+      'test/cli/next-at-once.test.ts',
+      'who may go on is mistyped: it is an invalid option, with the nearest one as the whole command',
+    ],
     'to see them': [
       'test/cli/next-commands-free.test.ts',
       'of fork and patch: steps, names and answers that the tape does not have',
@@ -343,12 +351,6 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     'with one of them': [
       'test/cli/next-commands-free.test.ts',
       'what is refused of a command line leads on with the tape that was typed, and with nothing else in its place',
-    ],
-  },
-  'src/cli/live-grading.ts': {
-    'did you mean': [
-      'test/cli/next-commands-refused.test.ts',
-      'of blame: nobody said what is right, or named a function that is not there',
     ],
   },
   'src/cli/live.ts': {
@@ -424,7 +426,15 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'test/cli/fork.test.ts',
       'an agent that throws before it asks anything, as without its key, says nothing and is not kept',
     ],
+    'if it went right, make it a case': [
+      'test/cli/next-at-once.test.ts',
+      'a changed prompt of an incident: the case that is made of it is known bad, and can be forked',
+    ],
     'make it a case': [
+      'test/cli/next-at-once.test.ts',
+      'a changed prompt of an incident: the case that is made of it is known bad, and can be forked',
+    ],
+    'if it went wrong, make it a case': [
       'test/cli/next-commands-refused.test.ts',
       'of a control: a question that changed is made a case and accepted, or asked, and a change of the way is shown',
     ],
@@ -472,11 +482,15 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     ],
   },
   'src/fork/fork-task.ts': {
-    'once its key and environment are right': again,
-    'once the key, quota and address of the model are right': [
-      'test/cli/fork.test.ts',
-      'a model that cannot be asked is no outcome',
+    'to see what this agent does differently': [
+      'test/cli/next-at-once.test.ts',
+      'another agent that goes on is the one that is looked at',
     ],
+    'to let it go on where it differs': [
+      'test/cli/next-at-once.test.ts',
+      'another agent that goes on is the one that is looked at',
+    ],
+    'once its key and environment are right': again,
   },
   'src/fork/patch.ts': {
     'such as an error of the server': [

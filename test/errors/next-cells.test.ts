@@ -155,6 +155,8 @@ const leftOut: Readonly<Record<string, readonly string[]>> = {
   'name one that it has: --oracle x': ['fork'],
   "or on the command line: --oracle '<file#export>'": ['fork'],
   "to grade runs by a function: --oracle '<file#export>'": ['fork'],
+  // Another agent goes on in a fork alone.
+  'to let it go on where it differs: --step x': ['fix'],
 }
 
 describe('a next step, in each command that can print it', () => {

@@ -93,7 +93,7 @@ describe('a case is found', () => {
         cases       2
 
       → did you mean: refund-100x instead of refund-10x
-      → to list them: npx vitest-harvest ls
+      → to list them: npx vitest-harvest ls --golden
       (HARVEST_CASE_MISSING)"
     `)
     expect(errorOf(() => findCase(goldenSet(), 'golden/none.case.yaml')).code).toBe('HARVEST_CASE_MISSING')

@@ -98,7 +98,7 @@ describe('demoting a case', () => {
         cases       1
 
       → did you mean: refund-100x instead of refund-1x
-      → to list them: npx vitest-harvest ls
+      → to list them: npx vitest-harvest ls --golden
       (HARVEST_CASE_MISSING)"
     `)
     const broken = put(recordings, 'golden/broken.case.yaml', 'case: [')

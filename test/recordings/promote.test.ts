@@ -307,7 +307,7 @@ describe('refused, with nothing written:', () => {
       "Invalid id of a case: 'Refund 100x!'
 
       It becomes the name of a file, so it must be a slug: lower-case letters, digits, ".", "_" and "-", at most 128, beginning with a letter or digit, and no device name of Windows.
-      → --as refund-100x
+      → did you mean: --as refund-100x
       (HARVEST_PROMOTE_ID)"
     `)
     for (const as of ['../a', 'a/b', '', 'con', '.a', 'a\0b', 'A'])

@@ -8,8 +8,10 @@ import { describeInterval } from '../live.ts'
 import { dirOption } from '../named-tape.ts'
 import type { FoundRun } from '../find.ts'
 import { type NextStep, stepAfterLimit, stepsAfterBlame } from '../next-steps.ts'
+import type { Tape } from '../../tape/index.ts'
 import { typedAgain } from '../typed-again.ts'
 import { dollars, gradingText } from './print.ts'
+import { stepsToModels } from './to-models.ts'
 import { confidenceOf } from './verdict.ts'
 
 /** Prints which layer triggers a failure, and the runs that say so. */
@@ -102,7 +104,7 @@ function rowOf({ varied, says, runs, failed, interval, modelCalls, costUsd, beca
 /** The command that looks into the layer. */
 export function stepsAfterIsolate(
   { verdict, timing, arms, minEffect, recorded, ...isolated }: IsolatedRun,
-  found: FoundRun,
+  { found, tape: parent }: { readonly found: FoundRun; readonly tape: Tape },
   given: CommandInput,
 ): readonly NextStep[] {
   const tape = shellWord(given.args[0] ?? '')
@@ -110,10 +112,7 @@ export function stepsAfterIsolate(
   if (verdict.kind === 'unresolved') {
     const isHeld = verdict.open.includes('data') && given.value('tools') !== 'live'
     const isLost = arms.some(({ says, ungraded }) => says === 'unknown' && ungraded > 0)
-    if (!isHeld && isolated.stoppedBy === undefined)
-      return isLost
-        ? [{ about: 'once runs can be graded', command: typedAgain({ 'no-cache': true }) }]
-        : largerEffect(minEffect)
+    if (!isHeld && isolated.stoppedBy === undefined) return isLost ? lostSteps(arms, parent) : largerEffect(minEffect)
     return isHeld
       ? [
           {
@@ -141,6 +140,15 @@ export function stepsAfterIsolate(
       }
     }
   })
+}
+
+/** A model that could not be asked is asked again, and what an oracle could not grade is made again. */
+function lostSteps(arms: IsolatedRun['arms'], tape: Tape): readonly NextStep[] {
+  const steps = stepsToModels(
+    arms.flatMap(({ because = '' }) => because),
+    tape,
+  )
+  return steps.length > 0 ? steps : [{ about: 'once runs can be graded', command: typedAgain({ 'no-cache': true }) }]
 }
 
 /** Nothing, above the largest that can be asked for. */

@@ -1,10 +1,12 @@
 import { basename } from 'node:path'
 import { acceptedFileName } from '../../cases/accepted-name.ts'
 import { HarvestError, neutralLine, shellWord } from '../../errors/index.ts'
+import { isPlaceholder } from '../../errors/words.ts'
 import { findCase } from '../../recordings/index.ts'
 import { type AcceptReport, acceptVariable } from '../../replay/accept-request.ts'
 import { acceptSpec } from '../spec/test.ts'
 import type { Command, CommandInput } from '../command.ts'
+import { printDifferent } from '../different-cases.ts'
 import { exit } from '../exit.ts'
 import { usage } from '../parse.ts'
 import { type Screen, table } from '../../report/output.ts'
@@ -21,13 +23,14 @@ export const acceptCommand: Command = {
         'to list them: the same command, without --reason',
         'to accept them: the same command, without --list',
       ])
-    if (!isList && reason === '')
-      throw usage(acceptCommand, 'HARVEST_CLI_ARGUMENT', 'accept needs --reason "…"', [
-        'to list the changes: --list',
+    if (!isList && (reason === '' || isPlaceholder(reason)))
+      throw usage(acceptCommand, 'HARVEST_CLI_ARGUMENT', needsReason(reason), [
+        'to list the changes: --list, without --reason',
         "with one: --reason '<text>'",
       ])
     const keys = given.values('change')
-    const files = given.args.map((name) => findCase(given.value('dir') ?? 'recordings', name).file)
+    const recordings = given.value('dir') ?? 'recordings'
+    const files = given.args.map((name) => findCase(recordings, name).file)
     const report = await run(
       { keys, files, withData: given.has('data') || files.length > 0, reason, isList },
       given,
@@ -38,9 +41,13 @@ export const acceptCommand: Command = {
     )
     if (missing.length > 0) throw unknownKeys(missing)
     if (given.has('json')) screen.json(report)
-    else print(report, isList, screen)
+    else print(report, { isList, recordings }, screen)
     return report.verdict === 'same' ? exit.ok : exit.divergence
   },
+}
+
+function needsReason(given: string): string {
+  return given === '' ? 'accept needs --reason "…"' : `accept needs a reason: ${given} stands for your own words`
 }
 
 interface Wanted {
@@ -72,7 +79,7 @@ async function run(
 
 function print(
   { verdict, unproven, accepted, different, written }: AcceptReport,
-  isList: boolean,
+  { isList, recordings }: { readonly isList: boolean; readonly recordings: string },
   screen: Screen,
 ): void {
   const rows = (changes: AcceptReport['unproven'], state: string): string[][] =>
@@ -86,8 +93,8 @@ function print(
   const lines = [...rows(accepted, 'accepted'), ...rows(unproven, 'unproven')]
   if (lines.length > 0) screen.line(table(lines))
   else screen.line('no question to a model changed')
-  for (const name of different)
-    screen.line(`different: ${neutralLine(name)}: an acceptance covers changed questions only`)
+  const said = 'an acceptance covers changed questions only'
+  printDifferent(different, { said, recordings }, (text) => screen.line(text))
   for (const file of written) screen.line(`wrote ${neutralLine(file, 300)}`)
   screen.line(`verdict: ${verdict}`)
   // A change of one case is written into the case, pins and all.

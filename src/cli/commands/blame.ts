@@ -13,6 +13,7 @@ import { cutsOf, type Json, partialText, readTape, requireClosed, type Tape } fr
 import { forksFolder, keepAnswer, listCases, readPrices } from '../../recordings/index.ts'
 import { askYesNo, canAsk } from '../ask.ts'
 import { printBlame } from '../blame/print.ts'
+import { stepsToModels } from '../blame/to-models.ts'
 import { Foretold, foreseenLayers, foreseenOffTape, requireGoodAnswers } from '../blame/foreseen.ts'
 import { printEstimate } from '../blame/estimate.ts'
 import { printIsolated, printIsolationEstimate, stepsAfterIsolate } from '../blame/isolated.ts'
@@ -53,7 +54,7 @@ async function blame(given: CommandInput, screen: Screen): Promise<number> {
     return estimated(answer as unknown as BlameEstimate, printEstimate, { given, screen, foretold })
   const at = new Date().toISOString()
   keepAnswer(recordings, found.file, 'blame', { digest: tape.digest, at, key: 'blame', answer })
-  return blamed(answer as unknown as BlamedRun, found, { given, screen, foretold })
+  return blamed(answer as unknown as BlamedRun, { found, tape }, { given, screen, foretold })
 }
 
 /** Says which layer triggers a failure, with the command that looks into it. */
@@ -71,7 +72,7 @@ export async function isolate(given: CommandInput, screen: Screen): Promise<numb
   const isolated = answer as unknown as IsolatedRun
   say(isolated, { given, screen, foretold }, (shown) => {
     printIsolated(isolated, shown)
-    printSteps(stepsAfterIsolate(isolated, found, given), (text) => shown.line(text))
+    printSteps(stepsAfterIsolate(isolated, { found, tape }, given), (text) => shown.line(text))
   })
   return isolated.verdict.kind === 'found' ? exit.ok : exit.divergence
 }
@@ -144,7 +145,7 @@ function say(answer: object, { given, screen, foretold }: Asked, print: (shown: 
 }
 
 /** A verdict is an answer no matter what it says; without one the question is still open. */
-function blamed(answer: BlamedRun, found: FoundRun, asked: Asked): number {
+function blamed(answer: BlamedRun, { found, tape }: Pick<Prepared, 'found' | 'tape'>, asked: Asked): number {
   const { given } = asked
   const { verdict, mutations, repairs } = answer
   const { kind } = verdict ?? mutations?.verdict ?? { kind: 'unresolved' }
@@ -153,7 +154,9 @@ function blamed(answer: BlamedRun, found: FoundRun, asked: Asked): number {
   say(answer, asked, (shown) => {
     printBlame(answer, shown)
     const needed = verdict?.kind === 'unresolved' ? verdict.forksNeeded : undefined
+    const because = answer.unclear.map((one) => one.because)
     const steps = [
+      ...stepsToModels(because, tape),
       ...(isOpen ? stepAfterLimit(answer, given, needed) : []),
       ...(isAnswered ? stepsAfterBlame(found, answer.recorded, given) : []),
     ]

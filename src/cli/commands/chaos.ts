@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { HarvestError, neutralLine } from '../../errors/index.ts'
+import { HarvestError, nearestWord, neutralLine } from '../../errors/index.ts'
 import {
   type ChaosProgress,
   type ChaosReport,
@@ -21,6 +21,7 @@ import { findRun, type FoundRun } from '../find.ts'
 import { controlLine, pinsJson } from '../forking/control.ts'
 import { runTask } from '../../jobs/run.ts'
 import { readDuration, readWhole } from '../live.ts'
+import { requireModule } from '../live-grading.ts'
 import { badValue, usage } from '../parse.ts'
 import { neutralLines, type Screen } from '../../report/output.ts'
 import { printAnswer } from '../next-lines.ts'
@@ -69,7 +70,7 @@ function readOptions(given: CommandInput): ChaosTaskOptions {
     ...(path === undefined ? {} : { path }),
     ...(given.has('smallest') ? { smallest: true } : {}),
     ...(timeMs === undefined ? {} : { timeMs }),
-    ...(fail === undefined ? {} : { fail: fail.map(endingNamed) }),
+    ...(fail === undefined ? {} : { fail: fail.map((word) => endingNamed(word, fail)) }),
     ...(schedule === undefined ? {} : { examples: [readSchedule(schedule)] }),
     ...(arbitrary === undefined ? {} : { arbitrary: readPlace(arbitrary) }),
     ...(variants === undefined ? {} : { variants }),
@@ -95,9 +96,12 @@ function readSeed(given: CommandInput): number | undefined {
   throw badValue(chaosCommand, 'seed', text, 'a whole number')
 }
 
-function endingNamed(word: string): FailureClass {
+function endingNamed(word: string, all: readonly string[]): FailureClass {
   const found = failureClasses.find((one) => one === word)
-  if (found === undefined) throw badValue(chaosCommand, 'fail', word, failureClasses.join(', '))
+  const near = nearestWord(word, failureClasses)
+  const meant = all.map((one) => (one === word ? near : one)).join(',')
+  const hints = near === undefined ? [] : [`did you mean ${near}? --fail ${meant}`]
+  if (found === undefined) throw badValue(chaosCommand, 'fail', word, failureClasses.join(', '), hints)
   return found
 }
 
@@ -125,6 +129,7 @@ function scheduleFacts(file: string, cause: unknown) {
 
 function readPlace(text: string): { readonly file: string; readonly export: string } {
   const [file = '', name = 'default'] = text.split('#', 2)
+  requireModule(resolve(file), { option: 'arbitrary', name: text, command: chaosSpec })
   return { file: resolve(file), export: name }
 }
 

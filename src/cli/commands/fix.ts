@@ -19,7 +19,7 @@ import { readFixRequest } from '../fixing/request.ts'
 import { showFix, type Shown } from '../fixing/shown.ts'
 import { branchTape } from '../forking/branch-tape.ts'
 import { readLivePlan } from '../live.ts'
-import { toolsWords } from '../live-grading.ts'
+import { toolsWords, usualTools, withUsualTools } from '../live-grading.ts'
 import { fixSpec } from '../spec/fix.ts'
 import { pathWord } from '../named-tape.ts'
 import { printAnswer } from '../next-lines.ts'
@@ -103,7 +103,7 @@ function needsLive(answer: FixAnswer, tapeFile: string, kase: Case, given: Comma
     if (tool === undefined) shown.line(`→ to ask them: ${typedAgain({ live: true })}`)
     else {
       shown.line(`what ${neutralLine(tool, 60)} answers now is not on the tape: a function of yours does`)
-      shown.line(`→ to ask them, with functions for its tools: ${typedAgain({ live: true, tools: './test/tools.ts' })}`)
+      shown.line(`→ ${withUsualTools('to ask them')}: ${typedAgain({ live: true, tools: usualTools })}`)
     }
   }
   printAnswer({ ...answer, case: kase.id, written: null }, print, { given, spec: fixCommand, screen })

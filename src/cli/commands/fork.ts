@@ -11,7 +11,7 @@ import { exit } from '../exit.ts'
 import { findRun, type FoundRun } from '../find.ts'
 import { type ForkAsk, readAsk, readTail } from '../forking/ask.ts'
 import { alternately, apart, tellBeside } from '../forking/beside.ts'
-import { tellBranches, together, type Together, type BranchSummary } from '../forking/branches.ts'
+import { hasOpenCall, tellBranches, together, type Together, type BranchSummary } from '../forking/branches.ts'
 import { tellChange, type ChangeSummary, typeNotes } from '../forking/changes.ts'
 import { gradedBeside, pinsJson } from '../forking/control.ts'
 import { alternativesOf, besideDecisions, decisionsOf } from '../forking/alternatives.ts'
@@ -44,11 +44,12 @@ function lookAtNames({ tape, case: kase }: Parent, given: CommandInput): readonl
   )
   const decisions = given.values('decide').map((text) => ({ text, call: readCall(text, forkCommand) }))
   if (given.has('any-name')) return []
-  for (const { text, call } of decisions) requireKnownCall(call, text, tape)
-  return requireKnownNames(expectations, {
+  const notes = decisions.flatMap(({ text, call }) => requireKnownCall(call, text, tape))
+  const warnings = requireKnownNames(expectations, {
     tapes: [tape],
     ...(kase?.outcome === undefined ? {} : { outcome: kase.outcome }),
   })
+  return [...notes, ...warnings]
 }
 
 async function fork(parent: Parent, given: CommandInput, screen: Screen): Promise<number> {
@@ -75,19 +76,22 @@ async function fork(parent: Parent, given: CommandInput, screen: Screen): Promis
     printBranches(branches, sum, graded, shown, { differs: data.differs, beside, isGood })
     const isOffTape = branches.some(({ problems }) => problems.some(({ code }) => code === 'HARVEST_NOT_RECORDED'))
     // No tape holds what a tool answers to a call that was not made.
-    const isNewCall = given.values('decide').length > 0
+    const isNewCall = branches.some((branch) => hasOpenCall(branch, parent.tape))
     if (isOffTape && !given.has('live') && isNewCall)
       shown.line(
         `→ to run its tools for real, with their side effects, and ask the models: ${typedAgain({ live: true, tools: 'live', tail: undefined })}`,
       )
-    else if (isOffTape && !given.has('live'))
+    else if (isOffTape && !given.has('live')) {
       shown.line(`→ to continue with live models: ${typedAgain({ live: true, tail: undefined })}`)
-    else if (isOffTape && given.value('tools') !== 'live')
+      shown.line(
+        `→ if they decide on other calls, with tools run for real, side effects and all: ${typedAgain({ live: true, tools: 'live', tail: undefined })}`,
+      )
+    } else if (isOffTape && given.value('tools') !== 'live')
       shown.line(`→ to run tools for real, with their side effects: ${typedAgain({ tools: 'live' })}`)
   }
   const told = { ...answer, ...pinsJson(parent.tape, data), ...(beside === undefined ? {} : { beside }) }
   printAnswer(told, print, { given, spec: forkCommand, screen })
-  return sum.judged === 0 ? exit.divergence : exit.ok
+  return sum.judged === 0 && sum.byCalls === undefined ? exit.divergence : exit.ok
 }
 
 /** For a report: forks of another plan stand beside these, the same plan's are replaced. */

@@ -1,9 +1,10 @@
 import { here, printedPath } from '../../errors/here.ts'
+import { isPlaceholder } from '../../errors/words.ts'
 import { findTape, holdOfTape, placeHold, releaseHold } from '../../recordings/index.ts'
 import { holdSpec, releaseSpec } from '../spec/manage.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
-import { usage } from '../parse.ts'
+import { badValue, usage } from '../parse.ts'
 import type { Screen } from '../../report/output.ts'
 
 /** Puts a tape of the inbox under a legal hold, or takes the hold off. */
@@ -19,6 +20,8 @@ export const holdCommand: Command = {
         'to end it: --release, without --reason',
       ])
     }
+    if (reason !== undefined && isPlaceholder(reason))
+      throw badValue(holdCommand, 'reason', reason, 'your own words, why it must be kept')
     return change(given, reason, screen)
   },
 }

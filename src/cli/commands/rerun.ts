@@ -1,14 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { isUnreached } from '../../blame/oracle.ts'
+import { requireTapeFile } from '../../cases/index.ts'
 import { type Interval, wilson } from '../../stats/index.ts'
 import { HarvestError, neutralLine, shellWord } from '../../errors/index.ts'
 import type { Spent } from '../../live/index.ts'
 import type { Job } from '../../jobs/index.ts'
 import { keepLiveRuns, type LiveRuns, readPrices } from '../../recordings/index.ts'
-import type { Json } from '../../tape/index.ts'
+import { type Json, readTape } from '../../tape/index.ts'
 import { chosen, type Loaded, requireOneChoice } from '../chosen-cases.ts'
-import { liveGradingOf, toolsWords } from '../live-grading.ts'
-import { type VerdictName, verdicts } from '../../replay/index.ts'
+import { liveGradingOf, toolsWords, usualTools, withUsualTools } from '../live-grading.ts'
+import { keysRight, type VerdictName, verdicts } from '../../replay/index.ts'
 import { rerunSpec } from '../spec/test.ts'
 import { type Command, type CommandInput, program } from '../command.ts'
 import { printAnswer } from '../next-lines.ts'
@@ -231,16 +233,25 @@ function stepsAfterRates(rates: readonly PassRate[], given: CommandInput): reado
   const isOffTape = rates.some(({ offTape }) => offTape > 0)
   const isAnswered = given.has('tools') || given.has('reference')
   return [
-    ...(isOffTape && !isAnswered
+    ...(isOffTape && !isAnswered && failed !== undefined
       ? [
           {
-            about: 'to answer unrecorded calls with your own functions',
-            command: typedAgain({ tools: './test/tools.ts' }),
+            about: withUsualTools('to answer unrecorded calls'),
+            command: typedAgain({ tools: usualTools }),
           },
         ]
       : []),
     ...(failed === undefined ? [] : stepsAfterFailure(failed)),
+    ...stepsToReach(rates, given),
   ]
+}
+
+/** From models that could not be asked to what may be wrong. */
+function stepsToReach(rates: readonly PassRate[], given: CommandInput): readonly NextStep[] {
+  const lost = rates.find(({ reasons }) => reasons.some(({ example }) => isUnreached(example)))
+  const found = lost === undefined ? undefined : chosen(given).find(({ case: { id } }) => id === lost.case)
+  if (found === undefined) return []
+  return [{ about: keysRight(readTape(requireTapeFile(found.case))), command: typedAgain({}) }]
 }
 
 function stepsAfterFailure({ case: id, expect, gradedBy }: PassRate): readonly NextStep[] {

@@ -173,7 +173,7 @@ function rowLines(rows: readonly Row[], isLive: boolean): readonly string[] {
       ? [
           isLive
             ? '→ the tape does not hold what a tool answers then; to run tools for real: add --tools live to the line'
-            : '→ the tape does not hold what the model says then; to ask it: add --live to the line',
+            : '→ the tape does not hold what the model says then; to ask it: add --live to the line, and --tools live if it may call otherwise',
         ]
       : []),
   ]

@@ -1,3 +1,4 @@
+import { usualTools, withUsualTools } from '../live-grading.ts'
 import { typedAgain } from '../typed-again.ts'
 import type { FixRun } from '../../blame/fix-task.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
@@ -38,7 +39,7 @@ function notGood(runs: readonly FixRun[], good: number, caseId: string, by: stri
     fix: [
       ...(offTape
         ? [
-            `to answer its new calls with your own functions: ${typedAgain({ tools: './test/tools.ts' })}`,
+            `${withUsualTools('to answer its new calls')}: ${typedAgain({ tools: usualTools })}`,
             "to answer them from another run: --reference '<tape|case>'",
             'to run its tools for real, with their side effects: --tools live',
           ]

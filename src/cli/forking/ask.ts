@@ -5,6 +5,7 @@ import { stepsOf, type Tape } from '../../tape/index.ts'
 import type { CommandSpec, CommandInput } from '../command.ts'
 import { findRun } from '../find.ts'
 import { readWhole } from '../live.ts'
+import { requireModule } from '../live-grading.ts'
 import { badValue, usage } from '../parse.ts'
 import { changesOf } from './changes.ts'
 import { toNameStep } from './step-hint.ts'
@@ -69,8 +70,26 @@ export function readTail(given: CommandInput, command: CommandSpec): TailRequest
   if (needy !== undefined) throw needsLive(`--${needy}`, '--tools and --model-server', command)
   if (word === 'tape') return { from: 'tape' }
   const [, script, name = 'default'] = /^(.+\.[cm]?[jt]s)(?:#(.+))?$/.exec(word) ?? []
-  if (script !== undefined) return { from: 'script', file: resolve(script), export: name }
-  return { from: 'reference', file: resolve(findRun(word, given.value('dir')).file) }
+  if (script === undefined) return { from: 'reference', file: referenceOf(word, given, command) }
+  requireModule(resolve(script), { option: 'tail', name: word, command })
+  return { from: 'script', file: resolve(script), export: name }
+}
+
+/** A word that is nothing else is the name of a run, or mistyped. */
+function referenceOf(word: string, given: CommandInput, command: CommandSpec): string {
+  try {
+    return resolve(findRun(word, given.value('dir')).file)
+  } catch (error) {
+    if (!HarvestError.is(error, 'HARVEST_TAPE_MISSING')) throw error
+    const near = nearestWord(word, ['tape', 'live'])
+    const others = (error.facts.fix ?? []).filter((step) => step.startsWith('did you mean'))
+    throw badValue(command, 'tail', word, 'tape, live, a tape or case, or a file#export', [
+      ...(near === undefined ? others : []),
+      ...(near === 'tape' ? ['did you mean tape? --tail tape'] : []),
+      ...(near === 'live' ? ['did you mean live models? --live, without --tail'] : []),
+      'to see the runs: npx vitest-harvest ls',
+    ])
+  }
 }
 
 /** @param without - the options that need it */

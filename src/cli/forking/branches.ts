@@ -3,7 +3,7 @@ import { type Interval, wilson } from '../../stats/index.ts'
 import { HarvestError } from '../../errors/index.ts'
 import type { FinishedFork, ForkRequest, SerializedError } from '../../fork/index.ts'
 import type { Spent } from '../../live/index.ts'
-import type { Tape } from '../../tape/index.ts'
+import { type Step, stepsOf, type Tape } from '../../tape/index.ts'
 import { branchTape } from './branch-tape.ts'
 import { type ControlRun, numberIn } from './control.ts'
 import type { Grader } from './grading.ts'
@@ -39,6 +39,8 @@ export interface Together {
   readonly interval?: Interval
   /** How many were given each grade; absent when it is unknown what a good run is. */
   readonly grades?: Readonly<Partial<Record<Grade, number>>>
+  /** The same of those that left the tape: by the calls they made until then. They are compared with nothing. */
+  readonly byCalls?: Readonly<Partial<Record<Grade, number>>>
   /** Of the forks that were made now. */
   readonly spent: Spent
 }
@@ -59,7 +61,10 @@ export async function tellBranches(
     }
     const problems = problemsOf(fork)
     if (problems.length > 0) {
-      branches.push({ ...common, fork, problems })
+      // As in blame: calls that were made are made, no matter what would have followed.
+      const isOffTape = problems[0]?.code === 'HARVEST_NOT_RECORDED'
+      const byCalls = isOffTape ? grader?.gradeCalls?.(branchTape(fork.branch, parent)) : undefined
+      branches.push({ ...common, fork, problems, ...(byCalls === undefined ? {} : { grade: byCalls }) })
       continue
     }
     const tape = branchTape(fork.branch, parent)
@@ -87,6 +92,14 @@ function problemsOf({ prefix, problems }: FinishedFork): readonly SerializedErro
   return [...left, ...others]
 }
 
+/** Whether the run called a tool that nothing answered: asking models alone goes no further. */
+export function hasOpenCall({ fork, problems }: BranchSummary, parent: Tape): boolean {
+  if (fork === undefined || !problems.some(({ code }) => code === 'HARVEST_NOT_RECORDED')) return false
+  const isOpen = (step: Step): boolean => step.kind !== 'exchange' && step.settled === undefined
+  const recorded = new Set(stepsOf(parent).flatMap((step) => (isOpen(step) ? [step.n] : [])))
+  return stepsOf(branchTape(fork.branch, parent)).some((step) => isOpen(step) && !recorded.has(step.n))
+}
+
 /** Adds forks of one plan up. */
 export function together(branches: readonly BranchSummary[]): Together {
   const judged = branches.filter(({ compared }) => compared !== undefined)
@@ -101,15 +114,22 @@ export function together(branches: readonly BranchSummary[]): Together {
     distinct,
     // Copies of one run are one observation: an interval over them would claim what was not seen.
     ...(distinct > 1 && asRecorded !== null ? { interval: wilson(asRecorded, judged.length) } : {}),
-    ...(judged.some(({ grade }) => grade !== undefined) ? { grades: countGrades(judged) } : {}),
+    ...gradesIn('grades', judged),
+    ...gradesIn(
+      'byCalls',
+      branches.filter(({ compared }) => compared === undefined),
+    ),
     spent: sumSpent(branches.flatMap(({ fork, isReused }) => (fork === undefined || isReused ? [] : [fork.spent]))),
   }
 }
 
-function countGrades(judged: readonly BranchSummary[]): NonNullable<Together['grades']> {
+function gradesIn(
+  name: 'byCalls' | 'grades',
+  branches: readonly BranchSummary[],
+): Pick<Together, 'byCalls' | 'grades'> {
   const counts: Partial<Record<Grade, number>> = {}
-  for (const { grade } of judged) if (grade !== undefined) counts[grade] = (counts[grade] ?? 0) + 1
-  return counts
+  for (const { grade } of branches) if (grade !== undefined) counts[grade] = (counts[grade] ?? 0) + 1
+  return Object.keys(counts).length === 0 ? {} : { [name]: counts }
 }
 
 /** Whether tools ran for real in any of them. */

@@ -2,7 +2,7 @@ import { chooseJudging } from '../../blame/choose-oracle.ts'
 import { type GradeAnswer, gradeFork, gradeRecorded, type GradeRequest } from '../../blame/grade-task.ts'
 import type { Grade } from '../../blame/index.ts'
 import { oracleOfCase } from '../../blame/named-oracle.ts'
-import { createOracle } from '../../blame/oracle.ts'
+import { createOracle, gradeOfCalls } from '../../blame/oracle.ts'
 import type { FinishedFork } from '../../fork/index.ts'
 import type { Json, Tape } from '../../tape/index.ts'
 import type { CommandInput } from '../command.ts'
@@ -22,6 +22,8 @@ export interface Grader {
   readonly recorded: Grade
   /** The grades of forks, in their order. */
   grade(forks: readonly GradedFork[]): Promise<readonly Grade[]>
+  /** Of a run that the tape had no answer for: by the calls it made until then, where these decide. */
+  gradeCalls?(branch: Tape): 'bad' | 'ok' | undefined
 }
 
 /**
@@ -54,10 +56,12 @@ export async function graderOf(parent: Parent, given: CommandInput): Promise<Gra
     }
   }
   if (!isTold && kase?.outcome === undefined && kase?.expected === undefined) return undefined
-  const oracle = createOracle(chooseJudging(tape, { ok, bad, ...(kase === undefined ? {} : { case: kase }) }))
+  const judging = chooseJudging(tape, { ok, bad, ...(kase === undefined ? {} : { case: kase }) })
+  const oracle = createOracle(judging)
   return {
     by: oracle.about,
     recorded: await gradeRecorded(oracle, tape),
+    gradeCalls: ({ events }) => gradeOfCalls({ tape, events }, judging),
     grade: (forks) =>
       Promise.all(forks.map(({ fork: { outcome }, branch }) => gradeFork(oracle, tape, outcome, branch.events))),
   }

@@ -88,7 +88,7 @@ export function printBranches(
 ): void {
   if (differs !== undefined) screen.line(`${controlLine(differs)}\n`)
   const same = sameAs(differs)
-  const isGraded = sum.grades !== undefined
+  const isGraded = sum.grades !== undefined || sum.byCalls !== undefined
   const titles = ['seed', 'outcome', ...(isGraded ? ['grade'] : []), 'tool calls', 'first difference', 'cost']
   const rows = branches.map((branch) => cells(branch, isGraded, same))
   screen.line(table([titles.map((cell) => screen.paint('dim', cell)), ...rows], [0]))
@@ -109,8 +109,13 @@ export function printBranches(
   if (beside !== undefined) printBeside(sum, beside, screen)
   if (sum.judged > 0 && branches.every(({ fork }) => fork?.isInert === true))
     screen.line('nothing that is asked behind the kept steps differs from the tape, so it could not end otherwise')
-  if (grader !== undefined && sum.grades !== undefined) {
-    const counts = Object.entries(sum.grades).map(([grade, count]) => `${count} ${grade}`)
+  if (grader !== undefined && isGraded) {
+    const counts = [
+      ...Object.entries(sum.grades ?? {}).map(([grade, count]) => `${count} ${grade}`),
+      ...Object.entries(sum.byCalls ?? {}).map(
+        ([grade, count]) => `${count} ${grade} by calls made before they left the tape`,
+      ),
+    ]
     screen.line(
       `graded by ${neutralLine(grader.by, 120)}: ${counts.join(', ')}; ${differs === undefined ? 'the recorded run' : "today's code unchanged"} is ${grader.recorded}`,
     )
@@ -138,7 +143,8 @@ function cells(
   same: string,
 ): readonly string[] {
   const cost = fork === undefined ? '' : costText(fork, request.tail)
-  if (compared === undefined) return [seed, 'not judged', ...(isGraded ? [''] : []), '', problems[0]?.code ?? '', cost]
+  if (compared === undefined)
+    return [seed, 'not judged', ...(isGraded ? [grade ?? ''] : []), '', problems[0]?.code ?? '', cost]
   return [
     seed,
     { true: same, false: 'other', null: 'not compared' }[`${compared.outcome.same}`],
@@ -184,9 +190,9 @@ function seedsText(seeds: readonly string[]): string {
   return seeds.length > 6 ? `${seeds.slice(0, 5).join(', ')} and ${seeds.length - 5} more` : seeds.join(', ')
 }
 
-function sumLine({ forks, judged, asRecorded, distinct, interval }: Together, same: string): string {
+function sumLine({ forks, judged, asRecorded, distinct, interval, byCalls }: Together, same: string): string {
   const left = forks === judged ? '' : `; ${forks - judged} could not be judged`
-  if (judged === 0) return `no fork could be judged`
+  if (judged === 0) return byCalls === undefined ? 'no fork could be judged' : 'no fork came to its end on the tape'
   if (asRecorded === null) return `the outcome is ${outcomeNotCompared}${left}`
   const single = asRecorded === 1 ? 'the outcome survives' : 'the outcome is another one'
   if (judged === 1) return forks === 1 ? single : `in the one of ${forks} forks that could be judged, ${single}`

@@ -9,6 +9,7 @@ import { findCase, forksFolder, readPrices, writeFileAtomic } from '../../record
 import { type Json, readTape } from '../../tape/index.ts'
 import { askYesNo, canAsk } from '../ask.ts'
 import { askedQuestions, caseFilters } from '../asked-questions.ts'
+import { printDifferent } from '../different-cases.ts'
 import { exit } from '../exit.ts'
 import { branchFor } from '../forking/branch-tape.ts'
 import { runTasks } from '../../jobs/run.ts'
@@ -49,7 +50,8 @@ export async function proveCases(rest: readonly string[], screen: Screen): Promi
   const cases = unprovenCases(report, words)
   const byHand = report.unproven.flatMap(({ names }) => names).filter((name) => !cases.some((one) => one.name === name))
   for (const name of new Set(byHand)) screen.note(`not a case, so it cannot be proven: ${neutralLine(name)}`)
-  for (const name of report.different) screen.note(`different, so there is nothing to prove: ${neutralLine(name)}`)
+  const { recordings } = words
+  printDifferent(report.different, { said: 'there is nothing to prove', recordings }, (text) => screen.note(text ?? ''))
   const isRed = report.different.length > 0 || byHand.length > 0
   if (cases.length === 0) {
     if (words.isJson) screen.json({ cases: [] })

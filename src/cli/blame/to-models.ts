@@ -1,0 +1,10 @@
+import { isUnreached } from '../../blame/oracle.ts'
+import { keysRight } from '../../replay/index.ts'
+import type { Tape } from '../../tape/index.ts'
+import type { NextStep } from '../next-steps.ts'
+import { typedAgain } from '../typed-again.ts'
+
+/** From models that could not be asked to what may be wrong. */
+export function stepsToModels(because: readonly string[], tape: Tape): readonly NextStep[] {
+  return because.some(isUnreached) ? [{ about: keysRight(tape), command: typedAgain({ 'no-cache': false }) }] : []
+}
