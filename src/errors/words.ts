@@ -17,11 +17,6 @@ export function firstNames(names: readonly string[]): string {
   return `${names.slice(0, 3).join(', ')}${names.length > 3 ? `, and ${names.length - 3} more` : ''}`
 }
 
-/** Whether a reason is what stands for one in printed commands: `"…"`, `<text>`. */
-export function isPlaceholder(reason: string): boolean {
-  return ['…', '<text>'].includes(reason.trim())
-}
-
 /** The option that gives a run twice the time it had, of why it was stopped: `no answer within 60000 ms`. */
 export function twiceTheTime(reason: unknown): string {
   const [, ms] = /(\d+) ms\b/.exec(reason instanceof Error ? reason.message : String(reason)) ?? []

@@ -1,3 +1,4 @@
+// Over 300 lines: one search, from its schedules to its report, and what is wrong with how it was asked for.
 import { accessOf } from '../fork/access.ts'
 import fc from 'fast-check'
 import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'

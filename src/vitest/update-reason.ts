@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import type { CaseApproval } from '../cases/index.ts'
 import { HarvestError } from '../errors/index.ts'
-import { isPlaceholder } from '../errors/words.ts'
+import { isPlaceholder } from '../errors/placeholder.ts'
 import { gitUser } from '../provenance/git.ts'
 
 /** Says why new behaviour is accepted; `--reason` of our commands sets it. */

@@ -86,9 +86,12 @@ test('forks of other code are refused, set aside, or counted, as is said', () =>
     (HARVEST_CROSS_VERSION)"
   `)
   expect(openLedger(file, { ...now, isCrossVersion: true }).entries).toHaveLength(1)
-  expect(openLedger(file, { ...now, isFresh: true }).entries).toEqual([])
+  const fresh = openLedger(file, { ...now, isFresh: true })
+  expect(fresh.entries).toEqual([])
+  // Nothing is set aside by a session that makes no fork, such as a dry run.
+  expect(openLedger(file, { ...now, isCrossVersion: true }).entries).toHaveLength(1)
   // Begun anew, the earlier ones stay set aside.
-  openLedger(file, now).append(entry(5))
+  fresh.append(entry(5))
   expect(openLedger(file, now).entries.map(({ spec }) => spec.seed)).toEqual([5])
 })
 

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { acceptedFileName } from '../../cases/accepted-name.ts'
 import { HarvestError, neutralLine, shellWord } from '../../errors/index.ts'
-import { isPlaceholder } from '../../errors/words.ts'
+import { isPlaceholder } from '../../errors/placeholder.ts'
 import { findCase } from '../../recordings/index.ts'
 import { type AcceptReport, acceptVariable } from '../../replay/accept-request.ts'
 import { acceptSpec } from '../spec/test.ts'

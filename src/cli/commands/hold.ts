@@ -1,5 +1,5 @@
 import { here, printedPath } from '../../errors/here.ts'
-import { isPlaceholder } from '../../errors/words.ts'
+import { isPlaceholder } from '../../errors/placeholder.ts'
 import { findTape, holdOfTape, placeHold, releaseHold } from '../../recordings/index.ts'
 import { holdSpec, releaseSpec } from '../spec/manage.ts'
 import type { Command, CommandInput } from '../command.ts'
