@@ -298,7 +298,10 @@ describe('harvest fork', () => {
     const { code, stdout } = await fork(...args)
     expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining('no fork could be judged') as string })
     expect(stdout).toContain('HARVEST_FORK_MODEL_UNREACHABLE')
-    expect(printed(stdout, 'once the key, quota and address of the model are right')).toEqual(['fork', ...args])
+    expect(printed(stdout, 'once the key (usually OPENAI_API_KEY), quota and address of the model are right')).toEqual([
+      'fork',
+      ...args,
+    ])
   })
 
   it('an agent that throws before it asks anything, as without its key, says nothing and is not kept', async () => {
@@ -369,7 +372,7 @@ describe('harvest fork', () => {
     ['tools that run for real without models', ['first', '--step', '1', '--tools', 'live'], 'needs --live', 2],
     ['tools of nobody', ['first', '--step', '1', '--live', '--tools', 'none'], 'tape or live', 2],
     ['two tails', ['first', '--step', '1', '--tail', 'tape', '--live'], 'exclude each other', 2],
-    ['a tail that is not there', ['first', '--step', '1', '--tail', 'frist'], 'HARVEST_TAPE_MISSING', 2],
+    ['a tail that is not there', ['first', '--step', '1', '--tail', 'frist'], 'Invalid --tail', 2],
     ['a change and --critical', ['first', '--critical', '--step', '1'], 'exclude each other', 2],
     ['code that was not recorded, live', ['paid', '--step', '1', '--live'], 'HARVEST_CROSS_VERSION', 4],
   ])('%s is refused', async (_, args, message, exitCode) => {
