@@ -16,7 +16,7 @@ interface WorkerState {
 
 /**
  * Which modules may be an agent's that a test by hand imports: those of the project that load after the set-up files, which put
- * up mocks, and are not the test itself. Packages are nobody's: mock servers are among them.
+ * up mocks, and are not the test itself. Packages are not: mock servers are among them.
  */
 export const agentModules: ModuleWatch = {
   testFile: () => workerState().filepath,
