@@ -111,7 +111,10 @@ function outcomeOf(run: ReplayRun, call: SeamCall, step: CallState, ending: Endi
 }
 
 function isRefusal(error: unknown): boolean {
-  return HarvestError.is(error) || (error instanceof Error && error.cause !== undefined && isRefusal(error.cause))
+  return (
+    HarvestError.is(error) ||
+    (typeof error === 'object' && error !== null && 'cause' in error && isRefusal(error.cause))
+  )
 }
 
 function differenceOf(run: ReplayRun, step: CallState, ending: Ending): RequestDifference | undefined {

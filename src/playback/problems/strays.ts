@@ -12,7 +12,8 @@ export function isOwnStray({ error }: Stray): boolean {
 }
 
 function isWrapped(error: unknown): boolean {
-  return error instanceof Error && (HarvestError.is(error.cause) || isWrapped(error.cause))
+  const isObject = typeof error === 'object' && error !== null
+  return isObject && 'cause' in error && (HarvestError.is(error.cause) || isWrapped(error.cause))
 }
 
 /** @param whose - the case, or the tape */

@@ -37,7 +37,7 @@ export function interceptHttp(): void {
         request.signal.addEventListener('abort', () => control.abort(), { once: true })
         await answer.begun
       } catch (error) {
-        controller.errorWith(error as Error)
+        controller.errorWith(errorHere(error as Error))
       }
     })
     interceptor.apply()
@@ -48,6 +48,13 @@ function outside({ method, url }: Request): (Pick<OutsideAnswers, 'exchange'> & 
   const answers = currentOutsideAnswers()
   if (answers?.claims(method, url) !== true) return undefined
   return { over: false, exchange: (live, sink) => answers.exchange(live, sink) }
+}
+
+/** In a vm pool, a run of another file has errors of other classes than this one, which the interceptor does not know. */
+function errorHere(error: Error): Error {
+  if (error instanceof Error) return error
+  const { name, message } = error as Error
+  return Object.assign(new Error(message, { cause: error }), { name })
 }
 
 interface Controller {
@@ -116,7 +123,7 @@ class Answer implements ExchangeSink {
     if (this.#closed) return
     this.#closed = true
     if (this.#stream) this.#stream.error(error)
-    else this.#context.run(() => this.#controller.errorWith(error))
+    else this.#context.run(() => this.#controller.errorWith(errorHere(error)))
     this.#begin()
   }
 }
