@@ -57,7 +57,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   provenance: {
     subject: 'pins, staleness; the only user of git',
-    mayImport: ['errors', 'json', 'tape', 'providers'],
+    mayImport: ['errors', 'json', 'tape', 'seam', 'providers'],
     packages: ['simple-git'],
   },
   trace: {

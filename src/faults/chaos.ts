@@ -50,15 +50,15 @@ async function look<T>(search: Search<T>, options: ChaosOptions<T>): Promise<Cha
     ...(path === undefined ? {} : { path, endOnFailure: true }),
     ...(timeMs === undefined ? {} : { interruptAfterTimeLimit: timeMs }),
   }
-  const details = await checked(fc.check(property, asked), path)
+  const details = await checked(() => fc.check(property, asked), path)
   if (search.broken !== undefined) throw search.broken.error
   return search.report(details)
 }
 
 /** A path leads through the schedules of one seed and one choice of faults; elsewhere fast-check throws. */
-async function checked<D>(details: D | Promise<D>, path: string | undefined): Promise<D> {
+async function checked<D>(check: () => D | Promise<D>, path: string | undefined): Promise<D> {
   try {
-    return await details
+    return await check()
   } catch (cause) {
     const isLost = cause instanceof Error && cause.message.startsWith('Unable to replay')
     if (path === undefined || !isLost) throw cause

@@ -1,5 +1,4 @@
 import { codeState } from '../provenance/index.ts'
-import { outsideRuns } from '../seam/source.ts'
 import type { ControlOptions } from './control.ts'
 import type { TaskContext } from '../jobs/job.ts'
 
@@ -8,9 +7,7 @@ export async function controlOptionsOf(
   context: Pick<TaskContext, 'tape' | 'load' | 'replay' | 'accepted' | 'isGreen' | 'caseId' | 'timeoutMs' | 'signal'>,
 ): Promise<ControlOptions> {
   const { timeoutMs, signal, replay, caseId } = context
-  // Beside runs of other jobs: what git is asked is of none of them.
-  const code = await outsideRuns(() => codeState(process.cwd(), context.tape.header.pins.commit))
-  const commit = code?.commit
+  const commit = (await codeState(process.cwd(), context.tape.header.pins.commit))?.commit
   return {
     load: () => context.load(),
     timeoutMs,

@@ -3,7 +3,6 @@ import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import { thrownText } from '../match/redact-message.ts'
 import { readModelCall } from '../providers/index.ts'
 import { keysRight, standInKeys } from '../replay/index.ts'
-import { outsideRuns } from '../seam/source.ts'
 import { gitState } from '../provenance/index.ts'
 import { type Json, readTape, stepsOf } from '../tape/index.ts'
 import { type Control, controlData, controlOf } from './control.ts'
@@ -43,7 +42,7 @@ export const forkTask: Task = async (options, context) => {
   const { forks, controlKeptAs } = options as unknown as ForkTaskOptions
   const { tape } = context
   const control = await controlOf(tape, await controlOptionsOf(context))
-  const code = await outsideRuns(() => gitState(process.cwd()))
+  const code = await gitState(process.cwd())
   const told = controlData(tape, control)
   if (controlKeptAs !== undefined) keepControl(controlKeptAs.folder, controlKeptAs.key, told)
   const isLive = forks.some(({ request }) => request.tail.from === 'live')

@@ -1,5 +1,6 @@
 import type { SimpleGit } from 'simple-git'
 import { HarvestError, shellWord } from '../errors/index.ts'
+import { outsideRuns } from '../seam/source.ts'
 import { type GitSettings, openGit } from './git-client.ts'
 
 /** What git answers; `undefined` outside a repository, and where git is not installed. */
@@ -16,12 +17,15 @@ export function askGit<Answer>(
   return gitAsker(cwd)(question)
 }
 
-/** For questions that belong together: which programs of the repository must not run is found out once for all of them. */
+/**
+ * For questions that belong together: which programs of the repository must not run is found out once for all of them.
+ * They belong to no run: an agent that is replayed meanwhile in the same process did not ask them.
+ */
 export function gitAsker(cwd: string): AskGit {
   const git = openGit(cwd)
   return async (question, settings) => {
     try {
-      return await question(await git(settings))
+      return await outsideRuns(async () => question(await git(settings)))
     } catch (error) {
       const said = textOf(error)
       if (/not a git repository|does not have any commits|ENOENT/.test(said)) return undefined
