@@ -41,6 +41,8 @@ export function openGit(cwd: string, isHook = false): (settings?: GitSettings) =
         unsafe: switchesOff,
         allowEnvironment: Object.keys(given).filter((name) => name.startsWith('GIT_')),
         timeout: { block: silentMs },
+        // Its default takes what was read 50 ms after the end: on a busy machine that may be nothing, and look like an answer.
+        completion: { onExit: false },
         ...(stdin !== undefined && { input: () => stdin }),
       }).env(given)
     // As git enters a submodule, whoever its owner is.

@@ -243,3 +243,16 @@ test('there is no digest of code that has no commit', async () => {
   git('init', '-q')
   expect(await codeDigest(root)).toBeUndefined()
 })
+
+test('what git says late is waited for: that it could not look is not taken for "nothing changed"', async () => {
+  git('init', '-q')
+  const commit = commitFile('agent.ts', 'one\n')
+  // It ends first, and what it says of that comes when a busy machine has time to hand it over.
+  const late = `case " $* " in *" diff "*) (sleep 0.3; echo 'fatal: bad object' >&2) & exit 128;; esac`
+  const real = execFileSync('which', ['git'], { encoding: 'utf8' }).trim()
+  const programs = join(root, '.git/late')
+  mkdirSync(programs)
+  writeFileSync(join(programs, 'git'), `#!/bin/sh\n${late}\nexec ${real} "$@"\n`, { mode: 0o755 })
+  vi.stubEnv('PATH', `${programs}:${process.env['PATH']}`)
+  expect(await changedFilesSince(root, commit)).toBeUndefined()
+})
