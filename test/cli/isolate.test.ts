@@ -159,8 +159,10 @@ describe('npx vitest-harvest isolate', () => {
     const stopped = await ask('isolate', 'code', ...asked, '--max-time', '1ms', '--no-cache')
     expect([stopped.code, stopped.stdout]).toEqual([1, expect.stringContaining('stopped by the limit of time')])
     const on = printed(stopped.stdout, 'to go on, with all runs so far')
-    expect(on).toEqual(['blame', '--isolate', 'code', ...asked])
-    expect((await ask(...on)).stdout).toMatch(/^code: /)
+    // Whether a run fits into a millisecond is chance; then the next session has room for one as well.
+    const kept = /^0 forks/m.test(stopped.stdout) ? [] : ['--max-time', '1ms']
+    expect(on, stopped.stdout).toEqual(['blame', '--isolate', 'code', ...asked, ...kept])
+    expect((await ask(...on.slice(0, on.length - kept.length))).stdout).toMatch(/^code: /)
   })
 
   it('an effect that is too small leads to a larger one, and runs that nobody could grade to new ones', async () => {
@@ -184,7 +186,7 @@ describe('npx vitest-harvest isolate', () => {
     const gone = await ask('isolate', 'sampling', ...asked, '--no-cache')
     hasKey = true
     expect(gone.code, gone.stdout + gone.stderr).toBe(1)
-    const again = printed(gone.stdout, 'once runs can be graded')
+    const again = printed(gone.stdout, 'once the key (usually OPENAI_API_KEY), quota and address of the model are right')
     expect((await ask(...again)).stdout).toMatch(/^sampling: /)
   })
 
