@@ -249,7 +249,8 @@ describe('what a what-if is compared with', () => {
         system prompt, step 2: Be [-kind-] {+brief+}.
 
       A what-if is compared with an unchanged run of the same code.
-      → make it a case: npx vitest-harvest promote ID --as '<id>' --unverified
+      → if it went wrong, make it a case: npx vitest-harvest promote ID --as '<id>' --expect fail --unverified
+      → if it went right, make it a case: npx vitest-harvest promote ID --as '<id>' --unverified
       → accept the change there and name the case instead of the tape: npx vitest-harvest accept '<id>' --reason "…"
       → to exclude such changes from the verdict: drift: { instructions: 'report' }
       → if its code did not change, to find what its runs depend on: npx vitest-harvest doctor ID
