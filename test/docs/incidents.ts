@@ -75,7 +75,7 @@ const incidents: readonly Incident[] = [
     bug: [String.raw`Number(amount.replace(/\D/g, ''))`, "Number(amount.replace(',', '.'))"],
     toCase: ['to find one by its words', 'to read it', 'if it went wrong, a test before it is fixed'],
     toFix: ['to see which step decided', 'to ask the models', 'when the agent is fixed'],
-    toGreen: ['to ask them, with functions for its tools', 'to write it'],
+    toGreen: ['to ask them with your own functions', 'to write it'],
   },
   {
     filled: { id: 'long', words: '', right: '' },
