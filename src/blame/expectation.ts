@@ -34,9 +34,9 @@ export type Expectation =
       readonly text: string
       readonly option: string
       readonly rule: CompiledRule
-      /** Whether it is true of a run that ended. */
       /** Whether it asks for one call: a run is graded by it as soon as the call is made. */
       readonly isOfCall: boolean
+      /** Whether it is true of a run that ended. */
       holds(run: readonly RunPosition[]): boolean
     }
 
