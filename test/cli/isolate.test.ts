@@ -48,6 +48,12 @@ const input = { text, hour: new Date().getUTCHours(), base }
 await createRecorder({ commit }).run({ agent: 'desk', id: text, input }, () => deskAgent(input))
 `
 
+/** Knows a bad run, and a good one only once a file is there. */
+const oracle = `import { existsSync } from 'node:fs'
+export const grade = ({ value }: { value: { refunded: number } }) =>
+  value.refunded === 2500 ? false : existsSync('node_modules/able') ? true : undefined
+`
+
 describe('npx vitest-harvest isolate', () => {
   let desk: Desk
   let cwd = ''
@@ -69,6 +75,7 @@ describe('npx vitest-harvest isolate', () => {
     cwd = deskProject()
     writeFileSync(join(cwd, 'src/desk.ts'), agent)
     writeFileSync(join(cwd, 'src/record.ts'), record)
+    writeFileSync(join(cwd, 'src/grade.ts'), oracle)
     writeFileSync(join(cwd, '.gitignore'), 'node_modules/\nrecordings/\n')
     const git = (...args: string[]): string =>
       execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.c', ...args], { cwd, encoding: 'utf8' })
@@ -186,7 +193,20 @@ describe('npx vitest-harvest isolate', () => {
     const gone = await ask('isolate', 'sampling', ...asked, '--no-cache')
     hasKey = true
     expect(gone.code, gone.stdout + gone.stderr).toBe(1)
-    const again = printed(gone.stdout, 'once the key (usually OPENAI_API_KEY), quota and address of the model are right')
+    const again = printed(
+      gone.stdout,
+      'once the key (usually OPENAI_API_KEY), quota and address of the model are right',
+    )
+    expect((await ask(...again)).stdout).toMatch(/^sampling: /)
+  })
+
+  it('runs of which an oracle cannot say anything are made again once it can', async () => {
+    const graded = ['--oracle', './src/grade.ts#grade', ...asked.slice(right.length), '--no-cache']
+    const open = await ask('isolate', 'sampling', ...graded)
+    expect([open.code, open.stdout], open.stderr).toEqual([1, expect.stringContaining('cannot say')])
+    writeFileSync(join(cwd, 'node_modules/able'), '')
+    const again = printed(open.stdout, 'once runs can be graded')
+    expect(again).toEqual(['blame', '--isolate', 'sampling', ...graded])
     expect((await ask(...again)).stdout).toMatch(/^sampling: /)
   })
 

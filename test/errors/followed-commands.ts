@@ -160,7 +160,7 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
   'src/cli/blame/isolated.ts': {
     'once runs can be graded': [
       'test/cli/isolate.test.ts',
-      'an effect that is too small leads to a larger one, and runs that nobody could grade to new ones',
+      'runs of which an oracle cannot say anything are made again once it can',
     ],
     'to look for a larger effect, which fewer runs show': [
       'test/cli/isolate.test.ts',
