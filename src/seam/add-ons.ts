@@ -4,7 +4,7 @@ import { isMainThread } from 'node:worker_threads'
 import { captureStack } from './caller.ts'
 import { type KnownAddOn, knownAddOn } from './known-add-ons.ts'
 import { patchProperty } from './patch.ts'
-import { seamState } from './source.ts'
+import { sharedOf } from './source.ts'
 
 /** Native code in this process: a file that `process.dlopen` loads. */
 export interface AddOn {
@@ -52,10 +52,7 @@ const key = 'add-ons'
 
 /** By file. */
 function loaded(): Map<string, AddOn> {
-  const { shared } = seamState()
-  let known = shared.get(key) as Map<string, AddOn> | undefined
-  if (!known) shared.set(key, (known = new Map(loadedBefore().map((file) => [file, addOnOf(file)]))))
-  return known
+  return sharedOf(key, () => new Map(loadedBefore().map((file) => [file, addOnOf(file)])))
 }
 
 /**

@@ -1,6 +1,6 @@
 import diagnostics from 'node:diagnostics_channel'
 import { syncBuiltinESMExports } from 'node:module'
-import { seamState } from './source.ts'
+import { seamState, sharedOf } from './source.ts'
 
 /** Whether modules that imported builtins by name do not know yet of something that was patched. */
 let isBehind = false
@@ -48,10 +48,7 @@ export function patchProperty<T extends object, K extends keyof T>(
 
 /** What lies uppermost of ours, by object and property. */
 export function replacements(): WeakMap<object, ReadonlyMap<PropertyKey, unknown>> {
-  const { shared } = seamState()
-  let known = shared.get('patch.replacements') as ReturnType<typeof replacements> | undefined
-  if (!known) shared.set('patch.replacements', (known = new WeakMap()))
-  return known
+  return sharedOf('patch.replacements', () => new WeakMap())
 }
 
 /** Says that a builtin was patched by other means than {@link patchProperty}. */

@@ -138,6 +138,13 @@ export function seamState(): SeamState {
   return (known ??= stateOfProcess())
 }
 
+/** What every copy of this package shares under a key of {@link SeamState.shared}; the first one that asks makes it. */
+export function sharedOf<T>(key: string, make: () => T): T {
+  const { shared } = seamState()
+  if (!shared.has(key)) shared.set(key, make())
+  return shared.get(key) as T
+}
+
 function stateOfProcess(): SeamState {
   // `process` and not `globalThis`: the contexts of a vm pool share Node's modules, so they must share this too.
   const host = process as { [key]?: SeamState }

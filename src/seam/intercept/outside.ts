@@ -1,4 +1,4 @@
-import { seamState } from '../source.ts'
+import { seamState, sharedOf } from '../source.ts'
 import { currentResponder, type ExchangeControl, type ExchangeSink, type LiveRequest } from './responder.ts'
 import { currentWork } from './work.ts'
 
@@ -28,10 +28,7 @@ export function currentOutsideAnswers(): OutsideAnswers | undefined {
 }
 
 function watchers(): Set<Watcher> {
-  const { shared } = seamState()
-  let known = shared.get('watchers') as Set<Watcher> | undefined
-  if (!known) shared.set('watchers', (known = new Set()))
-  return known
+  return sharedOf('watchers', () => new Set())
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Pairs } from '../pairs.ts'
 import { onceInProcess, patchProperty } from '../patch.ts'
-import { seamState } from '../source.ts'
+import { sharedOf } from '../source.ts'
 
 /** What a response of Node's `fetch` says of itself, and the constructor of `Response` cannot be seen. */
 interface Facts {
@@ -15,10 +15,7 @@ interface Known {
 
 /** Shared by all copies of this package: the first one put in the getters that look here. */
 function known(): Known {
-  const { shared } = seamState()
-  let found = shared.get('intercept.responses') as Known | undefined
-  if (!found) shared.set('intercept.responses', (found = { facts: new WeakMap(), immutable: new WeakSet() }))
-  return found
+  return sharedOf('intercept.responses', () => ({ facts: new WeakMap(), immutable: new WeakSet() }))
 }
 
 /** The head of an answer as it stands on the tape. */

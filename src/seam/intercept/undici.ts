@@ -18,7 +18,7 @@ import {
 } from './responder.ts'
 import { learnSent, type RequestShape } from './sent-headers.ts'
 import { HeadTurns } from './turns.ts'
-import { seamState } from '../source.ts'
+import { sharedOf } from '../source.ts'
 import { isWebSocket } from '../websocket-frames.ts'
 import { openScripted, unknownProtocol, type UpgradeAnswer } from './websocket.ts'
 import { drain, headerObject, requestPairs } from './undici-parts.ts'
@@ -71,7 +71,8 @@ interface Entry {
   isDispatched?: true
 }
 
-const entries = entriesOfProcess()
+/** Contexts of a vm pool have a copy of this module each; who hears of requests was subscribed by the first. */
+const entries = sharedOf('intercept/entries', () => new AsyncLocalStorage<Entry>())
 
 const symbols = [Symbol.for('undici.globalDispatcher.1'), Symbol.for('undici.globalDispatcher.2')]
 
@@ -108,15 +109,6 @@ export function interceptUndici(): void {
       )
     } as typeof original
   })
-}
-
-/** Contexts of a vm pool have a copy of this module each; who hears of requests was subscribed by the first. */
-function entriesOfProcess(): AsyncLocalStorage<Entry> {
-  const { shared } = seamState()
-  const key = 'intercept/entries'
-  let known = shared.get(key) as AsyncLocalStorage<Entry> | undefined
-  if (!known) shared.set(key, (known = new AsyncLocalStorage()))
-  return known
 }
 
 function throughUndici(entry: Entry, original: typeof fetch, plain: PlainFetch): Promise<Response> {

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { siteIn, userSite } from '../caller.ts'
-import { seamState } from '../source.ts'
+import { seamState, sharedOf } from '../source.ts'
 import { currentResponder } from './responder.ts'
 
 /**
@@ -35,10 +35,7 @@ export interface AgentWork {
 const key = 'intercept/work'
 
 function works(): AsyncLocalStorage<AgentWork> {
-  const { shared } = seamState()
-  let known = shared.get(key) as AsyncLocalStorage<AgentWork> | undefined
-  if (!known) shared.set(key, (known = new AsyncLocalStorage()))
-  return known
+  return sharedOf(key, () => new AsyncLocalStorage())
 }
 
 /** Does something that belongs to the work of an agent, with all that follows. */

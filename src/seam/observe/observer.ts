@@ -1,6 +1,6 @@
 import type { ChildSettings } from '../stdio.ts'
 import type { FrameKind } from '../websocket-frames.ts'
-import { currentRun, type RunContext, seamState } from '../source.ts'
+import { currentRun, type RunContext, sharedOf } from '../source.ts'
 
 export type Transport = 'undici' | 'http' | 'http2' | 'stdio' | 'websocket'
 
@@ -62,10 +62,7 @@ export type OutsideListener = (start: ExchangeStart) => ExchangeObserver | undef
 
 /** Those who hear what belongs to no run, whichever copy of this package they come from. */
 export function outsideListeners(): Set<OutsideListener> {
-  const { shared } = seamState()
-  let known = shared.get('observe.outside') as Set<OutsideListener> | undefined
-  if (known === undefined) shared.set('observe.outside', (known = new Set()))
-  return known
+  return sharedOf('observe.outside', () => new Set())
 }
 
 /**
