@@ -1,8 +1,14 @@
 import type { Interval } from '../stats/index.ts'
-import { HarvestError, neutralLine } from '../errors/index.ts'
-import { firstNames } from '../errors/words.ts'
+import { HarvestError } from '../errors/index.ts'
 import type { BudgetLimits, Spent } from '../live/index.ts'
-import { acceptedPins, type CasePins, codeState, refuseCrossVersion } from '../provenance/index.ts'
+import {
+  acceptedPins,
+  type CasePins,
+  codeState,
+  crossVersion,
+  toRecordedCode,
+  versionChanges,
+} from '../provenance/index.ts'
 import { parseSpan } from '../report/moments.ts'
 import type { CommandSpec, CommandInput } from './command.ts'
 import type { JobOutcome } from '../jobs/run.ts'
@@ -88,27 +94,23 @@ export function readDuration(given: CommandInput, command: CommandSpec, name: st
  * Refuses a live run with other code than was accepted last, or else recorded, unless that is asked for. Code is other code
  * when a file changed that the run depends on.
  */
-export async function refuseOtherCode(recorded: CasePins, given: CommandInput, subject?: CodeSubject): Promise<void> {
+export async function refuseOtherCode(recorded: CasePins, given: CommandInput, subject: CodeSubject): Promise<void> {
   if (given.has('cross-version')) return
   const pins = acceptedPins(recorded)
   const git = await codeState(process.cwd(), pins.commit)
-  const live = { commit: git?.commit, dirty: git?.dirty }
-  try {
-    refuseCrossVersion(pins, live, { crossVersion: false })
-  } catch (error) {
-    const changed =
-      subject === undefined
+  const changes = versionChanges(pins, { commit: git?.commit, dirty: git?.dirty })
+  if (changes.length === 0) return
+  const files = await changedDependencies(recorded, { ...subject, isTyped: given.value('agent') !== undefined })
+  if (files?.length === 0) return
+  throw crossVersion(pins, {
+    changes,
+    files,
+    caseId: subject.caseId,
+    toRecordedCode:
+      pins.dirty === true
         ? undefined
-        : await changedDependencies(recorded, { ...subject, isTyped: given.value('agent') !== undefined })
-    if (changed?.length === 0) return
-    if (!HarvestError.is(error) || changed === undefined) throw error
-    const { facts } = error
-    const named = `  changed     ${firstNames(changed)}`
-    throw new HarvestError(error.code, {
-      ...facts,
-      detail: [facts.detail, neutralLine(named, 300)].filter(Boolean).join('\n'),
-    })
-  }
+        : await toRecordedCode(process.cwd(), pins.commit, given.value('dir') ?? 'recordings'),
+  })
 }
 
 /** What the models of all these runs have used. */

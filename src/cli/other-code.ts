@@ -8,7 +8,9 @@ import { acceptedPins, type CasePins, type ChangedFile, changedFilesSince } from
 import type { Json } from '../tape/index.ts'
 
 /** The run whose code is asked about: its tape, and its agent or case. */
-export type CodeSubject = Pick<Job, 'tape' | 'agent' | 'case'>
+export interface CodeSubject extends Pick<Job, 'tape' | 'agent' | 'case'> {
+  readonly caseId?: string | undefined
+}
 
 interface TypedSubject extends CodeSubject {
   /** Its agent was named on the command line. */
@@ -71,7 +73,7 @@ function isSameManifest({ absolute, before }: ChangedFile): boolean {
 }
 
 /** The files of a replay; `undefined` when it does not come about or loads more than a replay shows. */
-async function usedFiles({ isTyped, ...subject }: TypedSubject): Promise<ReadonlySet<string> | undefined> {
+async function usedFiles({ isTyped, caseId: _, ...subject }: TypedSubject): Promise<ReadonlySet<string> | undefined> {
   const [run] = await runJobs([{ ...subject, namesFiles: true }])
   if (isTyped && HarvestError.is(run, 'HARVEST_AGENT_UNKNOWN')) throw run
   if (run === undefined || HarvestError.is(run) || run.files === undefined) return undefined

@@ -3,6 +3,7 @@ import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import type { FinishedJob } from '../jobs/index.ts'
 import { type ChangedQuestion, type Escape, inexactParts } from '../replay/index.ts'
 import type { Promotion } from '../recordings/index.ts'
+import { toRecordedCode } from '../provenance/index.ts'
 import { outcomeNotCompared, parseTape } from '../tape/index.ts'
 import { inputHint, lacksInput } from './input-hint.ts'
 import { runJobs } from '../jobs/run.ts'
@@ -57,13 +58,16 @@ export function preflightLines(
 }
 
 /** The refusal of a case that would be red from the first day. */
-export function wouldBeRed({ run }: Preflight, { source, bytes, content }: Promotion): HarvestError {
+export async function wouldBeRed({ run }: Preflight, promotion: Promotion): Promise<HarvestError> {
+  const { source, bytes, content } = promotion
   const escape = run.report.escapes.find(({ allowed }) => !allowed)
   const verdict = run.verdict
   if (escape !== undefined && verdict?.isGreen === false && verdict.code === 'HARVEST_ESCAPE')
     return wouldEscape(escape, source, content.agent)
   const said = verdict === undefined || verdict.isGreen ? '' : verdict.message
-  if (verdict?.verdict === 'unproven') return wouldBeUnproven(said, verdict.unproven, source, content)
+  const code = await toRecordedCode(process.cwd(), content.pins?.commit, promotion.recordings)
+  const withRecorded = code === undefined ? [] : [`to promote with the recorded code: ${code}`]
+  if (verdict?.verdict === 'unproven') return wouldBeUnproven(said, verdict.unproven, promotion, withRecorded)
   return new HarvestError('HARVEST_PROMOTE_DIVERGED', {
     what: 'The replay of this tape differs from the recording; no case was written',
     where: { tape: source, agent: content.agent, verdict: 'different' },
@@ -71,9 +75,7 @@ export function wouldBeRed({ run }: Preflight, { source, bytes, content }: Promo
     why: 'The agent is not the recorded one, or it reads something that is not on the tape.',
     fix: [
       ...(lacksInput(parseTape(bytes.toString(), source).header) ? [`the tape has no input: ${inputHint}`] : []),
-      ...(content.pins?.commit === undefined
-        ? []
-        : [`to promote with the recorded code: git checkout ${shellWord(content.pins.commit)}`]),
+      ...withRecorded,
       `to find what differs: npx vitest-harvest doctor ${shellWord(source)}`,
       'to write the red case anyway: --unverified',
     ],
@@ -84,8 +86,8 @@ export function wouldBeRed({ run }: Preflight, { source, bytes, content }: Promo
 function wouldBeUnproven(
   said: string,
   unproven: readonly ChangedQuestion[],
-  tape: string,
-  { agent, pins }: Promotion['content'],
+  { source: tape, content: { agent } }: Promotion,
+  withRecorded: readonly string[],
 ): HarvestError {
   const parts = [...new Set(unproven.map(({ part }) => neutralLine(part)))]
   const named = parts.slice(0, 3).join(', ') + (parts.length > 3 ? ', …' : '')
@@ -95,9 +97,7 @@ function wouldBeUnproven(
     detail: said.replace(/^/gm, '  '),
     why: 'The recorded answers prove nothing about a changed question, so the case would be red.',
     fix: [
-      ...(pins?.commit === undefined
-        ? []
-        : [`to promote with the recorded code: git checkout ${shellWord(pins.commit)}`]),
+      ...withRecorded,
       'to promote a run of the current code: record it again',
       'to write the red case, where the change can be accepted: --unverified',
     ],

@@ -1,4 +1,5 @@
 import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
+import { firstNames } from '../errors/words.ts'
 import { isCommit, sameCommit } from './commit.ts'
 import type { CasePins } from './pins.ts'
 
@@ -25,7 +26,7 @@ export interface PinChange {
  * Compares the pins of a tape with what is true now.
  *
  * A pin the caller did not look at is not compared. A commit known on one side only is a change; unknown on both it is
- * left out here (nothing can be said), but {@link refuseCrossVersion} refuses it. Uncommitted changes are a change on
+ * left out here (nothing can be said), but {@link versionChanges} names it. Uncommitted changes are a change on
  * either side, even on both: two dirty trees at one commit need not be the same code.
  */
 export function changedPins(pins: CasePins, live: LivePins): readonly PinChange[] {
@@ -59,53 +60,51 @@ export function describeChanges(changes: readonly PinChange[]): string {
 }
 
 /**
- * Stops before code of one version goes on where a tape of another version left off.
+ * Why code of one version may not go on where a tape of another version left off; empty when it is the same.
  *
- * Refused are another commit, an unknown commit on either side, uncommitted changes, and other models, prompt or tool
+ * Named are another commit, an unknown commit on either side, uncommitted changes, and other models, prompt or tool
  * schemas where the caller knows them. The Node version is not: it is shown by {@link changedPins} only.
- *
- * @throws HARVEST_CROSS_VERSION unless `crossVersion` is true or nothing differs
  */
-export function refuseCrossVersion(pins: CasePins, live: LivePins, options: { readonly crossVersion: boolean }): void {
-  if (options.crossVersion) return
+export function versionChanges(pins: CasePins, live: LivePins): readonly PinChange[] {
   const changes = changedPins(pins, live).filter(({ kind }) => kind !== 'node')
   // changedPins says nothing about the unknown; here not knowing is a mismatch.
-  if (pins.commit === undefined && live.commit === undefined) changes.unshift({ kind: 'commit' })
-  if (changes.length === 0) return
-  throw crossVersion(pins, changes)
+  return pins.commit === undefined && live.commit === undefined ? [{ kind: 'commit' }, ...changes] : changes
 }
 
-function crossVersion(pins: CasePins, changes: readonly PinChange[]): HarvestError {
+/** What is known about another version of the code, for whoever was refused. */
+export interface OtherVersion {
+  readonly changes: readonly PinChange[]
+  /** Files that changed and that the run depends on; `undefined` when nobody can say which. */
+  readonly files?: readonly string[] | undefined
+  /** A command of a shell after which the recorded code is there. */
+  readonly toRecordedCode?: string | undefined
+  readonly caseId?: string | undefined
+}
+
+/** The refusal of a run that would go on with code of another version: HARVEST_CROSS_VERSION. */
+export function crossVersion(pins: CasePins, other: OtherVersion): HarvestError {
+  const { changes, files, toRecordedCode, caseId } = other
   const unknown = changes.some(
     ({ kind, recorded, now }) => kind === 'commit' && (recorded === undefined || now === undefined),
   )
-  const { commit } = pins
+  const detail = describeChanges(changes).replace(/^/gm, '  ')
+  const named = files === undefined ? '' : `\n${neutralLine(`  changed     ${firstNames(files)}`, 300)}`
+  const accepted = caseId === undefined ? '' : `${shellWord(caseId)} `
   return new HarvestError('HARVEST_CROSS_VERSION', {
     what: 'Unknown whether this code made the tape',
-    detail: describeChanges(changes).replace(/^/gm, '  '),
+    detail: detail + named,
     why: unknown
       ? 'An unknown commit counts as another commit: a difference could come from changed code.'
       : 'A difference could come from the changed code instead of your change.',
     fix: [
       ...(pins.accepted?.dirty === true
-        ? ['once the accepted code is committed: npx vitest-harvest test --update-recordings --reason "committed"']
+        ? [`once the accepted code is committed: npx vitest-harvest test ${accepted}--update-recordings=pins`]
         : []),
-      ...toRecordedCode(changes, commit),
-      ...(commit === undefined ? ['next time, record with createRecorder({ commit: process.env.GIT_SHA })'] : []),
+      ...(toRecordedCode === undefined ? [] : [`to run the recorded code: ${toRecordedCode}`]),
+      ...(pins.commit === undefined ? ['next time, record with createRecorder({ commit: process.env.GIT_SHA })'] : []),
       'to continue anyway, with both versions in the result: --cross-version',
     ],
   })
-}
-
-/** A check-out takes uncommitted changes along: they are put away first. */
-function toRecordedCode(changes: readonly PinChange[], commit: string | undefined): readonly string[] {
-  const isDirty = changes.some(({ kind, now }) => kind === 'dirty' && now === treeState(true))
-  const isOther = changes.some(({ kind }) => kind === 'commit')
-  if (!isOther || commit === undefined || !isCommit(commit))
-    return isDirty ? ['to run the recorded code: git stash'] : []
-  return isDirty
-    ? [`to run the recorded code: git stash && git checkout ${shellWord(commit)}`]
-    : [`to run the recorded code: git checkout ${shellWord(commit)}`]
 }
 
 const labels: Readonly<Record<PinKind, string>> = {

@@ -50,11 +50,9 @@ export async function codeState(cwd: string, recorded: string | undefined): Prom
   const state = await stateOf(ask)
   if (state?.commit === undefined || recorded === undefined || !isCommit(recorded)) return state
   if (sameCommit(state.commit, recorded)) return state
-  const known = await ask((git) => git.revparse(commitArguments(recorded))).catch(
-    // A commit that is not in this repository: nothing can be compared.
-    (error: unknown) => (HarvestError.is(error, 'HARVEST_GIT_UNREADABLE') ? undefined : Promise.reject(error as Error)),
-  )
-  if (known === undefined || known === '') return state
+  const known = await knownCommit(ask, recorded)
+  // Nothing can be compared.
+  if (known === undefined) return state
   const range = `${known}..${state.commit}`
   const changed = await ask((git) => git.diff(['--name-only', '-z', range, ...codeOnly]), older)
   const isSame = changed !== undefined && (await withoutOwnData(ask, inList(changed))).length === 0
@@ -227,6 +225,16 @@ export const unknownArguments = ['ls-files', '--others', '--exclude-standard', '
 /** The full hash of a commit. What names it is never an option. */
 export function commitArguments(name: string): string[] {
   return ['--verify', '--quiet', '--end-of-options', `${name}^{commit}`]
+}
+
+/** The full hash of a commit; `undefined` when it is not in this repository. */
+export async function knownCommit(ask: AskGit, name: string): Promise<string | undefined> {
+  try {
+    return (await ask((git) => git.revparse(commitArguments(name)))) || undefined
+  } catch (error) {
+    if (HarvestError.is(error, 'HARVEST_GIT_UNREADABLE')) return undefined
+    throw error
+  }
 }
 
 /** `--porcelain=v2 --branch -z`: header lines `# branch.oid <hash>` first, then one entry per changed file. */

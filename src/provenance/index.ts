@@ -20,9 +20,11 @@ export { commitsBefore, type FormerCode, inWorktree, type Worktree } from './wor
 export { type GitIndex, type GitRange, type IndexedFile, readIndex, readRange } from './staged.ts'
 export {
   changedPins,
+  crossVersion,
   describeChanges,
   type LivePins,
   type PinChange,
   type PinKind,
-  refuseCrossVersion,
+  versionChanges,
 } from './changes.ts'
+export { toRecordedCode } from './recorded-code.ts'

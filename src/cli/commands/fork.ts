@@ -159,7 +159,7 @@ function makeOptions(given: CommandInput, screen: Screen): MakeOptions {
 }
 
 function subjectOf(parent: Parent): CodeSubject {
-  return { tape: parent.file, agent: agentOf(parent) }
+  return { tape: parent.file, agent: agentOf(parent), caseId: parent.case?.id }
 }
 
 /** The pins of the case, where it says more than its tape. */

@@ -37,7 +37,7 @@ export const patchCommand: Command = {
     const kase = caseOf(tape, recordings)
     if (plan !== undefined) {
       const agent = given.value('agent') ?? kase?.agent ?? tape.header.agent
-      await refuseOtherCode({ ...pinsOf(tape), ...kase?.pins }, given, { tape: tape.source, agent })
+      await refuseOtherCode({ ...pinsOf(tape), ...kase?.pins }, given, { tape: tape.source, agent, caseId: kase?.id })
     }
     const { answer, control } = await runBoth(text, { ...jobsOf(tape, kase, given), recordings, plan }, screen)
     printAnswer(

@@ -34,7 +34,7 @@ export const promoteCommand: Command = {
     const preflight = await replay?.runPreflight(promotion)
     const verdict = preflight === undefined ? null : replay?.writtenVerdict(preflight)
     if (preflight?.isGreen === false && replay !== undefined) {
-      const error = replay.wouldBeRed(preflight, promotion)
+      const error = await replay.wouldBeRed(preflight, promotion)
       if (!given.has('json')) throw error
       screen.json({ error: error.toJSON(), verdict })
       return exitCodeOf(error)

@@ -48,7 +48,11 @@ export const rerunCommand: Command = {
     const cases = chosen(given)
     for (const kase of cases) {
       const { tape, case: text } = jobOf(kase, plan.timeoutMs, undefined)
-      await refuseOtherCode(kase.case.pins ?? {}, given, { tape, ...(text === undefined ? {} : { case: text }) })
+      await refuseOtherCode(kase.case.pins ?? {}, given, {
+        tape,
+        caseId: kase.case.id,
+        ...(text === undefined ? {} : { case: text }),
+      })
     }
     const jobs = cases.flatMap((kase) => {
       const grading = liveGradingOf(given, kase.case, rerunCommand)
