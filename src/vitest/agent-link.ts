@@ -1,4 +1,4 @@
-import { HarvestError, nearestWord, shellWord } from '../errors/index.ts'
+import { type ErrorFacts, HarvestError, nearestWord, shellWord } from '../errors/index.ts'
 import { thrownText } from '../match/redact-message.ts'
 
 /** An agent of the plugin's options, as a generated module hands it over. */
@@ -41,15 +41,42 @@ async function importModule(link: AgentLink): Promise<object> {
       {
         what: `Cannot load the agent ${link.name}`,
         where: { error: lineOfThrown(cause) },
-        why: 'Its module, or one it imports, threw while loading.',
-        fix: [
-          'to see the error alone: import the file in a test of its own',
-          `or correct agents.${link.name} in vitest.config.ts`,
-        ],
+        ...(isMissing(cause) ? missing(link) : threw(cause)),
       },
       { cause },
     )
   }
+}
+
+function isMissing(thrown: unknown): boolean {
+  return (thrown as { readonly code?: unknown } | null | undefined)?.code === 'ERR_MODULE_NOT_FOUND'
+}
+
+function missing({ name }: AgentLink): Pick<ErrorFacts, 'why' | 'fix'> {
+  return {
+    why: 'Its file is not there, or something it imports.',
+    fix: [
+      `if the file has another place now: correct agents.${name} in vitest.config.ts`,
+      'if a package is missing: npm install',
+    ],
+  }
+}
+
+function threw(thrown: unknown): Pick<ErrorFacts, 'why' | 'fix'> {
+  const variable = unsetVariable(lineOfThrown(thrown))
+  return {
+    why: 'Its module, or one it imports, threw while loading.',
+    fix: [
+      ...(variable === undefined ? [] : [`to set what it names: export ${variable}='<value>'`]),
+      'to see the error alone: import the file in a test of its own',
+    ],
+  }
+}
+
+/** The first environment variable that a message names, as clients do that miss their key, and that is not set. */
+function unsetVariable(message: string): string | undefined {
+  const names = message.match(/\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g) ?? []
+  return names.find((name) => process.env[name] === undefined)
 }
 
 /** What a module threw while it was loaded, redacted: keys are read there. */

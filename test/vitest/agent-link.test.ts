@@ -34,9 +34,29 @@ describe('an agent that cannot be loaded says', () => {
 
       Its module, or one it imports, threw while loading.
       → to see the error alone: import the file in a test of its own
-      → or correct agents.refund in vitest.config.ts
       (HARVEST_AGENT_IMPORT)"
     `)
+  })
+
+  it('which variable to set, when a client misses its key', async () => {
+    const said = 'Missing credentials: set the HARVEST_TEST_NO_KEY or HARVEST_TEST_OTHER_KEY environment variable'
+    const throws = link(() => Promise.reject(new Error(said)))
+    const message = await messageOf(loadAgent(throws, 'refund', known))
+    expect(message).toContain("→ to set what it names: export HARVEST_TEST_NO_KEY='<value>'\n")
+    expect(message).not.toContain('vitest.config.ts')
+  })
+
+  it('that the config may name another file, when there is none', async () => {
+    const gone = Object.assign(new Error("Cannot find module '/src/gone.ts'"), { code: 'ERR_MODULE_NOT_FOUND' })
+    const message = await messageOf(
+      loadAgent(
+        link(() => Promise.reject(gone)),
+        'refund',
+        known,
+      ),
+    )
+    expect(message).toContain('→ if the file has another place now: correct agents.refund in vitest.config.ts\n')
+    expect(message).not.toContain('threw')
   })
 
   it('what its module threw, without the key that was in it', async () => {
