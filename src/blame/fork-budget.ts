@@ -1,4 +1,5 @@
-import { HarvestError } from '../errors/index.ts'
+import { counted } from '../errors/words.ts'
+import { HarvestError, withFacts } from '../errors/index.ts'
 import { noPrice } from '../live/index.ts'
 import { requireSteadyGrades, SteadyGrades } from './grading.ts'
 import { added, emptySpent, type ForksSpent, withRecorded } from './spent.ts'
@@ -136,6 +137,23 @@ export class ForkBudget {
    *   HARVEST_ORACLE_FLAKY when one and the same run was given two grades
    */
   async draw(arms: readonly Arm[]): Promise<(ForkDraw | undefined)[]> {
+    try {
+      return await this.#draw(arms)
+    } catch (error) {
+      throw this.#withSpent(error)
+    }
+  }
+
+  /** Who is refused after forks were made must hear what they used. */
+  #withSpent(error: unknown): unknown {
+    const { forks, modelCalls, costUsd } = this.spent.now
+    if (!HarvestError.is(error, 'HARVEST_ORACLE_FLAKY') || forks + modelCalls === 0) return error
+    const used = `${counted(forks, 'fork')}, ${counted(modelCalls, 'model call')}`
+    const spent = costUsd === undefined ? `${used}, cost unknown` : `${used}, $${costUsd.toFixed(4)}`
+    return withFacts(error, { where: { ...error.facts.where, spent } })
+  }
+
+  async #draw(arms: readonly Arm[]): Promise<(ForkDraw | undefined)[]> {
     const draws = new Array<ForkDraw | undefined>(arms.length).fill(undefined)
     const running = new Set<Promise<void>>()
     const failures: unknown[] = []

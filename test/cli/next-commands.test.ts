@@ -27,6 +27,7 @@ describe('whoever follows the messages of blame', () => {
     git('commit', '--quiet', '-m', 'the desk')
     const head = git('rev-parse', 'HEAD').trim()
     await recordDesk(cwd, desk, 'bad', ['Refund A-100.', head])
+    await recordDesk(cwd, desk, 'bad-too', ['Refund A-100.', head])
     let said = 0
     desk.decide = (messages) => {
       const decided = usual(messages)
@@ -37,6 +38,14 @@ describe('whoever follows the messages of blame', () => {
     mkdirSync(golden, { recursive: true })
     copyFileSync(join(cwd, 'recordings/inbox/good.tape.jsonl'), join(golden, 'fine.tape.jsonl'))
     writeFileSync(join(golden, 'fine.case.yaml'), 'case: fine\nagent: desk\ntape: fine.tape.jsonl\nexpect: pass\n')
+    // Neither this run itself under another name, nor what the question calls bad, is proposed as a good run.
+    for (const [id, of] of [
+      ['a-copy', 'bad'],
+      ['another', 'bad-too'],
+    ] as const) {
+      copyFileSync(join(cwd, `recordings/inbox/${of}.tape.jsonl`), join(golden, `${id}.tape.jsonl`))
+      writeFileSync(join(golden, `${id}.case.yaml`), `case: ${id}\nagent: desk\ntape: ${id}.tape.jsonl\nexpect: pass\n`)
+    }
   })
   afterAll(async () => {
     rmSync(cwd, { recursive: true, force: true })

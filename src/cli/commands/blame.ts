@@ -20,6 +20,7 @@ import { printIsolated, printIsolationEstimate, stepsAfterIsolate } from '../bla
 import type { IsolatedRun, IsolationEstimate } from '../../isolate/index.ts'
 import { type NamedOracle, oracleOfCase } from '../../blame/named-oracle.ts'
 import { chooseJudging } from '../../blame/choose-oracle.ts'
+import { type Case, requireTapeFile } from '../../cases/index.ts'
 import { blameSpec } from '../spec/explain.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
@@ -83,7 +84,7 @@ interface Prepared {
   readonly recordings: string
   readonly request: BlameRequest
   /** What can be said before anything is spent. */
-  readonly before: ReturnType<typeof foreseen>
+  readonly before: Foreseen
   readonly foretold: Foretold
 }
 
@@ -101,7 +102,7 @@ async function prepare(given: CommandInput, screen: Screen): Promise<Prepared> {
   const cuts = cutsOf(tape)
   if (cuts.length > 0) screen.note(`${partialText(cuts)}; a run that reads on behind a cut fails there`)
   const request = await requestOf(given, found, tape, recordings)
-  const before = foreseen(request, tape, found, recordings)
+  const before = await foreseen(request, tape, found, recordings)
   const foretold = new Foretold(given.has('json') ? undefined : screen)
   foretold.tell(before.warnings)
   return { found, tape, recordings, request, before, foretold }
@@ -187,7 +188,7 @@ async function requestOf(given: CommandInput, found: FoundRun, tape: Tape, recor
   }
   const pins = found.case?.pins ?? pinsOf(tape)
   const agent = given.value('agent') ?? found.case?.agent ?? tape.header.agent
-  await refuseOtherCode(pins, given, { tape: resolve(found.file), agent })
+  await refuseOtherCode(pins, given, { tape: resolve(found.file), agent, caseId: found.case?.id })
   const { commit } = (await codeState(process.cwd(), acceptedPins(pins).commit)) ?? {}
   const files = await codeFiles(process.cwd())
   const cacheFile = resolve(join(forksFolder(recordings, found.file), 'blame.jsonl'))
@@ -290,7 +291,7 @@ interface Foreseen {
 }
 
 /** What can be seen before anything is spent; expectations that cannot hold are refused before anything is run. */
-function foreseen(request: BlameRequest, tape: Tape, found: FoundRun, recordings: string): Foreseen {
+async function foreseen(request: BlameRequest, tape: Tape, found: FoundRun, recordings: string): Promise<Foreseen> {
   const { ok, bad, reference, tools = 'tape', isAnyName, repairs = false } = request
   const expectations = [
     ...ok.map((text) => parseExpectation(text, '--ok')),
@@ -300,7 +301,8 @@ function foreseen(request: BlameRequest, tape: Tape, found: FoundRun, recordings
   const { outcome } = found.case ?? {}
   const warnings =
     isAnyName === true ? [] : requireKnownNames(expectations, { tapes, ...(outcome === undefined ? {} : { outcome }) })
-  const good = goodRunOf(request.agent, found, recordings)
+  const isTaped = tools === 'tape' && reference === undefined
+  const good = isTaped ? await goodRunOf(request, { tape, found, recordings }) : undefined
   const question = {
     tape,
     tools,
@@ -312,10 +314,39 @@ function foreseen(request: BlameRequest, tape: Tape, found: FoundRun, recordings
   return { warnings, offTape: (risk) => foreseenOffTape(risk, question) }
 }
 
-/** A case that passes, of the same agent. */
-function goodRunOf(agent: string, found: FoundRun, recordings: string): string | undefined {
-  const cases = listCases(recordings).flatMap(({ case: kase }) => (kase === undefined ? [] : [kase]))
-  return cases.find((kase) => kase.agent === agent && kase.expect === 'pass' && kase.file !== found.case?.file)?.id
+/** A case of another run of the same agent that passes, and is good by what this run is judged by. */
+async function goodRunOf(
+  { agent, ok, bad, oracle }: BlameRequest,
+  { tape, found, recordings }: Pick<Prepared, 'tape' | 'found' | 'recordings'>,
+): Promise<string | undefined> {
+  // A function may ask somebody who is paid: it is not asked about runs that nobody named.
+  const judging =
+    oracle === undefined
+      ? chooseJudging(tape, { ok, bad, ...(found.case === undefined ? {} : { case: found.case }) })
+      : undefined
+  for (const { case: kase } of listCases(recordings)) {
+    if (kase === undefined || kase.agent !== agent || kase.expect !== 'pass') continue
+    const other = closedTapeOf(kase)
+    if (other === undefined || other.digest === tape.digest) continue
+    if (judging === undefined) return kase.id
+    // What grades is most of the program: loaded where there is a run to grade.
+    const [{ gradeRecorded }, { createOracle }] = await Promise.all([
+      import('../../blame/grade-task.ts'),
+      import('../../blame/oracle.ts'),
+    ])
+    if ((await gradeRecorded(createOracle(judging), other)) === 'ok') return kase.id
+  }
+  return undefined
+}
+
+/** The tape of a case; `undefined` for one that cannot be read: such a case is no proposal. */
+function closedTapeOf(kase: Case): Tape | undefined {
+  try {
+    return requireClosed(readTape(requireTapeFile(kase)))
+  } catch (error) {
+    if (HarvestError.is(error)) return undefined
+    throw error
+  }
 }
 
 function progressLine({ phase, forks, costUsd, steps }: Told): string {
