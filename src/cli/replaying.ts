@@ -5,6 +5,7 @@ import { acceptedFileName, type Case, loadCase, readAcceptedFile } from '../case
 import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import { changedPins, describeChanges, gitState, pinsOf } from '../provenance/index.ts'
 import type { DriftPolicy, ReplayOptions } from '../replay/index.ts'
+import { recordingsOf } from '../recordings/index.ts'
 import type { Tape } from '../tape/index.ts'
 import { type CommandSpec, type CommandInput, program as bin } from './command.ts'
 import { usage } from './parse.ts'
@@ -12,6 +13,7 @@ import type { FinishedJob } from '../jobs/index.ts'
 import { runJobs } from '../jobs/run.ts'
 import { type ProgramExit, type Program, type ProgramRunOptions, outputOf, runProgram } from '../jobs/program.ts'
 import { exitCodes } from './byte-report.ts'
+import { caseOfTape } from './next-steps.ts'
 import { recordedProgram } from './recorded-program.ts'
 import { type FailedReport, isFailed, type ReplayChildReport, variables } from './report.ts'
 import type { Screen } from '../report/output.ts'
@@ -25,6 +27,8 @@ export interface Replayed {
   readonly changed: readonly string[]
   /** The tape is of a whole program: exit code and output belong to its outcome. */
   readonly isProgram: boolean
+  /** The case that the tape belongs to. */
+  readonly case?: Case
 }
 
 /**
@@ -59,8 +63,10 @@ export async function replay(
     ...options,
     ...(allow.length > 0 ? { allow } : {}),
   }
-  const accepted = acceptedFor(tape.source, beside)
-  if (found === undefined) return replayInVitest(tape, given, whole, accepted, command)
+  const owner = beside ?? (await caseMadeOf(tape))
+  const ofCase = owner === undefined ? {} : { case: owner }
+  const accepted = acceptedFor(tape.source, owner)
+  if (found === undefined) return { ...(await replayInVitest(tape, given, whole, accepted, command)), ...ofCase }
   const { program, isProgram, preload, agent } = found
   const folder = mkdtempSync(join(tmpdir(), 'harvest-replay-'))
   const file = join(folder, 'report.json')
@@ -76,7 +82,7 @@ export async function replay(
       },
       output,
     })
-    const replayed = { report: readReport(file, ended), ended, isProgram, changed: await changedSince(tape) }
+    const replayed = { report: readReport(file, ended), ended, isProgram, changed: await changedSince(tape), ...ofCase }
     return withExitCode(tape, replayed)
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -104,18 +110,27 @@ function withExitCode(tape: Tape, replayed: Replayed): Replayed {
   return { ...replayed, report: { ...replayed.report, verdict: judged } }
 }
 
-/** The case that a tape of the golden set belongs to: what was accepted there holds for the tape wherever it is replayed. */
+/** The case beside a tape of the golden set. */
 function caseBeside(tapeFile: string): Case | undefined {
   const file = tapeFile.replace(/\.tape\.jsonl$/, '.case.yaml')
   return file !== tapeFile && existsSync(file) ? loadCase(file) : undefined
 }
 
-/** Keys of the changes that were accepted for a tape, in its case and for all cases of its recordings. */
-function acceptedFor(tapeFile: string, beside: Case | undefined): readonly string[] {
+/** The case that was made of a tape elsewhere, and still has its run. */
+async function caseMadeOf({ source, header }: Tape): Promise<Case | undefined> {
+  const owner = await caseOfTape(source, header.id, recordingsOf(source))
+  return owner?.isFormer === false ? owner.case : undefined
+}
+
+/**
+ * Keys of the changes that were accepted for a tape, in its case and for all cases of its recordings: they hold for the tape
+ * wherever it is replayed.
+ */
+function acceptedFor(tapeFile: string, owner: Case | undefined): readonly string[] {
   const shared = foldersAbove(tapeFile)
     .map((folder) => join(folder, acceptedFileName))
     .find(existsSync)
-  const entries = [...(beside?.accepted ?? []), ...(shared === undefined ? [] : readAcceptedFile(shared))]
+  const entries = [...(owner?.accepted ?? []), ...(shared === undefined ? [] : readAcceptedFile(shared))]
   return entries.map(({ key }) => key)
 }
 

@@ -1,6 +1,8 @@
+import type { Case } from '../cases/index.ts'
 import { type ErrorCode, type ErrorFacts, neutralLine } from '../errors/index.ts'
 import { describeTranscoded, type Drift, driftClasses, unprovenError } from '../replay/index.ts'
 import type { ProgramReport } from '../replay/program.ts'
+import type { Tape } from '../tape/index.ts'
 
 /** What a replay in another process says at its end, as JSON. */
 export type ReplayChildReport = ProgramReport
@@ -26,11 +28,20 @@ export function verdictLine(
   return [`${neutralLine(id)}: ${verdict.verdict}`, ...facts].join('; ')
 }
 
-/** Why a replay is not the same as its tape, one message each, and what it says nothing about. */
-export function verdictMessages(id: string, { verdict }: ReplayChildReport): readonly string[] {
-  const { differences, unproven } = verdict
+/**
+ * Why a replay is not the same as its tape, one message each.
+ *
+ * @param kase - the case that the tape belongs to
+ */
+export function verdictMessages(
+  tape: Pick<Tape, 'header' | 'close'>,
+  kase: Pick<Case, 'id' | 'expect'> | undefined,
+  { differences, unproven }: ReplayChildReport['verdict'],
+): readonly string[] {
   if (differences.length > 0) return differences.map(({ message }) => message)
-  return unproven.length === 0 ? [] : [unprovenError(unproven, { tape: neutralLine(id) }).message]
+  if (unproven.length === 0) return []
+  const owner = kase === undefined ? { bare: tape } : { caseId: kase.id, isKnownBad: kase.expect === 'fail' }
+  return [unprovenError(unproven, { tape: neutralLine(tape.header.id), ...owner }).message]
 }
 
 /** What a green verdict rests on, and what it says nothing about, one line each. */

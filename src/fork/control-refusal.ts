@@ -1,5 +1,12 @@
 import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
-import { type ChangedQuestion, describeEnding, reportPolicy, stepsText, unprovenError } from '../replay/index.ts'
+import {
+  type ChangedQuestion,
+  describeEnding,
+  reportPolicy,
+  stepsText,
+  stepsToAccept,
+  unprovenError,
+} from '../replay/index.ts'
 import type { ReplayResult } from '../match/types.ts'
 import type { Tape } from '../tape/index.ts'
 
@@ -62,8 +69,7 @@ function otherQuestion(about: ControlSubject, questions: readonly ChangedQuestio
     fix: [
       ...(about.caseId === undefined
         ? [
-            ...toMakeCase(about.tape, name),
-            'accept the change there and name the case instead of the tape: npx vitest-harvest accept \'<id>\' --reason "…"',
+            ...stepsToAccept(about.tape, ' and name the case instead of the tape'),
             `to exclude such changes from the verdict: ${reportPolicy(questions)}`,
           ]
         : [
@@ -73,16 +79,6 @@ function otherQuestion(about: ControlSubject, questions: readonly ChangedQuestio
       `if its code did not change, to find what its runs depend on: npx vitest-harvest doctor ${name}`,
     ],
   })
-}
-
-/** A run that threw went wrong; of one that returned only people know. */
-function toMakeCase({ close }: Tape, name: string): readonly string[] {
-  if (close?.outcome.status === 'threw')
-    return [`make it a case: npx vitest-harvest promote ${name} --as '<id>' --expect fail --unverified`]
-  return [
-    `if it went wrong, make it a case: npx vitest-harvest promote ${name} --as '<id>' --expect fail --unverified`,
-    `if it went right, make it a case: npx vitest-harvest promote ${name} --as '<id>' --unverified`,
-  ]
 }
 
 function whereOf({ tape, caseId }: ControlSubject): Readonly<Record<string, string>> {

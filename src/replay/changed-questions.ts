@@ -1,6 +1,7 @@
 import { HarvestError, neutralLine, shellWord, withFacts } from '../errors/index.ts'
 import { writtenOrigin } from '../match/address.ts'
 import type { Drift, DriftClass } from '../match/types.ts'
+import type { Tape } from '../tape/index.ts'
 
 /** One change of what models are asked, at every step that has it. */
 export interface ChangedQuestion {
@@ -61,6 +62,8 @@ function hostsOf({ class: name, recorded, live }: Drift): Pick<ChangedQuestion, 
 export interface UnprovenFacts {
   /** Id of a case; absent for a hand-written test or a bare tape. */
   readonly caseId?: string
+  /** The tape, where it was replayed by itself: no case and no test has its questions. */
+  readonly bare?: Pick<Tape, 'header' | 'close'>
   /** The case is of an incident that is not fixed yet. Default: it is not. */
   readonly isKnownBad?: boolean
   readonly tape: string
@@ -78,7 +81,7 @@ const shownChanges = 5
  */
 export function unprovenError(
   questions: readonly ChangedQuestion[],
-  { caseId, isKnownBad = false, tape, expired }: UnprovenFacts,
+  { caseId, bare, isKnownBad = false, tape, expired }: UnprovenFacts,
 ): HarvestError {
   const site = questions.find((one) => one.site !== undefined)?.site
   const steps = [...new Set(questions.flatMap((one) => one.steps))].sort((a, b) => a - b)
@@ -96,13 +99,16 @@ export function unprovenError(
     why: 'The agent did the same with the recorded answers, but the new question was not asked.',
     fix: [
       ...(isKnownBad ? [`if the agent is fixed:  npx vitest-harvest fix ${shellWord(caseId ?? '')}`] : []),
-      ...acceptance(questions, caseId),
+      ...acceptance(questions, { caseId, bare }),
       ...hosts.map(
         ([recorded, now]) =>
           `if both are the same service:  hosts: { ${quoted(recorded)}: [${quoted(now)}] } in harvest()`,
       ),
       ...(caseId === undefined ? [] : [`to ask the model:  npx vitest-harvest test ${shellWord(caseId)} --prove`]),
-      `to exclude such changes from the verdict:  ${reportPolicy(questions)}`,
+      // Nothing but its tape says how a program is replayed.
+      ...(bare?.header.command === undefined
+        ? [`to exclude such changes from the verdict:  ${reportPolicy(questions)}`]
+        : []),
     ],
   })
 }
@@ -153,11 +159,36 @@ function changesText(questions: readonly ChangedQuestion[]): string {
   return [...shown, ...(more > 0 ? [`  … and ${more} more changes`] : [])].join('\n')
 }
 
-function acceptance(questions: readonly ChangedQuestion[], caseId: string | undefined): readonly string[] {
+function acceptance(
+  questions: readonly ChangedQuestion[],
+  { caseId, bare }: { readonly [Key in 'bare' | 'caseId']: UnprovenFacts[Key] | undefined },
+): readonly string[] {
   if (caseId !== undefined)
     return [`if you looked and it is meant:  npx vitest-harvest accept ${shellWord(caseId)} --reason "…"`]
+  if (bare !== undefined) return stepsToAccept(bare)
   const keys = questions.slice(0, shownChanges).map(({ key }) => `--change ${shellWord(key)}`)
   return [`if you looked and it is meant:  npx vitest-harvest accept ${keys.join(' ')} --reason "…"`]
+}
+
+/**
+ * How to accept a change of a tape that has no case: in the case that is made of it, which is red until then. A run that
+ * threw went wrong; of one that returned only people know.
+ *
+ * @param then - what else is done about the case: ` and name it`
+ */
+export function stepsToAccept({ header, close }: Pick<Tape, 'header' | 'close'>, then = ''): readonly string[] {
+  // These cannot be promoted.
+  if (header.command !== undefined || close === undefined || close.incomplete !== undefined)
+    return ['if you looked and it is meant, record the run again']
+  const isUnknown = close.outcome.status === 'unknown'
+  const promote = `npx vitest-harvest promote ${shellWord(header.id)} --as '<id>'${isUnknown ? ' --baseline' : ''}`
+  const wrong = `${promote} --expect fail --unverified`
+  return [
+    ...(close.outcome.status === 'threw'
+      ? [`make it a case: ${wrong}`]
+      : [`if it went wrong, make it a case: ${wrong}`, `if it went right, make it a case: ${promote} --unverified`]),
+    `accept the change there${then}: npx vitest-harvest accept '<id>' --reason "…"`,
+  ]
 }
 
 /** `step 2`, `steps 2, 4 and 6`. */

@@ -3,6 +3,7 @@ export {
   changedQuestions,
   stepsText,
   reportPolicy,
+  stepsToAccept,
   unprovenError,
   withQuestions,
 } from './changed-questions.ts'

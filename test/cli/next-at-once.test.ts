@@ -153,6 +153,32 @@ describe('a next step that is printed leads on in one step, and names what it is
     git('commit', '--quiet', '-m', 'always')
   })
 
+  it('a replay that is unproven leads to a case where there is none, and to its acceptance where there is one', async () => {
+    for (const exact of [[], ['--exact']]) {
+      const { code, stdout, stderr } = await run('replay', 'thrown', ...exact)
+      expect([code, stdout + stderr]).toEqual([1, expect.stringContaining('HARVEST_UNPROVEN')])
+      expect(stdout + stderr).not.toContain('--change')
+      const promoted = printed(stdout + stderr, 'make it a case', { '<id>': 'thrown-500' })
+      expect(promoted).toEqual(['promote', 'thrown', '--as', 'thrown-500', '--expect', 'fail', '--unverified'])
+      const accept = printed(stdout + stderr, 'accept the change there', { '<id>': 'thrown-500', '…': 'always' })
+      await worked(promoted)
+      await worked(accept)
+      // What was accepted in its case holds for the tape in the inbox, too.
+      await worked(['replay', 'thrown'])
+      await worked(['tapes', 'demote', 'thrown-500'])
+    }
+    const code = readFileSync(file(), 'utf8')
+    writeFileSync(file(), code.replace('Look it up first, always.', 'Look it up at once.'))
+    const { stderr } = await run('replay', 'bad')
+    expect(printed(stderr, 'if the agent is fixed')).toEqual(['fix', 'incident'])
+    const accept = printed(stderr, 'if you looked and it is meant', { '…': 'at once' })
+    expect(accept).toEqual(['accept', 'incident', '--reason', 'at once'])
+    await worked(accept)
+    await worked(['replay', 'bad'])
+    git('checkout', '--quiet', 'recordings')
+    writeFileSync(file(), code)
+  })
+
   it('the words that stand for a reason in printed commands are no reason', async () => {
     const [accept, text, hold] = many(
       [

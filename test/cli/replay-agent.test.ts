@@ -35,7 +35,7 @@ describe('harvest replay --agent', () => {
       env: { REFUND_PROMPT: 'Be kind.' },
     })
     expect(stderr).toContain('  changed  Be [-fair-] {+kind+}.')
-    expect(stderr).toMatch(/--change [\w-]{16} --reason/)
+    expect(stderr).toContain('→ if it went right, make it a case: npx vitest-harvest promote ')
     expect(said(stderr)).toMatch(/\nharvest: refund-100x: unproven; 3 of 3 steps served; drift: 2 instructions\n$/)
     expect(code).toBe(1)
   })

@@ -3,6 +3,7 @@ import { changedParts } from '../../src/match/question-parts.ts'
 import type { ModelRequest } from '../../src/providers/index.ts'
 import { Changes } from '../../src/replay/change.ts'
 import { changedQuestions, type Drift, unprovenError } from '../../src/replay/index.ts'
+import type { Tape } from '../../src/tape/index.ts'
 
 const change: Drift = {
   class: 'endpoint',
@@ -37,6 +38,28 @@ test('the policy that excludes changes is one for each class of them, conversati
   expect(message).toContain(
     "→ to exclude such changes from the verdict:  drift: { endpoint: 'report', instructions: 'report', messages: 'report' }\n",
   )
+})
+
+test('a tape by itself leads to a case; that of a program, and one without its end, cannot be one', () => {
+  const header = { id: 'run', agent: 'desk' } as Tape['header']
+  const close = { outcome: { status: 'returned', value: 1 } } as NonNullable<Tape['close']>
+  const steps = (bare: Pick<Tape, 'header' | 'close'>): readonly string[] =>
+    unprovenError(changedQuestions([change]), { tape: 'run', bare }).facts.fix ?? []
+  const accept = 'accept the change there: npx vitest-harvest accept \'<id>\' --reason "…"'
+  const promote = "npx vitest-harvest promote run --as '<id>'"
+  expect(steps({ header, close }).slice(0, 3)).toEqual([
+    `if it went wrong, make it a case: ${promote} --expect fail --unverified`,
+    `if it went right, make it a case: ${promote} --unverified`,
+    accept,
+  ])
+  const threw = { outcome: { status: 'threw', error: 1 } } as NonNullable<Tape['close']>
+  expect(steps({ header, close: threw })[0]).toBe(`make it a case: ${promote} --expect fail --unverified`)
+  const unknown = { outcome: { status: 'unknown' } } as NonNullable<Tape['close']>
+  expect(steps({ header, close: unknown })[1]).toContain(`${promote} --baseline --unverified`)
+  const program = { ...header, command: { argv: ['node', 'run.js'] } } as Tape['header']
+  for (const bare of [{ header: program, close }, { header }, { header, close: { ...close, incomplete: 'disk full' } }])
+    expect(steps(bare)).toContain('if you looked and it is meant, record the run again')
+  expect(steps({ header: program, close }).join()).not.toContain("'report'")
 })
 
 test('another path at the same host has no such line', () => {

@@ -50,7 +50,7 @@ function levelOf(given: CommandInput): MatchLevel | undefined {
 function print(tape: Tape, replayed: Replayed, held: boolean, screen: Screen): void {
   const { report } = replayed
   const { served, recorded } = report.comparison
-  for (const message of verdictMessages(tape.header.id, report)) screen.note(`\n${neutralLines(message)}`)
+  for (const message of verdictMessages(tape, replayed.case, report.verdict)) screen.note(`\n${neutralLines(message)}`)
   if (!held) screen.note('')
   const drift = driftLine(report.drift)
   const codes = exitCodes(tape, replayed)

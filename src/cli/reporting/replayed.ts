@@ -21,10 +21,12 @@ export async function replayedNow({ file, case: found }: FoundRun): Promise<((te
   const [job] = await runJobs([{ tape: resolve(file), ...own }])
   if (job === undefined || HarvestError.is(job)) throw job ?? new TypeError(`no answer for ${file}`)
   const { report } = job
-  const { verdict } = job.verdict ?? report.verdict
+  const judged = job.verdict ?? report.verdict
+  const { verdict } = judged
   if (verdict === 'same') return undefined
-  const messages = verdictMessages(report.tape, report)
-  const [first] = report.problems.length > 0 ? report.problems : (job.verdict ?? report.verdict).differences
+  const tape = readTape(file)
+  const messages = verdictMessages(tape, found, judged)
+  const [first] = report.problems.length > 0 ? report.problems : judged.differences
   return (texts) =>
     redView(
       {
@@ -38,7 +40,7 @@ export async function replayedNow({ file, case: found }: FoundRun): Promise<((te
         steps: report.comparison.recorded,
         served: report.comparison.served,
         place: here(found?.file ?? file),
-        tape: readTape(file),
+        tape,
       },
       texts,
     )
