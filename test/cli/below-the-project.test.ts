@@ -64,6 +64,12 @@ describe('a command that is typed in a folder below the project', () => {
     const { code, stderr } = await below(['accept', '--list'])
     expect([code, stderr]).toEqual([2, expect.stringContaining('HARVEST_CLI_NO_REPORT')])
     expect(stderr).toContain('→ the Vitest config lies in a folder above, to run there: cd ..\n')
+    const above = '→ the Vitest config lies in a folder above, to run there: cd ..\n'
+    for (const words of [['test'], ['test', '--json', '--passWithNoTests'], ['test', '--root', '..']]) {
+      const ran = await below(words)
+      expect([words, ran.stderr.includes(above)]).toEqual([words, !words.includes('--root')])
+    }
+    expect((await harvest(['test'], { cwd: root })).stderr).not.toContain('folder above')
     const { stdout } = await below(['doctor'])
     expect(stdout).toContain(
       '! No Vitest config here\n  → the Vitest config lies in a folder above, to run there: cd ..\n',

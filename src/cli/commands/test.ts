@@ -6,6 +6,7 @@ import { testSpec } from '../spec/test.ts'
 import type { Command } from '../command.ts'
 import type { ProgramRunOptions } from '../../jobs/program.ts'
 import type { Screen } from '../../report/output.ts'
+import { toTheConfig } from '../../jobs/run.ts'
 import { proveCases } from '../proving/prove.ts'
 import { withoutNetwork } from '../no-network.ts'
 import { runVitest } from '../vitest.ts'
@@ -23,8 +24,16 @@ export const testCommand: Command = {
     }
     const before = isShut ? await withoutNetwork() : []
     const words = rest.filter((word) => word !== '--json' && word !== noNetwork)
-    return rest.includes('--json') ? reported(words, screen, before) : vitest(words, 'inherit', before)
+    const code = await (rest.includes('--json') ? reported(words, screen, before) : vitest(words, 'inherit', before))
+    for (const step of toOtherFolder(words, code)) screen.note(`→ ${step}`)
+    return code
   },
+}
+
+/** Vitest runs without a config, too: below the project it finds no case, and may be green for that. */
+function toOtherFolder(words: readonly string[], code: number): readonly string[] {
+  const isNamed = words.some((word) => /^(?:-[cr]|--(?:config|root))(?:=|$)/.test(word))
+  return isNamed || (code === 0 && existsSync('recordings')) ? [] : toTheConfig()
 }
 
 /** The answer of Vitest alone on stdout; all else it prints goes to stderr. */
