@@ -225,7 +225,22 @@ describe('a next step that is printed leads on in one step, and names what it is
     expect(stdout).toContain('different: golden/incident')
     const shown = await run(...printed(stdout, 'to see the difference'))
     expect(shown).toMatchObject({ code: 1, stderr: expect.stringContaining('Dear') as string })
+    // Of a run and of a case it is shown by what reads them, too, as `replay` does.
+    const differs = /differs at +answer\n +recorded +I refunded 2500 EUR\.\n +now +Dear: I refunded 2500 EUR\.\n/
+    expect((await run('replay', 'bad')).stderr).toMatch(differs)
+    for (const name of ['bad', 'incident']) expect((await run('show', name, '--replay')).stdout).toMatch(differs)
+    const { stdout: json } = await run('show', 'bad', '--replay', '--json')
+    expect(JSON.parse(json)).toMatchObject({
+      now: { verdict: 'different', differences: [{ code: 'HARVEST_OUTCOME' }] },
+    })
     writeFileSync(file(), code)
+    // What a case says otherwise than its tape is shown with it.
+    const kase = join(cwd, 'recordings/golden/incident.case.yaml')
+    const text = readFileSync(kase, 'utf8')
+    writeFileSync(kase, text.replace(/refund\(/, 'refunded('))
+    expect((await run('show', 'incident', '--replay')).stdout).toContain('The tool calls differ from the baseline')
+    writeFileSync(kase, text)
+    expect((await run('show', 'incident', '--replay')).stdout).not.toContain('HARVEST_')
   })
 
   it('functions of tools are offered once they are written, and not after a success', async () => {

@@ -56,7 +56,7 @@ test('a tape by itself leads to a case; that of a program, and one without its e
   expect(steps({ header, close: threw })[0]).toBe(`make it a case: ${promote} --expect fail --unverified`)
   const unknown = { outcome: { status: 'unknown' } } as NonNullable<Tape['close']>
   expect(steps({ header, close: unknown })[1]).toContain(`${promote} --baseline --unverified`)
-  const program = { ...header, command: { argv: ['node', 'run.js'] } } as Tape['header']
+  const program = { ...header, command: { argv: ['node', 'run.js'], cwd: '.' } } as Tape['header']
   for (const bare of [{ header: program, close }, { header }, { header, close: { ...close, incomplete: 'disk full' } }])
     expect(steps(bare)).toContain('if you looked and it is meant, record the run again')
   expect(steps({ header: program, close }).join()).not.toContain("'report'")

@@ -15,6 +15,8 @@ export interface Now {
   readonly verdict: FinishedJob['report']['verdict']['verdict']
   readonly drift: FinishedJob['report']['drift']
   readonly problems: FinishedJob['report']['problems']
+  /** What else is other than on the tape, or than its case says: how the run ended, its calls. */
+  readonly differences: FinishedJob['report']['verdict']['differences']
   readonly escapes: FinishedJob['report']['escapes']
 }
 
@@ -30,7 +32,16 @@ export async function replayNow({ file, case: found }: FoundRun): Promise<Now> {
   const { drift, problems, escapes } = run.report
   // A case says what was accepted; of a bare tape the replay alone does.
   const { verdict } = run.verdict ?? run.report.verdict
-  return { exact: isExact(run), verdict, drift, problems, escapes }
+  return { exact: isExact(run), verdict, drift, problems, differences: differencesOf(run), escapes }
+}
+
+/** A case may accept what the tape does not have; where it does not, the tape says which part is another one. */
+function differencesOf({ report, verdict: ofCase }: FinishedJob): Now['differences'] {
+  const { problems, verdict } = report
+  if ((ofCase ?? verdict).verdict !== 'different') return []
+  const own = verdict.differences.filter(({ message }) => !problems.some((one) => one.message === message))
+  const more = problems.length > 0 ? [] : (ofCase?.differences ?? [])
+  return [...own, ...more.filter(({ code }) => !own.some((one) => one.code === code))]
 }
 
 const states = {
@@ -42,8 +53,8 @@ const states = {
 // More of them are not read, and `--json` has all.
 const shownDrift = 10
 
-/** Prints what a replay does now: drift by class and place, and what went wrong. */
-export function printNow({ exact, verdict, drift, problems, escapes }: Now, screen: Screen): void {
+/** Prints what a replay does now: drift by class and place, what else is other, and what went wrong. */
+export function printNow({ exact, verdict, drift, problems, differences, escapes }: Now, screen: Screen): void {
   screen.line()
   const state = problems.length > 0 ? 'diverges from the tape' : exact ? 'as recorded, bit for bit' : states[verdict]
   screen.line(`now  ${state}${drift.length === 0 ? '' : `; drift: ${driftLine(drift)}`}`)
@@ -55,5 +66,5 @@ export function printNow({ exact, verdict, drift, problems, escapes }: Now, scre
   }
   if (drift.length > shownDrift) screen.line(`  … and ${drift.length - shownDrift} more`)
   for (const { kind, target } of escapes) screen.line(`  escape: ${neutralLine(`${kind} ${target}`)}`)
-  for (const { message } of problems) screen.line(`\n${neutralLines(message)}`)
+  for (const { message } of [...differences, ...problems]) screen.line(`\n${neutralLines(message)}`)
 }
