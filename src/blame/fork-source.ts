@@ -13,6 +13,7 @@ import {
   forkTape,
 } from '../fork/index.ts'
 import { type Budget, openBudget } from '../live/index.ts'
+import { threwAtOnceText, unreachedModel, unreachedText } from '../live/unreached.ts'
 import { costOf, isPriced, modelIds, type ModelResponse, type PriceTable, readModelCall } from '../providers/index.ts'
 import { standInKeys } from '../replay/index.ts'
 import { type ExchangeEvent, requestBytes, type Step, stepsOf, type Tape } from '../tape/index.ts'
@@ -170,7 +171,7 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
       const other = models.find((model) => !known.has(model))
       if (other !== undefined && options.isCrossVersion !== true) throw otherModel(tape, other, [...known])
       const isChanged = spec.mutated !== undefined || spec.repaired !== undefined
-      const lost = unheldOf(result) ?? (isChanged ? undefined : lostAtOnce(result, steps.length))
+      const lost = unheldOf(result) ?? lostModel(result) ?? (isChanged ? undefined : lostAtOnce(result, steps.length))
       const paid = lost === undefined ? await gradeHeard(oracle, { ...result, isTimedOut }) : { given: lost, calls: [] }
       spendGrading(budget, paid.calls)
       return drawOf(result, models, paid, prices)
@@ -286,6 +287,15 @@ function unheldOf({ unheld: [step] }: ForkResult): GradeGiven | undefined {
   return { grade: 'undefined', because: `It never came to step ${step}, which was to be as recorded` }
 }
 
+/** An agent that answers without its model, which could not be asked, is no worse for that. */
+function lostModel({ events, outcome, problems, spent, comparison }: ForkResult): GradeGiven | undefined {
+  // One that threw is looked at by the oracle, and so is what a budget or a time-out ended.
+  if (outcome.status === 'threw' || problems.length > 0) return undefined
+  if (spent.modelCalls === 0 || comparison.outcomeEqual === true) return undefined
+  const lost = unreachedModel(events)
+  return lost === undefined ? undefined : { grade: 'ungraded', because: unreachedText(lost) }
+}
+
 /**
  * With its kept answers as recorded an agent asks next what it asked then. One that threw instead, before it asked
  * anything, found another world: no key, no file.
@@ -298,7 +308,7 @@ function lostAtOnce({ outcome, events, prefix, problems, tape }: ForkResult, rec
   const isBefore = asked === 0 && problems.every((error) => error.code === 'HARVEST_FORK_PREFIX' && leftByEnding(error))
   if (!isAtOnce && !isBefore) return undefined
   const { error } = outcome
-  return { grade: 'ungraded', because: `The agent threw before it asked anything: ${thrownText(error, tape)}` }
+  return { grade: 'ungraded', because: threwAtOnceText(thrownText(error, tape)) }
 }
 
 function answeredBy(steps: readonly Step[]): readonly string[] {

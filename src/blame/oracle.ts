@@ -1,7 +1,7 @@
 // Over 300 lines: every way to grade a run, beside each other.
 import { type Case, expectedError, shapeOfError } from '../cases/index.ts'
 import { HarvestError } from '../errors/index.ts'
-import { readModelCall } from '../providers/index.ts'
+import { isUnreached, unreachedModel, unreachedText } from '../live/unreached.ts'
 import { isSameOutcome } from '../replay/replay.ts'
 import type { RunOutcome } from '../match/types.ts'
 import {
@@ -146,9 +146,7 @@ function gradeOfProblems(run: GradedRun, judging: Judging): GradeGiven | undefin
 export function isPassing(because: string | undefined): boolean {
   return (
     because !== undefined &&
-    /\(HARVEST_BUDGET_[A-Z]+\)$|^A model (?:could not be reached|answered with status)|^The agent threw before/.test(
-      because,
-    )
+    (isUnreached(because) || /\(HARVEST_BUDGET_[A-Z]+\)$|^The agent threw before/.test(because))
   )
 }
 
@@ -180,7 +178,7 @@ async function gradeOfThrown(run: GradedRun, judging: Judging): Promise<GradeGiv
   const { close } = run.tape
   const isRecorded = close !== undefined && isSameOutcome((value) => encodeValue(value), close.outcome, run.outcome)
   const unreached = isRecorded ? undefined : unreachedModel(run.events)
-  if (unreached !== undefined) return { grade: 'ungraded', because: unreached }
+  if (unreached !== undefined) return { grade: 'ungraded', because: unreachedText(unreached) }
   if (judging.by === 'function') {
     const answered = await ask(judging, run)
     if (answered !== undefined) return { grade: answered }
@@ -192,33 +190,6 @@ async function gradeOfThrown(run: GradedRun, judging: Judging): Promise<GradeGiv
     if (isExpected) return { grade: expect === 'pass' ? 'ok' : 'bad' }
   }
   return { grade: isRecorded ? 'bad' : 'crash' }
-}
-
-const noModel = 'A model could not be reached'
-const refused = 'A model answered with status'
-
-/** Whether a run is ungraded because a model could not be asked. */
-export function isUnreached(because: string): boolean {
-  return because.startsWith(noModel) || because.startsWith(refused)
-}
-
-/**
- * A model that could not be asked says nothing about the agent: no connection, no key, no quota, no such model. A request
- * the provider calls malformed is the agent's own doing. The last one counts: what was asked again is got over.
- */
-function unreachedModel(events: readonly TapeEvent[]): string | undefined {
-  const asked = events
-    .filter((event) => event.kind === 'exchange')
-    .filter((event) => event.aborted === undefined && readModelCall(event) !== undefined)
-  const last = asked.reduce<(typeof asked)[number] | undefined>(
-    (a, b) => (a !== undefined && a.n > b.n ? a : b),
-    undefined,
-  )
-  if (last === undefined) return undefined
-  const status = last.response?.status
-  if (status === undefined) return `${noModel}${last.error ? `: ${last.error.message}` : ''}`
-  const isRefusal = [401, 402, 403, 404, 408, 429].includes(status) || status >= 500
-  return isRefusal ? `${refused} ${status}` : undefined
 }
 
 async function gradeOfReturned(run: GradedRun, judging: Judging): Promise<GradeGiven> {

@@ -1,4 +1,5 @@
 import { type Case, expectedError, shapeOfError } from '../cases/index.ts'
+import type { ErrorCode } from '../errors/index.ts'
 import type { FinishedFork } from '../fork/index.ts'
 import { readModelCall } from '../providers/index.ts'
 import { type Tape, type TapeEvent } from '../tape/index.ts'
@@ -33,7 +34,11 @@ export interface AskJudge {
 }
 
 /** Why an ask says nothing: another time it may. */
-const lost = /^HARVEST_(?:BUDGET_USED|BUDGET_PRICE|FORK_UNREACHED)$/
+const lost: ReadonlySet<string> = new Set<ErrorCode>([
+  'HARVEST_BUDGET_USED',
+  'HARVEST_BUDGET_PRICE',
+  'HARVEST_FORK_MODEL_UNREACHABLE',
+])
 
 /**
  * Judges one ask. The function of the case says it, where it names one. Else an ask is good when it ends as the case says,
@@ -50,7 +55,7 @@ export async function gradeAsk(
     const because = problem.message
     // Three times what was recorded, and no end: this agent does not do as recorded.
     if (fork.problems.some(({ code }) => code === 'HARVEST_BUDGET_ASK')) return { grade: 'bad', because }
-    if (fork.problems.some(({ code }) => lost.test(code))) return { grade: 'lost', because }
+    if (fork.problems.some(({ code }) => lost.has(code))) return { grade: 'lost', because }
     return { grade: 'ungraded', because }
   }
   const { case: kase, oracle, tape } = judge

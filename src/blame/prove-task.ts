@@ -7,14 +7,15 @@ import { HarvestError, neutralLine } from '../errors/index.ts'
 import { thrownText } from '../match/redact-message.ts'
 import { type Allowance, allowanceOf, askBudget, modelOf } from '../fork/ask-budget.ts'
 import { asData } from '../fork/fork-task.ts'
-import { forkTape } from '../fork/index.ts'
+import { type ForkResult, forkTape } from '../fork/index.ts'
 import { noPrice, type Use } from '../live/index.ts'
+import { threwAtOnceText, unreachedModel, unreachedText } from '../live/unreached.ts'
 import { type Task, type TaskContext } from '../jobs/index.ts'
 import { recordedQuestions } from '../fork/recorded-question.ts'
 import { timeLimit } from '../fork/time-limit.ts'
 import { isGenerative, isPriced, readModelCall } from '../providers/index.ts'
 import { codeDigest } from '../provenance/index.ts'
-import { changedQuestions, type ChangedQuestion, replayTape, verdictOf } from '../replay/index.ts'
+import { changedQuestions, type ChangedQuestion, keysRight, replayTape, verdictOf } from '../replay/index.ts'
 import type { Drift, ReplayResult } from '../match/types.ts'
 import { type ExchangeEvent, type Json, type Step, stepsOf } from '../tape/index.ts'
 import type { MatchOptions } from '../trace/index.ts'
@@ -234,7 +235,7 @@ class Proof {
       if (grade === 'lost') {
         log.lost(id, used)
         if (fork.problems.some(({ code }) => code === 'HARVEST_BUDGET_USED')) return false
-        throw unreached(because ?? '')
+        throw unreached(fork)
       }
       const isFirstBad = arm === 'changed' && grade === 'bad' && !this.#asked.some(({ branch }) => branch !== undefined)
       const entry: AskEntry = {
@@ -332,10 +333,14 @@ function nothingToProve({ id }: Case): HarvestError {
   })
 }
 
-function unreached(because: string): HarvestError {
+function unreached({ events, outcome, tape }: ForkResult): HarvestError {
+  const lost = unreachedModel(events)
+  const error = outcome.status === 'threw' ? thrownText(outcome.error, tape) : ''
+  const because = lost === undefined ? threwAtOnceText(error) : unreachedText(lost)
+  const said = lost?.status === undefined || lost.said === undefined ? '' : `: ${lost.said}`
   return new HarvestError('HARVEST_PROVE_UNREACHED', {
     what: 'A model call failed, so the proof stopped',
-    detail: because,
-    fix: ['to go on where it stopped: the same command'],
+    where: { because: neutralLine(because + said, 200) },
+    fix: [`${keysRight(tape)}, to go on where it stopped: the same command`],
   })
 }

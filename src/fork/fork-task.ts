@@ -1,7 +1,7 @@
 import { accessOf } from './access.ts'
 import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import { thrownText } from '../match/redact-message.ts'
-import { readModelCall } from '../providers/index.ts'
+import { unreachedModel } from '../live/unreached.ts'
 import { keysRight, standInKeys } from '../replay/index.ts'
 import { gitState } from '../provenance/index.ts'
 import { type Json, readTape, stepsOf } from '../tape/index.ts'
@@ -175,26 +175,18 @@ function beforeAsking({ events, outcome, prefix, tape }: ForkResult, tail: TailR
   })
 }
 
-/**
- * A model that could not be asked says nothing about the agent: no connection, no key, no quota. A request the provider
- * calls malformed is the agent's own doing. The last one counts: what was asked again is got over.
- */
 function unreached({ events, tape }: ForkResult, tail: TailRequest): readonly HarvestError[] {
   if (tail.from !== 'live') return []
-  const asked = events
-    .filter((event) => event.kind === 'exchange')
-    .filter((event) => readModelCall(event) !== undefined)
-  const last = asked.toSorted((a, b) => a.n - b.n).at(-1)
-  // Given up by the agent, or as it was recorded: both are its own way to end.
-  if (last === undefined || last.aborted !== undefined || tape.events.includes(last)) return []
-  const status = last.response?.status
-  if (status !== undefined && status < 500 && ![401, 402, 403, 404, 408, 429].includes(status)) return []
+  const lost = unreachedModel(events)
+  // As it was recorded is its own way to end.
+  if (lost === undefined || tape.events.includes(lost.event)) return []
+  const { event, status, said: text } = lost
   return [
     new HarvestError('HARVEST_FORK_MODEL_UNREACHABLE', {
       what: 'A model call failed, so this fork is ungraded',
       where: {
-        model: neutralLine(last.url, 120),
-        answer: status === undefined ? neutralLine(last.error?.message ?? 'none', 120) : `status ${status}`,
+        model: neutralLine(event.url, 120),
+        answer: neutralLine([...(status === undefined ? [] : [`status ${status}`]), text].join(': ') || 'none', 200),
       },
       fix: [`${keysRight(tape)}: the same command`],
     }),

@@ -129,6 +129,8 @@ export interface FinishedJob {
   readonly examination?: unknown
   /** Only of a job with `grading` that says what a good run is. */
   readonly grade?: { readonly grade: string; readonly because?: string; readonly by: string }
+  /** Only of a live run that could not ask its model, and did not end as recorded: why. It says nothing about the agent. */
+  readonly unreached?: { readonly because: string; readonly said?: string }
   /** What all `live` jobs have used when this one ended. */
   readonly spentSoFar?: Spent
 }

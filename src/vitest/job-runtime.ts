@@ -3,13 +3,15 @@ import { inject, type TestContext, vi } from 'vitest'
 import { type Case, parseCase } from '../cases/index.ts'
 import { HarvestError } from '../errors/index.ts'
 import { type Budget, type BudgetLimits, openBudget, runLive } from '../live/index.ts'
-import { type Job, type JobResult, jobsVariable, type JobVerdict } from '../jobs/index.ts'
+import { threwAtOnceText, unreachedModel, unreachedText } from '../live/unreached.ts'
+import { thrownText } from '../match/redact-message.ts'
+import { type FinishedJob, type Job, type JobResult, jobsVariable, type JobVerdict } from '../jobs/index.ts'
 import type { PriceTable } from '../providers/index.ts'
 import { guardLoading, replayTape, standInKeys } from '../replay/index.ts'
 import { reportOf } from '../replay/program.ts'
 import type { ReplayOptions, ReplayResult } from '../match/types.ts'
 import type { LiveGrading, OpenLiveGrading } from '../blame/live-grading.ts'
-import { type Json, readTape, requireClosed, type Tape } from '../tape/index.ts'
+import { type Json, readTape, requireClosed, stepsOf, type Tape } from '../tape/index.ts'
 import { renderBaseline, traceOf } from '../trace/index.ts'
 import { type CaseAgent, type AgentLink, lineOfThrown, loadAgent } from './agent-link.ts'
 import { acceptancesFor, proofsFor } from './accept-questions.ts'
@@ -144,14 +146,27 @@ async function runJob(job: Job, around: Surroundings) {
   const reads = new Set<string>()
   const run = await (job.namesFiles === true ? withReads(provided.root, reads, () => once()) : once())
   const files = job.namesFiles === true ? filesOfRun(provided.root, reads) : undefined
-  const grade = await grading?.grade(run)
+  const unreached = isLive ? unreachedBy(run) : undefined
+  const grade = unreached === undefined ? await grading?.grade(run) : undefined
   return {
     ...describe(run, new Set(job.accepted)),
     ...(grade === undefined ? {} : { grade }),
+    ...(unreached === undefined ? {} : { unreached }),
     ...(files === undefined ? {} : { files }),
     ...(kase === undefined ? {} : { verdict: verdictOf(judge(kase, run, match, greenKeys(kase, run, provided))) }),
     ...(isLive ? { spentSoFar: budget.total } : {}),
   }
+}
+
+/** Why a live run could not ask its model. What ends as recorded does as it did then. */
+function unreachedBy({ events, outcome, comparison, problems, tape }: ReplayResult): FinishedJob['unreached'] {
+  // A budget and a time-out leave calls without an answer, too.
+  if (problems.length > 0 || comparison.outcomeEqual === true) return undefined
+  const lost = unreachedModel(events)
+  if (lost !== undefined)
+    return { because: unreachedText(lost), ...(lost.said === undefined ? {} : { said: lost.said }) }
+  const isBefore = outcome.status === 'threw' && stepsOf({ events }).length === 0 && stepsOf(tape).length > 0
+  return isBefore ? { because: threwAtOnceText(thrownText(outcome.error, tape)) } : undefined
 }
 
 /** How a live run is graded, where its command says that. */

@@ -109,6 +109,27 @@ describe('forks of a run of the real SDK', () => {
     }
   })
 
+  test('an agent that answers without its model, which cannot be asked, is not bad for that', async () => {
+    let runs = 0
+    const answers: Agent = async (input) => {
+      const isFork = runs++ >= offline
+      if (isFork) provider.refuses = 401
+      try {
+        return await agent(input)
+      } catch (error) {
+        if (!isFork) throw error
+        return { answer: 'Sorry.' }
+      } finally {
+        provider.refuses = undefined
+      }
+    }
+    const source = await sourceOf(bad, { load: async () => answers, oracle: oracle('answer~25 EUR') })
+    expect(await source.draw({ keep: 2, seed: 0 }, none)).toMatchObject({
+      grade: 'ungraded',
+      because: 'A model answered with status 401',
+    })
+  })
+
   test('an agent that asks something else first diverges from its tape: it did not throw before it asked', async () => {
     let runs = 0
     const other: Agent = (input) => agent(runs++ < offline ? input : 'Refund another order.')

@@ -14,8 +14,14 @@ interface SureText {
   readonly logprobs: readonly (readonly [token: string, logprob: number])[]
 }
 
-/** What the model of the desk says: text, tools it wants called, or nothing but a status. */
-export type Decision = string | SureText | Call | readonly Call[] | { readonly status: number }
+/** A refusal, with what it says: nothing by default. */
+interface Refusal {
+  readonly status: number
+  readonly message?: string
+}
+
+/** What the model of the desk says: text, tools it wants called, or that it does not answer. */
+export type Decision = string | SureText | Call | readonly Call[] | Refusal
 
 /** What else a question says. */
 export interface DeskQuestion {
@@ -64,7 +70,8 @@ export async function openDesk(decide: Desk['decide']): Promise<Desk> {
         return
       }
       if (typeof decision === 'object' && 'status' in decision) {
-        response.writeHead(decision.status).end()
+        const { status, message } = decision
+        response.writeHead(status).end(message === undefined ? '' : JSON.stringify({ error: { message } }))
         return
       }
       response.setHeader('content-type', 'application/json')
@@ -86,7 +93,7 @@ export async function openDesk(decide: Desk['decide']): Promise<Desk> {
   return desk
 }
 
-function completion(model: string, decided: Exclude<Decision, { readonly status: number }>): object {
+function completion(model: string, decided: Exclude<Decision, Refusal>): object {
   const isSure = typeof decided === 'object' && 'logprobs' in decided
   const decision = isSure ? decided.text : decided
   const content = isSure ? decided.logprobs.map(([token, logprob]) => ({ token, logprob })) : undefined

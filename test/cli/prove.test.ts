@@ -113,6 +113,19 @@ describe('harvest test --prove', () => {
     expect(stdout).toContain('→ if you looked and it is meant: npx vitest-harvest accept golden/refund --reason "…"')
   })
 
+  it('a model that cannot be asked proves nothing: it says what its provider said, and goes on from there', async () => {
+    desk.decide = () => ({ status: 429, message: 'You exceeded your current quota' })
+    const { code, stdout } = await prove('refund')
+    expect([code, stdout]).toEqual([
+      1,
+      expect.stringContaining('stopped: A model answered with status 429: You exceeded'),
+    ])
+    expect(stdout).not.toContain('offline')
+    desk.decide = usual
+    const again = await run(printed(stdout, 'once the key (usually OPENAI_API_KEY), quota and address of the model'))
+    expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('6 of 6 good')])
+  })
+
   it('goes on where it was killed, and counts what was under way as spent', async () => {
     const child = spawn(process.execPath, [built('cli/main.js'), 'test', '--prove', '--yes', '--budget', '5'], {
       cwd,

@@ -174,7 +174,36 @@ describe('harvest rerun', () => {
     expect(rates(mended.stdout).cases).toMatchObject([{ case: 'bad', runs: 3, passed: 3 }])
     const keyless = ['rerun', '--tag', 'incident', '--live', '--runs', '1', '--cross-version', '--json']
     const thrown = await harvest(keyless, { cwd, env: { DESK_URL: 'no address' } })
-    expect(rates(thrown.stdout).cases).toMatchObject([{ case: 'bad', runs: 1, passed: 0 }])
+    expect(rates(thrown.stdout).cases).toMatchObject([{ case: 'bad', runs: 0, passed: 0, notRun: 1 }])
+  })
+
+  it('a model that cannot be asked says nothing about the agent: it is not judged, with what its provider said', async () => {
+    const words = ['rerun', 'refund', '--live', '--runs', '2', '--cross-version'] as const
+    const code = readFileSync(join(cwd, 'src/desk.ts'), 'utf8')
+    desk.decide = () => ({ status: 401, message: 'Incorrect API key provided' })
+    const lost = '\nrefund: 2 × ungraded\n  A model answered with status 401: Incorrect API key provided\n'
+    // An agent that answers all the same is no worse for that.
+    const kind = code.replace(
+      'const { choices }',
+      "if (!response.ok) return { answer: 'Sorry.' }\n    const { choices }",
+    )
+    for (const agent of [code, kind]) {
+      writeFileSync(join(cwd, 'src/desk.ts'), agent)
+      for (const right of [[], ['--ok', 'answer~25']]) {
+        const { code: ended, stdout } = await rerun([...words, ...right])
+        expect([ended, stdout]).toEqual([1, expect.stringContaining(lost)])
+        expect(stdout).toMatch(/refund +0\/0 +– +nothing judged .* 2\n/)
+        const about = 'once the key (usually OPENAI_API_KEY), quota and address of the model are right'
+        expect(printed(stdout, about)).toEqual([...words, ...right])
+      }
+    }
+    // A request that is malformed is the agent's own doing.
+    desk.decide = () => ({ status: 400 })
+    expect((await rerun(words)).stdout).toContain('refund: 2 different\n')
+    writeFileSync(join(cwd, 'src/desk.ts'), code)
+    const keyless = await harvest(words, { cwd, env: { DESK_URL: 'no address' } })
+    expect(keyless.stdout).toContain('2 × ungraded\n  The agent threw before it asked anything: TypeError: ')
+    expect(printed(keyless.stdout, 'once the key')).toEqual(words)
   })
 
   it('grades like blame: what went off its tape with the right calls is told, and passes', async () => {

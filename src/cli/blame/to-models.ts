@@ -1,4 +1,4 @@
-import { isUnreached } from '../../blame/oracle.ts'
+import { isUnreached } from '../../live/unreached.ts'
 import { keysRight } from '../../replay/index.ts'
 import type { Tape } from '../../tape/index.ts'
 import type { NextStep } from '../next-steps.ts'

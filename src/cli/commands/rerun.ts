@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { isUnreached } from '../../blame/oracle.ts'
+import { isUnreached } from '../../live/unreached.ts'
 import { requireTapeFile } from '../../cases/index.ts'
 import { type Interval, wilson } from '../../stats/index.ts'
 import { HarvestError, neutralLine, shellWord } from '../../errors/index.ts'
 import type { Spent } from '../../live/index.ts'
-import type { Job } from '../../jobs/index.ts'
+import type { FinishedJob, Job } from '../../jobs/index.ts'
 import { keepLiveRuns, type LiveRuns, readPrices } from '../../recordings/index.ts'
 import { type Json, readTape } from '../../tape/index.ts'
 import { chosen, type Loaded, requireOneChoice } from '../chosen-cases.ts'
@@ -100,7 +100,7 @@ export interface PassRate {
   readonly offTape: number
   /** Of these, graded ok. */
   readonly offTapeOk: number
-  /** Runs the budget did not pay for, or that could not begin; not judged. */
+  /** Runs the budget did not pay for, that could not begin or not ask their model, or that cannot be graded; not judged. */
   readonly notRun: number
   /** Wilson score interval at 95 %; absent when nothing was judged. */
   readonly interval?: Interval
@@ -122,6 +122,7 @@ function rateOf({ case: { id, expect } }: Loaded, ended: readonly JobOutcome[]):
   const judged = ended.filter((run) => !isNotRun(run))
   const isOffTape = (run: JobOutcome): boolean => codesOf(run).includes('HARVEST_NOT_RECORDED')
   const isPass = (run: JobOutcome): boolean => {
+    if (isNotRun(run)) return false
     if (!HarvestError.is(run) && run.grade !== undefined) return run.grade.grade === 'ok'
     if (HarvestError.is(run) || codesOf(run).length > 0) return false
     // A known-bad run that now throws, as without its key, is not known to be fixed.
@@ -135,7 +136,7 @@ function rateOf({ case: { id, expect } }: Loaded, ended: readonly JobOutcome[]):
     runs: judged.length,
     passed,
     verdicts: countsOf(judged.map(verdictIn)),
-    gradedBy: ended.flatMap((run) => (HarvestError.is(run) ? [] : [run.grade?.by ?? null]))[0] ?? null,
+    gradedBy: ended.flatMap((run) => (HarvestError.is(run) ? [] : (run.grade?.by ?? [])))[0] ?? null,
     offTape: judged.filter(isOffTape).length,
     offTapeOk: judged.filter((run) => isOffTape(run) && isPass(run)).length,
     notRun: ended.length - judged.length,
@@ -160,9 +161,12 @@ function countsOf(names: readonly VerdictName[]): PassRate['verdicts'] {
   return { same: count('same'), different: count('different'), unproven: count('unproven') }
 }
 
-/** What was not paid for, or cannot be graded, is not judged; what went off its tape is, as not passed. */
+/**
+ * What was not paid for, could not ask its model, or cannot be graded, is not judged; what went off its tape is, as not
+ * passed.
+ */
 function isNotRun(run: JobOutcome): boolean {
-  if (HarvestError.is(run)) return true
+  if (HarvestError.is(run) || run.unreached !== undefined) return true
   const codes = codesOf(run)
   const isUngraded = run.grade?.grade === 'ungraded' && !codes.includes('HARVEST_NOT_RECORDED')
   return isUngraded || codes.some((code) => code.startsWith('HARVEST_BUDGET_'))
@@ -170,11 +174,17 @@ function isNotRun(run: JobOutcome): boolean {
 
 function reasonOf(run: JobOutcome): readonly [code: string, example: string] {
   if (HarvestError.is(run)) return [run.code, run.facts.what]
+  if (run.unreached !== undefined) return ['ungraded', saidText(run.unreached)]
   const [problem] = run.report.problems
   if (problem !== undefined) return [problem.code, problem.message]
   if (run.grade !== undefined) return [run.grade.grade, run.grade.because ?? `The run is graded ${run.grade.grade}`]
   if (run.verdict?.isGreen === false) return [run.verdict.code, run.verdict.said]
   return ['reproduced', 'The agent went the recorded bad way again']
+}
+
+/** `A model answered with status 401: Incorrect API key provided` */
+function saidText({ because, said }: NonNullable<FinishedJob['unreached']>): string {
+  return said === undefined || because.endsWith(said) ? because : `${because}: ${neutralLine(said, 200)}`
 }
 
 function reasonsOf(reasons: readonly (readonly [string, string])[]): PassRate['reasons'] {

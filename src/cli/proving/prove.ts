@@ -37,6 +37,8 @@ export interface ProvenCase {
   readonly saved?: string
   /** Why the case was not written, or was not asked. */
   readonly problem?: string
+  /** What to do about that. */
+  readonly fix?: readonly string[]
 }
 
 /**
@@ -179,7 +181,10 @@ async function tasks<Answer>(
 function conclude(one: Unproven, answer: ProveAnswer | Error, words: ProveWords): ProvenCase {
   if (answer instanceof Error) {
     if (!HarvestError.is(answer)) throw answer
-    return { case: one.name, verdict: 'unproven', problem: `${answer.facts.what} (${answer.code})` }
+    const { code, facts } = answer
+    const because = facts.where?.['because']
+    const problem = `${facts.what}${because === undefined ? '' : `: ${because}`} (${code})`
+    return { case: one.name, verdict: 'unproven', problem, ...(facts.fix === undefined ? {} : { fix: facts.fix }) }
   }
   if (answer.decision === 'proven') return { case: one.name, ...written(one, answer), answer }
   if (answer.decision !== 'worse') return { case: one.name, verdict: 'unproven', answer }
@@ -258,6 +263,7 @@ function print(cases: readonly ProvenCase[], words: ProveWords, screen: Screen):
   screen.line(`${calls} model calls, ${tokens} tokens, ${cost}`)
   if (cases.some(({ verdict }) => verdict === 'proven'))
     screen.line('→ to renew the pins of what is proven: npx vitest-harvest test --update-recordings=pins')
+  for (const step of new Set(cases.flatMap(({ fix = [] }) => fix))) screen.line(`→ ${step}`)
   // More asks would not prove these.
   for (const { case: name, answer } of cases)
     if (answer !== undefined && ['flaky', 'offline', 'open'].includes(answer.decision))

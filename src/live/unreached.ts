@@ -1,0 +1,66 @@
+import { readModelCall } from '../providers/index.ts'
+import { type ExchangeEvent, responseBytes, type TapeEvent } from '../tape/index.ts'
+
+/** A model that could not be asked. */
+export interface UnreachedModel {
+  readonly event: ExchangeEvent
+  /** Of the answer; absent: there was none. */
+  readonly status?: number
+  /** What the provider or the connection said of it, not neutral yet. */
+  readonly said?: string
+}
+
+const refusals: ReadonlySet<number> = new Set([401, 402, 403, 404, 408, 429])
+
+/**
+ * The model that a run which asks for real could not ask: no connection, no key, no quota, no such model, an outage. Such a
+ * run says nothing about the agent. A request that the provider calls malformed is the agent's own doing, and so is one that
+ * the agent gave up. The last call counts: what was asked again is got over.
+ *
+ * @param events - of the run, in any order
+ */
+export function unreachedModel(events: readonly TapeEvent[]): UnreachedModel | undefined {
+  const [event] = events
+    .filter((one) => one.kind === 'exchange')
+    .filter((one) => one.aborted === undefined && readModelCall(one) !== undefined)
+    .toSorted((a, b) => b.n - a.n)
+  if (event === undefined) return undefined
+  const status = event.response?.status
+  if (status === undefined) return { event, ...(event.error === undefined ? {} : { said: event.error.message }) }
+  if (!refusals.has(status) && status < 500) return undefined
+  const said = messageIn(responseBytes(event).toString('utf8'))
+  return { event, status, ...(said === undefined ? {} : { said }) }
+}
+
+const noModel = 'A model could not be reached'
+const refused = 'A model answered with status'
+
+/** Why a run has no grade: without what providers say, which is another text each time. */
+export function unreachedText({ status, said }: UnreachedModel): string {
+  return status === undefined ? `${noModel}${said === undefined ? '' : `: ${said}`}` : `${refused} ${status}`
+}
+
+/** Why a run has no grade whose agent found another world: no key, no file. */
+export function threwAtOnceText(error: string): string {
+  return `${threwAtOnce}: ${error}`
+}
+
+const threwAtOnce = 'The agent threw before it asked anything'
+
+/** Whether a run has no grade because a model could not be asked, or the agent did not even get to it. */
+export function isUnreached(because: string): boolean {
+  return [noModel, refused, threwAtOnce].some((text) => because.startsWith(text))
+}
+
+/** `{"error":{"message":"…"}}` and its kin; other bodies are pages of a proxy. */
+function messageIn(body: string): string | undefined {
+  try {
+    const value: unknown = JSON.parse(body)
+    const { error = value } = value as { readonly error?: unknown }
+    const message = typeof error === 'string' ? error : (error as { readonly message?: unknown } | null)?.message
+    return typeof message === 'string' ? message : undefined
+  } catch {
+    // No JSON, or null: there is no message to show.
+    return undefined
+  }
+}
