@@ -139,6 +139,9 @@ export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<Bl
   const { agreement } = oracle
   return {
     ...(agreement === undefined ? found : withoutCertificate(found, agreement)),
+    ...(found.verdict?.kind === 'undecidable'
+      ? { verdict: { ...found.verdict, ...seen.lost, forks: found.spent.forks } }
+      : {}),
     ...(agreement === undefined ? {} : { selfAgreement: { ...agreement } }),
     tape: tape.header.id,
     agent: options.agent,
@@ -265,8 +268,12 @@ class Seen {
   readonly models = new Set<string>()
   readonly #reasons = new Map<string, number>()
 
-  add({ models = [], because }: ForkDraw): void {
+  /** Forks without a grade, those that were under way when it was decided too. */
+  readonly lost = { undefined: 0, ungraded: 0 }
+
+  add({ models = [], grade, because }: ForkDraw): void {
     for (const model of models) this.models.add(model)
+    if (grade === 'undefined' || grade === 'ungraded') this.lost[grade]++
     if (because !== undefined) this.#reasons.set(because, (this.#reasons.get(because) ?? 0) + 1)
   }
 

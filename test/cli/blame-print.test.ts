@@ -265,7 +265,7 @@ describe('what blame says', () => {
     const because =
       'The agent requested something that is not on the tape: refund({"amount":25}) (HARVEST_NOT_RECORDED)'
     expect(said(verdict, { unclear: [{ because, forks: 6 }] })).toMatchInlineSnapshot(`
-      "Undecidable: 6 of 24 forks are ungraded.
+      "Undecidable: 6 of 10 forks are ungraded.
         6 × The agent requested something that is not on the tape: refund({"amount":25}) (HARVEST_NOT_RECORDED)
       → to grade runs by a call that is right: --ok '<call>'
       → to answer tools from a good run as well: --reference '<tape|case>'
@@ -275,7 +275,7 @@ describe('what blame says', () => {
     expect(byCalls).not.toContain('--ok')
     expect(byCalls).toContain('--tools live')
     expect(said(verdict, { unclear: [{ because: './judge.ts#isRight cannot say', forks: 6 }] })).toMatchInlineSnapshot(`
-      "Undecidable: 6 of 24 forks are ungraded.
+      "Undecidable: 6 of 10 forks are ungraded.
         6 × ./judge.ts#isRight cannot say
       → to grade runs by a call that is right: --ok '<call>'
       → or let the oracle return true or false for such runs, not undefined"

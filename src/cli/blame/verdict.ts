@@ -198,10 +198,8 @@ function describeUndecided(blamed: BlamedRun, undecided: Undecided): readonly st
 }
 
 function describeUndecidable(blamed: BlamedRun, { forks, undefined: lost, ungraded }: Of<'undecidable'>) {
-  // Forks that were under way when it was decided are counted too, as they are below.
-  const unclear = blamed.unclear.reduce((sum, one) => sum + one.forks, 0)
   return [
-    `Undecidable: ${Math.max(lost + ungraded, unclear)} of ${Math.max(forks, blamed.spent.forks)} forks are ungraded.`,
+    `Undecidable: ${lost + ungraded} of ${forks} forks are ungraded.`,
     ...whyUnclear(blamed),
     ...(lost > 0
       ? ["→ to find what makes the agent diverge from its tape: npx vitest-harvest doctor '<tape|case>'"]
