@@ -3,7 +3,7 @@ import { accessOf } from '../fork/access.ts'
 import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { parseCase } from '../cases/index.ts'
-import { HarvestError, shellWord } from '../errors/index.ts'
+import { type ErrorCode, HarvestError, shellWord } from '../errors/index.ts'
 import { allowanceOf } from '../fork/ask-budget.ts'
 import { asData } from '../fork/fork-task.ts'
 import { type FinishedFork, type ForkPlan, forkTape, type ForkOptions } from '../fork/index.ts'
@@ -61,6 +61,8 @@ export interface FixRequest {
 export interface FixRun {
   readonly fork: FinishedFork
   readonly grade: Grade
+  /** It left its tape and is graded by the calls it made until then: it is not whole, so it becomes no tape. */
+  readonly isOffTape?: true
   /** Why it is not graded. */
   readonly because?: string
   readonly isReused: boolean
@@ -252,13 +254,22 @@ function keyOf({ keep, seed }: ForkPlan, { request, context }: Session, code: st
   return `fix-${createHash('sha256').update(JSON.stringify(said)).digest('base64url').slice(0, 24)}`
 }
 
-/** A run with a problem is no run of the fixed agent, no matter which calls it had made by then. */
+/**
+ * A run with a problem is no run of the fixed agent. One that left its tape did make the calls it made up to there: as in
+ * blame it is graded by them.
+ */
 async function graded(fork: FinishedFork, { context, oracle }: Session, isReused: boolean): Promise<FixRun> {
   const { tape, tapeFile } = context
   const [problem] = fork.problems
-  if (problem !== undefined) return { fork, grade: 'ungraded', because: problem.message, isReused }
   // A branch names its parent as seen from the parent's own folder.
   const { events } = parseTape(fork.branch, join(dirname(tapeFile), 'branch.tape.jsonl'))
+  if (problem !== undefined) {
+    const { outcome } = fork
+    const problems = fork.problems.map(({ code, message }) => new HarvestError(code as ErrorCode, { what: message }))
+    const { grade } = await gradeEnded(oracle, { tape, outcome, events, problems })
+    if (grade === 'ok' || grade === 'bad') return { fork, grade, isOffTape: true, isReused }
+    return { fork, grade: 'ungraded', because: problem.message, isReused }
+  }
   const { grade, because } = await gradeEnded(oracle, { tape, outcome: fork.outcome, events })
   return { fork, grade, ...(because === undefined ? {} : { because }), isReused }
 }

@@ -56,11 +56,16 @@ export function gradeEnded(
     tape,
     outcome: { status, value },
     events,
-  }: Pick<Tape, 'events'> & { readonly tape: Tape; readonly outcome: EncodedOutcome },
+    problems = [],
+  }: Pick<Tape, 'events'> & {
+    readonly tape: Tape
+    readonly outcome: EncodedOutcome
+    readonly problems?: readonly HarvestError[]
+  },
 ): Promise<GradeGiven> {
   const decoded = decodeValue(value)
   const outcome = status === 'returned' ? { status, value: decoded } : { status, error: decoded }
-  return oracle.grade({ tape, outcome, events, problems: [] })
+  return oracle.grade({ tape, outcome, events, problems })
 }
 
 /**

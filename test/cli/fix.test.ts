@@ -82,6 +82,11 @@ its models have to be asked: 3 runs, at most 27 calls, 9423 tokens, about $0.002
       const answered = await project.harvest(...right.with(2, '--ok').with(3, 'refund(amount: 25)'))
       expect([answered.code, answered.stdout], answered.stderr).toEqual([1, expect.stringContaining('3 of 3 ok')])
     }
+    // As in blame, calls that were made are made: but a run that is not whole becomes no tape.
+    const byCalls = await project.harvest(...toAsk.with(2, '--ok').with(3, 'refund(amount: 25)'))
+    expect([byCalls.code, byCalls.stdout]).toEqual([1, expect.stringContaining('ok by its calls')])
+    expect(byCalls.stderr).toContain('makes the right calls in 3 of 3 runs, but none ends on the tape')
+    expect(printed(byCalls.stderr, 'to run its tools for real').slice(-2)).toEqual(['--tools', 'live'])
     expect(read().expect).toBe('fail')
   })
 

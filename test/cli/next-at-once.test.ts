@@ -71,6 +71,13 @@ describe('a next step that is printed leads on in one step, and names what it is
       expect(stdout).toContain(`graded by --ok ${ok}: 1 ok by calls made before they left the tape`)
       expect(code).toBe(0)
     }
+    // Other decisions of its models are graded so, too.
+    const critical = await run('fork', 'bad', '--critical', '--ok', 'refund(amount: 25)')
+    expect(critical.stdout).toMatch(
+      /refund\(.*25.*\): graded by calls made before it left the tape, ok \(HARVEST_NOT_REC/,
+    )
+    expect(critical.stdout).toMatch(/\ncritical: .*3/)
+    expect(critical.stdout).toMatch(/\nbest alternative: step 3, refund\(.*25/)
     const open = await run('fork', 'bad', '--step', '3', '--live', '--ok', 'answer~25')
     expect([open.code, open.stdout]).toEqual([1, expect.stringContaining('no fork could be judged')])
   })
@@ -108,6 +115,14 @@ describe('a next step that is printed leads on in one step, and names what it is
     const [, ungraded, all] = /^Undecidable: (\d+) of (\d+) forks are ungraded\.$/m.exec(stdout) ?? []
     expect([ungraded, stdout]).toEqual([all, expect.stringContaining(`\n${all} forks are ungraded and not counted`)])
     expect(stdout).toContain(`${all} × A model answered with status 401`)
+    const { stdout: json } = await run(...blame.with(-1, '3'), '--json')
+    const { verdict, unclear, spent } = JSON.parse(json) as {
+      verdict: object
+      unclear: readonly { forks: number }[]
+      spent: { forks: number }
+    }
+    expect(verdict).toMatchObject({ kind: 'undecidable', ungraded: spent.forks, forks: spent.forks })
+    expect(unclear[0]?.forks).toBe(spent.forks)
     desk.decide = usual
     const again = printed(stdout, 'once the key (usually OPENAI_API_KEY), quota and address of the model are right')
     expect(again).toEqual(blame)

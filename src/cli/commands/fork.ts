@@ -15,7 +15,7 @@ import { hasOpenCall, tellBranches, together, type Together, type BranchSummary 
 import { tellChange, type ChangeSummary, typeNotes } from '../forking/changes.ts'
 import { gradedBeside, pinsJson } from '../forking/control.ts'
 import { alternativesOf, besideDecisions, decisionsOf } from '../forking/alternatives.ts'
-import { bestAlternative, printDecisions, reportDecisions } from '../forking/critical.ts'
+import { bestAlternative, type DecisionReport, printDecisions, reportDecisions } from '../forking/critical.ts'
 import { type Grader, graderOf } from '../forking/grading.ts'
 import { agentOf, makeForks, type MakeOptions, type Parent } from '../forking/make.ts'
 import { printAsk, printBranches } from '../forking/print.ts'
@@ -127,7 +127,7 @@ async function critical(parent: Parent, given: CommandInput, screen: Screen): Pr
     const areToolsReal = tail.from === 'live' && tail.tools === 'live'
     if (spent.modelCalls > 0) shown.line(describeSpent(spent, areToolsReal ? 'for real' : 'from the tape'))
     // Another decision asks for another call: no tape holds what a tool answers to it.
-    if (decisions.some(({ tried }) => tried.some(({ because }) => because === 'HARVEST_NOT_RECORDED')) && !areToolsReal)
+    if (decisions.some(({ tried }) => tried.some(isOffTape)) && !areToolsReal)
       shown.line(
         `→ to judge those that leave the tape, with models asked and tools run for real, side effects and all: ${typedAgain({ live: true, tools: 'live', tail: undefined })}`,
       )
@@ -144,6 +144,10 @@ async function critical(parent: Parent, given: CommandInput, screen: Screen): Pr
   }
   printAnswer(answer, print, { given, spec: forkCommand, screen })
   return exit.ok
+}
+
+function isOffTape({ outcome, because }: DecisionReport['tried'][number]): boolean {
+  return outcome === 'not judged' && because === 'HARVEST_NOT_RECORDED'
 }
 
 function makeOptions(given: CommandInput, screen: Screen): MakeOptions {

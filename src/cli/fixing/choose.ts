@@ -14,13 +14,14 @@ export interface Choice {
 }
 
 /**
- * The good run that most good runs are like; of several the first.
+ * The good run that most good runs are like; of several the first. One that left its tape counts, and is not chosen.
  *
- * @throws HarvestError `HARVEST_FIX_NOT_GOOD` unless more runs are good than not
+ * @throws HarvestError `HARVEST_FIX_NOT_GOOD` unless more runs are good than not, and one of them came to its end
  */
 export function chooseRun(runs: readonly FixRun[], caseId: string, gradedBy: string): Choice {
   const good = runs.flatMap((run, index) => (run.grade === 'ok' ? [{ run, index }] : []))
-  const ways = [...Map.groupBy(good, ({ run }) => run.fork.fingerprint).values()]
+  const whole = good.filter(({ run }) => run.isOffTape !== true)
+  const ways = [...Map.groupBy(whole, ({ run }) => run.fork.fingerprint).values()]
   const [way] = ways.sort((a, b) => b.length - a.length)
   const [chosen] = way ?? []
   if (chosen === undefined || good.length * 2 <= runs.length) throw notGood(runs, good.length, caseId, gradedBy)
@@ -31,10 +32,14 @@ function notGood(runs: readonly FixRun[], good: number, caseId: string, by: stri
   const offTape = runs.some(({ fork }) => fork.problems.some(({ code }) => code === 'HARVEST_NOT_RECORDED'))
   const [budget] = runs.flatMap(({ fork }) => fork.problems.filter(({ code }) => code.startsWith('HARVEST_BUDGET_')))
   const allowance = [...(budget?.message ?? '').matchAll(/^→ (.*)$/gm)].map(([, advice = '']) => advice)
+  const isRight = good * 2 > runs.length
   const [reason] = runs.flatMap(({ because }) => (because === undefined ? [] : [withoutAdvice(because)]))
   return new HarvestError('HARVEST_FIX_NOT_GOOD', {
-    what: `The fixed agent is right in ${good} of ${runs.length} runs, and nothing was written`,
+    what: isRight
+      ? `The fixed agent makes the right calls in ${good} of ${runs.length} runs, but none ends on the tape`
+      : `The fixed agent is right in ${good} of ${runs.length} runs, and nothing was written`,
     where: { case: caseId, 'graded by': neutralLine(by, 200) },
+    ...(isRight ? { why: 'A run that left its tape is not whole, so nothing was written.' } : {}),
     ...(reason === undefined ? {} : { detail: reason.replace(/^/gm, '  ') }),
     fix: [
       ...(offTape

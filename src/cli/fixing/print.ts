@@ -29,12 +29,13 @@ export function printPlan(kase: Case, answer: FixAnswer, screen: Screen): void {
 /** A row for each run. */
 export function printRuns(runs: readonly FixRun[], tools: Parameters<typeof describeSpent>[1], screen: Screen): void {
   const head = ['run', 'grade', 'ends', 'cost'].map((cell) => screen.paint('dim', cell))
-  const rows = runs.map(({ fork, grade, isReused }, at) => {
+  const rows = runs.map(({ fork, grade, isOffTape, isReused }, at) => {
     const { status, value } = fork.outcome
     const ends = describeOutcome(status === 'returned' ? { status, value } : { status, error: value })
     const { modelCalls, costUsd } = fork.spent
     const paid = costUsd === undefined ? `${modelCalls} calls` : `$${costUsd.toFixed(4)}`
-    return [`${at + 1}`, grade, neutralLine(ends, 60), isReused ? 'reused' : modelCalls === 0 ? 'none' : paid]
+    const by = isOffTape === true ? ' by its calls' : ''
+    return [`${at + 1}`, grade + by, neutralLine(ends, 60), isReused ? 'reused' : modelCalls === 0 ? 'none' : paid]
   })
   screen.line()
   screen.line(table([head, ...rows], [0]))

@@ -15,7 +15,7 @@ export interface DecisionReport {
   readonly step: number
   readonly decided: string
   /**
-   * `critical`: an alternative gets another grade, or, without an oracle, ends otherwise. `same`: none of those judged
+   * `critical`: an alternative gets another grade (by its calls where it left the tape), or, without an oracle, ends otherwise. `same`: none of those judged
    * does. `unknown`: none could be judged, or live runs end otherwise there without any change as well.
    */
   readonly verdict: 'critical' | 'same' | 'unknown'
@@ -28,9 +28,9 @@ export interface DecisionReport {
   readonly beside?: { readonly judged: number; readonly other: number }
   readonly tried: readonly {
     readonly instead: string
-    readonly outcome: 'other' | 'as recorded' | 'not judged'
+    readonly outcome: 'other' | 'as recorded' | 'off tape' | 'not judged'
     readonly grade?: Grade
-    /** The first difference, or the code of what kept it from being judged. */
+    /** The first difference, or the code of what kept it from being judged or from its end on the tape. */
     readonly because: string
   }[]
 }
@@ -114,7 +114,13 @@ function verdictOf(tried: Count, kept: Count | undefined): DecisionReport['verdi
 
 function outcomeOf(instead: string, branch: BranchSummary | undefined): DecisionReport['tried'][number] {
   const { compared, grade, problems = [] } = branch ?? {}
-  if (compared === undefined) return { instead, outcome: 'not judged', because: problems[0]?.code ?? '' }
+  if (compared === undefined) {
+    const because = problems[0]?.code ?? ''
+    // Graded by the calls it made.
+    return grade === undefined
+      ? { instead, outcome: 'not judged', because }
+      : { instead, outcome: 'off tape', grade, because }
+  }
   const because = compared.first === undefined ? 'the same run' : differenceText(compared.first)
   if (compared.outcome.same === null)
     return {
@@ -194,5 +200,6 @@ const titles: Readonly<Record<DecisionReport['verdict'], string>> = {
 const words: Readonly<Record<DecisionReport['tried'][number]['outcome'], string>> = {
   other: 'another outcome',
   'as recorded': 'the same outcome',
+  'off tape': 'graded by calls made before it left the tape',
   'not judged': 'not judged',
 }
