@@ -86,7 +86,7 @@ export function openBudget(limits: BudgetLimits, prices: PriceTable = {}): Budge
       if (limits.tokens !== undefined && tokens >= limits.tokens)
         return usedUp('tokens', limits.tokens, `--max-tokens ${2 * limits.tokens}`)
       if (limits.costUsd !== undefined && (costUsd ?? Number.POSITIVE_INFINITY) >= limits.costUsd)
-        return usedUp('US dollars', limits.costUsd, `--max-cost ${dollars(2 * limits.costUsd)}`)
+        return usedUp('US dollars', limits.costUsd, `--max-cost ${amountOf(2 * limits.costUsd)}`)
       total.modelCalls++
       return undefined
     },
@@ -169,8 +169,8 @@ export function noPrice(
   })
 }
 
-/** In cents, or as it is where these would be another amount. */
-function dollars(amount: number): string {
+/** US dollars as an option takes them: in cents, or as it is where these would be another amount. */
+function amountOf(amount: number): string {
   const cents = amount.toFixed(2)
   return Number(cents) === amount ? cents : String(Number(amount.toPrecision(3)))
 }
