@@ -16,7 +16,7 @@ export interface Choice {
 /**
  * The good run that most good runs are like; of several the first. One that left its tape counts, and is not chosen.
  *
- * @throws HarvestError `HARVEST_FIX_NOT_GOOD` unless more runs are good than not, and one of them came to its end
+ * @throws HarvestError `HARVEST_FIX_NOT_GOOD` unless more runs are good than not, and one of them ended on its tape
  */
 export function chooseRun(runs: readonly FixRun[], caseId: string, gradedBy: string): Choice {
   const good = runs.flatMap((run, index) => (run.grade === 'ok' ? [{ run, index }] : []))
