@@ -12,7 +12,7 @@ import { Scheduler } from '../playback/scheduler.ts'
 import { type GateItem } from '../match/delivery.ts'
 import type { FoundDrift, MatchRequest } from '../match/matcher.ts'
 import { recordedHosts } from '../match/hosts-option.ts'
-import { isAllowed } from '../playback/allow.ts'
+import { OutsideIo } from '../playback/outside-io.ts'
 import { isImporting } from '../replay/importing.ts'
 import { ProblemList } from '../playback/problem-list.ts'
 import * as problem from '../playback/problems.ts'
@@ -31,12 +31,11 @@ import {
   type StepState,
   stepStates,
 } from '../match/step.ts'
-import type { Drift, Escape, SharedRequest, UninstrumentedIo } from '../match/types.ts'
+import type { Drift, SharedRequest } from '../match/types.ts'
 import { siteIn, userSite } from '../seam/caller.ts'
 import {
   type ChildMode,
   type ExchangeControl,
-  listOnce,
   type LiveRequest,
   requestWith,
   type Responder,
@@ -92,8 +91,7 @@ export class ForkRun {
   readonly #problems: ProblemList
   readonly #drift: Drift[] = []
   readonly #changes: Changes
-  readonly #escapes: Escape[] = []
-  readonly #listed: UninstrumentedIo[] = []
+  readonly outside: OutsideIo
   readonly #ranForReal = new Set<string>()
   /** What the recording process had already, and this one asked for. */
   readonly shared: SharedRequest[] = []
@@ -149,6 +147,7 @@ export class ForkRun {
     // A fork has the keys of this machine: the numbers of the tape it begins like do not hold for them.
     this.redactor = redactorOfTape(tape, { keys: 'unnumbered' })
     this.#redactMessage = redactorForMessages(tape)
+    this.outside = new OutsideIo(this.#redactMessage, options.allow)
     this.saidName = saidNames(tape, this.redactor)
     for (const given of [tape.header.command?.argv, plan.input, tape.header.session, tape.header.attributes])
       if (given !== undefined) this.redactor.observe(JSON.stringify(given))
@@ -213,14 +212,6 @@ export class ForkRun {
     return this.#drift
   }
 
-  get escapes(): readonly Escape[] {
-    return this.#escapes
-  }
-
-  get listed(): readonly UninstrumentedIo[] {
-    return this.#listed
-  }
-
   /** Names of tools whose code ran. */
   get ranForReal(): ReadonlySet<string> {
     return this.#ranForReal
@@ -277,11 +268,6 @@ export class ForkRun {
 
   paid(control: ExchangeControl): void {
     this.#underWay.delete(control)
-  }
-
-  /** Notes what the seam heard of and cannot hold, once each. */
-  list(one: UninstrumentedIo): void {
-    listOnce(this.#listed, { ...one, target: this.#redactMessage(one.target) })
   }
 
   /** What the recording process had for a question that is not on the tape. */
@@ -455,14 +441,11 @@ export class ForkRun {
   }
 
   escape(kind: string, target: string, madeAt: Error | undefined): Error | undefined {
-    const said = this.#redactMessage(target)
-    const allowed = isAllowed(this.options.allow ?? [], kind, target, said)
-    const site = madeAt ? siteIn(madeAt) : userSite()
-    this.#escapes.push({ kind, target: said, allowed, ...(site ? { site } : {}) })
-    if (allowed) return undefined
+    const refused = this.outside.reach(kind, target, madeAt ? siteIn(madeAt) : userSite())
+    if (refused === undefined) return undefined
     return this.isReal
-      ? this.offTape(`${kind} ${said}`, madeAt)
-      : this.problem(problem.escaped(this.place(madeAt), kind, said))
+      ? this.offTape(`${kind} ${refused}`, madeAt)
+      : this.problem(problem.escaped(this.place(madeAt), kind, refused))
   }
 
   spawn(given: readonly string[], { cwd }: ChildSettings): ChildMode {

@@ -97,8 +97,8 @@ function resultOf<T>(run: ForkRun, outcome: RunOutcome<T>): ForkResult<T> {
     outcome,
     problems: run.problems,
     drift: run.drift,
-    escapes: run.escapes,
-    listed: run.listed,
+    escapes: run.outside.escapes,
+    listed: run.outside.listed,
     // The run is free behind its kept steps: what it does not ask for there is no fault.
     transcoded: [],
     unused: kept.filter(({ taken }) => !taken).map(({ event }) => event),

@@ -67,7 +67,7 @@ export function forkResponder(run: ForkRun, inside: number | undefined): Respond
     listen: (url, say) => run.listen(url, say),
     escape: (kind, target, madeAt) =>
       run.over ? problem.runOver(run.place(madeAt), kind, target) : run.escape(kind, target, madeAt),
-    list: (one) => run.list(one),
+    list: (one) => run.outside.list(one),
     schedule: (timer) => run.schedule(timer),
     held: (timer) => run.held(timer),
   }

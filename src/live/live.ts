@@ -5,18 +5,11 @@ import { twiceTheTime } from '../errors/words.ts'
 import { type Redactor, redactorOfTape, requireNoSlowRule } from '../privacy/index.ts'
 import { redactorForMessages } from '../match/redact-message.ts'
 import { keepsConversation, readModelCall } from '../providers/index.ts'
-import {
-  closeIdleConnections,
-  forgetRuns,
-  installInterceptors,
-  listOnce,
-  never,
-  watchOutside,
-} from '../seam/intercept/index.ts'
+import { closeIdleConnections, forgetRuns, installInterceptors, never, watchOutside } from '../seam/intercept/index.ts'
 import type { ExchangeControl, LiveRequest, Responder } from '../seam/intercept/index.ts'
-import { isAllowed } from '../playback/allow.ts'
+import { OutsideIo } from '../playback/outside-io.ts'
 import { compareOutcome, readOut } from '../replay/replay.ts'
-import type { Escape, UninstrumentedIo, ReplayResult, RunOutcome } from '../match/types.ts'
+import type { ReplayResult, RunOutcome } from '../match/types.ts'
 import { siteIn, userSite } from '../seam/caller.ts'
 import { addressedUrl, argumentsOf, isThenable } from '../seam/shape.ts'
 import { seamState } from '../seam/source.ts'
@@ -86,8 +79,7 @@ class LiveRun {
   readonly #redactor: Redactor
   readonly #redactMessage: (text: string) => string
   readonly #problems: HarvestError[] = []
-  readonly #escapes: Escape[] = []
-  readonly listed: UninstrumentedIo[] = []
+  readonly outside: OutsideIo
   readonly events: TapeEvent[] = []
   readonly #ranForReal = new Set<string>()
   readonly timers = new RealTimers(() => uptime() - this.startedAt)
@@ -104,6 +96,7 @@ class LiveRun {
     this.states = new RecordedStates(tape)
     this.#redactor = redactorOfTape(tape, { keys: 'unnumbered' })
     this.#redactMessage = redactorForMessages(tape)
+    this.outside = new OutsideIo(this.#redactMessage, options.allow)
     this.root = responderOf(this, undefined)
   }
 
@@ -128,8 +121,8 @@ class LiveRun {
       outcome,
       problems: this.#problems,
       drift: [],
-      escapes: this.#escapes,
-      listed: this.listed,
+      escapes: this.outside.escapes,
+      listed: this.outside.listed,
       // A live run need not ask for what another one asked for.
       unused: [],
       transcoded: [],
@@ -274,20 +267,13 @@ class LiveRun {
     return this.#redactor.json(encodeFor(this.tape.header.flags, value))
   }
 
-  list(one: UninstrumentedIo): void {
-    listOnce(this.listed, { ...one, target: this.#redactMessage(one.target) })
-  }
-
   offTape(what: string, madeAt: Error | undefined): HarvestError {
     return this.problem(offTape(this.tape, what, madeAt ? siteIn(madeAt) : userSite()))
   }
 
   escape(kind: string, target: string, madeAt: Error | undefined): Error | undefined {
-    const said = this.#redactMessage(target)
-    const allowed = isAllowed(this.#options.allow ?? [], kind, target, said)
-    const site = madeAt ? siteIn(madeAt) : userSite()
-    this.#escapes.push({ kind, target: said, allowed, ...(site ? { site } : {}) })
-    return allowed ? undefined : this.offTape(`${kind} ${said}`, madeAt)
+    const refused = this.outside.reach(kind, target, madeAt ? siteIn(madeAt) : userSite())
+    return refused === undefined ? undefined : this.offTape(`${kind} ${refused}`, madeAt)
   }
 }
 
@@ -326,7 +312,7 @@ function responderOf(run: LiveRun, inside: number | undefined): Responder {
     },
     listen: () => undefined,
     escape: (kind, target, madeAt) => run.escape(kind, target, madeAt),
-    list: (one) => run.list(one),
+    list: (one) => run.outside.list(one),
     schedule: (timer) => run.timers.schedule(timer),
     held: (timer) => run.timers.held(timer),
   }

@@ -4,7 +4,6 @@ import {
   type ExchangeControl,
   type ExchangeSink,
   type KnownRequest,
-  listOnce,
   type LiveRequest,
   type Mocked,
   type Responder,
@@ -141,8 +140,7 @@ class RunAsSeen implements Responder {
   }
 
   list(one: UninstrumentedIo): void {
-    const { listed, redactMessage } = this.#run
-    listOnce(listed, { ...one, target: redactMessage(one.target) })
+    this.#run.outside.list(one)
   }
 
   passedOver(name: string): void {

@@ -5,13 +5,7 @@ import { redactorForMessages } from '../match/redact-message.ts'
 import type { Pairs } from '../seam/pairs.ts'
 import { sentHeaders, sentToName } from '../seam/shape.ts'
 import { captureStack, siteIn, userSite } from '../seam/caller.ts'
-import {
-  type ChildMode,
-  type UninstrumentedIo,
-  type LiveRequest,
-  requestWith,
-  type Responder,
-} from '../seam/intercept/index.ts'
+import { type ChildMode, type LiveRequest, requestWith, type Responder } from '../seam/intercept/index.ts'
 import { type ChildSettings, messageOf, unnamedChild, urlOfCommand } from '../seam/stdio.ts'
 import {
   type Chunk,
@@ -29,6 +23,7 @@ import {
   type WholeBody,
 } from '../tape/index.ts'
 import { isAllowed } from '../playback/allow.ts'
+import { OutsideIo } from '../playback/outside-io.ts'
 import { AnnouncedOrder } from './announced-order.ts'
 import { type AnnouncementDifference, announcementProblem, Announcements } from './announcements.ts'
 import { States } from './states.ts'
@@ -78,14 +73,7 @@ import { sharedWhileLoading } from './loading.ts'
 import { type SharedAnswers, sharedAnswersOf } from './shared-answers.ts'
 import { Tools } from './tools.ts'
 import type { SharedRequest, TranscodedStep, UnansweredCall } from '../match/types.ts'
-import {
-  type Drift,
-  type DriftClass,
-  type DriftPolicy,
-  type Escape,
-  type NotRevived,
-  type ReplayOptions,
-} from '../match/types.ts'
+import { type Drift, type DriftClass, type DriftPolicy, type NotRevived, type ReplayOptions } from '../match/types.ts'
 
 export interface RunSettings extends ReplayOptions {
   readonly hangMs?: number
@@ -145,8 +133,7 @@ export class ReplayRun {
   /** The source the agent sees. */
   readonly root: Responder
   readonly drift: Drift[] = []
-  readonly escapes: Escape[] = []
-  readonly listed: UninstrumentedIo[] = []
+  readonly outside: OutsideIo
   readonly notCompared: NotCompared[] = []
   /** Answers of wrapped functions that the tape gives back as something less, and that were not revived. */
   readonly notRevived: NotRevived[] = []
@@ -228,6 +215,7 @@ export class ReplayRun {
     this.#values = new RedactedValues(tape, settings.constants)
     this.redactor = redactorOfTape(tape, this.#values.numbering)
     this.redactMessage = redactorForMessages(tape)
+    this.outside = new OutsideIo(this.redactMessage, settings.escapes === 'report' ? 'all' : settings.allow)
     this.saidName = saidNames(tape, this.redactor)
     this.headers = new HeaderRedactor(this.redactor)
     const meaning = (name: string): HeaderMeaning | undefined => this.redactor.meaning(name)
@@ -644,12 +632,9 @@ export class ReplayRun {
   }
 
   escape(kind: string, target: string, madeAt?: Error): Error | undefined {
-    const { escapes, allow = [] } = this.#settings
-    const said = this.redactMessage(target)
-    const allowed = escapes === 'report' || isAllowed(allow, kind, target, said)
     const place = this.place(madeAt)
-    this.escapes.push({ kind, target: said, allowed, ...(place.site ? { site: place.site } : {}) })
-    return allowed ? undefined : this.problem(problem.escaped(place, kind, said, madeAt))
+    const refused = this.outside.reach(kind, target, place.site)
+    return refused === undefined ? undefined : this.problem(problem.escaped(place, kind, refused, madeAt))
   }
 
   spawn(given: readonly string[], settings: ChildSettings): ChildMode | undefined {
@@ -670,7 +655,7 @@ export class ReplayRun {
       this.escape('child_process', command.join(' '))
       return undefined
     }
-    this.escapes.push({ kind: 'child_process', target: command.join(' '), allowed: false })
+    this.outside.escapes.push({ kind: 'child_process', target: command.join(' '), allowed: false })
     const program = urlOfCommand(command.slice(0, 1))
     const recorded = this.#spawns.find((event) => urlOfCommand(event.command.slice(0, 1)) === program)?.command
     throw this.problem(
