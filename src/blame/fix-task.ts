@@ -3,7 +3,7 @@ import { accessOf } from '../fork/access.ts'
 import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { parseCase } from '../cases/index.ts'
-import { type ErrorCode, HarvestError, shellWord } from '../errors/index.ts'
+import { HarvestError, shellWord } from '../errors/index.ts'
 import { allowanceOf } from '../fork/ask-budget.ts'
 import { asData } from '../fork/fork-task.ts'
 import { type FinishedFork, type ForkPlan, forkTape, type ForkOptions } from '../fork/index.ts'
@@ -29,7 +29,7 @@ import { type OfflineRun, runOffline } from './changed-from.ts'
 import { chooseJudging } from './choose-oracle.ts'
 import { gradeEnded, gradeRecorded, requireGoodReference } from './grade-task.ts'
 import { loadOracle, type NamedOracle } from './named-oracle.ts'
-import { createOracle, type Oracle } from './oracle.ts'
+import { createOracle, gradeOfCalls, type Judging, type Oracle } from './oracle.ts'
 import { loadStandIns, type StandInsFile } from './stand-ins.ts'
 import { referenceOf } from './reference-run.ts'
 import type { Grade } from './types.ts'
@@ -135,15 +135,24 @@ function caseOf({ case: given }: TaskContext) {
   return parseCase(given.text, given.file)
 }
 
-async function oracleOf(request: FixRequest, context: TaskContext): Promise<Oracle> {
+interface FixOracle extends Oracle {
+  /** Of a run that left its tape: by the calls it made until then, where these decide. */
+  gradeCalls(events: Tape['events']): 'bad' | 'ok' | undefined
+}
+
+function createFixOracle(judging: Judging, tape: Tape): FixOracle {
+  return { ...createOracle(judging), gradeCalls: (events) => gradeOfCalls({ events, tape }, judging) }
+}
+
+async function oracleOf(request: FixRequest, context: TaskContext): Promise<FixOracle> {
   const { tape, importModule } = context
   const kase = caseOf(context)
   const { ok, bad, oracle: named } = request
   const judge = named === undefined ? undefined : await loadOracle(named, importModule)
   const judging = chooseJudging(tape, { ok, bad, ...(judge === undefined ? {} : { judge }), case: kase })
   // That a known-bad run ends otherwise than it did does not make it a good one; one that threw has to return at least.
-  if (judging.by !== 'case' || kase.expect === 'pass') return createOracle(judging)
-  if (tape.close?.outcome.status === 'threw') return createOracle({ by: 'ending' })
+  if (judging.by !== 'case' || kase.expect === 'pass') return createFixOracle(judging, tape)
+  if (tape.close?.outcome.status === 'threw') return createFixOracle({ by: 'ending' }, tape)
   throw oracleMissing(kase.id, tape)
 }
 
@@ -181,7 +190,7 @@ function changesOf({ drift, problems }: ReplayResult): readonly string[] {
 interface Session {
   readonly request: FixRequest
   readonly context: TaskContext
-  readonly oracle: Oracle
+  readonly oracle: FixOracle
 }
 
 /**
@@ -264,10 +273,8 @@ async function graded(fork: FinishedFork, { context, oracle }: Session, isReused
   // A branch names its parent as seen from the parent's own folder.
   const { events } = parseTape(fork.branch, join(dirname(tapeFile), 'branch.tape.jsonl'))
   if (problem !== undefined) {
-    const { outcome } = fork
-    const problems = fork.problems.map(({ code, message }) => new HarvestError(code as ErrorCode, { what: message }))
-    const { grade } = await gradeEnded(oracle, { tape, outcome, events, problems })
-    if (grade === 'ok' || grade === 'bad') return { fork, grade, isOffTape: true, isReused }
+    const grade = problem.code === 'HARVEST_NOT_RECORDED' ? oracle.gradeCalls(events) : undefined
+    if (grade !== undefined) return { fork, grade, isOffTape: true, isReused }
     return { fork, grade: 'ungraded', because: problem.message, isReused }
   }
   const { grade, because } = await gradeEnded(oracle, { tape, outcome: fork.outcome, events })

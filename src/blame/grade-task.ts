@@ -56,16 +56,11 @@ export function gradeEnded(
     tape,
     outcome: { status, value },
     events,
-    problems = [],
-  }: Pick<Tape, 'events'> & {
-    readonly tape: Tape
-    readonly outcome: EncodedOutcome
-    readonly problems?: readonly HarvestError[]
-  },
+  }: Pick<Tape, 'events'> & { readonly tape: Tape; readonly outcome: EncodedOutcome },
 ): Promise<GradeGiven> {
   const decoded = decodeValue(value)
   const outcome = status === 'returned' ? { status, value: decoded } : { status, error: decoded }
-  return oracle.grade({ tape, outcome, events, problems })
+  return oracle.grade({ tape, outcome, events, problems: [] })
 }
 
 /**
