@@ -132,6 +132,7 @@ export async function openDesk(base: string): Promise<Desk> {
       },
       accepted: () => new Set(),
       isGreen: () => false,
+      difference: () => undefined,
       importModule: async (file) => (await import(file)) as object,
       replay: {},
       ...(plan === undefined ? {} : { prove: plan }),

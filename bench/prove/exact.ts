@@ -1,8 +1,13 @@
-import { type AskTally, defaultProvePlan, proveDecision } from '../../src/blame/prove-gate.ts'
+import { type AskTally, defaultProvePlan, proveDecision, type ProveDecision } from '../../src/blame/prove-gate.ts'
 import type { Rates } from './chance.ts'
 
 /** How a proof may end, where every ask can be judged and the budget is enough. */
 export type Ending = 'proven' | 'worse' | 'flaky' | 'open'
+
+/** An agent that was never right with either question is counted with those that are wrong with both. */
+export function endingOf<Of extends ProveDecision | 'budget'>(decision: Of): Exclude<Of, 'neither'> | 'flaky' {
+  return decision === 'neither' ? 'flaky' : (decision as Exclude<Of, 'neither'>)
+}
 
 /** What the gate says of asks that are right with these rates: the share of each ending, and the mean number of asks. */
 export interface GateRates {
@@ -24,7 +29,7 @@ export function gateRates({ changed, recorded }: Rates): GateRates {
       const decision = proveDecision(ask, control, defaultProvePlan)
       if (decision === 'offline') throw new RangeError('every ask can be judged here')
       if (decision !== 'more' && decision !== 'more control') {
-        shares[decision] += chance
+        shares[endingOf(decision)] += chance
         asks += chance * made(ask)
         continue
       }

@@ -1,6 +1,7 @@
 import { defaultProvePlan, proveDecision } from '../../src/blame/prove-gate.ts'
 import type { Agent } from '../catch/world/run.ts'
 import type { ProvedAgent } from './agents.ts'
+import { endingOf } from './exact.ts'
 import { type Rates, rightWith, tallyOf } from './chance.ts'
 import type { Desk, Recorded } from './desk.ts'
 
@@ -47,7 +48,7 @@ export async function proveOnce(desk: Desk, { of, agent, keys }: Ready, rates: R
   const [changed, recorded] = [tallyOf(drawn.changed), tallyOf(drawn.recorded)]
   const isSame = JSON.stringify([asks, control]) === JSON.stringify([changed, recorded])
   return {
-    decision,
+    decision: endingOf(decision),
     isAsDrawn: isSame && decision === proveDecision(changed, recorded, defaultProvePlan),
     calls: used.calls,
   }

@@ -25,10 +25,10 @@ export interface AskTally {
 
 /**
  * What is known after some asks. `proven`: right more often than not. `worse`: it is not as good as recorded. `flaky`: nor
- * is it with the recorded question. `offline`: too many asks need what is not on the tape. `open`: not decided by the
- * asks there may be. `more`: ask again.
+ * is it with the recorded question. `neither`: no ask was good, with the recorded question neither. `offline`: too many asks
+ * need what is not on the tape. `open`: not decided by the asks there may be. `more`: ask again.
  */
-export type ProveDecision = 'proven' | 'worse' | 'flaky' | 'offline' | 'open' | 'more' | 'more control'
+export type ProveDecision = 'proven' | 'worse' | 'flaky' | 'neither' | 'offline' | 'open' | 'more' | 'more control'
 
 /** An agent is as good as recorded at 90 % and not at 50 %; either error is 5 %; at most 20 asks. */
 export const defaultProvePlan: ProvePlan = { good: 0.9, bad: 0.5, error: 0.05, maxAsks: 20 }
@@ -62,7 +62,7 @@ export function proveDecision(asks: AskTally, control: AskTally, plan: ProvePlan
 function worseOrFlaky(asks: AskTally, control: AskTally, plan: ProvePlan): ProveDecision {
   const controls = control.good + control.bad
   const said = sprt(control.good, control.bad, plan)
-  if (said === 'bad') return 'flaky'
+  if (said === 'bad') return asks.good + control.good === 0 ? 'neither' : 'flaky'
   if (said === 'good') {
     const missed = { hits: asks.bad, runs: asks.good + asks.bad }
     const isWorse = fisherExact(missed, { hits: control.bad, runs: controls }) <= worseAlpha

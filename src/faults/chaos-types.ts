@@ -63,7 +63,7 @@ export interface ChaosOptions<T = unknown> {
   /** Who answers. Default: the tape, by what is asked for. */
   readonly tail?: Tail
   /** How the run without faults is replayed that others are compared with. Default: as a tape without a case. */
-  readonly control?: Pick<ControlOptions, 'replay' | 'accepted' | 'isGreen' | 'caseId' | 'commit'>
+  readonly control?: Pick<ControlOptions, 'replay' | 'accepted' | 'isGreen' | 'difference' | 'caseId' | 'commit'>
   readonly signal?: AbortSignal
   /** Hears of every run. */
   readonly onRun?: (told: ChaosProgress) => void

@@ -4,7 +4,10 @@ import type { TaskContext } from '../jobs/job.ts'
 
 /** How the process of an agent replays a tape unchanged. */
 export async function controlOptionsOf(
-  context: Pick<TaskContext, 'tape' | 'load' | 'replay' | 'accepted' | 'isGreen' | 'caseId' | 'timeoutMs' | 'signal'>,
+  context: Pick<
+    TaskContext,
+    'tape' | 'load' | 'replay' | 'accepted' | 'isGreen' | 'difference' | 'caseId' | 'timeoutMs' | 'signal'
+  >,
 ): Promise<ControlOptions> {
   const { timeoutMs, signal, replay, caseId } = context
   const commit = (await codeState(process.cwd(), context.tape.header.pins.commit))?.commit
@@ -15,6 +18,7 @@ export async function controlOptionsOf(
     replay,
     accepted: (run) => context.accepted(run),
     isGreen: (run) => context.isGreen(run),
+    difference: (run) => context.difference(run),
     ...(caseId === undefined ? {} : { caseId }),
     ...(commit === undefined ? {} : { commit }),
   }

@@ -13,7 +13,11 @@ import type { Tape } from '../tape/index.ts'
 /** Why today's code, with nothing changed, is nothing to compare with. */
 export type ControlRefusal =
   | { readonly problem: HarvestError; readonly run: ReplayResult }
-  | { readonly unproven: readonly ChangedQuestion[] }
+  | {
+      readonly unproven: readonly ChangedQuestion[]
+      /** What its case does not accept besides these questions: then no acceptance reaches them. */
+      readonly difference: HarvestError | undefined
+    }
 
 /** Whose control it was. */
 export interface ControlSubject {
@@ -24,7 +28,7 @@ export interface ControlSubject {
 
 /** The unchanged run left its tape, or asked a model a question that was not accepted. */
 export function controlRefused(about: ControlSubject, why: ControlRefusal): HarvestError {
-  return 'problem' in why ? otherRun(about, why.problem, why.run) : otherQuestion(about, why.unproven)
+  return 'problem' in why ? otherRun(about, why.problem, why.run) : otherQuestion(about, why)
 }
 
 const because = 'A what-if is compared with an unchanged run of the same code.'
@@ -55,16 +59,19 @@ function otherRun(about: ControlSubject, problem: HarvestError, run: ReplayResul
   )
 }
 
-function otherQuestion(about: ControlSubject, questions: readonly ChangedQuestion[]): HarvestError {
+function otherQuestion(
+  about: ControlSubject,
+  { unproven: questions, difference }: Extract<ControlRefusal, { readonly unproven: unknown }>,
+): HarvestError {
   const { facts } = unprovenError(questions, { tape: about.tape.header.id })
   const name = nameOf(about)
   return new HarvestError('HARVEST_CONTROL', {
-    what: 'The question to a model changed: no change can be judged',
+    what: `The question to a model changed${difference === undefined ? '' : ', and its case is different'}: no change can be judged`,
     where: { ...whereOf(about), ...(facts.where?.['at'] === undefined ? {} : { at: facts.where['at'] }) },
-    detail: questions
-      .slice(0, 5)
-      .map(({ part, steps, words }) => `  ${neutralLine(part)}, ${stepsText(steps)}: ${words}`)
-      .join('\n'),
+    detail: [
+      ...questions.slice(0, 5).map(({ part, steps, words }) => `  ${neutralLine(part)}, ${stepsText(steps)}: ${words}`),
+      ...(difference === undefined ? [] : [`  ${difference.facts.what}`]),
+    ].join('\n'),
     why: because,
     fix: [
       ...(about.caseId === undefined
@@ -72,13 +79,24 @@ function otherQuestion(about: ControlSubject, questions: readonly ChangedQuestio
             ...stepsToAccept(about.tape, ' and name the case instead of the tape'),
             `to exclude such changes from the verdict: ${reportPolicy(questions)}`,
           ]
-        : [
-            `if the change is intended: npx vitest-harvest accept ${name} --reason "…"`,
-            `to ask the model: npx vitest-harvest test ${name} --prove`,
-          ]),
+        : difference !== undefined
+          ? toAcceptBoth(difference, name)
+          : [
+              `if the change is intended: npx vitest-harvest accept ${name} --reason "…"`,
+              `to ask the model: npx vitest-harvest test ${name} --prove`,
+            ]),
       `if its code did not change, to find what its runs depend on: npx vitest-harvest doctor ${name}`,
     ],
   })
+}
+
+/** Where an update of the case accepts the difference, it accepts the questions as well. */
+function toAcceptBoth({ facts: { fix = [] } }: HarvestError, name: string): readonly string[] {
+  if (!fix.some((line) => line.includes('--update-recordings'))) return fix
+  return [
+    `to see the difference: npx vitest-harvest test ${name}`,
+    `if both are intended: npx vitest-harvest test ${name} --update-recordings --reason "…"`,
+  ]
 }
 
 function whereOf({ tape, caseId }: ControlSubject): Readonly<Record<string, string>> {

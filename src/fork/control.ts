@@ -1,3 +1,4 @@
+import type { HarvestError } from '../errors/index.ts'
 import { replayTape, standInKeys, verdictOf } from '../replay/index.ts'
 import type { ReplayOptions, ReplayResult } from '../match/types.ts'
 import { type Step, stepsOf, type Tape, type TapeEvent } from '../tape/index.ts'
@@ -65,6 +66,8 @@ export interface ControlOptions extends Pick<ForkOptions, 'signal' | 'hangMs'> {
   accepted?(run: ReplayResult): ReadonlySet<string>
   /** Whether the case of the tape is green with this replay, problems and all. Default: with a problem it is not. */
   isGreen?(run: ReplayResult): boolean
+  /** What the case of the tape does not accept besides changed questions. Default nothing. */
+  difference?(run: ReplayResult): HarvestError | undefined
   /** The case of the tape, for the commands of a refusal. */
   readonly caseId?: string
   /** Git commit of the code that runs. */
@@ -89,7 +92,7 @@ export async function controlOf(tape: Tape, options: ControlOptions): Promise<Co
 }
 
 async function replayUnchanged(tape: Tape, options: ControlOptions): Promise<Control> {
-  const { load, replay = {}, accepted, isGreen, signal, hangMs, caseId, commit } = options
+  const { load, replay = {}, accepted, isGreen, difference, signal, hangMs, caseId, commit } = options
   const code = commit === undefined ? {} : { commit }
   const given = { ...(signal === undefined ? {} : { signal }), ...(hangMs === undefined ? {} : { hangMs }) }
   const run = await replayTape(tape, await load(), { ...replay, ...given })
@@ -99,7 +102,7 @@ async function replayUnchanged(tape: Tape, options: ControlOptions): Promise<Con
   // A case may say that a tool call is left out now: its reviewer accepted that.
   if (problem !== undefined && isGreen?.(run) !== true) throw controlRefused(about, { problem, run })
   const { unproven } = verdictOf(run, accepted?.(run))
-  if (unproven.length > 0) throw controlRefused(about, { unproven })
+  if (unproven.length > 0) throw controlRefused(about, { unproven, difference: difference?.(run) })
   if (isRecorded(run)) return { tape, leftOut: new Set(), run: tape, digest: runDigest(run), ...code, replayed: run }
   const fork = await forkTape(
     tape,

@@ -1,4 +1,4 @@
-import type { ErrorCode, ErrorFacts } from '../errors/index.ts'
+import type { ErrorCode, ErrorFacts, HarvestError } from '../errors/index.ts'
 import type { ProgramReport, WrittenVerdict } from '../replay/program.ts'
 import type { PriceTable } from '../providers/index.ts'
 import type { ReplayOptions, ReplayResult } from '../match/types.ts'
@@ -57,6 +57,8 @@ export interface TaskContext {
   accepted(run: ReplayResult): ReadonlySet<string>
   /** Whether the case is green with a replay; without a case none is. */
   isGreen(run: ReplayResult): boolean
+  /** What the case of a replay does not accept besides changed questions; without a case `undefined`. */
+  difference(run: ReplayResult): HarvestError | undefined
   /** How traces are compared, as a case says it. */
   readonly match?: Json
   /** How proofs are made, as the config says it. */

@@ -94,6 +94,10 @@ async function runJob(job: Job, around: Surroundings) {
     accepted: (run: ReplayResult) => greenKeys(kase, run, provided),
     isGreen: (run: ReplayResult) =>
       kase !== undefined && judge(kase, run, match, greenKeys(kase, run, provided)).isGreen,
+    difference: (run: ReplayResult) => {
+      const { because } = kase === undefined ? {} : judge(kase, run, match)
+      return because?.aspect === 'question' ? undefined : because?.error
+    },
     timeoutMs: job.timeoutMs ?? timeoutMs,
     signal: context.signal,
   }

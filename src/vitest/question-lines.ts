@@ -9,6 +9,8 @@ export interface QuestionOwner {
   /** `golden/refund-100x`, or the full name of a test. */
   readonly name: string
   readonly questions: QuestionCounts
+  /** It is red for more than its questions: no acceptance reaches it. */
+  readonly isDifferent?: boolean
 }
 
 /** Changes that are named one by one. */
@@ -31,24 +33,30 @@ export function changesOf(
     .sort((a, b) => b.names.length - a.names.length)
 }
 
-/** What was not accepted, and the command that accepts all of it. */
+/** What was not accepted, and the command that accepts what can be: nothing of what is different. */
 export function unprovenLines(askers: readonly QuestionOwner[]): readonly SummaryLine[] {
   const changes = changesOf(askers, 'unproven')
   if (changes.length === 0) return []
+  const within = askers.filter(({ isDifferent }) => isDifferent !== true)
+  const acceptable = new Set(changesOf(within, 'unproven').map(({ question }) => question.key))
   const shown = changes.slice(0, shownChanges)
   const rows = shown.map(({ question, names }, at): SummaryLine => {
-    const { part, words, isData } = question
+    const { key, part, words, isData } = question
+    const also = acceptable.has(key) ? '' : '; red for more than this'
     return [
       at === 0 ? 'Unproven' : '',
-      `${part}${isData ? ' (data)' : ''}  ${neutralLine(words, 200)}   ${namesText(names)}`,
+      `${part}${isData ? ' (data)' : ''}  ${neutralLine(words, 200)}   ${namesText(names)}${also}`,
     ]
   })
   const more = changes.length - shown.length
-  const keys = shown.map(({ question }) => `--change ${shellWord(question.key)}`).join(' ')
+  const keys = shown.flatMap(({ question: { key } }) => (acceptable.has(key) ? [`--change ${shellWord(key)}`] : []))
+  const what = changes.length === 1 ? 'it' : keys.length === shown.length ? 'what is shown' : 'the others'
   return [
     ...rows,
     ...(more > 0 ? [['', `and ${more} more changes: npx vitest-harvest accept --list`] as const] : []),
-    ['', `to accept ${changes.length === 1 ? 'it' : 'what is shown'}: npx vitest-harvest accept ${keys} --reason "…"`],
+    ...(keys.length === 0
+      ? []
+      : [['', `to accept ${what}: npx vitest-harvest accept ${keys.join(' ')} --reason "…"`] as const]),
   ]
 }
 

@@ -314,7 +314,8 @@ function askersOf(modules: readonly TestModule[]): readonly QuestionOwner[] {
       const { harvest, harvestReplay } = test.meta()
       const name = harvest === undefined || test.parent.type !== 'suite' ? test.fullName : test.parent.name
       const questions = harvest?.questions ?? harvestReplay
-      return questions === undefined ? [] : [{ name, questions }]
+      const isDifferent = (harvest ?? harvestReplay)?.verdict === 'different'
+      return questions === undefined ? [] : [{ name, questions, isDifferent }]
     }),
   )
 }

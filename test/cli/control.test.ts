@@ -145,6 +145,30 @@ describe('what commands compare with, once the code of an agent has changed', ()
     expect(clock.stdout).toContain('the outcome survives')
   })
 
+  it('a case that is different beside its question is neither proven nor accepted: one update takes both', async () => {
+    edit(kindly, kindly.replace('customer', 'Ada'))
+    edit('first, always.', 'first, please.')
+    const refused = await run(...late)
+    expect(refused).toMatchObject({ code: 1, stdout: '' })
+    expect(refused.stderr).toContain('The question to a model changed, and its case is different')
+    expect(refused.stderr).not.toContain('accept refund')
+    const tested = await run(...printed(refused.stderr, 'to see the difference'))
+    expect(tested.stdout).toContain('1 case: golden/refund; red for more than this')
+    expect(tested.stdout).not.toContain('to accept it')
+    expect((await run('accept', '--list')).stdout).not.toContain('to accept one')
+    const before = desk.asked.length
+    const proof = await harvest(['test', '--prove', '--yes', '--max-cost', '5'], {
+      cwd,
+      env: { DESK_URL: desk.url, CI: '', HARVEST_ALLOW_CI_PROVE: '1' },
+    })
+    expect(proof).toMatchObject({ code: 1, stdout: 'no case is unproven\n' })
+    expect(proof.stderr).toContain('different: golden/refund: only what is unproven can be proven')
+    expect(desk.asked.length).toBe(before)
+    const both = await run(...printed(refused.stderr, 'if both are intended', { '…': 'both' }))
+    expect(both.code, both.stdout + both.stderr).toBe(0)
+    expect((await run(...late)).stdout).toContain('the outcome survives')
+  })
+
   it('live runs with a change are drawn alternately with runs without it, and both are counted', async () => {
     let asked = 0
     // A provider that gets worse while it is asked, whatever it is asked.

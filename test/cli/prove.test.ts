@@ -106,10 +106,16 @@ describe('harvest test --prove', () => {
     expect([shown.code, shown.stdout]).toEqual([0, expect.stringContaining('refund')])
   })
 
-  it('leads on from an agent that is flaky with the recorded question too: more asks would not prove it', async () => {
+  it('calls no agent flaky that is never right, with either question, and leads on: more asks would not prove it', async () => {
     desk.decide = () => 'No.'
     const { code, stdout } = await prove('refund')
-    expect([code, stdout]).toEqual([1, expect.stringMatching(/flaky with the recorded question too: 0 of 2 good/)])
+    expect([code, stdout]).toEqual([
+      1,
+      expect.stringMatching(
+        /not as recorded, and with the recorded question it is not either: 0 of 2 good, 0 of 2 with/,
+      ),
+    ])
+    expect(stdout).not.toContain('flaky')
     expect(stdout).toContain('→ if you looked and it is meant: npx vitest-harvest accept golden/refund --reason "…"')
   })
 

@@ -40,6 +40,7 @@ async function task(options: ChaosTaskOptions, exports: object = {}): Promise<Ch
     replay: {},
     accepted: () => new Set(),
     isGreen: () => false,
+    difference: () => undefined,
     timeoutMs: 5_000,
     parallel: 1,
     budget: openBudget({}),

@@ -100,10 +100,9 @@ function print(
   // A change of one case is written into the case, pins and all.
   if (written.some((file) => basename(file) === acceptedFileName))
     screen.line('→ to renew the pins of these cases: npx vitest-harvest test --update-recordings=pins')
-  if (isList && unproven.length > 0)
-    screen.line(
-      `to accept one: npx vitest-harvest accept --change ${shellWord(unproven[0]?.question.key ?? '')} --reason "…"`,
-    )
+  const [first] = unproven.filter(({ names }) => names.some((name) => !different.includes(name)))
+  if (isList && first !== undefined)
+    screen.line(`to accept one: npx vitest-harvest accept --change ${shellWord(first.question.key)} --reason "…"`)
   if (!isList && unproven.some(({ question }) => question.isData))
     screen.line('changes of data are accepted by their key: npx vitest-harvest accept --change \'<key>\' --reason "…"')
 }

@@ -49,11 +49,15 @@ export interface ProvenCase {
 export async function proveCases(rest: readonly string[], screen: Screen): Promise<number> {
   const words = readProveWords(rest)
   const report = await look(words, screen)
-  const cases = unprovenCases(report, words)
-  const byHand = report.unproven.flatMap(({ names }) => names).filter((name) => !cases.some((one) => one.name === name))
+  const isDifferent = new Set(report.different)
+  const asked = report.unproven.flatMap(({ names }) => names).filter((name) => !isDifferent.has(name))
+  const cases = unprovenCases(new Set(asked), report, words)
+  const byHand = asked.filter((name) => !cases.some((one) => one.name === name))
   for (const name of new Set(byHand)) screen.note(`not a case, so it cannot be proven: ${neutralLine(name)}`)
   const { recordings } = words
-  printDifferent(report.different, { said: 'there is nothing to prove', recordings }, (text) => screen.note(text ?? ''))
+  printDifferent(report.different, { said: 'only what is unproven can be proven', recordings }, (text) =>
+    screen.note(text ?? ''),
+  )
   const isRed = report.different.length > 0 || byHand.length > 0
   if (cases.length === 0) {
     if (words.isJson) screen.json({ cases: [] })
@@ -81,9 +85,12 @@ async function look({ cases, recordings }: ProveWords, screen: Screen): Promise<
   }
 }
 
-function unprovenCases({ unproven }: AcceptReport, { recordings }: ProveWords): readonly Unproven[] {
-  const names = [...new Set(unproven.flatMap((change) => change.names))]
-  return names.flatMap((name) => {
+function unprovenCases(
+  names: ReadonlySet<string>,
+  { unproven }: AcceptReport,
+  { recordings }: ProveWords,
+): readonly Unproven[] {
+  return [...names].flatMap((name) => {
     const found = caseNamed(recordings, name)
     if (found === undefined) return []
     const text = readFileSync(found, 'utf8')
@@ -266,7 +273,7 @@ function print(cases: readonly ProvenCase[], words: ProveWords, screen: Screen):
   for (const step of new Set(cases.flatMap(({ fix = [] }) => fix))) screen.line(`→ ${step}`)
   // More asks would not prove these.
   for (const { case: name, answer } of cases)
-    if (answer !== undefined && ['flaky', 'offline', 'open'].includes(answer.decision))
+    if (answer !== undefined && ['flaky', 'neither', 'offline', 'open'].includes(answer.decision))
       screen.line(
         `→ if you looked and it is meant: npx vitest-harvest accept ${shellWord(name)} --reason "…"${dirOption(words.recordings)}`,
       )
@@ -285,6 +292,8 @@ function describe({ answer, problem }: ProvenCase): string {
       return `${parts} (${count}, at least ${leastRate(asks).toFixed(2)}, ${model}; ${controls})`
     case 'worse':
       return `${parts}: worse than recorded: ${count}, ${controls}`
+    case 'neither':
+      return `${parts}: not as recorded, and with the recorded question it is not either: ${count}, ${controls}`
     case 'flaky':
       return `${parts}: the agent is flaky with the recorded question too: ${count}, ${controls}`
     case 'offline':
