@@ -17,10 +17,11 @@ export interface Names {
 
 /**
  * Refuses an expectation that no run could meet, because it names a tool, an argument or a place that neither the run, nor
- * the tools its models were offered, nor a good run knows: most likely it is mistyped, and every fork would be graded alike.
+ * the tools its models were offered, nor a good run knows, or has a value that is written in another type there: most
+ * likely it is mistyped, and every fork would be graded alike.
  *
- * @returns warnings: values of another JSON type than any that was seen there
- * @throws HarvestError `HARVEST_ORACLE_EXPECTATION` with the nearest name
+ * @returns warnings: other values of another JSON type than any that was seen there
+ * @throws HarvestError `HARVEST_ORACLE_EXPECTATION` with what was meant
  */
 export function requireKnownNames(expectations: readonly Expectation[], names: Names): readonly string[] {
   const tools = knownTools(names.tapes)
@@ -33,6 +34,18 @@ export function requireKnownNames(expectations: readonly Expectation[], names: N
         return lookAtRule(one, tools)
       case 'value':
         return lookAtValue(one, values)
+    }
+  })
+}
+
+/** What no run is known to have: an unknown name, or a value of another type than was seen. No condition on it was ever met. */
+export function neverSeen(expectations: readonly Expectation[], names: Names): readonly string[] {
+  return expectations.flatMap((one) => {
+    try {
+      return requireKnownNames([one], names)
+    } catch (error) {
+      if (HarvestError.is(error, 'HARVEST_ORACLE_EXPECTATION')) return [error.facts.what]
+      throw error
     }
   })
 }
@@ -200,15 +213,18 @@ function otherType(
   if (types.includes(typeOf(value))) return []
   const shown = neutralLine(JSON.stringify(seen[0]), 40)
   const said = `${option} ${neutralLine(text, 80)}: ${neutralLine(at, 40)} is a ${typeOf(value)} there, and was a ${types.join(' or a ')} in the run (${shown})`
-  const meant = ofType(value, types).flatMap((one) =>
+  const [meant] = ofType(value, types).flatMap((one) =>
     respelled(text, value, one, (other) => valueIn(parseExpectation(other, option))),
   )
-  return [
-    meant[0] === undefined
-      ? said
-      : `${said}
-→ did you mean ${neutralLine(meant[0], 80)}? ${option} ${shellWord(meant[0])} instead of ${shellWord(text)}`,
-  ]
+  if (meant === undefined) return [said]
+  throw new HarvestError('HARVEST_ORACLE_EXPECTATION', {
+    what: `No run could meet ${said}`,
+    why: 'Only a value of the same type is equal, so every run would get the same grade.',
+    fix: [
+      `did you mean ${neutralLine(meant, 80)}? ${option} ${shellWord(meant)}`,
+      'if a right run has the other type: --any-name',
+    ],
+  })
 }
 
 /** The text with the value written otherwise, wherever that is read as what was meant. */

@@ -11,7 +11,7 @@ import { type ForkLimits, ForkBudget, type ForkCache, type Stop } from './fork-b
 import { requireGoodReference } from './grade-task.ts'
 import { noUse } from './graded-use.ts'
 import { requireSteadyGrades } from './grading.ts'
-import { type Names, requireKnownNames } from './known-names.ts'
+import { type Names, neverSeen, requireKnownNames } from './known-names.ts'
 import { openLedger, type RanHere } from './fork-cache.ts'
 import { majorityOracle, withoutCertificate } from './majority.ts'
 import { isByCalls, type OffTapeRisk, offTapeRisk } from './off-tape.ts'
@@ -100,6 +100,8 @@ export interface BlamedRun extends BlameReport {
   readonly unclear: readonly { readonly because: string; readonly forks: number }[]
   /** What of the expectations may be mistyped, although it could be met. */
   readonly warnings?: readonly string[]
+  /** What the expectations ask for and no known run has: that no fork met it says nothing about the agent. */
+  readonly neverSeen?: readonly string[]
   /** How free replays of other decisions ended, with tools that answer from the tape. */
   readonly offTape?: OffTapeRisk
 }
@@ -137,6 +139,7 @@ export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<Bl
     ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
   })
   const { agreement } = oracle
+  const unseen = neverSeen(expectationsOf(options.judging), namesOf(tape, options))
   return {
     ...(agreement === undefined ? found : withoutCertificate(found, agreement)),
     ...(found.verdict?.kind === 'undecidable'
@@ -156,6 +159,7 @@ export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<Bl
     models: seen.models.size > 0 ? [...seen.models].sort() : (pinsOf(tape).models ?? []),
     unclear: seen.unclear(),
     ...(warnings.length === 0 ? {} : { warnings }),
+    ...(unseen.length === 0 ? {} : { neverSeen: unseen }),
     ...(offTape === undefined ? {} : { offTape }),
   }
 }

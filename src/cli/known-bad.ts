@@ -22,7 +22,7 @@ export async function refuseGood({ source, content }: Promotion, screen: Screen)
   } catch (error) {
     // The fixed agent may have a tool that this run never saw.
     if (!HarvestError.is(error, 'HARVEST_ORACLE_EXPECTATION')) throw error
-    screen.note(error.facts.what)
+    screen.note([error.facts.what, ...(error.facts.fix ?? []).slice(0, -1)].join('\n→ '))
   }
 }
 

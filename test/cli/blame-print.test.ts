@@ -185,6 +185,18 @@ describe('what blame says', () => {
     expect(whole).not.toContain('Newcombe')
   })
 
+  it('of a condition on what no run has: nothing of the code, which may do what is right', () => {
+    const never = { kind: 'never', ok: 0, forks: 25, how: 'certified', rate: { low: 0, high: 0.2 } } as const
+    const one = { ...steps[0]!, isExogenous: false, resampled: { ok: 0, failed: 25, distinct: 2 } } as StepReport
+    const code = "The agent's own code decided"
+    expect(said(never, { steps: [one] })).toContain(code)
+    const typo = said(never, { steps: [one], neverSeen: ['No run could meet --ok refnd(): unknown tool refnd'] })
+    expect(typo).not.toContain(code)
+    expect(typo).toContain('No claim: none of 25 runs met the condition, and it is not known that a run can meet it.')
+    expect(typo).toContain('unknown tool refnd')
+    expect(said({ ...never, forks: 0, how: 'exact' }, { neverSeen: ['x'] })).toContain('No claim: it is not known')
+  })
+
   it('of a run that no step decided', () => {
     const never = {
       kind: 'never',

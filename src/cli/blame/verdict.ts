@@ -101,7 +101,13 @@ function neededToo(blamed: BlamedRun, position: number): readonly string[] {
 }
 
 function describeNever(blamed: BlamedRun, { ok, forks, how, rate, unseen = 0 }: Of<'never'>): readonly string[] {
-  const { repairs } = blamed
+  const { repairs, neverSeen = [] } = blamed
+  if (neverSeen.length > 0 && ok === 0)
+    return [
+      `No claim: ${forks === 0 ? '' : `none of ${forks} runs met the condition, and `}it is not known that a run can meet it.`,
+      ...neverSeen.map((text) => `  ${neutralLine(text, 200)}`),
+      "→ to grade runs by a call that is right: --ok '<call>', without --any-name",
+    ]
   if (how === 'exact' && forks === 0)
     return [
       repairs?.outcome === 'found'

@@ -151,7 +151,8 @@ function blamed(answer: BlamedRun, { found, tape }: Pick<Prepared, 'found' | 'ta
   const { verdict, mutations, repairs } = answer
   const { kind } = verdict ?? mutations?.verdict ?? { kind: 'unresolved' }
   const isOpen = [kind, repairs?.outcome].includes('unresolved')
-  const isAnswered = !['unresolved', 'undecidable', 'unsure'].includes(kind)
+  const isMet = kind !== 'never' || answer.neverSeen === undefined
+  const isAnswered = isMet && !['unresolved', 'undecidable', 'unsure'].includes(kind)
   say(answer, asked, (shown) => {
     printBlame(answer, shown)
     const needed = verdict?.kind === 'unresolved' ? verdict.forksNeeded : undefined
