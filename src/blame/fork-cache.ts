@@ -100,6 +100,11 @@ export function openLedger(
   }
 }
 
+/** All forks in a ledger, of any question, in the order they ended. */
+export function keptForks(file: string): readonly ForkCacheEntry[] {
+  return readLedger(file).filter((line) => 'draw' in line)
+}
+
 /** What forks of this question stand above does not count any more. */
 interface CacheRestart {
   readonly question: string

@@ -1,4 +1,4 @@
-import type { Interval } from '../stats/index.ts'
+import { type Interval, wilson } from '../stats/index.ts'
 import { HarvestError } from '../errors/index.ts'
 import type { BudgetLimits, Spent } from '../live/index.ts'
 import {
@@ -136,6 +136,11 @@ export function describeSpent(
 /** `46.8 % – 91.1 %` */
 export function describeInterval({ low, high }: Interval): string {
   return `${percent(low)} – ${percent(high)}`
+}
+
+/** `3 of 3 (95 %: 43.8 % – 100.0 %)`: how many of so many runs, with the Wilson interval of their rate. */
+export function describeRate(hits: number, runs: number): string {
+  return `${hits} of ${runs}${runs === 0 ? '' : ` (95 %: ${describeInterval(wilson(hits, runs))})`}`
 }
 
 /** `75.0 %` */

@@ -5,7 +5,7 @@ import type { ExchangeObserver, ExchangeStart, HeardHeaders, Observer } from '..
 import { observeUndici } from '../seam/observe/undici.ts'
 import { type SeamCall, type SeamDrawKind, seamState } from '../seam/source.ts'
 import { type Chunk, encodeBytes, type ExchangeEvent } from '../tape/index.ts'
-import type { TextSizes } from '../live/budget.ts'
+import { type TextSizes, usageOf } from '../live/budget.ts'
 
 /** A model call that was made beside any run, as a budget counts it. */
 export interface HeardCall {
@@ -113,8 +113,8 @@ class HeardExchange implements ExchangeObserver {
     }
     const call = readModelCall(event)
     if (call === undefined || call.isPoll) return []
-    const { text = '', toolCalls = [], usage } = call.response ?? {}
+    const { text = '', toolCalls = [] } = call.response ?? {}
     const answered = text.length + JSON.stringify(toolCalls).length
-    return [{ model: call.request.model, usage, said: { asked: body.length, answered } }]
+    return [{ model: call.request.model, usage: usageOf(event), said: { asked: body.length, answered } }]
   }
 }

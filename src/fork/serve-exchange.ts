@@ -1,6 +1,7 @@
 // Over 300 lines: the ways a request of a fork is answered share how it is written down.
 import type { GateItem } from '../match/delivery.ts'
 import { decodeBody, readModelCall } from '../providers/index.ts'
+import { usageOf } from '../live/index.ts'
 import { errorAgain } from '../replay/error-again.ts'
 import { observe } from '../replay/observe-answer.ts'
 import { fitted } from '../replay/fitted.ts'
@@ -362,7 +363,7 @@ function asked(
 function pay(run: ForkRun, whole: ExchangeEvent, model: string, asked: number): void {
   const said = readModelCall(whole)?.response
   const answered = (said?.text.length ?? 0) + JSON.stringify(said?.toolCalls ?? []).length
-  run.budget?.spent(model, said?.usage, { asked, answered })
+  run.budget?.spent(model, usageOf(whole), { asked, answered })
 }
 
 /** Clean pieces at the moments of the raw ones; a body that was unpacked is one piece. */

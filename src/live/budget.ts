@@ -1,6 +1,6 @@
 import { HarvestError, neutralLine } from '../errors/index.ts'
-import { costOf, isPriced, type PriceTable, type Usage } from '../providers/index.ts'
-import type { RunUsage } from '../tape/index.ts'
+import { costOf, isPriced, type PriceTable, readModelCall, type Usage } from '../providers/index.ts'
+import type { ExchangeEvent, RunUsage } from '../tape/index.ts'
 
 /** What live runs have used. */
 export interface Spent extends RunUsage {
@@ -140,6 +140,14 @@ function partOf(whole: Budget, own: Budget): Budget {
     reserve: whole.reserve,
     carry: whole.carry,
   }
+}
+
+/** What a model call used, as its answer says it; a call that was refused used nothing. `undefined`: it does not say. */
+export function usageOf(call: ExchangeEvent): Usage | undefined {
+  const usage = readModelCall(call)?.response?.usage
+  const isTold = usage?.inputTokens !== undefined || usage?.outputTokens !== undefined
+  const isRefused = (call.response?.status ?? 200) >= 400
+  return isRefused && !isTold ? { inputTokens: 0, outputTokens: 0 } : usage
 }
 
 /** Streams tell no tokens unless they are asked to. A token is rarely shorter than three characters, so this is high. */

@@ -1,3 +1,12 @@
 /** Runs that call models for real, with everything else from the tape. */
-export { type Budget, type BudgetLimits, estimatedUsage, noPrice, openBudget, type Spent, type Use } from './budget.ts'
+export {
+  type Budget,
+  type BudgetLimits,
+  estimatedUsage,
+  noPrice,
+  openBudget,
+  type Spent,
+  type Use,
+  usageOf,
+} from './budget.ts'
 export { runLive } from './live.ts'

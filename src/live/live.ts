@@ -14,7 +14,7 @@ import { siteIn, userSite } from '../seam/caller.ts'
 import { addressedUrl, argumentsOf, isThenable } from '../seam/shape.ts'
 import { seamState } from '../seam/source.ts'
 import { type CallEvent, decodeValue, encodeFor, type ExchangeEvent, type Tape, type TapeEvent } from '../tape/index.ts'
-import { type Budget } from './budget.ts'
+import { type Budget, usageOf } from './budget.ts'
 import { forward } from '../replay/forward.ts'
 import { offTape } from './off-tape.ts'
 import { RealTimers } from './real-timers.ts'
@@ -196,7 +196,7 @@ class LiveRun {
         this.events[place] = whole
         const said = readModelCall(whole)?.response
         const answered = (said?.text.length ?? 0) + JSON.stringify(said?.toolCalls ?? []).length
-        budget.spent(dialect.model, said?.usage, { asked: live.body.length, answered })
+        budget.spent(dialect.model, usageOf(whole), { asked: live.body.length, answered })
       },
     })
     this.#underWay.add(control)

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
 import { alternativesOf } from '../../src/cli/forking/alternatives.ts'
-import { bestAlternative, reportDecisions } from '../../src/cli/forking/critical.ts'
+import { bestAlternative, printDecisions, reportDecisions } from '../../src/cli/forking/critical.ts'
 import { currentFlags, parseTape, serializeTape } from '../../src/tape/index.ts'
+import { together } from '../../src/cli/forking/branches.ts'
 import { incidentEvents } from '../debug/incident.ts'
 
 const events = incidentEvents()
@@ -48,4 +49,59 @@ it('decisions stand in the order of their effect, beside runs that keep them, an
   expect(first?.effect?.low).toBeGreaterThan(-1)
   expect(bestAlternative(reports, 'bad')).toEqual({ step: 4, instead: 'another at 4' })
   expect(bestAlternative(reports, 'ok')).toBeUndefined()
+})
+
+const graded = (grade: 'ok' | 'bad') => ({ grade, compared: { outcome: { same: grade === 'bad' } } }) as never
+const times = <T>(count: number, one: T): readonly T[] => Array.from({ length: count }, () => one)
+
+/** Alternatives of one step, of which some come out well, beside runs that keep its decision. */
+function decided(good: number, bad: number, kept?: { readonly good: number; readonly bad: number }) {
+  const tried = times(good + bad, { ...alternatives[0]!, step: 1, instead: 'another' })
+  const branches = [...times(good, graded('ok')), ...times(bad, graded('bad'))]
+  const controls = kept === undefined ? [] : [...times(kept.good, graded('ok')), ...times(kept.bad, graded('bad'))]
+  const decisions = reportDecisions([{ step: 1, decided: 'a call' }], tried, branches, 'bad', controls)
+  const lines: string[] = []
+  const line = (text = ''): void => void lines.push(text)
+  printDecisions(
+    decisions,
+    { grader: { by: '--ok x', recorded: 'bad' } },
+    { line, note: line, json: () => {}, paint: (_, text) => text, progress: () => {} },
+  )
+  return { report: decisions[0], lines }
+}
+
+it('a step of live runs is critical only where the interval of its effect excludes 0, and both rates have theirs', () => {
+  const shown = decided(7, 1, { good: 0, bad: 8 })
+  expect(shown.report?.verdict).toBe('critical')
+  expect(shown.report?.effect?.low).toBeGreaterThan(0)
+  expect(shown.lines).toContain(
+    '  of the alternatives 7 of 8 (95 %: 52.9 % – 97.8 %) get another grade; with the decision kept, sampled alternately, 0 of 8 (95 %: 0.0 % – 32.4 %)',
+  )
+  // Three of eight beside none of eight: chance makes that, too.
+  for (const { report, lines } of [decided(3, 5, { good: 0, bad: 8 }), decided(7, 0, { good: 4, bad: 3 })]) {
+    expect(report?.verdict).toBe('open')
+    expect(lines).toEqual(
+      expect.arrayContaining(['\ncritical: none', 'not told from chance: 1', 'nothing could be judged: none']),
+    )
+  }
+})
+
+it('alternatives of a tape end the same each time: they are counted, without an interval', () => {
+  const { report, lines } = decided(1, 0)
+  expect(report).toMatchObject({ verdict: 'critical', effect: { value: 1 } })
+  expect(report?.effect).not.toHaveProperty('low')
+  expect(lines.join('\n')).not.toContain('95 %')
+  expect(lines).toContain('  1 of 1 alternatives get another grade')
+})
+
+it('each run behind a live tail is a draw of its own, equal or not, and equal runs of a tape are one', () => {
+  const run = (from: 'live' | 'tape') => ({
+    request: { tail: { from } },
+    compared: { outcome: { same: true } },
+    fork: { fingerprint: 'one', spent: { modelCalls: 1, inputTokens: 1, outputTokens: 1 } },
+    isReused: false,
+  })
+  const sum = (from: 'live' | 'tape') => together(times(10, run(from) as never))
+  expect(sum('live').interval?.low).toBeCloseTo(0.722, 3)
+  expect(sum('tape')).not.toHaveProperty('interval')
 })

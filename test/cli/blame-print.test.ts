@@ -318,8 +318,15 @@ describe('what blame says', () => {
     })
     expect(said(undefined, mutations({ kind: 'responsible', positions: [found] }))).toMatchInlineSnapshot(`
       "The outcome depends on step 2, the answer of lookup_order(order_id: "A-100"):
-        changed, 8 of 8 runs end differently (5 distinct changes); as recorded, 0 of 8 do (certified, e-value 60)"
+        changed, 8 of 8 runs end differently (5 distinct changes); as recorded, 0 of 8 do (0 to 32 %); certified, e-value 60"
     `)
+    // The pairs that certify repeat changes: the rate is that of the table, where each counts once.
+    const table = { position: 1, mutants: 12, tried: 10, inert: 0, forks: 22, rate: 0.8, undefinedRate: 0 }
+    const positions = [{ ...table, display: { low: 0.49, high: 0.94 } }]
+    const of = { verdict: { kind: 'responsible', positions: [found] }, isDeterministic: false, positions } as const
+    expect(said(undefined, { mutations: of })).toContain(
+      'changed, runs end differently at a rate of 0.80 (0.49 to 0.94; 10 distinct changes); as recorded, 0 of 8',
+    )
     expect(said(undefined, mutations({ kind: 'none' }))).toContain('depends on no single answer')
     expect(said(undefined, mutations({ kind: 'unresolved' }))).toContain('Not resolved')
   })

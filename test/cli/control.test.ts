@@ -189,7 +189,9 @@ describe('what commands compare with, once the code of an agent has changed', ()
     expect(stdout).toMatch(/6 model calls/)
     const finer = printed(stdout, 'for a finer answer, with more runs')
     expect(finer.slice(-2)).toEqual(['--runs', '12'])
-    expect((await run(...finer)).stdout).toMatch(/with the change \d+ of 12 /)
+    expect((await run(...finer)).stdout).toMatch(
+      /with the change \d+ of 12 \(95 %: [^)]+\) end as recorded; without it, sampled alternately, \d+ of 12 \(95 %: [^)]+\) end as recorded/,
+    )
     desk.decide = usual
   })
 

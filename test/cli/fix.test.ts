@@ -80,7 +80,10 @@ its models have to be asked: 3 runs, at most 27 calls, 9423 tokens, about $0.002
       printed(stderr, 'to run its tools for real'),
     ]) {
       const answered = await project.harvest(...right.with(2, '--ok').with(3, 'refund(amount: 25)'))
-      expect([answered.code, answered.stdout], answered.stderr).toEqual([1, expect.stringContaining('3 of 3 ok')])
+      expect([answered.code, answered.stdout], answered.stderr).toEqual([
+        1,
+        expect.stringContaining('3 of 3 (95 %: 43.8 % – 100.0 %) ok'),
+      ])
     }
     // As in blame, calls that were made are made: but a run that is not whole becomes no tape.
     const byCalls = await project.harvest(...toAsk.with(2, '--ok').with(3, 'refund(amount: 25)'))
@@ -100,7 +103,9 @@ its models have to be asked: 3 runs, at most 27 calls, 9423 tokens, about $0.002
     writeFileSync(desk, fixed)
     const shown = await project.harvest(...printed(varies.stderr, 'then, with new runs'))
     expect(shown.code).toBe(1)
-    expect(shown.stdout).toMatch(/3 of 3 ok; run 1 becomes the tape of the case, as 3 ran alike/)
+    expect(shown.stdout).toMatch(
+      /3 of 3 \(95 %: 43\.8 % – 100\.0 %\) ok; run 1 becomes the tape of the case, as 3 ran alike/,
+    )
     expect(shown.stdout).toMatch(
       /with the fix: {4}green, replayed bit for bit\nwithout the fix: red, .*HARVEST_UNPROVEN/,
     )

@@ -146,7 +146,7 @@ describe('harvest fork', () => {
       seed 1, 2, 3: returned {"answer":"I refunded 25 EUR."}
       seed 4: returned {"answer":"I refunded nothing."}
 
-      3 of 4 end as recorded (2 distinct runs); 95 % (Wilson, for display): 30.1 % – 95.4 %
+      3 of 4 (95 %: 30.1 % – 95.4 %) end as recorded; 2 distinct runs
       4 model calls, 400 tokens in, 80 out, $0.0018; tools from the tape
       "
     `)
@@ -319,13 +319,15 @@ describe('harvest fork', () => {
     expect(stdout).toMatchInlineSnapshot(`
       "graded by --bad refund(*); the recorded run is bad
 
-      step 1  critical, effect +1.00 (95 %: −0.12 to +1.00)
+      step 1  critical, effect +1.00
         the model decided: lookup_order(order_id: "A-100")
         calls nothing and says "Nothing more to do.": another outcome, ok (step 2 is missing: lookup_order(order_id: "A-100"))
-      step 3  critical, effect +1.00 (95 %: −0.03 to +1.00)
+        1 of 1 alternatives get another grade
+      step 3  critical, effect +1.00
         the model decided: refund(order_id: "A-100", amount: 25)
         calls nothing and says "Nothing more to do.": another outcome, ok (step 4 is missing: refund(order_id: "A-100", amount: 25))
         as the donor: says "I refunded nothing.": another outcome, ok (step 4 is missing: refund(order_id: "A-100", amount: 25))
+        2 of 2 alternatives get another grade
       step 5  unknown
         the model decided: says "I refunded 25 EUR."
         no alternative to try: the model called no tool
@@ -348,6 +350,12 @@ describe('harvest fork', () => {
       'a mistyped key',
       ['paid', '--step', '1', '--set', 'result.amuont=1'],
       'did you mean amount? --set result.amount=1',
+      2,
+    ],
+    [
+      'a value that is there already',
+      ['paid', '--step', '1', '--set', 'result.amount=25'],
+      'sets what is there already',
       2,
     ],
     ['an edit that finds nothing', ['paid', '--step', '1', '--edit', 's/26/1/'], 'HARVEST_FORK_EDIT', 2],

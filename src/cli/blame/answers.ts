@@ -1,4 +1,5 @@
-import type { RepairBlame } from '../../blame/index.ts'
+import type { MutatedPosition, RepairBlame, Responsible } from '../../blame/index.ts'
+import { counted } from '../../errors/words.ts'
 import type { BlamedRun } from '../../blame/run-blame.ts'
 import { interval, nameOf, whyUnclear } from './verdict.ts'
 
@@ -38,12 +39,15 @@ export function describeRepairs(blamed: BlamedRun, repairs: RepairBlame): readon
 type Mutations = NonNullable<BlamedRun['mutations']>
 
 /** What mutations found, in sentences. */
-export function describeMutations(blamed: BlamedRun, { verdict }: Mutations): readonly string[] {
+export function describeMutations(blamed: BlamedRun, { verdict, positions }: Mutations): readonly string[] {
   switch (verdict.kind) {
     case 'responsible':
-      return verdict.positions.flatMap(({ position, mutated, control, mutants, how, evidence }) => [
-        `The outcome depends on ${nameOf(blamed, position)}:`,
-        `  changed, ${mutated.flips} of ${mutated.forks} runs end differently (${mutants} distinct changes); as recorded, ${control.flips} of ${control.forks} do (${how === 'certified' && evidence !== undefined ? `certified, e-value ${evidence.toFixed(0)}` : how})`,
+      return verdict.positions.flatMap((found) => [
+        `The outcome depends on ${nameOf(blamed, found.position)}:`,
+        `  ${flipText(
+          found,
+          positions.find(({ position }) => position === found.position),
+        )}`,
       ])
     case 'none':
       return ['The outcome depends on no single answer, as far as changes of single values show.']
@@ -54,4 +58,16 @@ export function describeMutations(blamed: BlamedRun, { verdict }: Mutations): re
     case 'undecidable':
       return ['Undecidable: more than a fifth of the forks are ungraded.', ...whyUnclear(blamed)]
   }
+}
+
+/** The rate of the table, where it has one: distinct changes count once, and pairs that certify repeat them. */
+function flipText({ control, mutants, how, evidence, mutated }: Responsible, of: MutatedPosition | undefined): string {
+  const { rate, display, tried = mutants } = of ?? {}
+  const share =
+    rate === undefined || display === undefined
+      ? `${mutated.flips} of ${mutated.forks} runs end differently (${counted(mutants, 'distinct change')})`
+      : `runs end differently at a rate of ${rate.toFixed(2)} (${display.low.toFixed(2)} to ${display.high.toFixed(2)}; ${counted(tried, 'distinct change')})`
+  const kept = { ok: control.flips, forks: control.forks }
+  const shown = how === 'certified' && evidence !== undefined ? `certified, e-value ${evidence.toFixed(0)}` : how
+  return `changed, ${share}; as recorded, ${control.flips} of ${control.forks} do${how === 'exact' ? '' : interval(kept)}; ${shown}`
 }

@@ -3,16 +3,18 @@ import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseExpectation } from '../../blame/expectation.ts'
 import { requireKnownNames } from '../../blame/known-names.ts'
+import { keptForks } from '../../blame/fork-cache.ts'
 import type { OffTapeRisk } from '../../blame/off-tape.ts'
 import type { BlamedRun, BlameEstimate } from '../../blame/run-blame.ts'
 import type { BlameRequest } from '../../blame/task.ts'
 import { usualParallel } from '../../blame/usual-parallel.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
+import { counted } from '../../errors/words.ts'
 import { acceptedPins, codeFiles, codeState, digestOfCode, pinsOf } from '../../provenance/index.ts'
 import { cutsOf, type Json, partialText, readTape, requireClosed, type Tape } from '../../tape/index.ts'
 import { forksFolder, keepAnswer, listCases, readPrices } from '../../recordings/index.ts'
 import { askYesNo, canAsk } from '../ask.ts'
-import { printBlame } from '../blame/print.ts'
+import { dollars, printBlame } from '../blame/print.ts'
 import { stepsToModels } from '../blame/to-models.ts'
 import { Foretold, foreseenLayers, foreseenOffTape, requireGoodAnswers } from '../blame/foreseen.ts'
 import { printEstimate } from '../blame/estimate.ts'
@@ -42,7 +44,7 @@ export const blameCommand: Command = {
 async function blame(given: CommandInput, screen: Screen): Promise<number> {
   const { found, tape, recordings, request, before, foretold } = await prepare(given, screen)
   if (request.isDryRun !== true) await requireConsent(given, request, screen)
-  const known = new Known()
+  const known = new Known(request.cacheFile ?? '')
   const answer = await runIn({ found, recordings, given }, { name: 'blame', request }, (progress) => {
     const told = progress as unknown as Told | { readonly foreseen: OffTapeRisk }
     if ('foreseen' in told) foretold.tell(before.offTape(told.foreseen))
@@ -265,10 +267,17 @@ interface Told {
   readonly steps?: string
 }
 
-/** What a session that is ended by someone knows by then. */
+/** What a session that is ended by someone knows by then. Forks end between two reports, too: the ledger has them all. */
 class Known {
+  readonly #file: string
+  readonly #before: number
   #last: Told | undefined
   #steps: string | undefined
+
+  constructor(file: string) {
+    this.#file = file
+    this.#before = keptForks(file).length
+  }
 
   told(progress: Told): Told {
     this.#last = progress
@@ -277,11 +286,16 @@ class Known {
   }
 
   get text(): string {
-    if (this.#last === undefined) return 'No run had ended yet, and nothing is known.'
-    const { forks, costUsd } = this.#last
-    const cost = costUsd === undefined ? '' : ` for $${costUsd.toFixed(2)} in this session`
+    const kept = keptForks(this.#file).slice(this.#before)
+    const forks = Math.max(this.#last?.forks ?? 0, kept.length)
+    if (forks === 0) return 'No run had ended yet, and nothing is known.'
+    const usd = Math.max(
+      this.#last?.costUsd ?? 0,
+      kept.reduce((sum, { draw }) => sum + (draw.costUsd ?? 0), 0),
+    )
+    const cost = this.#last?.costUsd === undefined && usd === 0 ? '' : ` for ${dollars(usd)} in this session`
     const where = this.#steps === undefined ? '' : `; if one step decided, most likely ${neutralLine(this.#steps, 60)}`
-    return `Until then: ${forks} forks${cost}${where}. Nothing is certified.`
+    return `Until then: ${counted(forks, 'fork')}${cost}${where}. Nothing is certified.`
   }
 }
 

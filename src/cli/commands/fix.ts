@@ -39,7 +39,7 @@ export const fixCommand: Command = {
     const choice = chooseRun(answer.runs, kase.id, answer.gradedBy)
     const { replacement, shown } = await show(given, { kase, tapeFile, answer, choice, recordings }, screen)
     if (!given.has('json')) {
-      printShown(choice, shown, screen)
+      printShown(choice, { runs: answer.runs, shown }, screen)
       printDifference(replacement, screen)
     }
     const isWritten = await mayWrite(given, screen)

@@ -124,6 +124,8 @@ async function critical(parent: Parent, given: CommandInput, screen: Screen): Pr
   const print = (shown: Screen): void => {
     if (decisions.length === 0) return shown.line('No model decides anything in this run.')
     printDecisions(decisions, { grader: graded, differs: data.differs }, shown)
+    if (decisions.some(({ verdict }) => verdict === 'open'))
+      shown.line(`→ for a finer answer, with more runs: ${typedAgain({ runs: `${4 * times}` })}`)
     const areToolsReal = tail.from === 'live' && tail.tools === 'live'
     if (spent.modelCalls > 0) shown.line(describeSpent(spent, areToolsReal ? 'for real' : 'from the tape'))
     // Another decision asks for another call: no tape holds what a tool answers to it.

@@ -7,7 +7,7 @@ import type { PreparedFix } from '../../recordings/index.ts'
 import { describeOutcome } from '../../report/describe.ts'
 import { neutralLines, type Screen, table } from '../../report/output.ts'
 import { sumSpent } from '../forking/branches.ts'
-import { describeSpent } from '../live.ts'
+import { describeRate, describeSpent } from '../live.ts'
 import type { Choice } from './choose.ts'
 import type { Shown } from './shown.ts'
 
@@ -44,11 +44,15 @@ export function printRuns(runs: readonly FixRun[], tools: Parameters<typeof desc
 }
 
 /** Which run was chosen, and how its case goes with the fix and without it. */
-export function printShown({ index, ok, graded, alike }: Choice, shown: Shown, screen: Screen): void {
+export function printShown(
+  { index, ok, graded, alike }: Choice,
+  { runs, shown }: { readonly runs: readonly FixRun[]; readonly shown: Shown },
+  screen: Screen,
+): void {
+  // Where the recorded answers are enough, every run is the same.
+  const rate = runs.some(({ fork }) => fork.spent.modelCalls > 0) ? describeRate(ok, graded) : `${ok} of ${graded}`
   screen.line()
-  screen.line(
-    `${ok} of ${graded} ok; run ${index + 1} becomes the tape of the case${alike > 1 ? `, as ${alike} ran alike` : ''}`,
-  )
+  screen.line(`${rate} ok; run ${index + 1} becomes the tape of the case${alike > 1 ? `, as ${alike} ran alike` : ''}`)
   screen.line(
     `with the fix:    ${screen.paint('green', 'green')}, replayed ${shown.isExact ? 'bit for bit' : 'with drift'}`,
   )

@@ -3,6 +3,7 @@ import type { ForkRequest } from '../../fork/index.ts'
 import type { Screen } from '../../report/output.ts'
 import type { Together, BranchSummary } from './branches.ts'
 import { together } from './branches.ts'
+import { describeRate } from '../live.ts'
 import { typedAgain } from '../typed-again.ts'
 
 /** Live runs with nothing changed, drawn alternately with those of the change. */
@@ -93,12 +94,10 @@ export function isShown({ chance }: Pick<Beside, 'chance'>): boolean | undefined
 
 /** The controls, and what they say about the branches. */
 export function printBeside(sum: Together, beside: Beside, screen: Screen): void {
-  const share = (hits: Hits | undefined): string =>
-    hits === undefined ? 'none could be judged' : `${hits.hits} of ${hits.runs}`
   const what = sum.grades === undefined ? 'end as recorded' : 'are graded ok'
-  const changed = share(hitsOf(sum))
-  const controls = share(hitsOf(beside))
-  screen.line(`with the change ${changed} ${what}; without it, sampled alternately, ${controls}`)
+  const share = (hits: Hits | undefined): string =>
+    hits === undefined ? 'no run could be judged' : `${describeRate(hits.hits, hits.runs)} ${what}`
+  screen.line(`with the change ${share(hitsOf(sum))}; without it, sampled alternately, ${share(hitsOf(beside))}`)
   const shown = isShown(beside)
   if (shown === undefined) screen.line('the two could not be compared')
   else if (shown)

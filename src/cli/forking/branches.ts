@@ -35,7 +35,10 @@ export interface Together {
   readonly asRecorded: number | null
   /** Judged ones that are not the same run as another. */
   readonly distinct: number
-  /** Wilson score interval at 95 %, for display; absent where all are one run, or nothing was judged. */
+  /**
+   * Wilson score interval at 95 %, for display. Each run behind a live tail is a draw of its own, also where it comes out
+   * like another; without one, runs that are the same count once, and there is none where all are.
+   */
   readonly interval?: Interval
   /** How many were given each grade; absent when it is unknown what a good run is. */
   readonly grades?: Readonly<Partial<Record<Grade, number>>>
@@ -112,8 +115,10 @@ export function together(branches: readonly BranchSummary[]): Together {
     judged: judged.length,
     asRecorded,
     distinct,
-    // Copies of one run are one observation: an interval over them would claim what was not seen.
-    ...(distinct > 1 && asRecorded !== null ? { interval: wilson(asRecorded, judged.length) } : {}),
+    // Copies of what a tape answers are one observation: an interval over them would claim what was not seen.
+    ...((distinct > 1 || areDrawn(judged)) && asRecorded !== null
+      ? { interval: wilson(asRecorded, judged.length) }
+      : {}),
     ...gradesIn('grades', judged),
     ...gradesIn(
       'byCalls',
@@ -121,6 +126,11 @@ export function together(branches: readonly BranchSummary[]): Together {
     ),
     spent: sumSpent(branches.flatMap(({ fork, isReused }) => (fork === undefined || isReused ? [] : [fork.spent]))),
   }
+}
+
+/** Whether a live model was there to answer each of them. */
+function areDrawn(judged: readonly BranchSummary[]): boolean {
+  return judged.length > 0 && judged.every(({ request: { tail } }) => tail.from === 'live')
 }
 
 function gradesIn(

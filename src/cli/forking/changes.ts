@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { neutralLine, shellWord } from '../../errors/index.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { HarvestError, neutralLine, shellWord } from '../../errors/index.ts'
 import { ofType, typeOf } from '../../json/value-types.ts'
 import { type ChangeRequest, editAnswer, type Patch, patchTape, readJsonPatch } from '../../fork/index.ts'
 import { bodyDifference } from '../../match/difference.ts'
@@ -77,7 +78,7 @@ export interface ChangeSummary {
 /**
  * Tries a change on the tape, before anything runs, and tells it.
  *
- * @throws HarvestError `HARVEST_PATCH_…`, `HARVEST_FORK_EDIT`, `HARVEST_FORK_PATCH` when it does not fit
+ * @throws HarvestError `HARVEST_PATCH_…`, `HARVEST_FORK_EDIT`, `HARVEST_FORK_PATCH` when it does not fit, or sets what is there
  */
 export function tellChange(tape: Tape, change: ChangeRequest): ChangeSummary {
   if ('mark' in change) {
@@ -88,6 +89,7 @@ export function tellChange(tape: Tape, change: ChangeRequest): ChangeSummary {
   if ('path' in change) {
     const [patched] = patchTape(tape, [change]).changed
     const where = change.step === undefined ? change.path : `step ${change.step}, ${change.path}`
+    if (isDeepStrictEqual(patched?.before, change.value)) throw isThere(where, change.value)
     return { where, before: text(patched?.before), after: text(change.value) }
   }
   const step = stepsOf(tape)[change.step - 1]
@@ -103,6 +105,14 @@ export function tellChange(tape: Tape, change: ChangeRequest): ChangeSummary {
   const { decide } = change
   const after = 'say' in decide ? JSON.stringify(decide.say) : decide.calls.map(signature).join(' and ')
   return { where: `${where}, what the model decides`, before, after }
+}
+
+function isThere(where: string, value: Json): HarvestError {
+  return new HarvestError('HARVEST_FORK_EDIT', {
+    what: 'The change sets what is there already',
+    where: { at: neutralLine(where, 120), value: neutralLine(JSON.stringify(value), 120) },
+    fix: ['name another value'],
+  })
 }
 
 const scalars = ['string', 'number', 'boolean']

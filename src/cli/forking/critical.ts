@@ -3,11 +3,12 @@ import { neutralLine } from '../../errors/index.ts'
 import { counted } from '../../errors/words.ts'
 import type { ControlDifference } from '../../jobs/index.ts'
 import type { Screen } from '../../report/output.ts'
-import { fisherExact, newcombe } from '../../stats/index.ts'
+import { newcombe } from '../../stats/index.ts'
 import type { Alternative, decisionsOf } from './alternatives.ts'
 import type { BranchSummary } from './branches.ts'
 import { controlLine } from './control.ts'
 import type { Grader } from './grading.ts'
+import { describeRate } from '../live.ts'
 import { differenceText } from './print.ts'
 
 /** A decision of a model and the result of its alternatives. */
@@ -15,15 +16,16 @@ export interface DecisionReport {
   readonly step: number
   readonly decided: string
   /**
-   * `critical`: an alternative gets another grade (by its calls where it left the tape), or, without an oracle, ends otherwise. `same`: none of those judged
-   * does. `unknown`: none could be judged, or live runs end otherwise there without any change as well.
+   * `critical`: an alternative gets another grade (by its calls where it left the tape), or, without an oracle, ends
+   * otherwise; of live runs more than chance makes: the interval of the effect excludes 0. `same`: none of those judged
+   * does. `open`: some do, but the interval includes 0. `unknown`: none could be judged.
    */
-  readonly verdict: 'critical' | 'same' | 'unknown'
+  readonly verdict: 'critical' | 'same' | 'open' | 'unknown'
   /**
-   * How many more of its alternatives end otherwise than of the runs that keep the decision, -1 to 1, with the interval of that
-   * difference; absent where none could be judged. Runs of the tape keep it in one way: that counts as one run.
+   * How many more of its alternatives end otherwise than of the runs that keep the decision, -1 to 1; absent where none
+   * could be judged. With the interval of that difference for live runs: those of a tape end as they do, each time.
    */
-  readonly effect?: { readonly value: number; readonly low: number; readonly high: number }
+  readonly effect?: { readonly value: number; readonly low?: number; readonly high?: number }
   /** Live runs that keep the decision, drawn alternately with the alternatives: how many end otherwise. */
   readonly beside?: { readonly judged: number; readonly other: number }
   readonly tried: readonly {
@@ -62,23 +64,31 @@ export function reportDecisions(
     const tried = own.map(({ alternative: { instead }, branch }) => outcomeOf(instead, branch))
     const kept = own.flatMap(({ control }) => (control === undefined ? [] : [outcomeOf('', control)]))
     const beside = kept.length === 0 ? undefined : count(kept)
+    const effect = effectOf(count(tried), beside)
     return {
       step,
       decided,
-      verdict: verdictOf(count(tried), beside),
+      verdict: verdictOf(count(tried), beside, effect),
       tried,
-      ...effectOf(count(tried), beside),
+      ...(effect === undefined ? {} : { effect }),
       ...(beside === undefined ? {} : { beside }),
     }
   })
   return reports.toSorted((a, b) => (b.effect?.value ?? -2) - (a.effect?.value ?? -2))
 }
 
-function effectOf(tried: Count, kept: Count = { judged: 1, other: 0 }): Pick<DecisionReport, 'effect'> {
-  if (tried.judged === 0 || kept.judged === 0) return {}
-  const [first, second] = [tried, kept].map(({ judged, other }) => ({ hits: other, runs: Math.max(judged, other) }))
-  if (first === undefined || second === undefined) return {}
-  return { effect: { value: first.hits / first.runs - second.hits / second.runs, ...newcombe(first, second) } }
+/** `undefined`: nothing of one of them could be judged. */
+function effectOf(tried: Count, kept: Count | undefined): DecisionReport['effect'] {
+  if (tried.judged === 0) return undefined
+  const first = rateOf(tried)
+  if (kept === undefined) return { value: first.hits / first.runs }
+  if (kept.judged === 0) return undefined
+  const second = rateOf(kept)
+  return { value: first.hits / first.runs - second.hits / second.runs, ...newcombe(first, second) }
+}
+
+function rateOf({ judged, other }: Count): { readonly hits: number; readonly runs: number } {
+  return { hits: other, runs: Math.max(judged, other) }
 }
 
 /** The alternative that is graded as good where the run is not: that of the largest effect. */
@@ -103,13 +113,11 @@ function isOther({ outcome, grade }: Tried, recorded: Grade | undefined): boolea
     : grade !== undefined && grade !== 'ungraded' && grade !== recorded
 }
 
-/** Where runs that keep the decision end otherwise as well, only a difference that chance does not make is one. */
-function verdictOf(tried: Count, kept: Count | undefined): DecisionReport['verdict'] {
+/** What live runs differ in is an effect only where chance is ruled out. */
+function verdictOf(tried: Count, kept: Count | undefined, effect: DecisionReport['effect']): DecisionReport['verdict'] {
   if (tried.other === 0) return tried.judged === 0 ? 'unknown' : 'same'
-  if (kept === undefined || (kept.other === 0 && kept.judged > 0)) return 'critical'
-  if (kept.judged === 0) return 'unknown'
-  const hits = ({ other, judged }: Count) => ({ hits: other, runs: Math.max(judged, other) })
-  return fisherExact(hits(tried), hits(kept)) <= 0.05 ? 'critical' : 'unknown'
+  if (kept === undefined) return 'critical'
+  return (effect?.low ?? 0) > 0 ? 'critical' : 'open'
 }
 
 function outcomeOf(instead: string, branch: BranchSummary | undefined): DecisionReport['tried'][number] {
@@ -148,23 +156,23 @@ export function printDecisions(
   if (differs !== undefined) screen.line(`${controlLine(differs)}\n`)
   const whose = differs === undefined ? 'the recorded run' : "today's code unchanged"
   if (grader !== undefined) screen.line(`graded by ${neutralLine(grader.by, 120)}; ${whose} is ${grader.recorded}\n`)
+  const otherwise = grader === undefined ? 'end otherwise' : 'get another grade'
   for (const { step, decided, verdict, tried, beside, effect } of decisions) {
-    const size =
-      effect === undefined
-        ? ''
-        : `, effect ${signed(effect.value)} (95 %: ${signed(effect.low)} to ${signed(effect.high)})`
     const judged = tried.filter(({ outcome }) => outcome !== 'not judged').length
     const far = verdict === 'same' && judged < tried.length ? `, judged ${judged} of ${tried.length}` : ''
-    screen.line(`${screen.paint('bold', `step ${step}  ${titles[verdict]}${far}`)}${size}`)
+    screen.line(`${screen.paint('bold', `step ${step}  ${titles[verdict]}${far}`)}${effectText(effect)}`)
     screen.line(`  the model decided: ${neutralLine(decided, 110)}`)
     if (tried.length === 0) screen.line('  no alternative to try: the model called no tool')
     for (const one of tried) screen.line(`  ${triedLine(one)}`)
-    if (beside !== undefined) screen.line(`  ${besideLine(tried, beside)}`)
+    const count = { judged, other: tried.filter((one) => isOther(one, grader?.recorded)).length }
+    if (judged > 0 || beside !== undefined) screen.line(`  ${countsLine(count, beside, otherwise)}`)
   }
   const named = (verdict: DecisionReport['verdict']): string =>
     decisions.flatMap((one) => (one.verdict === verdict ? [`${one.step}`] : [])).join(', ') || 'none'
   screen.line(`\n${screen.paint('bold', `critical: ${named('critical')}`)}`)
   screen.line(`no judged alternative changes the ${grader === undefined ? 'outcome' : 'grade'}: ${named('same')}`)
+  const isLive = decisions.some(({ beside }) => beside !== undefined)
+  if (isLive) screen.line(`not told from chance: ${named('open')}`)
   screen.line(`nothing could be judged: ${named('unknown')}`)
   const left = decisions.flatMap(({ tried }) => tried.filter(({ outcome }) => outcome === 'not judged'))
   if (left.length > 0)
@@ -180,10 +188,19 @@ function signed(value: number): string {
   return `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(2)}`
 }
 
-function besideLine(tried: DecisionReport['tried'], { judged, other }: Count): string {
-  const changed = tried.filter(({ outcome }) => outcome !== 'not judged').length
-  const counts = `${changed} alternatives; beside them, with the decision kept, ${other} of ${judged} live runs end otherwise`
-  return other === 0 ? counts : `${counts}: that is no effect of the decision`
+function effectText(effect: DecisionReport['effect']): string {
+  if (effect === undefined) return ''
+  const { value, low, high } = effect
+  const range = low === undefined || high === undefined ? '' : ` (95 %: ${signed(low)} to ${signed(high)})`
+  return `, effect ${signed(value)}${range}`
+}
+
+/** Alternatives of a tape are counted, and no draws: each ends as it does, each time. */
+function countsLine(tried: Count, beside: Count | undefined, otherwise: string): string {
+  const { hits, runs } = rateOf(tried)
+  if (beside === undefined) return `${hits} of ${runs} alternatives ${otherwise}`
+  const kept = rateOf(beside)
+  return `of the alternatives ${describeRate(hits, runs)} ${otherwise}; with the decision kept, sampled alternately, ${describeRate(kept.hits, kept.runs)}`
 }
 
 function triedLine({ instead, outcome, grade, because }: DecisionReport['tried'][number]): string {
@@ -194,6 +211,7 @@ function triedLine({ instead, outcome, grade, because }: DecisionReport['tried']
 const titles: Readonly<Record<DecisionReport['verdict'], string>> = {
   critical: 'critical',
   same: 'not critical, as far as was tried',
+  open: 'not told from chance',
   unknown: 'unknown',
 }
 

@@ -6,7 +6,7 @@ import type { FinishedFork, TailRequest } from '../../fork/index.ts'
 import type { ControlDifference } from '../../jobs/index.ts'
 import { outcomeNotCompared, stepsOf } from '../../tape/index.ts'
 import { describeOutcome } from '../../report/describe.ts'
-import { describeInterval, describeSpent } from '../live.ts'
+import { describeRate, describeSpent } from '../live.ts'
 import { neutralLines, type Screen, table } from '../../report/output.ts'
 import type { ForkAsk } from './ask.ts'
 import { type Beside, printBeside } from './beside.ts'
@@ -196,8 +196,8 @@ function sumLine({ forks, judged, asRecorded, distinct, interval, byCalls }: Tog
   if (asRecorded === null) return `the outcome is ${outcomeNotCompared}${left}`
   const single = asRecorded === 1 ? 'the outcome survives' : 'the outcome is another one'
   if (judged === 1) return forks === 1 ? single : `in the one of ${forks} forks that could be judged, ${single}`
-  const share = `${asRecorded} of ${judged} end ${same}`
-  if (interval === undefined) return `${share}; all are the same run, which counts once${left}`
-  const copies = distinct === judged ? '' : ` (${distinct} distinct runs)`
-  return `${share}${copies}; 95 % (Wilson, for display): ${describeInterval(interval)}${left}`
+  if (interval === undefined)
+    return `${asRecorded} of ${judged} end ${same}; all are the same run, which counts once${left}`
+  const runs = distinct === judged ? '' : `; ${counted(distinct, 'distinct run')}`
+  return `${describeRate(asRecorded, judged)} end ${same}${runs}${left}`
 }
