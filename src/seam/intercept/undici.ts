@@ -2,6 +2,7 @@
 import { type Pairs } from '../pairs.ts'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { EventEmitter } from 'node:events'
+import { type ParsedUrlQueryInput, stringify } from 'node:querystring'
 import type { Duplex } from 'node:stream'
 import { asNode, captureStack } from '../caller.ts'
 import { patchProperty, subscribeOnce } from '../patch.ts'
@@ -46,6 +47,8 @@ interface Handler {
 interface DispatchOptions {
   readonly origin?: string | URL
   readonly path: string
+  /** Written behind the path, which has none of its own then. */
+  readonly query?: ParsedUrlQueryInput | null
   readonly method: string
   readonly headers?: unknown
   readonly body?: unknown
@@ -194,11 +197,8 @@ class ServingDispatcher extends EventEmitter implements Dispatcher {
 }
 
 /** Opens a WebSocket: the one Node has as a global, and that of undici. */
-function upgrade(
-  run: Responder,
-  { path, origin, headers, upgrade: protocol }: DispatchOptions,
-  handler: Handler,
-): void {
+function upgrade(run: Responder, options: DispatchOptions, handler: Handler): void {
+  const { headers, upgrade: protocol } = options
   const entry = entries.getStore()
   const madeAt = entry ? entry.madeAt : captureStack()
   let control: ExchangeControl | undefined
@@ -240,9 +240,9 @@ function upgrade(
       }
       const refused = isWebSocket(protocol)
         ? undefined
-        : unknownProtocol(run, { protocol: String(protocol), url: urlOf(path, origin) })
+        : unknownProtocol(run, { protocol: String(protocol), url: urlOf(options) })
       if (refused) throw refused
-      control = openScripted(run, urlOf(path, origin), requestPairs(headers), answer, madeAt)
+      control = openScripted(run, urlOf(options), requestPairs(headers), answer, madeAt)
     } catch (error) {
       failed(error as Error)
     }
@@ -250,10 +250,12 @@ function upgrade(
 }
 
 /** Who answers a request of no run, where someone does. */
-function outsideResponder({ method, path, origin }: DispatchOptions): Answering | undefined {
+function outsideResponder(options: DispatchOptions): Answering | undefined {
   const answers = currentOutsideAnswers()
-  const url = urlOf(path, origin)
-  if (answers?.claims(method, url) !== true) return undefined
+  if (answers === undefined) return undefined
+  const { method } = options
+  const url = urlOf(options)
+  if (!answers.claims(method, url)) return undefined
   return {
     over: false,
     exchange(live, sink) {
@@ -264,8 +266,17 @@ function outsideResponder({ method, path, origin }: DispatchOptions): Answering 
   }
 }
 
-function urlOf(path: string, origin: string | URL | undefined): string {
-  return /^https?:/.test(path) ? path : String(origin ?? '') + path
+/** The address that undici asks. */
+function urlOf({ path, query, origin }: DispatchOptions): string {
+  const asked = query ? withQuery(path, query) : path
+  return /^https?:/.test(asked) ? asked : String(origin ?? '') + asked
+}
+
+/** @throws Error as undici does, for a path that has a query of its own */
+function withQuery(path: string, query: ParsedUrlQueryInput): string {
+  if (/[?#]/.test(path)) throw new Error('Query params cannot be passed when url already contains "?" or "#".')
+  const written = stringify(query)
+  return written === '' ? path : `${path}?${written}`
 }
 
 /** What undici 7 hands to handlers to steer a response. */
@@ -325,8 +336,8 @@ class Dispatch implements ExchangeSink {
 
   /** @param drained - the body, where it was not known before */
   #request(options: DispatchOptions, drained: Buffer | undefined): LiveRequest {
-    const { path, origin, method } = options
-    const url = urlOf(path, origin)
+    const { method } = options
+    const url = urlOf(options)
     const sent = requestPairs(options.headers)
     const at = this.#madeAt && { madeAt: this.#madeAt }
     const plain = this.#plain
