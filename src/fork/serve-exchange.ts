@@ -6,6 +6,7 @@ import { errorAgain } from '../replay/error-again.ts'
 import { observe } from '../replay/observe-answer.ts'
 import { fitted } from '../replay/fitted.ts'
 import { answerCut } from '../replay/cut.ts'
+import { isUnnoted } from '../match/asked-url.ts'
 import { headerDrift } from '../match/header-drift.ts'
 import { underLiveNumber } from '../match/rpc-answer.ts'
 import type { MatchRequest } from '../match/matcher.ts'
@@ -41,7 +42,7 @@ export function forkExchange(
   sink: ExchangeSink,
   inside: number | undefined,
 ): ExchangeControl {
-  if (run.over) return { abort: () => undefined }
+  if (run.over || isUnnoted(run.tape, live)) return { abort: () => undefined }
   run.look()
   const question = run.question(live)
   const shared = run.sharedAnswer(question, live)
@@ -69,13 +70,14 @@ function fieldsOf(
   { url, bodyText }: MatchRequest,
   inside: number | undefined,
 ): Fields {
+  const sent = [...live.headers, ...(live.beside ?? [])]
   return {
     kind: 'exchange',
     ...(inside === undefined ? {} : { in: inside }),
     via: live.via,
     method: live.method,
     url,
-    request: requestOf({ headers: steadyBoundary(live.headers, Buffer.alloc(0)).headers }, bodyText, run),
+    request: requestOf({ headers: steadyBoundary(sent, Buffer.alloc(0)).headers }, bodyText, run),
   }
 }
 

@@ -1,6 +1,10 @@
 import { addressedUrl } from '../seam/shape.ts'
 import type { LiveRequest } from '../seam/intercept/index.ts'
-import { hostsFlag, type Tape } from '../tape/index.ts'
+import { hostsFlag, socketsFlag, type Tape } from '../tape/index.ts'
+import { socketName } from '../seam/connection.ts'
+import { hostDrift } from './address.ts'
+import type { HeaderComparison } from './header-drift.ts'
+import type { ExchangeState } from './step.ts'
 
 type Asked = Pick<LiveRequest, 'url' | 'headers'>
 
@@ -17,4 +21,26 @@ export function isHostUnknown(tape: Pick<Tape, 'header'>, { url, headers }: Aske
 /** Whether a tape says which hosts requests were for, where they were sent, and which trailers they had. */
 export function isHostNoted({ header }: Pick<Tape, 'header'>): boolean {
   return header.flags.includes(hostsFlag)
+}
+
+/** How what stands beside the headers of a request is compared, as far as its tape says it. */
+export function besideOf(
+  tape: Pick<Tape, 'header'>,
+  step: ExchangeState,
+): Pick<HeaderComparison, 'otherHost' | 'saysSocket'> {
+  if (!isHostNoted(tape)) return {}
+  const { request, response } = step.event
+  // Of a request that failed it may be that its connection was never there.
+  const isSeen = response !== undefined || request.headers.some(([name]) => name === socketName)
+  return { otherHost: () => hostDrift(step, step.event), saysSocket: isSocketNoted(tape) && isSeen }
+}
+
+/** Whether a tape says which unix sockets requests were sent to. */
+export function isSocketNoted({ header }: Pick<Tape, 'header'>): boolean {
+  return header.flags.includes(socketsFlag)
+}
+
+/** Whether an older recorder did not write this down: that the input of a child was ended. */
+export function isUnnoted(tape: Pick<Tape, 'header'>, { via, method }: Pick<LiveRequest, 'via' | 'method'>): boolean {
+  return via === 'stdio' && method === 'END' && !isSocketNoted(tape)
 }

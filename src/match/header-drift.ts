@@ -1,9 +1,11 @@
 import { type HeaderMeaning, meaningOfHeader } from '../privacy/index.ts'
 import type { HeaderPair } from '../tape/index.ts'
+import { socketName, unknownSocket } from '../seam/connection.ts'
 import { sentToName, trailersName } from '../seam/shape.ts'
 import { originOf } from './address.ts'
 import { idempotencyNames } from './idempotency.ts'
 import type { FoundDrift } from './matcher.ts'
+import { sameSocket } from './sockets.ts'
 import type { DriftClass } from './types.ts'
 
 /** How the headers of one request are compared. */
@@ -22,6 +24,8 @@ export interface HeaderComparison {
   readonly method?: string
   /** What another host means for it; absent: the tape does not say where requests were sent, and which trailers they had. */
   readonly otherHost?: () => DriftClass
+  /** The tape says where its connection leads, if not to the host of its address. */
+  readonly saysSocket?: boolean
   /** What a header means, by its name in lower case. */
   readonly meaning?: (name: string) => HeaderMeaning | undefined
 }
@@ -49,7 +53,13 @@ const assumed: Readonly<Record<string, string>> = { accept: '*/*', 'accept-langu
 const cacheName = 'cache-control'
 
 /** What stands beside the headers, for people. */
-const parts: Readonly<Record<string, string>> = { [sentToName]: 'host of the connection', [trailersName]: 'trailers' }
+const parts: Readonly<Record<string, string>> = {
+  [sentToName]: 'host of the connection',
+  [socketName]: 'unix socket',
+  [trailersName]: 'trailers',
+}
+/** Of these, what says where a request goes. */
+const places: ReadonlySet<string> = new Set([sentToName, socketName])
 
 const classes = { asks: 'headers', guards: 'guards', tenant: 'credentials', credential: 'credentials' } as const
 
@@ -65,6 +75,7 @@ export function headerDrift(
     isModelCall = () => false,
     method = 'GET',
     otherHost,
+    saysSocket = false,
     meaning = meaningOfHeader,
   }: HeaderComparison = {},
 ): readonly FoundDrift[] {
@@ -84,6 +95,7 @@ export function headerDrift(
     if (meant === undefined || comparedElsewhere.has(name)) return
     // Beside the headers: one machine has several names, and one that is not given is that of the address.
     if (name.startsWith(':') && otherHost === undefined) return
+    if (name === socketName && (!saysSocket || isSameSocket(was, is))) return
     if (name === sentToName && originOf(was ?? '') === originOf(is ?? '')) return
     // An older recorder whose options kept one wrote a placeholder for it.
     if (meant === 'credential' && (isWhole || !isOwn)) return
@@ -96,7 +108,7 @@ export function headerDrift(
     if (found?.some(({ path }) => path === name)) return
     found ??= []
     const difference = { path: name, recorded: was ?? '(absent)', live: is ?? '(absent)' }
-    const as = (name === sentToName ? otherHost?.() : undefined) ?? classes[meant]
+    const as = (places.has(name) ? otherHost?.() : undefined) ?? classes[meant]
     const part = parts[name] ?? (as === 'headers' ? `header ${name}` : undefined)
     found.push({ class: as, ...difference, ...(part !== undefined && { part }) })
   }
@@ -112,6 +124,12 @@ export function headerDrift(
  */
 function isCacheable(method: string): boolean {
   return /^(?:GET|HEAD|POST|QUERY)$/i.test(method)
+}
+
+function isSameSocket(was: string | undefined, is: string | undefined): boolean {
+  // Listed as not compared.
+  if (was === unknownSocket || is === unknownSocket) return true
+  return was !== undefined && is !== undefined && sameSocket(was, is)
 }
 
 const noNames: ReadonlySet<string> = new Set()

@@ -53,6 +53,7 @@ const asks: ReadonlySet<string> = new Set([
 const prompts = /(?:^|[-_])(?:prompts?|instructions?)(?:[-_]|$)/
 const guards: ReadonlySet<string> = new Set([
   ':sent-to',
+  ':socket',
   ':trailers',
   'content-range',
   'if',

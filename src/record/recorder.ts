@@ -7,7 +7,7 @@ import { patchClock, spareUndici } from '../seam/clock.ts'
 import { observeChildren } from '../seam/observe/child.ts'
 import { observeHttp } from '../seam/observe/http.ts'
 import { observeHttp2 } from '../seam/observe/http2.ts'
-import { observeInventory } from '../seam/observe/inventory.ts'
+import { observeInventory, observeTargets } from '../seam/observe/inventory.ts'
 import { observed, outsideListeners } from '../seam/observe/observer.ts'
 import { observeUndici } from '../seam/observe/undici.ts'
 import { patchRandom } from '../seam/random.ts'
@@ -372,6 +372,7 @@ export function listen(): void {
   observeHttp2()
   observeChildren()
   observeInventory()
+  observeTargets()
   watchAddOns('observe', (_addOn, load) => load())
   patchClock()
   spareUndici()

@@ -2,7 +2,7 @@ import type { FormedRequest } from '../providers/index.ts'
 import { steadyBoundary } from '../seam/shape.ts'
 import type { ExchangeControl, ExchangeSink, LiveRequest, Pairs } from '../seam/intercept/index.ts'
 import { decodeBytes, type ExchangeEvent, isTokenRead, type Moment, type RecordedResponse } from '../tape/index.ts'
-import { isHostNoted } from '../match/asked-url.ts'
+import { isHostNoted, isUnnoted } from '../match/asked-url.ts'
 import type { GateItem } from '../match/delivery.ts'
 import { headerDrift } from '../match/header-drift.ts'
 import { answerCut } from './cut.ts'
@@ -38,7 +38,7 @@ export function serveExchange(
   inside: number | undefined,
 ): ExchangeControl {
   // A run that is over gets no more answers: it stays where it is.
-  if (run.over) return { abort: () => undefined }
+  if (run.over || isUnnoted(run.tape, live)) return { abort: () => undefined }
   run.clients.met(live.headers)
   const foreseen = run.expected.recognised(live)
   if (foreseen !== undefined) return serveForeseen(run, foreseen, live, sink, inside)
@@ -86,7 +86,7 @@ export function serveExchange(
     ...(subprotocol || !isHostNoted(run.tape) ? identity.filter(({ path }) => path !== subprotocolHeader) : identity),
   ]
   for (const found of drift) run.drifted(step, live.madeAt, found)
-  run.noteHidden(run.hidden.ofRequest(live, step.event.response), step)
+  run.noteHidden(run.hidden.ofRequest(live, step.event), step)
   const asked = { url: question.url, headers, body: question.bodyText }
   run.compareValues(step, live.madeAt, () => ({ ...asked, headers: Object.fromEntries(headers) }))
   // This replay's own record has the boundary that was sent.

@@ -1,13 +1,22 @@
-import { isHostUnknown } from '../match/asked-url.ts'
+import { isHostUnknown, isSocketNoted } from '../match/asked-url.ts'
 import { at, isList, isMap, without } from '../json/canonical.ts'
 import type { NotCompared } from '../match/redacted.ts'
 import { hiddenPart } from '../match/hidden-part.ts'
 import { offersUnknown, subprotocolHeader } from '../match/subprotocol.ts'
 import type { RunOutcome } from '../match/types.ts'
 import type { Redactor } from '../privacy/index.ts'
+import { socketName, unknownSocket } from '../seam/connection.ts'
 import { trailersName } from '../seam/shape.ts'
 import type { LiveRequest } from '../seam/intercept/index.ts'
-import { encodeFor, functionCode, type HiddenPart, type Json, type RecordedResponse, type Tape } from '../tape/index.ts'
+import {
+  encodeFor,
+  type ExchangeEvent,
+  functionCode,
+  type HeaderPair,
+  type HiddenPart,
+  type Json,
+  type Tape,
+} from '../tape/index.ts'
 
 /** Parts of values that a tape holds nothing of: it is unknown whether they are the recorded ones. */
 export class HiddenParts {
@@ -33,15 +42,21 @@ export class HiddenParts {
     )
   }
 
-  ofRequest(live: LiveRequest, response: RecordedResponse | undefined): readonly NotCompared[] {
+  ofRequest(live: LiveRequest, { request, response }: ExchangeEvent): readonly NotCompared[] {
     const part = (path: string, what: string): readonly NotCompared[] => this.#named(path, [{ at: '', what }])
     return [
       ...(isHostUnknown(this.#tape, live) ? part('headers.host', 'a Host header unlike the address') : []),
+      ...(this.#isSocketUnknown(live, request.headers) ? part('connection', 'where the connection leads') : []),
       ...(live.beside?.some(([name]) => name === trailersName) ? part('trailers', 'the trailers of a request') : []),
       ...(live.via === 'websocket' && offersUnknown(response, live.headers)
         ? part(`headers.${subprotocolHeader}`, 'a subprotocol without a version, which may be a key')
         : []),
     ]
+  }
+
+  #isSocketUnknown({ beside = [] }: LiveRequest, recorded: readonly HeaderPair[]): boolean {
+    const given = [...recorded, ...beside].filter(([name]) => name === socketName)
+    return given.length > 0 && (!isSocketNoted(this.#tape) || given.some(([, value]) => value === unknownSocket))
   }
 
   /** Of a function that lies over this one, which a replay does not call. */

@@ -27,8 +27,8 @@ import { OutsideIo } from '../playback/outside-io.ts'
 import { AnnouncedOrder } from './announced-order.ts'
 import { type AnnouncementDifference, announcementProblem, Announcements } from './announcements.ts'
 import { States } from './states.ts'
-import { hostDrift, writtenOrigin } from '../match/address.ts'
-import { askedUrl, isHostNoted } from '../match/asked-url.ts'
+import { writtenOrigin } from '../match/address.ts'
+import { askedUrl, besideOf } from '../match/asked-url.ts'
 import { Calls } from '../match/calls.ts'
 import { Changes } from './change.ts'
 import { settingsChanged } from './child-settings.ts'
@@ -608,12 +608,11 @@ export class ReplayRun {
 
   /** How the headers of a request are compared with those of the step that answers it. */
   comparison(step: ExchangeState): HeaderComparison {
-    const otherHost = (): DriftClass => hostDrift(step, step.event)
     return {
       ...this.#comparison,
       isModelCall: () => step.model !== undefined,
       method: step.event.method,
-      ...(isHostNoted(this.tape) && { otherHost }),
+      ...besideOf(this.tape, step),
     }
   }
 

@@ -15,6 +15,8 @@
  * - `hosts-1`: the address of a request names the host that its `Host` header says; without it, where it was sent. Where it
  *   was sent stands among its headers if that is another host, and so do the names of its trailers and each of the
  *   subprotocols that a WebSocket offers.
+ * - `sockets-1`: the unix socket of a request stands among its headers, and where a connection leads that the code opens by
+ *   itself. That the input of a child was ended is a step, and its user, group and program stand where it starts.
  * - `tenants-1`: no variable of the machine named the organization or project of a request: the code did.
  * - `region-1`: nothing on the machine named a region of AWS: the code did.
  * - `begun-1`: a step may stand on several lines, the first of them written when it began.
@@ -45,6 +47,9 @@ export const lateFlag = 'late-1'
 /** Written by the recorder. A branch has it when its parent has. */
 export const hostsFlag = 'hosts-1'
 
+/** Written by the recorder. A branch has it when its parent has. */
+export const socketsFlag = 'sockets-1'
+
 /** Headers that the SDKs of OpenAI send where a variable is set: a machine without it would ask for another customer. */
 export const tenantVariables: readonly (readonly [header: string, variable: string])[] = [
   ['openai-organization', 'OPENAI_ORG_ID'],
@@ -71,6 +76,7 @@ export const knownFlags: readonly string[] = [
   contentsFlag,
   lateFlag,
   hostsFlag,
+  socketsFlag,
   tenantsFlag,
   regionFlag,
 ]

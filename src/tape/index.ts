@@ -20,6 +20,7 @@ export {
   regionFlag,
   regionVariables,
   tenantVariables,
+  socketsFlag,
   tenantsFlag,
 } from './flags.ts'
 export type { OpenStep } from './parts.ts'

@@ -1,6 +1,7 @@
 import { HarvestError, shellWord } from '../../errors/index.ts'
 import { neutralLine } from '../../errors/neutral.ts'
 import type { Drift, DriftClass } from '../../match/types.ts'
+import { socketName } from '../../seam/connection.ts'
 import { subprotocolHeader } from '../../match/subprotocol.ts'
 import type { Tape } from '../../tape/index.ts'
 import { recordAgain, showDifference } from './place.ts'
@@ -35,7 +36,7 @@ function refusal({ class: name, part, path }: Drift, isStrict: boolean): string 
     case 'arguments':
       return `The agent called ${shown} with other arguments than when this run was recorded`
     case 'destination':
-      return 'The agent sent a request that changes data to another host than when this run was recorded'
+      return `The agent sent a request that changes data to another ${path === socketName ? 'unix socket' : 'host'} than when this run was recorded`
     case 'results':
       return `${shown} returned a different value than recorded`
     case 'redacted':
@@ -70,7 +71,7 @@ function reasonFor({ class: name, path }: Drift): string {
 
 const reasons: Readonly<Partial<Record<DriftClass, string>>> = {
   arguments: 'The model answered as recorded, so only the code of the agent can have changed what it passes on.',
-  destination: 'What was done at one host is now done at another.',
+  destination: 'What was done at one place is now done at another.',
   results: 'The tool ran with the recorded arguments, so its code returns something else.',
   guards:
     'The service was asked to do it under this condition, or to take two requests for one. Now it would act otherwise.',

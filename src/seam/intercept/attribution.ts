@@ -7,6 +7,7 @@ import { Context } from './context.ts'
 import { isOfHttpClient } from '../http-clients.ts'
 import { headerPairs } from '../observe/channels.ts'
 import { patchProperty, subscribeOnce } from '../patch.ts'
+import { heldSocket, noteTarget, socketOf, statedSocket } from '../connection.ts'
 import { sentTo, sentToOf, trailersPair } from '../shape.ts'
 import { isHeld, letThrough, openedInside, openedOutside, socketTarget } from './guard.ts'
 import { currentOutsideAnswers, currentWatcher, refusal } from './outside.ts'
@@ -25,8 +26,9 @@ let lastNumber = 0
 /** What is kept of a request while its run lives. */
 interface Note {
   readonly madeAt: Error
-  /** Where its connection leads, if its `Host` header says another host; and its trailers: as they stand on a tape. */
+  /** Where its connection leads, if its `Host` header says another host; its unix socket; and its trailers: as they stand on a tape. */
   sentTo?: Pairs
+  socket?: Pairs
   trailers?: Pairs
   /** Hears what the interceptor makes of it. */
   learn?: (url: string, sent: Pairs) => void
@@ -61,6 +63,12 @@ export function stackOf(tag: string | null | undefined): { readonly madeAt?: Err
 /** What is kept of a tagged request. */
 export function noteOf(tag: string | null | undefined): Note | undefined {
   return tag ? notes.get(tag) : undefined
+}
+
+/** What stands beside the headers of a tagged request on a tape. */
+export function besideOf(tag: string | null | undefined): Pairs {
+  const { sentTo: to = [], socket = [], trailers = [] } = noteOf(tag) ?? {}
+  return [...to, ...socket, ...trailers]
 }
 
 /** Lets go of what was kept of a request. */
@@ -117,6 +125,7 @@ export function attributeRequests(
     'connect',
     (original) => {
       return function connect(this: net.Socket, ...args: unknown[]) {
+        noteTarget(this, args)
         const run = currentResponder()
         if (!run) {
           openedOutside.add(this)
@@ -162,7 +171,10 @@ export function attributeRequests(
     // Headers given as a flat list are written already: the context the socket was opened in has to do.
     if (!request.headersSent) request.setHeader(runHeader, tag)
     const note = noteOf(tag)
-    if (note) note.sentTo = sentToOf(request, String(request.getHeader('host') ?? request.host))
+    if (note) {
+      note.sentTo = sentToOf(request, String(request.getHeader('host') ?? request.host))
+      note.socket = statedSocket(request)
+    }
     const { addTrailers } = request
     const noteTrailers: typeof addTrailers = (trailers) => {
       if (note) note.trailers = [trailersPair(headerPairs(trailers).map(([name]) => name))]
@@ -172,6 +184,7 @@ export function attributeRequests(
     if (expectsContinue(request)) continueSoon(request)
     if (!request.useChunkedEncodingByDefault) boundBody(request)
     request.once('socket', (socket: net.Socket) => {
+      if (note) note.socket = heldSocket(request)
       if (openedInside.has(socket)) return
       const error = run.escape(
         'http',
@@ -192,6 +205,8 @@ export function attributeRequests(
     'undici:client:sendHeaders',
     ({ request, socket }: { request: UndiciRequest; socket: net.Socket }) => {
       const tag = headerOf(request.headers)
+      const note = noteOf(tag)
+      if (note) note.socket = socketOf(socket)
       if (openedInside.has(socket)) return
       const run = runOf(tag)
       const by = run ?? currentWatcher()

@@ -2,7 +2,7 @@ import { type Pairs } from '../pairs.ts'
 import { FetchResponse } from '@mswjs/interceptors'
 import { HttpRequestInterceptor } from '@mswjs/interceptors/http'
 import { onceInProcess } from '../patch.ts'
-import { noteOf, runHeader, runOf, stackOf } from './attribution.ts'
+import { besideOf, noteOf, runHeader, runOf, stackOf } from './attribution.ts'
 import { Context } from './context.ts'
 import { isAboutConnection } from './expected-http.ts'
 import { currentOutsideAnswers, type OutsideAnswers } from './outside.ts'
@@ -25,9 +25,8 @@ export function interceptHttp(): void {
       try {
         const body = Buffer.from(await request.clone().arrayBuffer())
         const headers = [...request.headers.entries()].filter(([name]) => name !== runHeader)
-        const note = noteOf(tag)
-        note?.learn?.(request.url, headers)
-        const beside = [...(note?.sentTo ?? []), ...(note?.trailers ?? [])]
+        noteOf(tag)?.learn?.(request.url, headers)
+        const beside = besideOf(tag)
         const live = { method: request.method, url: request.url, headers, body, beside, ...stackOf(tag) }
         const control = run.exchange({ via: 'http', ...live }, answer)
         // Without an answer it goes on to the guard.

@@ -9,7 +9,8 @@ import http2, {
 import { type Duplex, duplexPair } from 'node:stream'
 import { patchProperty, syncBuiltins } from '../patch.ts'
 import { outsideRuns, seamState } from '../source.ts'
-import { runHeader, runOf, stackOf, tagFor } from './attribution.ts'
+import { socketName, socketPlace, unknownSocket } from '../connection.ts'
+import { besideOf, noteOf, runHeader, runOf, stackOf, tagFor } from './attribution.ts'
 import { currentResponder, type ExchangeControl, type Responder } from './responder.ts'
 
 /**
@@ -38,13 +39,16 @@ export function interceptHttp2(): void {
       if (!run) return original.call(this, headers, options)
       const origin = memory.originOf(this) ?? this.originSet?.[0] ?? 'http://unknown.invalid'
       const target = memory.originOf(this) === undefined ? memory.shared(origin) : this
+      const tag = tagFor(run)
+      const note = noteOf(tag)
+      if (note) note.socket = memory.socketOf(this)
       return original.call(
         target,
         {
           ...(headers as Record<string, string>),
           ':scheme': new URL(origin).protocol.slice(0, -1),
           ':authority': (headers as Record<string, string> | undefined)?.[':authority'] ?? new URL(origin).host,
-          [runHeader]: tagFor(run),
+          [runHeader]: tag,
         },
         options,
       )
@@ -58,6 +62,7 @@ class MemorySessions {
   readonly #realConnect: typeof http2.connect
   readonly #server = http2.createServer()
   readonly #origins = new WeakMap<ClientHttp2Session, string>()
+  readonly #sockets = new WeakMap<ClientHttp2Session, Pairs>()
   readonly #shared = new Map<string, ClientHttp2Session>()
 
   constructor(realConnect: typeof http2.connect) {
@@ -76,12 +81,20 @@ class MemorySessions {
       this.#realConnect(`http://${new URL(origin).host}`, { ...options, createConnection }, listener),
     )
     this.#origins.set(session, origin)
+    const { path, createConnection: own } = options as { readonly path?: unknown; readonly createConnection?: unknown }
+    const place = own !== undefined ? unknownSocket : typeof path === 'string' ? socketPlace(path) : undefined
+    if (place !== undefined) this.#sockets.set(session, [[socketName, place]])
     session.on('error', () => undefined)
     return session
   }
 
   originOf(session: ClientHttp2Session): string | undefined {
     return this.#origins.get(session)
+  }
+
+  /** The socket it would lead to: a connection of the code itself is not opened. */
+  socketOf(session: ClientHttp2Session): Pairs {
+    return this.#sockets.get(session) ?? []
   }
 
   shared(origin: string): ClientHttp2Session {
@@ -98,9 +111,9 @@ class MemorySessions {
 function serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
   const run = runOf(String(headers[runHeader]))
   const body: Buffer[] = []
-  let beside: Pairs = []
+  let beside = besideOf(String(headers[runHeader]))
   stream.on('trailers', (trailers) => {
-    beside = [trailersPair(Object.keys(trailers))]
+    beside = [...beside, trailersPair(Object.keys(trailers))]
   })
   stream.on('data', (chunk: Buffer) => body.push(chunk))
   // The close handler below does what there is to do about a client that gave up.

@@ -5,6 +5,7 @@ import { EventEmitter } from 'node:events'
 import { type ParsedUrlQueryInput, stringify } from 'node:querystring'
 import type { Duplex } from 'node:stream'
 import { asNode, captureStack } from '../caller.ts'
+import { socketName, socketPlace, unknownSocket } from '../connection.ts'
 import { patchProperty, subscribeOnce } from '../patch.ts'
 import { Context } from './context.ts'
 import { answerExpected, expectedFetch, isUndiciForced } from './expected-fetch.ts'
@@ -167,10 +168,13 @@ function arm(): void {
 
 class ServingDispatcher extends EventEmitter implements Dispatcher {
   readonly #real: Dispatcher
+  /** Where it would lead, as it stands on a tape. */
+  readonly #socket: Pairs
 
   constructor(real: Dispatcher) {
     super()
     this.#real = real
+    this.#socket = socketOfAgent(real)
   }
 
   dispatch(options: DispatchOptions, handler: Handler): boolean {
@@ -183,7 +187,7 @@ class ServingDispatcher extends EventEmitter implements Dispatcher {
     }
     arrived()
     if (responder && options.upgrade) upgrade(responder, options, handler)
-    else new Dispatch(run, options, handler)
+    else new Dispatch(run, options, handler, this.#socket)
     return true
   }
 
@@ -194,6 +198,15 @@ class ServingDispatcher extends EventEmitter implements Dispatcher {
   destroy(...args: unknown[]): unknown {
     return this.#real.destroy?.(...args)
   }
+}
+
+/** The unix socket of an `Agent`, which keeps its options under a symbol; nothing for one that leads to hosts. */
+function socketOfAgent(agent: object): Pairs {
+  const key = Object.getOwnPropertySymbols(agent).find(({ description }) => description === 'options')
+  const { connect } = ((key && (agent as Record<symbol, unknown>)[key]) ?? {}) as { connect?: unknown }
+  if (typeof connect === 'function') return [[socketName, unknownSocket]]
+  const { socketPath } = (connect ?? {}) as { socketPath?: unknown }
+  return typeof socketPath === 'string' ? [[socketName, socketPlace(socketPath)]] : []
 }
 
 /** Opens a WebSocket: the one Node has as a global, and that of undici. */
@@ -301,13 +314,15 @@ class Dispatch implements ExchangeSink {
   readonly #plain: PlainFetch | undefined
   readonly #learns: RequestShape | undefined
   readonly #turns: HeadTurns | undefined
+  readonly #beside: Pairs
   #control: ExchangeControl | undefined
   #waiting: (() => void)[] = []
   #paused = false
   #done = false
 
-  constructor(run: Answering, options: DispatchOptions, handler: Handler) {
+  constructor(run: Answering, options: DispatchOptions, handler: Handler, beside: Pairs) {
     this.#handler = handler
+    this.#beside = beside
     this.#controller = typeof handler.onRequestStart === 'function' ? this.#makeController() : undefined
     const entry = entries.getStore()
     this.#madeAt = entry ? entry.madeAt : captureStack()
@@ -339,7 +354,10 @@ class Dispatch implements ExchangeSink {
     const { method } = options
     const url = urlOf(options)
     const sent = requestPairs(options.headers)
-    const at = this.#madeAt && { madeAt: this.#madeAt }
+    const at = {
+      ...(this.#madeAt && { madeAt: this.#madeAt }),
+      ...(this.#beside.length > 0 && { beside: this.#beside }),
+    }
     const plain = this.#plain
     if (!plain) return { via: 'undici', method, url, headers: sent, body: drained ?? Buffer.alloc(0), ...at }
     const { text } = plain

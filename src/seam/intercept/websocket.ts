@@ -4,6 +4,7 @@ import http, { STATUS_CODES } from 'node:http'
 import https from 'node:https'
 import { type Duplex, duplexPair, Readable } from 'node:stream'
 import { captureStack } from '../caller.ts'
+import { type SentRequest, statedSocket } from '../connection.ts'
 import { patchProperty, syncBuiltins } from '../patch.ts'
 import { real } from '../timers.ts'
 import {
@@ -202,13 +203,15 @@ function upgradeIn(args: readonly unknown[], scheme: 'ws' | 'wss'): AskedUpgrade
   const headers = Object.entries((options.headers ?? {}) as Record<string, unknown>).map(
     ([name, value]) => [name.toLowerCase(), String(value)] as const,
   )
+  headers.push(...statedSocket(options as SentRequest))
   const of = (wanted: string): string | undefined => headers.find(([name]) => name === wanted)?.[1]
   const protocol = of('upgrade')
   if (protocol === undefined) return undefined
   if (isAddress) return { protocol, url: String(first).replace(/^http/, 'ws'), headers }
   const port = Number(options.port ?? options.defaultPort ?? 0)
   const isUsual = port === 0 || port === (scheme === 'wss' ? 443 : 80)
-  const name = options.hostname ?? options.host ?? 'localhost'
+  // A unix socket has an empty one.
+  const name = options.hostname || options.host || 'localhost'
   const isBareIPv6 = name.includes(':') && !name.startsWith('[')
   const host = of('host') ?? `${isBareIPv6 ? `[${name}]` : name}${isUsual ? '' : `:${port}`}`
   return { protocol, url: `${scheme}://${host}${options.path ?? '/'}`, headers }

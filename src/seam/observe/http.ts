@@ -3,10 +3,13 @@ import { isWebSocket } from '../websocket-frames.ts'
 import { copyBytes, headerPairs, isOwnDoing, onChannel, readHeaders } from './channels.ts'
 import type { Pairs } from '../pairs.ts'
 import { sentToOf, trailersPair } from '../shape.ts'
+import { heldSocket, socketName, statedSocket } from '../connection.ts'
 import { currentObserver, type ExchangeObserver, guarded, hearRequest } from './observer.ts'
 import { hearUpgrade, openingSocket } from './websocket.ts'
 
 const underWay = new WeakMap<object, ExchangeObserver>()
+/** What stands beside the headers of a request. */
+const beside = new WeakMap<object, Pairs>()
 
 /**
  * Hears `node:http` and `node:https`. No `'response'` or `'data'` listener is added: that would change whether a
@@ -21,7 +24,8 @@ export function observeHttp(): void {
     const exchange = hearRequest({ via: 'http', method: request.method, url: path })
     if (!exchange) return
     underWay.set(request, exchange)
-    shadowRequest(request, exchange, sentToOf(request, host))
+    beside.set(request, [...sentToOf(request, host), ...statedSocket(request)])
+    shadowRequest(request, exchange)
   })
   onChannel<{ request: ClientRequest; error: Error & { code?: string } }>(
     'http',
@@ -38,6 +42,7 @@ export function observeHttp(): void {
     ({ request, response }) => {
       const exchange = underWay.get(request)
       if (!exchange) return
+      foundSocket(request, exchange)
       exchange.head(response.statusCode ?? 0, response.statusMessage ?? '', readHeaders(response.rawHeaders))
       shadowResponse(response, exchange)
     },
@@ -48,28 +53,36 @@ function upgrading(request: ClientRequest, upgrade: string, path: string): void 
   const run = currentObserver()
   if (!run) return
   if (!isWebSocket(upgrade)) return run.unrecorded(`${upgrade} ${path}`)
-  const opening = openingSocket(run, path, headerPairs(request.getHeaders()))
+  const opening = openingSocket(run, path, [...headerPairs(request.getHeaders()), ...statedSocket(request)])
   if (!opening) return
   // An answer that is no WebSocket is heard as any other.
   underWay.set(request, opening.exchange)
   hearUpgrade(request, opening)
 }
 
-function shadowRequest(request: ClientRequest, exchange: ExchangeObserver, beside: Pairs): void {
+/** Where a connection leads that the code opened is seen once it is there. */
+function foundSocket(request: ClientRequest, exchange: ExchangeObserver): void {
+  const noted = beside.get(request)
+  if (noted === undefined || noted.some(([name]) => name === socketName)) return
+  const found = heldSocket(request)
+  if (found.length > 0) exchange.requestHeaders([...headerPairs(request.getHeaders()), ...noted, ...found])
+}
+
+function shadowRequest(request: ClientRequest, exchange: ExchangeObserver): void {
   const { write, end, destroy, addTrailers } = request
-  let trailers: Pairs = []
   const body = guarded((chunk: unknown, encoding: unknown) => {
     if (chunk !== null && chunk !== undefined && typeof chunk !== 'function') {
       exchange.requestChunk(copyBytes(chunk, encoding))
     }
   })
   const leaving = guarded((isWhole: boolean) => {
-    exchange.requestHeaders([...headerPairs(request.getHeaders()), ...beside, ...trailers])
+    exchange.requestHeaders([...headerPairs(request.getHeaders()), ...(beside.get(request) ?? [])])
     exchange.leaving(isWhole)
   })
   const gaveUp = guarded(() => exchange.aborted())
   const trailing = guarded((given: unknown) => {
-    trailers = [trailersPair(headerPairs(given).map(([name]) => name))]
+    const names = headerPairs(given).map(([name]) => name)
+    beside.set(request, [...(beside.get(request) ?? []), trailersPair(names)])
   })
   Object.assign(request, {
     addTrailers(this: ClientRequest, given: unknown) {

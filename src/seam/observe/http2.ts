@@ -1,5 +1,7 @@
 import type { ClientHttp2Stream } from 'node:http2'
 import { isOfUndici } from '../http-clients.ts'
+import { connectedSocket } from '../connection.ts'
+import type { Pairs } from '../pairs.ts'
 import { trailersPair } from '../shape.ts'
 import { copyBytes, headerPairs, onChannel, readHeaders } from './channels.ts'
 import { type ExchangeObserver, guarded, hearRequest } from './observer.ts'
@@ -33,9 +35,7 @@ export function observeHttp2(): void {
     underWay.set(stream, exchange)
     shadowStream(stream, exchange)
     const { sendTrailers } = stream
-    const trailing = guarded((given: object) =>
-      exchange.requestHeaders([...headerPairs(headers), trailersPair(Object.keys(given))]),
-    )
+    const trailing = guarded((given: object) => add(stream, exchange, headers, [trailersPair(Object.keys(given))]))
     Object.assign(stream, {
       sendTrailers(this: ClientHttp2Stream, given: object) {
         trailing(given)
@@ -53,9 +53,24 @@ export function observeHttp2(): void {
     exchange.leaving(false)
   })
   onChannel<StreamMessage>('http2', 'http2.client.stream.bodySent', ({ stream }) => underWay.get(stream)?.leaving(true))
-  onChannel<StreamMessage>('http2', 'http2.client.stream.finish', ({ stream, headers }) =>
-    underWay.get(stream)?.head(Number(headers[':status']), '', readHeaders(headers)),
-  )
+  onChannel<StreamMessage>('http2', 'http2.client.stream.finish', ({ stream, headers }) => {
+    const exchange = underWay.get(stream)
+    if (!exchange) return
+    const { session, sentHeaders } = stream
+    const socket = session?.destroyed === false ? session.socket : undefined
+    const found = connectedSocket(socket)
+    if (found.length > 0) add(stream, exchange, sentHeaders, found)
+    exchange.head(Number(headers[':status']), '', readHeaders(headers))
+  })
+}
+
+/** What stands beside the headers of a request. */
+const beside = new WeakMap<object, Pairs>()
+
+function add(stream: object, exchange: ExchangeObserver, headers: object, found: Pairs): void {
+  const all = [...(beside.get(stream) ?? []), ...found]
+  beside.set(stream, all)
+  exchange.requestHeaders([...headerPairs(headers), ...all])
 }
 
 function shadowStream(stream: ClientHttp2Stream, exchange: ExchangeObserver): void {

@@ -1,8 +1,23 @@
 import type { Socket } from 'node:net'
 import { isClaimed } from '../clients/sockets.ts'
+import { noteTarget } from '../connection.ts'
 import { isOfHttpClient } from '../http-clients.ts'
 import { onChannel } from './channels.ts'
 import { currentObserver, guarded } from './observer.ts'
+
+/** Notes of each socket where it leads: who asks over it comes later. */
+export function observeTargets(): void {
+  onChannel<{ socket: Socket }>('targets', 'net.client.socket', ({ socket }) => {
+    const { connect } = socket
+    const noted = guarded((args: readonly unknown[]) => noteTarget(socket, args))
+    Object.assign(socket, {
+      connect(this: Socket, ...args: unknown[]) {
+        noted(args)
+        return Reflect.apply(connect, this, args) as Socket
+      },
+    })
+  })
+}
 
 /**
  * Lists what the seam cannot record: worker threads, and sockets no HTTP client opened, such as those of database

@@ -3,6 +3,7 @@ import { isWebSocket } from '../websocket-frames.ts'
 import { hearAhead } from './body-ahead.ts'
 import { copyBytes, headerPairs, isOwnDoing, laterHeaders, onChannel } from './channels.ts'
 import type { Pairs } from '../pairs.ts'
+import { connectedSocket } from '../connection.ts'
 import { currentObserver, type ExchangeObserver, type ExchangeStart, guarded, hearRequest } from './observer.ts'
 import { hearSocket, type OpeningSocket, openingSocket } from './websocket.ts'
 
@@ -29,6 +30,8 @@ interface About {
 /** A request under way. */
 interface Heard {
   readonly exchange: ExchangeObserver
+  /** Absent for a WebSocket. */
+  readonly start?: Start
   /** Its body was heard before it was sent. */
   isAhead: boolean
 }
@@ -52,9 +55,10 @@ export function observeUndici(): void {
     // Through an HTTP proxy the path is the absolute URL.
     const url = !path.startsWith('/') && /^https?:/.test(path) ? path : `${String(origin)}${path}`
     if (request.upgrade) return upgrading(request, url)
-    const exchange = hearRequest(new Start(request, url), run)
+    const start = new Start(request, url)
+    const exchange = hearRequest(start, run)
     if (!exchange) return
-    const heard: Heard = { exchange, isAhead: false }
+    const heard: Heard = { exchange, start, isAhead: false }
     underWay.set(request, heard)
     shadowBodies(request, heard)
     heard.isAhead = hearAhead(request, exchange)
@@ -63,6 +67,10 @@ export function observeUndici(): void {
   onChannel<About & { socket: Socket }>('undici', 'undici:client:sendHeaders', ({ request, socket }) => {
     const socketOfRun = opening.get(request)
     if (socketOfRun) hearSocket(socket, socketOfRun)
+    const heard = underWay.get(request)
+    if (heard?.start === undefined) return
+    const beside = connectedSocket(socket)
+    if (beside.length > 0) heard.exchange.requestHeaders([...heard.start.headers, ...beside])
   })
   onChannel<About & { chunk: Uint8Array | string }>('undici', 'undici:request:bodyChunkSent', ({ request, chunk }) => {
     const heard = underWay.get(request)

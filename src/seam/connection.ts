@@ -1,0 +1,92 @@
+import { tmpdir } from 'node:os'
+import { resolve } from 'node:path'
+import type { Pairs } from './pairs.ts'
+
+/**
+ * Stands among the headers of a request on a tape, but was not sent: the unix socket that its connection leads to, or
+ * what a connection leads to that the code opens by itself.
+ */
+export const socketName = ':socket'
+
+/** In its place, where that is not seen. */
+export const unknownSocket = '(unknown)'
+
+/** Where a socket leads: a path, or `tcp://host:port`. */
+const target = Symbol.for('vitest-harvest.target')
+
+/** @param args - what `connect` of a socket is called with */
+export function noteTarget(socket: object, args: readonly unknown[]): void {
+  // In a replay, the interceptor connects it once more, to itself.
+  if (targetOf(socket) !== undefined) return
+  const [first, second] = (Array.isArray(args[0]) ? args[0] : args) as readonly unknown[]
+  const isPath = typeof first === 'string' && !/^\d+$/.test(first)
+  const given = typeof first === 'object' && first !== null ? first : isPath ? { path: first } : { port: first }
+  const { path, host = typeof second === 'string' ? second : 'localhost', port } = given as Record<string, unknown>
+  const value = typeof path === 'string' && path !== '' ? socketPlace(path) : `tcp://${String(host)}:${String(port)}`
+  Object.defineProperty(socket, target, { value, configurable: true })
+}
+
+function targetOf(socket: object | null | undefined): string | undefined {
+  return (socket as { readonly [target]?: string } | null | undefined)?.[target]
+}
+
+/** What stands beside the headers of a request over this socket: nothing where it leads to a host. */
+export function socketOf(socket: object | null | undefined): Pairs {
+  const known = targetOf(socket)
+  return known === undefined || known.startsWith('tcp:') ? [] : [[socketName, known]]
+}
+
+/** The same for a socket that is connected, of which nobody may have noted where it leads: over the network, it knows. */
+export function connectedSocket(socket: (object & { readonly remoteAddress?: string | undefined }) | undefined): Pairs {
+  const isUnseen = socket !== undefined && targetOf(socket) === undefined && socket.remoteAddress === undefined
+  return isUnseen ? [[socketName, unknownSocket]] : socketOf(socket)
+}
+
+/** The same for a request of `node:http`, as far as it says so before it has a socket. */
+export function statedSocket({ agent, socketPath }: SentRequest): Pairs {
+  const path = agent?.options?.socketPath ?? socketPath
+  return typeof path === 'string' && path !== '' ? [[socketName, socketPlace(path)]] : []
+}
+
+/** The same for one that has its socket. Without an agent, the code has opened it. */
+export function heldSocket(request: SentRequest): Pairs {
+  const stated = statedSocket(request)
+  if (stated.length > 0) return stated
+  return request.agent ? socketOf(request.socket) : [[socketName, targetOf(request.socket) ?? unknownSocket]]
+}
+
+/** The parts of a request of `node:http`, or of its options, that say where it is sent. */
+export interface SentRequest {
+  readonly agent?: { readonly options?: { readonly socketPath?: unknown } } | null | undefined
+  readonly socketPath?: unknown
+  readonly socket?: object | null | undefined
+}
+
+/**
+ * The path of a socket without what the machine adds: in the folder of the project from there, and below `~`, `(temporary)`
+ * and `(runtime)`. Abstract ones of Linux begin with `@`.
+ */
+export function socketPlace(path: string): string {
+  if (path.startsWith('\0')) return `@${path.slice(1)}`
+  const whole = slashed(resolve(path)).replace(/^\/var\/run\//, '/run/')
+  const folders = [
+    [process.cwd(), ''],
+    [tmpdir(), '(temporary)/'],
+    ['/tmp', '(temporary)/'],
+    [process.env['XDG_RUNTIME_DIR'], '(runtime)/'],
+    [/^\/run\/user\/\d+/.exec(whole)?.[0], '(runtime)/'],
+    [process.env['HOME'] ?? process.env['USERPROFILE'], '~/'],
+  ] as const
+  let [longest, place] = ['', whole]
+  for (const [given = '', shown] of folders) {
+    const folder = slashed(given).replace(/\/$/, '')
+    if (folder.length <= longest.length || !whole.startsWith(`${folder}/`)) continue
+    longest = folder
+    place = shown + whole.slice(folder.length + 1)
+  }
+  return place
+}
+
+function slashed(path: string): string {
+  return path.replaceAll('\\', '/').replace(/^\/private\//, '/')
+}
