@@ -6,7 +6,7 @@ import { redactorForMessages } from '../match/redact-message.ts'
 import { askedUrl } from '../match/asked-url.ts'
 import { Calls } from '../match/calls.ts'
 import { Changes } from '../replay/change.ts'
-import { childMode } from '../replay/child-mode.ts'
+import { childMode, isRpcMessage } from '../replay/child-mode.ts'
 import { Draws } from '../playback/reads.ts'
 import { Scheduler } from '../playback/scheduler.ts'
 import { type GateItem } from '../match/delivery.ts'
@@ -451,9 +451,9 @@ export class ForkRun {
   spawn(given: readonly string[], { cwd }: ChildSettings): ChildMode {
     const command = this.redactor.json(given) as readonly string[]
     const at = this.#spawns.findIndex((event) => sameCommand(event, { command, cwd }))
-    const isRpc = ({ event }: StepState): boolean =>
-      event.kind === 'exchange' && event.via === 'stdio' && event.method !== 'SEND'
-    const mode = childMode(this.tape, given, this.redactor) ?? (at < 0 && this.steps.some(isRpc) ? 'rpc' : undefined)
+    const mode =
+      childMode(this.tape, given, this.redactor) ??
+      (at < 0 && this.steps.some(({ event }) => isRpcMessage(event)) ? 'rpc' : undefined)
     if (mode === undefined) throw this.offTape(`the child process ${command.join(' ')}`, undefined)
     if (at >= 0) this.#spawns.splice(at, 1)
     this.account.noted({ kind: 'spawn', command })

@@ -39,6 +39,7 @@ export function redactedNote(note: RunNote, redactor: Redactor): RunNote {
         ...note,
         command: redactor.json(note.command) as readonly string[],
         ...(note.env && { env: redactor.json(note.env) as NonNullable<typeof note.env> }),
+        ...(note.options && { options: redactor.json(note.options) as NonNullable<typeof note.options> }),
       }
     case 'push':
       return {

@@ -1,7 +1,7 @@
 import { messageOf, unnamedChild, urlOfCommand } from '../seam/stdio.ts'
 import type { ChildMode } from '../seam/intercept/index.ts'
 import type { Redactor } from '../privacy/index.ts'
-import type { Tape } from '../tape/index.ts'
+import type { ExchangeEvent, Tape, TapeEvent } from '../tape/index.ts'
 
 /** How a child of this command spoke when the run was recorded; `undefined`: not in a way that a tape can hold. */
 export function childMode({ events }: Tape, command: readonly string[], redactor: Redactor): ChildMode | undefined {
@@ -13,9 +13,12 @@ export function childMode({ events }: Tape, command: readonly string[], redactor
   )
   if (hasLines) return 'lines'
   const hasRpc = events.some(
-    (event) =>
-      (event.kind === 'exchange' && event.via === 'stdio' && event.method !== 'SEND' && isOf(event.url)) ||
-      (event.kind === 'push' && isOf(event.url)),
+    (event) => (isRpcMessage(event) && isOf(event.url)) || (event.kind === 'push' && isOf(event.url)),
   )
   return hasRpc ? 'rpc' : undefined
+}
+
+/** Whether an event is a message of JSON-RPC to a child, and not a line or the end of what it is told. */
+export function isRpcMessage(event: TapeEvent): event is ExchangeEvent {
+  return event.kind === 'exchange' && event.via === 'stdio' && event.method !== 'SEND' && event.method !== 'END'
 }

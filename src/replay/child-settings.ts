@@ -2,21 +2,34 @@ import { type ChildSettings, urlOfCommand } from '../seam/stdio.ts'
 import type { FoundDrift } from '../match/matcher.ts'
 import type { Redactor } from '../privacy/index.ts'
 import type { SpawnEvent } from '../tape/index.ts'
-import { sameVariable } from './commands.ts'
+import { sameCommand, sameVariable } from './commands.ts'
 
 /**
  * In which folder and with which variables a child is started, where that is not as recorded: what it answered then proves
  * nothing about one that serves another tenant. An older tape does not tell.
  */
 export function settingsChanged(
-  { command, cwd, env }: SpawnEvent,
+  { command, cwd, env, options = {} }: SpawnEvent,
   live: ChildSettings,
   redactor: Redactor,
+  saysOptions: boolean,
 ): readonly FoundDrift[] {
   const of = decodeURIComponent(urlOfCommand(command))
   const found: FoundDrift[] = []
   if (cwd !== undefined && cwd !== live.cwd)
     found.push({ class: 'headers', path: 'cwd', part: `folder of ${of}`, recorded: cwd, live: live.cwd })
+  const after = redactor.json(live.options ?? {}) as NonNullable<ChildSettings['options']>
+  for (const [name, title] of saysOptions ? Object.entries(titles) : []) {
+    const [was, is] = [options[name], after[name]]
+    if (isSameOption(name, was, is)) continue
+    found.push({
+      class: 'headers',
+      path: name,
+      part: `${title} of ${of}`,
+      recorded: was ?? '(absent)',
+      live: is ?? '(absent)',
+    })
+  }
   if (env === undefined) return found
   const now = redactor.json(live.env) as ChildSettings['env']
   for (const name of new Set([...Object.keys(env), ...Object.keys(now)])) {
@@ -36,3 +49,15 @@ export function settingsChanged(
   }
   return found
 }
+
+const titles: Readonly<Record<string, string>> = { program: 'program', uid: 'user', gid: 'group' }
+
+/** Without a user of its own, a child runs as whoever starts it. */
+function isSameOption(name: string, was: string | undefined, is: string | undefined): boolean {
+  if (name === 'program' && was !== undefined && is !== undefined)
+    return sameCommand({ command: [was] }, { command: [is] })
+  const isOwn = (value: string | undefined): boolean => value === undefined || value.endsWith(' (own)')
+  return was?.replace(own, '') === is?.replace(own, '') || (isOwn(was) && isOwn(is))
+}
+
+const own = / \(own\)$/

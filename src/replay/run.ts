@@ -28,11 +28,11 @@ import { AnnouncedOrder } from './announced-order.ts'
 import { type AnnouncementDifference, announcementProblem, Announcements } from './announcements.ts'
 import { States } from './states.ts'
 import { writtenOrigin } from '../match/address.ts'
-import { askedUrl, besideOf } from '../match/asked-url.ts'
+import { askedUrl, besideOf, isSocketNoted } from '../match/asked-url.ts'
 import { Calls } from '../match/calls.ts'
 import { Changes } from './change.ts'
 import { settingsChanged } from './child-settings.ts'
-import { childMode } from './child-mode.ts'
+import { childMode, isRpcMessage } from './child-mode.ts'
 import { Clients } from './clients.ts'
 import { sameCommand, spawnsOf } from './commands.ts'
 import { Credentials, keyNamesOf, pathOf } from '../match/credentials.ts'
@@ -644,9 +644,7 @@ export class ReplayRun {
     const isOnceMore = !started && isStartedIn(this.tape, command)
     if (mode !== undefined && !isOnceMore) return mode
     // Another command for a server on the tape.
-    const isRpc = ({ event }: StepState): boolean =>
-      event.kind === 'exchange' && event.via === 'stdio' && event.method !== 'SEND'
-    if (!started && !isOnceMore && this.steps.some(isRpc)) {
+    if (!started && !isOnceMore && this.steps.some(({ event }) => isRpcMessage(event))) {
       this.#strangers.push(command)
       return 'rpc'
     }
@@ -667,7 +665,7 @@ export class ReplayRun {
   /** The recorded start of a child, of several the one with the same settings; others make it another question. */
   #takeSpawn(command: readonly string[], settings: ChildSettings): SpawnEvent | undefined {
     const same = this.#spawns.filter((event) => sameCommand(event, { command, cwd: settings.cwd }))
-    const changes = same.map((event) => settingsChanged(event, settings, this.redactor))
+    const changes = same.map((event) => settingsChanged(event, settings, this.redactor, isSocketNoted(this.tape)))
     const at = Math.max(
       changes.findIndex((found) => found.length === 0),
       0,

@@ -42,20 +42,42 @@ export interface ChildSettings {
   readonly cwd: string
   /** Variables whose values the code sets; what comes from the environment of this process is the machine's. */
   readonly env: Readonly<Record<string, string>>
+  /**
+   * What else decides what runs, and as whom: `program`, where `argv0` gives it another name, `uid` and `gid`. One that this
+   * process has itself says so: `1000 (own)`.
+   */
+  readonly options?: Readonly<Record<string, string>>
 }
 
 export interface StartOptions {
+  /** The program, as Node starts it. */
+  readonly file?: string | undefined
+  readonly argv0?: string | undefined
+  readonly uid?: number | undefined
+  readonly gid?: number | undefined
   readonly cwd?: string | URL | undefined
   readonly env?: Readonly<Record<string, string | undefined>> | undefined
 }
 
 /** How the code starts a child, without what the machine adds. */
-export function childSettings({ cwd, env }: StartOptions = {}): ChildSettings {
+export function childSettings(given: StartOptions = {}): ChildSettings {
+  const { cwd, env } = given
+  const options = otherOptions(given)
   const folder = relative(process.cwd(), cwd instanceof URL ? fileURLToPath(cwd) : resolve(cwd ?? '.'))
   const isOutside = folder.startsWith('..') || isAbsolute(folder)
   return {
     cwd: isOutside ? '(elsewhere)' : folder.replaceAll('\\', '/') || '.',
     env: env == null ? {} : ownVariables(env),
+    ...(Object.keys(options).length > 0 && { options }),
+  }
+}
+
+function otherOptions({ file, argv0, uid, gid }: StartOptions): Record<string, string> {
+  const shown = (id: number, own: number | undefined): string => `${id}${id === own ? ' (own)' : ''}`
+  return {
+    ...(argv0 !== undefined && file !== undefined && { program: file }),
+    ...(uid != null && { uid: shown(uid, process.getuid?.()) }),
+    ...(gid != null && { gid: shown(gid, process.getgid?.()) }),
   }
 }
 

@@ -331,11 +331,18 @@ function isLike(value: unknown): boolean {
   )
 }
 
-function spawnProblem({ command, cwd, env }: Fields): Problem {
+function spawnProblem({ command, cwd, env, options }: Fields): Problem {
   return (
     listOf(command, 'command', isText) ??
     optional(cwd, () => (isText(cwd) ? undefined : 'cwd is not text')) ??
-    optional(env, () => (isFields(env) && Object.values(env).every(isText) ? undefined : 'env is not a map of texts'))
+    textsProblem(env, 'env') ??
+    textsProblem(options, 'options')
+  )
+}
+
+function textsProblem(value: unknown, name: string): Problem {
+  return optional(value, () =>
+    isFields(value) && Object.values(value).every(isText) ? undefined : `${name} is not a map of texts`,
   )
 }
 

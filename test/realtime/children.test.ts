@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createRecorder } from '../../src/record/index.ts'
 import { installReplay, replayTape, verdictOf } from '../../src/replay/index.ts'
-import { readTape, type Tape } from '../../src/tape/index.ts'
+import { readTape, socketsFlag, type Tape } from '../../src/tape/index.ts'
 import { renderBaseline, traceOf } from '../../src/trace/index.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'harvest-children-'))
@@ -55,6 +55,7 @@ beforeAll(() => {
   writeFileSync(join(dir, 'claude.mjs'), claude)
   writeFileSync(join(dir, 'codex.mjs'), codex)
   writeFileSync(join(dir, 'dates.mjs'), 'console.log("Monday")')
+  writeFileSync(join(dir, 'told.mjs'), 'console.log(JSON.stringify({ type: "hello" }))')
 })
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
@@ -185,7 +186,6 @@ test('a child that says anything else is an escape at once, with its name and wh
 })
 
 test('a child in another folder, or with another variable, is another one to ask, and so unproven', async () => {
-  writeFileSync(join(dir, 'told.mjs'), 'console.log(JSON.stringify({ type: "hello" }))')
   const usual = { env: { ...process.env, TENANT: 't-1', PATH: `./bin:${process.env['PATH']}` } }
   const hear = (options: SpawnOptionsWithoutStdio) => () => runToEnd('told.mjs', '', options)
   const tape = await recorded('told', hear(usual))
@@ -213,4 +213,65 @@ test('a child in another folder, or with another variable, is another one to ask
   ])
   expect(await told({ ...usual, cwd: 'test' })).toEqual(['unproven', `folder ${of}: [-.-] {+test+}`])
   expect(await told({ ...usual, cwd: tmpdir() })).toEqual(['unproven', `folder ${of}: [-.-] {+(elsewhere)+}`])
+})
+
+/** As an older recorder would have written it. */
+const older = (tape: Tape): Tape => {
+  const events = tape.events.filter((event) => event.kind !== 'exchange' || event.method !== 'END')
+  const flags = tape.header.flags.filter((flag) => flag !== socketsFlag)
+  return { ...tape, events, header: { ...tape.header, flags } }
+}
+
+test('a child whose input is no longer ended, or is ended now, is different', async () => {
+  const talk =
+    (ends: boolean, waits = true) =>
+    async () => {
+      const child = start('echo.mjs')
+      child.stdin!.write('{"q":1}\n')
+      const [said] = (await once(child.stdout!, 'data')) as [Buffer]
+      if (ends) child.stdin!.end()
+      if (waits) await once(child, 'exit')
+      return JSON.parse(String(said)) as unknown
+    }
+  writeFileSync(
+    join(dir, 'echo.mjs'),
+    'process.stdin.on("data", () => console.log("{}")).on("end", () => process.exit(3)); setTimeout(() => process.exit(3), 300)',
+  )
+  const told = async (tape: Tape, agent: () => Promise<unknown>) => {
+    const result = await replayTape(tape, agent)
+    return [verdictOf(result).verdict, ...result.problems.map(({ code }) => code)]
+  }
+  const [ended, open] = [await recorded('ended', talk(true)), await recorded('open', talk(false))]
+  await installReplay()
+  expect(await told(ended, talk(true))).toEqual(['same'])
+  expect(await told(open, talk(false))).toEqual(['same'])
+  expect(await told(ended, talk(false))).toEqual(['different', 'HARVEST_UNUSED'])
+  expect(await told(ended, talk(false, false))).toEqual(['different', 'HARVEST_UNUSED'])
+  expect(await told(open, talk(true))).toEqual(['different', 'HARVEST_DIVERGENCE'])
+  for (const ends of [true, false]) expect(await told(older(ended), talk(ends))).toEqual(['same'])
+})
+
+test('a child that runs as another user, or as another program under its name, is unproven', async () => {
+  const own = process.getuid!()
+  const run = (options: SpawnOptionsWithoutStdio) => () => runToEnd('told.mjs', '', options)
+  const tape = await recorded('as-whom', run({ argv0: 'node', uid: own }))
+  await installReplay()
+  const told = async (options: SpawnOptionsWithoutStdio, recordedRun = tape) => {
+    const { verdict, unproven } = verdictOf(await replayTape(recordedRun, run(options)))
+    return [verdict, ...unproven.map(({ part, words }) => `${part}: ${words}`)]
+  }
+  const of = 'of stdio:node told.mjs'
+  expect(await told({ argv0: 'node', uid: own })).toEqual(['same'])
+  expect(await told({ argv0: 'node' })).toEqual(['same'])
+  expect(await told({ argv0: 'node', uid: 65_533 })).toEqual(['unproven', expect.stringContaining(`user ${of}: `)])
+  expect(await told({ argv0: 'node', gid: 65_533 })).toEqual(['unproven', expect.stringContaining(`group ${of}: `)])
+  const other = await replayTape(tape, async () => {
+    const child = spawn('/opt/other', [join(dir, 'told.mjs')], { argv0: 'node', uid: own })
+    child.stdin.end('')
+    let text = ''
+    for await (const piece of child.stdout.setEncoding('utf8')) text += piece as string
+    return text
+  })
+  expect(verdictOf(other).unproven.map(({ part }) => part)).toEqual([`program ${of}`])
+  expect(await told({ argv0: 'node', uid: 65_533 }, older(tape))).toEqual(['same'])
 })

@@ -18,7 +18,7 @@ export function interceptStdio(): void {
       const options = (Array.isArray(rest[0]) ? rest[1] : rest[0]) as SpawnOptions | undefined
       if (!run || !usesPipes(options)) return Reflect.apply(original, childProcess, [command, ...rest]) as ChildProcess
       const asked = started([command, ...args], options)
-      const mode = run.spawn(asked, childSettings(options))
+      const mode = run.spawn(asked, childSettings({ ...options, file: options?.shell ? asked[0] : command }))
       if (mode === undefined)
         return permit(() => Reflect.apply(original, childProcess, [command, ...rest]) as ChildProcess)
       return new ScriptedChild(run, asked, mode) as unknown as ChildProcess
@@ -83,6 +83,7 @@ class ScriptedChild extends EventEmitter {
         if (this.#rest.trim()) this.#answer(this.#rest.trimEnd())
         // Others say themselves when they end.
         if (mode === 'rpc') this.#exit(0, null)
+        else this.#tell('END', '')
       },
     })
     this.stdio = [this.stdin, this.stdout, this.stderr]
@@ -113,10 +114,9 @@ class ScriptedChild extends EventEmitter {
 
   #answer(line: string): void {
     const message = messageOf(line)
-    // A client may write from a queue that lost the context: the child is that of the run that started it.
-    const run = currentResponder() ?? this.#run
+    const run = this.#listener
     if (run.over) return
-    if (this.#mode === 'lines') return this.#tell(run, line)
+    if (this.#mode === 'lines') return this.#tell('SEND', line)
     if (!message) return
     try {
       const live = {
@@ -135,8 +135,15 @@ class ScriptedChild extends EventEmitter {
     }
   }
 
-  #tell(run: Responder, line: string): void {
-    const live = { via: 'stdio', method: 'SEND', url: this.#url, headers: [], body: Buffer.from(line) } as const
+  /** A client may write from a queue that lost the context: the child is that of the run that started it. */
+  get #listener(): Responder {
+    return currentResponder() ?? this.#run
+  }
+
+  #tell(method: 'SEND' | 'END', line: string): void {
+    const run = this.#listener
+    if (run.over) return
+    const live = { via: 'stdio', method, url: this.#url, headers: [], body: Buffer.from(line) } as const
     try {
       run.exchange(live, silent)
     } catch {

@@ -52,12 +52,19 @@ function follow(child: ChildProcess, starter: Observer | undefined): void {
   const waiting = new Map<string, Waiting>()
   /** Requests of the child, and whose client is to answer them. */
   const asked = new Map<string, Observer>()
+  /** Its input was ended; of one that has not spoken yet it is unknown what that is worth. */
+  let input: 'open' | 'ended' | 'noted' = 'open'
   const { stdin, stdout } = child
   if (!stdin || !stdout) return
+  const noteEnd = guarded(() => {
+    if (input !== 'ended' || mode !== 'lines') return
+    input = 'noted'
+    told(openRun(starter), address, 'END', '')
+  })
   const wrote = lines((text) => {
     const message = messageOf(text)
     if (message) mode = 'rpc'
-    if (!message && mode !== 'rpc') told(openRun(starter), address, text)
+    if (!message && mode !== 'rpc') told(openRun(starter), address, 'SEND', text)
     if (!message) return
     const isReply = isResponse(message)
     const run = openRun(isReply ? asked.get(String(message.id)) : undefined) ?? currentObserver()
@@ -74,6 +81,7 @@ function follow(child: ChildProcess, starter: Observer | undefined): void {
     const message = messageOf(text)
     if (message) mode ??= 'rpc'
     else if (mode === undefined && isObject(text)) mode = 'lines'
+    noteEnd()
     if (mode === 'lines') openRun(starter)?.pushed(address, text)
     if (!message || mode === 'lines') return
     const answered = isResponse(message) ? waiting.get(String(message.id)) : undefined
@@ -100,6 +108,8 @@ function follow(child: ChildProcess, starter: Observer | undefined): void {
       if (typeof args[0] === 'string' || args[0] instanceof Uint8Array) wrote(args[0], args[1])
       // A prompt has no line end.
       wrote('\n', undefined)
+      if (input === 'open') input = 'ended'
+      noteEnd()
       return Reflect.apply(end, this, args) as typeof stdin
     },
   })
@@ -129,8 +139,8 @@ function numberOf(run: Observer, url: string): string {
   return known.next(url)
 }
 
-function told(run: Observer | undefined, url: string, text: string): void {
-  const exchange = run?.exchange({ via: 'stdio', method: 'SEND', url })
+function told(run: Observer | undefined, url: string, method: 'SEND' | 'END', text: string): void {
+  const exchange = run?.exchange({ via: 'stdio', method, url })
   exchange?.requestChunk(Buffer.from(text))
   exchange?.end()
 }
