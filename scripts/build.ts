@@ -61,7 +61,7 @@ const canonical = /\/src\/(?:json\/canonical|providers\/(?:counted|imported-mode
 const small =
   /\/src\/(?:errors\/above|match\/(?:address|drift-(?:option|policy)|hidden-part|hosts-option|types)|vitest\/(?:channel|neutral-lines)|seam\/intercept\/(?:confine|outside|responder|work)|playback\/problems\/strays|privacy\/(?:earlier|rules|second\/commands|first\/(?:engine|named|percent|tokens|urls))|cases\/(?:accepted-name|former-tapes|pragma|proof-days)|recordings\/(?:files|programs))\.ts$/
 const base =
-  /\/src\/(?:privacy\/credentials|seam\/(?:caller|patch|shape|source|stdio)|seam\/clients\/(?:drivers|in-memory)|errors\/options)\.ts$/
+  /\/src\/(?:privacy\/credentials|seam\/(?:caller|connection|patch|shape|source|stdio)|seam\/clients\/(?:drivers|in-memory)|errors\/options)\.ts$/
 
 /**
  * Packages that become part of ours: to find and open the 72 files of `yaml` took each command and each worker longer than

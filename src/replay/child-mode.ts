@@ -18,7 +18,7 @@ export function childMode({ events }: Tape, command: readonly string[], redactor
   return hasRpc ? 'rpc' : undefined
 }
 
-/** Whether an event is a message of JSON-RPC to a child, and not a line or the end of what it is told. */
+/** Whether an event is a message of JSON-RPC to a child, and not a line or the end of its input. */
 export function isRpcMessage(event: TapeEvent): event is ExchangeEvent {
   return event.kind === 'exchange' && event.via === 'stdio' && event.method !== 'SEND' && event.method !== 'END'
 }

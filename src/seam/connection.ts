@@ -36,7 +36,7 @@ export function socketOf(socket: object | null | undefined): Pairs {
   return known === undefined || known.startsWith('tcp:') ? [] : [[socketName, known]]
 }
 
-/** The same for a socket that is connected, of which nobody may have noted where it leads: over the network, it knows. */
+/** The same for a socket that is connected, and may have been opened before anyone looked: over the network, it knows. */
 export function connectedSocket(socket: (object & { readonly remoteAddress?: string | undefined }) | undefined): Pairs {
   const isUnseen = socket !== undefined && targetOf(socket) === undefined && socket.remoteAddress === undefined
   return isUnseen ? [[socketName, unknownSocket]] : socketOf(socket)
@@ -73,18 +73,15 @@ export function socketPlace(path: string): string {
     [process.cwd(), ''],
     [tmpdir(), '(temporary)/'],
     ['/tmp', '(temporary)/'],
-    [process.env['XDG_RUNTIME_DIR'], '(runtime)/'],
     [/^\/run\/user\/\d+/.exec(whole)?.[0], '(runtime)/'],
     [process.env['HOME'] ?? process.env['USERPROFILE'], '~/'],
   ] as const
-  let [longest, place] = ['', whole]
-  for (const [given = '', shown] of folders) {
-    const folder = slashed(given).replace(/\/$/, '')
-    if (folder.length <= longest.length || !whole.startsWith(`${folder}/`)) continue
-    longest = folder
-    place = shown + whole.slice(folder.length + 1)
-  }
-  return place
+  const places = folders.flatMap(([given = '', shown]) => {
+    const folder = `${slashed(given).replace(/\/$/, '')}/`
+    return folder !== '/' && whole.startsWith(folder) ? [shown + whole.slice(folder.length)] : []
+  })
+  // In the nearest of them least is left.
+  return places.sort((a, b) => a.length - b.length)[0] ?? whole
 }
 
 function slashed(path: string): string {
