@@ -105,9 +105,16 @@ function requestText(event: ExchangeEvent): string {
   return typeof body === 'string' && body.isWellFormed() ? body : bodyTextOf(requestBytes(event))
 }
 
+const notText = '\ud800base64:'
+
 /** A body as one string: its text, or base64 when it is not text, under a mark no text can begin with. */
 export function bodyTextOf(bytes: Buffer): string {
-  return isUtf8(bytes) ? bytes.toString('utf8') : `\ud800base64:${bytes.toString('base64')}`
+  return isUtf8(bytes) ? bytes.toString('utf8') : notText + bytes.toString('base64')
+}
+
+/** The bytes of a body of which {@link bodyTextOf} made a string. */
+export function bytesOfText(text: string): Buffer {
+  return text.startsWith(notText) ? Buffer.from(text.slice(notText.length), 'base64') : Buffer.from(text)
 }
 
 /**

@@ -1,5 +1,5 @@
 export type { ProblemLocation, Cause } from './problems/place.ts'
-export { unlessAsked, missCause, passedOver, noAnswer, bodyNotRecorded } from './problems/requests.ts'
+export { unlessAsked, missCause, passedOver, noAnswer, notEnded, bodyNotRecorded } from './problems/requests.ts'
 export {
   wrongCall,
   unknownCall,

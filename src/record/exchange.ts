@@ -21,6 +21,8 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 export interface Bodies {
   readonly sent: CappedBody
   readonly got: CappedBody
+  /** How much of the request was heard: `coming` when the rest of it will be in a moment; absent: as much as is there. */
+  heard?: 'coming' | 'whole'
 }
 
 /** Collects one exchange while it happens; becomes one line of the tape when it is settled. */
@@ -77,11 +79,20 @@ export class ExchangeDraft implements ExchangeObserver {
    * sent comes later, for half a body could be half a secret.
    */
   leaving(isWhole: boolean): void {
+    if (isWhole) this.#bodies.heard = 'whole'
     if (this.#settled || this.#run.over || this.#begun === 'whole') return
     const isAll = isWhole || this.#isAsLongAsSaid()
     if (!isAll && this.#begun === 'named') return
     this.#begun = isAll ? 'whole' : 'named'
     this.#run.begin(() => (isAll ? this.#asked() : this.#named()))
+  }
+
+  coming(): void {
+    this.#bodies.heard = 'coming'
+  }
+
+  get isComing(): boolean {
+    return this.#bodies.heard === 'coming'
   }
 
   #isAsLongAsSaid(): boolean {
@@ -164,7 +175,9 @@ export class ExchangeDraft implements ExchangeObserver {
   event(): ExchangeEvent {
     const { redactor } = this.#run
     const event: Mutable<ExchangeEvent> = this.#asked()
-    if (isOneWay(this.#start.via) && !this.#head) event.oneWay = true
+    if (isOneWay(this.#start.via)) {
+      if (!this.#head) event.oneWay = true
+    } else if (this.#isOpen) event.request = { ...event.request, open: true }
     if (this.#head) {
       event.response = {
         ...this.#head,
@@ -177,6 +190,11 @@ export class ExchangeDraft implements ExchangeObserver {
     if (this.#error) event.error = this.#error
     if (this.#aborted) event.aborted = this.#aborted
     return event
+  }
+
+  /** The end of the request was not heard, and nothing that would come of it. */
+  get #isOpen(): boolean {
+    return this.#end === undefined && this.#bodies.heard !== 'whole' && !this.#isAsLongAsSaid()
   }
 
   /** The request, and nothing of what came of it. */

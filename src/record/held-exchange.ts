@@ -101,7 +101,17 @@ export class HeldExchange implements ExchangeObserver, HeldWork, HeardExchange {
   }
 
   /** What is not decided is not on a disk. */
-  leaving(): void {}
+  leaving(isWhole: boolean): void {
+    if (isWhole) this.#bodies.heard = 'whole'
+  }
+
+  coming(): void {
+    this.#bodies.heard = 'coming'
+  }
+
+  get isComing(): boolean {
+    return !this.#isSettled && this.#bodies.heard === 'coming'
+  }
 
   head(status: number, statusText: string, headers: HeardHeaders): void {
     if (this.#isSettled || this.#run.over) return

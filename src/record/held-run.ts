@@ -132,6 +132,11 @@ export class HeldRun implements Recording {
     return this.#over
   }
 
+  /** The rest of a request will be heard in a moment. */
+  get isHearing(): boolean {
+    return this.#exchanges.some((exchange) => exchange.isComing)
+  }
+
   /** What happens in it is not held any more. */
   get isFreed(): boolean {
     return this.#isFreed

@@ -330,7 +330,18 @@ function settle<T>(result: Attempt<T>, run: RecordedRun | HeldRun, closed: () =>
     if (heard === undefined) answered(answer)
     return heard ?? answer
   }
-  return (isThenable(value) ? observe(value, answered, failed, handOn) : handOn(value)) as T
+  const handOnHeard = (answer: unknown): unknown =>
+    run.isHearing ? whenHeard(run).then(() => handOn(answer)) : handOn(answer)
+  return (isThenable(value) ? observe(value, answered, failed, handOnHeard) : handOn(value)) as T
+}
+
+/** Turns of the event loop in which a client hands over a body that it has. */
+const hearingTurns = 20
+
+/** A request that was made just before the answer belongs to the run with all of its body. */
+async function whenHeard(run: RecordedRun | HeldRun): Promise<void> {
+  const { setImmediate } = seamState().natives
+  for (let turn = 0; turn < hearingTurns && run.isHearing; turn++) await new Promise<void>((next) => setImmediate(next))
 }
 
 /** The recorded run the calling code belongs to; a replayed one has none. */

@@ -212,6 +212,11 @@ export class RecordedRun implements Recording {
     return this.#over
   }
 
+  /** The rest of a request will be heard in a moment. */
+  get isHearing(): boolean {
+    return [...this.#open].some((draft) => draft.isComing)
+  }
+
   moment(after?: Moment): Moment {
     return this.#moments.next(after)
   }

@@ -1,7 +1,14 @@
 import type { FormedRequest } from '../providers/index.ts'
 import { steadyBoundary } from '../seam/shape.ts'
 import type { ExchangeControl, ExchangeSink, LiveRequest, Pairs } from '../seam/intercept/index.ts'
-import { decodeBytes, type ExchangeEvent, isTokenRead, type Moment, type RecordedResponse } from '../tape/index.ts'
+import {
+  decodeBytes,
+  type ExchangeEvent,
+  isTokenRead,
+  lateRequestText,
+  type Moment,
+  type RecordedResponse,
+} from '../tape/index.ts'
 import { isHostNoted, isUnnoted } from '../match/asked-url.ts'
 import type { GateItem } from '../match/delivery.ts'
 import { headerDrift } from '../match/header-drift.ts'
@@ -10,7 +17,7 @@ import type { Foreseen } from './expected.ts'
 import { hasKey } from '../match/idempotency.ts'
 import { subprotocolDrift, subprotocolHeader } from '../match/subprotocol.ts'
 import { underLiveNumber } from '../match/rpc-answer.ts'
-import type { Match } from '../match/matcher.ts'
+import type { Match, MatchRequest } from '../match/matcher.ts'
 import { bodyNotRecorded } from '../playback/problems.ts'
 import type { ReplayRun } from './run.ts'
 import { errorAgain } from './error-again.ts'
@@ -38,16 +45,19 @@ export function serveExchange(
   inside: number | undefined,
 ): ExchangeControl {
   // A run that is over gets no more answers: it stays where it is.
-  if (run.over || isUnnoted(run.tape, live)) return { abort: () => undefined }
+  if (run.over || isUnnoted(run.tape, live)) return nowhere
   run.clients.met(live.headers)
   const foreseen = run.expected.recognised(live)
   if (foreseen !== undefined) return serveForeseen(run, foreseen, live, sink, inside)
   const out = run.wayOut(live, inside)
-  if (out !== undefined) return serveLive(run, live, sink, inside, out)
+  if (out !== undefined) return live.open ? nowhere : serveLive(run, live, sink, inside, out)
   const question = run.question(live)
-  const asWritten = run.matcher.find(question)
+  const open = openRequest(run, question, live)
+  if (open === 'none') return nowhere
+  const asWritten = open?.answer ?? run.matcher.find(question)
   // The same conversation in another form is the question that was recorded, before any other one at this place.
-  const isOther = asWritten.kind === 'none' || (asWritten.kind === 'found' && asWritten.level === 'reworded')
+  const isOther =
+    open === undefined && (asWritten.kind === 'none' || (asWritten.kind === 'found' && asWritten.level === 'reworded'))
   const inOtherForm = isOther ? run.matcher.findInOtherForm(question) : undefined
   const isNearer = asWritten.kind === 'none' || inOtherForm?.answer.level !== 'reworded'
   const other = isNearer ? inOtherForm : undefined
@@ -55,6 +65,7 @@ export function serveExchange(
   const shared = sharedAnswer(run, { question, headers: live.headers }, answer)
   if (shared !== undefined) return serveShared(run, shared, sink)
   if (answer.kind !== 'found') {
+    if (isRecordedLate(run, live)) return nowhere
     run.compareValues(undefined, live.madeAt, () => ({ body: question.bodyText, url: question.url }))
     throw run.unanswered(question, answer, live.madeAt)
   }
@@ -87,11 +98,46 @@ export function serveExchange(
   ]
   for (const found of drift) run.drifted(step, live.madeAt, found)
   run.noteHidden(run.hidden.ofRequest(live, step.event), step)
+  if (open?.isMoreThanCompared) run.noteHidden(run.hidden.ofOpenRequest, step)
   const asked = { url: question.url, headers, body: question.bodyText }
   run.compareValues(step, live.madeAt, () => ({ ...asked, headers: Object.fromEntries(headers) }))
   // This replay's own record has the boundary that was sent.
   const sent = steady === stated ? headers : run.headers.redacted(stated, recorded)
   return answerWith(run, step, response, { ...asked, headers: sent }, live, sink, inside)
+}
+
+/** Nothing comes of it. */
+const nowhere: ExchangeControl = { abort: () => undefined }
+
+/**
+ * What answers a request that has no end, or that of which only the beginning was recorded; `undefined` for any other one,
+ * `none` where nothing may have left.
+ *
+ * @throws HarvestError when the recorded run has no such request
+ */
+function openRequest(
+  run: ReplayRun,
+  question: MatchRequest,
+  { open, madeAt }: LiveRequest,
+): { readonly answer: Extract<Match, { kind: 'found' }>; readonly isMoreThanCompared: boolean } | 'none' | undefined {
+  const isWhole = open === undefined
+  const found = run.begun.find(question, open)
+  if (found === undefined && isWhole) return undefined
+  if (found !== undefined && !(isWhole && run.matcher.holds(question))) {
+    const { step, isMoreThanCompared } = found
+    return { answer: { kind: 'found', step, level: 'canonical', drift: [] }, isMoreThanCompared }
+  }
+  if (isWhole) return undefined
+  if (open === 'unsent') return 'none'
+  throw run.notEnded(question, madeAt)
+}
+
+/** The recorded agent made it after it returned, and this one a little sooner. */
+function isRecordedLate(run: ReplayRun, { method, url, madeAt }: LiveRequest): boolean {
+  const work = { kind: 'request', name: lateRequestText(method, run.redactor.url(url)) } as const
+  if (!run.lostAwaits.hasReturned || !run.late.isRecorded(work)) return false
+  run.late.did(work, run.place(madeAt).site)
+  return true
 }
 
 /** Answers what was recognised when it was made: what matching and the comparison of headers would find is known. */

@@ -59,6 +59,11 @@ export class HiddenParts {
     return given.length > 0 && (!isSocketNoted(this.#tape) || given.some(([, value]) => value === unknownSocket))
   }
 
+  /** Of a request of which one side has more than the other, because the other one has no end. */
+  get ofOpenRequest(): readonly NotCompared[] {
+    return this.#named('body', [{ at: '', what: 'the rest of a body that had not ended' }])
+  }
+
   /** Of a function that lies over this one, which a replay does not call. */
   over(name: string): readonly NotCompared[] {
     const why = `it was there before the replay, which did not call it: import the agent inside of the function that is replayed`

@@ -26,6 +26,11 @@ export class LateRun {
     this.#recorded = close?.late ?? []
   }
 
+  /** Whether the recorded agent did this after it returned. */
+  isRecorded(work: LateWork): boolean {
+    return this.#recorded.some((one) => lateKey(one) === lateKey(work))
+  }
+
   did(work: LateWork, site: string | undefined): void {
     if (this.#done.add(work)) this.#sites.set(lateKey(work), site)
   }

@@ -24,14 +24,14 @@ export class LostAwaits {
   /** Begun in this turn of the event loop. */
   readonly #fresh = new Set<StepState>()
   readonly #left: StepState[] = []
-  #hasReturned = false
+  hasReturned = false
 
   constructor(tape: Tape) {
     this.#tape = tape
   }
 
   begun(step: StepState): void {
-    if (this.#hasReturned) return void this.#left.push(step)
+    if (this.hasReturned) return void this.#left.push(step)
     this.#fresh.add(step)
     nextTick(() => this.#fresh.delete(step))
   }
@@ -39,7 +39,7 @@ export class LostAwaits {
   /** The agent returned its value; whoever gets it may still read from it, so that an unread answer is not one of these. */
   returned(): void {
     this.#left.push(...[...this.#fresh].filter((step) => !step.answered))
-    this.#hasReturned = true
+    this.hasReturned = true
   }
 
   /** Once the run is over. How an import ended is unknown. */

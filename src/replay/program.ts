@@ -65,6 +65,7 @@ export function replayProgram(
   run.gate.kick()
   process.on('exit', (code) => {
     seamState().processRun = undefined
+    run.begun.askNow()
     run.finish()
     run.conclude()
     const live = { code, stdout: run.redactor.text(output.stdout()), stderr: run.redactor.text(output.stderr()) }

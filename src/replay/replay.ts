@@ -60,6 +60,8 @@ export async function replayTape<T>(
     (value): RunOutcome<T> => ({ status: 'returned', value }),
     (error: unknown): RunOutcome<T> => ({ status: 'threw', error }),
   )
+  await letEnd(run)
+  await run.begun.askAll()
   // While it is still watched: what it started while it loaded belongs to no run.
   currentWork()?.end()
   unwatch()
@@ -91,7 +93,7 @@ async function attempt<T>(run: ReplayRun, agent: (input: unknown) => T | Promise
     return value
   })
   await run.bodiesEnded()
-  await letEnd(run)
+  await letEnd(run, () => run.unused.length > 0)
   return value
 }
 
@@ -108,9 +110,9 @@ export async function readOut<T>(value: T, recorded?: Outcome): Promise<T> {
   return again as T
 }
 
-/** Requests made just before the answer are still on their way to the interceptors: they are part of the run. */
-async function letEnd(run: ReplayRun): Promise<void> {
-  for (let turns = 0; turns < 20 && run.unused.length > 0; turns++) {
+/** Requests made just before the answer are still on their way to the interceptors, or their bodies are: they are part of the run. */
+async function letEnd(run: ReplayRun, isDue = (): boolean => false): Promise<void> {
+  for (let turns = 0; turns < 20 && (isDue() || !run.begun.isEmpty); turns++) {
     await new Promise<void>((resolve) => real.setImmediate(resolve))
   }
 }

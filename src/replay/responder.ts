@@ -15,6 +15,7 @@ import {
 import { argumentsOf } from '../seam/shape.ts'
 import type { ChildSettings } from '../seam/stdio.ts'
 import type { Caller, SeamCall, SeamDrawKind, VirtualWorld } from '../seam/source.ts'
+import type { BegunRequests } from './begun.ts'
 import { serveCall } from './call.ts'
 import { serveExchange } from './exchange.ts'
 import * as problem from '../playback/problems.ts'
@@ -114,6 +115,10 @@ class RunAsSeen implements Responder {
 
   exchange(live: LiveRequest, sink: ExchangeSink): ExchangeControl {
     return serveExchange(this.#run, live, sink, this.#inside)
+  }
+
+  begins(ask: Parameters<BegunRequests['add']>[0]): () => void {
+    return this.#run.begun.add(ask)
   }
 
   requestedLate(method: string, url: string, madeAt: Error | undefined): void {

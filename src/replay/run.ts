@@ -24,6 +24,7 @@ import {
 } from '../tape/index.ts'
 import { isAllowed } from '../playback/allow.ts'
 import { OutsideIo } from '../playback/outside-io.ts'
+import { BegunRequests } from './begun.ts'
 import { AnnouncedOrder } from './announced-order.ts'
 import { type AnnouncementDifference, announcementProblem, Announcements } from './announcements.ts'
 import { States } from './states.ts'
@@ -121,6 +122,7 @@ export class ReplayRun {
   readonly hidden: HiddenParts
   readonly lostAwaits: LostAwaits
   readonly late: LateRun
+  readonly begun: BegunRequests
   readonly budget: RecordedBudget
   readonly tools: Tools
   readonly messages: Announcements
@@ -208,6 +210,7 @@ export class ReplayRun {
     this.sharedAnswers = sharedAnswersOf(tape)
     this.#recordedHost = recordedHosts(settings.hosts)
     this.steps = stepStates(tape)
+    this.begun = new BegunRequests(this.steps)
     this.lostAwaits = new LostAwaits(tape)
     this.late = new LateRun(tape)
     this.hidden = new HiddenParts(tape, () => this.redactor)
@@ -404,6 +407,12 @@ export class ReplayRun {
       problem.noAnswer(place, question, miss),
       problem.missCause(place, question, miss, { steps: this.steps, order: this.order }),
     )
+  }
+
+  /** A request that has begun, and that no recorded one is; see {@link BegunRequests}. */
+  notEnded(question: MatchRequest, madeAt: Error | undefined): HarvestError {
+    this.refused.push({ kind: 'exchange', name: `${question.method} ${question.url}`, asked: question.bodyText })
+    return this.problem(problem.notEnded(this.place(madeAt), question, this.matcher.find(question)))
   }
 
   /** The agent made a step; its answer may be delivered once it is `ready`. */

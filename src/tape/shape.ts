@@ -239,6 +239,7 @@ function exchangeProblem(event: Fields): Problem {
     listOf(request['headers'], 'request.headers', isHeaderPair) ??
     (request['body'] === undefined || isBody(request['body']) ? undefined : 'request.body is not a body') ??
     cutProblem(request, 'request') ??
+    (request['open'] === undefined || request['open'] === true ? undefined : 'request.open is not true') ??
     (response === undefined
       ? undefined
       : isFields(response)

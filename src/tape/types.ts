@@ -174,6 +174,8 @@ export interface ExchangeEvent extends EventBase {
     readonly coded?: readonly string[]
     /** The body could not be searched for secrets, and is not kept. */
     readonly unsearched?: UnsearchedBody
+    /** The body had not ended when the client gave up or the run was over: this is the beginning of it. */
+    readonly open?: true
   } & MaybeCut
   readonly response?: RecordedResponse
   /** The error the client saw, if it was not the client's own doing. */

@@ -161,6 +161,20 @@ export function noAnswer(
   })
 }
 
+/** A request whose body has no end, and that no recorded one is. */
+export function notEnded(place: ProblemLocation, question: MatchRequest, match: Match): HarvestError {
+  const nearest = match.kind === 'found' ? match.step : match.kind === 'none' ? match.nearest : undefined
+  const isSame = nearest !== undefined && samePlace(nearest, question)
+  return new HarvestError('HARVEST_DIVERGENCE', {
+    what: `The agent began ${askedText(place, question)} and did not end it`,
+    where: { ...whereMade(place), nearest: nearest ? describeStep(nearest) : 'none: the tape holds no exchange' },
+    why: isSame
+      ? 'The recorded request has another beginning, or an end.'
+      : 'The recorded run has no such request, and a server hears of one when it begins.',
+    fix: ['if it is meant: end the request and await its answer', seeSteps(place), recordAgain],
+  })
+}
+
 /** A request by method and address; what a client replies to its MCP server by what that asked. */
 function askedText({ tape }: ProblemLocation, { via, method, url, bodyText }: MatchRequest): string {
   const reply = via === 'stdio' && method === 'response' ? messageOf(bodyText) : undefined

@@ -30,6 +30,8 @@ interface Note {
   sentTo?: Pairs
   socket?: Pairs
   trailers?: Pairs
+  /** To be called when it reached who answers it. */
+  arrived?: () => void
   /** Hears what the interceptor makes of it. */
   learn?: (url: string, sent: Pairs) => void
 }

@@ -6,7 +6,8 @@ import { besideOf, noteOf, runHeader, runOf, stackOf } from './attribution.ts'
 import { Context } from './context.ts'
 import { isAboutConnection } from './expected-http.ts'
 import { currentOutsideAnswers, type OutsideAnswers } from './outside.ts'
-import { currentResponder, type ExchangeControl, type ExchangeSink } from './responder.ts'
+import { real } from '../timers.ts'
+import { currentResponder, type ExchangeControl, type ExchangeSink, type LiveRequest } from './responder.ts'
 
 /** Serves everything that speaks HTTP/1.1 over a socket: `node:http(s)`, got, axios, undici pools of their own. */
 export function interceptHttp(): void {
@@ -22,25 +23,56 @@ export function interceptHttp(): void {
         return new Promise<void>(() => undefined)
       }
       const answer = new Answer(controller)
-      try {
-        const body = Buffer.from(await request.clone().arrayBuffer())
+      let isAsked = false
+      const ask = (body: Buffer, open?: LiveRequest['open']): void => {
+        if (isAsked) return
+        isAsked = true
+        endBegun?.()
         const headers = [...request.headers.entries()].filter(([name]) => name !== runHeader)
         noteOf(tag)?.learn?.(request.url, headers)
         const beside = besideOf(tag)
         const live = { method: request.method, url: request.url, headers, body, beside, ...stackOf(tag) }
-        const control = run.exchange({ via: 'http', ...live }, answer)
+        try {
+          answer.control = run.exchange({ via: 'http', ...live, ...(open && { open }) }, answer)
+        } catch (error) {
+          answer.error(error as Error)
+        }
+      }
+      const askLeft = async (isExiting: boolean): Promise<void> =>
+        ask(isExiting ? nothing : await soFar(request), 'left')
+      const endBegun = 'begins' in run ? run.begins?.(askLeft) : undefined
+      // Given up before its answer began: it is not read then, and nothing else would be heard of it.
+      const gaveUp = (): void => {
+        if (endBegun) ask(nothing, 'given up')
+        answer.control?.abort()
+      }
+      request.signal.addEventListener('abort', gaveUp, { once: true })
+      try {
+        ask(Buffer.from(await request.clone().arrayBuffer()))
         // Without an answer it goes on to the guard.
-        if (control === undefined) return
-        answer.control = control
-        // Given up before its answer began: it is not read then, and nothing else would be heard of it.
-        request.signal.addEventListener('abort', () => control.abort(), { once: true })
-        await answer.begun
+        if (answer.control !== undefined) await answer.begun
       } catch (error) {
         controller.errorWith(errorHere(error as Error))
       }
     })
     interceptor.apply()
   })
+}
+
+const nothing = Buffer.alloc(0)
+
+/** What came of a body that has not ended. */
+async function soFar({ body }: Request): Promise<Buffer> {
+  const reader = body?.getReader()
+  const pieces: Uint8Array[] = []
+  for (;;) {
+    const piece = await Promise.race([
+      reader?.read(),
+      new Promise<undefined>((next) => real.setImmediate(() => next(undefined))),
+    ])
+    if (piece?.value === undefined) return Buffer.concat(pieces)
+    pieces.push(piece.value)
+  }
 }
 
 function outside({ method, url }: Request): (Pick<OutsideAnswers, 'exchange'> & { over: false }) | undefined {

@@ -11,7 +11,7 @@ import { patchProperty, syncBuiltins } from '../patch.ts'
 import { outsideRuns, seamState } from '../source.ts'
 import { socketName, socketPlace, unknownSocket } from '../connection.ts'
 import { besideOf, noteOf, runHeader, runOf, stackOf, tagFor } from './attribution.ts'
-import { currentResponder, type ExchangeControl, type Responder } from './responder.ts'
+import { currentResponder, type ExchangeControl, type LiveRequest, type Responder } from './responder.ts'
 
 /**
  * Serves `node:http2` clients from a real HTTP/2 server at the other end of an in-memory pipe: the client's own
@@ -40,8 +40,13 @@ export function interceptHttp2(): void {
       const origin = memory.originOf(this) ?? this.originSet?.[0] ?? 'http://unknown.invalid'
       const target = memory.originOf(this) === undefined ? memory.shared(origin) : this
       const tag = tagFor(run)
+      // It is made now, and reaches the other end of the pipe in a while.
       const note = noteOf(tag)
-      if (note) note.socket = memory.socketOf(this)
+      const arrived = run.begins?.(() => undefined)
+      if (note) {
+        note.socket = memory.socketOf(this)
+        if (arrived) note.arrived = arrived
+      }
       return original.call(
         target,
         {
@@ -118,13 +123,22 @@ function serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
   stream.on('data', (chunk: Buffer) => body.push(chunk))
   // The close handler below does what there is to do about a client that gave up.
   stream.on('error', () => undefined)
-  stream.on('end', () => {
-    if (!run || run.over) return
-    let control: ExchangeControl | undefined
+  if (!run) return
+  const tag = String(headers[runHeader])
+  if (run.over) {
+    const { method, url, madeAt } = requestOf(headers, nothing)
+    return run.requestedLate?.(method, url, madeAt)
+  }
+  let control: ExchangeControl | undefined
+  let isAsked = false
+  const ask = (open?: LiveRequest['open']): void => {
+    if (isAsked || run.over) return
+    isAsked = true
+    endBegun?.()
     const answered = seamState().runs.run(run, () => {
       try {
         const live = requestOf(headers, Buffer.concat(body))
-        control = run.exchange({ ...live, beside }, sinkOf(stream))
+        control = run.exchange({ ...live, beside, ...(open && { open }) }, sinkOf(stream))
         return true
       } catch {
         // The run has noted the divergence; the client sees its stream refused.
@@ -132,9 +146,17 @@ function serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
       }
     })
     if (!answered) stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR)
-    stream.on('close', () => control?.abort())
+  }
+  const endBegun = run.begins?.(() => ask('left'))
+  noteOf(tag)?.arrived?.()
+  stream.on('end', () => ask())
+  stream.on('close', () => {
+    if (endBegun) ask('given up')
+    control?.abort()
   })
 }
+
+const nothing = Buffer.alloc(0)
 
 function requestOf(headers: IncomingHttpHeaders, body: Buffer): Parameters<Responder['exchange']>[0] {
   const pairs: Pairs = Object.entries(headers).flatMap(([name, value]) =>

@@ -5,7 +5,7 @@ import type { AnswerHead } from './own-response.ts'
 import type { FrameKind } from '../websocket-frames.ts'
 import type { UninstrumentedIo } from './work.ts'
 
-/** A request of the replayed agent, complete. */
+/** A request of the replayed agent, mostly complete. */
 export interface LiveRequest {
   readonly via: 'undici' | 'http' | 'http2' | 'stdio' | 'websocket'
   readonly method: string
@@ -21,6 +21,11 @@ export interface LiveRequest {
    * expected the request and will have nothing to say about it.
    */
   readonly madeAt?: Error
+  /**
+   * Absent: it is complete. `left`: its body has not ended, and the run has. `given up`: its client gave up before that, and
+   * `unsent` before anything of the body was there, so that nothing may have left.
+   */
+  readonly open?: 'left' | 'given up' | 'unsent'
   /** What the run said of it when it was about to be made: it need not be looked for once more. */
   readonly known?: KnownRequest
 }
@@ -122,6 +127,14 @@ export interface Responder extends RunContext {
    * @throws HarvestError when the tape has no answer for it
    */
   exchange(live: LiveRequest, sink: ExchangeSink): ExchangeControl
+  /**
+   * A request has begun: its head is known, and its body may still be to come. It is a request of the run whether that ends
+   * or not. A run that answers for real is told of whole requests alone.
+   *
+   * @param ask - asks with what there is of the body, if the run ends before it does; `isExiting`: so does the process
+   * @returns to be called when the request is asked
+   */
+  begins?(ask: (isExiting: boolean) => void | Promise<void>): () => void
   /**
    * What is known of a request that is about to be made, where it is the recorded one, so that no message will have to say
    * where it was made; `undefined` for any other. A run that cannot say so is asked nothing.

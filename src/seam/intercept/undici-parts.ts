@@ -29,15 +29,18 @@ export function requestPairs(headers: unknown): Pairs {
   return pairs
 }
 
-/** All of a request body, in whichever form undici has it. */
-export async function drain(body: unknown): Promise<Buffer> {
+/**
+ * All of a request body, in whichever form undici has it.
+ *
+ * @param pieces - what came of it so far, where it comes in pieces
+ */
+export async function drain(body: unknown, pieces: Buffer[]): Promise<Buffer> {
   if (body === null || body === undefined) return Buffer.alloc(0)
   if (typeof body === 'string') return Buffer.from(body)
   if (ArrayBuffer.isView(body)) return Buffer.from(body.buffer, body.byteOffset, body.byteLength)
   if (body instanceof ArrayBuffer) return Buffer.from(body)
   if (body instanceof FormData) return Buffer.from(await new Response(body).arrayBuffer())
   if (typeof (body as Blob).arrayBuffer === 'function') return Buffer.from(await (body as Blob).arrayBuffer())
-  const chunks: Buffer[] = []
-  for await (const chunk of body as AsyncIterable<Uint8Array | string>) chunks.push(Buffer.from(chunk as Uint8Array))
-  return Buffer.concat(chunks)
+  for await (const chunk of body as AsyncIterable<Uint8Array | string>) pieces.push(Buffer.from(chunk as Uint8Array))
+  return Buffer.concat(pieces)
 }

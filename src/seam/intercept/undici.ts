@@ -25,7 +25,7 @@ import { isWebSocket } from '../websocket-frames.ts'
 import { openScripted, unknownProtocol, type UpgradeAnswer } from './websocket.ts'
 import { drain, headerObject, requestPairs } from './undici-parts.ts'
 
-type Answering = Pick<Responder, 'over' | 'exchange'>
+type Answering = Pick<Responder, 'over' | 'exchange' | 'begins'>
 
 /** Both generations of undici's handler: up to Node 24 `onHeaders`, from Node 26 and undici 7 on `onResponseStart`. */
 interface Handler {
@@ -77,6 +77,8 @@ interface Entry {
 
 /** Contexts of a vm pool have a copy of this module each; who hears of requests was subscribed by the first. */
 const entries = sharedOf('intercept/entries', () => new AsyncLocalStorage<Entry>())
+
+const nothing = Buffer.alloc(0)
 
 const symbols = [Symbol.for('undici.globalDispatcher.1'), Symbol.for('undici.globalDispatcher.2')]
 
@@ -319,8 +321,16 @@ class Dispatch implements ExchangeSink {
   #waiting: (() => void)[] = []
   #paused = false
   #done = false
+  /** What came of its body so far. */
+  readonly #pieces: Buffer[] = []
+  readonly #run: Answering
+  readonly #options: DispatchOptions
+  readonly #endBegun: (() => void) | undefined
+  #isAsked = false
 
   constructor(run: Answering, options: DispatchOptions, handler: Handler, beside: Pairs) {
+    this.#run = run
+    this.#options = options
     this.#handler = handler
     this.#beside = beside
     this.#controller = typeof handler.onRequestStart === 'function' ? this.#makeController() : undefined
@@ -330,36 +340,48 @@ class Dispatch implements ExchangeSink {
     this.#learns = entry?.learns
     this.#turns = entry?.turns
     // Like a live connection: the handler hears of its request later, not during dispatch.
-    void Promise.resolve().then(() => this.#start(run, options))
+    void Promise.resolve().then(() => this.#start())
+    this.#endBegun = run.begins?.(() => this.#attempt(() => this.#ask(this.#plain ? nothing : 'left')))
   }
 
-  async #start(run: Answering, options: DispatchOptions): Promise<void> {
+  async #start(): Promise<void> {
     try {
-      this.#asked(() => {
+      this.#byNode(() => {
         if (this.#controller) this.#handler.onRequestStart?.(this.#controller, {})
         else this.#handler.onConnect?.((reason) => this.#abort(reason), {})
       })
       if (this.#done) return
-      const body = this.#plain ? undefined : await drain(options.body)
-      if (this.#done) return
+      const body = this.#plain ? nothing : await drain(this.#options.body, this.#pieces)
+      if (this.#done || this.#isAsked) return
       this.#handler.onRequestSent?.()
-      this.#control = run.exchange(this.#request(options, body), this)
+      this.#ask(body)
     } catch (error) {
-      this.#fail(error as Error)
+      this.#abort(error as Error)
     }
   }
 
+  /** Asks for the answer, once. @param body - all of it, or why it has no end */
+  #ask(body: Buffer | NonNullable<LiveRequest['open']>): void {
+    if (this.#isAsked) return
+    this.#isAsked = true
+    this.#endBegun?.()
+    const live = Buffer.isBuffer(body)
+      ? this.#request(body)
+      : { ...this.#request(Buffer.concat(this.#pieces)), open: body }
+    this.#control = this.#run.exchange(live, this)
+  }
+
   /** @param drained - the body, where it was not known before */
-  #request(options: DispatchOptions, drained: Buffer | undefined): LiveRequest {
-    const { method } = options
-    const url = urlOf(options)
-    const sent = requestPairs(options.headers)
+  #request(drained: Buffer): LiveRequest {
+    const { method, headers: given } = this.#options
+    const url = urlOf(this.#options)
+    const sent = requestPairs(given)
     const at = {
       ...(this.#madeAt && { madeAt: this.#madeAt }),
       ...(this.#beside.length > 0 && { beside: this.#beside }),
     }
     const plain = this.#plain
-    if (!plain) return { via: 'undici', method, url, headers: sent, body: drained ?? Buffer.alloc(0), ...at }
+    if (!plain) return { via: 'undici', method, url, headers: sent, body: drained, ...at }
     const { text } = plain
     const [body, headers] = [Buffer.from(text), withLength(sent, plain)]
     if (this.#learns) learnSent(this.#learns, body.length, headers)
@@ -367,7 +389,7 @@ class Dispatch implements ExchangeSink {
   }
 
   /** The handler of a plain `fetch` is Node's own, and no other code takes part in it. */
-  #asked(step: () => void): void {
+  #byNode(step: () => void): void {
     if (this.#plain) asNode(step)
     else step()
   }
@@ -432,6 +454,11 @@ class Dispatch implements ExchangeSink {
 
   #abort(reason?: Error): void {
     if (this.#done) return
+    try {
+      if (this.#endBegun) this.#ask(this.#pieces.length === 0 ? 'unsent' : 'given up')
+    } catch (error) {
+      return this.#fail(error as Error)
+    }
     this.#control?.abort()
     this.#fail(reason ?? Object.assign(new Error('Request aborted'), { name: 'AbortError', code: 'UND_ERR_ABORTED' }))
   }

@@ -34,12 +34,14 @@ export function hearAhead(request: Sending, exchange: ExchangeObserver): boolean
     whole(exchange)
     return true
   }
+  coming(exchange)
   request.body = new Ahead(body, contentLength, exchange)
   return true
 }
 
 const heard = guarded((exchange: ExchangeObserver, bytes: Uint8Array) => exchange.requestChunk(copyBytes(bytes)))
 const whole = guarded((exchange: ExchangeObserver) => exchange.leaving(true))
+const coming = guarded((exchange: ExchangeObserver) => exchange.coming?.())
 
 type Pieces = AsyncGenerator<Uint8Array, unknown, undefined>
 type Piece = IteratorResult<Uint8Array, unknown>

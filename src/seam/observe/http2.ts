@@ -13,13 +13,6 @@ interface StreamMessage {
   readonly headers: Readonly<Record<string, unknown>>
 }
 
-interface SentMessage {
-  readonly stream: ClientHttp2Stream
-  readonly data: unknown
-  readonly encoding: unknown
-  readonly writev: boolean
-}
-
 /** Hears `node:http2` clients: the AWS SDK's default handler, got and axios over HTTP/2. */
 export function observeHttp2(): void {
   onChannel<StreamMessage>('http2', 'http2.client.stream.created', ({ stream, headers }) => {
@@ -44,15 +37,6 @@ export function observeHttp2(): void {
     })
     if (stream.writableEnded) exchange.leaving(true)
   })
-  onChannel<SentMessage>('http2', 'http2.client.stream.bodyChunkSent', ({ stream, data, encoding, writev }) => {
-    const exchange = underWay.get(stream)
-    if (!exchange) return
-    const pieces = writev && Array.isArray(data) ? (data as readonly { chunk?: unknown; encoding?: unknown }[]) : []
-    for (const piece of pieces) exchange.requestChunk(copyBytes(piece.chunk ?? piece, piece.encoding))
-    if (pieces.length === 0) exchange.requestChunk(copyBytes(data, encoding))
-    exchange.leaving(false)
-  })
-  onChannel<StreamMessage>('http2', 'http2.client.stream.bodySent', ({ stream }) => underWay.get(stream)?.leaving(true))
   onChannel<StreamMessage>('http2', 'http2.client.stream.finish', ({ stream, headers }) => {
     const exchange = underWay.get(stream)
     if (!exchange) return
@@ -74,8 +58,14 @@ function add(stream: object, exchange: ExchangeObserver, headers: object, found:
 }
 
 function shadowStream(stream: ClientHttp2Stream, exchange: ExchangeObserver): void {
-  const { push, _destroy } = stream
+  const { push, _destroy, write, end } = stream
   let complete = false
+  // As it is written, and not as it is sent: a session that connects sends later.
+  const body = guarded((chunk: unknown, encoding: unknown, isWhole: boolean) => {
+    if (chunk !== null && chunk !== undefined && typeof chunk !== 'function')
+      exchange.requestChunk(copyBytes(chunk, encoding))
+    exchange.leaving(isWhole)
+  })
   const received = guarded((chunk: unknown, encoding: unknown) => {
     if (chunk !== null) return exchange.chunk(copyBytes(chunk, encoding))
     complete = true
@@ -87,6 +77,14 @@ function shadowStream(stream: ClientHttp2Stream, exchange: ExchangeObserver): vo
     else exchange.aborted()
   })
   Object.assign(stream, {
+    write(this: ClientHttp2Stream, ...args: unknown[]) {
+      body(args[0], args[1], false)
+      return Reflect.apply(write, this, args) as boolean
+    },
+    end(this: ClientHttp2Stream, ...args: unknown[]) {
+      body(args[0], args[1], true)
+      return Reflect.apply(end, this, args) as ClientHttp2Stream
+    },
     push(this: ClientHttp2Stream, ...args: unknown[]) {
       received(args[0], args[1])
       return Reflect.apply(push, this, args) as boolean

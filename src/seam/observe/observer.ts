@@ -45,6 +45,8 @@ export interface ExchangeObserver {
   requestChunk(bytes: Buffer): void
   /** What was heard of the request goes out next. `isWhole`: that is all of it; `false`: more may come. */
   leaving(isWhole: boolean): void
+  /** The client has all of the body already: it will be heard in a moment. */
+  coming?(): void
   head(status: number, statusText: string, headers: HeardHeaders): void
   chunk(bytes: Buffer): void
   end(): void
