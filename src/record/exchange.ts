@@ -192,7 +192,7 @@ export class ExchangeDraft implements ExchangeObserver {
     return event
   }
 
-  /** The end of the request was not heard, and nothing that would come of it. */
+  /** The end of the request was not heard, and no whole answer to it. */
   get #isOpen(): boolean {
     return this.#end === undefined && this.#bodies.heard !== 'whole' && !this.#isAsLongAsSaid()
   }

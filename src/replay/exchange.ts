@@ -17,7 +17,7 @@ import type { Foreseen } from './expected.ts'
 import { hasKey } from '../match/idempotency.ts'
 import { subprotocolDrift, subprotocolHeader } from '../match/subprotocol.ts'
 import { underLiveNumber } from '../match/rpc-answer.ts'
-import type { Match, MatchRequest } from '../match/matcher.ts'
+import type { Match } from '../match/matcher.ts'
 import { bodyNotRecorded } from '../playback/problems.ts'
 import type { ReplayRun } from './run.ts'
 import { errorAgain } from './error-again.ts'
@@ -27,6 +27,7 @@ import { serveShared } from './serve-shared.ts'
 import type { SharedAnswer, SharedQuestion } from './shared-answers.ts'
 import type { ExchangeState } from '../match/step.ts'
 import { observe } from './observe-answer.ts'
+import { isRecordedLate, nowhere, openRequest } from './open-request.ts'
 import { noteTimeOut } from './time-out.ts'
 import { inAskedForm, otherForm } from './transcode.ts'
 
@@ -104,40 +105,6 @@ export function serveExchange(
   // This replay's own record has the boundary that was sent.
   const sent = steady === stated ? headers : run.headers.redacted(stated, recorded)
   return answerWith(run, step, response, { ...asked, headers: sent }, live, sink, inside)
-}
-
-/** Nothing comes of it. */
-const nowhere: ExchangeControl = { abort: () => undefined }
-
-/**
- * What answers a request that has no end, or that of which only the beginning was recorded; `undefined` for any other one,
- * `none` where nothing may have left.
- *
- * @throws HarvestError when the recorded run has no such request
- */
-function openRequest(
-  run: ReplayRun,
-  question: MatchRequest,
-  { open, madeAt }: LiveRequest,
-): { readonly answer: Extract<Match, { kind: 'found' }>; readonly isMoreThanCompared: boolean } | 'none' | undefined {
-  const isWhole = open === undefined
-  const found = run.begun.find(question, open)
-  if (found === undefined && isWhole) return undefined
-  if (found !== undefined && !(isWhole && run.matcher.holds(question))) {
-    const { step, isMoreThanCompared } = found
-    return { answer: { kind: 'found', step, level: 'canonical', drift: [] }, isMoreThanCompared }
-  }
-  if (isWhole) return undefined
-  if (open === 'unsent') return 'none'
-  throw run.notEnded(question, madeAt)
-}
-
-/** The recorded agent made it after it returned, and this one a little sooner. */
-function isRecordedLate(run: ReplayRun, { method, url, madeAt }: LiveRequest): boolean {
-  const work = { kind: 'request', name: lateRequestText(method, run.redactor.url(url)) } as const
-  if (!run.lostAwaits.hasReturned || !run.late.isRecorded(work)) return false
-  run.late.did(work, run.place(madeAt).site)
-  return true
 }
 
 /** Answers what was recognised when it was made: what matching and the comparison of headers would find is known. */

@@ -409,12 +409,6 @@ export class ReplayRun {
     )
   }
 
-  /** A request that has begun, and that no recorded one is; see {@link BegunRequests}. */
-  notEnded(question: MatchRequest, madeAt: Error | undefined): HarvestError {
-    this.refused.push({ kind: 'exchange', name: `${question.method} ${question.url}`, asked: question.bodyText })
-    return this.problem(problem.notEnded(this.place(madeAt), question, this.matcher.find(question)))
-  }
-
   /** The agent made a step; its answer may be delivered once it is `ready`. */
   begin(step: StepState): void {
     this.#noteTooLate()

@@ -129,7 +129,7 @@ export interface Responder extends RunContext {
   exchange(live: LiveRequest, sink: ExchangeSink): ExchangeControl
   /**
    * A request has begun: its head is known, and its body may still be to come. It is a request of the run whether that ends
-   * or not. A run that answers for real is told of whole requests alone.
+   * or not. A run that answers for real hears of whole requests alone.
    *
    * @param ask - asks with what there is of the body, if the run ends before it does; `isExiting`: so does the process
    * @returns to be called when the request is asked
