@@ -122,7 +122,8 @@ export function siteIn(captured: Error): string | undefined {
   return undefined
 }
 
-function siteOf(line: string): string | undefined {
+/** The site that a line of a stack names in the user's own code. */
+export function siteOf(line: string): string | undefined {
   const found = /(?:\(|at (?:async )?)((?:file:\/\/|\/|[A-Za-z]:[\\/])[^()]*:\d+:\d+)\)?$/.exec(line.trim())?.[1]
   if (!found || found.includes('node_modules') || found.startsWith(ownFolder.href)) return undefined
   const path = found.startsWith('file://') ? pathOf(found) : found

@@ -3,6 +3,7 @@ import { heedModules } from '../seam/intercept/index.ts'
 import { agentModules } from './agent-modules.ts'
 import { installMatchers } from './matchers.ts'
 import { nameSetUpFiles } from './set-up-files.ts'
+import { watchTests } from './under-way.ts'
 
 /**
  * The entry point for hand-written tests: `replay`, `record`, and what `expect` can say about a replay.
@@ -23,3 +24,4 @@ await installReplay()
 heedModules(agentModules)
 nameSetUpFiles()
 installMatchers()
+watchTests()

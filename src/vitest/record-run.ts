@@ -3,6 +3,7 @@ import { inject } from 'vitest'
 import { HarvestError } from '../errors/index.ts'
 import { createRecorder } from '../record/index.ts'
 import type { HarvestProvided } from './channel.ts'
+import { untilAwaited } from './under-way.ts'
 import { unattended } from './update-mode.ts'
 
 export interface RecordOptions {
@@ -22,11 +23,16 @@ export interface RecordedTest<T> {
 }
 
 /**
- * Runs an agent for real and records it into the inbox: a way to make tapes while writing the agent.
+ * Runs an agent for real and records it into the inbox: a way to make tapes while writing the agent. A test that ends
+ * before its recording does is red (`HARVEST_TEST_OVER`).
  *
  * @throws HarvestError `HARVEST_RECORD_REFUSED` in CI: a pipeline makes no live call because a test was forgotten
  */
-export async function record<T>(fn: () => T | PromiseLike<T>, options: RecordOptions = {}): Promise<RecordedTest<T>> {
+export function record<T>(fn: () => T | PromiseLike<T>, options: RecordOptions = {}): Promise<RecordedTest<T>> {
+  return untilAwaited('record()', () => recordRun(fn, options))
+}
+
+async function recordRun<T>(fn: () => T | PromiseLike<T>, options: RecordOptions): Promise<RecordedTest<T>> {
   const because = process.env['HARVEST_ALLOW_CI_RECORD'] === '1' ? undefined : unattended(process.env)
   if (because !== undefined) throw refused(because)
   const { agent = onlyAgent(), dir = path.join('recordings', 'inbox') } = options

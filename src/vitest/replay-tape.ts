@@ -1,4 +1,4 @@
-import { inject, recordArtifact, type RunnerTestCase, TestRunner } from 'vitest'
+import { inject, recordArtifact, type RunnerTestCase } from 'vitest'
 import type { AcceptedChange } from '../cases/index.ts'
 import { type HarvestError, neutralLine } from '../errors/index.ts'
 import { checkOption, oneOf, type OptionsOf } from '../errors/options.ts'
@@ -19,6 +19,7 @@ import { agentModules } from './agent-modules.ts'
 import { acceptancesFor, type Acceptances, acceptedBy } from './accept-questions.ts'
 import { questionsOf } from './case-report.ts'
 import { acceptArtifact, type HarvestProvided, type TestReplayReport, type UncomparedValue } from './channel.ts'
+import { currentTest, untilAwaited } from './under-way.ts'
 
 export interface HandReplayOptions extends ReplayOptions {
   /**
@@ -43,20 +44,30 @@ export interface HandReplayOptions extends ReplayOptions {
  *
  * What `harvest()` in the config says about drift, escapes and serving holds here too; `options` go first.
  *
+ * A test that ends before its replay does is red (`HARVEST_TEST_OVER`).
+ *
  * @param tape - a tape, or the path of one, relative to the folder Vitest runs in
  * @param agent - called with the recorded input
  * @throws HarvestError why the verdict is not `same`, unless `problems: 'collect'`: the first problem, or
  *   `HARVEST_OUTCOME_KIND`, `HARVEST_OUTCOME`, `HARVEST_UNPROVEN`
  */
-export async function replay<T>(
+export function replay<T>(
   tape: string | Tape,
   agent: (input: unknown) => T | PromiseLike<T>,
   options: HandReplayOptions = {},
 ): Promise<JudgedReplay<T>> {
+  return untilAwaited('replay()', () => replayJudged(tape, agent, options))
+}
+
+async function replayJudged<T>(
+  tape: string | Tape,
+  agent: (input: unknown) => T | PromiseLike<T>,
+  options: HandReplayOptions,
+): Promise<JudgedReplay<T>> {
   const { problems: policy = 'throw', outcome = 'compare', ...own } = options
   checkOption(replayOptions, 'problems', policy, oneOf(['throw', 'collect']))
   checkOption(replayOptions, 'outcome', outcome, oneOf(['compare', 'ignore']))
-  const test = TestRunner.getCurrentTest<RunnerTestCase | undefined>()
+  const test = currentTest()
   const whole = requireClosed(typeof tape === 'string' ? readTape(tape) : tape)
   const settings = { ...provided()?.settings.replay, ...own, late: true } as ReplayOptions
   const run = await replayTape(whole, agent, settings)

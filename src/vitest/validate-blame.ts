@@ -2,6 +2,7 @@ import { HarvestError } from '../errors/index.ts'
 import { checkOption, isNumber, oneOf, type OptionRule, type OptionsOf } from '../errors/options.ts'
 import type { OwnAgentOptions, OwnAgentReport } from '../validation/harness/own-agent.ts'
 import { readTape, requireClosed, type Tape } from '../tape/index.ts'
+import { untilAwaited } from './under-way.ts'
 
 export interface ValidateBlameOptions extends OwnAgentOptions {
   /** A run of the agent that went well: its tape, or the path of one, relative to the folder Vitest runs in. */
@@ -28,7 +29,11 @@ export interface ValidateBlameOptions extends OwnAgentOptions {
  *
  * @throws HarvestError `HARVEST_VALIDATE_OWN_AGENT` unless `problems: 'collect'`, and those of the planting
  */
-export async function validateBlame(options: ValidateBlameOptions): Promise<OwnAgentReport> {
+export function validateBlame(options: ValidateBlameOptions): Promise<OwnAgentReport> {
+  return untilAwaited('validateBlame()', () => validate(options))
+}
+
+async function validate(options: ValidateBlameOptions): Promise<OwnAgentReport> {
   const { tape, least = 0.8, problems = 'throw', ...own } = options
   checkOption(validateOptions, 'problems', problems, oneOf(['throw', 'collect']))
   checkOption(validateOptions, 'least', least, share)

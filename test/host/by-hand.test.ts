@@ -55,6 +55,42 @@ it('records', async () => {
 })
 `
 
+const forgetful = `import { record, replay } from 'vitest-harvest/vitest'
+import { afterEach, aroundEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { refundAgent } from './refund.ts'
+
+const start = () => replay('recordings/golden/one.tape.jsonl', (input) => refundAgent(input as { order_id: string }))
+const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+let early: Promise<unknown>
+let late: Promise<unknown> | undefined
+beforeAll(() => { early = start() })
+afterEach(async () => { await late })
+aroundEach(async (runTest) => { const around = start(); await runTest(); await around })
+
+it('forgets', () => { start() })
+it('forgets what swallows', () => { start().catch(() => undefined) })
+it('forgets its own function', () => { void (async () => { expect(await start()).toReplayExactly() })() })
+it('forgets each time', { retry: 1 }, () => { start() })
+it.fails('forgets where it fails', () => { start(); expect(1).toBe(2) })
+describe.concurrent('beside others', () => {
+  it('forgets', async () => { await wait(5); start() })
+  it('awaits', async () => { await start() })
+  it('begins last', async () => { await wait(10) })
+})
+it('awaits what began before', async () => { await early })
+it('awaits later', async () => { const run = start(); await wait(1); await run })
+it('awaits after each', () => { late = start() })
+it('awaits when it is finished', () => { const run = start(); onTestFinished(async () => { await run }) })
+it('forgets a recording', () => { record(() => new Promise(() => {}), { agent: 'refund', dir: 'recordings/left' }) })
+`
+
+const forgetfulHook = `import { replay } from 'vitest-harvest/vitest'
+import { beforeAll, it } from 'vitest'
+import { refundAgent } from './refund.ts'
+beforeAll(() => { replay('recordings/golden/one.tape.jsonl', () => refundAgent({ order_id: 'B-2' })) })
+it('sees nothing of it', () => {})
+`
+
 describe.each<Lane>([5, 4])('tests by hand under Vitest %i', (lane) => {
   let home: Home
   let project: InlineProject
@@ -68,6 +104,8 @@ describe.each<Lane>([5, 4])('tests by hand under Vitest %i', (lane) => {
       ...refundSources,
       ...golden('one', refundBaseline),
       'src/hand.test.ts': handWritten,
+      'src/hand-forgets.test.ts': forgetful,
+      'src/hand-forgets-in-a-hook.test.ts': forgetfulHook,
       'types.ts': `import 'vitest-harvest/vitest'
 import { expect } from 'vitest'
 expect(1).toCall('refund', { amount: 25 })
@@ -94,7 +132,24 @@ harvest({ agents: {}, agent: 'refund' })
 
   it('replay, and say what the agent did', () => {
     const passed = [...tests].filter(([, { status }]) => status === 'passed').map(([name]) => name)
-    expect(passed.sort()).toEqual(['collected', 'records', 'replays'])
+    const awaiting = ['after each', 'later', 'what began before', 'when it is finished'].map((when) => `awaits ${when}`)
+    const beside = ['beside others awaits', 'beside others begins last']
+    const others = ['collected', 'forgets where it fails', 'records', 'replays', 'sees nothing of it']
+    expect(passed.sort()).toEqual([...awaiting, ...beside, ...others])
+  })
+
+  it('are red where they end before a replay or a recording does, with the line that began it', () => {
+    const forgot = ['', ' what swallows', ' its own function', ' each time'].map((what) => `forgets${what}`)
+    for (const name of [...forgot, 'beside others forgets'])
+      expect(message(name)).toMatch(
+        /The test ended before its replay\(\) did\n\n {2}at {2}src\/hand-forgets\.test\.ts:\d+:\d+\n[^]*await replay\(…\)[^]*HARVEST_TEST_OVER/,
+      )
+    expect(message('forgets a recording')).toContain('The test ended before its record() did')
+    // Said beside the tests: an error is what this one waits for.
+    expect(output).toMatch(/Vitest caught 1 unhandled error[^]*The test ended before its replay\(\) did/)
+    expect(output).toMatch(
+      /The test file ended before its replay\(\) did\n\n {2}at {2}src\/hand-forgets-in-a-hook\.test\.ts:4:/,
+    )
   })
 
   it('name what was not compared in a green run, with its step and path', () => {
