@@ -1,6 +1,7 @@
 import { type HeaderMeaning, isKeyNumber, keysIn, sameForm, someKey } from '../privacy/index.ts'
 import type { HeaderPair } from '../tape/index.ts'
 import { originOf } from './address.ts'
+import { standIn } from './keys.ts'
 import type { FoundDrift } from './matcher.ts'
 
 /** What a request says about who asks: its headers as a tape has them, and its address. */
@@ -54,12 +55,15 @@ export class Credentials {
     const [before, now] = [this.#of(recorded), this.#of(live)]
     if (before.size === 0 && now.size === 0) return none
     const found: FoundDrift[] = []
-    const service = this.#standIns.areIn(this.#keysIn(live, sent)) ? originOf(recorded.url) : ''
+    const sharedBy = this.#standIns.namesIn(this.#keysIn(live, sent))
+    const service = sharedBy.length > 0 ? originOf(recorded.url) : ''
     for (const name of [...new Set([...before.keys(), ...now.keys()])].sort()) {
       const [was, is] = [before.get(name), now.get(name)]
       const shown = this.#compare(service, was, is, takesNote)
-      if (shown !== undefined)
-        found.push({ class: 'credentials', path: name, recorded: was ?? '(absent)', live: shown })
+      if (shown === undefined) continue
+      const isMerged = sharedBy.length > 0 && was !== undefined && is !== undefined && sameForm(was, is)
+      const difference = { path: name, recorded: was ?? '(absent)', live: shown }
+      found.push({ class: 'credentials', ...difference, ...(isMerged && { sharedBy }) })
     }
     return found
   }
@@ -87,10 +91,10 @@ export class Credentials {
   /** The live credential in the numbers of the tape, if it is another one. */
   #compare(service: string, was: string | undefined, is: string | undefined, takesNote: boolean): string | undefined {
     if (is === undefined) return was === undefined ? undefined : '(absent)'
-    if (was === undefined || !sameForm(was, is)) return this.#inNumbersOfTape(service, is)
+    if (was === undefined || !sameForm(was, is)) return this.#inNumbersOfTape(service, is, was)
     const [recorded, live] = [keysIn(was), keysIn(is)]
     const isSame = recorded.every((key, at) => this.#isSame(service, key, live[at] ?? ''))
-    if (!isSame) return this.#inNumbersOfTape(service, is)
+    if (!isSame) return this.#inNumbersOfTape(service, is, was)
     if (takesNote) recorded.forEach((key, at) => this.#note(service, key, live[at] ?? ''))
     return undefined
   }
@@ -112,13 +116,25 @@ export class Credentials {
     this.#recordedOf.set(`${service} ${live}`, recorded)
   }
 
-  #inNumbersOfTape(service: string, shown: string): string {
-    return keysIn(shown).reduce(
-      (text, key) =>
-        isKeyNumber(key) ? text.replace(key, this.#recordedOf.get(`${service} ${key}`) ?? '[other key]') : text,
-      shown,
-    )
+  /** Of a key that was sent for the first time nothing says that it is not the recorded one of its place. */
+  #inNumbersOfTape(service: string, shown: string, was = ''): string {
+    const before = namedKeys(was)
+    return namedKeys(shown).reduce((text, [name, key]) => {
+      if (!isKeyNumber(key)) return text
+      const at = before.findIndex(([other, recorded]) => other === name && this.#isSame(service, recorded, key))
+      const [same] = at === -1 ? [] : before.splice(at, 1)
+      return text.replace(key, same?.[1] ?? this.#recordedOf.get(`${service} ${key}`) ?? '[other key]')
+    }, shown)
   }
+}
+
+/** The keys in a credential, each behind what names it: a cookie, a parameter. */
+function namedKeys(shown: string): [name: string, key: string][] {
+  return keysIn(shown).map((key, at, all) => {
+    const from = all.slice(0, at).reduce((end, before) => shown.indexOf(before, end) + before.length, 0)
+    const [name = ''] = /[^\s,;"]*"?$/.exec(shown.slice(from, shown.indexOf(key, from))) ?? []
+    return [name, key]
+  })
 }
 
 /** Whether two requests, as tapes have them, carry credentials in the same headers and of the same schemes. */
@@ -138,20 +154,29 @@ export function sameForms(
 
 /** Values that the environment of this process has under more than one name. */
 class StandIns {
-  #values: ReadonlySet<string> | undefined
+  #values: ReadonlyMap<string, readonly string[]> | undefined
 
-  /** Whether one of them is a word of these texts, in base64 or as it is. */
-  areIn(texts: readonly string[]): boolean {
-    if (texts.length === 0) return false
+  /** The names of those that are a word of these texts, in base64 or as it is. */
+  namesIn(texts: readonly string[]): readonly string[] {
+    if (texts.length === 0) return []
     // Looked for at the first key: an agent may set variables before.
     const values = (this.#values ??= sharedValues())
-    return texts.flatMap((text) => [...words(text), ...decoded(text)]).some((word) => values.has(word))
+    if (values.size === 0) return []
+    const said = texts.flatMap((text) => [...words(text), ...decoded(text)])
+    return [...new Set(said.flatMap((word) => values.get(word) ?? []))]
   }
 }
 
-function sharedValues(): ReadonlySet<string> {
-  const values = Object.values(process.env).filter((value) => value !== undefined)
-  return new Set(values.filter((value, at) => value !== '' && values.indexOf(value) !== at))
+function sharedValues(): ReadonlyMap<string, readonly string[]> {
+  const names = new Map<string, string[]>()
+  for (const [name, value] of Object.entries(process.env)) {
+    // What a replay lends to several is one key on its tape.
+    if (value === undefined || value === '' || value.startsWith(standIn)) continue
+    const known = names.get(value)
+    if (known === undefined) names.set(value, [name])
+    else known.push(name)
+  }
+  return new Map([...names].filter(([, known]) => known.length > 1))
 }
 
 function words(text: string): readonly string[] {

@@ -51,8 +51,8 @@ const byHost: readonly (readonly [host: RegExp, variable: string])[] = [
   [/cerebras\.ai$/, 'CEREBRAS_API_KEY'],
 ]
 
-/** No provider takes it, and none sees it. */
-const placeholder = 'not-a-key-this-is-a-replay'
+/** How every stand-in for a key begins. No provider takes one, and none sees it. */
+export const standIn = 'not-a-key-this-is-a-replay'
 
 /**
  * Sets the variables in which the SDKs of a tape's providers look for their key, where they are not set: clients refuse
@@ -72,7 +72,7 @@ export function standInKeys(tape: Tape): () => void {
 
 /** The variables in which the SDKs of a tape's providers look for their key: `OPENAI_API_KEY`. */
 export function keyNames(tape: Tape): readonly string[] {
-  return [...keysOf(tape)].flatMap(([name, value]) => (value === placeholder ? [name] : []))
+  return [...keysOf(tape)].flatMap(([name, value]) => (value.startsWith(standIn) ? [name] : []))
 }
 
 /** What to see to when a model could not be asked, before the same is done again. */
@@ -97,12 +97,21 @@ function keysOf(tape: Tape): ReadonlyMap<string, string> {
       ([name, value]) => name === 'user-agent' && value.includes('google-genai-sdk'),
     )
     const names = variables[dialect] === google && isGenai ? oneOfGenai() : variables[dialect]
+    const key = standInFor(event)
+    const lend = (name: string): void => void (keys.has(name) || keys.set(name, key))
     for (const name of names)
-      if (!regionVariables.includes(name)) keys.set(name, placeholder)
+      if (!regionVariables.includes(name)) lend(name)
       else if (!tape.header.flags.includes(regionFlag)) keys.set(name, regionOf(event, hostname))
-    for (const [pattern, name] of byHost) if (pattern.test(hostname)) keys.set(name, placeholder)
+    for (const [pattern, name] of byHost) if (pattern.test(hostname)) lend(name)
   }
   return keys
+}
+
+/** Requests that carried one key when recorded get one stand-in, and those of other keys another: which is which is compared. */
+function standInFor({ url, request: { headers } }: ExchangeEvent): string {
+  const texts = [url, ...headers.map(([, value]) => value)]
+  const numbers = texts.flatMap((text) => [...text.matchAll(/\[key-(\d{1,9})\]/g)].map(([, number]) => number))
+  return [standIn, ...new Set(numbers)].join('-')
 }
 
 /** One variable of `@google/genai`, or none where one is set. */

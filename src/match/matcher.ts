@@ -37,6 +37,8 @@ export interface FoundDrift {
   readonly id?: string
   /** The part belongs to the conversation itself. */
   readonly isData?: true
+  /** Variables with one value on this machine, which was sent here: for which of them it stands is unknown. */
+  readonly sharedBy?: readonly string[]
 }
 
 export type Match =

@@ -27,5 +27,5 @@ export {
   notStarted,
 } from './problems/escapes.ts'
 export { isOwnStray, type Stray, unhandled } from './problems/strays.ts'
-export { driftRefused } from './problems/drift.ts'
+export { driftRefused, sharedKey } from './problems/drift.ts'
 export { spinning, timedOut, hanging, givenUp, undeliverable } from './problems/time.ts'

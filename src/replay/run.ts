@@ -445,11 +445,12 @@ export class ReplayRun {
     const drift = this.changes.drift(at, found, policy, place.site)
     this.drift.push(drift)
     this.#settings.onDrift?.(drift)
-    if (policy === 'fail') this.#serve(this.#driftProblem(place, step, drift))
+    if (policy === 'fail') this.#serve(this.#driftProblem(place, step, drift, found))
   }
 
-  #driftProblem(place: problem.ProblemLocation, step: StepState | undefined, drift: Drift): HarvestError {
-    if (step && drift.class === 'arguments') return problem.otherArguments(place, step, drift)
+  #driftProblem(at: problem.ProblemLocation, step: StepState | undefined, drift: Drift, found: FoundDrift): HarvestError {
+    if (found.sharedBy !== undefined) return problem.sharedKey(this.tape, drift, found.sharedBy)
+    if (step && drift.class === 'arguments') return problem.otherArguments(at, step, drift)
     if (step && drift.class === 'results') return problem.otherResult(this.tape, step, drift)
     return problem.driftRefused(this.tape, drift, this.#settings.strict === true)
   }

@@ -51,6 +51,28 @@ test('the keys of the providers on the tape stand in where none is set, and are 
   expect(process.env['GROQ_API_KEY']).toBeUndefined()
 })
 
+test('what was one key when recorded gets one stand-in, and two keys two', () => {
+  const names = ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'MISTRAL_API_KEY'] as const
+  for (const name of names) vi.stubEnv(name, undefined)
+  const asked = (n: number, url: string, key: string): ExchangeEvent => {
+    const event = post(n, url, { ...chat, max_tokens: 9 })
+    return { ...event, request: { ...event.request, headers: [['authorization', `Bearer ${key}`]] } }
+  }
+  const takeBack = standInKeys(
+    tapeOf(
+      asked(0, 'http://127.0.0.1:4000/v1/chat/completions', '[key-1]'),
+      asked(1, 'http://127.0.0.1:4000/v1/messages', '[key-2]'),
+      asked(2, 'https://api.mistral.ai/v1/chat/completions', '[key-1]'),
+    ),
+  )
+  const [openai, anthropic, mistral] = names.map((name) => process.env[name])
+  takeBack()
+  expect(openai).toBeTruthy()
+  expect(anthropic).toBeTruthy()
+  expect(anthropic).not.toBe(openai)
+  expect(mistral).toBe(openai)
+})
+
 test('a key that is set stays', () => {
   vi.stubEnv('OPENAI_API_KEY', 'mine')
   standInKeys(tapeOf(post(0, 'https://api.openai.com/v1/chat/completions', chat)))()

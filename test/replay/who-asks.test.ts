@@ -151,13 +151,13 @@ describe('who asks is told apart:', () => {
       'another scheme',
       as('a'),
       get({ authorization: 'Basic YTpi' }),
-      ['credentials authorization: Bearer [key-1] → Basic [other key]'],
+      ['credentials authorization: Bearer [key-1] → Basic [key-1]'],
     ],
     [
       'no scheme any more',
       as('a'),
       get({ authorization: 'a' }),
-      ['credentials authorization: Bearer [key-1] → [other key]'],
+      ['credentials authorization: Bearer [key-1] → [key-1]'],
     ],
     [
       'the key of another identity',
@@ -188,7 +188,7 @@ describe('who asks is told apart:', () => {
       signed('AWS4-HMAC-SHA256', 'k/20260101/eu-central-1/bedrock/aws4_request'),
       signed('AWS4-HMAC-SHA256', 'k/20260101/us-east-1/bedrock/aws4_request'),
       [
-        'credentials authorization: AWS4-HMAC-SHA256 [key-1]/eu-central-1/bedrock/aws4_request → AWS4-HMAC-SHA256 [other key]/us-east-1/bedrock/aws4_request',
+        'credentials authorization: AWS4-HMAC-SHA256 [key-1]/eu-central-1/bedrock/aws4_request → AWS4-HMAC-SHA256 [key-1]/us-east-1/bedrock/aws4_request',
       ],
     ],
     [
@@ -196,7 +196,7 @@ describe('who asks is told apart:', () => {
       signed('TC3-HMAC-SHA256', 'k/2026-01-01/cvm/tc3_request'),
       signed('TC3-HMAC-SHA256', 'k/2026-01-02/cbs/tc3_request'),
       [
-        'credentials authorization: TC3-HMAC-SHA256 [key-1]/cvm/tc3_request → TC3-HMAC-SHA256 [other key]/cbs/tc3_request',
+        'credentials authorization: TC3-HMAC-SHA256 [key-1]/cvm/tc3_request → TC3-HMAC-SHA256 [key-1]/cbs/tc3_request',
       ],
     ],
     ['a query without its key', get({}, '/a?api_key=k1'), get({}, '/a'), ['HARVEST_DIVERGENCE']],
@@ -204,7 +204,7 @@ describe('who asks is told apart:', () => {
       'a cookie that is gone',
       get({ cookie: 'sid=1; lang=de' }),
       get({ cookie: 'lang=de' }),
-      ['credentials cookie: lang=[key-2]; sid=[key-1] → lang=[other key]'],
+      ['credentials cookie: lang=[key-2]; sid=[key-1] → lang=[key-2]'],
     ],
     [
       'a cookie whose name has other letters',
@@ -217,7 +217,7 @@ describe('who asks is told apart:', () => {
       signed('AWS4-HMAC-SHA256', 'k/20260101/eu-west-1/s3/aws4_request'),
       signed('AWS4-HMAC-SHA256', 'k/20260101/eu-wesT-1/s3/aws4_request'),
       [
-        'credentials authorization: AWS4-HMAC-SHA256 [key-1]/eu-west-1/s3/aws4_request → AWS4-HMAC-SHA256 [other key]/eu-wesT-1/s3/aws4_request',
+        'credentials authorization: AWS4-HMAC-SHA256 [key-1]/eu-west-1/s3/aws4_request → AWS4-HMAC-SHA256 [key-1]/eu-wesT-1/s3/aws4_request',
       ],
     ],
     [
@@ -379,6 +379,21 @@ describe('two services that were sent two keys', () => {
     }
   }
 
+  test('may not be sent one, in the words of what a machine that has one for both needs', async () => {
+    const asks = (here: string, there: string) =>
+      each(get({ authorization: `Bearer ${here}` }), get({ 'x-api-key': there }), get({ 'x-api-key': here }, '/rest'))
+    const tape = await tapeOf(asks('a', 'b'))
+    Object.assign(process.env, { SHOP_KEY: 'x', BANK_KEY: 'x' })
+    try {
+      const { problems } = await replayTape(tape, asks('x', 'x'))
+      expect(problems.map(({ code, facts }) => [code, facts.what, facts.where?.['variables']])).toEqual([
+        ['HARVEST_DRIFT', 'One value stands for two recorded keys here: x-api-key', 'SHOP_KEY, BANK_KEY have one value'],
+      ])
+    } finally {
+      for (const name of ['SHOP_KEY', 'BANK_KEY']) delete process.env[name]
+    }
+  })
+
   test('may not be sent one', async () => {
     expect(await replayed({})).toEqual(['credentials authorization: Bearer [key-2] → Bearer [key-1]'])
     expect(await replayed({ WHO_ASKS_HERE: 'one', WHO_ASKS_THERE: 'two' })).toEqual([])
@@ -469,11 +484,26 @@ test('a message about who asks says what a test machine needs', async () => {
       changed  Bearer [ [-key-2-] {+key-1+} ]
 
     The tape numbers the keys of a run and holds none. A test may use any values, one for each key.
-    → to see the recorded step: npx vitest-harvest show run-58 --step 2
+    → to see the recorded step: npx vitest-harvest show run-59 --step 2
     → if the new behaviour is right: record the run again and promote the new tape
     → if such a change is harmless: drift: { credentials: 'report' }
     (HARVEST_DRIFT)"
   `)
+})
+
+test('a message about who asks tells a value that the tape has from a key that it does not have', async () => {
+  const { problems } = await changed(get({ 'x-customer-id': 'C1' }), get({ 'x-customer-id': 'C2' }))
+  expect(problems[0]?.message).toContain('The tape has its value, and a test has to send the same.')
+  expect(problems[0]?.message).not.toContain('holds none')
+})
+
+test.each([
+  ['scheme', { authorization: 'Bearer a' }, { authorization: 'Token x' }, '[-Bearer-] {+Token+} [key-1]'],
+  ['cookie', { cookie: 'sid=a; cart=b' }, { cookie: 'sid=x; basket=y' }, '; sid=[key-1]'],
+])('where only the name of a %s changed, its key is not shown as another', async (_, was, is, words) => {
+  const { problems, drift } = await changed(get(was), get(is))
+  expect(problems).toHaveLength(1)
+  expect(drift[0]?.words).toContain(words)
 })
 
 test('a branch is compared by scheme alone where its fork ran with other keys', async () => {
@@ -504,7 +534,7 @@ test('a branch is compared by scheme alone where its fork ran with other keys', 
     await as('x', '/rest')()
     return get({ authorization: `Basic ${basic}` }, '/done?ok=false')()
   }
-  expect(told(await replayTape(branch, other))).toEqual(['credentials authorization: Bearer [key] → Basic [other key]'])
+  expect(told(await replayTape(branch, other))).toEqual(['credentials authorization: Bearer [key] → Basic [key]'])
 })
 
 /** Wherever a credential stands, which requests share one is compared, and nothing else of it. */

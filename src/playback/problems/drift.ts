@@ -3,6 +3,7 @@ import { neutralLine } from '../../errors/neutral.ts'
 import type { Drift, DriftClass } from '../../match/types.ts'
 import { socketName } from '../../seam/connection.ts'
 import { subprotocolHeader } from '../../match/subprotocol.ts'
+import { keysIn } from '../../privacy/index.ts'
 import type { Tape } from '../../tape/index.ts'
 import { recordAgain, showDifference } from './place.ts'
 
@@ -26,6 +27,26 @@ export function driftRefused(tape: Tape, drift: Drift, isStrict: boolean): Harve
           recordAgain,
           `if such a change is harmless: drift: { ${name}: 'report' }`,
         ],
+  })
+}
+
+/** Two recorded keys are one on this machine: which of them the agent sent, no replay can tell. */
+export function sharedKey(tape: Tape, { stepNumber, site, part, words }: Drift, names: readonly string[]): HarvestError {
+  const all = names.map((name) => neutralLine(name, 80))
+  return new HarvestError('HARVEST_DRIFT', {
+    what: `One value stands for two recorded keys here: ${neutralLine(part)}`,
+    where: {
+      tape: tape.header.id,
+      step: String(stepNumber),
+      ...(site ? { at: site } : {}),
+      variables: `${all.join(', ')} have one value`,
+    },
+    detail: `  changed  ${words}`,
+    why: 'The recorded run sent two keys to this service. With one value for both, no replay can tell which is sent.',
+    fix: [
+      'give each variable a value of its own, any text will do: `test.env` in the Vitest config',
+      'or set none: a replay of a case lends each its own',
+    ],
   })
 }
 
@@ -63,7 +84,10 @@ function refusal({ class: name, part, path }: Drift, isStrict: boolean): string 
   }
 }
 
-function reasonFor({ class: name, path }: Drift): string {
+function reasonFor({ class: name, path, recorded, live }: Drift): string {
+  // Who asks may be said without a key: by a customer's number.
+  if (name === 'credentials' && ![recorded, live].some((text) => keysIn(text).length > 0))
+    return 'This header says who asks. The tape has its value, and a test has to send the same.'
   if (name === 'guards' && path === subprotocolHeader)
     return 'The recorded server took this one. Clients break off a connection whose server takes what they did not offer.'
   return reasons[name] ?? 'The config or the case sets this class of drift to `fail`.'
