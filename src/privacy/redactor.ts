@@ -147,7 +147,7 @@ const passCap = 16
 /** Encodings inside of each other that are read. */
 const depthCap = 3
 // A client that makes up names must not fill a tape with them.
-const droppedCap = 64
+export const droppedCap = 64
 
 interface Step {
   readonly edits: readonly Edit[]

@@ -1,10 +1,10 @@
 import { isHostUnknown, isSocketNoted } from '../match/asked-url.ts'
 import { at, isList, isMap, without } from '../json/canonical.ts'
 import type { NotCompared } from '../match/redacted.ts'
-import { hiddenPart } from '../match/hidden-part.ts'
+import { hiddenPart, unkeptHeader } from '../match/hidden-part.ts'
 import { offersUnknown, subprotocolHeader } from '../match/subprotocol.ts'
 import type { RunOutcome } from '../match/types.ts'
-import type { Redactor } from '../privacy/index.ts'
+import { droppedCap, type Redactor } from '../privacy/index.ts'
 import { socketName, unknownSocket } from '../seam/connection.ts'
 import { trailersName } from '../seam/shape.ts'
 import type { LiveRequest } from '../seam/intercept/index.ts'
@@ -62,6 +62,28 @@ export class HiddenParts {
   /** Of a request of which one side has more than the other, because the other one has no end. */
   get ofOpenRequest(): readonly NotCompared[] {
     return this.#named('body', [{ at: '', what: 'the rest of a body that had not ended' }])
+  }
+
+  /**
+   * Once the run is over: headers that some request had when recorded and none has now, or the other way round. Only their
+   * names are on the tape, and not those by which clients tell of themselves.
+   */
+  headerNames(): readonly NotCompared[] {
+    const { header, close } = this.#tape
+    if (header.imported !== undefined || !header.flags.includes('headers-1')) return []
+    const [before, now] = [close?.droppedHeaders ?? [], this.#redactor().dropped]
+    // More than that were not noted.
+    if (Math.max(before.length, now.length) >= droppedCap) return []
+    const told = (name: string, is: 'gone' | 'new'): NotCompared => ({
+      kind: unkeptHeader,
+      placeholder: `the header ${name}`,
+      path: `headers.${name}, ${is}`,
+      why: `the tape has names of such headers alone: redact: { headers: ['${name}'] } of the recorder keeps this one`,
+    })
+    return [
+      ...before.filter((name) => !now.includes(name)).map((name) => told(name, 'gone')),
+      ...now.filter((name) => !before.includes(name)).map((name) => told(name, 'new')),
+    ]
   }
 
   /** Of a function that lies over this one, which a replay does not call. */

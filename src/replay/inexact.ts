@@ -1,3 +1,4 @@
+import { unkeptHeader } from '../match/hidden-part.ts'
 import { outcomeNotCompared } from '../tape/index.ts'
 import { describeTranscoded } from './transcode.ts'
 import type { Compared, ReplayResult } from '../match/types.ts'
@@ -23,10 +24,13 @@ export function inexactParts({ drift, escapes, notCompared, transcoded, comparis
     ...notAsRecorded('marks', marks),
     ...notAsRecorded('states', states),
     ...transcoded.map(describeTranscoded),
-    ...notCompared.map(
-      ({ kind, path, stepNumber }) =>
-        `not compared: ${kind}${stepNumber === undefined ? '' : ` at step ${stepNumber}`}, ${path}`,
-    ),
+    // Clients send such headers, or stop to, from one version to the next.
+    ...notCompared
+      .filter(({ kind }) => kind !== unkeptHeader)
+      .map(
+        ({ kind, path, stepNumber }) =>
+          `not compared: ${kind}${stepNumber === undefined ? '' : ` at step ${stepNumber}`}, ${path}`,
+      ),
     ...escapes.map(({ kind, target }) => `reached ${kind} ${target}`),
     ...(drawsMissed > 0 ? [`${drawsMissed} reads of clock, random or ids were not the recorded ones`] : []),
     ...(relaxed > 0 ? [`${relaxed} answers came out of recorded order`] : []),

@@ -136,6 +136,8 @@ export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual
   requireNoSlowRule(tape)
   run.compareValues(undefined, undefined, () => ({ outcome: run.encode(outcomeOf(outcome)) }))
   if (outcomeEqual === true) run.noteHidden(run.hidden.ofOutcome(outcome))
+  // What left out a step left out its headers too.
+  if (run.problems.length === 0 && run.unused.length === 0) run.notCompared.push(...run.hidden.headerNames())
   const shared = run.allShared()
   return {
     tape,

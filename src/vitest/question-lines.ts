@@ -1,8 +1,7 @@
 import { neutralLine, shellWord } from '../errors/index.ts'
 import type { AskedChange } from '../replay/accept-request.ts'
 import type { QuestionCounts } from './channel.ts'
-import { hiddenPart } from '../match/hidden-part.ts'
-import type { SummaryLine } from './summary.ts'
+import { labelOf, type SummaryLine } from './summary.ts'
 
 /** Who asked changed questions: a case, or a hand-written test. */
 export interface QuestionOwner {
@@ -99,7 +98,7 @@ export function proofLines(askers: readonly QuestionOwner[]): readonly SummaryLi
 function uncomparedLines(askers: readonly QuestionOwner[]): readonly SummaryLine[] {
   const all = askers.flatMap(({ name, questions }) =>
     (questions.notCompared ?? []).map(({ kind, step, path }) => ({
-      label: kind === hiddenPart ? 'Contents' : 'Redacted',
+      label: labelOf(kind),
       text: `not compared: ${kind} (${neutralLine(name, 80)}${step === undefined ? '' : ` step ${step}`}: ${path})`,
     })),
   )

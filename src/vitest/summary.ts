@@ -1,5 +1,5 @@
 import { neutralLine } from '../errors/index.ts'
-import { hiddenPart } from '../match/hidden-part.ts'
+import { hiddenPart, unkeptHeader } from '../match/hidden-part.ts'
 import type { CaseReport } from './channel.ts'
 
 /** One case of a run, as Vitest judged it. */
@@ -151,9 +151,22 @@ const counted: readonly (readonly [
 ])[] = [
   ['Drift', '', ({ drift }) => spellingOnly(drift), 'drift'],
   ['Tools', 'code run: ', ({ ran }) => ran],
-  ['Redacted', 'not compared: ', ({ notCompared }) => apart(notCompared, (kind) => kind !== hiddenPart), 'notCompared'],
-  ['Contents', 'not compared: ', ({ notCompared }) => apart(notCompared, (kind) => kind === hiddenPart), 'notCompared'],
+  ...(['Redacted', 'Contents', 'Headers'] as const).map(
+    (label) =>
+      [
+        label,
+        'not compared: ',
+        ({ notCompared }: CaseReport) => apart(notCompared, (kind) => labelOf(kind) === label),
+        'notCompared',
+      ] as const,
+  ),
 ]
+
+/** How a summary names what was not compared. */
+export function labelOf(kind: string): 'Redacted' | 'Contents' | 'Headers' {
+  if (kind === unkeptHeader) return 'Headers'
+  return kind === hiddenPart ? 'Contents' : 'Redacted'
+}
 
 /** Changed questions have lines of their own; these are the classes that change none. */
 function spellingOnly(drift: Counts = {}): Counts {

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { forkTape } from '../../src/fork/index.ts'
 import { openBudget } from '../../src/live/index.ts'
 import { createRecorder, type RecorderOptions } from '../../src/record/index.ts'
-import { installReplay, replayTape, type ReplayResult } from '../../src/replay/index.ts'
+import { installReplay, replayTape, type ReplayResult, verdictOf } from '../../src/replay/index.ts'
 import { readTape, type Tape } from '../../src/tape/index.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'harvest-who-asks-'))
@@ -438,6 +438,23 @@ test('a tape names the headers it does not have, and no value of them', async ()
   ])
 })
 
+test('a header that tapes keep the name of is listed where it is gone or new, and decides nothing', async () => {
+  const tape = await tapeOf(get({ 'x-order-channel': 'phone', 'x-shard': '1' }))
+  const listed = async (headers: Headers) =>
+    (await replayTape(tape, get(headers))).notCompared.map(({ kind, path }) => `${kind}: ${path}`)
+  expect(await listed({ 'x-order-channel': 'web', 'x-shard': '2' })).toEqual([])
+  // What clients and tracing add of themselves is not listed.
+  const own = { traceparent: '00-1', 'sentry-trace': 'a', baggage: 'b', 'x-stainless-os': 'Linux', priority: 'u=1' }
+  expect(await listed({ 'x-order-channel': 'web', 'x-shard': '1', ...own })).toEqual([])
+  const changed = { 'x-shard': '1', 'X-Vip': '1' }
+  expect(await listed(changed)).toEqual([
+    'unlisted header: headers.x-order-channel, gone',
+    'unlisted header: headers.x-vip, new',
+  ])
+  const run = await replayTape(tape, get(changed))
+  expect([run.problems, run.drift, verdictOf(run).verdict]).toEqual([[], [], 'same'])
+})
+
 test('no key reaches the tape, whatever its header, scheme or place', async () => {
   const keys = Array.from({ length: 16 }, (_, at) => `k${at}Zq8vN2xRt${at}Lw5`)
   const [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = keys as [string, ...string[]] & string[]
@@ -484,7 +501,7 @@ test('a message about who asks says what a test machine needs', async () => {
       changed  Bearer [ [-key-2-] {+key-1+} ]
 
     The tape numbers the keys of a run and holds none. A test may use any values, one for each key.
-    → to see the recorded step: npx vitest-harvest show run-59 --step 2
+    → to see the recorded step: npx vitest-harvest show run-60 --step 2
     → if the new behaviour is right: record the run again and promote the new tape
     → if such a change is harmless: drift: { credentials: 'report' }
     (HARVEST_DRIFT)"
