@@ -39,7 +39,12 @@ export function bodyDifference(recorded: string, live: string): RequestDifferenc
   const byField = before !== undefined && now !== undefined ? firstDifference(before, now) : undefined
   // Equal values, different texts: spelling, or more digits than a number holds.
   if (byField) return byField
-  return recorded === live ? undefined : { path: '', ...excerpts(recorded, live) }
+  return recorded === live ? undefined : { path: '', ...excerpts(shownBody(recorded), shownBody(live)) }
+}
+
+/** Without the mark of bytes that are no text, which is for us alone. */
+function shownBody(text: string): string {
+  return text.replace(/^\ud800(?=base64:)/, '')
 }
 
 /** Share of characters two texts have in common at their ends and beginnings: cheap, good enough to rank. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { neutralLine } from '../errors/neutral.ts'
 import { changedWords, wordDiff } from '../errors/word-diff.ts'
 import { canonicalJson } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
@@ -57,7 +58,7 @@ export class Changes {
     const change = identify(found, this.#agent)
     let known = this.#known.get(change.key)
     if (!known) {
-      this.#known.set(change.key, (known = withWords(change, rootOf(found))))
+      this.#known.set(change.key, (known = withWords(change, found)))
       if (found.path.startsWith('messages[')) this.#wordings.set(change.key, wordingOf(found, change.sides))
     }
     return known
@@ -112,8 +113,14 @@ function wordingOf({ class: name }: FoundDrift, [before, now]: Sides): string {
   return JSON.stringify([name, leaves])
 }
 
-function withWords({ sides, ...change }: ReturnType<typeof identify>, root: string | undefined): Change {
-  return { ...change, words: wordsOf(...sides, root) }
+function withWords({ sides, ...change }: ReturnType<typeof identify>, found: FoundDrift): Change {
+  const { class: name, recorded, live } = found
+  // Signs within `*/*` or `C-7` are no places of their own.
+  const isOneWord = name === 'headers' && !/\s/.test(recorded + live) && recorded !== '' && live !== ''
+  const words = isOneWord
+    ? `[-${neutralLine(recorded, 240)}-] {+${neutralLine(live, 240)}+}`
+    : wordsOf(...sides, rootOf(found))
+  return { ...change, words }
 }
 
 /** How the paths of a tool begin, of which it does not go without saying where in it something changed; of a list, its name. */

@@ -23,6 +23,8 @@ export interface ChangedQuestion {
   readonly site?: string
   /** Of the class `endpoint`: the recorded host and the one asked now, such as `https://api.openai.com`. */
   readonly hosts?: readonly [recorded: string, now: string]
+  /** A service or a process was asked, and no model. */
+  readonly isOfNoModel?: true
 }
 
 /** Drift by change: data first, then by the first step that shows it. */
@@ -49,7 +51,13 @@ function questionOf(first: Drift, same: readonly Drift[]): ChangedQuestion {
     ...(isData && { isData }),
     ...(site !== undefined && { site }),
     ...hostsOf(first),
+    ...(isOfNoModel(first) && { isOfNoModel: true }),
   }
+}
+
+/** What a model is sent is not compared there: a service or a process was asked. */
+function isOfNoModel({ class: name, path }: Drift): boolean {
+  return name === 'headers' && (path === 'accept' || path === 'cwd' || path.startsWith('env.'))
 }
 
 /** Both hosts, where that is all that is another one. */
@@ -104,7 +112,9 @@ export function unprovenError(
         ([recorded, now]) =>
           `if both are the same service:  hosts: { ${quoted(recorded)}: [${quoted(now)}] } in harvest()`,
       ),
-      ...(caseId === undefined ? [] : [`to ask the model:  npx vitest-harvest test ${shellWord(caseId)} --prove`]),
+      ...(caseId === undefined || questions.every((one) => one.isOfNoModel)
+        ? []
+        : [`to ask the model:  npx vitest-harvest test ${shellWord(caseId)} --prove`]),
       // Nothing but its tape says how a program is replayed.
       ...(bare?.header.command === undefined
         ? [`to exclude such changes from the verdict:  ${reportPolicy(questions)}`]

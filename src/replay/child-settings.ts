@@ -1,4 +1,5 @@
-import { type ChildSettings, urlOfCommand } from '../seam/stdio.ts'
+import type { ChildSettings } from '../seam/stdio.ts'
+import { basename } from 'node:path'
 import type { FoundDrift } from '../match/matcher.ts'
 import type { Redactor } from '../privacy/index.ts'
 import type { SpawnEvent } from '../tape/index.ts'
@@ -14,7 +15,7 @@ export function settingsChanged(
   redactor: Redactor,
   saysOptions: boolean,
 ): readonly FoundDrift[] {
-  const of = decodeURIComponent(urlOfCommand(command))
+  const of = `process ${nameOf(command)}`
   const found: FoundDrift[] = []
   if (cwd !== undefined && cwd !== live.cwd)
     found.push({ class: 'headers', path: 'cwd', part: `folder of ${of}`, recorded: cwd, live: live.cwd })
@@ -48,6 +49,11 @@ export function settingsChanged(
     })
   }
   return found
+}
+
+/** The program and its script; what a command says besides, such as code behind `-e`, is long and no name. */
+function nameOf([program = '', script = '-']: SpawnEvent['command']): string {
+  return script.startsWith('-') ? basename(program) : `${basename(program)} ${basename(script)}`
 }
 
 const titles: Readonly<Record<string, string>> = { program: 'program', uid: 'user', gid: 'group' }

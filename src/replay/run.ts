@@ -448,7 +448,12 @@ export class ReplayRun {
     if (policy === 'fail') this.#serve(this.#driftProblem(place, step, drift, found))
   }
 
-  #driftProblem(at: problem.ProblemLocation, step: StepState | undefined, drift: Drift, found: FoundDrift): HarvestError {
+  #driftProblem(
+    at: problem.ProblemLocation,
+    step: StepState | undefined,
+    drift: Drift,
+    found: FoundDrift,
+  ): HarvestError {
     if (found.sharedBy !== undefined) return problem.sharedKey(this.tape, drift, found.sharedBy)
     if (step && drift.class === 'arguments') return problem.otherArguments(at, step, drift)
     if (step && drift.class === 'results') return problem.otherResult(this.tape, step, drift)

@@ -197,7 +197,7 @@ test('a child in another folder, or with another variable, is another one to ask
     expect(differences).toEqual([])
     return [verdict, ...unproven.map(({ part, words }) => `${part}: ${words}`)]
   }
-  const of = 'of stdio:node told.mjs'
+  const of = 'of process node told.mjs'
   expect(await told(usual)).toEqual(['same'])
   // What the machine has under another name, and what it has otherwise: that may have been so when recorded.
   const { PATH } = process.env

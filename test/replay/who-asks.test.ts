@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { forkTape } from '../../src/fork/index.ts'
 import { openBudget } from '../../src/live/index.ts'
 import { createRecorder, type RecorderOptions } from '../../src/record/index.ts'
-import { installReplay, replayTape, type ReplayResult, verdictOf } from '../../src/replay/index.ts'
+import { installReplay, replayTape, type ReplayResult, unprovenError, verdictOf } from '../../src/replay/index.ts'
 import { readTape, type Tape } from '../../src/tape/index.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'harvest-who-asks-'))
@@ -195,9 +195,7 @@ describe('who asks is told apart:', () => {
       'another service, signed for',
       signed('TC3-HMAC-SHA256', 'k/2026-01-01/cvm/tc3_request'),
       signed('TC3-HMAC-SHA256', 'k/2026-01-02/cbs/tc3_request'),
-      [
-        'credentials authorization: TC3-HMAC-SHA256 [key-1]/cvm/tc3_request → TC3-HMAC-SHA256 [key-1]/cbs/tc3_request',
-      ],
+      ['credentials authorization: TC3-HMAC-SHA256 [key-1]/cvm/tc3_request → TC3-HMAC-SHA256 [key-1]/cbs/tc3_request'],
     ],
     ['a query without its key', get({}, '/a?api_key=k1'), get({}, '/a'), ['HARVEST_DIVERGENCE']],
     [
@@ -387,7 +385,11 @@ describe('two services that were sent two keys', () => {
     try {
       const { problems } = await replayTape(tape, asks('x', 'x'))
       expect(problems.map(({ code, facts }) => [code, facts.what, facts.where?.['variables']])).toEqual([
-        ['HARVEST_DRIFT', 'One value stands for two recorded keys here: x-api-key', 'SHOP_KEY, BANK_KEY have one value'],
+        [
+          'HARVEST_DRIFT',
+          'One value stands for two recorded keys here: x-api-key',
+          'SHOP_KEY, BANK_KEY have one value',
+        ],
       ])
     } finally {
       for (const name of ['SHOP_KEY', 'BANK_KEY']) delete process.env[name]
@@ -512,6 +514,29 @@ test('a message about who asks tells a value that the tape has from a key that i
   const { problems } = await changed(get({ 'x-customer-id': 'C1' }), get({ 'x-customer-id': 'C2' }))
   expect(problems[0]?.message).toContain('The tape has its value, and a test has to send the same.')
   expect(problems[0]?.message).not.toContain('holds none')
+})
+
+test('what a service is asked to answer in is shown whole, with no way to ask a model', async () => {
+  const tape = await tapeOf(get({ accept: '*/*' }))
+  const run = await replayTape(tape, get({ accept: 'application/json' }))
+  const { unproven } = verdictOf(run)
+  expect(unproven.map(({ part, words }) => `${part}: ${words}`)).toEqual([
+    'header accept: [-*/*-] {+application/json+}',
+  ])
+  const { message } = unprovenError(unproven, { caseId: 'orders', tape: 'orders' })
+  expect(message).not.toContain('--prove')
+  const { isOfNoModel: _, ...asked } = unproven[0]!
+  expect(unprovenError([asked], { caseId: 'orders', tape: 'orders' }).message).toContain('--prove')
+})
+
+test('a body of bytes is shown without the mark that says so to us', async () => {
+  const post =
+    (bytes: readonly number[]): Agent =>
+    async () =>
+      (await fetch(`${base}/bytes`, { method: 'POST', body: new Uint8Array(bytes) })).json()
+  const { problems } = await changed(post([0, 255, 250, 1]), post([0, 255, 250, 2]))
+  expect(problems[0]?.message).toContain('recorded  base64:AP/6AQ==')
+  expect(problems[0]?.message).not.toContain('ud800')
 })
 
 test.each([

@@ -31,7 +31,11 @@ export function driftRefused(tape: Tape, drift: Drift, isStrict: boolean): Harve
 }
 
 /** Two recorded keys are one on this machine: which of them the agent sent, no replay can tell. */
-export function sharedKey(tape: Tape, { stepNumber, site, part, words }: Drift, names: readonly string[]): HarvestError {
+export function sharedKey(
+  tape: Tape,
+  { stepNumber, site, part, words }: Drift,
+  names: readonly string[],
+): HarvestError {
   const all = names.map((name) => neutralLine(name, 80))
   return new HarvestError('HARVEST_DRIFT', {
     what: `One value stands for two recorded keys here: ${neutralLine(part)}`,
