@@ -137,6 +137,11 @@ function namedKeys(shown: string): [name: string, key: string][] {
   })
 }
 
+/** Whether a header, as a tape has it, has a key in it. */
+export function holdsKey(shown: string): boolean {
+  return keysIn(shown).length > 0
+}
+
 /** Whether two requests, as tapes have them, carry credentials in the same headers and of the same schemes. */
 export function sameForms(
   recorded: readonly HeaderPair[],

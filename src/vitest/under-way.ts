@@ -27,8 +27,8 @@ interface State {
 }
 
 /**
- * Does `work`, and turns the test red that ends before it does: nobody would hear of what it comes to. What no test that
- * runs began, the end of its file is late for.
+ * Does `work`, and turns the test red that ends before it does: its result would go unseen. What no running test began
+ * turns its file red.
  *
  * @param call - for people: `replay()`
  */
@@ -98,7 +98,7 @@ function notAwaited(works: Set<Work>, owner: string): HarvestError | undefined {
   const [first, ...others] = works
   if (first === undefined) return undefined
   works.clear()
-  // It is said here: what they come to is heard by nobody any more.
+  // The error below says it already.
   for (const { promise } of [first, ...others]) promise?.catch(() => undefined)
   const places = [first, ...others].map(({ from }) => siteIn(from)).filter((site) => site !== undefined)
   const error = new HarvestError('HARVEST_TEST_OVER', {

@@ -3,7 +3,7 @@ import { neutralLine } from '../../errors/neutral.ts'
 import type { Drift, DriftClass } from '../../match/types.ts'
 import { socketName } from '../../seam/connection.ts'
 import { subprotocolHeader } from '../../match/subprotocol.ts'
-import { keysIn } from '../../privacy/index.ts'
+import { holdsKey } from '../../match/credentials.ts'
 import type { Tape } from '../../tape/index.ts'
 import { recordAgain, showDifference } from './place.ts'
 
@@ -90,7 +90,7 @@ function refusal({ class: name, part, path }: Drift, isStrict: boolean): string 
 
 function reasonFor({ class: name, path, recorded, live }: Drift): string {
   // Who asks may be said without a key: by a customer's number.
-  if (name === 'credentials' && ![recorded, live].some((text) => keysIn(text).length > 0))
+  if (name === 'credentials' && ![recorded, live].some(holdsKey))
     return 'This header says who asks. The tape has its value, and a test has to send the same.'
   if (name === 'guards' && path === subprotocolHeader)
     return 'The recorded server took this one. Clients break off a connection whose server takes what they did not offer.'
