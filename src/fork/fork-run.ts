@@ -19,6 +19,7 @@ import * as problem from '../playback/problems.ts'
 import { RecordedTimers } from '../playback/recorded-timers.ts'
 import { ProgressTokens } from '../match/rpc.ts'
 import { saidNames } from '../match/said-names.ts'
+import { observePush, observeValues } from '../replay/observe-answer.ts'
 import { RecordedBudget } from '../replay/recorded-budget.ts'
 import { sameCommand, spawnsOf } from '../replay/commands.ts'
 import { gateItems, pushItems } from '../replay/run.ts'
@@ -149,8 +150,7 @@ export class ForkRun {
     this.#redactMessage = redactorForMessages(tape)
     this.outside = new OutsideIo(this.#redactMessage, options.allow)
     this.saidName = saidNames(tape, this.redactor)
-    for (const given of [tape.header.command?.argv, plan.input, tape.header.session, tape.header.attributes])
-      if (given !== undefined) this.redactor.observe(JSON.stringify(given))
+    observeValues(this, tape.header.command?.argv, plan.input, tape.header.session, tape.header.attributes)
     this.#calls = new Calls(this.steps)
     this.account = new Account(this)
     this.draws = new Draws(
@@ -165,6 +165,7 @@ export class ForkRun {
     const free = isBound ? this.steps.slice(plan.keep).flatMap(gateItems) : []
     const pushes = pushItems(tape, ({ url, text, frame }) => {
       this.account.noted({ kind: 'push', url, text, ...(frame && { frame }) })
+      observePush(this, { text, frame })
       const said = this.progress.renamed(url, text)
       if (said !== undefined) this.#children.get(url)?.(said, frame)
     })

@@ -1,5 +1,6 @@
 import { HarvestError } from '../errors/index.ts'
 import { answer } from '../replay/answer.ts'
+import { observeInside, observeValues } from '../replay/observe-answer.ts'
 import type { CallState } from '../match/step.ts'
 import { servedPieces } from '../playback/pieces.ts'
 import { never } from '../seam/intercept/index.ts'
@@ -62,6 +63,7 @@ function answerFor(run: ForkRun, call: SeamCall, fields: Fields): Reply<CallStat
 function inPlace(run: ForkRun, step: CallState, fields: Fields): unknown {
   const { event, items } = step
   run.skipInside(event.n)
+  observeInside(run, step)
   const heard = run.account.began<CallEvent>(fields, event)
   run.gate.asked(items[0])
   if (event.sync) {
@@ -78,6 +80,7 @@ function inPlace(run: ForkRun, step: CallState, fields: Fields): unknown {
     const item = items[i + 1]
     const handOver = (): void => {
       heard.event.yields = [...(heard.event.yields ?? []), [...heard.moment(piece.at), piece.value]]
+      observeValues(run, piece.value)
       piece.open()
     }
     if (item) item.deliver = handOver
@@ -143,6 +146,7 @@ function played(run: ForkRun, { event, step }: Extract<Reply<CallState>, { from:
     run.gate.asked(step.items[0])
     run.gate.done(step.items)
     run.skipInside(step.event.n)
+    observeInside(run, step)
   }
   const heard = run.account.began<CallEvent>(fields, step?.event)
   heard.differs()
@@ -161,6 +165,7 @@ function played(run: ForkRun, { event, step }: Extract<Reply<CallState>, { from:
     at: piece.at,
     work: () => {
       heard.event.yields = [...(heard.event.yields ?? []), [...heard.moment(), piece.value]]
+      observeValues(run, piece.value)
       piece.open()
     },
   }))

@@ -5,6 +5,7 @@ import { type SeamCall, type RunContext, seamState } from '../seam/source.ts'
 import { type CallEvent, encodeValue, type Json, type Moment } from '../tape/index.ts'
 import { presentArgs } from '../tape/present-args.ts'
 import { answer } from './answer.ts'
+import { observeInside, observeValues } from './observe-answer.ts'
 import { firstDifference } from '../match/difference.ts'
 import * as problem from '../playback/problems.ts'
 import { isGivenUp } from '../playback/order.ts'
@@ -99,6 +100,7 @@ function findCall(run: ReplayRun, call: SeamCall, args: Json): CallState {
 /** Hands out the recorded answer at its recorded place in the order. */
 function serveRecorded(run: ReplayRun, step: CallState, heard: Mutable<CallEvent>): unknown {
   run.skipInside(step.event.n)
+  observeInside(run, step)
   const { event } = step
   if (event.sync) {
     run.take(step)
@@ -226,7 +228,10 @@ function iterable(run: ReplayRun, step: CallState, heard: Mutable<CallEvent>): A
   const end = Promise.withResolvers<void>()
   for (const [i, piece] of pieces.entries()) {
     const item = items[i + 1]
-    const handOver = (): void => piece.resolve()
+    const handOver = (): void => {
+      observeValues(run, piece.value)
+      piece.resolve()
+    }
     if (item) item.deliver = handOver
   }
   if (event.settled)
@@ -267,9 +272,7 @@ function settle(run: ReplayRun, step: CallState, heard: Mutable<CallEvent>, mome
   step.answered = true
   heard.settled = moment
   const { result, error } = step.event
-  if (result !== undefined) {
-    heard.result = result
-    run.redactor.observeLater(() => run.redactor.observe(JSON.stringify(result)))
-  }
+  if (result !== undefined) heard.result = result
   if (error !== undefined) heard.error = error
+  observeValues(run, result, error)
 }

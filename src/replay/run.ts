@@ -50,6 +50,7 @@ import { HiddenParts } from './hidden-parts.ts'
 import { isImporting } from './importing.ts'
 import { LateRun } from './late.ts'
 import { LostAwaits } from './lost-awaits.ts'
+import { observePush, observeValues } from './observe-answer.ts'
 import { type Match, type FoundDrift, Matcher, type MatchRequest } from '../match/matcher.ts'
 import { isAborted, isGivenUp, StepOrder } from '../playback/order.ts'
 import { ProblemList } from '../playback/problem-list.ts'
@@ -229,8 +230,8 @@ export class ReplayRun {
     const kept = (name: string): HeaderMeaning | undefined => (dropped.has(name) ? undefined : meaning(name))
     this.credentials = isWhole ? new Credentials(kept) : undefined
     this.#comparison = { own: tape.header.redact?.headers ?? [], isWhole, isForeign, dropped, meaning }
-    for (const given of [tape.header.command?.argv, tape.header.input, tape.header.session, tape.header.attributes])
-      if (given !== undefined) this.redactor.observeLater(() => this.redactor.observe(JSON.stringify(given)))
+    const { command, input, session, attributes } = tape.header
+    observeValues(this, command?.argv, input, session, attributes)
     const exchanges = this.steps.filter((step): step is ExchangeState => step.event.kind === 'exchange')
     this.#cuts = requestCuts(tape)
     this.#keyNames = keyNamesOf(exchanges.map(({ event }) => event.url))
@@ -251,6 +252,7 @@ export class ReplayRun {
     )
     this.#timers = new RecordedTimers(tape, () => this.last ?? this.steps[0])
     this.#pushes = pushItems(tape, ({ url, text, frame }) => {
+      observePush(this, { text, frame })
       const said = this.progress.renamed(url, text)
       if (said !== undefined) this.#children.get(url)?.(said, frame)
       // What a model asks for so is part of the trace.
@@ -682,6 +684,7 @@ export class ReplayRun {
     const event = same[at]
     if (event === undefined) return undefined
     this.#spawns.splice(this.#spawns.indexOf(event), 1)
+    observeValues(this, event)
     const policy = this.#policyOf('headers')
     const step = { n: event.n, number: (this.last?.number ?? 0) + 1 }
     for (const found of policy === 'ignore' ? [] : (changes[at] ?? [])) {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createRecorder, mark, message } from '../../src/record/index.ts'
+import { createRecorder, mark, message, retriever, state, tool, value } from '../../src/record/index.ts'
 import { replayTape } from '../../src/replay/index.ts'
 import { readTape } from '../../src/tape/index.ts'
 
@@ -134,4 +134,120 @@ test('names of marks and of those who speak are redacted, and replay; on a tape 
     message('ella@shop.test', 'desk DB_PASS=tr33house', { text: 'redacted-2@email.invalid' })
   }
   expect((await replayTape(before, other)).problems.map(({ code }) => code)).toEqual(['HARVEST_MARKS'])
+})
+
+const say = tool(async function say(words: string): Promise<string> {
+  return `said ${words.length}`
+})
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+const throwing =
+  (error: () => unknown): (() => Promise<unknown>) =>
+  async () => {
+    await pause(1)
+    throw error()
+  }
+const caught = async (work: () => unknown): Promise<void> => {
+  try {
+    await work()
+  } catch {
+    // The agent goes on without.
+  }
+}
+const noCustomer = (): Error => new Error('no customer anna@shop.test')
+
+/** What gives the agent an address it does not have, each with the steps of the run until then. */
+const givers: Readonly<Record<string, () => unknown>> = {
+  'a result': tool(async function find() {
+    await pause(1)
+    return 'anna@shop.test'
+  }),
+  'an error': tool('find', throwing(noCustomer)),
+  'an error thrown at once': tool(function find() {
+    throw noCustomer()
+  }),
+  'a cause': tool(
+    'find',
+    throwing(() => new Error('failed', { cause: noCustomer() })),
+  ),
+  'a property of an error': tool(
+    'find',
+    throwing(() => Object.assign(new Error('failed'), { for: { mail: 'anna@shop.test' } })),
+  ),
+  'errors of an AggregateError': tool(
+    'find',
+    throwing(() => new AggregateError([noCustomer()], 'failed')),
+  ),
+  'a thrown text': tool(
+    'find',
+    throwing(() => 'anna@shop.test'),
+  ),
+  'an error of a retriever': retriever('find', throwing(noCustomer)),
+  'an error of a value': () => value('customer', throwing(noCustomer)),
+  'a piece': async () => {
+    const pieces = tool(async function* pieces() {
+      yield 'anna@shop.test'
+      yield 'end'
+    })
+    for await (const piece of pieces()) if (piece === 'end') break
+  },
+  'an error after a piece': async () => {
+    const pieces = tool(async function* pieces() {
+      yield 'one'
+      throw noCustomer()
+    })
+    for await (const _ of pieces()) continue
+  },
+  'a call inside a tool': tool(async function find() {
+    await say('to anna@shop.test')
+    return 1
+  }),
+  'a request inside a tool': tool(async function find() {
+    await ask('/second?for=berta@shop.test', 'from anna@shop.test')
+    return 1
+  }),
+  'a mark, a message and a state inside a tool': tool(async function find() {
+    mark('for berta@shop.test', { to: 'anna@shop.test' })
+    message('planner', 'worker', 'ask carl@shop.test')
+    state('customer', { of: 'dora@shop.test' })
+    return 1
+  }),
+  'a call inside a call inside a tool': tool(async function find() {
+    const inner = tool('find', throwing(noCustomer))
+    await caught(inner)
+    return 1
+  }),
+}
+
+test.for(Object.entries(givers))('%s of a tape takes its numbers in a replay as well', async ([, give]) => {
+  const agent = async (): Promise<void> => {
+    await caught(give)
+    await say('write to desk@shop.test')
+  }
+  const recorder = createRecorder({ dir })
+  await recorder.run({ agent: 'a' }, agent)
+  expect(readFileSync(recorder.lastTape!, 'utf8')).not.toContain('anna@')
+  const { problems, drift } = await replayTape(readTape(recorder.lastTape!), agent)
+  expect([problems, drift]).toEqual([[], []])
+})
+
+test('what a tool does inside counts in its order with a call beside it', async () => {
+  const slow = tool(async function slow() {
+    await pause(20)
+    await say('to anna@shop.test')
+    await pause(20)
+    return 1
+  })
+  const agent = (after: number) => async (): Promise<void> => {
+    const open = slow()
+    await pause(after)
+    await say('write to desk@shop.test')
+    await open
+    await say('write to shop@shop.test')
+  }
+  for (const after of [1, 30]) {
+    const recorder = createRecorder({ dir })
+    await recorder.run({ agent: 'a' }, agent(after))
+    const { problems, drift } = await replayTape(readTape(recorder.lastTape!), agent(after))
+    expect([problems, drift]).toEqual([[], []])
+  }
 })
