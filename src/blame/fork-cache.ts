@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { HarvestError, neutralLine } from '../errors/index.ts'
@@ -6,6 +6,7 @@ import { firstNames } from '../errors/words.ts'
 import type { CodeFiles } from '../provenance/index.ts'
 import { canonicalJson } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
+import { appendKeptText, ignoreFolder, readKeptText } from '../tape/links.ts'
 import type { ForkCache, ForkCacheEntry } from './fork-budget.ts'
 import { isPassing } from './oracle.ts'
 
@@ -79,7 +80,7 @@ export function openLedger(
   let before = isCut(file) ? '\n' : ''
   const add = (line: ForkCacheLine | CacheRestart): void => {
     makeFolder(dirname(file))
-    appendFileSync(file, `${before}${JSON.stringify(line)}\n`, { mode: 0o600 })
+    appendKeptText(file, `${before}${JSON.stringify(line)}\n`)
     before = ''
   }
   const lines = isFresh === true ? [] : readLedger(file).filter((line) => line.question === key)
@@ -113,22 +114,19 @@ interface CacheRestart {
 
 /** A line that was cut in two is the last one of a session that was killed. */
 function readLedger(file: string): readonly (ForkCacheLine | CacheRestart)[] {
-  if (!existsSync(file)) return []
-  return readFileSync(file, 'utf8')
-    .split('\n')
-    .flatMap((line) => {
-      try {
-        return line === '' ? [] : [JSON.parse(line) as ForkCacheLine | CacheRestart]
-      } catch {
-        // What it held can be sampled again.
-        return []
-      }
-    })
+  return (readKeptText(file) ?? '').split('\n').flatMap((line) => {
+    try {
+      return line === '' ? [] : [JSON.parse(line) as ForkCacheLine | CacheRestart]
+    } catch {
+      // What it held can be sampled again.
+      return []
+    }
+  })
 }
 
 /** A session that was killed may have left half a line. */
 function isCut(file: string): boolean {
-  const text = existsSync(file) ? readFileSync(file, 'utf8') : ''
+  const text = readKeptText(file) ?? ''
   return text !== '' && !text.endsWith('\n')
 }
 
@@ -136,7 +134,7 @@ function isCut(file: string): boolean {
 function makeFolder(folder: string): void {
   if (existsSync(folder)) return
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  writeFileSync(join(folder, '.gitignore'), '*\n')
+  ignoreFolder(folder)
 }
 
 /** Unknown code may be other code. */
@@ -150,7 +148,7 @@ function codeFileOf(file: string, code: string): string {
 }
 
 function keepCode(file: string, files: CodeFiles): void {
-  if (!existsSync(file)) writeFileSync(file, JSON.stringify(files), { mode: 0o600 })
+  if (readKeptText(file) === undefined) writeFileSync(file, JSON.stringify(files), { mode: 0o600, flag: 'wx' })
 }
 
 /** Files that are not as they were for the latest of these forks; `undefined` when that was not kept. */

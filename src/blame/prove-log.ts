@@ -1,7 +1,8 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Use } from '../live/index.ts'
 import type { AskGrade } from './prove-judge.ts'
+import { appendKeptText, ignoreFolder, readKeptText } from '../tape/links.ts'
 
 /** Who is asked: the changed question, or the recorded one as the control. */
 export type AskArm = 'changed' | 'recorded'
@@ -73,16 +74,15 @@ export class ProveLog {
     const folder = dirname(this.#file)
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     // It holds what its tape holds, and that is not for git.
-    const ignore = join(dirname(folder), '.gitignore')
-    if (!existsSync(ignore)) writeFileSync(ignore, '*\n')
-    appendFileSync(this.#file, `${JSON.stringify(line)}\n`, { mode: 0o600 })
+    ignoreFolder(dirname(folder))
+    appendKeptText(this.#file, `${JSON.stringify(line)}\n`)
   }
 }
 
 /** The lines that are whole: a process that was killed may have left half of the last one. */
 function readLines(file: string): readonly Line[] {
-  if (!existsSync(file)) return []
-  const text = readFileSync(file, 'utf8')
+  const text = readKeptText(file)
+  if (text === undefined) return []
   const whole = text.slice(0, text.lastIndexOf('\n') + 1)
   // Half a line would run into the next one that is written.
   if (whole.length < text.length) writeFileSync(file, whole, { mode: 0o600 })

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import type { YAMLMap } from 'yaml'
 import type { Json } from '../tape/types.ts'
 import { type CaseIssue, refuseIssues } from './issues.ts'
+import { readBytes } from './load.ts'
 import { refusePragmas } from './pragma.ts'
 import { renderPair } from './render.ts'
 import { acceptedChange, type SchemaRule } from './schema.ts'
@@ -28,13 +29,22 @@ const fileSchema = {
  * @throws HARVEST_CASE_INVALID and the other codes of a case file, with line and column
  */
 export function readAcceptedFile(file: string): readonly AcceptedChange[] {
-  if (!existsSync(file)) return []
-  const text = textOf(readFileSync(file), file)
+  const text = readAcceptedText(file)
+  if (text === undefined) return []
   const last = parsed.get(file)
   if (last?.text === text) return last.accepted
   const accepted = parseAccepted(text, file)
   parsed.set(file, { text, accepted })
   return accepted
+}
+
+/**
+ * The text of such a file; `undefined` when there is none.
+ *
+ * @throws HARVEST_CASE_LINK, HARVEST_CASE_NOT_A_FILE, HARVEST_CASE_ENCODING and the like, as for a case file
+ */
+export function readAcceptedText(file: string): string | undefined {
+  return lstatSync(file, { throwIfNoEntry: false }) === undefined ? undefined : textOf(readBytes(file), file)
 }
 
 /** What each file said last: two hundred cases of one worker ask for the same one, and its YAML is taken apart once. */

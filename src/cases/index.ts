@@ -1,5 +1,5 @@
 /** The case file: its schema, reading it with line numbers, and what an update may rewrite. */
-export { parseAccepted, readAcceptedFile, writeAccepted } from './accepted-file.ts'
+export { parseAccepted, readAcceptedFile, readAcceptedText, writeAccepted } from './accepted-file.ts'
 export { acceptedFileName } from './accepted-name.ts'
 export { type DuplicateId, findDuplicateIds } from './duplicates.ts'
 export { formerTapesIn } from './former-tapes.ts'

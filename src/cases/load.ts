@@ -58,7 +58,12 @@ export function requireTapeFile({ file, id, tape, lines }: Case): string {
   return tapeFile
 }
 
-function readBytes(file: string): Buffer {
+/**
+ * The bytes of a file of cases; a link is not followed, and nothing is waited for.
+ *
+ * @throws what {@link loadCase} throws for what is no such file
+ */
+export function readBytes(file: string): Buffer {
   // Windows has neither flag: there the look before opening has to do. Without O_NONBLOCK a named pipe without a writer
   // would be waited for.
   const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants as Partial<typeof constants>

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { canonicalJson } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
+import { ignoreFolder, readKeptText } from '../tape/links.ts'
+import { temporaryFor } from '../tape/new-file.ts'
 import type { ControlData } from '../jobs/job.ts'
 import type { FinishedFork, ForkRequest } from './request.ts'
 
@@ -61,10 +63,10 @@ export function readKeptFork(folder: string, key: string): FinishedFork | undefi
 }
 
 function readKept<T>(folder: string, key: string): T | undefined {
-  const file = fileOf(folder, key)
-  if (!existsSync(file)) return undefined
+  const text = readKeptText(fileOf(folder, key))
+  if (text === undefined) return undefined
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as T
+    return JSON.parse(text) as T
   } catch {
     // A file someone cut or wrote into: what it held can be made again.
     return undefined
@@ -83,11 +85,10 @@ export function keepFork(folder: string, key: string, fork: FinishedFork): void 
 
 function keep(folder: string, key: string, kept: object): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const ignore = join(dirname(folder), '.gitignore')
-  if (!existsSync(ignore)) writeFileSync(ignore, '*\n')
+  ignoreFolder(dirname(folder))
   const file = fileOf(folder, key)
-  const temporary = `${file}.${process.pid}.tmp`
-  writeFileSync(temporary, JSON.stringify(kept), { mode: 0o600 })
+  const temporary = temporaryFor(file)
+  writeFileSync(temporary, JSON.stringify(kept), { mode: 0o600, flag: 'wx' })
   renameSync(temporary, file)
 }
 

@@ -2,6 +2,7 @@
 import * as fs from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { HarvestError, shellWord } from '../errors/index.ts'
+import { isLink } from '../tape/links.ts'
 import { linkAs, temporaryFor, temporaryName } from '../tape/new-file.ts'
 
 /**
@@ -289,19 +290,6 @@ export function locate(folder: string, path: string): string | undefined {
 }
 
 /**
- * Refuses a folder that is, or lies behind, a symbolic link below the recordings.
- *
- * @throws HARVEST_RECORDINGS_LINK
- */
-export function refuseLinks(recordings: string, folder: string): void {
-  let path = recordings
-  for (const part of relative(recordings, folder).split(sep)) {
-    path = join(path, part)
-    if (fs.lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) throw isLink(path)
-  }
-}
-
-/**
  * Refuses a tape that does not lie in the inbox.
  *
  * @throws HARVEST_RECORDINGS_GOLDEN
@@ -405,15 +393,6 @@ function exists(path: string, cause?: unknown): HarvestError {
     },
     { cause },
   )
-}
-
-function isLink(path: string): HarvestError {
-  return new HarvestError('HARVEST_RECORDINGS_LINK', {
-    what: 'Refused to write through a symbolic link',
-    where: { link: path },
-    why: 'The target of a link is neither reviewed nor committed.',
-    fix: [`to see its target: ls -l ${shellWord(path)}`, 'replace the link with the file or folder itself'],
-  })
 }
 
 /** Code and call; the message of the system names a temporary file. */

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, lstatSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
+import { ignoreFolder } from '../tape/links.ts'
 
 /** Of the tables below and of the facts in them. A database of another version is emptied and filled again. */
 const schemaVersion = 9
@@ -38,7 +39,7 @@ export async function openIndexFile(inbox: string): Promise<DatabaseSync> {
   if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 })
   if (!lstatSync(folder).isDirectory()) throw Object.assign(new Error('not a folder'), { code: 'ENOTDIR' })
   // Kept out of git also where the inbox is not.
-  if (!existsSync(join(folder, '.gitignore'))) writeFileSync(join(folder, '.gitignore'), '*\n')
+  ignoreFolder(folder)
   return open(join(folder, 'tapes.sqlite'))
 }
 

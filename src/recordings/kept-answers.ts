@@ -1,8 +1,8 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Json } from '../tape/index.ts'
+import { ignoreFolder, readKeptText } from '../tape/links.ts'
 import { makeFolder, writeFileAtomic } from './files.ts'
-import { forksFolder } from './kept-forks.ts'
+import { forksFolder, forksPlace } from './kept-forks.ts'
 
 /** What a command that was paid for answered about a tape, so that a report shows it without asking again. */
 export interface KeptAnswerOf {
@@ -22,8 +22,7 @@ const most = 8
 export function keepAnswer(recordings: string, tapeFile: string, command: 'blame' | 'fork', kept: KeptAnswerOf): void {
   const folder = forksFolder(recordings, tapeFile)
   makeFolder(folder)
-  const ignore = join(folder, '.gitignore')
-  if (!existsSync(ignore)) writeFileSync(ignore, '*\n')
+  ignoreFolder(folder)
   const others = readAnswers(recordings, tapeFile, command, kept.digest).filter(({ key }) => key !== kept.key)
   writeFileAtomic(join(folder, `${command}.json`), `${JSON.stringify([kept, ...others].slice(0, most))}\n`)
 }
@@ -35,10 +34,10 @@ export function readAnswers(
   command: 'blame' | 'fork',
   digest: string,
 ): readonly KeptAnswerOf[] {
-  const file = join(forksFolder(recordings, tapeFile), `${command}.json`)
-  if (!existsSync(file)) return []
+  const text = readKeptText(join(forksPlace(recordings, tapeFile), `${command}.json`))
+  if (text === undefined) return []
   try {
-    return (JSON.parse(readFileSync(file, 'utf8')) as readonly KeptAnswerOf[]).filter((one) => one.digest === digest)
+    return (JSON.parse(text) as readonly KeptAnswerOf[]).filter((one) => one.digest === digest)
   } catch {
     // A file that was cut or edited: the command can be asked again, and counts its cached forks.
     return []

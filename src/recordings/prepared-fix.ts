@@ -6,7 +6,8 @@ import { pinsOf } from '../provenance/index.ts'
 import { parseTape, type Tape, wholeTape } from '../tape/index.ts'
 import { traceOf } from '../trace/index.ts'
 import { assertedOutcome } from './asserted-outcome.ts'
-import { readRegularFile, refuseLinks, writeFileAtomic } from './files.ts'
+import { readRegularFile, writeFileAtomic } from './files.ts'
+import { refuseLinks } from '../tape/links.ts'
 import { refuseCut, refuseEmpty, refuseSecrets, refuseUnfinished } from './promotable.ts'
 
 export interface PreparedFixOptions {

@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { isMap } from '../json/canonical.ts'
+import { readKeptText, refuseLinks } from '../tape/links.ts'
 import { writeFileAtomic } from './files.ts'
 
 /** How a case did when it was run with live models last. */
@@ -17,15 +18,16 @@ const fileOf = (recordings: string): string => join(recordings, 'inbox', '.rerun
 
 /** The last live runs of each case on this machine, by id; none without a rerun, or the file is damaged. */
 export function readLiveRuns(recordings: string): ReadonlyMap<string, LiveRuns> {
-  const file = fileOf(recordings)
-  if (!existsSync(file)) return new Map()
-  const entries = Object.entries(parsed(readFileSync(file, 'utf8')))
+  const text = readKeptText(fileOf(recordings))
+  if (text === undefined) return new Map()
+  const entries = Object.entries(parsed(text))
   return new Map(entries.flatMap(([id, runs]) => (isLiveRuns(runs) ? [[id, runs] as const] : [])))
 }
 
 /** Keeps how cases did, over what was kept of them before. */
 export function keepLiveRuns(recordings: string, runs: ReadonlyMap<string, LiveRuns>): void {
   const all = new Map([...readLiveRuns(recordings), ...runs])
+  refuseLinks(recordings, fileOf(recordings))
   mkdirSync(join(recordings, 'inbox'), { recursive: true, mode: 0o700 })
   writeFileAtomic(fileOf(recordings), `${JSON.stringify(Object.fromEntries(all), undefined, 1)}\n`)
 }

@@ -16,7 +16,8 @@ import {
   type Tape,
   type TapeHeader,
 } from '../tape/index.ts'
-import { filesBelow, isTapeFile, makeFolder, refuseLinks, writeFileAtomic } from './files.ts'
+import { filesBelow, isTapeFile, makeFolder, writeFileAtomic } from './files.ts'
+import { refuseLinks } from '../tape/links.ts'
 
 /** What is kept once beside the golden set, and any case may be answered with. */
 export interface KeptAnswer {

@@ -6,6 +6,7 @@ import { type HarvestError, neutralLine } from '../errors/index.ts'
 import type { ReplayResult } from '../match/types.ts'
 import { reportFile } from '../report/view/report-file.ts'
 import { stepsOf } from '../tape/index.ts'
+import { linkOnTheWay } from '../tape/links.ts'
 import { reportArtifact } from './channel.ts'
 import { toPosix } from './posix.ts'
 
@@ -52,7 +53,7 @@ export async function leaveReport(red: RedCase, { task, annotate }: TestContext)
   })
   const written = path.join(root, file)
   // Above the limit, or where the folder cannot be written, there is no report: the summary says so, once.
-  if (!existsSync(written)) return undefined
+  if (linkOnTheWay(root, written) !== undefined || !existsSync(written)) return undefined
   try {
     await annotate(file, 'report', { path: written, contentType: 'text/html' })
   } catch {

@@ -4,6 +4,7 @@ import type { Plugin, TestProjectInlineConfiguration } from 'vitest/config'
 import type { TestProject, Vitest } from 'vitest/node'
 import type { GoldenSetProvided } from './channel.ts'
 import { openCases, workerFlags } from './confined-workers.ts'
+import { refuseFollowedLinks } from './followed-links.ts'
 import { jobModule } from './job-module.ts'
 import type { HarvestSettings } from './options.ts'
 import { ownPath } from '../own-files.ts'
@@ -70,6 +71,7 @@ export function recordingsProjects(
   root: string,
   { name = projectName, isCovered = false }: { readonly name?: string; readonly isCovered?: boolean } = {},
 ): readonly TestProjectInlineConfiguration[] {
+  refuseFollowedLinks(root, path.resolve(root, settings.recordings))
   // A command forks, asks models and writes what came of it: its jobs are not confined.
   const { how } = jobModule() === undefined ? settings.confine : openSetting
   const apart = how === 'seam' ? [] : openCases(root, settings.recordings, settings.confine)
@@ -136,10 +138,10 @@ function recordingsProject(
 export function keepOwnLists(config: { test?: object }, settings: HarvestSettings): void {
   const { test } = config
   if (test === undefined || goldenSetOf(test)?.options !== fingerprintOf(settings)) return
-  const { exclude = [], ...lists } = ownLists(settings, goldenSetOf(test))
+  const { exclude, ...lists } = ownLists(settings, goldenSetOf(test))
   // The root's `exclude` holds for cases as well.
   const excluded = [Reflect.get(test, 'exclude') as unknown].flat().filter((one) => typeof one === 'string')
-  if (exclude.length > 0) Reflect.set(test, 'exclude', [...new Set([...excluded, ...exclude])])
+  Reflect.set(test, 'exclude', [...new Set([...excluded, ...exclude])])
   Object.assign(test, lists, { benchmark: { include: [] } })
   // Ours goes first: what a set-up file of the root replaces, it replaces over what a replay stands on.
   const files = [Reflect.get(test, 'setupFiles') as unknown].flat().filter((file) => typeof file === 'string')
@@ -154,7 +156,7 @@ export function keepOwnLists(config: { test?: object }, settings: HarvestSetting
 
 interface OwnLists {
   readonly include: string[]
-  readonly exclude?: string[]
+  readonly exclude: string[]
   readonly includeSource: string[]
   readonly globalSetup: string[]
 }
@@ -164,7 +166,8 @@ function ownLists({ recordings }: HarvestSettings, { apart = [], isApart }: Part
   const own = isApart ? [...apart] : [`${recordings}/**/*.case.{yaml,yml}`]
   return {
     include: jobs === undefined ? own : [jobs],
-    ...(!isApart && apart.length > 0 && { exclude: ['**/node_modules/**', '**/.git/**', ...apart] }),
+    // In the inbox are no cases.
+    exclude: ['**/node_modules/**', '**/.git/**', `${recordings}/inbox/**`, ...(isApart ? [] : apart)],
     includeSource: [],
     // It asks git for what only cases say.
     globalSetup: jobs === undefined ? [ownPath('vitest/global-setup')] : [],

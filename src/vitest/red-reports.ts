@@ -3,6 +3,7 @@ import path from 'node:path'
 import type { TestCase, TestProject } from 'vitest/node'
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import { reportFile } from '../report/view/report-file.ts'
+import { refuseLinks } from '../tape/links.ts'
 import type { CaseReportRequest } from './channel.ts'
 import { goldenSetOf } from './project.ts'
 import type { SummaryLine } from './summary.ts'
@@ -25,7 +26,9 @@ export class RedReports {
   /** Removes what an earlier run left of a case that runs now. */
   forget({ moduleId, project }: { readonly moduleId: string; readonly project: TestProject }): void {
     try {
-      rmSync(fileFor(moduleId, project), { force: true })
+      const file = fileFor(moduleId, project)
+      refuseLinks(project.config.root, file)
+      rmSync(file, { force: true })
     } catch (error) {
       this.#problem = reasonOf(error)
     }
@@ -36,7 +39,7 @@ export class RedReports {
     if (this.#asked > most) return
     try {
       const { writeRedReport } = await import('./write-red-report.ts')
-      writeRedReport(fileFor(file, test.project), file, red)
+      writeRedReport(test.project.config.root, fileFor(file, test.project), file, red)
       this.#written++
     } catch (error) {
       this.#problem ??= reasonOf(error)

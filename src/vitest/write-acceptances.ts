@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { AcceptedChange } from '../cases/index.ts'
 import { HarvestError, neutralLine } from '../errors/index.ts'
@@ -21,7 +21,7 @@ export async function writeAcceptances(acceptances: readonly CaseAcceptance[]): 
 /** @param acceptedFile - it is made when it is needed */
 async function writeTogether(acceptances: readonly CaseAcceptance[], acceptedFile: string): Promise<Written> {
   // Only a run that accepts something pays for YAML.
-  const { parseCase, readAcceptedFile, updateCase, writeAccepted } = await import('../cases/index.ts')
+  const { parseCase, readAcceptedFile, readAcceptedText, updateCase, writeAccepted } = await import('../cases/index.ts')
   const forAll = readAcceptedFile(acceptedFile)
   const known = new Set(forAll.map(({ key }) => key))
   const asked = acceptances.flatMap(({ file, entries }) => entries.map((entry) => ({ file, entry })))
@@ -46,7 +46,7 @@ async function writeTogether(acceptances: readonly CaseAcceptance[], acceptedFil
   if (fresh.length > 0) {
     // A project of hand-written tests need not have recordings of its own.
     mkdirSync(path.dirname(acceptedFile), { recursive: true })
-    const text = existsSync(acceptedFile) ? readFileSync(acceptedFile, 'utf8') : undefined
+    const text = readAcceptedText(acceptedFile)
     updates.push({
       file: acceptedFile,
       before: textHash(text ?? ''),
@@ -87,11 +87,11 @@ function readSound(file: string, read: (file: string) => readonly AcceptedChange
  * @param asked - keys of all changes that a whole run met
  */
 export async function forgetAcceptances(asked: ReadonlySet<string>, acceptedFile: string): Promise<Written> {
-  const { readAcceptedFile, writeAccepted } = await import('../cases/index.ts')
+  const { readAcceptedFile, readAcceptedText, writeAccepted } = await import('../cases/index.ts')
   const before = readAcceptedFile(acceptedFile)
   const left = before.filter(({ key }) => asked.has(key))
   if (left.length === before.length) return { written: [], skipped: [] }
-  const text = readFileSync(acceptedFile, 'utf8')
+  const text = readAcceptedText(acceptedFile) ?? ''
   return writeUpdates([{ file: acceptedFile, before: textHash(text), text: writeAccepted(text, left, acceptedFile) }])
 }
 

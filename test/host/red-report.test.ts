@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, globSync, mkdirSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, globSync, mkdirSync, statSync, symlinkSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ReportData } from '../../src/report/view/types.ts'
@@ -115,6 +115,26 @@ describe.each<{ lane: Lane }>([{ lane: 5 }, { lane: 4 }])('a red case on Vitest 
     const off = home.project('off', { 'vitest.config.ts': config('report: false'), ...refundSources, ...red })
     expect((await off.run(['run'])).output).toContain('HARVEST_OUTCOME')
     expect(reportsOf(off)).toEqual([])
+  })
+
+  once('is written and read through no symbolic link, and Vitest follows none below the recordings', async () => {
+    const files = { 'vitest.config.ts': config(), ...refundSources, ...red }
+    const project = home.project('linked', { ...files, '../elsewhere/golden/red.html': 'a page of mine' })
+    const elsewhere = path.join(project.folder, '../elsewhere')
+    mkdirSync(path.join(project.folder, '.harvest'))
+    symlinkSync(elsewhere, path.join(project.folder, '.harvest/report'))
+    const { code, output } = await project.run(['run'])
+    expect(code).toBe(1)
+    expect(output).toContain('HARVEST_OUTCOME')
+    expect(output).toContain('Reports  not all could be written: Refused to write through a symbolic link')
+    expect(project.read('../elsewhere/golden/red.html')).toBe('a page of mine')
+    expect(attachedOf(project)).toEqual([])
+
+    symlinkSync('/', path.join(project.folder, 'recordings/golden/disk'))
+    const refused = await project.run(['run'])
+    expect(refused.code).toBe(1)
+    expect(refused.output).toContain('A folder of the recordings is a symbolic link')
+    expect(refused.output).toContain('(HARVEST_CASE_LINK)')
   })
 
   once('is red for its own reason where the folder is read-only', async () => {

@@ -5,6 +5,7 @@ import type { Screen } from '../../report/output.ts'
 import type { Debugger } from './debugger.ts'
 import { printAnswer } from './script.ts'
 import { commandsIn } from './words.ts'
+import { refuseLinks } from '../../tape/links.ts'
 
 /** Reads commands at a terminal until someone leaves: history, completion, Ctrl-C clears the line. */
 export async function runPrompt(prompt: Debugger, screen: Screen, recordings: string): Promise<void> {
@@ -71,6 +72,7 @@ async function keepHistory(server: REPLServer, recordings: string): Promise<void
   const inbox = join(recordings, 'inbox')
   if (!existsSync(inbox)) return
   const file = join(inbox, '.debug-history')
+  refuseLinks(recordings, file)
   closeSync(openSync(file, 'a', 0o600))
   await new Promise<void>((ready) => server.setupHistory(file, () => ready()))
 }

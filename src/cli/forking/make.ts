@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { acceptedFileName, type Case } from '../../cases/index.ts'
+import { acceptedFileName, readAcceptedText, type Case } from '../../cases/index.ts'
 import { HarvestError } from '../../errors/index.ts'
 import {
   controlKey,
@@ -168,7 +168,7 @@ async function keysOf(parent: Parent, agent: string, requests: readonly ForkRequ
     return { source: known }
   }
   const forAll = join(recordings, acceptedFileName)
-  const accepted = [caseOf(parent).case?.text ?? '', existsSync(forAll) ? readFileSync(forAll, 'utf8') : '']
+  const accepted = [caseOf(parent).case?.text ?? '', readAcceptedText(forAll) ?? '']
   return {
     control: controlKey({ tape: tape.digest, agent, code, version, accepted }),
     forks: requests.map((request) =>

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join, relative, resolve, sep } from 'node:path'
 import { writeFileAtomic } from '../../recordings/index.ts'
+import { refuseLinks } from '../../tape/links.ts'
 import { branchFor } from './branch-tape.ts'
 import type { BranchSummary } from './branches.ts'
 import type { Parent } from './make.ts'
@@ -11,6 +12,7 @@ export function saveBranches(
   branches: readonly BranchSummary[],
 ): readonly BranchSummary[] {
   const inbox = join(recordings, 'inbox')
+  refuseLinks(recordings, inbox)
   mkdirSync(inbox, { recursive: true, mode: 0o700 })
   const seen = relative(resolve(inbox), file).split(sep).join('/')
   return branches.map((branch) => {

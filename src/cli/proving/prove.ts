@@ -7,6 +7,7 @@ import { HarvestError, neutralLine, shellWord } from '../../errors/index.ts'
 import type { AcceptReport } from '../../replay/accept-request.ts'
 import { findCase, forksFolder, readPrices, writeFileAtomic } from '../../recordings/index.ts'
 import { type Json, readTape } from '../../tape/index.ts'
+import { refuseLinks } from '../../tape/links.ts'
 import { askYesNo, canAsk } from '../ask.ts'
 import { askedQuestions, caseFilters } from '../asked-questions.ts'
 import { printDifferent } from '../different-cases.ts'
@@ -245,6 +246,7 @@ function saveBranch({ file, case: kase }: Unproven, { branch }: ProveAnswer, wor
   if (branch === undefined) return undefined
   const tape = readTape(resolve(dirname(file), kase.tape))
   const inbox = join(words.recordings, 'inbox')
+  refuseLinks(words.recordings, inbox)
   mkdirSync(inbox, { recursive: true, mode: 0o700 })
   const seen = relative(resolve(inbox), tape.source).split(sep).join('/')
   const { id, text } = branchFor(seen, branch, tape)

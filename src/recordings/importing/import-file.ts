@@ -10,7 +10,8 @@ import {
   several,
 } from '../../importers/index.ts'
 import type { RedactorOptions } from '../../privacy/index.ts'
-import { makeFolder, openRegular, refuseLinks, sweepTemporaries, writeNewFiles } from '../files.ts'
+import { makeFolder, openRegular, sweepTemporaries, writeNewFiles } from '../files.ts'
+import { refuseLinks } from '../../tape/links.ts'
 import { createTapeWriter } from '../../tape/index.ts'
 import type { Candidate } from './candidates.ts'
 import type { TapeIds } from './tape-ids.ts'

@@ -1,0 +1,63 @@
+import { type Dirent, realpathSync, type Stats, statSync } from 'node:fs'
+import path from 'node:path'
+import { HarvestError, shellWord } from '../errors/index.ts'
+import { listFolder } from '../recordings/files.ts'
+
+/**
+ * Refuses a recordings folder in which Vitest would be led elsewhere, or wait for ever: it follows links to folders, and reads each case
+ * before this package sees it. A link to a file of the project turns its own case red.
+ *
+ * @param root - absolute folder of the project
+ * @param recordings - absolute
+ * @throws HARVEST_CASE_LINK, HARVEST_CASE_NOT_A_FILE
+ */
+export function refuseFollowedLinks(root: string, recordings: string): void {
+  if (statSync(recordings, { throwIfNoEntry: false })?.isDirectory() !== true) return
+  const inbox = path.join(recordings, 'inbox', path.sep)
+  const folders = [recordings]
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    for (const entry of listFolder(folder)) {
+      const file = path.join(folder, entry.name)
+      if (entry.isDirectory()) folders.push(file)
+      else if (!entry.isFile()) refuse(entry, file, root, file.startsWith(inbox))
+    }
+  }
+}
+
+function refuse(entry: Dirent, file: string, root: string, isFresh: boolean): void {
+  const target = targetOf(file)
+  // Of the inbox Vitest reads no file.
+  if (target === undefined || (isFresh && !target.isDirectory())) return
+  const where = { path: file }
+  const fix = [`to see what it is: ls -ld ${shellWord(file)}`]
+  if (!entry.isSymbolicLink()) {
+    throw new HarvestError('HARVEST_CASE_NOT_A_FILE', {
+      what: 'The recordings folder has a pipe or device in it',
+      where,
+      why: 'Vitest could wait for it for ever.',
+      fix: [...fix, 'remove it'],
+    })
+  }
+  if (target.isFile() && isInside(root, realpathSync(file))) return
+  throw new HarvestError('HARVEST_CASE_LINK', {
+    what: target.isDirectory() ? 'A folder of the recordings is a symbolic link' : 'A link leads out of the recordings',
+    where,
+    why: 'The target of a link was not reviewed.',
+    fix: [...fix, 'replace the link with the file or folder itself'],
+  })
+}
+
+/** What a link leads to. Without a target it leads nowhere: editors leave such ones beside a file that they have open. */
+function targetOf(file: string): Stats | undefined {
+  try {
+    return statSync(file)
+  } catch {
+    // A link in a circle, or into a folder that cannot be read: Vitest does not get there either.
+    return undefined
+  }
+}
+
+function isInside(root: string, file: string): boolean {
+  const way = path.relative(realpathSync(root), file)
+  return way !== '..' && !way.startsWith(`..${path.sep}`) && !path.isAbsolute(way)
+}
