@@ -1,4 +1,4 @@
-import type { UninstrumentedIo } from '../match/types.ts'
+import type { ReplayResult, UninstrumentedIo } from '../match/types.ts'
 import { afterRun } from '../playback/problems.ts'
 import { isAllowed } from '../playback/allow.ts'
 import type { HarvestError } from '../errors/index.ts'
@@ -7,7 +7,7 @@ import { outsideRuns } from '../seam/source.ts'
 import { tellVitest } from './unheard.ts'
 
 /**
- * What the agent of one case does, from the loading of its modules until its worker ends.
+ * What the agent of one case, or of one replay of a hand-written test, does, from the loading of its modules until its worker ends.
  *
  * What it reaches for when its run is over is refused. While the case is still at hand, that makes the case red; later it
  * makes the run of Vitest red, with an error that names the case.
@@ -59,4 +59,11 @@ export class CaseWork implements AgentWork {
     this.#isTold = true
     return this.#late
   }
+}
+
+/** What the agent did while it loaded, and after its run, is said with the rest. */
+export function withWork<T extends ReplayResult>(run: T, work: CaseWork): T {
+  const listed = [...work.listed]
+  for (const one of run.listed) listOnce(listed, one)
+  return { ...run, listed, problems: [...run.problems, ...work.takeLate()] }
 }

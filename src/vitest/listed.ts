@@ -40,14 +40,17 @@ const labels: Readonly<Record<UninstrumentedIo['kind'], string>> = {
   audit: 'Audit',
 }
 
-/** What cases did around the seam and were let through: each file once, with the line that did it and how many cases. */
-export function listedLines(results: readonly CaseResult[]): readonly SummaryLine[] {
-  return (Object.keys(labels) as UninstrumentedIo['kind'][]).flatMap((kind) => linesOf(kind, results))
+/** What cases and hand-written tests did around the seam and were let through: each file once, with the line that did it and how many cases. */
+export function listedLines(lists: readonly (readonly ListedLine[] | undefined)[]): readonly SummaryLine[] {
+  return (Object.keys(labels) as UninstrumentedIo['kind'][]).flatMap((kind) => linesOf(kind, lists))
 }
 
-function linesOf(kind: UninstrumentedIo['kind'], results: readonly CaseResult[]): readonly SummaryLine[] {
+function linesOf(
+  kind: UninstrumentedIo['kind'],
+  lists: readonly (readonly ListedLine[] | undefined)[],
+): readonly SummaryLine[] {
   const found = new Map<string, { readonly line: ListedLine; count: number }>()
-  for (const line of results.flatMap(({ report }) => report.listed ?? [])) {
+  for (const line of lists.flatMap((list) => list ?? [])) {
     if (line.kind !== kind) continue
     const known = found.get(line.target)
     if (known === undefined) found.set(line.target, { line, count: 1 })

@@ -13,12 +13,22 @@ import {
   withQuestions,
 } from '../replay/index.ts'
 import type { ReplayOptions, ReplayResult } from '../match/types.ts'
+import { redactorForMessages } from '../match/redact-message.ts'
 import { readTape, requireClosed, type Tape } from '../tape/index.ts'
-import { heedModules } from '../seam/intercept/index.ts'
+import { heedModules, inWork, type UninstrumentedIo } from '../seam/intercept/index.ts'
 import { agentModules } from './agent-modules.ts'
 import { acceptancesFor, type Acceptances, acceptedBy } from './accept-questions.ts'
 import { questionsOf } from './case-report.ts'
-import { acceptArtifact, type HarvestProvided, type TestReplayReport, type UncomparedValue } from './channel.ts'
+import { CaseWork, withWork } from './case-work.ts'
+import {
+  acceptArtifact,
+  type HarvestProvided,
+  listedArtifact,
+  type TestReplayReport,
+  type UncomparedValue,
+} from './channel.ts'
+import { printableListed } from './listed.ts'
+import { tellReporter } from './unheard.ts'
 import { currentTest, untilAwaited } from './under-way.ts'
 
 export interface HandReplayOptions extends ReplayOptions {
@@ -70,7 +80,14 @@ async function replayJudged<T>(
   const test = currentTest()
   const whole = requireClosed(typeof tape === 'string' ? readTape(tape) : tape)
   const settings = { ...provided()?.settings.replay, ...own, late: true } as ReplayOptions
-  const run = await replayTape(whole, agent, settings)
+  const root = provided()?.root ?? process.cwd()
+  const listLate = (one: UninstrumentedIo): void => {
+    if (test !== undefined) tellReporter(test.id, { type: listedArtifact, listed: printableListed([one], root) })
+  }
+  const work = new CaseWork(whole.header.id, settings.allow ?? [], listLate, redactorForMessages(whole))
+  const run = withWork(await inWork(work, () => replayTape(whole, agent, settings)), work)
+  if (test !== undefined && run.listed.length > 0)
+    test.meta.harvestListed = [...(test.meta.harvestListed ?? []), ...printableListed(run.listed, root)]
   // It put its own back over mocks.
   heedModules(agentModules)
   const around = provided()

@@ -113,10 +113,15 @@ export class HarvestReporter implements Reporter {
   /** Vitest hears of a test, and of its report, later than of this, and that replaces what is here. */
   #addLate(test: TestCase): void {
     const late = this.#late.get(test.id)
-    const report = test.meta().harvest
-    if (late === undefined || report === undefined) return
-    const listed = report.listed ?? []
-    test.meta().harvest = { ...report, listed: [...listed, ...late.filter((one) => !listed.includes(one))] }
+    if (late === undefined) return
+    const meta = test.meta()
+    const report = meta.harvest
+    const together = (listed: readonly ListedLine[] = []): readonly ListedLine[] => [
+      ...listed,
+      ...late.filter((one) => !listed.includes(one)),
+    ]
+    if (report !== undefined) meta.harvest = { ...report, listed: together(report.listed) }
+    else if (!isOwn(test.project)) meta.harvestListed = together(meta.harvestListed)
   }
 
   /** Vitest shows lines of modules it knows, and no others. Of one that is known already nothing is done. */
@@ -147,7 +152,11 @@ export class HarvestReporter implements Reporter {
     // A re-run has what changed; a run that was stopped had not come to all of it.
     const isWhole = this.#isFirstRun && reason !== 'interrupted'
     const { errors, warnings } = isWhole ? await this.#look(modules, results) : { errors: [], warnings: [] }
-    const sums = [...totals(results), ...confinedLine(results), ...listedLines(results)]
+    const sums = [
+      ...totals(results),
+      ...confinedLine(results),
+      ...listedLines([...results.map(({ report }) => report.listed), ...listedByHand(modules)]),
+    ]
     const reporters = activeReporters(vitest)
     if (reporters.some((one) => one instanceof HumanReporter))
       print(
@@ -360,4 +369,9 @@ function isListed(artifact: { readonly type: string }): artifact is CaseListed {
 
 function isUpdate(artifact: { readonly type: string }): artifact is CaseUpdate {
   return artifact.type === updateArtifact
+}
+
+/** What agents did around the seam in hand-written tests. */
+function listedByHand(modules: readonly TestModule[]): readonly (readonly ListedLine[] | undefined)[] {
+  return modules.flatMap((module) => [...module.children.allTests()].map((test) => test.meta().harvestListed))
 }

@@ -16,7 +16,7 @@ import { acceptancesFor, acceptedBy, proofsFor } from './accept-questions.ts'
 import { type CaseAgent, type AgentLink, loadAgent } from './agent-link.ts'
 import type { RedCase } from './ask-report.ts'
 import { CaseFailure, type SourceLocation } from './case-failure.ts'
-import { CaseWork } from './case-work.ts'
+import { CaseWork, withWork } from './case-work.ts'
 import { type CaseOptions, caseOptions } from './case-options.ts'
 import { questionsOf, reportOf } from './case-report.ts'
 import {
@@ -184,13 +184,6 @@ function withProblems(kase: Case, run: ReplayResult, strays: readonly Stray[], l
   const own = strays.filter(isOwnStray)
   const news = own.map((stray) => unhandled({ case: kase.id }, stray, redactMessage))
   return { ...run, problems: [...problems, ...news] }
-}
-
-/** What the agent did while it loaded, and after its run, is said with the rest. */
-function withWork(run: ReplayResult, work: CaseWork): ReplayResult {
-  const listed = [...work.listed]
-  for (const one of run.listed) listOnce(listed, one)
-  return { ...run, listed, problems: [...run.problems, ...work.takeLate()] }
 }
 
 /** A flag that Node did not follow must not look like one that holds. */
