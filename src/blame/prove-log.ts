@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import type { Use } from '../live/index.ts'
 import type { AskGrade } from './prove-judge.ts'
 import { appendKeptText, ignoreFolder, readKeptText } from '../tape/links.ts'
