@@ -27,7 +27,8 @@ const apart = [
   'src/own-files.ts',
   'src/doctor/probe/',
   'src/seam/intercept/on-top.ts',
-  // Else it would lie in that one, whose frames are passed over.
+  // Else they would lie in that one, whose frames are passed over.
+  'src/seam/intercept/module-layers.ts',
   'src/seam/intercept/package-layers.ts',
 ]
 

@@ -1,6 +1,6 @@
 import { installReplay } from '../replay/index.ts'
 import { heedModules } from '../seam/intercept/index.ts'
-import { agentModules } from './agent-modules.ts'
+import { agentModules, watchNativeImports } from './agent-modules.ts'
 import { installMatchers } from './matchers.ts'
 import { nameSetUpFiles } from './set-up-files.ts'
 import { watchTests } from './under-way.ts'
@@ -21,6 +21,7 @@ export { validateBlame, type ValidateBlameOptions } from './validate-blame.ts'
 export type { OwnAgentReport, OwnRun } from '../validation/harness/own-agent.ts'
 
 await installReplay()
+watchNativeImports()
 heedModules(agentModules)
 nameSetUpFiles()
 installMatchers()

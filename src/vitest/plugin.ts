@@ -11,6 +11,7 @@ import { agentsModule } from './agents-module-id.ts'
 import { isCaseId, withoutQuery } from './case-head.ts'
 import { generateCaseModule, generatedMark, isNode } from './case-module.ts'
 import type { HarvestProvided } from './channel.ts'
+import { importFirst } from './import-first.ts'
 import { generateAgentsModule, generateJobModule, jobModule } from './job-module.ts'
 import { type HarvestOptions, type HarvestSettings, parseOptions, resolveAgent } from './options.ts'
 import { toPosix } from './posix.ts'
@@ -82,6 +83,11 @@ function wire(settings: HarvestSettings): Plugin<WireApi> {
       } finally {
         held?.[Symbol.dispose]()
       }
+    },
+    transform(code, id) {
+      if (/[\\/]node_modules[\\/]/.test(id)) return undefined
+      const moved = importFirst(code, (text) => this.parse(text))
+      return moved === undefined ? undefined : { code: moved, map: null }
     },
   }
 }

@@ -4,8 +4,9 @@ import net from 'node:net'
 import timers from 'node:timers'
 import timersPromises from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { callerFile, skipCallerFrames } from '../caller.ts'
+import { skipCallerFrames } from '../caller.ts'
 import { builtinsChanged, replacements, syncBuiltins } from '../patch.ts'
+import { heed, levelOf, type ModuleWatch } from './module-layers.ts'
 import { type AgentLayers, PackageLayers, type Place, put, top } from './package-layers.ts'
 import { currentResponder } from './responder.ts'
 
@@ -96,46 +97,16 @@ function leave({ found, layers }: Loaded): void {
   if (laid.length > 0) builtinsChanged()
 }
 
-/** Who says which modules may be an agent's, where none is loaded by name. */
-export interface ModuleWatch {
-  /** The test file that runs now: what was laid for another one is taken away. */
-  testFile(): string | undefined
-  /** Whether an agent may come from this file, a path or URL: mocks come from set-up files and tests. */
-  isAgents(file: string): boolean
-}
-
-/** For which test file a module of an agent laid it over them. */
-const layers = new WeakMap<WeakKey, string | undefined>()
-
 /**
- * Heeds what modules assign to `fetch` and `node:http` from now on, where tests import agents themselves. What an agent's
- * module lays over what a replay answers is a part of the agent. Over a mock it is not, for that would answer in its place.
+ * Heeds what modules assign to `fetch` and `node:http` from now on, where tests import agents themselves. What the modules of
+ * an agent lay over what a replay answers, or packages that they load, is a part of the agent.
  */
 export function heedModules(watch: ModuleWatch): void {
-  for (const [target, key] of wrappable) {
-    const before = Object.getOwnPropertyDescriptor(target, key)
-    if (before?.get !== undefined && heeding.has(before.get)) continue
-    const below: unknown = Reflect.get(target, key)
-    let value = below
-    const get = (): unknown => {
-      if (isLayer(value) && layers.get(value) !== watch.testFile()) value = below
-      return value
-    }
-    const set = (next: unknown): void => {
-      const now = get()
-      const isOver = now === oursOf(target, key) || isLayer(now) || isKept(now)
-      if (isOver && typeof next === 'function' && watch.isAgents(callerFile(set))) layers.set(next, watch.testFile())
-      value = next
-    }
-    heeding.add(get)
-    Object.defineProperty(target, key, { configurable: true, enumerable: before?.enumerable ?? true, get, set })
-  }
-}
-
-const heeding = new WeakSet<() => unknown>()
-
-function isLayer(value: unknown): value is WeakKey {
-  return typeof value === 'function' && layers.has(value)
+  heed(wrappable, watch, {
+    isKept,
+    isInReplay: () => currentResponder() !== undefined,
+    stand: ([, , name], mock, below) => overIn(mock as Fn, below as Fn, name),
+  })
 }
 
 /** Inside of a replay it is ours that is called. */
@@ -204,15 +175,22 @@ function keep(target: object, key: string, name?: string): void {
   const ours = oursOf(target, key)
   const theirs: unknown = Reflect.get(target, key)
   if (typeof ours !== 'function' || typeof theirs !== 'function' || theirs === ours || isKept(theirs)) return
-  if (ofAgent.has(theirs) || isLayer(theirs)) return
+  if (ofAgent.has(theirs)) return
+  put(target, key, overIn(theirs as Fn, (levelOf(target, key) ?? ours) as Fn, name))
+}
+
+type Fn = (...args: never[]) => unknown
+
+/** Calls `theirs`, and in a replay `ours`. */
+function overIn(theirs: Fn, ours: Fn, name: string | undefined): object {
   skipCallerFrames(import.meta.url)
-  const over = function (this: unknown, ...args: unknown[]): unknown {
+  const over = function (this: unknown, ...args: never[]): unknown {
     const run = currentResponder()
     if (run && name !== undefined && !known.has(theirs) && !isSpy(theirs)) run.passedOver?.(name)
     return Reflect.apply(run ? ours : theirs, this, args)
   }
   // Spies and fake clocks are steered through properties of the function: `fetch.mockReset()`, `setTimeout.clock`.
-  put(target, key, new Proxy(over, facade(ours, theirs)))
+  return new Proxy(over, facade(ours, theirs))
 }
 
 /** Whether a function says of itself that it stands in for another one in tests. */

@@ -252,16 +252,21 @@ function withLastLine(source: module.ModuleSource, url: string): string {
   return `${text}\n;globalThis[Symbol.for('${ranKey.description}')]?.(${JSON.stringify(url)})\n`
 }
 
-/** Shows the properties of what lies below. */
+/** Calls what lies below, as it is then. */
 function slotOver(below: unknown): Slot {
+  const slot: { below: unknown; shown: object } = { below, shown: {} }
+  slot.shown = showing(slot)
+  return slot
+}
+
+/** Calls what lies below something, as it is then, and shows its properties. */
+export function showing(slot: { readonly below: unknown }): object {
   const call = function (this: unknown, ...args: unknown[]): unknown {
     return Reflect.apply(slot.below as () => unknown, this, args)
   }
-  const shown = new Proxy(call, {
+  return new Proxy(call, {
     get: (_, name) => (name === top ? slot.below : (Reflect.get(slot.below as object, name) as unknown)),
     set: (_, name, value) => Reflect.set(slot.below as object, name, value),
     has: (_, name) => name === top || Reflect.has(slot.below as object, name),
   })
-  const slot: Slot = { below, shown }
-  return slot
 }
