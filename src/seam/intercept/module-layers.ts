@@ -32,13 +32,13 @@ class HeededPlace {
   readonly #watch: ModuleWatch
   readonly #place: Place
   readonly #below: unknown
-  readonly #means: Means
+  readonly #means: LayerMeans
   #layers: Layer[] = []
   readonly #levels: object[] = []
   /** A mock of a test, over all of them. */
   #over: { readonly value: unknown } | undefined
 
-  constructor(place: Place, watch: ModuleWatch, means: Means) {
+  constructor(place: Place, watch: ModuleWatch, means: LayerMeans) {
     this.#place = place
     this.#watch = watch
     this.#means = means
@@ -158,7 +158,7 @@ function isOfContext(value: unknown): boolean {
 }
 
 /** What this needs of those who keep a replay on top. */
-export interface Means {
+export interface LayerMeans {
   isKept(value: unknown): boolean
   isInReplay(): boolean
   /** Calls a mock outside of replays, and in a replay what lies below it. */
@@ -173,7 +173,7 @@ function places(): WeakMap<() => unknown, HeededPlace> {
 const heeded = new Map<object, Map<string, HeededPlace>>()
 
 /** Heeds what modules assign to the places from now on, or define there. May be called again. */
-export function heed(all: readonly Place[], watch: ModuleWatch, means: Means): void {
+export function heed(all: readonly Place[], watch: ModuleWatch, means: LayerMeans): void {
   heedDefinitions()
   for (const place of all) {
     const [target, key] = place
@@ -229,7 +229,7 @@ export function levelOf(target: object, key: string): unknown {
 /** The files of all code that led to `caller`, the innermost first: paths or URLs. */
 function callerFiles(caller: Caller): readonly string[] {
   const { prepareStackTrace, stackTraceLimit } = Error
-  Error.prepareStackTrace = (_error, frames) => frames
+  Error.prepareStackTrace = takeFrames
   Error.stackTraceLimit = 100
   const holder: { stack?: unknown } = {}
   Error.captureStackTrace(holder, caller)
@@ -237,4 +237,8 @@ function callerFiles(caller: Caller): readonly string[] {
   Error.prepareStackTrace = prepareStackTrace
   Error.stackTraceLimit = stackTraceLimit
   return frames.map((one) => one.getFileName() ?? one.getEvalOrigin() ?? 'node:')
+}
+
+function takeFrames(_error: unknown, frames: NodeJS.CallSite[]): NodeJS.CallSite[] {
+  return frames
 }
