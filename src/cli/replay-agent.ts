@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs'
 import { HarvestError } from '../errors/index.ts'
-import { redactorForMessages } from '../match/redact-message.ts'
 import { guardLoading, installReplay, type ReplayOptions, replayTape, standInKeys } from '../replay/index.ts'
 import { isOwnStray, type Stray, unhandled } from '../playback/problems.ts'
 import { readTape } from '../tape/index.ts'
@@ -25,9 +24,7 @@ try {
   process.on('uncaughtException', (error) => strays.push({ kind: 'threw', error }))
   process.on('unhandledRejection', (error) => strays.push({ kind: 'rejected', error }))
   const run = await replayTape(tape, agent, { ...options, late: true } as ReplayOptions)
-  const news = strays
-    .filter(isOwnStray)
-    .map((stray) => unhandled({ tape: tape.header.id }, stray, redactorForMessages(tape)))
+  const news = strays.filter(isOwnStray).map((stray) => unhandled({ tape: tape.header.id }, stray, tape))
   write(reportOf({ ...run, problems: [...run.problems, ...news] }, accepted))
 } catch (error) {
   if (!HarvestError.is(error)) throw error

@@ -6,6 +6,7 @@ import { type SeamCall, type RunContext, seamState } from '../seam/source.ts'
 import { decodeValue, encodeValue, type Json, lateFlag } from '../tape/index.ts'
 import { answer } from './answer.ts'
 import { type RequestDifference, firstDifference } from '../match/difference.ts'
+import { thrownText } from '../match/redact-message.ts'
 import { isSameError } from './same-error.ts'
 import { isGivenUp } from '../playback/order.ts'
 import { presentArgs } from '../tape/present-args.ts'
@@ -130,15 +131,24 @@ function differenceOf(run: ReplayRun, step: CallState, ending: Ending): RequestD
   if (pieces) return pieces
   if (ending.how === 'threw') {
     const live = run.encode(ending.error)
-    if (event.error === undefined) return { path: '', recorded: 'returned', live: `threw ${textOf(ending.error)}` }
+    if (event.error === undefined)
+      return { path: '', recorded: 'returned', live: `threw ${thrownText(ending.error, run.tape)}` }
     if (isSameError(event.error, live)) return undefined
     const [before, now] = [errorFacts(event.error), errorFacts(live)]
     return (
-      firstDifference(before, now, 'error') ?? { path: 'error', recorded: 'another error', live: textOf(ending.error) }
+      firstDifference(before, now, 'error') ?? {
+        path: 'error',
+        recorded: 'another error',
+        live: thrownText(ending.error, run.tape),
+      }
     )
   }
   if (event.error !== undefined)
-    return { path: '', recorded: `threw ${textOf(decodeValue(event.error))}`, live: `returned ${shown(run, ending)}` }
+    return {
+      path: '',
+      recorded: `threw ${thrownText(decodeValue(event.error), run.tape)}`,
+      live: `returned ${shown(run, ending)}`,
+    }
   if (event.yields !== undefined) {
     const { result = encodeValue(undefined) } = event
     return ending.last === undefined || isGivenUp(step) ? undefined : firstDifference(result, ending.last, 'result')
@@ -157,8 +167,4 @@ function errorFacts(json: Json): Json {
   if ($type !== 'error') return json
   const { code } = (fields ?? {}) as { readonly code?: Json }
   return { name: name ?? null, message: message ?? null, ...(code === undefined ? {} : { code }) }
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? `${error.name}: ${error.message}` : String(error)
 }

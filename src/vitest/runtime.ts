@@ -180,9 +180,8 @@ function withProblems(kase: Case, run: ReplayResult, strays: readonly Stray[], l
     limit.isOver && problem.code === 'HARVEST_RUN_ABORTED' ? hangs(kase, problem.facts.where ?? {}) : problem,
   )
   // A divergence the agent did not await is a problem already.
-  const redactMessage = redactorForMessages(run.tape)
   const own = strays.filter(isOwnStray)
-  const news = own.map((stray) => unhandled({ case: kase.id }, stray, redactMessage))
+  const news = own.map((stray) => unhandled({ case: kase.id }, stray, run.tape))
   return { ...run, problems: [...problems, ...news] }
 }
 

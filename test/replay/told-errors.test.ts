@@ -6,7 +6,7 @@ import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
 import { HarvestError } from '../../src/errors/index.ts'
 import { forkTape } from '../../src/fork/index.ts'
-import { unhandled } from '../../src/playback/problems.ts'
+import { undeliverable, unhandled } from '../../src/playback/problems.ts'
 import { redactorForMessages } from '../../src/match/redact-message.ts'
 import { CaseWork } from '../../src/vitest/case-work.ts'
 import { openBudget, runLive } from '../../src/live/index.ts'
@@ -144,10 +144,14 @@ test('what is told of an agent takes no number from what is on the tape', async 
   expect(run.listed.map(({ target }) => target)).toEqual([expect.stringContaining('redacted-1@email.invalid')])
 })
 
-test('what an agent leaves unhandled, or does when its case is over, is told without its secrets', () => {
+test('what an agent leaves unhandled, its client refuses, or it does when its case is over, is told without its secrets', () => {
+  const tape = tapeOf([])
+  for (const error of [new Error(told), told]) {
+    expect(stillIn(unhandled({ case: 'a' }, { kind: 'rejected', error }, tape).message)).toEqual([])
+    const place = { tape, site: undefined, after: undefined, made: 0 }
+    expect(stillIn(undeliverable(place, error).message)).toEqual([])
+  }
   const redactMessage = redactorForMessages()
-  for (const error of [new Error(told), told])
-    expect(stillIn(unhandled({ case: 'a' }, { kind: 'rejected', error }, redactMessage).message)).toEqual([])
   const work = new CaseWork('a', [], () => undefined, redactMessage)
   work.list({ kind: 'write', by: 'fs.writeFileSync', target: `/shop/${key}` })
   expect(work.listed.map(({ target }) => target)).toEqual([

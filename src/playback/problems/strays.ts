@@ -1,4 +1,6 @@
 import { HarvestError } from '../../errors/index.ts'
+import { thrownText } from '../../match/redact-message.ts'
+import type { Tape } from '../../tape/index.ts'
 
 /** An error that no code could catch. */
 export interface Stray {
@@ -20,10 +22,9 @@ function isWrapped(error: unknown): boolean {
 export function unhandled(
   whose: Readonly<Record<string, string>>,
   { kind, error: reason }: Stray,
-  redactMessage: (text: string) => string,
+  tape: Tape,
 ): HarvestError {
-  const said = reason instanceof Error ? `${reason.name}: ${reason.message}` : String(reason)
-  const where = { ...whose, error: redactMessage(said) }
+  const where = { ...whose, error: thrownText(reason, tape) }
   const facts = {
     where,
     why: 'In production it crashes the process or goes unnoticed.',

@@ -1,5 +1,6 @@
 import { HarvestError, shellWord } from '../../errors/index.ts'
 import { neutral } from '../../errors/neutral.ts'
+import { thrownText } from '../../match/redact-message.ts'
 import { type ExchangeState, type StepState, describeStep } from '../../match/step.ts'
 import { timersOnFakeClock } from '../mocks.ts'
 import { type ProblemLocation, duration, seeSteps, useRealTimers, where, whereWaiting } from './place.ts'
@@ -87,7 +88,7 @@ export function undeliverable(place: ProblemLocation, error: unknown): HarvestEr
       what: "The agent's client refused a recorded response",
       where: {
         ...where(place),
-        error: neutral(error instanceof Error ? `${error.name}: ${error.message}` : String(error)),
+        error: neutral(thrownText(error, place.tape)),
       },
       why: 'It accepted this response when recorded: its version may have changed.',
       fix: [`to see which client recorded it: npx vitest-harvest show ${shellWord(place.tape.header.id)}`],
