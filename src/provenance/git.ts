@@ -187,7 +187,14 @@ function valueOf(git: SimpleGit): (key: string) => Promise<string | null> {
 /** What an older commit held, a partial clone may have left where it came from. */
 const older: GitSettings = { mayFetch: true }
 
-export const topOf = (ask: AskGit): Promise<string | undefined> => ask((git) => git.revparse(['--show-toplevel']))
+const tops = new WeakMap<AskGit, Promise<string | undefined>>()
+
+/** Top of the repository, asked for once. */
+export function topOf(ask: AskGit): Promise<string | undefined> {
+  const known = tops.get(ask) ?? ask((git) => git.revparse(['--show-toplevel']))
+  tops.set(ask, known)
+  return known
+}
 
 /**
  * Everything under version control but tapes, cases, notes of the inbox, the reports of red cases, what Vitest keeps of a run,

@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { isCommit } from './commit.ts'
-import { commitArguments, inList, stateOf, unknownArguments, withoutOwnData } from './git.ts'
+import { commitArguments, inList, stateOf, topOf, unknownArguments, withoutOwnData } from './git.ts'
 import { askGit, type AskGit, gitAsker } from './git-asker.ts'
 
 /** A commit of this repository whose code may be the one before a fix. */
@@ -76,7 +76,7 @@ export interface Worktree {
  */
 export async function inWorktree<T>(cwd: string, commit: string, work: (tree: Worktree) => Promise<T>): Promise<T> {
   const ask = gitAsker(cwd)
-  const top = realpathSync((await ask((git) => git.revparse(['--show-toplevel']))) ?? '')
+  const top = realpathSync((await topOf(ask)) ?? '')
   const root = join(mkdtempSync(join(realpathSync(tmpdir()), 'harvest-worktree-')), 'tree')
   try {
     const settings = { mayFetch: true, silentMs: 120_000 }
