@@ -37,14 +37,20 @@ export interface ConversationSearch {
  * tools or settings; or, where the conversation itself was changed, the one open call that is due and has as many messages
  * of the same speakers.
  *
+ * @param asked - the question as a model is asked; absent: none is
+ *
  * What it finds is another question than the recorded one, and each difference is drift.
  *
  * @returns `undefined` when nothing here can answer; an ambiguity or a contradiction is an answer of its own
  */
-export function findConversation(question: MatchRequest, search: ConversationSearch): Match | undefined {
-  const { method, url, bodyText: body } = question
+export function findConversation(
+  question: MatchRequest,
+  asked: ModelRequest | undefined,
+  search: ConversationSearch,
+): Match | undefined {
+  const { bodyText: body } = question
   // Where an answer is not reported as that to another question, images and speech are services.
-  const live = readModelRequest({ method, url, body }) ?? (search.isByOrder ? mediaRequest(question) : undefined)
+  const live = asked ?? (search.isByOrder ? mediaRequest(question) : undefined)
   // Without a message nothing says which conversation it is; a number that was rounded may belong to another one.
   if (!live || live.messages.length === 0 || !isWholly(body)) return undefined
   if (keepsConversation(live.dialect)) return undefined

@@ -1,5 +1,12 @@
 // Over 300 lines: one matcher: the levels by which a recorded question is found, in their order.
-import { canonicalJson, type FormedRequest, inOtherForm, readForm, readModelRequest } from '../providers/index.ts'
+import {
+  canonicalJson,
+  type FormedRequest,
+  inOtherForm,
+  type ModelRequest,
+  readForm,
+  readModelRequest,
+} from '../providers/index.ts'
 import { headersFlag, type Json, type TapeHeader } from '../tape/index.ts'
 import { hostDrift, Hosts, originOf, steadyPath, writtenOrigin, writtenPath } from './address.ts'
 import { findConversation, isSameTurn } from './conversation.ts'
@@ -89,6 +96,7 @@ export class Matcher {
   readonly #canonical = new Map<string, Map<string, ExchangeState[]>>()
   readonly #steps: readonly ExchangeState[]
   readonly #serve: MatchLevel
+  #asked: { readonly question: MatchRequest; readonly model: ModelRequest | undefined } | undefined
   readonly #tape: TapeFacts
   /** Every header that says what is asked for is on the tape. */
   readonly #isWhole: boolean
@@ -217,8 +225,7 @@ export class Matcher {
     if (!this.#isByOrder || this.#serve !== 'reworded' || !question.method.startsWith('SEND')) return undefined
     const same = this.#same(question)?.find((step) => !step.taken)
     if (same !== undefined && this.#isDue(same)) return undefined
-    const { method, url, bodyText: body } = question
-    const asked = readModelRequest({ method, url, body })
+    const asked = this.#modelOf(question)
     if (asked?.dialect !== 'openai-realtime' && asked?.dialect !== 'gemini-live') return undefined
     const isInTurn = (step: ExchangeState): boolean =>
       !step.taken && this.#mayAnswer(step, question) && isSameTurn(step.asked, asked) && this.#isDue(step)
@@ -226,8 +233,15 @@ export class Matcher {
     return due.length === 0 ? undefined : this.#findConversation(question, due)
   }
 
+  /** A question is looked for in several places, and taken apart once. */
+  #modelOf(question: MatchRequest): ModelRequest | undefined {
+    const { method, url, bodyText: body } = question
+    if (this.#asked?.question !== question) this.#asked = { question, model: readModelRequest({ method, url, body }) }
+    return this.#asked.model
+  }
+
   #findConversation(question: MatchRequest, among = this.#steps): Match | undefined {
-    return findConversation(question, {
+    return findConversation(question, this.#modelOf(question), {
       steps: among.filter((step) => this.#mayAnswer(step, question)),
       mayReword: this.#serve === 'reworded',
       isDue: this.#isDue,
