@@ -1,5 +1,5 @@
-import { type HeaderMeaning, meaningOfHeader } from '../privacy/index.ts'
-import type { HeaderPair } from '../tape/index.ts'
+import { type HeaderMeaning, meaningOfHeader, type Redactor } from '../privacy/index.ts'
+import type { HeaderPair, Tape } from '../tape/index.ts'
 import { socketName, unknownSocket } from '../seam/connection.ts'
 import { sentToName, trailersName } from '../seam/shape.ts'
 import { originOf } from './address.ts'
@@ -16,8 +16,6 @@ export interface HeaderComparison {
   readonly isWhole?: boolean
   /** Another tool recorded it, and may have kept any of them: one that is missing may have been sent. */
   readonly isForeign?: boolean
-  /** Headers the recorder left out, by their names in lower case: what they said is unknown. */
-  readonly dropped?: ReadonlySet<string>
   /** The form of the answer of a model follows from what its request says. */
   readonly isModelCall?: () => boolean
   /** Of the request. Default: `GET`. */
@@ -28,6 +26,15 @@ export interface HeaderComparison {
   readonly saysSocket?: boolean
   /** What a header means, by its name in lower case. */
   readonly meaning?: (name: string) => HeaderMeaning | undefined
+}
+
+/** What the headers of a tape mean. Those its recorder left out mean nothing: it knew fewer names, and what they said is unknown. */
+export function meaningOnTape(
+  { close }: Tape,
+  redactor: Pick<Redactor, 'meaning'>,
+): (name: string) => HeaderMeaning | undefined {
+  const dropped = new Set(close?.droppedHeaders)
+  return (name) => (dropped.has(name) ? undefined : redactor.meaning(name))
 }
 
 /** What every recorder kept that kept any header. */
@@ -71,7 +78,6 @@ export function headerDrift(
     own = [],
     isWhole = false,
     isForeign = false,
-    dropped = noNames,
     isModelCall = () => false,
     method = 'GET',
     otherHost,
@@ -102,7 +108,7 @@ export function headerDrift(
     // Browsers, whose logs are imported, write directives for their own caches.
     if (name === cacheName && isForeign) return
     if (steady(name, was) === steady(name, is) || (name === 'accept' && isModelCall())) return
-    if (was === undefined && (isForeign || dropped.has(name))) return
+    if (was === undefined && isForeign) return
     // An older recorder did not keep it: it is unknown whether it was sent.
     if (was === undefined && !isWhole && !isOwn && !alwaysKept.has(name)) return
     if (found?.some(({ path }) => path === name)) return
@@ -132,7 +138,6 @@ function isSameSocket(was: string | undefined, is: string | undefined): boolean 
   return was !== undefined && is !== undefined && sameSocket(was, is)
 }
 
-const noNames: ReadonlySet<string> = new Set()
 const none: readonly FoundDrift[] = []
 
 function isSame(recorded: readonly HeaderPair[], live: readonly HeaderPair[]): boolean {

@@ -1,6 +1,6 @@
 // Over 300 lines: one replay: the state that all who answer share.
 import type { HarvestError } from '../errors/index.ts'
-import { type HeaderMeaning, type Redactor, redactorOfTape } from '../privacy/index.ts'
+import { type Redactor, redactorOfTape } from '../privacy/index.ts'
 import { redactorForMessages } from '../match/redact-message.ts'
 import type { Pairs } from '../seam/pairs.ts'
 import { sentHeaders, sentToName } from '../seam/shape.ts'
@@ -42,7 +42,7 @@ import { driftPolicy } from '../match/drift-policy.ts'
 import { ExpectedRequest } from './expected.ts'
 import { Scheduler } from '../playback/scheduler.ts'
 import { type GateItem } from '../match/delivery.ts'
-import type { HeaderComparison } from '../match/header-drift.ts'
+import { type HeaderComparison, meaningOnTape } from '../match/header-drift.ts'
 import { HeaderRedactor } from '../match/header-redactor.ts'
 import { recordedHosts } from '../match/hosts-option.ts'
 import { IdempotencyKeys } from '../match/idempotency.ts'
@@ -222,14 +222,11 @@ export class ReplayRun {
     this.outside = new OutsideIo(this.redactMessage, settings.escapes === 'report' ? 'all' : settings.allow)
     this.saidName = saidNames(tape, this.redactor)
     this.headers = new HeaderRedactor(this.redactor)
-    const meaning = (name: string): HeaderMeaning | undefined => this.redactor.meaning(name)
+    const meaning = meaningOnTape(tape, this.redactor)
     const isWhole = tape.header.flags.includes(headersFlag)
     const isForeign = tape.header.imported !== undefined
-    const dropped = new Set(tape.close?.droppedHeaders)
-    // A recorder that knew fewer names left it out: whether it was sent is unknown.
-    const kept = (name: string): HeaderMeaning | undefined => (dropped.has(name) ? undefined : meaning(name))
-    this.credentials = isWhole ? new Credentials(kept) : undefined
-    this.#comparison = { own: tape.header.redact?.headers ?? [], isWhole, isForeign, dropped, meaning }
+    this.credentials = isWhole ? new Credentials(meaning) : undefined
+    this.#comparison = { own: tape.header.redact?.headers ?? [], isWhole, isForeign, meaning }
     const { command, input, session, attributes } = tape.header
     observeValues(this, command?.argv, input, session, attributes)
     const exchanges = this.steps.filter((step): step is ExchangeState => step.event.kind === 'exchange')

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { type HeaderMeaning, type Redactor, redactorOfTape } from '../privacy/index.ts'
+import { type Redactor, redactorOfTape } from '../privacy/index.ts'
 import { pathOf, sameForms } from '../match/credentials.ts'
-import { headerDrift } from '../match/header-drift.ts'
+import { headerDrift, meaningOnTape } from '../match/header-drift.ts'
 import type { MatchRequest } from '../match/matcher.ts'
 import { sameTarget } from '../match/target.ts'
 import {
@@ -90,9 +90,7 @@ export class SharedAnswers {
   /** Another tenant, language or condition is another question, and so is one without its key. */
   #isAskedAlike({ event, header: { flags, redact } }: KnownAnswer, sent: readonly HeaderPair[]): boolean {
     const redactor = (this.#redactor ??= redactorOfTape(this.#tape, { keys: 'unnumbered' }))
-    const dropped = this.#tape.close?.droppedHeaders ?? []
-    const meaning = (name: string): HeaderMeaning | undefined =>
-      dropped.includes(name) ? undefined : redactor.meaning(name)
+    const meaning = meaningOnTape(this.#tape, redactor)
     const isWhole = [flags, this.#tape.header.flags].every((each) => each.includes(headersFlag))
     const [recorded, live] = [event.request.headers, redactor.requestHeaders(sent)].map((pairs) =>
       pairs.map(([name, value]): HeaderPair => [name, renumbered(value)]),
