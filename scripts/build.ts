@@ -60,7 +60,7 @@ const canonical = /\/src\/(?:json\/canonical|providers\/(?:counted|imported-mode
  * to read them all. Those in `base` are what a recorder loads too; what is loaded for less is in neither.
  */
 const small =
-  /\/src\/(?:errors\/above|match\/(?:address|drift-(?:option|policy)|hidden-part|hosts-option|types)|vitest\/(?:channel|neutral-lines)|seam\/intercept\/(?:confine|outside|responder|work)|playback\/problems\/strays|privacy\/(?:earlier|rules|second\/commands|first\/(?:engine|named|percent|tokens|urls))|cases\/(?:accepted-name|former-tapes|pragma|proof-days)|recordings\/(?:files|programs))\.ts$/
+  /\/src\/(?:errors\/above|match\/(?:address|drift-(?:option|policy)|hidden-part|hosts-option|types)|vitest\/(?:channel|neutral-lines)|seam\/intercept\/(?:confine|outside|responder|work)|privacy\/(?:earlier|rules|second\/commands|first\/(?:engine|named|percent|tokens|urls))|cases\/(?:accepted-name|former-tapes|pragma|proof-days)|recordings\/(?:files|programs))\.ts$/
 const base =
   /\/src\/(?:privacy\/credentials|seam\/(?:caller|connection|patch|shape|source|stdio)|seam\/clients\/(?:drivers|in-memory)|errors\/options)\.ts$/
 
