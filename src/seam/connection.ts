@@ -22,8 +22,8 @@ export function noteTarget(socket: object, args: readonly unknown[]): void {
   const isPath = typeof first === 'string' && !/^\d+$/.test(first)
   const given = typeof first === 'object' && first !== null ? first : isPath ? { path: first } : { port: first }
   const { path, host = typeof second === 'string' ? second : 'localhost', port } = given as Record<string, unknown>
-  const value = typeof path === 'string' && path !== '' ? socketPlace(path) : `tcp://${String(host)}:${String(port)}`
-  Object.defineProperty(socket, target, { value, configurable: true })
+  const value = path ? socketPlace(String(path)) : `tcp://${[host, port].join(':')}`
+  Object.assign(socket, { [target]: value })
 }
 
 function targetOf(socket: object | null | undefined): string | undefined {
@@ -45,7 +45,7 @@ export function connectedSocket(socket: (object & { readonly remoteAddress?: str
 /** The same for a request of `node:http`, as far as it says so before it has a socket. */
 export function statedSocket({ agent, socketPath }: SentRequest): Pairs {
   const path = agent?.options?.socketPath ?? socketPath
-  return typeof path === 'string' && path !== '' ? [[socketName, socketPlace(path)]] : []
+  return path ? [[socketName, socketPlace(String(path))]] : []
 }
 
 /** The same for one that has its socket. Without an agent, the code has opened it. */
@@ -68,16 +68,17 @@ export interface SentRequest {
  */
 export function socketPlace(path: string): string {
   if (path.startsWith('\0')) return `@${path.slice(1)}`
-  const whole = slashed(resolve(path)).replace(/^\/var\/run\//, '/run/')
+  const whole = slashed(resolve(path))
+    .replace(/^\/var\/run\//, '/run/')
+    .replace(/^\/run\/user\/\d+/, '(runtime)')
   const folders = [
     [process.cwd(), ''],
     [tmpdir(), '(temporary)/'],
     ['/tmp', '(temporary)/'],
-    [/^\/run\/user\/\d+/.exec(whole)?.[0], '(runtime)/'],
     [process.env['HOME'] ?? process.env['USERPROFILE'], '~/'],
   ] as const
   const places = folders.flatMap(([given = '', shown]) => {
-    const folder = `${slashed(given).replace(/\/$/, '')}/`
+    const folder = `${slashed(given)}/`
     return folder !== '/' && whole.startsWith(folder) ? [shown + whole.slice(folder.length)] : []
   })
   // In the nearest of them least is left.
