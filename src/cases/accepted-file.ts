@@ -39,7 +39,7 @@ export function readAcceptedFile(file: string): readonly AcceptedChange[] {
 }
 
 /**
- * The text of such a file; `undefined` when there is none.
+ * The text of such a file; `undefined` without one.
  *
  * @throws HARVEST_CASE_LINK, HARVEST_CASE_NOT_A_FILE, HARVEST_CASE_ENCODING and the like, as for a case file
  */

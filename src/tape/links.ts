@@ -3,7 +3,7 @@ import { join, relative, sep } from 'node:path'
 import { HarvestError, shellWord } from '../errors/index.ts'
 
 /**
- * Refuses a file or folder that is, or lies behind, a symbolic link below another folder. One that is not there yet is none.
+ * Refuses a file or folder that is, or lies behind, a symbolic link below another folder. One that is not there yet is no link.
  *
  * @throws HARVEST_RECORDINGS_LINK
  */
@@ -23,7 +23,7 @@ export function linkOnTheWay(below: string, path: string): string | undefined {
 }
 
 /**
- * The text of a file that commands keep for themselves; `undefined` where there is none.
+ * The text of a file that commands keep for themselves; `undefined` without one.
  *
  * @throws HARVEST_RECORDINGS_LINK for a link, which is not followed, and for what is no file, such as a pipe
  */

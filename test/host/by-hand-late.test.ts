@@ -75,7 +75,7 @@ describe('a test by hand whose agent writes and leaves work', () => {
     expect(isThere('timer.file')).toBe(true)
   })
 
-  it('neither lists nor refuses what an async hook does that it left on,', () => {
+  it('neither lists nor refuses what an async hook does that it left on', () => {
     expect(isThere('hook.file')).toBe(true)
     expect(run.output).not.toContain('hook.file')
   })
