@@ -31,11 +31,22 @@ export function secrets(seed: number): readonly Secret[] {
     ...commands.flatMap((words, at) => {
       const [command = '', ...args] = words
       const id = `command ${at + 1}, ${command},`
-      const line = words.map((word) => (/[\s&]/.test(word) ? `"${word}"` : word)).join(' ')
+      const inLine = words.map((word) => (word === '' || /[\s&]/.test(word) ? `"${word}"` : word))
+      const items = args.map((word) => `\n  - ${/^[\w.«»-][\w.:/«»-]*$/.test(word) ? word : JSON.stringify(word)}`)
+      // More than its program could be looked for in at first.
+      const long = [...args, '--note', 'which is long, '.repeat(20)]
       return [
-        drawn('surroundings', `${id} in a line`, 'note', line),
+        drawn('surroundings', `${id} in a line`, 'note', inLine.join(' ')),
+        drawn('surroundings', `${id} in lines that go on`, 'note', inLine.join(' \\\n    ')),
         drawn('surroundings', `${id} in a list`, 'note', JSON.stringify(words)),
         drawn('surroundings', `${id} with its arguments`, 'note', JSON.stringify({ command, args })),
+        // Without its program, a list is known by an option.
+        ...(args.some(
+          (word, nth) => word.includes('«') && (word.startsWith('-') || /^-(?!c$)/.test(args[nth - 1] ?? '')),
+        )
+          ? [drawn('surroundings', `${id} behind its arguments`, 'note', JSON.stringify({ args: long, command }))]
+          : []),
+        drawn('surroundings', `${id} in items of YAML`, 'note', `command: [${command}]\nargs:${items.join('')}\n`),
       ]
     }),
     ...named.map(([name, form]) => drawn('name', `name ${name}`, name, form)),

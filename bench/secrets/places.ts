@@ -109,6 +109,36 @@ const texts: readonly Place[] = [
   { id: '--name=value', takes: isOneLine, write: (n, v) => `tool run --${flag(n)}=${v} --verbose`, read: asItIs },
   { id: '--name value', takes: isOneWord, write: (n, v) => `tool run --${flag(n)} ${v} --verbose`, read: asItIs },
   { id: '--name in argv', write: (n, v) => json({ argv: ['run', `--${flag(n)}`, v] }), read: parsed },
+  {
+    id: '--name in lines that go on',
+    takes: isOneWord,
+    write: (n, v) => `tool run \\\n  --${flag(n)} \\\n  ${v} \\\n  --verbose\n`,
+    read: asItIs,
+  },
+  {
+    id: '--name in items of YAML',
+    takes: isOneLine,
+    write: (n, v) => `args:\n  - run\n  - --${flag(n)}\n  - ${/^[\w.-]+$/.test(v) ? v : json(v)}\n  - --verbose\n`,
+    read: asItIs,
+  },
+  {
+    id: '--name in argv in lines in JSON',
+    write: (n, v) => json({ body: json({ pod: { of: { run: { argv: ['run', `--${flag(n)}`, v] } } } }, undefined, 8) }),
+    read: (t) => parsed(data(t)['body']!),
+  },
+  {
+    id: '--name in a Dockerfile',
+    takes: isOneLine,
+    write: (n, v) => `FROM x\nCMD ["run", \\\n     "--${flag(n)}", \\\n     "${v}"]\n`,
+    read: asItIs,
+  },
+  {
+    id: '--name in elements',
+    takes: (v) => !/[<>&]/.test(v),
+    write: (n, v) =>
+      `<array>\n  <string>run</string>\n  <string>--${flag(n)}</string>\n  <string>${v}</string>\n</array>`,
+    read: asItIs,
+  },
   { id: 'XML', takes: (v) => !/[<>&]/.test(v), write: (n, v) => `<r><id>4</id><${n}>${v}</${n}></r>`, read: asItIs },
   {
     id: 'JSON in HTML',

@@ -1,3 +1,5 @@
+import type { TextRange } from './types.ts'
+
 /**
  * Whether a token can begin at `index`: at the start, after anything but a letter, digit, `_` or `-`, or after an
  * escape whose last character only looks like part of a word: `\n` in JSON text, `\u003c`, `%20`.
@@ -150,4 +152,19 @@ function sameQuote(text: string, start: number, quote: string): number {
 /** An ASCII letter or digit. */
 export function isAlphanumeric(code: number): boolean {
   return (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a)
+}
+
+/** Adds a secret that is known by what stands around it. */
+export function addSecret(found: TextRange[], start: number, end: number, value: string): void {
+  found.push({ kind: 'secret', start, end, value, contextual: true })
+}
+
+/** Of each code below a length, 1 where a pattern allows the character. */
+export function codesOf(allowed: RegExp, length = 256): Uint8Array {
+  return Uint8Array.from({ length }, (_, code) => (allowed.test(String.fromCharCode(code)) ? 1 : 0))
+}
+
+/** A pattern that is tried in one place, written as it stands. */
+export function sticky(source: TemplateStringsArray, ...parts: readonly string[]): RegExp {
+  return new RegExp(String.raw(source, ...parts), 'y')
 }

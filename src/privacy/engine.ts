@@ -48,12 +48,18 @@ export interface FindersInUse {
 }
 
 /** Those that record. */
-export const findersOfNow = findersInOneWalk(3, (isOn) => (isOn('secret') ? commandTriggers() : []), commandVariables)
+export const findersOfNow = findersInOneWalk(
+  3,
+  (isOn, names) => (isOn('secret') ? commandTriggers(names) : []),
+  commandVariables,
+)
+
+type Commands = (isOn: Search['isOn'], names: NameTable) => readonly Trigger[]
 
 /** Finders of everything in a text and in what its escapes spell. */
 export function findersInOneWalk(
   version: Finders['version'],
-  commands: (isOn: Search['isOn']) => readonly Trigger[],
+  commands: Commands,
   variables: readonly string[] = [],
 ): Finders {
   return {
@@ -67,7 +73,7 @@ export function findersInOneWalk(
 
 function inOneWalk(
   names: NameTable,
-  commands: (isOn: Search['isOn']) => readonly Trigger[],
+  commands: Commands,
   { isOn, own, inWalk: { first, personal, triggers } }: Search,
 ): Finder {
   const spellings = new Spellings()
@@ -76,7 +82,7 @@ function inOneWalk(
     ...[...own, ...families].filter(({ kind }) => isOn(kind)).map(tokensOf),
     ...shapeTriggersOf(isOn),
     ...(isOn('secret') ? [...namedTriggers(names), ...sqlTriggers(names), ...sqlLiteralTriggers(names)] : []),
-    ...commands(isOn),
+    ...commands(isOn, names),
     ...nearTriggers(isOn),
     ...triggers,
   ])

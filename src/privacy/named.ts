@@ -1,5 +1,5 @@
 // Over 300 lines: the finders by name share one alphabet of names and signs.
-import { beginsToken, closingQuote, endInText, endsShortEscape } from './edges.ts'
+import { addSecret, beginsToken, closingQuote, endInText, endsShortEscape, codesOf, sticky } from './edges.ts'
 import type { NameTable } from './names.ts'
 import type { TextRange } from './types.ts'
 import { looksRandom, type NameClass, passes } from './values.ts'
@@ -26,11 +26,8 @@ export function namedTriggers(names: NameTable): readonly Trigger[] {
   ]
 }
 
-const isBetween = new Uint8Array(128)
-for (const character of ' \t\n\r*`"\'\\]') isBetween[character.charCodeAt(0)] = 1
-const [isName, isQueryName] = [/[\w.-]/, /[\w.[\]-]/].map((allowed) =>
-  Uint8Array.from({ length: 128 }, (_, code) => (allowed.test(String.fromCharCode(code)) ? 1 : 0)),
-) as [Uint8Array, Uint8Array]
+const isBetween = codesOf(/[ \t\n\r*`"'\\\]]/, 128)
+const [isName, isQueryName] = [codesOf(/[\w.-]/, 128), codesOf(/[\w.[\]-]/, 128)]
 
 const [dash, dot, backslash, space] = [0x2d, 0x2e, 0x5c, 0x20]
 const [doubleQuote, colon] = [0x22, 0x3a]
@@ -87,7 +84,7 @@ function afterSign(names: NameTable): Trigger['at'] {
       if (end === undefined) return 0
       const value = text.slice(sign + 1, end)
       if (names.isSecret(inQuery, value) || (names.isSecretQuery(inQuery, value) && looksRandom(value))) {
-        found.push({ kind: 'secret', start: sign + 1, end, value, contextual: true })
+        addSecret(found, sign + 1, end, value)
         return end
       }
       if (!isNested && value.length > longQuery) outer = { text, end, nested: 0 }
@@ -131,7 +128,7 @@ const reference = /^!(?:Ref|GetAtt|ImportValue)\s/
 const field = String.raw`(?:\\*["'][\w$-]{1,32}\\*["']\s{0,4}:\s{0,4}(?:\\*["'][^"'\\\r\n]{0,64}\\*["']|[\w.]{1,16})\s{0,4},\s{0,16}){0,3}`
 const valueField = String.raw`\\*["'](?:value|val|Value|content|text)\\*["']\s{0,4}:\s{0,4}`
 /** `["…", "…"]`, `{"value":"…"}`. */
-const holderPattern = new RegExp(String.raw`(?:\[|\{\s{0,16}${field}${valueField})\s{0,16}(\\*["'])`, 'y')
+const holderPattern = sticky`(?:\[|\{\s{0,16}${field}${valueField})\s{0,16}(\\*["'])`
 const nextItem = /\\*["']\s{0,16},\s{0,16}(\\*["'])/y
 const mostItems = 64
 
@@ -157,7 +154,7 @@ function valueWithin(
   if (long !== undefined) {
     const end = start + whole.length - 2
     const isValue = passes(named.kind, long, true) && !(named.kind === 'always' && word.test(long))
-    if (isValue) found.push({ kind: 'secret', start: start + 2, end, value: long, contextual: true })
+    if (isValue) addSecret(found, start + 2, end, long)
     return end
   }
   holderPattern.lastIndex = start
@@ -179,7 +176,7 @@ function valueWithin(
 }
 
 /** One of several texts: what is secret has a digit or a sign and is no name itself, or words enough. */
-function listed(
+export function listed(
   names: NameTable,
   text: string,
   start: number,
@@ -192,7 +189,7 @@ function listed(
   const value = unescaped(text.slice(from, end), quote)
   const isValue = kind === 'phrase' || /[\d=]/.test(value)
   if (!isValue || names.classOf(value) !== undefined || !passes(kind, value, false)) return false
-  found.push({ kind: 'secret', start: from, end, value, contextual: true })
+  addSecret(found, from, end, value)
   return true
 }
 
@@ -210,7 +207,7 @@ const beforeValue = /[\s,+\\]|[:;|<>)\]}&?%*-](?!\w)|\.(?=[A-Za-z_]\w{0,64}\(|\W
 const literalLetters = /(?:^|[^\w\\])(?:[bfu]|rb?|br|[$@])$/i
 
 /** Whether a quote behind a name and its sign ends a literal that began before them: `prompt("Password: ")`. */
-function closesLiteral(text: string, name: number, start: number, quote: string): boolean {
+export function closesLiteral(text: string, name: number, start: number, quote: string): boolean {
   beforeValue.lastIndex = start
   if (!beforeValue.test(text)) return false
   const before = text.slice(Math.max(0, name - mostBefore), name)
@@ -249,7 +246,7 @@ function queryValueEnd(text: string, start: number): number | undefined {
 const overlap = 64
 
 /** The value up to the same quote: in JSON inside JSON a quote has as many backslashes before it as the one that began. */
-function quoted(text: string, given: number, quote: string, kind: NameClass, found: TextRange[]): number {
+export function quoted(text: string, given: number, quote: string, kind: NameClass, found: TextRange[]): number {
   // Three quotes begin and end a text of several lines.
   const isTriple = text.startsWith(quote, given) && text.startsWith(quote, given + quote.length)
   const start = isTriple ? given + 2 * quote.length : given
@@ -258,12 +255,12 @@ function quoted(text: string, given: number, quote: string, kind: NameClass, fou
   const from = start + schemeLength(text, start, end)
   const value = unescaped(text.slice(from, end), quote)
   if (!passes(kind, value, false)) return Math.max(0, end - overlap)
-  found.push({ kind: 'secret', start: from, end, value, contextual: true })
+  addSecret(found, from, end, value)
   return end
 }
 
 const scheme = /(?:bearer|basic|token|bot|apikey|ssws|digest)\s{1,8}(?=\S{1,8192}$)/iy
-const mayBeScheme = Uint8Array.from({ length: 128 }, (_, code) => (/[abdst]/i.test(String.fromCharCode(code)) ? 1 : 0))
+const mayBeScheme = codesOf(/[abdst]/i, 128)
 
 function schemeLength(text: string, start: number, end: number): number {
   if (mayBeScheme[text.charCodeAt(start)] !== 1) return 0
@@ -302,7 +299,7 @@ const barePattern = /[^\s"'\\&,;<>(){}[\]`|\x1b]{3,4096}/y
 const anyScheme = /[A-Za-z][\w-]{1,24}\s{1,4}(?=[\w+/=.~-]{16})/y
 /** Code that names where the value is: `user.password1`, `settings.DB_PASS2`. */
 const path = /^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*){1,8}$/
-const word = /^[A-Za-z_$][A-Za-z_$.-]*$/
+export const word = /^[A-Za-z_$][A-Za-z_$.-]*$/
 
 /**
  * A value without quotes. `password=letmein` of a form is one; of `password: string`, `secret = load()` and
@@ -335,7 +332,7 @@ function bare(
   if (value.length < 4 && kind !== 'code' && kind !== 'own') return after
   if (path.test(value) && names.classOf(value.replace(/\d{1,4}$/, '')) !== undefined) return after
   if (kind === 'always' && word.test(value) && (isLoose || value.includes('.'))) return after
-  found.push({ kind: 'secret', start, end, value, contextual: true })
+  addSecret(found, start, end, value)
   return end
 }
 
@@ -350,8 +347,7 @@ function cookiesBelow(text: string, start: number, found: TextRange[]): number {
     if (whole === undefined || cookie === undefined) break
     const from = end + whole.length - cookie.length
     end += whole.length
-    if (passes('cookie', cookie, false))
-      found.push({ kind: 'secret', start: from, end, value: cookie, contextual: true })
+    if (passes('cookie', cookie, false)) addSecret(found, from, end, cookie)
     // What follows in the line, to the next item.
     const line = text.indexOf('\n', end)
     if (line === -1 || line - end > 1_024) break
@@ -370,7 +366,7 @@ function withoutEnd(raw: string): string {
   return raw.endsWith('...') ? '' : raw.replace(/[.?:*]+$/, '')
 }
 
-const pairPattern = new RegExp(String.raw`(\\*["'])\s{0,4},\s{0,16}(?:${field}${valueField})?(\\*["'])`, 'y')
+const pairPattern = sticky`(\\*["'])\s{0,4},\s{0,16}(?:${field}${valueField})?(\\*["'])`
 
 /** `["x-api-key","…"]`, `{"name":"password","value":"…"}`, `"--token","…"`: the second of two texts. */
 function afterComma(names: NameTable): Trigger['at'] {
@@ -439,7 +435,7 @@ function inElement(names: NameTable): Trigger['at'] {
     if (kind === 'always' && (!/\d/.test(value) || value.length < 6)) return 0
     const start = index - close.length - said.length
     if (endInText(text, start, start + value.length) < start + value.length) return 0
-    found.push({ kind: 'secret', start, end: start + value.length, value, contextual: true })
+    addSecret(found, start, start + value.length, value)
     return index
   }
 }
@@ -472,7 +468,7 @@ function inPart(names: NameTable): Trigger['at'] {
     const end = next === -1 ? text.length : next
     const value = text.slice(start, end)
     if (value !== '' && (names.isSecretQuery(name, value) || (names.classOf(name) === 'phrase' && looksRandom(value))))
-      found.push({ kind: 'secret', start, end, value, contextual: true })
+      addSecret(found, start, end, value)
     return end
   }
 }

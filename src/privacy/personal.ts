@@ -1,4 +1,4 @@
-import { afterEscape, beginsToken, endsShortEscape, isAlphanumeric } from './edges.ts'
+import { afterEscape, beginsToken, endsShortEscape, isAlphanumeric, codesOf } from './edges.ts'
 import type { Finder, TextRange } from './types.ts'
 import type { Trigger } from './walk.ts'
 
@@ -42,9 +42,7 @@ function emailsAround(text: string, sign: string, escapes: number): TextRange[] 
 }
 
 const longestAuthority = 256
-const endsAuthority = Uint8Array.from({ length: 256 }, (_, code) =>
-  /[\s/?#"'<>\\]/.test(String.fromCharCode(code)) ? 1 : 0,
-)
+const endsAuthority = codesOf(/[\s/?#"'<>\\]/)
 const wideSpace = /\s/
 const [colon, slash, backslash] = [0x3a, 0x2f, 0x5c]
 

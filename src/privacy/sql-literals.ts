@@ -1,4 +1,4 @@
-import { closingQuote, endInText } from './edges.ts'
+import { addSecret, closingQuote, endInText } from './edges.ts'
 import type { NameTable } from './names.ts'
 import type { TextRange } from './types.ts'
 import { type NameClass, passes } from './values.ts'
@@ -73,7 +73,7 @@ function literalAt(text: string, open: number, sign: string, kind: NameClass | u
   const end = kind === undefined ? undefined : closing(text, open, sign)
   if (kind === undefined || end === undefined) return 0
   const value = text.slice(open, end).replaceAll("''", "'")
-  if (passes(kind, value, false)) found.push({ kind: 'secret', start: open, end, value, contextual: true })
+  if (passes(kind, value, false)) addSecret(found, open, end, value)
   return end + sign.length
 }
 

@@ -1,3 +1,4 @@
+import { addSecret } from './edges.ts'
 import type { NameTable } from './names.ts'
 import type { TextRange } from './types.ts'
 import { type NameClass, passes } from './values.ts'
@@ -88,8 +89,7 @@ function paramsOf(read: Reader, text: string, end: number, open: number, found: 
   let last = open + 1
   for (const { key, start, end: stop, value } of paramsFrom(text, open, escapes)) {
     const kind = named.get(key)
-    if (kind !== undefined && passes(kind, value, false))
-      found.push({ kind: 'secret', start, end: stop, value, contextual: true })
+    if (kind !== undefined && passes(kind, value, false)) addSecret(found, start, stop, value)
     last = stop
   }
   return last

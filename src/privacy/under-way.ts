@@ -1,3 +1,4 @@
+import { farthest } from './commands.ts'
 import { isStream, streamedTexts } from './events.ts'
 
 /** Characters at the end of a text in which a secret may have begun that cannot be seen yet. */
@@ -43,7 +44,16 @@ function endsInEvents(text: string): boolean {
 
 const event = /^(?:(?:data: ?)?\{.*\}|event: ?[\w.-]{1,80}|)\r?$/
 
+/** An option in quotes, or as an item of YAML: the program it is for may follow its list. */
+const listedOption = /["'>]-[A-Za-z]|- -\w/
+
 function cut(text: string, most: number): number {
+  const far = Math.max(0, text.length - farthest)
+  const option = text.slice(far).search(listedOption)
+  return Math.min(cutAtWord(text, most), option === -1 ? text.length : far + option)
+}
+
+function cutAtWord(text: string, most: number): number {
   const tail = text.slice(-most)
   if (prose.test(tail)) return text.search(/\S*$/)
   let end = Math.max(0, text.length - most)

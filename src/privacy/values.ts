@@ -1,3 +1,4 @@
+import { codesOf } from './edges.ts'
 import { keyShown, placeholderShown, scopeWords } from './credentials.ts'
 
 /** What a name promises about its value; see {@link passes}. */
@@ -28,9 +29,7 @@ const example = /^(?:(?:[a-z]{2,8}[-_]){1,3}(?:\.{3}|…|\*{3,}|x{3,})|--[a-z]{2
 /** Longer than any of the words for a state. */
 const longestState = 16
 /** What {@link placeholder} may begin with: most values do not. */
-const mayBegin = Uint8Array.from({ length: 256 }, (_, code) =>
-  /[${<%.*pioymtsx]/i.test(String.fromCharCode(code)) ? 1 : 0,
-)
+const mayBegin = codesOf(/[${<%.*pioymtsx]/i)
 
 const attribute = /;\s?(?:path|domain|expires|max-age|httponly|secure|samesite|priority|partitioned)(?:=[^;]*)?/gi
 const usual = new RegExp(`^${placeholderShown}$`)

@@ -67,6 +67,20 @@ const commands: readonly (readonly string[])[] = [
   ['gh', 'secret', 'set', 'KEY', '-b', secret],
   ['env', `REDISCLI_AUTH=${secret}`, 'redis-cli', 'ping'],
   ['sh', '-c', `cd shop && mysql -uroot -p${secret} shop`],
+  ['htpasswd', '-bc', '.htpasswd', 'ada', secret],
+  ['htpasswd', '-nbB', 'ada', secret],
+  ['openssl', 'passwd', '-salt', 'pepper1', secret],
+  ['redis-cli', 'AUTH', 'ada', secret],
+  ['redis-cli', 'CONFIG', 'SET', 'requirepass', secret],
+  ['mysqladmin', '-u', 'root', 'password', secret],
+  ['net', 'user', 'ada', secret, '/add'],
+  ['smbclient', '//files/shared', secret, '-U', 'ada'],
+  ['kubectl', 'create', 'secret', 'generic', 'db', `--from-literal=pw=${secret}`],
+  ['npm', 'config', 'set', '//npm.example/:_authToken', secret],
+  ['setx', 'DB_PASSWORD', secret],
+  ['sudo', 'rabbitmqctl', 'add_user', 'ada', secret],
+  ['run', '--password', secret, '--fast'],
+  ['run', '-password', secret],
 ]
 const harmless: readonly (readonly string[])[] = [
   ['docker', 'run', '-p', '8080:8080', '-u', '1000:1000', 'curlimages/curl', '-s', 'http://web:8080'],
@@ -83,6 +97,17 @@ const harmless: readonly (readonly string[])[] = [
   ['psql', '-p', '5432', '-U', 'app4'],
   ['mkdir', '-p', 'packages1'],
   ['openssl', 'enc', '-k', '$PASS'],
+  ['openssl', 'passwd', '-salt', 'pepper1'],
+  ['htpasswd', '-c', '.htpasswd1', 'ada1'],
+  ['redis-cli', 'SET', 'key1', 'value1'],
+  ['net', 'user', 'ada1'],
+  ['smbclient', '//files/shared', '-U', 'ada1'],
+  ['kubectl', 'create', 'configmap', 'app', '--from-literal=stage=prod1'],
+  ['npm', 'config', 'set', 'registry', 'https://npm1.example'],
+  ['sudo', '-u', 'user1', 'psql', '-d', 'shop1'],
+  ['snmpwalk', '-c', 'public', 'router1'],
+  ['run', '--password-file', '/run/secrets/db1'],
+  ['ffmpeg', '-pass', '2', 'out1.mp4'],
 ]
 const json = JSON.stringify
 const written: readonly (readonly [string, (words: readonly string[]) => string])[] = [
@@ -93,6 +118,23 @@ const written: readonly (readonly [string, (words: readonly string[]) => string]
   ['Python', (words) => `run([${words.map((word) => `'${word}'`).join(', ')}], check=True)`],
   ['JavaScript', ([first, ...rest]) => `spawn('${first}', [${rest.map((word) => `'${word}'`).join(', ')}])`],
   ['YAML', ([first, ...rest]) => `command: ${first}\nargs:\n${rest.map((word) => `  - ${json(word)}\n`).join('')}`],
+  [
+    'a list with its program in one of its own',
+    ([command, ...args]) => json({ command: [command], env: { A: '1' }, args }),
+  ],
+  ['a list in deep lines in JSON', (words) => json({ body: json({ a: { b: { c: { argv: words } } } }, undefined, 8) })],
+  ['a list of a Dockerfile', (words) => `FROM x\nCMD [${words.map((word) => json(word)).join(', \\\n     ')}]\n`],
+  [
+    'items of YAML behind a list',
+    ([first, ...rest]) => `command: [${first}]\nargs:\n${rest.map((word) => `- ${json(word)} # 1\n`).join('')}`,
+  ],
+  ['elements', (words) => words.map((word) => `  <string>${word.replaceAll('&', '&amp;')}</string>\n`).join('')],
+  ['lines that go on', (words) => words.map((word) => (/[\s$&]/.test(word) ? `"${word}"` : word)).join(' \\\n  ')],
+  ['lines of PowerShell', (words) => words.map((word) => (/[\s$&]/.test(word) ? `"${word}"` : word)).join(' `\r\n  ')],
+  [
+    'lines of cmd in JSON',
+    (words) => json({ said: words.map((word) => (/[\s&]/.test(word) ? `'${word}'` : word)).join(' ^\r\n  ') }),
+  ],
   ['a line', (words) => words.map((word) => (/[\s$]/.test(word) ? `"${word}"` : word)).join(' ')],
   ['a line in JSON', (words) => json({ said: words.map((word) => (/\s/.test(word) ? `'${word}'` : word)).join(' ') })],
 ]
@@ -116,9 +158,63 @@ test('what a URL spells of a command can be read as before', () => {
   expect(decodeURIComponent(clean)).toBe('https://shop.example/?run=smbclient -U "ada%redacted-secret-1" files')
 })
 
-test('a list of arguments before its program is read as well', () => {
-  const text = json({ args: ['-s', '-u', `ada:${secret}`], command: '/usr/bin/curl' })
+const long = 'which is long, [and longer], '.repeat(100)
+test.each([
+  json({ args: ['-s', '-u', `ada:${secret}`], command: '/usr/bin/curl' }),
+  json({ args: ['-u', `ada:${secret}`, '-H', long], cwd: '/shop', command: ['curl'] }),
+  json({ args: ['-H', long, '-u', `ada:${secret}`], command: 'curl' }, undefined, 2),
+  `- args:\n  - login\n  - -p\n  - ${secret}\n  command:\n  - docker\n`,
+  `- args:\n  - -uroot\n  - -p${secret}\n  command: [mysql]\n`,
+])('a list of arguments before its program is read as well, however long it is: %.60s', (text) => {
   expect(createRedactor().text(text)).toBe(text.replace(secret, 'redacted-secret-1'))
+})
+
+test('a program is found however far before its option it stands', () => {
+  const text = `curl ${'-H "accept: text/plain" '.repeat(100)}-u ada:${secret}`
+  expect(createRedactor().text(text)).toBe(text.replace(secret, 'redacted-secret-1'))
+})
+
+test.each([
+  `command: >\n      tool\n      --password\n      ${secret}\n`,
+  `ARGS=(\n  --password\n  ${secret}\n)`,
+  `command: >\n      mysql\n      -uroot\n      -p${secret}\n`,
+  `command: [tool, --password, ${secret}]`,
+  `command: [mysql, -uroot, -p${secret}, shop]`,
+  `tool "--password" "${secret}"`,
+  `args:\n- "--password"\n- ${secret}\n`,
+  `tool\0--password\0${secret}\0`,
+  `echo 'ada:${secret}' | chpasswd`,
+  `printf '%s' ada:${secret} | sudo chpasswd -e`,
+  `chpasswd <<END\nada:${secret}\nEND`,
+  `echo ${secret} | docker login -u ada --password-stdin registry.example`,
+  `gh auth login --with-token <<< ${secret}`,
+  `echo ${secret} | sudo -S reboot`,
+  `expect "*assword:*"\nsend "${secret}\\r"`,
+  `shell.expect('[Pp]assword:')\nshell.sendline('${secret}')`,
+])(
+  'a secret that a line break, a pipe or a dialogue parts from what tells it is taken out, in a text and in JSON: %j',
+  (said) => {
+    for (const text of [said, json({ said, id: 1 }), json({ arguments: json({ said }) })])
+      expect(createRedactor().text(text)).toBe(text.replace(secret, 'redacted-secret-1'))
+  },
+)
+
+test.each([
+  'Options:\n  --password\n      The 2nd word of a pair2\n  --user',
+  'Give one of:\n- --password\n- 3 attempts at most\n',
+  'args:\n- --password\n    - indented2deeper\n',
+  '* `--password`\n* `x2z4y6`',
+  'pass --password, --token1, or nothing at all',
+  '<li>--password</li>\n<li>--user2</li>',
+  '  mongosh -u app1\n  mkdir -p packages1\n',
+  '-mysql\n-pool1\n+mysql2',
+  'cat users1.txt | chpasswd',
+  'echo deploy1 | sudo tee /etc/motd1',
+  'echo $TOKEN1 | gh auth login --with-token',
+  'expect(label).toBe("Password 1")\nsend("hello12")',
+  'openssl rsa -passin env:PASSWORD1',
+])('what only looks like a command in lines stays as it is, in a text and in JSON: %j', (said) => {
+  for (const text of [said, json({ said, id: 1 })]) expect(createRedactor().text(text)).toBe(text)
 })
 
 test('a tape is replayed with the finders it names: a secret that they left stays, and numbers go on as they did', () => {

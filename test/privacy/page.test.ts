@@ -32,7 +32,9 @@ test.each(rowsOf('| Stays as it is | Because |'))('the page says truly that %s s
 })
 
 test('the page says truly what is not found', () => {
-  for (const text of ['{"pin":4711}', 'my password is lemon tart', Buffer.from('password=tr33house').toString('hex')])
+  const far = JSON.stringify({ args: ['-u', 'ada:tr33house', '-H', 'a'.repeat(8_192)], command: 'curl' })
+  const encoded = Buffer.from('password=tr33house').toString('hex')
+  for (const text of ['{"pin":4711}', 'my password is lemon tart', 'htpasswd -b .htpasswd ada lemon', far, encoded])
     expect(createRedactor().text(text)).toBe(text)
 })
 

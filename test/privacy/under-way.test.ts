@@ -19,8 +19,12 @@ const secrets = [
   `curl -sS -u "ada:${'p4ss'.repeat(4)}" https://shop.example`,
   `["mysql","-uroot","-p${'p4ss'.repeat(4)}","shop"]`,
   `{"args":["-s","-u","ada:${'p4ss'.repeat(4)}"],"command":"curl"}`,
-  // A list that is too long to be waited for is not read once its program follows.
   `{"args":["-u","ada:${'l0ng'.repeat(4)}","-H","note: ${'which is long, and '.repeat(30)}"],"command":"curl"}`,
+  // One that is too long to be waited for is not read once its program follows.
+  `{"args":["-u","ada:${'f4r0'.repeat(4)}","-H","note: ${'which is long, and '.repeat(500)}"],"command":"curl"}`,
+  `- args:\n  - -uroot\n  - -p${'p4ss'.repeat(4)}\n  command:\n  - mysql\n`,
+  `echo ada:${'p4ss'.repeat(4)} | sudo chpasswd`,
+  `tool --password \\\n  ${'p4ss'.repeat(4)}`,
 ]
 const words = 'I have looked at your order and will refund it. The customer wrote, twice: 3 items of "A-17" (25 EUR). '
 
