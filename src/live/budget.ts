@@ -145,9 +145,9 @@ function partOf(whole: Budget, own: Budget): Budget {
 /** What a model call used, as its answer says it; a call that was refused used nothing. `undefined`: it does not say. */
 export function usageOf(call: ExchangeEvent): Usage | undefined {
   const usage = readModelCall(call)?.response?.usage
-  const isTold = usage?.inputTokens !== undefined || usage?.outputTokens !== undefined
+  const isStated = usage?.inputTokens !== undefined || usage?.outputTokens !== undefined
   const isRefused = (call.response?.status ?? 200) >= 400
-  return isRefused && !isTold ? { inputTokens: 0, outputTokens: 0 } : usage
+  return isRefused && !isStated ? { inputTokens: 0, outputTokens: 0 } : usage
 }
 
 /** Streams tell no tokens unless they are asked to. A token is rarely shorter than three characters, so this is high. */

@@ -98,7 +98,9 @@ describe('names of an expectation', () => {
     expect(() => look('refund(amount: "25")')).toThrow(
       /^No run could meet --ok refund\(amount: "25"\): amount is a string there, and was a number in the run \(2500\)\n/,
     )
-    expect(() => look('refund(amount: "25")')).toThrow(/did you mean refund\(amount: 25\)\? --ok 'refund\(amount: 25\)'\n/)
+    expect(() => look('refund(amount: "25")')).toThrow(
+      /did you mean refund\(amount: 25\)\? --ok 'refund\(amount: 25\)'\n/,
+    )
     expect(() => look('refund(order_id: 100, amount: 100)')).toThrow(/\? --ok 'refund\(order_id: "100", amount: 100\)'/)
     expect(() => look('refunded="25"')).toThrow(/\? --ok refunded=25\n/)
     expect(look('refunded=soon')).toEqual([expect.stringContaining('is a string there, and was a number in the run')])
@@ -107,7 +109,13 @@ describe('names of an expectation', () => {
   it('of what no run has are told from those that a run may meet, whether they are allowed or not', () => {
     const unseen = (text: string) => neverSeen([parseExpectation(text, '--ok')], { tapes: [bad] })
     expect(['refund(amount: 25)', 'refunded=25'].flatMap(unseen)).toEqual([])
-    for (const text of ['refnd(amount: 25)', 'refund(amuont: 25)', 'refund(amount: "25")', 'refunde=25', 'refunded=soon'])
+    for (const text of [
+      'refnd(amount: 25)',
+      'refund(amuont: 25)',
+      'refund(amount: "25")',
+      'refunde=25',
+      'refunded=soon',
+    ])
       expect(unseen(text), text).toHaveLength(1)
   })
 

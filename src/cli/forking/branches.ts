@@ -37,7 +37,7 @@ export interface Together {
   readonly distinct: number
   /**
    * Wilson score interval at 95 %, for display. Each run behind a live tail is a draw of its own, also where it comes out
-   * like another; without one, runs that are the same count once, and there is none where all are.
+   * like another; without one, equal runs count once, and it is absent where all are equal.
    */
   readonly interval?: Interval
   /** How many were given each grade; absent when it is unknown what a good run is. */
@@ -116,7 +116,7 @@ export function together(branches: readonly BranchSummary[]): Together {
     asRecorded,
     distinct,
     // Copies of what a tape answers are one observation: an interval over them would claim what was not seen.
-    ...((distinct > 1 || areDrawn(judged)) && asRecorded !== null
+    ...((distinct > 1 || areLive(judged)) && asRecorded !== null
       ? { interval: wilson(asRecorded, judged.length) }
       : {}),
     ...gradesIn('grades', judged),
@@ -129,7 +129,7 @@ export function together(branches: readonly BranchSummary[]): Together {
 }
 
 /** Whether a live model was there to answer each of them. */
-function areDrawn(judged: readonly BranchSummary[]): boolean {
+function areLive(judged: readonly BranchSummary[]): boolean {
   return judged.length > 0 && judged.every(({ request: { tail } }) => tail.from === 'live')
 }
 

@@ -172,7 +172,7 @@ export function printDecisions(
   screen.line(`\n${screen.paint('bold', `critical: ${named('critical')}`)}`)
   screen.line(`no judged alternative changes the ${grader === undefined ? 'outcome' : 'grade'}: ${named('same')}`)
   const isLive = decisions.some(({ beside }) => beside !== undefined)
-  if (isLive) screen.line(`not told from chance: ${named('open')}`)
+  if (isLive) screen.line(`not shown: ${named('open')}`)
   screen.line(`nothing could be judged: ${named('unknown')}`)
   const left = decisions.flatMap(({ tried }) => tried.filter(({ outcome }) => outcome === 'not judged'))
   if (left.length > 0)
@@ -211,7 +211,7 @@ function triedLine({ instead, outcome, grade, because }: DecisionReport['tried']
 const titles: Readonly<Record<DecisionReport['verdict'], string>> = {
   critical: 'critical',
   same: 'not critical, as far as was tried',
-  open: 'not told from chance',
+  open: 'not shown',
   unknown: 'unknown',
 }
 
