@@ -1,3 +1,4 @@
+// Over 300 lines: one command: look, ask, write, print.
 import { mkdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { provenAtLeast } from '../../blame/prove-gate.ts'
