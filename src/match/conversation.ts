@@ -5,7 +5,6 @@ import {
   type ModelRequest,
   readModelCall,
   readForm,
-  readModelRequest,
   type WireForm,
 } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'

@@ -29,7 +29,7 @@ export class BegunRequests {
 
   /** Asks them all with what there is of their bodies. */
   async askAll(): Promise<void> {
-    await Promise.all([...this.#asks].map((ask) => ask(false)))
+    await Promise.all([...this.#asks].map(async (ask) => ask(false)))
   }
 
   /** The same when the process exits. */

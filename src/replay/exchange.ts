@@ -5,7 +5,6 @@ import {
   decodeBytes,
   type ExchangeEvent,
   isTokenRead,
-  lateRequestText,
   type Moment,
   type RecordedResponse,
 } from '../tape/index.ts'

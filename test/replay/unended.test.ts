@@ -60,7 +60,7 @@ const whole: Readonly<Record<string, Send>> = {
   'fetch, Request': (body) => void fetch(new Request(`${base}/webhook`, { method: 'POST', body })).catch(ignored),
   'fetch, a turn later': (body) =>
     void (async () => {
-      await null
+      await Promise.resolve()
       await fetch(`${base}/webhook`, { method: 'POST', body })
     })().catch(ignored),
   'undici, text': (body) => void undiciRequest(`${base}/webhook`, { method: 'POST', body }).catch(ignored),
