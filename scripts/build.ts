@@ -172,7 +172,11 @@ async function bundle(): Promise<readonly string[]> {
     keepNames: true,
     // Hints for bundlers, which they need for nothing that is in here.
     comments: { annotation: false },
-    minify: { compress: { target: 'node22', keepNames: { function: true, class: true } }, mangle: { keepNames: true }, codegen: { removeWhitespace: true } },
+    minify: {
+      compress: { target: 'node22', keepNames: { function: true, class: true } },
+      mangle: { keepNames: true },
+      codegen: { removeWhitespace: true },
+    },
   })
   await bundled.close()
   const chunks = output.filter((file) => file.type === 'chunk')

@@ -1,13 +1,7 @@
 import type { FormedRequest } from '../providers/index.ts'
 import { steadyBoundary } from '../seam/shape.ts'
 import type { ExchangeControl, ExchangeSink, LiveRequest, Pairs } from '../seam/intercept/index.ts'
-import {
-  decodeBytes,
-  type ExchangeEvent,
-  isTokenRead,
-  type Moment,
-  type RecordedResponse,
-} from '../tape/index.ts'
+import { decodeBytes, type ExchangeEvent, isTokenRead, type Moment, type RecordedResponse } from '../tape/index.ts'
 import { isHostNoted, isUnnoted } from '../match/asked-url.ts'
 import type { GateItem } from '../match/delivery.ts'
 import { headerDrift } from '../match/header-drift.ts'
