@@ -6,7 +6,7 @@ import { caseFile, handFile, makeHand, makeLeast, makeOurs, openHome, type Recor
 import { type Cost, runShards, runTests, watch } from './run.ts'
 
 const shortfall =
-  'The least of any replay is measured beside it: a tape read and verified, a fresh agent, or a shared one, and answers from the tape, each in a test file with a module of its own. Cases have a test file each, but no module. With shared agents the bar is not met either way: with fifty cases to a test file they took 1.0. What ours adds lies in the worker and in no one place: the case read (YAML), the request compared and answered in recorded order, the trace, the judgement, and two messages to the config process, most of it in code that has run too seldom to be compiled well. See docs/performance.md.'
+  'The least of any replay is measured beside it: a tape read and verified, a fresh agent, or a shared one, and answers from the tape, each in a test file with a module of its own. Cases have a test file each, but no module. With shared agents fifty cases to a test file took 1.0 in other rounds. What ours adds lies in the worker and in no one place: the case read (YAML), the request compared and answered in recorded order, the trace, the judgement, and two messages to the config process, most of it in code that has run too seldom to be compiled well. See docs/performance.md.'
 
 const bench: Bench = {
   question: 'What do many cases cost in Vitest?',
