@@ -260,9 +260,11 @@ test('a child that runs as another user, or as another program under its name, i
     const { verdict, unproven } = verdictOf(await replayTape(recordedRun, run(options)))
     return [verdict, ...unproven.map(({ part, words }) => `${part}: ${words}`)]
   }
-  const of = 'of stdio:node told.mjs'
+  const of = 'of process node told.mjs'
   expect(await told({ argv0: 'node', uid: own })).toEqual(['same'])
   expect(await told({ argv0: 'node' })).toEqual(['same'])
+  const free = { detached: true, timeout: 60_000, killSignal: 'SIGINT', signal: new AbortController().signal } as const
+  expect(await told({ argv0: 'node', uid: own, ...free })).toEqual(['same'])
   expect(await told({ argv0: 'node', uid: 65_533 })).toEqual(['unproven', expect.stringContaining(`user ${of}: `)])
   expect(await told({ argv0: 'node', gid: 65_533 })).toEqual(['unproven', expect.stringContaining(`group ${of}: `)])
   const other = await replayTape(tape, async () => {
