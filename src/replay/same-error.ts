@@ -31,8 +31,11 @@ function comparedField(value: Json): Json {
 export function comparedFacts(error: Json): Json {
   // Anything can be thrown; what is not an error is compared as a value.
   if (at(error, '$type') !== 'error') return error
-  const fields = Object.entries(mapAt(error, 'fields'))
-    .filter(([key]) => !apart.has(key))
+  const own = mapAt(error, 'fields')
+  // Of undici: ports and bytes of the connection that was cut off, which a replay has not.
+  const isOfConnection = own['code'] === 'UND_ERR_SOCKET'
+  const fields = Object.entries(own)
+    .filter(([key]) => !apart.has(key) && !(isOfConnection && key === 'socket'))
     .map(([key, value]): readonly [string, Json] => [key, comparedField(value)])
     .filter(([, value]) => isData(value))
   const cause = at(error, 'cause')

@@ -571,6 +571,11 @@ test('an error counts as the recorded one by name, message, own fields and cause
     expect(await equal(recorded, no({ code: 'E1', ...more }))).toBe(true)
   for (const other of [{ code: 'E2' }, {}, { code: 'E1', retryable: true }, { code: 'E1', order: { id: 'A-1' } }])
     expect(await equal(recorded, no(other))).toBe(false)
+  // Nor are the ports and bytes of a connection that was cut off, which undici adds.
+  const cutOff = (code: string) => ({ ...recorded, fields: { code, socket: { localPort: 53_358 } } })
+  expect(await equal(cutOff('UND_ERR_SOCKET'), no({ code: 'UND_ERR_SOCKET' }))).toBe(true)
+  expect(await equal(cutOff('UND_ERR_SOCKET'), no({ code: 'UND_ERR_SOCKET', retryable: true }))).toBe(false)
+  expect(await equal(cutOff('E1'), no({ code: 'E1' }))).toBe(false)
   const cause = (message: string) => ({ $type: 'error', class: 'Error', name: 'Error', message })
   const caused = { ...recorded, cause: cause('late') }
   expect(await equal(caused, no({ code: 'E1' }, { cause: new Error('late') }))).toBe(true)
