@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, posix, relative, resolve, sep } from 'node:path'
-import { stepsAbove } from '../errors/above.ts'
+import { stepsElsewhere } from '../errors/above.ts'
 import { here, isSeenFromHere } from '../errors/here.ts'
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import type { IndexedFile } from '../provenance/index.ts'
@@ -158,7 +158,7 @@ function missing(path: string): HarvestError {
     what: `There is no ${neutralLine(basename(path), 80)} to check`,
     where: { path: neutralLine(path, 400) },
     fix: [
-      ...stepsAbove(path),
+      ...stepsElsewhere(path),
       'correct the path',
       "to check another folder of recordings: npx vitest-harvest check --dir '<folder>'",
     ],

@@ -1,5 +1,5 @@
 import type { Case } from '../cases/index.ts'
-import { stepsAbove } from '../errors/above.ts'
+import { stepsElsewhere } from '../errors/above.ts'
 import { neutralLine } from '../errors/index.ts'
 import { type CaseSummary, findCase, listCases } from '../recordings/index.ts'
 import { type CommandInput, program } from './command.ts'
@@ -31,7 +31,7 @@ export function chosen(given: CommandInput): readonly Loaded[] {
   if (found.length === 0) {
     const what = isAll ? 'the golden set has no case' : `no case has the tag ${neutralLine(tag ?? '', 60)}`
     throw usage(rerunSpec, 'HARVEST_CLI_ARGUMENT', what, [
-      ...stepsAbove(recordings),
+      ...stepsElsewhere(recordings),
       ...(isAll
         ? [`to make one: ${program} promote '<tape>' --as '<id>'`]
         : [`to list the cases: ${program} ls --golden`, "with another tag: --tag '<name>'"]),

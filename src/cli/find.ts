@@ -74,11 +74,27 @@ export function findRun(
   const isCaseFile = /\.case\.ya?ml$/.test(word)
   const isTape = word === 'latest' || word.endsWith('.tape.jsonl')
   const [named, ...others] = isCaseFile || isTape ? [] : casesCalled(recordings, word, files)
-  if (!isCaseFile && named === undefined)
-    return { file: findTapeFile(word, recordings, { ...options, files }), recordings, files }
+  if (!isCaseFile && named === undefined) {
+    const file = findTapeFile(word, recordings, { ...options, files })
+    const kase = isTape ? undefined : caseBegunWith(word, file, { recordings, files })
+    return { file, recordings, files, ...(kase === undefined ? {} : { case: kase }) }
+  }
   const found = named !== undefined && others.length === 0 ? named : findCase(recordings, word)
   if (found.case === undefined) throw found.error ?? new Error(`the case ${found.file} has neither content nor error`)
   return noted(word, { file: requireTapeFile(found.case), recordings, case: found.case })
+}
+
+/** Whoever types the beginning of a case means the case, and not its tape alone. */
+function caseBegunWith(
+  word: string,
+  file: string,
+  { recordings, files }: { readonly recordings: string; readonly files: RecordingFiles },
+): Case | undefined {
+  const name = basename(file, '.tape.jsonl')
+  if (!name.startsWith(word) || name === word || idOf(file) === word) return undefined
+  return casesCalled(recordings, name, files)
+    .flatMap(({ case: kase }) => kase ?? [])
+    .find((kase) => requireTapeFile(kase) === file)
 }
 
 /** Reads the tape that was found, in one pass. */

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative } from 'node:path'
 import { shellWord } from './neutral.ts'
 
@@ -12,8 +12,28 @@ export function folderAbove(names: readonly string[]): string | undefined {
   }
 }
 
-/** What to do where these recordings are not here, and a folder above has some; nothing otherwise. */
-export function stepsAbove(recordings: string): readonly string[] {
-  const above = isAbsolute(recordings) ? undefined : folderAbove([recordings])
-  return above === undefined ? [] : [`there is such a folder above, and commands run beside it: cd ${shellWord(above)}`]
+/** What to do where these recordings are not here, and a folder above, or packages below, have some; nothing otherwise. */
+export function stepsElsewhere(recordings: string): readonly string[] {
+  if (isAbsolute(recordings)) return []
+  const above = folderAbove([recordings])
+  if (above !== undefined) return [`there is such a folder above, and commands run beside it: cd ${shellWord(above)}`]
+  return foldersBelow([recordings]).map(
+    (folder) => `there is such a folder below, and commands run beside it: cd ${shellWord(folder)}`,
+  )
+}
+
+/** The first packages of a workspace that have one of these, as `packages/shop`; none where the current folder has one. */
+export function foldersBelow(names: readonly string[]): readonly string[] {
+  if (names.some((name) => existsSync(name))) return []
+  return foldersIn('.')
+    .flatMap((folder) => [folder, ...foldersIn(folder)])
+    .filter((folder) => names.some((name) => existsSync(join(folder, name))))
+    .slice(0, 3)
+}
+
+function foldersIn(folder: string): readonly string[] {
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && entry.name !== 'node_modules')
+    .map(({ name }) => join(folder, name))
+    .sort()
 }

@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { folderAbove } from '../errors/above.ts'
+import { folderAbove, foldersBelow } from '../errors/above.ts'
 import { HarvestError, shellWord } from '../errors/index.ts'
 import { type BudgetLimits } from '../live/index.ts'
 import {
@@ -211,7 +211,10 @@ function failed({ failed: { code, facts } }: FailedJob): HarvestError {
 /** Vitest looks for its config here or in the folders above, by its version; for agents it looks here. */
 export function toTheConfig(): readonly string[] {
   const above = folderAbove(configNames)
-  return above === undefined ? [] : [`the Vitest config lies in a folder above, to run there: cd ${shellWord(above)}`]
+  if (above !== undefined) return [`the Vitest config lies in a folder above, to run there: cd ${shellWord(above)}`]
+  return foldersBelow(configNames).map(
+    (folder) => `a Vitest config lies in a folder below, to run there: cd ${shellWord(folder)}`,
+  )
 }
 
 // Exit codes of a process that SIGHUP, SIGINT or SIGTERM ended.

@@ -1,7 +1,7 @@
 import { lstatSync, rmSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { type Case, caseText, loadCase, plainHead, requireTapeFile } from '../cases/index.ts'
-import { stepsAbove } from '../errors/above.ts'
+import { stepsElsewhere } from '../errors/above.ts'
 import { HarvestError, neutralLine, nearestWord, shellWord } from '../errors/index.ts'
 import { isCaseFile, locate, pathsBelow, RecordingFiles } from './files.ts'
 import { tapesOfRun } from './index-runs.ts'
@@ -214,7 +214,7 @@ function missing(recordings: string, word: string, cases: readonly CaseSummary[]
     where: { recordings, cases: `${cases.length}` },
     fix: [
       ...(near === undefined ? [] : [`did you mean: ${shellWord(near)} instead of ${shellWord(word)}`]),
-      ...stepsAbove(recordings),
+      ...stepsElsewhere(recordings),
       'to list them: npx vitest-harvest ls --golden',
     ],
   })

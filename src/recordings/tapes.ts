@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, lstatSync, readSync } from 'node:fs'
 import { basename, join, relative, resolve, sep } from 'node:path'
-import { stepsAbove } from '../errors/above.ts'
+import { stepsElsewhere } from '../errors/above.ts'
 import { HarvestError, neutralLine, nearestWord, shellWord } from '../errors/index.ts'
 import {
   type Outcome,
@@ -287,7 +287,7 @@ function missing(recordings: string, word: string, known: readonly string[] = []
     why: 'It is not in the inbox: in production, the recorder keeps a sample and what stood out.',
     fix: [
       ...(nearest === undefined ? [] : [`did you mean: ${shellWord(nearest)} instead of ${shellWord(word)}`]),
-      ...stepsAbove(recordings),
+      ...stepsElsewhere(recordings),
       "if its recorder writes to another folder: --dir '<folder>'",
       "to find it by its text: npx vitest-harvest ls --text '<words>'",
       "to keep such runs from now on: keep: { when: 'refund(amount > 100)' }",

@@ -60,6 +60,25 @@ describe('a command that is typed in a folder below the project', () => {
     expect(beside.stdout + beside.stderr).not.toContain('folder above')
   })
 
+  it('or above the packages of a workspace is told which of them have recordings, and which a config', async () => {
+    const top = project({
+      'packages/shop/vitest.config.ts': configFor({ count: './src/count.ts#countAgent' }),
+      'packages/shop/src/count.ts': agent,
+      'packages/shop/record.ts': record,
+    })
+    const cwd = join(top, 'packages/shop')
+    expect(await run(process.execPath, ['record.ts'], { cwd })).toMatchObject({ code: 0 })
+    for (const words of [['ls'], ['fork', 'counted', ...fork]]) {
+      const { stdout, stderr } = await harvest(words, { cwd: top })
+      expect(stdout + stderr).toContain(
+        '→ there is such a folder below, and commands run beside it: cd packages/shop\n',
+      )
+    }
+    const { stderr } = await harvest(['fork', 'counted', ...fork, '--dir', 'packages/shop/recordings'], { cwd: top })
+    expect(stderr).toContain('→ a Vitest config lies in a folder below, to run there: cd packages/shop\n')
+    expect(await harvest(['fork', 'counted', ...fork], { cwd })).toMatchObject({ code: 0 })
+  })
+
   it('has no config, and the command that needs it names that folder', async () => {
     const { code, stderr } = await below(['accept', '--list'])
     expect([code, stderr]).toEqual([2, expect.stringContaining('HARVEST_CLI_NO_REPORT')])

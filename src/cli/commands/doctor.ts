@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { requireTapeFile } from '../../cases/index.ts'
-import { stepsAbove } from '../../errors/above.ts'
+import { stepsElsewhere } from '../../errors/above.ts'
 import { neutralLine } from '../../errors/index.ts'
 import { versionedFiles } from '../../provenance/index.ts'
 import { findCase, listCases, listTapes } from '../../recordings/index.ts'
@@ -36,7 +36,7 @@ export const doctorCommand: Command = {
       diagnoses,
       untreated: [...untreated, ...looked.untreated],
       isVersioned,
-      above: isWhole ? stepsAbove(recordings) : [],
+      above: isWhole ? stepsElsewhere(recordings) : [],
       ...(newest === undefined ? {} : { newest: tapeWord(newest.file, recordings) }),
     }
     const print = (shown: Screen): void => printDoctor(report, given.has('verbose'), shown)

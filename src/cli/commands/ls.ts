@@ -1,4 +1,4 @@
-import { stepsAbove } from '../../errors/above.ts'
+import { stepsElsewhere } from '../../errors/above.ts'
 import { grouped } from '../../errors/words.ts'
 import { existsSync } from 'node:fs'
 import { here } from '../../errors/here.ts'
@@ -128,7 +128,7 @@ function print(list: TapeList<unknown>, rows: ListedRows, dir: string, given: Co
 
 function printNone({ total, unknownWords }: TapeList<unknown>, dir: string, given: CommandInput, screen: Screen): void {
   if (total === 0) {
-    const steps = [...stepsAbove(dir), 'to make one: npx vitest-harvest record -- node agent.js']
+    const steps = [...stepsElsewhere(dir), 'to make one: npx vitest-harvest record -- node agent.js']
     return screen.note([`no tapes in ${dir}`, ...steps].join('\n→ '))
   }
   const asked = filterOptions.flatMap(({ flag }) => {

@@ -1,4 +1,4 @@
-import { stepsAbove } from '../../errors/above.ts'
+import { stepsElsewhere } from '../../errors/above.ts'
 import { here, printedPath } from '../../errors/here.ts'
 import { neutralLine } from '../../errors/index.ts'
 import { type ListedTape, type Pruned, pruneTapes } from '../../recordings/index.ts'
@@ -62,7 +62,7 @@ function print(
     screen.line(`needed ${printedPath(tape.file)}  by ${neutralLine(branches.map(here).join(', '), 400)}`)
   for (const { error } of failed) screen.note(error.message)
   if (removed.length + held.length + needed.length + failed.length === 0)
-    screen.note(['no tape whose retention has ended', ...stepsAbove(recordings)].join('\n→ '))
+    screen.note(['no tape whose retention has ended', ...stepsElsewhere(recordings)].join('\n→ '))
 }
 
 function why({ retention, until, startedAt }: ListedTape): string {

@@ -1,5 +1,5 @@
 import { basename, join, resolve, sep } from 'node:path'
-import { stepsAbove } from '../../errors/above.ts'
+import { stepsElsewhere } from '../../errors/above.ts'
 import { here } from '../../errors/here.ts'
 import { neutralLine } from '../../errors/index.ts'
 import { pageOf } from '../../report/view/page.ts'
@@ -90,7 +90,7 @@ async function golden(given: CommandInput, screen: Screen): Promise<number> {
   const page = write(out, data, given, screen)
   if (out !== '-')
     screen.line(`${shown(out)}  ${counted(data.cases.length, 'case')}, ${size(page)}, opens in any browser`)
-  for (const step of data.cases.length === 0 ? stepsAbove(recordings) : []) screen.note(`→ ${step}`)
+  for (const step of data.cases.length === 0 ? stepsElsewhere(recordings) : []) screen.note(`→ ${step}`)
   return exit.ok
 }
 

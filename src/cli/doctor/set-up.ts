@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { stepsAbove } from '../../errors/above.ts'
+import { stepsElsewhere } from '../../errors/above.ts'
 import { HarvestError } from '../../errors/index.ts'
 import { gitState, isInboxIgnored } from '../../provenance/index.ts'
 import type { TapeSummary } from '../../recordings/index.ts'
@@ -78,7 +78,7 @@ async function checkGit(recordings: string): Promise<readonly Check[]> {
     }
     const known: Check = { name, state: 'ok', says: `git, at ${git.commit?.slice(0, 7) ?? 'no commit yet'}` }
     // Nothing is recorded here: the folder above has an inbox of its own.
-    if (stepsAbove(recordings).length > 0) return [known]
+    if (stepsElsewhere(recordings).length > 0) return [known]
     const ignored = await isInboxIgnored(process.cwd(), recordings)
     const inbox = `${recordings}/inbox/`
     return [

@@ -1,4 +1,4 @@
-import { stepsAbove } from '../../errors/above.ts'
+import { stepsElsewhere } from '../../errors/above.ts'
 import { here } from '../../errors/here.ts'
 import { neutralLine } from '../../errors/index.ts'
 import type { CommitLine } from '../../provenance/index.ts'
@@ -165,6 +165,6 @@ function shortHash(hash: string | undefined): string {
 
 /** What is said of a golden set without a case. */
 export function noCases(recordings: string): string {
-  const steps = [...stepsAbove(recordings), "to promote a tape: npx vitest-harvest promote latest --as '<id>'"]
+  const steps = [...stepsElsewhere(recordings), "to promote a tape: npx vitest-harvest promote latest --as '<id>'"]
   return [`no cases in ${recordings}`, ...steps].join('\n→ ')
 }

@@ -1,4 +1,4 @@
-import { stepsAbove } from '../../errors/above.ts'
+import { stepsElsewhere } from '../../errors/above.ts'
 import { here } from '../../errors/here.ts'
 import { neutralLine } from '../../errors/index.ts'
 import { groupTapes, type TapeGroup, type TapeGroups } from '../../recordings/index.ts'
@@ -54,7 +54,7 @@ function print(
 ): void {
   const [first] = groups
   if (first === undefined)
-    screen.note(total === 0 ? ['no tapes', ...stepsAbove(dir)].join('\n→ ') : `none of ${total} tapes fits`)
+    screen.note(total === 0 ? ['no tapes', ...stepsElsewhere(dir)].join('\n→ ') : `none of ${total} tapes fits`)
   else for (const line of rowsOf(groups, screen).flat()) screen.line(line)
   for (const { file, problem } of unreadable)
     screen.note(`${neutralLine(file, 400)}: ${neutralLine(problem?.what ?? '')} (${problem?.code})`)
