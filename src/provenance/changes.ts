@@ -74,7 +74,7 @@ export function versionChanges(pins: CasePins, live: LivePins): readonly PinChan
 /** What is known about another version of the code, for whoever was refused. */
 export interface OtherVersion {
   readonly changes: readonly PinChange[]
-  /** Files that changed and that the run depends on; `undefined` when nobody can say which. */
+  /** Files that changed and that the run depends on; `undefined` when it is unknown which. */
   readonly files?: readonly string[] | undefined
   /** A command of a shell after which the recorded code is there. */
   readonly toRecordedCode?: string | undefined

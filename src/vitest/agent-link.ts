@@ -1,4 +1,4 @@
-import { type ErrorFacts, HarvestError, nearestWord, shellWord } from '../errors/index.ts'
+import { HarvestError, nearestWord, shellWord } from '../errors/index.ts'
 import { thrownText } from '../match/redact-message.ts'
 
 /** An agent of the plugin's options, as a generated module hands it over. */
@@ -41,7 +41,10 @@ async function importModule(link: AgentLink): Promise<object> {
       {
         what: `Cannot load the agent ${link.name}`,
         where: { error: lineOfThrown(cause) },
-        ...(isMissing(cause) ? missing(link) : threw(cause)),
+        why: isMissing(cause)
+          ? 'Its file is not there, or something it imports.'
+          : 'Its module, or one it imports, threw while loading.',
+        fix: isMissing(cause) ? toFind(link) : toLoad(cause),
       },
       { cause },
     )
@@ -52,25 +55,19 @@ function isMissing(thrown: unknown): boolean {
   return (thrown as { readonly code?: unknown } | null | undefined)?.code === 'ERR_MODULE_NOT_FOUND'
 }
 
-function missing({ name }: AgentLink): Pick<ErrorFacts, 'why' | 'fix'> {
-  return {
-    why: 'Its file is not there, or something it imports.',
-    fix: [
-      `if the file has another place now: correct agents.${name} in vitest.config.ts`,
-      'if a package is missing: npm install',
-    ],
-  }
+function toFind({ name }: AgentLink): readonly string[] {
+  return [
+    `if the file has another place now: correct agents.${name} in vitest.config.ts`,
+    'if a package is missing: npm install',
+  ]
 }
 
-function threw(thrown: unknown): Pick<ErrorFacts, 'why' | 'fix'> {
+function toLoad(thrown: unknown): readonly string[] {
   const variable = unsetVariable(lineOfThrown(thrown))
-  return {
-    why: 'Its module, or one it imports, threw while loading.',
-    fix: [
-      ...(variable === undefined ? [] : [`to set what it names: export ${variable}='<value>'`]),
-      'to see the error alone: import the file in a test of its own',
-    ],
-  }
+  return [
+    ...(variable === undefined ? [] : [`to set what it names: export ${variable}='<value>'`]),
+    'to see the error alone: import the file in a test of its own',
+  ]
 }
 
 /** The first environment variable that a message names, as clients do that miss their key, and that is not set. */

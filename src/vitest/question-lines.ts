@@ -48,14 +48,19 @@ export function unprovenLines(askers: readonly QuestionOwner[]): readonly Summar
     ]
   })
   const more = changes.length - shown.length
-  const keys = shown.flatMap(({ question: { key } }) => (acceptable.has(key) ? [`--change ${shellWord(key)}`] : []))
+  const keys = shown.flatMap(({ question: { key } }) => (acceptable.has(key) ? [key] : []))
   const what = changes.length === 1 ? 'it' : keys.length === shown.length ? 'what is shown' : 'the others'
   return [
     ...rows,
     ...(more > 0 ? [['', `and ${more} more changes: npx vitest-harvest accept --list`] as const] : []),
     ...(keys.length === 0
       ? []
-      : [['', `to accept ${what}: npx vitest-harvest accept ${keys.join(' ')} --reason "…"`] as const]),
+      : [
+          [
+            '',
+            `to accept ${what}: npx vitest-harvest accept ${keys.map((key) => `--change ${shellWord(key)}`).join(' ')} --reason "…"`,
+          ] as const,
+        ]),
   ]
 }
 

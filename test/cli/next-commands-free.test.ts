@@ -103,14 +103,16 @@ describe('a message that is printed before anything runs leads on by what it pri
       [...blame, '--ok', 'refund(amount'],
       [...blame, '--ok', 'anwser.text=25'],
       [...blame, '--bad', 'refund(*)', '--repairs'],
+      [...blame, '--ok', 'refund(amount: "2500")'],
     ).map(({ code, stderr }) => {
       expect(code, stderr).toBe(2)
       return stderr
     })
-    const [wrong = '', unknown = '', repairs = ''] = refused
+    const [wrong = '', unknown = '', repairs = '', type = ''] = refused
     const next = [
       printed(wrong, 'to see which tools the run calls and what it returns'),
       printed(unknown, 'if only the fixed agent has it'),
+      printed(type, 'if a right run has the other type'),
       printed(repairs, 'record a good run of the agent and name it', { '<tape|case>': 'still' }),
       printed(repairs, 'to call the tools for real'),
     ]

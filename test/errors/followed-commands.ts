@@ -79,6 +79,10 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     ],
   },
   'src/blame/known-names.ts': {
+    'if a right run has the other type': [
+      'test/cli/next-commands-free.test.ts',
+      'of blame: what was typed wrong, what no run knows, what it costs, where good answers are',
+    ],
     'did you mean': [
       'test/cli/next-commands.test.ts',
       'with a mistyped name comes to the verdict, and from there to the test and to what else was necessary',
@@ -239,6 +243,10 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     ],
   },
   'src/cli/commands/fork.ts': {
+    'for a finer answer, with more runs': [
+      'test/cli/control.test.ts',
+      'live runs with a change are drawn alternately with runs without it, and both are counted',
+    ],
     'to run its tools for real, with their side effects, and ask the models': [
       'test/cli/next-commands-refused.test.ts',
       'of fork: a call that nobody answered, a branch that is kept, a step that is not there',
@@ -418,6 +426,14 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     ],
   },
   'src/fork/control-refusal.ts': {
+    'to see the difference': [
+      'test/cli/control.test.ts',
+      'a case that is different beside its question is neither proven nor accepted: one update takes both',
+    ],
+    'if both are intended': [
+      'test/cli/control.test.ts',
+      'a case that is different beside its question is neither proven nor accepted: one update takes both',
+    ],
     'to see the whole difference': [
       'test/cli/next-commands-refused.test.ts',
       'of a control: a question that changed is made a case and accepted, or asked, and a change of the way is shown',
@@ -425,22 +441,6 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     'once its key and environment are right': [
       'test/cli/fork.test.ts',
       'an agent that throws before it asks anything, as without its key, says nothing and is not kept',
-    ],
-    'if it went right, make it a case': [
-      'test/cli/next-at-once.test.ts',
-      'a changed prompt of an incident: the case that is made of it is known bad, and can be forked',
-    ],
-    'make it a case': [
-      'test/cli/next-at-once.test.ts',
-      'a changed prompt of an incident: the case that is made of it is known bad, and can be forked',
-    ],
-    'if it went wrong, make it a case': [
-      'test/cli/next-commands-refused.test.ts',
-      'of a control: a question that changed is made a case and accepted, or asked, and a change of the way is shown',
-    ],
-    'accept the change there and name the case instead of the tape': [
-      'test/cli/next-commands-refused.test.ts',
-      'of a control: a question that changed is made a case and accepted, or asked, and a change of the way is shown',
     ],
     'if its code did not change, to find what its runs depend on': [
       'test/cli/next-commands-refused.test.ts',
@@ -547,7 +547,6 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'test/cli/control.test.ts',
       'a live run is refused for the code that was accepted, not for the recorded one, until that is committed',
     ],
-    'to run the recorded code': others,
     'to continue anyway, with both versions in the result': [
       'test/cli/next-commands.test.ts',
       'with a model without a price, a limit that was reached and code that changed comes to the verdict',
@@ -562,8 +561,8 @@ export const advice: Readonly<Record<string, readonly string[]>> = {
   'src/blame/oracle.ts': ['HARVEST_ORACLE_THREW', 'HARVEST_ORACLE_ANSWER'],
   'src/blame/run-blame.ts': ['HARVEST_BLAME_PROGRAM'],
   'src/blame/stand-ins.ts': ['HARVEST_FORK_TOOLS'],
+  'src/cli/forking/changes.ts': ['HARVEST_FORK_EDIT'],
   'src/cli/live-grading.ts': ['HARVEST_FORK_TOOLS'],
-  'src/cli/live.ts': ['error.code'],
   'src/fork/ask-budget.ts': ['HARVEST_BUDGET_ASK'],
   'src/fork/decide.ts': ['HARVEST_FORK_DECIDE'],
   'src/fork/fork-task.ts': ['HARVEST_FORK_SCRIPT'],

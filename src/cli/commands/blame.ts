@@ -334,7 +334,7 @@ async function goodRunOf(
   { agent, ok, bad, oracle }: BlameRequest,
   { tape, found, recordings }: Pick<Prepared, 'tape' | 'found' | 'recordings'>,
 ): Promise<string | undefined> {
-  // A function may ask somebody who is paid: it is not asked about runs that nobody named.
+  // A function may ask a model, which costs money: it is not asked about runs that were not named.
   const judging =
     oracle === undefined
       ? chooseJudging(tape, { ok, bad, ...(found.case === undefined ? {} : { case: found.case }) })
