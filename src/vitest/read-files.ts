@@ -3,7 +3,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { patchProperty, syncBuiltins } from '../seam/patch.ts'
-import { seamState } from '../seam/index.ts'
+import { sharedOf } from '../seam/source.ts'
 import { toPosix } from './posix.ts'
 
 /** Of more files the first are named. */
@@ -25,19 +25,15 @@ export async function withReads<T>(root: string, reads: Set<string>, work: () =>
   return contexts().run(note, work)
 }
 
-const key = 'vitest/read-files'
-
 /** The functions are replaced once per process, however often this module is loaded. */
 function contexts(): AsyncLocalStorage<(file: string) => void> {
-  const { shared } = seamState()
-  const existing = shared.get(key)
-  if (existing instanceof AsyncLocalStorage) return existing
-  const created = new AsyncLocalStorage<(file: string) => void>()
-  shared.set(key, created)
-  watch(fs, ['readFile', 'readFileSync', 'open', 'openSync', 'createReadStream'], created)
-  watch(fs.promises, ['readFile', 'open'], created)
-  syncBuiltins()
-  return created
+  return sharedOf('vitest/read-files', () => {
+    const created = new AsyncLocalStorage<(file: string) => void>()
+    watch(fs, ['readFile', 'readFileSync', 'open', 'openSync', 'createReadStream'], created)
+    watch(fs.promises, ['readFile', 'open'], created)
+    syncBuiltins()
+    return created
+  })
 }
 
 type AnyFunction = (this: unknown, ...args: unknown[]) => unknown

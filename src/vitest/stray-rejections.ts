@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate } from 'node:timers/promises'
 import type { Stray } from '../playback/problems.ts'
 import { tellVitest } from './unheard.ts'
-import { seamState } from '../seam/index.ts'
+import { sharedOf } from '../seam/source.ts'
 
 /** Turns of the event loop in which what was started last may still fail. */
 const lastTurns = 4
@@ -24,24 +24,20 @@ export async function withStrays<T>(
   return { result, strays }
 }
 
-const key = 'vitest/stray-rejections'
-
 /** One listener per process, however often this module is loaded. */
 function contexts(): AsyncLocalStorage<Stray[]> {
-  const { shared } = seamState()
-  const existing = shared.get(key)
-  if (existing instanceof AsyncLocalStorage) return existing
-  const created = new AsyncLocalStorage<Stray[]>()
-  shared.set(key, created)
-  process.on('unhandledRejection', (error) => {
-    const strays = created.getStore()
-    if (strays === undefined) tellVitest(error, 'Unhandled Rejection')
-    else strays.push({ kind: 'rejected', error })
+  return sharedOf('vitest/stray-rejections', () => {
+    const created = new AsyncLocalStorage<Stray[]>()
+    process.on('unhandledRejection', (error) => {
+      const strays = created.getStore()
+      if (strays === undefined) tellVitest(error, 'Unhandled Rejection')
+      else strays.push({ kind: 'rejected', error })
+    })
+    process.on('uncaughtException', (error) => {
+      const strays = created.getStore()
+      if (strays === undefined) tellVitest(error, 'Uncaught Exception')
+      else strays.push({ kind: 'threw', error })
+    })
+    return created
   })
-  process.on('uncaughtException', (error) => {
-    const strays = created.getStore()
-    if (strays === undefined) tellVitest(error, 'Uncaught Exception')
-    else strays.push({ kind: 'threw', error })
-  })
-  return created
 }

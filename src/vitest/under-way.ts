@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { type RunnerTestCase, type RunnerTestFile, TestRunner } from 'vitest'
 import { HarvestError } from '../errors/index.ts'
 import { siteIn, siteOf } from '../seam/caller.ts'
-import { seamState } from '../seam/index.ts'
+import { sharedOf } from '../seam/source.ts'
 import { tellVitest } from './unheard.ts'
 
 /** What a test started and has to await. */
@@ -116,14 +116,11 @@ function notAwaited(works: Set<Work>, owner: string): HarvestError | undefined {
   return error
 }
 
-const key = 'vitest/under-way'
-
 /** One per thread, however often this module is loaded. */
 function state(): State {
-  const { shared } = seamState()
-  const existing = shared.get(key) as State | undefined
-  if (existing !== undefined) return existing
-  const created: State = { attempts: new AsyncLocalStorage(), loose: new Set(), watched: new WeakSet() }
-  shared.set(key, created)
-  return created
+  return sharedOf('vitest/under-way', () => ({
+    attempts: new AsyncLocalStorage(),
+    loose: new Set(),
+    watched: new WeakSet(),
+  }))
 }
