@@ -43,6 +43,7 @@ export function openGit(cwd: string, isHook = false): (settings?: GitSettings) =
         timeout: { block: silentMs },
         // Its default takes what was read 50 ms after the end: on a busy machine that may be nothing, and look like an answer.
         completion: { onExit: false },
+        errors: (error, result) => error ?? failure(result),
         ...(stdin !== undefined && { input: () => stdin }),
       }).env(given)
     // As git enters a submodule, whoever its owner is.
@@ -52,6 +53,23 @@ export function openGit(cwd: string, isHook = false): (settings?: GitSettings) =
     off.set(mayFetch, found)
     return gitOf(cwd, env, [...quiet, ...(await found)], input)
   }
+}
+
+/**
+ * What simple-git takes for a failure, and what it does not: a git that was killed has no exit code, and what it had said by then
+ * is no answer. One that fails in silence has said no, as `rev-parse --quiet` does.
+ */
+function failure({ exitCode, stdOut, stdErr }: TaskResult): Buffer | Error | undefined {
+  const said = Buffer.concat([...stdOut, ...stdErr])
+  if (exitCode === null) return new Error(`git was killed before it had answered. ${said.toString()}`.trim())
+  return exitCode !== 0 && stdErr.length > 0 ? said : undefined
+}
+
+interface TaskResult {
+  /** Of simple-git, which says nothing of `null`: the process ended by a signal. */
+  readonly exitCode: number | null
+  readonly stdOut: readonly Buffer[]
+  readonly stdErr: readonly Buffer[]
 }
 
 /** The guard of simple-git cannot tell a setting that switches something off from one that switches it on. */

@@ -142,6 +142,22 @@ test('a repository git cannot read is an error that shows what git said', async 
   `)
 })
 
+test('a git that is killed before it has answered has not said that nothing changed', async () => {
+  git('init', '-q')
+  const commit = commitFile('agent.ts', 'export {}\n')
+  const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim()
+  const bin = join(root, '.git/bin')
+  mkdirSync(bin)
+  writeFileSync(join(root, 'agent.ts'), 'export default 1\n')
+  writeFileSync(join(bin, 'git'), `#!/bin/sh\ncase "$*" in *--name-only*) kill -KILL $$;; esac\nexec ${real} "$@"\n`)
+  expect(await changedFilesSince(root, commit)).toMatchObject([{ path: 'agent.ts' }])
+  chmodSync(join(bin, 'git'), 0o755)
+  vi.stubEnv('PATH', `${bin}:${process.env['PATH'] ?? ''}`)
+  expect(await changedFilesSince(root, commit), 'with the program that dies').toBeUndefined()
+  writeFileSync(join(bin, 'git'), `#!/bin/sh\ncase "$*" in *status*) kill -PIPE $$;; esac\nexec ${real} "$@"\n`)
+  await expect(gitState(root)).rejects.toThrow('git was killed before it had answered')
+})
+
 test('who works in a folder is what git is configured with, and nobody where it is not', async () => {
   vi.stubEnv('HOME', root)
   vi.stubEnv('XDG_CONFIG_HOME', root)
