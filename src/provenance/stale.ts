@@ -40,18 +40,12 @@ export interface Judgement {
   readonly hints: readonly string[]
 }
 
-/** Judges every case; cases of one agent are compared with the one recorded last. */
+/** Judges every case; each is compared with the newest of its agent that is newer than it for certain. */
 export function judge(cases: readonly PinnedCase[], limits: StaleLimits): ReadonlyMap<PinnedCase, Judgement> {
-  const newest = new Map(
-    [...Map.groupBy(cases, ({ agent }) => agent)].map(([agent, list]) => [
-      agent,
-      list.reduce((last, one) => (one.recordedAt > last.recordedAt ? one : last)),
-    ]),
-  )
+  const byAgent = Map.groupBy(cases, ({ agent }) => agent)
   return new Map(
     cases.map((one) => {
-      const last = newest.get(one.agent)
-      const isLast = last === undefined || last.recordedAt === one.recordedAt
+      const last = newestAfter(one, byAgent.get(one.agent) ?? [])
       return [
         one,
         {
@@ -61,19 +55,39 @@ export function judge(cases: readonly PinnedCase[], limits: StaleLimits): Readon
             ...(one.format < formatVersion
               ? [`its tape has format ${one.format}, written today is ${formatVersion}`]
               : []),
-            ...(isLast ? [] : hashReasons(one, last)),
+            ...(last === undefined ? [] : hashReasons(one, last)),
           ],
           hints: [
             ...(one.pins.dirty === true
               ? [`it was ${one.recorded === undefined ? 'made' : 'accepted'} with uncommitted changes`]
               : []),
             ...modelHints(one, limits),
-            ...(isLast ? [] : newerModels(one, last)),
+            ...(last === undefined ? [] : newerModels(one, last)),
           ],
         },
       ]
     }),
   )
+}
+
+function newestAfter(one: PinnedCase, cases: readonly PinnedCase[]): PinnedCase | undefined {
+  return cases
+    .filter((other) => isNewer(other, one))
+    .reduce<PinnedCase | undefined>(
+      (last, other) => (last === undefined || isNewer(other, last) ? other : last),
+      undefined,
+    )
+}
+
+/** What was accepted has the pins of a later day than its recording, which commits alone can date. */
+function isNewer(one: PinnedCase, other: PinnedCase): boolean {
+  const [mine, theirs] = [commitsBehind(one), commitsBehind(other)]
+  if (mine !== undefined && theirs !== undefined && mine !== theirs) return mine < theirs
+  return other.recorded === undefined && one.recordedAt > other.recordedAt
+}
+
+function commitsBehind({ standing }: PinnedCase): number | undefined {
+  return standing?.state === 'ancestor' ? standing.commits : undefined
 }
 
 function commitReasons(

@@ -219,6 +219,24 @@ describe('judging', () => {
     expect(judged.get(other)).toEqual({ stale: [], hints: [] })
   })
 
+  it('a case whose new code was accepted is not compared with one that is older by its commit, nor where commits cannot tell', () => {
+    const behind = (commits: number) => ({ state: 'ancestor' as const, commit: 'f'.repeat(40), commits, daysBehind: 0 })
+    const accepted = { ...one, id: 'accepted', recorded: { prompt: 'o' } }
+    const red = { ...one, id: 'red', recordedAt: '2026-01-01T00:00:01.000Z', pins: { prompt: 'o' } }
+    const stale = (...cases: readonly PinnedCase[]) => [...judge(cases, limits).values()].map((one) => one.stale)
+    expect(stale(accepted, red)).toEqual([[], []])
+    expect(stale({ ...accepted, standing: behind(0) }, { ...red, standing: behind(2) })).toEqual([
+      [],
+      ['prompt not as in accepted, the newest case of this agent'],
+    ])
+    expect(stale({ ...accepted, standing: behind(2) }, { ...red, standing: behind(0) })).toEqual([
+      ['prompt not as in red, the newest case of this agent'],
+      [],
+    ])
+    const early = { ...one, id: 'early', recordedAt: '2025-12-01T00:00:00.000Z', pins: { prompt: 'n' } }
+    expect(stale(early, accepted)).toEqual([['prompt not as in accepted, the newest case of this agent'], []])
+  })
+
   it('an old format is stale, uncommitted changes are a hint', () => {
     const old = { ...one, format: 0, pins: { dirty: true } }
     expect(judge([old], limits).get(old)).toEqual({
