@@ -1,8 +1,8 @@
 import type { Json } from './types.ts'
 
 /**
- * Whether `JSON.parse` keeps everything a JSON text says. It rounds numbers beyond 2⁵³ and drops all but the last of
- * equal keys: two texts that differ only there would be taken for one.
+ * Whether `JSON.parse` and `JSON.stringify` keep everything a JSON text says. The one rounds numbers beyond 2⁵³ and drops all
+ * but the last of equal keys, the other writes `-0` as `0`: two texts that differ only there would be taken for one.
  */
 export function isFaithful(json: string): boolean {
   let keys = 0
@@ -18,7 +18,7 @@ export function isFaithful(json: string): boolean {
 const tokens = /"(?:[^"\\]|\\.)*"(\s*:)?|-?\d[\d.eE+-]*/g
 
 /**
- * The value of a JSON text in which numbers that `JSON.parse` would round stand as texts, two of them alike exactly when the
+ * The value of a JSON text in which numbers that would not stay what they are stand as texts, two of them alike exactly when the
  * numbers are equal: `1e400` and `10e399`. `undefined` where keys are equal, and of no use but to compare.
  */
 export function parseExactly(json: string): Json | undefined {
@@ -37,7 +37,7 @@ const mark = '\0'
 
 function isExact(number: string): boolean {
   const value = Number(number)
-  if (!Number.isFinite(value)) return false
+  if (!Number.isFinite(value) || Object.is(value, -0)) return false
   if (/^-?\d+$/.test(number)) return Number.isSafeInteger(value) || BigInt(number) === BigInt(value)
   // Of all texts of a number beyond 2⁵³ only one may count as exact, whether it is written with an exponent or without.
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) return decimal(number) === decimal(`${BigInt(value)}`)
@@ -50,7 +50,9 @@ function decimal(number: string): string {
   const [, sign, whole = '', part = '', power = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(number) ?? []
   const digits = (whole + part).replace(/^0+/, '')
   const short = digits.replace(/0+$/, '')
-  return short === '' ? '0' : `${sign}${short}e${BigInt(power) - BigInt(part.length - (digits.length - short.length))}`
+  return short === ''
+    ? `${sign}0`
+    : `${sign}${short}e${BigInt(power) - BigInt(part.length - (digits.length - short.length))}`
 }
 
 function countKeys(value: unknown): number {

@@ -265,7 +265,7 @@ function drift(
       : isMark
         ? [{ class: 'encoding', part: 'address', ...difference }]
         : [{ class: 'endpoint', part: 'host of the model', ...difference }]
-  const parts = changedParts(recorded, live)
+  const parts = changedParts(recorded, live, [step.event.url, question.url])
   return [...endpoint, ...(parts.length > 0 ? parts : movedInstructions(step, question))]
 }
 

@@ -1,8 +1,8 @@
 import { isMap } from '../json/canonical.ts'
 import {
-  bookkeeping,
   callsOf,
   canonicalJson,
+  isBookkeeping,
   type ModelRequest,
   readMessage,
   resultsOf,
@@ -16,13 +16,22 @@ import type { DriftClass } from './types.ts'
 /**
  * Every part in which two requests to a model differ: one instruction, one message, one tool, one parameter each. A part
  * that differs in the same way at ten steps is the same change ten times.
+ *
+ * @param urls - where each was sent
  */
-export function changedParts(recorded: ModelRequest, live: ModelRequest): readonly FoundDrift[] {
+export function changedParts(
+  recorded: ModelRequest,
+  live: ModelRequest,
+  urls: readonly [recorded: string, live: string],
+): readonly FoundDrift[] {
+  const keepsBooks = (name: string): boolean =>
+    isBookkeeping(name, { dialect: recorded.dialect, url: urls[0] }) &&
+    isBookkeeping(name, { dialect: live.dialect, url: urls[1] })
   // A setting or a model says nothing of the call it is for: what was accepted for one call says nothing of another.
   const scope = canonicalJson(recorded.instructions as Json)
   const settings = [
     ...changed('model', { path: 'model', part: 'model', before: recorded.model, now: live.model }),
-    ...changedParams(recorded.params, live.params),
+    ...changedParams(recorded.params, live.params, keepsBooks),
   ]
   return [
     ...settings.map((found) => ({ ...found, scope })),
@@ -117,10 +126,14 @@ function together(found: readonly FoundDrift[]): readonly FoundDrift[] {
   ]
 }
 
-function changedParams(before: ModelRequest['params'], now: ModelRequest['params']): readonly FoundDrift[] {
+function changedParams(
+  before: ModelRequest['params'],
+  now: ModelRequest['params'],
+  keepsBooks: (name: string) => boolean,
+): readonly FoundDrift[] {
   const names = new Set([...Object.keys(before), ...Object.keys(now)])
   return [...names].flatMap((name) =>
-    changed(bookkeeping.has(name) ? 'bookkeeping' : 'params', {
+    changed(keepsBooks(name) ? 'bookkeeping' : 'params', {
       path: `params.${name}`,
       part: name,
       before: own(before, name),

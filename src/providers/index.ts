@@ -1,4 +1,4 @@
-export { bookkeeping } from './bookkeeping.ts'
+export { isBookkeeping } from './bookkeeping.ts'
 export { decodeBody } from '../wire/decode.ts'
 export { isGenerative, keepsConversation } from './dialect.ts'
 export { isUnderWay } from './draft.ts'

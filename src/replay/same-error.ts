@@ -1,4 +1,4 @@
-import { at, isList, listAt, mapAt } from '../json/canonical.ts'
+import { at, isList, isMap, listAt, mapAt } from '../json/canonical.ts'
 import { canonicalJson } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
 
@@ -24,7 +24,9 @@ const notData: ReadonlySet<string> = new Set(['instance', 'function', 'headers',
 /** What an error keeps of other errors in a field of its own; of what other classes keep there the same is compared as of it. */
 function comparedField(value: Json): Json {
   if (at(value, '$type') === 'error') return comparedFacts(value)
-  return isList(value) ? value.map((item) => comparedField(item)) : value
+  if (isList(value)) return value.map((item) => comparedField(item))
+  if (!isMap(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, comparedField(item)]))
 }
 
 /** What of an error is compared. */

@@ -214,8 +214,8 @@ describe('an address and a body in another spelling', () => {
     const recorded = '{"id":9007199254740993,"rate":1.10,"limit":1e2,"none":-0,"text":"1.10","far":1e400,"0":[1E+2]}'
     const asked = (body: string) => ask([{ url, body: recorded }], { url, body })
     const spelled = [
-      '{"0":[100],"id":9007199254740993,"rate":1.1,"limit":100.0,"none":0,"text":"1.10","far":10e399}',
-      '{"id":9007199254740993e0,"rate":11e-1,"limit":100,"none":0.0,"text":"1.10","far":1.0E+400,"0":[1e2]}',
+      '{"0":[100],"id":9007199254740993,"rate":1.1,"limit":100.0,"none":-0.0,"text":"1.10","far":10e399}',
+      '{"id":9007199254740993e0,"rate":11e-1,"limit":100,"none":-0e0,"text":"1.10","far":1.0E+400,"0":[1e2]}',
       '{"id":9007199254740993.0,"rate":1.1,"limit":1e2,"none":-0,"text":"\\u0031.10","far":1e400,"0":[1e2]}',
     ]
     for (const body of spelled)
@@ -227,6 +227,7 @@ describe('an address and a body in another spelling', () => {
       ['9007199254740993', '90071992547409930'],
       ['9007199254740993', '"9007199254740993"'],
       ['9007199254740993', '"\\u0000#9007199254740993e0"'],
+      ['-0', '0'],
       ['1.10', '1.01'],
       ['1e2', '1e3'],
       ['1e400', '1e401'],

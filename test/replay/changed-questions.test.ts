@@ -83,7 +83,7 @@ test('a changed tool says where in it, by its name', () => {
     params: {},
   })
   const words = (before: ModelRequest, now: ModelRequest) =>
-    changedParts(before, now).map(
+    changedParts(before, now, ['/v1/messages', '/v1/messages']).map(
       (found) => new Changes('a').drift({ n: 1, number: 1 }, found, 'unproven', undefined).words,
     )
   const [find, pay] = [tool('find_customer', 'Find'), tool('pay', 'Pay')]

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { bookkeeping } from '../../src/providers/index.ts'
+import { isBookkeeping } from '../../src/providers/index.ts'
 import { hostDrift } from '../../src/match/address.ts'
 import { installReplay, type ReplayOptions, replayTape } from '../../src/replay/index.ts'
 import { stepStates } from '../../src/match/step.ts'
@@ -72,7 +72,45 @@ test('another host is another destination for what a service is told to do, and 
 })
 
 test('bookkeeping reaches no model, and what a later call refers to is none', () => {
-  expect(bookkeeping.has('prompt_cache_key')).toBe(true)
+  const chatHere = { dialect: 'openai-chat', url: chatUrl } as const
+  expect(isBookkeeping('prompt_cache_key', chatHere)).toBe(true)
   for (const name of ['store', 'temperature', 'previous_response_id', 'seed', 'model'])
-    expect(bookkeeping.has(name), name).toBe(false)
+    expect(isBookkeeping(name, chatHere), name).toBe(false)
+})
+
+describe('at an address that no provider has, nothing of a question is bookkeeping', () => {
+  const said = [{ role: 'user', content: 'hi' }]
+  const bodies = {
+    chat: { model: 'm', messages: said },
+    'messages with a system prompt': { model: 'm', system: 'Be kind.', messages: said },
+    'an input with instructions': { model: 'm', input: 'hi', instructions: 'Be kind.' },
+    'a prompt': { model: 'm', prompt: 'hi', max_tokens: 5 },
+    contents: { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] },
+  }
+  const verdictAt = async (url: string, body: object, now: object): Promise<readonly string[]> => {
+    const tape = tapeOf([{ url, body: JSON.stringify(body) }])
+    const { drift } = await replayTape(tape, () => post(url, JSON.stringify(now)))
+    return [...new Set(drift.map((one) => one.class))]
+  }
+  test.for(Object.entries(bodies))('%s', async ([, body]) => {
+    const url = 'https://llm.test/gateway/llm'
+    expect(await verdictAt(url, body, body)).toEqual([])
+    for (const name of ['metadata', 'user', 'labels', 'service_tier', 'prompt_cache_key'])
+      expect(await verdictAt(url, body, { ...body, [name]: 'tenant-b' }), name).toEqual(['params'])
+  })
+
+  test.for([
+    [chatUrl, bodies.chat],
+    ['https://llm.test/openai/deployments/d/chat/completions?api-version=1', bodies.chat],
+    ['http://localhost:11434/api/chat', bodies.chat],
+    ['https://api.anthropic.com/v1/messages', bodies['messages with a system prompt']],
+    ['https://llm.test/proxy/v1/messages/?beta=true', bodies['messages with a system prompt']],
+    ['https://api.openai.com/v1/responses', bodies['an input with instructions']],
+    ['https://api.openai.com/v1/completions', bodies['a prompt']],
+    ['https://generativelanguage.googleapis.com/v1beta/models/m:generateContent', bodies.contents],
+    ['https://cloudcode-pa.googleapis.com/v1internal:streamGenerateContent', { request: bodies.contents }],
+    ['https://bedrock-runtime.eu-west-1.amazonaws.com/model/m/invoke', { anthropic_version: 'x', messages: said }],
+  ] as const)('and at %s what its provider keeps is', async ([url, body]) => {
+    expect(await verdictAt(url, body, { ...body, metadata: { ticket: '7' } })).toEqual(['bookkeeping'])
+  })
 })

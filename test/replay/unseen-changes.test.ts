@@ -226,6 +226,29 @@ test('errors that an error keeps in a field of its own are compared as errors', 
   expect(await judged(tape, fail('refused'))).toEqual(['different', 'HARVEST_OUTCOME'])
 })
 
+test('they are also at any depth of lists and maps of it, beside its data', async () => {
+  const fail = (why: string, times: number) => async (): Promise<never> => {
+    throw Object.assign(new Error('no attempt succeeded'), { byHost: { a: { cause: new Error(why), times } } })
+  }
+  const tape = await record(fail('busy', 1))
+  expect(await judged(tape, fail('busy', 1))).toEqual(['same'])
+  expect(await judged(tape, fail('refused', 1))).toEqual(['different', 'HARVEST_OUTCOME'])
+  expect(await judged(tape, fail('busy', 2))).toEqual(['different', 'HARVEST_OUTCOME'])
+})
+
+test('a zero with a sign is another number in a body than one without, in every spelling of it', async () => {
+  const send =
+    (number: string, path = '/pages') =>
+    async (): Promise<number> =>
+      (await fetch(`${base}${path}`, { method: 'POST', body: `{"shift": ${number}, "unit": "day"}` })).status
+  const tape = await record(send('-0'))
+  expect(await judged(tape, send('-0'))).toEqual(['same'])
+  expect(await judged(tape, send('-0.0'))).toEqual(['same', 'encoding: body: same value -> written differently'])
+  expect(await judged(tape, send('0'))).toEqual(['different', 'HARVEST_DIVERGENCE'])
+  expect(await judged(await record(send('0')), send('-0'))).toEqual(['different', 'HARVEST_DIVERGENCE'])
+  expect((await judged(await record(send('0')), send('0.0')))[0]).toBe('same')
+})
+
 test('a request that lost its method is told as that request, with the body that `node:http` sends after it', async () => {
   const send = (method?: string, isInPieces?: boolean) => () =>
     new Promise((resolve, reject) => {
