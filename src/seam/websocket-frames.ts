@@ -71,16 +71,23 @@ export class FrameReader {
     if (!isLast) return
     const whole = Buffer.concat(this.#pieces)
     this.#pieces = []
-    this.#heard({ kind: this.#kind, data: this.#isCompressed ? this.#inflated(whole) : whole })
+    const message = { kind: this.#kind, data: whole }
+    this.#heard(this.#isCompressed ? this.#inflated(message) : message)
   }
 
-  #inflated(data: Buffer): Buffer {
-    const inflated = inflateRawSync(Buffer.concat([data, tail]), {
-      finishFlush: constants.Z_SYNC_FLUSH,
-      ...(this.#window.length > 0 && { dictionary: this.#window }),
-    })
-    this.#window = Buffer.concat([this.#window, inflated]).subarray(-windowSize)
-    return inflated
+  /** What cannot be decompressed stands for itself, as bytes: the other side closes such a connection, with the agent still there. */
+  #inflated(message: WebSocketMessage): WebSocketMessage {
+    try {
+      const data = inflateRawSync(Buffer.concat([message.data, tail]), {
+        finishFlush: constants.Z_SYNC_FLUSH,
+        ...(this.#window.length > 0 && { dictionary: this.#window }),
+      })
+      this.#window = Buffer.concat([this.#window, data]).subarray(-windowSize)
+      return { ...message, data }
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'Z_DATA_ERROR') throw error
+      return { kind: 'binary', data: message.data }
+    }
   }
 }
 
