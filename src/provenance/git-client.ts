@@ -60,9 +60,9 @@ export function openGit(cwd: string, isHook = false): (settings?: GitSettings) =
  * is no answer. One that fails in silence has said no, as `rev-parse --quiet` does.
  */
 function failure({ exitCode, stdOut, stdErr }: TaskResult): Buffer | Error | undefined {
+  if (exitCode !== null && (exitCode === 0 || stdErr.length === 0)) return undefined
   const said = Buffer.concat([...stdOut, ...stdErr])
-  if (exitCode === null) return new Error(`git was killed before it had answered. ${said.toString()}`.trim())
-  return exitCode !== 0 && stdErr.length > 0 ? said : undefined
+  return exitCode === null ? new Error(`git was killed before it had answered. ${said.toString()}`.trim()) : said
 }
 
 interface TaskResult {
