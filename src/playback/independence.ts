@@ -35,8 +35,8 @@ export function usesAnswer(step: Step, answered: Step, input: Json | undefined, 
   return askedValues(step).some((value) => first.has(value))
 }
 
-/** What a step was asked with: parts of its address, or its arguments. */
-function askedValues(event: Step): readonly string[] {
+/** What a step was asked with: parts of its address, or its arguments. Values of one or two characters are left out. */
+export function askedValues(event: Step): readonly string[] {
   if (event.kind !== 'exchange') return valuesIn(event.args)
   const { body } = event.request
   const inBody = typeof body === 'string' ? valuesOf(body) : []
@@ -61,7 +61,8 @@ function valuesOf(text: string): readonly string[] {
   }
 }
 
-function valuesIn(json: Json | undefined): readonly string[] {
+/** The values of JSON as texts, without those of one or two characters. */
+export function valuesIn(json: Json | undefined): readonly string[] {
   if (json === undefined || json === null || typeof json === 'boolean') return []
   if (typeof json !== 'object') return [String(json)].filter(says)
   return Object.values(json as { readonly [key: string]: Json }).flatMap(valuesIn)

@@ -1,6 +1,7 @@
 import { readModelCall } from '../providers/index.ts'
 import type { Json, Moment } from '../tape/index.ts'
 import { isRead, usesAnswer } from './independence.ts'
+import { TurnCalls } from './turn-calls.ts'
 import type { CallState, ExchangeState, StepState } from '../match/step.ts'
 
 type AnyState = ExchangeState | CallState
@@ -15,8 +16,8 @@ interface Early {
 /**
  * Watches that what waited for an answer when recorded still waits for it.
  *
- * A step recorded after another was answered may not be made before it. There are three exceptions. Steps of one model
- * turn in which the model asked for several tools at once may change places: the model called those independent. A named
+ * A step recorded after another was answered may not be made before it. There are three exceptions. Steps that serve
+ * different calls of one model turn may change places: the model called those independent, see `TurnCalls`. A named
  * value is a read of the agent's own surroundings and has no place at all. And two requests that only read may be under
  * way at the same time, if neither can have been asked with what the other was answered.
  */
@@ -26,7 +27,8 @@ export class StepOrder {
   readonly #all: readonly AnyState[]
   readonly #byN: ReadonlyMap<number, AnyState>
   #turns: readonly ExchangeState[] | undefined
-  readonly #free = new Map<ExchangeState, boolean>()
+  /** Of each turn that asked for several tools at once, who serves which. */
+  readonly #calls = new Map<ExchangeState, TurnCalls | undefined>()
   readonly #input: Json | undefined
   readonly #passed = new Set<AnyState>()
   #next = 0
@@ -100,16 +102,26 @@ export class StepOrder {
 
   /** Whether a step, and what stands at the moment `n`, belong to one model turn that asked for several tools at once. */
   isOneOfSeveral(step: AnyState, n: number): boolean {
-    if (isTurn(step)) return false
-    const turn = this.#turnBefore(step.event.n)
-    return turn !== undefined && turn === this.#turnBefore(n) && this.#askedForSeveral(turn)
+    return this.#callsOfBoth(step, n) !== undefined
   }
 
   #mayChangePlaces(a: AnyState, b: AnyState): boolean {
     if (isTurn(b)) return false
+    const [outerA, outerB] = [this.#outermost(a), this.#outermost(b)]
     // Inside one tool call the order is that of its code.
-    if (a.event.in !== undefined && a.event.in === b.event.in) return false
-    return this.isOneOfSeveral(a, b.event.n)
+    return outerA !== outerB && this.#callsOfBoth(a, b.event.n)?.areIndependent(outerA.event, outerB.event) === true
+  }
+
+  #outermost(step: AnyState): AnyState {
+    const outer = step.event.in === undefined ? undefined : this.#byN.get(step.event.in)
+    return outer === undefined ? step : this.#outermost(outer)
+  }
+
+  /** The calls of the turn that a step and the moment `n` belong to, where there are several. */
+  #callsOfBoth(step: AnyState, n: number): TurnCalls | undefined {
+    if (isTurn(step)) return undefined
+    const turn = this.#turnBefore(step.event.n)
+    return turn !== undefined && turn === this.#turnBefore(n) ? this.#callsOf(turn) : undefined
   }
 
   /** The model call answered last before the moment `n`. */
@@ -124,15 +136,20 @@ export class StepOrder {
     return last
   }
 
-  #askedForSeveral(turn: ExchangeState): boolean {
-    let several = this.#free.get(turn)
-    if (several === undefined) {
+  #callsOf(turn: ExchangeState): TurnCalls | undefined {
+    if (!this.#calls.has(turn)) {
       const asked = readModelCall(turn.event)?.response?.toolCalls ?? []
       // What the provider ran itself says nothing of what the agent runs.
-      several = asked.filter(({ builtIn }) => !builtIn).length > 1
-      this.#free.set(turn, several)
+      const calls = asked.filter(({ builtIn }) => !builtIn)
+      const steps = this.#all.filter((one) => this.#isOutermostOf(turn, one)).map(({ event }) => event)
+      this.#calls.set(turn, calls.length > 1 ? new TurnCalls(calls, steps) : undefined)
     }
-    return several
+    return this.#calls.get(turn)
+  }
+
+  #isOutermostOf(turn: ExchangeState, step: AnyState): boolean {
+    const { event } = step
+    return event.kind !== 'value' && event.in === undefined && !isTurn(step) && this.#turnBefore(event.n) === turn
   }
 }
 
