@@ -1,4 +1,5 @@
 import { usualTools, withUsualTools } from '../live-grading.ts'
+import { describeRate } from '../live.ts'
 import { typedAgain } from '../typed-again.ts'
 import type { FixRun } from '../../blame/fix-task.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
@@ -38,7 +39,7 @@ function notGood(runs: readonly FixRun[], good: number, caseId: string, by: stri
     what: isRight
       ? `The fixed agent makes the right calls in ${good} of ${runs.length} runs, but none ends on the tape`
       : `The fixed agent is right in ${good} of ${runs.length} runs, and nothing was written`,
-    where: { case: caseId, 'graded by': neutralLine(by, 200) },
+    where: { case: caseId, 'graded by': neutralLine(by, 200), right: describeRate(good, runs.length) },
     ...(isRight ? { why: 'A run that left its tape is not whole, so nothing was written.' } : {}),
     ...(reason === undefined ? {} : { detail: reason.replace(/^/gm, '  ') }),
     fix: [
