@@ -21,6 +21,7 @@ import { printEstimate } from '../blame/estimate.ts'
 import { printIsolated, printIsolationEstimate, stepsAfterIsolate } from '../blame/isolated.ts'
 import type { IsolatedRun, IsolationEstimate } from '../../isolate/index.ts'
 import { type NamedOracle, oracleOfCase } from '../../blame/named-oracle.ts'
+import type { Judging } from '../../blame/oracle.ts'
 import { chooseJudging } from '../../blame/choose-oracle.ts'
 import { type Case, requireTapeFile } from '../../cases/index.ts'
 import { blameSpec } from '../spec/explain.ts'
@@ -176,7 +177,7 @@ function caseOf(file: string): { readonly file: string; readonly text: string } 
 async function requestOf(given: CommandInput, found: FoundRun, tape: Tape, recordings: string): Promise<BlameRequest> {
   // What was typed wrong is reported first, before anything is run or refused for it.
   const [ok, bad, oracle] = [given.values('ok'), given.values('bad'), oracleOf(given, found)]
-  if (oracle === undefined) chooseJudging(tape, { ok, bad, ...(found.case === undefined ? {} : { case: found.case }) })
+  if (oracle === undefined) judgingOf({ ok, bad }, tape, found)
   const reference = given.value('reference')
   const confidence = readNumber(given, blameCommand, 'confidence', 0.5, 1)
   const delta = confidence === undefined ? undefined : Number((1 - confidence).toFixed(12))
@@ -329,16 +330,18 @@ async function foreseen(request: BlameRequest, tape: Tape, found: FoundRun, reco
   return { warnings, offTape: (risk) => foreseenOffTape(risk, question) }
 }
 
+/** What grades where no function does. */
+function judgingOf({ ok, bad }: Pick<BlameRequest, 'ok' | 'bad'>, tape: Tape, { case: kase }: FoundRun): Judging {
+  return chooseJudging(tape, { ok, bad, ...(kase === undefined ? {} : { case: kase }) })
+}
+
 /** A case of another run of the same agent that passes, and is good by what this run is judged by. */
 async function goodRunOf(
   { agent, ok, bad, oracle }: BlameRequest,
   { tape, found, recordings }: Pick<Prepared, 'tape' | 'found' | 'recordings'>,
 ): Promise<string | undefined> {
   // A function may ask a model, which costs money: it is not asked about runs that were not named.
-  const judging =
-    oracle === undefined
-      ? chooseJudging(tape, { ok, bad, ...(found.case === undefined ? {} : { case: found.case }) })
-      : undefined
+  const judging = oracle === undefined ? judgingOf({ ok, bad }, tape, found) : undefined
   for (const { case: kase } of listCases(recordings)) {
     if (kase === undefined || kase.agent !== agent || kase.expect !== 'pass') continue
     const other = closedTapeOf(kase)
