@@ -2,7 +2,18 @@ import { existsSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { type Case, requireTapeFile } from '../cases/index.ts'
 import { HarvestError } from '../errors/index.ts'
-import { casesCalled, findCase, findTape, idOf, readPrices, RecordingFiles } from '../recordings/index.ts'
+import {
+  casesCalled,
+  findCase,
+  findTape,
+  type FindTapeOptions,
+  idOf,
+  listCases,
+  nearestCase,
+  readPrices,
+  RecordingFiles,
+  renamedCase,
+} from '../recordings/index.ts'
 import { readTape, type Tape } from '../tape/index.ts'
 import { type Run, readRun, runOf } from '../report/run.ts'
 import { noteNamed } from './named-tape.ts'
@@ -16,12 +27,7 @@ export function findTapeFile(word: string, recordings = 'recordings', options: F
   return noted(word, { file: fileOf(word, recordings, options), recordings, ...given(options) }).file
 }
 
-interface FindOptions {
-  /** The beginning of an id does not do: for what changes or keeps something. */
-  readonly isExact?: boolean
-  /** Those of the recordings, where they were listed already. */
-  readonly files?: RecordingFiles
-}
+type FindOptions = FindTapeOptions
 
 /** Of an exact search, names mean something else later. */
 function given({ isExact, files }: FindOptions): Pick<FindOptions, 'files'> {
@@ -68,20 +74,28 @@ export interface FoundRun {
 export function findRun(
   word: string,
   recordings = 'recordings',
-  options: { readonly isExact?: boolean } = {},
+  options: Pick<FindOptions, 'isExact' | 'beside'> = {},
 ): FoundRun {
   const files = new RecordingFiles(recordings)
   const isCaseFile = /\.case\.ya?ml$/.test(word)
   const isTape = word === 'latest' || word.endsWith('.tape.jsonl')
   const [named, ...others] = isCaseFile || isTape ? [] : casesCalled(recordings, word, files)
   if (!isCaseFile && named === undefined) {
-    const file = findTapeFile(word, recordings, { ...options, files })
+    const file = findTapeFile(word, recordings, { ...options, files, meant: meantBy(word, recordings, options.beside) })
     const kase = isTape ? undefined : caseBegunWith(word, file, { recordings, files })
     return { file, recordings, files, ...(kase === undefined ? {} : { case: kase }) }
   }
   const found = named !== undefined && others.length === 0 ? named : findCase(recordings, word)
   if (found.case === undefined) throw found.error ?? new Error(`the case ${found.file} has neither content nor error`)
   return noted(word, { file: requireTapeFile(found.case), recordings, case: found.case })
+}
+
+/** A case may be called otherwise than its files, which are what one sees in a folder. */
+function meantBy(word: string, recordings: string, beside: string | undefined): NonNullable<FindOptions['meant']> {
+  return (nearest) => {
+    const cases = listCases(recordings).filter(({ id }) => id !== beside)
+    return renamedCase(word, cases) ?? nearest ?? nearestCase(word, cases)
+  }
 }
 
 /** Whoever types the beginning of a case means the case, and not its tape alone. */

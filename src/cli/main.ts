@@ -23,8 +23,10 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 let running: CommandSpec | undefined
 try {
   process.exitCode = await run()
-} catch (error) {
-  process.exitCode = exitCodeOf(error)
+} catch (thrown) {
+  process.exitCode = exitCodeOf(thrown)
+  const isMissing = HarvestError.is(thrown, 'HARVEST_CASE_MISSING') || HarvestError.is(thrown, 'HARVEST_TAPE_MISSING')
+  const error = isMissing ? await (await import('./deleted-case.ts')).withDeleted(thrown, argv) : thrown
   const { asCommands, withCommands } = await import('./next-lines.ts')
   const spec = running ?? specNamed(argv, specs)
   if (!wantsJson(argv)) screen.note(asCommands(neutralLines(textOf(error)), spec))

@@ -14,6 +14,7 @@ export {
   versionedFiles,
 } from './git.ts'
 export { codeDigest, codeFiles, type CodeFiles, digestOfCode } from './code-files.ts'
+export { type DeletedFiles, deletedFiles } from './deleted.ts'
 export { type FormerCases, readFormerCases } from './former-cases.ts'
 export { type AcceptedPin, acceptedPins, type CasePins, pinsOf, pinsOfReplay } from './pins.ts'
 export { commitsBefore, type FormerCode, inWorktree, type Worktree } from './worktree.ts'

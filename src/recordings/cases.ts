@@ -207,8 +207,7 @@ function groupOf(recordings: string, file: string): string {
 }
 
 function missing(recordings: string, word: string, cases: readonly CaseSummary[]): HarvestError {
-  const ids = cases.map(({ id }) => id)
-  const near = nearestWord(word.split('/').at(-1) ?? '', ids)
+  const near = renamedCase(word, cases) ?? nearestCase(word, cases)
   return new HarvestError('HARVEST_CASE_MISSING', {
     what: `Unknown case '${neutralLine(word, 120)}'`,
     where: { recordings, cases: `${cases.length}` },
@@ -218,6 +217,19 @@ function missing(recordings: string, word: string, cases: readonly CaseSummary[]
       'to list them: npx vitest-harvest ls --golden',
     ],
   })
+}
+
+/** The case whose file or tape is called like this word, and which is called otherwise itself. */
+export function renamedCase(word: string, cases: readonly CaseSummary[]): string | undefined {
+  const name = word.split('/').at(-1) ?? ''
+  const hasTape = ({ case: loaded }: CaseSummary): boolean => loaded?.tape === `${name}.tape.jsonl`
+  return (cases.find(({ file }) => nameOfFile(file) === name) ?? cases.find(hasTape))?.id
+}
+
+/** The case whose id was probably mistyped. */
+export function nearestCase(word: string, cases: readonly CaseSummary[]): string | undefined {
+  const ids = cases.map(({ id }) => id)
+  return nearestWord(word.split('/').at(-1) ?? '', ids)
 }
 
 function ambiguous(word: string, cases: readonly CaseSummary[]): HarvestError {

@@ -1,5 +1,15 @@
 /** Where tapes and cases live: the inbox, the golden set, promotion from one to the other. */
-export { type CaseSummary, casesCalled, casesOfTape, findCase, listCases, removeCase, tapesOfCases } from './cases.ts'
+export {
+  type CaseSummary,
+  casesCalled,
+  casesOfTape,
+  findCase,
+  listCases,
+  nearestCase,
+  removeCase,
+  renamedCase,
+  tapesOfCases,
+} from './cases.ts'
 export { demote, type Demoted } from './demote.ts'
 export { forgetTapes } from './forget-tapes.ts'
 export { forksFolder } from './kept-forks.ts'
@@ -34,4 +44,4 @@ export { keepLiveRuns, type LiveRuns, readLiveRuns } from './rerun-log.ts'
 export { removeForGood, removeTapes } from './removal.ts'
 export { costOfRun, tokensOf } from './cost-of-run.ts'
 export { readFacts, type TapeFacts } from './tape-facts.ts'
-export { closeOf, findTape, idOf, listTapes, outcomeOf, type TapeSummary } from './tapes.ts'
+export { closeOf, findTape, type FindTapeOptions, idOf, listTapes, outcomeOf, type TapeSummary } from './tapes.ts'

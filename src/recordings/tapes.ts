@@ -1,3 +1,4 @@
+// Over 300 lines: how tapes are found, beside what is said of those that are not.
 import { closeSync, fstatSync, lstatSync, readSync } from 'node:fs'
 import { basename, join, relative, resolve, sep } from 'node:path'
 import { stepsElsewhere } from '../errors/above.ts'
@@ -45,19 +46,26 @@ export function listTapes(folder: string): readonly TapeSummary[] {
   return tapes.sort((a, b) => (startOf(a) === startOf(b) ? 0 : startOf(a) < startOf(b) ? 1 : -1))
 }
 
+/** How {@link findTape} looks, and what it proposes. */
+export interface FindTapeOptions {
+  /** The beginning of a name does not do: for what changes the tape, or makes something of it. Default false */
+  readonly isExact?: boolean
+  /** Those of the recordings, where they were listed already. */
+  readonly files?: RecordingFiles
+  /** The other one of two, which is not proposed in the place of this one. */
+  readonly beside?: string
+  /** Where there is no such tape: what was probably meant, given the nearest name of a tape. */
+  meant?(nearest: string | undefined): string | undefined
+}
+
 /**
  * The file of a tape the user named: by a path inside the recordings, by its file name or its id, by a beginning of
  * one that no other tape has, or as `latest` for the one of the inbox that was started last. A case and the tape it was
  * promoted from may have one name: reading takes that of the case, changing that of the inbox.
  *
- * @param options.isExact - the beginning of a name does not do: for what changes the tape, or makes something of it. Default false
  * @throws HARVEST_TAPE_MISSING, HARVEST_TAPE_AMBIGUOUS with those it could be, HARVEST_RECORDINGS_OUTSIDE
  */
-export function findTape(
-  recordings: string,
-  word: string,
-  options: { readonly isExact?: boolean; readonly files?: RecordingFiles } = {},
-): string {
+export function findTape(recordings: string, word: string, options: FindTapeOptions = {}): string {
   if (/[/\\]/.test(word) || word.endsWith('.tape.jsonl')) {
     const file = locate(recordings, word)
     if (file === undefined) throw missing(recordings, word)
@@ -96,7 +104,12 @@ export function findTape(
   }
   // Ids of the inbox are other customers' runs: only names that people gave are worth a guess.
   const named = files.filter((file) => relative(join(recordings, 'inbox'), file).startsWith('..'))
-  throw missing(recordings, word, [...named.map(stemOf), ...(all.inboxTapes.length > 0 ? ['latest'] : [])])
+  const names = [...named.map(stemOf), ...(all.inboxTapes.length > 0 ? ['latest'] : [])]
+  const nearest = nearestWord(
+    word,
+    names.filter((name) => name !== options.beside),
+  )
+  throw missing(recordings, word, options.meant?.(nearest) ?? nearest)
 }
 
 /** The one file below this folder, where there is one; otherwise all of them. */
@@ -279,8 +292,7 @@ function ambiguous(word: string, files: readonly string[]): HarvestError {
   })
 }
 
-function missing(recordings: string, word: string, known: readonly string[] = []): HarvestError {
-  const nearest = nearestWord(word, known)
+function missing(recordings: string, word: string, nearest?: string): HarvestError {
   return new HarvestError('HARVEST_TAPE_MISSING', {
     what: `Unknown tape '${neutralLine(word, 120)}'`,
     where: { recordings },

@@ -13,7 +13,8 @@ export const diffCommand: Command = {
     const [wordA = '', wordB = ''] = given.args
     const recordings = given.value('dir')
     screen.progress('reading')
-    const [a, b] = [openTape(findRun(wordA, recordings)), openTape(findRun(wordB, recordings))]
+    const foundA = findRun(wordA, recordings, { beside: wordB })
+    const [a, b] = [openTape(foundA), openTape(findRun(wordB, recordings, { beside: wordA }))]
     const compared = compareOpened(a, b)
     const { answer } = compared
     if (given.has('json')) screen.json(answer)

@@ -1,12 +1,14 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { HarvestError } from '../../errors/index.ts'
+import { basename, join } from 'node:path'
+import { HarvestError, shellWord } from '../../errors/index.ts'
 import { testSpec } from '../spec/test.ts'
 import type { Command } from '../command.ts'
 import type { ProgramRunOptions } from '../../jobs/program.ts'
 import type { Screen } from '../../report/output.ts'
 import { toTheConfig } from '../../jobs/run.ts'
+import { casesCalled, listCases, nearestCase } from '../../recordings/index.ts'
+import { deletedCase } from '../deleted-case.ts'
 import { proveCases } from '../proving/prove.ts'
 import { withoutNetwork } from '../no-network.ts'
 import { runVitest } from '../vitest.ts'
@@ -26,6 +28,7 @@ export const testCommand: Command = {
     const words = rest.filter((word) => word !== '--json' && word !== noNetwork)
     const code = await (rest.includes('--json') ? reported(words, screen, before) : vitest(words, 'inherit', before))
     for (const step of toOtherFolder(words, code)) screen.note(`→ ${step}`)
+    if (code !== 0) for (const word of words) await noteNoCase(word, screen)
     return code
   },
 }
@@ -34,6 +37,24 @@ export const testCommand: Command = {
 function toOtherFolder(words: readonly string[], code: number): readonly string[] {
   const isNamed = words.some((word) => /^(?:-[cr]|--(?:config|root))(?:=|$)/.test(word))
   return isNamed || (code === 0 && existsSync('recordings')) ? [] : toTheConfig()
+}
+
+/** Vitest looks for parts of paths: what no file of a case has is a case that was renamed, deleted or mistyped. */
+async function noteNoCase(word: string, screen: Screen): Promise<void> {
+  const cases =
+    /^[\w-][\w./-]*$/.test(word) && !word.startsWith('-') && !existsSync(word) ? listCases('recordings') : []
+  if (cases.length === 0 || cases.some(({ file }) => file.includes(word))) return
+  const [named] = casesCalled('recordings', word)
+  if (named !== undefined) {
+    const name = basename(named.file).replace(/\.case\.ya?ml$/, '')
+    screen.note(`The case ${word} is in a file of another name: ${named.file}`)
+    return screen.note(`→ did you mean: ${shellWord(name)} instead of ${shellWord(word)}`)
+  }
+  const deleted = await deletedCase(word)
+  const near = nearestCase(word, cases)
+  if (deleted === undefined && near === undefined) return
+  screen.note(`No case is called ${word}${deleted === undefined ? '' : `: deleted in ${deleted.in}`}`)
+  screen.note(`→ ${deleted?.step ?? `did you mean: ${shellWord(near ?? '')} instead of ${shellWord(word)}`}`)
 }
 
 /** The answer of Vitest alone on stdout; all else it prints goes to stderr. */

@@ -1,0 +1,88 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { call } from '../tape/make.ts'
+import { putTape } from '../recordings/make.ts'
+import { type Answered, harvest, scratch } from './harvest.ts'
+
+let root: string
+beforeEach(() => {
+  root = scratch()
+})
+
+function git(...args: readonly string[]): string {
+  const identity = ['-c', 'user.name=Test', '-c', 'user.email=test@example.com', '-c', 'commit.gpgsign=false']
+  return execFileSync('git', [...identity, ...args], { cwd: root, encoding: 'utf8', stdio: 'pipe' }).trim()
+}
+
+const golden = (name: string): string => join(root, 'recordings/golden', name)
+
+function put(id: string, name = id): void {
+  putTape(join(root, 'recordings'), `golden/${name}`, { events: [call(1, 'lookup')] })
+  const lines = [`case: ${id}`, 'agent: refund', `tape: ${name}.tape.jsonl`, 'expect: pass', 'baseline: [lookup()]']
+  writeFileSync(golden(`${name}.case.yaml`), `${lines.join('\n')}\n`)
+}
+
+const typed = (...args: readonly string[]): Promise<Answered> => harvest(args, { cwd: root })
+
+describe('a case that is not called like this any more', () => {
+  it('is proposed by the name of its file, where its id is another', async () => {
+    put('refund-all', 'triage-old')
+    renameSync(golden('triage-old.tape.jsonl'), golden('kept.tape.jsonl'))
+    const file = golden('triage-old.case.yaml')
+    writeFileSync(file, 'case: refund-all\nagent: refund\ntape: kept.tape.jsonl\nexpect: pass\nbaseline: [lookup()]\n')
+    const { code, stderr } = await typed('show', 'triage-old')
+    expect(code).toBe(2)
+    expect(stderr).toContain('→ did you mean: npx vitest-harvest show refund-all\n')
+    expect((await typed('show', 'refund-all')).code).toBe(0)
+  })
+
+  it('of two runs to compare, the mistyped one is not taken for the other', async () => {
+    put('ok-refund')
+    put('ok-refunds')
+    const { stderr } = await typed('diff', 'ok-refund', 'ok-refnd')
+    expect(stderr).toContain('→ did you mean: npx vitest-harvest diff ok-refund ok-refunds\n')
+    rmSync(golden('ok-refunds.case.yaml'))
+    rmSync(golden('ok-refunds.tape.jsonl'))
+    expect((await typed('diff', 'ok-refund', 'ok-refnd')).stderr).not.toContain('did you mean')
+  })
+
+  it('is named with the commit that deleted it, and comes back by the command that is printed', async () => {
+    put('gone')
+    put('other')
+    git('init', '-q')
+    git('add', '-A')
+    git('commit', '-qm', 'Record')
+    rmSync(golden('gone.case.yaml'))
+    rmSync(golden('gone.tape.jsonl'))
+    const open = (await typed('show', 'gone')).stderr
+    expect(open).toMatch(/deleted in +a change that is not committed\n/)
+    git('commit', '-qam', 'Drop a case')
+    const { stderr } = await typed('show', 'gone')
+    expect(stderr).toMatch(/deleted in +commit [0-9a-f]{10}, Drop a case\n/)
+    const [, command = ''] = /→ to get it back: (git checkout .*)\n/.exec(stderr) ?? []
+    execFileSync('sh', ['-c', command], { cwd: root, stdio: 'pipe' })
+    expect(existsSync(golden('gone.case.yaml'))).toBe(true)
+    expect((await typed('show', 'gone')).code).toBe(0)
+  })
+
+  it('is proposed by the name that a commit gave it', async () => {
+    put('before')
+    git('init', '-q')
+    git('add', '-A')
+    git('commit', '-qm', 'Record')
+    for (const end of ['case.yaml', 'tape.jsonl']) git('mv', golden(`before.${end}`), golden(`successor.${end}`))
+    const lines = [
+      'case: successor',
+      'agent: refund',
+      'tape: successor.tape.jsonl',
+      'expect: pass',
+      'baseline: [lookup()]',
+    ]
+    writeFileSync(golden('successor.case.yaml'), `${lines.join('\n')}\n`)
+    git('commit', '-qam', 'Rename a case')
+    const { stderr } = await typed('show', 'before')
+    expect(stderr).toContain('→ did you mean: npx vitest-harvest show successor\n')
+  })
+})
