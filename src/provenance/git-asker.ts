@@ -1,3 +1,5 @@
+import { existsSync, realpathSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { SimpleGit } from 'simple-git'
 import { HarvestError, shellWord } from '../errors/index.ts'
 import { outsideRuns } from '../seam/source.ts'
@@ -9,7 +11,7 @@ export type AskGit = <Answer>(
   settings?: GitSettings,
 ) => Promise<Answer | undefined>
 
-/** Asks git one question. */
+/** Asks git one question about the repository a folder lies in. */
 export function askGit<Answer>(
   cwd: string,
   question: (git: SimpleGit) => PromiseLike<Answer>,
@@ -22,6 +24,17 @@ export function askGit<Answer>(
  * They belong to no run: an agent that is replayed meanwhile in the same process did not ask them.
  */
 export function gitAsker(cwd: string): AskGit {
+  const ask = userGit(cwd)
+  return async (question, settings) =>
+    (await outsideRuns(async () => mayBeRepository(cwd))) ? ask(question, settings) : undefined
+}
+
+/**
+ * As {@link gitAsker}, for what git also knows outside a repository: the settings of its user.
+ *
+ * @returns answers with `undefined` where git is not installed
+ */
+export function userGit(cwd: string): AskGit {
   const git = openGit(cwd)
   return async (question, settings) => {
     try {
@@ -31,6 +44,19 @@ export function gitAsker(cwd: string): AskGit {
       if (/not a git repository|does not have any commits|ENOENT/.test(said)) return undefined
       throw unreadable(cwd, said, error)
     }
+  }
+}
+
+/**
+ * Whether git, which looks in a folder and in those above it, finds `.git`, or the objects of a bare repository. Starting
+ * it three times where it finds nothing takes 50 ms.
+ */
+function mayBeRepository(cwd: string): boolean {
+  // git says what is wrong with it.
+  if (!existsSync(cwd)) return true
+  for (let folder = realpathSync(cwd); ; folder = dirname(folder)) {
+    if (existsSync(join(folder, '.git')) || existsSync(join(folder, 'objects'))) return true
+    if (dirname(folder) === folder) return false
   }
 }
 

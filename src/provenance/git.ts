@@ -3,7 +3,7 @@ import { dirname, join, relative, sep } from 'node:path'
 import type { SimpleGit } from 'simple-git'
 import { HarvestError } from '../errors/index.ts'
 import { isCommit, sameCommit } from './commit.ts'
-import { askGit, type AskGit, gitAsker } from './git-asker.ts'
+import { askGit, type AskGit, gitAsker, userGit } from './git-asker.ts'
 import type { GitSettings } from './git-client.ts'
 import { isOwnData } from './own-data.ts'
 
@@ -175,7 +175,7 @@ export async function keepsTapeBytes(cwd: string, recordings: string): Promise<b
  * @throws HARVEST_GIT_UNREADABLE when git refuses to say
  */
 export async function gitUser(cwd: string): Promise<string | undefined> {
-  const [name, email] = (await askGit(cwd, (git) => Promise.all(['user.name', 'user.email'].map(valueOf(git))))) ?? []
+  const [name, email] = (await userGit(cwd)((git) => Promise.all(['user.name', 'user.email'].map(valueOf(git))))) ?? []
   const parts = [...(name ? [name] : []), ...(email ? [`<${email}>`] : [])]
   return parts.length === 0 ? undefined : parts.join(' ')
 }

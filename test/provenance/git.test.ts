@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -73,7 +74,39 @@ test('a repository without commits has no commit', async () => {
   expect(await gitState(root)).toEqual({ dirty: true })
 })
 
-test('outside a repository nothing is said', async () => {
+test('outside a repository nothing is said, and git is not started to hear so', async () => {
+  const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim()
+  const bin = join(root, 'bin')
+  mkdirSync(bin)
+  writeFileSync(join(bin, 'git'), `#!/bin/sh\necho asked >> ${join(bin, 'asked')}\nexec ${real} "$@"\n`, {
+    mode: 0o755,
+  })
+  vi.stubEnv('PATH', `${bin}:${process.env['PATH'] ?? ''}`)
+  expect(await gitState(root)).toBeUndefined()
+  expect(existsSync(join(bin, 'asked')), 'outside').toBe(false)
+  git('init', '-q')
+  expect(await gitState(bin)).toEqual({ dirty: false })
+  expect(existsSync(join(bin, 'asked')), 'inside, in a folder below').toBe(true)
+})
+
+test('a repository is found wherever git finds it', async () => {
+  const [main, tree, separate] = ['main', 'tree', 'separate'].map((name) => join(root, name)) as [
+    string,
+    string,
+    string,
+  ]
+  mkdirSync(main)
+  git('-C', main, 'init', '-q')
+  git('-C', main, 'commit', '-q', '--allow-empty', '-m', 'One')
+  const commit = git('-C', main, 'rev-parse', 'HEAD')
+  git('-C', main, 'worktree', 'add', '-q', '--detach', tree)
+  git('init', '-q', '--separate-git-dir', join(root, 'elsewhere'), separate)
+  symlinkSync(main, join(root, 'link'))
+  expect(await gitState(tree), 'a linked work tree').toEqual({ commit, dirty: false })
+  expect(await gitState(separate), 'whose .git is elsewhere').toEqual({ dirty: false })
+  expect(await gitState(join(root, 'link')), 'through a link').toEqual({ commit, dirty: false })
+  git('clone', '-q', '--bare', main, join(root, 'bare'))
+  await expect(gitState(join(root, 'bare')), 'without a work tree').rejects.toThrow('must be run in a work tree')
   expect(await gitState(root)).toBeUndefined()
 })
 
