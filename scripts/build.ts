@@ -39,7 +39,7 @@ const nodeless = 'record/elsewhere'
 const table =
   /\/src\/(?:cli\/(?:spec\/\w+|command|commands\/index|choose|exit|help|named-tape|next-lines|parse|typed-again)|errors\/here|report\/(?:fold|moments|output|shown-command)|(?:im|ex)porters\/types)\.ts$/
 const messages =
-  /\/(?:scripts\/build-util|src\/(?:errors\/(?:index|former-codes|neutral|nearest|words|page)|tape\/shared-read|version))\.ts$/
+  /\/(?:scripts\/build-util|src\/(?:errors\/(?:index|former-codes|neutral|nearest|usual-steps|words|page)|tape\/shared-read|version))\.ts$/
 
 /** How commands print a run. */
 const printed =

@@ -265,7 +265,7 @@ export class Answers {
       case 'script': {
         run.differs()
         const event = ask.script(tail.answer, run.account.made + 1)
-        if (event === undefined) throw run.offTape(ask.what, ask.live?.madeAt)
+        if (event === undefined) throw run.offTape(ask.what, ask.live?.madeAt, [], ask.live === undefined)
         return { from: 'event', event }
       }
       case 'live': {
@@ -297,7 +297,7 @@ export class Answers {
   #lastAgain<S extends AnyState>(key: string, ask: Ask<S>): Reply<S> {
     const last = this.#last.get(key)
     if (last === undefined || ++this.#repeats > repeatLimit)
-      throw this.#run.offTape(ask.what, ask.live?.madeAt, ask.instead?.())
+      throw this.#run.offTape(ask.what, ask.live?.madeAt, ask.instead?.(), ask.live === undefined)
     this.#run.depart()
     return { from: 'event', event: last as S['event'] }
   }

@@ -392,11 +392,11 @@ export class ForkRun {
     return this.problem(error)
   }
 
-  offTape(what: string, madeAt: Error | undefined, instead?: readonly string[]): HarvestError {
+  offTape(what: string, madeAt: Error | undefined, instead?: readonly string[], isTool?: boolean): HarvestError {
     this.#isOther = true
     this.depart()
     const site = madeAt ? siteIn(madeAt) : userSite()
-    return this.problem(offTape(this.tape, what, site, this.plan.tail.from, instead))
+    return this.problem(offTape(this.tape, what, site, this.plan.tail.from, instead, isTool))
   }
 
   place(madeAt?: Error): problem.ProblemLocation {

@@ -4,6 +4,7 @@ import { constants } from 'node:os'
 import { basename, dirname, join, sep } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { HarvestError, neutral, neutralLine } from '../errors/index.ts'
+import { toRecord } from '../errors/usual-steps.ts'
 import { type OwnFile, preloadOption } from '../own-files.ts'
 
 /** A command line and where it runs. */
@@ -143,10 +144,7 @@ function cannotStart(program: string, cwd: string, cause: unknown): HarvestError
     {
       what: `Cannot start the program: ${code}`,
       where: { program: neutralLine(basename(program)), folder: cwd },
-      fix: [
-        'check the spelling, and that the folder exists',
-        'for instance: npx vitest-harvest record -- node agent.js',
-      ],
+      fix: ['check the spelling, and that the folder exists', `for instance: ${toRecord}`],
     },
     { cause },
   )

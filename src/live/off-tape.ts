@@ -15,6 +15,7 @@ const whys: Readonly<Record<AnswersFrom, string>> = {
  * The refusal of something that a live run asks for and the tape has no answer to.
  *
  * @param instead - how it differs from the recorded question that comes nearest, a line for each part
+ * @param isTool - whether it is a function that the agent wrapped: such a one can run for real
  */
 export function offTape(
   tape: Tape,
@@ -22,6 +23,7 @@ export function offTape(
   site: string | undefined,
   tail: AnswersFrom = 'live',
   instead: readonly string[] = [],
+  isTool = false,
 ): HarvestError {
   return new HarvestError('HARVEST_NOT_RECORDED', {
     what: 'The agent requested something that is not on the tape',
@@ -34,7 +36,7 @@ export function offTape(
     why: whys[tail],
     fix: [
       'if the call is right, record a run that makes it',
-      'to call a tool for real: wrap it with { replay: "run" }',
+      ...(isTool ? ['to call the tool for real: wrap it with { replay: "run" }'] : []),
     ],
   })
 }

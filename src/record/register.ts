@@ -7,7 +7,8 @@
  *
  * @module
  */
-import { basename } from 'node:path'
+import { existsSync, readdirSync } from 'node:fs'
+import { basename, dirname, isAbsolute } from 'node:path'
 import { leaveEnvironment } from '../seam/environment.ts'
 import { recordProgram } from './program.ts'
 import { isSwitchedOn } from './switch.ts'
@@ -20,5 +21,12 @@ const program = {
   ...(env['VITEST_HARVEST_ARGV'] ? { argv: JSON.parse(env['VITEST_HARVEST_ARGV']) as string[] } : {}),
   ...(env['GIT_SHA'] ? { commit: env['GIT_SHA'] } : {}),
 }
-if (isSwitchedOn()) recordProgram(program)
+if (isSwitchedOn() && isThere(argv[1])) recordProgram(program)
 leaveEnvironment('record/register', ['VITEST_HARVEST_ID', 'VITEST_HARVEST_AGENT', 'VITEST_HARVEST_ARGV'])
+
+/** A program whose file is missing never begins. Its name may lack the ending, which Node or a loader adds. */
+function isThere(file: string | undefined): boolean {
+  if (file === undefined || !isAbsolute(file) || existsSync(file)) return true
+  const [folder, name] = [dirname(file), basename(file)]
+  return existsSync(folder) && readdirSync(folder).some((one) => one.startsWith(`${name}.`))
+}

@@ -3,6 +3,7 @@ import { closeSync, fstatSync, lstatSync, readSync } from 'node:fs'
 import { basename, join, relative, resolve, sep } from 'node:path'
 import { stepsElsewhere } from '../errors/above.ts'
 import { HarvestError, neutralLine, nearestWord, shellWord } from '../errors/index.ts'
+import { toRecord } from '../errors/usual-steps.ts'
 import {
   type Outcome,
   readOutcome,
@@ -125,7 +126,7 @@ function latest(recordings: string): string {
   throw new HarvestError('HARVEST_TAPE_MISSING', {
     what: 'The inbox has no readable tape',
     where: { inbox },
-    fix: ['record a run: npx vitest-harvest record -- node agent.js', 'or name a tape by its path'],
+    fix: [`record a run: ${toRecord}`, 'or name a tape by its path'],
   })
 }
 

@@ -1,6 +1,7 @@
 // Over 300 lines: messages and marks are compared by one rule.
 import { neutral, neutralLine } from '../errors/neutral.ts'
 import { HarvestError, shellWord } from '../errors/index.ts'
+import { toUpdate } from '../errors/usual-steps.ts'
 import { canonicalJson } from '../providers/index.ts'
 import type { Json, MarkEvent, MessageEvent, Tape } from '../tape/index.ts'
 import { type RequestDifference, firstDifference } from '../match/difference.ts'
@@ -325,10 +326,7 @@ export function announcementProblem(
     where: { tape: tape.header.id, ...(at === undefined ? {} : { at }) },
     detail: shown.join('\n'),
     why,
-    fix: [
-      'if the new behaviour is right: npx vitest-harvest test --update-recordings --reason "…"',
-      `to see the recorded run: npx vitest-harvest show ${shellWord(tape.header.id)}`,
-    ],
+    fix: [toUpdate('behaviour'), `to see the recorded run: npx vitest-harvest show ${shellWord(tape.header.id)}`],
   })
 }
 

@@ -1,4 +1,5 @@
 import { HarvestError, shellWord } from '../errors/index.ts'
+import { toRecord } from '../errors/usual-steps.ts'
 import { printable } from './errors.ts'
 import type { TapeHeader } from './types.ts'
 
@@ -29,9 +30,6 @@ export function requireGrade({ id, imported }: TapeHeader, deed: Deed): void {
         : 'The recording it was imported from lacks the answers, and answers are never invented.',
     fix: isServed
       ? [`to replay it: npx vitest-harvest replay ${shellWord(id)}`]
-      : [
-          'record the run again: npx vitest-harvest record -- node agent.js',
-          `to see what it holds: npx vitest-harvest show ${shellWord(id)}`,
-        ],
+      : [`record the run again: ${toRecord}`, `to see what it holds: npx vitest-harvest show ${shellWord(id)}`],
   })
 }

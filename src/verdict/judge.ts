@@ -1,7 +1,8 @@
 // Over 300 lines: the order in which differences decide is the subject.
 import { canonicalJson } from '../json/canonical.ts'
 import { type Case, expectedError, factsOfError, saidOutcome, shapeOfError, throwing } from '../cases/index.ts'
-import { HarvestError, shellWord } from '../errors/index.ts'
+import { HarvestError, shellWord, withFacts } from '../errors/index.ts'
+import { toUpdate } from '../errors/usual-steps.ts'
 import { describeEnding, type RunVerdict, unprovenError, verdictFrom, withQuestions } from '../replay/index.ts'
 import type { ReplayResult, RunOutcome } from '../match/types.ts'
 import { encodeFor, encodeValue, type Json } from '../tape/index.ts'
@@ -75,7 +76,8 @@ function differenceOf(
   run: ReplayResult,
   match: MatchOptions,
 ): { readonly because: Difference; readonly open?: readonly Difference[] } | undefined {
-  const problem = run.problems.find((one) => announced(one) === undefined && !isForTheTrace(one, run, kase))
+  const found = run.problems.find((one) => announced(one) === undefined && !isForTheTrace(one, run, kase))
+  const problem = found === undefined ? undefined : ofCase(kase, found)
   const isKnownBad = kase.expect === 'fail'
   if (problem !== undefined) {
     const because = thrown(problem, kase, run) ?? {
@@ -131,7 +133,17 @@ function announced({ code }: HarvestError): 'messages' | 'marks' | undefined {
 
 function announcement(kase: Case, error: HarvestError): Difference | undefined {
   const aspect = announced(error)
-  return aspect && { aspect, error, line: kase.lines[aspect] ?? kase.lines.agent }
+  return aspect && { aspect, error: ofCase(kase, error), line: kase.lines[aspect] ?? kase.lines.agent }
+}
+
+/** What a replay says of a tape, with the case that an update is to renew: the tape does not know whose it is. */
+function ofCase(kase: Case, error: HarvestError): HarvestError {
+  const { fix } = error.facts
+  const isNamed = fix?.includes(toUpdate('behaviour')) !== true
+  if (isNamed) return error
+  return withFacts(error, {
+    fix: fix.map((line) => (line === toUpdate('behaviour') ? toUpdate('behaviour', kase.id) : line)),
+  })
 }
 
 function ending(kase: Case, run: ReplayResult): Difference | undefined {
@@ -198,10 +210,7 @@ function trace(kase: Case, run: ReplayResult, match: MatchOptions): Difference |
     what: 'The tool calls differ from the baseline of this case',
     where: { case: kase.id, ...(compared.first?.actual?.site !== undefined && { at: compared.first.actual.site }) },
     detail: compared.report,
-    fix: [
-      'if the new behaviour is right: npx vitest-harvest test --update-recordings --reason "…"',
-      `to see the recorded run: npx vitest-harvest show ${shellWord(kase.id)}`,
-    ],
+    fix: [toUpdate('behaviour', kase.id), `to see the recorded run: npx vitest-harvest show ${shellWord(kase.id)}`],
   })
   const isSequence = match.trace === 'sequence'
   const at = compared.first?.layer ?? 0
@@ -252,10 +261,7 @@ function outcome(kase: Case, run: ReplayResult): Difference | undefined {
       ? 'The error of the agent differs from the outcome of this case'
       : 'The return value of the agent differs from the outcome of this case',
     where: { case: kase.id, ...(matched.path !== undefined && matched.path !== '' && { 'differs at': matched.path }) },
-    fix: [
-      'if the new outcome is right: npx vitest-harvest test --update-recordings --reason "…"',
-      `to see the recorded run: npx vitest-harvest show ${shellWord(kase.id)}`,
-    ],
+    fix: [toUpdate('outcome', kase.id), `to see the recorded run: npx vitest-harvest show ${shellWord(kase.id)}`],
   })
   return {
     aspect: 'outcome',
@@ -276,7 +282,7 @@ function recordedOutcome(
     what: `The agent ${live.status} a different value than recorded`,
     where: { case: kase.id },
     fix: [
-      'if the new outcome is right: npx vitest-harvest test --update-recordings --reason "…"',
+      toUpdate('outcome', kase.id),
       `to compare a part of it: \`outcome:\` in the case; \`outcome: '*'\` asserts nothing`,
       `to see the recorded run: npx vitest-harvest show ${shellWord(kase.id)}`,
     ],

@@ -60,7 +60,7 @@ describe('harvest ls', () => {
     expect(await harvest(['ls'], { cwd })).toEqual({
       code: 0,
       stdout: '',
-      stderr: 'no tapes in recordings\n→ to make one: npx vitest-harvest record -- node agent.js\n',
+      stderr: "no tapes in recordings\n→ to make one: npx vitest-harvest record -- node '<file>'\n",
     })
     expect(await harvest(['ls', '--dir', 'recordigns'], { cwd })).toMatchObject({ code: 2, stdout: '' })
   })

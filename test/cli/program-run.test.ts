@@ -163,6 +163,17 @@ describe('harvest record', () => {
     expect(code).toBe(2)
   })
 
+  it('a program whose file is missing leaves no tape, and that is said; an ending that Node adds is none', async () => {
+    const folder = scratch()
+    const missing = await harvest(['record', '--dir', folder, '--', 'node', 'no-agent.js'], { cwd: folder })
+    expect(missing.stderr).toContain('The program ended without a tape')
+    expect(missing.stderr).toContain('→ check the spelling of its file')
+    expect([missing.code, readdirSync(folder)]).toEqual([2, []])
+    writeFileSync(join(folder, 'other.js'), '')
+    const short = await harvest(['record', '--dir', folder, '--id', 'short', '--', 'node', 'other'], { cwd: folder })
+    expect([short.code, readdirSync(folder).includes('short.tape.jsonl')]).toEqual([0, true])
+  })
+
   it('a program that is not there is exit code 2', async () => {
     const { code, stderr } = await harvest(['record', '--dir', scratch(), '--', 'no-such-program'])
     expect(stderr).toContain('Cannot start the program: ENOENT')

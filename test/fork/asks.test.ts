@@ -82,6 +82,8 @@ describe('a fork that asks its model', () => {
     said = 'Your order B-200 is refunded.'
     const other = await forkTape(tape, agentOf(), { keep: 0, tail: live })
     expect(other.problems.map(({ code }) => code)).toEqual(['HARVEST_NOT_RECORDED'])
+    // It is a request, and nobody wrapped a tool around it that could run for real.
+    expect(other.problems[0]?.facts.fix).toEqual(['if the call is right, record a run that makes it'])
   })
 
   it('keeps steps whose question is spelled otherwise, where that is allowed', async () => {

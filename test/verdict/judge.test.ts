@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { parseCase, updateCase } from '../../src/cases/index.ts'
 import { installReplay, replayTape, verdictOf } from '../../src/replay/index.ts'
+import { mark } from '../../src/record/index.ts'
 import { tool } from '../../src/seam/index.ts'
+import type { Tape } from '../../src/tape/index.ts'
 import { judge } from '../../src/verdict/index.ts'
 import { Recording, tapeOf } from '../replay/tapes.ts'
 
@@ -42,6 +44,28 @@ test('under sequence the line with the call that differs is told, and the number
   })
   const verdict = judge(parseCase(text, 'a.case.yaml'), run, { trace: 'sequence' })
   expect(verdict.isGreen ? 'green' : verdict.because).toMatchObject({ line: 7, divergedAt: 'call 3 of the trace' })
+})
+
+test('an update that is proposed renews the case in question and no other', async () => {
+  await installReplay()
+  const text = 'case: a-1\nagent: a\ntape: a.tape.jsonl\nexpect: pass\n'
+  const kase = parseCase(`${text}baseline: []\n`, 'a-1.case.yaml')
+  const bare = parseCase(text, 'a-1.case.yaml')
+  const first = async (tape: Tape, agent: () => Promise<unknown>, of = kase): Promise<readonly unknown[]> => {
+    const because = judge(of, await replayTape(tape, agent), {}).because?.error
+    return [because?.code, because?.facts.fix?.find((step) => step.includes('--update-recordings'))]
+  }
+  const step = (what: string) =>
+    `if the new ${what} is right: npx vitest-harvest test a-1 --update-recordings --reason "…"`
+  const calls = new Recording()
+  calls.call('a', [], 1)
+  const called = async () => void (await tool('a', async () => 1)())
+  const close = { kind: 'close', n: 1, at: 1, events: 0, outcome: { status: 'returned', value: 1 } } as never
+  const silent = { ...tapeOf([]), close }
+  expect(await first(calls.tape(), called)).toEqual(['HARVEST_TRACE', step('behaviour')])
+  expect(await first(silent, async () => 2)).toEqual(['HARVEST_OUTCOME', step('outcome')])
+  expect(await first(silent, async () => mark('new') ?? 1)).toEqual(['HARVEST_MARKS', step('behaviour')])
+  expect(await first(calls.tape(), async () => undefined, bare)).toEqual(['HARVEST_UNUSED', step('behaviour')])
 })
 
 /** What a case that says this of the outcome of its tape thinks of another ending. */

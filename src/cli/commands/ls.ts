@@ -1,5 +1,6 @@
 import { stepsElsewhere } from '../../errors/above.ts'
 import { grouped } from '../../errors/words.ts'
+import { toRecord } from '../../errors/usual-steps.ts'
 import { existsSync } from 'node:fs'
 import { here } from '../../errors/here.ts'
 import { neutralLine } from '../../errors/index.ts'
@@ -128,7 +129,7 @@ function print(list: TapeList<unknown>, rows: ListedRows, dir: string, given: Co
 
 function printNone({ total, unknownWords }: TapeList<unknown>, dir: string, given: CommandInput, screen: Screen): void {
   if (total === 0) {
-    const steps = [...stepsElsewhere(dir), 'to make one: npx vitest-harvest record -- node agent.js']
+    const steps = [...stepsElsewhere(dir), `to make one: ${toRecord}`]
     return screen.note([`no tapes in ${dir}`, ...steps].join('\n→ '))
   }
   const asked = filterOptions.flatMap(({ flag }) => {

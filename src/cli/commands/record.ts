@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { HarvestError, shellWord } from '../../errors/index.ts'
+import { toRecord } from '../../errors/usual-steps.ts'
 import { newId } from '../../record/recorder.ts'
 import { readTape, stepsOf, type Tape } from '../../tape/index.ts'
 import { recordSpec } from '../spec/record.ts'
@@ -18,9 +19,7 @@ export const recordCommand: Command = {
   async run(given, screen) {
     const { rest = [] } = given
     if (rest.length === 0)
-      throw usage(recordCommand, 'HARVEST_CLI_ARGUMENT', 'record needs a program after --', [
-        'with one: npx vitest-harvest record -- node agent.js',
-      ])
+      throw usage(recordCommand, 'HARVEST_CLI_ARGUMENT', 'record needs a program after --', [`with one: ${toRecord}`])
     const dir = resolve(given.value('dir') ?? join('recordings', 'inbox'))
     const id = checkedId(given.value('id') ?? newId())
     const path = join(dir, `${id}.tape.jsonl`)
@@ -64,9 +63,7 @@ function said(tape: Tape, path: string): string {
   const incomplete = close?.incomplete === undefined ? [] : [`incomplete: ${close.incomplete}`]
   const next =
     count === 0
-      ? [
-          '→ no step was recorded: name the program itself, not one that starts it: npx vitest-harvest record -- node agent.js',
-        ]
+      ? [`→ no step was recorded: name the program itself, not one that starts it: ${toRecord}`]
       : close === undefined
         ? []
         : [
@@ -90,7 +87,7 @@ function written(path: string, { code, signal }: ProgramExit): string {
     what: 'The program ended without a tape',
     where: { expected: path, program: signal === null ? `exit code ${code}` : `ended by ${signal}` },
     why: 'Only Node programs can be recorded, and the program must reach its first line.',
-    fix: ['npx vitest-harvest record -- node agent.js'],
+    fix: ['check the spelling of its file', `to record another one: ${toRecord}`],
   })
 }
 

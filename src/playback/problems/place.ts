@@ -1,5 +1,6 @@
 import { type HarvestError, shellWord } from '../../errors/index.ts'
 import { neutral, visible } from '../../errors/neutral.ts'
+import { toUpdate } from '../../errors/usual-steps.ts'
 import { spelledApart } from '../../errors/word-diff.ts'
 import type { RequestDifference } from '../../match/difference.ts'
 import { type StepState, describeStep, isStep } from '../../match/step.ts'
@@ -7,7 +8,7 @@ import type { Tape } from '../../tape/index.ts'
 import { placeOfMock, timersOnFakeClock } from '../mocks.ts'
 
 /** Tool calls left out need no answer: a baseline without them is enough. */
-export const accept = 'if the new behaviour is right: npx vitest-harvest test --update-recordings --reason "…"'
+export const accept = toUpdate('behaviour')
 
 /** Nothing on the tape answers the new behaviour: only a new tape does. */
 export const recordAgain = 'if the new behaviour is right: record the run again and promote the new tape'

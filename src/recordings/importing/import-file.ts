@@ -1,6 +1,7 @@
 import { closeSync, existsSync, fstatSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { HarvestError, shellWord } from '../../errors/index.ts'
+import { toRecord } from '../../errors/usual-steps.ts'
 import {
   fileCap,
   type TapeDraft,
@@ -160,9 +161,7 @@ function bytesOf(file: string): Buffer {
       throw new HarvestError('HARVEST_IMPORT_TOO_LARGE', {
         what: 'Cannot import the recording',
         where: { file, problem: `it has ${size} bytes; ${fileCap} are read at most` },
-        fix: [
-          'split the recording into several files, or record the run again: npx vitest-harvest record -- node agent.js',
-        ],
+        fix: [`split the recording into several files, or record the run again: ${toRecord}`],
       })
     return readFileSync(open)
   } catch (cause) {

@@ -23,7 +23,7 @@ export function Inbox({ held }: { readonly held: Held }) {
         </p>
       ) : total === 0 ? (
         <div class="empty">
-          The inbox is empty.<code>npx vitest-harvest record -- node agent.js</code>
+          The inbox is empty.<code>npx vitest-harvest record -- node '&lt;file&gt;'</code>
         </div>
       ) : (
         <>
