@@ -18,7 +18,7 @@ import { controlLine } from '../forking/control.ts'
 import { graderOf } from '../forking/grading.ts'
 import { agentOf, makeForks, type Parent } from '../forking/make.ts'
 import { differenceText } from '../forking/print.ts'
-import { describeInterval, describeSpent, readLivePlan, readWhole, refuseOtherCode } from '../live.ts'
+import { describeInterval, describeRate, describeSpent, readLivePlan, readWhole, refuseOtherCode } from '../live.ts'
 import { parse } from '../parse.ts'
 import { specs } from '../spec/index.ts'
 import { forkSpec } from '../spec/debug.ts'
@@ -82,7 +82,7 @@ export const forkCommands: Readonly<Record<string, DebugCommand>> = {
 }
 
 /** One change and how the runs ended that were made with it. */
-interface Row {
+export interface Row {
   readonly change: string
   readonly sum: Together
   readonly beside: Beside | undefined
@@ -136,8 +136,11 @@ async function whatIf(rest: string, { session, found, given }: DebugContext): Pr
   }
 }
 
-function rowLines(rows: readonly Row[], isLive: boolean): readonly string[] {
+/** The table of `what_if`. Where a model is asked, each rate stands with its interval. */
+export function rowLines(rows: readonly Row[], isLive: boolean): readonly string[] {
   const isGraded = rows.some(({ sum }) => sum.grades !== undefined)
+  // Only where a model is asked does another run end otherwise.
+  const rate = isLive ? describeRate : (hits: number, runs: number): string => `${hits} of ${runs}`
   const titles = [
     'change',
     ...(isGraded ? ['ok'] : []),
@@ -154,7 +157,7 @@ function rowLines(rows: readonly Row[], isLive: boolean): readonly string[] {
     const why = first?.compared === undefined ? (first?.problems[0]?.code ?? '') : ''
     return [
       neutralLine(change, 36),
-      ...(isGraded ? [judged === 0 ? '' : `${grades?.ok ?? 0} of ${judged}`] : []),
+      ...(isGraded ? [judged === 0 ? '' : rate(grades?.ok ?? 0, judged)] : []),
       judged === 0 ? 'not judged' : asRecorded === null ? 'not compared' : `${asRecorded} of ${judged}${open}`,
       interval === undefined ? '' : describeInterval(interval),
       ...(isLive ? [besideText(beside)] : []),
@@ -187,7 +190,8 @@ function spentOn(rows: readonly Row[]): Spent {
 function besideText(beside: Beside | undefined): string {
   if (beside === undefined) return ''
   const chance = beside.chance === null ? '' : `, chance ${beside.chance.toPrecision(2)}`
-  return `${beside.asRecorded ?? '?'} of ${beside.judged}${chance}`
+  const { asRecorded, judged } = beside
+  return `${asRecorded === null ? `? of ${judged}` : describeRate(asRecorded, judged)}${chance}`
 }
 
 interface Asked {
