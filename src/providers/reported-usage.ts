@@ -49,6 +49,20 @@ export function reportedUsage(source: UsageSource, names: NamesToFind): Reported
 }
 
 /**
+ * The model that answered, of an answer as {@link reportedUsage} reads: where only one is named there. A quoted name followed by a
+ * colon stands in no text of JSON, so that no other one can be meant.
+ *
+ * @returns `undefined` where it takes a closer look
+ */
+export function onlyModelNamed(got: Buffer): string | undefined {
+  const text = got.toString('latin1')
+  const start = text.indexOf('"model":')
+  const [, model] = start < 0 ? [] : (/^"model":\s*"([ !#-[\]-~]+)"/.exec(text.slice(start, start + 256)) ?? [])
+  // Gemini names its models otherwise, and arguments of a call may have such a field.
+  return text.includes('"model":', start + 1) || text.includes('"modelVersion"') ? undefined : model
+}
+
+/**
  * The members of an object from `usage` on. A quoted name followed by a colon stands in no text of JSON, where quotes are
  * written otherwise; and what follows it makes an object only if no other one was open.
  */

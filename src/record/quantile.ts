@@ -38,22 +38,26 @@ export class RunningQuantile {
       return
     }
     this.#makeRoom(value)
-    for (const marker of [1, 2, 3]) this.#adjust(marker)
+    for (let marker = 1; marker < 4; marker++) this.#adjust(marker)
   }
 
   /** Stretches the ends, and moves up every marker above the value. */
   #makeRoom(value: number): void {
     const heights = this.#heights
+    const places = this.#places
     heights[0] = Math.min(heights[0]!, value)
     heights[4] = Math.max(heights[4]!, value)
-    for (const marker of [1, 2, 3]) if (value < heights[marker]!) this.#places[marker]! += 1
-    this.#places[4]! += 1
+    for (let marker = 1; marker < 4; marker++) if (value < heights[marker]!) places[marker]! += 1
+    places[4]! += 1
   }
 
   #adjust(marker: number): void {
-    const [heights, places] = [this.#heights, this.#places]
+    const heights = this.#heights
+    const places = this.#places
     const ideal = 1 + (this.#count - 1) * this.#wanted[marker]!
-    const [here, before, after] = [places[marker]!, places[marker - 1]!, places[marker + 1]!]
+    const here = places[marker]!
+    const before = places[marker - 1]!
+    const after = places[marker + 1]!
     const off = ideal - here
     const step = off >= 1 && after - here > 1 ? 1 : off <= -1 && before - here < -1 ? -1 : 0
     if (step === 0) return

@@ -90,6 +90,16 @@ export class RunAccount {
     return this.#usageCounter?.usage
   }
 
+  /** Read and written; `undefined` where no option makes the recorder count. */
+  get tokens(): number | undefined {
+    return this.#usageCounter?.tokens
+  }
+
+  /** `undefined` where it is not counted or not known. */
+  get costUsd(): number | undefined {
+    return this.#usageCounter?.costUsd
+  }
+
   /** Why wrapped tools are called no more. */
   get spent(): HarvestError | undefined {
     return this.#spent

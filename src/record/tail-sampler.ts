@@ -136,8 +136,8 @@ export class TailSampler {
   judge(account: RunAccount, ended: RunEnd): RetentionDecision {
     const stoodOut: KeptReason[] = []
     if (this.#isSelective) this.#mishaps(ended, stoodOut)
-    this.#outliers(account, stoodOut)
-    stoodOut.push(...account.reasons)
+    if (this.#keep.outliers !== undefined) this.#outliers(account, this.#keep.outliers, stoodOut)
+    for (const reason of account.reasons) stoodOut.push(reason)
     this.#watched(ended, stoodOut)
     const isAll = this.#sample === undefined
     const byChance = !isAll && this.#sample < 1 && account.isSampled
@@ -163,30 +163,25 @@ export class TailSampler {
 
   #mishaps({ failure, durationMs }: RunEnd, reasons: KeptReason[]): void {
     const { errors = true, unrecorded = errors, timeoutMs } = this.#keep
+    if (failure === undefined && timeoutMs === undefined) return
     const counts = { timeout: errors || timeoutMs !== undefined, unrecorded, error: errors }
     if (failure !== undefined && counts[failure.because]) reasons.push(failure)
     if (timeoutMs !== undefined && durationMs > timeoutMs && failure?.because !== 'timeout')
       reasons.push({ because: 'timeout', detail: `${Math.round(durationMs)} ms > ${timeoutMs} ms` })
   }
 
-  #outliers({ agent, usage }: RunAccount, reasons: KeptReason[]): void {
-    const { outliers } = this.#keep
-    if (outliers === undefined || usage === undefined) return
+  #outliers(
+    { agent, tokens, costUsd }: RunAccount,
+    outliers: NonNullable<KeepOptions['outliers']>,
+    reasons: KeptReason[],
+  ): void {
     const { after = runsBeforeOutliers } = outliers
     const quantiles = this.#quantilesOf(agent)
-    const compare = (
-      because: 'tokens' | 'cost',
-      used: number | undefined,
-      quantile: RunningQuantile | undefined,
-    ): void => {
-      if (used === undefined || quantile === undefined) return
-      const usual = quantile.value
-      if (quantile.count >= after && usual !== undefined && used > usual * clearly)
-        reasons.push({ because, detail: `${used} > ${Number(usual.toPrecision(4))} of ${quantile.count} runs before` })
-      quantile.add(used)
-    }
-    compare('tokens', usage.inputTokens + usage.outputTokens, quantiles.tokens)
-    compare('cost', usage.costUsd, quantiles.costUsd)
+    for (const reason of [
+      standsOut('tokens', tokens, quantiles.tokens, after),
+      standsOut('cost', costUsd, quantiles.costUsd, after),
+    ])
+      if (reason !== undefined) reasons.push(reason)
   }
 
   #quantilesOf(agent: string): Quantiles {
@@ -201,6 +196,21 @@ export class TailSampler {
     }
     return known
   }
+}
+
+/** Why a run stands out among those before it, if it does; it counts as one of them from now on. */
+function standsOut(
+  because: 'tokens' | 'cost',
+  used: number | undefined,
+  quantile: RunningQuantile | undefined,
+  after: number,
+): KeptReason | undefined {
+  if (used === undefined || quantile === undefined) return undefined
+  const usual = quantile.value
+  const before = quantile.count
+  quantile.add(used)
+  if (before < after || usual === undefined || used <= usual * clearly) return undefined
+  return { because, detail: `${used} > ${Number(usual.toPrecision(4))} of ${before} runs before` }
 }
 
 function classOf({ failure }: RunEnd, account: RunAccount, stoodOut: readonly KeptReason[]): RetentionClass {

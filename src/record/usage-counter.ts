@@ -52,12 +52,18 @@ export class UsageCounter {
   }
 
   get usage(): RunUsage {
+    const { costUsd } = this
     return {
       modelCalls: this.#modelCalls,
       inputTokens: this.#inputTokens,
       outputTokens: this.#outputTokens,
-      ...(this.#isCostKnown && (this.#open?.size ?? 0) === 0 ? { costUsd: roundedUsd(this.#costUsd) } : {}),
+      ...(costUsd === undefined ? {} : { costUsd }),
     }
+  }
+
+  /** In US dollars; `undefined` where a part of it is not known. */
+  get costUsd(): number | undefined {
+    return this.#isCostKnown && (this.#open?.size ?? 0) === 0 ? roundedUsd(this.#costUsd) : undefined
   }
 
   get tokens(): number {
@@ -71,18 +77,17 @@ export class UsageCounter {
   add(call: Metered): readonly Omit<BudgetEvent, 'run' | 'agent'>[] {
     const { usage, missing, moreOf, isPoll } = call
     const before = moreOf === undefined ? undefined : this.#kept?.get(moreOf)
-    const now: Counted = {
-      inputTokens: usage?.inputTokens ?? 0,
-      outputTokens: usage?.outputTokens ?? 0,
-      costUsd: call.costUsd ?? 0,
-    }
-    const added = (of: keyof Counted): number => Math.max(0, now[of] - (before?.[of] ?? 0))
+    const inputTokens = usage?.inputTokens ?? 0
+    const outputTokens = usage?.outputTokens ?? 0
+    const costUsd = call.costUsd ?? 0
     if (!isPoll) this.#modelCalls += 1
-    this.#inputTokens += added('inputTokens')
-    this.#outputTokens += added('outputTokens')
-    this.#costUsd += added('costUsd')
+    this.#inputTokens += beyond(inputTokens, before?.inputTokens)
+    this.#outputTokens += beyond(outputTokens, before?.outputTokens)
+    this.#costUsd += beyond(costUsd, before?.costUsd)
     if (missing !== undefined) this.#isCostKnown = false
-    this.#keep(call, usage === undefined ? (before ?? now) : now)
+    const id = moreOf ?? call.keptAs
+    if (id !== undefined)
+      this.#keep(id, call, (usage === undefined ? before : undefined) ?? { inputTokens, outputTokens, costUsd })
     if (this.#limits.length === 0) return none
     const used = { tokens: this.tokens, costUsd: roundedUsd(this.#costUsd), calls: this.#modelCalls }
     return this.#limits.flatMap(([of, level, limit]) => {
@@ -93,9 +98,7 @@ export class UsageCounter {
     })
   }
 
-  #keep({ usage, keptAs, moreOf, isUnderWay }: Metered, counted: Counted): void {
-    const id = moreOf ?? keptAs
-    if (id === undefined) return
+  #keep(id: string, { usage, isUnderWay }: Metered, counted: Counted): void {
     this.#kept ??= new Map()
     this.#kept.set(id, counted)
     this.#open ??= new Set()
@@ -108,6 +111,10 @@ interface Counted {
   readonly inputTokens: number
   readonly outputTokens: number
   readonly costUsd: number
+}
+
+function beyond(now: number, before = 0): number {
+  return Math.max(0, now - before)
 }
 
 /** To a trillionth of a dollar: prices are no finer, the sums of floating point are. */

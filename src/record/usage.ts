@@ -1,7 +1,9 @@
 import {
   costOf,
+  isPriced,
   isUnderWay,
   NamesToFind,
+  onlyModelNamed,
   type ModelResponse,
   type PriceTable,
   readMcpCall,
@@ -73,11 +75,14 @@ export function heardMeter(prices: PriceTable | undefined, tools: Iterable<strin
   const names = new NamesToFind(tools)
   return (heard) => {
     const reported = reportedUsage(heard, names)
-    const costUsd = reported && costOf(reported.usage, reported.model, prices)
+    if (reported === undefined) return meter(heard.asHeard(), prices)
+    const { model, usage } = reported
+    const costUsd = costOf(usage, model, prices)
+    if (costUsd !== undefined) return { model, usage, tools: none, costUsd }
     // The model that answered may have a price where the one that was asked for has none.
-    return reported === undefined || costUsd === undefined
-      ? meter(heard.asHeard(), prices)
-      : { model: reported.model, usage: reported.usage, tools: none, costUsd }
+    const answeredBy = onlyModelNamed(heard.got)
+    const mayBePriced = answeredBy === undefined || isPriced(answeredBy, prices)
+    return mayBePriced ? meter(heard.asHeard(), prices) : { model, usage, tools: none, missing: 'price' }
   }
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { NamesToFind, readModelCall, reportedUsage } from '../../src/providers/index.ts'
+import { NamesToFind, onlyModelNamed, readModelCall, reportedUsage } from '../../src/providers/index.ts'
 import type { Json } from '../../src/tape/types.ts'
 import { exchange } from './bodies.ts'
 
@@ -104,12 +104,21 @@ test('what an answer reports of its usage at its end is what reading all of the 
         const { request, response } = readModelCall(exchange(url, asked, written))!
         expect(found).toEqual({ model: request.model, usage: response!.usage })
         expect(response!.toolCalls.map(({ name }) => name)).not.toContain('refund')
+        expect([undefined, response!.model]).toContain(onlyModelNamed(source.got))
       },
     ),
     { seed: 14, numRuns: 1_000 },
   )
   // Not by saying nothing.
   expect(reported).toBeGreaterThan(100)
+})
+
+test('the model that answered is taken from an answer that names one alone', () => {
+  expect(onlyModelNamed(Buffer.from('{"model":"m-1","choices":[{"text":"a \\"model\\":\\"m-2\\""}]}'))).toBe('m-1')
+  expect(onlyModelNamed(Buffer.from('{"content":[{"input":{"model":"m-2"}}],"model":"m-1"}'))).toBeUndefined()
+  expect(onlyModelNamed(Buffer.from('{"model":"m\\u002d1"}'))).toBeUndefined()
+  const gemini = '{"candidates":[{"args":{"model":"T"}}],"modelVersion":"gemini-3"}'
+  expect(onlyModelNamed(Buffer.from(gemini))).toBeUndefined()
 })
 
 test.each([
