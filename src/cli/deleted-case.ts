@@ -24,7 +24,7 @@ export async function deletedCase(word: string): Promise<Deleted | undefined> {
     in: neutralLine(`commit ${commit.hash.slice(0, 10)}, ${commit.subject}`, 120),
     step:
       renamed === undefined
-        ? `to get it back: git checkout ${commit.hash.slice(0, 10)}~1 -- ${paths}`
+        ? `to get it back: git checkout ${shellWord(`${commit.hash.slice(0, 10)}~1`)} -- ${paths}`
         : `did you mean: ${shellWord(renamed)} instead of ${shellWord(word)}`,
   }
 }

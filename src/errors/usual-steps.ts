@@ -2,8 +2,9 @@ import { shellWord } from './neutral.ts'
 
 /** The next step where a person looked and agrees: it renews the baseline of one case, or of all that differ. */
 export function toUpdate(what: 'behaviour' | 'outcome', caseId?: string): string {
-  const one = caseId === undefined ? '' : ` ${shellWord(caseId)}`
-  return `if the new ${what} is right: npx vitest-harvest test${one} --update-recordings --reason "…"`
+  return caseId === undefined
+    ? `if the new ${what} is right: npx vitest-harvest test --update-recordings --reason "…"`
+    : `if the new ${what} is right: npx vitest-harvest test ${shellWord(caseId)} --update-recordings --reason "…"`
 }
 
 /** What records a run of a program: its file is for the reader to name. */

@@ -34,9 +34,11 @@ export function offTape(
     },
     ...(instead.length === 0 ? {} : { detail: instead.map((line) => `  ${line}`).join('\n') }),
     why: whys[tail],
-    fix: [
-      'if the call is right, record a run that makes it',
-      ...(isTool ? ['to call the tool for real: wrap it with { replay: "run" }'] : []),
-    ],
+    fix: isTool
+      ? [
+          'if the call is right, record a run that makes it',
+          'to call the tool for real: wrap it with { replay: "run" }',
+        ]
+      : ['if the call is right, record a run that makes it'],
   })
 }
