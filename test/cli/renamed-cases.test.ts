@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { call } from '../tape/make.ts'
 import { putTape } from '../recordings/make.ts'
@@ -61,6 +61,15 @@ describe('a case that is not called like this any more', () => {
     git('commit', '-qam', 'Drop a case')
     const { stderr } = await typed('show', 'gone')
     expect(stderr).toMatch(/deleted in +commit [0-9a-f]{10}, Drop a case\n/)
+    symlinkSync(resolve('node_modules'), join(root, 'node_modules'))
+    writeFileSync(join(root, 'vitest.config.mjs'), 'export default {}')
+    const ran = (await typed('test', 'gone', '--reason', 'othr')).stderr
+    expect(ran).toMatch(
+      /No case is called gone: deleted in commit [0-9a-f]{10}, Drop a case\n→ to get it back: git checkout /,
+    )
+    // A value of an option is no name of a case.
+    expect(ran).not.toContain('othr')
+    expect((await typed('test', 'othr')).stderr).toContain('→ did you mean: npx vitest-harvest test other\n')
     const [, command = ''] = /→ to get it back: (git checkout .*)\n/.exec(stderr) ?? []
     execFileSync('sh', ['-c', command], { cwd: root, stdio: 'pipe' })
     expect(existsSync(golden('gone.case.yaml'))).toBe(true)

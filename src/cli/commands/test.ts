@@ -28,7 +28,9 @@ export const testCommand: Command = {
     const words = rest.filter((word) => word !== '--json' && word !== noNetwork)
     const code = await (rest.includes('--json') ? reported(words, screen, before) : vitest(words, 'inherit', before))
     for (const step of toOtherFolder(words, code)) screen.note(`→ ${step}`)
-    if (code !== 0) for (const word of words) await noteNoCase(word, screen)
+    // What follows an option may be its value.
+    const names = words.filter((_, at) => words[at - 1]?.startsWith('-') !== true)
+    if (code !== 0) for (const word of names) await noteNoCase(word, screen)
     return code
   },
 }
