@@ -144,10 +144,7 @@ function gradeOfProblems(run: GradedRun, judging: Judging): GradeGiven | undefin
  * @param because - of a grade that is `ungraded`
  */
 export function isPassing(because: string | undefined): boolean {
-  return (
-    because !== undefined &&
-    (isUnreached(because) || /\(HARVEST_BUDGET_[A-Z]+\)$|^The agent threw before/.test(because))
-  )
+  return because !== undefined && (isUnreached(because) || /\(HARVEST_BUDGET_[A-Z]+\)$/.test(because))
 }
 
 function reasonOf({ code, facts }: HarvestError): string {

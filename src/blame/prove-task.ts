@@ -81,8 +81,9 @@ async function openProof(request: ProveRequest, context: TaskContext): Promise<P
   const kase = caseOf(context)
   const run = await replayOnce(context)
   const [difference] = verdictOf(run).differences
-  if (run.outcome.status === 'threw' && tape.close?.outcome.status !== 'threw') throw notStarted(run)
-  if (run.problems.length > 0 && difference !== undefined) throw difference
+  const isThrown = run.outcome.status === 'threw' && tape.close?.outcome.status !== 'threw'
+  if (isThrown && !stepsOf(run).some(isModelCall)) throw notStarted(run)
+  if ((isThrown || run.problems.length > 0) && difference !== undefined) throw difference
   const changes = run.drift.filter((one) => !isNoQuestion.has(one.class))
   const judged = changes.filter(({ policy }) => policy === 'unproven')
   const questions = changedQuestions(judged).filter(({ key }) => request.keys.includes(key))

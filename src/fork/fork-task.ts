@@ -1,7 +1,7 @@
 import { accessOf } from './access.ts'
 import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import { thrownText } from '../match/redact-message.ts'
-import { unreachedModel } from '../live/unreached.ts'
+import { threwAtOnce, unreachedModel } from '../live/unreached.ts'
 import { keysRight, standInKeys } from '../replay/index.ts'
 import { gitState } from '../provenance/index.ts'
 import { type Json, readTape, stepsOf } from '../tape/index.ts'
@@ -169,7 +169,7 @@ function beforeAsking({ events, outcome, prefix, tape }: ForkResult, tail: TailR
   if (prefix.divergence !== undefined && !leftByEnding(prefix.divergence)) return undefined
   const { error } = outcome
   return new HarvestError('HARVEST_FORK_MODEL_UNREACHABLE', {
-    what: 'The agent threw before its first request, so this fork is ungraded',
+    what: `${threwAtOnce}, so this fork is ungraded`,
     where: { error: neutralLine(thrownText(error, tape), 200) },
     fix: ['once its key and environment are right: the same command'],
   })

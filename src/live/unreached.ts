@@ -45,7 +45,8 @@ export function threwAtOnceText(error: string): string {
   return `${threwAtOnce}: ${error}`
 }
 
-const threwAtOnce = 'The agent threw before it asked anything'
+/** What such a run comes to, in each command that meets one. */
+export const threwAtOnce = 'The agent threw before it asked anything'
 
 /** Whether a run has no grade because a model could not be asked, or the agent did not even get to it. */
 export function isUnreached(because: string): boolean {

@@ -4,9 +4,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { isPassing } from '../../src/blame/oracle.ts'
 import { askBudget } from '../../src/fork/ask-budget.ts'
+import { asData } from '../../src/fork/fork-task.ts'
 import { forkTape } from '../../src/fork/index.ts'
 import { openBudget } from '../../src/live/index.ts'
+import { isUnreached } from '../../src/live/unreached.ts'
 import { recordedQuestions } from '../../src/fork/recorded-question.ts'
 import { createRecorder } from '../../src/record/index.ts'
 import { installReplay } from '../../src/replay/index.ts'
@@ -84,6 +87,21 @@ describe('a fork that asks its model', () => {
     expect(other.problems.map(({ code }) => code)).toEqual(['HARVEST_NOT_RECORDED'])
     // It is a request, and nobody wrapped a tool around it that could run for real.
     expect(other.problems[0]?.facts.fix).toEqual(['if the call is right, record a run that makes it'])
+  })
+
+  it('that throws before it asks anything is known for one that another try may grade, by every command', async () => {
+    const keyless = (): never => {
+      throw new TypeError('no key')
+    }
+    const fork = await forkTape(tape, keyless, { keep: 0, tail: live })
+    const [problem] = asData(fork, { seed: '1', tail: { from: 'live' } }).problems
+    expect(problem?.code).toBe('HARVEST_FORK_MODEL_UNREACHABLE')
+    const [because = ''] = problem?.message.split('\n') ?? []
+    expect([because, isUnreached(because), isPassing(because)]).toEqual([
+      'The agent threw before it asked anything, so this fork is ungraded',
+      true,
+      true,
+    ])
   })
 
   it('keeps steps whose question is spelled otherwise, where that is allowed', async () => {

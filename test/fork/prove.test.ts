@@ -56,6 +56,16 @@ describe('six agents whose model is right with some probability', () => {
     )
   })
 
+  it('one that threw needs a key only where it asked no model: else it is told how it ended', async () => {
+    const { of, agent, keys } = readyOf('travel')
+    const failing = async (): Promise<never> => {
+      throw new Error('no key')
+    }
+    const late = (input: unknown): Promise<unknown> => Promise.resolve(agent(input)).then(failing)
+    await expect(desk.prove(of, failing, keys)).rejects.toMatchObject({ code: 'HARVEST_PROVE_AGENT' })
+    await expect(desk.prove(of, late, keys)).rejects.toMatchObject({ code: 'HARVEST_OUTCOME_KIND' })
+  })
+
   it('one that needs what is not on its tape is neither proven nor called worse', async () => {
     const { subject, reworded } = provedAgents[0]!
     const { of, agent, keys } = await makeReady(desk, { subject, reworded })
