@@ -40,12 +40,13 @@ export interface Judgement {
   readonly hints: readonly string[]
 }
 
-/** Judges every case; each is compared with the newest of its agent that is newer than it for certain. */
+/** Judges every case; each is compared with the newest of its agent, where that is newer than it for certain. */
 export function judge(cases: readonly PinnedCase[], limits: StaleLimits): ReadonlyMap<PinnedCase, Judgement> {
-  const byAgent = Map.groupBy(cases, ({ agent }) => agent)
+  const newest = new Map([...Map.groupBy(cases, ({ agent }) => agent)].map(([agent, all]) => [agent, newestOf(all)]))
   return new Map(
     cases.map((one) => {
-      const last = newestAfter(one, byAgent.get(one.agent) ?? [])
+      const newer = newest.get(one.agent)
+      const last = newer !== undefined && isNewer(newer, one) ? newer : undefined
       return [
         one,
         {
@@ -70,13 +71,20 @@ export function judge(cases: readonly PinnedCase[], limits: StaleLimits): Readon
   )
 }
 
-function newestAfter(one: PinnedCase, cases: readonly PinnedCase[]): PinnedCase | undefined {
-  return cases
-    .filter((other) => isNewer(other, one))
-    .reduce<PinnedCase | undefined>(
-      (last, other) => (last === undefined || isNewer(other, last) ? other : last),
-      undefined,
-    )
+/**
+ * One case for all of an agent, so that no two call each other older: that with the fewest commits behind HEAD, and of
+ * these, or where no commit can be counted, the one recorded last. A recording off the line of HEAD may be of any code.
+ */
+function newestOf(cases: readonly PinnedCase[]): PinnedCase | undefined {
+  return cases.reduce<PinnedCase | undefined>(
+    (last, one) => (last === undefined || isAhead(one, last) ? one : last),
+    undefined,
+  )
+}
+
+function isAhead(one: PinnedCase, other: PinnedCase): boolean {
+  const [mine = Infinity, theirs = Infinity] = [commitsBehind(one), commitsBehind(other)]
+  return mine === theirs ? one.recordedAt > other.recordedAt : mine < theirs
 }
 
 /** What was accepted has the pins of a later day than its recording, which commits alone can date. */

@@ -237,6 +237,42 @@ describe('judging', () => {
     expect(stale(early, accepted)).toEqual([['prompt not as in accepted, the newest case of this agent'], []])
   })
 
+  it('one case is the newest of its agent, whatever is known of the others', () => {
+    const at = (id: string, recordedAt: string, commits?: number): PinnedCase => ({
+      ...one,
+      id,
+      recordedAt,
+      pins: { prompt: id },
+      ...(commits === undefined
+        ? {}
+        : { standing: { state: 'ancestor', commit: 'f'.repeat(40), commits, daysBehind: 0 } }),
+    })
+    const head = at('head', '2026-02-01', 0)
+    const early = at('early', '2026-01-01')
+    // By its commit older than the first, by its time newer than one that is newer than the first.
+    const circle = [head, at('elsewhere', '2026-03-01'), at('behind', '2026-04-01', 5), early]
+    for (const cases of [circle, circle.toReversed()])
+      expect(
+        [...judge(cases, limits)].flatMap(([{ id }, { stale }]) => stale.map((text) => [id, text])).sort(),
+      ).toEqual([
+        ['behind', 'prompt not as in head, the newest case of this agent'],
+        ['early', 'prompt not as in head, the newest case of this agent'],
+      ])
+  })
+
+  it('each case is looked at a few times, however many the agent has', () => {
+    let looks = 0
+    const cases = Array.from({ length: 500 }, (_, index) => ({
+      ...one,
+      get recordedAt() {
+        looks++
+        return new Date(index * 1000).toISOString()
+      },
+    }))
+    judge(cases, limits)
+    expect(looks).toBeLessThan(10 * cases.length)
+  })
+
   it('an old format is stale, uncommitted changes are a hint', () => {
     const old = { ...one, format: 0, pins: { dirty: true } }
     expect(judge([old], limits).get(old)).toEqual({
