@@ -81,13 +81,42 @@ export function findRun(
   const isTape = word === 'latest' || word.endsWith('.tape.jsonl')
   const [named, ...others] = isCaseFile || isTape ? [] : casesCalled(recordings, word, files)
   if (!isCaseFile && named === undefined) {
-    const file = findTapeFile(word, recordings, { ...options, files, meant: meantBy(word, recordings, options.beside) })
+    const search = { ...options, files, meant: meantBy(word, recordings, options.beside) }
+    const found = ambiguousOr(() => findTapeFile(word, recordings, search))
+    const begun = found.ambiguous === undefined ? undefined : onlyCaseBegunWith(word, files)
+    if (begun !== undefined) return findRun(begun, recordings, options)
+    if (found.ambiguous !== undefined) throw found.ambiguous
+    const { file } = found
     const kase = isTape ? undefined : caseBegunWith(word, file, { recordings, files })
     return { file, recordings, files, ...(kase === undefined ? {} : { case: kase }) }
   }
   const found = named !== undefined && others.length === 0 ? named : findCase(recordings, word)
   if (found.case === undefined) throw found.error ?? new Error(`the case ${found.file} has neither content nor error`)
   return noted(word, { file: requireTapeFile(found.case), recordings, case: found.case })
+}
+
+type Searched =
+  | { readonly file: string; readonly ambiguous?: undefined }
+  | { readonly file?: undefined; readonly ambiguous: HarvestError }
+
+function ambiguousOr(search: () => string): Searched {
+  try {
+    return { file: search() }
+  } catch (error) {
+    if (HarvestError.is(error, 'HARVEST_TAPE_AMBIGUOUS')) return { ambiguous: error }
+    throw error
+  }
+}
+
+/** The file of the one case that begins like this, where no other tape does: a case that was fixed has two tapes. */
+function onlyCaseBegunWith(word: string, { cases, tapes }: RecordingFiles): string | undefined {
+  const stem = (file: string): string => basename(file).replace(/\.case\.ya?ml$/, '')
+  const [only, ...others] = cases.filter((file) => stem(file).startsWith(word))
+  if (only === undefined || others.length > 0) return undefined
+  const isItsOwn = (name: string): boolean => name.startsWith(`${stem(only)}.`)
+  return tapes.map((file) => basename(file)).every((name) => !name.startsWith(word) || isItsOwn(name))
+    ? only
+    : undefined
 }
 
 /** A case may be called otherwise than its files, which are what one sees in a folder. */

@@ -1,4 +1,4 @@
-import { lstatSync, rmSync } from 'node:fs'
+import { existsSync, lstatSync, rmSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { type Case, caseText, loadCase, plainHead, requireTapeFile } from '../cases/index.ts'
 import { stepsElsewhere } from '../errors/above.ts'
@@ -213,10 +213,17 @@ function missing(recordings: string, word: string, cases: readonly CaseSummary[]
     where: { recordings, cases: `${cases.length}` },
     fix: [
       ...(near === undefined ? [] : [`did you mean: ${shellWord(near)} instead of ${shellWord(word)}`]),
+      ...(isInboxTape(recordings, word)
+        ? [`it is a tape, to make a case of it: npx vitest-harvest promote ${shellWord(word)} --as '<id>'`]
+        : []),
       ...stepsElsewhere(recordings),
       'to list them: npx vitest-harvest ls --golden',
     ],
   })
+}
+
+function isInboxTape(recordings: string, word: string): boolean {
+  return basename(word) === word && existsSync(join(recordings, 'inbox', `${word}.tape.jsonl`))
 }
 
 /** The case whose file or tape is called like this word, and which is called otherwise itself. */

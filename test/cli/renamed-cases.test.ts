@@ -94,4 +94,23 @@ describe('a case that is not called like this any more', () => {
     const { stderr } = await typed('show', 'before')
     expect(stderr).toContain('→ did you mean: npx vitest-harvest show successor\n')
   })
+
+  it('is found by its beginning when it was fixed, and has a tape of the incident and one of the fix', async () => {
+    put('refund-100x')
+    putTape(join(root, 'recordings'), 'golden/refund-100x.fixed-1', { events: [call(1, 'lookup')] })
+    expect((await typed('show', 'refund-1')).code).toBe(0)
+    put('refund-12')
+    expect((await typed('show', 'refund-1')).stderr).toContain("tapes match 'refund-1'")
+    expect((await typed('show', 'refund-100')).code).toBe(0)
+    // A run of the inbox may be meant.
+    putTape(join(root, 'recordings'), 'inbox/refund-1002', { events: [call(1, 'lookup')] })
+    expect((await typed('show', 'refund-100')).stderr).toContain("tapes match 'refund-100'")
+  })
+
+  it('is a tape of the inbox yet: it is promoted first', async () => {
+    putTape(join(root, 'recordings'), 'inbox/triage', { events: [call(1, 'lookup')] })
+    const { code, stderr } = await typed('fix', 'triage')
+    expect(code).toBe(2)
+    expect(stderr).toContain("→ it is a tape, to make a case of it: npx vitest-harvest promote triage --as '<id>'\n")
+  })
 })
