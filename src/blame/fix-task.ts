@@ -116,7 +116,7 @@ export const fixTask: Task = async (asked, context) => {
     steps: steps.length,
     keep: offline.isWhole ? steps.length : (runs[0]?.fork.prefix.steps ?? offline.keep),
     isOffline: offline.isWhole,
-    changed: changesOf(replayed),
+    changed: changesOf(replayed, context.accepted(replayed)),
     gradedBy: oracle.about,
     recorded,
     runs,
@@ -180,10 +180,13 @@ function isModelCall(step: Step): step is ExchangeEvent {
   return step.kind === 'exchange' && isGenerative(readModelCall(step)?.request.dialect)
 }
 
-/** What differs, in the order in which it shows; a fix often changes several things. */
-function changesOf({ drift, problems }: ReplayResult): readonly string[] {
+/** What differs, in the order in which it shows; a fix often changes several things. What was accepted is not its doing. */
+function changesOf({ drift, problems }: ReplayResult, accepted: ReadonlySet<string>): readonly string[] {
   const questions = changedQuestions(drift.filter(({ policy }) => policy !== 'ignore' && policy !== 'report'))
-  const parts = questions.map(({ part, steps, words }) => `${part} (step ${steps[0] ?? '?'}): ${words}`)
+  const parts = questions.map(({ key, part, steps, words }) => {
+    const before = accepted.has(key) ? ', accepted before' : ''
+    return `${part} (step ${steps[0] ?? '?'}${before}): ${words}`
+  })
   return [...parts, ...problems.slice(0, 1).map(({ facts }) => facts.what)]
 }
 

@@ -190,6 +190,12 @@ describe('a next step that is printed leads on in one step, and names what it is
     expect(accept).toEqual(['accept', 'incident', '--reason', 'at once'])
     await worked(accept)
     await worked(['replay', 'bad'])
+    // What is accepted of today's code is no part of a fix.
+    const now = readFileSync(file(), 'utf8')
+    writeFileSync(file(), now.replace("'gpt-4o', messages", "'gpt-4o', temperature: 0, messages"))
+    const fix = await run('fix', 'incident', '--ok', 'refund(amount: 25)')
+    expect(fix.stdout).toContain('changed: system prompt (step 1, accepted before): ')
+    expect(fix.stdout).toContain('changed: temperature (step 1): ')
     git('checkout', '--quiet', 'recordings')
     writeFileSync(file(), code)
   })
