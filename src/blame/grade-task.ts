@@ -66,18 +66,25 @@ export function gradeEnded(
 /**
  * Refuses a reference run that is no good one: its answers would stand for what is right.
  *
+ * @param isNeeded - whether only tools that run again could give the answers instead. Default: it can be left out
  * @throws HarvestError `HARVEST_BLAME_REFERENCE`
  */
-export async function requireGoodReference(oracle: Oracle, reference: Tape): Promise<void> {
+export async function requireGoodReference(oracle: Oracle, reference: Tape, isNeeded = false): Promise<void> {
   const grade = await gradeRecorded(oracle, reference)
   if (grade !== 'bad' && grade !== 'crash' && grade !== 'timeout') return
   throw new HarvestError('HARVEST_BLAME_REFERENCE', {
     what: `The run of --reference is no good run: it is graded ${grade}`,
     where: { reference: reference.header.id, 'graded by': oracle.about },
     why: 'Its answers stand in for those of a good run, so nothing could be said with them.',
-    fix: ["name a good run: --reference '<tape|case>'", 'or go on without one: the same command, without --reference'],
+    fix: [
+      "name a good run: --reference '<tape|case>'",
+      isNeeded ? `${runTools}, without --reference` : 'or go on without one: the same command, without --reference',
+    ],
   })
 }
+
+/** What repairs take answers from where no reference run has them. */
+export const runTools = 'or run the tools again, with their side effects: --tools live'
 
 /** The grade of the recorded run; a program's exit cannot be graded, and neither can an outcome that was not seen. */
 export async function gradeRecorded(oracle: Oracle, tape: Tape): Promise<Grade> {

@@ -8,7 +8,7 @@ import type { Json, Tape } from '../tape/index.ts'
 import type { Expectation } from './expectation.ts'
 import { type ForkSourceOptions, forkSourceOf, type RealForks } from './fork-source.ts'
 import { type ForkLimits, ForkBudget, type ForkCache, type Stop } from './fork-budget.ts'
-import { requireGoodReference } from './grade-task.ts'
+import { requireGoodReference, runTools } from './grade-task.ts'
 import { noUse } from './graded-use.ts'
 import { requireSteadyGrades } from './grading.ts'
 import { type Names, neverSeen, requireKnownNames } from './known-names.ts'
@@ -194,7 +194,7 @@ export async function openForks(tape: Tape, options: RunBlameOptions): Promise<O
   const warnings = isAnyName === true ? [] : requireKnownNames(expectationsOf(judging), namesOf(tape, options))
   const plain = createOracle(judging)
   const oracle: OpenedForks['oracle'] = options.isFlakyOracle === true ? majorityOracle(plain) : plain
-  if (reference !== undefined && !plain.mayVary) await requireGoodReference(plain, reference)
+  if (reference !== undefined && !plain.mayVary) await requireGoodReference(plain, reference, options.repairs)
   const { prices = {} } = options
   // The budget of forks plans with what forks are expected to use; one that runs away is stopped in its middle.
   const budget = (grading: GradingUse): Budget => {
@@ -210,7 +210,8 @@ export async function openForks(tape: Tape, options: RunBlameOptions): Promise<O
   }
   if (options.repairs === true && source.repairs === undefined) throw noRepairs(tape)
   // Who asks someone for a grade is asked about this run alone.
-  if (reference !== undefined && plain.mayVary && !source.isPaidToGrade) await requireGoodReference(oracle, reference)
+  if (reference !== undefined && plain.mayVary && !source.isPaidToGrade)
+    await requireGoodReference(oracle, reference, options.repairs)
   const question = {
     tape: tape.digest,
     agent,
@@ -340,10 +341,7 @@ function noRepairs(tape: Tape): HarvestError {
     what: '--repairs needs good answers',
     where: { tape: tape.header.id },
     why: 'Repairs replace recorded answers with good ones to find which are necessary or sufficient.',
-    fix: [
-      "name a good run: --reference '<tape|case>'",
-      'or run the tools again, with their side effects: --tools live',
-    ],
+    fix: ["name a good run: --reference '<tape|case>'", runTools],
   })
 }
 

@@ -199,6 +199,13 @@ it('a fix that needs no model asks none, and one that is green without the fix i
         /the recorded answers are enough: no model is asked\n[^]*1 of 1 ok; run 1 becomes[^]*red, /,
       ),
     ])
+    const other = ['fix', 'incident', '--ok', 'answer~My order'] as const
+    const notGood = await project.harvest(...other)
+    expect([notGood.code, notGood.stderr]).toEqual([
+      expect.any(Number),
+      expect.stringContaining('right in 0 of 1 runs'),
+    ])
+    expect(printed(notGood.stderr, 'once you looked at the runs above and fixed the agent further')).toEqual(other)
     // The fix is committed: the commit before it is found.
     project.git('add', '-A')
     project.git('commit', '--quiet', '-m', 'fix the answer')

@@ -148,6 +148,12 @@ describe('whoever is refused, or told that nothing could be judged, comes by wha
       '<tape|case>': 'enough',
     })
     expect(await worked(repairs)).toContain('No model decided the outcome: recorded answers did.')
+    // Repairs without a good run need tools that run again.
+    const words = [...blame.slice(0, -1), '--repairs']
+    const notGood = await refused([...words, '--reference', 'bad', '--dry-run'], 'HARVEST_BLAME_REFERENCE')
+    const again = printed(notGood, 'or run the tools again, with their side effects')
+    expect(again).toEqual([...words, '--dry-run', '--tools', 'live'])
+    await worked(again)
   })
 
   it('of blame: a run that ends otherwise each time is no start', async () => {

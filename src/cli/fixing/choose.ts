@@ -51,7 +51,9 @@ function notGood(runs: readonly FixRun[], good: number, caseId: string, by: stri
           ]
         : []),
       ...allowance,
-      ...(offTape || budget !== undefined ? [] : ['look at the runs above, and fix the agent further']),
+      ...(offTape || budget !== undefined
+        ? []
+        : ['once you looked at the runs above and fixed the agent further: the same command']),
     ],
   })
 }
