@@ -5,6 +5,7 @@ import { findDuplicateIds, formerTapesIn, parseCase } from '../cases/index.ts'
 import { firstBadLine } from '../cases/text.ts'
 import type { Case } from '../cases/types.ts'
 import { HarvestError, shellWord } from '../errors/index.ts'
+import { toRestore } from '../errors/usual-steps.ts'
 import { createRedactor, isCredential, type Redactor } from '../privacy/index.ts'
 import { ignoreInbox } from '../recordings/ignore-inbox.ts'
 import { refuseUnfinished } from '../recordings/promotable.ts'
@@ -362,10 +363,7 @@ function tapeMissing(
     detail: [],
     fix: isStaged
       ? [`to commit it too: git add ${shellWord(fromHere(tape.path))}`]
-      : [
-          `to get the committed tape back: git restore --staged --worktree ${shellWord(fromHere(tape.path))}`,
-          'if the tape was renamed, write its new name into the case',
-        ],
+      : [toRestore(fromHere(tape.path)), 'if the tape was renamed, write its new name into the case'],
   }
 }
 

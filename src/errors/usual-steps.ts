@@ -9,3 +9,11 @@ export function toUpdate(what: 'behaviour' | 'outcome', caseId?: string): string
 
 /** What records a run of a program: its file is for the reader to name. */
 export const toRecord = "npx vitest-harvest record -- node '<file>'"
+
+/** How a committed file that is damaged or missing comes back, whether that is staged or not. */
+export function toRestore(file: string): string {
+  return `to get the committed tape back: git restore --staged --worktree ${shellWord(file)}`
+}
+
+/** A tape that git does not have, as those of the inbox, has no other copy. */
+export const orRecordAgain = 'if it was never committed: record the run again'

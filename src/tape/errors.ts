@@ -1,4 +1,5 @@
-import { type ErrorFacts, HarvestError, shellWord } from '../errors/index.ts'
+import { type ErrorFacts, HarvestError } from '../errors/index.ts'
+import { orRecordAgain, toRestore } from '../errors/usual-steps.ts'
 
 /** What can be wrong with a tape: one code each. */
 export type TapeFault =
@@ -32,7 +33,7 @@ export function brokenLine(source: string, line: number, problem: string, cause?
       what: 'Invalid line in the tape',
       where: { problem: printable(problem) },
       why: 'An editor, a merge or a failing disk changed this line.',
-      fix: [`to get the committed tape back: git restore ${shellWord(source)}`],
+      fix: [toRestore(source), orRecordAgain],
     },
     { cause },
   )

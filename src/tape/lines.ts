@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { type HarvestError, shellWord } from '../errors/index.ts'
+import { orRecordAgain, toRestore } from '../errors/usual-steps.ts'
 import { openLine } from './digest.ts'
 import { duplicateKeyIn } from './duplicate-keys.ts'
 import { brokenLine, printable, tapeFault } from './errors.ts'
@@ -248,7 +249,8 @@ export class LineReader {
       },
       why: 'The digest does not match: the line was edited, or one before it was removed, repeated or moved.',
       fix: [
-        `to get the committed tape back: git restore ${shellWord(this.#source)}`,
+        toRestore(this.#source),
+        orRecordAgain,
         'to change what a test expects, edit its case file: a tape is evidence',
       ],
     })

@@ -72,7 +72,8 @@ test('a broken line is named by file and line', () => {
       problem  Unterminated string in JSON at position 40 (line 1 column 41)
 
     An editor, a merge or a failing disk changed this line.
-    → to get the committed tape back: git restore recordings/golden/refund.tape.jsonl
+    → to get the committed tape back: git restore --staged --worktree recordings/golden/refund.tape.jsonl
+    → if it was never committed: record the run again
     (HARVEST_TAPE_LINE)"
   `)
 })
@@ -96,7 +97,8 @@ test('text after the last line that can be no event is a broken line', () => {
       problem  Unexpected token '<', "<<<<<<< HEAD" is not valid JSON
 
     An editor, a merge or a failing disk changed this line.
-    → to get the committed tape back: git restore recordings/golden/refund.tape.jsonl
+    → to get the committed tape back: git restore --staged --worktree recordings/golden/refund.tape.jsonl
+    → if it was never committed: record the run again
     (HARVEST_TAPE_LINE)"
   `)
 })
@@ -110,7 +112,8 @@ test('an edited line is named with both digests', () => {
       computed  N2IKbhaYrERdQ-ehINkbag
 
     The digest does not match: the line was edited, or one before it was removed, repeated or moved.
-    → to get the committed tape back: git restore recordings/golden/refund.tape.jsonl
+    → to get the committed tape back: git restore --staged --worktree recordings/golden/refund.tape.jsonl
+    → if it was never committed: record the run again
     → to change what a test expects, edit its case file: a tape is evidence
     (HARVEST_TAPE_TAMPERED)"
   `)
@@ -124,7 +127,8 @@ test('a line without a digest is an edited one', () => {
       digest  missing
 
     The digest does not match: the line was edited, or one before it was removed, repeated or moved.
-    → to get the committed tape back: git restore recordings/golden/refund.tape.jsonl
+    → to get the committed tape back: git restore --staged --worktree recordings/golden/refund.tape.jsonl
+    → if it was never committed: record the run again
     → to change what a test expects, edit its case file: a tape is evidence
     (HARVEST_TAPE_TAMPERED)"
   `)
@@ -284,7 +288,8 @@ test('a key __proto__ is refused however it is spelled, and pollutes nothing', (
       problem  a key is called __proto__
 
     An editor, a merge or a failing disk changed this line.
-    → to get the committed tape back: git restore recordings/golden/refund.tape.jsonl
+    → to get the committed tape back: git restore --staged --worktree recordings/golden/refund.tape.jsonl
+    → if it was never committed: record the run again
     (HARVEST_TAPE_LINE)"
   `)
   expect(({} as { polluted?: boolean }).polluted).toBeUndefined()
@@ -306,7 +311,8 @@ test('JSON nested deeper than 256 levels is refused, 256 levels are read', () =>
       problem  nested deeper than 256 levels
 
     An editor, a merge or a failing disk changed this line.
-    → to get the committed tape back: git restore recordings/golden/refund.tape.jsonl
+    → to get the committed tape back: git restore --staged --worktree recordings/golden/refund.tape.jsonl
+    → if it was never committed: record the run again
     (HARVEST_TAPE_LINE)"
   `)
   expect(codeOf(() => parseTape(nested(200_000), source))).toBe('HARVEST_TAPE_LINE')
@@ -348,7 +354,8 @@ test('two events with one number are refused', () => {
       problem  the tape has another event 4
 
     An editor, a merge or a failing disk changed this line.
-    → to get the committed tape back: git restore recordings/golden/refund.tape.jsonl
+    → to get the committed tape back: git restore --staged --worktree recordings/golden/refund.tape.jsonl
+    → if it was never committed: record the run again
     (HARVEST_TAPE_LINE)"
   `)
 })
@@ -362,7 +369,8 @@ test('a close that counts other events than there are is refused', () => {
       problem  it counts 3 events, the tape holds 1
 
     An editor, a merge or a failing disk changed this line.
-    → to get the committed tape back: git restore recordings/golden/refund.tape.jsonl
+    → to get the committed tape back: git restore --staged --worktree recordings/golden/refund.tape.jsonl
+    → if it was never committed: record the run again
     (HARVEST_TAPE_LINE)"
   `)
 })
@@ -381,7 +389,8 @@ test('a reference to a body that is not there is refused', () => {
       problem  its request body refers to event 1, which holds no such text
 
     An editor, a merge or a failing disk changed this line.
-    → to get the committed tape back: git restore recordings/golden/refund.tape.jsonl
+    → to get the committed tape back: git restore --staged --worktree recordings/golden/refund.tape.jsonl
+    → if it was never committed: record the run again
     (HARVEST_TAPE_LINE)"
   `)
   const short = { ...exchange(4, ''), request: { headers: [], body: { like: 1, head: 3, text: '', tail: 3 } } }
