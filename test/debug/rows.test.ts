@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { type Row, rowLines } from '../../src/cli/debug/forks.ts'
+import { type WhatIfRow, rowLines } from '../../src/cli/debug/forks.ts'
 
 const spent = { calls: 0, modelCalls: 0, inputTokens: 0, outputTokens: 0 }
 const sum = { forks: 8, judged: 8, asRecorded: 5, interval: { low: 0.31, high: 0.86 }, grades: { ok: 3 }, spent }
 const beside = { forks: 8, judged: 8, asRecorded: 2, spent, chance: 0.31 }
-const row = { change: 'a', sum, beside, branches: [] } as unknown as Row
+const row = { change: 'a', sum, beside, branches: [] } as unknown as WhatIfRow
 
 test('each rate of runs that asked a model has its interval beside it, the unchanged runs too', () => {
   // Cells fold, so that a bound may stand on the next line.

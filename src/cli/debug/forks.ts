@@ -82,7 +82,7 @@ export const forkCommands: Readonly<Record<string, DebugCommand>> = {
 }
 
 /** One change and how the runs ended that were made with it. */
-export interface Row {
+export interface WhatIfRow {
   readonly change: string
   readonly sum: Together
   readonly beside: Beside | undefined
@@ -113,7 +113,7 @@ async function whatIf(rest: string, { session, found, given }: DebugContext): Pr
     onProgress: () => {},
   })
   const { changed, controls } = apart(await tellBranches(tape, forks, grader), pairs.together)
-  const rows = asks.map(({ change }, index): Row => {
+  const rows = asks.map(({ change }, index): WhatIfRow => {
     const mine = <T>(all: readonly T[]): readonly T[] => all.slice(index * runs, (index + 1) * runs)
     const sum = together(mine(changed))
     return { change, sum, beside: tellBeside(sum, mine(controls)), branches: mine(changed) }
@@ -137,7 +137,7 @@ async function whatIf(rest: string, { session, found, given }: DebugContext): Pr
 }
 
 /** The table of `what_if`. Where a model is asked, each rate stands with its interval. */
-export function rowLines(rows: readonly Row[], isLive: boolean): readonly string[] {
+export function rowLines(rows: readonly WhatIfRow[], isLive: boolean): readonly string[] {
   const isGraded = rows.some(({ sum }) => sum.grades !== undefined)
   // Only where a model is asked does another run end otherwise.
   const rate = isLive ? describeRate : (hits: number, runs: number): string => `${hits} of ${runs}`
@@ -183,7 +183,7 @@ export function rowLines(rows: readonly Row[], isLive: boolean): readonly string
 }
 
 /** All rows together, with the unchanged runs beside them. */
-function spentOn(rows: readonly Row[]): Spent {
+function spentOn(rows: readonly WhatIfRow[]): Spent {
   return sumSpent(rows.flatMap(({ sum, beside }) => [sum.spent, ...(beside === undefined ? [] : [beside.spent])]))
 }
 
