@@ -128,8 +128,11 @@ function installed(folder: string): Blamed {
     dir: join(folder, 'recordings/inbox'),
     commit: git('rev-parse', 'HEAD').trim(),
     async blame({ header }) {
-      const { stdout } = await promisify(execFile)(process.execPath, [main, 'blame', header.id, ...options], {
-        cwd: folder,
+      const command = promisify(execFile)(process.execPath, [main, 'blame', header.id, ...options], { cwd: folder })
+      // Exit code 1: nothing was decided.
+      const { stdout } = await command.catch((error: { readonly code: number; readonly stdout: string }) => {
+        if (error.code !== 1) throw error
+        return error
       })
       return JSON.parse(stdout) as BlamedRun
     },
