@@ -71,6 +71,10 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
   'src/blame/grade-task.ts': {
     'name a good run': ['test/cli/patch.test.ts', 'what was perhaps mistyped is said with the line that works'],
     'or go on without one': ['test/cli/patch.test.ts', 'what was perhaps mistyped is said with the line that works'],
+    'or run the tools again, with their side effects': [
+      'test/cli/next-commands-refused.test.ts',
+      'of blame: where no model is asked, a good run shows which answer decided',
+    ],
   },
   'src/blame/grading.ts': {
     'to grade every run five times and count the majority': [
@@ -132,7 +136,6 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
   },
   'src/blame/run-blame.ts': {
     'name a good run': fromCode,
-    'or run the tools again, with their side effects': fromCode,
   },
   'src/blame/settings.ts': {
     'to see what the run holds': [
@@ -296,6 +299,10 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     },
   },
   'src/cli/fixing/choose.ts': {
+    'once you looked at the runs above and fixed the agent further': [
+      'test/cli/fix.test.ts',
+      'a fix that needs no model asks none, and one that is green without the fix is not written',
+    ],
     'to answer them from another run': [
       'test/cli/fix.test.ts',
       'calls a run that needs an answer nobody has ungraded, and names who may give it',
