@@ -1,5 +1,5 @@
 import { readModelCall } from '../providers/index.ts'
-import type { Json, Moment } from '../tape/index.ts'
+import type { Json, Moment, Step } from '../tape/index.ts'
 import { isRead, usesAnswer } from './independence.ts'
 import { TurnCalls } from './turn-calls.ts'
 import type { CallState, ExchangeState, StepState } from '../match/step.ts'
@@ -126,14 +126,19 @@ export class StepOrder {
 
   /** The model call answered last before the moment `n`. */
   #turnBefore(n: number): ExchangeState | undefined {
-    // Telling turns takes requests apart, which most replays never need.
-    this.#turns ??= this.#all.filter((one): one is ExchangeState => isTurn(one)).sort((x, y) => endN(x) - endN(y))
     let last: ExchangeState | undefined
-    for (const turn of this.#turns) {
+    for (const turn of this.#turnsByEnd()) {
       if (endN(turn) > n) break
       last = turn
     }
     return last
+  }
+
+  /** Telling turns takes requests apart, which most replays never need. */
+  #turnsByEnd(): readonly ExchangeState[] {
+    return (this.#turns ??= this.#all
+      .filter((one): one is ExchangeState => isTurn(one))
+      .sort((x, y) => endN(x) - endN(y)))
   }
 
   #callsOf(turn: ExchangeState): TurnCalls | undefined {
@@ -141,15 +146,23 @@ export class StepOrder {
       const asked = readModelCall(turn.event)?.response?.toolCalls ?? []
       // What the provider ran itself says nothing of what the agent runs.
       const calls = asked.filter(({ builtIn }) => !builtIn)
-      const steps = this.#all.filter((one) => this.#isOutermostOf(turn, one)).map(({ event }) => event)
-      this.#calls.set(turn, calls.length > 1 ? new TurnCalls(calls, steps) : undefined)
+      this.#calls.set(turn, calls.length > 1 ? new TurnCalls(calls, this.#stepsOf(turn)) : undefined)
     }
     return this.#calls.get(turn)
   }
 
-  #isOutermostOf(turn: ExchangeState, step: AnyState): boolean {
-    const { event } = step
-    return event.kind !== 'value' && event.in === undefined && !isTurn(step) && this.#turnBefore(event.n) === turn
+  /** What the agent did between a turn and the next, what that did inside left out. */
+  #stepsOf(turn: ExchangeState): readonly Step[] {
+    const turns = this.#turnsByEnd()
+    const next = turns[turns.indexOf(turn) + 1]
+    const [from, to] = [endN(turn), next === undefined ? Number.POSITIVE_INFINITY : endN(next)]
+    const isOwn = (one: AnyState): boolean =>
+      one.event.kind !== 'value' &&
+      one.event.in === undefined &&
+      !isTurn(one) &&
+      one.event.n >= from &&
+      one.event.n < to
+    return this.#all.filter(isOwn).map(({ event }) => event)
   }
 }
 
