@@ -20,12 +20,13 @@ export class TurnCalls {
 
   /** `steps` are those between this turn and the next that are inside of no other. */
   constructor(calls: readonly ToolCall[], steps: readonly Step[]) {
-    const named = byName(calls, steps)
-    this.#protocol = new Set(steps.filter(isProtocol))
+    const tools = new Map(steps.map((step) => [step, toolOf(step)]))
+    const named = byName(calls, tools)
+    this.#protocol = new Set(steps.filter((step) => tools.get(step) === 'protocol'))
     const others = steps.filter((step) => !named.has(step) && !this.#protocol.has(step))
     const values = ownValues(calls)
     this.#served = new Map([...named, ...others.map((step) => [step, byValues(step, values)] as const)])
-    this.#isOneForEach = others.length <= calls.length - new Set(named.values()).size
+    this.#isOneForEach = others.length <= calls.length - named.size
   }
 
   /** Whether two steps of the turn serve different calls, as far as the tape shows. */
@@ -39,13 +40,12 @@ export class TurnCalls {
 }
 
 /** Each tool that the model named, with the call it is: that with its arguments, or else the first of its name that is left. */
-function byName(calls: readonly ToolCall[], steps: readonly Step[]): ReadonlyMap<Step, number> {
+function byName(calls: readonly ToolCall[], tools: ReadonlyMap<Step, Tool>): ReadonlyMap<Step, number> {
   const found = new Map<Step, number>()
   const left = new Set(calls.keys())
   for (const isSame of [sameArguments, () => true]) {
-    for (const step of steps) {
-      const tool = toolOf(step)
-      if (tool === undefined || found.has(step)) continue
+    for (const [step, tool] of tools) {
+      if (tool === undefined || tool === 'protocol' || found.has(step)) continue
       const call = [...left].find((at) => calls[at]?.name === tool.name && isSame(calls[at]?.args, tool.args))
       if (call === undefined) continue
       left.delete(call)
@@ -59,14 +59,13 @@ function sameArguments(asked: Json | undefined, made: Json): boolean {
   return asked !== undefined && canonicalJson(asked) === canonicalJson(made)
 }
 
-function toolOf(step: Step): { readonly name: string; readonly args: Json } | undefined {
-  return step.kind === 'exchange' ? readRpc(step)?.tool : step.kind === 'value' ? undefined : step
-}
+/** The tool that a step is a call of; `protocol`: a message of MCP that calls no tool. */
+type Tool = { readonly name: string; readonly args: Json } | 'protocol' | undefined
 
-/** A message of MCP that calls no tool. */
-function isProtocol(step: Step): boolean {
-  const rpc = step.kind === 'exchange' ? readRpc(step) : undefined
-  return rpc !== undefined && rpc.tool === undefined
+function toolOf(step: Step): Tool {
+  if (step.kind !== 'exchange') return step.kind === 'value' ? undefined : step
+  const rpc = readRpc(step)
+  return rpc && (rpc.tool ?? 'protocol')
 }
 
 /** Of each call, the values of its arguments that no other call has. */
