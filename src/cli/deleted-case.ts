@@ -11,7 +11,7 @@ export interface Deleted {
 
 /** @param word - as it was typed: an id, `group/id`, or a path */
 export async function deletedCase(word: string): Promise<Deleted | undefined> {
-  const name = basename(word).replace(/\.(?:case\.ya?ml|tape\.jsonl)$/, '')
+  const name = nameOf(word)
   if (!/^[\w.-]+$/.test(name)) return undefined
   const found = await deletedFiles(process.cwd(), name, ['.case.yaml', '.case.yml', '.tape.jsonl'])
   if (found === undefined) return undefined
@@ -19,7 +19,7 @@ export async function deletedCase(word: string): Promise<Deleted | undefined> {
   const paths = files.map((file) => shellWord(file)).join(' ')
   if (commit === undefined)
     return { in: 'a change that is not committed', step: `to get it back: git restore --staged --worktree ${paths}` }
-  const renamed = now === undefined ? undefined : basename(now).replace(/\.(?:case\.ya?ml|tape\.jsonl)$/, '')
+  const renamed = now === undefined ? undefined : nameOf(now)
   return {
     in: neutralLine(`commit ${commit.hash.slice(0, 10)}, ${commit.subject}`, 120),
     step:
@@ -29,9 +29,13 @@ export async function deletedCase(word: string): Promise<Deleted | undefined> {
   }
 }
 
-/** The error of a case or tape that is not there, with what git knows of it; any other as it is. */
-export async function withDeleted(error: unknown, typed: readonly string[]): Promise<unknown> {
-  if (!HarvestError.is(error) || !['HARVEST_CASE_MISSING', 'HARVEST_TAPE_MISSING'].includes(error.code)) return error
+/** What a case and its tape are called, by the path of one of them. */
+function nameOf(path: string): string {
+  return basename(path).replace(/\.(?:case\.ya?ml|tape\.jsonl)$/, '')
+}
+
+/** The error of a case or tape that is not there, with what git knows of it. */
+export async function withDeleted(error: HarvestError, typed: readonly string[]): Promise<HarvestError> {
   const { what, where, fix = [] } = error.facts
   const word = typed.find((one) => what.includes(`'${one}'`))
   const deleted = word === undefined ? undefined : await deletedCase(word).catch(refused)

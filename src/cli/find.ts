@@ -9,6 +9,7 @@ import {
   type FindTapeOptions,
   idOf,
   listCases,
+  nameOfFile,
   nearestCase,
   readPrices,
   RecordingFiles,
@@ -23,18 +24,16 @@ import { noteNamed } from './named-tape.ts'
  *
  * @throws HarvestError `HARVEST_TAPE_MISSING` with the nearest id, `HARVEST_TAPE_AMBIGUOUS`
  */
-export function findTapeFile(word: string, recordings = 'recordings', options: FindOptions = {}): string {
+export function findTapeFile(word: string, recordings = 'recordings', options: FindTapeOptions = {}): string {
   return noted(word, { file: fileOf(word, recordings, options), recordings, ...given(options) }).file
 }
 
-type FindOptions = FindTapeOptions
-
 /** Of an exact search, names mean something else later. */
-function given({ isExact, files }: FindOptions): Pick<FindOptions, 'files'> {
+function given({ isExact, files }: FindTapeOptions): Pick<FindTapeOptions, 'files'> {
   return isExact === true || files === undefined ? {} : { files }
 }
 
-function fileOf(word: string, recordings: string, options: FindOptions): string {
+function fileOf(word: string, recordings: string, options: FindTapeOptions): string {
   const isPath = /[/\\]|\.jsonl$/.test(word) || existsSync(word)
   return isPath ? resolve(word) : findTape(recordings, word, options)
 }
@@ -74,7 +73,7 @@ export interface FoundRun {
 export function findRun(
   word: string,
   recordings = 'recordings',
-  options: Pick<FindOptions, 'isExact' | 'beside'> = {},
+  options: Pick<FindTapeOptions, 'isExact' | 'beside'> = {},
 ): FoundRun {
   const files = new RecordingFiles(recordings)
   const isCaseFile = /\.case\.ya?ml$/.test(word)
@@ -82,11 +81,14 @@ export function findRun(
   const [named, ...others] = isCaseFile || isTape ? [] : casesCalled(recordings, word, files)
   if (!isCaseFile && named === undefined) {
     const search = { ...options, files, meant: meantBy(word, recordings, options.beside) }
-    const found = ambiguousOr(() => findTapeFile(word, recordings, search))
-    const begun = found.ambiguous === undefined ? undefined : onlyCaseBegunWith(word, files)
-    if (begun !== undefined) return findRun(begun, recordings, options)
-    if (found.ambiguous !== undefined) throw found.ambiguous
-    const { file } = found
+    let file: string
+    try {
+      file = findTapeFile(word, recordings, search)
+    } catch (error) {
+      const begun = HarvestError.is(error, 'HARVEST_TAPE_AMBIGUOUS') ? onlyCaseBegunWith(word, files) : undefined
+      if (begun === undefined) throw error
+      return findRun(begun, recordings, options)
+    }
     const kase = isTape ? undefined : caseBegunWith(word, file, { recordings, files })
     return { file, recordings, files, ...(kase === undefined ? {} : { case: kase }) }
   }
@@ -95,32 +97,18 @@ export function findRun(
   return noted(word, { file: requireTapeFile(found.case), recordings, case: found.case })
 }
 
-type Searched =
-  | { readonly file: string; readonly ambiguous?: undefined }
-  | { readonly file?: undefined; readonly ambiguous: HarvestError }
-
-function ambiguousOr(search: () => string): Searched {
-  try {
-    return { file: search() }
-  } catch (error) {
-    if (HarvestError.is(error, 'HARVEST_TAPE_AMBIGUOUS')) return { ambiguous: error }
-    throw error
-  }
-}
-
 /** The file of the one case that begins like this, where no other tape does: a case that was fixed has two tapes. */
 function onlyCaseBegunWith(word: string, { cases, tapes }: RecordingFiles): string | undefined {
-  const stem = (file: string): string => basename(file).replace(/\.case\.ya?ml$/, '')
-  const [only, ...others] = cases.filter((file) => stem(file).startsWith(word))
+  const [only, ...others] = cases.filter((file) => nameOfFile(file).startsWith(word))
   if (only === undefined || others.length > 0) return undefined
-  const isItsOwn = (name: string): boolean => name.startsWith(`${stem(only)}.`)
+  const isItsOwn = (name: string): boolean => name.startsWith(`${nameOfFile(only)}.`)
   return tapes.map((file) => basename(file)).every((name) => !name.startsWith(word) || isItsOwn(name))
     ? only
     : undefined
 }
 
 /** A case may be called otherwise than its files, which are what one sees in a folder. */
-function meantBy(word: string, recordings: string, beside: string | undefined): NonNullable<FindOptions['meant']> {
+function meantBy(word: string, recordings: string, beside: string | undefined): NonNullable<FindTapeOptions['meant']> {
   return (nearest) => {
     const cases = listCases(recordings).filter(({ id }) => id !== beside)
     return renamedCase(word, cases) ?? nearest ?? nearestCase(word, cases)

@@ -130,7 +130,8 @@ export function mayBeNamed(id: string, text: string, file: string): boolean {
   return (file.includes(id) && nameOfFile(file) === id) || (maySay(text, id) && (plainHead(text).id ?? id) === id)
 }
 
-function nameOfFile(file: string): string {
+/** The name of the file of a case, which is its id unless the case says otherwise. */
+export function nameOfFile(file: string): string {
   return basename(file).replace(/\.case\.ya?ml$/, '')
 }
 

@@ -5,6 +5,7 @@ export {
   casesOfTape,
   findCase,
   listCases,
+  nameOfFile,
   nearestCase,
   removeCase,
   renamedCase,

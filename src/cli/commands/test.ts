@@ -1,13 +1,13 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { HarvestError, shellWord } from '../../errors/index.ts'
 import { testSpec } from '../spec/test.ts'
 import type { Command } from '../command.ts'
 import type { ProgramRunOptions } from '../../jobs/program.ts'
 import type { Screen } from '../../report/output.ts'
 import { toTheConfig } from '../../jobs/run.ts'
-import { casesCalled, listCases, nearestCase } from '../../recordings/index.ts'
+import { casesCalled, listCases, nameOfFile, nearestCase } from '../../recordings/index.ts'
 import { deletedCase } from '../deleted-case.ts'
 import { proveCases } from '../proving/prove.ts'
 import { withoutNetwork } from '../no-network.ts'
@@ -43,14 +43,13 @@ function toOtherFolder(words: readonly string[], code: number): readonly string[
 
 /** Vitest looks for parts of paths: what no file of a case has is a case that was renamed, deleted or mistyped. */
 async function noteNoCase(word: string, screen: Screen): Promise<void> {
-  const cases =
-    /^[\w-][\w./-]*$/.test(word) && !word.startsWith('-') && !existsSync(word) ? listCases('recordings') : []
+  if (!/^\w[\w./-]*$/.test(word) || existsSync(word)) return
+  const cases = listCases('recordings')
   if (cases.length === 0 || cases.some(({ file }) => file.includes(word))) return
   const [named] = casesCalled('recordings', word)
   if (named !== undefined) {
-    const name = basename(named.file).replace(/\.case\.ya?ml$/, '')
     screen.note(`The case ${word} is in a file of another name: ${named.file}`)
-    return screen.note(`→ did you mean: ${shellWord(name)} instead of ${shellWord(word)}`)
+    return screen.note(`→ did you mean: ${shellWord(nameOfFile(named.file))} instead of ${shellWord(word)}`)
   }
   const deleted = await deletedCase(word)
   const near = nearestCase(word, cases)
