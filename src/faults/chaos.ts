@@ -3,6 +3,7 @@ import { accessOf } from '../fork/access.ts'
 import fc from 'fast-check'
 import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import { checkOption, invalidOption, oneOf, type OptionsOf } from '../errors/options.ts'
+import { toUpdate } from '../errors/usual-steps.ts'
 import { type Control, controlOf, forkTape, type ForkPlan, type ForkResult } from '../fork/index.ts'
 import { installReplay, standInKeys } from '../replay/index.ts'
 import { seamState } from '../seam/source.ts'
@@ -308,9 +309,6 @@ function doesNotHold(tape: Tape, { class: name, said }: RunEnding): HarvestError
     what: 'Control run failed: without faults the agent differs from its tape',
     where: { tape: tape.header.id, ending: name, agent: said },
     why: 'Faults are measured against a control run that matches the tape.',
-    fix: [
-      `to see what it does: npx vitest-harvest show ${shellWord(tape.header.id)} --replay`,
-      'if the new outcome is right: npx vitest-harvest test --update-recordings --reason "…"',
-    ],
+    fix: [`to see what it does: npx vitest-harvest show ${shellWord(tape.header.id)} --replay`, toUpdate('outcome')],
   })
 }

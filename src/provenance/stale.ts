@@ -75,11 +75,8 @@ export function judge(cases: readonly PinnedCase[], limits: StaleLimits): Readon
  * One case for all of an agent, so that no two call each other older: that with the fewest commits behind HEAD, and of
  * these, or where no commit can be counted, the one recorded last. A recording off the line of HEAD may be of any code.
  */
-function newestOf(cases: readonly PinnedCase[]): PinnedCase | undefined {
-  return cases.reduce<PinnedCase | undefined>(
-    (last, one) => (last === undefined || isAhead(one, last) ? one : last),
-    undefined,
-  )
+function newestOf(cases: readonly PinnedCase[]): PinnedCase {
+  return cases.reduce((last, one) => (isAhead(one, last) ? one : last))
 }
 
 function isAhead(one: PinnedCase, other: PinnedCase): boolean {

@@ -138,12 +138,9 @@ function announcement(kase: Case, error: HarvestError): Difference | undefined {
 
 /** What a replay says of a tape, with the case that an update is to renew: the tape does not know whose it is. */
 function ofCase(kase: Case, error: HarvestError): HarvestError {
-  const { fix } = error.facts
-  const isNamed = fix?.includes(toUpdate('behaviour')) !== true
-  if (isNamed) return error
-  return withFacts(error, {
-    fix: fix.map((line) => (line === toUpdate('behaviour') ? toUpdate('behaviour', kase.id) : line)),
-  })
+  const { fix = [] } = error.facts
+  const [general, own] = [toUpdate('behaviour'), toUpdate('behaviour', kase.id)]
+  return fix.includes(general) ? withFacts(error, { fix: fix.map((step) => (step === general ? own : step)) }) : error
 }
 
 function ending(kase: Case, run: ReplayResult): Difference | undefined {
