@@ -166,6 +166,26 @@ function lookAtRule(one: Extract<Expectation, { readonly kind: 'rule' }>, tools:
   return []
 }
 
+/** What was seen where an expectation asks for something: `amount there: 2500`; absent: nothing was. */
+export function valuesSeen(one: Expectation, names: Names): string | undefined {
+  const said = (at: string, seen: readonly Json[]): readonly string[] => {
+    const texts = [...new Set(seen.map((value) => neutralLine(JSON.stringify(value), 40)))].slice(0, mostValues)
+    return texts.length === 0 ? [] : [`${at}: ${texts.join(', ')}`]
+  }
+  if (one.kind === 'rule') return undefined
+  if (one.kind === 'value') {
+    const here = (all: readonly Json[], key: Key): readonly Json[] => all.flatMap((value) => valueAt(value, key))
+    const seen = one.path.reduce(here, knownValues(names))
+    return said('there', seen)[0]
+  }
+  const tool = knownTools(names.tapes).get(one.tool)
+  const parts = Object.keys(one.args).flatMap((key) => said(`${neutralLine(key, 40)} there`, tool?.args.get(key) ?? []))
+  return parts.length === 0 ? undefined : parts.join('; ')
+}
+
+/** So many values are shown of a place. */
+const mostValues = 3
+
 function knownValues({ tapes, outcome }: Names): readonly Json[] {
   const returned = tapes.flatMap(({ close }) =>
     close?.outcome.status === 'returned' && close.outcome.value !== undefined ? [close.outcome.value] : [],
@@ -213,9 +233,11 @@ function otherType(
   if (types.includes(typeOf(value))) return []
   const shown = neutralLine(JSON.stringify(seen[0]), 40)
   const said = `${option} ${neutralLine(text, 80)}: ${neutralLine(at, 40)} is a ${typeOf(value)} there, and was a ${types.join(' or a ')} in the run (${shown})`
-  const [meant] = ofType(value, types).flatMap((one) =>
-    respelled(text, value, one, (other) => valueIn(parseExpectation(other, option))),
-  )
+  const meant = isInProse(value, seen)
+    ? asPattern(text, value)
+    : ofType(value, types).flatMap((one) =>
+        respelled(text, value, one, (other) => valueIn(parseExpectation(other, option))),
+      )[0]
   if (meant === undefined) return [said]
   throw new HarvestError('HARVEST_ORACLE_EXPECTATION', {
     what: `No run could meet ${said}`,
@@ -225,6 +247,18 @@ function otherType(
       'if a right run has the other type: --any-name',
     ],
   })
+}
+
+/** A number where texts of several words were seen: no run would return it alone, with or without quotes. */
+function isInProse(value: Json, seen: readonly Json[]): boolean {
+  return ofType(value, ['string']).length > 0 && seen.every((one) => typeof one === 'string' && /\s/.test(one))
+}
+
+/** `answer=25` as `answer~\b25\b`; only what is returned can be asked for by a pattern. */
+function asPattern(text: string, value: Json): string | undefined {
+  const [, path] = /^([^=~(]+)=/s.exec(text) ?? []
+  const word = String(value).replace(/[.+]/g, '\\$&')
+  return path === undefined ? undefined : `${path}~${/^\w/.test(word) ? '\\b' : ''}${word}\\b`
 }
 
 /** The text with the value written otherwise, wherever that is read as what was meant. */

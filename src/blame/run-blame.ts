@@ -8,10 +8,11 @@ import type { Json, Tape } from '../tape/index.ts'
 import type { Expectation } from './expectation.ts'
 import { type ForkSourceOptions, forkSourceOf, type RealForks } from './fork-source.ts'
 import { type ForkLimits, ForkBudget, type ForkCache, type Stop } from './fork-budget.ts'
-import { requireGoodReference, runTools } from './grade-task.ts'
+import { gradeRecorded, requireGoodReference, runTools } from './grade-task.ts'
 import { noUse } from './graded-use.ts'
 import { requireSteadyGrades } from './grading.ts'
-import { type Names, neverSeen, requireKnownNames } from './known-names.ts'
+import { type Names, requireKnownNames } from './known-names.ts'
+import { closedTape, goodAmong, type KnownRun, neverMet } from './known-good.ts'
 import { openLedger, type RanHere } from './fork-cache.ts'
 import { majorityOracle, withoutCertificate } from './majority.ts'
 import { isByCalls, type OffTapeRisk, offTapeRisk } from './off-tape.ts'
@@ -61,6 +62,8 @@ export interface RunBlameOptions
   readonly expected?: Json
   /** The oracle is known to disagree with itself: every run is graded five times, by majority. Default false. */
   readonly isFlakyOracle?: boolean
+  /** Runs of the agent that may be good ones: one of them shows that a run can be. Default none. */
+  readonly known?: readonly KnownRun[]
   /** File to which every fork is added, and from which those of earlier sessions are counted. Default none. */
   readonly cacheFile?: string
   /** Leaves the forks of earlier sessions alone. */
@@ -68,8 +71,8 @@ export interface RunBlameOptions
   /** What code runs here. */
   readonly ran?: RanHere
   readonly onProgress?: (progress: BlameProgress) => void
-  /** Hears, before anything is spent, that other decisions of the models leave the tape. */
-  readonly onForeseen?: (risk: OffTapeRisk) => void
+  /** Hears, before anything is spent, that other decisions of the models leave the tape, and which known run is a good one. */
+  readonly onForeseen?: (risk: OffTapeRisk, good?: string) => void
   readonly signal?: AbortSignal
 }
 
@@ -100,7 +103,7 @@ export interface BlamedRun extends BlameReport {
   readonly unclear: readonly { readonly because: string; readonly forks: number }[]
   /** What of the expectations may be mistyped, although it could be met. */
   readonly warnings?: readonly string[]
-  /** What the expectations ask for and no known run has: that no fork met it says nothing about the agent. */
+  /** Where no step decided: what is asked for and no known run has. That no fork met it says nothing about the agent. */
   readonly neverSeen?: readonly string[]
   /** How free replays of other decisions ended, with tools that answer from the tape. */
   readonly offTape?: OffTapeRisk
@@ -115,7 +118,7 @@ export interface BlamedRun extends BlameReport {
 export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<BlamedRun> {
   const { delta = 0.05, tau = 0.2, repairs = false, mutate = false } = options
   const seen = new Seen()
-  const { source, oracle, forkCache, limits, warnings, offTape } = await openForks(tape, options)
+  const { source, oracle, forkCache, limits, warnings, offTape, neverSeen } = await openForks(tape, options)
   for (const { draw } of forkCache?.entries ?? []) seen.add(draw)
   const heard = seen.listening(source)
   const forkBudget = new ForkBudget(heard, {
@@ -139,7 +142,7 @@ export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<Bl
     ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
   })
   const { agreement } = oracle
-  const unseen = neverSeen(expectationsOf(options.judging), namesOf(tape, options))
+  const unseen = found.verdict?.kind === 'never' ? await neverSeen() : []
   return {
     ...(agreement === undefined ? found : withoutCertificate(found, agreement)),
     ...(found.verdict?.kind === 'undecidable'
@@ -172,6 +175,8 @@ export interface OpenedForks {
   readonly limits: ForkLimits
   readonly warnings: readonly string[]
   readonly offTape: OffTapeRisk | undefined
+  /** What is asked for and no known run has. */
+  neverSeen(): Promise<readonly string[]>
 }
 
 /**
@@ -233,8 +238,30 @@ export async function openForks(tape: Tape, options: RunBlameOptions): Promise<O
   const offTape = isTaped
     ? await offTapeRisk(source.positions, { judging, mutates: options.mutate === true }, (at) => source.tryOther(at))
     : undefined
-  if (offTape !== undefined && offTape.steps.length > 0) options.onForeseen?.(offTape)
-  return { source, oracle, forkCache, limits, warnings, offTape }
+  const good = (): Promise<KnownRun | undefined> => goodRun(options, plain, source.isPaidToGrade)
+  if (offTape !== undefined && offTape.steps.length > 0) options.onForeseen?.(offTape, (await good())?.name)
+  return {
+    source,
+    oracle,
+    forkCache,
+    limits,
+    warnings,
+    offTape,
+    neverSeen: async () => {
+      const isGood =
+        reference !== undefined && (source.isPaidToGrade || (await gradeRecorded(plain, reference)) === 'ok')
+      return neverMet(judging, namesOf(tape, options), isGood || (await good()) !== undefined)
+    },
+  }
+}
+
+/** Grading may cost money: then only the runs that are asked about are graded. */
+async function goodRun(
+  { known = [] }: RunBlameOptions,
+  oracle: Oracle,
+  isPaid: boolean,
+): Promise<KnownRun | undefined> {
+  return isPaid ? undefined : goodAmong(known, oracle, ({ file }) => closedTape(file))
 }
 
 function expectationsOf(judging: Judging): readonly Expectation[] {

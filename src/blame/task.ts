@@ -24,6 +24,7 @@ export interface BlameRequest
     | 'isCrossVersion'
     | 'isFlakyOracle'
     | 'isFresh'
+    | 'known'
     | 'cacheFile'
     | 'mutate'
     | 'ran'
@@ -71,7 +72,8 @@ export async function blameOptionsOf(request: BlameRequest, context: TaskContext
     ...(reference === undefined ? {} : { reference: requireClosed(readTape(reference)) }),
     ...expectedOf(context),
     onProgress: (progress) => context.say(told(progress, positionsOf(tape))),
-    onForeseen: ({ tried, steps }) => context.say({ foreseen: { tried, steps } }),
+    onForeseen: ({ tried, steps }, good) =>
+      context.say({ foreseen: { tried, steps }, ...(good === undefined ? {} : { good }) }),
   }
 }
 

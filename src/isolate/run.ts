@@ -11,7 +11,7 @@ import {
 import { applyFaults, faultSchedule, kindsNamed, possibleFaults, runChangesOf } from '../faults/index.ts'
 import type { ForkPlan } from '../fork/index.ts'
 import { stepsOf, type Tape } from '../tape/index.ts'
-import { isolateLayers, type Isolation, type IsolateOptions } from './isolate.ts'
+import { isolateLayers, type Isolation, type IsolateOptions, type IsolateVerdict } from './isolate.ts'
 
 /** What was found out about the layers of a real run. Plain JSON. */
 export interface IsolatedRun extends Isolation {
@@ -23,6 +23,8 @@ export interface IsolatedRun extends Isolation {
   readonly recorded: Grade
   /** Where today's code, unchanged, already differs from the recording. */
   readonly differs?: { readonly step?: number; readonly what: string }
+  /** What is asked for and no known run has: that the failure stays says nothing about the code. */
+  readonly neverSeen?: readonly string[]
   readonly delta: number
   readonly minEffect: number
   /** Families of faults that vary clock and order; empty: this run has neither. */
@@ -45,7 +47,7 @@ export async function isolateRun(
   const { delta = 0.05, tau = 0.2, tools = 'tape', onArm, parallel, signal } = options
   const families = timingOf(tape)
   const timing = (seed: number) => retimed(tape, families, seed)
-  const { source, oracle, forkCache, limits } = await openForks(tape, { ...options, timing })
+  const { source, oracle, forkCache, limits, neverSeen } = await openForks(tape, { ...options, timing })
   const forks = new ForkBudget(source, {
     limits,
     ...(parallel === undefined ? {} : { parallel }),
@@ -60,8 +62,11 @@ export async function isolateRun(
   })
   const { differs } = source.control
   const { now, reused } = forks.spent
+  const isCured = found.arms.some(({ runs, failed }) => failed < runs)
+  const unseen = found.verdict.kind === 'found' && !isCured ? await neverSeen() : []
   return {
-    ...found,
+    ...(unseen.length === 0 ? found : { ...found, verdict: neverRight }),
+    ...(unseen.length === 0 ? {} : { neverSeen: unseen }),
     tape: tape.header.id,
     agent: options.agent,
     gradedBy: oracle.about,
@@ -77,6 +82,12 @@ export async function isolateRun(
       interval: 'Wilson, 95 % at a fixed number of runs; for display only',
     },
   }
+}
+
+const neverRight: IsolateVerdict = {
+  kind: 'unresolved',
+  open: ['code'],
+  because: 'no run met the condition, and it is not known that a run can',
 }
 
 /** What of this run's timing can be another one: `order` where answers were under way together, `clock` where one was read. */

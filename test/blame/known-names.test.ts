@@ -103,6 +103,9 @@ describe('names of an expectation', () => {
     )
     expect(() => look('refund(order_id: 100, amount: 100)')).toThrow(/\? --ok 'refund\(order_id: "100", amount: 100\)'/)
     expect(() => look('refunded="25"')).toThrow(/\? --ok refunded=25\n/)
+    const said = { outcome: { status: 'returned', value: { answer: 'I refunded 2500 EUR.' } } } as const
+    expect(() => look('answer=-2.5', { tapes: [refundOf(2500, said)] })).toThrow(/ 'answer~-2\\.5\\b'\n/)
+    expect(() => look('answer=25', { tapes: [refundOf(2500, said)] })).toThrow(/ 'answer~\\b25\\b'\n/)
     expect(look('refunded=soon')).toEqual([expect.stringContaining('is a string there, and was a number in the run')])
   })
 

@@ -12,7 +12,7 @@ import type { Tape } from '../../tape/index.ts'
 import { typedAgain } from '../typed-again.ts'
 import { dollars, gradingText } from './print.ts'
 import { stepsToModels } from './to-models.ts'
-import { confidenceOf } from './verdict.ts'
+import { confidenceOf, noClaim } from './verdict.ts'
 
 /** Prints which layer triggers a failure, and the runs that say so. */
 export function printIsolated(isolated: IsolatedRun, screen: Screen): void {
@@ -63,7 +63,12 @@ function useRow(name: string, { forks, modelCalls, costUsd }: ExpectedUse): read
   return [name, `${forks}`, `${modelCalls}`, dollars(costUsd)]
 }
 
-function verdictLines({ verdict }: IsolatedRun): readonly string[] {
+function verdictLines({ verdict, neverSeen, arms }: IsolatedRun): readonly string[] {
+  if (neverSeen !== undefined)
+    return noClaim(
+      neverSeen,
+      arms.reduce((sum, { runs }) => sum + runs, 0),
+    )
   if (verdict.kind === 'unresolved')
     return [
       `Not resolved: ${verdict.open.join(', ')} ${verdict.open.length === 1 ? 'is' : 'are'} still possible.`,
@@ -109,6 +114,7 @@ export function stepsAfterIsolate(
 ): readonly NextStep[] {
   const tape = shellWord(given.args[0] ?? '')
   const dir = dirOption(given.value('dir'))
+  if (isolated.neverSeen !== undefined) return stepsAfterBlame(found, recorded, given)
   if (verdict.kind === 'unresolved') {
     const isHeld = verdict.open.includes('data') && given.value('tools') !== 'live'
     const isLost = arms.some(({ says, ungraded }) => says === 'unknown' && ungraded > 0)

@@ -103,11 +103,7 @@ function neededToo(blamed: BlamedRun, position: number): readonly string[] {
 function describeNever(blamed: BlamedRun, { ok, forks, how, rate, unseen = 0 }: Of<'never'>): readonly string[] {
   const { repairs, neverSeen = [] } = blamed
   if (neverSeen.length > 0 && ok === 0)
-    return [
-      `No claim: ${forks === 0 ? '' : `none of ${forks} runs met the condition, and `}it is not known that a run can meet it.`,
-      ...neverSeen.map((text) => `  ${neutralLine(text, 200)}`),
-      "→ to grade runs by a call that is right: --ok '<call>', without --any-name",
-    ]
+    return [...noClaim(neverSeen, forks), ...(repairs === undefined ? repairsHint(blamed) : [])]
   if (how === 'exact' && forks === 0)
     return [
       repairs?.outcome === 'found'
@@ -127,6 +123,17 @@ function describeNever(blamed: BlamedRun, { ok, forks, how, rate, unseen = 0 }: 
   ]
 }
 
+/** A condition that no run is known to meet says nothing of the agent, be it mistyped or not. */
+export function noClaim(neverSeen: readonly string[], forks: number): readonly string[] {
+  return [
+    `No claim: ${forks === 0 ? '' : `none of ${forks} runs met the condition, and `}it is not known that a run can meet it.`,
+    ...neverSeen.map((text) => `  ${neutralLine(text, 200)}`),
+    '  If it is right, the code of the agent or its prompt decided; if it is mistyped, nothing is known.',
+    "→ to grade runs by a call that is right: --ok '<call>'",
+    "→ with a run that meets it: --reference '<tape|case>'",
+  ]
+}
+
 const answersDid = 'No model decided the outcome: recorded answers did.'
 
 /** What is left when no model decided: the answers of tools, or else what the agent is made of. */
@@ -139,7 +146,7 @@ function decidesHere({ repairs, steps, tools }: BlamedRun, ok: number): string {
     return `No step was shown to decide the outcome: check the prompt, the code of the agent${hasTools ? ' or the answers of its tools' : ', the tools or the environment'}.`
   }
   return (first?.distinct ?? 0) > 1
-    ? "The agent's own code decided: the run fails with any model answer."
+    ? "The agent's own code decided, or its prompt: the run fails with any model answer."
     : 'Its models answer the same each time, and the run fails: check the prompt and the code of the agent.'
 }
 

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseExpectation } from '../../blame/expectation.ts'
+import type { KnownRun } from '../../blame/known-good.ts'
 import { requireKnownNames } from '../../blame/known-names.ts'
 import { keptForks } from '../../blame/fork-cache.ts'
 import type { OffTapeRisk } from '../../blame/off-tape.ts'
@@ -47,8 +48,8 @@ async function blame(given: CommandInput, screen: Screen): Promise<number> {
   if (request.isDryRun !== true) await requireConsent(given, request, screen)
   const known = new Known(request.cacheFile ?? '')
   const answer = await runIn({ found, recordings, given }, { name: 'blame', request }, (progress) => {
-    const told = progress as unknown as Told | { readonly foreseen: OffTapeRisk }
-    if ('foreseen' in told) foretold.tell(before.offTape(told.foreseen))
+    const told = progress as unknown as Told | ForeseenRisk
+    if ('foreseen' in told) foretold.tell(before.offTape(told))
     else screen.progress(progressLine(known.told(told)))
   }).catch((error: unknown) => {
     if (HarvestError.is(error, 'HARVEST_CLI_INTERRUPTED')) screen.note(known.text)
@@ -67,8 +68,8 @@ export async function isolate(given: CommandInput, screen: Screen): Promise<numb
   foretold.tell(foreseenLayers(tape, request.tools ?? 'tape'))
   if (request.isDryRun !== true) await requireConsent(given, request, screen)
   const answer = await runIn({ found, recordings, given }, { name: 'isolate', request }, (progress) => {
-    const told = progress as unknown as { readonly phase: string } | { readonly foreseen: OffTapeRisk }
-    if ('foreseen' in told) foretold.tell(before.offTape(told.foreseen))
+    const told = progress as unknown as { readonly phase: string } | ForeseenRisk
+    if ('foreseen' in told) foretold.tell(before.offTape(told))
     else screen.progress(told.phase)
   })
   if (request.isDryRun === true)
@@ -105,10 +106,11 @@ async function prepare(given: CommandInput, screen: Screen): Promise<Prepared> {
   const cuts = cutsOf(tape)
   if (cuts.length > 0) screen.note(`${partialText(cuts)}; a run that reads on behind a cut fails there`)
   const request = await requestOf(given, found, tape, recordings)
-  const before = await foreseen(request, tape, found, recordings)
+  const known = await knownRuns(request, { tape, found, recordings })
+  const before = await foreseen(request, { tape, found, known })
   const foretold = new Foretold(given.has('json') ? undefined : screen)
   foretold.tell(before.warnings)
-  return { found, tape, recordings, request, before, foretold }
+  return { found, tape, recordings, request: { ...request, known }, before, foretold }
 }
 
 function runIn(
@@ -163,7 +165,7 @@ function blamed(answer: BlamedRun, { found, tape }: Pick<Prepared, 'found' | 'ta
     const steps = [
       ...stepsToModels(because, tape),
       ...(isOpen ? stepAfterLimit(answer, given, needed) : []),
-      ...(isAnswered ? stepsAfterBlame(found, answer.recorded, given) : []),
+      ...(isAnswered || !isMet ? stepsAfterBlame(found, answer.recorded, given) : []),
     ]
     printSteps(steps, (text) => shown.line(text))
   })
@@ -300,34 +302,50 @@ class Known {
   }
 }
 
+interface ForeseenRisk {
+  readonly foreseen: OffTapeRisk
+  /** A case whose run is good. */
+  readonly good?: string
+}
+
 interface Foreseen {
   readonly warnings: readonly string[]
   /** The result of free replays of other decisions, and what to do about it. */
-  offTape(risk: OffTapeRisk): readonly string[]
+  offTape(risk: ForeseenRisk): readonly string[]
 }
 
 /** What can be seen before anything is spent; expectations that cannot hold are refused before anything is run. */
-async function foreseen(request: BlameRequest, tape: Tape, found: FoundRun, recordings: string): Promise<Foreseen> {
-  const { ok, bad, reference, tools = 'tape', isAnyName, repairs = false } = request
+async function foreseen(
+  request: BlameRequest,
+  { tape, found, known }: { readonly tape: Tape; readonly found: FoundRun; readonly known: readonly KnownRun[] },
+): Promise<Foreseen> {
+  const { ok, bad, oracle, reference, tools = 'tape', isAnyName, repairs = false } = request
   const expectations = [
     ...ok.map((text) => parseExpectation(text, '--ok')),
     ...bad.map((text) => parseExpectation(text, '--bad')),
   ]
   const tapes = reference === undefined ? [tape] : [tape, requireClosed(readTape(reference))]
   const { outcome } = found.case ?? {}
-  const warnings =
-    isAnyName === true ? [] : requireKnownNames(expectations, { tapes, ...(outcome === undefined ? {} : { outcome }) })
-  const isTaped = tools === 'tape' && reference === undefined
-  const good = isTaped ? await goodRunOf(request, { tape, found, recordings }) : undefined
-  const question = {
-    tape,
-    tools,
-    hasReference: reference !== undefined,
-    repairs,
-    ...(good === undefined ? {} : { good }),
-  } as const
-  requireGoodAnswers(question)
-  return { warnings, offTape: (risk) => foreseenOffTape(risk, question) }
+  const names = { tapes, ...(outcome === undefined ? {} : { outcome }) }
+  const warnings = isAnyName === true ? [] : requireKnownNames(expectations, names)
+  // What grades is most of the program: loaded where there is a run to grade.
+  const [good] = oracle === undefined ? known : []
+  const unmet =
+    oracle === undefined && good === undefined && reference === undefined && ok.length > 0
+      ? await (await import('../../blame/known-good.ts')).neverMet(judgingOf(request, tape, found), names, false)
+      : []
+  const question = { tape, tools, hasReference: reference !== undefined, repairs } as const
+  requireGoodAnswers({ ...question, ...(good === undefined ? {} : { good: good.name }) })
+  return {
+    warnings: [
+      ...warnings,
+      ...unmet
+        .filter((text) => !warnings.includes(text))
+        .map((text) => `${text}; if no fork does either, nothing is claimed`),
+    ],
+    offTape: ({ foreseen: risk, good: graded }) =>
+      foreseenOffTape(risk, { ...question, ...(graded === undefined ? {} : { good: graded }) }),
+  }
 }
 
 /** What grades where no function does. */
@@ -335,32 +353,38 @@ function judgingOf({ ok, bad }: Pick<BlameRequest, 'ok' | 'bad'>, tape: Tape, { 
   return chooseJudging(tape, { ok, bad, ...(kase === undefined ? {} : { case: kase }) })
 }
 
-/** A case of another run of the same agent that passes, and is good by what this run is judged by. */
-async function goodRunOf(
-  { agent, ok, bad, oracle }: BlameRequest,
+/** A function is asked about so many runs. */
+const mostKnown = 20
+
+/**
+ * Cases of other runs of the same agent that pass. Where no function grades, only the first one that is good by what this run
+ * is judged by; a function is asked later, in the process that can load it.
+ */
+async function knownRuns(
+  { agent, ok, bad, oracle }: Pick<BlameRequest, 'agent' | 'bad' | 'ok' | 'oracle'>,
   { tape, found, recordings }: Pick<Prepared, 'tape' | 'found' | 'recordings'>,
-): Promise<string | undefined> {
-  // A function may ask a model, which costs money: it is not asked about runs that were not named.
-  const judging = oracle === undefined ? judgingOf({ ok, bad }, tape, found) : undefined
-  for (const { case: kase } of listCases(recordings)) {
-    if (kase === undefined || kase.agent !== agent || kase.expect !== 'pass') continue
-    const other = closedTapeOf(kase)
-    if (other === undefined || other.digest === tape.digest) continue
-    if (judging === undefined) return kase.id
-    // What grades is most of the program: loaded where there is a run to grade.
-    const [{ gradeRecorded }, { createOracle }] = await Promise.all([
-      import('../../blame/grade-task.ts'),
-      import('../../blame/oracle.ts'),
-    ])
-    if ((await gradeRecorded(createOracle(judging), other)) === 'ok') return kase.id
+): Promise<readonly KnownRun[]> {
+  const passing = listCases(recordings).flatMap(({ case: kase }): readonly KnownRun[] => {
+    if (kase === undefined || kase.agent !== agent || kase.expect !== 'pass') return []
+    const file = tapeFileOf(kase)
+    return file === undefined ? [] : [{ name: kase.id, file }]
+  })
+  if (passing.length === 0) return []
+  const { closedTape, goodAmong } = await import('../../blame/known-good.ts')
+  const other = ({ file }: KnownRun): Tape | undefined => {
+    const read = closedTape(file)
+    return read?.digest === tape.digest ? undefined : read
   }
-  return undefined
+  if (oracle !== undefined) return passing.filter((one) => other(one) !== undefined).slice(0, mostKnown)
+  const { createOracle } = await import('../../blame/oracle.ts')
+  const good = await goodAmong(passing, createOracle(judgingOf({ ok, bad }, tape, found)), other)
+  return good === undefined ? [] : [good]
 }
 
-/** The tape of a case; `undefined` for one that cannot be read: such a case is no proposal. */
-function closedTapeOf(kase: Case): Tape | undefined {
+/** `undefined` where the tape of a case is gone: such a case is no proposal. */
+function tapeFileOf(kase: Case): string | undefined {
   try {
-    return requireClosed(readTape(requireTapeFile(kase)))
+    return resolve(requireTapeFile(kase))
   } catch (error) {
     if (HarvestError.is(error)) return undefined
     throw error

@@ -1,0 +1,113 @@
+import { HarvestError, neutralLine } from '../errors/index.ts'
+import { type Json, readTape, requireClosed, stepsOf, type Tape } from '../tape/index.ts'
+import { answerText } from '../fork/body.ts'
+import { parseJson } from '../json/canonical.ts'
+import { requestText } from '../providers/exchange.ts'
+import { presentArgs } from '../tape/present-args.ts'
+import type { Expectation } from './expectation.ts'
+import { gradeRecorded } from './grade-task.ts'
+import { type Names, neverSeen, valuesSeen } from './known-names.ts'
+import { createOracle, type Judging, type Oracle } from './oracle.ts'
+import { decisionOf } from './positions.ts'
+
+/** A recorded run that may be a good one. */
+export interface KnownRun {
+  /** What it goes by: the id of its case. */
+  readonly name: string
+  /** Its tape. */
+  readonly file: string
+}
+
+/** The tape of a run that ended; `undefined` for one that cannot be read: such a run is no proposal. */
+export function closedTape(file: string): Tape | undefined {
+  try {
+    return requireClosed(readTape(file))
+  } catch (error) {
+    if (HarvestError.is(error)) return undefined
+    throw error
+  }
+}
+
+/**
+ * The first run that an oracle grades `ok`.
+ *
+ * @param read - `undefined` for one that is left out
+ */
+export async function goodAmong<Known>(
+  known: readonly Known[],
+  oracle: Oracle,
+  read: (one: Known) => Tape | undefined,
+): Promise<Known | undefined> {
+  for (const one of known) {
+    const tape = read(one)
+    if (tape !== undefined && (await gradeRecorded(oracle, tape)) === 'ok') return one
+  }
+  return undefined
+}
+
+/**
+ * Why it is not known that a run of the agent can be good at all. As long as no run is, a condition that is mistyped and an
+ * agent whose code is wrong look alike: each fork fails.
+ *
+ * @param hasGood - whether a run is known that is graded `ok`
+ * @returns none: a run is good, or its models asked for the call that the code then made otherwise, or all that differs from
+ *   the bad run is good
+ */
+export async function neverMet(judging: Judging, names: Names, hasGood: boolean): Promise<readonly string[]> {
+  if (hasGood) return []
+  if (judging.by === 'function') return [`--oracle ${neutralLine(judging.name, 80)}: no known run is graded ok`]
+  if (judging.by !== 'expectations') return []
+  const unmet: string[] = []
+  for (const one of judging.ok) if (!(await isMet(one, names))) unmet.push(unmetText(one, names))
+  return unmet
+}
+
+async function isMet(one: Expectation, names: Names): Promise<boolean> {
+  const { tapes, outcome } = names
+  if (one.kind === 'value' && outcome !== undefined && one.fits(outcome)) return true
+  if (isOfSeenValues(one, names)) return true
+  const alone = createOracle({ by: 'expectations', ok: [one], bad: [] })
+  return (await goodAmong(tapes, alone, (tape) => tape)) !== undefined
+}
+
+/**
+ * Whether each value that is asked for was asked for by a model, was given to a tool or came from one: the agent could have
+ * put it there, so it is hardly mistyped. A truth value has no other spelling.
+ */
+function isOfSeenValues(one: Expectation, names: Names): boolean {
+  if (one.kind === 'rule' || neverSeen([one], names).length > 0) return false
+  const asked = one.kind === 'value' ? [one.value] : Object.values(one.args)
+  // A pattern or a rule has no value one could look for.
+  if (asked.length === 0 || asked.includes(undefined)) return one.kind === 'call' && asked.length === 0
+  const seen = new Set(names.tapes.flatMap(passedValues).flatMap(leavesOf).map(keyOf))
+  return asked
+    .flatMap((value) => (value === undefined ? [] : leavesOf(value)))
+    .every((leaf) => leaf === '*' || typeof leaf === 'boolean' || seen.has(keyOf(leaf)))
+}
+
+/** What models asked of tools, whatever the code made of it, and what tools were given and gave. */
+function passedValues({ events }: Tape): readonly Json[] {
+  return stepsOf({ events }).flatMap((step): readonly Json[] => {
+    if (step.kind !== 'exchange') return [presentArgs(step.args), ...(step.result === undefined ? [] : [step.result])]
+    const decision = decisionOf(step)
+    if (decision !== undefined) return (decision.response?.toolCalls ?? []).map(({ args }) => args)
+    return [requestText(step), answerText(step).text].flatMap((text) => parseJson(text) ?? [])
+  })
+}
+
+function leavesOf(value: Json): readonly Json[] {
+  if (typeof value !== 'object' || value === null) return [value]
+  return Object.values(value as Readonly<Record<string, Json>>).flatMap(leavesOf)
+}
+
+function keyOf(value: Json): string {
+  return JSON.stringify(value)
+}
+
+function unmetText(one: Expectation, names: Names): string {
+  const [unknown] = neverSeen([one], names)
+  if (unknown !== undefined) return unknown
+  const seen = valuesSeen(one, names)
+  const there = seen === undefined ? '' : ` (${seen})`
+  return `${one.option} ${neutralLine(one.text, 80)}: no known run ${one.kind === 'value' ? 'returned' : 'does'} that${there}`
+}

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { parseExpectation } from '../../src/blame/expectation.ts'
+import { neverMet } from '../../src/blame/known-good.ts'
+import { valuesSeen } from '../../src/blame/known-names.ts'
+import { refundOf } from './refund-run.ts'
+
+describe('a condition that no run is known to meet', () => {
+  const bad = refundOf(2500, { outcome: { status: 'returned', value: { answer: 'I refunded 2500 EUR.' } } })
+  const unmet = (ok: readonly string[], hasGood = false) =>
+    neverMet(
+      { by: 'expectations', ok: ok.map((text) => parseExpectation(text, '--ok')), bad: [] },
+      { tapes: [bad] },
+      hasGood,
+    )
+
+  it.each([
+    'refund(amount: 26)',
+    'refund(order_id: "A-101")',
+    'answer="25"',
+    'answer=25 EUR',
+    'answer~26 EUR',
+    'answer~25 EUR',
+    'at most 0 refund()',
+    'refund(amount > 5000)',
+  ])('is one with a value that is nowhere in the run: %s', async (text) => {
+    expect(await unmet([text])).toEqual([expect.stringContaining(`--ok ${text}: no known run`)])
+  })
+
+  it.each(['refund(amount: 30)', 'refund(amount: 2500)', 'lookup_order(*)', 'answer~2500', 'at most 1 refund()'])(
+    'is none whose value went through a tool, and none that the run itself meets: %s',
+    async (text) => {
+      expect(await unmet([text])).toEqual([])
+    },
+  )
+
+  it('says so of each condition, with what was seen there', async () => {
+    const said = await unmet(['refund(amount: 26)', 'lookup_order(*)', 'refnd()'])
+    expect(said).toEqual([
+      '--ok refund(amount: 26): no known run does that (amount there: 2500)',
+      expect.stringContaining('unknown tool refnd'),
+    ])
+    expect(valuesSeen(parseExpectation('answer=25', '--ok'), { tapes: [bad] })).toBe('there: "I refunded 2500 EUR."')
+  })
+
+  it('is none where a good run is known, and none of what a bad run does', async () => {
+    expect(await unmet(['refund(amount: 26)'], true)).toEqual([])
+    const bads = [parseExpectation('refund(amount: 2500)', '--bad')]
+    expect(await neverMet({ by: 'expectations', ok: [], bad: bads }, { tapes: [bad] }, false)).toEqual([])
+    expect(await neverMet({ by: 'ending' }, { tapes: [bad] }, false)).toEqual([])
+  })
+
+  it('is one of a function that grades no known run ok', async () => {
+    const judging = { by: 'function', name: './src/oracle.ts#isRight', judge: () => false } as const
+    expect(await neverMet(judging, { tapes: [bad] }, false)).toEqual([
+      '--oracle ./src/oracle.ts#isRight: no known run is graded ok',
+    ])
+    expect(await neverMet(judging, { tapes: [bad] }, true)).toEqual([])
+  })
+})
