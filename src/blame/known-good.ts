@@ -85,7 +85,7 @@ function isOfSeenValues(one: Expectation, names: Names): boolean {
     .every((leaf) => leaf === '*' || typeof leaf === 'boolean' || seen.has(keyOf(leaf)))
 }
 
-/** What models asked of tools, whatever the code made of it, and what tools were given and gave. */
+/** What models asked of tools, no matter what the code made of it, and what tools were given and gave. */
 function passedValues({ events }: Tape): readonly Json[] {
   return stepsOf({ events }).flatMap((step): readonly Json[] => {
     if (step.kind !== 'exchange') return [presentArgs(step.args), ...(step.result === undefined ? [] : [step.result])]

@@ -1,3 +1,4 @@
+// Over 300 lines: a name, an argument, a place and a value are looked up alike, for conditions and for decisions.
 import { HarvestError, nearestWord, neutralLine, shellWord } from '../errors/index.ts'
 import { ofType, typeOf } from '../json/value-types.ts'
 import type { Json, Tape } from '../tape/index.ts'

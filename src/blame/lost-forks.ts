@@ -3,9 +3,14 @@ import { confidenceSequence } from '../stats/confidence-sequence.ts'
 /** A larger share of forks that tell nothing, and no verdict is given. */
 const largestShare = 1 / 5
 
+/** Whether so large a share of runs tells nothing that those left are no rate: what is lost rarely ends as the others do. */
+export function areTooMany(lost: number, runs: number): boolean {
+  return lost > runs * largestShare
+}
+
 /** Whether more forks tell nothing than a verdict allows. */
 export function isTooLittle(lost: number, forks: number): boolean {
-  return forks >= 10 && lost > forks * largestShare
+  return forks >= 10 && areTooMany(lost, forks)
 }
 
 /**

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, readSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { HarvestError, shellWord } from '../errors/index.ts'
-import { toRestore } from '../errors/usual-steps.ts'
+import { isInGit, toRestore } from '../errors/usual-steps.ts'
 import { parseCase, refuseSize } from './parse.ts'
 import { textOf } from './text.ts'
 import type { Case } from './types.ts'
@@ -41,8 +41,8 @@ export function requireTapeFile({ file, id, tape, lines }: Case): string {
       where,
       why: 'A case and its tape are in one folder and are committed together.',
       fix: [
-        toRestore(tapeFile),
-        'if it was forgotten: git add the tape where it was promoted',
+        ...toRestore(tapeFile),
+        ...(isInGit(tapeFile) ? ['if it was not committed: commit it where it was promoted'] : []),
         'if the tape was renamed: write its new name into the case',
         `if it is lost, to promote another one in its place: rm ${shellWord(file)}`,
       ],

@@ -363,7 +363,7 @@ function tapeMissing(
     detail: [],
     fix: isStaged
       ? [`to commit it too: git add ${shellWord(fromHere(tape.path))}`]
-      : [toRestore(fromHere(tape.path)), 'if the tape was renamed, write its new name into the case'],
+      : [...toRestore(tape.path, fromHere(tape.path)), 'if the tape was renamed, write its new name into the case'],
   }
 }
 

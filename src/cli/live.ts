@@ -1,5 +1,6 @@
 import { type Interval, wilson } from '../stats/index.ts'
-import { HarvestError } from '../errors/index.ts'
+import { HarvestError, neutralLine } from '../errors/index.ts'
+import type { FinishedJob } from '../jobs/index.ts'
 import type { BudgetLimits, Spent } from '../live/index.ts'
 import {
   acceptedPins,
@@ -121,6 +122,11 @@ export function spentBy(ended: readonly JobOutcome[]): Spent {
     (most, total) => (total.modelCalls >= most.modelCalls && total.inputTokens >= most.inputTokens ? total : most),
     none,
   )
+}
+
+/** `A model answered with status 401: Incorrect API key provided` */
+export function saidText({ because, said }: NonNullable<FinishedJob['unreached']>): string {
+  return said === undefined || because.endsWith(said) ? because : `${because}: ${neutralLine(said, 200)}`
 }
 
 /** What the models have used, in one line. */

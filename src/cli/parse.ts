@@ -230,7 +230,7 @@ function check(
     const hint =
       spec.rest === undefined
         ? [`without: the same command, with ${args.slice(0, slots.length).map(shellWord).join(' ') || 'no argument'}`]
-        : [`put -- before the program: ${program} ${spec.name} -- ${args.map(shellWord).join(' ')}`]
+        : [`put -- before the program: ${program} ${spec.name} -- ${runnable(args).map(shellWord).join(' ')}`]
     throw usage(spec, 'HARVEST_CLI_ARGUMENT', `Unexpected argument of ${spec.name}: '${words}'`, hint)
   }
   const missing = slots.slice(args.length).filter((slot) => slot.startsWith('<'))
@@ -253,6 +253,11 @@ function check(
     values: (name) => values.get(name) ?? [],
     has: (name) => values.has(name),
   }
+}
+
+/** A script is run by Node. */
+function runnable(words: readonly string[]): readonly string[] {
+  return /\.[cm]?[jt]s$/.test(words[0] ?? '') ? ['node', ...words] : words
 }
 
 /** How to name arguments that are missing, beside those that are there. */

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { shellWord } from './neutral.ts'
 
 /** The next step where a person looked and agrees: it renews the baseline of one case, or of all that differ. */
@@ -10,9 +12,22 @@ export function toUpdate(what: 'behaviour' | 'outcome', caseId?: string): string
 /** What records a run of a program: its file is for the reader to name. */
 export const toRecord = "npx vitest-harvest record -- node '<file>'"
 
-/** How a committed file that is damaged or missing comes back, whether that is staged or not. */
-export function toRestore(file: string): string {
-  return `to get the committed tape back: git restore --staged --worktree ${shellWord(file)}`
+/**
+ * How a committed file that is damaged or missing comes back, whether that is staged or not; nothing outside of git.
+ *
+ * @param shown - its path as it is printed
+ */
+export function toRestore(file: string, shown = file): readonly string[] {
+  if (!isInGit(file)) return []
+  return [`to get the committed tape back: git restore --staged --worktree ${shellWord(shown)}`]
+}
+
+/** Whether a file lies below a repository, be the file there or not. */
+export function isInGit(file: string): boolean {
+  for (let folder = dirname(resolve(file)); ; folder = dirname(folder)) {
+    if (existsSync(join(folder, '.git'))) return true
+    if (folder === dirname(folder)) return false
+  }
 }
 
 /** A tape that git does not have, as those of the inbox, has no other copy. */

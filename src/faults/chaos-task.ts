@@ -31,6 +31,8 @@ export interface ChaosTaskOptions {
 /** Runs an agent of the config under faults, with its modules fresh in every run. */
 export const chaosTask: Task = async (given, context) => {
   const { arbitrary, faults, variants = [], ...options } = given as unknown as ChaosTaskOptions
+  // One that is not there would be missed only by the run that draws it.
+  for (const name of variants) await context.load(name)
   return (await chaos(context.tape, {
     ...options,
     faults: arbitrary === undefined ? faults : await loadArbitrary(arbitrary, context),

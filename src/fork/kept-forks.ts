@@ -79,7 +79,7 @@ function readKept<T>(folder: string, key: string): T | undefined {
  * The folder keeps itself out of git: a branch holds what its tape holds.
  */
 export function keepFork(folder: string, key: string, fork: FinishedFork): void {
-  if (fork.problems.some(({ code }) => passing.test(code))) return
+  if (fork.problems.some(({ code }) => isPassing(code))) return
   keep(folder, key, { fork })
 }
 
@@ -92,8 +92,10 @@ function keep(folder: string, key: string, kept: object): void {
   renameSync(temporary, file)
 }
 
-/** What another time need not be so. */
-const passing = /^HARVEST_(BUDGET_|FORK_MODEL_UNREACHABLE$|RUN_ABORTED$|AGENT_TIMEOUT$)/
+/** Whether a problem need not be there another time: a budget, a model that is not reached, a limit of time. */
+export function isPassing(code: string): boolean {
+  return /^HARVEST_(BUDGET_|FORK_MODEL_UNREACHABLE$|RUN_ABORTED$|AGENT_TIMEOUT$)/.test(code)
+}
 
 function fileOf(folder: string, key: string): string {
   return join(folder, `${key}.json`)

@@ -81,12 +81,10 @@ export function openBudget(limits: BudgetLimits, prices: PriceTable = {}): Budge
     refusal(model) {
       if (limits.costUsd !== undefined && !isPriced(model, prices)) return noPrice(model)
       const tokens = total.inputTokens + total.outputTokens
-      if (limits.calls !== undefined && total.modelCalls >= limits.calls)
-        return usedUp('calls', limits.calls, `--max-calls ${2 * limits.calls}`)
-      if (limits.tokens !== undefined && tokens >= limits.tokens)
-        return usedUp('tokens', limits.tokens, `--max-tokens ${2 * limits.tokens}`)
+      if (limits.calls !== undefined && total.modelCalls >= limits.calls) return usedUp('calls', limits.calls)
+      if (limits.tokens !== undefined && tokens >= limits.tokens) return usedUp('tokens', limits.tokens)
       if (limits.costUsd !== undefined && (costUsd ?? Number.POSITIVE_INFINITY) >= limits.costUsd)
-        return usedUp('US dollars', limits.costUsd, `--max-cost ${amountOf(2 * limits.costUsd)}`)
+        return usedUp('US dollars', limits.costUsd)
       total.modelCalls++
       return undefined
     },
@@ -177,15 +175,10 @@ export function noPrice(
   })
 }
 
-/** US dollars as an option takes them: in cents, or as it is where these would be another amount. */
-function amountOf(amount: number): string {
-  const cents = amount.toFixed(2)
-  return Number(cents) === amount ? cents : String(Number(amount.toPrecision(3)))
-}
-
-function usedUp(unit: string, limit: number, option: string): HarvestError {
+/** What leaves room for all runs, the command says that knows how many there are. */
+function usedUp(unit: string, limit: number): HarvestError {
   return new HarvestError('HARVEST_BUDGET_USED', {
     what: `Budget used up: ${limit} ${unit}`,
-    fix: [`to allow twice as much: ${option}`],
+    fix: ['raise the limit: all runs share it'],
   })
 }

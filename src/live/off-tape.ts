@@ -5,7 +5,7 @@ import type { Tape } from '../tape/index.ts'
 export type AnswersFrom = 'live' | 'tape' | 'reference' | 'script'
 
 const whys: Readonly<Record<AnswersFrom, string>> = {
-  live: 'Its model decided otherwise than when this run was recorded, and only models are asked for real.',
+  live: 'Its model, or its code, decided otherwise than when this run was recorded, and only models are asked for real.',
   tape: 'The run is another one from the fork on, and what it asks now was never recorded.',
   reference: 'The run is another one from the fork on, and the tape that answers it was never asked this.',
   script: 'The script that answers this run said nothing to it.',

@@ -259,10 +259,17 @@ function refuseTaken(others: readonly CaseSummary[], id: string): void {
 }
 
 function taken(id: string, file: string): HarvestError {
+  const tape = file.replace(/\.case\.ya?ml$/, '.tape.jsonl')
+  const hasTape = lstatSync(tape, { throwIfNoEntry: false }) !== undefined
   return new HarvestError('HARVEST_PROMOTE_EXISTS', {
     what: `A case exists with the id ${id}`,
     where: { case: file },
     why: 'Ids are unique in the golden set, and a promotion never replaces a case.',
-    fix: ['choose another id', `to replace it, take it out first: npx vitest-harvest tapes demote ${shellWord(id)}`],
+    fix: [
+      'choose another id',
+      hasTape
+        ? `to replace it, take it out first: npx vitest-harvest tapes demote ${shellWord(id)}`
+        : `its tape is gone; to replace it, remove it first: rm ${shellWord(file)}`,
+    ],
   })
 }

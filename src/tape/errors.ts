@@ -33,7 +33,7 @@ export function brokenLine(source: string, line: number, problem: string, cause?
       what: 'Invalid line in the tape',
       where: { problem: printable(problem) },
       why: 'An editor, a merge or a failing disk changed this line.',
-      fix: [toRestore(source), orRecordAgain],
+      fix: [...toRestore(source), orRecordAgain],
     },
     { cause },
   )

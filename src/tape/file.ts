@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs'
 import { HarvestError, shellWord } from '../errors/index.ts'
+import { isInGit } from '../errors/usual-steps.ts'
 import { tapeFault } from './errors.ts'
 
 /** A larger tape is refused by `readTape`: it would have to fit in memory several times over. */
@@ -48,7 +49,11 @@ function missing(path: string, cause: unknown): HarvestError {
     {
       what: 'The tape is missing',
       why: 'A case and its tape are in one folder: one of them was moved, renamed or not committed.',
-      fix: [`to see whether Git has it: git log --all --oneline -- ${shellWord(path)}`],
+      fix: [
+        isInGit(path)
+          ? `to see whether Git has it: git log --all --oneline -- ${shellWord(path)}`
+          : 'to see which tapes there are: npx vitest-harvest ls',
+      ],
     },
     { cause },
   )

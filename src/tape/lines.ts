@@ -249,7 +249,7 @@ export class LineReader {
       },
       why: 'The digest does not match: the line was edited, or one before it was removed, repeated or moved.',
       fix: [
-        toRestore(this.#source),
+        ...toRestore(this.#source),
         orRecordAgain,
         'to change what a test expects, edit its case file: a tape is evidence',
       ],

@@ -114,6 +114,12 @@ describe('harvest chaos', () => {
     ['a seed that is none', ['--seed', 'x'], 'Invalid --seed: expected a whole number'],
     ['a time that is none', ['--time', 'soon'], 'Invalid --max-time: expected a duration'],
     ['nothing', ['--faults', ','], 'Invalid --faults: expected one name or more'],
+    [
+      'a tool that is not in the run',
+      ['--repeatable', 'get_*,lookup_ordr'],
+      'did you mean lookup_order? npx vitest-harvest chaos ',
+    ],
+    ['an agent nobody knows', ['--variant', 'payr'], 'HARVEST_AGENT_UNKNOWN'],
     ['a schedule that is none', ['--schedule', 'src/payer.ts'], 'HARVEST_CHAOS_SCHEDULE'],
   ])('%s is refused before anything runs', async (_, args, message) => {
     const { code, stdout, stderr } = await chaos(...args)

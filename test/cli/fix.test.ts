@@ -203,7 +203,7 @@ it('a fix that needs no model asks none, and one that is green without the fix i
     const notGood = await project.harvest(...other)
     expect([notGood.code, notGood.stderr]).toEqual([
       expect.any(Number),
-      expect.stringContaining('right in 0 of 1 runs'),
+      expect.stringContaining('right in 0 of 1 run,'),
     ])
     expect(printed(notGood.stderr, 'once you looked at the runs above and fixed the agent further')).toEqual(other)
     // The fix is committed: the commit before it is found.
@@ -234,6 +234,14 @@ it('a fix that needs no model asks none, and one that is green without the fix i
     expect([blamed.code, blamed.stdout]).toEqual([0, expect.stringContaining('nothing was spent')])
     const tried = await project.harvest(...printed(unfixed.stderr, 'if you fixed a tool'))
     expect([tried.code, tried.stdout]).toEqual([0, expect.stringContaining('code run: lookup_order 1, refund 1')])
+    // Outside of git there is no other code, and no revision to name.
+    project.git('stash', '--quiet')
+    rmSync(join(project.cwd, '.git'), { recursive: true })
+    const alone = await project.harvest('fix', 'incident', ...right)
+    expect([alone.code, alone.stderr]).toEqual([1, expect.stringContaining('There is no code without the fix')])
+    expect(alone.stderr).not.toContain('revision')
+    const skipped = await project.harvest(...printed(alone.stderr, 'to skip this check'))
+    expect(skipped.stdout).toContain('nothing is written yet')
     expect(project.desk.asked.length).toBe(asked)
   } finally {
     await project.close()

@@ -153,6 +153,25 @@ describe('harvest fork', () => {
     expect(code).toBe(0)
   })
 
+  it('runs that leave the tape are in no rate of ends, and are graded by the calls they made', async () => {
+    let decisions = 0
+    desk.decide = (messages) => {
+      const call = usual(messages)
+      const isRefund = typeof call === 'object' && 'tool' in call && call.tool === 'refund'
+      return isRefund && ++decisions % 2 === 0 ? { tool: 'refund', args: { order_id: 'A-100', amount: 26 } } : call
+    }
+    const args = ['first', '--step', '3', '--live', '--runs', '4', '--parallel', '1', '--cross-version', '--seed', '50']
+    const ends = await fork(...args)
+    expect(ends.stdout).toContain(
+      '\nundecided: 2 of 4 runs could not be judged; of the others 2 of 2 end as recorded\n',
+    )
+    const graded = await fork(...args, '--no-cache', '--ok', 'refund(amount: 26)')
+    desk.decide = usual
+    expect(graded.stdout).toContain('\nundecided: 2 of 4 runs left the tape; of the others 2 of 2 end as recorded\n')
+    expect(graded.stdout).toContain('\n2 of 4 (95 %: 15.0 % – 85.0 %) are graded ok\n')
+    expect([ends.code, graded.code]).toEqual([1, 0])
+  })
+
   it('an interrupted or repeated command goes on with what the same code was asked before; other code runs anew', async () => {
     const args = (times: number) => ['first', '--step', '3', '--live', '--runs', `${times}`, '--cross-version']
     const reused = ({ branches }: Told) => branches.map((one) => one.reused)
@@ -340,6 +359,12 @@ describe('harvest fork', () => {
       "
     `)
     expect(code).toBe(0)
+  })
+
+  it('--critical with nothing that grades proposes to say what is right', async () => {
+    const ends = await fork('first', '--critical', '--tail', 'donor')
+    const graded = printed(ends.stdout, 'to grade runs by what is right', { '<right>': 'refund(*)' })
+    expect((await fork(...graded.slice(1))).stdout).toContain('graded by --ok refund(*); the recorded run is ok')
   })
 
   it.each([

@@ -148,6 +148,8 @@ describe('whoever is refused, or told that nothing could be judged, comes by wha
       '<tape|case>': 'enough',
     })
     expect(await worked(repairs)).toContain('No model decided the outcome: recorded answers did.')
+    const meets = printed(exact.stdout, 'with a run that meets it', { '<tape|case>': 'enough' })
+    expect(await worked(meets)).toContain("The agent's own code decided")
     // Repairs without a good run need tools that run again.
     const words = [...blame.slice(0, -1), '--repairs']
     const notGood = await refused([...words, '--reference', 'bad', '--dry-run'], 'HARVEST_BLAME_REFERENCE')

@@ -149,6 +149,35 @@ describe('harvest patch', () => {
     expect(code).toBe(0)
   })
 
+  it('live runs of which many leave the tape are no rate, and the printed command runs their tools too', async () => {
+    let decisions = 0
+    desk.decide = (messages) => {
+      const call = usual(messages)
+      const isRefund = typeof call === 'object' && 'tool' in call && call.tool === 'refund'
+      return isRefund && ++decisions % 3 === 0 ? { tool: 'refund', args: { order_id: 'A-100', amount: 26 } } : call
+    }
+    const args = ['first', '--set', 'input.text=Refund A-100, please.', '--live', '--cross-version', '--parallel', '1']
+    const { code, stdout } = await patch(...args, '--runs', '4')
+    expect(stdout).toMatch(/\nundecided\n3 of 3 live runs end so.* Too many others could not be judged\.\n/)
+    expect(stdout).not.toContain('95 % (Wilson)')
+    expect(code).toBe(1)
+    const next = printed(stdout, 'to run tools for real, with their side effects')
+    expect(next).toEqual(['fork', ...args, '--runs', '4', '--tools', 'live'])
+  })
+
+  it('a model that cannot be asked is no result, and more runs are offered where none is shown', async () => {
+    const args = ['first', '--set', 'input.text=Refund A-100, please.', '--live', '--cross-version', '--runs', '2']
+    desk.decide = () => ({ status: 401, message: 'Incorrect API key provided' })
+    const lost = await patch(...args)
+    expect(lost.stdout).toContain('No live run could be judged.\n\nA model answered with status 401: Incorrect API key')
+    expect(printed(lost.stdout, 'once the key')).toEqual(['patch', ...args])
+    desk.decide = () => 'Ask a person.'
+    const other = await patch(...args)
+    expect([lost.code, other.code]).toEqual([1, 1])
+    const more = printed(other.stdout, 'for a finer answer, with more runs')
+    expect(more).toEqual(['patch', ...args.slice(0, -1), '8'])
+  })
+
   it('another input is what the agent is called with; the tape itself stays as it is', async () => {
     const before = readFileSync(join(cwd, inbox, 'paid.tape.jsonl'))
     const { stdout } = await patch('paid', '--set', 'input.order_id=B-2', '--json')

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Answered, harvest, scratch } from './harvest.ts'
+import { printed } from './printed.ts'
 import { startProvider } from './provider.ts'
 
 const program = fileURLToPath(new URL('./refund-program.ts', import.meta.url))
@@ -172,6 +173,11 @@ describe('harvest record', () => {
     writeFileSync(join(folder, 'other.js'), '')
     const short = await harvest(['record', '--dir', folder, '--id', 'short', '--', 'node', 'other'], { cwd: folder })
     expect([short.code, readdirSync(folder).includes('short.tape.jsonl')]).toEqual([0, true])
+  })
+
+  it('a script is run by Node, also where it is only proposed', async () => {
+    const { stderr } = await harvest(['record', 'no-agent.ts'], { cwd: scratch() })
+    expect(printed(stderr, 'put -- before the program')).toEqual(['record', '--', 'node', 'no-agent.ts'])
   })
 
   it('a program that is not there is exit code 2', async () => {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createRecorder } from '../../src/record/index.ts'
+import { printed } from './printed.ts'
 import { harvest } from './harvest.ts'
 import { configFor, project } from './project.ts'
 import { recordRefund, refundAgent } from './tapes.ts'
@@ -94,9 +95,33 @@ describe('harvest promote', () => {
     await harvest(['promote', 'latest', '--as', 'refund-100x', '--title', 'the first'], { cwd })
     const file = join(cwd, 'recordings/golden/refund-100x.case.yaml')
     const before = readFileSync(file)
-    const { code } = await harvest(['promote', 'latest', '--as', 'refund-100x', '--title', 'the second'], { cwd })
+    const { code, stderr } = await harvest(['promote', 'latest', '--as', 'refund-100x', '--title', 'the second'], {
+      cwd,
+    })
     expect(code).toBe(2)
     expect(readFileSync(file)).toEqual(before)
+    expect(stderr).toContain('tapes demote refund-100x\n')
+    // A case without its tape cannot be taken out.
+    rmSync(join(cwd, 'recordings/golden/refund-100x.tape.jsonl'))
+    const bare = await harvest(['promote', 'latest', '--as', 'refund-100x'], { cwd })
+    expect(bare.stderr).toContain('its tape is gone; to replace it, remove it first: rm ')
+    expect(bare.stderr).not.toContain('demote')
+  })
+
+  it('the tape of a known-bad case makes a known-bad case, unless the run is said to be good', async () => {
+    const cwd = recorded()
+    await harvest(['promote', 'latest', '--as', 'bad', '--expect', 'fail', '--ok', 'refund(amount: 1)'], { cwd })
+    const expectOf = (id: string): string | undefined =>
+      /^expect: (\w+)/m.exec(readFileSync(join(cwd, `recordings/golden/${id}.case.yaml`), 'utf8'))?.[1]
+    const again = await harvest(['promote', 'bad', '--as', 'y'], { cwd })
+    expect([again.stderr, expectOf('y')]).toEqual([
+      expect.stringContaining('bad is known bad, so this case is too'),
+      'fail',
+    ])
+    const good = printed(again.stderr, 'if the run is good')
+    expect(good).toEqual(['promote', 'bad', '--as', 'y', '--expect', 'pass'])
+    await harvest([...good.slice(0, 3), 'z', ...good.slice(4)], { cwd })
+    expect(expectOf('z')).toBe('pass')
   })
 
   it('an agent that does something else now is refused with what differs, and nothing is written', async () => {

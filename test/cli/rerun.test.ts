@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { PassRate } from '../../src/cli/commands/rerun.ts'
+import type { PassRate } from '../../src/cli/rerunning/rates.ts'
 import { type Desk, deskProject, openDesk, recordDesk, usual } from './desk.ts'
 import { harvest } from './harvest.ts'
 import { printed } from './printed.ts'
@@ -109,16 +109,17 @@ describe('harvest rerun', () => {
   })
 
   it.each([
-    ['--max-calls', '4', '8'],
-    ['--max-tokens', '400', '800'],
-    ['--max-cost', '0.0015', '0.003'],
-  ])('the command that is printed behind %s %s allows twice as much, and goes on', async (limit, few, more) => {
+    ['--max-calls', '4'],
+    ['--max-tokens', '400'],
+    ['--max-cost', '0.0015'],
+  ])('the command that is printed behind %s %s leaves room for all runs', async (limit, few) => {
     const args = ['rerun', 'refund', '--live', '--runs', '2', '--parallel', '1', limit, few, '--cross-version']
     const { code, stdout } = await rerun(args)
     expect(code).toBe(1)
     expect(stdout).toMatch(/^refund +1\/1 /m)
-    const again = printed(stdout, 'to allow twice as much')
-    expect(again).toEqual([...args.filter((word) => ![limit, few].includes(word)), limit, more])
+    const again = printed(stdout, 'to leave room for all runs')
+    expect(again.slice(0, -1)).toEqual([...args.filter((word) => ![limit, few].includes(word)), limit])
+    expect(Number(again.at(-1))).toBeGreaterThanOrEqual(2 * Number(few))
     expect(await rerun(again)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^refund +2\/2 /m) as string })
   })
 
@@ -172,9 +173,39 @@ describe('harvest rerun', () => {
     desk.decide = () => 'I must not refund that.'
     const mended = await rerun(['rerun', '--tag', 'incident', '--live', '--runs', '3', '--cross-version', '--json'])
     expect(rates(mended.stdout).cases).toMatchObject([{ case: 'bad', runs: 3, passed: 3 }])
+    // One that leaves its tape might have passed: the interval holds for either.
+    desk.decide = (messages) =>
+      messages.length === 2 ? { tool: 'lookup_order', args: { order_id: 'B-7' } } : usual(messages)
+    const left = await rerun(['rerun', '--tag', 'incident', '--live', '--runs', '3', '--cross-version', '--json'])
+    expect(rates(left.stdout).cases).toMatchObject([{ passed: 0, offTapeOpen: 3, interval: { low: 0, high: 1 } }])
+    const said = await rerun(['rerun', 'bad', '--live', '--runs', '1', '--cross-version', '--bad', 'answer~25'])
+    expect(said.stdout).toContain('bad: 1 run left the tape, so how they would have ended is not known')
+    expect(said.stdout).not.toContain('is known bad')
+    // What graded the runs grades those of the command that is printed.
+    const decides = printed(said.stdout, 'to see which step decides')
+    expect(decides).toEqual(['blame', 'bad', '--bad', 'answer~25', '--dry-run', '--cross-version'])
+    expect((await rerun(decides)).stdout).toContain('graded bad (by --bad answer~25)')
     const keyless = ['rerun', '--tag', 'incident', '--live', '--runs', '1', '--cross-version', '--json']
     const thrown = await harvest(keyless, { cwd, env: { DESK_URL: 'no address' } })
     expect(rates(thrown.stdout).cases).toMatchObject([{ case: 'bad', runs: 0, passed: 0, notRun: 1 }])
+  })
+
+  it('a known-bad case of a fixed agent leads to its fix: no step of other code can be blamed', async () => {
+    const code = readFileSync(join(cwd, 'src/desk.ts'), 'utf8')
+    writeFileSync(join(cwd, 'src/desk.ts'), code.replace('JSON.parse(call.function.arguments)', '{ amount: 7 }'))
+    const words = ['rerun', 'bad', '--live', '--runs', '1', '--cross-version', '--ok', 'refund(amount: 7)'] as const
+    const other = await rerun(words)
+    writeFileSync(join(cwd, 'src/desk.ts'), code)
+    expect(printed(other.stdout, 'if its code is fixed')).toEqual(['fix', 'bad', '--ok', 'refund(amount: 7)'])
+    expect(other.stdout).not.toContain('blame')
+    // A slip is refused before a model is asked, and what is set up wrongly is the answer.
+    desk.asked.length = 0
+    const typo = await rerun([...words.slice(0, -1), 'refund(amuont: 7)'])
+    expect(printed(typo.stderr, 'did you mean amount?')).toEqual(words)
+    expect(printed(typo.stderr, 'if only the fixed agent has it').at(-1)).toBe('--any-name')
+    const noOracle = await rerun([...words.slice(0, -2), '--oracle', './src/desk.ts#isRihgt'])
+    expect([noOracle.code, noOracle.stderr]).toEqual([2, expect.stringContaining('HARVEST_ORACLE_EXPORT')])
+    expect(desk.asked.length).toBe(0)
   })
 
   it('a model that cannot be asked says nothing about the agent: it is not judged, with what its provider said', async () => {

@@ -183,6 +183,10 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     'to find the delay': ['test/cli/isolate.test.ts', 'names %s, and the next command works'],
   },
   'src/cli/blame/verdict.ts': {
+    'with a run that meets it': [
+      'test/cli/next-commands-refused.test.ts',
+      'of blame: where no model is asked, a good run shows which answer decided',
+    ],
     'to take such runs for bad': again,
     'to find whether an earlier recorded answer was necessary too': [
       'test/cli/next-commands.test.ts',
@@ -246,6 +250,10 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     ],
   },
   'src/cli/commands/fork.ts': {
+    'to grade runs by what is right': [
+      'test/cli/fork.test.ts',
+      '--critical with nothing that grades proposes to say what is right',
+    ],
     'for a finer answer, with more runs': [
       'test/cli/control.test.ts',
       'live runs with a change are drawn alternately with runs without it, and both are counted',
@@ -275,6 +283,14 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     'to continue with live models': [
       'test/cli/patch.test.ts',
       'from undecided the printed commands lead to live models, refused for other code, and to how often it survives',
+    ],
+    'to run tools for real, with their side effects': [
+      'test/cli/patch.test.ts',
+      'live runs of which many leave the tape are no rate, and the printed command runs their tools too',
+    ],
+    'for a finer answer, with more runs': [
+      'test/cli/patch.test.ts',
+      'a model that cannot be asked is no result, and more runs are offered where none is shown',
     ],
   },
   'src/cli/doctor/print.ts': {
@@ -541,10 +557,6 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'test/cli/next-commands.test.ts',
       'with a model without a price, a limit that was reached and code that changed comes to the verdict',
     ],
-    'to allow twice as much': [
-      'test/cli/rerun.test.ts',
-      'the command that is printed behind %s %s allows twice as much, and goes on',
-    ],
   },
   'src/live/live.ts': {
     'to give it more time': ['test/cli/rerun.test.ts', 'a run that took too long leads to more time'],
@@ -574,5 +586,6 @@ export const advice: Readonly<Record<string, readonly string[]>> = {
   'src/fork/decide.ts': ['HARVEST_FORK_DECIDE'],
   'src/fork/fork-task.ts': ['HARVEST_FORK_SCRIPT'],
   'src/fork/json-patch.ts': ['HARVEST_FORK_PATCH'],
+  'src/live/budget.ts': ['HARVEST_BUDGET_USED'],
   'src/live/off-tape.ts': ['HARVEST_NOT_RECORDED'],
 }

@@ -147,7 +147,6 @@ const leftOut: Readonly<Record<string, readonly string[]>> = {
   ],
   // Blame counts forks and dollars, and says so itself.
   'or limit something else: --max-tokens 100000, without --max-cost': ['blame', 'isolate'],
-  'to allow twice as much: --max-calls 20': ['blame', 'isolate'],
   // These take a path in the place of a folder.
   "if its recorder writes to another folder: --dir '<folder>'": ['replay', 'verify'],
   // The names that a case holds are those that its fixed agent will know.

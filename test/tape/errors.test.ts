@@ -184,7 +184,7 @@ test('a missing tape says so, also where its directory is missing or a file', ()
         tape  recordings/none.tape.jsonl
 
       A case and its tape are in one folder: one of them was moved, renamed or not committed.
-      → to see whether Git has it: git log --all --oneline -- recordings/none.tape.jsonl
+      → to see which tapes there are: npx vitest-harvest ls
       (HARVEST_TAPE_MISSING)"
     `)
     expect(codeOf(() => read(join(directory, 'none', 'x')))).toBe('HARVEST_TAPE_MISSING')

@@ -118,7 +118,15 @@ export function stepsAfterIsolate(
   if (verdict.kind === 'unresolved') {
     const isHeld = verdict.open.includes('data') && given.value('tools') !== 'live'
     const isLost = arms.some(({ says, ungraded }) => says === 'unknown' && ungraded > 0)
-    if (!isHeld && isolated.stoppedBy === undefined) return isLost ? lostSteps(arms, parent) : largerEffect(minEffect)
+    const toModels = stepsToModels(
+      arms.flatMap(({ because = '' }) => because),
+      parent,
+    )
+    if (toModels.length > 0) return toModels
+    if (!isHeld && isolated.stoppedBy === undefined)
+      return isLost
+        ? [{ about: 'once runs can be graded', command: typedAgain({ 'no-cache': true }) }]
+        : largerEffect(minEffect)
     return isHeld
       ? [
           {
@@ -146,15 +154,6 @@ export function stepsAfterIsolate(
       }
     }
   })
-}
-
-/** A model that could not be asked is asked again, and what an oracle could not grade is made again. */
-function lostSteps(arms: IsolatedRun['arms'], tape: Tape): readonly NextStep[] {
-  const steps = stepsToModels(
-    arms.flatMap(({ because = '' }) => because),
-    tape,
-  )
-  return steps.length > 0 ? steps : [{ about: 'once runs can be graded', command: typedAgain({ 'no-cache': true }) }]
 }
 
 /** Nothing, above the largest that can be asked for. */

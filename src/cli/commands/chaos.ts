@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { HarvestError, nearestWord, neutralLine } from '../../errors/index.ts'
+import { toolNames } from '../../blame/known-names.ts'
+import { HarvestError, nearestWord, neutralLine, shellWord } from '../../errors/index.ts'
 import {
   type ChaosProgress,
   type ChaosReport,
@@ -35,6 +36,7 @@ export const chaosCommand: Command = {
     const recordings = given.value('dir') ?? 'recordings'
     const found = findRun(given.args[0] ?? '', recordings)
     const tape = requireClosed(readTape(found.file))
+    requireTools(tape, options.reads ?? [])
     const report = await ask(found, options, given, screen)
     const answer = { tape: tape.source, ...report, ...pinsJson(tape, report.control) }
     printAnswer(answer, (shown) => print(tape, report, shown), { given, spec: chaosCommand, screen })
@@ -76,6 +78,24 @@ function readOptions(given: CommandInput): ChaosTaskOptions {
     ...(variants === undefined ? {} : { variants }),
     ...(reads === undefined ? {} : { reads }),
   }
+}
+
+/** A tool that is mistyped would be repeated nowhere; a name with `*` may fit none. */
+function requireTools(tape: Tape, names: readonly string[]): void {
+  const known = toolNames(tape)
+  const name = names.find((one) => !one.includes('*') && !known.includes(one))
+  if (name === undefined) return
+  const near = nearestWord(name, known)
+  const meant = names.map((one) => (one === name ? near : one)).join(',')
+  const tools =
+    known.length === 0 ? 'a tool of the run, which has none' : `tools of the run: ${neutralLine(known.join(', '), 160)}`
+  throw badValue(
+    chaosCommand,
+    'repeatable',
+    name,
+    tools,
+    near === undefined ? [] : [`did you mean ${neutralLine(near, 40)}? --repeatable ${shellWord(meant)}`],
+  )
 }
 
 function listOf(given: CommandInput, name: string): readonly string[] | undefined {

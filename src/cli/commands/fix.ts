@@ -4,6 +4,7 @@ import { here } from '../../errors/here.ts'
 import type { FixAnswer } from '../../blame/fix-task.ts'
 import { type Case, requireTapeFile } from '../../cases/index.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
+import { isInGit } from '../../errors/usual-steps.ts'
 import { runTask } from '../../jobs/run.ts'
 import { unattended } from '../../provenance/unattended.ts'
 import { findCase, placeFix, prepareFix, readPrices, type PreparedFix } from '../../recordings/index.ts'
@@ -18,11 +19,14 @@ import { printDifference, printPlan, printRuns, printShown } from '../fixing/pri
 import { readFixRequest } from '../fixing/request.ts'
 import { showFix, type Shown } from '../fixing/shown.ts'
 import { branchTape } from '../forking/branch-tape.ts'
+import { stepsToModels } from '../blame/to-models.ts'
+import { stepsAfterBudget } from '../budget-step.ts'
 import { readLivePlan } from '../live.ts'
 import { toolsWords, usualTools, withUsualTools } from '../live-grading.ts'
 import { fixSpec } from '../spec/fix.ts'
 import { pathWord } from '../named-tape.ts'
 import { printAnswer } from '../next-lines.ts'
+import type { NextStep } from '../next-steps.ts'
 import { typedAgain } from '../typed-again.ts'
 
 /** Lets a fixed agent run on where it leaves its incident, and puts a good run in the place of the incident's tape. */
@@ -36,7 +40,11 @@ export const fixCommand: Command = {
     if (!given.has('json')) printPlan(kase, answer, screen)
     if (answer.runs.length === 0) return needsLive(answer, tapeFile, kase, given, screen)
     if (!given.has('json')) printRuns(answer.runs, toolsWords(given), screen)
-    const choice = chooseRun(answer.runs, kase.id, answer.gradedBy)
+    const choice = chooseRun(answer.runs, {
+      caseId: kase.id,
+      gradedBy: answer.gradedBy,
+      steps: stepsToAll(answer, tapeFile, given),
+    })
     const { replacement, shown } = await show(given, { kase, tapeFile, answer, choice, recordings }, screen)
     if (!given.has('json')) {
       printShown(choice, { runs: answer.runs, shown }, screen)
@@ -87,6 +95,16 @@ async function runOn(
   )
   screen.progress('')
   return answer as unknown as FixAnswer
+}
+
+/** From runs that a limit or a model kept from their end to all of them. */
+function stepsToAll({ runs }: FixAnswer, tapeFile: string, given: CommandInput): readonly NextStep[] {
+  const codes = runs.flatMap(({ fork }) => fork.problems.map(({ code }) => code))
+  if (codes.length === 0) return []
+  const tape = readTape(tapeFile)
+  const prices = readPrices(given.value('dir') ?? 'recordings') ?? {}
+  const { limits } = readLivePlan(given, fixSpec)
+  return [...stepsToModels(codes, tape), ...stepsAfterBudget({ codes, tapes: runs.map(() => tape), limits, prices })]
 }
 
 /** Nothing is asked without a word for it; what it may use is known by now. */
@@ -230,6 +248,14 @@ function notGreen(id: string, said: string): HarvestError {
 }
 
 function notRed(id: string, tried: Shown['tried']): HarvestError {
+  const skip = `to skip this check: ${typedAgain({ without: 'none' })}`
+  if (tried.length === 0)
+    return new HarvestError('HARVEST_FIX_NOT_RED', {
+      what: 'There is no code without the fix to compare with, and nothing was written',
+      where: { case: id },
+      why: 'It is looked for in the commits before this code; a case is to be red there.',
+      fix: isInGit('package.json') ? ["to name code without the fix: --without '<revision>'", skip] : [skip],
+    })
   return new HarvestError('HARVEST_FIX_NOT_RED', {
     what: 'The case was not red without the fix, and nothing was written',
     where: {
@@ -237,6 +263,6 @@ function notRed(id: string, tried: Shown['tried']): HarvestError {
       ...Object.fromEntries(tried.map(({ commit, because }) => [`at ${commit.slice(0, 10)}`, because])),
     },
     why: 'A case that is green without the fix cannot keep the bug away.',
-    fix: ["to name code without the fix: --without '<revision>'", 'to skip this check: --without none'],
+    fix: ["to name code without the fix: --without '<revision>'", skip],
   })
 }

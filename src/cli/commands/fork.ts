@@ -1,9 +1,10 @@
 import { dirname, resolve } from 'node:path'
 import { parseExpectation } from '../../blame/expectation.ts'
+import { areTooMany } from '../../blame/lost-forks.ts'
 import { requireKnownCall, requireKnownNames } from '../../blame/known-names.ts'
 import type { Case } from '../../cases/index.ts'
 import { type CasePins, pinsOf } from '../../provenance/index.ts'
-import { keepAnswer, listCases } from '../../recordings/index.ts'
+import { keepAnswer, listCases, readPrices } from '../../recordings/index.ts'
 import { type Json, readTape, requireClosed, type Tape } from '../../tape/index.ts'
 import { forkSpec } from '../spec/debug.ts'
 import type { Command, CommandInput } from '../command.ts'
@@ -11,7 +12,14 @@ import { exit } from '../exit.ts'
 import { findRun, type FoundRun } from '../find.ts'
 import { type ForkAsk, readAsk, readTail } from '../forking/ask.ts'
 import { alternately, apart, tellBeside } from '../forking/beside.ts'
-import { hasOpenCall, tellBranches, together, type Together, type BranchSummary } from '../forking/branches.ts'
+import {
+  gradedOk,
+  hasOpenCall,
+  tellBranches,
+  together,
+  type Together,
+  type BranchSummary,
+} from '../forking/branches.ts'
 import { tellChange, type ChangeSummary, typeNotes } from '../forking/changes.ts'
 import { gradedBeside, pinsJson } from '../forking/control.ts'
 import { alternativesOf, besideDecisions, decisionsOf } from '../forking/alternatives.ts'
@@ -23,8 +31,10 @@ import { saveBranches } from '../forking/save.ts'
 import { readCall } from '../forking/words.ts'
 import { describeSpent, readLivePlan, readWhole, refuseOtherCode } from '../live.ts'
 import type { CodeSubject } from '../other-code.ts'
-import type { Screen } from '../../report/output.ts'
+import { neutralLines, type Screen } from '../../report/output.ts'
+import { stepsAfterBudget } from '../budget-step.ts'
 import { printAnswer } from '../next-lines.ts'
+import { type NextStep, printSteps } from '../next-steps.ts'
 import { typedAgain } from '../typed-again.ts'
 
 /** Replays a run up to a step, changes something there, and lets the agent run on. */
@@ -88,10 +98,30 @@ async function fork(parent: Parent, given: CommandInput, screen: Screen): Promis
       )
     } else if (isOffTape && given.value('tools') !== 'live')
       shown.line(`→ to run tools for real, with their side effects: ${typedAgain({ tools: 'live' })}`)
+    printSteps(stepsToAll(parent, branches, controls, given), (text) => shown.line(text))
   }
   const told = { ...answer, ...pinsJson(parent.tape, data), ...(beside === undefined ? {} : { beside }) }
   printAnswer(told, print, { given, spec: forkCommand, screen })
-  return sum.judged === 0 && sum.byCalls === undefined ? exit.divergence : exit.ok
+  return isDecided(sum, given) ? exit.ok : exit.divergence
+}
+
+/** Of live runs so many have to be judged, or graded, that they are a rate. */
+function isDecided(sum: Together, given: CommandInput): boolean {
+  if (sum.judged === 0 && sum.byCalls === undefined) return false
+  return !given.has('live') || !areTooMany(sum.forks - sum.judged, sum.forks) || gradedOk(sum) !== undefined
+}
+
+/** From runs that the budget or a model kept from their end to all of them. */
+function stepsToAll(
+  { tape, recordings }: Parent,
+  branches: readonly BranchSummary[],
+  controls: readonly BranchSummary[],
+  given: CommandInput,
+): readonly NextStep[] {
+  const all = [...branches, ...controls]
+  const codes = all.flatMap(({ problems }) => problems.map(({ code }) => code))
+  const { limits } = readLivePlan(given, forkCommand)
+  return stepsAfterBudget({ codes, tapes: all.map(() => tape), limits, prices: readPrices(recordings) ?? {} })
 }
 
 /** For a report: forks of another plan stand beside these, the same plan's are replaced. */
@@ -124,10 +154,15 @@ async function critical(parent: Parent, given: CommandInput, screen: Screen): Pr
   const print = (shown: Screen): void => {
     if (decisions.length === 0) return shown.line('No model decides anything in this run.')
     printDecisions(decisions, { grader: graded, differs: data.differs }, shown)
-    if (decisions.some(({ verdict }) => verdict === 'open'))
+    const lost = told.find(({ problems }) => problems.some(({ code }) => code === 'HARVEST_FORK_MODEL_UNREACHABLE'))
+    const toAll = stepsToAll(parent, changed, controls, given)
+    printSteps(toAll, (text) => shown.line(text))
+    if (toAll.length === 0 && lost === undefined && decisions.some(({ verdict }) => verdict === 'open'))
       shown.line(`→ for a finer answer, with more runs: ${typedAgain({ runs: `${4 * times}` })}`)
     const areToolsReal = tail.from === 'live' && tail.tools === 'live'
+    if (lost !== undefined) shown.line(neutralLines(lost.problems[0]?.message ?? ''))
     if (spent.modelCalls > 0) shown.line(describeSpent(spent, areToolsReal ? 'for real' : 'from the tape'))
+    if (graded === undefined) shown.line(`→ to grade runs by what is right: ${typedAgain({ ok: '<right>' })}`)
     // Another decision asks for another call: no tape holds what a tool answers to it.
     if (decisions.some(({ tried }) => tried.some(isOffTape)) && !areToolsReal)
       shown.line(
@@ -145,7 +180,9 @@ async function critical(parent: Parent, given: CommandInput, screen: Screen): Pr
     spent,
   }
   printAnswer(answer, print, { given, spec: forkCommand, screen })
-  return exit.ok
+  const isJudged =
+    decisions.some(({ verdict }) => verdict !== 'unknown') || decisions.every(({ tried }) => tried.length === 0)
+  return isJudged ? exit.ok : exit.divergence
 }
 
 function isOffTape({ outcome, because }: DecisionReport['tried'][number]): boolean {

@@ -9,6 +9,8 @@ import { pinsOf } from '../../provenance/index.ts'
 import { listCases, readPrices } from '../../recordings/index.ts'
 import { type Json, readTape, requireClosed, type Tape } from '../../tape/index.ts'
 import { patchSpec } from '../spec/debug.ts'
+import { stepsToModels } from '../blame/to-models.ts'
+import { stepsAfterBudget } from '../budget-step.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { compact, describeOutcome } from '../../report/describe.ts'
 import { exit } from '../exit.ts'
@@ -22,7 +24,8 @@ import { describeInterval, describeSpent, type LivePlan, readLivePlan, refuseOth
 import { badValue, usage } from '../parse.ts'
 import { neutralLines, type Screen } from '../../report/output.ts'
 import { printAnswer } from '../next-lines.ts'
-import { typedAgain } from '../typed-again.ts'
+import { type NextStep, printSteps } from '../next-steps.ts'
+import { type OptionChanges, typedAgain } from '../typed-again.ts'
 
 /** Changes one recorded input of a run and says whether its outcome survives. */
 export const patchCommand: Command = {
@@ -42,7 +45,10 @@ export const patchCommand: Command = {
     const { answer, control } = await runBoth(text, { ...jobsOf(tape, kase, given), recordings, plan }, screen)
     printAnswer(
       { tape: tape.source, changed, ...answer, ...pinsJson(tape, control) },
-      (shown) => print(tape, changed, answer, control, shown),
+      (shown) => {
+        print(tape, changed, answer, control, shown)
+        printSteps(stepsAfterPatch(answer, { tape, given, recordings, plan }), (text) => shown.line(text))
+      },
       { given, spec: patchCommand, screen },
     )
     return answer.survives === null ? exit.divergence : exit.ok
@@ -150,10 +156,47 @@ function print(
   screen.line(`\n${screen.paint('bold', word)}`)
   screen.line(neutralLines(answer.because))
   if (answer.traceChanged === true) screen.line(`The tool calls are others: ${compact([...(answer.trace ?? [])], 200)}`)
-  if (answer.rate?.interval !== undefined) screen.line(`95 % (Wilson): ${describeInterval(answer.rate.interval)}`)
+  const [withIt, without] = [answer.rate, answer.beside].map((rate) =>
+    rate?.interval === undefined ? undefined : describeInterval(rate.interval),
+  )
+  if (withIt !== undefined)
+    screen.line(`95 % (Wilson): ${withIt}${without === undefined ? '' : `; without the change ${without}`}`)
   const undecided = (answer.rate?.undecided ?? 0) + (answer.beside?.undecided ?? 0)
   if (undecided > 0) screen.line(`${undecided} runs could not be judged`)
   if (answer.spent !== undefined) screen.line(describeSpent(answer.spent))
-  if (answer.survives === null && answer.rate === undefined)
-    screen.line(`→ to continue with live models: ${typedAgain({ live: true })}`)
+}
+
+interface Asked {
+  readonly tape: Tape
+  readonly given: CommandInput
+  readonly recordings: string
+  readonly plan: LivePlan | undefined
+}
+
+/** From what could not be judged to what can be. */
+function stepsAfterPatch(
+  { survives, rate, lost = [] }: PatchAnswer,
+  { tape, given, recordings, plan }: Asked,
+): readonly NextStep[] {
+  if (survives !== null) return []
+  if (plan === undefined || rate === undefined)
+    return [{ about: 'to continue with live models', command: typedAgain({ live: true }) }]
+  const tapes = Array.from({ length: 2 * plan.times }, () => tape)
+  const prices = readPrices(recordings) ?? {}
+  const isOffTape = lost.includes('HARVEST_NOT_RECORDED') && !given.has('agent')
+  const steps = [
+    ...stepsToModels(lost, tape),
+    ...stepsAfterBudget({ codes: lost, tapes, limits: plan.limits, prices }),
+    ...(isOffTape
+      ? [{ about: 'to run tools for real, with their side effects', command: asFork({ tools: 'live' }) }]
+      : []),
+  ]
+  return steps.length > 0
+    ? steps
+    : [{ about: 'for a finer answer, with more runs', command: typedAgain({ runs: `${4 * plan.times}` }) }]
+}
+
+/** `patch` is `fork`, which takes more. */
+function asFork(changes: OptionChanges): string {
+  return typedAgain(changes).replace(' patch ', ' fork ')
 }

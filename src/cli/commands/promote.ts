@@ -1,7 +1,9 @@
+import { dirname, join, resolve, sep } from 'node:path'
 import { here } from '../../errors/here.ts'
 import { HarvestError, neutral, neutralLine } from '../../errors/index.ts'
 import {
   keepShared,
+  listCases,
   placePromotion,
   preparePromotion,
   type PromoteOptions,
@@ -17,6 +19,7 @@ import { findTapeFile, openRun } from '../find.ts'
 import { isRightSaid, printSteps, rightText, stepsOfKnownBad } from '../next-steps.ts'
 import { choose } from '../choose.ts'
 import { badValue, usage } from '../parse.ts'
+import { typedAgain } from '../typed-again.ts'
 import { pinnedConstants } from '../pinned-constants.ts'
 import type { Screen } from '../../report/output.ts'
 
@@ -24,7 +27,7 @@ import type { Screen } from '../../report/output.ts'
 export const promoteCommand: Command = {
   ...promoteSpec,
   async run(given, screen) {
-    const options = await withRight(optionsOf(given), given, screen)
+    const options = await withRight(optionsOf(given, screen), given, screen)
     const constants = await pinnedConstants(options.tape)
     const promotion = await prepared({ ...options, constants }, given, screen)
     // What grades and what replays is most of the program: loaded where it is needed.
@@ -134,12 +137,30 @@ async function prepared(options: PromoteOptions, given: CommandInput, screen: Sc
   }
 }
 
-function optionsOf(given: CommandInput): PromoteOptions {
+/** The tape of a known-bad case is a bad run under another name, too. */
+function usualExpect(tape: string, recordings: string, screen: Screen): 'fail' | 'pass' {
+  if (!isBelow(tape, join(recordings, 'golden'))) return 'pass'
+  const bad = listCases(recordings).find(
+    ({ file, case: kase }) => kase?.expect === 'fail' && resolve(dirname(file), kase.tape) === resolve(tape),
+  )
+  if (bad === undefined) return 'pass'
+  screen.note(
+    `${neutralLine(bad.case?.id ?? '', 80)} is known bad, so this case is too\n→ if the run is good: ${typedAgain({ expect: 'pass' })}`,
+  )
+  return 'fail'
+}
+
+function isBelow(file: string, folder: string): boolean {
+  return resolve(file).startsWith(resolve(folder) + sep)
+}
+
+function optionsOf(given: CommandInput, screen: Screen): PromoteOptions {
   const as = given.value('as')
   if (as === undefined)
     throw usage(promoteCommand, 'HARVEST_CLI_ARGUMENT', 'promote needs --as <id>', ["with one: --as '<id>'"])
-  const expect = choose(given, 'expect', ['pass', 'fail'], promoteCommand) ?? 'pass'
   const recordings = given.value('dir') ?? 'recordings'
+  const tape = findTapeFile(given.args[0] ?? '', recordings, { isExact: true })
+  const expect = choose(given, 'expect', ['pass', 'fail'], promoteCommand) ?? usualExpect(tape, recordings, screen)
   const optional = (option: string, name: string): Record<string, string> => {
     const value = given.value(option)
     return value === undefined ? {} : { [name]: value }
@@ -148,7 +169,7 @@ function optionsOf(given: CommandInput): PromoteOptions {
   const lesson = { ...optional('lesson-wrong', 'wrong'), ...optional('lesson-right', 'right') }
   return {
     recordings,
-    tape: findTapeFile(given.args[0] ?? '', recordings, { isExact: true }),
+    tape,
     as,
     expect,
     tags: given.values('tag'),

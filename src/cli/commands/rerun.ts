@@ -1,23 +1,25 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { isUnreached } from '../../live/unreached.ts'
+import { parseExpectation } from '../../blame/expectation.ts'
+import { requireKnownNames } from '../../blame/known-names.ts'
 import { requireTapeFile } from '../../cases/index.ts'
-import { type Interval, wilson } from '../../stats/index.ts'
-import { HarvestError, neutralLine, shellWord } from '../../errors/index.ts'
+import { HarvestError, neutralLine } from '../../errors/index.ts'
+import { counted } from '../../errors/words.ts'
 import type { Spent } from '../../live/index.ts'
-import type { FinishedJob, Job } from '../../jobs/index.ts'
+import type { Job } from '../../jobs/index.ts'
 import { keepLiveRuns, type LiveRuns, readPrices } from '../../recordings/index.ts'
 import { type Json, readTape } from '../../tape/index.ts'
 import { chosen, type Loaded, requireOneChoice } from '../chosen-cases.ts'
-import { liveGradingOf, toolsWords, usualTools, withUsualTools } from '../live-grading.ts'
-import { keysRight, type VerdictName, verdicts } from '../../replay/index.ts'
+import { liveGradingOf, readExpectations, readReference, toolsWords } from '../live-grading.ts'
+import { verdicts } from '../../replay/index.ts'
+import { type PassRate, rateOf } from '../rerunning/rates.ts'
+import { stepsAfterRates } from '../rerunning/steps.ts'
 import { rerunSpec } from '../spec/test.ts'
-import { type Command, type CommandInput, program } from '../command.ts'
+import { type Command, type CommandInput } from '../command.ts'
 import { printAnswer } from '../next-lines.ts'
-import { type NextStep, printSteps } from '../next-steps.ts'
-import { typedAgain } from '../typed-again.ts'
+import { printSteps } from '../next-steps.ts'
 import { exit } from '../exit.ts'
-import { type JobOutcome, runJobs } from '../../jobs/run.ts'
+import { runJobs } from '../../jobs/run.ts'
 import {
   describeInterval,
   describeSpent,
@@ -54,23 +56,39 @@ export const rerunCommand: Command = {
         ...(text === undefined ? {} : { case: text }),
       })
     }
+    requireKnown(cases, given)
     const jobs = cases.flatMap((kase) => {
       const grading = liveGradingOf(given, kase.case, rerunCommand)
       return Array.from({ length: plan.times }, () => jobOf(kase, plan.timeoutMs, grading))
     })
+    // Replayed without a model: whether today's code can be compared with the recorded run decides what helps.
+    const controls = cases.map((kase): Job => {
+      const { mode: _live, ...unchanged } = jobOf(kase, plan.timeoutMs, undefined)
+      return { ...unchanged, isControl: true }
+    })
     screen.progress(`0 of ${jobs.length} runs`)
-    const ended = await runJobs(jobs, {
+    const prices = readPrices(given.value('dir') ?? 'recordings') ?? {}
+    const all = await runJobs([...controls, ...jobs], {
       parallel: plan.parallel,
       limits: plan.limits,
-      prices: readPrices(given.value('dir') ?? 'recordings') ?? {},
-      onProgress: (count) => screen.progress(`${count} of ${jobs.length} runs`),
+      prices,
+      onProgress: (count) => screen.progress(`${Math.max(0, count - cases.length)} of ${jobs.length} runs`),
     })
+    const ended = all.slice(cases.length)
+    const [first] = ended
+    // Nothing ran for one reason: that is the answer.
+    if (HarvestError.is(first) && ended.every((run) => HarvestError.is(run, first.code))) throw first
     const rates = cases.map((kase, i) => rateOf(kase, ended.slice(i * plan.times, (i + 1) * plan.times)))
     const spent = spentBy(ended)
     const isMet = rates.every((rate) => (minimum === undefined ? passes(rate) : meets(rate, minimum)))
     printAnswer(
       { cases: rates, spent, minimum: minimum ?? null, met: isMet },
-      (shown) => print(rates, { spent, minimum, isMet, given }, shown),
+      (shown) => {
+        print(rates, { spent, minimum, isMet, given }, shown)
+        printSteps(stepsAfterRates(rates, { cases, controls: all, ended, plan, prices, given }), (text) =>
+          shown.line(text),
+        )
+      },
       { given, spec: rerunCommand, screen },
     )
     keepLiveRuns(given.value('dir') ?? 'recordings', liveRunsOf(rates))
@@ -78,34 +96,25 @@ export const rerunCommand: Command = {
   },
 }
 
+/** Refuses a condition that no run could meet, before a model is asked. */
+function requireKnown(cases: readonly Loaded[], given: CommandInput): void {
+  if (given.has('any-name')) return
+  const { ok, bad } = readExpectations(given)
+  const expectations = [
+    ...ok.map((text) => parseExpectation(text, '--ok')),
+    ...bad.map((text) => parseExpectation(text, '--bad')),
+  ]
+  const { reference } = readReference(given)
+  for (const { case: kase } of cases) {
+    const tapes = [requireTapeFile(kase), ...(reference === undefined ? [] : [reference])].map((file) => readTape(file))
+    requireKnownNames(expectations, { tapes, ...(kase.outcome === undefined ? {} : { outcome: kase.outcome }) })
+  }
+}
+
 /** What the weekly check reads: the rates, and nothing of the runs. */
 function liveRunsOf(rates: readonly PassRate[]): ReadonlyMap<string, LiveRuns> {
   const at = new Date().toISOString()
   return new Map(rates.filter(({ runs }) => runs > 0).map(({ case: id, runs, passed }) => [id, { at, runs, passed }]))
-}
-
-/** How often one case passed. */
-export interface PassRate {
-  readonly case: string
-  readonly expect: 'pass' | 'fail'
-  /** Runs that ended and were judged. */
-  readonly runs: number
-  /** Of a known-bad case: runs that did not go the recorded bad way. */
-  readonly passed: number
-  /** Runs by their verdict: a run that was not `same` did something else than the case says. */
-  readonly verdicts: Readonly<Record<VerdictName, number>>
-  /** What says which runs are good; `null`: the case itself. */
-  readonly gradedBy: string | null
-  /** Runs that asked for what is not on the tape; not passed, unless the calls they made are graded ok. */
-  readonly offTape: number
-  /** Of these, graded ok. */
-  readonly offTapeOk: number
-  /** Runs the budget did not pay for, that could not begin or not ask their model, or that cannot be graded; not judged. */
-  readonly notRun: number
-  /** Wilson score interval at 95 %; absent when nothing was judged. */
-  readonly interval?: Interval
-  /** Why runs did not pass, the most frequent first. */
-  readonly reasons: readonly { readonly code: string; readonly count: number; readonly example: string }[]
 }
 
 function jobOf({ file, case: { tape } }: Loaded, timeoutMs: number, grading: Json | undefined): Job {
@@ -116,82 +125,6 @@ function jobOf({ file, case: { tape } }: Loaded, timeoutMs: number, grading: Jso
     timeoutMs,
     ...(grading === undefined ? {} : { grading }),
   }
-}
-
-function rateOf({ case: { id, expect } }: Loaded, ended: readonly JobOutcome[]): PassRate {
-  const judged = ended.filter((run) => !isNotRun(run))
-  const isOffTape = (run: JobOutcome): boolean => codesOf(run).includes('HARVEST_NOT_RECORDED')
-  const isPass = (run: JobOutcome): boolean => {
-    if (isNotRun(run)) return false
-    if (!HarvestError.is(run) && run.grade !== undefined) return run.grade.grade === 'ok'
-    if (HarvestError.is(run) || codesOf(run).length > 0) return false
-    // A known-bad run that now throws, as without its key, is not known to be fixed.
-    if (expect === 'fail' && run.outcome.status === 'threw') return false
-    return (run.verdict?.isGreen === true) === (expect === 'pass')
-  }
-  const passed = judged.filter(isPass).length
-  return {
-    case: id,
-    expect,
-    runs: judged.length,
-    passed,
-    verdicts: countsOf(judged.map(verdictIn)),
-    gradedBy: ended.flatMap((run) => (HarvestError.is(run) ? [] : (run.grade?.by ?? [])))[0] ?? null,
-    offTape: judged.filter(isOffTape).length,
-    offTapeOk: judged.filter((run) => isOffTape(run) && isPass(run)).length,
-    notRun: ended.length - judged.length,
-    ...(judged.length === 0 ? {} : { interval: wilson(passed, judged.length) }),
-    reasons: reasonsOf(ended.filter((run) => !isPass(run)).map((run) => reasonOf(run))),
-  }
-}
-
-/** Problems of the run itself, beside what the case says about it. */
-function codesOf(run: JobOutcome): readonly string[] {
-  return HarvestError.is(run) ? [run.code] : run.report.problems.map(({ code }) => code)
-}
-
-/** A run that asked for what is not on the tape, or that failed by itself, did something else than its case says. */
-function verdictIn(run: JobOutcome): VerdictName {
-  if (HarvestError.is(run) || codesOf(run).length > 0) return 'different'
-  return run.verdict?.verdict ?? run.report.verdict.verdict
-}
-
-function countsOf(names: readonly VerdictName[]): PassRate['verdicts'] {
-  const count = (name: VerdictName): number => names.filter((one) => one === name).length
-  return { same: count('same'), different: count('different'), unproven: count('unproven') }
-}
-
-/**
- * What was not paid for, could not ask its model, or cannot be graded, is not judged; what went off its tape is, as not
- * passed.
- */
-function isNotRun(run: JobOutcome): boolean {
-  if (HarvestError.is(run) || run.unreached !== undefined) return true
-  const codes = codesOf(run)
-  const isUngraded = run.grade?.grade === 'ungraded' && !codes.includes('HARVEST_NOT_RECORDED')
-  return isUngraded || codes.some((code) => code.startsWith('HARVEST_BUDGET_'))
-}
-
-function reasonOf(run: JobOutcome): readonly [code: string, example: string] {
-  if (HarvestError.is(run)) return [run.code, run.facts.what]
-  if (run.unreached !== undefined) return ['ungraded', saidText(run.unreached)]
-  const [problem] = run.report.problems
-  if (problem !== undefined) return [problem.code, problem.message]
-  if (run.grade !== undefined) return [run.grade.grade, run.grade.because ?? `The run is graded ${run.grade.grade}`]
-  if (run.verdict?.isGreen === false) return [run.verdict.code, run.verdict.said]
-  return ['reproduced', 'The agent went the recorded bad way again']
-}
-
-/** `A model answered with status 401: Incorrect API key provided` */
-function saidText({ because, said }: NonNullable<FinishedJob['unreached']>): string {
-  return said === undefined || because.endsWith(said) ? because : `${because}: ${neutralLine(said, 200)}`
-}
-
-function reasonsOf(reasons: readonly (readonly [string, string])[]): PassRate['reasons'] {
-  const groups = Object.entries(Object.groupBy(reasons, ([code]) => code))
-  return groups
-    .map(([code, list = []]) => ({ code, count: list.length, example: list[0]?.[1] ?? '' }))
-    .sort((a, b) => b.count - a.count)
 }
 
 /** Without a gate every run has to pass. */
@@ -227,9 +160,14 @@ function print(
     const said = verdicts.filter((name) => counts[name] > 0).map((name) => `${counts[name]} ${name}`)
     if (said.length > 0) screen.line(`${id}: ${said.join(', ')}`)
   }
-  for (const { case: id, expect, reasons, gradedBy } of rates) {
-    if (expect === 'fail' && gradedBy === null)
-      screen.line(`\n${id} is known bad: a run passes when it does not go the recorded way`)
+  const isAsked = ['ok', 'bad', 'oracle'].some((option) => given.has(option))
+  for (const { case: id, expect, reasons, gradedBy, offTapeOpen } of rates) {
+    if (expect === 'fail' && gradedBy === null && !isAsked)
+      screen.line(`\n${id} is known bad: a run passes when it returns and does not go the recorded way`)
+    if (offTapeOpen > 0)
+      screen.line(
+        `\n${id}: ${counted(offTapeOpen, 'run')} left the tape, so how they would have ended is not known; the interval holds for either`,
+      )
     for (const { code, count, example } of reasons) {
       screen.line(`\n${id}: ${count} × ${code}`)
       screen.line(neutralLines(example).replace(/^/gm, '  '))
@@ -238,45 +176,6 @@ function print(
   screen.line()
   screen.line(describeSpent(spent, toolsWords(given)))
   if (minimum !== undefined) screen.line(`lower end of every interval ≥ ${minimum}: ${isMet ? 'yes' : 'no'}`)
-  printSteps(stepsAfterRates(rates, given), (text) => screen.line(text))
-}
-
-/** From runs that did not pass to why: calls without an answer, what counts as right, or the step that decides. */
-function stepsAfterRates(rates: readonly PassRate[], given: CommandInput): readonly NextStep[] {
-  const failed = rates.find((rate) => rate.passed < rate.runs)
-  const isOffTape = rates.some(({ offTape }) => offTape > 0)
-  const isAnswered = given.has('tools') || given.has('reference')
-  return [
-    ...(isOffTape && !isAnswered && failed !== undefined
-      ? [
-          {
-            about: withUsualTools('to answer unrecorded calls'),
-            command: typedAgain({ tools: usualTools }),
-          },
-        ]
-      : []),
-    ...(failed === undefined ? [] : stepsAfterFailure(failed)),
-    ...stepsToReach(rates, given),
-  ]
-}
-
-/** From models that could not be asked to what may be wrong. */
-function stepsToReach(rates: readonly PassRate[], given: CommandInput): readonly NextStep[] {
-  const lost = rates.find(({ reasons }) => reasons.some(({ example }) => isUnreached(example)))
-  const found = lost === undefined ? undefined : chosen(given).find(({ case: { id } }) => id === lost.case)
-  if (found === undefined) return []
-  return [{ about: keysRight(readTape(requireTapeFile(found.case))), command: typedAgain({}) }]
-}
-
-function stepsAfterFailure({ case: id, expect, gradedBy }: PassRate): readonly NextStep[] {
-  const blame = `${program} blame ${shellWord(id)}`
-  return [
-    ...(gradedBy === null ? [{ about: 'to grade runs by what is right', command: typedAgain({ ok: '<right>' }) }] : []),
-    // The recorded run of a case that passes is good: what is asked is which of its answers would make it bad.
-    expect === 'fail'
-      ? { about: 'to see which step decides', command: `${blame} --dry-run --cross-version` }
-      : { about: 'to see which answers decide', command: `${blame} --mutate --dry-run --cross-version` },
-  ]
 }
 
 function cells(

@@ -2,7 +2,10 @@ import { usualTools, withUsualTools } from '../live-grading.ts'
 import { describeRate } from '../live.ts'
 import { typedAgain } from '../typed-again.ts'
 import type { FixRun } from '../../blame/fix-task.ts'
+import { isPassing } from '../../fork/kept-forks.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
+import { counted } from '../../errors/words.ts'
+import type { NextStep } from '../next-steps.ts'
 
 /** The run that becomes the tape of the case, and how many took its way. */
 export interface Choice {
@@ -14,32 +17,47 @@ export interface Choice {
   readonly alike: number
 }
 
+/** Whose runs are chosen from, and what lets more of them end. */
+interface ChosenFor {
+  readonly caseId: string
+  readonly gradedBy: string
+  readonly steps: readonly NextStep[]
+}
+
 /**
  * The good run that most good runs are like; of several the first. One that left its tape counts, and is not chosen.
  *
  * @throws HarvestError `HARVEST_FIX_NOT_GOOD` unless more runs are good than not, and one of them ended on its tape
  */
-export function chooseRun(runs: readonly FixRun[], caseId: string, gradedBy: string): Choice {
+export function chooseRun(runs: readonly FixRun[], { caseId, gradedBy, steps }: ChosenFor): Choice {
   const good = runs.flatMap((run, index) => (run.grade === 'ok' ? [{ run, index }] : []))
   const whole = good.filter(({ run }) => run.isOffTape !== true)
   const ways = [...Map.groupBy(whole, ({ run }) => run.fork.fingerprint).values()]
   const [way] = ways.sort((a, b) => b.length - a.length)
   const [chosen] = way ?? []
-  if (chosen === undefined || good.length * 2 <= runs.length) throw notGood(runs, good.length, caseId, gradedBy)
+  if (chosen === undefined || good.length * 2 <= runs.length)
+    throw notGood(runs, good.length, { caseId, gradedBy, steps })
   return { ...chosen, ok: good.length, graded: runs.length, alike: way?.length ?? 0 }
 }
 
-function notGood(runs: readonly FixRun[], good: number, caseId: string, by: string): HarvestError {
+function notGood(runs: readonly FixRun[], good: number, { caseId, gradedBy: by, steps }: ChosenFor): HarvestError {
   const offTape = runs.some(({ fork }) => fork.problems.some(({ code }) => code === 'HARVEST_NOT_RECORDED'))
-  const [budget] = runs.flatMap(({ fork }) => fork.problems.filter(({ code }) => code.startsWith('HARVEST_BUDGET_')))
-  const allowance = [...(budget?.message ?? '').matchAll(/^→ (.*)$/gm)].map(([, advice = '']) => advice)
+  // What could not ask its model, or was not paid for, says nothing of the agent.
+  const judged = runs.filter(({ fork }) => !fork.problems.some(({ code }) => isPassing(code))).length
   const isRight = good * 2 > runs.length
   const [reason] = runs.flatMap(({ because }) => (because === undefined ? [] : [withoutAdvice(because)]))
   return new HarvestError('HARVEST_FIX_NOT_GOOD', {
     what: isRight
       ? `The fixed agent makes the right calls in ${good} of ${runs.length} runs, but none ends on the tape`
-      : `The fixed agent is right in ${good} of ${runs.length} runs, and nothing was written`,
-    where: { case: caseId, 'graded by': neutralLine(by, 200), right: describeRate(good, runs.length) },
+      : judged === 0
+        ? 'No run of the fixed agent could be judged, and nothing was written'
+        : `The fixed agent is right in ${good} of ${counted(judged, 'run')}, and nothing was written`,
+    where: {
+      case: caseId,
+      'graded by': neutralLine(by, 200),
+      ...(judged === 0 ? {} : { right: describeRate(good, judged) }),
+      ...(judged === runs.length ? {} : { 'not judged': `${runs.length - judged} of ${runs.length}` }),
+    },
     ...(isRight ? { why: 'A run that left its tape is not whole, so nothing was written.' } : {}),
     ...(reason === undefined ? {} : { detail: reason.replace(/^/gm, '  ') }),
     fix: [
@@ -50,8 +68,8 @@ function notGood(runs: readonly FixRun[], good: number, caseId: string, by: stri
             'to run its tools for real, with their side effects: --tools live',
           ]
         : []),
-      ...allowance,
-      ...(offTape || budget !== undefined
+      ...steps.map(({ about, command }) => `${about}: ${command}`),
+      ...(offTape || steps.length > 0
         ? []
         : ['once you looked at the runs above and fixed the agent further: the same command']),
     ],

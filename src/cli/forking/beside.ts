@@ -1,13 +1,14 @@
 import { fisherExact } from '../../stats/index.ts'
 import type { ForkRequest } from '../../fork/index.ts'
 import type { Screen } from '../../report/output.ts'
-import type { Together, BranchSummary } from './branches.ts'
-import { together } from './branches.ts'
+import { areTooMany } from '../../blame/lost-forks.ts'
+import { type BranchSummary, gradedOk, type Hits, type Together, together } from './branches.ts'
 import { describeRate } from '../live.ts'
 import { typedAgain } from '../typed-again.ts'
 
 /** Live runs with nothing changed, drawn alternately with those of the change. */
-export interface Beside extends Pick<Together, 'forks' | 'judged' | 'asRecorded' | 'interval' | 'grades' | 'spent'> {
+export interface Beside
+  extends Pick<Together, 'asRecorded' | 'byCalls' | 'forks' | 'grades' | 'interval' | 'judged' | 'spent'> {
   /** How likely so great a difference between the two is by chance; `null` when one of them could not be judged. */
   readonly chance: number | null
 }
@@ -48,11 +49,9 @@ export function apart<T>(
 /** How the controls ended, beside the branches. */
 export function tellBeside(sum: Together, controls: readonly BranchSummary[]): Beside | undefined {
   if (controls.length === 0) return undefined
-  const { forks, judged, asRecorded, interval, grades, spent } = together(controls)
-  const [changed, unchanged] = [
-    hitsOf(sum),
-    hitsOf({ judged, asRecorded, ...(grades === undefined ? {} : { grades }) }),
-  ]
+  const kept = together(controls)
+  const { forks, judged, asRecorded, interval, grades, byCalls, spent } = kept
+  const [changed, unchanged] = [hitsOf(sum), hitsOf(kept)]
   const chance = changed === undefined || unchanged === undefined ? null : chanceBetween(changed, unchanged)
   return {
     forks,
@@ -60,23 +59,18 @@ export function tellBeside(sum: Together, controls: readonly BranchSummary[]): B
     asRecorded,
     ...(interval === undefined ? {} : { interval }),
     ...(grades === undefined ? {} : { grades }),
+    ...(byCalls === undefined ? {} : { byCalls }),
     spent,
     chance,
   }
 }
 
-interface Hits {
-  readonly hits: number
-  readonly runs: number
-}
-
-/** Good ends where runs are graded, or else ends as without the change. */
-function hitsOf({ judged, asRecorded, grades }: Pick<Together, 'judged' | 'asRecorded' | 'grades'>): Hits | undefined {
-  if (grades !== undefined) {
-    const runs = judged - (grades.ungraded ?? 0)
-    return runs === 0 ? undefined : { hits: grades.ok ?? 0, runs }
-  }
-  return judged === 0 || asRecorded === null ? undefined : { hits: asRecorded, runs: judged }
+/** Good ends where runs are graded, or else ends as without the change; `undefined` where too many could not be judged. */
+function hitsOf(sum: Pick<Together, 'asRecorded' | 'byCalls' | 'forks' | 'grades' | 'judged'>): Hits | undefined {
+  const { forks, judged, asRecorded, grades, byCalls } = sum
+  if (grades !== undefined || byCalls !== undefined) return gradedOk(sum)
+  if (judged === 0 || asRecorded === null || areTooMany(forks - judged, forks)) return undefined
+  return { hits: asRecorded, runs: judged }
 }
 
 /** How likely so great a difference of two arms is by chance: Fisher's exact test, two-sided by twice the smaller tail. */
@@ -94,9 +88,10 @@ export function isShown({ chance }: Pick<Beside, 'chance'>): boolean | undefined
 
 /** The controls, and what they say about the branches. */
 export function printBeside(sum: Together, beside: Beside, screen: Screen): void {
-  const what = sum.grades === undefined ? 'end as recorded' : 'are graded ok'
+  const isGraded = sum.grades !== undefined || sum.byCalls !== undefined
+  const what = isGraded ? 'are graded ok' : 'end as recorded'
   const share = (hits: Hits | undefined): string =>
-    hits === undefined ? 'no run could be judged' : `${describeRate(hits.hits, hits.runs)} ${what}`
+    hits === undefined ? 'too few runs could be judged' : `${describeRate(hits.hits, hits.runs)} ${what}`
   screen.line(`with the change ${share(hitsOf(sum))}; without it, sampled alternately, ${share(hitsOf(beside))}`)
   const shown = isShown(beside)
   if (shown === undefined) screen.line('the two could not be compared')

@@ -1,4 +1,5 @@
 import { type BranchComparison, compareBranches, type Grade } from '../../blame/index.ts'
+import { areTooMany } from '../../blame/lost-forks.ts'
 import { type Interval, wilson } from '../../stats/index.ts'
 import { HarvestError } from '../../errors/index.ts'
 import type { FinishedFork, ForkRequest, SerializedError } from '../../fork/index.ts'
@@ -37,7 +38,8 @@ export interface Together {
   readonly distinct: number
   /**
    * Wilson score interval at 95 %, for display. Each run behind a live tail is a draw of its own, also where it comes out
-   * like another; without one, equal runs count once, and it is absent where all are equal.
+   * like another; without one, equal runs count once, and it is absent where all are equal. Absent too where too many live
+   * runs were not judged: those left are no rate.
    */
   readonly interval?: Interval
   /** How many were given each grade; absent when it is unknown what a good run is. */
@@ -110,13 +112,15 @@ export function together(branches: readonly BranchSummary[]): Together {
     ? null
     : judged.filter(({ compared }) => compared?.outcome.same).length
   const distinct = new Set(judged.map(({ fork }) => fork?.fingerprint)).size
+  const isLive = areLive(branches)
+  const lost = branches.length - judged.length
   return {
     forks: branches.length,
     judged: judged.length,
     asRecorded,
     distinct,
     // Copies of what a tape answers are one observation: an interval over them would claim what was not seen.
-    ...((distinct > 1 || areLive(judged)) && asRecorded !== null
+    ...((distinct > 1 || isLive) && asRecorded !== null && !(isLive && areTooMany(lost, branches.length))
       ? { interval: wilson(asRecorded, judged.length) }
       : {}),
     ...gradesIn('grades', judged),
@@ -129,8 +133,26 @@ export function together(branches: readonly BranchSummary[]): Together {
 }
 
 /** Whether a live model was there to answer each of them. */
-function areLive(judged: readonly BranchSummary[]): boolean {
-  return judged.length > 0 && judged.every(({ request: { tail } }) => tail.from === 'live')
+export function areLive(branches: readonly BranchSummary[]): boolean {
+  return branches.length > 0 && branches.every(({ request: { tail } }) => tail.from === 'live')
+}
+
+/** Good ends, of all that have a grade: those that left the tape by the calls they made. */
+export interface Hits {
+  readonly hits: number
+  readonly runs: number
+}
+
+/**
+ * How many forks are graded ok, of those that have a grade; `undefined` where nothing grades, or where too many have none:
+ * those left are no rate.
+ */
+export function gradedOk({ forks, grades, byCalls }: Pick<Together, 'byCalls' | 'forks' | 'grades'>): Hits | undefined {
+  const counts = [...Object.entries(grades ?? {}), ...Object.entries(byCalls ?? {})]
+  const sum = (of: (grade: string) => boolean): number =>
+    counts.reduce((all, [grade, count]) => all + (of(grade) ? count : 0), 0)
+  const runs = sum((grade) => grade !== 'ungraded' && grade !== 'undefined')
+  return runs === 0 || areTooMany(forks - runs, forks) ? undefined : { hits: sum((grade) => grade === 'ok'), runs }
 }
 
 function gradesIn(

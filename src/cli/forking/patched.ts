@@ -7,7 +7,8 @@ import { changedQuestions, stepsText } from '../../replay/index.ts'
 import { type Json, outcomeNotCompared } from '../../tape/index.ts'
 import { describeOutcome } from '../../report/describe.ts'
 import type { JobOutcome } from '../../jobs/run.ts'
-import { spentBy } from '../live.ts'
+import { saidText, spentBy } from '../live.ts'
+import { areTooMany } from '../../blame/lost-forks.ts'
 import { chanceBetween, isShown } from './beside.ts'
 
 /** What became of the outcome of the unchanged run. */
@@ -27,6 +28,8 @@ export interface PatchAnswer {
     readonly chance: number | null
   }
   readonly spent?: Spent
+  /** What kept live runs from being judged. */
+  readonly lost?: readonly string[]
 }
 
 export interface LiveRate {
@@ -112,15 +115,17 @@ export function live(
     rate.runs === 0 || beside.runs === 0
       ? null
       : chanceBetween({ hits: rate.survived, runs: rate.runs }, { hits: beside.survived, runs: beside.runs })
-  const common = { rate, beside: { ...beside, chance }, spent }
-  const failed = (ended: readonly JobOutcome[]): string =>
-    ended.flatMap((run) => (HarvestError.is(run) ? [run.message] : run.report.problems.map((one) => one.message)))[0] ??
-    ''
+  const common = { rate, beside: { ...beside, chance }, spent, lost: lostReasons([...changed, ...controls]) }
   if (rate.runs === 0)
-    return { survives: null, because: `No live run could be judged.\n\n${failed(changed)}`, ...common }
+    return { survives: null, because: `No live run could be judged.\n\n${lostText(changed)}`, ...common }
   const counts = `${rate.survived} of ${rate.runs} live runs end so; without the change, sampled alternately, ${beside.survived} of ${beside.runs}.`
   if (beside.runs === 0)
-    return { survives: null, because: `${counts} So nothing can be compared.\n\n${failed(controls)}`, ...common }
+    return { survives: null, because: `${counts} So nothing can be compared.\n\n${lostText(controls)}`, ...common }
+  const [arm] = [changed, controls].filter((ended, at) =>
+    areTooMany((at === 0 ? rate : beside).undecided, ended.length),
+  )
+  if (arm !== undefined)
+    return { survives: null, because: `${counts} Too many others could not be judged.\n\n${lostText(arm)}`, ...common }
   const isLess = rate.survived * beside.runs < beside.survived * rate.runs
   if (isShown({ chance }) === true && isLess) return { survives: false, because: counts, ...common }
   if (rate.survived * 2 >= rate.runs) return { survives: true, because: counts, ...common }
@@ -129,12 +134,34 @@ export function live(
 }
 
 function rateOf(ended: readonly JobOutcome[], unchanged: PatchControl): LiveRate {
-  const ends = ended.flatMap((run) => {
-    if (HarvestError.is(run) || run.report.problems.length > 0) return []
-    const survives = survivesIn(run, unchanged)
-    return survives === null ? [] : [survives]
-  })
+  const ends = ended.flatMap((run) => endIn(run, unchanged) ?? [])
   const survived = ends.filter(Boolean).length
   const runs = ends.length
-  return { survived, runs, undecided: ended.length - runs, ...(runs === 0 ? {} : { interval: wilson(survived, runs) }) }
+  const undecided = ended.length - runs
+  const hasInterval = runs > 0 && !areTooMany(undecided, ended.length)
+  return { survived, runs, undecided, ...(hasInterval ? { interval: wilson(survived, runs) } : {}) }
+}
+
+/** Whether a live run ended as the unchanged one; `undefined`: it cannot be judged. */
+function endIn(run: JobOutcome, unchanged: PatchControl): boolean | undefined {
+  if (HarvestError.is(run) || run.unreached !== undefined || run.report.problems.length > 0) return undefined
+  return survivesIn(run, unchanged) ?? undefined
+}
+
+/** Codes of problems, and why a model could not be asked. */
+function lostReasons(ended: readonly JobOutcome[]): readonly string[] {
+  const reasons = ended.flatMap((run) => {
+    if (HarvestError.is(run)) return [run.code]
+    return run.unreached === undefined ? run.report.problems.map(({ code }) => code) : [run.unreached.because]
+  })
+  return [...new Set(reasons)]
+}
+
+/** Why the first run that was not judged was not. */
+function lostText(ended: readonly JobOutcome[]): string {
+  const [text = ''] = ended.flatMap((run) => {
+    if (HarvestError.is(run)) return [run.message]
+    return run.unreached === undefined ? run.report.problems.map((one) => one.message) : [saidText(run.unreached)]
+  })
+  return text
 }

@@ -10,7 +10,7 @@ import { describeRate, describeSpent } from '../live.ts'
 import { neutralLines, type Screen, table } from '../../report/output.ts'
 import type { ForkAsk } from './ask.ts'
 import { type Beside, printBeside } from './beside.ts'
-import { areToolsReal, sumSpent, type Together, type BranchSummary } from './branches.ts'
+import { areLive, areToolsReal, gradedOk, sumSpent, type Together, type BranchSummary } from './branches.ts'
 import { changeLine, type ChangeSummary } from './changes.ts'
 import { controlLine } from './control.ts'
 import type { Grader } from './grading.ts'
@@ -105,7 +105,7 @@ export function printBranches(
     if (!isGood)
       screen.line("→ to put the run of a fixed agent in the place of its incident: npx vitest-harvest fix '<case>'")
   }
-  screen.line(`\n${screen.paint('bold', sumLine(sum, same))}`)
+  screen.line(`\n${screen.paint('bold', sumLine(sum, same, areLive(branches)))}`)
   if (beside !== undefined) printBeside(sum, beside, screen)
   if (sum.judged > 0 && branches.every(({ fork }) => fork?.isInert === true))
     screen.line('nothing that is asked behind the kept steps differs from the tape, so it could not end otherwise')
@@ -116,6 +116,13 @@ export function printBranches(
         ([grade, count]) => `${count} ${grade} by calls made before they left the tape`,
       ),
     ]
+    const ok = gradedOk(sum)
+    if (areLive(branches) && beside === undefined)
+      screen.line(
+        ok === undefined
+          ? 'too few runs have a grade for a rate of good ones'
+          : `${describeRate(ok.hits, ok.runs)} are graded ok`,
+      )
     screen.line(
       `graded by ${neutralLine(grader.by, 120)}: ${counts.join(', ')}; ${differs === undefined ? 'the recorded run' : "today's code unchanged"} is ${grader.recorded}`,
     )
@@ -181,7 +188,10 @@ export function differenceText(difference: BranchDifference): string {
 
 /** How a fork ended, or why it cannot be judged; recorded text in it is not neutral yet. */
 function endOf({ fork, compared, problems }: BranchSummary): string {
-  if (fork === undefined || compared === undefined) return problems[0]?.message ?? 'it has no answer'
+  if (fork === undefined || compared === undefined) {
+    const [problem] = problems
+    return problem === undefined ? 'it has no answer' : problem.message
+  }
   const { status, value } = fork.outcome
   return describeOutcome(status === 'returned' ? { status, value } : { status, error: value })
 }
@@ -190,12 +200,18 @@ function seedsText(seeds: readonly string[]): string {
   return seeds.length > 6 ? `${seeds.slice(0, 5).join(', ')} and ${seeds.length - 5} more` : seeds.join(', ')
 }
 
-function sumLine({ forks, judged, asRecorded, distinct, interval, byCalls }: Together, same: string): string {
+function sumLine(
+  { forks, judged, asRecorded, distinct, interval, byCalls }: Together,
+  same: string,
+  isLive: boolean,
+): string {
   const left = forks === judged ? '' : `; ${forks - judged} could not be judged`
   if (judged === 0) return byCalls === undefined ? 'no fork could be judged' : 'no fork came to its end on the tape'
   if (asRecorded === null) return `the outcome is ${outcomeNotCompared}${left}`
   const single = asRecorded === 1 ? 'the outcome survives' : 'the outcome is another one'
   if (judged === 1) return forks === 1 ? single : `in the one of ${forks} forks that could be judged, ${single}`
+  if (interval === undefined && isLive)
+    return `undecided: ${forks - judged} of ${forks} runs ${byCalls === undefined ? 'could not be judged' : 'left the tape'}; of the others ${asRecorded} of ${judged} end ${same}`
   if (interval === undefined)
     return `${asRecorded} of ${judged} end ${same}; all are the same run, which counts once${left}`
   const runs = distinct === judged ? '' : `; ${counted(distinct, 'distinct run')}`

@@ -1,4 +1,5 @@
-import { HarvestError, neutralLine } from '../../errors/index.ts'
+import { HarvestError, neutralLine, shellWord } from '../../errors/index.ts'
+import { program } from '../command.ts'
 import { parseSpan } from '../../report/moments.ts'
 
 /** What `test --prove` was called with. */
@@ -30,10 +31,10 @@ export function readProveWords(rest: readonly string[]): ProveWords {
     if (!flag.startsWith('-')) cases.push(rest[at] ?? '')
     else if (withValue.some((known) => known === flag)) values.set(flag, tail.join('=') || (rest[(at += 1)] ?? ''))
     else if (!switches.some((known) => known === rest[at]))
-      throw wrong(`Unknown option with --prove: ${neutralLine(flag, 40)}`)
+      throw wrong(`Unknown option with --prove: ${neutralLine(flag, 40)}`, rest.toSpliced(at, 1))
   }
-  const budget = number(values, '--max-cost') ?? number(values, '--budget')
-  const tokens = number(values, '--max-tokens')
+  const budget = number(values, '--max-cost', rest) ?? number(values, '--budget', rest)
+  const tokens = number(values, '--max-tokens', rest)
   const costUsd = budget ?? (tokens === undefined ? 1 : undefined)
   return {
     cases,
@@ -42,29 +43,45 @@ export function readProveWords(rest: readonly string[]): ProveWords {
     ...(tokens === undefined ? {} : { tokens }),
     isYes: rest.includes('--yes'),
     isJson: rest.includes('--json'),
-    parallel: number(values, '--parallel') ?? 2,
-    timeoutMs: duration(values, '--timeout') ?? 120_000,
+    parallel: number(values, '--parallel', rest) ?? 2,
+    timeoutMs: duration(values, '--timeout', rest) ?? 120_000,
   }
 }
 
-function number(values: ReadonlyMap<string, string>, flag: string): number | undefined {
+function number(
+  values: ReadonlyMap<string, string>,
+  flag: keyof typeof examples,
+  rest: readonly string[],
+): number | undefined {
   const text = values.get(flag)
   if (text === undefined) return undefined
   if (/^\d+(\.\d+)?$/.test(text) && Number(text) > 0) return Number(text)
-  throw wrong(`Invalid ${flag}: expected a number above 0, got '${neutralLine(text, 40)}'`)
+  const right = rest.map((word, at) =>
+    word.startsWith(`${flag}=`) ? `${flag}=${examples[flag]}` : rest[at - 1] === flag ? examples[flag] : word,
+  )
+  throw wrong(`Invalid ${flag}: expected a number above 0, got '${neutralLine(text, 40)}'`, right)
+}
+
+const examples = {
+  '--max-cost': '1.00',
+  '--budget': '1.00',
+  '--max-tokens': '100000',
+  '--parallel': '2',
+  '--timeout': '90s',
 }
 
 /** Milliseconds of `90s` or `5m`; a bare number is milliseconds. */
-function duration(values: ReadonlyMap<string, string>, flag: string): number | undefined {
+function duration(values: ReadonlyMap<string, string>, flag: '--timeout', rest: readonly string[]): number | undefined {
   const text = values.get(flag)
   const ms = text === undefined ? undefined : parseSpan(text)
-  return ms ?? number(values, flag)
+  return ms ?? number(values, flag, rest)
 }
 
-function wrong(what: string): HarvestError {
+/** @param right - the words that were typed, without what is wrong */
+function wrong(what: string, right: readonly string[]): HarvestError {
   return new HarvestError('HARVEST_CLI_ARGUMENT', {
     what,
     where: { known: [...switches, ...withValue].join(', ') },
-    fix: ['npx vitest-harvest test refund-100x --prove --max-cost 1.00'],
+    fix: [`did you mean: ${program} test ${right.map(shellWord).join(' ')}`],
   })
 }

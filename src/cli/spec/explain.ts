@@ -93,7 +93,7 @@ export const isolateSpec: CommandSpec = {
   options: blameSpec.options.filter(({ flag }) => !isolating.has(flag)),
   examples: [
     'isolate refund-100x --bad "refund(*)" --tools live --live --max-cost 2.50',
-    'isolate latest --ok "answer~cannot refund" --tools live --live',
+    'isolate latest --bad "answer~refunded" --tools live --live',
   ],
 }
 

@@ -1,6 +1,7 @@
 import type { CommandSpec } from '../command.ts'
 import {
   agentOption,
+  anyNameOption,
   allowSecretOption,
   dirOption,
   gradeOptions,
@@ -166,6 +167,7 @@ export const rerunSpec: CommandSpec = {
   options: [
     ...liveOptions,
     ...liveGradingOptions,
+    anyNameOption,
     { flag: '--tag <name>', about: 'Run all cases with this tag' },
     { flag: '--golden', about: 'Run all cases of the golden set' },
     { flag: '--min-pass-rate <rate>', about: 'Fail below this lower end of the 95 % interval: 0.8' },

@@ -1,0 +1,53 @@
+import { allowanceOf } from '../fork/ask-budget.ts'
+import type { BudgetLimits } from '../live/index.ts'
+import { isModelCall, type PriceTable } from '../providers/index.ts'
+import { stepsOf, type Tape } from '../tape/index.ts'
+import type { NextStep } from './next-steps.ts'
+import { typedAgain } from './typed-again.ts'
+
+/** Live runs that a limit may have kept from their end. */
+export interface LimitedRuns {
+  /** Codes of what ended them. */
+  readonly codes: readonly string[]
+  /** What was asked for: a tape for each run. */
+  readonly tapes: readonly Tape[]
+  readonly limits: BudgetLimits
+  readonly prices: PriceTable
+}
+
+/** The same with limits that all runs fit into, three times what was recorded of each; none where no limit was reached. */
+export function stepsAfterBudget({ codes, tapes, limits, prices }: LimitedRuns): readonly NextStep[] {
+  if (!codes.includes('HARVEST_BUDGET_USED')) return []
+  const all = tapes.map((tape) => {
+    const calls = stepsOf(tape).flatMap((step) => (step.kind === 'exchange' && isModelCall(step) ? [step] : []))
+    return allowanceOf(calls, tape.events, prices)
+  })
+  const sum = (of: (one: (typeof all)[number]) => number): number => all.reduce((total, one) => total + of(one), 0)
+  const dollars = sum(({ costUsd }) => costUsd ?? 0)
+  const changes = {
+    ...raised(
+      'max-calls',
+      limits.calls,
+      sum(({ calls }) => calls),
+      String,
+    ),
+    ...raised(
+      'max-tokens',
+      limits.tokens,
+      sum(({ tokens }) => tokens),
+      String,
+    ),
+    ...raised('max-cost', limits.costUsd, dollars, (usd) => (Math.ceil(usd * 100) / 100).toFixed(2)),
+  }
+  return [{ about: 'to leave room for all runs', command: typedAgain(changes) }]
+}
+
+/** A limit that is there, and is never below twice what was too little. */
+function raised(
+  option: string,
+  limit: number | undefined,
+  needed: number,
+  text: (limit: number) => string,
+): Readonly<Record<string, string>> {
+  return limit === undefined ? {} : { [option]: text(Math.max(2 * limit, needed)) }
+}

@@ -1,0 +1,106 @@
+import { requireTapeFile } from '../../cases/index.ts'
+import { HarvestError, shellWord } from '../../errors/index.ts'
+import type { JobOutcome } from '../../jobs/run.ts'
+import { isUnreached } from '../../live/unreached.ts'
+import type { PriceTable } from '../../providers/index.ts'
+import { keysRight } from '../../replay/index.ts'
+import { readTape } from '../../tape/index.ts'
+import { stepsAfterBudget } from '../budget-step.ts'
+import { chosen, type Loaded } from '../chosen-cases.ts'
+import { type CommandInput, program } from '../command.ts'
+import type { LivePlan } from '../live.ts'
+import { usualTools, withUsualTools } from '../live-grading.ts'
+import { dirOption } from '../named-tape.ts'
+import type { NextStep } from '../next-steps.ts'
+import { typedAgain } from '../typed-again.ts'
+import { codesOf, type PassRate } from './rates.ts'
+
+/** What was asked for, and what came of it. */
+export interface Rerun {
+  readonly cases: readonly Loaded[]
+  /** Unchanged replays of the cases, and what follows them. */
+  readonly controls: readonly JobOutcome[]
+  readonly ended: readonly JobOutcome[]
+  readonly plan: LivePlan
+  readonly prices: PriceTable
+  readonly given: CommandInput
+}
+
+/** From runs that did not pass to why: calls without an answer, what counts as right, or the step that decides. */
+export function stepsAfterRates(rates: readonly PassRate[], rerun: Rerun): readonly NextStep[] {
+  const { cases, controls, ended, plan, prices, given } = rerun
+  const at = rates.findIndex((rate) => rate.passed < rate.runs)
+  const [failed, control] = [rates[at], controls[at]]
+  const isOffTape = rates.some(({ offTape }) => offTape > 0)
+  const isAnswered = given.has('tools') || given.has('reference')
+  return [
+    ...(isOffTape && !isAnswered && failed !== undefined
+      ? [
+          {
+            about: withUsualTools('to answer unrecorded calls'),
+            command: typedAgain({ tools: usualTools }),
+          },
+          { about: 'or from another run', command: typedAgain({ reference: '<tape|case>' }) },
+        ]
+      : []),
+    ...(failed === undefined ? [] : stepsAfterFailure(failed, HarvestError.is(control), given)),
+    ...stepsAfterBudget({
+      codes: ended.flatMap((run) => codesOf(run)),
+      tapes: cases.flatMap((kase) => {
+        const tape = readTape(requireTapeFile(kase.case))
+        return Array.from({ length: plan.times }, () => tape)
+      }),
+      limits: plan.limits,
+      prices,
+    }),
+    ...stepsToReach(rates, given),
+  ]
+}
+
+/** From models that could not be asked to what may be wrong. */
+function stepsToReach(rates: readonly PassRate[], given: CommandInput): readonly NextStep[] {
+  const lost = rates.find(({ reasons }) => reasons.some(({ example }) => isUnreached(example)))
+  const found = lost === undefined ? undefined : chosen(given).find(({ case: { id } }) => id === lost.case)
+  if (found === undefined) return []
+  return [{ about: keysRight(readTape(requireTapeFile(found.case))), command: typedAgain({}) }]
+}
+
+/** @param isOther - today's code cannot be compared with the recorded run, so no step of it can be blamed */
+function stepsAfterFailure(
+  { case: id, expect, gradedBy }: PassRate,
+  isOther: boolean,
+  given: CommandInput,
+): readonly NextStep[] {
+  const dir = dirOption(given.value('dir'))
+  const toGrade =
+    gradedBy === null ? [{ about: 'to grade runs by what is right', command: typedAgain({ ok: '<right>' }) }] : []
+  if (isOther) {
+    const asked = typedFor('fix', given)
+    return [
+      ...toGrade,
+      expect === 'fail'
+        ? { about: 'if its code is fixed', command: `${program} fix ${shellWord(id)}${asked}${dir}` }
+        : { about: 'to see what its code does otherwise', command: `${program} test ${shellWord(id)}${dir}` },
+    ]
+  }
+  const blame = `${program} blame ${shellWord(id)}`
+  const asked = typedFor('blame', given)
+  return [
+    ...toGrade,
+    // The recorded run of a case that passes is good: what is asked is which of its answers would make it bad.
+    expect === 'fail'
+      ? { about: 'to see which step decides', command: `${blame}${asked} --dry-run --cross-version${dir}` }
+      : { about: 'to see which answers decide', command: `${blame} --mutate${asked} --dry-run --cross-version${dir}` },
+  ]
+}
+
+/** What graded and answered the runs, as another command takes it. */
+function typedFor(command: 'blame' | 'fix', given: CommandInput): string {
+  // Tools of blame are those of the tape or real ones.
+  const isTaken = (name: string, value: string): boolean =>
+    name !== 'tools' || command === 'fix' || ['tape', 'live'].includes(value)
+  const typed = ['ok', 'bad', 'oracle', 'reference', 'tools'].flatMap((name) =>
+    given.values(name).flatMap((value) => (isTaken(name, value) ? [[`--${name}`, value]] : [])),
+  )
+  return typed.map((words) => ` ${words.map(shellWord).join(' ')}`).join('')
+}
