@@ -10,14 +10,6 @@ import { type Names, neverSeen, valuesSeen } from './known-names.ts'
 import { createOracle, type Judging, type Oracle } from './oracle.ts'
 import { decisionOf } from './positions.ts'
 
-/** A recorded run that may be a good one. */
-export interface KnownRun {
-  /** What it goes by: the id of its case. */
-  readonly name: string
-  /** Its tape. */
-  readonly file: string
-}
-
 /** The tape of a run that ended; `undefined` for one that cannot be read: such a run is no proposal. */
 export function closedTape(file: string): Tape | undefined {
   try {

@@ -12,7 +12,7 @@ import { gradeRecorded, requireGoodReference, runTools } from './grade-task.ts'
 import { noUse } from './graded-use.ts'
 import { requireSteadyGrades } from './grading.ts'
 import { type Names, requireKnownNames } from './known-names.ts'
-import { closedTape, goodAmong, type KnownRun, neverMet } from './known-good.ts'
+import { closedTape, goodAmong, neverMet } from './known-good.ts'
 import { openLedger, type RanHere } from './fork-cache.ts'
 import { majorityOracle, withoutCertificate } from './majority.ts'
 import { isByCalls, type OffTapeRisk, offTapeRisk } from './off-tape.ts'
@@ -23,7 +23,7 @@ import { requireOutside } from './outside.ts'
 import { type BlameReport, blameSource } from './report.ts'
 import { type BlameProgress, requireSteps } from './settings.ts'
 import type { ForksSpent } from './spent.ts'
-import type { ForkDraw, Grade, GradingUse, Position } from './types.ts'
+import type { ForkDraw, Grade, GradingUse, KnownRun, Position } from './types.ts'
 
 /** How a real run is blamed. */
 export interface RunBlameOptions

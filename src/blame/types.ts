@@ -113,3 +113,11 @@ export interface ForkSource {
   /** That who grades disagrees with himself is known, and counted. Default false. */
   readonly isGradedByMajority?: true
 }
+
+/** A recorded run that may be a good one. */
+export interface KnownRun {
+  /** What it goes by: the id of its case. */
+  readonly name: string
+  /** Its tape. */
+  readonly file: string
+}

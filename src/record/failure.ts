@@ -1,10 +1,5 @@
-import type { KeptReason } from '../tape/index.ts'
 import type { LiveOutcome } from './run.ts'
-
-/** Why a run is worth a look, regardless of chance. */
-export interface RunFailure extends KeptReason {
-  readonly because: 'error' | 'timeout' | 'unrecorded'
-}
+import type { RunFailure } from './run-stats.ts'
 
 /** What went wrong with a run: it threw, its recording failed, or it did something that no tape can hold. */
 export function failureOf(

@@ -5,9 +5,13 @@ import { budgetSpent } from '../errors/budget-spent.ts'
 import type { HeardExchange, Metered } from './usage.ts'
 import { type BudgetEvent, UsageCounter } from './usage-counter.ts'
 import type { TailSampler } from './tail-sampler.ts'
-import type { RunFailure } from './failure.ts'
 import type { WatchedRun } from './watch.ts'
 import type { Fate } from './stats.ts'
+
+/** Why a run is worth a look, regardless of chance. */
+export interface RunFailure extends KeptReason {
+  readonly because: 'error' | 'timeout' | 'unrecorded'
+}
 
 /** How a run ended, as far as keeping it is concerned. */
 export interface RunEnd {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseExpectation } from '../../blame/expectation.ts'
-import type { KnownRun } from '../../blame/known-good.ts'
+import type { KnownRun } from '../../blame/types.ts'
 import { requireKnownNames } from '../../blame/known-names.ts'
 import { keptForks } from '../../blame/fork-cache.ts'
 import type { OffTapeRisk } from '../../blame/off-tape.ts'
