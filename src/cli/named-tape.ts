@@ -1,5 +1,6 @@
 import { shellWord } from '../errors/index.ts'
-import { basename, dirname, resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import { here } from '../errors/here.ts'
 
 /** A tape or case that was named on the command line, and found. */
@@ -31,10 +32,13 @@ export function forgetNamed(): void {
   all.clear()
 }
 
-/** A tape of the inbox by its name, any other by its path. */
+/** A tape of the inbox by its name, unless a case has it, which goes before; any other by its path. */
 export function tapeWord(file: string, dir = 'recordings'): string {
-  const isInbox = dirname(resolve(file)) === resolve(recordingsFolder(dir), 'inbox')
-  return isInbox ? shellWord(basename(file, '.tape.jsonl')) : pathWord(file)
+  const folder = recordingsFolder(dir)
+  const name = basename(file, '.tape.jsonl')
+  const isInbox = dirname(resolve(file)) === resolve(folder, 'inbox')
+  const isOfCase = ['yaml', 'yml'].some((ending) => existsSync(join(folder, 'golden', `${name}.case.${ending}`)))
+  return isInbox && !isOfCase ? shellWord(name) : pathWord(file)
 }
 
 /** Of a file as it is shortest from here. */

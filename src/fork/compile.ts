@@ -56,7 +56,7 @@ export function compilePlan(tape: Tape, given: ForkPlan): CompiledPlan {
       answers.set(number, { ...before, attempts: [...before.attempts, ...attempts] })
       continue
     }
-    const event = changedStep(before.event, change)
+    const event = changedStep(before.event, change, steps)
     answers.set(number, { ...before, event, always: before.always || ('always' in change && change.always === true) })
   }
   return { ...plan, input, answers, marks, draws: seedOf(tape, plan, input, answers, marks) }
@@ -81,9 +81,10 @@ function withPresentNames({ tail, modes, ...plan }: ForkPlan): ForkPlan {
 function changedStep(
   step: Step,
   change: Exclude<PlannedChange, { readonly mark: string } | { readonly attempts: unknown }>,
+  steps: readonly Step[],
 ): Step {
   if ('rewrite' in change) return change.rewrite(step)
-  if ('decide' in change) return decided(step, change.step, change.decide)
+  if ('decide' in change) return decided(step, change.step, change.decide, steps)
   return changeOfStep(step, change)
 }
 

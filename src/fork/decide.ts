@@ -1,6 +1,7 @@
 import { type JsonMap } from '../json/canonical.ts'
 import { HarvestError, neutralLine } from '../errors/index.ts'
-import { type Dialect, readModelCall, type ToolCall } from '../providers/index.ts'
+import { type Dialect, isModelCall, readModelCall, type ToolCall } from '../providers/index.ts'
+import { stepsText } from '../replay/index.ts'
 import type { ExchangeEvent, Json, Step } from '../tape/index.ts'
 import { answerText, withBody } from './body.ts'
 import { writeAnthropic } from './decide/anthropic.ts'
@@ -21,19 +22,20 @@ const writers: Partial<Readonly<Record<Dialect, Writer>>> = {
  * The recorded answer of a model with another decision in it, in its own dialect and whole or streamed as it was. Ids,
  * model and usage stay as recorded; a call that stands where a recorded one stood keeps its id.
  *
+ * @param steps - of the run: what no model decided leads to those of models. Default: no steps
  * @throws HarvestError `HARVEST_FORK_DECIDE` for an answer no decision can be written into
  */
-export function decided(step: Step, number: number, decision: Decision): Step {
-  if (step.kind !== 'exchange')
-    throw refused(number, step, 'Its answer is the result of a function, not what a model decided.')
+export function decided(step: Step, number: number, decision: Decision, steps: readonly Step[] = []): Step {
+  const refuse = (why: string): HarvestError => refused(number, step, why, steps)
+  if (step.kind !== 'exchange') throw refuse('Its answer is the result of a function, not what a model decided.')
   const call = readModelCall(step)
   const dialect = call?.request.dialect
   const write = dialect && writers[dialect]
-  if (!call || !write) throw refused(number, step, whyNot(dialect))
+  if (!call || !write) throw refuse(whyNot(dialect))
   if (step.response === undefined || step.response.status >= 400)
-    throw refused(number, step, 'The model gave no answer there, but an error.')
+    throw refuse('The model gave no answer there, but an error.')
   const recorded = recordedAnswer(step)
-  if (recorded === undefined) throw refused(number, step, 'What was recorded of the answer cannot be taken apart.')
+  if (recorded === undefined) throw refuse('What was recorded of the answer cannot be taken apart.')
   return withBody(step, write(recorded, toDecided(decision, call.response?.toolCalls ?? [])))
 }
 
@@ -72,12 +74,22 @@ function whyNot(dialect: Dialect | undefined): string {
   return `Decisions are written in the dialects ${Object.keys(writers).join(', ')}, and this one is ${dialect}.`
 }
 
-function refused(number: number, step: Step, why: string): HarvestError {
+function refused(number: number, step: Step, why: string, steps: readonly Step[]): HarvestError {
   const name = step.kind === 'exchange' ? `${step.method} ${step.url}` : `${step.kind} ${step.name}`
   return new HarvestError('HARVEST_FORK_DECIDE', {
     what: `Cannot set a decision at step ${number}`,
     where: { step: neutralLine(name, 120) },
     why,
-    fix: ['change its value with --set instead: result.… of a tool call, body.… or status of an answer'],
+    fix: [
+      ...toModelSteps(number, steps),
+      'change its value with --set instead: result.… of a tool call, body.… or status of an answer',
+    ],
   })
+}
+
+/** The steps at which models decide: the last one before, which led to this step, or else the first one. */
+function toModelSteps(number: number, steps: readonly Step[]): readonly string[] {
+  const ofModels = steps.flatMap((step, at) => (step.kind === 'exchange' && isModelCall(step) ? [at + 1] : []))
+  const meant = ofModels.findLast((one) => one < number) ?? ofModels[0]
+  return meant === undefined ? [] : [`models decide at ${stepsText(ofModels)}: --step ${meant}`]
 }

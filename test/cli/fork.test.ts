@@ -361,6 +361,13 @@ describe('harvest fork', () => {
     expect(code).toBe(0)
   })
 
+  it('a decision on the answer of a tool leads to the step of its model', async () => {
+    const refused = await fork('first', '--step', '4', '--decide', 'refund(amount=10)')
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('models decide at steps 1, 3 and 5')])
+    const next = printed(refused.stderr, 'models decide at')
+    expect((await fork(...next.slice(1))).stdout).toContain('changed: step 3')
+  })
+
   it('--critical with nothing that grades proposes to say what is right', async () => {
     const ends = await fork('first', '--critical', '--tail', 'donor')
     const graded = printed(ends.stdout, 'to grade runs by what is right', { '<right>': 'refund(*)' })

@@ -185,7 +185,7 @@ describe('harvest pins', () => {
     writeFileSync(join(root, 'recordings/golden/bad.case.yaml'), 'case: bad\n')
     const { code, stdout, stderr } = await pins('--stale')
     expect({ code, stdout }).toMatchObject({ code: 2, stdout: expect.stringContaining('1 case looked at') as string })
-    expect(stderr).toMatch(/bad\.case\.yaml: .+ \(HARVEST_CASE_\w+\)/)
+    expect(stderr).toMatch(/bad\.case\.yaml: .+\n[^]*\n→ .+\n\(HARVEST_CASE_\w+\)/)
     expect((await pins('--max-age', 'soon')).stderr).toContain('Invalid --max-age: expected a number of days')
   })
 })

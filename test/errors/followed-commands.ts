@@ -478,6 +478,9 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'of a control: a question that changed is made a case and accepted, or asked, and a change of the way is shown',
     ],
   },
+  'src/fork/decide.ts': {
+    'models decide at': ['test/cli/fork.test.ts', 'a decision on the answer of a tool leads to the step of its model'],
+  },
   'src/fork/edits.ts': {
     'to let the model say something else': [
       'test/cli/next-commands-free.test.ts',
@@ -583,7 +586,6 @@ export const advice: Readonly<Record<string, readonly string[]>> = {
   'src/cli/forking/changes.ts': ['HARVEST_FORK_EDIT'],
   'src/cli/live-grading.ts': ['HARVEST_FORK_TOOLS'],
   'src/fork/ask-budget.ts': ['HARVEST_BUDGET_ASK'],
-  'src/fork/decide.ts': ['HARVEST_FORK_DECIDE'],
   'src/fork/fork-task.ts': ['HARVEST_FORK_SCRIPT'],
   'src/fork/json-patch.ts': ['HARVEST_FORK_PATCH'],
   'src/live/budget.ts': ['HARVEST_BUDGET_USED'],
