@@ -42,10 +42,13 @@ async function run(): Promise<number> {
     screen.line(parsed.spec === undefined ? rootHelp(version, specs) : commandHelp(parsed.spec))
   else {
     running = parsed.spec
-    const [{ loadCommand }, { withNextCommands }] = await Promise.all([
+    const [{ loadCommand }, { withNextCommands }, { forgetNamed }] = await Promise.all([
       import('./commands/index.ts'),
       import('./next-lines.ts'),
+      import('./named-tape.ts'),
     ])
+    // Messages name what this command line named, not one before it in this process.
+    forgetNamed()
     const command = await loadCommand(parsed.spec.name)
     if (!wantsJson(argv) && process.env['CI'] === undefined) for (const hint of parsed.hints) screen.note(hint)
     return command.run(parsed.given, withNextCommands(screen, parsed.spec))

@@ -27,7 +27,7 @@ export function namedTapes(): readonly NamedTape[] {
   return [...all.values()]
 }
 
-/** For tests, where many command lines share a process. */
+/** Forgets them: another command line of this process names its own. */
 export function forgetNamed(): void {
   all.clear()
 }
