@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Answered, harvest, run } from './harvest.ts'
+import { type Answered, warmHarvest as harvest, warmRun as run } from './harvest.ts'
 import { configFor, project } from './project.ts'
 
 const agent = `import { tools } from 'vitest-harvest/record'

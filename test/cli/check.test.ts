@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { built } from '../support/built.ts'
 import { call, exchange, tapeText, type TapeParts } from '../recordings/make.ts'
 import { canaries } from '../privacy/canaries.ts'
-import { type Answered, harvest, scratch } from './harvest.ts'
+import { type Answered, scratch, warmHarvest as harvest } from './harvest.ts'
 
 const secret = canaries['anthropic-key']![0]!
 const email = 'jane.doe@mail.example.com'

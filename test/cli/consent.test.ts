@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { built } from '../support/built.ts'
 import { putTape } from '../recordings/make.ts'
-import { harvest } from './harvest.ts'
+import { warmHarvest as harvest } from './harvest.ts'
 import { startProvider } from './provider.ts'
 import { hasTerminal, onTerminal } from './terminal.ts'
 

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Desk, deskProject, openDesk, recordDesk, usual } from './desk.ts'
-import { harvest } from './harvest.ts'
+import { warmHarvest as harvest } from './harvest.ts'
 import { printed } from './printed.ts'
 
 const answered = 'return { answer: message.content }'

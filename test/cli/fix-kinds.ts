@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Decision, type Desk, type DeskQuestion, openDesk } from './desk.ts'
-import { type Answered, run as start } from './harvest.ts'
+import { type Answered, warmRun as start } from './harvest.ts'
 import { configFor, project } from './project.ts'
 import { built } from '../support/built.ts'
 

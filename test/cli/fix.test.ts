@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseCase } from '../../src/cases/index.ts'
 import { type FixKind, fixKinds, type FixProject, openFixProject } from './fix-kinds.ts'
-import { run as start } from './harvest.ts'
+import { warmRun as start } from './harvest.ts'
 import { printed } from './printed.ts'
 import { built } from '../support/built.ts'
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { built } from '../support/built.ts'
+import { canBeWarm, runWarm } from '../support/warm.ts'
 
 export interface Answered {
   readonly code: number | null
@@ -19,16 +20,37 @@ export function harvest(
   return run(process.execPath, [built('cli/main.js'), ...args], options)
 }
 
+/**
+ * As {@link harvest}, in a process that ran other commands before it, and so does the Vitest that it starts: to load both
+ * is most of what a command costs. For tests about what commands say and write, not about their processes.
+ */
+export function warmHarvest(
+  args: readonly string[],
+  options: { cwd?: string; env?: Record<string, string> } = {},
+): Promise<Answered> {
+  return warmRun(process.execPath, [built('cli/main.js'), ...args], options)
+}
+
+/** As {@link run}; a command of ours and Vitest run in a process that ran others before. */
+export async function warmRun(
+  program: string,
+  args: readonly string[],
+  options: { cwd?: string; env?: Record<string, string> } = {},
+): Promise<Answered> {
+  const { cwd = process.cwd(), env = {} } = options
+  if (program !== process.execPath || !canBeWarm(args[0])) return run(program, args, options)
+  const { code, stdout, stderr } = await runWarm(args, { cwd, env: { ...ownEnvironment(), ...env } })
+  return { code, stdout: stdout.toString(), stderr: stderr.toString() }
+}
+
 export async function run(
   program: string,
   args: readonly string[],
   { cwd = process.cwd(), env = {}, input }: { cwd?: string; env?: Record<string, string>; input?: string } = {},
 ): Promise<Answered> {
-  // What Vitest tells its workers is not for programs that a user would start.
-  const own = Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_OPTIONS|NODE_V8|FORCE_COLOR)/.test(name))
   const child = spawn(program, args, {
     cwd,
-    env: { ...Object.fromEntries(own), ...env },
+    env: { ...ownEnvironment(), ...env },
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   })
   child.stdin?.end(input)
@@ -37,6 +59,13 @@ export async function run(
     child[name]?.setEncoding('utf8').on('data', (chunk: string) => (text[name] += chunk))
   const code = await new Promise<number | null>((ended, failed) => child.once('error', failed).once('close', ended))
   return { code, ...text }
+}
+
+/** What Vitest tells its workers is not for programs that a user would start. */
+function ownEnvironment(): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_OPTIONS|NODE_V8|FORCE_COLOR)/.test(name)),
+  )
 }
 
 /** An empty folder that is gone after the test. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { IsolationEstimate } from '../../src/isolate/index.ts'
 import { type Desk, deskProject, openDesk } from './desk.ts'
-import { harvest, run } from './harvest.ts'
+import { warmHarvest as harvest, warmRun as run } from './harvest.ts'
 import { printed } from './printed.ts'
 
 /** Refunds too much: for a ticket of its code, at an hour of the day, by a wrong total, or by a wrong decision. */

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { harvest, run as start } from './harvest.ts'
+import { warmHarvest as harvest, warmRun as start } from './harvest.ts'
 import { configFor, project } from './project.ts'
 
 const agent = `import OpenAI from 'openai'

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Desk, deskAgent, deskProject, openDesk, recordDesk, usual } from './desk.ts'
-import { type Answered, harvest } from './harvest.ts'
+import { type Answered, warmHarvest as harvest } from './harvest.ts'
 import { many } from './many.ts'
 import { printed } from './printed.ts'
 import { configFor } from './project.ts'

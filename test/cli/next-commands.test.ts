@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Desk, deskProject, openDesk, recordDesk, usual } from './desk.ts'
-import { type Answered, harvest } from './harvest.ts'
+import { type Answered, warmHarvest as harvest } from './harvest.ts'
 import { many } from './many.ts'
 import { printed } from './printed.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { orderExchange, tapeText } from '../host/refund.ts'
 import { type Desk, deskProject, openDesk, recordDesk, usual } from './desk.ts'
-import { harvest } from './harvest.ts'
+import { warmHarvest as harvest } from './harvest.ts'
 import { printed } from './printed.ts'
 
 const inbox = 'recordings/inbox'

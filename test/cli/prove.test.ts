@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { ProvenCase } from '../../src/cli/proving/prove.ts'
 import { built } from '../support/built.ts'
 import { type Desk, deskAgent, deskProject, openDesk, recordDesk, usual } from './desk.ts'
-import { harvest, run as start } from './harvest.ts'
+import { warmHarvest as harvest, warmRun as start } from './harvest.ts'
 import { printed } from './printed.ts'
 
 // A coding agent or CI may run this test: both may decide here.

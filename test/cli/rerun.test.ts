@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { PassRate } from '../../src/cli/rerunning/rates.ts'
 import { type Desk, deskProject, openDesk, recordDesk, usual } from './desk.ts'
-import { harvest } from './harvest.ts'
+import { warmHarvest as harvest } from './harvest.ts'
 import { printed } from './printed.ts'
 
 describe('harvest rerun', () => {

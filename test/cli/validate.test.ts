@@ -9,7 +9,7 @@ import {
   validateEngine,
   writeReport,
 } from '../../src/validation/grid/index.ts'
-import { harvest } from './harvest.ts'
+import { warmHarvest as harvest } from './harvest.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'harvest-validate-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
