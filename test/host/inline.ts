@@ -18,6 +18,7 @@ import { it } from 'vitest'
 import { linkTree } from '../../scripts/link-tree.ts'
 import { compileCache } from '../../fixtures/child/compile-cache.ts'
 import { built } from '../support/built.ts'
+import { runWarm } from '../support/warm.ts'
 
 /** The Vitest versions the package promises to work with. */
 export type Lane = 5 | 4
@@ -146,7 +147,11 @@ function createProject(folder: string, modules: string, files: Readonly<Record<s
       filesIn(path.join(folder, below)).filter((file) =>
         text.test(readFileSync(path.join(folder, below, file), 'utf8')),
       ),
-    run: (args, options) => finished(start(args, options)),
+    run: (args, options = {}) => {
+      const { env, bin = 'vitest', uid } = options
+      if (uid !== undefined) return finished(start(args, options))
+      return warm([path.join(modules, entries[bin]), ...args], { cwd: folder, env: { ...cleanEnvironment(), ...env } })
+    },
     start: (file) => finished(spawn(process.execPath, [file], { cwd: folder, env: cleanEnvironment() })),
     watch: (args, options) => watching(start(args, options)),
     hash: () => hashTree(folder),
@@ -157,6 +162,17 @@ function createProject(folder: string, modules: string, files: Readonly<Record<s
 function cleanEnvironment(): Record<string, string> {
   const { PATH = '', HOME = '', TMPDIR = '/tmp', SystemRoot } = process.env
   return { PATH, HOME, TMPDIR, NO_COLOR: '1', ...compileCache, ...(SystemRoot !== undefined && { SystemRoot }) }
+}
+
+/** In a process that ran others before: to load Vitest is half of what a run of few cases costs. */
+async function warm(args: readonly string[], options: Parameters<typeof runWarm>[1]): Promise<RunResult> {
+  const { code, stdout, stderr } = await runWarm(args, options)
+  return {
+    code,
+    stdout: String(stdout),
+    stderr: String(stderr),
+    output: stripVTControlCharacters(String(stdout) + String(stderr)),
+  }
 }
 
 async function finished(child: ChildProcess): Promise<RunResult> {
