@@ -2,6 +2,12 @@ import { spawn } from 'node:child_process'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
+/** How a command line ended, and what it printed on both streams. */
+export interface Ran {
+  readonly code: number
+  readonly text: string
+}
+
 /** One fenced block of a page. */
 export interface Block {
   /** 1-based line of the opening fence. */
@@ -20,6 +26,8 @@ export interface WalkOptions {
   readonly environmentOf?: (command: string) => NodeJS.ProcessEnv | undefined
   /** Changes a command before it runs, or drops it by returning `undefined`. */
   readonly rewrite?: (command: string) => string | undefined
+  /** Runs a command line as its shell would, where it can. */
+  readonly start?: (command: string, env: NodeJS.ProcessEnv) => Promise<Ran> | undefined
   readonly onBlock?: (block: Block) => void
   readonly onCommand?: (command: string) => void
   readonly onOutput?: (text: string) => void
@@ -92,7 +100,7 @@ async function runConsole(block: Block, options: WalkOptions): Promise<void> {
     if (actual === undefined) continue
     options.onCommand?.(command)
     const env = options.environmentOf?.(command) ?? options.env
-    const { code, text } = await run(actual, { ...options, env })
+    const { code, text } = await (options.start?.(actual, env) ?? run(actual, { ...options, env }))
     output += text
     const want = i === commands.length - 1 ? wanted : 0
     if (code !== want) throw new Error(`\`${command}\` exited with ${code}, not ${want}:\n${text}`)
@@ -104,7 +112,7 @@ async function runConsole(block: Block, options: WalkOptions): Promise<void> {
 export function run(
   command: string,
   { dir, env, onOutput }: Pick<WalkOptions, 'dir' | 'env' | 'onOutput'>,
-): Promise<{ readonly code: number; readonly text: string }> {
+): Promise<Ran> {
   return new Promise((resolve, reject) => {
     // One pipe for both: what is printed first comes first, as on a terminal.
     const child = spawn(`exec 2>&1\n${command}`, { cwd: dir, env, shell: true, stdio: ['ignore', 'pipe', 'ignore'] })

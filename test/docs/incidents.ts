@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { expect } from 'vitest'
 import { run } from '../../scripts/walkthrough.ts'
+import { warmLine } from '../support/warm-line.ts'
 
 /** A service that refunds orders, with three bugs: it loses a comma, sends texts of any length, and looks up for ever. */
 const agent = `import OpenAI from 'openai'
@@ -118,9 +119,14 @@ export async function walkIncidents(home: string, given: NodeJS.ProcessEnv): Pro
     OPENAI_API_KEY: 'sk-not-a-key',
     HARVEST_ALLOW_CI_UPDATE: '1',
   }
+  const programs = {
+    vitest: join(dir, 'node_modules/vitest/vitest.mjs'),
+    'vitest-harvest': join(dir, 'node_modules/vitest-harvest/dist/bin.js'),
+  }
   const git = (...args: readonly string[]): string => execFileSync('git', args, { cwd: dir, env, encoding: 'utf8' })
   const type = async (command: string, code: number | undefined): Promise<string> => {
-    const ended = await run(command.replace(/^npx /, ''), { dir, env })
+    const line = command.replace(/^npx /, '')
+    const ended = await (warmLine(line, { dir, env, programs }) ?? run(line, { dir, env }))
     if (code !== undefined) expect(ended.code, `${command}\n${ended.text}`).toBe(code)
     return ended.text
   }

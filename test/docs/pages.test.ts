@@ -14,6 +14,7 @@ import {
 import { copyProject } from '../../scripts/link-tree.ts'
 import { blocksOf, walk } from '../../scripts/walkthrough.ts'
 import { built } from '../support/built.ts'
+import { warmLine } from '../support/warm-line.ts'
 
 const repository = resolve(import.meta.dirname, '../..')
 const pages = globSync('docs/*.md', { cwd: repository }).sort()
@@ -38,6 +39,10 @@ describe('every code block of the documents runs, and prints what the page says'
 
   /** Follows a page; what it calls a test asks the provider nothing. */
   async function follow(page: string, project: string): Promise<number> {
+    const programs = {
+      vitest: join(repository, 'node_modules/vitest/vitest.mjs'),
+      'vitest-harvest': join(project, 'node_modules/vitest-harvest/dist/bin.js'),
+    }
     const env = readerEnvironment(project, provider?.url ?? '')
     // The cassette of that page was recorded at the real provider.
     const testing = page === 'docs/import.md' ? withoutProvider : withoutKey
@@ -47,6 +52,8 @@ describe('every code block of the documents runs, and prints what the page says'
       env,
       environmentOf: (command) => (isTest(command) ? testing(env) : undefined),
       rewrite: withoutNpm,
+      // test/docs/tarball.test.ts starts each line of the README by itself.
+      start: (command, environment) => warmLine(command, { dir: project, env: environment, programs }),
       onCommand: (command) => asked.push([command, provider?.asked() ?? 0]),
     })
     // That page measures blame on a live model, in a test.
