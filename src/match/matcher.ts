@@ -89,8 +89,10 @@ type TapeFacts = Pick<TapeHeader, 'imported'> & Partial<Pick<TapeHeader, 'flags'
  * are part of the question.
  */
 export class Matcher {
-  /** By written path, then by body. */
-  readonly #exact: ReadonlyMap<string, ReadonlyMap<string, ExchangeState[]>>
+  /** By written path, then by body. Made when something else is asked than what comes next: bodies are long, and each is hashed. */
+  #bodies: ReadonlyMap<string, ReadonlyMap<string, ExchangeState[]>> | undefined
+  /** Every step before this one is taken. */
+  #next = 0
   /** Made when something is asked that the tape does not have as it is. */
   #paths: ReadonlyMap<string, ExchangeState[]> | undefined
   readonly #canonical = new Map<string, Map<string, ExchangeState[]>>()
@@ -122,10 +124,14 @@ export class Matcher {
     this.#isDue = isDue
     this.#isByOrder = isByOrder
     this.#hosts = new Hosts(steps.map((step) => step.event.url))
-    const byWrittenPath = Map.groupBy(steps, (step) => writtenPath(step.event))
-    this.#exact = new Map(
+  }
+
+  get #exact(): ReadonlyMap<string, ReadonlyMap<string, ExchangeState[]>> {
+    if (this.#bodies !== undefined) return this.#bodies
+    const byWrittenPath = Map.groupBy(this.#steps, (step) => writtenPath(step.event))
+    return (this.#bodies = new Map(
       [...byWrittenPath].map(([path, group]) => [path, Map.groupBy(group, ({ bodyText }) => bodyText)]),
-    )
+    ))
   }
 
   get #byPath(): ReadonlyMap<string, ExchangeState[]> {
@@ -134,13 +140,25 @@ export class Matcher {
 
   /** The step that answers a request of exactly these bytes to exactly this address, as things stand now, if its headers fit. */
   expected(asked: Omit<MatchRequest, 'target'>): ExchangeState | undefined {
+    const next = this.#nextIfAsked(asked)
+    if (next !== undefined) return next
     const steps = this.#same(asked)
     dropTaken(steps)
     return steps?.[0]?.event.url === asked.url ? steps[0] : undefined
   }
 
+  /** The first open step of all, if it is of exactly these bytes, to exactly this address. */
+  #nextIfAsked({ method, url, bodyText }: Omit<MatchRequest, 'target'>): ExchangeState | undefined {
+    while (this.#steps[this.#next]?.taken) this.#next++
+    const step = this.#steps[this.#next]
+    const isAsked = step?.event.method === method && step.event.url === url && step.bodyText === bodyText
+    return isAsked ? step : undefined
+  }
+
   /** Whether the tape has an open request of exactly these bytes, to exactly this address. */
   holds(asked: MatchRequest): boolean {
+    const next = this.#nextIfAsked(asked)
+    if (next !== undefined && this.#isAimed(next, asked)) return true
     const steps = this.#same(asked)
     dropTaken(steps)
     return steps?.some((step) => !step.taken && step.event.url === asked.url && this.#isAimed(step, asked)) ?? false
@@ -179,7 +197,9 @@ export class Matcher {
   #climb(question: MatchRequest): Match {
     const inTurn = this.#findInTurn(question)
     if (inTurn) return inTurn
-    const exact = this.#untaken(this.#same(question), question)
+    const next = this.#nextIfAsked(question)
+    const isNext = next !== undefined && this.#isAimed(next, question)
+    const exact = isNext ? [next] : this.#untaken(this.#same(question), question)
     const isEnough = this.#serve === 'exact' || (exact !== undefined && this.#tape.imported === undefined)
     const canonical = isEnough ? undefined : this.#findCanonical(question)
     // A recording from elsewhere may spell one question in several ways: it is answered in the order it was asked.

@@ -145,6 +145,24 @@ describe('request matching goes from the same to the reworded', () => {
     ).toBe('none')
   })
 
+  test('of two requests of the same bytes, each is found by the operation that its headers name', () => {
+    const tape = tapeOf([{ body: '{}' }, { body: '{}' }])
+    const names = ['Orders.Get', 'Orders.Cancel']
+    for (const [i, event] of tape.events.entries())
+      if (event.kind === 'exchange') Object.assign(event.request, { headers: [['x-amz-target', names[i]]] })
+    const steps = stepStates(tape).filter((step): step is ExchangeState => step.event.kind === 'exchange')
+    const matcher = new Matcher(steps, 'exact', tape.header, () => true)
+    const asked = (name: string): MatchRequest => {
+      const target = targetOf([['x-amz-target', name]])
+      return { via: 'undici', method: 'POST', url: chatUrl, bodyText: '{}', target }
+    }
+    expect(matcher.find(asked('Orders.Cancel'))).toMatchObject({ kind: 'found', step: steps[1] })
+    expect(matcher.find(asked('Orders.Get'))).toMatchObject({ kind: 'found', step: steps[0] })
+    expect(matcher.find(asked('Orders.List'))).toMatchObject({ kind: 'none' })
+    expect(matcher.holds(asked('Orders.Cancel'))).toBe(true)
+    expect(matcher.holds(asked('Orders.List'))).toBe(false)
+  })
+
   test('the same question asked several times gets its answers in recorded order, then none', () => {
     const asker = new Asker(tapeOf([{ body: chat('dice') }, { body: chat('dice') }, { body: chat('other') }]))
     const answers = [1, 2, 3].map(() => asker.ask({ body: chat('dice') }))
