@@ -104,10 +104,19 @@ export function sentTo(url: string, headers: readonly HeaderPair[]): readonly He
 /** The same for a request of `node:http`, whose address is made of its `Host` header. What a proxy is sent has a whole address. */
 export function sentToOf({ protocol, host, path }: SentRequest, stated: string): readonly HeaderPair[] {
   const named = `${protocol}//${stated}`
-  if (/^https?:/.test(path) || !URL.canParse(named)) return []
-  const { hostname } = new URL(named)
-  return hostname.replace(/^\[|\]$/g, '') === host.toLowerCase() ? [] : [[sentToName, `${protocol}//${host}`]]
+  if (/^https?:/.test(path) || isNamed(named, host)) return []
+  return [[sentToName, `${protocol}//${host}`]]
 }
+
+/** Whether an address is that of a host, as far as it is an address. A client asks one host again and again. */
+function isNamed(named: string, host: string): boolean {
+  if (named === same?.named && host === same.host) return true
+  const is = !URL.canParse(named) || new URL(named).hostname.replace(/^\[|\]$/g, '') === host.toLowerCase()
+  if (is) same = { named, host }
+  return is
+}
+
+let same: { readonly named: string; readonly host: string } | undefined
 
 interface SentRequest {
   readonly protocol: string

@@ -8,6 +8,7 @@ import { Client, request } from 'undici'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createRecorder } from '../../src/record/index.ts'
 import { replayTape, verdictOf } from '../../src/replay/index.ts'
+import { sentToOf } from '../../src/seam/shape.ts'
 import { hostsFlag, readTape, type Tape } from '../../src/tape/index.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -110,6 +111,13 @@ test.each(clients.filter(([name]) => name !== 'node:http2'))(
     expect([verdict, drift]).toEqual(['different', expect.stringMatching(moved)])
   },
 )
+
+test('a connection that leads elsewhere than its Host header says is seen among others that do not', () => {
+  const beside = (host: string) => sentToOf({ protocol: 'http:', host, path: '/a' }, 'shop.example:8080')
+  const elsewhere = [[':sent-to', 'http://192.0.2.7']]
+  const hosts = ['shop.example', '192.0.2.7', 'shop.example', '192.0.2.7', '192.0.2.7']
+  expect(hosts.map(beside)).toEqual([[], elsewhere, [], elsewhere, elsewhere])
+})
 
 test('a Host header unlike the address is listed as not compared where an older recorder did not write it down', async () => {
   const [, agent] = clients[0]!

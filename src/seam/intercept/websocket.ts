@@ -200,9 +200,10 @@ function upgradeIn(args: readonly unknown[], scheme: 'ws' | 'wss'): AskedUpgrade
   const [first, second] = args
   const isAddress = typeof first === 'string' || first instanceof URL
   const options = ((isAddress ? second : first) ?? {}) as http.RequestOptions
-  const headers = Object.entries((options.headers ?? {}) as Record<string, unknown>).map(
-    ([name, value]) => [name.toLowerCase(), String(value)] as const,
-  )
+  const given = (options.headers ?? {}) as Record<string, unknown>
+  // Of nearly every request that is all there is to know.
+  if (!Object.keys(given).some((name) => name.toLowerCase() === 'upgrade')) return undefined
+  const headers = Object.entries(given).map(([name, value]) => [name.toLowerCase(), String(value)] as const)
   headers.push(...statedSocket(options as SentRequest))
   const of = (wanted: string): string | undefined => headers.find(([name]) => name === wanted)?.[1]
   const protocol = of('upgrade')
