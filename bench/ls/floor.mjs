@@ -7,6 +7,8 @@ const inbox = 'recordings/inbox/'
 const golden = 'recordings/golden/'
 const room = Buffer.allocUnsafeSlow(64 * 1024)
 
+const headRoom = Buffer.allocUnsafeSlow(4 * 1024)
+
 const cases = []
 const tapes = []
 for (const folder of [golden, inbox])
@@ -17,6 +19,7 @@ for (const folder of [golden, inbox])
 if (command === 'check') await parseAll(tapes.filter((tape) => tape.startsWith(golden)))
 else {
   for (const file of cases) read(file)
+  if (command === 'first') for (const file of tapes.filter((tape) => tape.startsWith(golden))) readHead(file)
   if (command === 'ls') await listAll()
 }
 
@@ -50,4 +53,11 @@ function read(file) {
   const text = room.toString('utf8', 0, readSync(descriptor, room, 0, room.length, 0))
   closeSync(descriptor)
   return text
+}
+
+/** Whose run a tape is stands in its first line. */
+function readHead(file) {
+  const descriptor = openSync(file)
+  headRoom.subarray(0, readSync(descriptor, headRoom, 0, headRoom.length, 0)).includes('run-004242')
+  closeSync(descriptor)
 }
