@@ -198,7 +198,7 @@ export class Matcher {
     const inTurn = this.#findInTurn(question)
     if (inTurn) return inTurn
     const next = this.#nextIfAsked(question)
-    const isNext = next !== undefined && this.#isAimed(next, question)
+    const isNext = next !== undefined && this.#mayAnswer(next, question)
     const exact = isNext ? [next] : this.#untaken(this.#same(question), question)
     const isEnough = this.#serve === 'exact' || (exact !== undefined && this.#tape.imported === undefined)
     const canonical = isEnough ? undefined : this.#findCanonical(question)
