@@ -49,6 +49,14 @@ export interface OpenedLedger extends ForkCache {
 export interface RanHere extends Ran {
   /** All of the code: what changed since earlier forks is named. */
   readonly files?: CodeFiles
+  /** Texts of other code that differs in nothing that the run depends on: its forks count. Default none. */
+  readonly alike?: readonly string[]
+}
+
+/** Code that forks in a ledger ran, with its files. */
+export interface FormerFiles {
+  readonly code: string
+  readonly files: CodeFiles
 }
 
 export interface LedgerOptions {
@@ -72,7 +80,7 @@ export function openLedger(
   file: string,
   { question, ran: here, isFresh, isCrossVersion }: LedgerOptions,
 ): OpenedLedger {
-  const { files, ...ran } = here
+  const { files, alike = [], ...ran } = here
   const key = createHash('sha256')
     .update(canonicalJson({ ...question } as Json))
     .digest('base64url')
@@ -87,7 +95,7 @@ export function openLedger(
   const entries = lines.slice(lines.findLastIndex((line) => 'anew' in line) + 1) as readonly ForkCacheLine[]
   // Earlier forks are set aside by the first new one: a session that makes none, such as a dry run, changes nothing.
   let isToRestart = isFresh === true && existsSync(file)
-  const others = entries.filter((line) => !isSameCode(line, ran))
+  const others = entries.filter((line) => !isSameCode(line, ran) && !alike.includes(line.code ?? ''))
   if (others.length > 0 && isCrossVersion !== true) throw otherCode(file, others, here)
   return {
     entries,
@@ -104,6 +112,15 @@ export function openLedger(
 /** All forks in a ledger, of any question, in the order they ended. */
 export function keptForks(file: string): readonly ForkCacheEntry[] {
   return readLedger(file).filter((line) => 'draw' in line)
+}
+
+/** The code that forks in a ledger ran, but for today's; what is kept of it no more is left out. */
+export function formerFiles(file: string, today: string): readonly FormerFiles[] {
+  const codes = new Set(readLedger(file).flatMap((line) => ('code' in line && line.code !== today ? line.code : [])))
+  return [...codes].flatMap((code) => {
+    const files = keptFiles(codeFileOf(file, code))
+    return files === undefined ? [] : [{ code, files }]
+  })
 }
 
 /** What forks of this question stand above does not count any more. */
@@ -157,13 +174,19 @@ function changedSince(
   others: readonly ForkCacheLine[],
   { files }: RanHere,
 ): readonly string[] | undefined {
-  const kept = codeFileOf(file, others.at(-1)?.code ?? '')
-  if (files === undefined || !existsSync(kept)) return undefined
+  const then = keptFiles(codeFileOf(file, others.at(-1)?.code ?? ''))
+  return files === undefined || then === undefined ? undefined : changedPaths(then, files)
+}
+
+/** Paths whose files are not the same in both. */
+export function changedPaths(then: CodeFiles, now: CodeFiles): readonly string[] {
+  return [...new Set([...Object.keys(then), ...Object.keys(now)])].filter((path) => then[path] !== now[path]).sort()
+}
+
+function keptFiles(kept: string): CodeFiles | undefined {
+  if (!existsSync(kept)) return undefined
   try {
-    const then = JSON.parse(readFileSync(kept, 'utf8')) as CodeFiles
-    return [...new Set([...Object.keys(then), ...Object.keys(files)])]
-      .filter((path) => then[path] !== files[path])
-      .sort()
+    return JSON.parse(readFileSync(kept, 'utf8')) as CodeFiles
   } catch {
     // A session that was killed may have left half of it.
     return undefined

@@ -48,10 +48,15 @@ export async function goodAmong<Known>(
 export async function neverMet(judging: Judging, names: Names, hasGood: boolean): Promise<readonly string[]> {
   if (hasGood) return []
   if (judging.by === 'function') return [`--oracle ${neutralLine(judging.name, 80)}: no known run is graded ok`]
-  if (judging.by !== 'expectations') return []
+  if (judging.by !== 'expectations' || judging.ok.length === 0) return []
   const unmet: string[] = []
   for (const one of judging.ok) if (!(await isMet(one, names))) unmet.push(unmetText(one, names))
-  return unmet
+  const conditions = [...judging.ok, ...judging.bad]
+  // Each by itself may be met, and all of them by no run: they may contradict each other.
+  if (unmet.length > 0 || conditions.length === 1) return unmet
+  return [
+    `no known run meets all conditions: ${neutralLine(conditions.map(({ option, text }) => `${option} ${text}`).join(' '), 160)}`,
+  ]
 }
 
 async function isMet(one: Expectation, names: Names): Promise<boolean> {
@@ -64,17 +69,16 @@ async function isMet(one: Expectation, names: Names): Promise<boolean> {
 
 /**
  * Whether each value that is asked for was asked for by a model, was given to a tool or came from one: the agent could have
- * put it there, so it is hardly mistyped. A truth value has no other spelling.
+ * put it there, so it is hardly mistyped. A number may have had another name; a truth value has no other spelling.
  */
 function isOfSeenValues(one: Expectation, names: Names): boolean {
   if (one.kind === 'rule' || neverSeen([one], names).length > 0) return false
-  const asked = one.kind === 'value' ? [one.value] : Object.values(one.args)
-  // A pattern or a rule has no value one could look for.
-  if (asked.length === 0 || asked.includes(undefined)) return one.kind === 'call' && asked.length === 0
-  const seen = new Set(names.tapes.flatMap(passedValues).flatMap(leavesOf).map(keyOf))
-  return asked
-    .flatMap((value) => (value === undefined ? [] : leavesOf(value)))
-    .every((leaf) => leaf === '*' || typeof leaf === 'boolean' || seen.has(keyOf(leaf)))
+  // A pattern has no value one could look for.
+  if (one.kind === 'value' && one.value === undefined) return false
+  const at = one.kind === 'value' ? String(one.path.findLast((key) => typeof key === 'string') ?? '') : ''
+  const asked = one.kind === 'value' ? leavesOf(one.value, at) : leavesOf(one.args, '')
+  const seen = new Set(names.tapes.flatMap(passedValues).flatMap((value) => leavesOf(value, '').map(keyOf)))
+  return asked.every((leaf) => leaf.value === '*' || typeof leaf.value === 'boolean' || seen.has(keyOf(leaf)))
 }
 
 /** What models asked of tools, no matter what the code made of it, and what tools were given and gave. */
@@ -87,13 +91,23 @@ function passedValues({ events }: Tape): readonly Json[] {
   })
 }
 
-function leavesOf(value: Json): readonly Json[] {
-  if (typeof value !== 'object' || value === null) return [value]
-  return Object.values(value as Readonly<Record<string, Json>>).flatMap(leavesOf)
+/** A value that holds no other, and the last name on the way to it. */
+interface Leaf {
+  readonly name: string
+  readonly value: Json | undefined
 }
 
-function keyOf(value: Json): string {
-  return JSON.stringify(value)
+function leavesOf(
+  value: Json | { readonly [key: string]: Json | undefined } | undefined,
+  name: string,
+): readonly Leaf[] {
+  if (typeof value !== 'object' || value === null) return [{ name, value }]
+  if (Array.isArray(value)) return (value as readonly Json[]).flatMap((item) => leavesOf(item, name))
+  return Object.entries(value).flatMap(([key, below]) => leavesOf(below as Json, key))
+}
+
+function keyOf({ name, value }: Leaf): string {
+  return JSON.stringify(typeof value === 'number' ? value : [name, value])
 }
 
 function unmetText(one: Expectation, names: Names): string {

@@ -3,7 +3,7 @@ import type { BudgetLimits } from '../live/index.ts'
 import { isModelCall, type PriceTable } from '../providers/index.ts'
 import { stepsOf, type Tape } from '../tape/index.ts'
 import type { NextStep } from './next-steps.ts'
-import { typedAgain } from './typed-again.ts'
+import { type OptionChanges, typedAgain } from './typed-again.ts'
 
 /** Live runs that a limit may have kept from their end. */
 export interface LimitedRuns {
@@ -15,16 +15,23 @@ export interface LimitedRuns {
   readonly prices: PriceTable
 }
 
-/** The same with limits that all runs fit into, three times what was recorded of each; none where no limit was reached. */
-export function stepsAfterBudget({ codes, tapes, limits, prices }: LimitedRuns): readonly NextStep[] {
-  if (!codes.includes('HARVEST_BUDGET_USED')) return []
+/** The same with limits that all runs fit into; none where no limit was reached. */
+export function stepsAfterBudget(runs: LimitedRuns): readonly NextStep[] {
+  const changes = roomForAll(runs)
+  if (Object.keys(changes).length === 0) return []
+  return [{ about: 'to leave room for all runs', command: typedAgain(changes) }]
+}
+
+/** Options with limits that all runs fit into, three times what was recorded of each; none where no limit was reached. */
+export function roomForAll({ codes, tapes, limits, prices }: LimitedRuns): OptionChanges {
+  if (!codes.includes('HARVEST_BUDGET_USED')) return {}
   const all = tapes.map((tape) => {
     const calls = stepsOf(tape).flatMap((step) => (step.kind === 'exchange' && isModelCall(step) ? [step] : []))
     return allowanceOf(calls, tape.events, prices)
   })
   const sum = (of: (one: (typeof all)[number]) => number): number => all.reduce((total, one) => total + of(one), 0)
   const dollars = sum(({ costUsd }) => costUsd ?? 0)
-  const changes = {
+  return {
     ...raised(
       'max-calls',
       limits.calls,
@@ -39,7 +46,6 @@ export function stepsAfterBudget({ codes, tapes, limits, prices }: LimitedRuns):
     ),
     ...raised('max-cost', limits.costUsd, dollars, (usd) => (Math.ceil(usd * 100) / 100).toFixed(2)),
   }
-  return [{ about: 'to leave room for all runs', command: typedAgain(changes) }]
 }
 
 /** A limit that is there, and is never below twice what was too little. */

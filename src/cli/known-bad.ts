@@ -1,4 +1,5 @@
 import { chooseJudging } from '../blame/choose-oracle.ts'
+import type { Expectation } from '../blame/expectation.ts'
 import { gradeRecorded } from '../blame/grade-task.ts'
 import { requireKnownNames } from '../blame/known-names.ts'
 import { createOracle } from '../blame/oracle.ts'
@@ -16,9 +17,13 @@ export async function refuseGood({ source, content }: Promotion, screen: Screen)
   const judging = chooseJudging(tape, { ok, bad })
   const oracle = createOracle(judging)
   if ((await gradeRecorded(oracle, tape)) === 'ok') throw isGood(tape, id, oracle.about)
-  if (judging.by !== 'expectations') return
+  if (judging.by === 'expectations') noteUnknownNames([...judging.ok, ...judging.bad], tape, screen)
+}
+
+/** Says what of the conditions a fixed agent has to meet is most likely mistyped. */
+export function noteUnknownNames(expectations: readonly Expectation[], tape: Tape, screen: Screen): void {
   try {
-    for (const warning of requireKnownNames([...judging.ok, ...judging.bad], { tapes: [tape] })) screen.note(warning)
+    for (const warning of requireKnownNames(expectations, { tapes: [tape] })) screen.note(warning)
   } catch (error) {
     // The fixed agent may have a tool that this run never saw.
     if (!HarvestError.is(error, 'HARVEST_ORACLE_EXPECTATION')) throw error

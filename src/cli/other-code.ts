@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
-import { basename } from 'node:path'
+import { basename, join } from 'node:path'
 import { sameJson } from '../json/same.ts'
 import { HarvestError } from '../errors/index.ts'
 import type { Job } from '../jobs/index.ts'
@@ -36,6 +36,30 @@ export async function changedDependencies(
   if (suspects === undefined && !subject.isTyped) return undefined
   const used = await usedFiles(subject)
   return used && suspects?.filter((file) => dependsOn(file, used)).map(({ path }) => path)
+}
+
+/**
+ * Which of earlier code differs from today's in nothing that a run depends on, as {@link changedDependencies} looks at it.
+ *
+ * @param root - the folder that their paths are seen from
+ * @param changed - paths that are not as they were, for each
+ */
+export async function alikeCodes(
+  changed: ReadonlyMap<string, readonly string[]>,
+  subject: TypedSubject,
+  root: string,
+): Promise<readonly string[]> {
+  const suspects = new Map(
+    [...changed].map(([code, paths]) => [
+      code,
+      paths.map((path): ChangedFile => ({ path, absolute: join(root, path) })).filter((file) => !isHarmless(file)),
+    ]),
+  )
+  // Who reads a file that is no script is unknown: what is loaded says nothing of it.
+  const open = [...suspects].filter(([, files]) => files.every(({ path }) => isScript(path)))
+  const used = open.some(([, files]) => files.length > 0) ? await usedFiles(subject) : new Set<string>()
+  if (used === undefined) return []
+  return open.flatMap(([code, files]) => (files.some((file) => dependsOn(file, used)) ? [] : [code]))
 }
 
 /** Describes the project to people and machines that do not run it; the config of the tests is no part of the agent. */

@@ -39,6 +39,11 @@ export async function codeFiles(cwd: string): Promise<CodeFiles | undefined> {
   return Object.fromEntries(own.sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
+/** The folder that paths of {@link CodeFiles} are seen from; `undefined` outside of a repository. */
+export async function topFolder(cwd: string): Promise<string | undefined> {
+  return topOf(gitAsker(cwd))
+}
+
 /**
  * One text for the code that is here. Two folders with the same digest hold the same code, committed or not.
  *

@@ -13,7 +13,7 @@ export {
   trackedFiles,
   versionedFiles,
 } from './git.ts'
-export { codeDigest, codeFiles, type CodeFiles, digestOfCode } from './code-files.ts'
+export { codeDigest, codeFiles, type CodeFiles, digestOfCode, topFolder } from './code-files.ts'
 export { type DeletedFiles, deletedFiles } from './deleted.ts'
 export { type FormerCases, readFormerCases } from './former-cases.ts'
 export { type AcceptedPin, acceptedPins, type CasePins, pinsOf, pinsOfReplay } from './pins.ts'

@@ -16,6 +16,7 @@ describe('a condition that no run is known to meet', () => {
   it.each([
     'refund(amount: 26)',
     'refund(order_id: "A-101")',
+    'refund(order_id: "EUR")',
     'answer="25"',
     'answer=25 EUR',
     'answer~26 EUR',
@@ -40,6 +41,12 @@ describe('a condition that no run is known to meet', () => {
       expect.stringContaining('unknown tool refnd'),
     ])
     expect(valuesSeen(parseExpectation('answer=25', '--ok'), { tapes: [bad] })).toBe('there: "I refunded 2500 EUR."')
+  })
+
+  it('is one where each condition may be met and no run is known to meet them all', async () => {
+    const both = await unmet(['refund(amount: 30)', 'answer~2500'])
+    expect(both).toEqual(['no known run meets all conditions: --ok refund(amount: 30) --ok answer~2500'])
+    expect(await unmet(['refund(amount: 30)', 'answer~2500'], true)).toEqual([])
   })
 
   it('is none where a good run is known, and none of what a bad run does', async () => {

@@ -199,6 +199,8 @@ it('a fix that needs no model asks none, and one that is green without the fix i
         /the recorded answers are enough: no model is asked\n[^]*1 of 1 ok; run 1 becomes[^]*red, /,
       ),
     ])
+    const typo = await project.harvest('fix', 'incident', '--ok', 'anwser~Your order')
+    expect(printed(typo.stderr, 'did you mean answer?')).toEqual(['fix', 'incident', ...right])
     const other = ['fix', 'incident', '--ok', 'answer~My order'] as const
     const notGood = await project.harvest(...other)
     expect([notGood.code, notGood.stderr]).toEqual([

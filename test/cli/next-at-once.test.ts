@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Desk, deskAgent, deskProject, openDesk, recordDesk, usual } from './desk.ts'
@@ -137,6 +137,14 @@ describe('a next step that is printed leads on in one step, and names what it is
     await worked([...dry, '--no-cache'])
     expect(readFileSync(file, 'utf8')).toBe(before)
     expect(await worked(dry)).toContain('forks of earlier sessions')
+    // A script that nothing loads is no other code.
+    writeFileSync(join(cwd, 'src/scratch.ts'), 'export {}\n')
+    expect(await worked(dry)).toContain('forks of earlier sessions')
+    // Who reads another file is unknown.
+    renameSync(join(cwd, 'src/scratch.ts'), join(cwd, 'src/scratch.txt'))
+    const other = await run(...dry)
+    rmSync(join(cwd, 'src/scratch.txt'))
+    expect([other.code, other.stderr]).toEqual([4, expect.stringContaining('HARVEST_CROSS_VERSION')])
   })
 
   it('what an oracle throws is printed without its secrets', async () => {

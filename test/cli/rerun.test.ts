@@ -198,6 +198,18 @@ describe('harvest rerun', () => {
     writeFileSync(join(cwd, 'src/desk.ts'), code)
     expect(printed(other.stdout, 'if its code is fixed')).toEqual(['fix', 'bad', '--ok', 'refund(amount: 7)'])
     expect(other.stdout).not.toContain('blame')
+    const any = await rerun([
+      'rerun',
+      'bad',
+      '--live',
+      '--runs',
+      '1',
+      '--cross-version',
+      '--ok',
+      'pay(*)',
+      '--any-name',
+    ])
+    expect((await rerun(printed(any.stdout, 'to see which step decides'))).code).toBe(0)
     // A slip is refused before a model is asked, and what is set up wrongly is the answer.
     desk.asked.length = 0
     const typo = await rerun([...words.slice(0, -1), 'refund(amuont: 7)'])

@@ -4,14 +4,14 @@ import { join, resolve } from 'node:path'
 import { parseExpectation } from '../../blame/expectation.ts'
 import type { KnownRun } from '../../blame/types.ts'
 import { requireKnownNames } from '../../blame/known-names.ts'
-import { keptForks } from '../../blame/fork-cache.ts'
+import { changedPaths, formerFiles, keptForks } from '../../blame/fork-cache.ts'
 import type { OffTapeRisk } from '../../blame/off-tape.ts'
 import type { BlamedRun, BlameEstimate } from '../../blame/run-blame.ts'
 import type { BlameRequest } from '../../blame/task.ts'
 import { usualParallel } from '../../blame/usual-parallel.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
 import { counted } from '../../errors/words.ts'
-import { acceptedPins, codeFiles, codeState, digestOfCode, pinsOf } from '../../provenance/index.ts'
+import { acceptedPins, codeFiles, codeState, digestOfCode, pinsOf, topFolder } from '../../provenance/index.ts'
 import { cutsOf, type Json, partialText, readTape, requireClosed, type Tape } from '../../tape/index.ts'
 import { forksFolder, keepAnswer, listCases, readPrices } from '../../recordings/index.ts'
 import { askYesNo, canAsk } from '../ask.ts'
@@ -29,6 +29,7 @@ import { blameSpec } from '../spec/explain.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
 import { findRun, type FoundRun } from '../find.ts'
+import { alikeCodes } from '../other-code.ts'
 import { printSteps, stepAfterEstimate, stepAfterLimit, stepsAfterBlame } from '../next-steps.ts'
 import { runTask } from '../../jobs/run.ts'
 import { printAnswer } from '../next-lines.ts'
@@ -198,6 +199,13 @@ async function requestOf(given: CommandInput, found: FoundRun, tape: Tape, recor
   const { commit } = (await codeState(process.cwd(), acceptedPins(pins).commit)) ?? {}
   const files = await codeFiles(process.cwd())
   const cacheFile = resolve(join(forksFolder(recordings, found.file), 'blame.jsonl'))
+  const code = files === undefined ? undefined : digestOfCode(files)
+  const isReused = !given.has('no-cache') && !given.has('cross-version')
+  const former = code === undefined || !isReused ? [] : formerFiles(cacheFile, code)
+  const changed = new Map(former.map((one) => [one.code, changedPaths(one.files, files ?? {})]))
+  const subject = { tape: resolve(found.file), agent, isTyped: given.value('agent') !== undefined }
+  const top = former.length === 0 ? undefined : await topFolder(process.cwd())
+  const alike = top === undefined ? [] : await alikeCodes(changed, subject, top)
   return {
     agent,
     ok,
@@ -213,7 +221,8 @@ async function requestOf(given: CommandInput, found: FoundRun, tape: Tape, recor
     mutate: given.has('mutate'),
     ran: {
       ...(commit === undefined ? {} : { commit }),
-      ...(files === undefined ? {} : { code: digestOfCode(files), files }),
+      ...(files === undefined || code === undefined ? {} : { code, files }),
+      ...(alike.length === 0 ? {} : { alike }),
     },
   }
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { here } from '../../errors/here.ts'
+import { parseExpectation } from '../../blame/expectation.ts'
 import type { FixAnswer } from '../../blame/fix-task.ts'
 import { type Case, requireTapeFile } from '../../cases/index.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
@@ -21,6 +22,7 @@ import { showFix, type Shown } from '../fixing/shown.ts'
 import { branchTape } from '../forking/branch-tape.ts'
 import { stepsToModels } from '../blame/to-models.ts'
 import { stepsAfterBudget } from '../budget-step.ts'
+import { noteUnknownNames } from '../known-bad.ts'
 import { readLivePlan } from '../live.ts'
 import { toolsWords, usualTools, withUsualTools } from '../live-grading.ts'
 import { fixSpec } from '../spec/fix.ts'
@@ -76,6 +78,11 @@ async function runOn(
 ): Promise<FixAnswer> {
   const { limits, timeoutMs } = readLivePlan(given, fixSpec)
   const request = readFixRequest(given, kase, tapeFile, recordings)
+  const expectations = [
+    ...request.ok.map((text) => parseExpectation(text, '--ok')),
+    ...request.bad.map((text) => parseExpectation(text, '--bad')),
+  ]
+  noteUnknownNames(expectations, readTape(tapeFile), screen)
   screen.progress('replaying')
   const answer = await runTask(
     {

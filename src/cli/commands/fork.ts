@@ -32,9 +32,9 @@ import { readCall } from '../forking/words.ts'
 import { describeSpent, readLivePlan, readWhole, refuseOtherCode } from '../live.ts'
 import type { CodeSubject } from '../other-code.ts'
 import { neutralLines, type Screen } from '../../report/output.ts'
-import { stepsAfterBudget } from '../budget-step.ts'
+import { type LimitedRuns, roomForAll, stepsAfterBudget } from '../budget-step.ts'
 import { printAnswer } from '../next-lines.ts'
-import { type NextStep, printSteps } from '../next-steps.ts'
+import { printSteps } from '../next-steps.ts'
 import { typedAgain } from '../typed-again.ts'
 
 /** Replays a run up to a step, changes something there, and lets the agent run on. */
@@ -80,6 +80,7 @@ async function fork(parent: Parent, given: CommandInput, screen: Screen): Promis
   const graded = await gradedBeside(grader, forks.control)
   const answer = asJson(parent.tape, ask, changes, branches, sum, graded)
   keep(parent, answer)
+  const runs = limited(parent, branches, controls, given)
   const print = (shown: Screen): void => {
     printAsk(parent, ask, changes, shown)
     const isGood = parent.case?.expect === 'pass'
@@ -97,8 +98,10 @@ async function fork(parent: Parent, given: CommandInput, screen: Screen): Promis
         `→ if they decide on other calls, with tools run for real, side effects and all: ${typedAgain({ live: true, tools: 'live', tail: undefined })}`,
       )
     } else if (isOffTape && given.value('tools') !== 'live')
-      shown.line(`→ to run tools for real, with their side effects: ${typedAgain({ tools: 'live' })}`)
-    printSteps(stepsToAll(parent, branches, controls, given), (text) => shown.line(text))
+      shown.line(
+        `→ to run tools for real, with their side effects: ${typedAgain({ ...roomForAll(runs), tools: 'live' })}`,
+      )
+    printSteps(stepsAfterBudget(runs), (text) => shown.line(text))
   }
   const told = { ...answer, ...pinsJson(parent.tape, data), ...(beside === undefined ? {} : { beside }) }
   printAnswer(told, print, { given, spec: forkCommand, screen })
@@ -111,17 +114,17 @@ function isDecided(sum: Together, given: CommandInput): boolean {
   return !given.has('live') || !areTooMany(sum.forks - sum.judged, sum.forks) || gradedOk(sum) !== undefined
 }
 
-/** From runs that the budget or a model kept from their end to all of them. */
-function stepsToAll(
+/** What the budget may have kept from its end. */
+function limited(
   { tape, recordings }: Parent,
   branches: readonly BranchSummary[],
   controls: readonly BranchSummary[],
   given: CommandInput,
-): readonly NextStep[] {
+): LimitedRuns {
   const all = [...branches, ...controls]
   const codes = all.flatMap(({ problems }) => problems.map(({ code }) => code))
   const { limits } = readLivePlan(given, forkCommand)
-  return stepsAfterBudget({ codes, tapes: all.map(() => tape), limits, prices: readPrices(recordings) ?? {} })
+  return { codes, tapes: all.map(() => tape), limits, prices: readPrices(recordings) ?? {} }
 }
 
 /** For a report: forks of another plan stand beside these, the same plan's are replaced. */
@@ -155,7 +158,8 @@ async function critical(parent: Parent, given: CommandInput, screen: Screen): Pr
     if (decisions.length === 0) return shown.line('No model decides anything in this run.')
     printDecisions(decisions, { grader: graded, differs: data.differs }, shown)
     const lost = told.find(({ problems }) => problems.some(({ code }) => code === 'HARVEST_FORK_MODEL_UNREACHABLE'))
-    const toAll = stepsToAll(parent, changed, controls, given)
+    const runs = limited(parent, changed, controls, given)
+    const toAll = stepsAfterBudget(runs)
     printSteps(toAll, (text) => shown.line(text))
     if (toAll.length === 0 && lost === undefined && decisions.some(({ verdict }) => verdict === 'open'))
       shown.line(`→ for a finer answer, with more runs: ${typedAgain({ runs: `${4 * times}` })}`)
@@ -166,7 +170,7 @@ async function critical(parent: Parent, given: CommandInput, screen: Screen): Pr
     // Another decision asks for another call: no tape holds what a tool answers to it.
     if (decisions.some(({ tried }) => tried.some(isOffTape)) && !areToolsReal)
       shown.line(
-        `→ to judge those that leave the tape, with models asked and tools run for real, side effects and all: ${typedAgain({ live: true, tools: 'live', tail: undefined })}`,
+        `→ to judge those that leave the tape, with models asked and tools run for real, side effects and all: ${typedAgain({ ...roomForAll(runs), live: true, tools: 'live', tail: undefined })}`,
       )
   }
   const answer = {

@@ -10,7 +10,7 @@ import { listCases, readPrices } from '../../recordings/index.ts'
 import { type Json, readTape, requireClosed, type Tape } from '../../tape/index.ts'
 import { patchSpec } from '../spec/debug.ts'
 import { stepsToModels } from '../blame/to-models.ts'
-import { stepsAfterBudget } from '../budget-step.ts'
+import { roomForAll, stepsAfterBudget } from '../budget-step.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { compact, describeOutcome } from '../../report/describe.ts'
 import { exit } from '../exit.ts'
@@ -184,11 +184,17 @@ function stepsAfterPatch(
   const tapes = Array.from({ length: 2 * plan.times }, () => tape)
   const prices = readPrices(recordings) ?? {}
   const isOffTape = lost.includes('HARVEST_NOT_RECORDED') && !given.has('agent')
+  const runs = { codes: lost, tapes, limits: plan.limits, prices }
   const steps = [
     ...stepsToModels(lost, tape),
-    ...stepsAfterBudget({ codes: lost, tapes, limits: plan.limits, prices }),
+    ...stepsAfterBudget(runs),
     ...(isOffTape
-      ? [{ about: 'to run tools for real, with their side effects', command: asFork({ tools: 'live' }) }]
+      ? [
+          {
+            about: 'to run tools for real, with their side effects',
+            command: asFork({ ...roomForAll(runs), tools: 'live' }),
+          },
+        ]
       : []),
   ]
   return steps.length > 0

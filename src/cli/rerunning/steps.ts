@@ -102,5 +102,6 @@ function typedFor(command: 'blame' | 'fix', given: CommandInput): string {
   const typed = ['ok', 'bad', 'oracle', 'reference', 'tools'].flatMap((name) =>
     given.values(name).flatMap((value) => (isTaken(name, value) ? [[`--${name}`, value]] : [])),
   )
-  return typed.map((words) => ` ${words.map(shellWord).join(' ')}`).join('')
+  const anyName = given.has('any-name') && command === 'blame' ? [['--any-name']] : []
+  return [...typed, ...anyName].map((words) => ` ${words.map(shellWord).join(' ')}`).join('')
 }
