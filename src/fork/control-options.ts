@@ -6,10 +6,19 @@ import type { TaskContext } from '../jobs/job.ts'
 export async function controlOptionsOf(
   context: Pick<
     TaskContext,
-    'tape' | 'load' | 'replay' | 'accepted' | 'isGreen' | 'difference' | 'caseId' | 'timeoutMs' | 'signal'
+    | 'tape'
+    | 'load'
+    | 'replay'
+    | 'accepted'
+    | 'isGreen'
+    | 'difference'
+    | 'caseId'
+    | 'isKnownBad'
+    | 'timeoutMs'
+    | 'signal'
   >,
 ): Promise<ControlOptions> {
-  const { timeoutMs, signal, replay, caseId } = context
+  const { timeoutMs, signal, replay, caseId, isKnownBad } = context
   const commit = (await codeState(process.cwd(), context.tape.header.pins.commit))?.commit
   return {
     load: () => context.load(),
@@ -20,6 +29,7 @@ export async function controlOptionsOf(
     isGreen: (run) => context.isGreen(run),
     difference: (run) => context.difference(run),
     ...(caseId === undefined ? {} : { caseId }),
+    ...(isKnownBad === undefined ? {} : { isKnownBad }),
     ...(commit === undefined ? {} : { commit }),
   }
 }

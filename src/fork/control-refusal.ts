@@ -24,6 +24,8 @@ export interface ControlSubject {
   readonly tape: Tape
   /** Absent: the tape belongs to no case. */
   readonly caseId?: string
+  /** The case is of a run that went wrong: other code may be its fix. */
+  readonly isKnownBad?: boolean
 }
 
 /** The unchanged run left its tape, or asked a model a question that was not accepted. */
@@ -49,6 +51,7 @@ function otherRun(about: ControlSubject, problem: HarvestError, run: ReplayResul
       detail: [...thrown, facts.what, facts.detail].filter((text) => text !== undefined).join('\n'),
       why: because,
       fix: [
+        ...toFix(about),
         `to see the whole difference: npx vitest-harvest show ${name} --replay`,
         thrown.length > 0
           ? 'once its key and environment are right: the same command'
@@ -74,6 +77,7 @@ function otherQuestion(
     ].join('\n'),
     why: because,
     fix: [
+      ...toFix(about),
       ...(about.caseId === undefined
         ? [
             ...stepsToAccept(about.tape, ' and name the case instead of the tape'),
@@ -88,6 +92,10 @@ function otherQuestion(
       `if its code did not change, to find what its runs depend on: npx vitest-harvest doctor ${name}`,
     ],
   })
+}
+
+function toFix(about: ControlSubject): readonly string[] {
+  return about.isKnownBad === true ? [`if its agent is fixed: npx vitest-harvest fix ${nameOf(about)}`] : []
 }
 
 /** Where an update of the case accepts the difference, it accepts the questions as well. */

@@ -70,6 +70,8 @@ export interface ControlOptions extends Pick<ForkOptions, 'signal' | 'hangMs'> {
   difference?(run: ReplayResult): HarvestError | undefined
   /** The case of the tape, for the commands of a refusal. */
   readonly caseId?: string
+  /** The case is of a run that went wrong. Default false. */
+  readonly isKnownBad?: boolean
   /** Git commit of the code that runs. */
   readonly commit?: string
 }
@@ -92,11 +94,11 @@ export async function controlOf(tape: Tape, options: ControlOptions): Promise<Co
 }
 
 async function replayUnchanged(tape: Tape, options: ControlOptions): Promise<Control> {
-  const { load, replay = {}, accepted, isGreen, difference, signal, hangMs, caseId, commit } = options
+  const { load, replay = {}, accepted, isGreen, difference, signal, hangMs, caseId, isKnownBad, commit } = options
   const code = commit === undefined ? {} : { commit }
   const given = { ...(signal === undefined ? {} : { signal }), ...(hangMs === undefined ? {} : { hangMs }) }
   const run = await replayTape(tape, await load(), { ...replay, ...given })
-  const about = { tape, ...(caseId === undefined ? {} : { caseId }) }
+  const about = { tape, ...(caseId === undefined ? {} : { caseId }), isKnownBad: isKnownBad === true }
   // In another order everything that is asked has its answer all the same.
   const problem = run.problems.find(({ code }) => code !== 'HARVEST_ORDER')
   // A case may say that a tool call is left out now: its reviewer accepted that.

@@ -47,6 +47,8 @@ export interface TaskContext {
   readonly case?: { readonly file: string; readonly text: string }
   /** Its id. */
   readonly caseId?: string
+  /** The case is of a run that went wrong. Default false. */
+  readonly isKnownBad?: boolean
   /** Loads an agent of the config afresh: `name`, or the one of the job. */
   load(name?: string): Promise<(input: unknown) => unknown>
   /** Imports another module of the project, by its absolute path, as its agents are. */

@@ -88,7 +88,7 @@ async function runJob(job: Job, around: Surroundings) {
   const name = job.agent ?? kase?.agent ?? tape.header.agent
   const ofTape = {
     tape,
-    ...(kase === undefined ? {} : { caseId: kase.id }),
+    ...(kase === undefined ? {} : { caseId: kase.id, isKnownBad: kase.expect === 'fail' }),
     load: (other = name) => load(other, agents, replay.allow, tape),
     replay,
     accepted: (run: ReplayResult) => greenKeys(kase, run, provided),

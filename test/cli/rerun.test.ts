@@ -195,6 +195,11 @@ describe('harvest rerun', () => {
     writeFileSync(join(cwd, 'src/desk.ts'), code.replace('JSON.parse(call.function.arguments)', '{ amount: 7 }'))
     const words = ['rerun', 'bad', '--live', '--runs', '1', '--cross-version', '--ok', 'refund(amount: 7)'] as const
     const other = await rerun(words)
+    const refused = await rerun(['blame', 'bad', '--ok', 'refund(amount: 7)', '--dry-run', '--cross-version'])
+    const fix = printed(refused.stderr, 'if its agent is fixed')
+    expect(fix).toEqual(['fix', 'bad'])
+    const right = printed((await rerun(fix)).stderr, 'to say what would be right', { '<right>': 'refund(amount: 7)' })
+    expect((await rerun(right)).stdout).toContain('changed: lookup_order')
     writeFileSync(join(cwd, 'src/desk.ts'), code)
     expect(printed(other.stdout, 'if its code is fixed')).toEqual(['fix', 'bad', '--ok', 'refund(amount: 7)'])
     expect(other.stdout).not.toContain('blame')

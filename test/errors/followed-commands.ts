@@ -449,6 +449,10 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     ],
   },
   'src/fork/control-refusal.ts': {
+    'if its agent is fixed': [
+      'test/cli/rerun.test.ts',
+      'a known-bad case of a fixed agent leads to its fix: no step of other code can be blamed',
+    ],
     'to see the difference': [
       'test/cli/control.test.ts',
       'a case that is different beside its question is neither proven nor accepted: one update takes both',

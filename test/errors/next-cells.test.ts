@@ -120,7 +120,7 @@ const apart: Readonly<Record<string, string>> = {
 /** Steps of rooms below that a command can reach and does not have the option for: the line is left out. */
 const leftOut: Readonly<Record<string, readonly string[]>> = {
   // A case is written with conditions that its run can meet.
-  'if a right run has the other type: --any-name': ['promote'],
+  'if a right run has the other type: --any-name': ['promote', 'fix'],
   // A decision that is set on a tape: other commands set theirs where a model decides.
   'models decide at x: --step x': ['fix', 'blame', 'isolate', 'chaos'],
   // A value that is set on a tape: other commands set values of their own, which are there.
@@ -152,8 +152,8 @@ const leftOut: Readonly<Record<string, readonly string[]>> = {
   // These take a path in the place of a folder.
   "if its recorder writes to another folder: --dir '<folder>'": ['replay', 'verify'],
   // The names that a case holds are those that its fixed agent will know.
-  'if only the fixed agent has it: --any-name': ['promote'],
-  'if the tool was never called, or only the fixed agent has it: --any-name': ['promote'],
+  'if only the fixed agent has it: --any-name': ['promote', 'fix'],
+  'if the tool was never called, or only the fixed agent has it: --any-name': ['promote', 'fix'],
   // Forks are graded by --ok and --bad, which are offered beside it.
   'name one that it has: --oracle x': ['fork'],
   "or on the command line: --oracle '<file#export>'": ['fork'],
@@ -291,7 +291,7 @@ describe('a next step, in each command that can print it', () => {
         ? [parsed]
         : []
     })
-    expect(live.map(({ given, spec }) => readTail(given, spec).from)).toEqual(['live', 'live'])
+    expect(live.map(({ given, spec }) => readTail(given, spec).from)).toEqual(['live', 'live', 'live'])
   })
 
   it('is left out where the command has no such option, and there alone', () => {

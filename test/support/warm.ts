@@ -116,6 +116,7 @@ async function runIn(node: WarmNode, asked: Omit<Asked, 'id' | 'isOnePipe'>): Pr
 }
 
 interface Holding {
+  readonly destroyed?: boolean
   ref(): void
   unref(): void
 }
@@ -175,7 +176,8 @@ class WarmNode {
   #hold(is: boolean): void {
     const { stdout, stderr, channel } = this.#child
     const all = [this.#child, channel, stdout, stderr] as unknown as readonly (Holding | null | undefined)[]
-    for (const one of all)
+    // A pipe that is closed would wait to be opened.
+    for (const one of all.filter((some) => some?.destroyed !== true))
       if (is) one?.ref()
       else one?.unref()
   }

@@ -27,6 +27,7 @@ import { readLivePlan } from '../live.ts'
 import { toolsWords, usualTools, withUsualTools } from '../live-grading.ts'
 import { fixSpec } from '../spec/fix.ts'
 import { pathWord } from '../named-tape.ts'
+import { badValue } from '../parse.ts'
 import { printAnswer } from '../next-lines.ts'
 import type { NextStep } from '../next-steps.ts'
 import { typedAgain } from '../typed-again.ts'
@@ -185,6 +186,8 @@ async function show(
   const { verdict } = shown.withFix
   if (verdict?.isGreen !== true) throw notGreen(kase.id, verdict?.isGreen === false ? verdict.message : '')
   const { without, tried } = shown
+  if (without === undefined && revision !== undefined && revision !== 'none' && tried.length === 0)
+    throw badValue(fixSpec, 'without', revision, 'a revision that git knows, or none')
   if (without === undefined && revision !== 'none') throw notRed(kase.id, tried)
   return {
     replacement: replaced(without === undefined ? 'not shown' : `${without.code} at ${without.commit.slice(0, 10)}`),

@@ -41,6 +41,7 @@ export function stepsAfterRates(rates: readonly PassRate[], rerun: Rerun): reado
             command: typedAgain({ tools: usualTools }),
           },
           { about: 'or from another run', command: typedAgain({ reference: '<tape|case>' }) },
+          { about: 'or by running its tools for real, side effects and all', command: typedAgain({ tools: 'live' }) },
         ]
       : []),
     ...(failed === undefined ? [] : stepsAfterFailure(failed, HarvestError.is(control), given)),
