@@ -41,13 +41,19 @@ export async function goodAmong<Known>(
  * Why it is not known that a run of the agent can be good at all. As long as no run is, a condition that is mistyped and an
  * agent whose code is wrong look alike: each fork fails.
  *
- * @param hasGood - whether a run is known that is graded `ok`
+ * @param known - whether a run is known that is graded `ok`, and whether runs are known that may be good
  * @returns none: a run is good, or its models asked for the call that the code then made otherwise, or all that differs from
  *   the bad run is good
  */
-export async function neverMet(judging: Judging, names: Names, hasGood: boolean): Promise<readonly string[]> {
-  if (hasGood) return []
-  if (judging.by === 'function') return [`--oracle ${neutralLine(judging.name, 80)}: no known run is graded ok`]
+export async function neverMet(
+  judging: Judging,
+  names: Names,
+  known: { readonly hasGood: boolean; readonly hasKnown: boolean },
+): Promise<readonly string[]> {
+  if (known.hasGood) return []
+  if (judging.by === 'function')
+    return known.hasKnown ? [`--oracle ${neutralLine(judging.name, 80)}: no known run that passes is graded ok`] : []
+  // With what is bad alone, all else is good.
   if (judging.by !== 'expectations' || judging.ok.length === 0) return []
   const unmet: string[] = []
   for (const one of judging.ok) if (!(await isMet(one, names))) unmet.push(unmetText(one, names))

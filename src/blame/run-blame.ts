@@ -250,7 +250,11 @@ export async function openForks(tape: Tape, options: RunBlameOptions): Promise<O
     neverSeen: async () => {
       const isGood =
         reference !== undefined && (source.isPaidToGrade || (await gradeRecorded(plain, reference)) === 'ok')
-      return neverMet(judging, namesOf(tape, options), isGood || (await good()) !== undefined)
+      const hasKnown = !source.isPaidToGrade && (options.known ?? []).length > 0
+      return neverMet(judging, namesOf(tape, options), {
+        hasGood: isGood || (await good()) !== undefined,
+        hasKnown,
+      })
     },
   }
 }

@@ -37,10 +37,15 @@ function nameOf(path: string): string {
 /** The error of a case or tape that is not there, with what git knows of it. */
 export async function withDeleted(error: HarvestError, typed: readonly string[]): Promise<HarvestError> {
   const { what, where, fix = [] } = error.facts
-  const word = typed.find((one) => what.includes(`'${one}'`))
+  // The case is there, and its tape is not: no word that was typed has to be the name of that.
+  const tape = error.code === 'HARVEST_CASE_TAPE_MISSING' ? where?.['tape'] : undefined
+  const word = tape ?? typed.find((one) => what.includes(`'${one}'`))
   const deleted = word === undefined ? undefined : await deletedCase(word).catch(refused)
   if (deleted === undefined) return error
-  const facts = { where: { ...where, 'deleted in': deleted.in }, fix: [...new Set([deleted.step, ...fix])] }
+  const facts = {
+    where: { ...where, 'deleted in': deleted.in },
+    fix: [...new Set([deleted.step, ...fix.filter((line) => !line.includes(' git restore '))])],
+  }
   return new HarvestError(error.code, { ...error.facts, ...facts }, { cause: error })
 }
 

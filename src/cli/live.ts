@@ -144,9 +144,23 @@ export function describeInterval({ low, high }: Interval): string {
   return `${percent(low)} – ${percent(high)}`
 }
 
-/** `3 of 3 (95 %: 43.8 % – 100.0 %)`: how many of so many runs, with the Wilson interval of their rate. */
-export function describeRate(hits: number, runs: number): string {
-  return `${hits} of ${runs}${runs === 0 ? '' : ` (95 %: ${describeInterval(wilson(hits, runs))})`}`
+/**
+ * `3 of 3 (95 %: 43.8 % – 100.0 %)`: how many of so many runs, with the Wilson interval of their rate.
+ *
+ * @param lost - as {@link withLost} takes them. Default 0
+ */
+export function describeRate(hits: number, runs: number, lost = 0): string {
+  return `${hits} of ${runs}${runs === 0 ? '' : ` (95 %: ${describeInterval(withLost(hits, runs, lost))})`}`
+}
+
+/**
+ * The Wilson interval of a rate beside which runs were lost, which rarely end as the others do: from the lower end, were none of
+ * them hits, to the upper end, were all.
+ *
+ * @param runs - without those that were lost
+ */
+export function withLost(hits: number, runs: number, lost: number): Interval {
+  return { low: wilson(hits, runs + lost).low, high: wilson(hits + lost, runs + lost).high }
 }
 
 /** `75.0 %` */

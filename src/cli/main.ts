@@ -25,10 +25,11 @@ try {
   process.exitCode = await run()
 } catch (thrown) {
   process.exitCode = exitCodeOf(thrown)
-  const error =
-    HarvestError.is(thrown, 'HARVEST_CASE_MISSING') || HarvestError.is(thrown, 'HARVEST_TAPE_MISSING')
-      ? await (await import('./deleted-case.ts')).withDeleted(thrown, argv)
-      : thrown
+  const isMissing =
+    HarvestError.is(thrown, 'HARVEST_CASE_MISSING') ||
+    HarvestError.is(thrown, 'HARVEST_TAPE_MISSING') ||
+    HarvestError.is(thrown, 'HARVEST_CASE_TAPE_MISSING')
+  const error = isMissing ? await (await import('./deleted-case.ts')).withDeleted(thrown, argv) : thrown
   const { asCommands, withCommands } = await import('./next-lines.ts')
   const spec = running ?? specNamed(argv, specs)
   if (!wantsJson(argv)) screen.note(asCommands(neutralLines(textOf(error)), spec))

@@ -51,6 +51,11 @@ export function typedInstead(old: string, meant: string): string | undefined {
   return typedAgain({ [name]: typedValues(name).map((value) => (value === old ? meant : value)) })
 }
 
+/** Whether the command that was typed has an option. */
+export function takesOption(name: string): boolean {
+  return typedParts().spec?.options.some(({ flag }) => nameOf(flag) === `--${name}`) === true
+}
+
 /** What an option was given, however it was spelled; an empty text where its value is missing. */
 export function typedValues(name: string): readonly string[] {
   return typedParts().parts.flatMap(({ option, value }) => (option === name && value !== undefined ? [value] : []))

@@ -31,8 +31,7 @@ export interface ChaosTaskOptions {
 /** Runs an agent of the config under faults, with its modules fresh in every run. */
 export const chaosTask: Task = async (given, context) => {
   const { arbitrary, faults, variants = [], ...options } = given as unknown as ChaosTaskOptions
-  // One that is not there would be missed only by the run that draws it.
-  for (const name of variants) await context.load(name)
+  for (const name of variants) await requireAgent(name, context)
   return (await chaos(context.tape, {
     ...options,
     faults: arbitrary === undefined ? faults : await loadArbitrary(arbitrary, context),
@@ -44,6 +43,13 @@ export const chaosTask: Task = async (given, context) => {
     ...accessOf(context.replay),
     onRun: (told) => context.say({ ...told }),
   })) as unknown as Json
+}
+
+/** An agent that is not there would be missed only by the run that draws it; one that cannot be loaded is a result of that. */
+async function requireAgent(name: string, context: TaskContext): Promise<void> {
+  await context.load(name).catch((error: unknown) => {
+    if (HarvestError.is(error, 'HARVEST_AGENT_UNKNOWN')) throw error
+  })
 }
 
 async function loadArbitrary(

@@ -10,7 +10,7 @@ describe('a condition that no run is known to meet', () => {
     neverMet(
       { by: 'expectations', ok: ok.map((text) => parseExpectation(text, '--ok')), bad: [] },
       { tapes: [bad] },
-      hasGood,
+      { hasGood, hasKnown: false },
     )
 
   it.each([
@@ -52,15 +52,16 @@ describe('a condition that no run is known to meet', () => {
   it('is none where a good run is known, and none of what a bad run does', async () => {
     expect(await unmet(['refund(amount: 26)'], true)).toEqual([])
     const bads = [parseExpectation('refund(amount: 2500)', '--bad')]
-    expect(await neverMet({ by: 'expectations', ok: [], bad: bads }, { tapes: [bad] }, false)).toEqual([])
-    expect(await neverMet({ by: 'ending' }, { tapes: [bad] }, false)).toEqual([])
+    const byBad = { by: 'expectations', ok: [], bad: bads } as const
+    expect(await neverMet(byBad, { tapes: [bad] }, { hasGood: false, hasKnown: false })).toEqual([])
+    expect(await neverMet({ by: 'ending' }, { tapes: [bad] }, { hasGood: false, hasKnown: true })).toEqual([])
+    expect(await neverMet(byBad, { tapes: [bad] }, { hasGood: false, hasKnown: true })).toEqual([])
   })
 
-  it('is one of a function that grades no known run ok', async () => {
+  it('is one of a function that grades no run ok that passes, where there are such', async () => {
     const judging = { by: 'function', name: './src/oracle.ts#isRight', judge: () => false } as const
-    expect(await neverMet(judging, { tapes: [bad] }, false)).toEqual([
-      '--oracle ./src/oracle.ts#isRight: no known run is graded ok',
-    ])
-    expect(await neverMet(judging, { tapes: [bad] }, true)).toEqual([])
+    const look = (hasGood: boolean, hasKnown: boolean) => neverMet(judging, { tapes: [bad] }, { hasGood, hasKnown })
+    expect(await look(false, true)).toEqual(['--oracle ./src/oracle.ts#isRight: no known run that passes is graded ok'])
+    expect([await look(false, false), await look(true, true)]).toEqual([[], []])
   })
 })

@@ -103,7 +103,12 @@ test('the tape of a case is the file beside it', () => {
 test('a missing tape is told with the line that names it', () => {
   writeFileSync(file, full)
   const found = loadCase(file)
-  expect(shown(messageOf(() => requireTapeFile(found)))).toMatchInlineSnapshot(`
+  const outside = messageOf(() => requireTapeFile(found))
+  mkdirSync(join(root, '.git'))
+  const inGit = messageOf(() => requireTapeFile(found))
+  rmSync(join(root, '.git'), { recursive: true })
+  expect(outside).not.toMatch(/git|commit it/)
+  expect(shown(inGit)).toMatchInlineSnapshot(`
     "The tape of the case refund-100x is missing
 
       case  <root>/refund-100x.case.yaml:4:1
@@ -111,7 +116,7 @@ test('a missing tape is told with the line that names it', () => {
 
     A case and its tape are in one folder and are committed together.
     → to get the committed tape back: git restore --staged --worktree <root>/refund-100x.tape.jsonl
-    → if it was forgotten: git add the tape where it was promoted
+    → if it was not committed: commit it where it was promoted
     → if the tape was renamed: write its new name into the case
     → if it is lost, to promote another one in its place: rm <root>/refund-100x.case.yaml
     (HARVEST_CASE_TAPE_MISSING)"

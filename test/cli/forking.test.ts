@@ -1,10 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { forkCommand } from '../../src/cli/commands/fork.ts'
+import { chanceBetween } from '../../src/cli/forking/beside.ts'
 import { together } from '../../src/cli/forking/branches.ts'
 import { printDecisions, reportDecisions } from '../../src/cli/forking/critical.ts'
 import { printAsk, printBranches } from '../../src/cli/forking/print.ts'
 import { readCall, readClock, readEdit, readModes } from '../../src/cli/forking/words.ts'
+import { describeInterval, describeRate, withLost } from '../../src/cli/live.ts'
+import { wilson } from '../../src/stats/index.ts'
 import type { Screen } from '../../src/report/output.ts'
 import { type Json, parseTape } from '../../src/tape/index.ts'
 import { tapeText } from '../recordings/make.ts'
@@ -39,6 +42,26 @@ describe('a tool call on the command line', () => {
 
   it.each(['refund', 'refund(10)', '(a=1)', 'refund(a=1', ''])('%j is none', (word) => {
     expect(() => call(word)).toThrow(/--decide/)
+  })
+})
+
+describe('live runs that were lost', () => {
+  it('may have ended either way: the interval holds for both', () => {
+    const { low, high } = withLost(56, 56, 9)
+    expect([low, high]).toEqual([wilson(56, 65).low, wilson(65, 65).high])
+    expect(describeRate(2, 2, 1)).toBe(`2 of 2 (95 %: ${describeInterval(withLost(2, 2, 1))})`)
+    expect(withLost(3, 4, 0)).toEqual(wilson(3, 4))
+  })
+
+  it('make no difference of two arms larger than it is at least, and none that they may turn round', () => {
+    const [all, few] = [
+      { hits: 20, runs: 20, lost: 0 },
+      { hits: 8, runs: 20, lost: 0 },
+    ]
+    const whole = chanceBetween(all, few)
+    expect(chanceBetween(all, { hits: 8, runs: 16, lost: 4 })).toBeGreaterThan(whole)
+    expect(chanceBetween(all, { hits: 4, runs: 16, lost: 4 })).toBeCloseTo(whole, 12)
+    expect(chanceBetween({ hits: 10, runs: 16, lost: 4 }, { hits: 12, runs: 16, lost: 4 })).toBe(1)
   })
 })
 

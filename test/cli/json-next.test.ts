@@ -87,8 +87,8 @@ describe('an answer', () => {
     rerun: [['rerun', 'paid', '--live', '--runs', '1', '--max-calls', '9', '--cross-version']],
   }
 
-  /** Nothing is wrong with this project, and no other decision leaves its tape. */
-  const silent: readonly string[] = ['doctor', 'fork it is --critical']
+  /** Nothing is wrong with this project. */
+  const silent: readonly string[] = ['doctor']
 
   it('is looked at of every command that has it in both forms', () => {
     const files = globSync('src/cli/commands/*.ts', { cwd: before }).filter((file) =>

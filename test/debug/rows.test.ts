@@ -2,7 +2,14 @@ import { expect, test } from 'vitest'
 import { type WhatIfRow, rowLines } from '../../src/cli/debug/forks.ts'
 
 const spent = { calls: 0, modelCalls: 0, inputTokens: 0, outputTokens: 0 }
-const sum = { forks: 8, judged: 8, asRecorded: 5, interval: { low: 0.31, high: 0.86 }, grades: { ok: 3 }, spent }
+const sum = {
+  forks: 8,
+  judged: 8,
+  asRecorded: 5,
+  interval: { low: 0.31, high: 0.86 },
+  grades: { ok: 3, bad: 5 },
+  spent,
+}
 const beside = { forks: 8, judged: 8, asRecorded: 2, spent, chance: 0.31 }
 const row = { change: 'a', sum, beside, branches: [] } as unknown as WhatIfRow
 

@@ -4,7 +4,7 @@ import { readTape, type TapeEvent } from '../../src/tape/index.ts'
 import { debugSteps } from '../../src/debug/steps.ts'
 import { wayTo } from '../../src/debug/index.ts'
 import { shareOut } from '../../src/debug/context.ts'
-import { commandsIn, wordsIn } from '../../src/cli/debug/words.ts'
+import { changesIn, commandsIn, wordsIn } from '../../src/cli/debug/words.ts'
 import { shellWord } from '../../src/errors/index.ts'
 import { ask } from '../cli/in-process.ts'
 import { debug, debugJson, incidentEvents, tapeFile } from './incident.ts'
@@ -408,6 +408,16 @@ describe('lines', () => {
     // Read once more for each, they would take hours.
     const line = '([{'.repeat(100_000)
     expect(commandsIn(`${line}; back`)).toEqual([line, 'back'])
+  })
+
+  it('hold a call as one word, blanks and quotes and all', () => {
+    const call = 'refund(order_id="A-100", amount=25)'
+    expect(changesIn(`3 ${call} 'result.note="a b"' --live`)).toEqual(['3', call, 'result.note="a b"', '--live'])
+    expect(changesIn(`'pay(a, b)' ${call} We refund (as asked) x(`)).toEqual([
+      'pay(a, b)',
+      call,
+      ...['We', 'refund', '(as', 'asked)', 'x('],
+    ])
   })
 
   it('hold words as a shell reads them', () => {

@@ -50,8 +50,8 @@ async function task(options: ChaosTaskOptions, exports: object = {}): Promise<Ch
     say: (progress) => told.push(progress),
   }
   const report = (await chaosTask(options as unknown as Json, context)) as unknown as ChaosReport
-  // Every run has an agent of its own.
-  expect(loaded).toHaveLength(report.runs)
+  // Every run has an agent of its own; those that are named are looked for before.
+  expect(loaded).toHaveLength(report.runs + (options.variants ?? []).length)
   return report
 }
 

@@ -131,7 +131,12 @@ export function stepsAfterIsolate(
       ? [
           {
             about: 'to run tools for real, with their side effects',
-            command: typedAgain({ tools: 'live' }),
+            command: typedAgain({
+              tools: 'live',
+              ...(isolated.stoppedBy === 'costUsd' ? { 'max-cost': undefined } : {}),
+              ...(isolated.stoppedBy === 'forks' ? { 'max-runs': undefined } : {}),
+              ...(isolated.stoppedBy === 'timeMs' ? { 'max-time': undefined } : {}),
+            }),
           },
         ]
       : stepAfterLimit(isolated, given)

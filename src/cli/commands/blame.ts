@@ -107,7 +107,7 @@ async function prepare(given: CommandInput, screen: Screen): Promise<Prepared> {
   const cuts = cutsOf(tape)
   if (cuts.length > 0) screen.note(`${partialText(cuts)}; a run that reads on behind a cut fails there`)
   const request = await requestOf(given, found, tape, recordings)
-  const known = await knownRuns(request, { tape, found, recordings })
+  const known = await knownRuns(request, { tape, recordings })
   const before = await foreseen(request, { tape, found, known })
   const foretold = new Foretold(given.has('json') ? undefined : screen)
   foretold.tell(before.warnings)
@@ -337,11 +337,13 @@ async function foreseen(
   const { outcome } = found.case ?? {}
   const names = { tapes, ...(outcome === undefined ? {} : { outcome }) }
   const warnings = isAnyName === true ? [] : requireKnownNames(expectations, names)
-  // What grades is most of the program: loaded where there is a run to grade.
-  const [good] = oracle === undefined ? known : []
+  const good = oracle === undefined ? await firstGood(known, judgingOf(request, tape, found)) : undefined
   const unmet =
     oracle === undefined && good === undefined && reference === undefined && ok.length > 0
-      ? await (await import('../../blame/known-good.ts')).neverMet(judgingOf(request, tape, found), names, false)
+      ? await (await import('../../blame/known-good.ts')).neverMet(judgingOf(request, tape, found), names, {
+          hasGood: false,
+          hasKnown: known.length > 0,
+        })
       : []
   const question = { tape, tools, hasReference: reference !== undefined, repairs } as const
   requireGoodAnswers({ ...question, ...(good === undefined ? {} : { good: good.name }) })
@@ -362,16 +364,16 @@ function judgingOf({ ok, bad }: Pick<BlameRequest, 'ok' | 'bad'>, tape: Tape, { 
   return chooseJudging(tape, { ok, bad, ...(kase === undefined ? {} : { case: kase }) })
 }
 
-/** A function is asked about so many runs. */
+/** So many runs are looked at. */
 const mostKnown = 20
 
 /**
- * Cases of other runs of the same agent that pass. Where no function grades, only the first one that is good by what this run
- * is judged by; a function is asked later, in the process that can load it.
+ * Cases of other runs of the same agent that pass: graded as this one is, they say what a run can be. A function grades them
+ * later, in the process that can load it.
  */
 async function knownRuns(
-  { agent, ok, bad, oracle }: Pick<BlameRequest, 'agent' | 'bad' | 'ok' | 'oracle'>,
-  { tape, found, recordings }: Pick<Prepared, 'tape' | 'found' | 'recordings'>,
+  { agent }: Pick<BlameRequest, 'agent'>,
+  { tape, recordings }: Pick<Prepared, 'tape' | 'recordings'>,
 ): Promise<readonly KnownRun[]> {
   const passing = listCases(recordings).flatMap(({ case: kase }): readonly KnownRun[] => {
     if (kase === undefined || kase.agent !== agent || kase.expect !== 'pass') return []
@@ -379,15 +381,24 @@ async function knownRuns(
     return file === undefined ? [] : [{ name: kase.id, file }]
   })
   if (passing.length === 0) return []
-  const { closedTape, goodAmong } = await import('../../blame/known-good.ts')
-  const other = ({ file }: KnownRun): Tape | undefined => {
-    const read = closedTape(file)
-    return read?.digest === tape.digest ? undefined : read
+  const { closedTape } = await import('../../blame/known-good.ts')
+  const known: KnownRun[] = []
+  for (const one of passing) {
+    const digest = closedTape(one.file)?.digest
+    if (digest !== undefined && digest !== tape.digest) known.push(one)
+    if (known.length === mostKnown) break
   }
-  if (oracle !== undefined) return passing.filter((one) => other(one) !== undefined).slice(0, mostKnown)
-  const { createOracle } = await import('../../blame/oracle.ts')
-  const good = await goodAmong(passing, createOracle(judgingOf({ ok, bad }, tape, found)), other)
-  return good === undefined ? [] : [good]
+  return known
+}
+
+/** The first run that is good by what this one is judged by. What grades is most of the program: loaded where there is one. */
+async function firstGood(known: readonly KnownRun[], judging: Judging): Promise<KnownRun | undefined> {
+  if (known.length === 0) return undefined
+  const [{ closedTape, goodAmong }, { createOracle }] = await Promise.all([
+    import('../../blame/known-good.ts'),
+    import('../../blame/oracle.ts'),
+  ])
+  return goodAmong(known, createOracle(judging), ({ file }) => closedTape(file))
 }
 
 /** `undefined` where the tape of a case is gone: such a case is no proposal. */

@@ -157,7 +157,7 @@ async function critical(parent: Parent, given: CommandInput, screen: Screen): Pr
   const print = (shown: Screen): void => {
     if (decisions.length === 0) return shown.line('No model decides anything in this run.')
     printDecisions(decisions, { grader: graded, differs: data.differs }, shown)
-    const lost = told.find(({ problems }) => problems.some(({ code }) => code === 'HARVEST_FORK_MODEL_UNREACHABLE'))
+    const lost = told.find(isUnreached)
     const runs = limited(parent, changed, controls, given)
     const toAll = stepsAfterBudget(runs)
     printSteps(toAll, (text) => shown.line(text))
@@ -189,7 +189,11 @@ async function critical(parent: Parent, given: CommandInput, screen: Screen): Pr
   printAnswer(answer, print, { given, spec: forkCommand, screen })
   const isJudged =
     decisions.some(({ verdict }) => verdict !== 'unknown') || decisions.every(({ tried }) => tried.length === 0)
-  return isJudged ? exit.ok : exit.divergence
+  return isJudged && !told.some(isUnreached) ? exit.ok : exit.divergence
+}
+
+function isUnreached({ problems }: BranchSummary): boolean {
+  return problems.some(({ code }) => code === 'HARVEST_FORK_MODEL_UNREACHABLE')
 }
 
 function isOffTape({ outcome, because }: DecisionReport['tried'][number]): boolean {

@@ -7,6 +7,7 @@ import type { CommandInput } from '../command.ts'
 import { readAsk } from '../forking/ask.ts'
 import { alternately, apart, type Beside, tellBeside } from '../forking/beside.ts'
 import {
+  gradedOk,
   areToolsReal,
   sumSpent,
   tellBranches,
@@ -24,7 +25,7 @@ import { specs } from '../spec/index.ts'
 import { forkSpec } from '../spec/debug.ts'
 import { captured } from './captured.ts'
 import type { Answer, DebugCommand, DebugContext } from './types.ts'
-import { numberIn, wordsIn, wrong } from './words.ts'
+import { changesIn, numberIn, wordsIn, wrong } from './words.ts'
 
 /** Options of `debug` that its forks are given as well. */
 const handedOn = [
@@ -138,9 +139,7 @@ async function whatIf(rest: string, { session, found, given }: DebugContext): Pr
 
 /** The table of `what_if`. Where a model is asked, each rate stands with its interval. */
 export function rowLines(rows: readonly WhatIfRow[], isLive: boolean): readonly string[] {
-  const isGraded = rows.some(({ sum }) => sum.grades !== undefined)
-  // Only where a model is asked does another run end otherwise.
-  const rate = isLive ? describeRate : (hits: number, runs: number): string => `${hits} of ${runs}`
+  const isGraded = rows.some(({ sum }) => sum.grades !== undefined || sum.byCalls !== undefined)
   const titles = [
     'change',
     ...(isGraded ? ['ok'] : []),
@@ -157,7 +156,7 @@ export function rowLines(rows: readonly WhatIfRow[], isLive: boolean): readonly 
     const why = first?.compared === undefined ? (first?.problems[0]?.code ?? '') : ''
     return [
       neutralLine(change, 36),
-      ...(isGraded ? [judged === 0 ? '' : rate(grades?.ok ?? 0, judged)] : []),
+      ...(isGraded ? [isLive ? gradedText(sum) : judged === 0 ? '' : `${grades?.ok ?? 0} of ${judged}`] : []),
       judged === 0 ? 'not judged' : asRecorded === null ? 'not compared' : `${asRecorded} of ${judged}${open}`,
       interval === undefined ? '' : describeInterval(interval),
       ...(isLive ? [besideText(beside)] : []),
@@ -190,8 +189,14 @@ function spentOn(rows: readonly WhatIfRow[]): Spent {
 function besideText(beside: Beside | undefined): string {
   if (beside === undefined) return ''
   const chance = beside.chance === null ? '' : `, chance ${beside.chance.toPrecision(2)}`
-  const { asRecorded, judged } = beside
-  return `${asRecorded === null ? `? of ${judged}` : describeRate(asRecorded, judged)}${chance}`
+  const { asRecorded, judged, forks } = beside
+  return `${asRecorded === null ? `? of ${judged}` : describeRate(asRecorded, judged, forks - judged)}${chance}`
+}
+
+/** Only where a model is asked does another run end otherwise. */
+function gradedText(sum: Together): string {
+  const ok = gradedOk(sum)
+  return ok === undefined ? 'undecided' : describeRate(ok.hits, ok.runs, ok.lost)
 }
 
 interface Asked {
@@ -202,7 +207,7 @@ interface Asked {
 }
 
 function askedFor(rest: string, usage: string, at: number): Asked {
-  const [word = '', ...others] = wordsIn(rest)
+  const [word = '', ...others] = changesIn(rest)
   const [command = ''] = usage.split(' ', 1)
   if (/^[^\d-]/.test(word)) throw wrong('the number of a step is missing', [`at this step: ${command} ${at} ${rest}`])
   const step = numberIn(word, usage)

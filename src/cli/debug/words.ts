@@ -57,6 +57,22 @@ export function wordsIn(text: string): readonly string[] {
   return words
 }
 
+/** Words as a shell reads them, but for a call: all up to its last bracket is one word, blanks and quotes as they stand. */
+export function changesIn(text: string): readonly string[] {
+  const ends = endsIn(text)
+  const words: string[] = []
+  let from = 0
+  for (const { index, 0: call } of text.matchAll(/(?<=^|\s)[\w.:/-]+\(/g)) {
+    const open = index + call.length - 1
+    const end = endOf(text, open, ends)
+    const before = text.slice(from, index)
+    if (index < from || end === open || shellWords(before).unclosed !== undefined) continue
+    words.push(...wordsIn(before), text.slice(index, end + 1))
+    from = end + 1
+  }
+  return [...words, ...wordsIn(text.slice(from))]
+}
+
 /** A whole number from 1; `missing` where nothing was typed. */
 export function numberIn(word: string | undefined, usage: string, missing?: number): number {
   if (word === undefined || word === '') {

@@ -70,12 +70,27 @@ function hitsOf(sum: Pick<Together, 'asRecorded' | 'byCalls' | 'forks' | 'grades
   const { forks, judged, asRecorded, grades, byCalls } = sum
   if (grades !== undefined || byCalls !== undefined) return gradedOk(sum)
   if (judged === 0 || asRecorded === null || areTooMany(forks - judged, forks)) return undefined
-  return { hits: asRecorded, runs: judged }
+  return { hits: asRecorded, runs: judged, lost: forks - judged }
 }
 
-/** How likely so great a difference of two arms is by chance: Fisher's exact test, two-sided by twice the smaller tail. */
+/**
+ * How likely so great a difference of two arms is by chance: Fisher's exact test, two-sided by twice the smaller tail. Runs that
+ * were lost end as makes the difference smaller.
+ */
 export function chanceBetween(one: Hits, other: Hits): number {
-  return Math.min(1, 2 * Math.min(fisherExact(one, other), fisherExact(other, one)))
+  const ends = [
+    [one.lost, 0],
+    [0, other.lost],
+  ] as const
+  const pairs = ends.map(([mine, theirs]) => [filled(one, mine), filled(other, theirs)] as const)
+  const signs = pairs.map(([a, b]) => Math.sign(a.hits * b.runs - b.hits * a.runs))
+  // Those that were lost may turn the difference round.
+  if (signs.includes(1) && signs.includes(-1)) return 1
+  return Math.max(...pairs.map(([a, b]) => Math.min(1, 2 * Math.min(fisherExact(a, b), fisherExact(b, a)))))
+}
+
+function filled({ hits, runs, lost }: Hits, more: number): { readonly hits: number; readonly runs: number } {
+  return { hits: hits + more, runs: runs + lost }
 }
 
 /** A difference that chance makes less often than this is said to be one. */
@@ -91,7 +106,7 @@ export function printBeside(sum: Together, beside: Beside, screen: Screen): void
   const isGraded = sum.grades !== undefined || sum.byCalls !== undefined
   const what = isGraded ? 'are graded ok' : 'end as recorded'
   const share = (hits: Hits | undefined): string =>
-    hits === undefined ? 'too few runs could be judged' : `${describeRate(hits.hits, hits.runs)} ${what}`
+    hits === undefined ? 'too few runs could be judged' : `${describeRate(hits.hits, hits.runs, hits.lost)} ${what}`
   screen.line(`with the change ${share(hitsOf(sum))}; without it, sampled alternately, ${share(hitsOf(beside))}`)
   const shown = isShown(beside)
   if (shown === undefined) screen.line('the two could not be compared')

@@ -1,6 +1,7 @@
 import { type BranchComparison, compareBranches, type Grade } from '../../blame/index.ts'
 import { areTooMany } from '../../blame/lost-forks.ts'
 import { type Interval, wilson } from '../../stats/index.ts'
+import { withLost } from '../live.ts'
 import { HarvestError } from '../../errors/index.ts'
 import type { FinishedFork, ForkRequest, SerializedError } from '../../fork/index.ts'
 import type { Spent } from '../../live/index.ts'
@@ -121,7 +122,7 @@ export function together(branches: readonly BranchSummary[]): Together {
     distinct,
     // Copies of what a tape answers are one observation: an interval over them would claim what was not seen.
     ...((distinct > 1 || isLive) && asRecorded !== null && !(isLive && areTooMany(lost, branches.length))
-      ? { interval: wilson(asRecorded, judged.length) }
+      ? { interval: isLive ? withLost(asRecorded, judged.length, lost) : wilson(asRecorded, judged.length) }
       : {}),
     ...gradesIn('grades', judged),
     ...gradesIn(
@@ -141,6 +142,8 @@ export function areLive(branches: readonly BranchSummary[]): boolean {
 export interface Hits {
   readonly hits: number
   readonly runs: number
+  /** Runs that have no grade, or could not be compared: they might be hits. */
+  readonly lost: number
 }
 
 /**
@@ -152,7 +155,9 @@ export function gradedOk({ forks, grades, byCalls }: Pick<Together, 'byCalls' | 
   const sum = (of: (grade: string) => boolean): number =>
     counts.reduce((all, [grade, count]) => all + (of(grade) ? count : 0), 0)
   const runs = sum((grade) => grade !== 'ungraded' && grade !== 'undefined')
-  return runs === 0 || areTooMany(forks - runs, forks) ? undefined : { hits: sum((grade) => grade === 'ok'), runs }
+  return runs === 0 || areTooMany(forks - runs, forks)
+    ? undefined
+    : { hits: sum((grade) => grade === 'ok'), runs, lost: forks - runs }
 }
 
 function gradesIn(

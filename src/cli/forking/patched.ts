@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Interval, wilson } from '../../stats/index.ts'
+import type { Interval } from '../../stats/index.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
 import type { Spent } from '../../live/index.ts'
 import type { ControlData, FinishedJob } from '../../jobs/index.ts'
@@ -7,9 +7,10 @@ import { changedQuestions, stepsText } from '../../replay/index.ts'
 import { type Json, outcomeNotCompared } from '../../tape/index.ts'
 import { describeOutcome } from '../../report/describe.ts'
 import type { JobOutcome } from '../../jobs/run.ts'
-import { saidText, spentBy } from '../live.ts'
+import { saidText, spentBy, withLost } from '../live.ts'
 import { areTooMany } from '../../blame/lost-forks.ts'
 import { chanceBetween, isShown } from './beside.ts'
+import type { Hits } from './branches.ts'
 
 /** What became of the outcome of the unchanged run. */
 export interface PatchAnswer {
@@ -111,10 +112,7 @@ export function live(
   const rate = rateOf(changed, unchanged)
   const beside = rateOf(controls, unchanged)
   const spent = spentBy([...changed, ...controls])
-  const chance =
-    rate.runs === 0 || beside.runs === 0
-      ? null
-      : chanceBetween({ hits: rate.survived, runs: rate.runs }, { hits: beside.survived, runs: beside.runs })
+  const chance = rate.runs === 0 || beside.runs === 0 ? null : chanceBetween(hitsOf(rate), hitsOf(beside))
   const common = { rate, beside: { ...beside, chance }, spent, lost: lostReasons([...changed, ...controls]) }
   if (rate.runs === 0)
     return { survives: null, because: `No live run could be judged.\n\n${lostText(changed)}`, ...common }
@@ -128,7 +126,7 @@ export function live(
     return { survives: null, because: `${counts} Too many others could not be judged.\n\n${lostText(arm)}`, ...common }
   const isLess = rate.survived * beside.runs < beside.survived * rate.runs
   if (isShown({ chance }) === true && isLess) return { survives: false, because: counts, ...common }
-  if (rate.survived * 2 >= rate.runs) return { survives: true, because: counts, ...common }
+  if (rate.survived * 2 >= changed.length) return { survives: true, because: counts, ...common }
   const why = 'Runs without the change do no better, as far as these show: it may be the model that changed.'
   return { survives: null, because: `${counts} ${why}`, ...common }
 }
@@ -139,7 +137,16 @@ function rateOf(ended: readonly JobOutcome[], unchanged: PatchControl): LiveRate
   const runs = ends.length
   const undecided = ended.length - runs
   const hasInterval = runs > 0 && !areTooMany(undecided, ended.length)
-  return { survived, runs, undecided, ...(hasInterval ? { interval: wilson(survived, runs) } : {}) }
+  return {
+    survived,
+    runs,
+    undecided,
+    ...(hasInterval ? { interval: withLost(survived, runs, undecided) } : {}),
+  }
+}
+
+function hitsOf({ survived, runs, undecided }: LiveRate): Hits {
+  return { hits: survived, runs, lost: undecided }
 }
 
 /** Whether a live run ended as the unchanged one; `undefined`: it cannot be judged. */

@@ -15,7 +15,7 @@ import { changeLine, type ChangeSummary } from './changes.ts'
 import { controlLine } from './control.ts'
 import type { Grader } from './grading.ts'
 import type { Parent } from './make.ts'
-import { typedAgain } from '../typed-again.ts'
+import { takesOption, typedAgain } from '../typed-again.ts'
 
 /** What was kept, what was changed, and who answers behind it. */
 export function printAsk(
@@ -121,7 +121,7 @@ export function printBranches(
       screen.line(
         ok === undefined
           ? 'too few runs have a grade for a rate of good ones'
-          : `${describeRate(ok.hits, ok.runs)} are graded ok`,
+          : `${describeRate(ok.hits, ok.runs, ok.lost)} are graded ok`,
       )
     screen.line(
       `graded by ${neutralLine(grader.by, 120)}: ${counts.join(', ')}; ${differs === undefined ? 'the recorded run' : "today's code unchanged"} is ${grader.recorded}`,
@@ -133,7 +133,9 @@ export function printBranches(
     screen.line(
       `${counted(reused.length, 'fork')} reused: made by the same code on ${neutralLine(first.fork.madeAt.slice(0, 10))}`,
     )
-    screen.line(`→ to run ${reused.length === 1 ? 'it' : 'them'} again: ${typedAgain({ 'no-cache': true })}`)
+    // The debugger prints forks, too.
+    if (takesOption('no-cache'))
+      screen.line(`→ to run ${reused.length === 1 ? 'it' : 'them'} again: ${typedAgain({ 'no-cache': true })}`)
   }
   const spent = sumSpent([sum.spent, ...(beside === undefined ? [] : [beside.spent])])
   if (spent.modelCalls > 0) screen.line(describeSpent(spent, areToolsReal(branches) ? 'for real' : 'from the tape'))
@@ -215,5 +217,5 @@ function sumLine(
   if (interval === undefined)
     return `${asRecorded} of ${judged} end ${same}; all are the same run, which counts once${left}`
   const runs = distinct === judged ? '' : `; ${counted(distinct, 'distinct run')}`
-  return `${describeRate(asRecorded, judged)} end ${same}${runs}${left}`
+  return `${describeRate(asRecorded, judged, isLive ? forks - judged : 0)} end ${same}${runs}${left}`
 }

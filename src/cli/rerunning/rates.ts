@@ -1,9 +1,9 @@
 import { HarvestError } from '../../errors/index.ts'
 import type { JobOutcome } from '../../jobs/run.ts'
 import { type VerdictName } from '../../replay/index.ts'
-import { type Interval, wilson } from '../../stats/index.ts'
+import type { Interval } from '../../stats/index.ts'
 import type { Loaded } from '../chosen-cases.ts'
-import { saidText } from '../live.ts'
+import { saidText, withLost } from '../live.ts'
 
 /** How often one case passed. */
 export interface PassRate {
@@ -59,14 +59,9 @@ export function rateOf({ case: { id, expect } }: Loaded, ended: readonly JobOutc
     offTapeOk: judged.filter((run) => isOffTape(run) && isPass(run)).length,
     offTapeOpen: open,
     notRun: ended.length - judged.length,
-    ...(judged.length === 0 ? {} : { interval: intervalOf(passed, open, judged.length) }),
+    ...(judged.length === 0 ? {} : { interval: withLost(passed, judged.length - open, open) }),
     reasons: reasonsOf(ended.filter((run) => !isPass(run)).map((run) => reasonOf(run))),
   }
-}
-
-/** From the lower end, were none of those `open` to pass, to the upper end, were all of them. */
-function intervalOf(passed: number, open: number, runs: number): Interval {
-  return { low: wilson(passed, runs).low, high: wilson(passed + open, runs).high }
 }
 
 /** Whether a run that left its tape might have passed: it has no grade, or only has to be another one than the recorded. */
