@@ -1,7 +1,7 @@
 import type { Case } from '../cases/index.ts'
 import { HarvestError } from '../errors/index.ts'
 import type { Tape } from '../tape/index.ts'
-import { type Expectation, parseExpectation } from './expectation.ts'
+import { type Expectation, parseExpectation, typedExpectations } from './expectation.ts'
 import type { Judging, OracleFunction } from './oracle.ts'
 import { waysToName } from './ways-to-name.ts'
 
@@ -27,11 +27,8 @@ export function chooseJudging(tape: Tape, { judge, ok = [], bad = [], case: kase
   if (judge !== undefined && isExpected) throw two()
   if (judge !== undefined) return { by: 'function', ...judge }
   if (isExpected) {
-    return {
-      by: 'expectations',
-      ok: ok.map((text) => parseExpectation(text, '--ok')),
-      bad: bad.map((text) => parseExpectation(text, '--bad')),
-    }
+    const typed = typedExpectations({ ok, bad })
+    return { by: 'expectations', ok: typed.ok, bad: typed.bad }
   }
   const own = [kase?.ok ?? [], kase?.bad ?? []] as const
   if (kase !== undefined && own.flat().length > 0) {

@@ -64,6 +64,23 @@ export function parseExpectation(text: string, option: string): Expectation {
 }
 
 /**
+ * What `--ok` and `--bad` ask for, in their order.
+ *
+ * @throws HarvestError as {@link parseExpectation}
+ */
+export function typedExpectations({ ok, bad }: { readonly ok: readonly string[]; readonly bad: readonly string[] }): {
+  readonly ok: readonly Expectation[]
+  readonly bad: readonly Expectation[]
+  readonly all: readonly Expectation[]
+} {
+  const [good, wrong] = [
+    ok.map((text) => parseExpectation(text, '--ok')),
+    bad.map((text) => parseExpectation(text, '--bad')),
+  ]
+  return { ok: good, bad: wrong, all: [...good, ...wrong] }
+}
+
+/**
  * A text that reads as a rule and as nothing older: `refund(amount: 25)` and `lookup_order()` are calls of a baseline,
  * `refunded=25` is a value.
  */

@@ -11,13 +11,19 @@ import { createOracle, type Judging, type Oracle } from './oracle.ts'
 import { decisionOf } from './positions.ts'
 
 /** The tape of a run that ended; `undefined` for one that cannot be read: such a run is no proposal. */
-export function closedTape(file: string): Tape | undefined {
+function closedTape(file: string): Tape | undefined {
   try {
     return requireClosed(readTape(file))
   } catch (error) {
     if (HarvestError.is(error)) return undefined
     throw error
   }
+}
+
+/** As {@link closedTape}, and `undefined` too for the run that is asked about. */
+export function otherTape(file: string, { digest }: Tape): Tape | undefined {
+  const tape = closedTape(file)
+  return tape?.digest === digest ? undefined : tape
 }
 
 /**

@@ -12,7 +12,7 @@ import { gradeRecorded, requireGoodReference, runTools } from './grade-task.ts'
 import { noUse } from './graded-use.ts'
 import { requireSteadyGrades } from './grading.ts'
 import { type Names, requireKnownNames } from './known-names.ts'
-import { closedTape, goodAmong, neverMet } from './known-good.ts'
+import { goodAmong, neverMet, otherTape } from './known-good.ts'
 import { openLedger, type RanHere } from './fork-cache.ts'
 import { majorityOracle, withoutCertificate } from './majority.ts'
 import { isByCalls, type OffTapeRisk, offTapeRisk } from './off-tape.ts'
@@ -238,7 +238,9 @@ export async function openForks(tape: Tape, options: RunBlameOptions): Promise<O
   const offTape = isTaped
     ? await offTapeRisk(source.positions, { judging, mutates: options.mutate === true }, (at) => source.tryOther(at))
     : undefined
-  const good = (): Promise<KnownRun | undefined> => goodRun(options, plain, source.isPaidToGrade)
+  // Grading may cost money: then only the runs that are asked about are graded.
+  const known = source.isPaidToGrade ? [] : (options.known ?? [])
+  const good = (): Promise<KnownRun | undefined> => goodAmong(known, plain, ({ file: other }) => otherTape(other, tape))
   if (offTape !== undefined && offTape.steps.length > 0) options.onForeseen?.(offTape, (await good())?.name)
   return {
     source,
@@ -250,22 +252,12 @@ export async function openForks(tape: Tape, options: RunBlameOptions): Promise<O
     neverSeen: async () => {
       const isGood =
         reference !== undefined && (source.isPaidToGrade || (await gradeRecorded(plain, reference)) === 'ok')
-      const hasKnown = !source.isPaidToGrade && (options.known ?? []).length > 0
       return neverMet(judging, namesOf(tape, options), {
         hasGood: isGood || (await good()) !== undefined,
-        hasKnown,
+        hasKnown: known.some(({ file: other }) => otherTape(other, tape) !== undefined),
       })
     },
   }
-}
-
-/** Grading may cost money: then only the runs that are asked about are graded. */
-async function goodRun(
-  { known = [] }: RunBlameOptions,
-  oracle: Oracle,
-  isPaid: boolean,
-): Promise<KnownRun | undefined> {
-  return isPaid ? undefined : goodAmong(known, oracle, ({ file }) => closedTape(file))
 }
 
 function expectationsOf(judging: Judging): readonly Expectation[] {

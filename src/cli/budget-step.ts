@@ -1,4 +1,4 @@
-import { allowanceOf } from '../fork/ask-budget.ts'
+import { type Allowance, allowanceOf } from '../fork/ask-budget.ts'
 import type { BudgetLimits } from '../live/index.ts'
 import { isModelCall, type PriceTable } from '../providers/index.ts'
 import { stepsOf, type Tape } from '../tape/index.ts'
@@ -9,8 +9,8 @@ import { type OptionChanges, typedAgain } from './typed-again.ts'
 export interface LimitedRuns {
   /** Codes of what ended them. */
   readonly codes: readonly string[]
-  /** What was asked for: a tape for each run. */
-  readonly tapes: readonly Tape[]
+  /** What was asked for: tapes, and how often each is run. Only looked at where a limit was reached. */
+  runs(): readonly (readonly [tape: Tape, times: number])[]
   readonly limits: BudgetLimits
   readonly prices: PriceTable
 }
@@ -23,13 +23,14 @@ export function stepsAfterBudget(runs: LimitedRuns): readonly NextStep[] {
 }
 
 /** Options with limits that all runs fit into, three times what was recorded of each; none where no limit was reached. */
-export function roomForAll({ codes, tapes, limits, prices }: LimitedRuns): OptionChanges {
+export function roomForAll({ codes, runs, limits, prices }: LimitedRuns): OptionChanges {
   if (!codes.includes('HARVEST_BUDGET_USED')) return {}
-  const all = tapes.map((tape) => {
+  const all = runs().map(([tape, times]) => {
     const calls = stepsOf(tape).flatMap((step) => (step.kind === 'exchange' && isModelCall(step) ? [step] : []))
-    return allowanceOf(calls, tape.events, prices)
+    return { times, one: allowanceOf(calls, tape.events, prices) }
   })
-  const sum = (of: (one: (typeof all)[number]) => number): number => all.reduce((total, one) => total + of(one), 0)
+  const sum = (of: (one: Allowance) => number): number =>
+    all.reduce((total, { times, one }) => total + times * of(one), 0)
   const dollars = sum(({ costUsd }) => costUsd ?? 0)
   return {
     ...raised(

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
-import { parseExpectation } from '../blame/expectation.ts'
+import { typedExpectations } from '../blame/expectation.ts'
 import type { LiveGrading } from '../blame/live-grading.ts'
 import { type NamedOracle, oracleOfCase, parseOracle } from '../blame/named-oracle.ts'
 import type { Case } from '../cases/index.ts'
@@ -13,8 +13,7 @@ import { badValue } from './parse.ts'
 /** `--ok` and `--bad`, read once so that what was typed wrong is reported first. */
 export function readExpectations(given: CommandInput): Pick<LiveGrading, 'ok' | 'bad'> {
   const [ok, bad] = [given.values('ok'), given.values('bad')]
-  for (const text of ok) parseExpectation(text, '--ok')
-  for (const text of bad) parseExpectation(text, '--bad')
+  typedExpectations({ ok, bad })
   return { ok, bad }
 }
 

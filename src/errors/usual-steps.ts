@@ -24,9 +24,14 @@ export function toRestore(file: string, shown = file): readonly string[] {
 
 /** Whether a file lies below a repository, be the file there or not. */
 export function isInGit(file: string): boolean {
-  for (let folder = dirname(resolve(file)); ; folder = dirname(folder)) {
-    if (existsSync(join(folder, '.git'))) return true
-    if (folder === dirname(folder)) return false
+  return repositoryOf(dirname(resolve(file))) !== undefined
+}
+
+/** The folder of the repository that a folder is, or lies in. */
+export function repositoryOf(from: string): string | undefined {
+  for (let folder = from; ; folder = dirname(folder)) {
+    if (existsSync(join(folder, '.git'))) return folder
+    if (folder === dirname(folder)) return undefined
   }
 }
 

@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { constants } from 'node:os'
-import { basename, dirname, join, sep } from 'node:path'
+import { basename, sep } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { HarvestError, neutral, neutralLine } from '../errors/index.ts'
-import { toRecord } from '../errors/usual-steps.ts'
+import { repositoryOf, toRecord } from '../errors/usual-steps.ts'
 import { type OwnFile, preloadOption } from '../own-files.ts'
 
 /** A command line and where it runs. */
@@ -98,10 +97,7 @@ export function outputOf({ stdout = '', stderr }: { readonly stdout?: string; re
 
 /** The folder of the repository, else the current one. */
 export function projectRoot(from = process.cwd()): string {
-  for (let folder = from; ; folder = dirname(folder)) {
-    if (existsSync(join(folder, '.git'))) return folder
-    if (folder === dirname(folder)) return from
-  }
+  return repositoryOf(from) ?? from
 }
 
 /** A command line as it is written into a tape: no path of this machine in it. */

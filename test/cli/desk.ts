@@ -166,6 +166,16 @@ export async function recordDesk(cwd: string, desk: Desk, id = 'first', more: re
 }
 
 /** The usual way: look the order up, refund its total, say so. */
+/** Decides as {@link usual}, but for the refund of each so many-th run: that is of another amount, which no tape has. */
+export function otherRefund(each: number): Desk['decide'] {
+  let refunds = 0
+  return (messages) => {
+    const call = usual(messages)
+    const isRefund = typeof call === 'object' && 'tool' in call && call.tool === 'refund'
+    return isRefund && ++refunds % each === 0 ? { tool: 'refund', args: { order_id: 'A-100', amount: 26 } } : call
+  }
+}
+
 export function usual(messages: readonly { readonly role: string }[]): Decision {
   const done = messages.filter(({ role }) => role === 'tool').length
   if (done === 0) return { tool: 'lookup_order', args: { order_id: 'A-100' } }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { orderExchange, tapeText } from '../host/refund.ts'
-import { type Desk, deskProject, openDesk, recordDesk, usual } from './desk.ts'
+import { type Desk, deskProject, openDesk, recordDesk, otherRefund, usual } from './desk.ts'
 import { warmHarvest as harvest } from './harvest.ts'
 import { printed } from './printed.ts'
 import { inProcess } from './in-process.ts'
@@ -154,12 +154,7 @@ describe('harvest fork', () => {
   })
 
   it('runs that leave the tape are in no rate of ends, and are graded by the calls they made', async () => {
-    let decisions = 0
-    desk.decide = (messages) => {
-      const call = usual(messages)
-      const isRefund = typeof call === 'object' && 'tool' in call && call.tool === 'refund'
-      return isRefund && ++decisions % 2 === 0 ? { tool: 'refund', args: { order_id: 'A-100', amount: 26 } } : call
-    }
+    desk.decide = otherRefund(2)
     const args = ['first', '--step', '3', '--live', '--runs', '4', '--parallel', '1', '--cross-version', '--seed', '50']
     const ends = await fork(...args)
     expect(ends.stdout).toContain(

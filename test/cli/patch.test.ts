@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { orderExchange, tapeText } from '../host/refund.ts'
-import { type Desk, deskProject, openDesk, recordDesk, usual } from './desk.ts'
+import { type Desk, deskProject, openDesk, recordDesk, otherRefund, usual } from './desk.ts'
 import { warmHarvest as harvest } from './harvest.ts'
 import { printed } from './printed.ts'
 
@@ -150,12 +150,7 @@ describe('harvest patch', () => {
   })
 
   it('live runs of which many leave the tape are no rate, and the printed command runs their tools too', async () => {
-    let decisions = 0
-    desk.decide = (messages) => {
-      const call = usual(messages)
-      const isRefund = typeof call === 'object' && 'tool' in call && call.tool === 'refund'
-      return isRefund && ++decisions % 3 === 0 ? { tool: 'refund', args: { order_id: 'A-100', amount: 26 } } : call
-    }
+    desk.decide = otherRefund(3)
     const args = ['first', '--set', 'input.text=Refund A-100, please.', '--live', '--cross-version', '--parallel', '1']
     const { code, stdout } = await patch(...args, '--runs', '4')
     expect(stdout).toMatch(/\nundecided\n3 of 3 live runs end so.* Too many others could not be judged\.\n/)

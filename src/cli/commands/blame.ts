@@ -1,7 +1,7 @@
 // Over 300 lines: two questions about one run, which step decided and which layer, share what is asked and said before.
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { parseExpectation } from '../../blame/expectation.ts'
+import { typedExpectations } from '../../blame/expectation.ts'
 import type { KnownRun } from '../../blame/types.ts'
 import { requireKnownNames } from '../../blame/known-names.ts'
 import { changedPaths, formerFiles, keptForks } from '../../blame/fork-cache.ts'
@@ -107,7 +107,7 @@ async function prepare(given: CommandInput, screen: Screen): Promise<Prepared> {
   const cuts = cutsOf(tape)
   if (cuts.length > 0) screen.note(`${partialText(cuts)}; a run that reads on behind a cut fails there`)
   const request = await requestOf(given, found, tape, recordings)
-  const known = await knownRuns(request, { tape, recordings })
+  const known = knownRuns(request, recordings)
   const before = await foreseen(request, { tape, found, known })
   const foretold = new Foretold(given.has('json') ? undefined : screen)
   foretold.tell(before.warnings)
@@ -329,21 +329,17 @@ async function foreseen(
   { tape, found, known }: { readonly tape: Tape; readonly found: FoundRun; readonly known: readonly KnownRun[] },
 ): Promise<Foreseen> {
   const { ok, bad, oracle, reference, tools = 'tape', isAnyName, repairs = false } = request
-  const expectations = [
-    ...ok.map((text) => parseExpectation(text, '--ok')),
-    ...bad.map((text) => parseExpectation(text, '--bad')),
-  ]
+  const expectations = typedExpectations({ ok, bad }).all
   const tapes = reference === undefined ? [tape] : [tape, requireClosed(readTape(reference))]
   const { outcome } = found.case ?? {}
   const names = { tapes, ...(outcome === undefined ? {} : { outcome }) }
   const warnings = isAnyName === true ? [] : requireKnownNames(expectations, names)
-  const good = oracle === undefined ? await firstGood(known, judgingOf(request, tape, found)) : undefined
+  // A function grades in the process that can load it, and the run of --reference stands for the good ones.
+  const judging = oracle === undefined && reference === undefined ? judgingOf(request, tape, found) : undefined
+  const good = judging === undefined ? undefined : await firstGood(known, tape, judging)
   const unmet =
-    oracle === undefined && good === undefined && reference === undefined && ok.length > 0
-      ? await (await import('../../blame/known-good.ts')).neverMet(judgingOf(request, tape, found), names, {
-          hasGood: false,
-          hasKnown: known.length > 0,
-        })
+    judging !== undefined && good === undefined && ok.length > 0
+      ? await (await import('../../blame/known-good.ts')).neverMet(judging, names, { hasGood: false, hasKnown: false })
       : []
   const question = { tape, tools, hasReference: reference !== undefined, repairs } as const
   requireGoodAnswers({ ...question, ...(good === undefined ? {} : { good: good.name }) })
@@ -368,37 +364,26 @@ function judgingOf({ ok, bad }: Pick<BlameRequest, 'ok' | 'bad'>, tape: Tape, { 
 const mostKnown = 20
 
 /**
- * Cases of other runs of the same agent that pass: graded as this one is, they say what a run can be. A function grades them
+ * Cases of runs of the same agent that pass: graded as this one is, they say what a run can be. A function grades them
  * later, in the process that can load it.
  */
-async function knownRuns(
-  { agent }: Pick<BlameRequest, 'agent'>,
-  { tape, recordings }: Pick<Prepared, 'tape' | 'recordings'>,
-): Promise<readonly KnownRun[]> {
+function knownRuns({ agent }: Pick<BlameRequest, 'agent'>, recordings: string): readonly KnownRun[] {
   const passing = listCases(recordings).flatMap(({ case: kase }): readonly KnownRun[] => {
     if (kase === undefined || kase.agent !== agent || kase.expect !== 'pass') return []
     const file = tapeFileOf(kase)
     return file === undefined ? [] : [{ name: kase.id, file }]
   })
-  if (passing.length === 0) return []
-  const { closedTape } = await import('../../blame/known-good.ts')
-  const known: KnownRun[] = []
-  for (const one of passing) {
-    const digest = closedTape(one.file)?.digest
-    if (digest !== undefined && digest !== tape.digest) known.push(one)
-    if (known.length === mostKnown) break
-  }
-  return known
+  return passing.slice(0, mostKnown)
 }
 
 /** The first run that is good by what this one is judged by. What grades is most of the program: loaded where there is one. */
-async function firstGood(known: readonly KnownRun[], judging: Judging): Promise<KnownRun | undefined> {
+async function firstGood(known: readonly KnownRun[], tape: Tape, judging: Judging): Promise<KnownRun | undefined> {
   if (known.length === 0) return undefined
-  const [{ closedTape, goodAmong }, { createOracle }] = await Promise.all([
+  const [{ goodAmong, otherTape }, { createOracle }] = await Promise.all([
     import('../../blame/known-good.ts'),
     import('../../blame/oracle.ts'),
   ])
-  return goodAmong(known, createOracle(judging), ({ file }) => closedTape(file))
+  return goodAmong(known, createOracle(judging), ({ file }) => otherTape(file, tape))
 }
 
 /** `undefined` where the tape of a case is gone: such a case is no proposal. */

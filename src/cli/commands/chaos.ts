@@ -82,8 +82,10 @@ function readOptions(given: CommandInput): ChaosTaskOptions {
 
 /** A tool that is mistyped would be repeated nowhere; a name with `*` may fit none. */
 function requireTools(tape: Tape, names: readonly string[]): void {
+  const whole = names.filter((one) => !one.includes('*'))
+  if (whole.length === 0) return
   const known = toolNames(tape)
-  const name = names.find((one) => !one.includes('*') && !known.includes(one))
+  const name = whole.find((one) => !known.includes(one))
   if (name === undefined) return
   const near = nearestWord(name, known)
   const meant = names.map((one) => (one === name ? near : one)).join(',')

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { here } from '../../errors/here.ts'
-import { parseExpectation } from '../../blame/expectation.ts'
+import { typedExpectations } from '../../blame/expectation.ts'
 import type { FixAnswer } from '../../blame/fix-task.ts'
 import { type Case, requireTapeFile } from '../../cases/index.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
@@ -79,11 +79,8 @@ async function runOn(
 ): Promise<FixAnswer> {
   const { limits, timeoutMs } = readLivePlan(given, fixSpec)
   const request = readFixRequest(given, kase, tapeFile, recordings)
-  const expectations = [
-    ...request.ok.map((text) => parseExpectation(text, '--ok')),
-    ...request.bad.map((text) => parseExpectation(text, '--bad')),
-  ]
-  noteUnknownNames(expectations, readTape(tapeFile), screen)
+  const { all } = typedExpectations(request)
+  if (all.length > 0) noteUnknownNames(all, readTape(tapeFile), screen)
   screen.progress('replaying')
   const answer = await runTask(
     {
@@ -112,7 +109,10 @@ function stepsToAll({ runs }: FixAnswer, tapeFile: string, given: CommandInput):
   const tape = readTape(tapeFile)
   const prices = readPrices(given.value('dir') ?? 'recordings') ?? {}
   const { limits } = readLivePlan(given, fixSpec)
-  return [...stepsToModels(codes, tape), ...stepsAfterBudget({ codes, tapes: runs.map(() => tape), limits, prices })]
+  return [
+    ...stepsToModels(codes, tape),
+    ...stepsAfterBudget({ codes, runs: () => [[tape, runs.length]], limits, prices }),
+  ]
 }
 
 /** Nothing is asked without a word for it; what it may use is known by now. */

@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path'
-import { parseExpectation } from '../../blame/expectation.ts'
+import { typedExpectations } from '../../blame/expectation.ts'
 import { areTooMany } from '../../blame/lost-forks.ts'
 import { requireKnownCall, requireKnownNames } from '../../blame/known-names.ts'
 import type { Case } from '../../cases/index.ts'
@@ -49,9 +49,7 @@ export const forkCommand: Command = {
 
 /** Refuses expectations that no fork could meet, and decisions no model could make, before a fork is made. */
 function lookAtNames({ tape, case: kase }: Parent, given: CommandInput): readonly string[] {
-  const expectations = (['ok', 'bad'] as const).flatMap((option) =>
-    given.values(option).map((text) => parseExpectation(text, `--${option}`)),
-  )
+  const expectations = typedExpectations({ ok: given.values('ok'), bad: given.values('bad') }).all
   const decisions = given.values('decide').map((text) => ({ text, call: readCall(text, forkCommand) }))
   if (given.has('any-name')) return []
   const notes = decisions.flatMap(({ text, call }) => requireKnownCall(call, text, tape))
@@ -124,7 +122,7 @@ function limited(
   const all = [...branches, ...controls]
   const codes = all.flatMap(({ problems }) => problems.map(({ code }) => code))
   const { limits } = readLivePlan(given, forkCommand)
-  return { codes, tapes: all.map(() => tape), limits, prices: readPrices(recordings) ?? {} }
+  return { codes, runs: () => [[tape, all.length]], limits, prices: readPrices(recordings) ?? {} }
 }
 
 /** For a report: forks of another plan stand beside these, the same plan's are replaced. */

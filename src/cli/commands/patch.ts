@@ -10,7 +10,7 @@ import { listCases, readPrices } from '../../recordings/index.ts'
 import { type Json, readTape, requireClosed, type Tape } from '../../tape/index.ts'
 import { patchSpec } from '../spec/debug.ts'
 import { stepsToModels } from '../blame/to-models.ts'
-import { roomForAll, stepsAfterBudget } from '../budget-step.ts'
+import { type LimitedRuns, roomForAll, stepsAfterBudget } from '../budget-step.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { compact, describeOutcome } from '../../report/describe.ts'
 import { exit } from '../exit.ts'
@@ -181,10 +181,9 @@ function stepsAfterPatch(
   if (survives !== null) return []
   if (plan === undefined || rate === undefined)
     return [{ about: 'to continue with live models', command: typedAgain({ live: true }) }]
-  const tapes = Array.from({ length: 2 * plan.times }, () => tape)
   const prices = readPrices(recordings) ?? {}
   const isOffTape = lost.includes('HARVEST_NOT_RECORDED') && !given.has('agent')
-  const runs = { codes: lost, tapes, limits: plan.limits, prices }
+  const runs: LimitedRuns = { codes: lost, runs: () => [[tape, 2 * plan.times]], limits: plan.limits, prices }
   const steps = [
     ...stepsToModels(lost, tape),
     ...stepsAfterBudget(runs),

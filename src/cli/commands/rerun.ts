@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { parseExpectation } from '../../blame/expectation.ts'
+import { typedExpectations } from '../../blame/expectation.ts'
 import { requireKnownNames } from '../../blame/known-names.ts'
 import { requireTapeFile } from '../../cases/index.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
@@ -10,12 +10,12 @@ import type { Job } from '../../jobs/index.ts'
 import { keepLiveRuns, type LiveRuns, readPrices } from '../../recordings/index.ts'
 import { type Json, readTape } from '../../tape/index.ts'
 import { chosen, type Loaded, requireOneChoice } from '../chosen-cases.ts'
-import { liveGradingOf, readExpectations, readReference, toolsWords } from '../live-grading.ts'
+import { liveGradingOf, readReference, toolsWords } from '../live-grading.ts'
 import { verdicts } from '../../replay/index.ts'
 import { type PassRate, rateOf } from '../rerunning/rates.ts'
 import { stepsAfterRates } from '../rerunning/steps.ts'
 import { rerunSpec } from '../spec/test.ts'
-import { type Command, type CommandInput } from '../command.ts'
+import type { Command, CommandInput } from '../command.ts'
 import { printAnswer } from '../next-lines.ts'
 import { printSteps } from '../next-steps.ts'
 import { exit } from '../exit.ts'
@@ -99,15 +99,12 @@ export const rerunCommand: Command = {
 /** Refuses a condition that no run could meet, before a model is asked. */
 function requireKnown(cases: readonly Loaded[], given: CommandInput): void {
   if (given.has('any-name')) return
-  const { ok, bad } = readExpectations(given)
-  const expectations = [
-    ...ok.map((text) => parseExpectation(text, '--ok')),
-    ...bad.map((text) => parseExpectation(text, '--bad')),
-  ]
+  const { all } = typedExpectations({ ok: given.values('ok'), bad: given.values('bad') })
+  if (all.length === 0) return
   const { reference } = readReference(given)
   for (const { case: kase } of cases) {
     const tapes = [requireTapeFile(kase), ...(reference === undefined ? [] : [reference])].map((file) => readTape(file))
-    requireKnownNames(expectations, { tapes, ...(kase.outcome === undefined ? {} : { outcome: kase.outcome }) })
+    requireKnownNames(all, { tapes, ...(kase.outcome === undefined ? {} : { outcome: kase.outcome }) })
   }
 }
 

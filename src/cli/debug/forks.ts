@@ -7,8 +7,8 @@ import type { CommandInput } from '../command.ts'
 import { readAsk } from '../forking/ask.ts'
 import { alternately, apart, type Beside, tellBeside } from '../forking/beside.ts'
 import {
-  gradedOk,
   areToolsReal,
+  gradedOk,
   sumSpent,
   tellBranches,
   together,

@@ -1,6 +1,6 @@
 import { HarvestError } from '../../errors/index.ts'
 import type { JobOutcome } from '../../jobs/run.ts'
-import { type VerdictName } from '../../replay/index.ts'
+import type { VerdictName } from '../../replay/index.ts'
 import type { Interval } from '../../stats/index.ts'
 import type { Loaded } from '../chosen-cases.ts'
 import { saidText, withLost } from '../live.ts'

@@ -6,7 +6,7 @@ import type { PriceTable } from '../../providers/index.ts'
 import { keysRight } from '../../replay/index.ts'
 import { readTape } from '../../tape/index.ts'
 import { stepsAfterBudget } from '../budget-step.ts'
-import { chosen, type Loaded } from '../chosen-cases.ts'
+import type { Loaded } from '../chosen-cases.ts'
 import { type CommandInput, program } from '../command.ts'
 import type { LivePlan } from '../live.ts'
 import { usualTools, withUsualTools } from '../live-grading.ts'
@@ -47,21 +47,18 @@ export function stepsAfterRates(rates: readonly PassRate[], rerun: Rerun): reado
     ...(failed === undefined ? [] : stepsAfterFailure(failed, HarvestError.is(control), given)),
     ...stepsAfterBudget({
       codes: ended.flatMap((run) => codesOf(run)),
-      tapes: cases.flatMap((kase) => {
-        const tape = readTape(requireTapeFile(kase.case))
-        return Array.from({ length: plan.times }, () => tape)
-      }),
+      runs: () => cases.map((kase) => [readTape(requireTapeFile(kase.case)), plan.times]),
       limits: plan.limits,
       prices,
     }),
-    ...stepsToReach(rates, given),
+    ...stepsToReach(rates, cases),
   ]
 }
 
 /** From models that could not be asked to what may be wrong. */
-function stepsToReach(rates: readonly PassRate[], given: CommandInput): readonly NextStep[] {
-  const lost = rates.find(({ reasons }) => reasons.some(({ example }) => isUnreached(example)))
-  const found = lost === undefined ? undefined : chosen(given).find(({ case: { id } }) => id === lost.case)
+function stepsToReach(rates: readonly PassRate[], cases: readonly Loaded[]): readonly NextStep[] {
+  const at = rates.findIndex(({ reasons }) => reasons.some(({ example }) => isUnreached(example)))
+  const found = cases[at]
   if (found === undefined) return []
   return [{ about: keysRight(readTape(requireTapeFile(found.case))), command: typedAgain({}) }]
 }
