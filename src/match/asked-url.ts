@@ -2,7 +2,7 @@ import { addressedUrl } from '../seam/shape.ts'
 import type { LiveRequest } from '../seam/intercept/index.ts'
 import { hostsFlag, socketsFlag, type Tape } from '../tape/index.ts'
 import { socketName } from '../seam/connection.ts'
-import { hostDrift } from './address.ts'
+import { hostDrift, writtenOrigin } from './address.ts'
 import type { HeaderComparison } from './header-drift.ts'
 import type { ExchangeState } from './step.ts'
 
@@ -23,16 +23,23 @@ export function isHostNoted({ header }: Pick<Tape, 'header'>): boolean {
   return header.flags.includes(hostsFlag)
 }
 
-/** How what stands beside the headers of a request is compared, as far as its tape says it. */
+/**
+ * How what stands beside the headers of a request is compared, as far as its tape says it.
+ *
+ * @param via - what the live request is sent by
+ */
 export function besideOf(
   tape: Pick<Tape, 'header'>,
   step: ExchangeState,
-): Pick<HeaderComparison, 'otherHost' | 'saysSocket'> {
+  via: LiveRequest['via'],
+): Pick<HeaderComparison, 'otherHost' | 'saysSocket' | 'sentTo'> {
   if (!isHostNoted(tape)) return {}
-  const { request, response } = step.event
+  const { request, response, url } = step.event
   // Of a request that failed it may be that its connection was never there.
   const isSeen = response !== undefined || request.headers.some(([name]) => name === socketName)
-  return { otherHost: () => hostDrift(step, step.event), saysSocket: isSocketNoted(tape) && isSeen }
+  // What `node:http` says of its connection has no port.
+  const sentTo = via === 'http' && step.event.via === 'http' ? writtenOrigin(url).replace(/:\d+$/, '') : url
+  return { otherHost: () => hostDrift(step, step.event), saysSocket: isSocketNoted(tape) && isSeen, sentTo }
 }
 
 /** Whether a tape says which unix sockets requests were sent to. */

@@ -24,6 +24,8 @@ export interface HeaderComparison {
   readonly otherHost?: () => DriftClass
   /** The tape says where its connection leads, if not to the host of its address. */
   readonly saysSocket?: boolean
+  /** Where a request was sent of which nothing else is said: to the host of its address. Default: unknown. */
+  readonly sentTo?: string
   /** What a header means, by its name in lower case. */
   readonly meaning?: (name: string) => HeaderMeaning | undefined
 }
@@ -82,6 +84,7 @@ export function headerDrift(
     method = 'GET',
     otherHost,
     saysSocket = false,
+    sentTo = '',
     meaning = meaningOfHeader,
   }: HeaderComparison = {},
 ): readonly FoundDrift[] {
@@ -102,7 +105,7 @@ export function headerDrift(
     // Beside the headers: one machine has several names, and one that is not given is that of the address.
     if (name.startsWith(':') && otherHost === undefined) return
     if (name === socketName && (!saysSocket || isSameSocket(was, is))) return
-    if (name === sentToName && originOf(was ?? '') === originOf(is ?? '')) return
+    if (name === sentToName && ledTo(was ?? sentTo) === ledTo(is ?? sentTo)) return
     // An older recorder whose options kept one wrote a placeholder for it.
     if (meant === 'credential' && (isWhole || !isOwn)) return
     // Browsers, whose logs are imported, write directives for their own caches.
@@ -130,6 +133,11 @@ export function headerDrift(
  */
 function isCacheable(method: string): boolean {
   return /^(?:GET|HEAD|POST|QUERY)$/i.test(method)
+}
+
+/** The host of a connection. `node:http` says an address of IPv6 without brackets. */
+function ledTo(said: string): string {
+  return originOf(said.replace(/^(https?:\/\/)([\da-f.]*:[\da-f.]*:[\da-f:.]*)$/i, '$1[$2]'))
 }
 
 function isSameSocket(was: string | undefined, is: string | undefined): boolean {

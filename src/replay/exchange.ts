@@ -79,7 +79,7 @@ export function serveExchange(
   // Clients of models draw their own; what a model is asked twice it answers twice, and does nothing.
   const otherKey = (hasKey(recorded) || hasKey(headers)) && !step.model ? run.idempotency.check(recorded, headers) : []
   const { url } = step.event
-  const told = headerDrift(recorded, headers, run.comparison(step))
+  const told = headerDrift(recorded, headers, run.comparison(step, live.via))
   const subprotocol = live.via === 'websocket' ? subprotocolDrift(step.event.response, live.headers) : undefined
   const identity = run.credentials?.check({ headers: recorded, url }, { headers, url: question.url }, live) ?? []
   const drift = [

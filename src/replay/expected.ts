@@ -64,9 +64,9 @@ export class ExpectedRequest {
     const live = headers()
     const isAsBefore = this.#isAsBefore(step, live)
     if (!isAsBefore) {
-      if (hasKey(recorded) || !sameTarget(recorded, targetOf(live), this.#run.comparison(step).isWhole))
+      if (hasKey(recorded) || !sameTarget(recorded, targetOf(live), this.#run.comparison(step, via).isWhole))
         return undefined
-      if (headerDrift(recorded, live, this.#run.comparison(step)).length > 0) return undefined
+      if (headerDrift(recorded, live, this.#run.comparison(step, via)).length > 0) return undefined
       if (!this.#isSameAsker(step, live)) return undefined
     }
     const isNext = this.#isNext(step)
@@ -103,8 +103,9 @@ export class ExpectedRequest {
     if (isAsBefore && this.#settled !== undefined && areSame(this.#settled.redacted, redacted)) return none
     const { credentials } = this.#run
     const { method, request, url } = step.event
+    const { via } = live
     let isOfCall = false
-    const comparison = this.#run.comparison(step)
+    const comparison = this.#run.comparison(step, via)
     const told = headerDrift(request.headers, redacted, {
       ...comparison,
       isModelCall() {

@@ -615,12 +615,12 @@ export class ReplayRun {
   }
 
   /** How the headers of a request are compared with those of the step that answers it. */
-  comparison(step: ExchangeState): HeaderComparison {
+  comparison(step: ExchangeState, via: LiveRequest['via']): HeaderComparison {
     return {
       ...this.#comparison,
       isModelCall: () => step.model !== undefined,
       method: step.event.method,
-      ...besideOf(this.tape, step),
+      ...besideOf(this.tape, step, via),
     }
   }
 

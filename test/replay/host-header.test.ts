@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import got from 'got'
 import { Client, request } from 'undici'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { headerDrift } from '../../src/match/header-drift.ts'
 import { createRecorder } from '../../src/record/index.ts'
 import { replayTape, verdictOf } from '../../src/replay/index.ts'
 import { sentToOf } from '../../src/seam/shape.ts'
@@ -111,6 +112,38 @@ test.each(clients.filter(([name]) => name !== 'node:http2'))(
     expect([verdict, drift]).toEqual(['different', expect.stringMatching(moved)])
   },
 )
+
+test.each([
+  ...clients.filter(([name]) => name !== 'node:http2'),
+  [
+    'fetch',
+    (method: Method, host?: string) => async () => (await fetch(`${base}/a`, { method, headers: stated(host) })).text(),
+  ] as const,
+])('the Host header of %s may name this machine otherwise than the connection does', async (name, agent) => {
+  const own = base
+  const { host } = new URL(own)
+  const other = () => {
+    base = own.replace('127.0.0.1', 'localhost')
+    return agent('POST', host)().finally(() => (base = own))
+  }
+  const plain = agent('POST')
+  expect(await judged(await record(plain), other)).toEqual(['same'])
+  expect(await judged(await record(other), plain)).toEqual(['same'])
+  // Another machine under the same header is no name of this one.
+  const away = () => {
+    base = own.replace('127.0.0.1', '192.0.2.7')
+    return agent('POST', host)().finally(() => (base = own))
+  }
+  if (name !== 'fetch') expect((await judged(await record(plain), away))[0]).toBe('different')
+})
+
+test('connections to two addresses of IPv6 lead to two hosts, and one to this machine to any of its names', () => {
+  const drift = (was: string, is: string) =>
+    headerDrift([[':sent-to', was]], [[':sent-to', is]], { isWhole: true, otherHost: () => 'destination' }).length
+  expect(drift('http://2001:db8::1', 'http://2001:db8::2')).toBe(1)
+  expect(drift('http://2001:db8::1', 'http://[2001:db8::1]')).toBe(0)
+  expect(drift('http://::1', 'http://localhost')).toBe(0)
+})
 
 test('a connection that leads elsewhere than its Host header says is seen among others that do not', () => {
   const beside = (host: string) => sentToOf({ protocol: 'http:', host, path: '/a' }, 'shop.example:8080')
