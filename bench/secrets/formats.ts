@@ -95,7 +95,6 @@ export const vendors: readonly (readonly [id: string, form: string])[] = [
   ['brevo', 'xkeysib-<hex 64>-<word 16>'],
   ['resend', 're_<word 8>_<word 24>'],
   ['twilio-key', 'SK<hex 32>'],
-  ['twilio-account', 'AC<hex 32>'],
   ['vercel-vcp', 'vcp_<word 56>'],
   ['vercel-blob', 'vercel_blob_rw_<word 16>_<word 30>'],
   ['vercel-ai', 'vck_<word 56>'],

@@ -1,3 +1,4 @@
+// Over 300 lines: the table of vendors.
 /**
  * Tokens that tell what they are by how they begin, one family a row: head, characters, how many of them, and a guard
  * where the head is one of ordinary words too. A new vendor is one row.
@@ -69,8 +70,7 @@ hf_ word 30-64
 api_org_ word 30-64 mixed`,
   'sendgrid-key': 'SG. dot 33-192 mixed',
   'twilio-key': `
-SK hex 32
-AC hex 32`,
+SK hex 32 mixed`,
   'api-key': `
 sk_ url 28-200
 rzp_live_ word 14-24
@@ -249,7 +249,16 @@ s-s4t2ud- hex 64
 s-s4t2af- hex 64
 eyJrIjoi base64 70-400
 secret_key_ url 40-60
-fs_live_ word 30-64`,
+fs_live_ word 30-64
+wandb_v1_ url 40-128
+tgp_v1_ url 40-64
+rpa_ word 40-64
+cal_live_ hex 32
+m0- word 36-64
+key_ hex 28
+unkey_ word 20-64
+live_ url 40
+SCW upper 17`,
 }
 
 /** One row, read. */

@@ -9,15 +9,20 @@ import type { Trigger } from './walk.ts'
 export function namedTriggers(names: NameTable): readonly Trigger[] {
   const behind = names.endings
   const between = ['"', "'", '`', '*', ' ', '\t', '\n', '\r', ']', '\\']
-  const signed = [...names.lastLetters, ...between].flatMap((letter) =>
-    [':', '='].map((sign): Trigger => ({ text: letter + sign, group: 'signs', behind, at: afterSign(names) })),
+  const letters = [...names.lastLetters]
+  const signed = [...letters, ...between, ...'0123456789'].flatMap((letter) =>
+    [':', '=', '：', '＝'].map(
+      (sign): Trigger => ({ text: letter + sign, group: 'signs', behind, at: afterSign(names) }),
+    ),
   )
   const pairs = ['"', "'"].map(
     (quote): Trigger => ({ text: `${quote},`, group: 'pairs', behind, at: afterComma(names) }),
   )
   return [
-    ...signed.filter(({ text }) => /^[\0-\x7f]+$/.test(text)),
+    ...signed,
     ...pairs,
+    ...letters.map((letter): Trigger => ({ text: `${letter}(`, group: 'calls', behind, at: inCall(names) })),
+    ...['value: ', 'default = '].map((text): Trigger => ({ text, at: belowName(names, text.length) })),
     { text: '--', at: afterFlag(names) },
     ...['set -', 'setenv ', 'ENV '].map((text): Trigger => ({ text, at: afterVariable(names) })),
     { text: '</', at: inElement(names) },
@@ -29,7 +34,16 @@ export function namedTriggers(names: NameTable): readonly Trigger[] {
 const isBetween = codesOf(/[ \t\n\r*`"'\\\]]/, 128)
 const [isName, isQueryName] = [codesOf(/[\w.-]/, 128), codesOf(/[\w.[\]-]/, 128)]
 
-const [dash, dot, backslash, space] = [0x2d, 0x2e, 0x5c, 0x20]
+/** Beyond ASCII, all but signs: quotes, dashes, and those of Chinese and Japanese. */
+function isOfName(text: string, at: number): boolean {
+  const code = text.charCodeAt(at)
+  if (code < 128) return isName[code] === 1
+  if (code < 0x2000) return code >= 0xc0
+  if (code < 0x3040) return code >= 0x2070 && code < 0x3000
+  return code < 0xff00 || (code > 0xff0f && code < 0xff1a) || (code > 0xff20 && code < 0xfffd)
+}
+
+const [dash, dot, backslash, space, dollar] = [0x2d, 0x2e, 0x5c, 0x20, 0x24]
 const [doubleQuote, colon] = [0x22, 0x3a]
 
 interface Named {
@@ -49,7 +63,7 @@ function nameEnd(text: string, sign: number): number {
 /** The name that ends here. */
 function nameUpTo(names: NameTable, text: string, end: number): Named | undefined {
   let start = end
-  while (start > 0 && end - start < 64 && isName[text.charCodeAt(start - 1)] === 1) start--
+  while (start > 0 && end - start < 64 && isOfName(text, start - 1)) start--
   // In JSON text the `n` of `\n` belongs to the escape.
   if (text.charCodeAt(start - 1) === backslash && /[nrtbf]/.test(text[start] ?? '') && end - start > 1) start++
   const isFlag = text.charCodeAt(start) === dash
@@ -67,7 +81,8 @@ function nameUpTo(names: NameTable, text: string, end: number): Named | undefine
 }
 
 // The quote that ends the name, the sign, the quote that begins the value; Markdown may stand around the sign.
-const betweenPattern = /(\\*["'`])?\]?(?:\*\*|`)?\s{0,4}(?:=>|:=|[:=])(?:\*\*)?(\s{0,8})(?:\*\*)?(\\*["'`])?/y
+const betweenPattern =
+  /(\\*["'`])?\]?(?:\*\*|`)?\s{0,4}(?:=>|:=|={2,3}|[:=：＝])(?:\*\*)?(\s{0,8})(?:\*\*)?(\\*["'`])?/y
 
 /** `?next=https://…?token=…`: so many names are read inside of one value that is longer than this. */
 const mostNested = 16
@@ -91,6 +106,12 @@ function afterSign(names: NameTable): Trigger['at'] {
     }
     const named = nameUpTo(names, text, nameEnd(text, sign))
     if (named === undefined) return 0
+    // What the secret is called, not what it says.
+    if (
+      text.charCodeAt(named.start - 1) === colon &&
+      resource.test(text.slice(Math.max(0, named.start - 96), named.start))
+    )
+      return 0
     const inJson = jsonValue(text, named.end, sign)
     if (inJson !== 0) return quoted(text, inJson, '"', named.kind, found)
     betweenPattern.lastIndex = named.end
@@ -106,9 +127,12 @@ function afterSign(names: NameTable): Trigger['at'] {
       return 0
     if (valueQuote !== undefined) return quoted(text, start, valueQuote, named.kind, found)
     if (nameQuote !== undefined && nameQuote !== '`') return 0
-    return bare(names, text, start, space !== '' || whole.includes(':'), named, found)
+    return bare(names, text, start, space !== '' || /[:：]/.test(whole), named, found)
   }
 }
+
+/** What stands before the kind of a resource of AWS: `arn:aws:secretsmanager:eu-west-1:123456789012:`. */
+const resource = /arn:[\w-]{1,16}:[\w-]{1,32}:[\w-]{0,32}:\d{0,12}:$/
 
 /** Where the value begins behind `"name":"` and `"name": "`, which most are written as; 0 where it is written otherwise. */
 function jsonValue(text: string, nameEnd: number, sign: number): number {
@@ -119,14 +143,26 @@ function jsonValue(text: string, nameEnd: number, sign: number): number {
 
 /** The tag or anchor of a value in YAML, the head of a block, or the letters before the quote of a literal. */
 const headPattern =
-  /(?:(?:!{1,2}[\w.-]{0,32}|&[\w-]{1,32}) {1,4})?(?:[|>][-+]?\d? {0,4}(?:\r?\n|(?:\\{1,8}r)?\\{1,8}n) {1,64}|(?:[bfu]|rb?|[$@]|(?:Some|Just|String::from)\()(?=\\*["']))?(\\*["'])?/iy
+  /(?:(?:!{1,2}[\w.-]{0,32}|&[\w-]{1,32}) {1,4})?(?:[|>][-+]?\d? {0,4}(?:\r?\n|(?:\\{1,8}r)?\\{1,8}n) {1,64}|(?:[bfnu]|rb?|[$@]|(?:Some|Just|String::from)\()(?=\\*["']))?(\\*["'])?/iy
+const textOf = String.raw`\\*["'][\w.\-/]{0,96}\\*["']`
+/** The name of a variable, a field, a function or a type. */
+const codePattern = /[&?(]{0,2}[A-Za-z_$][\w$.:?>-]{0,95}(?=[ ([<!)])/y
+/** What stands behind it before the text for want of another one: `env.P ?? '…'`. */
+const otherwiseTail = sticky`(?:[([]\s{0,2}(?:${textOf})?\s{0,2}[)\]])?!?\)?\s{1,8}(?:\?\?|\|\||\?:|or)\s{0,8}(?=\\*["'])`
+/** `os.environ.get('P', '…')`. */
+const defaultTail = sticky`\(\s{0,8}${textOf}\s{0,2},(?:\s{0,8}default\s{0,2}=)?\s{0,8}(?=\\*["'])`
+const getter =
+  /(?:^|[.:>])(?:get|getenv|env|fetch|getOrDefault|get_or_default|getProperty|config|lookup|environ|str|string)$/i
+/** `password: string = '…'`. */
+const typeTail = /(?:<[\w, ]{1,32}>|\[[\w, ]{1,32}\])?\??(?: \| \w{1,16})? = (?=\\*["'])/y
+const mayBeCode = codesOf(/[A-Za-z_$(&?]/, 128)
 /** A text of Lua. */
 const longPattern = /\[\[([^\s"'\\[\],]{4,256})\]\]/y
 /** What stands elsewhere in a template of CloudFormation. */
 const reference = /^!(?:Ref|GetAtt|ImportValue)\s/
 /** Fields that may stand before the one with the value. */
 const field = String.raw`(?:\\*["'][\w$-]{1,32}\\*["']\s{0,4}:\s{0,4}(?:\\*["'][^"'\\\r\n]{0,64}\\*["']|[\w.]{1,16})\s{0,4},\s{0,16}){0,3}`
-const valueField = String.raw`\\*["'](?:value|val|Value|content|text)\\*["']\s{0,4}:\s{0,4}`
+const valueField = String.raw`\\*["'](?:value|val|Value|ParameterValue|defaultValue|default|stringValue|content|text|S|\$eq)\\*["']\s{0,4}:\s{0,4}`
 /** `["…", "…"]`, `{"value":"…"}`. */
 const holderPattern = sticky`(?:\[|\{\s{0,16}${field}${valueField})\s{0,16}(\\*["'])`
 const nextItem = /\\*["']\s{0,16},\s{0,16}(\\*["'])/y
@@ -143,6 +179,16 @@ function valueWithin(
   named: Named,
   found: TextRange[],
 ): number | undefined {
+  const code = named.kind !== 'code' && mayBeCode[text.charCodeAt(start)] === 1 ? lengthOfCode(text, start) : 0
+  if (code > 0) {
+    const open = /\\*["']/y
+    open.lastIndex = start + code
+    const quote = open.exec(text)![0]
+    const begin = start + code + quote.length
+    // A quote that ends the text around the code.
+    if (endsText(text, begin) || closesLiteral(text, named.start, begin, quote)) return 0
+    return quoted(text, begin, quote, named.kind, found)
+  }
   headPattern.lastIndex = start
   const [head = '', quote] = headPattern.exec(text) ?? []
   const begin = start + head.length
@@ -173,6 +219,32 @@ function valueWithin(
     at = end + between.length
   }
   return at
+}
+
+/** How much code stands before a text that is the value; 0: none does. */
+function lengthOfCode(text: string, start: number): number {
+  codePattern.lastIndex = start
+  const code = codePattern.exec(text)?.[0]
+  if (code === undefined) return 0
+  const end = start + code.length
+  const tails = getter.test(code) ? [otherwiseTail, typeTail, defaultTail] : [otherwiseTail, typeTail]
+  for (const tail of tails) {
+    tail.lastIndex = end
+    if (tail.test(text)) return tail.lastIndex - start
+  }
+  return 0
+}
+
+/** `${DB_PASSWORD:-…}`: what stands there for want of another value. */
+const templatePattern = /\$\{[\w.]{1,64}(?::?[-=]|:(?![-=?+]))([^\s"'\\{}$]{4,256})\}/y
+
+function otherwise(text: string, start: number, kind: NameClass, found: TextRange[]): number {
+  templatePattern.lastIndex = start
+  const [whole, value] = text.charCodeAt(start) === dollar ? (templatePattern.exec(text) ?? []) : []
+  if (whole === undefined || value === undefined) return 0
+  const end = start + whole.length - 1
+  if (passes(kind, value, true) && !word.test(value)) addSecret(found, end - value.length, end, value)
+  return end
 }
 
 /** One of several texts: what is secret has a digit or a sign and is no name itself, or words enough. */
@@ -254,6 +326,7 @@ export function quoted(text: string, given: number, quote: string, kind: NameCla
   const end = triple === -1 ? closingQuote(text, start, quote) : Math.min(triple, outerEnd(text, start, triple, quote))
   const from = start + schemeLength(text, start, end)
   const value = unescaped(text.slice(from, end), quote)
+  if (otherwise(text, from, kind, found) > 0) return end
   if (!passes(kind, value, false)) return Math.max(0, end - overlap)
   addSecret(found, from, end, value)
   return end
@@ -295,11 +368,13 @@ export function unescaped(raw: string, quote: string): string {
 // `theme=dark; sid=…` goes on to the end of its line.
 const cookiePattern = /[^\s"'\\`=\x1b]{1,256}=[^\r\n"'\\`\x1b]{1,4096}/y
 const phrasePattern = /[a-z]{3,8}(?: [a-z]{3,8}){11,24}(?![a-z])/y
-const barePattern = /[^\s"'\\&,;<>(){}[\]`|\x1b]{3,4096}/y
+const barePattern = sticky`[^\s"'\\&,;<>(){}[\]\`|\x1b\u3000-\u303f\uff00-\uff0f\uff1a-\uff20]{3,4096}`
 const anyScheme = /[A-Za-z][\w-]{1,24}\s{1,4}(?=[\w+/=.~-]{16})/y
 /** Code that names where the value is: `user.password1`, `settings.DB_PASS2`. */
 const path = /^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*){1,8}$/
-export const word = /^[A-Za-z_$][A-Za-z_$.-]*$/
+export const word = /^[\p{L}_$][\p{L}\p{M}_$.-]*$/u
+/** Letters of another script than Latin: a sentence goes on, and no password is typed so. */
+const spoken = /[\u0370-\u1fff\u2c00-\ud7ff\uf900-\ufaff]/
 
 /**
  * A value without quotes. `password=letmein` of a form is one; of `password: string`, `secret = load()` and
@@ -314,6 +389,8 @@ function bare(
   found: TextRange[],
 ): number {
   let start = given
+  const template = otherwise(text, start, kind, found)
+  if (template > 0) return template
   if (kind === 'always' && /authorization$/i.test(name)) {
     anyScheme.lastIndex = start
     start += anyScheme.exec(text)?.[0].length ?? 0
@@ -331,6 +408,7 @@ function bare(
   if (value.toLowerCase() === name.toLowerCase() || !passes(kind, value, true)) return after
   if (value.length < 4 && kind !== 'code' && kind !== 'own') return after
   if (path.test(value) && names.classOf(value.replace(/\d{1,4}$/, '')) !== undefined) return after
+  if (isLoose && spoken.test(value)) return after
   if (kind === 'always' && word.test(value) && (isLoose || value.includes('.'))) return after
   addSecret(found, start, end, value)
   return end
@@ -385,7 +463,55 @@ function afterComma(names: NameTable): Trigger['at'] {
   }
 }
 
+const callPattern = sticky`\(\s{0,4}(\\*["'])`
+const setter = /^(?:set|with|use|add|update|change|reset)[_A-Z]/
+const method =
+  /^(?:password|passwd|passphrase|secret|token|api_?key|secret_?key|access_?key|access_?token|auth_?token)$/i
+const afterCall = /\\*["']\s{0,4}[),]/y
+
+/** `setPassword('…')`, `.password('…')`. */
+function inCall(names: NameTable): Trigger['at'] {
+  return (text, index, found) => {
+    const named = nameUpTo(names, text, index + 1)
+    if (named === undefined) return 0
+    const last = named.name.slice(named.name.lastIndexOf('.') + 1)
+    const isMethod = (last.length < named.name.length || text.charCodeAt(named.start - 1) === dot) && method.test(last)
+    if (!isMethod && !setter.test(last)) return 0
+    callPattern.lastIndex = named.end
+    const [head, quote] = callPattern.exec(text) ?? []
+    if (head === undefined || quote === undefined) return 0
+    const start = named.end + head.length
+    const end = closingQuote(text, start, quote)
+    afterCall.lastIndex = end
+    if (!afterCall.test(text)) return Math.max(0, end - overlap)
+    return listed(names, text, start, end, quote, named.kind, found) ? end : Math.max(0, end - overlap)
+  }
+}
+
+const lineEnd = String.raw`(?:\r?\n|(?:\\{1,8}r)?\\{1,8}n)`
+/** `- name: DB_PASSWORD`, the line before; `variable "db_password" {`, before the field. */
+const namedAbove = new RegExp(
+  String.raw`\bname: {1,4}\\*["']?([\w.-]{2,64})\\*["']?${lineEnd} {1,32}$|\bvariable {1,4}\\*["']([\w.-]{2,64})\\*["'] {0,4}\{[^{}]{0,160}$`,
+)
+
+/** The value of a field whose name stands in the line above, as in manifests of Kubernetes and variables of Terraform. */
+function belowName(names: NameTable, length: number): Trigger['at'] {
+  return (text, index, found) => {
+    const [, inYaml, inTerraform] = namedAbove.exec(text.slice(Math.max(0, index - 256), index)) ?? []
+    const name = inYaml ?? inTerraform
+    const kind = name === undefined ? undefined : names.classOf(name)
+    if (name === undefined || kind === undefined) return 0
+    const start = index + length
+    const quote = /^\\{0,64}["']/.exec(text.slice(start, start + 65))?.[0]
+    if (quote !== undefined) return quoted(text, start + quote.length, quote, kind, found)
+    return bare(names, text, start, true, { kind, name, start: index, end: start }, found)
+  }
+}
+
 const flagPattern = /--([A-Za-z][\w.-]{1,63})(?:=|\s{1,4})(\\*["'])?(?!-)/y
+
+/** Where the secret of a build is: `docker build --secret id=npmrc,src=.npmrc`. */
+const fieldPattern = /(?:id|type|src|source|env|target|required|mode|uid|gid)=/y
 
 /** `--token X`, `--password=X`; `--set db.password=X` is found by its sign. */
 function afterFlag(names: NameTable): Trigger['at'] {
@@ -395,6 +521,8 @@ function afterFlag(names: NameTable): Trigger['at'] {
     const kind = names.classOfFlag(name)
     if (head === undefined || kind === undefined) return 0
     const start = index + head.length
+    fieldPattern.lastIndex = start
+    if (name === 'secret' && fieldPattern.test(text)) return 0
     if (quote !== undefined && closesLiteral(text, index, start, quote)) return 0
     if (quote !== undefined) return quoted(text, start, quote, kind, found)
     return bare(names, text, start, true, { kind, name, start: index + 2, end: index + 2 + name.length }, found)
@@ -430,7 +558,9 @@ function inElement(names: NameTable): Trigger['at'] {
     const [, tag = '', attributes = '', said = '', close = ''] = elementPattern.exec(text.slice(open, index)) ?? []
     const value = said.replace(/(?:\s|\\+[nrt])+$/, '')
     const kind =
-      value === '' ? undefined : (names.classOf(tag) ?? names.classOf(namePattern.exec(attributes)?.[1] ?? ''))
+      value === ''
+        ? undefined
+        : (names.classOf(tag) ?? names.classOf(namePattern.exec(attributes)?.[1] ?? keyAbove(text, tag, open) ?? ''))
     if (kind === undefined || !passes(kind, value, kind === 'always')) return 0
     if (kind === 'always' && (!/\d/.test(value) || value.length < 6)) return 0
     const start = index - close.length - said.length
@@ -439,6 +569,13 @@ function inElement(names: NameTable): Trigger['at'] {
     return index
   }
 }
+
+/** Of a property list: `<key>password</key>` before `<string>…</string>`. */
+function keyAbove(text: string, tag: string, open: number): string | undefined {
+  return tag === 'string' ? keyPattern.exec(text.slice(Math.max(0, open - 160), open))?.[1] : undefined
+}
+
+const keyPattern = /<key>([\w .-]{2,64})<\/key>(?:\s|\\{1,8}[nrt]){0,64}$/
 
 /** `<property name="password" value="…"/>`, `<meta name="csrf-token" content="…">`. */
 function inAttribute(names: NameTable, length: number): Trigger['at'] {

@@ -31,14 +31,20 @@ const byClass: Readonly<Record<Exclude<NameClass, 'own' | 'cookie'>, string>> = 
     password passwd pwd passphrase secret authorization connectionstring accesssignature authorizationcode devicecode
     codeverifier apikey secretkey accesskey privatekey encryptionkey signingkey accountkey subscriptionkey masterkey
     accesstoken authtoken refreshtoken sessiontoken idtoken bearertoken apitoken securitytoken bottoken securityanswer
-    secretkeybase recoverycode keyphrase`,
+    secretkeybase recoverycode keyphrase
+    passwort kennwort wachtwoord contraseña contrasena contrasenia motdepasse lösenord losenord passord adgangskode
+    salasana lozinka katasandi mậtkhẩu matkhau пароль 密码 密碼 パスワード 비밀번호 סיסמה पासवर्ड รหัสผ่าน`,
   random: `
-    token jwt phpsessid jsessionid auth xauth sig hmac credential credentials clientkey serverkey servicekey adminkey
+    token pat jwt phpsessid jsessionid auth xauth sig hmac credential credentials clientkey serverkey servicekey adminkey
     licensekey deploykey webhookkey hmackey sshkey storagekey functionskey sharedkey rootkey writekey readkey hostkey
     sendkey privatekeyid clientkeydata csrf xsrf apptoken apphash webhookurl connectsid bwsession dsn`,
   session: 'session sessionid sid ticket',
   signature: 'signature',
-  pass: 'pass userpass dbpass rootpass mysqlpass smtppass ftppass adminpass',
+  // Beside them, what also means something else: a word, a sign, a slogan, the arms of a town.
+  pass: `
+    pass userpass dbpass rootpass mysqlpass smtppass ftppass adminpass pw psk wpapsk
+    clave parola parole hasło haslo heslo jelszó jelszo şifre sifre parool 口令 暗証番号 암호 κωδικός
+    senha geslo`,
   code: 'otp otpcode pin pincode cvv cvc cvv2 mfacode twofactorcode verificationcode securitycode passcode smscode',
   phrase: 'mnemonic seedphrase recoveryphrase mnemonicphrase secretphrase walletphrase',
 }
@@ -47,9 +53,13 @@ const classes = new Map(
     words
       .trim()
       .split(/\s+/)
-      .map((word) => [word, kind as NameClass] as const),
+      .map((word) => [folded(word), kind as NameClass] as const),
   ),
 )
+/** As they are written, with their accents too. */
+const written = Object.values(byClass).flatMap((words) => words.trim().split(/\s+/))
+/** What may stand behind a name that says it once more, or how: `password_confirmation`, `passwordRepeat`. */
+const onceMore = ['confirm', 'confirmation', 'repeat', 'repeated', 'again', 'plain']
 /** Names that end like these promise as much when they are written together: `dbpassword`, `userapikey`. */
 const always = [...classes].filter(([, kind]) => kind === 'always').map(([word]) => word)
 
@@ -91,7 +101,7 @@ export class NameTable implements SecretNames {
       ...never.map((name) => [plain(name), 'never'] as const),
     ])
     const own = [...keys, ...more, ...random].map(plain)
-    const names = [...classes.keys(), ...inQuery, 'cookie', ...own].filter(({ length }) => length > 1)
+    const names = [...written, ...onceMore, ...inQuery, 'cookie', ...own].filter(({ length }) => length > 1)
     this.endings = new Endings(names)
     this.lastLetters = new Set(names.flatMap((name) => [name.at(-1)!, name.at(-1)!.toUpperCase()]))
   }
@@ -107,17 +117,27 @@ export class NameTable implements SecretNames {
   }
 
   #classOf(name: string): NameClass | undefined {
-    const short = plain(name)
-    const own = this.#own.get(short)
+    const own = this.#own.get(plain(name))
     if (own !== undefined) return own === 'never' ? undefined : own
     if (name.length > 256) return undefined
     const words = wordsOf(name)
+    const kind = this.#classOfWords(name, words)
+    if (kind !== undefined) return kind
+    if (onceMore.includes(words.at(-1)!))
+      return this.#classOfWords(name, words.slice(0, -1)) === 'always' ? 'pass' : undefined
+    // `password2`, `api_key_1`: one of several; but placeholders are numbered, too.
+    const one = numberedName.exec(name)?.[1]
+    return one === undefined || one.includes('redacted-') ? undefined : this.#classOfWords(one, wordsOf(one))
+  }
+
+  #classOfWords(name: string, words: readonly string[]): NameClass | undefined {
     const joined = words.join('_')
     if (data.test(joined) || question.test(joined)) return undefined
     for (let take = Math.min(4, words.length); take > 0; take--) {
       const kind = classes.get(words.slice(-take).join(''))
       if (kind !== undefined) return kind
     }
+    const short = words.join('')
     if (always.some((ending) => short.endsWith(ending))) return 'always'
     // OPENAI_KEY, WEAVIATE_KEY: in capitals alone, for `sort_key` and `object_key` are data.
     if (/^[A-Z][A-Z0-9_]{2,}_KEY$/.test(name)) return 'random'
@@ -157,12 +177,14 @@ export class NameTable implements SecretNames {
   }
 }
 
+const numberedName = /^(.*[^\d_.-])[_.-]?\d$/s
+
 /** Words of a name in lower case, without the `X-` some headers begin with. */
 function wordsOf(name: string): readonly string[] {
-  return name
+  return folded(name)
     .replace(/^x-/i, '')
     .replace(/([a-z\d])([A-Z])/g, '$1_$2')
-    .replace(/[^A-Za-z0-9]+/g, '_')
+    .replace(/[^A-Za-z0-9\x80-\uffff]+/g, '_')
     .toLowerCase()
     .split('_')
     .filter((word) => word !== '')
@@ -174,5 +196,16 @@ export function schemeOf(value: string): string {
 }
 
 function plain(name: string): string {
-  return name.toLowerCase().replace(/[^a-z0-9]/g, '')
+  return folded(name)
+    .toLowerCase()
+    .replace(/[^a-z0-9\x80-\uffff]/g, '')
+}
+
+/** Without accents: `contraseña` is also written `contrasena`. */
+function folded(name: string): string {
+  if (/^[\0-\x7f]*$/.test(name)) return name
+  return name
+    .normalize('NFD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .normalize('NFC')
 }

@@ -1,6 +1,6 @@
 import { beginsToken } from './edges.ts'
 import type { TextRange } from './types.ts'
-import { isStandIn, looksRandom } from './values.ts'
+import { entropy, isStandIn, looksRandom } from './values.ts'
 import type { Trigger } from './walk.ts'
 
 /** A secret that what stands before it tells. */
@@ -10,12 +10,18 @@ export interface Near {
   /** Sticky from the anchor; the secret is group 1, or all of it. Every repetition is bounded. */
   readonly pattern: RegExp
   readonly holds?: (secret: string) => boolean
+  /** The anchor stands inside of a word. */
+  readonly isInside?: true
   /** Characters in which a second anchor is not tried after a miss. */
   readonly skip?: number
 }
 
 const mixed = (secret: string): boolean => /\d/.test(secret) && /[A-Za-z]/.test(secret)
 export const noWord = (secret: string): boolean => !/^(?:password|pass|pwd|secret|token|[a-z]+)$/i.test(secret)
+
+/** Base64 of user and password, with a zero byte before each. */
+const looksEncoded = (encoded: string): boolean =>
+  /^[^\0]{0,64}\0[^\0]+\0[^\0]+$/.test(Buffer.from(encoded, 'base64').toString('latin1'))
 
 const table: readonly Near[] = [
   { anchor: 'pass:', pattern: /pass:([^\s"'$<{\\]{6,128})/y, holds: mixed },
@@ -25,7 +31,56 @@ const table: readonly Near[] = [
     holds: noWord,
     skip: 64,
   },
-  { anchor: ':5432:', pattern: /:5432:[\w*.-]{1,64}:[\w*.-]{1,64}:([^\s:"'\\*]{6,256})/y, holds: (s) => /\d/.test(s) },
+  {
+    anchor: 'default login ',
+    pattern: /default login\s{1,4}\S{1,128}\s{1,8}password\s{1,4}([^\s"'\\]{4,256})/y,
+    holds: noWord,
+  },
+  // .pgpass, by the ports of Postgres, its poolers and its hosts.
+  ...['5432', '5433', '6432', '6543', '*'].map((port) => ({
+    anchor: `:${port}:`,
+    pattern: new RegExp(String.raw`:${port.replace('*', '\\*')}:[\w*.-]{1,64}:[\w*.-]{1,64}:([^\s:"'\\*]{6,256})`, 'y'),
+    holds: (secret: string) => /\d/.test(secret),
+  })),
+  // Settings of servers and switches, one a line; found by pairs of letters that are rare, or looked for anyway.
+  ...['insecure-password ', 'IDENTIFIED BY '].map((anchor) => ({
+    anchor,
+    pattern: new RegExp(String.raw`${anchor} {0,32}([^\s"'\\;]{6,128})(?=[\s"'\\;]|$)`, 'y'),
+    holds: mixed,
+  })),
+  { anchor: 'pass', pattern: /password(?: 0| {3,32}) ([^\s"'\\;]{6,128})(?=[\s"'\\;]|$)/y, holds: mixed },
+  { anchor: 'pass', pattern: /password 7 ([0-9A-F]{6,64})(?![\w-])/y },
+  // Of a word whose rarest letters stand in every schema, its end.
+  {
+    anchor: 'epass ',
+    pattern: /(?<=\brequir)epass {1,32}\\*"?([^\s"'\\;]{6,128})(?=[\s"'\\;]|$)/y,
+    isInside: true,
+    holds: mixed,
+  },
+  // sasl_passwd of Postfix.
+  ...[']:587 ', ']:465 ', ']:25 '].map((anchor) => ({
+    anchor,
+    pattern: /\]:\d{2,3} {1,8}[^\s:]{1,128}:([^\s:"'\\]{4,128})/y,
+    holds: noWord,
+  })),
+  { anchor: 'PWD={', pattern: /PWD=\{([^{}\s"'\\]{4,128})\}/y },
+  { anchor: ':thin:', pattern: /:thin:[\w.]{1,64}\/([^\s@"'\\/]{4,128})@/y },
+  {
+    anchor: 'Access Key [',
+    pattern: /Access Key \[[^\]\r\n]{0,32}\]: {0,4}([\w+/]{40})(?![\w+/])/y,
+    holds: looksRandom,
+  },
+  {
+    anchor: 'ConvertTo-SecureString ',
+    pattern: /ConvertTo-SecureString (?:-String )?\\*["']([^"'\\$\r\n]{4,128})\\*["']/y,
+  },
+  { anchor: 'AUTH PLAIN ', pattern: /AUTH PLAIN ([A-Za-z0-9+/]{8,512}={0,2})(?![\w+/=])/y, holds: looksEncoded },
+  // wp-config.php
+  {
+    anchor: 'define(',
+    pattern: /define\(\s{0,4}\\*'[A-Z_]{0,16}(?:_KEY|_SALT)\\*'\s{0,4},\s{0,8}\\*'([^'\\\r\n]{24,128})\\*'/y,
+    holds: (secret) => /\d/.test(secret) && entropy(secret) >= 3,
+  },
   ...['a', 'b', 'y'].map((version) => ({
     anchor: `$2${version}$`,
     pattern: /\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}/y,
@@ -65,8 +120,8 @@ export function nearTriggers(isOn: (kind: string) => boolean, rows = table): rea
   return rows.filter(({ kind = 'secret' }) => isOn(kind)).map(triggerOf)
 }
 
-function triggerOf({ kind = 'secret', anchor, pattern, holds, skip = 0 }: Near): Trigger {
-  const isWord = /^[a-z]/.test(anchor)
+function triggerOf({ kind = 'secret', anchor, pattern, isInside, holds, skip = 0 }: Near): Trigger {
+  const isWord = isInside !== true && /^[a-z]/.test(anchor)
   return {
     text: anchor,
     at(text, index, found: TextRange[]) {

@@ -75,6 +75,9 @@ interface Shape {
   readonly contextual?: true
 }
 
+/** Beside its first line, which a text may speak of, a key has some of its bytes. */
+const hasBody = (key: string): boolean => /[A-Za-z0-9+/=]{16}/.test(key) && /\d/.test(key)
+
 const hasDigit = (secret: string): boolean => /\d/.test(secret)
 
 const shapes: readonly Shape[] = [
@@ -122,6 +125,7 @@ const shapes: readonly Shape[] = [
     // Ends with its END line, or where text begins that cannot be part of a key: one cut off is a secret all the same.
     pattern:
       /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[\w+/=\s\\:,.]|-(?!----)){0,20000}(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?/y,
+    holds: hasBody,
   },
   // Signs in the middle or at the end.
   { kind: 'openai-key', anchors: ['T3BlbkFJ'], pattern: /[\w-]{12,200}T3BlbkFJ(?!T3Blbk)[\w-]{20,200}/y, reach: 200 },
@@ -130,6 +134,7 @@ const shapes: readonly Shape[] = [
   { kind: 'api-key', anchors: ['JQQJ99'], pattern: /[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{26}/y, back: 52 },
   { kind: 'api-key', anchors: ['8Q~', '7Q~', '9Q~'], pattern: /[\w~.-]{3}\dQ~[\w~.-]{31,34}/y, back: 3 },
   { kind: 'api-key', anchors: [':AA'], pattern: /\d{8,10}:AA[\w-]{32,34}(?![\w-])/y, reach: 10 },
+  { kind: 'api-key', anchors: ['_mmk'], pattern: /[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk(?!\w)/y, back: 36 },
   { kind: 'api-key', anchors: ['-us'], pattern: /[0-9a-f]{32}-us\d{1,2}(?!\w)/y, back: 32 },
   {
     kind: 'api-key',

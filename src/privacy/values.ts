@@ -9,7 +9,7 @@ const placeholder =
   /^(?:\$\{[^}]*\}?|\$[A-Za-z_]\w*|\$\([^)]*\)?|\{\{?[^}]*\}?\}?|<[^<>]*>?|%[A-Z_]+%|(?:process\.env|os\.environ|import\.meta)\b.*|(?:your|my|the|some)[-_ ].*|x{3,}|\.{3,}|\*+)$/i
 /** Words that say whether or how there is one. */
 const state =
-  /^(?:none|null|undefined|true|false|yes|no|str|string|required|optional|bearer|basic|digest|include|omit|same-origin|changeme|redacted)$/i
+  /^(?:none|null|undefined|true|false|yes|no|str|string|required|optional|(?:bearer|basic|digest|token)\s?|include|omit|same-origin|changeme|redacted)$/i
 const redacted = /^\[redacted\]$/i
 
 /** Whether a text stands for a secret that is not there. */
@@ -50,7 +50,7 @@ function isNumbered(value: string): boolean {
 }
 
 const bareStandIn =
-  /^[$%<{*/~]|^(?:aws4-hmac-sha256|token|[a-z]+:\/\/[^@?]*|process\.env.*|os\.environ.*|import\.meta.*)$/i
+  /^[$%<{*/~]|^\?[a-z ]*$|^(?:aws4-hmac-sha256|token|[a-z]+:\/\/[^@?]*|process\.env.*|os\.environ.*|import\.meta.*)$/i
 
 /**
  * Whether a value is what its name promises.
@@ -66,7 +66,7 @@ export function passes(kind: NameClass, value: string, isBare: boolean): boolean
       return !isBare || value.length >= 4
     case 'random':
       return looksRandom(value)
-    // In the traffic of agents a session is a UUID that joins calls, and a signature is the model's own: both are sent back.
+    // In the traffic of agents a session is a UUID that joins calls, or the `sid` of Twilio, and a signature is the model's own: both are sent back.
     case 'session':
       return looksRandom(value) && !joinsCalls.test(value)
     case 'signature':
@@ -82,8 +82,9 @@ export function passes(kind: NameClass, value: string, isBare: boolean): boolean
   }
 }
 
-const joinsCalls = /^(?:[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}|[0-9A-HJKMNP-TV-Z]{26})$/i
-const address = /^(?:https?:|\/|\.{1,2}\/|data:|arn:|projects\/|s3:|gs:)/
+const joinsCalls =
+  /^(?:[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}|[0-9A-HJKMNP-TV-Z]{26}|[A-Z]{2}[0-9a-f]{32})$/i
+const address = /^(?:https?:|\/|\.{1,2}\/|data:|arn:|projects\/|s3:|gs:|0x[0-9a-f]{40}$)/i
 const date = /^\d{4}-\d\d-\d\d(?:[T ]|$)/
 const inWords = /^[a-z]+(?:[-_.:/][a-z]+){2,}[-_.]?v?\d{0,4}$/
 

@@ -3,7 +3,7 @@ import type { TextRange } from './types.ts'
 
 /** Something to look at wherever a text stands. */
 export interface Trigger {
-  /** What is looked for: ASCII, two characters at least. */
+  /** What is looked for: two characters at least. */
   readonly text: string
   /** Triggers of one group go on together. Default: each by itself. */
   readonly group?: string
@@ -20,7 +20,7 @@ export interface Trigger {
 interface Entry {
   readonly at: Trigger['at']
   /** Its characters, for a look that calls nothing. */
-  readonly codes: Uint8Array
+  readonly codes: Uint16Array
   /** Where in its text the pair stands by which it is found. */
   readonly offset: number
   /** Its characters beside the pair, which tell most other words apart; 0 where it has none. */
@@ -85,10 +85,10 @@ export class Walk {
       const nth = group === undefined ? at : (groups.get(group) ?? at)
       if (group !== undefined) groups.set(group, nth)
       const offset = rarestPair(text)
-      const pair = text.charCodeAt(offset) | (text.charCodeAt(offset + 1) << 8)
+      const pair = (text.charCodeAt(offset) & 0xff) | ((text.charCodeAt(offset + 1) & 0xff) << 8)
       if (this.#table[pair] === 0) this.#table[pair] = this.#lists.push([]) - 1
       const [before, after] = [offset === 0 ? 0 : text.charCodeAt(offset - 1), text.charCodeAt(offset + 2) || 0]
-      const codes: Uint8Array = Buffer.from(text)
+      const codes = Uint16Array.from(text, (_, at) => text.charCodeAt(at))
       this.#lists[this.#table[pair]!]!.push({ at: trigger.at, codes, offset, before, after, nth, behind })
     })
     this.#gates = this.#lists.map(([first, ...others]) =>
@@ -136,7 +136,7 @@ export class Walk {
   }
 }
 
-function stands(codes: Uint8Array, text: string, index: number): boolean {
+function stands(codes: Uint16Array, text: string, index: number): boolean {
   for (let at = 0; at < codes.length; at++) if (text.charCodeAt(index + at) !== codes[at]) return false
   return true
 }

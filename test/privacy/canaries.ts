@@ -32,10 +32,7 @@ export const canaries: Readonly<Record<string, readonly string[]>> = {
   'npm-token': [join('np', 'm_', mixed, digits.slice(0, 9))],
   'huggingface-token': [join('h', 'f_', mixed, 'abcdefg')],
   'sendgrid-key': [join('S', 'G.', mixed.slice(0, 22), '.', mixed, mixed.slice(0, 16))],
-  'twilio-key': [
-    join('S', 'K', 'a1b2c3d4e5f60718', 'a1b2c3d4e5f60718'),
-    join('A', 'C', 'a1b2c3d4e5f60718', 'a1b2c3d4e5f60718'),
-  ],
+  'twilio-key': [join('S', 'K', 'a1b2c3d4e5f60718', 'a1b2c3d4e5f60718')],
   'api-key': [
     join('gs', 'k_', mixed, mixed),
     join('xa', 'i-', mixed, mixed),
