@@ -1,4 +1,4 @@
-import { type Finders, findersInOneWalk } from './engine.ts'
+import { type Finders, findersByWords, findersInOneWalk } from './engine.ts'
 import { firstFinder } from './first/engine.ts'
 import { firstSchemeOf } from './first/names.ts'
 import { nearTriggers } from './near.ts'
@@ -18,3 +18,6 @@ export const firstFinders: Finders = {
 
 /** The finders of tapes with the flag `redactor-2`. */
 export const secondFinders = findersInOneWalk(2, (isOn) => nearTriggers(isOn, commands))
+
+/** The finders of tapes with the flag `redactor-3`. */
+export const thirdFinders = findersByWords(3)

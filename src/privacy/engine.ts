@@ -1,9 +1,10 @@
 import { commandTriggers } from './commands.ts'
-import { families, type KindFamily } from './families.ts'
+import { families, familiesBefore, type KindFamily } from './families.ts'
 import type { FirstNames } from './first/names.ts'
 import { NameTable, schemeOf, type SecretNames } from './names.ts'
 import { namedTriggers } from './named.ts'
-import { nearTriggers } from './near.ts'
+import { looking } from './looking.ts'
+import { nearSince, nearTriggers } from './near.ts'
 import { sqlLiteralTriggers } from './sql-literals.ts'
 import { sqlTriggers } from './sql.ts'
 import { shapeTriggersOf, tokensOf } from './tokens.ts'
@@ -34,7 +35,7 @@ export interface Search {
 
 /** A version of the finders. A tape is replayed by the one it was recorded with. */
 export interface Finders {
-  readonly version: 1 | 2 | 3
+  readonly version: 1 | 2 | 3 | 4
   /** @param inHeaders - names that count in headers: those are the same for all tapes */
   readonly by: (options: RedactorOptions, inHeaders: FirstNames) => FindersInUse
 }
@@ -48,11 +49,12 @@ export interface FindersInUse {
 }
 
 /** Those that record. */
-export const findersOfNow = findersInOneWalk(
-  3,
-  (isOn, names) => (isOn('secret') ? commandTriggers(names) : []),
-  commandVariables,
-)
+export const findersOfNow = findersByWords(4)
+
+/** Those that read commands word by word. */
+export function findersByWords(version: 3 | 4): Finders {
+  return findersInOneWalk(version, (isOn, names) => (isOn('secret') ? commandTriggers(names) : []), commandVariables)
+}
 
 type Commands = (isOn: Search['isOn'], names: NameTable) => readonly Trigger[]
 
@@ -65,7 +67,7 @@ export function findersInOneWalk(
   return {
     version,
     by({ keys = [], names: own }) {
-      const names = new NameTable({ ...own, always: [...variables, ...(own?.always ?? [])], keys })
+      const names = new NameTable({ ...own, always: [...variables, ...(own?.always ?? [])], keys }, version < 4)
       return { names, schemeOf, emails: findEmailsNow, finder: (search) => inOneWalk(names, commands, search) }
     },
   }
@@ -76,14 +78,16 @@ function inOneWalk(
   commands: Commands,
   { isOn, own, inWalk: { first, personal, triggers } }: Search,
 ): Finder {
+  const { isBefore } = names
   const spellings = new Spellings()
   const walk = new Walk([
     ...spellings.triggers,
-    ...[...own, ...families].filter(({ kind }) => isOn(kind)).map(tokensOf),
-    ...shapeTriggersOf(isOn),
+    ...[...own, ...(isBefore ? familiesBefore : families)].filter(({ kind }) => isOn(kind)).map(tokensOf),
+    ...shapeTriggersOf(isOn, isBefore),
     ...(isOn('secret') ? [...namedTriggers(names), ...sqlTriggers(names), ...sqlLiteralTriggers(names)] : []),
     ...commands(isOn, names),
     ...nearTriggers(isOn),
+    ...(isBefore ? [] : nearTriggers(isOn, nearSince)),
     ...triggers,
   ])
   const rest = [...first, ...personal]
@@ -95,10 +99,16 @@ function inOneWalk(
     return byMeaning(found)
   }
   return (text) => {
-    spellings.take()
-    const found = find(text)
-    const seen = spellings.take()
-    return seen === 0 ? found : found.concat(inViews(text, seen, find))
+    const was = looking.asBefore
+    looking.asBefore = isBefore
+    try {
+      spellings.take()
+      const found = find(text)
+      const seen = spellings.take()
+      return seen === 0 ? found : found.concat(inViews(text, seen, find))
+    } finally {
+      looking.asBefore = was
+    }
   }
 }
 

@@ -70,7 +70,8 @@ hf_ word 30-64
 api_org_ word 30-64 mixed`,
   'sendgrid-key': 'SG. dot 33-192 mixed',
   'twilio-key': `
-SK hex 32 mixed`,
+SK hex 32
+AC hex 32`,
   'api-key': `
 sk_ url 28-200
 rzp_live_ word 14-24
@@ -249,7 +250,13 @@ s-s4t2ud- hex 64
 s-s4t2af- hex 64
 eyJrIjoi base64 70-400
 secret_key_ url 40-60
-fs_live_ word 30-64
+fs_live_ word 30-64`,
+}
+
+/** Since the fourth version. Of Twilio only keys: its accounts are no secret. */
+const since: Readonly<Record<string, string>> = {
+  'twilio-key': 'SK hex 32 mixed',
+  'api-key': `
 wandb_v1_ url 40-128
 tgp_v1_ url 40-64
 rpa_ word 40-64
@@ -260,7 +267,6 @@ unkey_ word 20-64
 live_ url 40
 SCW upper 17`,
 }
-
 /** One row, read. */
 export interface KindFamily {
   readonly kind: string
@@ -286,12 +292,21 @@ export const alphabets = {
   hex: { of: '[0-9a-f]', more: '[A-Za-z0-9]' },
 } as const
 
-export const families: readonly KindFamily[] = Object.entries(table).flatMap(([kind, rows]) =>
-  rows
-    .split('\n')
-    .filter((row) => row !== '')
-    .map((row) => familyOf(kind, row)),
-)
+const read = (rows: typeof table): readonly KindFamily[] =>
+  Object.entries(rows).flatMap(([kind, lines]) =>
+    lines
+      .split('\n')
+      .filter((row) => row !== '')
+      .map((row) => familyOf(kind, row)),
+  )
+
+/** Those of the finders before the fourth version. */
+export const familiesBefore = read(table)
+const added = read(since)
+export const families: readonly KindFamily[] = [
+  ...familiesBefore.filter(({ kind, head }) => kind !== 'twilio-key' || !/^(?:SK|AC)$/.test(head)),
+  ...added,
+]
 
 function familyOf(kind: string, row: string): KindFamily {
   const [head = '', of = 'dot', length = '24-1024', guard = kind === 'api-key' ? 'mixed' : undefined] = row.split(' ')

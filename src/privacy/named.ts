@@ -1,5 +1,6 @@
 // Over 300 lines: the finders by name share one alphabet of names and signs.
 import { addSecret, beginsToken, closingQuote, endInText, endsShortEscape, codesOf, sticky } from './edges.ts'
+import { looking, ofVersion } from './looking.ts'
 import type { NameTable } from './names.ts'
 import type { TextRange } from './types.ts'
 import { looksRandom, type NameClass, passes } from './values.ts'
@@ -9,11 +10,12 @@ import type { Trigger } from './walk.ts'
 export function namedTriggers(names: NameTable): readonly Trigger[] {
   const behind = names.endings
   const between = ['"', "'", '`', '*', ' ', '\t', '\n', '\r', ']', '\\']
-  const letters = [...names.lastLetters]
-  const signed = [...letters, ...between, ...'0123456789'].flatMap((letter) =>
-    [':', '=', '：', '＝'].map(
-      (sign): Trigger => ({ text: letter + sign, group: 'signs', behind, at: afterSign(names) }),
-    ),
+  const { isBefore } = names
+  const letters = [...names.lastLetters].filter((letter) => !isBefore || /^[\0-\x7f]+$/.test(letter))
+  const digits = isBefore ? '' : '0123456789'
+  const signs = isBefore ? [':', '='] : [':', '=', '：', '＝']
+  const signed = [...letters, ...between, ...digits].flatMap((letter) =>
+    signs.map((sign): Trigger => ({ text: letter + sign, group: 'signs', behind, at: afterSign(names) })),
   )
   const pairs = ['"', "'"].map(
     (quote): Trigger => ({ text: `${quote},`, group: 'pairs', behind, at: afterComma(names) }),
@@ -21,8 +23,12 @@ export function namedTriggers(names: NameTable): readonly Trigger[] {
   return [
     ...signed,
     ...pairs,
-    ...letters.map((letter): Trigger => ({ text: `${letter}(`, group: 'calls', behind, at: inCall(names) })),
-    ...['value: ', 'default = '].map((text): Trigger => ({ text, at: belowName(names, text.length) })),
+    ...(isBefore ? [] : letters).map(
+      (letter): Trigger => ({ text: `${letter}(`, group: 'calls', behind, at: inCall(names) }),
+    ),
+    ...(isBefore ? [] : ['value: ', 'default = ']).map(
+      (text): Trigger => ({ text, at: belowName(names, text.length) }),
+    ),
     { text: '--', at: afterFlag(names) },
     ...['set -', 'setenv ', 'ENV '].map((text): Trigger => ({ text, at: afterVariable(names) })),
     { text: '</', at: inElement(names) },
@@ -38,6 +44,7 @@ const [isName, isQueryName] = [codesOf(/[\w.-]/, 128), codesOf(/[\w.[\]-]/, 128)
 function isOfName(text: string, at: number): boolean {
   const code = text.charCodeAt(at)
   if (code < 128) return isName[code] === 1
+  if (looking.asBefore) return false
   if (code < 0x2000) return code >= 0xc0
   if (code < 0x3040) return code >= 0x2070 && code < 0x3000
   return code < 0xff00 || (code > 0xff0f && code < 0xff1a) || (code > 0xff20 && code < 0xfffd)
@@ -83,6 +90,7 @@ function nameUpTo(names: NameTable, text: string, end: number): Named | undefine
 // The quote that ends the name, the sign, the quote that begins the value; Markdown may stand around the sign.
 const betweenPattern =
   /(\\*["'`])?\]?(?:\*\*|`)?\s{0,4}(?:=>|:=|={2,3}|[:=：＝])(?:\*\*)?(\s{0,8})(?:\*\*)?(\\*["'`])?/y
+const betweenBefore = /(\\*["'`])?\]?(?:\*\*|`)?\s{0,4}(?:=>|:=|[:=])(?:\*\*)?(\s{0,8})(?:\*\*)?(\\*["'`])?/y
 
 /** `?next=https://…?token=…`: so many names are read inside of one value that is longer than this. */
 const mostNested = 16
@@ -108,14 +116,16 @@ function afterSign(names: NameTable): Trigger['at'] {
     if (named === undefined) return 0
     // What the secret is called, not what it says.
     if (
+      !names.isBefore &&
       text.charCodeAt(named.start - 1) === colon &&
       resource.test(text.slice(Math.max(0, named.start - 96), named.start))
     )
       return 0
     const inJson = jsonValue(text, named.end, sign)
     if (inJson !== 0) return quoted(text, inJson, '"', named.kind, found)
-    betweenPattern.lastIndex = named.end
-    const between = betweenPattern.exec(text)
+    const pattern = ofVersion(betweenPattern, betweenBefore)
+    pattern.lastIndex = named.end
+    const between = pattern.exec(text)
     if (between === null || named.end + between[0].length <= sign) return 0
     const [whole, nameQuote, space = '', valueQuote] = between
     const start = named.end + whole.length
@@ -144,6 +154,8 @@ function jsonValue(text: string, nameEnd: number, sign: number): number {
 /** The tag or anchor of a value in YAML, the head of a block, or the letters before the quote of a literal. */
 const headPattern =
   /(?:(?:!{1,2}[\w.-]{0,32}|&[\w-]{1,32}) {1,4})?(?:[|>][-+]?\d? {0,4}(?:\r?\n|(?:\\{1,8}r)?\\{1,8}n) {1,64}|(?:[bfnu]|rb?|[$@]|(?:Some|Just|String::from)\()(?=\\*["']))?(\\*["'])?/iy
+const headBefore =
+  /(?:(?:!{1,2}[\w.-]{0,32}|&[\w-]{1,32}) {1,4})?(?:[|>][-+]?\d? {0,4}(?:\r?\n|(?:\\{1,8}r)?\\{1,8}n) {1,64}|(?:[bfu]|rb?|[$@]|(?:Some|Just|String::from)\()(?=\\*["']))?(\\*["'])?/iy
 const textOf = String.raw`\\*["'][\w.\-/]{0,96}\\*["']`
 /** The name of a variable, a field, a function or a type. */
 const codePattern = /[&?(]{0,2}[A-Za-z_$][\w$.:?>-]{0,95}(?=[ ([<!)])/y
@@ -163,8 +175,10 @@ const reference = /^!(?:Ref|GetAtt|ImportValue)\s/
 /** Fields that may stand before the one with the value. */
 const field = String.raw`(?:\\*["'][\w$-]{1,32}\\*["']\s{0,4}:\s{0,4}(?:\\*["'][^"'\\\r\n]{0,64}\\*["']|[\w.]{1,16})\s{0,4},\s{0,16}){0,3}`
 const valueField = String.raw`\\*["'](?:value|val|Value|ParameterValue|defaultValue|default|stringValue|content|text|S|\$eq)\\*["']\s{0,4}:\s{0,4}`
+const valueFieldBefore = String.raw`\\*["'](?:value|val|Value|content|text)\\*["']\s{0,4}:\s{0,4}`
 /** `["…", "…"]`, `{"value":"…"}`. */
 const holderPattern = sticky`(?:\[|\{\s{0,16}${field}${valueField})\s{0,16}(\\*["'])`
+const holderBefore = sticky`(?:\[|\{\s{0,16}${field}${valueFieldBefore})\s{0,16}(\\*["'])`
 const nextItem = /\\*["']\s{0,16},\s{0,16}(\\*["'])/y
 const mostItems = 64
 
@@ -189,8 +203,9 @@ function valueWithin(
     if (endsText(text, begin) || closesLiteral(text, named.start, begin, quote)) return 0
     return quoted(text, begin, quote, named.kind, found)
   }
-  headPattern.lastIndex = start
-  const [head = '', quote] = headPattern.exec(text) ?? []
+  const pattern = ofVersion(headPattern, headBefore)
+  pattern.lastIndex = start
+  const [head = '', quote] = pattern.exec(text) ?? []
   const begin = start + head.length
   if (reference.test(head)) return begin
   if (quote !== undefined) return quoted(text, begin, quote, named.kind, found)
@@ -203,8 +218,9 @@ function valueWithin(
     if (isValue) addSecret(found, start + 2, end, long)
     return end
   }
-  holderPattern.lastIndex = start
-  const [holder, open] = holderPattern.exec(text) ?? []
+  const items = ofVersion(holderPattern, holderBefore)
+  items.lastIndex = start
+  const [holder, open] = items.exec(text) ?? []
   if (holder === undefined || open === undefined) return undefined
   let at = start + holder.length
   for (let count = 0; count < mostItems; count++) {
@@ -223,6 +239,7 @@ function valueWithin(
 
 /** How much code stands before a text that is the value; 0: none does. */
 function lengthOfCode(text: string, start: number): number {
+  if (looking.asBefore) return 0
   codePattern.lastIndex = start
   const code = codePattern.exec(text)?.[0]
   if (code === undefined) return 0
@@ -239,6 +256,7 @@ function lengthOfCode(text: string, start: number): number {
 const templatePattern = /\$\{[\w.]{1,64}(?::?[-=]|:(?![-=?+]))([^\s"'\\{}$]{4,256})\}/y
 
 function otherwise(text: string, start: number, kind: NameClass, found: TextRange[]): number {
+  if (looking.asBefore) return 0
   templatePattern.lastIndex = start
   const [whole, value] = text.charCodeAt(start) === dollar ? (templatePattern.exec(text) ?? []) : []
   if (whole === undefined || value === undefined) return 0
@@ -369,10 +387,12 @@ export function unescaped(raw: string, quote: string): string {
 const cookiePattern = /[^\s"'\\`=\x1b]{1,256}=[^\r\n"'\\`\x1b]{1,4096}/y
 const phrasePattern = /[a-z]{3,8}(?: [a-z]{3,8}){11,24}(?![a-z])/y
 const barePattern = sticky`[^\s"'\\&,;<>(){}[\]\`|\x1b\u3000-\u303f\uff00-\uff0f\uff1a-\uff20]{3,4096}`
+const bareBefore = /[^\s"'\\&,;<>(){}[\]`|\x1b]{3,4096}/y
 const anyScheme = /[A-Za-z][\w-]{1,24}\s{1,4}(?=[\w+/=.~-]{16})/y
 /** Code that names where the value is: `user.password1`, `settings.DB_PASS2`. */
 const path = /^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*){1,8}$/
-export const word = /^[\p{L}_$][\p{L}\p{M}_$.-]*$/u
+const [letters, lettersBefore] = [/^[\p{L}_$][\p{L}\p{M}_$.-]*$/u, /^[A-Za-z_$][A-Za-z_$.-]*$/]
+export const word = { test: (value: string): boolean => ofVersion(letters, lettersBefore).test(value) }
 /** Letters of another script than Latin: a sentence goes on, and no password is typed so. */
 const spoken = /[\u0370-\u1fff\u2c00-\ud7ff\uf900-\ufaff]/
 
@@ -401,14 +421,14 @@ function bare(
   }
   let value = kind === 'cookie' ? matched(cookiePattern, text, start) : undefined
   if (kind === 'phrase') value = matched(phrasePattern, text, start)
-  else value ??= withoutEnd(matched(barePattern, text, start) ?? '')
+  else value ??= withoutEnd(matched(ofVersion(barePattern, bareBefore), text, start) ?? '')
   if (value === undefined || value === '' || text[start + value.length] === '(') return 0
   const end = start + value.length
   const after = Math.max(0, end - overlap)
   if (value.toLowerCase() === name.toLowerCase() || !passes(kind, value, true)) return after
   if (value.length < 4 && kind !== 'code' && kind !== 'own') return after
   if (path.test(value) && names.classOf(value.replace(/\d{1,4}$/, '')) !== undefined) return after
-  if (isLoose && spoken.test(value)) return after
+  if (isLoose && !names.isBefore && spoken.test(value)) return after
   if (kind === 'always' && word.test(value) && (isLoose || value.includes('.'))) return after
   addSecret(found, start, end, value)
   return end
@@ -445,6 +465,7 @@ function withoutEnd(raw: string): string {
 }
 
 const pairPattern = sticky`(\\*["'])\s{0,4},\s{0,16}(?:${field}${valueField})?(\\*["'])`
+const pairBefore = sticky`(\\*["'])\s{0,4},\s{0,16}(?:${field}${valueFieldBefore})?(\\*["'])`
 
 /** `["x-api-key","…"]`, `{"name":"password","value":"…"}`, `"--token","…"`: the second of two texts. */
 function afterComma(names: NameTable): Trigger['at'] {
@@ -454,8 +475,9 @@ function afterComma(names: NameTable): Trigger['at'] {
     let open = named.start
     while (text[open - 1] === '-') open--
     if (!/["']/.test(text[open - 1] ?? '')) return 0
-    pairPattern.lastIndex = named.end
-    const [head, nameQuote, valueQuote] = pairPattern.exec(text) ?? []
+    const pair = ofVersion(pairPattern, pairBefore)
+    pair.lastIndex = named.end
+    const [head, nameQuote, valueQuote] = pair.exec(text) ?? []
     if (head === undefined || nameQuote !== valueQuote || valueQuote === undefined) return 0
     const start = named.end + head.length
     const end = closingQuote(text, start, valueQuote)
@@ -522,7 +544,7 @@ function afterFlag(names: NameTable): Trigger['at'] {
     if (head === undefined || kind === undefined) return 0
     const start = index + head.length
     fieldPattern.lastIndex = start
-    if (name === 'secret' && fieldPattern.test(text)) return 0
+    if (name === 'secret' && !names.isBefore && fieldPattern.test(text)) return 0
     if (quote !== undefined && closesLiteral(text, index, start, quote)) return 0
     if (quote !== undefined) return quoted(text, start, quote, kind, found)
     return bare(names, text, start, true, { kind, name, start: index + 2, end: index + 2 + name.length }, found)
@@ -572,7 +594,9 @@ function inElement(names: NameTable): Trigger['at'] {
 
 /** Of a property list: `<key>password</key>` before `<string>…</string>`. */
 function keyAbove(text: string, tag: string, open: number): string | undefined {
-  return tag === 'string' ? keyPattern.exec(text.slice(Math.max(0, open - 160), open))?.[1] : undefined
+  return tag === 'string' && !looking.asBefore
+    ? keyPattern.exec(text.slice(Math.max(0, open - 160), open))?.[1]
+    : undefined
 }
 
 const keyPattern = /<key>([\w .-]{2,64})<\/key>(?:\s|\\{1,8}[nrt]){0,64}$/

@@ -1,4 +1,5 @@
 import { Endings } from './endings.ts'
+import { looking } from './looking.ts'
 import { type NameClass, passes } from './values.ts'
 
 /** What tells from its name that a value is secret. */
@@ -31,37 +32,45 @@ const byClass: Readonly<Record<Exclude<NameClass, 'own' | 'cookie'>, string>> = 
     password passwd pwd passphrase secret authorization connectionstring accesssignature authorizationcode devicecode
     codeverifier apikey secretkey accesskey privatekey encryptionkey signingkey accountkey subscriptionkey masterkey
     accesstoken authtoken refreshtoken sessiontoken idtoken bearertoken apitoken securitytoken bottoken securityanswer
-    secretkeybase recoverycode keyphrase
-    passwort kennwort wachtwoord contraseña contrasena contrasenia motdepasse lösenord losenord passord adgangskode
-    salasana lozinka katasandi mậtkhẩu matkhau пароль 密码 密碼 パスワード 비밀번호 סיסמה पासवर्ड รหัสผ่าน`,
+    secretkeybase recoverycode keyphrase`,
   random: `
-    token pat jwt phpsessid jsessionid auth xauth sig hmac credential credentials clientkey serverkey servicekey adminkey
+    token jwt phpsessid jsessionid auth xauth sig hmac credential credentials clientkey serverkey servicekey adminkey
     licensekey deploykey webhookkey hmackey sshkey storagekey functionskey sharedkey rootkey writekey readkey hostkey
     sendkey privatekeyid clientkeydata csrf xsrf apptoken apphash webhookurl connectsid bwsession dsn`,
   session: 'session sessionid sid ticket',
   signature: 'signature',
-  // Beside them, what also means something else: a word, a sign, a slogan, the arms of a town.
-  pass: `
-    pass userpass dbpass rootpass mysqlpass smtppass ftppass adminpass pw psk wpapsk
-    clave parola parole hasło haslo heslo jelszó jelszo şifre sifre parool 口令 暗証番号 암호 κωδικός
-    senha geslo`,
+  pass: 'pass userpass dbpass rootpass mysqlpass smtppass ftppass adminpass',
   code: 'otp otpcode pin pincode cvv cvc cvv2 mfacode twofactorcode verificationcode securitycode passcode smscode',
   phrase: 'mnemonic seedphrase recoveryphrase mnemonicphrase secretphrase walletphrase',
 }
-const classes = new Map(
-  Object.entries(byClass).flatMap(([kind, words]) =>
-    words
-      .trim()
-      .split(/\s+/)
-      .map((word) => [folded(word), kind as NameClass] as const),
-  ),
-)
-/** As they are written, with their accents too. */
-const written = Object.values(byClass).flatMap((words) => words.trim().split(/\s+/))
+/** Since the fourth version: names in other languages, as they are written, and short ones. */
+const since: Readonly<Record<string, string>> = {
+  always: `
+    passwort kennwort wachtwoord contraseña contrasena contrasenia motdepasse lösenord losenord passord adgangskode
+    salasana lozinka katasandi mậtkhẩu matkhau пароль 密码 密碼 パスワード 비밀번호 סיסמה पासवर्ड รหัสผ่าน`,
+  random: 'pat',
+  // What also means something else: a word, a sign, a slogan, the arms of a town.
+  pass: `
+    pw psk wpapsk
+    clave parola parole hasło haslo heslo jelszó jelszo şifre sifre parool 口令 暗証番号 암호 κωδικός
+    senha geslo`,
+}
+const wordsIn = (words: string): string[] => words.trim().split(/\s+/)
+const classesOf = (...tables: readonly Readonly<Record<string, string>>[]): ReadonlyMap<string, NameClass> =>
+  new Map(
+    tables
+      .flatMap((words) => Object.entries(words))
+      .flatMap(([kind, words]) => wordsIn(words).map((word) => [folded(word), kind as NameClass] as const)),
+  )
+const classesBefore = classesOf(byClass)
+const classes = classesOf(byClass, since)
 /** What may stand behind a name that says it once more, or how: `password_confirmation`, `passwordRepeat`. */
 const onceMore = ['confirm', 'confirmation', 'repeat', 'repeated', 'again', 'plain']
 /** Names that end like these promise as much when they are written together: `dbpassword`, `userapikey`. */
-const always = [...classes].filter(([, kind]) => kind === 'always').map(([word]) => word)
+const endsOf = (all: ReadonlyMap<string, NameClass>): readonly string[] =>
+  [...all].filter(([, kind]) => kind === 'always').map(([word]) => word)
+const always = endsOf(classes)
+const alwaysBefore = endsOf(classesBefore)
 
 /** Names that end like a secret's and are data. */
 const data =
@@ -92,16 +101,22 @@ export class NameTable implements SecretNames {
   readonly lastLetters: ReadonlySet<string>
   /** Their ends: most signs need no more than a look. */
   readonly endings: Endings
+  /** Whether finders before the fourth version look. */
+  readonly isBefore: boolean
 
-  constructor({ keys = [], always: more = [], random = [], never = [] }: OwnNames = {}) {
+  constructor({ keys = [], always: more = [], random = [], never = [] }: OwnNames = {}, isBefore = false) {
+    this.isBefore = isBefore
+    const plain = (name: string): string => plainOf(name, isBefore)
     this.#own = new Map<string, NameClass | 'never'>([
       ...random.map((name) => [plain(name), 'random'] as const),
       ...more.map((name) => [plain(name), 'always'] as const),
       ...keys.map((name) => [plain(name), 'own'] as const),
       ...never.map((name) => [plain(name), 'never'] as const),
     ])
+    const written = [byClass, since].flatMap((words) => Object.values(words).flatMap(wordsIn))
+    const builtIn = isBefore ? classesBefore.keys() : [...written, ...onceMore]
     const own = [...keys, ...more, ...random].map(plain)
-    const names = [...written, ...onceMore, ...inQuery, 'cookie', ...own].filter(({ length }) => length > 1)
+    const names = [...builtIn, ...inQuery, 'cookie', ...own].filter(({ length }) => length > 1)
     this.endings = new Endings(names)
     this.lastLetters = new Set(names.flatMap((name) => [name.at(-1)!, name.at(-1)!.toUpperCase()]))
   }
@@ -117,28 +132,28 @@ export class NameTable implements SecretNames {
   }
 
   #classOf(name: string): NameClass | undefined {
-    const own = this.#own.get(plain(name))
+    const own = this.#own.get(plainOf(name, this.isBefore))
     if (own !== undefined) return own === 'never' ? undefined : own
     if (name.length > 256) return undefined
-    const words = wordsOf(name)
+    const words = wordsOf(name, this.isBefore)
     const kind = this.#classOfWords(name, words)
-    if (kind !== undefined) return kind
+    if (kind !== undefined || this.isBefore) return kind
     if (onceMore.includes(words.at(-1)!))
       return this.#classOfWords(name, words.slice(0, -1)) === 'always' ? 'pass' : undefined
     // `password2`, `api_key_1`: one of several; but placeholders are numbered, too.
     const one = numberedName.exec(name)?.[1]
-    return one === undefined || one.includes('redacted-') ? undefined : this.#classOfWords(one, wordsOf(one))
+    return one === undefined || one.includes('redacted-') ? undefined : this.#classOfWords(one, wordsOf(one, false))
   }
 
   #classOfWords(name: string, words: readonly string[]): NameClass | undefined {
     const joined = words.join('_')
     if (data.test(joined) || question.test(joined)) return undefined
     for (let take = Math.min(4, words.length); take > 0; take--) {
-      const kind = classes.get(words.slice(-take).join(''))
+      const kind = (this.isBefore ? classesBefore : classes).get(words.slice(-take).join(''))
       if (kind !== undefined) return kind
     }
-    const short = words.join('')
-    if (always.some((ending) => short.endsWith(ending))) return 'always'
+    const short = this.isBefore ? plainOf(name, true) : words.join('')
+    if ((this.isBefore ? alwaysBefore : always).some((ending) => short.endsWith(ending))) return 'always'
     // OPENAI_KEY, WEAVIATE_KEY: in capitals alone, for `sort_key` and `object_key` are data.
     if (/^[A-Z][A-Z0-9_]{2,}_KEY$/.test(name)) return 'random'
     return short.endsWith('cookie') ? 'cookie' : undefined
@@ -148,7 +163,9 @@ export class NameTable implements SecretNames {
   classOfFlag(name: string): NameClass | undefined {
     const kind = this.classOf(name)
     if (kind !== undefined || !/(?:token|key)$/i.test(name)) return kind
-    return data.test(wordsOf(name).join('_')) || this.#own.get(plain(name)) === 'never' ? undefined : 'random'
+    return data.test(wordsOf(name, this.isBefore).join('_')) || this.#own.get(plainOf(name, this.isBefore)) === 'never'
+      ? undefined
+      : 'random'
   }
 
   promise(name: string, _value: unknown): ((text: string) => boolean) | undefined {
@@ -162,13 +179,19 @@ export class NameTable implements SecretNames {
   }
 
   #passes(kind: NameClass, text: string): boolean {
-    return passes(kind, text.slice(schemeOf(text).length), false)
+    const was = looking.asBefore
+    looking.asBefore = this.isBefore
+    try {
+      return passes(kind, text.slice(schemeOf(text).length), false)
+    } finally {
+      looking.asBefore = was
+    }
   }
 
   isSecretQuery(name: string, value: string): boolean {
     if (this.isSecret(name, value)) return true
     if (value.length < 16 || !/\d/.test(value)) return false
-    const short = plain(name)
+    const short = plainOf(name, this.isBefore)
     return inQuery.has(short) && this.#own.get(short) !== 'never'
   }
 
@@ -180,11 +203,11 @@ export class NameTable implements SecretNames {
 const numberedName = /^(.*[^\d_.-])[_.-]?\d$/s
 
 /** Words of a name in lower case, without the `X-` some headers begin with. */
-function wordsOf(name: string): readonly string[] {
-  return folded(name)
+function wordsOf(name: string, isBefore: boolean): readonly string[] {
+  return (isBefore ? name : folded(name))
     .replace(/^x-/i, '')
     .replace(/([a-z\d])([A-Z])/g, '$1_$2')
-    .replace(/[^A-Za-z0-9\x80-\uffff]+/g, '_')
+    .replace(isBefore ? /[^A-Za-z0-9]+/g : /[^A-Za-z0-9\x80-\uffff]+/g, '_')
     .toLowerCase()
     .split('_')
     .filter((word) => word !== '')
@@ -195,7 +218,8 @@ export function schemeOf(value: string): string {
   return /^(?:bearer|basic|token|bot|apikey|ssws)\s{1,8}(?=\S+$)/i.exec(value)?.[0] ?? ''
 }
 
-function plain(name: string): string {
+function plainOf(name: string, isBefore: boolean): string {
+  if (isBefore) return name.toLowerCase().replace(/[^a-z0-9]/g, '')
   return folded(name)
     .toLowerCase()
     .replace(/[^a-z0-9\x80-\uffff]/g, '')

@@ -31,13 +31,51 @@ const table: readonly Near[] = [
     holds: noWord,
     skip: 64,
   },
+  { anchor: ':5432:', pattern: /:5432:[\w*.-]{1,64}:[\w*.-]{1,64}:([^\s:"'\\*]{6,256})/y, holds: (s) => /\d/.test(s) },
+  ...['a', 'b', 'y'].map((version) => ({
+    anchor: `$2${version}$`,
+    pattern: /\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}/y,
+  })),
+  {
+    anchor: '$argon2',
+    pattern: /\$argon2(?:id|i|d)\$v=\d{1,4}\$m=\d{1,9},t=\d{1,4},p=\d{1,4}\$?[A-Za-z0-9+/$]{22,256}/y,
+  },
+  { anchor: '$scrypt$', pattern: /\$scrypt\$ln=\d{1,4},r=\d{1,4},p=\d{1,4}\$?[A-Za-z0-9+/$]{22,256}/y },
+  ...['5', '6'].map((version) => ({
+    anchor: `$${version}$`,
+    pattern: /\$[56]\$(?:rounds=\d{1,9}\$)?[./A-Za-z0-9]{8,16}\$?[./A-Za-z0-9]{43,90}/y,
+  })),
+  { anchor: '$apr1$', pattern: /\$apr1\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22}/y },
+  { anchor: '$y$', pattern: /\$y\$[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{1,86}\$[./A-Za-z0-9]{43}/y },
+  { anchor: 'response=', pattern: /response=\\*"?([0-9a-f]{32,64})(?![\w])/y },
+  { anchor: 'Hawk id=', pattern: /Hawk id=[^\r\n]{1,400}?\bmac=\\*"([\w+/=-]{20,128})/y, skip: 400 },
+  { anchor: 'Signature=', pattern: /Signature=([0-9a-f]{64,1024})/y },
+  { anchor: 'WIFI:', pattern: /WIFI:[^\r\n"]{0,200}?P:([^;\r\n"\\]{6,128})/y, skip: 64 },
+  { anchor: 'otpauth:', pattern: /otpauth:[^\s"']{0,256}?secret=([A-Z2-7]{16,128})/y, skip: 64 },
+  {
+    anchor: 'Private-Lines',
+    pattern: /Private-Lines: \d{1,4}(?:\\{1,8}[rn]|\s){1,8}([\w+/=\\\s]{40,8192}[\w+/=])/y,
+  },
+  {
+    kind: 'url-password',
+    anchor: '://',
+    // User and password end at the last `@` before the path.
+    pattern: /:\/\/[^\s/?#@"'<>\\:]{0,256}:([^\s/?#"'<>\\]{1,256})@/y,
+    holds: (secret) => !/^[$<{]/.test(secret),
+  },
+  { kind: 'url-password', anchor: '://', pattern: /:\/\/([^\s/?#@"'<>\\:]{16,256})@/y, holds: looksRandom },
+]
+
+/** Secrets by what stands around them: files of passwords, hashes of them, addresses. */
+/** Since the fourth version. */
+export const nearSince: readonly Near[] = [
   {
     anchor: 'default login ',
     pattern: /default login\s{1,4}\S{1,128}\s{1,8}password\s{1,4}([^\s"'\\]{4,256})/y,
     holds: noWord,
   },
   // .pgpass, by the ports of Postgres, its poolers and its hosts.
-  ...['5432', '5433', '6432', '6543', '*'].map((port) => ({
+  ...['5433', '6432', '6543', '*'].map((port) => ({
     anchor: `:${port}:`,
     pattern: new RegExp(String.raw`:${port.replace('*', '\\*')}:[\w*.-]{1,64}:[\w*.-]{1,64}:([^\s:"'\\*]{6,256})`, 'y'),
     holds: (secret: string) => /\d/.test(secret),
@@ -81,41 +119,8 @@ const table: readonly Near[] = [
     pattern: /define\(\s{0,4}\\*'[A-Z_]{0,16}(?:_KEY|_SALT)\\*'\s{0,4},\s{0,8}\\*'([^'\\\r\n]{24,128})\\*'/y,
     holds: (secret) => /\d/.test(secret) && entropy(secret) >= 3,
   },
-  ...['a', 'b', 'y'].map((version) => ({
-    anchor: `$2${version}$`,
-    pattern: /\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}/y,
-  })),
-  {
-    anchor: '$argon2',
-    pattern: /\$argon2(?:id|i|d)\$v=\d{1,4}\$m=\d{1,9},t=\d{1,4},p=\d{1,4}\$?[A-Za-z0-9+/$]{22,256}/y,
-  },
-  { anchor: '$scrypt$', pattern: /\$scrypt\$ln=\d{1,4},r=\d{1,4},p=\d{1,4}\$?[A-Za-z0-9+/$]{22,256}/y },
-  ...['5', '6'].map((version) => ({
-    anchor: `$${version}$`,
-    pattern: /\$[56]\$(?:rounds=\d{1,9}\$)?[./A-Za-z0-9]{8,16}\$?[./A-Za-z0-9]{43,90}/y,
-  })),
-  { anchor: '$apr1$', pattern: /\$apr1\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22}/y },
-  { anchor: '$y$', pattern: /\$y\$[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{1,86}\$[./A-Za-z0-9]{43}/y },
-  { anchor: 'response=', pattern: /response=\\*"?([0-9a-f]{32,64})(?![\w])/y },
-  { anchor: 'Hawk id=', pattern: /Hawk id=[^\r\n]{1,400}?\bmac=\\*"([\w+/=-]{20,128})/y, skip: 400 },
-  { anchor: 'Signature=', pattern: /Signature=([0-9a-f]{64,1024})/y },
-  { anchor: 'WIFI:', pattern: /WIFI:[^\r\n"]{0,200}?P:([^;\r\n"\\]{6,128})/y, skip: 64 },
-  { anchor: 'otpauth:', pattern: /otpauth:[^\s"']{0,256}?secret=([A-Z2-7]{16,128})/y, skip: 64 },
-  {
-    anchor: 'Private-Lines',
-    pattern: /Private-Lines: \d{1,4}(?:\\{1,8}[rn]|\s){1,8}([\w+/=\\\s]{40,8192}[\w+/=])/y,
-  },
-  {
-    kind: 'url-password',
-    anchor: '://',
-    // User and password end at the last `@` before the path.
-    pattern: /:\/\/[^\s/?#@"'<>\\:]{0,256}:([^\s/?#"'<>\\]{1,256})@/y,
-    holds: (secret) => !/^[$<{]/.test(secret),
-  },
-  { kind: 'url-password', anchor: '://', pattern: /:\/\/([^\s/?#@"'<>\\:]{16,256})@/y, holds: looksRandom },
 ]
 
-/** Secrets by what stands around them: files of passwords, hashes of them, addresses. */
 export function nearTriggers(isOn: (kind: string) => boolean, rows = table): readonly Trigger[] {
   return rows.filter(({ kind = 'secret' }) => isOn(kind)).map(triggerOf)
 }

@@ -1,6 +1,13 @@
 import { HarvestError, neutralLine } from '../errors/index.ts'
-import { headersFlag, redactorFlag, type RecordedRules, secondRedactorFlag, type Tape } from '../tape/index.ts'
-import { firstFinders, secondFinders } from './earlier.ts'
+import {
+  headersFlag,
+  redactorFlag,
+  type RecordedRules,
+  secondRedactorFlag,
+  type Tape,
+  thirdRedactorFlag,
+} from '../tape/index.ts'
+import { firstFinders, secondFinders, thirdFinders } from './earlier.ts'
 import { type Finders, findersOfNow } from './engine.ts'
 import { foreign, refusalOf } from './foreign.ts'
 import { createRedactor, type PlaceholderNumbering, type Redactor } from './redactor.ts'
@@ -58,6 +65,7 @@ export function redactorOfTape(tape: RuledTape, { keys = true, ...rest }: Placeh
 
 function findersOfTape(flags: readonly string[]): Finders {
   if (flags.includes(redactorFlag)) return findersOfNow
+  if (flags.includes(thirdRedactorFlag)) return thirdFinders
   return flags.includes(secondRedactorFlag) ? secondFinders : firstFinders
 }
 

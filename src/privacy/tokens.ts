@@ -1,4 +1,5 @@
 import { afterEscape, beginsToken } from './edges.ts'
+import { looking } from './looking.ts'
 import { alphabets, type KindFamily } from './families.ts'
 import type { TextRange } from './types.ts'
 import { looksRandom } from './values.ts'
@@ -73,10 +74,12 @@ interface Shape {
   readonly isInside?: true
   /** The anchor tells nothing about other places where the same secret stands. */
   readonly contextual?: true
+  /** Not looked for before the fourth version. */
+  readonly isNew?: true
 }
 
 /** Beside its first line, which a text may speak of, a key has some of its bytes. */
-const hasBody = (key: string): boolean => /[A-Za-z0-9+/=]{16}/.test(key) && /\d/.test(key)
+const hasBody = (key: string): boolean => looking.asBefore || (/[A-Za-z0-9+/=]{16}/.test(key) && /\d/.test(key))
 
 const hasDigit = (secret: string): boolean => /\d/.test(secret)
 
@@ -134,7 +137,7 @@ const shapes: readonly Shape[] = [
   { kind: 'api-key', anchors: ['JQQJ99'], pattern: /[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{26}/y, back: 52 },
   { kind: 'api-key', anchors: ['8Q~', '7Q~', '9Q~'], pattern: /[\w~.-]{3}\dQ~[\w~.-]{31,34}/y, back: 3 },
   { kind: 'api-key', anchors: [':AA'], pattern: /\d{8,10}:AA[\w-]{32,34}(?![\w-])/y, reach: 10 },
-  { kind: 'api-key', anchors: ['_mmk'], pattern: /[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk(?!\w)/y, back: 36 },
+  { kind: 'api-key', anchors: ['_mmk'], isNew: true, pattern: /[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk(?!\w)/y, back: 36 },
   { kind: 'api-key', anchors: ['-us'], pattern: /[0-9a-f]{32}-us\d{1,2}(?!\w)/y, back: 32 },
   {
     kind: 'api-key',
@@ -145,9 +148,11 @@ const shapes: readonly Shape[] = [
 ]
 
 /** The built-in tokens that no row of the table says. */
-export function shapeTriggersOf(isOn: (kind: string) => boolean): readonly Trigger[] {
+export function shapeTriggersOf(isOn: (kind: string) => boolean, isBefore: boolean): readonly Trigger[] {
   return [
-    ...shapes.filter(({ kind }) => isOn(kind)).flatMap((shape) => shape.anchors.map((at) => triggerOf(shape, at))),
+    ...shapes
+      .filter(({ kind, isNew }) => isOn(kind) && !(isBefore && isNew))
+      .flatMap((shape) => shape.anchors.map((at) => triggerOf(shape, at))),
     ...(isOn('api-key') ? dotted() : []),
   ]
 }

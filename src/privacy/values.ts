@@ -1,4 +1,5 @@
 import { codesOf } from './edges.ts'
+import { looking, ofVersion } from './looking.ts'
 import { keyShown, placeholderShown, scopeWords } from './credentials.ts'
 
 /** What a name promises about its value; see {@link passes}. */
@@ -10,12 +11,15 @@ const placeholder =
 /** Words that say whether or how there is one. */
 const state =
   /^(?:none|null|undefined|true|false|yes|no|str|string|required|optional|(?:bearer|basic|digest|token)\s?|include|omit|same-origin|changeme|redacted)$/i
+/** As the finders before the fourth version knew them. */
+const stateBefore =
+  /^(?:none|null|undefined|true|false|yes|no|str|string|required|optional|bearer|basic|digest|include|omit|same-origin|changeme|redacted)$/i
 const redacted = /^\[redacted\]$/i
 
 /** Whether a text stands for a secret that is not there. */
 export function isStandIn(value: string): boolean {
   return (
-    (value.length <= longestState && state.test(value)) ||
+    (value.length <= longestState && ofVersion(state, stateBefore).test(value)) ||
     (mayBegin[value.charCodeAt(0)] === 1 && placeholder.test(value)) ||
     (value.length === '[redacted]'.length && redacted.test(value)) ||
     (value.length <= longestExample && example.test(value)) ||
@@ -60,7 +64,8 @@ const bareStandIn =
 export function passes(kind: NameClass, value: string, isBare: boolean): boolean {
   if (kind === 'own') return value !== ''
   if (value === '' || isStandIn(value)) return false
-  if (isBare && kind !== 'phrase' && bareStandIn.test(value)) return false
+  if (isBare && kind !== 'phrase' && bareStandIn.test(value) && !(looking.asBefore && value.startsWith('?')))
+    return false
   switch (kind) {
     case 'always':
       return !isBare || value.length >= 4
@@ -68,7 +73,7 @@ export function passes(kind: NameClass, value: string, isBare: boolean): boolean
       return looksRandom(value)
     // In the traffic of agents a session is a UUID that joins calls, or the `sid` of Twilio, and a signature is the model's own: both are sent back.
     case 'session':
-      return looksRandom(value) && !joinsCalls.test(value)
+      return looksRandom(value) && !joinsCalls.test(value) && (looking.asBefore || !twilioSid.test(value))
     case 'signature':
       return /^[0-9a-f]{40,1024}$/i.test(value)
     case 'pass':
@@ -82,9 +87,10 @@ export function passes(kind: NameClass, value: string, isBare: boolean): boolean
   }
 }
 
-const joinsCalls =
-  /^(?:[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}|[0-9A-HJKMNP-TV-Z]{26}|[A-Z]{2}[0-9a-f]{32})$/i
+const joinsCalls = /^(?:[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}|[0-9A-HJKMNP-TV-Z]{26})$/i
+const twilioSid = /^[A-Z]{2}[0-9a-f]{32}$/i
 const address = /^(?:https?:|\/|\.{1,2}\/|data:|arn:|projects\/|s3:|gs:|0x[0-9a-f]{40}$)/i
+const addressBefore = /^(?:https?:|\/|\.{1,2}\/|data:|arn:|projects\/|s3:|gs:)/
 const date = /^\d{4}-\d\d-\d\d(?:[T ]|$)/
 const inWords = /^[a-z]+(?:[-_.:/][a-z]+){2,}[-_.]?v?\d{0,4}$/
 
@@ -96,7 +102,7 @@ export function looksRandom(value: string): boolean {
     /[A-Za-z]/.test(value) &&
     !/\s/.test(value) &&
     !date.test(value) &&
-    !address.test(value) &&
+    !ofVersion(address, addressBefore).test(value) &&
     !inWords.test(value) &&
     entropy(value.slice(0, 256)) >= 3
   )

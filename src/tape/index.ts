@@ -17,6 +17,7 @@ export {
   lateFlag,
   redactorFlag,
   secondRedactorFlag,
+  thirdRedactorFlag,
   regionFlag,
   regionVariables,
   tenantVariables,

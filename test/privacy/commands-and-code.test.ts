@@ -224,7 +224,29 @@ test('a tape is replayed with the finders it names: a secret that they left stay
     const redactor = redactorOfTape({ source: 'a', header: { flags } })
     return [redactor.json(argv), redactor.text('password=lemon7tart')]
   }
+  expect(redacted(['redactor-4'])).toEqual([numbered, 'password=redacted-secret-2'])
   expect(redacted(['redactor-3'])).toEqual([numbered, 'password=redacted-secret-2'])
   expect(redacted(['redactor-2'])).toEqual([argv, 'password=redacted-secret-1'])
   expect(redacted([])).toEqual([argv, 'password=redacted-secret-1'])
 })
+
+const account = `AC${'0123456789abcdef'.repeat(2)}`
+test.each([
+  ['password2=lemon7tart', 'password2=redacted-secret-1', 'password2=lemon7tart'],
+  ['密码：lemon7tart', '密码：redacted-secret-1', '密码：lemon7tart'],
+  ["password = env.P ?? 'lemon7tart'", "password = env.P ?? 'redacted-secret-1'", "password = env.P ?? 'lemon7tart'"],
+  [':6543:shop:ada:lemon7tart', ':6543:shop:ada:redacted-secret-1', ':6543:shop:ada:lemon7tart'],
+  [account, account, 'redacted-twilio-key-1'],
+  [
+    "authorization: 'Bearer ' + token",
+    "authorization: 'Bearer ' + token",
+    "authorization: 'redacted-secret-1' + token",
+  ],
+])(
+  'a tape of the third or second finders keeps what they left, and redacts what they redacted: %s',
+  (text, now, before) => {
+    const redacted = (flag: string): string => redactorOfTape({ source: 'a', header: { flags: [flag] } }).text(text)
+    expect(redacted('redactor-4')).toBe(now)
+    expect([redacted('redactor-3'), redacted('redactor-2')]).toEqual([before, before])
+  },
+)
