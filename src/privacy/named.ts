@@ -26,8 +26,8 @@ export function namedTriggers(names: NameTable): readonly Trigger[] {
     ...(isBefore ? [] : letters).map(
       (letter): Trigger => ({ text: `${letter}(`, group: 'calls', behind, at: inCall(names) }),
     ),
-    ...(isBefore ? [] : ['value: ', 'default = ']).map(
-      (text): Trigger => ({ text, at: belowName(names, text.length) }),
+    ...(isBefore ? [] : (['value: ', 'default = '] as const)).map(
+      (text): Trigger => ({ text, pair: text === 'value: ' ? 0 : 2, at: belowName(names, text.length) }),
     ),
     { text: '--', at: afterFlag(names) },
     ...['set -', 'setenv ', 'ENV '].map((text): Trigger => ({ text, at: afterVariable(names) })),

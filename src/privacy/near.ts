@@ -7,6 +7,8 @@ import type { Trigger } from './walk.ts'
 export interface Near {
   readonly kind?: string
   readonly anchor: string
+  /** As in a trigger. */
+  readonly pair?: number
   /** Sticky from the anchor; the secret is group 1, or all of it. Every repetition is bounded. */
   readonly pattern: RegExp
   readonly holds?: (secret: string) => boolean
@@ -98,6 +100,7 @@ export const nearSince: readonly Near[] = [
   // sasl_passwd of Postfix.
   ...[']:587 ', ']:465 ', ']:25 '].map((anchor) => ({
     anchor,
+    pair: 2,
     pattern: /\]:\d{2,3} {1,8}[^\s:]{1,128}:([^\s:"'\\]{4,128})/y,
     holds: noWord,
   })),
@@ -116,6 +119,7 @@ export const nearSince: readonly Near[] = [
   // wp-config.php
   {
     anchor: 'define(',
+    pair: 2,
     pattern: /define\(\s{0,4}\\*'[A-Z_]{0,16}(?:_KEY|_SALT)\\*'\s{0,4},\s{0,8}\\*'([^'\\\r\n]{24,128})\\*'/y,
     holds: (secret) => /\d/.test(secret) && entropy(secret) >= 3,
   },
@@ -125,10 +129,11 @@ export function nearTriggers(isOn: (kind: string) => boolean, rows = table): rea
   return rows.filter(({ kind = 'secret' }) => isOn(kind)).map(triggerOf)
 }
 
-function triggerOf({ kind = 'secret', anchor, pattern, isInside, holds, skip = 0 }: Near): Trigger {
+function triggerOf({ kind = 'secret', anchor, pair, pattern, isInside, holds, skip = 0 }: Near): Trigger {
   const isWord = isInside !== true && /^[a-z]/.test(anchor)
   return {
     text: anchor,
+    ...(pair !== undefined && { pair }),
     at(text, index, found: TextRange[]) {
       if (isWord && !beginsToken(text, index)) return 0
       pattern.lastIndex = index

@@ -5,6 +5,8 @@ import type { TextRange } from './types.ts'
 export interface Trigger {
   /** What is looked for: two characters at least. */
   readonly text: string
+  /** Where the two characters stand by which it is found. Default: the rarest; others where those have a gate. */
+  readonly pair?: number
   /** Triggers of one group go on together. Default: each by itself. */
   readonly group?: string
   /** Of a text of two characters: it need not be looked at where none of these ends with the first one, or before it. */
@@ -81,10 +83,10 @@ export class Walk {
     this.#goOn = new Float64Array(triggers.length)
     const groups = new Map<string, number>()
     triggers.forEach((trigger, at) => {
-      const { text, group, behind } = trigger
+      const { text, group, behind, pair: given } = trigger
       const nth = group === undefined ? at : (groups.get(group) ?? at)
       if (group !== undefined) groups.set(group, nth)
-      const offset = rarestPair(text)
+      const offset = given ?? rarestPair(text)
       const pair = (text.charCodeAt(offset) & 0xff) | ((text.charCodeAt(offset + 1) & 0xff) << 8)
       if (this.#table[pair] === 0) this.#table[pair] = this.#lists.push([]) - 1
       const [before, after] = [offset === 0 ? 0 : text.charCodeAt(offset - 1), text.charCodeAt(offset + 2) || 0]
