@@ -1,9 +1,8 @@
 // Over 300 lines: the finders by name share one alphabet of names and signs.
 import { addSecret, beginsToken, closingQuote, endInText, endsShortEscape, codesOf, sticky } from './edges.ts'
-import { looking, ofVersion } from './looking.ts'
 import type { NameTable } from './names.ts'
 import type { TextRange } from './types.ts'
-import { looksRandom, type NameClass, passes } from './values.ts'
+import { looking, looksRandom, type NameClass, ofVersion, passes } from './values.ts'
 import type { Trigger } from './walk.ts'
 
 /** Secrets by the name before them: `"password": "…"`, `api_key=…`, `?session=…`, `--token …`, `["x-api-key", "…"]`. */

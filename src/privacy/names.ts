@@ -1,6 +1,5 @@
 import { Endings } from './endings.ts'
-import { looking } from './looking.ts'
-import { type NameClass, passes } from './values.ts'
+import { looking, type NameClass, passes } from './values.ts'
 
 /** What tells from its name that a value is secret. */
 export interface SecretNames {

@@ -1,8 +1,7 @@
 import { afterEscape, beginsToken } from './edges.ts'
-import { looking } from './looking.ts'
 import { alphabets, type KindFamily } from './families.ts'
 import type { TextRange } from './types.ts'
-import { looksRandom } from './values.ts'
+import { looking, looksRandom } from './values.ts'
 import type { Trigger } from './walk.ts'
 
 const guards: Readonly<Record<NonNullable<KindFamily['guard']>, (body: string) => boolean>> = {
