@@ -57,6 +57,39 @@ const made: Readonly<Record<string, string>> = {
   'short values behind a name': '"password":"a1",',
   'queries in one value': '?key=',
   'letters and at signs': 'é@',
+  'names in Chinese': '密码：',
+  'names in Chinese before spaces': '密码: ',
+  'names in Japanese': 'パスワード：',
+  'names in Korean': '비밀번호: ',
+  'names in Russian': 'пароль=',
+  'accents of their own': 'contrasen\u0303a:',
+  'values in Chinese': '密码：a1b2c3，',
+  'values in Russian': 'пароль: a1b2c3 ',
+  'full-width signs': 'password＝',
+  'names with a number': 'Token2: ',
+  'values of numbered names': 'senha2:a1b2c3,',
+  'names that begin nowhere': 'token:x1\u0303',
+  'digits and signs': '1:2:3=',
+  'names said once more': 'password_confirmation=',
+  'code before no text': 'password = env.P ?? ',
+  'code with a name in it': "password = os.environ.get('P', ",
+  'types before no text': 'password: Map<a, b> = ',
+  comparisons: 'password === ',
+  templates: 'password=${A:-',
+  'calls with a name': 'setPassword("',
+  'fields below a name': '- name: DB_PASSWORD\n  value: ',
+  'variables of Terraform': 'variable "password" { default = ',
+  'keys above a text': '<key>password</key><string></',
+  'ports of pgpass': ':6543:a:b:',
+  'settings of switches': 'password 0 ',
+  'words of a switch': 'password    ',
+  'users with a password': 'IDENTIFIED BY ',
+  'texts of Lua': 'password=[[',
+  constants: "define('A_KEY','",
+  'resources of AWS': 'arn:aws:secretsmanager:eu-west-1:123456789012:password:',
+  'values that end in signs': `password:${'.'.repeat(4_000)}x `,
+  'elements that end in spaces': `<password>${' '.repeat(4_000)}x</password>`,
+  'keys of backslashes': `-----BEGIN PRIVATE KEY-----${'\\'.repeat(19_000)}a\n`,
 }
 
 /** Hostile texts of a length, by name. */
@@ -64,5 +97,12 @@ export function hostileTexts(length: number): ReadonlyMap<string, string> {
   const texts = new Map(Object.entries(made).map(([name, text]) => [name, repeated(text, length)]))
   let deep = 'hello '.repeat(length / 16)
   for (let depth = 0; depth < 4; depth++) deep = Buffer.from(deep).toString('base64')
-  return texts.set('base64 four deep', deep.slice(0, length))
+  texts.set('base64 four deep', deep.slice(0, length))
+  return texts.set('a known secret that repeats itself', knownAgain(length))
+}
+
+/** A secret, and behind it again and again what it nearly is. */
+function knownAgain(length: number): string {
+  const letters = 'a'.repeat(length / 5)
+  return `"password":"a1${letters}" ${letters.repeat(4)}`
 }

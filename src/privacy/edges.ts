@@ -149,6 +149,13 @@ function sameQuote(text: string, start: number, quote: string): number {
   return text.length
 }
 
+/** A text without these signs at its end: a pattern would begin at each of them where something else follows. */
+export function withoutLast(signs: string, text: string): string {
+  let end = text.length
+  while (end > 0 && signs.includes(text[end - 1]!)) end--
+  return text.slice(0, end)
+}
+
 /** An ASCII letter or digit. */
 export function isAlphanumeric(code: number): boolean {
   return (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a)

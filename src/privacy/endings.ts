@@ -10,19 +10,30 @@ const [longest, around] = [64, 16]
 const most = 8
 const letters = 32
 const [none, whole, start] = [0, 1, 2]
+/** A word may stand before a digit. */
+const numbered = 0xffff
+const space = 0x20
 
 /** Which words a text may end with: read backwards letter by letter, most are distinguished by two or three looks. */
 export class Endings {
   /** By state and letter the state that follows: {@link none} of the words, a {@link whole} one, or one that goes on. */
   readonly #next: Uint32Array
-  /** By the two characters a text ends with, the last in the higher byte: 0 where none of the words ends so, 2 for a digit behind. */
-  readonly #twoLast = new Uint8Array(1 << 16)
+  /**
+   * By the two characters a text ends with, the last in the higher byte, the state behind them; {@link start} where a sign is
+   * among them, {@link numbered}.
+   */
+  readonly #twoLast = new Uint16Array(1 << 16)
+  /** Digits that words end with. */
+  readonly #digits: ReadonlySet<number>
 
   /** @param words - in lower case, of letters and digits */
   constructor(words: readonly string[]) {
-    // Beyond ASCII, a capital is not its small letter by its last bits.
-    const all = words.flatMap((word) => (/^[\0-\x7f]*$/.test(word) ? [word] : [word, word.toUpperCase()]))
+    // Beyond ASCII, a capital is not its small letter by its last bits, and an accent may be a character of its own.
+    const all = words.flatMap((word) =>
+      /^[\0-\x7f]*$/.test(word) ? [word] : [word, word.toUpperCase()].flatMap((one) => [one, one.normalize('NFD')]),
+    )
     const ends = [...new Set(all.map(endOf))].filter((word) => word !== '')
+    this.#digits = new Set(ends.map((word) => word.charCodeAt(word.length - 1)).filter((code) => isDigit[code] === 1))
     const next = new Uint32Array(ends.reduce((sum, { length }) => sum + length, start + 1) * letters)
     let states = start + 1
     for (const word of ends) {
@@ -35,54 +46,51 @@ export class Endings {
       }
     }
     this.#next = next.slice(0, states * letters)
-    for (let last = 0; last < 256; last++) {
-      const state = this.#next[start * letters + letterOf(last)]!
-      const isOpen = isAround[last] === 1 || isBetween[last] === 1 || state === whole
-      if (state === none && !isOpen) continue
-      for (let before = 0; before < 256; before++)
-        if (isOpen || isBetween[before] === 1 || this.#next[state * letters + letterOf(before)] !== none)
-          this.#twoLast[(last << 8) | before] = 1
+    for (let last = 0; last < 256; last++)
+      if (isAround[last] === 1 || isBetween[last] === 1 || isDigit[last] === 1 || this.#after(start, last) !== none)
+        for (let before = 0; before < 256; before++) this.#twoLast[(last << 8) | before] = this.#behind(before, last)
+  }
+
+  #behind(before: number, last: number): number {
+    if (isAround[last] === 1 || isBetween[last] === 1) return start
+    const isSign = isBetween[before] === 1
+    if (isDigit[last] === 1) {
+      const isName = isDigit[before] === 0 && before !== space && (isSign || this.#after(start, before) !== none)
+      if (isName || !this.#digits.has(last)) return isName ? numbered : none
     }
-    for (let digit = 0; digit < 256; digit++)
-      for (let before = 0; isDigit[digit] === 1 && before < 256; before++) {
-        const isEnd = isBetween[before] === 1 || this.#next[start * letters + letterOf(before)] !== none
-        if (isEnd && isDigit[before] === 0) this.#twoLast[(digit << 8) | before]! |= 2
-      }
+    const state = this.#after(start, last)
+    if (state <= whole) return state
+    const next = isSign ? start : this.#after(state, before)
+    // What has no room is read once more from the end.
+    return next < numbered ? next : start
+  }
+
+  #after(state: number, code: number): number {
+    return this.#next[state * letters + letterOf(code)]!
   }
 
   /** Whether a word, in capitals or not and with signs between its parts, may end before `end`; quotes may follow it. */
   mayStand(text: Uint8Array, end: number): boolean {
-    const next = this.#next
     let at = end - 1
     if (isAround[text[at]!] === 1) at--
-    // 0: none; 1: one may stand there; more: behind a digit.
-    const look = at > 0 ? this.#twoLast[(text[at]! << 8) | text[at - 1]!]! : 1
-    if (look !== 1) return look > 1 && this.#standsNumbered(text, at)
+    const state = at > 0 ? this.#twoLast[(text[at]! << 8) | text[at - 1]!]! : start
+    if (state <= whole) return state === whole
+    if (state !== start && state !== numbered) return this.#goesOn(text, at - 2, state)
     const first = Math.max(0, at - around)
-    const last = Math.max(0, at - longest)
     while (at > first && isAround[text[at]!] === 1) at--
-    if (isDigit[text[at]!] === 1) return this.#standsNumbered(text, at)
-    let state: number = start
-    for (; at >= last; at--) {
+    // One of several, `password2`; or a name of its own that ends so.
+    return (isDigit[text[at]!] === 1 && this.#goesOn(text, at - 1, start)) || this.#goesOn(text, at, start)
+  }
+
+  /** Whether a word goes on before its end, of which a state is known. */
+  #goesOn(text: Uint8Array, from: number, known: number): boolean {
+    const next = this.#next
+    const last = Math.max(0, from - longest)
+    let state = known
+    for (let at = from; at >= last; at--) {
       const code = text[at]!
       if (isBetween[code] === 1) continue
       state = next[state * letters + letterOf(code)]!
-      if (state <= whole) return state === whole
-    }
-    return false
-  }
-
-  /** One of several: `password2`; or a name of its own that ends so. */
-  #standsNumbered(text: Uint8Array, last: number): boolean {
-    return this.#ends(text, last - 1) || this.#ends(text, last)
-  }
-
-  #ends(text: Uint8Array, from: number): boolean {
-    let state: number = start
-    for (let at = from; at >= 0 && from - at < longest; at--) {
-      const code = text[at]!
-      if (isBetween[code] === 1) continue
-      state = this.#next[state * letters + letterOf(code)]!
       if (state <= whole) return state === whole
     }
     return false

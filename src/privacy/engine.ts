@@ -3,7 +3,7 @@ import { families, familiesBefore, type KindFamily } from './families.ts'
 import type { FirstNames } from './first/names.ts'
 import { NameTable, schemeOf, type SecretNames } from './names.ts'
 import { namedTriggers } from './named.ts'
-import { looking } from './values.ts'
+import { asBefore } from './values.ts'
 import { nearSince, nearTriggers } from './near.ts'
 import { sqlLiteralTriggers } from './sql-literals.ts'
 import { sqlTriggers } from './sql.ts'
@@ -98,18 +98,13 @@ function inOneWalk(
       if (sign === '' || text.includes(sign)) for (const span of finder(text)) found.push(span)
     return byMeaning(found)
   }
-  return (text) => {
-    const was = looking.asBefore
-    looking.asBefore = isBefore
-    try {
-      spellings.take()
-      const found = find(text)
-      const seen = spellings.take()
-      return seen === 0 ? found : found.concat(inViews(text, seen, find))
-    } finally {
-      looking.asBefore = was
-    }
+  const search: Finder = (text) => {
+    spellings.take()
+    const found = find(text)
+    const seen = spellings.take()
+    return seen === 0 ? found : found.concat(inViews(text, seen, find))
   }
+  return isBefore ? (text) => asBefore(() => search(text)) : search
 }
 
 /** What is recognised by itself first, in the order it was found: `Authorization: Bearer …` is a bearer token. */

@@ -1,5 +1,14 @@
 // Over 300 lines: the finders by name share one alphabet of names and signs.
-import { addSecret, beginsToken, closingQuote, endInText, endsShortEscape, codesOf, sticky } from './edges.ts'
+import {
+  addSecret,
+  beginsToken,
+  closingQuote,
+  endInText,
+  endsShortEscape,
+  codesOf,
+  sticky,
+  withoutLast,
+} from './edges.ts'
 import type { NameTable } from './names.ts'
 import type { TextRange } from './types.ts'
 import { looking, looksRandom, type NameClass, ofVersion, passes } from './values.ts'
@@ -25,8 +34,8 @@ export function namedTriggers(names: NameTable): readonly Trigger[] {
     ...(isBefore ? [] : letters).map(
       (letter): Trigger => ({ text: `${letter}(`, group: 'calls', behind, at: inCall(names) }),
     ),
-    ...(isBefore ? [] : (['value: ', 'default = '] as const)).map(
-      (text): Trigger => ({ text, pair: text === 'value: ' ? 0 : 2, at: belowName(names, text.length) }),
+    ...(isBefore ? [] : ['value: ', 'default = ']).map(
+      (text): Trigger => ({ text, at: belowName(names, text.length) }),
     ),
     { text: '--', at: afterFlag(names) },
     ...['set -', 'setenv ', 'ENV '].map((text): Trigger => ({ text, at: afterVariable(names) })),
@@ -37,6 +46,7 @@ export function namedTriggers(names: NameTable): readonly Trigger[] {
 }
 
 const isBetween = codesOf(/[ \t\n\r*`"'\\\]]/, 128)
+const isLetter = codesOf(/[A-Za-z]/, 128)
 const [isName, isQueryName] = [codesOf(/[\w.-]/, 128), codesOf(/[\w.[\]-]/, 128)]
 
 /** Beyond ASCII, all but signs: quotes, dashes, and those of Chinese and Japanese. */
@@ -50,7 +60,7 @@ function isOfName(text: string, at: number): boolean {
 }
 
 const [dash, dot, backslash, space, dollar] = [0x2d, 0x2e, 0x5c, 0x20, 0x24]
-const [doubleQuote, colon] = [0x22, 0x3a]
+const [doubleQuote, colon, wideColon] = [0x22, 0x3a, 0xff1a]
 
 interface Named {
   readonly kind: NameClass
@@ -78,10 +88,12 @@ function nameUpTo(names: NameTable, text: string, end: number): Named | undefine
   const kind = isFlag ? names.classOfFlag(name) : names.classOf(name)
   if (text.charCodeAt(start - 1) === space && kind !== 'always') {
     // "API key: …": two words of a sentence.
-    const before = /[A-Za-z]{2,16}$/.exec(text.slice(Math.max(0, start - 17), start - 1))
-    const whole = before === null ? undefined : names.classOf(`${before[0]}_${name}`)
+    let from = start - 1
+    while (start - from < 17 && isLetter[text.charCodeAt(from - 1)] === 1) from--
+    const before = text.slice(from, start - 1)
+    const whole = before.length < 2 ? undefined : names.classOf(`${before}_${name}`)
     if (whole === 'always' || (kind === undefined && whole !== undefined))
-      return { kind: whole, name: `${before![0]} ${name}`, start, end }
+      return { kind: whole, name: `${before} ${name}`, start, end }
   }
   return kind === undefined ? undefined : { kind, name, start, end }
 }
@@ -90,6 +102,17 @@ function nameUpTo(names: NameTable, text: string, end: number): Named | undefine
 const betweenPattern =
   /(\\*["'`])?\]?(?:\*\*|`)?\s{0,4}(?:=>|:=|={2,3}|[:=：＝])(?:\*\*)?(\s{0,8})(?:\*\*)?(\\*["'`])?/y
 const betweenBefore = /(\\*["'`])?\]?(?:\*\*|`)?\s{0,4}(?:=>|:=|[:=])(?:\*\*)?(\s{0,8})(?:\*\*)?(\\*["'`])?/y
+
+const mayBegin = codesOf(/[^=>*\s"'`\\]/, 128)
+
+/** Whether a value without quotes begins with this character right behind a sign; spaces are no such characters. */
+function beginsValue(code: number): boolean {
+  return code < 128 ? mayBegin[code] === 1 : code > 0x3000 && code !== 0xfeff
+}
+
+function isColon(code: number): boolean {
+  return code === colon || code === wideColon
+}
 
 /** `?next=https://…?token=…`: so many names are read inside of one value that is longer than this. */
 const mostNested = 16
@@ -122,11 +145,17 @@ function afterSign(names: NameTable): Trigger['at'] {
       return 0
     const inJson = jsonValue(text, named.end, sign)
     if (inJson !== 0) return quoted(text, inJson, '"', named.kind, found)
+    const isApart = text.charCodeAt(sign + 1) === space
+    const begin = isApart ? sign + 2 : sign + 1
+    if (sign === named.end && beginsValue(text.charCodeAt(begin))) {
+      const isLoose = isApart || isColon(text.charCodeAt(sign))
+      return valueWithin(names, text, begin, named, found) ?? bare(names, text, begin, isLoose, named, found)
+    }
     const pattern = ofVersion(betweenPattern, betweenBefore)
     pattern.lastIndex = named.end
     const between = pattern.exec(text)
     if (between === null || named.end + between[0].length <= sign) return 0
-    const [whole, nameQuote, space = '', valueQuote] = between
+    const [whole, nameQuote, gap = '', valueQuote] = between
     const start = named.end + whole.length
     const within = valueQuote === undefined ? valueWithin(names, text, start, named, found) : undefined
     if (within !== undefined) return within
@@ -136,7 +165,7 @@ function afterSign(names: NameTable): Trigger['at'] {
       return 0
     if (valueQuote !== undefined) return quoted(text, start, valueQuote, named.kind, found)
     if (nameQuote !== undefined && nameQuote !== '`') return 0
-    return bare(names, text, start, space !== '' || /[:：]/.test(whole), named, found)
+    return bare(names, text, start, gap !== '' || /[:：]/.test(whole), named, found)
   }
 }
 
@@ -167,6 +196,10 @@ const getter =
 /** `password: string = '…'`. */
 const typeTail = /(?:<[\w, ]{1,32}>|\[[\w, ]{1,32}\])?\??(?: \| \w{1,16})? = (?=\\*["'])/y
 const mayBeCode = codesOf(/[A-Za-z_$(&?]/, 128)
+/** What heads, texts of Lua, lists and objects begin with. */
+const mayBeHead = codesOf(/[!&|>bfnursj$@\\"'[{]/i, 128)
+/** What stands behind the space behind code: another sign tells that no text follows. */
+const mayFollowCode = codesOf(/[\s?|=o]/, 128)
 /** A text of Lua. */
 const longPattern = /\[\[([^\s"'\\[\],]{4,256})\]\]/y
 /** What stands elsewhere in a template of CloudFormation. */
@@ -192,7 +225,8 @@ function valueWithin(
   named: Named,
   found: TextRange[],
 ): number | undefined {
-  const code = named.kind !== 'code' && mayBeCode[text.charCodeAt(start)] === 1 ? lengthOfCode(text, start) : 0
+  const first = text.charCodeAt(start)
+  const code = named.kind !== 'code' && mayBeCode[first] === 1 ? lengthOfCode(text, start) : 0
   if (code > 0) {
     const open = /\\*["']/y
     open.lastIndex = start + code
@@ -202,6 +236,7 @@ function valueWithin(
     if (endsText(text, begin) || closesLiteral(text, named.start, begin, quote)) return 0
     return quoted(text, begin, quote, named.kind, found)
   }
+  if (mayBeHead[first] !== 1) return undefined
   const pattern = ofVersion(headPattern, headBefore)
   pattern.lastIndex = start
   const [head = '', quote] = pattern.exec(text) ?? []
@@ -243,6 +278,7 @@ function lengthOfCode(text: string, start: number): number {
   const code = codePattern.exec(text)?.[0]
   if (code === undefined) return 0
   const end = start + code.length
+  if (text.charCodeAt(end) === space && mayFollowCode[text.charCodeAt(end + 1)] !== 1) return 0
   const tails = getter.test(code) ? [otherwiseTail, typeTail, defaultTail] : [otherwiseTail, typeTail]
   for (const tail of tails) {
     tail.lastIndex = end
@@ -385,7 +421,7 @@ export function unescaped(raw: string, quote: string): string {
 // `theme=dark; sid=…` goes on to the end of its line.
 const cookiePattern = /[^\s"'\\`=\x1b]{1,256}=[^\r\n"'\\`\x1b]{1,4096}/y
 const phrasePattern = /[a-z]{3,8}(?: [a-z]{3,8}){11,24}(?![a-z])/y
-const barePattern = sticky`[^\s"'\\&,;<>(){}[\]\`|\x1b\u3000-\u303f\uff00-\uff0f\uff1a-\uff20]{3,4096}`
+const barePattern = sticky`[^\s"'\\&,;<>(){}[\]\`|\x1b\u3000-\u303f\uff00-\uff0f\uff1a-\uff20]{3,}`
 const bareBefore = /[^\s"'\\&,;<>(){}[\]`|\x1b]{3,4096}/y
 const anyScheme = /[A-Za-z][\w-]{1,24}\s{1,4}(?=[\w+/=.~-]{16})/y
 /** Code that names where the value is: `user.password1`, `settings.DB_PASS2`. */
@@ -410,7 +446,7 @@ function bare(
   let start = given
   const template = otherwise(text, start, kind, found)
   if (template > 0) return template
-  if (kind === 'always' && /authorization$/i.test(name)) {
+  if (kind === 'always' && name.length >= 13 && /authorization$/i.test(name)) {
     anyScheme.lastIndex = start
     start += anyScheme.exec(text)?.[0].length ?? 0
   }
@@ -424,9 +460,11 @@ function bare(
   if (value === undefined || value === '' || text[start + value.length] === '(') return 0
   const end = start + value.length
   const after = Math.max(0, end - overlap)
-  if (value.toLowerCase() === name.toLowerCase() || !passes(kind, value, true)) return after
+  if (value.length === name.length && value.toLowerCase() === name.toLowerCase()) return after
+  if (!passes(kind, value, true)) return after
   if (value.length < 4 && kind !== 'code' && kind !== 'own') return after
-  if (path.test(value) && names.classOf(value.replace(/\d{1,4}$/, '')) !== undefined) return after
+  if (value.includes('.') && path.test(value) && names.classOf(value.replace(/\d{1,4}$/, '')) !== undefined)
+    return after
   if (isLoose && !names.isBefore && spoken.test(value)) return after
   if (kind === 'always' && word.test(value) && (isLoose || value.includes('.'))) return after
   addSecret(found, start, end, value)
@@ -460,7 +498,7 @@ function matched(pattern: RegExp, text: string, start: number): string | undefin
 
 /** Without what ends a sentence; what goes on in dots was cut short by whoever wrote it. */
 function withoutEnd(raw: string): string {
-  return raw.endsWith('...') ? '' : raw.replace(/[.?:*]+$/, '')
+  return raw.endsWith('...') ? '' : withoutLast('.?:*', raw)
 }
 
 const pairPattern = sticky`(\\*["'])\s{0,4},\s{0,16}(?:${field}${valueField})?(\\*["'])`
@@ -577,7 +615,7 @@ function inElement(names: NameTable): Trigger['at'] {
     if (text.startsWith('<![CDATA[', open)) open = text.lastIndexOf('<', open - 1)
     if (open === -1 || index - open > 4_800) return 0
     const [, tag = '', attributes = '', said = '', close = ''] = elementPattern.exec(text.slice(open, index)) ?? []
-    const value = said.replace(/(?:\s|\\+[nrt])+$/, '')
+    const value = withoutSpaces(said)
     const kind =
       value === ''
         ? undefined
@@ -588,6 +626,15 @@ function inElement(names: NameTable): Trigger['at'] {
     if (endInText(text, start, start + value.length) < start + value.length) return 0
     addSecret(found, start, start + value.length, value)
     return index
+  }
+}
+
+/** Without white space at its end, as it stands there or as JSON spells it. */
+function withoutSpaces(said: string): string {
+  for (let text = said; ; ) {
+    const trimmed = text.trimEnd()
+    if (!/[nrt]/.test(trimmed.at(-1) ?? '') || trimmed.at(-2) !== '\\') return trimmed
+    text = withoutLast('\\', trimmed.slice(0, -1))
   }
 }
 

@@ -1,5 +1,5 @@
 import { Endings } from './endings.ts'
-import { looking, type NameClass, passes } from './values.ts'
+import { asBefore, type NameClass, passes } from './values.ts'
 
 /** What tells from its name that a value is secret. */
 export interface SecretNames {
@@ -178,13 +178,8 @@ export class NameTable implements SecretNames {
   }
 
   #passes(kind: NameClass, text: string): boolean {
-    const was = looking.asBefore
-    looking.asBefore = this.isBefore
-    try {
-      return passes(kind, text.slice(schemeOf(text).length), false)
-    } finally {
-      looking.asBefore = was
-    }
+    const said = text.slice(schemeOf(text).length)
+    return this.isBefore ? asBefore(() => passes(kind, said, false)) : passes(kind, said, false)
   }
 
   isSecretQuery(name: string, value: string): boolean {

@@ -88,8 +88,12 @@ export const nearSince: readonly Near[] = [
     pattern: new RegExp(String.raw`${anchor} {0,32}([^\s"'\\;]{6,128})(?=[\s"'\\;]|$)`, 'y'),
     holds: mixed,
   })),
-  { anchor: 'pass', pattern: /password(?: 0| {3,32}) ([^\s"'\\;]{6,128})(?=[\s"'\\;]|$)/y, holds: mixed },
-  { anchor: 'pass', pattern: /password 7 ([0-9A-F]{6,64})(?![\w-])/y },
+  {
+    anchor: 'password ',
+    pair: 0,
+    pattern: /password (?:7 (?=[0-9A-F]{6,64}(?![\w-]))|0 | {2,31})([^\s"'\\;]{6,128})(?=[\s"'\\;]|$)/y,
+    holds: mixed,
+  },
   // Of a word whose rarest letters stand in every schema, its end.
   {
     anchor: 'epass ',
@@ -100,7 +104,6 @@ export const nearSince: readonly Near[] = [
   // sasl_passwd of Postfix.
   ...[']:587 ', ']:465 ', ']:25 '].map((anchor) => ({
     anchor,
-    pair: 2,
     pattern: /\]:\d{2,3} {1,8}[^\s:]{1,128}:([^\s:"'\\]{4,128})/y,
     holds: noWord,
   })),
@@ -119,7 +122,6 @@ export const nearSince: readonly Near[] = [
   // wp-config.php
   {
     anchor: 'define(',
-    pair: 2,
     pattern: /define\(\s{0,4}\\*'[A-Z_]{0,16}(?:_KEY|_SALT)\\*'\s{0,4},\s{0,8}\\*'([^'\\\r\n]{24,128})\\*'/y,
     holds: (secret) => /\d/.test(secret) && entropy(secret) >= 3,
   },

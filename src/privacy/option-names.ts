@@ -12,7 +12,7 @@ import {
   type WordPlace,
   wordAt,
 } from './command-words.ts'
-import { addSecret } from './edges.ts'
+import { addSecret, withoutLast } from './edges.ts'
 import { closesLiteral, listed, quoted, word as lettersOnly } from './named.ts'
 import type { NameTable } from './names.ts'
 import type { TextRange } from './types.ts'
@@ -68,7 +68,7 @@ export function optionByName(names: NameTable, text: string, index: number, foun
       const opening = text.slice(place.at, start)
       if (gap !== inLine || !closesLiteral(text, index, start, opening)) quoted(text, start, opening, kind!, found)
     } else {
-      const value = text.slice(start, last).replace(/[.?:*]+$/, '')
+      const value = withoutLast('.?:*', text.slice(start, last))
       if (isBare(kind!, value)) addSecret(found, start, start + value.length, value)
     }
     return 0

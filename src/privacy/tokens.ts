@@ -1,4 +1,4 @@
-import { afterEscape, beginsToken } from './edges.ts'
+import { afterEscape, beginsToken, withoutLast } from './edges.ts'
 import { alphabets, type KindFamily } from './families.ts'
 import type { TextRange } from './types.ts'
 import { looking, looksRandom } from './values.ts'
@@ -166,8 +166,8 @@ function triggerOf(shape: Shape, anchor: string): Trigger {
       pattern.lastIndex = start
       const match = pattern.exec(text)
       // A backslash at the end spells the quote behind it.
-      const value = (match?.[1] ?? match?.[0])?.replace(/\\+$/, '')
-      if (match === null || value === undefined) return reach === 0 ? 0 : index + 64
+      if (match === null) return reach === 0 ? 0 : index + 64
+      const value = withoutLast('\\', match[1] ?? match[0])
       const end = start + match[0].length - (match[1] ?? match[0]).length + value.length
       if (holds?.(value) === false) return end - 64
       const from = end - value.length

@@ -1,11 +1,19 @@
 import { codesOf } from './edges.ts'
 import { keyShown, placeholderShown, scopeWords } from './credentials.ts'
 
-/**
- * Which finders look just now: those before the fourth version look as they always did. It is set around a search, and
- * nothing waits in one.
- */
+/** Which finders look just now: those before the fourth version look as they always did. */
 export const looking = { asBefore: false }
+
+/** Runs a search of finders before the fourth version; nothing waits in one. */
+export function asBefore<T>(search: () => T): T {
+  const was = looking.asBefore
+  looking.asBefore = true
+  try {
+    return search()
+  } finally {
+    looking.asBefore = was
+  }
+}
 
 /** What the finders of now look for, or what those before did. */
 export function ofVersion<T>(now: T, before: T): T {
@@ -32,7 +40,7 @@ export function isStandIn(value: string): boolean {
     (value.length <= longestState && ofVersion(state, stateBefore).test(value)) ||
     (mayBegin[value.charCodeAt(0)] === 1 && placeholder.test(value)) ||
     (value.length === '[redacted]'.length && redacted.test(value)) ||
-    (value.length <= longestExample && example.test(value)) ||
+    (value.length <= longestExample && (value.includes('-') || value.includes('_')) && example.test(value)) ||
     isNumbered(value)
   )
 }

@@ -5,7 +5,7 @@ import type { TextRange } from './types.ts'
 export interface Trigger {
   /** What is looked for: two characters at least. */
   readonly text: string
-  /** Where the two characters stand by which it is found. Default: the rarest; others where those have a gate. */
+  /** Where the two characters stand by which it is found. Default: the rarest; others where texts like it are found anyway. */
   readonly pair?: number
   /** Triggers of one group go on together. Default: each by itself. */
   readonly group?: string
@@ -25,35 +25,45 @@ interface Entry {
   readonly codes: Uint16Array
   /** Where in its text the pair stands by which it is found. */
   readonly offset: number
-  /** Its characters beside the pair, which tell most other words apart; 0 where it has none. */
-  readonly before: number
-  readonly after: number
-  /** Number of the trigger, or of the first of its group. */
+  /** Its characters before and behind the pair, the second in the higher byte, which tell most other words apart. */
+  readonly beside: number
+  /** Which of the two it has. */
+  readonly mask: number
+  /** Number of the trigger, or of its group. */
   readonly nth: number
   readonly behind: Endings | undefined
 }
 
-/** Bytes looked at in one go; the last one is the first of the next go, for the pair on the border. */
+/** Those found by one pair. */
+interface Entries {
+  readonly all: readonly Entry[]
+  /** What those that stand behind something stand behind. */
+  readonly gate: Endings | undefined
+  /** Those that stand behind anything, where others do not. */
+  readonly anywhere: readonly Entry[]
+}
+
+/** Characters looked at in one go: an even number, for two are looked at a step. */
 const blockLength = 1 << 16
+/** Characters before a block that are among its bytes, and those behind it. */
+const [margin, behindBlock] = [2, 1]
 /** Bytes at the beginning of a block behind which a name may have begun before it. */
 const blockSeen = 128
-const bytes = new Uint8Array(blockLength + 1)
-const writer = Buffer.from(bytes.buffer, 0, blockLength)
+const bytes = new Uint8Array(margin + blockLength + behindBlock)
+const writer = Buffer.from(bytes.buffer, margin, blockLength)
 /** Where the second characters of pairs stand that were found in a block. */
-const hits = new Uint16Array(blockLength)
+const hits = new Uint32Array(blockLength)
 
 /**
- * Notes down where pairs of the table stand in the first bytes of the block. Two characters a step, and nothing is called:
- * in a loop that calls something, the table and the bytes are loaded again for each character.
+ * Notes down where pairs of the table stand that end in the block. Two characters a step, and nothing is called: in a loop
+ * that calls something, the table and the bytes are loaded again for each character.
  *
  * @returns how many
  */
 function pairsIn(table: Uint16Array, length: number): number {
   let count = 0
-  let before = 0
-  // The last step may read one byte more, which is of another text.
-  bytes[length] = 0
-  for (let at = 0; at < length; at += 2) {
+  let before = bytes[margin - 1]!
+  for (let at = margin; at < margin + length; at += 2) {
     const one = bytes[at]!
     const two = bytes[at + 1]!
     const first = table[before | (one << 8)]!
@@ -73,60 +83,67 @@ function pairsIn(table: Uint16Array, length: number): number {
 export class Walk {
   /** By pair, the second character in the higher byte, the number of its list. */
   readonly #table = new Uint16Array(1 << 16)
-  readonly #lists: Entry[][] = [[]]
-  /** By number of the list, what all of it have to stand behind. */
-  readonly #gates: readonly (Endings | undefined)[]
+  readonly #lists: readonly Entries[]
   readonly #goOn: Float64Array
   #isTouched = false
 
   constructor(triggers: readonly Trigger[]) {
-    this.#goOn = new Float64Array(triggers.length)
     const groups = new Map<string, number>()
-    triggers.forEach((trigger, at) => {
+    const lists: Entry[][] = [[]]
+    let count = 0
+    for (const trigger of triggers) {
       const { text, group, behind, pair: given } = trigger
-      const nth = group === undefined ? at : (groups.get(group) ?? at)
+      const nth = groups.get(group ?? '') ?? count++
       if (group !== undefined) groups.set(group, nth)
       const offset = given ?? rarestPair(text)
       const pair = (text.charCodeAt(offset) & 0xff) | ((text.charCodeAt(offset + 1) & 0xff) << 8)
-      if (this.#table[pair] === 0) this.#table[pair] = this.#lists.push([]) - 1
-      const [before, after] = [offset === 0 ? 0 : text.charCodeAt(offset - 1), text.charCodeAt(offset + 2) || 0]
+      if (this.#table[pair] === 0) this.#table[pair] = lists.push([]) - 1
+      const [before, after] = [offset > 0, offset + 2 < text.length]
+      const mask = (before ? 0xff : 0) | (after ? 0xff00 : 0)
+      const beside =
+        (before ? text.charCodeAt(offset - 1) & 0xff : 0) | (after ? (text.charCodeAt(offset + 2) & 0xff) << 8 : 0)
       const codes = Uint16Array.from(text, (_, at) => text.charCodeAt(at))
-      this.#lists[this.#table[pair]!]!.push({ at: trigger.at, codes, offset, before, after, nth, behind })
-    })
-    this.#gates = this.#lists.map(([first, ...others]) =>
-      others.every(({ behind }) => behind === first?.behind) ? first?.behind : undefined,
-    )
+      lists[this.#table[pair]!]!.push({ at: trigger.at, codes, offset, beside, mask, nth, behind })
+    }
+    this.#goOn = new Float64Array(count)
+    this.#lists = lists.map(entriesOf)
   }
 
   /** Adds to `found` in the order of the text, as far as triggers see it. */
   find(text: string, found: TextRange[]): void {
     if (this.#isTouched) this.#goOn.fill(0)
     this.#isTouched = false
-    const table = this.#table
-    const gates = this.#gates
-    for (let from = 0; from + 1 < text.length; from += blockLength - 1) {
+    for (let from = 0; from < text.length; from += blockLength) {
       // Characters beyond a byte are cut down to one: what they then seem to be is looked at again in the text.
       const part = text.length <= blockLength ? text : text.slice(from, from + blockLength)
       const length = writer.write(part, 0, 'latin1')
-      const count = pairsIn(table, length)
-      for (let nth = 0; nth < count; nth++) {
-        const at = hits[nth]!
-        const list = table[bytes[at - 1]! | (bytes[at]! << 8)]!
-        const gate = gates[list]
-        // What stands before the block is not among its bytes.
-        if (gate !== undefined && (from === 0 || at > blockSeen) && !gate.mayStand(bytes, at)) continue
-        this.#try(text, from + at - 1, list, found)
-      }
+      bytes[0] = text.charCodeAt(from - 2)
+      bytes[1] = text.charCodeAt(from - 1)
+      bytes[margin + length] = text.charCodeAt(from + length)
+      const count = pairsIn(this.#table, length)
+      if (count > 0) this.#ask(text, from, count, found)
     }
   }
 
-  #try(text: string, pair: number, list: number, found: TextRange[]): void {
-    const entries = this.#lists[list]!
-    const [before, after] = [text.charCodeAt(pair - 1), text.charCodeAt(pair + 2)]
+  /** Asks those whose pairs were found in the block that begins at `from`. */
+  #ask(text: string, from: number, count: number, found: TextRange[]): void {
+    const table = this.#table
+    const lists = this.#lists
+    for (let nth = 0; nth < count; nth++) {
+      const at = hits[nth]!
+      const { all, gate, anywhere } = lists[table[bytes[at - 1]! | (bytes[at]! << 8)]!]!
+      // What stands long before the block is not among its bytes.
+      const isShut = gate !== undefined && (from === 0 || at > blockSeen) && !gate.mayStand(bytes, at)
+      if (isShut && anywhere.length === 0) continue
+      const beside = bytes[at - 2]! | (bytes[at + 1]! << 8)
+      this.#try(text, from + at - margin - 1, beside, isShut ? anywhere : all, found)
+    }
+  }
+
+  #try(text: string, pair: number, beside: number, entries: readonly Entry[], found: TextRange[]): void {
     for (let at = 0; at < entries.length; at++) {
       const entry = entries[at]!
-      if (entry.before !== 0 && entry.before !== before) continue
-      if (entry.after !== 0 && entry.after !== after) continue
+      if ((beside & entry.mask) !== entry.beside) continue
       const { codes, offset, nth, at: look } = entry
       const index = pair - offset
       if (index < this.#goOn[nth]! || !stands(codes, text, index)) continue
@@ -136,6 +153,12 @@ export class Walk {
       this.#isTouched = true
     }
   }
+}
+
+function entriesOf(all: readonly Entry[]): Entries {
+  const [gate, ...others] = new Set(all.flatMap(({ behind }) => behind ?? []))
+  if (others.length > 0) return { all, gate: undefined, anywhere: [] }
+  return { all, gate, anywhere: all.filter(({ behind }) => behind === undefined) }
 }
 
 function stands(codes: Uint16Array, text: string, index: number): boolean {

@@ -47,6 +47,14 @@ const hostile: Readonly<Record<string, (length: number) => string>> = {
   'events that repeat a field': (length) => `data: x\n\ndata: {${'"content":"a@",'.repeat(length / 15)}}\n\n`,
   'an open field': (length) => `data: x\n\ndata: ${'"content":"'.repeat(length / 11)}\n\n`,
   'heads of a family': (length) => 'acme_'.repeat(length / 5),
+  'signs at the end of a value': (length) => `password:${'.'.repeat(length / 20)}x `.repeat(20),
+  'spaces at the end of an element': (length) => `<password>${' '.repeat(4_000)}x</password>`.repeat(length / 4_021),
+  'backslashes at the end of a key': (length) => `-----BEGIN PRIVATE KEY-----${'\\'.repeat(length / 50)}a\n`.repeat(50),
+  'what a secret nearly is': (length) => `"password":"a1${'a'.repeat(length / 5)}" ${'a'.repeat((length * 4) / 5)}`,
+  'names with accents of their own': (length) => 'contrasen\u0303a:'.repeat(length / 12),
+  'names in Chinese': (length) => '密码：'.repeat(length / 3),
+  'names with a number': (length) => 'Token2: '.repeat(length / 8),
+  'code before no text': (length) => 'password = env.P ?? '.repeat(length / 20),
   'secrets by name': (length) => Array.from({ length: length / 40 }, (_, at) => `"secret":"a1b2c3d4-${at}"`).join(),
 }
 
