@@ -2,11 +2,12 @@
 //
 // What users install is small and starts fast: the code in few files without comments, blanks or source maps, and
 // declarations, with comments, of what the entry points reach and of nothing else.
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { chmodSync, existsSync, globSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { resolve } from 'node:path'
 import { rolldown } from 'rolldown'
+import { dts } from 'rolldown-plugin-dts'
 import { ownFiles } from '../src/own-files.ts'
 import { buildShell } from './build-shell.ts'
 import { usingHelper } from './build-using.ts'
@@ -76,8 +77,9 @@ const own: Readonly<Record<string, string>> = {
 
 const next = `.dist-${process.pid}`
 const old = `${next}-old`
+const declared = `${next}-types`
 process.on('exit', () => {
-  for (const folder of [next, old]) rmSync(folder, { recursive: true, force: true })
+  for (const folder of [next, old, declared]) rmSync(folder, { recursive: true, force: true })
 })
 
 const { bin, exports, dependencies, peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest
@@ -95,24 +97,14 @@ const [isDeclared, modules, pageModules] = await Promise.all([
 if (!isDeclared) process.exit(1)
 writeLicenses(`${next}/licenses.txt`, [...modules, ...pageModules])
 
-const reached = declarationsReached(doors.map((file) => file.replace('./dist', next).replace(/\.js$/, '.d.ts')))
-if (reached.size < doors.length) throw new Error('the entry points reach no declarations')
-for (const file of globSync(`${next}/**/*.d.ts`)) {
-  if (!reached.has(resolve(file))) rmSync(file)
-  // Nobody reads them but compilers and editors, and these do not look at indentation.
-  else
-    writeFileSync(
-      file,
-      readFileSync(file, 'utf8').replaceAll(/^ +(?=\S)/gm, (blank) => (blank.length % 4 === 1 ? ' ' : '')),
-    )
-}
+await bundleDeclarations()
 for (const file of Object.values(bin)) chmodSync(`${next}/${file.replace('dist/', '')}`, 0o755)
 
 if (existsSync('dist')) renameSync('dist', old)
 renameSync(next, 'dist')
 
 function declare(): Promise<boolean> {
-  const args = ['-p', 'tsconfig.build.json', '--outDir', next, '--declaration', '--emitDeclarationOnly']
+  const args = ['-p', 'tsconfig.build.json', '--outDir', declared, '--declaration', '--emitDeclarationOnly']
   return new Promise((settle, reject) => {
     const child = spawn('tsc', args, { stdio: 'inherit' })
     child.once('error', reject)
@@ -223,10 +215,25 @@ async function bundleNodeless(): Promise<void> {
   await bundled.close()
 }
 
-/** The files, as absolute paths, that a user's compiler opens when it imports these. */
-function declarationsReached(entries: readonly string[]): Set<string> {
-  const args = ['--ignoreConfig', '--listFilesOnly', '--module', 'nodenext', '--types', 'node', ...entries]
-  const { status, stdout } = spawnSync('tsc', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
-  if (status !== 0) throw new Error(`tsc does not list the declarations:\n${stdout}`)
-  return new Set(stdout.split('\n').map((file) => resolve(file)))
+/** Of each entry point a file with what it exports; what several of them reach lies in files beside. */
+async function bundleDeclarations(): Promise<void> {
+  const named = doors.map((file) => file.replace(/^\.\/dist\/|\.js$/g, ''))
+  const bundled = await rolldown({
+    input: Object.fromEntries(named.map((name) => [name, resolve(declared, `${name}.d.ts`)])),
+    external: (id) => !/^[./]/.test(id),
+    plugins: [dts({ dtsOnly: true, generator: 'oxc', tsconfig: 'tsconfig.build.json' })],
+    onLog(level, log) {
+      throw new Error(`${level}: ${log.message}`)
+    },
+  })
+  const { output } = await bundled.write({ dir: next, chunkFileNames: 'types/[name]-[hash].d.ts' })
+  await bundled.close()
+  const written = new Set(output.map(({ fileName }) => fileName))
+  const missing = named.filter((name) => !written.has(`${name}.d.ts`))
+  if (missing.length > 0) throw new Error(`entry points without declarations: ${missing.join(', ')}`)
+  // Nobody reads them but compilers and editors, and these do not look at indentation.
+  for (const file of globSync(`${next}/**/*.d.ts`)) {
+    const text = readFileSync(file, 'utf8')
+    writeFileSync(file, text.replaceAll(/^ +(?=\S)/gm, (blank) => (blank.length % 2 === 1 ? ' ' : '')))
+  }
 }

@@ -68,7 +68,6 @@ const table: readonly Near[] = [
   { kind: 'url-password', anchor: '://', pattern: /:\/\/([^\s/?#@"'<>\\:]{16,256})@/y, holds: looksRandom },
 ]
 
-/** Secrets by what stands around them: files of passwords, hashes of them, addresses. */
 /** Since the fourth version. */
 export const nearSince: readonly Near[] = [
   {
@@ -127,6 +126,7 @@ export const nearSince: readonly Near[] = [
   },
 ]
 
+/** Secrets by what stands around them: files of passwords, hashes of them, addresses. */
 export function nearTriggers(isOn: (kind: string) => boolean, rows = table): readonly Trigger[] {
   return rows.filter(({ kind = 'secret' }) => isOn(kind)).map(triggerOf)
 }
