@@ -20,6 +20,7 @@ import {
   parseTape,
   readTape,
   requireClosed,
+  serializeTape,
   type Step,
   stepsOf,
   type Tape,
@@ -96,7 +97,9 @@ export const fixTask: Task = async (asked, context) => {
   if (kase.expect === 'fail' && recorded === 'ok') throw notBad(kase.id, tape, oracle)
   if (request.reference !== undefined) await requireGoodReference(oracle, requireClosed(readTape(request.reference)))
   const { replayed, offline } = await runRecorded(context)
-  if (context.isGreen(replayed)) {
+  const changed = changesOf(replayed, context.accepted(replayed))
+  // A question that was accepted is another one all the same: only the model says what the agent makes of it.
+  if (context.isGreen(replayed) && changed.length === 0) {
     throw nothingFixed(
       kase.id,
       kase.expect,
@@ -116,7 +119,7 @@ export const fixTask: Task = async (asked, context) => {
     steps: steps.length,
     keep: offline.isWhole ? steps.length : (runs[0]?.fork.prefix.steps ?? offline.keep),
     isOffline: offline.isWhole,
-    changed: changesOf(replayed, context.accepted(replayed)),
+    changed,
     gradedBy: oracle.about,
     recorded,
     runs,
@@ -211,7 +214,10 @@ async function runLive(most: number, session: Session): Promise<readonly FixRun[
     const plan = await planOf(keep, `${runs.length + 1}`, session)
     const key = code === undefined ? undefined : keyOf(plan, session, code)
     const kept = key === undefined || request.isFresh ? undefined : readKeptFork(request.folder, key)
-    const fork = kept ?? (await forkOnce(tape, plan, { ...session, ...(tools === undefined ? {} : { tools }) }))
+    const fork =
+      kept === undefined
+        ? await forkOnce(tape, plan, { ...session, ...(tools === undefined ? {} : { tools }) })
+        : pinnedTo(kept, plan.code, context.tapeFile)
     if (fork.prefix.divergence !== undefined && keep > 0) {
       keep -= 1
       continue
@@ -222,6 +228,14 @@ async function runLive(most: number, session: Session): Promise<readonly FixRun[
     if (fork.problems.some(({ code: problem }) => problem.startsWith('HARVEST_BUDGET_'))) break
   }
   return runs
+}
+
+/** A run kept from before, as one of today's code: that is the same, and may be committed by now. */
+function pinnedTo(kept: FinishedFork, code: ForkPlan['code'], tapeFile: string): FinishedFork {
+  const { header, events, close } = parseTape(kept.branch, join(dirname(tapeFile), 'branch.tape.jsonl'))
+  const { commit: _commit, dirty: _dirty, ...pins } = header.pins
+  const own = events.slice(header.parent?.events ?? 0)
+  return { ...kept, branch: serializeTape({ ...header, pins: { ...code, ...pins } }, own, close) }
 }
 
 /** The tape, followed by what the reference run alone knows an answer to. */

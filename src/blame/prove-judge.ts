@@ -1,8 +1,8 @@
 import { type Case, expectedError, shapeOfError } from '../cases/index.ts'
-import type { ErrorCode } from '../errors/index.ts'
+import type { ErrorCode, HarvestError } from '../errors/index.ts'
 import type { FinishedFork } from '../fork/index.ts'
 import { readModelCall } from '../providers/index.ts'
-import { type Tape, type TapeEvent } from '../tape/index.ts'
+import type { CallEvent, Tape, TapeEvent } from '../tape/index.ts'
 import { sameData } from '../live/same-data.ts'
 import {
   type ArgsRule,
@@ -41,13 +41,17 @@ const lost: ReadonlySet<string> = new Set<ErrorCode>([
 ])
 
 /**
- * Judges one ask. The function of the case says it, where it names one. Else an ask is good when it ends as the case says,
+ * Judges one ask. The function of the case says it, where it names one. An ask that needs what is not on the tape is then not
+ * judged. Else an ask is good when it ends as the case says,
  * with the calls of its baseline, compared by the keys of their arguments, with the data that those calls had on the
- * recorded answers, and with the recorded requests that change something at a service, in their order.
+ * recorded answers, and with the recorded requests that change something at a service, in their order. A call that the
+ * case does not make is bad, although the tape has no answer to it: it was made, no matter what would have followed.
+ *
+ * @param problems - those of the fork, as they were thrown
  */
 export async function gradeAsk(
   fork: FinishedFork,
-  events: readonly TapeEvent[],
+  { events, problems }: { readonly events: readonly TapeEvent[]; readonly problems: readonly HarvestError[] },
   judge: AskJudge,
 ): Promise<{ readonly grade: AskGrade; readonly because?: string }> {
   const [problem] = fork.problems
@@ -56,7 +60,12 @@ export async function gradeAsk(
     // Three times what was recorded, and no end: this agent does not do as recorded.
     if (fork.problems.some(({ code }) => code === 'HARVEST_BUDGET_ASK')) return { grade: 'bad', because }
     if (fork.problems.some(({ code }) => lost.has(code))) return { grade: 'lost', because }
-    return { grade: 'ungraded', because }
+    const asked = problems[0]?.code === 'HARVEST_NOT_RECORDED' ? problems[0].facts.where?.['asked'] : undefined
+    if (typeof asked !== 'string') return { grade: 'ungraded', because }
+    const isOther = judge.oracle === undefined && isOtherCall(asked, events, judge)
+    return isOther
+      ? { grade: 'bad', because: `A call that the case does not make: ${asked}` }
+      : { grade: 'ungraded', because: `${problems[0]!.facts.what}: ${asked}` }
   }
   const { case: kase, oracle, tape } = judge
   if (oracle !== undefined) {
@@ -79,14 +88,30 @@ function endsAsSaid({ outcome: live }: FinishedFork, { case: kase, tape }: AskJu
 }
 
 function actsAsSaid(live: readonly TapeEvent[], { case: kase, match, events }: AskJudge): boolean {
-  const { expected } = kase
-  const trace = traceOf(live)
-  if (expected !== undefined && !compareTraces(expected, trace, { ...match, args: 'keys' }).equal) return false
-  const replayed = traceOf(events)
-  const baseline = parseBaseline(renderBaseline(replayed, { ...match, args: 'exact', tools: {} }))
-  if (!compareTraces(baseline, trace, byData(replayed, match)).equal) return false
+  if (!callsAsSaid(traceOf(live), { case: kase, match, events })) return false
   const [was, now] = [writesIn(events), writesIn(live)]
   return was.length === now.length && was.every((write, i) => write === now[i])
+}
+
+function callsAsSaid(live: Trace, { case: { expected }, match, events }: Pick<AskJudge, 'case' | 'match' | 'events'>) {
+  if (expected !== undefined && !compareTraces(expected, live, { ...match, args: 'keys' }).equal) return false
+  const replayed = traceOf(events)
+  const baseline = parseBaseline(renderBaseline(replayed, { ...match, args: 'exact', tools: {} }))
+  return compareTraces(baseline, live, byData(replayed, match)).equal
+}
+
+/** Whether the case does not make the wrapped call that was refused first, or makes fewer of them. */
+function isOtherCall(asked: string, live: readonly TapeEvent[], judge: AskJudge): boolean {
+  const { match } = judge
+  // Others may be made as well.
+  if (match.trace === 'superset') return false
+  const refused = live
+    .filter((event): event is CallEvent => event.kind === 'tool' || event.kind === 'retrieval')
+    .find(({ settled }) => settled === undefined)
+  if (refused === undefined || !asked.startsWith(`${refused.name}(`)) return false
+  // What an agent does once it was refused says nothing.
+  const upTo = traceOf(live.filter(({ n }) => n <= refused.n))
+  return !callsAsSaid(upTo, { ...judge, match: { ...match, trace: 'subset' } })
 }
 
 /** Texts are reworded by a model; numbers, flags, ids and the shape are data. What the case says of a tool counts more. */

@@ -52,7 +52,7 @@ export interface ProveAnswer {
   readonly from: number
   /** Why asks were not good, the most frequent first. */
   readonly reasons: readonly string[]
-  /** The first ask that was bad, as a branch file. */
+  /** The first ask that was not good, as a branch file. */
   readonly branch?: string
 }
 
@@ -231,21 +231,21 @@ class Proof {
       } as const
       const fork = await forkTape(context.tape, agent, plan, { signal: limit.signal, ...accessOf(context.replay) })
       const made = asData(fork, request)
-      const { grade, because } = await gradeAsk(made, fork.events, judge)
+      const { grade, because } = await gradeAsk(made, fork, judge)
       const used = settle()
       if (grade === 'lost') {
         log.lost(id, used)
         if (fork.problems.some(({ code }) => code === 'HARVEST_BUDGET_USED')) return false
         throw unreached(fork)
       }
-      const isFirstBad = arm === 'changed' && grade === 'bad' && !this.#asked.some(({ branch }) => branch !== undefined)
+      const isFirst = arm === 'changed' && grade !== 'good' && !this.#asked.some(({ branch }) => branch !== undefined)
       const entry: AskEntry = {
         arm,
         grade,
         at: new Date().toISOString(),
         used,
         ...(because === undefined ? {} : { because }),
-        ...(isFirstBad ? { branch: made.branch } : {}),
+        ...(isFirst ? { branch: made.branch } : {}),
       }
       log.ended(id, entry)
       this.#asked = [...this.#asked, entry]

@@ -165,7 +165,6 @@ export async function recordDesk(cwd: string, desk: Desk, id = 'first', more: re
   if (code !== 0) throw new Error(`recording failed: ${stderr}`)
 }
 
-/** The usual way: look the order up, refund its total, say so. */
 /** Decides as {@link usual}, but for the refund of each so many-th run: that is of another amount, which no tape has. */
 export function otherRefund(each: number): Desk['decide'] {
   let refunds = 0
@@ -176,6 +175,7 @@ export function otherRefund(each: number): Desk['decide'] {
   }
 }
 
+/** The usual way: look the order up, refund its total, say so. */
 export function usual(messages: readonly { readonly role: string }[]): Decision {
   const done = messages.filter(({ role }) => role === 'tool').length
   if (done === 0) return { tool: 'lookup_order', args: { order_id: 'A-100' } }

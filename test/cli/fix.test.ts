@@ -115,6 +115,8 @@ its models have to be asked: 3 runs, at most 27 calls, 9423 tokens, about $0.002
     expect(project.git('status', '--short').trim()).toBe('M src/desk.ts')
     const asked = project.desk.asked.length
     const toWrite = printed(shown.stdout, 'to write it').filter((word) => word !== '--no-cache')
+    // The same code is the same once it is committed: its runs count, as runs of that commit.
+    project.git('commit', '--quiet', '-am', 'the fix')
     const said = [...toWrite, '--lesson-right', 'refund its total']
     const env = { DESK_URL: project.desk.url, CI: '1', HARVEST_ALLOW_CI_UPDATE: '' }
     const inCi = await start(process.execPath, [built('cli/main.js'), ...said], { cwd: project.cwd, env })
@@ -147,7 +149,8 @@ its models have to be asked: 3 runs, at most 27 calls, 9423 tokens, about $0.002
     const head = JSON.parse(
       readFileSync(join(project.cwd, 'recordings/golden/incident.fixed-1.tape.jsonl'), 'utf8').split('\n', 1)[0] ?? '',
     ) as { readonly pins: object }
-    expect(head.pins).toMatchObject({ commit: project.git('rev-parse', 'HEAD').trim(), dirty: true })
+    expect(head.pins).toMatchObject({ commit: project.git('rev-parse', 'HEAD').trim(), dirty: false })
+    project.git('reset', '--quiet', 'HEAD~1')
     // As printed, in a shell.
     const commit = / (git add .*)$/m.exec(written.stdout)?.[1] ?? 'false'
     execFileSync('sh', ['-c', commit], { cwd: project.cwd })
@@ -252,13 +255,15 @@ it('a fix that needs no model asks none, and one that is green without the fix i
   }
 })
 
-it('a fix that calls a tool otherwise is asked with functions for its tools', async () => {
+it('a fix that calls a tool otherwise is asked with functions for its tools, or with the tools themselves', async () => {
   const project = await openFixProject(kind('parsing'))
   try {
     const offline = await project.harvest('fix', 'incident', ...ok)
     const ask = printed(offline.stdout, 'to ask them with your own functions')
     const asked = await project.harvest(...ask)
     expect([asked.code, asked.stdout], asked.stderr).toEqual([1, expect.stringContaining('nothing is written yet')])
+    const real = await project.harvest(...printed(offline.stdout, 'or with its tools run for real'))
+    expect([real.code, real.stdout], real.stderr).toEqual([1, expect.stringContaining('nothing is written yet')])
   } finally {
     await project.close()
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ProvenCase } from '../../src/cli/proving/prove.ts'
 import { built } from '../support/built.ts'
-import { type Desk, deskAgent, deskProject, openDesk, recordDesk, usual } from './desk.ts'
+import { type Desk, deskAgent, deskProject, openDesk, otherRefund, recordDesk, usual } from './desk.ts'
 import { warmHarvest as harvest, warmRun as start } from './harvest.ts'
 import { printed } from './printed.ts'
 
@@ -104,6 +104,39 @@ describe('harvest test --prove', () => {
     expect(read('refund')).not.toContain('proven:')
     const shown = await run(['show', cases[0]?.saved ?? ''])
     expect([shown.code, shown.stdout]).toEqual([0, expect.stringContaining('refund')])
+  })
+
+  it('takes a call that the case does not make for bad, although the tape has no answer to it, and shows that run', async () => {
+    // Beside the recorded question it is right.
+    const wrong = otherRefund(1)
+    desk.decide = (messages, body) => (isChanged(messages) ? wrong(messages, body) : usual(messages))
+    const { code, stdout } = await prove('refund')
+    expect([code, stdout]).toEqual([
+      1,
+      expect.stringMatching(
+        /^different +golden\/refund +system prompt: worse than recorded: 0 of \d+ good, (\d+) of \1/,
+      ),
+    ])
+    expect(stdout).toContain('A call that the case does not make: refund({"order_id":"A-100","amount":26})')
+    const shown = await run(/the first run that is not good: npx vitest-harvest (.*)/.exec(stdout)![1]!.split(' '))
+    expect([shown.code, shown.stdout]).toEqual([0, expect.stringMatching(/refund\(.*26\)/)])
+  })
+
+  it('says of runs that nothing on the tape can judge what they asked for, and how to see their end', async () => {
+    writeFileSync(caseFile(), `${fresh.trimEnd()}\nmatch: { tools: { refund: ignore } }\n`)
+    const wrong = otherRefund(1)
+    desk.decide = (messages, body) => (isChanged(messages) ? wrong(messages, body) : usual(messages))
+    const { code, stdout } = await prove('refund')
+    expect([code, stdout]).toEqual([
+      1,
+      expect.stringMatching(
+        /cannot be proven offline: 5 of 5 asks need what is not on the tape\n +The agent requested something that is not on the tape: refund\(\{"order_id":"A-100","amount":26\}\)\n +the first run that is not good: npx vitest-harvest show /,
+      ),
+    ])
+    desk.decide = wrong
+    const ended = await run([...printed(stdout, 'to see how it ends with its tools run for real'), '--runs', '2'])
+    // The case looks at no argument of that tool.
+    expect([ended.code, ended.stdout]).toEqual([0, expect.stringMatching(/refund +2\/2 [^]*tools for real/)])
   })
 
   it('calls no agent flaky that is never right, with either question, and leads on: more asks would not prove it', async () => {

@@ -229,6 +229,10 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'shows the case green with the fix and red without it, and only then writes it',
     ],
     'to ask them': ['test/cli/fix.test.ts', 'does not guess what a good run is'],
+    'or with its tools run for real, side effects and all': [
+      'test/cli/fix.test.ts',
+      'a fix that calls a tool otherwise is asked with functions for its tools, or with the tools themselves',
+    ],
     'on a developer machine': again,
     'to allow it here': [
       'test/cli/fix.test.ts',
@@ -318,10 +322,6 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     'once you looked at the runs above and fixed the agent further': [
       'test/cli/fix.test.ts',
       'a fix that needs no model asks none, and one that is green without the fix is not written',
-    ],
-    'to answer them from another run': [
-      'test/cli/fix.test.ts',
-      'calls a run that needs an answer nobody has ungraded, and names who may give it',
     ],
     'to run its tools for real, with their side effects': [
       'test/cli/fix.test.ts',

@@ -13,7 +13,7 @@ import { HarvestError, neutralLine } from '../../errors/index.ts'
 import { counted } from '../../errors/words.ts'
 import { acceptedPins, codeFiles, codeState, digestOfCode, pinsOf, topFolder } from '../../provenance/index.ts'
 import { cutsOf, type Json, partialText, readTape, requireClosed, type Tape } from '../../tape/index.ts'
-import { forksFolder, keepAnswer, listCases, readPrices } from '../../recordings/index.ts'
+import { forksFolder, keepAnswer, readPrices } from '../../recordings/index.ts'
 import { askYesNo, canAsk } from '../ask.ts'
 import { dollars, printBlame } from '../blame/print.ts'
 import { stepsToModels } from '../blame/to-models.ts'
@@ -24,7 +24,6 @@ import type { IsolatedRun, IsolationEstimate } from '../../isolate/index.ts'
 import { type NamedOracle, oracleOfCase } from '../../blame/named-oracle.ts'
 import type { Judging } from '../../blame/oracle.ts'
 import { chooseJudging } from '../../blame/choose-oracle.ts'
-import { type Case, requireTapeFile } from '../../cases/index.ts'
 import { blameSpec } from '../spec/explain.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
@@ -34,6 +33,7 @@ import { printSteps, stepAfterEstimate, stepAfterLimit, stepsAfterBlame } from '
 import { runTask } from '../../jobs/run.ts'
 import { printAnswer } from '../next-lines.ts'
 import { readDuration, readNumber, readWhole, refuseOtherCode, toConfirm } from '../live.ts'
+import { knownRuns } from '../known-runs.ts'
 import { readNamedOracle } from '../live-grading.ts'
 import { badValue } from '../parse.ts'
 import type { Screen } from '../../report/output.ts'
@@ -360,22 +360,6 @@ function judgingOf({ ok, bad }: Pick<BlameRequest, 'ok' | 'bad'>, tape: Tape, { 
   return chooseJudging(tape, { ok, bad, ...(kase === undefined ? {} : { case: kase }) })
 }
 
-/** So many runs are looked at. */
-const mostKnown = 20
-
-/**
- * Cases of runs of the same agent that pass: graded as this one is, they say what a run can be. A function grades them
- * later, in the process that can load it.
- */
-function knownRuns({ agent }: Pick<BlameRequest, 'agent'>, recordings: string): readonly KnownRun[] {
-  const passing = listCases(recordings).flatMap(({ case: kase }): readonly KnownRun[] => {
-    if (kase === undefined || kase.agent !== agent || kase.expect !== 'pass') return []
-    const file = tapeFileOf(kase)
-    return file === undefined ? [] : [{ name: kase.id, file }]
-  })
-  return passing.slice(0, mostKnown)
-}
-
 /** The first run that is good by what this one is judged by. What grades is most of the program: loaded where there is one. */
 async function firstGood(known: readonly KnownRun[], tape: Tape, judging: Judging): Promise<KnownRun | undefined> {
   if (known.length === 0) return undefined
@@ -384,16 +368,6 @@ async function firstGood(known: readonly KnownRun[], tape: Tape, judging: Judgin
     import('../../blame/oracle.ts'),
   ])
   return goodAmong(known, createOracle(judging), ({ file }) => otherTape(file, tape))
-}
-
-/** `undefined` where the tape of a case is gone: such a case is no proposal. */
-function tapeFileOf(kase: Case): string | undefined {
-  try {
-    return resolve(requireTapeFile(kase))
-  } catch (error) {
-    if (HarvestError.is(error)) return undefined
-    throw error
-  }
 }
 
 function progressLine({ phase, forks, costUsd, steps }: Told): string {

@@ -44,7 +44,8 @@ export const fixCommand: Command = {
     if (answer.runs.length === 0) return needsLive(answer, tapeFile, kase, given, screen)
     if (!given.has('json')) printRuns(answer.runs, toolsWords(given), screen)
     const choice = chooseRun(answer.runs, {
-      caseId: kase.id,
+      kase,
+      recordings,
       gradedBy: answer.gradedBy,
       steps: stepsToAll(answer, tapeFile, given),
     })
@@ -130,6 +131,7 @@ function needsLive(answer: FixAnswer, tapeFile: string, kase: Case, given: Comma
     else {
       shown.line(`what ${neutralLine(tool, 60)} answers now is not on the tape: a function of yours does`)
       shown.line(`→ ${withUsualTools('to ask them')}: ${typedAgain({ live: true, tools: usualTools })}`)
+      shown.line(`→ or with its tools run for real, side effects and all: ${typedAgain({ live: true, tools: 'live' })}`)
     }
   }
   printAnswer({ ...answer, case: kase.id, written: null }, print, { given, spec: fixCommand, screen })

@@ -1,3 +1,5 @@
+import type { Case } from '../../cases/index.ts'
+import { withReference } from '../known-runs.ts'
 import { usualTools, withUsualTools } from '../live-grading.ts'
 import { describeRate } from '../live.ts'
 import { typedAgain } from '../typed-again.ts'
@@ -19,7 +21,8 @@ export interface Choice {
 
 /** Whose runs are chosen from, and what lets more of them end. */
 interface ChosenFor {
-  readonly caseId: string
+  readonly kase: Case
+  readonly recordings: string
   readonly gradedBy: string
   readonly steps: readonly NextStep[]
 }
@@ -29,18 +32,22 @@ interface ChosenFor {
  *
  * @throws HarvestError `HARVEST_FIX_NOT_GOOD` unless more runs are good than not, and one of them ended on its tape
  */
-export function chooseRun(runs: readonly FixRun[], { caseId, gradedBy, steps }: ChosenFor): Choice {
+export function chooseRun(runs: readonly FixRun[], { kase, recordings, gradedBy, steps }: ChosenFor): Choice {
   const good = runs.flatMap((run, index) => (run.grade === 'ok' ? [{ run, index }] : []))
   const whole = good.filter(({ run }) => run.isOffTape !== true)
   const ways = [...Map.groupBy(whole, ({ run }) => run.fork.fingerprint).values()]
   const [way] = ways.sort((a, b) => b.length - a.length)
   const [chosen] = way ?? []
   if (chosen === undefined || good.length * 2 <= runs.length)
-    throw notGood(runs, good.length, { caseId, gradedBy, steps })
+    throw notGood(runs, good.length, { kase, recordings, gradedBy, steps })
   return { ...chosen, ok: good.length, graded: runs.length, alike: way?.length ?? 0 }
 }
 
-function notGood(runs: readonly FixRun[], good: number, { caseId, gradedBy: by, steps }: ChosenFor): HarvestError {
+function notGood(
+  runs: readonly FixRun[],
+  good: number,
+  { kase, recordings, gradedBy: by, steps }: ChosenFor,
+): HarvestError {
   const offTape = runs.some(({ fork }) => fork.problems.some(({ code }) => code === 'HARVEST_NOT_RECORDED'))
   // What could not ask its model, or was not paid for, says nothing of the agent.
   const judged = runs.filter(({ fork }) => !fork.problems.some(({ code }) => isPassing(code))).length
@@ -53,7 +60,7 @@ function notGood(runs: readonly FixRun[], good: number, { caseId, gradedBy: by, 
         ? 'No run of the fixed agent could be judged, and nothing was written'
         : `The fixed agent is right in ${good} of ${counted(judged, 'run')}, and nothing was written`,
     where: {
-      case: caseId,
+      case: kase.id,
       'graded by': neutralLine(by, 200),
       ...(judged === 0 ? {} : { right: describeRate(good, judged) }),
       ...(judged === runs.length ? {} : { 'not judged': `${runs.length - judged} of ${runs.length}` }),
@@ -64,8 +71,8 @@ function notGood(runs: readonly FixRun[], good: number, { caseId, gradedBy: by, 
       ...(offTape
         ? [
             `${withUsualTools('to answer its new calls')}: ${typedAgain({ tools: usualTools })}`,
-            "to answer them from another run: --reference '<tape|case>'",
-            'to run its tools for real, with their side effects: --tools live',
+            `to answer them from another run: ${withReference(kase, recordings)}`,
+            `to run its tools for real, with their side effects: ${typedAgain({ tools: 'live' })}`,
           ]
         : []),
       ...steps.map(({ about, command }) => `${about}: ${command}`),

@@ -35,7 +35,7 @@ export interface ProvenCase {
   readonly case: string
   readonly verdict: 'proven' | 'different' | 'unproven'
   readonly answer?: ProveAnswer
-  /** The first bad ask, as a branch file. */
+  /** The first ask that was not good, as a branch file. */
   readonly saved?: string
   /** Why the case was not written, or was not asked. */
   readonly problem?: string
@@ -196,9 +196,9 @@ function conclude(one: Unproven, answer: ProveAnswer | Error, words: ProveWords)
     return { case: one.name, verdict: 'unproven', problem, ...(facts.fix === undefined ? {} : { fix: facts.fix }) }
   }
   if (answer.decision === 'proven') return { case: one.name, ...written(one, answer), answer }
-  if (answer.decision !== 'worse') return { case: one.name, verdict: 'unproven', answer }
   const saved = saveBranch(one, answer, words)
-  return { case: one.name, verdict: 'different', answer, ...(saved === undefined ? {} : { saved }) }
+  const verdict = answer.decision === 'worse' ? 'different' : 'unproven'
+  return { case: one.name, verdict, answer, ...(saved === undefined ? {} : { saved }) }
 }
 
 function written({ file, text, case: kase }: Unproven, answer: ProveAnswer): Pick<ProvenCase, 'verdict' | 'problem'> {
@@ -242,7 +242,7 @@ function leastRate({ good, bad }: ProveAnswer['asks']): number {
   return Math.floor(provenAtLeast(good, good + bad) * 100) / 100
 }
 
-/** The first bad ask, in the inbox. */
+/** The first ask that was not good, in the inbox. */
 function saveBranch({ file, case: kase }: Unproven, { branch }: ProveAnswer, words: ProveWords): string | undefined {
   if (branch === undefined) return undefined
   const tape = readTape(resolve(dirname(file), kase.tape))
@@ -263,7 +263,7 @@ function print(cases: readonly ProvenCase[], words: ProveWords, screen: Screen):
     for (const reason of one.answer?.decision === 'proven' ? [] : (one.answer?.reasons.slice(0, 3) ?? []))
       screen.line(`           ${reason}`)
     if (one.saved !== undefined)
-      screen.line(`           the first bad run: npx vitest-harvest show ${shellWord(one.saved)}`)
+      screen.line(`           the first run that is not good: npx vitest-harvest show ${shellWord(one.saved)}`)
   }
   const used = cases.flatMap(({ answer }) => (answer === undefined ? [] : [answer.used]))
   const calls = used.reduce((sum, use) => sum + use.calls, 0)
@@ -274,12 +274,17 @@ function print(cases: readonly ProvenCase[], words: ProveWords, screen: Screen):
   if (cases.some(({ verdict }) => verdict === 'proven'))
     screen.line('→ to renew the pins of what is proven: npx vitest-harvest test --update-recordings=pins')
   for (const step of new Set(cases.flatMap(({ fix = [] }) => fix))) screen.line(`→ ${step}`)
-  // More asks would not prove these.
-  for (const { case: name, answer } of cases)
+  for (const { case: name, answer } of cases) {
+    if (answer?.decision === 'offline')
+      screen.line(
+        `→ to see how it ends with its tools run for real, side effects and all: npx vitest-harvest rerun ${shellWord(name)} --live --tools live --cross-version${dirOption(words.recordings)}`,
+      )
+    // More asks would not prove these.
     if (answer !== undefined && ['flaky', 'neither', 'offline', 'open'].includes(answer.decision))
       screen.line(
         `→ if you looked and it is meant: npx vitest-harvest accept ${shellWord(name)} --reason "…"${dirOption(words.recordings)}`,
       )
+  }
 }
 
 function describe({ answer, problem }: ProvenCase): string {

@@ -9,6 +9,7 @@ import { stepsAfterBudget } from '../budget-step.ts'
 import type { Loaded } from '../chosen-cases.ts'
 import { type CommandInput, program } from '../command.ts'
 import type { LivePlan } from '../live.ts'
+import { withReference } from '../known-runs.ts'
 import { usualTools, withUsualTools } from '../live-grading.ts'
 import { dirOption } from '../named-tape.ts'
 import type { NextStep } from '../next-steps.ts'
@@ -40,7 +41,7 @@ export function stepsAfterRates(rates: readonly PassRate[], rerun: Rerun): reado
             about: withUsualTools('to answer unrecorded calls'),
             command: typedAgain({ tools: usualTools }),
           },
-          { about: 'or from another run', command: typedAgain({ reference: '<tape|case>' }) },
+          { about: 'or from another run', command: withReference(cases[at]!.case, given.value('dir') ?? 'recordings') },
           { about: 'or by running its tools for real, side effects and all', command: typedAgain({ tools: 'live' }) },
         ]
       : []),
