@@ -47,8 +47,11 @@ it('decisions stand in the order of their effect, beside runs that keep them, an
   const [first] = reports
   expect(first?.effect?.low).toBeLessThan(1)
   expect(first?.effect?.low).toBeGreaterThan(-1)
-  expect(bestAlternative(reports, 'bad')).toEqual({ step: 4, instead: 'another at 4' })
-  expect(bestAlternative(reports, 'ok')).toBeUndefined()
+  const best = { step: 4, instead: 'another at 4' }
+  expect(bestAlternative(reports, { recorded: 'bad', takesAnyOther: false })).toEqual(best)
+  expect(bestAlternative(reports, { recorded: 'ok', takesAnyOther: false })).toBeUndefined()
+  // Where nobody said what is good, doing nothing would be best.
+  expect(bestAlternative(reports, { recorded: 'bad', takesAnyOther: true })).toBeUndefined()
 })
 
 const graded = (grade: 'ok' | 'bad') => ({ grade, compared: { outcome: { same: grade === 'bad' } } }) as never
@@ -64,7 +67,7 @@ function decided(good: number, bad: number, kept?: { readonly good: number; read
   const line = (text = ''): void => void lines.push(text)
   printDecisions(
     decisions,
-    { grader: { by: '--ok x', recorded: 'bad' } },
+    { grader: { by: '--ok x', recorded: 'bad', takesAnyOther: false } },
     { line, note: line, json: () => {}, paint: (_, text) => text, progress: () => {} },
   )
   return { report: decisions[0], lines }

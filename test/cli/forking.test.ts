@@ -159,7 +159,7 @@ describe('hostile recorded text in what a fork prints', () => {
       expect(good.said()).not.toContain(fix)
       const alternative = { step: 1, decided: text, instead: text, request }
       const decisions = reportDecisions([{ step: 1, decided: text }], [alternative], branches, 'bad')
-      printDecisions(decisions, { grader: { by: text, recorded: 'bad' } }, screen)
+      printDecisions(decisions, { grader: { by: text, recorded: 'bad', takesAnyOther: false } }, screen)
       expect(findsHostile(said())).toEqual([])
       expect(said().length).toBeGreaterThan(300)
     }

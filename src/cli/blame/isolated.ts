@@ -114,7 +114,8 @@ export function stepsAfterIsolate(
 ): readonly NextStep[] {
   const tape = shellWord(given.args[0] ?? '')
   const dir = dirOption(given.value('dir'))
-  if (isolated.neverSeen !== undefined) return stepsAfterBlame(found, recorded, given)
+  // The condition may be mistyped: what it grades is no next step.
+  if (isolated.neverSeen !== undefined) return []
   if (verdict.kind === 'unresolved') {
     const isHeld = verdict.open.includes('data') && given.value('tools') !== 'live'
     const isLost = arms.some(({ says, ungraded }) => says === 'unknown' && ungraded > 0)

@@ -166,7 +166,7 @@ function blamed(answer: BlamedRun, { found, tape }: Pick<Prepared, 'found' | 'ta
     const steps = [
       ...stepsToModels(because, tape),
       ...(isOpen ? stepAfterLimit(answer, given, needed) : []),
-      ...(isAnswered || !isMet ? stepsAfterBlame(found, answer.recorded, given) : []),
+      ...(isAnswered ? stepsAfterBlame(found, answer.recorded, given) : []),
     ]
     printSteps(steps, (text) => shown.line(text))
   })

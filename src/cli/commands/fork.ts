@@ -164,9 +164,7 @@ async function critical(parent: Parent, given: CommandInput, screen: Screen): Pr
     const areToolsReal = tail.from === 'live' && tail.tools === 'live'
     if (lost !== undefined) shown.line(neutralLines(lost.problems[0]?.message ?? ''))
     if (spent.modelCalls > 0) shown.line(describeSpent(spent, areToolsReal ? 'for real' : 'from the tape'))
-    // A known-bad case alone takes each other end for good.
-    const isSaid = ['ok', 'bad', 'oracle'].some((option) => given.has(option))
-    if (!isSaid && graded?.recorded !== 'ok')
+    if (graded === undefined || graded.takesAnyOther)
       shown.line(`→ to grade runs by what is right: ${typedAgain({ ok: '<right>' })}`)
     // Another decision asks for another call: no tape holds what a tool answers to it.
     if (decisions.some(({ tried }) => tried.some(isOffTape)) && !areToolsReal)
@@ -181,7 +179,7 @@ async function critical(parent: Parent, given: CommandInput, screen: Screen): Pr
     recorded: graded?.recorded ?? null,
     ...pinsJson(parent.tape, data),
     decisions,
-    best: bestAlternative(decisions, graded?.recorded) ?? null,
+    best: bestAlternative(decisions, graded) ?? null,
     spent,
   }
   printAnswer(answer, print, { given, spec: forkCommand, screen })

@@ -94,9 +94,9 @@ function rateOf({ judged, other }: Count): { readonly hits: number; readonly run
 /** The alternative that is graded as good where the run is not: that of the largest effect. */
 export function bestAlternative(
   decisions: readonly DecisionReport[],
-  recorded: Grade | undefined,
+  grader: Pick<Grader, 'recorded' | 'takesAnyOther'> | undefined,
 ): { readonly step: number; readonly instead: string } | undefined {
-  if (recorded === undefined || recorded === 'ok') return undefined
+  if (grader === undefined || grader.recorded === 'ok' || grader.takesAnyOther) return undefined
   for (const { step, tried } of decisions) {
     const good = tried.find(({ grade }) => grade === 'ok')
     if (good !== undefined) return { step, instead: good.instead }
@@ -148,7 +148,7 @@ export function printDecisions(
     grader,
     differs,
   }: {
-    readonly grader?: Pick<Grader, 'by' | 'recorded'> | undefined
+    readonly grader?: Pick<Grader, 'by' | 'recorded' | 'takesAnyOther'> | undefined
     readonly differs?: ControlDifference | undefined
   },
   screen: Screen,
@@ -179,7 +179,7 @@ export function printDecisions(
     screen.line(
       `not judged: ${left.length} of ${counted(decisions.flatMap(({ tried }) => tried).length, 'alternative')}`,
     )
-  const best = bestAlternative(decisions, grader?.recorded)
+  const best = bestAlternative(decisions, grader)
   if (best !== undefined) screen.line(`best alternative: step ${best.step}, ${neutralLine(best.instead, 90)}`)
   screen.line('not tried: values and texts the run does not know, other answers of tools')
 }

@@ -20,6 +20,8 @@ export interface Grader {
   /** What it goes by, for people. */
   readonly by: string
   readonly recorded: Grade
+  /** A known-bad case says what is bad alone: each other end is `ok` by it, and may be as bad. */
+  readonly takesAnyOther: boolean
   /** The grades of forks, in their order. */
   grade(forks: readonly GradedFork[]): Promise<readonly Grade[]>
   /** Of a run that the tape had no answer for: by the calls it made until then, where these decide. */
@@ -49,6 +51,7 @@ export async function graderOf(parent: Parent, given: CommandInput): Promise<Gra
     return {
       by: `the oracle of its case, ${named.name}`,
       recorded,
+      takesAnyOther: false,
       grade: async (forks) =>
         forks.length === 0
           ? []
@@ -61,6 +64,7 @@ export async function graderOf(parent: Parent, given: CommandInput): Promise<Gra
   return {
     by: oracle.about,
     recorded: await gradeRecorded(oracle, tape),
+    takesAnyOther: judging.by === 'case' && judging.case.expect === 'fail',
     gradeCalls: ({ events }) => gradeOfCalls({ tape, events }, judging),
     grade: (forks) =>
       Promise.all(forks.map(({ fork: { outcome }, branch }) => gradeFork(oracle, tape, outcome, branch.events))),
