@@ -59,16 +59,20 @@ export async function neverMet(
   if (known.hasGood) return []
   if (judging.by === 'function')
     return known.hasKnown ? [`--oracle ${neutralLine(judging.name, 80)}: no known run that passes is graded ok`] : []
-  // With what is bad alone, all else is good.
-  if (judging.by !== 'expectations' || judging.ok.length === 0) return []
+  if (judging.by !== 'expectations') return []
+  // With what is bad alone, all else is good; but a run that passes should be.
+  if (judging.ok.length === 0)
+    return known.hasKnown ? [`${saidOf(judging.bad)}: each known run that passes is bad by that`] : []
   const unmet: string[] = []
   for (const one of judging.ok) if (!(await isMet(one, names))) unmet.push(unmetText(one, names))
   const conditions = [...judging.ok, ...judging.bad]
   // Each by itself may be met, and all of them by no run: they may contradict each other.
   if (unmet.length > 0 || conditions.length === 1) return unmet
-  return [
-    `no known run meets all conditions: ${neutralLine(conditions.map(({ option, text }) => `${option} ${text}`).join(' '), 160)}`,
-  ]
+  return [`no known run meets all conditions: ${saidOf(conditions)}`]
+}
+
+function saidOf(conditions: readonly Expectation[]): string {
+  return neutralLine(conditions.map(({ option, text }) => `${option} ${text}`).join(' '), 160)
 }
 
 async function isMet(one: Expectation, names: Names): Promise<boolean> {

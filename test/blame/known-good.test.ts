@@ -55,7 +55,16 @@ describe('a condition that no run is known to meet', () => {
     const byBad = { by: 'expectations', ok: [], bad: bads } as const
     expect(await neverMet(byBad, { tapes: [bad] }, { hasGood: false, hasKnown: false })).toEqual([])
     expect(await neverMet({ by: 'ending' }, { tapes: [bad] }, { hasGood: false, hasKnown: true })).toEqual([])
-    expect(await neverMet(byBad, { tapes: [bad] }, { hasGood: false, hasKnown: true })).toEqual([])
+  })
+
+  it('is one of what a bad run does, where each run that passes does it too', async () => {
+    const bads = ['refund(amount: 2500)', 'answer~EUR'].map((text) => parseExpectation(text, '--bad'))
+    const said = await neverMet(
+      { by: 'expectations', ok: [], bad: bads },
+      { tapes: [bad] },
+      { hasGood: false, hasKnown: true },
+    )
+    expect(said).toEqual(['--bad refund(amount: 2500) --bad answer~EUR: each known run that passes is bad by that'])
   })
 
   it('is one of a function that grades no run ok that passes, where there are such', async () => {

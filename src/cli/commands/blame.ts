@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { typedExpectations } from '../../blame/expectation.ts'
 import type { KnownRun } from '../../blame/types.ts'
+import type { neverMet } from '../../blame/known-good.ts'
 import { requireKnownNames } from '../../blame/known-names.ts'
 import { changedPaths, formerFiles, keptForks } from '../../blame/fork-cache.ts'
 import type { OffTapeRisk } from '../../blame/off-tape.ts'
@@ -338,8 +339,8 @@ async function foreseen(
   const judging = oracle === undefined && reference === undefined ? judgingOf(request, tape, found) : undefined
   const good = judging === undefined ? undefined : await firstGood(known, tape, judging)
   const unmet =
-    judging !== undefined && good === undefined && ok.length > 0
-      ? await (await import('../../blame/known-good.ts')).neverMet(judging, names, { hasGood: false, hasKnown: false })
+    judging !== undefined && good === undefined && expectations.length > 0
+      ? await unmetBy(judging, names, { tape, known })
       : []
   const question = { tape, tools, hasReference: reference !== undefined, repairs } as const
   requireGoodAnswers({ ...question, ...(good === undefined ? {} : { good: good.name }) })
@@ -353,6 +354,17 @@ async function foreseen(
     offTape: ({ foreseen: risk, good: graded }) =>
       foreseenOffTape(risk, { ...question, ...(graded === undefined ? {} : { good: graded }) }),
   }
+}
+
+/** Why no run may meet the conditions; see `neverMet`. */
+async function unmetBy(
+  judging: Judging,
+  names: Parameters<typeof neverMet>[1],
+  { tape, known }: { readonly tape: Tape; readonly known: readonly KnownRun[] },
+): Promise<readonly string[]> {
+  const { neverMet: check, otherTape } = await import('../../blame/known-good.ts')
+  const hasKnown = known.some(({ file }) => otherTape(file, tape) !== undefined)
+  return check(judging, names, { hasGood: false, hasKnown })
 }
 
 /** What grades where no function does. */
