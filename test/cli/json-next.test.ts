@@ -28,7 +28,9 @@ vi.mock('../../src/cli/next-lines.ts', async (original) => {
 const record = `import { createRecorder } from 'vitest-harvest/record'
 import { deskAgent } from './desk.ts'
 const ticket = { text: 'Refund A-100.', to: { name: 'Ann' } }
-await createRecorder({ dir: 'recordings/inbox' }).run({ agent: 'desk', id: 'it is', input: ticket }, () => deskAgent(ticket))
+const recorder = createRecorder({ dir: 'recordings/inbox' })
+// The second is no case: nothing says what a good run is.
+for (const id of ['it is', 'open']) await recorder.run({ agent: 'desk', id, input: ticket }, () => deskAgent(ticket))
 `
 
 describe('an answer', () => {
@@ -81,7 +83,7 @@ describe('an answer', () => {
     fix: [['fix', 'paid']],
     fork: [
       ['fork', 'it is', '--step', '1', '--say', 'No.', '--save'],
-      ['fork', 'it is', '--critical'],
+      ['fork', 'open', '--critical'],
     ],
     patch: [['patch', 'it is', '--step', '2', '--set', 'result.total=30']],
     rerun: [['rerun', 'paid', '--live', '--runs', '1', '--max-calls', '9', '--cross-version']],
