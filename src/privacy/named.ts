@@ -185,8 +185,14 @@ const headPattern =
 const headBefore =
   /(?:(?:!{1,2}[\w.-]{0,32}|&[\w-]{1,32}) {1,4})?(?:[|>][-+]?\d? {0,4}(?:\r?\n|(?:\\{1,8}r)?\\{1,8}n) {1,64}|(?:[bfu]|rb?|[$@]|(?:Some|Just|String::from)\()(?=\\*["']))?(\\*["'])?/iy
 const textOf = String.raw`\\*["'][\w.\-/]{0,96}\\*["']`
-/** The name of a variable, a field, a function or a type. */
-const codePattern = /[&?(]{0,2}[A-Za-z_$][\w$.:?>-]{0,95}(?=[ ([<!)])/y
+/** What the name of a variable, a field, a function or a type begins with, its other characters, and what follows it. */
+const [beginsCode, isCode, endsCode] = [
+  codesOf(/[A-Za-z_$]/, 128),
+  codesOf(/[\w$.:?>-]/, 128),
+  codesOf(/[ ([<!)]/, 128),
+]
+const beforeCode = codesOf(/[&?(]/, 128)
+const longestCode = 96
 /** What stands behind it before the text for want of another one: `env.P ?? '…'`. */
 const otherwiseTail = sticky`(?:[([]\s{0,2}(?:${textOf})?\s{0,2}[)\]])?!?\)?\s{1,8}(?:\?\?|\|\||\?:|or)\s{0,8}(?=\\*["'])`
 /** `os.environ.get('P', '…')`. */
@@ -274,10 +280,13 @@ function valueWithin(
 /** How much code stands before a text that is the value; 0: none does. */
 function lengthOfCode(text: string, start: number): number {
   if (looking.asBefore) return 0
-  codePattern.lastIndex = start
-  const code = codePattern.exec(text)?.[0]
-  if (code === undefined) return 0
-  const end = start + code.length
+  let begin = start
+  while (begin < start + 2 && beforeCode[text.charCodeAt(begin)] === 1) begin++
+  if (beginsCode[text.charCodeAt(begin)] !== 1) return 0
+  let end = begin + 1
+  while (end < begin + longestCode && isCode[text.charCodeAt(end)] === 1) end++
+  if (endsCode[text.charCodeAt(end)] !== 1) return 0
+  const code = text.slice(start, end)
   if (text.charCodeAt(end) === space && mayFollowCode[text.charCodeAt(end + 1)] !== 1) return 0
   const tails = getter.test(code) ? [otherwiseTail, typeTail, defaultTail] : [otherwiseTail, typeTail]
   for (const tail of tails) {
@@ -493,7 +502,8 @@ function cookiesBelow(text: string, start: number, found: TextRange[]): number {
 
 function matched(pattern: RegExp, text: string, start: number): string | undefined {
   pattern.lastIndex = start
-  return pattern.exec(text)?.[0]
+  // No list of groups is made, which takes longer than to look.
+  return pattern.test(text) ? text.slice(start, pattern.lastIndex) : undefined
 }
 
 /** Without what ends a sentence; what goes on in dots was cut short by whoever wrote it. */

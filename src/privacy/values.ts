@@ -71,8 +71,16 @@ function isNumbered(value: string): boolean {
     .every((part) => numbered.test(part))
 }
 
+/** What {@link bareStandIn} may begin with, or has: most values have neither. */
+const mayStandIn = codesOf(/[$%<{*/~?]/)
 const bareStandIn =
   /^[$%<{*/~]|^\?[a-z ]*$|^(?:aws4-hmac-sha256|token|[a-z]+:\/\/[^@?]*|process\.env.*|os\.environ.*|import\.meta.*)$/i
+
+function isBareStandIn(value: string): boolean {
+  const isOne =
+    mayStandIn[value.charCodeAt(0)] === 1 || value.length === 5 || /[-.:]/.test(value) ? bareStandIn.test(value) : false
+  return isOne && !(looking.asBefore && value.startsWith('?'))
+}
 
 /**
  * Whether a value is what its name promises.
@@ -82,8 +90,7 @@ const bareStandIn =
 export function passes(kind: NameClass, value: string, isBare: boolean): boolean {
   if (kind === 'own') return value !== ''
   if (value === '' || isStandIn(value)) return false
-  if (isBare && kind !== 'phrase' && bareStandIn.test(value) && !(looking.asBefore && value.startsWith('?')))
-    return false
+  if (isBare && kind !== 'phrase' && isBareStandIn(value)) return false
   switch (kind) {
     case 'always':
       return !isBare || value.length >= 4
