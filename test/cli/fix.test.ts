@@ -223,6 +223,8 @@ it('a fix that needs no model asks none, and one that is green without the fix i
     expect([named.code, named.stderr]).toEqual([1, expect.stringContaining('the case is green there too')])
     const nowhere = await project.harvest('fix', 'incident', ...right, '--without', 'nosuch')
     expect([nowhere.code, nowhere.stderr]).toEqual([2, expect.stringContaining('a revision that git knows')])
+    // Before anything is run.
+    expect(nowhere.stdout).toBe('')
     const without = printed(named.stderr, 'to name code without the fix', { '<revision>': 'HEAD~1' })
     expect(without).toEqual(['fix', 'incident', ...right, '--yes', '--without', 'HEAD~1'])
     const unwritten = without.filter((word) => word !== '--yes')

@@ -9,6 +9,7 @@ import { isInGit } from '../../errors/usual-steps.ts'
 import { runTask } from '../../jobs/run.ts'
 import { unattended } from '../../provenance/unattended.ts'
 import { findCase, placeFix, prepareFix, readPrices, type PreparedFix } from '../../recordings/index.ts'
+import { commitsBefore } from '../../provenance/index.ts'
 import type { Screen } from '../../report/output.ts'
 import { money } from '../../report/spending.ts'
 import { type Json, readTape, requireClosed, stepsOf } from '../../tape/index.ts'
@@ -39,6 +40,7 @@ export const fixCommand: Command = {
     const recordings = given.value('dir') ?? 'recordings'
     const kase = openCase(recordings, given.args[0] ?? '')
     const tapeFile = resolve(requireTapeFile(kase))
+    await requireRevision(given)
     const answer = await runOn(given, kase, tapeFile, recordings, screen)
     if (!given.has('json')) printPlan(kase, answer, screen)
     if (answer.runs.length === 0) return needsLive(answer, tapeFile, kase, given, screen)
@@ -69,6 +71,14 @@ function openCase(recordings: string, word: string): Case {
   const { case: kase, error } = findCase(recordings, word)
   if (kase === undefined || error !== undefined) throw error ?? new TypeError(`${word} is neither read nor refused`)
   return kase
+}
+
+/** What git does not know is refused before anything is asked. */
+async function requireRevision(given: CommandInput): Promise<void> {
+  const revision = given.value('without')
+  if (revision === undefined || revision === 'none') return
+  const known = await commitsBefore(process.cwd(), undefined, revision)
+  if (known.length === 0) throw badValue(fixSpec, 'without', revision, 'a revision that git knows, or none')
 }
 
 async function runOn(
@@ -188,8 +198,6 @@ async function show(
   const { verdict } = shown.withFix
   if (verdict?.isGreen !== true) throw notGreen(kase.id, verdict?.isGreen === false ? verdict.message : '')
   const { without, tried } = shown
-  if (without === undefined && revision !== undefined && revision !== 'none' && tried.length === 0)
-    throw badValue(fixSpec, 'without', revision, 'a revision that git knows, or none')
   if (without === undefined && revision !== 'none') throw notRed(kase.id, tried)
   return {
     replacement: replaced(without === undefined ? 'not shown' : `${without.code} at ${without.commit.slice(0, 10)}`),
