@@ -2,7 +2,7 @@ import { CodeSession, DebugSession } from '../../debug/index.ts'
 import { readTape } from '../../tape/index.ts'
 import type { CommandInput } from '../command.ts'
 import { findRun } from '../find.ts'
-import { readNumber } from '../live.ts'
+import { readDuration, readNumber } from '../live.ts'
 import { debugSpec } from '../spec/debugger.ts'
 import { Debugger } from './debugger.ts'
 import { launchOf } from './launch.ts'
@@ -23,8 +23,10 @@ export function openDebugger(word: string, given: CommandInput, { isJson = false
   const found = findRun(word, given.value('dir'))
   const session = new DebugSession(readTape(found.file), found.case?.rules)
   const maxMemoryMb = readNumber(given, debugSpec, 'max-memory', 0, 2 ** 20)
+  const limitMs = readDuration(given, debugSpec, 'timeout')
   const options = {
     ...(port === undefined ? {} : { port }),
+    ...(limitMs === undefined ? {} : { limitMs }),
     ...(maxMemoryMb === undefined ? {} : { maxMemoryMb }),
   }
   const code = new CodeSession(session.steps, launchOf(found, given), options)

@@ -1,12 +1,12 @@
 // Over 300 lines: one protocol, both directions.
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import { HarvestError } from '../../errors/index.ts'
 import type { WayToStep } from '../way.ts'
 import { asked } from '../child/hold.ts'
 import type { ChildNews, ChildResult, AskedOtherwise } from '../child/messages.ts'
 import { type Channel, ended, type InspectorEvent, listenForChild } from './channel.ts'
-import { Sources } from './sources.ts'
-import type { Location, Paused, UserFrame } from './types.ts'
+import { type CodePlace, Sources } from './sources.ts'
+import type { Location, Paused, PausedFrame, UserFrame } from './types.ts'
 
 /** Starts the agent's process: it connects to `address` and waits. What it answers ends it. */
 export type Launch = (address: string) => {
@@ -14,6 +14,14 @@ export type Launch = (address: string) => {
   readonly failed: Promise<never>
   /** Says what kept it from starting in the words of whoever named the agent. */
   readonly explain?: (error: unknown) => unknown
+}
+
+/** How a process is led. */
+interface ChildOptions {
+  /** Milliseconds it may need to load the agent, and to get to each place it is led to. Default 120,000. */
+  readonly limitMs?: number | undefined
+  /** Ends it while it starts. */
+  readonly signal?: AbortSignal
 }
 
 type Ready = Extract<ChildNews, { readonly ready: object }>['ready']
@@ -29,8 +37,14 @@ const placesPerFunction = 60
 const placesAnywhere = 4_000
 /** A process that is ended keeps its port for a moment. */
 const [portTries, portPauseMs] = [10, 100]
+/** Places before a call that may be of the same function. */
+const placesBefore = 200
 /** Awaits between a request and the code that waits for it: frameworks put many there. */
 const asyncDepth = 200
+/** Default of what a process may need to load the agent, and to get to each place it is led to. */
+export const defaultLimitMs = 120_000
+/** How long the agent may take to say where it runs, once it took too long. */
+const lastWordMs = 1_000
 
 /** One replay in a process of its own, which can be led on and never back. */
 export class DebugChild {
@@ -42,13 +56,29 @@ export class DebugChild {
   readonly #stop: () => void
   readonly #root: string
   readonly #over: Promise<never>
+  readonly #limitMs: number
+  /** What came and is not taken yet: where the agent stands still, an answer may be kept back as well. */
+  readonly #arrivals: Arrival[] = []
+  #wake: (() => void) | undefined
+  /** It took too long: where it stands still from now on is only where it ran. */
+  #isLate = false
   #result: ChildResult | undefined
   #differs: AskedOtherwise | undefined
   #port: string | undefined
 
-  private constructor(channel: Channel, sources: Sources, ready: Ready, over: Promise<never>, stop: () => void) {
+  private constructor(
+    channel: Channel,
+    sources: Sources,
+    {
+      ready,
+      over,
+      stop,
+      limitMs,
+    }: { readonly ready: Ready; readonly over: Promise<never>; readonly stop: () => void; readonly limitMs: number },
+  ) {
     this.channel = channel
     this.sources = sources
+    this.#limitMs = limitMs
     this.#root = ready.root
     this.pid = ready.pid
     this.rss = ready.rss
@@ -57,6 +87,10 @@ export class DebugChild {
     channel.on((message) => {
       if ('done' in message) this.#result = message.done
       if ('differs' in message) this.#differs ??= message.differs
+      const arrival = arrivalIn(message)
+      if (arrival === undefined || this.#isLate) return
+      this.#arrivals.push(arrival)
+      this.#wake?.()
     })
   }
 
@@ -65,7 +99,7 @@ export class DebugChild {
    *
    * @throws HarvestError what kept the agent from being loaded
    */
-  static async start(launch: Launch, signal?: AbortSignal): Promise<DebugChild> {
+  static async start(launch: Launch, { limitMs = defaultLimitMs, signal }: ChildOptions = {}): Promise<DebugChild> {
     const { address, connected, close } = await listenForChild()
     if (signal?.aborted === true) {
       close()
@@ -77,12 +111,14 @@ export class DebugChild {
       close()
     }
     signal?.addEventListener('abort', end, { once: true })
+    using limit = timeLimit(limitMs, () => Promise.resolve(late('The agent was not loaded', limitMs)))
     try {
-      const channel = await Promise.race([connected, failed])
+      const channel = await Promise.race([connected, failed, limit.reached])
       // Its last word: what is left of that process has no leader.
       void channel.closed.then(end)
       const over = Promise.race([
         failed,
+        newsOf<never>(channel, failureIn),
         channel.closed.then((): never => {
           throw ended()
         }),
@@ -92,11 +128,12 @@ export class DebugChild {
       const sources = new Sources(channel)
       // Heard from the first moment: it may come before the inspector has answered.
       const loaded = Promise.all([newsOf(channel, readyIn), channel.cdp('Debugger.enable')])
-      const [ready] = await Promise.race([loaded, over])
-      return new DebugChild(channel, sources, ready, over, () => {
+      const [ready] = await Promise.race([loaded, over, limit.reached])
+      const stop = (): void => {
         channel.close()
         end()
-      })
+      }
+      return new DebugChild(channel, sources, { ready, over, stop, limitMs })
     } catch (error) {
       // What was stopped may have started the process that connected, which hears nothing but the end of the channel.
       void connected.then((channel) => channel.close())
@@ -131,7 +168,7 @@ export class DebugChild {
       this.channel.order({ inspect: port })
       this.#port = (await opened) || undefined
       if (this.#port !== undefined) return
-      await setTimeout(portPauseMs)
+      await pause(portPauseMs)
     }
     throw new HarvestError('HARVEST_DEBUG_CODE', {
       what: `port ${port} is taken: no editor can attach there`,
@@ -210,12 +247,34 @@ export class DebugChild {
     return arrival
   }
 
-  /** Runs on to the next statement of the functions that these frames are in. */
-  async runInto(frames: readonly UserFrame[]): Promise<Arrival> {
-    const set = await this.#breakIn(frames)
+  /** Runs on to the next statement of the function that a call was made in. */
+  async runInto(call: Location): Promise<Arrival> {
+    const set = await this.#breakAt(await this.#placesAround(call))
     const arrival = await this.resumeUntilPaused('Debugger.resume')
     await this.#remove(set, arrival)
     return arrival
+  }
+
+  /**
+   * Runs on to the next statement of the agent's own code. V8 cannot: its steps stop in files of Node, which it does not
+   * leave out, and none leads from there to code that waits for something.
+   *
+   * @param isOwn - places that do not count, nor what is called from there
+   */
+  async runOn(isOwn: (place: Location) => boolean = () => false): Promise<Arrival> {
+    const set = await this.#breakAnywhere(isOwn)
+    let arrival = await this.resumeUntilPaused('Debugger.resume')
+    while ('paused' in arrival && (!this.isInUserCode(arrival.paused) || this.userFrames(arrival.paused).some(isOwn)))
+      arrival = await this.resumeUntilPaused('Debugger.resume')
+    await this.#remove(set, arrival)
+    return arrival
+  }
+
+  /** Which places are in the function of a frame. */
+  async functionOf({ functionLocation: start }: PausedFrame): Promise<(place: Location) => boolean> {
+    const end = (await this.#placesIn({ start, restrictToFunction: true })).at(-1)
+    return (place) =>
+      end !== undefined && place.scriptId === start.scriptId && !isBefore(place, start) && !isBefore(end, place)
   }
 
   /** Frames of the agent's own code, the innermost first, through its awaits. */
@@ -233,6 +292,16 @@ export class DebugChild {
       !url.startsWith(this.#root) &&
       !/\/node_modules\/|\/agents\.harvest-jobs\.mjs|\/cli\/debug-agent\.[jt]s$/.test(url)
     )
+  }
+
+  isInUserCode({ callFrames: [top] }: Paused): boolean {
+    return top !== undefined && this.isUserCode(this.sources.urlOf(top.location.scriptId))
+  }
+
+  /** From now on, steps do not go into packages, nor into this one. */
+  async skipPackages(): Promise<void> {
+    const patterns = ['/node_modules/', `^${this.#root.replaceAll(/[^\w/]/g, String.raw`\$&`)}`]
+    await this.#inspector.cdp('Debugger.setBlackboxPatterns', { patterns })
   }
 
   /** Ends the process, wherever it stands. */
@@ -253,19 +322,38 @@ export class DebugChild {
   }
 
   async #after(move: () => Promise<unknown>): Promise<Arrival> {
-    const next = this.#arrival()
-    next.catch(() => {})
     await move()
-    return next
+    return this.#arrival()
   }
 
-  #arrival(): Promise<Arrival> {
-    if (this.#result !== undefined) return Promise.resolve({ done: this.#result })
-    return this.#wait(newsOf(this.channel, arrivalIn))
+  /** What came first of what is not taken yet. */
+  async #arrival(): Promise<Arrival> {
+    for (;;) {
+      const [first] = this.#arrivals.splice(0, 1)
+      if (first !== undefined) return first
+      if (this.#result !== undefined) return { done: this.#result }
+      await this.#wait(new Promise<void>((wake) => (this.#wake = wake)))
+    }
   }
 
-  #wait<T>(news: Promise<T>): Promise<T> {
-    return Promise.race([news, this.#over])
+  async #wait<T>(news: Promise<T>): Promise<T> {
+    using limit = timeLimit(this.#limitMs, () => this.#late())
+    return await Promise.race([news, this.#over, limit.reached])
+  }
+
+  /** Where the agent runs that took too long. Its process is ended: it cannot be led any more. */
+  async #late(): Promise<HarvestError> {
+    this.#isLate = true
+    const stopped = newsOf(this.channel, pausedIn)
+    const isAsked = this.channel.cdp('Debugger.pause')
+    const came = await Promise.race([isAsked.then(() => stopped), this.#over, pause(lastWordMs)]).catch(() => undefined)
+    const [frame] =
+      came === undefined
+        ? []
+        : came.callFrames.filter(({ location }) => this.isUserCode(this.sources.urlOf(location.scriptId)))
+    const place = frame === undefined ? undefined : this.sources.placeOf(frame.location)
+    this.close()
+    return late('The agent did not stand still', this.#limitMs, place)
   }
 
   async #breakIn(sites: readonly UserFrame[]): Promise<readonly string[]> {
@@ -281,13 +369,37 @@ export class DebugChild {
     return [...set]
   }
 
-  /** At every place of the agent's own code. */
-  async #breakAnywhere(): Promise<readonly string[]> {
+  /** At every place of the agent's own code, but for some. */
+  async #breakAnywhere(isLeftOut?: (place: Location) => boolean): Promise<readonly string[]> {
     const own = this.sources.scripts.filter(({ url }) => this.isUserCode(url))
     const places = await Promise.all(
       own.map(({ scriptId }) => this.#placesIn({ start: { scriptId, lineNumber: 0, columnNumber: 0 } })),
     )
-    return this.#breakAt(places.flat().slice(0, placesAnywhere))
+    return this.#breakAt(
+      places
+        .flat()
+        .filter((place) => isLeftOut?.(place) !== true)
+        .slice(0, placesAnywhere),
+    )
+  }
+
+  /**
+   * All places of the function that a call is made in, but the call itself: in a loop, what follows may stand before it. Only
+   * functions that go on behind the place end alike.
+   */
+  async #placesAround(call: Location): Promise<readonly Location[]> {
+    const { scriptId } = call
+    const behind = await this.#placesIn({ start: call, restrictToFunction: true })
+    const start = { scriptId, lineNumber: 0, columnNumber: 0 }
+    const before = (await this.#placesIn({ start, end: call })).slice(-placesBefore)
+    const last = behind.at(-1)
+    const own = await Promise.all(
+      before.map(async (place) => {
+        const rest = await this.#placesIn({ start: place, restrictToFunction: true })
+        return last !== undefined && isSamePlace(rest.at(-1) ?? place, last) ? [place] : []
+      }),
+    )
+    return [...own.flat(), ...behind.filter((place) => !isSamePlace(place, call))]
   }
 
   async #placesIn(range: object): Promise<readonly Location[]> {
@@ -312,22 +424,61 @@ export class DebugChild {
   }
 }
 
+function isSamePlace(one: Location, other: Location): boolean {
+  return one.scriptId === other.scriptId && !isBefore(one, other) && !isBefore(other, one)
+}
+
+/** In one script. */
+function isBefore(one: Location, other: Location): boolean {
+  return (
+    one.lineNumber < other.lineNumber || (one.lineNumber === other.lineNumber && one.columnNumber < other.columnNumber)
+  )
+}
+
 function isTaken(error: Error): undefined {
   if (/already exists/.test(error.message)) return undefined
   throw error
 }
 
 function arrivalIn(message: ChildNews | InspectorEvent): Arrival | undefined {
-  if ('event' in message) return message.event === 'Debugger.paused' ? { paused: message.params as Paused } : undefined
+  const paused = pausedIn(message)
+  if (paused !== undefined) return { paused }
   if ('held' in message) return { held: message.held }
   if ('done' in message) return { done: message.done }
-  if ('failed' in message) throw new HarvestError(message.failed.code, message.failed.facts)
   return undefined
 }
 
+function pausedIn(message: ChildNews | InspectorEvent): Paused | undefined {
+  return 'event' in message && message.event === 'Debugger.paused' ? (message.params as Paused) : undefined
+}
+
 function readyIn(message: ChildNews | InspectorEvent): Ready | undefined {
-  if ('failed' in message) throw new HarvestError(message.failed.code, message.failed.facts)
   return 'ready' in message ? message.ready : undefined
+}
+
+function failureIn(message: ChildNews | InspectorEvent): undefined {
+  if ('failed' in message) throw new HarvestError(message.failed.code, message.failed.facts)
+}
+
+/** `reached` rejects with what `late` gives, after so long. */
+function timeLimit(
+  limitMs: number,
+  late: () => Promise<HarvestError>,
+): Disposable & { readonly reached: Promise<never> } {
+  const { promise, reject } = Promise.withResolvers<never>()
+  // Whoever waits for it hears it.
+  promise.catch(() => {})
+  const timer = setTimeout(() => void late().then(reject, reject), limitMs)
+  return { reached: promise, [Symbol.dispose]: () => clearTimeout(timer) }
+}
+
+function late(what: string, limitMs: number, place?: CodePlace): HarvestError {
+  return new HarvestError('HARVEST_DEBUG_CODE', {
+    what: `${what} within ${limitMs / 1_000} s`,
+    ...(place === undefined ? {} : { where: { 'runs in': `${place.file}:${place.line}` } }),
+    why: 'Its code may run in a circle, or it needs longer.',
+    fix: ['to wait longer: --timeout 10m'],
+  })
 }
 
 /** The first message that fits. */

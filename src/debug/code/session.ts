@@ -4,7 +4,7 @@ import type { DebugStep } from '../steps.ts'
 import { inReplay, wayTo, type WayToStep } from '../way.ts'
 import type { ChildResult, AskedOtherwise } from '../child/messages.ts'
 import { Checkpoints } from './checkpoints.ts'
-import { type Arrival, DebugChild, type Launch } from './child.ts'
+import { type Arrival, defaultLimitMs, DebugChild, type Launch } from './child.ts'
 import type { CodePlace } from './sources.ts'
 import type { Paused, PausedFrame, UserFrame } from './types.ts'
 import { type Evaluated, evaluateIn, type LocalVariable, localsOf } from './values.ts'
@@ -25,6 +25,8 @@ export interface CodeOptions {
   readonly port?: number
   /** Megabytes for all replays that are kept. Default a quarter of what is free. */
   readonly maxMemoryMb?: number
+  /** Milliseconds a process may need to load the agent, and to get to each place it is led to. Default 120,000. */
+  readonly limitMs?: number
 }
 
 /** Where the agent stands still in its own code. */
@@ -59,6 +61,8 @@ export interface NoStop {
   readonly why: 'end' | 'unasked'
   /** What differed from the tape before that. */
   readonly problems: readonly string[]
+  /** Moves since the answer of the step arrived, the last of which found nothing. Absent where none was made. */
+  readonly moves?: readonly CodeMove[]
 }
 
 /** Where a replay is led to. */
@@ -95,8 +99,6 @@ interface Standing {
 const shortRun = 300
 /** Processes that wait before step 1, so that a stop does not pay for their start. */
 const mostSpares = 2
-/** Stops in files of Node or of packages that one move passes at most. */
-const mostForeign = 100
 /** Stops on one line that one move passes at most. */
 const mostSame = 5
 
@@ -107,6 +109,9 @@ export class CodeSession {
   readonly #spares: Promise<DebugChild>[] = []
   readonly #closing = new AbortController()
   readonly #checkpoints: Checkpoints
+  readonly #limitMs: number
+  /** Steps whose answers frameworks hand to another function of the agent than the one that asked, such as a tool. */
+  readonly #handedOn = new Set<number>()
   #port: number | undefined
   #standing: Standing | undefined
   #isClosed = false
@@ -115,14 +120,17 @@ export class CodeSession {
     this.#steps = steps
     this.#launch = launch
     this.#port = options.port
-    const start = (): Promise<DebugChild> => DebugChild.start(launch, this.#closing.signal)
-    this.#checkpoints = new Checkpoints({ start, wayTo: (step) => wayTo(steps, step) }, options.maxMemoryMb)
+    this.#limitMs = options.limitMs ?? defaultLimitMs
+    this.#checkpoints = new Checkpoints(
+      { start: () => this.#start(), wayTo: (step) => wayTo(steps, step) },
+      options.maxMemoryMb,
+    )
   }
 
   /** Starts processes that wait, up to `count`. */
   prepare(count = 1): void {
     while (this.#spares.length < Math.min(count, mostSpares) && !this.#isClosed) {
-      const spare = DebugChild.start(this.#launch, this.#closing.signal)
+      const spare = this.#start()
       // What keeps it from starting is thrown where it is used.
       spare.catch(() => {})
       this.#spares.push(spare)
@@ -132,6 +140,10 @@ export class CodeSession {
   /** Settles when the processes that wait have loaded the agent. */
   async prepared(): Promise<void> {
     await Promise.all(this.#spares)
+  }
+
+  #start(): Promise<DebugChild> {
+    return DebugChild.start(this.#launch, { limitMs: this.#limitMs, signal: this.#closing.signal })
   }
 
   get isStanding(): boolean {
@@ -177,10 +189,13 @@ export class CodeSession {
     if (way === undefined) throw noAnswer(to.of)
     const target = { ...to, way }
     const isShort = this.#steps.length <= shortRun
+    const anywhere = { tracesAll: isShort, isAnywhere: true }
+    if (this.#handedOn.has(to.of)) return this.#try(target, anywhere)
     let came = await this.#try(target, { tracesAll: isShort, isAnywhere: false })
     if (this.#isLost(came) && !isShort) came = await this.#try(target, { tracesAll: true, isAnywhere: false })
-    // Frameworks hand an answer to another function of the agent than the one that asked, such as a tool.
-    if (this.#isLost(came)) came = await this.#try(target, { tracesAll: isShort, isAnywhere: true })
+    if (!this.#isLost(came)) return came
+    came = await this.#try(target, anywhere)
+    if (!('why' in came)) this.#handedOn.add(to.of)
     return came
   }
 
@@ -228,7 +243,7 @@ export class CodeSession {
     const { arrival, isAsked, until } = await child.stopAt(way, how.isAnywhere)
     if (!isAsked && 'held' in arrival) return { step, why: 'unasked', problems: [] }
     if (!('paused' in arrival)) return noStop(step, arrival)
-    await child.channel.cdp('Debugger.setBlackboxPatterns', { patterns: [String.raw`/node_modules/`] })
+    await child.skipPackages()
     this.#standing = {
       child,
       paused: arrival.paused,
@@ -276,7 +291,7 @@ export class CodeSession {
     const standing = this.#required()
     const { location } = this.#frame(standing)
     const { line } = standing.child.sources.placeOf(location)
-    const { lines } = await standing.child.sources.textOf(location.scriptId)
+    const { lines } = await standing.child.sources.textOf(location)
     const from = Math.max(1, line - around)
     return lines.slice(from - 1, line + around).map((text, index) => [from + index, text] as const)
   }
@@ -285,7 +300,7 @@ export class CodeSession {
   async evaluate(expression: string, mayChange = false): Promise<Evaluated> {
     const standing = this.#required()
     if (mayChange) standing.isTouched = true
-    return evaluateIn(standing.child.channel, this.#frame(standing), expression, mayChange)
+    return evaluateIn(standing.child.channel, this.#frame(standing), expression, mayChange, this.#limitMs)
   }
 
   /** Lets the replay go on to its end, and tells how it ended. */
@@ -314,9 +329,26 @@ export class CodeSession {
 
   async #move(move: CodeMove): Promise<NoStop | undefined> {
     const standing = this.#required()
-    const { child, step, of, moves, since } = standing
-    let arrival = await (move === 'finish' ? this.#finish(standing) : child.resumeUntilPaused(methods[move]))
-    const line = this.#lineOf(child, standing.paused)
+    const { child, step, of, since } = standing
+    const moves = [...standing.moves, move]
+    const arrival = await this.#moved(move, standing).catch((error: unknown) => {
+      // It can be led no further.
+      this.leave()
+      throw error
+    })
+    if (!('paused' in arrival)) {
+      this.leave()
+      return { ...noStop(step, arrival), moves }
+    }
+    this.#standing = { child, paused: arrival.paused, step, of, moves, since, isTouched: false }
+    return undefined
+  }
+
+  async #moved(move: CodeMove, standing: Standing): Promise<Arrival> {
+    if (move === 'finish') return this.#finish(standing)
+    const { child, paused } = standing
+    let arrival = await child.resumeUntilPaused(methods[move])
+    const line = this.#lineOf(child, paused)
     // A line holds several places to stop: a move goes on to another line.
     for (
       let same = 0;
@@ -324,25 +356,15 @@ export class CodeSession {
       same++
     )
       arrival = await child.resumeUntilPaused(methods.next)
-    for (let foreign = 0; 'paused' in arrival && !this.#isInUserCode(child, arrival.paused); foreign++) {
-      if (foreign > mostForeign) break
-      arrival = await child.resumeUntilPaused('Debugger.stepOut')
-    }
-    if (!('paused' in arrival)) {
-      this.leave()
-      return noStop(step, arrival)
-    }
-    this.#standing = { child, paused: arrival.paused, step, of, moves: [...moves, move], since, isTouched: false }
-    return undefined
+    return 'paused' in arrival && !child.isInUserCode(arrival.paused) ? child.runOn() : arrival
   }
 
   /** V8 has no caller of an async function that waits: its next statement is stopped at instead. */
-  #finish({ child, paused }: Standing): Promise<Arrival> {
-    const [own, ...callers] = child.userFrames(paused)
-    const caller = callers.find(
-      ({ functionName, scriptId }) => functionName !== own?.functionName || scriptId !== own.scriptId,
-    )
-    return caller === undefined ? child.resumeUntilPaused('Debugger.stepOut') : child.runInto([caller])
+  async #finish({ child, paused }: Standing): Promise<Arrival> {
+    const [top] = paused.callFrames
+    const isOwn = top === undefined ? undefined : await child.functionOf(top)
+    const caller = child.userFrames(paused).find((frame) => isOwn?.(frame) === false)
+    return caller === undefined ? child.runOn(isOwn) : child.runInto(caller)
   }
 
   /** Steps answered behind the burst, up to this place. */
@@ -362,16 +384,12 @@ export class CodeSession {
       : `${callFrames.length} ${top.functionName} ${sources.urlOf(top.location.scriptId)}:${top.location.lineNumber}`
   }
 
-  #isInUserCode(child: DebugChild, { callFrames: [top] }: Paused): boolean {
-    return top !== undefined && child.isUserCode(child.sources.urlOf(top.location.scriptId))
-  }
-
   async #stop(): Promise<CodeStop> {
     const standing = this.#required()
     const { child, paused, step, of, moves, since } = standing
     const frame = this.#frame(standing)
     const place = child.sources.placeOf(frame.location)
-    const text = await child.sources.textOf(frame.location.scriptId)
+    const text = await child.sources.textOf(frame.location)
     const from = Math.max(1, place.line - 1)
     return {
       step,

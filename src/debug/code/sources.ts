@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { SourceMap } from 'node:module'
-import { relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { isAbsolute, relative } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Channel } from './channel.ts'
 import type { Location, Script } from './types.ts'
 
@@ -17,6 +17,15 @@ export interface CodeText {
   readonly lines: readonly string[]
   /** The file on the disk is another one now: what is shown is what runs. */
   readonly isChanged: boolean
+}
+
+/** A place in the file its code was written in, which is not the one that runs where that was compiled. */
+interface Original {
+  readonly url: string
+  /** What was compiled, where its map holds it. */
+  readonly text?: string | undefined
+  readonly line: number
+  readonly column: number
 }
 
 /** The scripts of the agent's process, and where their code stands in the user's files. */
@@ -45,28 +54,48 @@ export class Sources {
   }
 
   /** Where a location stands in the file the user wrote. */
-  placeOf({ scriptId, lineNumber, columnNumber }: Location): CodePlace {
-    const file = fileOf(this.urlOf(scriptId))
-    const entry = this.#mapOf(scriptId)?.findEntry(lineNumber, columnNumber)
-    if (entry !== undefined && 'originalLine' in entry)
-      return { file, line: entry.originalLine + 1, column: entry.originalColumn + 1 }
-    return { file, line: lineNumber + 1, column: columnNumber + 1 }
+  placeOf(location: Location): CodePlace {
+    const { url, line, column } = this.#originalOf(location) ?? {
+      url: this.urlOf(location.scriptId),
+      line: location.lineNumber,
+      column: location.columnNumber,
+    }
+    return { file: fileOf(url), line: line + 1, column: column + 1 }
   }
 
-  /** The user's text of a script. */
-  async textOf(scriptId: string): Promise<CodeText> {
-    const known = this.#texts.get(scriptId)
+  /** The user's text around a location. */
+  async textOf(location: Location): Promise<CodeText> {
+    const { scriptId } = location
+    const original = this.#originalOf(location)
+    const url = original?.url ?? this.urlOf(scriptId)
+    const known = this.#texts.get(url)
     if (known !== undefined) return known
-    const disk = readText(this.urlOf(scriptId))
-    const own = this.#mapOf(scriptId)?.payload.sourcesContent?.[0]
-    const { scriptSource } =
-      own === undefined
-        ? await this.#channel.cdp<{ readonly scriptSource: string }>('Debugger.getScriptSource', { scriptId })
-        : { scriptSource: own }
-    const isSame = disk !== undefined && (own === undefined ? isStripped(disk, scriptSource) : disk === own)
-    const text = { lines: (isSame ? disk : scriptSource).split(/\r?\n/), isChanged: !isSame }
-    this.#texts.set(scriptId, text)
+    const disk = readText(url)
+    const text =
+      original === undefined ? shown(disk, await this.#loadedText(scriptId), url) : compiledFrom(original, disk)
+    this.#texts.set(url, text)
     return text
+  }
+
+  async #loadedText(scriptId: string): Promise<string> {
+    const { scriptSource } = await this.#channel.cdp<{ readonly scriptSource: string }>('Debugger.getScriptSource', {
+      scriptId,
+    })
+    return scriptSource
+  }
+
+  #originalOf({ scriptId, lineNumber, columnNumber }: Location): Original | undefined {
+    const map = this.#mapOf(scriptId)
+    const entry = map?.findEntry(lineNumber, columnNumber)
+    if (map === undefined || entry === undefined || !('originalLine' in entry)) return undefined
+    const { originalSource, originalLine: line, originalColumn: column } = entry
+    const { sources, sourcesContent } = map.payload
+    return {
+      url: urlFrom(originalSource, this.urlOf(scriptId)),
+      text: sourcesContent?.[sources.indexOf(originalSource)] ?? undefined,
+      line,
+      column,
+    }
   }
 
   /** Vite's transform leaves an inline map; Node strips types and keeps every place. */
@@ -101,6 +130,33 @@ function readText(url: string): string | undefined {
 
 function withoutQuery(url: string): string {
   return url.replace(/[?#].*$/, '')
+}
+
+/** A source of a map: an address, or a path beside the script. */
+function urlFrom(source: string, script: string): string {
+  if (/^[a-z][\w+.-]+:/i.test(source)) return source
+  return isAbsolute(source) ? pathToFileURL(source).href : new URL(source, withoutQuery(script)).href
+}
+
+/** What runs as it is on the disk: only a file can have been changed, or be gone. */
+function shown(disk: string | undefined, loaded: string, url: string): CodeText {
+  const isSame = disk !== undefined && isStripped(withoutMark(disk), withoutMark(loaded))
+  return { lines: linesOf(isSame ? disk : loaded), isChanged: !isSame && url.startsWith('file:') }
+}
+
+/** Where the map does not hold the text, nothing tells whether the file was changed. */
+function compiledFrom({ text }: Original, disk: string | undefined): CodeText {
+  const isChanged = text !== undefined && disk !== undefined && withoutMark(disk) !== withoutMark(text)
+  return { lines: linesOf(text ?? disk ?? ''), isChanged }
+}
+
+function linesOf(text: string): readonly string[] {
+  return withoutMark(text).split(/\r?\n/)
+}
+
+/** Editors write a mark of the byte order that loaders leave out. */
+function withoutMark(text: string): string {
+  return text.replace(/^\uFEFF/, '')
 }
 
 /** Whether what runs is this text with blanks in the place of its types. */

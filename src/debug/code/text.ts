@@ -54,9 +54,14 @@ export function localLines({ locals }: CodeStop, isWhole = false): readonly stri
 }
 
 /** Why no code stands still. */
-export function noStopLines({ why, problems, step }: NoStop): readonly string[] {
+export function noStopLines({ why, problems, step, moves }: NoStop): readonly string[] {
   if (why === 'unasked') return [`this replay does not ask for step ${step}`]
-  if (problems.length === 0) return [`the run ended: no statement of yours ran after the answer of step ${step}`]
+  if (problems.length === 0)
+    return [
+      moves === undefined
+        ? `the run ended: no statement of yours ran after the answer of step ${step}`
+        : `the run ended: ${moves.at(-1) === 'finish' ? 'no caller of yours went on' : 'no other statement of yours ran'} after this one`,
+    ]
   return [
     `the replay ended before it stood still, for it differs from the tape`,
     ...problems.map((text) => `  ${neutralLine(text, 96)}`),

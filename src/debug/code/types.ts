@@ -20,6 +20,8 @@ export interface PausedFrame {
   readonly callFrameId: string
   readonly functionName: string
   readonly location: Location
+  /** Where its function begins. */
+  readonly functionLocation: Location
   readonly scopeChain: readonly { readonly type: string; readonly object: RemoteValue }[]
 }
 

@@ -55,13 +55,19 @@ async function classText(channel: Channel, value: RemoteValue): Promise<string> 
   return answer.exceptionDetails === undefined && typeof name === 'string' && name !== '' ? name : className
 }
 
-/** Evaluates in a frame. Unless `mayChange`, anything that would change something or consume a recorded read is refused. */
+/**
+ * Evaluates in a frame. Unless `mayChange`, anything that would change something or consume a recorded read is refused.
+ *
+ * @param changeMs - milliseconds it may take where it may change something
+ */
 export async function evaluateIn(
   channel: Channel,
   frame: PausedFrame,
   expression: string,
   mayChange: boolean,
+  changeMs = lookMs,
 ): Promise<Evaluated> {
+  const limitMs = mayChange ? changeMs : lookMs
   const ask = (returnByValue: boolean) =>
     channel.cdp<{
       readonly result: RemoteValue
@@ -71,11 +77,14 @@ export async function evaluateIn(
       expression,
       returnByValue,
       throwOnSideEffect: !mayChange,
-      ...(mayChange ? {} : { timeout: lookMs }),
+      timeout: limitMs,
       silent: true,
       generatePreview: false,
     })
-  const came = await ask(false).catch(tookTooLong)
+  // A `debugger` statement of what is called would keep the answer: the agent stands still already.
+  if (mayChange) await channel.cdp('Debugger.setSkipAllPauses', { skip: true })
+  const came = await ask(false).catch((error: Error) => tookTooLong(error, limitMs))
+  if (mayChange) await channel.cdp('Debugger.setSkipAllPauses', { skip: false })
   if ('error' in came) return came
   const { result, exceptionDetails } = came
   if (exceptionDetails !== undefined) {
@@ -127,7 +136,7 @@ function shortText({ type, subtype, value, unserializableValue, description, cla
   return subtype === 'error' ? (description ?? 'Error').split('\n', 1)[0]! : (description ?? className ?? 'Object')
 }
 
-function tookTooLong(error: Error): { readonly error: string; readonly isSideEffect: false } {
+function tookTooLong(error: Error, limitMs: number): { readonly error: string; readonly isSideEffect: false } {
   if (!/Execution was terminated/.test(error.message)) throw error
-  return { error: `it took longer than ${lookMs / 1_000} s`, isSideEffect: false }
+  return { error: `it took longer than ${limitMs / 1_000} s`, isSideEffect: false }
 }
