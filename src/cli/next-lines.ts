@@ -7,7 +7,7 @@ import { type CommandInput, type CommandSpec, program } from './command.ts'
 import { dirOption, type NamedTape, namedTapes, pathWord, tapeWord } from './named-tape.ts'
 import { nameOf, parse, specNamed, takesValue } from './parse.ts'
 import { specs } from './spec/index.ts'
-import { type OptionChanges, presentOf, typedAgain, typedInstead, typedValues } from './typed-again.ts'
+import { type OptionChanges, presentOf, typedAgain, typedInstead, typedValues, typedWords } from './typed-again.ts'
 
 /**
  * A next step as the command to paste. Rooms below know which option helps, and a tape by its id; only here is known what
@@ -205,7 +205,7 @@ function forWhatWasNamed(command: string): string | undefined {
 /** `undefined` of what the parser refuses: its message names what was typed by itself. */
 function typedInput(): CommandInput | undefined {
   try {
-    const parsed = parse(process.argv.slice(2), specs)
+    const parsed = parse(typedWords(), specs)
     return parsed.kind === 'run' ? parsed.given : undefined
   } catch (error) {
     if (HarvestError.is(error)) return undefined
@@ -234,7 +234,7 @@ function isOpenPlace(said: string): boolean {
 
 /** The one tape that was typed, where nothing was looked up yet. */
 function typedTape(): string | undefined {
-  const spec = specNamed(process.argv.slice(2), specs)
+  const spec = specNamed(typedWords(), specs)
   const [typed, ...more] = typedInput()?.args ?? []
   const isOne = typed !== undefined && more.length === 0 && namedTapes().length === 0
   return isOne && isTape.test(spec?.args ?? '') ? shellWord(typed) : undefined

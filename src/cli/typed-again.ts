@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { nearestWord, shellWord } from '../errors/index.ts'
 import { type CommandSpec, program } from './command.ts'
 import { excludedBy, nameOf, optionTyped, specNamed, takesValue } from './parse.ts'
@@ -8,6 +9,18 @@ import { specs } from './spec/index.ts'
  * with their value (`undefined`).
  */
 export type OptionChanges = Readonly<Record<string, string | readonly string[] | boolean | undefined>>
+
+const within = new AsyncLocalStorage<readonly string[]>()
+
+/** The words that were typed, without the name of the program. */
+export function typedWords(): readonly string[] {
+  return within.getStore() ?? process.argv.slice(2)
+}
+
+/** Does something as if these words had been typed: a command that another one runs, and its next steps. */
+export function asTyped<T>(words: readonly string[], run: () => T): T {
+  return within.run(words, run)
+}
 
 /**
  * The command line that was typed, with other options: what a reader pastes next. It is written as commands are now, leaves
@@ -51,11 +64,6 @@ export function typedInstead(old: string, meant: string): string | undefined {
   return typedAgain({ [name]: typedValues(name).map((value) => (value === old ? meant : value)) })
 }
 
-/** Whether the command that was typed has an option. */
-export function takesOption(name: string): boolean {
-  return typedParts().spec?.options.some(({ flag }) => nameOf(flag) === `--${name}`) === true
-}
-
 /** What an option was given, however it was spelled; an empty text where its value is missing. */
 export function typedValues(name: string): readonly string[] {
   return typedParts().parts.flatMap(({ option, value }) => (option === name && value !== undefined ? [value] : []))
@@ -66,7 +74,7 @@ function typedParts(): {
   readonly parts: readonly Part[]
   readonly rest: readonly string[]
 } {
-  const argv = process.argv.slice(2)
+  const argv = typedWords()
   const former = specNamed(argv, specs)
   const spec = presentOf(former)
   const typed = spec === former ? argv : inPresentWords(argv, former)

@@ -229,13 +229,24 @@ describe('harvest fork', () => {
     const saved = branch?.branches?.[0]?.saved ?? ''
     expect(branch).toMatchObject({ branches: [{ outcome: { status: 'returned', value: { asked: 'a person' } } }] })
     expect(same).toMatchObject({ class: 'same' })
-    const compared = await harvest(['debug', 'paid', '-x', `compare ${saved}`], { cwd })
+    const again = 'branch 1 result.amount=700 --tail src/script.ts#answer'
+    const compared = await harvest(['debug', 'paid', '-x', `${again}; compare ${saved}`], { cwd })
     expect(compared.stdout).toMatch(/^B .*~/m)
     expect(compared.stdout).toContain('asked')
     expect(compared.code).toBe(0)
-    const wrong = await harvest(['debug', 'paid', '-x', 'compare; branch 1'], { cwd })
+    // What it prints to go on is the command that ran, not the debugger around it.
+    const ran = ['fork', 'recordings/inbox/paid.tape.jsonl', '--step', '1', '--set', 'result.amount=700', '--save']
+    const rerun = printed(compared.stdout, 'to run it again')
+    expect(rerun).toEqual([...ran, '--tail', 'src/script.ts#answer', '--no-cache'])
+    expect((await told(...rerun.slice(1))).branches).toMatchObject([{ reused: false }])
+    const wrong = await harvest(
+      ['debug', 'paid', '-x', 'compare; branch 1; branch 1 a b; branch 1 result.amount=700 --tools live'],
+      { cwd },
+    )
     expect(wrong.stdout).toContain('→ like this: compare refund-99x')
     expect(wrong.stdout).toContain('→ like this: branch 5 \'result.note=""\'')
+    expect(wrong.stdout).toContain('→ as one text: branch 1 "a b"')
+    expect(printed(wrong.stdout, 'to call live models')).toEqual([...ran, '--tools', 'live', '--live'])
     expect(wrong.code).toBe(2)
   })
 

@@ -1,7 +1,10 @@
+import { HarvestError } from '../../errors/index.ts'
 import type { Screen } from '../../report/output.ts'
 import type { Command } from '../command.ts'
+import { stepsAsCommands, withNextCommands } from '../next-lines.ts'
 import { parse } from '../parse.ts'
 import { specs } from '../spec/index.ts'
+import { asTyped } from '../typed-again.ts'
 import type { Answer } from './types.ts'
 import { wrong } from './words.ts'
 
@@ -10,7 +13,7 @@ const load: Readonly<Record<string, () => Promise<Command>>> = {
   diff: async () => (await import('../commands/diff.ts')).diffCommand,
 }
 
-/** What another command of the command line answers: its text, or, with `isJson`, its data. */
+/** What another command of the command line answers: its text, or, with `isJson`, its data. Its next steps are of that command. */
 export async function captured(argv: readonly string[], isJson: boolean): Promise<Answer> {
   const lines: string[] = []
   let data: unknown = null
@@ -21,10 +24,19 @@ export async function captured(argv: readonly string[], isJson: boolean): Promis
     paint: (_, text) => text,
     progress: () => {},
   }
-  const parsed = parse(isJson ? [...argv, '--json'] : argv, specs)
-  if (parsed.kind !== 'run') throw wrong('help has no place here', ['for all commands: help'])
-  const command = await load[parsed.spec.name]?.()
-  if (command === undefined) throw new TypeError(`the debugger does not run ${parsed.spec.name}`)
-  await command.run(parsed.given, screen)
-  return { lines, data }
+  return asTyped(argv, async () => {
+    const parsed = parse(isJson ? [...argv, '--json'] : argv, specs)
+    if (parsed.kind !== 'run') throw wrong('help has no place here', ['for all commands: help'])
+    const { spec, given } = parsed
+    const command = await load[spec.name]?.()
+    if (command === undefined) throw new TypeError(`the debugger does not run ${spec.name}`)
+    try {
+      await command.run(given, withNextCommands(screen, spec))
+    } catch (error) {
+      if (!HarvestError.is(error) || error.facts.fix === undefined) throw error
+      const facts = { ...error.facts, fix: stepsAsCommands(error.facts.fix, spec) }
+      throw new HarvestError(error.code, facts, { cause: error })
+    }
+    return { lines, data }
+  })
 }

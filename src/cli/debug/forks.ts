@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { here } from '../../errors/here.ts'
 import { neutralLine } from '../../errors/index.ts'
 import type { Spent } from '../../live/index.ts'
 import { requireClosed, type Tape } from '../../tape/index.ts'
@@ -63,8 +64,10 @@ export const forkCommands: Readonly<Record<string, DebugCommand>> = {
           `to see how that one ends: what_if ${rest}`,
         ])
       const { step, changes, options } = askedFor(rest, usages.branch, session.at)
+      const said = changes.filter((change) => changeOption(change)[0]?.startsWith('--say=') === true)
+      if (said.length > 1) throw wrong('a model says one text', [`as one text: branch ${step} "${said.join(' ')}"`])
       return captured(
-        ['fork', found.file, ...changeOptions(step, changes), '--save', ...handOn(given), ...options],
+        ['fork', here(found.file), ...changeOptions(step, changes), '--save', ...handOn(given), ...options],
         isJson,
       )
     },

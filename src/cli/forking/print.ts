@@ -15,7 +15,7 @@ import { changeLine, type ChangeSummary } from './changes.ts'
 import { controlLine } from './control.ts'
 import type { Grader } from './grading.ts'
 import type { Parent } from './make.ts'
-import { takesOption, typedAgain } from '../typed-again.ts'
+import { typedAgain } from '../typed-again.ts'
 
 /** What was kept, what was changed, and who answers behind it. */
 export function printAsk(
@@ -133,9 +133,7 @@ export function printBranches(
     screen.line(
       `${counted(reused.length, 'fork')} reused: made by the same code on ${neutralLine(first.fork.madeAt.slice(0, 10))}`,
     )
-    // The debugger prints forks, too.
-    if (takesOption('no-cache'))
-      screen.line(`→ to run ${reused.length === 1 ? 'it' : 'them'} again: ${typedAgain({ 'no-cache': true })}`)
+    screen.line(`→ to run ${reused.length === 1 ? 'it' : 'them'} again: ${typedAgain({ 'no-cache': true })}`)
   }
   const spent = sumSpent([sum.spent, ...(beside === undefined ? [] : [beside.spent])])
   if (spent.modelCalls > 0) screen.line(describeSpent(spent, areToolsReal(branches) ? 'for real' : 'from the tape'))
