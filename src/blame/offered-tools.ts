@@ -6,6 +6,8 @@ export interface OfferedTool {
   readonly name: string
   /** Names of its arguments, when its schema says them. */
   readonly keys?: readonly string[]
+  /** Those it cannot be called without, when its schema says its arguments. */
+  readonly required?: readonly string[]
 }
 
 /** All tools that the models of a run were offered. */
@@ -26,8 +28,10 @@ function toolsIn(tool: Json): readonly OfferedTool[] {
   if (typeof name !== 'string') return []
   const schema = at(own, 'parameters') ?? at(own, 'input_schema') ?? at(at(own, 'inputSchema'), 'json')
   const properties = at(schema, 'properties')
-  const isListed = typeof properties === 'object' && properties !== null
-  return [{ name, ...(isListed ? { keys: Object.keys(properties) } : {}) }]
+  if (typeof properties !== 'object' || properties === null) return [{ name }]
+  const required = at(schema, 'required')
+  const names = Array.isArray(required) ? required.filter((key): key is string => typeof key === 'string') : []
+  return [{ name, keys: Object.keys(properties), required: names }]
 }
 
 function at(value: Json | undefined, key: string): Json | undefined {

@@ -250,6 +250,28 @@ describe('harvest fork', () => {
     expect(wrong.code).toBe(2)
   })
 
+  it('changes the arguments of a decision that are named, and says which it keeps and which are missing', async () => {
+    const changed = (stdout: string): string => /^changed: .*$/m.exec(stdout)?.[0] ?? stdout
+    const decided = 'changed: step 3, what the model decides: refund(order_id: "A-100", amount: 25) → refund('
+    const part = await fork('first', '--step', '3', '--decide', 'refund(amount=10)')
+    expect(changed(part.stdout)).toBe(`${decided}order_id: "A-100", amount: 10), order_id as recorded`)
+    const whole = await fork('first', '--step', '3', '--decide', 'refund({"amount":10})')
+    expect(changed(whole.stdout)).toBe(`${decided}amount: 10), without order_id`)
+    const line = 'what_if 3 refund(amount=10) lookup_order() refund(order_id="A-100", amount=5)'
+    const debug = await harvest(['debug', 'first', '-x', `${line}; what_if 3 refnd(amount=10)`], {
+      cwd,
+      env: { DESK_URL: desk.url },
+    })
+    expect(debug.stdout.split('\n').slice(0, 3)).toEqual([
+      'refund(amount=10): the model decides refund(order_id: "A-100", amount: 10), order_id as recorded',
+      'lookup_order(): the model decides lookup_order(), without order_id',
+      expect.stringMatching(/^change /),
+    ])
+    expect(printed(debug.stdout, 'did you mean')).toEqual([
+      ...['fork', 'recordings/inbox/first.tape.jsonl', '--step', '3', '--decide', 'refund(amount=10)'],
+    ])
+  })
+
   it('of the prompt of the debugger runs the agent that is debugged', async () => {
     const asked = async (script: string, ...args: readonly string[]) =>
       harvest(['debug', 'paid', '--json', '-x', script, ...args], { cwd })

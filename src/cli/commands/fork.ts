@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path'
 import { typedExpectations } from '../../blame/expectation.ts'
 import { areTooMany } from '../../blame/lost-forks.ts'
-import { requireKnownCall, requireKnownNames } from '../../blame/known-names.ts'
+import { requireKnownNames } from '../../blame/known-names.ts'
 import type { Case } from '../../cases/index.ts'
 import { type CasePins, pinsOf } from '../../provenance/index.ts'
 import { keepAnswer, listCases, readPrices } from '../../recordings/index.ts'
@@ -28,7 +28,7 @@ import { type Grader, graderOf } from '../forking/grading.ts'
 import { agentOf, makeForks, type MakeOptions, type Parent } from '../forking/make.ts'
 import { printAsk, printBranches } from '../forking/print.ts'
 import { saveBranches } from '../forking/save.ts'
-import { readCall } from '../forking/words.ts'
+import { lookAtDecisions } from '../forking/decided-calls.ts'
 import { describeSpent, readLivePlan, readWhole, refuseOtherCode } from '../live.ts'
 import type { CodeSubject } from '../other-code.ts'
 import { neutralLines, type Screen } from '../../report/output.ts'
@@ -50,9 +50,8 @@ export const forkCommand: Command = {
 /** Refuses expectations that no fork could meet, and decisions no model could make, before a fork is made. */
 function lookAtNames({ tape, case: kase }: Parent, given: CommandInput): readonly string[] {
   const expectations = typedExpectations({ ok: given.values('ok'), bad: given.values('bad') }).all
-  const decisions = given.values('decide').map((text) => ({ text, call: readCall(text, forkCommand) }))
+  const notes = lookAtDecisions(given, tape, forkCommand)
   if (given.has('any-name')) return []
-  const notes = decisions.flatMap(({ text, call }) => requireKnownCall(call, text, tape))
   const warnings = requireKnownNames(expectations, {
     tapes: [tape],
     ...(kase?.outcome === undefined ? {} : { outcome: kase.outcome }),

@@ -2,7 +2,7 @@ import { HarvestError } from '../../errors/index.ts'
 import type { Screen } from '../../report/output.ts'
 import type { Command } from '../command.ts'
 import { stepsAsCommands, withNextCommands } from '../next-lines.ts'
-import { parse } from '../parse.ts'
+import { parse, specNamed } from '../parse.ts'
 import { specs } from '../spec/index.ts'
 import { asTyped } from '../typed-again.ts'
 import type { Answer } from './types.ts'
@@ -24,19 +24,24 @@ export async function captured(argv: readonly string[], isJson: boolean): Promis
     paint: (_, text) => text,
     progress: () => {},
   }
-  return asTyped(argv, async () => {
+  return asCommand(argv, async () => {
     const parsed = parse(isJson ? [...argv, '--json'] : argv, specs)
     if (parsed.kind !== 'run') throw wrong('help has no place here', ['for all commands: help'])
-    const { spec, given } = parsed
-    const command = await load[spec.name]?.()
-    if (command === undefined) throw new TypeError(`the debugger does not run ${spec.name}`)
-    try {
-      await command.run(given, withNextCommands(screen, spec))
-    } catch (error) {
-      if (!HarvestError.is(error) || error.facts.fix === undefined) throw error
-      const facts = { ...error.facts, fix: stepsAsCommands(error.facts.fix, spec) }
-      throw new HarvestError(error.code, facts, { cause: error })
-    }
+    const command = await load[parsed.spec.name]?.()
+    if (command === undefined) throw new TypeError(`the debugger does not run ${parsed.spec.name}`)
+    await command.run(parsed.given, withNextCommands(screen, parsed.spec))
     return { lines, data }
   })
+}
+
+/** Does what a command of the command line does: next steps, those of errors too, are of that command. */
+export async function asCommand<T>(argv: readonly string[], run: () => T | Promise<T>): Promise<T> {
+  try {
+    return await asTyped(argv, run)
+  } catch (error) {
+    if (!HarvestError.is(error) || error.facts.fix === undefined) throw error
+    const { fix } = error.facts
+    const steps = asTyped(argv, () => stepsAsCommands(fix, specNamed(argv, specs)))
+    throw new HarvestError(error.code, { ...error.facts, fix: steps }, { cause: error })
+  }
 }

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { here } from '../../errors/here.ts'
 import { neutralLine } from '../../errors/index.ts'
 import type { Spent } from '../../live/index.ts'
@@ -16,15 +17,18 @@ import {
   type Together,
   type BranchSummary,
 } from '../forking/branches.ts'
+import { tellChange } from '../forking/changes.ts'
 import { controlLine } from '../forking/control.ts'
+import { lookAtDecisions, recordedText } from '../forking/decided-calls.ts'
 import { graderOf } from '../forking/grading.ts'
 import { agentOf, makeForks, type Parent } from '../forking/make.ts'
 import { differenceText } from '../forking/print.ts'
+import { readCall } from '../forking/words.ts'
 import { describeInterval, describeRate, describeSpent, readLivePlan, readWhole, refuseOtherCode } from '../live.ts'
 import { parse } from '../parse.ts'
 import { specs } from '../spec/index.ts'
 import { forkSpec } from '../spec/debug.ts'
-import { captured } from './captured.ts'
+import { asCommand, captured } from './captured.ts'
 import type { Answer, DebugCommand, DebugContext } from './types.ts'
 import { changesIn, numberIn, wordsIn, wrong } from './words.ts'
 
@@ -97,10 +101,12 @@ async function whatIf(rest: string, { session, found, given }: DebugContext): Pr
   const { step, changes, options } = askedFor(rest, usages.whatIf, session.at)
   const tape = requireClosed(session.tape)
   const parent = parentOf(tape, found, given)
-  const asks = changes.map((change) => {
-    const input = forkInput(found.file, step, [change], [...handOn(given), ...options])
-    return { change, input, ask: readAsk(input, tape, forkSpec) }
-  })
+  const asks = await Promise.all(
+    changes.map((change) => {
+      const argv = ['fork', here(found.file), ...changeOptions(step, [change]), ...handOn(given), ...options]
+      return asCommand(argv, () => askIn(argv, change, tape))
+    }),
+  )
   const input = asks[0]?.input ?? given
   const runs = readWhole(input, forkSpec, 'runs') ?? 1
   if (input.has('live')) await refuseOtherCode(tape.header.pins, input, { tape: parent.file, agent: agentOf(parent) })
@@ -124,14 +130,19 @@ async function whatIf(rest: string, { session, found, given }: DebugContext): Pr
   })
   const { differs } = forks.control.data
   return {
-    lines: [...(differs === undefined ? [] : [controlLine(differs)]), ...rowLines(rows, input.has('live'))],
+    lines: [
+      ...asks.flatMap(({ notes }) => notes),
+      ...(differs === undefined ? [] : [controlLine(differs)]),
+      ...rowLines(rows, input.has('live')),
+    ],
     data: {
       step,
       differs: differs ?? null,
       spent: spentOn(rows),
-      rows: rows.map(({ change, sum, beside, branches }) => ({
+      rows: rows.map(({ change, sum, beside, branches }, index) => ({
         change,
         ...sum,
+        notes: asks[index]?.notes ?? [],
         ...(beside === undefined ? {} : { beside }),
         first: branches[0]?.compared?.first ?? null,
         problems: branches.flatMap(({ problems }) => problems),
@@ -233,10 +244,26 @@ function changeOption(change: string): readonly string[] {
   return [`--say=${change}`]
 }
 
-function forkInput(file: string, step: number, changes: readonly string[], options: readonly string[]): CommandInput {
-  const parsed = parse(['fork', file, ...changeOptions(step, changes), ...options], specs)
+/** What a change asks for, and what is to be said about it. */
+function askIn(argv: readonly string[], change: string, tape: Tape) {
+  const parsed = parse(argv, specs)
   if (parsed.kind !== 'run') throw wrong('help has no place here', [`like this: ${usages.whatIf}`])
-  return parsed.given
+  const input = parsed.given
+  const strange = lookAtDecisions(input, tape, forkSpec)
+  const ask = readAsk(input, tape, forkSpec)
+  const typed = input.values('decide').map((word) => readCall(word, forkSpec).args)
+  const completed = (ask.changes ?? []).flatMap((one) => {
+    if (!('decide' in one) || 'say' in one.decide) return []
+    const { after, beside } = tellChange(tape, one)
+    if (beside === undefined) return []
+    const isAsTyped = isDeepStrictEqual(
+      typed,
+      one.decide.calls.map(({ args }) => args),
+    )
+    const more = recordedText(isAsTyped ? { ...beside, kept: [] } : beside)
+    return more === '' ? [] : [neutralLine(`${change}: the model decides ${after}${more}`, 200)]
+  })
+  return { change, input, ask, notes: [...strange, ...completed] }
 }
 
 function handOn(given: CommandInput): readonly string[] {

@@ -21,7 +21,7 @@ export type ForkAsk = Omit<ForkRequest, 'seed'>
  */
 export function readAsk(given: CommandInput, tape: Tape, command: CommandSpec): ForkAsk {
   const step = readStep(given, tape, command)
-  const changes = changesOf(given, step, command)
+  const changes = changesOf(given, step, tape, command)
   const modes = readModes(given.value('mode'), command)
   const clockOffsetMs = readClock(given.value('clock'), command)
   const agent = given.value('continue-with')

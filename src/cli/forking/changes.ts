@@ -9,12 +9,14 @@ import type { CommandSpec, CommandInput } from '../command.ts'
 import { decodedResponse, describeStep, signature } from '../../report/describe.ts'
 import { usage } from '../parse.ts'
 import { toNameStep } from './step-hint.ts'
-import { jsonOrText, readCall, readEdit, readGivenFile, readJson, readPair } from './words.ts'
+import { type BesideRecorded, besideRecorded, recordedText, completeCalls } from './decided-calls.ts'
+import { jsonOrText, readCall, readEdit, readGivenFile, readJson, readPair, type TypedCall } from './words.ts'
 
 /** The changes that were asked for, in the order of the options. */
 export function changesOf(
   given: CommandInput,
   step: number | undefined,
+  tape: Tape,
   command: CommandSpec,
 ): readonly ChangeRequest[] {
   const sets = given.values('set').map((word): Patch => {
@@ -31,10 +33,14 @@ export function changesOf(
   return [
     ...sets,
     ...answerChanges(given, step, command),
-    ...(calls.length === 0 ? [] : [{ step: at(step, command), decide: { calls } }]),
+    ...(calls.length === 0 ? [] : [decisionOf(calls, at(step, command), tape)]),
     ...(said === undefined ? [] : [{ step: at(step, command), decide: { say: said } }]),
     ...marks,
   ]
+}
+
+function decisionOf(calls: readonly TypedCall[], step: number, tape: Tape): ChangeRequest {
+  return { step, decide: { calls: completeCalls(calls, step, tape) } }
 }
 
 function answerChanges(given: CommandInput, step: number | undefined, command: CommandSpec): readonly ChangeRequest[] {
@@ -73,6 +79,8 @@ export interface ChangeSummary {
   readonly where: string
   readonly before: string
   readonly after: string
+  /** Of calls that a model is to decide. */
+  readonly beside?: BesideRecorded
 }
 
 /**
@@ -103,8 +111,10 @@ export function tellChange(tape: Tape, change: ChangeRequest): ChangeSummary {
   const { toolCalls, answer = '' } = describeStep(step)
   const before = toolCalls.length > 0 ? toolCalls.join(' and ') : JSON.stringify(answer)
   const { decide } = change
-  const after = 'say' in decide ? JSON.stringify(decide.say) : decide.calls.map(signature).join(' and ')
-  return { where: `${where}, what the model decides`, before, after }
+  const decides = { where: `${where}, what the model decides`, before }
+  if ('say' in decide) return { ...decides, after: JSON.stringify(decide.say) }
+  const beside = besideRecorded(decide.calls, change.step, tape)
+  return { ...decides, after: decide.calls.map(signature).join(' and '), beside }
 }
 
 function isThere(where: string, value: Json): HarvestError {
@@ -138,8 +148,9 @@ export function typeNotes(tape: Tape, changes: readonly ChangeRequest[]): readon
 }
 
 /** One line for people. */
-export function changeLine({ where, before, after }: ChangeSummary): string {
-  return `${neutralLine(where, 120)}: ${neutralLine(before, 100)} → ${neutralLine(after, 100)}`
+export function changeLine({ where, before, after, beside }: ChangeSummary): string {
+  const more = beside === undefined ? '' : neutralLine(recordedText(beside), 160)
+  return `${neutralLine(where, 120)}: ${neutralLine(before, 100)} → ${neutralLine(after, 100)}${more}`
 }
 
 function text(value: Json | undefined): string {

@@ -58,21 +58,29 @@ function splitAt(text: string, delimiter: string): readonly string[] {
   return parts
 }
 
+/** A call as it was typed. */
+export interface TypedCall {
+  readonly name: string
+  readonly args: Json
+  /** Its arguments were written as JSON: what is not there is not meant. */
+  readonly isWhole: boolean
+}
+
 /**
  * A tool call as one would say it: `refund(amount=10, order_id=A-1)`, `refund(amount: 10)`, `refund({"amount":10})`.
  * Values are JSON, or else text up to the comma.
  */
-export function readCall(word: string, command: CommandSpec): { readonly name: string; readonly args: Json } {
+export function readCall(word: string, command: CommandSpec): TypedCall {
   const [, name, inner = ''] = /^\s*([^\s()]+)\s*\(([^]*)\)\s*$/.exec(word) ?? []
   if (name === undefined) throw badValue(command, 'decide', word, 'tool(key=value)')
   const whole = inner.trim().startsWith('{') ? jsonOrText(inner) : undefined
-  if (whole !== undefined && typeof whole !== 'string') return { name, args: whole }
+  if (whole !== undefined && typeof whole !== 'string') return { name, args: whole, isWhole: true }
   const members = splitArguments(inner).map((part) => {
     const [, key, value] = /^\s*"?([^"=:]+?)"?\s*[=:]\s*([^]*?)\s*$/.exec(part) ?? []
     if (key === undefined || value === undefined) throw badValue(command, 'decide', part, 'key=value for each argument')
     return [key, jsonOrText(value)] as const
   })
-  return { name, args: Object.fromEntries(members) }
+  return { name, args: Object.fromEntries(members), isWhole: false }
 }
 
 /** At the commas that stand in no text, list or map. */
