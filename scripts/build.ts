@@ -234,6 +234,9 @@ async function bundleDeclarations(): Promise<void> {
   // Nobody reads them but compilers and editors, and these do not look at indentation.
   for (const file of globSync(`${next}/**/*.d.ts`)) {
     const text = readFileSync(file, 'utf8')
-    writeFileSync(file, text.replaceAll(/^ +(?=\S)/gm, (blank) => (blank.length % 2 === 1 ? ' ' : '')))
+    writeFileSync(
+      file,
+      text.replaceAll(/^ +(?=\S)/gm, (blank) => (blank.length % 2 === 1 ? ' ' : '')),
+    )
   }
 }

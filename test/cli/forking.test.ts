@@ -27,7 +27,7 @@ describe('a tool call on the command line', () => {
     ['refund({"amount":10})', 'refund', { amount: 10 }],
     ['ns.tool-1(a=null)', 'ns.tool-1', { a: null }],
   ])('%s', (word, name, args) => {
-    expect(call(word)).toEqual({ name, args })
+    expect(call(word)).toEqual({ name, args, isWhole: /^\S+\(\{/.test(word) })
   })
 
   it('for every arguments, reads what stands there as JSON', () => {
