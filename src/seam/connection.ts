@@ -48,11 +48,13 @@ export function statedSocket({ agent, socketPath }: SentRequest): Pairs {
   return path ? [[socketName, socketPlace(String(path))]] : []
 }
 
-/** The same for one that has its socket. Without an agent, the code has opened it. */
+/** The same for one that has its socket. Without an agent, or with another way to connect on its agent, the code has opened it. */
 export function heldSocket(request: SentRequest): Pairs {
   const stated = statedSocket(request)
   if (stated.length > 0) return stated
-  return request.agent ? socketOf(request.socket) : [[socketName, targetOf(request.socket) ?? unknownSocket]]
+  const { agent, socket } = request
+  const isOpenedByCode = !agent || Object.hasOwn(agent, 'createConnection')
+  return isOpenedByCode ? [[socketName, targetOf(socket) ?? unknownSocket]] : socketOf(socket)
 }
 
 /** The parts of a request of `node:http`, or of its options, that say where it is sent. */

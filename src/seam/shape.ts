@@ -92,6 +92,7 @@ export function trailersPair(names: readonly string[]): HeaderPair {
  * the address; where it was sent stands beside.
  */
 export function sentHeaders(url: string, headers: readonly HeaderPair[]): readonly HeaderPair[] {
+  if (headers.some(([name]) => name === sentToName)) return headers
   const beside = sentTo(url, headers)
   return beside.length === 0 ? headers : [...headers, ...beside]
 }
@@ -101,11 +102,46 @@ export function sentTo(url: string, headers: readonly HeaderPair[]): readonly He
   return addressedUrl(url, headers) === url ? [] : [[sentToName, new URL(url).origin]]
 }
 
-/** The same for a request of `node:http`, whose address is made of its `Host` header. What a proxy is sent has a whole address. */
-export function sentToOf({ protocol, host, path }: SentRequest, stated: string): readonly HeaderPair[] {
+/**
+ * The same for a request of `node:http`, whose address is made of its `Host` header. What a proxy is sent has a whole address.
+ * An agent connects where its own options say, no matter what is said of the request.
+ */
+export function sentToOf({ protocol, host, path, agent }: SentRequest, stated: string): readonly HeaderPair[] {
   const named = `${protocol}//${stated}`
-  if (/^https?:/.test(path) || isNamed(named, host)) return []
-  return [[sentToName, `${protocol}//${host}`]]
+  const { host: agentHost, port } = agent?.options ?? {}
+  const to = String(agentHost ?? host)
+  if (/^https?:/.test(path) || (isNamed(named, to) && (port == null || isPortOf(named, String(port))))) return []
+  return [[sentToName, `${protocol}//${port == null ? to : `${to.includes(':') ? `[${to}]` : to}:${String(port)}`}`]]
+}
+
+/**
+ * Headers of a request of `node:http` as its server reads them: where its target is a whole address, that says the host.
+ *
+ * @see RFC 9112, 3.2.2
+ */
+export function asTargeted(path: string, headers: readonly HeaderPair[]): readonly HeaderPair[] {
+  const host = /^https?:\/\/([^/?#]*)/i.exec(path)?.[1]
+  return host === undefined ? headers : [...headers.filter(([name]) => name !== 'host'), ['host', host]]
+}
+
+/** The host that a request of `node:http` says it is for: headers given as a flat list are written at once. */
+export function statedHost(request: SaysHost): string {
+  const written = request._header
+  const said = typeof written === 'string' ? /\r\nhost:[ \t]*([^\r\n]*)/i.exec(written)?.[1] : request.getHeader('host')
+  return String(said ?? request.host)
+}
+
+interface SaysHost {
+  readonly host: string
+  /** Of Node; `null` until the headers are written. */
+  readonly _header?: string | null
+  getHeader(name: string): unknown
+}
+
+function isPortOf(named: string, port: string): boolean {
+  if (!URL.canParse(named)) return true
+  const { port: own, protocol } = new URL(named)
+  return (own || (protocol === 'https:' ? '443' : '80')) === port
 }
 
 /** Whether an address is that of a host, as far as it is an address. A client asks one host again and again. */
@@ -122,6 +158,7 @@ interface SentRequest {
   readonly protocol: string
   readonly host: string
   readonly path: string
+  readonly agent?: { readonly options?: { readonly host?: unknown; readonly port?: unknown } } | null | undefined
 }
 
 /**

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
-import { createServer, request as send } from 'node:http'
+import { Agent as HttpAgent, type ClientRequest, createServer, request as send, type RequestOptions } from 'node:http'
 import http2 from 'node:http2'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import got from 'got'
 import { Client, request } from 'undici'
@@ -135,6 +135,57 @@ test.each([
     return agent('POST', host)().finally(() => (base = own))
   }
   if (name !== 'fetch') expect((await judged(await record(plain), away))[0]).toBe('different')
+})
+
+/** A request of `node:http`, which may be changed until it is sent. */
+const sending =
+  (options: RequestOptions = {}, change: (request: ClientRequest) => void = () => {}, to = base) =>
+  () =>
+    new Promise<string>((resolve, reject) => {
+      const request = send(`${to}/a`, { method: 'POST', ...options }, (response) => {
+        let text = ''
+        response
+          .setEncoding('utf8')
+          .on('data', (piece: string) => (text += piece))
+          .on('end', () => resolve(text))
+      })
+      change(request)
+      request.on('error', reject).end('{"pay":100}')
+    })
+const elsewhere = (): string => base.replace('127.0.0.1', '127.0.0.2')
+const hostLater = (host: string) => (request: ClientRequest) => void request.setHeader('Host', host)
+const flat = (host: string): RequestOptions => ({ headers: ['content-type', 'text/plain', 'host', host] })
+const ownHost = (): string => new URL(base).host
+
+test.each<[how: string, plain: () => () => Promise<string>, changed: () => () => Promise<string>]>([
+  [
+    'a Host header that is set later',
+    () => sending({}, hostLater(ownHost())),
+    () => sending({}, hostLater(ownHost()), elsewhere()),
+  ],
+  [
+    'a Host header in a flat list',
+    () => sending(flat(ownHost())),
+    () => sending(flat(ownHost()), undefined, elsewhere()),
+  ],
+  ['a tenant that is set later', () => sending({}, hostLater('a.example')), () => sending({}, hostLater('b.example'))],
+  ['a tenant in a flat list', () => sending(flat('a.example')), () => sending(flat('b.example'))],
+  ['the host of its agent', () => sending(), () => sending({ agent: new HttpAgent({ host: '127.0.0.2' } as object) })],
+  ['the port of its agent', () => sending(), () => sending({ agent: new HttpAgent({ port: 9 } as object) })],
+  [
+    'another way to connect on its agent',
+    () => sending(),
+    () => {
+      const agent = new HttpAgent()
+      agent.createConnection = () => connect(Number(new URL(base).port), '127.0.0.2')
+      return sending({ agent })
+    },
+  ],
+  ['a whole address as its target', () => sending(), () => sending({ path: 'http://other.example/a' })],
+])('node:http sent elsewhere by %s is another destination, and the same is the same', async (_, plain, changed) => {
+  const tape = await record(plain())
+  expect(await judged(tape, plain())).toEqual(['same'])
+  expect((await judged(tape, changed()))[0]).toBe('different')
 })
 
 test('connections to two addresses of IPv6 lead to two hosts, and one to this machine to any of its names', () => {

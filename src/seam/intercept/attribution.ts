@@ -8,7 +8,7 @@ import { isOfHttpClient } from '../http-clients.ts'
 import { headerPairs } from '../observe/channels.ts'
 import { patchProperty, subscribeOnce } from '../patch.ts'
 import { heldSocket, noteTarget, socketOf, statedSocket } from '../connection.ts'
-import { sentTo, sentToOf, trailersPair } from '../shape.ts'
+import { sentTo, sentToOf, statedHost, trailersPair } from '../shape.ts'
 import { isHeld, letThrough, openedInside, openedOutside, socketTarget } from './guard.ts'
 import { currentOutsideAnswers, currentWatcher, refusal } from './outside.ts'
 import { currentResponder, type Responder } from './responder.ts'
@@ -27,9 +27,11 @@ let lastNumber = 0
 interface Note {
   readonly madeAt: Error
   /** Where its connection leads, if its `Host` header says another host; its unix socket; and its trailers: as they stand on a tape. */
-  sentTo?: Pairs
+  sentTo?: Pairs | (() => Pairs)
   socket?: Pairs
   trailers?: Pairs
+  /** Its target as `node:http` will write it. */
+  target?: () => string
   /** To be called when it reached who answers it. */
   arrived?: () => void
   /** Hears what the interceptor makes of it. */
@@ -70,7 +72,7 @@ export function noteOf(tag: string | null | undefined): Note | undefined {
 /** What stands beside the headers of a tagged request on a tape. */
 export function besideOf(tag: string | null | undefined): Pairs {
   const { sentTo: to = [], socket = [], trailers = [] } = noteOf(tag) ?? {}
-  return [...to, ...socket, ...trailers]
+  return [...(typeof to === 'function' ? to() : to), ...socket, ...trailers]
 }
 
 /** Lets go of what was kept of a request. */
@@ -170,11 +172,15 @@ export function attributeRequests(
     const run = currentResponder()
     if (!run) return
     const tag = tagFor(run)
-    // Headers given as a flat list are written already: the context the socket was opened in has to do.
     if (!request.headersSent) request.setHeader(runHeader, tag)
+    // Headers given as a flat list are written already.
+    else if (request._header?.endsWith('\r\n\r\n') === true)
+      request._header = `${request._header.slice(0, -2)}${runHeader}: ${tag}\r\n\r\n`
     const note = noteOf(tag)
     if (note) {
-      note.sentTo = sentToOf(request, String(request.getHeader('host') ?? request.host))
+      // Its headers may be set later.
+      note.sentTo = () => sentToOf(request, statedHost(request))
+      note.target = () => request.path
       note.socket = statedSocket(request)
     }
     const { addTrailers } = request
@@ -265,6 +271,8 @@ interface HttpRequest {
   readonly host: string
   readonly path: string
   readonly headersSent: boolean
+  /** Of Node: the head as it is written; `null` until then. */
+  _header?: string | null
   useChunkedEncodingByDefault: boolean
   write(...given: unknown[]): unknown
   end(...given: unknown[]): unknown

@@ -2,6 +2,7 @@ import { type Pairs } from '../pairs.ts'
 import { FetchResponse } from '@mswjs/interceptors'
 import { HttpRequestInterceptor } from '@mswjs/interceptors/http'
 import { onceInProcess } from '../patch.ts'
+import { asTargeted } from '../shape.ts'
 import { besideOf, noteOf, runHeader, runOf, stackOf } from './attribution.ts'
 import { Context } from './context.ts'
 import { isAboutConnection } from './expected-http.ts'
@@ -28,7 +29,8 @@ export function interceptHttp(): void {
         if (isAsked) return
         isAsked = true
         endBegun?.()
-        const headers = [...request.headers.entries()].filter(([name]) => name !== runHeader)
+        const sent = [...request.headers.entries()].filter(([name]) => name !== runHeader)
+        const headers = asTargeted(noteOf(tag)?.target?.() ?? '', sent)
         noteOf(tag)?.learn?.(request.url, headers)
         const beside = besideOf(tag)
         const live = { method: request.method, url: request.url, headers, body, beside, ...stackOf(tag) }

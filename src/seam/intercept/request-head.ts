@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { ClientRequest } from 'node:http'
 import type { Pairs } from '../pairs.ts'
 import { heldSocket } from '../connection.ts'
-import { sentToOf } from '../shape.ts'
+import { sentToOf, statedHost } from '../shape.ts'
 import { runHeader } from './attribution.ts'
 import { type RequestShape, sentFor, shapeOf } from './sent-headers.ts'
 
@@ -56,7 +56,7 @@ export class RequestHeads {
   }
 
   #headOf(written: string, request: WrittenRequest): RequestHead | undefined {
-    const host = String(request.getHeader('host'))
+    const host = statedHost(request)
     const beside = [...sentToOf(request, host), ...heldSocket(request)]
     return plainHead.test(written) && beside.length === 0 ? headOf(written, host) : undefined
   }

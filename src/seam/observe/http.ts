@@ -2,13 +2,13 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import { isWebSocket } from '../websocket-frames.ts'
 import { copyBytes, headerPairs, isOwnDoing, onChannel, readHeaders } from './channels.ts'
 import type { Pairs } from '../pairs.ts'
-import { sentToOf, trailersPair } from '../shape.ts'
+import { asTargeted, sentToOf, statedHost, trailersPair } from '../shape.ts'
 import { heldSocket, socketName, statedSocket } from '../connection.ts'
 import { currentObserver, type ExchangeObserver, guarded, hearRequest } from './observer.ts'
 import { hearUpgrade, openingSocket } from './websocket.ts'
 
 const underWay = new WeakMap<object, ExchangeObserver>()
-/** What stands beside the headers of a request. */
+/** What stands beside the headers of a request, but for where it was sent. */
 const beside = new WeakMap<object, Pairs>()
 
 /**
@@ -17,14 +17,14 @@ const beside = new WeakMap<object, Pairs>()
  */
 export function observeHttp(): void {
   onChannel<{ request: ClientRequest }>('http', 'http.client.request.created', ({ request }) => {
-    const host = String(request.getHeader('host') ?? request.host)
+    const host = statedHost(request)
     const path = /^https?:/.test(request.path) ? request.path : `${request.protocol}//${host}${request.path}`
     const upgrade = request.getHeader('upgrade')
     if (upgrade !== undefined) return upgrading(request, String(upgrade), path)
     const exchange = hearRequest({ via: 'http', method: request.method, url: path })
     if (!exchange) return
     underWay.set(request, exchange)
-    beside.set(request, [...sentToOf(request, host), ...statedSocket(request)])
+    beside.set(request, statedSocket(request))
     shadowRequest(request, exchange)
   })
   onChannel<{ request: ClientRequest; error: Error & { code?: string } }>(
@@ -65,7 +65,16 @@ function foundSocket(request: ClientRequest, exchange: ExchangeObserver): void {
   const noted = beside.get(request)
   if (noted === undefined || noted.some(([name]) => name === socketName)) return
   const found = heldSocket(request)
-  if (found.length > 0) exchange.requestHeaders([...headerPairs(request.getHeaders()), ...noted, ...found])
+  if (found.length > 0) exchange.requestHeaders([...sentBy(request), ...found])
+}
+
+/** Its headers, and what stands beside them: they may be set until it leaves, and a flat list of them is written at once. */
+function sentBy(request: ClientRequest): Pairs {
+  const { _header: written } = request as { readonly _header?: string | null }
+  const set = headerPairs(request.getHeaders())
+  const said = set.length > 0 ? set : headerPairs(written?.slice(written.indexOf('\r\n') + 2))
+  const targeted = asTargeted(request.path, said)
+  return [...targeted, ...sentToOf(request, statedHost(request)), ...(beside.get(request) ?? [])]
 }
 
 function shadowRequest(request: ClientRequest, exchange: ExchangeObserver): void {
@@ -76,7 +85,7 @@ function shadowRequest(request: ClientRequest, exchange: ExchangeObserver): void
     }
   })
   const leaving = guarded((isWhole: boolean) => {
-    exchange.requestHeaders([...headerPairs(request.getHeaders()), ...(beside.get(request) ?? [])])
+    exchange.requestHeaders(sentBy(request))
     exchange.leaving(isWhole)
   })
   const gaveUp = guarded(() => exchange.aborted())
