@@ -38,6 +38,11 @@ const codes: Readonly<Record<string, number>> = {
   'fix refund-100x --live --runs 5 --max-cost 0.50': 1,
   // The case refunds as well: it is no good run to that question.
   'blame latest --ok "answer~cannot refund" --reference refund-broken-item --dry-run': 2,
+  // The cases that pass refund as well: nothing is claimed by what calls them bad.
+  'blame refund-100x --bad "refund(*)" --live --max-cost 2.50': 1,
+  'blame refund-100x --isolate --bad "refund(*)" --tools live --live --max-cost 2.50': 1,
+  'isolate refund-100x --bad "refund(*)" --tools live --live --max-cost 2.50': 1,
+  'isolate latest --bad "answer~refunded" --tools live --live': 1,
   // There is no such file.
   'fix refund-100x --live --tools ./test/tools.ts --yes': 2,
   // It plays in an empty folder, and there are recordings here; test/docs/tarball plays it.
