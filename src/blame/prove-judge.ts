@@ -1,8 +1,8 @@
 import { type Case, expectedError, shapeOfError } from '../cases/index.ts'
-import type { ErrorCode, HarvestError } from '../errors/index.ts'
+import { type ErrorCode, type HarvestError, neutralLine } from '../errors/index.ts'
 import type { FinishedFork } from '../fork/index.ts'
 import { readModelCall } from '../providers/index.ts'
-import type { CallEvent, Tape, TapeEvent } from '../tape/index.ts'
+import type { CallEvent, Json, Tape, TapeEvent } from '../tape/index.ts'
 import { sameData } from '../live/same-data.ts'
 import {
   type ArgsRule,
@@ -93,11 +93,16 @@ function actsAsSaid(live: readonly TapeEvent[], { case: kase, match, events }: A
   return was.length === now.length && was.every((write, i) => write === now[i])
 }
 
-function callsAsSaid(live: Trace, { case: { expected }, match, events }: Pick<AskJudge, 'case' | 'match' | 'events'>) {
+function callsAsSaid(
+  live: Trace,
+  { case: { expected }, match, events }: Pick<AskJudge, 'case' | 'match' | 'events'>,
+  isSame = sameData,
+): boolean {
   if (expected !== undefined && !compareTraces(expected, live, { ...match, args: 'keys' }).equal) return false
   const replayed = traceOf(events)
-  const baseline = parseBaseline(renderBaseline(replayed, { ...match, args: 'exact', tools: {} }))
-  return compareTraces(baseline, live, byData(replayed, match)).equal
+  // What is spelled out counts: by a rule of the case for a tool no more than that rule looks at.
+  const baseline = parseBaseline(renderBaseline(replayed, { ...match, args: 'exact' }))
+  return compareTraces(baseline, live, byData(replayed, match, isSame)).equal
 }
 
 /** Whether the case does not make the wrapped call that was refused first, or makes fewer of them. */
@@ -105,20 +110,39 @@ function isOtherCall(asked: string, live: readonly TapeEvent[], judge: AskJudge)
   const { match } = judge
   // Others may be made as well.
   if (match.trace === 'superset') return false
-  const refused = live
-    .filter((event): event is CallEvent => event.kind === 'tool' || event.kind === 'retrieval')
-    .find(({ settled }) => settled === undefined)
-  if (refused === undefined || !asked.startsWith(`${refused.name}(`)) return false
+  const refused = live.find(
+    (event): event is CallEvent =>
+      (event.kind === 'tool' || event.kind === 'retrieval') &&
+      event.settled === undefined &&
+      neutralLine(`${event.name}(${JSON.stringify(event.args)})`, 200) === asked,
+  )
+  if (refused === undefined) return false
   // What an agent does once it was refused says nothing.
   const upTo = traceOf(live.filter(({ n }) => n <= refused.n))
-  return !callsAsSaid(upTo, { ...judge, match: { ...match, trace: 'subset' } })
+  return !callsAsSaid(upTo, { ...judge, match: { ...match, trace: 'subset' } }, mayBeReworded)
 }
 
+/** Whether two arguments may say the same: they differ in texts at most. An id with a digit is data, and so is a number. */
+function mayBeReworded(recorded: Json, live: Json): boolean {
+  if (typeof recorded === 'string' && typeof live === 'string')
+    return recorded === live || !(isId.test(recorded) && isId.test(live))
+  if (typeof recorded !== 'object' || recorded === null || typeof live !== 'object' || live === null)
+    return recorded === live
+  const [was, is] = [Object.entries(recorded), live as { readonly [key: string]: Json | undefined }]
+  return (
+    Array.isArray(recorded) === Array.isArray(live) &&
+    was.length === Object.keys(is).length &&
+    was.every(([key, value]) => is[key] !== undefined && mayBeReworded(value as Json, is[key]))
+  )
+}
+
+const isId = /^(?=.*\d)[\w.:@/-]{1,256}$/
+
 /** Texts are reworded by a model; numbers, flags, ids and the shape are data. What the case says of a tool counts more. */
-function byData({ layers }: Trace, match: MatchOptions): MatchOptions {
-  if (match.args !== undefined && match.args !== 'keys' && match.args !== 'exact') return match
+function byData({ layers }: Trace, match: MatchOptions, isSame: typeof sameData): MatchOptions {
+  if (match.args !== undefined && match.args !== 'keys') return match
   const names = new Set(layers.flat().map(({ name }) => name))
-  const rules = [...names].map((name): [string, ArgsRule] => [name, match.tools?.[name] ?? sameData])
+  const rules = [...names].map((name): [string, ArgsRule] => [name, match.tools?.[name] ?? isSame])
   return { ...match, tools: Object.fromEntries(rules) }
 }
 

@@ -122,6 +122,22 @@ describe('harvest test --prove', () => {
     expect([shown.code, shown.stdout]).toEqual([0, expect.stringMatching(/refund\(.*26\)/)])
   })
 
+  it('leads from a known-bad case that is not bad any more to its fix, and calls that no regression', async () => {
+    writeFileSync(caseFile(), fresh.replace('expect: pass', 'expect: fail'))
+    const right = otherRefund(1)
+    desk.decide = (messages, body) => (isChanged(messages) ? right(messages, body) : usual(messages))
+    const { code, stdout } = await prove('refund')
+    expect([code, stdout]).toEqual([
+      1,
+      expect.stringMatching(
+        /^different .*: no longer as bad as recorded: 0 of 2 as bad, (\d+) of \1 with the recorded/,
+      ),
+    ])
+    const fix = printed(stdout, 'if its agent is fixed')
+    const asked = await run([...fix, '--ok', 'refund(amount: 26)'])
+    expect([asked.code, asked.stdout]).toEqual([1, expect.stringContaining('its models have to be asked')])
+  })
+
   it('says of runs that nothing on the tape can judge what they asked for, and how to see their end', async () => {
     writeFileSync(caseFile(), `${fresh.trimEnd()}\nmatch: { tools: { refund: ignore } }\n`)
     const wrong = otherRefund(1)

@@ -34,6 +34,8 @@ interface Unproven {
 export interface ProvenCase {
   readonly case: string
   readonly verdict: 'proven' | 'different' | 'unproven'
+  /** `fail`: its recorded run is known to be bad. */
+  readonly expect: Case['expect']
   readonly answer?: ProveAnswer
   /** The first ask that was not good, as a branch file. */
   readonly saved?: string
@@ -188,17 +190,18 @@ async function tasks<Answer>(
 }
 
 function conclude(one: Unproven, answer: ProveAnswer | Error, words: ProveWords): ProvenCase {
+  const named = { case: one.name, expect: one.case.expect }
   if (answer instanceof Error) {
     if (!HarvestError.is(answer)) throw answer
     const { code, facts } = answer
     const because = facts.where?.['because']
     const problem = `${facts.what}${because === undefined ? '' : `: ${because}`} (${code})`
-    return { case: one.name, verdict: 'unproven', problem, ...(facts.fix === undefined ? {} : { fix: facts.fix }) }
+    return { ...named, verdict: 'unproven', problem, ...(facts.fix === undefined ? {} : { fix: facts.fix }) }
   }
-  if (answer.decision === 'proven') return { case: one.name, ...written(one, answer), answer }
+  if (answer.decision === 'proven') return { ...named, ...written(one, answer), answer }
   const saved = saveBranch(one, answer, words)
   const verdict = answer.decision === 'worse' ? 'different' : 'unproven'
-  return { case: one.name, verdict, answer, ...(saved === undefined ? {} : { saved }) }
+  return { ...named, verdict, answer, ...(saved === undefined ? {} : { saved }) }
 }
 
 function written({ file, text, case: kase }: Unproven, answer: ProveAnswer): Pick<ProvenCase, 'verdict' | 'problem'> {
@@ -274,7 +277,9 @@ function print(cases: readonly ProvenCase[], words: ProveWords, screen: Screen):
   if (cases.some(({ verdict }) => verdict === 'proven'))
     screen.line('→ to renew the pins of what is proven: npx vitest-harvest test --update-recordings=pins')
   for (const step of new Set(cases.flatMap(({ fix = [] }) => fix))) screen.line(`→ ${step}`)
-  for (const { case: name, answer } of cases) {
+  for (const { case: name, answer, expect, verdict } of cases) {
+    if (expect === 'fail' && verdict !== 'proven')
+      screen.line(`→ if its agent is fixed: npx vitest-harvest fix ${shellWord(name)}${dirOption(words.recordings)}`)
     if (answer?.decision === 'offline')
       screen.line(
         `→ to see how it ends with its tools run for real, side effects and all: npx vitest-harvest rerun ${shellWord(name)} --live --tools live --cross-version${dirOption(words.recordings)}`,
@@ -287,7 +292,7 @@ function print(cases: readonly ProvenCase[], words: ProveWords, screen: Screen):
   }
 }
 
-function describe({ answer, problem }: ProvenCase): string {
+function describe({ answer, problem, expect }: ProvenCase): string {
   if (problem !== undefined) return problem
   if (answer === undefined) return ''
   const { questions, asks, control, model } = answer
@@ -299,7 +304,9 @@ function describe({ answer, problem }: ProvenCase): string {
     case 'proven':
       return `${parts} (${count}, at least ${leastRate(asks).toFixed(2)}, ${model}; ${controls})`
     case 'worse':
-      return `${parts}: worse than recorded: ${count}, ${controls}`
+      return expect === 'fail'
+        ? `${parts}: no longer as bad as recorded: ${asks.good} of ${asked} as bad, ${control.good} of ${control.good + control.bad} with the recorded question`
+        : `${parts}: worse than recorded: ${count}, ${controls}`
     case 'neither':
       return `${parts}: not as recorded, and with the recorded question it is not either: ${count}, ${controls}`
     case 'flaky':
