@@ -1,3 +1,4 @@
+// Over 300 lines: to which run belongs what each client sends, and where that leads.
 import http from 'node:http'
 import https from 'node:https'
 import net from 'node:net'
@@ -27,11 +28,11 @@ let lastNumber = 0
 interface Note {
   readonly madeAt: Error
   /** Where its connection leads, if its `Host` header says another host; its unix socket; and its trailers: as they stand on a tape. */
-  sentTo?: Pairs | (() => Pairs)
+  sentTo?: Pairs
   socket?: Pairs
   trailers?: Pairs
-  /** Its target as `node:http` will write it. */
-  target?: () => string
+  /** Of `node:http`: its headers may be set until it is written. */
+  request?: HttpRequest
   /** To be called when it reached who answers it. */
   arrived?: () => void
   /** Hears what the interceptor makes of it. */
@@ -71,8 +72,8 @@ export function noteOf(tag: string | null | undefined): Note | undefined {
 
 /** What stands beside the headers of a tagged request on a tape. */
 export function besideOf(tag: string | null | undefined): Pairs {
-  const { sentTo: to = [], socket = [], trailers = [] } = noteOf(tag) ?? {}
-  return [...(typeof to === 'function' ? to() : to), ...socket, ...trailers]
+  const { request, sentTo: to = [], socket = [], trailers = [] } = noteOf(tag) ?? {}
+  return [...(request === undefined ? to : sentToOf(request, statedHost(request))), ...socket, ...trailers]
 }
 
 /** Lets go of what was kept of a request. */
@@ -178,9 +179,7 @@ export function attributeRequests(
       request._header = `${request._header.slice(0, -2)}${runHeader}: ${tag}\r\n\r\n`
     const note = noteOf(tag)
     if (note) {
-      // Its headers may be set later.
-      note.sentTo = () => sentToOf(request, statedHost(request))
-      note.target = () => request.path
+      note.request = request
       note.socket = statedSocket(request)
     }
     const { addTrailers } = request

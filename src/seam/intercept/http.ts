@@ -30,7 +30,7 @@ export function interceptHttp(): void {
         isAsked = true
         endBegun?.()
         const sent = [...request.headers.entries()].filter(([name]) => name !== runHeader)
-        const headers = asTargeted(noteOf(tag)?.target?.() ?? '', sent)
+        const headers = asTargeted(noteOf(tag)?.request?.path ?? '', sent)
         noteOf(tag)?.learn?.(request.url, headers)
         const beside = besideOf(tag)
         const live = { method: request.method, url: request.url, headers, body, beside, ...stackOf(tag) }
