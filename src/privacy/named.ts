@@ -11,7 +11,7 @@ import {
 } from './edges.ts'
 import type { NameTable } from './names.ts'
 import type { TextRange } from './types.ts'
-import { looking, looksRandom, type NameClass, ofVersion, passes } from './values.ts'
+import { isInPieces, isInWords, looking, looksRandom, type NameClass, ofVersion, passes } from './values.ts'
 import type { Trigger } from './walk.ts'
 
 /** Secrets by the name before them: `"password": "…"`, `api_key=…`, `?session=…`, `--token …`, `["x-api-key", "…"]`. */
@@ -86,7 +86,7 @@ function nameUpTo(names: NameTable, text: string, end: number): Named | undefine
   while (start < end && (text.charCodeAt(start) === dash || text.charCodeAt(start) === dot)) start++
   const name = text.slice(start, end)
   const kind = isFlag ? names.classOfFlag(name) : names.classOf(name)
-  if (text.charCodeAt(start - 1) === space && kind !== 'always') {
+  if (text.charCodeAt(start - 1) === space && kind !== 'always' && kind !== 'foreign') {
     // "API key: …": two words of a sentence.
     let from = start - 1
     while (start - from < 17 && isLetter[text.charCodeAt(from - 1)] === 1) from--
@@ -163,6 +163,8 @@ function afterSign(names: NameTable): Trigger['at'] {
     if (valueQuote !== undefined && nameQuote !== valueQuote && endsText(text, start)) return 0
     if (valueQuote !== undefined && nameQuote === undefined && closesLiteral(text, named.start, start, valueQuote))
       return 0
+    if (valueQuote !== undefined && !looking.asBefore && whole.includes('=='))
+      return inCode(names, text, start, valueQuote, named.kind, found)
     if (valueQuote !== undefined) return quoted(text, start, valueQuote, named.kind, found)
     if (nameQuote !== undefined && nameQuote !== '`') return 0
     return bare(names, text, start, gap !== '' || /[:：]/.test(whole), named, found)
@@ -240,7 +242,7 @@ function valueWithin(
     const begin = start + code + quote.length
     // A quote that ends the text around the code.
     if (endsText(text, begin) || closesLiteral(text, named.start, begin, quote)) return 0
-    return quoted(text, begin, quote, named.kind, found)
+    return inCode(names, text, begin, quote, named.kind, found)
   }
   if (mayBeHead[first] !== 1) return undefined
   const pattern = ofVersion(headPattern, headBefore)
@@ -325,6 +327,21 @@ export function listed(
   if (!isValue || names.classOf(value) !== undefined || !passes(kind, value, false)) return false
   addSecret(found, from, end, value)
   return true
+}
+
+/** A text that code takes as a value: one with blanks is a message, one of words the name of a setting, or of somebody. */
+function inCode(
+  names: NameTable,
+  text: string,
+  start: number,
+  quote: string,
+  kind: NameClass,
+  found: TextRange[],
+): number {
+  const end = closingQuote(text, start, quote)
+  const said = text.slice(start, end)
+  const isValue = !/\s|\\n/.test(said) && !isInPieces(said) && listed(names, text, start, end, quote, kind, found)
+  return isValue ? end : Math.max(0, end - overlap)
 }
 
 const afterText = /\s{0,16}(?:[,}\]:](?!\w)|$)/y
@@ -533,7 +550,8 @@ function afterComma(names: NameTable): Trigger['at'] {
 }
 
 const callPattern = sticky`\(\s{0,4}(\\*["'])`
-const setter = /^(?:set|with|use|add|update|change|reset)[_A-Z]/
+/** Of other verbs it is for whom: `resetPassword('ada7')`. */
+const setter = /^(?:set|with|use)[_A-Z]/
 const method =
   /^(?:password|passwd|passphrase|secret|token|api_?key|secret_?key|access_?key|access_?token|auth_?token)$/i
 const afterCall = /\\*["']\s{0,4}[),]/y
@@ -553,7 +571,9 @@ function inCall(names: NameTable): Trigger['at'] {
     const end = closingQuote(text, start, quote)
     afterCall.lastIndex = end
     if (!afterCall.test(text)) return Math.max(0, end - overlap)
-    return listed(names, text, start, end, quote, named.kind, found) ? end : Math.max(0, end - overlap)
+    // A field of a form is called so as well: `form.password('field1')`.
+    if (isMethod && isInWords(text.slice(start, end))) return Math.max(0, end - overlap)
+    return inCode(names, text, start, quote, named.kind, found)
   }
 }
 
@@ -572,6 +592,9 @@ function belowName(names: NameTable, length: number): Trigger['at'] {
     if (name === undefined || kind === undefined) return 0
     const start = index + length
     const quote = /^\\{0,64}["']/.exec(text.slice(start, start + 65))?.[0]
+    // In Terraform, what has no quotes is an expression.
+    if (inTerraform !== undefined)
+      return quote === undefined ? 0 : inCode(names, text, start + quote.length, quote, kind, found)
     if (quote !== undefined) return quoted(text, start + quote.length, quote, kind, found)
     return bare(names, text, start, true, { kind, name, start: index, end: start }, found)
   }
@@ -626,12 +649,12 @@ function inElement(names: NameTable): Trigger['at'] {
     if (open === -1 || index - open > 4_800) return 0
     const [, tag = '', attributes = '', said = '', close = ''] = elementPattern.exec(text.slice(open, index)) ?? []
     const value = withoutSpaces(said)
+    const above = /\s/.test(value) ? '' : keyAbove(text, tag, open)
     const kind =
-      value === ''
-        ? undefined
-        : (names.classOf(tag) ?? names.classOf(namePattern.exec(attributes)?.[1] ?? keyAbove(text, tag, open) ?? ''))
-    if (kind === undefined || !passes(kind, value, kind === 'always')) return 0
-    if (kind === 'always' && (!/\d/.test(value) || value.length < 6)) return 0
+      value === '' ? undefined : (names.classOf(tag) ?? names.classOf(namePattern.exec(attributes)?.[1] ?? above ?? ''))
+    const isAny = kind === 'always' || kind === 'foreign'
+    if (kind === undefined || !passes(kind, value, isAny)) return 0
+    if (isAny && (!/\d/.test(value) || value.length < 6)) return 0
     const start = index - close.length - said.length
     if (endInText(text, start, start + value.length) < start + value.length) return 0
     addSecret(found, start, start + value.length, value)

@@ -26,7 +26,7 @@ export interface OwnNames {
 }
 
 /** Last words of names by what they promise. `dbPassword`, `DB_PASS` and `x-api-key` are cut where words begin. */
-const byClass: Readonly<Record<Exclude<NameClass, 'own' | 'cookie'>, string>> = {
+const byClass: Readonly<Record<Exclude<NameClass, 'own' | 'foreign' | 'typed' | 'key' | 'cookie'>, string>> = {
   always: `
     password passwd pwd passphrase secret authorization connectionstring accesssignature authorizationcode devicecode
     codeverifier apikey secretkey accesskey privatekey encryptionkey signingkey accountkey subscriptionkey masterkey
@@ -44,12 +44,12 @@ const byClass: Readonly<Record<Exclude<NameClass, 'own' | 'cookie'>, string>> = 
 }
 /** Since the fourth version: names in other languages, as they are written, and short ones. */
 const since: Readonly<Record<string, string>> = {
-  always: `
+  foreign: `
     passwort kennwort wachtwoord contraseña contrasena contrasenia motdepasse lösenord losenord passord adgangskode
     salasana lozinka katasandi mậtkhẩu matkhau пароль 密码 密碼 パスワード 비밀번호 סיסמה पासवर्ड รหัสผ่าน`,
-  random: 'pat',
+  key: 'pat',
   // What also means something else: a word, a sign, a slogan, the arms of a town.
-  pass: `
+  typed: `
     pw psk wpapsk
     clave parola parole hasło haslo heslo jelszó jelszo şifre sifre parool 口令 暗証番号 암호 κωδικός
     senha geslo`,
@@ -66,8 +66,8 @@ const classes = classesOf(byClass, since)
 /** What may stand behind a name that says it once more, or how: `password_confirmation`, `passwordRepeat`. */
 const onceMore = ['confirm', 'confirmation', 'repeat', 'repeated', 'again', 'plain']
 /** Names that end like these promise as much when they are written together: `dbpassword`, `userapikey`. */
-const endsOf = (all: ReadonlyMap<string, NameClass>): readonly string[] =>
-  [...all].filter(([, kind]) => kind === 'always').map(([word]) => word)
+const endsOf = (all: ReadonlyMap<string, NameClass>): readonly (readonly [word: string, kind: NameClass])[] =>
+  [...all].filter(([, kind]) => kind === 'always' || kind === 'foreign')
 const always = endsOf(classes)
 const alwaysBefore = endsOf(classesBefore)
 
@@ -138,7 +138,7 @@ export class NameTable implements SecretNames {
     const kind = this.#classOfWords(name, words)
     if (kind !== undefined || this.isBefore) return kind
     if (onceMore.includes(words.at(-1)!))
-      return this.#classOfWords(name, words.slice(0, -1)) === 'always' ? 'pass' : undefined
+      return /^(?:always|foreign)$/.test(this.#classOfWords(name, words.slice(0, -1)) ?? '') ? 'pass' : undefined
     // `password2`, `api_key_1`: one of several; but placeholders are numbered, too.
     const one = numberedName.exec(name)?.[1]
     return one === undefined || one.includes('redacted-') ? undefined : this.#classOfWords(one, wordsOf(one, false))
@@ -152,7 +152,8 @@ export class NameTable implements SecretNames {
       if (kind !== undefined) return kind
     }
     const short = this.isBefore ? plainOf(name, true) : words.join('')
-    if ((this.isBefore ? alwaysBefore : always).some((ending) => short.endsWith(ending))) return 'always'
+    const ending = (this.isBefore ? alwaysBefore : always).find(([word]) => short.endsWith(word))
+    if (ending !== undefined) return ending[1]
     // OPENAI_KEY, WEAVIATE_KEY: in capitals alone, for `sort_key` and `object_key` are data.
     if (/^[A-Z][A-Z0-9_]{2,}_KEY$/.test(name)) return 'random'
     return short.endsWith('cookie') ? 'cookie' : undefined

@@ -1,6 +1,6 @@
-import { beginsToken } from './edges.ts'
+import { beginsToken, sticky } from './edges.ts'
 import type { TextRange } from './types.ts'
-import { entropy, isStandIn, looksRandom } from './values.ts'
+import { entropy, isInPieces, isStandIn, looksRandom } from './values.ts'
 import type { Trigger } from './walk.ts'
 
 /** A secret that what stands before it tells. */
@@ -68,30 +68,41 @@ const table: readonly Near[] = [
   { kind: 'url-password', anchor: '://', pattern: /:\/\/([^\s/?#@"'<>\\:]{16,256})@/y, holds: looksRandom },
 ]
 
+/** A password that was typed or made, and no name of something. */
+const typed = (secret: string): boolean => mixed(secret) && !isInPieces(secret)
+/** Where a line begins, or a text it is the first of. */
+const lineBegin = String.raw`(?<=(?:^|[\n\r"'\`]|\\[nr])`
+
 /** Since the fourth version. */
 export const nearSince: readonly Near[] = [
   {
     anchor: 'default login ',
-    pattern: /default login\s{1,4}\S{1,128}\s{1,8}password\s{1,4}([^\s"'\\]{4,256})/y,
+    pattern: sticky`${lineBegin}[ \t]{0,8})default login\s{1,4}\S{1,128}\s{1,8}password\s{1,4}([^\s"'\\]{4,256})`,
     holds: noWord,
   },
   // .pgpass, by the ports of Postgres, its poolers and its hosts.
-  ...['5433', '6432', '6543', '*'].map((port) => ({
-    anchor: `:${port}:`,
-    pattern: new RegExp(String.raw`:${port.replace('*', '\\*')}:[\w*.-]{1,64}:[\w*.-]{1,64}:([^\s:"'\\*]{6,256})`, 'y'),
-    holds: (secret: string) => /\d/.test(secret),
+  ...[':5433:', ':6432:', ':6543:', '*:*:'].map((anchor) => ({
+    anchor,
+    pattern: sticky`${lineBegin}[\w.-]{0,128})(?:\*:\*|:\d{4}):[\w*.-]{1,64}:[\w*.-]{1,64}:([^\s:"'\\*]{6,256})`,
+    holds: typed,
   })),
   // Settings of servers and switches, one a line; found by pairs of letters that are rare, or looked for anyway.
-  ...['insecure-password ', 'IDENTIFIED BY '].map((anchor) => ({
-    anchor,
-    pattern: new RegExp(String.raw`${anchor} {0,32}([^\s"'\\;]{6,128})(?=[\s"'\\;]|$)`, 'y'),
+  {
+    anchor: 'insecure-password ',
+    pattern: /insecure-password {1,32}([^\s"'\\;]{6,128})(?=[\s"'\\;]|$)/y,
     holds: mixed,
-  })),
+  },
+  {
+    anchor: 'IDENTIFIED BY ',
+    pattern:
+      /(?<=\b(?:create|alter)\s{1,4}(?:user|role)\s{1,4}[^\s;,]{1,64}\s{1,4})IDENTIFIED BY {1,32}([^\s"'\\;]{6,128})(?=[\s"'\\;]|$)/iy,
+    holds: mixed,
+  },
   {
     anchor: 'password ',
     pair: 0,
-    pattern: /password (?:7 (?=[0-9A-F]{6,64}(?![\w-]))|0 | {2,31})([^\s"'\\;]{6,128})(?=[\s"'\\;]|$)/y,
-    holds: mixed,
+    pattern: /password (?:7 (?=[0-9A-F]{6,64}(?![\w-]))|0 )([^\s"'\\;]{6,128})(?=[\s"'\\;]|$)/y,
+    holds: typed,
   },
   // Of a word whose rarest letters stand in every schema, its end.
   {
@@ -104,10 +115,10 @@ export const nearSince: readonly Near[] = [
   ...[']:587 ', ']:465 ', ']:25 '].map((anchor) => ({
     anchor,
     pattern: /\]:\d{2,3} {1,8}[^\s:]{1,128}:([^\s:"'\\]{4,128})/y,
-    holds: noWord,
+    holds: typed,
   })),
-  { anchor: 'PWD={', pattern: /PWD=\{([^{}\s"'\\]{4,128})\}/y },
-  { anchor: ':thin:', pattern: /:thin:[\w.]{1,64}\/([^\s@"'\\/]{4,128})@/y },
+  { anchor: 'PWD={', pattern: /PWD=\{([^{}\s"'\\]{4,128})\}/y, holds: typed },
+  { anchor: ':thin:', pattern: /:thin:[\w.]{1,64}\/([^\s@"'\\/]{4,128})@/y, holds: noWord },
   {
     anchor: 'Access Key [',
     pattern: /Access Key \[[^\]\r\n]{0,32}\]: {0,4}([\w+/]{40})(?![\w+/])/y,
@@ -121,7 +132,8 @@ export const nearSince: readonly Near[] = [
   // wp-config.php
   {
     anchor: 'define(',
-    pattern: /define\(\s{0,4}\\*'[A-Z_]{0,16}(?:_KEY|_SALT)\\*'\s{0,4},\s{0,8}\\*'([^'\\\r\n]{24,128})\\*'/y,
+    pattern:
+      /define\(\s{0,4}\\*'(?:AUTH|SECURE_AUTH|LOGGED_IN|NONCE)_(?:KEY|SALT)\\*'\s{0,4},\s{0,8}\\*'([^'\\\r\n]{24,128})\\*'/y,
     holds: (secret) => /\d/.test(secret) && entropy(secret) >= 3,
   },
 ]

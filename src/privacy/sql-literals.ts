@@ -1,7 +1,7 @@
 import { addSecret, closingQuote, endInText } from './edges.ts'
 import type { NameTable } from './names.ts'
 import type { TextRange } from './types.ts'
-import { type NameClass, passes } from './values.ts'
+import { looking, type NameClass, passes } from './values.ts'
 import type { Trigger } from './walk.ts'
 
 /** So far a statement is read, before a literal and in it. */
@@ -51,6 +51,8 @@ const statement = /\b(?:create|alter|grant|set|attach|copy|unload|identified)\b/
 
 function isInStatement(text: string, index: number): boolean {
   const said = text.slice(Math.max(0, index - before), index)
+  // Of code: `setPassword('…')`.
+  if (!looking.asBefore && /[A-Za-z]$/.test(said)) return false
   return statement.test(said.slice(said.lastIndexOf(';') + 1))
 }
 

@@ -21,7 +21,19 @@ export function ofVersion<T>(now: T, before: T): T {
 }
 
 /** What a name promises about its value; see {@link passes}. */
-export type NameClass = 'own' | 'always' | 'random' | 'session' | 'signature' | 'pass' | 'code' | 'phrase' | 'cookie'
+export type NameClass =
+  | 'own'
+  | 'always'
+  | 'foreign'
+  | 'random'
+  | 'key'
+  | 'session'
+  | 'signature'
+  | 'pass'
+  | 'typed'
+  | 'code'
+  | 'phrase'
+  | 'cookie'
 
 /** Text that stands where a secret will: `${API_KEY}`, `<password>`, `{{ token }}`, `process.env.KEY`. */
 const placeholder =
@@ -94,6 +106,14 @@ export function passes(kind: NameClass, value: string, isBare: boolean): boolean
   switch (kind) {
     case 'always':
       return !isBare || value.length >= 4
+    // In the language of its name, a word says what the field is for.
+    case 'foreign':
+      return !isBare || (value.length >= 4 && !speaks.test(value) && !isInPieces(value))
+    // Names that also mean something else.
+    case 'typed':
+      return passes('pass', value, isBare) && /\d/.test(value) && !isInWords(value)
+    case 'key':
+      return looksRandom(value) && /^[\w+/=.~-]*$/.test(value) && !isInWords(value) && !joinsCalls.test(value)
     case 'random':
       return looksRandom(value)
     // In the traffic of agents a session is a UUID that joins calls, or the `sid` of Twilio, and a signature is the model's own: both are sent back.
@@ -118,6 +138,25 @@ const address = /^(?:https?:|\/|\.{1,2}\/|data:|arn:|projects\/|s3:|gs:|0x[0-9a-
 const addressBefore = /^(?:https?:|\/|\.{1,2}\/|data:|arn:|projects\/|s3:|gs:)/
 const date = /^\d{4}-\d\d-\d\d(?:[T ]|$)/
 const inWords = /^[a-z]+(?:[-_.:/][a-z]+){2,}[-_.]?v?\d{0,4}$/
+
+const piece = String.raw`(?:\p{L}+\d*|\d+\p{L}*)`
+const [words, pieces] = ['*', '+'].map(
+  (many) => new RegExp(String.raw`^[./:]?${piece}(?:[-_.:/+@]{1,2}${piece})${many}[.:/]?$`, 'u'),
+) as [RegExp, RegExp]
+/** `min8chars`, in any language that says it so. */
+const bounds = /^(?:min|max)\p{L}{0,6}\.?\d/iu
+/** Letters alone, as a question or not. */
+const speaks = /^[¿¡]?[\p{L}\p{M}_$.-]+[?!]*$/u
+
+/** Whether words and numbers make up a value: `user17`, `ISO-9001`, `2024-W12`, `prod/db2`; in `tr33house` one stands in the other. */
+export function isInWords(value: string): boolean {
+  return words.test(value) || bounds.test(value)
+}
+
+/** As {@link isInWords}, of several: `user-17` and not `user17`. */
+export function isInPieces(value: string): boolean {
+  return pieces.test(value) || bounds.test(value)
+}
 
 /** Sixteen characters and more without a space, letters and digits, and no address, date or name in words. */
 export function looksRandom(value: string): boolean {

@@ -82,7 +82,6 @@ const secrets: Readonly<Record<string, readonly string[]>> = {
     'user ada insecure-password ‹›',
     'username cisco password 0 ‹›',
     'requirepass ‹›',
-    'password    ‹›',
     'CREATE USER ada IDENTIFIED BY ‹›;',
     'Driver={X};UID=app;PWD={‹›};',
     'jdbc:oracle:thin:app/‹›@db:1521',
