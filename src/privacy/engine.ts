@@ -79,7 +79,7 @@ function inOneWalk(
   { isOn, own, inWalk: { first, personal, triggers } }: Search,
 ): Finder {
   const { isBefore } = names
-  const spellings = new Spellings()
+  const spellings = new Spellings(isBefore)
   const walk = new Walk([
     ...spellings.triggers,
     ...[...own, ...(isBefore ? familiesBefore : families)].filter(({ kind }) => isOn(kind)).map(tokensOf),
@@ -102,7 +102,7 @@ function inOneWalk(
     spellings.take()
     const found = find(text)
     const seen = spellings.take()
-    return seen === 0 ? found : found.concat(inViews(text, seen, find))
+    return seen === 0 ? found : found.concat(inViews(text, seen, find, isBefore))
   }
   return isBefore ? (text) => asBefore(() => search(text)) : search
 }

@@ -30,7 +30,7 @@ const entities: Readonly<Record<string, string>> = {
   colon: ':',
 }
 
-const views: readonly View[] = [
+const viewsBefore: readonly View[] = [
   {
     signs: ['\\u00', '\\/'],
     pattern: /\\{1,64}(?:u00[0-7][0-9a-fA-F]|\/)/g,
@@ -83,16 +83,87 @@ function printed(code: number, escape: string): string {
   return isSpace || (code >= 0x20 && code <= 0x7e) ? String.fromCharCode(code) : escape
 }
 
+/** Beyond ASCII, or the escape where it is half a character. */
+function printedWide(code: number, escape: string): string {
+  return (code >= 0xa0 && code < 0xd800) || (code > 0xdfff && code < 0xfffe) ? String.fromCharCode(code) : escape
+}
+
+const accents: Readonly<Record<string, string>> = {
+  tilde: '\u0303',
+  uml: '\u0308',
+  acute: '\u0301',
+  grave: '\u0300',
+  circ: '\u0302',
+  cedil: '\u0327',
+  caron: '\u030c',
+  ring: '\u030a',
+  // Names are known without them as well.
+  strok: '',
+  slash: '',
+}
+const octet = '%(?:25){0,16}'
+const next = `${octet}[89abAB][0-9a-fA-F]`
+/** A character of UTF-8. */
+const octets = `${octet}[c-dC-D][0-9a-fA-F]${next}|${octet}[eE][0-9a-fA-F]${next}${next}|${octet}[0-9A-Fa-f]{2}`
+const [backslashed, percented, inHtml, coloured] = viewsBefore as [View, View, View, View]
+
+/** Since the fourth version also letters beyond ASCII, as in `contrase\u00f1a`. */
+const views: readonly View[] = [
+  {
+    ...backslashed,
+    signs: ['\\u', '\\/'],
+    pattern: /\\{1,64}(?:u[0-9a-fA-F]{4}|\/)/g,
+    undo(escape) {
+      const code = escape.endsWith('/') ? 0 : Number.parseInt(escape.slice(-4), 16)
+      return code < 0x80 ? backslashed.undo(escape) : printedWide(code, escape)
+    },
+  },
+  {
+    ...percented,
+    signs: [...percented.signs, ...[...'cCdDeE'].map((digit) => `%${digit}`)],
+    pattern: new RegExp(octets, 'g'),
+    all: new RegExp(String.raw`${octets}|\+`, 'g'),
+    undo(escape) {
+      const bytes = escape.split('%').slice(1)
+      if (bytes.length < 2) return percented.undo(escape)
+      const said = Buffer.from(bytes.map((byte) => byte.slice(-2)).join(''), 'hex').toString()
+      return said.length === 1 ? printedWide(said.charCodeAt(0), escape) : escape
+    },
+  },
+  {
+    ...inHtml,
+    signs: [...inHtml.signs, ...Object.keys(accents).map((accent) => `${accent};`)],
+    pattern: new RegExp(
+      String.raw`&(?:(?:${Object.keys(entities).join('|')})|[A-Za-z](?:${Object.keys(accents).join('|')})|#(?:\d{2,5}|[xX][0-9a-fA-F]{2,4}));`,
+      'g',
+    ),
+    undo(escape) {
+      const name = escape.slice(1, -1)
+      const accent = accents[name.slice(1)]
+      if (accent !== undefined) return (name[0]! + accent).normalize('NFC')
+      const code = name[0] === '#' ? Number(name.slice(1).replace(/^[xX]/, '0x')) : 0
+      return code < 0x80 ? inHtml.undo(escape) : printedWide(code, escape)
+    },
+  },
+  coloured,
+]
+
+function viewsOf(isBefore: boolean): readonly View[] {
+  return isBefore ? viewsBefore : views
+}
+
 /**
  * What is secret in the text that escapes spell, reported in the text as it stands. Only what stands around escapes is read
  * again: a long text with one of them is not read twice.
  *
  * @param seen - in which spellings there is something, as {@link Spellings} saw it
+ * @param isBefore - finders before the fourth version look
  */
-export function inViews(text: string, seen: number, find: Finder): readonly TextRange[] {
+export function inViews(text: string, seen: number, find: Finder, isBefore: boolean): readonly TextRange[] {
   let found: TextRange[] | undefined
-  for (let nth = 0; nth < views.length; nth++) {
-    const view = views[nth]!
+  const all = viewsOf(isBefore)
+  for (let nth = 0; nth < all.length; nth++) {
+    const view = all[nth]!
     if ((seen & (1 << nth)) === 0) continue
     for (const [from, to] of windows(text, view)) {
       const { plain, place } = read(text.slice(from, to), view)
@@ -114,9 +185,13 @@ const none: readonly TextRange[] = []
 /** Takes note of the spellings that stand in a text while it is walked. */
 export class Spellings {
   #seen = 0
-  readonly triggers: readonly Trigger[] = views.flatMap(({ signs }, nth) =>
-    signs.map((text): Trigger => ({ text, at: () => this.#note(nth) })),
-  )
+  readonly triggers: readonly Trigger[]
+
+  constructor(isBefore: boolean) {
+    this.triggers = viewsOf(isBefore).flatMap(({ signs }, nth) =>
+      signs.map((text): Trigger => ({ text, at: () => this.#note(nth) })),
+    )
+  }
 
   #note(nth: number): number {
     this.#seen |= 1 << nth

@@ -125,6 +125,37 @@ test.each([
   expect(scan(clean)).toEqual([])
 })
 
+const inUnicode = (text: string): string =>
+  text.replace(/[^\0-\x7f]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
+const inEntities = (text: string): string =>
+  text.replace(/[^\0-\x7f]/g, (one) => `&#x${one.charCodeAt(0).toString(16)};`)
+
+test.each(
+  [
+    'contraseña',
+    'contrasen\u0303a',
+    'CONTRASEÑA',
+    '密码',
+    'パスワード',
+    '비밀번호',
+    'пароль',
+    'hasło',
+    'şifre',
+  ].flatMap((name) => [
+    inUnicode(JSON.stringify({ [name]: word })),
+    inUnicode(JSON.stringify({ a: inUnicode(JSON.stringify({ said: `${name}: ${word}` })), b: 'é'.repeat(300) })),
+    `a=1&${encodeURIComponent(name)}=${word}&b=2`,
+    `${encodeURIComponent(encodeURIComponent(name))}=${word}`,
+    `q=${encodeURIComponent(JSON.stringify({ [name]: word }))}`,
+    `<p>${inEntities(name)}: ${word}</p>`,
+  ]),
+)('a name beyond ASCII is read however it is spelled: %s', (text) => {
+  const clean = createRedactor().text(text)
+  expect(clean).not.toContain(word)
+  expect(clean.replace('redacted-secret-1', word)).toBe(text)
+  expect(scan(clean)).toEqual([])
+})
+
 test.each([
   // Accounts and articles have numbers like keys.
   'ACdeadbeefdeadbeefdeadbeefdeadbeef',
