@@ -153,7 +153,8 @@ function pairsLeft({ wins, losses, ties }: PairCounts, margin: number, alpha: nu
 /**
  * Tests that no position decided: forks that resample everything, until their rate of ending well is certainly below tau.
  *
- * All forks of that kind count, the first ones too: a confidence sequence may be looked at any time.
+ * All forks of that kind count, the first ones too: a confidence sequence may be looked at any time. One that cannot be graded
+ * may have ended well: those that leave their tape are the ones that decide otherwise.
  */
 export async function confirmNever(
   inquiry: Inquiry,
@@ -164,16 +165,18 @@ export async function confirmNever(
   const arm = curve.at(0)
   for (;;) {
     if (curve.undecidable) return 'undecidable'
-    const rate = confidenceSequence(arm.ok, arm.graded, alpha)
+    const { ok, graded, lost } = arm
+    const [most, all] = [ok + lost, graded + lost]
+    const rate = confidenceSequence(most, all, alpha)
     if (rate.high < tau) {
       if (await isSavedLate(inquiry, note)) return 'refuted'
       if (forkBudget.stopped !== undefined) return 'stopped'
-      return { kind: 'never', how: 'certified', ok: arm.ok, forks: arm.graded, rate, alpha }
+      return { kind: 'never', how: 'certified', ok, forks: graded, ...(lost === 0 ? {} : { lost }), rate, alpha }
     }
-    const isAbove = arm.graded > 20 && arm.ok / arm.graded > tau
-    if (rate.low > tau / 2 || isAbove || arm.graded > 80) return 'refuted'
+    const isAbove = all > 20 && most / all > tau
+    if (rate.low > tau / 2 || isAbove || all > 80) return 'refuted'
     if (forkBudget.stopped !== undefined) return 'stopped'
-    const needed = failuresNeeded(arm.ok, arm.graded, tau, alpha)
+    const needed = failuresNeeded(most, all, tau, alpha)
     const arms = new Array<Arm>(Math.max(1, Math.min(forkBudget.parallel, needed))).fill({ keep: 0 })
     for (const draw of await forkBudget.draw(arms)) {
       if (draw === undefined) continue

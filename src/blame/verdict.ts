@@ -59,10 +59,12 @@ export interface Member {
 export interface NeverRecoverable {
   readonly kind: 'never'
   readonly how: 'certified' | 'exact'
-  /** Forks that resample everything. */
+  /** Forks that resample everything, and were graded. */
   readonly ok: number
   readonly forks: number
-  /** The rate at which they end well, by {@link confidenceSequence}; absent when exact. */
+  /** Beside them, forks that could not be graded. Default none. */
+  readonly lost?: number
+  /** The rate at which they end well, by {@link confidenceSequence}, with what could not be graded counted as if it did; absent when exact. */
   readonly rate?: Interval
   readonly alpha?: number
   /** With a deterministic tail: positions that no fork looked at, where the run might have recovered. */

@@ -20,14 +20,27 @@ export async function refuseGood({ source, content }: Promotion, screen: Screen)
   if (judging.by === 'expectations') noteUnknownNames([...judging.ok, ...judging.bad], tape, screen)
 }
 
-/** Says what of the conditions a fixed agent has to meet is most likely mistyped. */
-export function noteUnknownNames(expectations: readonly Expectation[], tape: Tape, screen: Screen): void {
+/**
+ * Says what of the conditions a fixed agent has to meet is most likely mistyped.
+ *
+ * @param isAsked - models are asked next: a name that is nearly one of those that are known is refused
+ * @throws HarvestError `HARVEST_ORACLE_EXPECTATION`
+ */
+export function noteUnknownNames(
+  expectations: readonly Expectation[],
+  tape: Tape,
+  screen: Screen,
+  { isAsked = false } = {},
+): void {
   try {
     for (const warning of requireKnownNames(expectations, { tapes: [tape] })) screen.note(warning)
   } catch (error) {
-    // The fixed agent may have a tool that this run never saw.
     if (!HarvestError.is(error, 'HARVEST_ORACLE_EXPECTATION')) throw error
-    screen.note([error.facts.what, ...(error.facts.fix ?? []).slice(0, -1)].join('\n→ '))
+    const { what, where, fix = [] } = error.facts
+    // Where a value has another type, the names are right.
+    if (isAsked && where !== undefined && fix.some((step) => step.startsWith('did you mean'))) throw error
+    // The fixed agent may have a tool that this run never saw, and give it other values.
+    screen.note([what, ...fix.slice(0, -1)].join('\n→ '))
   }
 }
 

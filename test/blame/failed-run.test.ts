@@ -195,6 +195,20 @@ describe('a failed run with a noisy tail', () => {
     expect(verdict).toMatchObject({ kind: 'confirmed', commitments: [{ position: 9, kept: { ok: 0, forks: 0 } }] })
   })
 
+  it('is not certified to be lost from its beginning where what cannot be graded may be what ends well', async () => {
+    // A fifth of them would end well, and not one of these can be graded.
+    const lost = (each: number) => {
+      let made = 0
+      return curveSource(cliff(6, 5, 0, 0), 3, () => (++made % each === 0 ? 'ungraded' : undefined))
+    }
+    const { verdict } = await blameFailedRun(lost(6).source)
+    expect(verdict.kind).not.toBe('never')
+    // A few of many do not hide that the others fail.
+    const few = await blameFailedRun(lost(15).source)
+    expect(few.verdict).toMatchObject({ kind: 'never', how: 'certified', ok: 0, lost: expect.any(Number) as number })
+    expect(few.verdict.kind === 'never' && few.verdict.rate!.high).toBeLessThan(0.2)
+  })
+
   it.each(['undefined', 'ungraded'] as const)(
     'is given no verdict when more than a fifth of the forks are %s',
     async (grade) => {

@@ -203,6 +203,8 @@ it('a fix that needs no model asks none, and one that is green without the fix i
       ),
     ])
     const typo = await project.harvest('fix', 'incident', '--ok', 'anwser~Your order')
+    // Before anything is run.
+    expect([typo.code, typo.stdout]).toEqual([2, ''])
     expect(printed(typo.stderr, 'did you mean answer?')).toEqual(['fix', 'incident', ...right])
     const other = ['fix', 'incident', '--ok', 'answer~My order'] as const
     const notGood = await project.harvest(...other)

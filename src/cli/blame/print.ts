@@ -90,7 +90,8 @@ function rateOf({ isFromTape, resampled }: StepReport): string {
   if (isFromTape === true) return 'from the tape'
   const ok = resampled?.ok ?? 0
   const forks = ok + (resampled?.failed ?? 0)
-  return forks === 0 ? 'not tried' : `${ok} of ${forks} ok${interval({ ok, forks })}`
+  const lost = (resampled?.undefined ?? 0) + (resampled?.ungraded ?? 0)
+  return forks === 0 ? 'not tried' : `${ok} of ${forks} ok${interval({ ok, forks }, lost)}`
 }
 
 function lostBy({ drop, display }: StepReport): string {

@@ -62,10 +62,10 @@ function of({ ok, forks }: Counted): string {
   return `${ok} of ${forks} runs`
 }
 
-/** ` (65 to 99 %)`: what chance alone leaves possible. */
-export function interval({ ok, forks }: Counted): string {
-  if (forks === 0) return ''
-  const { low, high } = wilson(ok, forks)
+/** ` (65 to 99 %)`: what chance alone leaves possible, and which way those ended that could not be graded. */
+export function interval({ ok, forks }: Counted, lost = 0): string {
+  if (forks + lost === 0) return ''
+  const [{ low }, { high }] = [wilson(ok, forks + lost), wilson(ok + lost, forks + lost)]
   return ` (${(100 * low).toFixed(0)} to ${(100 * high).toFixed(0)} %)`
 }
 
@@ -100,7 +100,10 @@ function neededToo(blamed: BlamedRun, position: number): readonly string[] {
   return [...held, `→ to find whether an earlier recorded answer was necessary too: --repairs${goodRun(tools)}`]
 }
 
-function describeNever(blamed: BlamedRun, { ok, forks, how, rate, unseen = 0 }: Of<'never'>): readonly string[] {
+function describeNever(
+  blamed: BlamedRun,
+  { ok, forks, lost = 0, how, rate, unseen = 0 }: Of<'never'>,
+): readonly string[] {
   const { repairs, neverSeen = [] } = blamed
   if (neverSeen.length > 0 && ok === 0)
     return [...noClaim(neverSeen, forks), ...(repairs === undefined ? repairsHint(blamed) : [])]
@@ -114,7 +117,7 @@ function describeNever(blamed: BlamedRun, { ok, forks, how, rate, unseen = 0 }: 
   const bound =
     how === 'exact' || rate === undefined
       ? ' (exact: a script answers the resampled steps)'
-      : `${interval({ ok, forks })}; certified: fewer than ${(rate.high * 100).toFixed(0)} % do`
+      : `${interval({ ok, forks }, lost)}${lost === 0 ? '' : `, whichever way ${lost} ended that could not be graded`}; certified: fewer than ${(rate.high * 100).toFixed(0)} % do`
   return [
     decidesHere(blamed, ok),
     `  with all model answers resampled, ${of({ ok, forks })} end well${bound}`,

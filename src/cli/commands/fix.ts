@@ -91,7 +91,7 @@ async function runOn(
   const { limits, timeoutMs } = readLivePlan(given, fixSpec)
   const request = readFixRequest(given, kase, tapeFile, recordings)
   const { all } = typedExpectations(request)
-  if (all.length > 0) noteUnknownNames(all, readTape(tapeFile), screen)
+  if (all.length > 0 && !given.has('any-name')) noteUnknownNames(all, readTape(tapeFile), screen, { isAsked: true })
   screen.progress('replaying')
   const answer = await runTask(
     {

@@ -101,6 +101,6 @@ function typedFor(command: 'blame' | 'fix', given: CommandInput): string {
   const typed = ['ok', 'bad', 'oracle', 'reference', 'tools'].flatMap((name) =>
     given.values(name).flatMap((value) => (isTaken(name, value) ? [[`--${name}`, value]] : [])),
   )
-  const anyName = given.has('any-name') && command === 'blame' ? [['--any-name']] : []
+  const anyName = given.has('any-name') ? [['--any-name']] : []
   return [...typed, ...anyName].map((words) => ` ${words.map(shellWord).join(' ')}`).join('')
 }

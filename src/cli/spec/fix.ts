@@ -1,5 +1,5 @@
 import type { CommandSpec } from '../command.ts'
-import { costOptions, dirOption, jsonOption, liveGradingOptions, timeoutOption } from './common.ts'
+import { anyNameOption, costOptions, dirOption, jsonOption, liveGradingOptions, timeoutOption } from './common.ts'
 
 export const fixSpec: CommandSpec = {
   name: 'fix',
@@ -9,6 +9,7 @@ export const fixSpec: CommandSpec = {
   about: 'Turn a fixed incident into a green case with a new tape',
   options: [
     ...liveGradingOptions,
+    anyNameOption,
     { flag: '--model-server <url>', about: 'Server of the live models; needs --live' },
     ...costOptions,
     { flag: '--runs <n>', about: 'Live runs of the fixed agent [3]' },
