@@ -217,7 +217,7 @@ async function run(seed: number, line: string): Promise<void> {
   if (asked) say(words[1] === '--mcp' ? mcpMessages(words.pop()!) : dapMessages(words.pop()!))
   opening = words[0] === 'open' ? Promise.withResolvers() : undefined
   const { code, said } = await command(words, (text) => {
-    const [url] = /http:[\w.:/-]+/.exec(text) ?? []
+    const [url] = /http:\/\/127\.0\.0\.1:[\w.:/-]+/.exec(text) ?? []
     if (url !== undefined) opening?.resolve(url)
   })
   opening = undefined
