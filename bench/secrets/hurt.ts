@@ -10,6 +10,14 @@ const made: Readonly<Record<string, string>> = {
   'backslashes before quotes': '\\\\"',
   'letters in \\u': '\\u0061',
   'letters in %': '%41',
+  'Chinese in \\u': '\\u5bc6\\u7801',
+  'Chinese names in \\u': '\\u5bc6\\u7801:',
+  'Chinese in %': '%E5%AF%86%E7%A0%81',
+  'Chinese names in %': '%E5%AF%86%E7%A0%81=',
+  'half characters in %': '%E5%AF',
+  'percents of percents': '%25',
+  'accents in HTML': '&ntilde;',
+  'numbers in HTML': '&#23494;&#x7801;',
   'quotes in HTML': '&quot;',
   flags: '--token ',
   'curl without a user': 'curl -u ',
@@ -75,6 +83,11 @@ const made: Readonly<Record<string, string>> = {
   'code with a name in it': "password = os.environ.get('P', ",
   'types before no text': 'password: Map<a, b> = ',
   comparisons: 'password === ',
+  'quotes behind a comparison': 'password == " ',
+  'quotes behind code': 'password = a ?? " ',
+  'quotes behind an arrow': "password => ' ",
+  'quotes behind a sign of two': 'password := " ',
+  'quotes behind a flag': '--password "  ',
   templates: 'password=${A:-',
   'calls with a name': 'setPassword("',
   'fields below a name': '- name: DB_PASSWORD\n  value: ',
@@ -92,12 +105,16 @@ const made: Readonly<Record<string, string>> = {
   'keys of backslashes': `-----BEGIN PRIVATE KEY-----${'\\'.repeat(19_000)}a\n`,
 }
 
+/** What a password of dashes would repeat. */
+const head = ']:587 a:'
+
 /** Hostile texts of a length, by name. */
 export function hostileTexts(length: number): ReadonlyMap<string, string> {
   const texts = new Map(Object.entries(made).map(([name, text]) => [name, repeated(text, length)]))
   let deep = 'hello '.repeat(length / 16)
   for (let depth = 0; depth < 4; depth++) deep = Buffer.from(deep).toString('base64')
   texts.set('base64 four deep', deep.slice(0, length))
+  texts.set('dashes behind the name of a server', head + '-'.repeat(length - head.length))
   return texts.set('a known secret that repeats itself', knownAgain(length))
 }
 

@@ -120,6 +120,7 @@ const longQuery = 256
 
 function afterSign(names: NameTable): Trigger['at'] {
   let outer = { text: '', end: 0, nested: 0 }
+  const closes = closingBy(names)
   return (text, index, found) => {
     const sign = index + 1
     const inQuery = queryName(text, sign)
@@ -161,8 +162,7 @@ function afterSign(names: NameTable): Trigger['at'] {
     if (within !== undefined) return within
     // A quote behind which the text of a list or object goes on ends the text the name stands in.
     if (valueQuote !== undefined && nameQuote !== valueQuote && endsText(text, start)) return 0
-    if (valueQuote !== undefined && nameQuote === undefined && closesLiteral(text, named.start, start, valueQuote))
-      return 0
+    if (valueQuote !== undefined && nameQuote === undefined && closes(text, named.start, start, valueQuote)) return 0
     if (valueQuote !== undefined && !looking.asBefore && whole.includes('=='))
       return inCode(names, text, start, valueQuote, named.kind, found)
     if (valueQuote !== undefined) return quoted(text, start, valueQuote, named.kind, found)
@@ -352,27 +352,52 @@ function endsText(text: string, start: number): boolean {
 }
 
 const mostBefore = 256
+const isOfWord = codesOf(/\w/, 128)
 /** What follows a literal, and no value begins with: ` or`, `)`, `,`, `.format(`, `+ name`; `)par99` is a value. */
 const beforeValue = /[\s,+\\]|[:;|<>)\]}&?%*-](?!\w)|\.(?=[A-Za-z_]\w{0,64}\(|\W)/y
 /** Letters that stand before the quote of a literal: `f"…"`. */
 const literalLetters = /(?:^|[^\w\\])(?:[bfu]|rb?|br|[$@])$/i
 
-/** Whether a quote behind a name and its sign ends a literal that began before them: `prompt("Password: ")`. */
-export function closesLiteral(text: string, name: number, start: number, quote: string): boolean {
+/**
+ * Whether a quote behind a name and its sign ends a literal that began before them: `prompt("Password: ")`.
+ *
+ * @param from - where none is open
+ */
+export function closesLiteral(text: string, name: number, start: number, quote: string, from = 0): boolean {
   beforeValue.lastIndex = start
   if (!beforeValue.test(text)) return false
-  const before = text.slice(Math.max(0, name - mostBefore), name)
+  const before = text.slice(Math.max(from, name - mostBefore), name)
   const line = before.slice(before.lastIndexOf('\n') + 1)
   let isOpen = false
   for (let at = line.indexOf(quote); at !== -1; at = line.indexOf(quote, at + quote.length)) {
-    if (line[at - 1] === '\\') continue
-    const isBehindWord = /\w/.test(line[at - 1] ?? '') && !endsShortEscape(line, at)
+    const last = line.charCodeAt(at - 1)
+    if (last === backslash) continue
+    const isBehindWord = isOfWord[last] === 1 && !endsShortEscape(line, at)
     // An apostrophe, or inches: `don't`, `5" wide`.
     const isSign =
-      isBehindWord && (isOpen ? /\w/.test(line[at + quote.length] ?? '') : !literalLetters.test(line.slice(0, at)))
+      isBehindWord &&
+      (isOpen
+        ? isOfWord[line.charCodeAt(at + quote.length)] === 1
+        : !literalLetters.test(line.slice(Math.max(0, at - 3), at)))
     if (!isSign) isOpen = !isOpen
   }
   return isOpen
+}
+
+/**
+ * As {@link closesLiteral}, one after the other: behind a value that was read no literal is open, however much stands before.
+ * Otherwise what is replaced would move the beginning of what is looked at, and lay bare the next ones bit by bit.
+ */
+function closingBy(names: NameTable): typeof closesLiteral {
+  if (names.isBefore) return closesLiteral
+  let read = { text: '', end: 0, quote: '' }
+  return (text, name, start, quote) => {
+    const isKnown = read.quote === quote && read.end <= name && read.text === text
+    if (closesLiteral(text, name, start, quote, isKnown ? read.end : 0)) return true
+    const end = closingQuote(text, start, quote)
+    if (end < text.length) read = { text, end: end + quote.length, quote }
+    return false
+  }
 }
 
 /** The name of a query or form that ends at a sign: behind `?` or `&`, or at the beginning of the text. */
@@ -607,6 +632,7 @@ const fieldPattern = /(?:id|type|src|source|env|target|required|mode|uid|gid)=/y
 
 /** `--token X`, `--password=X`; `--set db.password=X` is found by its sign. */
 function afterFlag(names: NameTable): Trigger['at'] {
+  const closes = closingBy(names)
   return (text, index, found) => {
     flagPattern.lastIndex = index
     const [head, name = '', quote] = flagPattern.exec(text) ?? []
@@ -615,7 +641,7 @@ function afterFlag(names: NameTable): Trigger['at'] {
     const start = index + head.length
     fieldPattern.lastIndex = start
     if (name === 'secret' && !names.isBefore && fieldPattern.test(text)) return 0
-    if (quote !== undefined && closesLiteral(text, index, start, quote)) return 0
+    if (quote !== undefined && closes(text, index, start, quote)) return 0
     if (quote !== undefined) return quoted(text, start, quote, kind, found)
     return bare(names, text, start, true, { kind, name, start: index + 2, end: index + 2 + name.length }, found)
   }

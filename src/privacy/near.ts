@@ -1,6 +1,6 @@
 import { beginsToken, sticky } from './edges.ts'
 import type { TextRange } from './types.ts'
-import { entropy, isInPieces, isStandIn, looksRandom } from './values.ts'
+import { entropy, isInPieces, isStandIn, looking, looksRandom } from './values.ts'
 import type { Trigger } from './walk.ts'
 
 /** A secret that what stands before it tells. */
@@ -138,6 +138,15 @@ export const nearSince: readonly Near[] = [
   },
 ]
 
+const longWord = 128
+const rest = /[\w+/=.~-]+/y
+
+/** Where a word ends that a pattern read as far as it may: what is left of it would be read again behind a placeholder. */
+function wordEnd(text: string, start: number, end: number): number {
+  rest.lastIndex = end
+  return !looking.asBefore && end - start >= longWord && rest.test(text) ? rest.lastIndex : end
+}
+
 /** Secrets by what stands around them: files of passwords, hashes of them, addresses. */
 export function nearTriggers(isOn: (kind: string) => boolean, rows = table): readonly Trigger[] {
   return rows.filter(({ kind = 'secret' }) => isOn(kind)).map(triggerOf)
@@ -153,9 +162,11 @@ function triggerOf({ kind = 'secret', anchor, pair, pattern, isInside, holds, sk
       pattern.lastIndex = index
       const match = pattern.exec(text)
       if (match === null) return skip === 0 ? 0 : index + skip
-      const end = index + match[0].length
-      const secret = match[1] ?? match[0]
-      const start = match[1] === undefined ? index : index + match[0].lastIndexOf(secret)
+      const said = match[1] ?? match[0]
+      const start = match[1] === undefined ? index : index + match[0].lastIndexOf(said)
+      const behind = index + match[0].length
+      const end = start + said.length === behind ? wordEnd(text, start, behind) : behind
+      const secret = end > behind ? text.slice(start, end) : said
       if ((!secret.startsWith('$') && isStandIn(secret)) || holds?.(secret) === false) return end - secret.length
       found.push({ kind, start, end: start + secret.length, value: secret, contextual: true })
       return Math.max(end - 64, index + 1)

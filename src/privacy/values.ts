@@ -108,7 +108,7 @@ export function passes(kind: NameClass, value: string, isBare: boolean): boolean
       return !isBare || value.length >= 4
     // In the language of its name, a word says what the field is for.
     case 'foreign':
-      return !isBare || (value.length >= 4 && !speaks.test(value) && !isInPieces(value))
+      return !isBare || (value.length >= 4 && (/\d/.test(value) || !speaks.test(value)) && !isInPieces(value))
     // Names that also mean something else.
     case 'typed':
       return passes('pass', value, isBare) && /\d/.test(value) && !isInWords(value)
@@ -143,19 +143,24 @@ const piece = String.raw`(?:\p{L}+\d*|\d+\p{L}*)`
 const [words, pieces] = ['*', '+'].map(
   (many) => new RegExp(String.raw`^[./:]?${piece}(?:[-_.:/+@]{1,2}${piece})${many}[.:/]?$`, 'u'),
 ) as [RegExp, RegExp]
+const capitalM = 0x4d
 /** `min8chars`, in any language that says it so. */
 const bounds = /^(?:min|max)\p{L}{0,6}\.?\d/iu
 /** Letters alone, as a question or not. */
 const speaks = /^[¿¡]?[\p{L}\p{M}_$.-]+[?!]*$/u
 
+function saysBounds(value: string): boolean {
+  return (value.charCodeAt(0) & 0xdf) === capitalM && bounds.test(value)
+}
+
 /** Whether words and numbers make up a value: `user17`, `ISO-9001`, `2024-W12`, `prod/db2`; in `tr33house` one stands in the other. */
 export function isInWords(value: string): boolean {
-  return words.test(value) || bounds.test(value)
+  return words.test(value) || saysBounds(value)
 }
 
 /** As {@link isInWords}, of several: `user-17` and not `user17`. */
 export function isInPieces(value: string): boolean {
-  return pieces.test(value) || bounds.test(value)
+  return (/[-_.:/+@]/.test(value) && pieces.test(value)) || saysBounds(value)
 }
 
 /** Sixteen characters and more without a space, letters and digits, and no address, date or name in words. */

@@ -116,3 +116,12 @@ function inPieces(bytes: Buffer, length: number): Buffer[] {
     bytes.subarray(at * length, (at + 1) * length),
   )
 }
+
+test('what is replaced lays bare nothing else of a text that repeats itself: it is searched twice, not sixteen times', () => {
+  for (const head of ['password := " ', "password => ' ", "--password '  "]) {
+    const pieces = createRedactor().text(head.repeat(1_000)).split('redacted-secret-1')
+    expect(pieces.length).toBe(501)
+  }
+  for (const head of [']:587 ada:', ':5432:shop:ada:'])
+    expect(createRedactor().text(`${head}${'a1'.repeat(5_000)} is long`)).toBe(`${head}redacted-secret-1 is long`)
+})
