@@ -329,7 +329,7 @@ export function listed(
   return true
 }
 
-/** A text that code takes as a value: one with blanks is a message, one of words the name of a setting, or of somebody. */
+/** A text in code: one with blanks is a message, one of words what a field or a user is called. */
 function inCode(
   names: NameTable,
   text: string,

@@ -1,6 +1,6 @@
 import { beginsToken, sticky } from './edges.ts'
 import type { TextRange } from './types.ts'
-import { entropy, isInPieces, isStandIn, looking, looksRandom } from './values.ts'
+import { isInPieces, isStandIn, looking, looksRandom } from './values.ts'
 import type { Trigger } from './walk.ts'
 
 /** A secret that what stands before it tells. */
@@ -75,11 +75,6 @@ const lineBegin = String.raw`(?<=(?:^|[\n\r"'\`]|\\[nr])`
 
 /** Since the fourth version. */
 export const nearSince: readonly Near[] = [
-  {
-    anchor: 'default login ',
-    pattern: sticky`${lineBegin}[ \t]{0,8})default login\s{1,4}\S{1,128}\s{1,8}password\s{1,4}([^\s"'\\]{4,256})`,
-    holds: noWord,
-  },
   // .pgpass, by the ports of Postgres, its poolers and its hosts.
   ...[':5433:', ':6432:', ':6543:', '*:*:'].map((anchor) => ({
     anchor,
@@ -90,12 +85,6 @@ export const nearSince: readonly Near[] = [
   {
     anchor: 'insecure-password ',
     pattern: /insecure-password {1,32}([^\s"'\\;]{6,128})(?=[\s"'\\;]|$)/y,
-    holds: mixed,
-  },
-  {
-    anchor: 'IDENTIFIED BY ',
-    pattern:
-      /(?<=\b(?:create|alter)\s{1,4}(?:user|role)\s{1,4}[^\s;,]{1,64}\s{1,4})IDENTIFIED BY {1,32}([^\s"'\\;]{6,128})(?=[\s"'\\;]|$)/iy,
     holds: mixed,
   },
   {
@@ -117,7 +106,6 @@ export const nearSince: readonly Near[] = [
     pattern: /\]:\d{2,3} {1,8}[^\s:]{1,128}:([^\s:"'\\]{4,128})/y,
     holds: typed,
   })),
-  { anchor: 'PWD={', pattern: /PWD=\{([^{}\s"'\\]{4,128})\}/y, holds: typed },
   { anchor: ':thin:', pattern: /:thin:[\w.]{1,64}\/([^\s@"'\\/]{4,128})@/y, holds: noWord },
   {
     anchor: 'Access Key [',
@@ -129,13 +117,6 @@ export const nearSince: readonly Near[] = [
     pattern: /ConvertTo-SecureString (?:-String )?\\*["']([^"'\\$\r\n]{4,128})\\*["']/y,
   },
   { anchor: 'AUTH PLAIN ', pattern: /AUTH PLAIN ([A-Za-z0-9+/]{8,512}={0,2})(?![\w+/=])/y, holds: looksEncoded },
-  // wp-config.php
-  {
-    anchor: 'define(',
-    pattern:
-      /define\(\s{0,4}\\*'(?:AUTH|SECURE_AUTH|LOGGED_IN|NONCE)_(?:KEY|SALT)\\*'\s{0,4},\s{0,8}\\*'([^'\\\r\n]{24,128})\\*'/y,
-    holds: (secret) => /\d/.test(secret) && entropy(secret) >= 3,
-  },
 ]
 
 const longWord = 128

@@ -139,28 +139,21 @@ const addressBefore = /^(?:https?:|\/|\.{1,2}\/|data:|arn:|projects\/|s3:|gs:)/
 const date = /^\d{4}-\d\d-\d\d(?:[T ]|$)/
 const inWords = /^[a-z]+(?:[-_.:/][a-z]+){2,}[-_.]?v?\d{0,4}$/
 
-const piece = String.raw`(?:\p{L}+\d*|\d+\p{L}*)`
-const [words, pieces] = ['*', '+'].map(
-  (many) => new RegExp(String.raw`^[./:]?${piece}(?:[-_.:/+@]{1,2}${piece})${many}[.:/]?$`, 'u'),
-) as [RegExp, RegExp]
-const capitalM = 0x4d
+/** Words with numbers behind them or before them, and what stands between such. */
+const inPieces = /^[./:]?(?:\p{L}+\d*|\d+\p{L}*)(?:[-_.:/+@]{1,2}(?:\p{L}+\d*|\d+\p{L}*))*[.:/]?$/u
 /** `min8chars`, in any language that says it so. */
-const bounds = /^(?:min|max)\p{L}{0,6}\.?\d/iu
+const bounds = /^m(?:in|ax)\p{L}{0,6}\.?\d/iu
 /** Letters alone, as a question or not. */
 const speaks = /^[¿¡]?[\p{L}\p{M}_$.-]+[?!]*$/u
 
-function saysBounds(value: string): boolean {
-  return (value.charCodeAt(0) & 0xdf) === capitalM && bounds.test(value)
-}
-
 /** Whether words and numbers make up a value: `user17`, `ISO-9001`, `2024-W12`, `prod/db2`; in `tr33house` one stands in the other. */
 export function isInWords(value: string): boolean {
-  return words.test(value) || saysBounds(value)
+  return inPieces.test(value) || bounds.test(value)
 }
 
 /** As {@link isInWords}, of several: `user-17` and not `user17`. */
 export function isInPieces(value: string): boolean {
-  return (/[-_.:/+@]/.test(value) && pieces.test(value)) || saysBounds(value)
+  return /[-_.:/+@]/.test(value) ? isInWords(value) : bounds.test(value)
 }
 
 /** Sixteen characters and more without a space, letters and digits, and no address, date or name in words. */

@@ -85,26 +85,12 @@ function printed(code: number, escape: string): string {
 
 /** Beyond ASCII, or the escape where it is half a character. */
 function printedWide(code: number, escape: string): string {
-  return (code >= 0xa0 && code < 0xd800) || (code > 0xdfff && code < 0xfffe) ? String.fromCharCode(code) : escape
+  return (code >= 0xa0 && code < 0xd800) || (code > 0xdfff && code < 0xfffd) ? String.fromCharCode(code) : escape
 }
 
-const accents: Readonly<Record<string, string>> = {
-  tilde: '\u0303',
-  uml: '\u0308',
-  acute: '\u0301',
-  grave: '\u0300',
-  circ: '\u0302',
-  cedil: '\u0327',
-  caron: '\u030c',
-  ring: '\u030a',
-  // Names are known without them as well.
-  strok: '',
-  slash: '',
-}
-const octet = '%(?:25){0,16}'
-const next = `${octet}[89abAB][0-9a-fA-F]`
+const accents = 'tilde uml acute cedil strok'.split(' ')
 /** A character of UTF-8. */
-const octets = `${octet}[c-dC-D][0-9a-fA-F]${next}|${octet}[eE][0-9a-fA-F]${next}${next}|${octet}[0-9A-Fa-f]{2}`
+const octets = String.raw`%(?:25){0,16}(?:[c-e][\da-f](?:%(?:25){0,16}[89ab][\da-f]){1,2}|[\da-f]{2})`
 const [backslashed, percented, inHtml, coloured] = viewsBefore as [View, View, View, View]
 
 /** Since the fourth version also letters beyond ASCII, as in `contrase\u00f1a`. */
@@ -112,7 +98,7 @@ const views: readonly View[] = [
   {
     ...backslashed,
     signs: ['\\u', '\\/'],
-    pattern: /\\{1,64}(?:u[0-9a-fA-F]{4}|\/)/g,
+    pattern: /\\{1,64}(?:u[\da-fA-F]{4}|\/)/g,
     undo(escape) {
       const code = escape.endsWith('/') ? 0 : Number.parseInt(escape.slice(-4), 16)
       return code < 0x80 ? backslashed.undo(escape) : printedWide(code, escape)
@@ -121,27 +107,26 @@ const views: readonly View[] = [
   {
     ...percented,
     signs: [...percented.signs, ...[...'cCdDeE'].map((digit) => `%${digit}`)],
-    pattern: new RegExp(octets, 'g'),
-    all: new RegExp(String.raw`${octets}|\+`, 'g'),
+    pattern: new RegExp(octets, 'gi'),
+    all: new RegExp(`${octets}|\\+`, 'gi'),
     undo(escape) {
-      const bytes = escape.split('%').slice(1)
-      if (bytes.length < 2) return percented.undo(escape)
-      const said = Buffer.from(bytes.map((byte) => byte.slice(-2)).join(''), 'hex').toString()
+      if (escape.lastIndexOf('%') <= 0) return percented.undo(escape)
+      const said = Buffer.from(escape.replace(/%(?:25)*(?=..(?:%|$))/g, ''), 'hex').toString()
       return said.length === 1 ? printedWide(said.charCodeAt(0), escape) : escape
     },
   },
   {
     ...inHtml,
-    signs: [...inHtml.signs, ...Object.keys(accents).map((accent) => `${accent};`)],
+    signs: [...inHtml.signs, ...accents.map((accent) => `${accent};`)],
     pattern: new RegExp(
-      String.raw`&(?:(?:${Object.keys(entities).join('|')})|[A-Za-z](?:${Object.keys(accents).join('|')})|#(?:\d{2,5}|[xX][0-9a-fA-F]{2,4}));`,
-      'g',
+      String.raw`&(?:${Object.keys(entities).join('|')}|[A-Za-z](?:${accents.join('|')})|#(?:\d{2,5}|x[\da-f]{2,4}));`,
+      'gi',
     ),
     undo(escape) {
       const name = escape.slice(1, -1)
-      const accent = accents[name.slice(1)]
-      if (accent !== undefined) return (name[0]! + accent).normalize('NFC')
-      const code = name[0] === '#' ? Number(name.slice(1).replace(/^[xX]/, '0x')) : 0
+      // Names are known without their accents.
+      if (accents.includes(name.slice(1))) return name[0]!
+      const code = name[0] === '#' ? Number(name.slice(1).replace(/^x/i, '0x')) : 0
       return code < 0x80 ? inHtml.undo(escape) : printedWide(code, escape)
     },
   },
