@@ -86,7 +86,7 @@ function nameUpTo(names: NameTable, text: string, end: number): Named | undefine
   while (start < end && (text.charCodeAt(start) === dash || text.charCodeAt(start) === dot)) start++
   const name = text.slice(start, end)
   const kind = isFlag ? names.classOfFlag(name) : names.classOf(name)
-  if (text.charCodeAt(start - 1) === space && kind !== 'always' && kind !== 'foreign') {
+  if (text.charCodeAt(start - 1) === space && kind !== 'always') {
     // "API key: …": two words of a sentence.
     let from = start - 1
     while (start - from < 17 && isLetter[text.charCodeAt(from - 1)] === 1) from--
@@ -675,9 +675,8 @@ function inElement(names: NameTable): Trigger['at'] {
     if (open === -1 || index - open > 4_800) return 0
     const [, tag = '', attributes = '', said = '', close = ''] = elementPattern.exec(text.slice(open, index)) ?? []
     const value = withoutSpaces(said)
-    const above = /\s/.test(value) ? '' : keyAbove(text, tag, open)
     const kind =
-      value === '' ? undefined : (names.classOf(tag) ?? names.classOf(namePattern.exec(attributes)?.[1] ?? above ?? ''))
+      value === '' ? undefined : (names.classOf(tag) ?? names.classOf(namePattern.exec(attributes)?.[1] ?? ''))
     const isAny = kind === 'always' || kind === 'foreign'
     if (kind === undefined || !passes(kind, value, isAny)) return 0
     if (isAny && (!/\d/.test(value) || value.length < 6)) return 0
@@ -696,15 +695,6 @@ function withoutSpaces(said: string): string {
     text = withoutLast('\\', trimmed.slice(0, -1))
   }
 }
-
-/** Of a property list: `<key>password</key>` before `<string>…</string>`. */
-function keyAbove(text: string, tag: string, open: number): string | undefined {
-  return tag === 'string' && !looking.asBefore
-    ? keyPattern.exec(text.slice(Math.max(0, open - 160), open))?.[1]
-    : undefined
-}
-
-const keyPattern = /<key>([\w .-]{2,64})<\/key>(?:\s|\\{1,8}[nrt]){0,64}$/
 
 /** `<property name="password" value="…"/>`, `<meta name="csrf-token" content="…">`. */
 function inAttribute(names: NameTable, length: number): Trigger['at'] {

@@ -138,7 +138,7 @@ export class NameTable implements SecretNames {
     const kind = this.#classOfWords(name, words)
     if (kind !== undefined || this.isBefore) return kind
     if (onceMore.includes(words.at(-1)!))
-      return /^(?:always|foreign)$/.test(this.#classOfWords(name, words.slice(0, -1)) ?? '') ? 'pass' : undefined
+      return /^(always|foreign)$/.test(this.#classOfWords(name, words.slice(0, -1)) ?? '') ? 'pass' : undefined
     // `password2`, `api_key_1`: one of several; but placeholders are numbered, too.
     const one = numberedName.exec(name)?.[1]
     return one === undefined || one.includes('redacted-') ? undefined : this.#classOfWords(one, wordsOf(one, false))

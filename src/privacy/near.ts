@@ -21,10 +21,6 @@ export interface Near {
 const mixed = (secret: string): boolean => /\d/.test(secret) && /[A-Za-z]/.test(secret)
 export const noWord = (secret: string): boolean => !/^(?:password|pass|pwd|secret|token|[a-z]+)$/i.test(secret)
 
-/** Base64 of user and password, with a zero byte before each. */
-const looksEncoded = (encoded: string): boolean =>
-  /^[^\0]{0,64}\0[^\0]+\0[^\0]+$/.test(Buffer.from(encoded, 'base64').toString('latin1'))
-
 const table: readonly Near[] = [
   { anchor: 'pass:', pattern: /pass:([^\s"'$<{\\]{6,128})/y, holds: mixed },
   {
@@ -83,11 +79,6 @@ export const nearSince: readonly Near[] = [
   })),
   // Settings of servers and switches, one a line; found by pairs of letters that are rare, or looked for anyway.
   {
-    anchor: 'insecure-password ',
-    pattern: /insecure-password {1,32}([^\s"'\\;]{6,128})(?=[\s"'\\;]|$)/y,
-    holds: mixed,
-  },
-  {
     anchor: 'password ',
     pair: 0,
     pattern: /password (?:7 (?=[0-9A-F]{6,64}(?![\w-]))|0 )([^\s"'\\;]{6,128})(?=[\s"'\\;]|$)/y,
@@ -100,13 +91,6 @@ export const nearSince: readonly Near[] = [
     isInside: true,
     holds: mixed,
   },
-  // sasl_passwd of Postfix.
-  ...[']:587 ', ']:465 ', ']:25 '].map((anchor) => ({
-    anchor,
-    pattern: /\]:\d{2,3} {1,8}[^\s:]{1,128}:([^\s:"'\\]{4,128})/y,
-    holds: typed,
-  })),
-  { anchor: ':thin:', pattern: /:thin:[\w.]{1,64}\/([^\s@"'\\/]{4,128})@/y, holds: noWord },
   {
     anchor: 'Access Key [',
     pattern: /Access Key \[[^\]\r\n]{0,32}\]: {0,4}([\w+/]{40})(?![\w+/])/y,
@@ -116,7 +100,6 @@ export const nearSince: readonly Near[] = [
     anchor: 'ConvertTo-SecureString ',
     pattern: /ConvertTo-SecureString (?:-String )?\\*["']([^"'\\$\r\n]{4,128})\\*["']/y,
   },
-  { anchor: 'AUTH PLAIN ', pattern: /AUTH PLAIN ([A-Za-z0-9+/]{8,512}={0,2})(?![\w+/=])/y, holds: looksEncoded },
 ]
 
 const longWord = 128

@@ -88,7 +88,7 @@ function printedWide(code: number, escape: string): string {
   return (code >= 0xa0 && code < 0xd800) || (code > 0xdfff && code < 0xfffd) ? String.fromCharCode(code) : escape
 }
 
-const accents = 'tilde uml acute cedil strok'.split(' ')
+const accents = 'tilde uml acute'.split(' ')
 /** A character of UTF-8. */
 const octets = String.raw`%(?:25){0,16}(?:[c-e][\da-f](?:%(?:25){0,16}[89ab][\da-f]){1,2}|[\da-f]{2})`
 const [backslashed, percented, inHtml, coloured] = viewsBefore as [View, View, View, View]

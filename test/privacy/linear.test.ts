@@ -122,6 +122,6 @@ test('what is replaced lays bare nothing else of a text that repeats itself: it 
     const pieces = createRedactor().text(head.repeat(1_000)).split('redacted-secret-1')
     expect(pieces.length).toBe(501)
   }
-  for (const head of [']:587 ada:', ':5432:shop:ada:'])
+  for (const head of ['db:6432:shop:ada:', ':5432:shop:ada:'])
     expect(createRedactor().text(`${head}${'a1'.repeat(5_000)} is long`)).toBe(`${head}redacted-secret-1 is long`)
 })
