@@ -40,7 +40,7 @@ export function noteUnknownNames(
     // Where a value has another type, the names are right.
     if (isAsked && where !== undefined && fix.some((step) => step.startsWith('did you mean'))) throw error
     // The fixed agent may have a tool that this run never saw, and give it other values.
-    screen.note([what, ...fix.slice(0, -1)].join('\n→ '))
+    screen.note([what, ...fix].join('\n→ '))
   }
 }
 

@@ -120,7 +120,7 @@ const apart: Readonly<Record<string, string>> = {
 /** Steps of rooms below that a command can reach and does not have the option for: the line is left out. */
 const leftOut: Readonly<Record<string, readonly string[]>> = {
   // A case is written with conditions that its run can meet.
-  'if a right run has the other type: --any-name': ['promote', 'fix'],
+  'if a right run has the other type: --any-name': ['promote'],
   // A decision that is set on a tape: other commands set theirs where a model decides.
   'models decide at x: --step x': ['fix', 'blame', 'isolate', 'chaos'],
   // A value that is set on a tape: other commands set values of their own, which are there.
@@ -152,8 +152,8 @@ const leftOut: Readonly<Record<string, readonly string[]>> = {
   // These take a path in the place of a folder.
   "if its recorder writes to another folder: --dir '<folder>'": ['replay', 'verify'],
   // The names that a case holds are those that its fixed agent will know.
-  'if only the fixed agent has it: --any-name': ['promote', 'fix'],
-  'if the tool was never called, or only the fixed agent has it: --any-name': ['promote', 'fix'],
+  'if only the fixed agent has it: --any-name': ['promote'],
+  'if the tool was never called, or only the fixed agent has it: --any-name': ['promote'],
   // Forks are graded by --ok and --bad, which are offered beside it.
   'name one that it has: --oracle x': ['fork'],
   "or on the command line: --oracle '<file#export>'": ['fork'],
