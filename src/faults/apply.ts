@@ -1,5 +1,5 @@
 import type { ForkChange } from '../fork/index.ts'
-import { HarvestError, shellWord } from '../errors/index.ts'
+import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import { type Step, stepsOf, type Tape } from '../tape/index.ts'
 import { kindNamed } from './kinds.ts'
 import type { AnswerKind, Fault, FaultSchedule, FaultSite, RunChange } from './types.ts'
@@ -12,7 +12,7 @@ import type { AnswerKind, Fault, FaultSchedule, FaultSite, RunChange } from './t
  * are no changes (the clock, another agent) are named by {@link runChangesOf}.
  *
  * @throws HarvestError `HARVEST_FAULT_KIND` for a kind that is not known, `HARVEST_FAULT_STEP` for a step that is not
- * there or to which the fault cannot happen
+ * there or to which the fault cannot happen, or for a path that is not in its answer
  */
 export function applyFaults(tape: Tape, schedule: FaultSchedule): readonly ForkChange[] {
   const steps = stepsOf(tape)
@@ -44,7 +44,12 @@ function changesOf(place: FaultSite, faults: readonly Fault[]): readonly ForkCha
   const answering: ((step: Step) => Step)[] = []
   for (const fault of faults) {
     const kind = kindNamed(fault.kind)
-    if (kind.changes === 'run' || kind.fits(place) === undefined) throw noSuchPlace(place.tape, fault)
+    const ranges = kind.changes === 'run' ? undefined : kind.fits(place)
+    if (kind.changes === 'run' || ranges === undefined) throw noSuchPlace(place.tape, fault)
+    const { path } = ranges
+    // Else nothing would be changed, and a run that nothing happened to survives.
+    if (path !== undefined && 'oneOf' in path && !path.oneOf.includes(fault.args['path'] as string))
+      throw noSuchPath(place.tape, fault, path.oneOf)
     if (kind.changes === 'decision') changes.push({ step: place.number, decide: kind.decide(place, fault.args) })
     else if (kind.lasts === 'always') lasting.push(rewriting(place, kind, fault))
     else if (kind.answers === true) answering.push(rewriting(place, kind, fault))
@@ -68,6 +73,19 @@ function changesOf(place: FaultSite, faults: readonly Fault[]): readonly ForkCha
 
 function rewriting(place: FaultSite, kind: AnswerKind, fault: Fault): (step: Step) => Step {
   return (step) => kind.rewrite({ ...place, step }, fault.args)
+}
+
+function noSuchPath(tape: Tape, { step, kind, args }: Fault, paths: readonly string[]): HarvestError {
+  const given = typeof args['path'] === 'string' ? args['path'] : JSON.stringify(args['path'] ?? null)
+  return new HarvestError('HARVEST_FAULT_STEP', {
+    what: `The fault ${kind} cannot happen at the path ${neutralLine(given, 80)} of step ${step}`,
+    where: { tape: tape.header.id, 'paths it can change': neutralLine(paths.join(', '), 200) },
+    why: 'A fault that changes nothing says nothing about the agent.',
+    fix: [
+      'correct the path in the schedule',
+      `to see what the step answered: npx vitest-harvest show ${shellWord(tape.header.id)} --step ${shellWord(`${step}`)}`,
+    ],
+  })
 }
 
 function noSuchPlace(tape: Tape, { step, kind }: Fault): HarvestError {

@@ -1,5 +1,7 @@
 /** Work lists for the project's own Vitest: what commands ask for, done where the agent's code can be loaded. */
 export {
+  type Beat,
+  beatFile,
   type ControlData,
   type ControlDifference,
   configNames,

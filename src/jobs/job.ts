@@ -94,6 +94,18 @@ export interface JobList {
   readonly prices?: PriceTable
 }
 
+/** What the worker says each second, as long as its thread is free. */
+export interface Beat {
+  /** How long a run may take. */
+  readonly limitMs: number
+  readonly pid: number
+}
+
+/** File beside the results that holds the last {@link Beat}. */
+export function beatFile(results: string): string {
+  return `${results}.beat`
+}
+
 /** Name of the file that stands for the list in Vitest: it lies beside it, and the plugin says what is in it. */
 export const jobModuleName = 'agents.harvest-jobs.mjs'
 

@@ -4,6 +4,7 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  statSync,
   watchFile,
   unwatchFile,
   writeFileSync,
@@ -14,6 +15,8 @@ import { folderAbove, foldersBelow } from '../errors/above.ts'
 import { HarvestError, shellWord } from '../errors/index.ts'
 import { type BudgetLimits } from '../live/index.ts'
 import {
+  type Beat,
+  beatFile,
   configNames,
   type FailedJob,
   type FinishedJob,
@@ -148,6 +151,7 @@ async function runAll(
     writeFileSync(module, '')
     writeFileSync(results, '')
     watchFile(results, { interval: 200 }, () => onResults(readResults(results)))
+    using watched = endBlocked(beatFile(results), () => own.abort())
     const ended = await runProgram(
       { argv: ['node', runner, ...vitestArguments, ...more, module], cwd },
       {
@@ -160,6 +164,7 @@ async function runAll(
     // What came since the file was last looked at, too.
     const all = readResults(results)
     onResults(all)
+    if (watched.limitMs !== undefined) throw blocked(watched.limitMs)
     if (interrupting.has(ended.code)) throw interrupted()
     return inOrder(jobs, all, ended)
   } finally {
@@ -167,6 +172,56 @@ async function runAll(
     unwatchFile(results)
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** The worker may be as late as this beside the time that a run may take. */
+const lateMs = 10_000
+/** So many looks, a second apart, find it late: one alone may come before it, when the machine slept. */
+const looks = 3
+
+/** Ends a worker whose thread is blocked: no timer fires there any more that could end its run. */
+function endBlocked(file: string, end: () => void): Disposable & { readonly limitMs: number | undefined } {
+  let late = 0
+  let limitMs: number | undefined
+  const timer = setInterval(() => {
+    const beat = lastBeat(file)
+    late = beat !== undefined && Date.now() - beat.at > beat.limitMs + lateMs ? late + 1 : 0
+    if (beat === undefined || late < looks || limitMs !== undefined) return
+    limitMs = beat.limitMs
+    // It hears nothing, not even that the process is gone that started it.
+    kill(beat.pid)
+    end()
+  }, 1_000)
+  return {
+    get limitMs() {
+      return limitMs
+    },
+    [Symbol.dispose]: () => clearInterval(timer),
+  }
+}
+
+/** `undefined`: there was none yet, the worker is done, or it is being written. */
+function lastBeat(file: string): (Beat & { readonly at: number }) | undefined {
+  const at = statSync(file, { throwIfNoEntry: false })?.mtimeMs
+  const text = at === undefined ? '' : readFileSync(file, 'utf8')
+  return at === undefined || !text.endsWith('}') ? undefined : { ...(JSON.parse(text) as Beat), at }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
+
+function blocked(limitMs: number): HarvestError {
+  return new HarvestError('HARVEST_AGENT_TIMEOUT', {
+    what: 'The agent blocked its thread past the time limit; its worker was terminated',
+    where: { limit: `${limitMs / 1_000} s` },
+    why: 'An endless loop or a long synchronous call keeps timers from running.',
+    fix: ['end the loop, or `await` something in it', 'to give it more time: --timeout 10m'],
+  })
 }
 
 const runner = ownPath('vitest/run-vitest')

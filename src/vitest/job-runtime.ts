@@ -5,7 +5,15 @@ import { HarvestError } from '../errors/index.ts'
 import { type Budget, type BudgetLimits, openBudget, runLive } from '../live/index.ts'
 import { threwAtOnceText, unreachedModel, unreachedText } from '../live/unreached.ts'
 import { thrownText } from '../match/redact-message.ts'
-import { type FinishedJob, type Job, type JobResult, jobsVariable, type JobVerdict } from '../jobs/index.ts'
+import {
+  type Beat,
+  beatFile,
+  type FinishedJob,
+  type Job,
+  type JobResult,
+  jobsVariable,
+  type JobVerdict,
+} from '../jobs/index.ts'
 import type { PriceTable } from '../providers/index.ts'
 import { guardLoading, replayTape, standInKeys } from '../replay/index.ts'
 import { reportOf } from '../replay/program.ts'
@@ -18,6 +26,7 @@ import { acceptancesFor, proofsFor } from './accept-questions.ts'
 import { caseOptions } from './case-options.ts'
 import type { HarvestProvided } from './channel.ts'
 import { readJobs } from './job-module.ts'
+import { startBeat } from './beat.ts'
 import { loadTask } from './tasks.ts'
 import { startTimeLimit } from './time-limit.ts'
 import { filesOfRun } from './loaded-files.ts'
@@ -38,15 +47,28 @@ export async function runJobs(
   const budget = openBudget(limits, prices)
   const provided = inject('vitest-harvest')
   const write = (result: JobResult): void => appendFileSync(results, `${JSON.stringify(result)}\n`)
+  const beat = startBeat(beatFile(results))
   const waiting = jobs.entries()
   const work = async (): Promise<void> => {
     for (const [index, job] of waiting) {
       const say = (progress: Json): void => write({ job: index, progress })
-      const around = { agents, provided, budget, context, limits, prices, parallel, say, importModule }
+      const around = {
+        agents,
+        provided,
+        budget,
+        context,
+        limits,
+        prices,
+        parallel,
+        say,
+        allow: beat.allow,
+        importModule,
+      }
       write(await attempt(index, job, around))
     }
   }
   await Promise.all(Array.from({ length: parallel }, work))
+  beat.end()
 }
 
 /** A worker of Vitest 4 outlives the process that started it: killed commands would leave runs that ask models for real. */
@@ -64,6 +86,8 @@ interface Surroundings {
   readonly prices: PriceTable
   readonly parallel: number
   say(progress: Json): void
+  /** A run may take so many milliseconds. */
+  readonly allow: (ms: number) => void
   importModule(file: string): Promise<object>
 }
 
@@ -85,6 +109,7 @@ async function runJob(job: Job, around: Surroundings) {
   const tape = requireClosed(readTape(job.tape))
   const kase = job.case === undefined ? undefined : parseCase(job.case.text, job.case.file)
   const { replay, match, timeoutMs } = kase === undefined ? settings : caseOptions(kase, settings, answered)
+  around.allow(job.timeoutMs ?? timeoutMs)
   const name = job.agent ?? kase?.agent ?? tape.header.agent
   const ofTape = {
     tape,

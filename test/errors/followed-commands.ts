@@ -558,6 +558,7 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
   'src/jobs/run.ts': {
     'to go on': ['test/cli/blame.test.ts', 'asks no model any more once %s ended it'],
     'check that the tests run': others,
+    'to give it more time': ['test/cli/blocked.test.ts', 'is ended with its worker behind --timeout, and that is said'],
   },
   'src/live/budget.ts': {
     'or limit something else': [

@@ -151,6 +151,8 @@ const leftOut: Readonly<Record<string, readonly string[]>> = {
   'or limit something else: --max-tokens 100000, without --max-cost': ['blame', 'isolate'],
   // These take a path in the place of a folder.
   "if its recorder writes to another folder: --dir '<folder>'": ['replay', 'verify'],
+  // These run an agent as long as its case says.
+  'to give it more time: --timeout 10m': ['show', 'report', 'promote', 'replay', 'doctor', 'verify'],
   // The names that a case holds are those that its fixed agent will know.
   'if only the fixed agent has it: --any-name': ['promote'],
   'if the tool was never called, or only the fixed agent has it: --any-name': ['promote'],

@@ -254,6 +254,16 @@ describe('names', () => {
     expect(errorOf(() => applyFaults(tape, [{ step: 9, kind: 'http-429', args: {} }])).message).toContain('1 to 4')
   })
 
+  it('a fault at a path that its answer does not have is an error, for it would change nothing', () => {
+    const wrapped = tapeOf([toolCall(10, 'lookup', {}, { total: 25 }, { settled: [40, 40] })])
+    const at = (path: unknown): Fault => ({ step: 1, kind: 'value-unit', args: { path } as never })
+    expect(() => applyFaults(wrapped, [at('total')])).not.toThrow()
+    for (const path of ['nowhere', 'result.total', ['total'], undefined]) {
+      const { code, message } = errorOf(() => applyFaults(wrapped, [at(path)]))
+      expect([code, message]).toEqual(['HARVEST_FAULT_STEP', expect.stringMatching(/paths it can change +total\n/)])
+    }
+  })
+
   it('nothing happens to what a wrapped call does inside: it is part of its answer', () => {
     const inside = { ...chatCall(12, { tool: 'x', args: {} }), in: 10 }
     const wrapped = tapeOf([toolCall(10, 'lookup', {}, 1, { settled: [40, 40] }), inside])

@@ -132,7 +132,8 @@ export function noClaim(neverSeen: readonly string[], forks: number): readonly s
     `No claim: ${forks === 0 ? '' : `none of ${forks} runs met the condition, and `}it is not known that a run can meet it.`,
     ...neverSeen.map((text) => `  ${neutralLine(text, 200)}`),
     '  If it is right, the code of the agent or its prompt decided; if it is mistyped, nothing is known.',
-    "→ to grade runs by a call that is right: --ok '<call>'",
+    // With one of the two that is doubted, the next answer would be this one again.
+    `→ to grade runs by a call that is right: --ok '<call>'${typedValues('bad').length > 0 ? ', without --bad' : ''}`,
     "→ with a run that meets it: --reference '<tape|case>'",
   ]
 }

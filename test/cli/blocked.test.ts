@@ -1,0 +1,46 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Desk, deskAgent, deskProject, openDesk, recordDesk, usual } from './desk.ts'
+import { harvest } from './harvest.ts'
+import { printed } from './printed.ts'
+
+describe('an agent that blocks its thread after another decision', () => {
+  let desk: Desk
+  let cwd = ''
+  beforeAll(async () => {
+    desk = await openDesk(usual)
+    cwd = deskProject()
+    await recordDesk(cwd, desk)
+    writeFileSync(
+      join(cwd, 'src/pid.ts'),
+      `import { writeFileSync } from 'node:fs'\nwriteFileSync('pid.txt', String(process.pid))\n`,
+    )
+    const loop = 'if (call?.function.arguments.includes("99")) for (;;);\n    if (!call)'
+    const agent = deskAgent.replace('if (!call)', loop)
+    writeFileSync(join(cwd, 'src/desk.ts'), `import './pid.ts'\n${agent}`)
+  })
+  afterAll(async () => {
+    rmSync(cwd, { recursive: true, force: true })
+    await desk.close()
+  })
+
+  it('is ended with its worker behind --timeout, and that is said', async () => {
+    const args = ['fork', 'first', '--step', '3', '--decide', 'refund(amount=99)', '--timeout', '2s']
+    const { code, stdout, stderr } = await harvest(args, { cwd, env: { DESK_URL: desk.url, CI: '' } })
+    expect([code, stdout, stderr]).toEqual([
+      expect.any(Number),
+      '',
+      expect.stringMatching(
+        /^The agent blocked its thread past the time limit[^]*limit +2 s\n[^]*HARVEST_AGENT_TIMEOUT/,
+      ),
+    ])
+    expect(code).not.toBe(0)
+    expect(printed(stderr, 'to give it more time').slice(-2)).toEqual(['--timeout', '10m'])
+    // Its worker runs no further.
+    const pid = readFileSync(join(cwd, 'pid.txt'), 'utf8')
+    // One that has ended may wait for whoever took it over.
+    expect(spawnSync('ps', ['-o', 'stat=', '-p', pid], { encoding: 'utf8' }).stdout.trim()).toMatch(/^(?:Z.*)?$/)
+  })
+})
