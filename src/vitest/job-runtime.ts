@@ -5,15 +5,7 @@ import { HarvestError } from '../errors/index.ts'
 import { type Budget, type BudgetLimits, openBudget, runLive } from '../live/index.ts'
 import { threwAtOnceText, unreachedModel, unreachedText } from '../live/unreached.ts'
 import { thrownText } from '../match/redact-message.ts'
-import {
-  type Beat,
-  beatFile,
-  type FinishedJob,
-  type Job,
-  type JobResult,
-  jobsVariable,
-  type JobVerdict,
-} from '../jobs/index.ts'
+import { beatFile, type FinishedJob, type Job, type JobResult, jobsVariable, type JobVerdict } from '../jobs/index.ts'
 import type { PriceTable } from '../providers/index.ts'
 import { guardLoading, replayTape, standInKeys } from '../replay/index.ts'
 import { reportOf } from '../replay/program.ts'
