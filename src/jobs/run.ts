@@ -202,9 +202,13 @@ function endBlocked(file: string, end: () => void): Disposable & { readonly limi
 
 /** `undefined`: there was none yet, the worker is done, or it is being written. */
 function lastBeat(file: string): (Beat & { readonly at: number }) | undefined {
-  const at = statSync(file, { throwIfNoEntry: false })?.mtimeMs
-  const text = at === undefined ? '' : readFileSync(file, 'utf8')
-  return at === undefined || !text.endsWith('}') ? undefined : { ...(JSON.parse(text) as Beat), at }
+  try {
+    const text = readFileSync(file, 'utf8')
+    return text.endsWith('}') ? { ...(JSON.parse(text) as Beat), at: statSync(file).mtimeMs } : undefined
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    return undefined
+  }
 }
 
 function kill(pid: number): void {
