@@ -103,6 +103,11 @@ for (const file of Object.values(bin)) chmodSync(`${next}/${file.replace('dist/'
 if (existsSync('dist')) renameSync('dist', old)
 renameSync(next, 'dist')
 
+/** `./dist/record/index.js` → `record/index` */
+function moduleOf(file: string): string {
+  return file.replace(/^(?:\.\/)?dist\/|\.js$/g, '')
+}
+
 function declare(): Promise<boolean> {
   const args = ['-p', 'tsconfig.build.json', '--outDir', declared, '--declaration', '--emitDeclarationOnly']
   return new Promise((settle, reject) => {
@@ -119,9 +124,7 @@ function declare(): Promise<boolean> {
  * @returns the modules that are in them
  */
 async function bundle(): Promise<readonly string[]> {
-  const named = [...doors, ...Object.values(bin)]
-    .map((file) => file.replace(/^(?:\.\/)?dist\/|\.js$/g, ''))
-    .filter((name) => name !== nodeless)
+  const named = [...doors, ...Object.values(bin)].map(moduleOf).filter((name) => name !== nodeless)
   const alone = apart.map((part) =>
     part
       .replace(/^src\//, '')
@@ -217,7 +220,7 @@ async function bundleNodeless(): Promise<void> {
 
 /** Of each entry point a file with what it exports; what several of them reach lies in files beside. */
 async function bundleDeclarations(): Promise<void> {
-  const named = doors.map((file) => file.replace(/^\.\/dist\/|\.js$/g, ''))
+  const named = doors.map(moduleOf)
   const bundled = await rolldown({
     input: Object.fromEntries(named.map((name) => [name, resolve(declared, `${name}.d.ts`)])),
     external: (id) => !/^[./]/.test(id),

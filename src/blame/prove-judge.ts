@@ -3,7 +3,7 @@ import { type ErrorCode, type HarvestError, neutralLine } from '../errors/index.
 import type { FinishedFork } from '../fork/index.ts'
 import { readModelCall } from '../providers/index.ts'
 import type { CallEvent, Json, Tape, TapeEvent } from '../tape/index.ts'
-import { sameData } from '../live/same-data.ts'
+import { sameButTexts, sameData } from '../live/same-data.ts'
 import {
   type ArgsRule,
   compareTraces,
@@ -124,16 +124,7 @@ function isOtherCall(asked: string, live: readonly TapeEvent[], judge: AskJudge)
 
 /** Whether two arguments may say the same: they differ in texts at most. An id with a digit is data, and so is a number. */
 function mayBeReworded(recorded: Json, live: Json): boolean {
-  if (typeof recorded === 'string' && typeof live === 'string')
-    return recorded === live || !(isId.test(recorded) && isId.test(live))
-  if (typeof recorded !== 'object' || recorded === null || typeof live !== 'object' || live === null)
-    return recorded === live
-  const [was, is] = [Object.entries(recorded), live as { readonly [key: string]: Json | undefined }]
-  return (
-    Array.isArray(recorded) === Array.isArray(live) &&
-    was.length === Object.keys(is).length &&
-    was.every(([key, value]) => is[key] !== undefined && mayBeReworded(value as Json, is[key]))
-  )
+  return sameButTexts(recorded, live, (was, is) => !(isId.test(was) && isId.test(is)))
 }
 
 const isId = /^(?=.*\d)[\w.:@/-]{1,256}$/

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { HarvestError } from '../errors/index.ts'
 import { type AcceptReport, acceptReportVariable } from '../replay/accept-request.ts'
+import { type CaseSummary, findCase } from '../recordings/index.ts'
 import { outputOf } from '../jobs/program.ts'
 import { toTheConfig } from '../jobs/run.ts'
 import { runVitest } from './vitest.ts'
@@ -41,4 +42,14 @@ function noReport(code: number, output: string): HarvestError {
     why: 'It rejected its arguments or its config, or harvest() is missing from the config.',
     fix: [...toTheConfig(), 'npx vitest run'],
   })
+}
+
+/** The case that a report names; `undefined` for a hand-written test. */
+export function caseNamed(recordings: string, name: string): CaseSummary | undefined {
+  try {
+    return findCase(recordings, name)
+  } catch (error) {
+    if (HarvestError.is(error, 'HARVEST_CASE_MISSING')) return undefined
+    throw error
+  }
 }

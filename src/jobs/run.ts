@@ -29,6 +29,7 @@ import {
 } from './index.ts'
 import type { PriceTable } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
+import { threadBlocked } from './blocked.ts'
 import { type ProgramExit, outputOf, runProgram } from './program.ts'
 import { ownPath } from '../own-files.ts'
 
@@ -164,7 +165,8 @@ async function runAll(
     // What came since the file was last looked at, too.
     const all = readResults(results)
     onResults(all)
-    if (watched.limitMs !== undefined) throw blocked(watched.limitMs)
+    if (watched.limitMs !== undefined)
+      throw threadBlocked({ limit: `${watched.limitMs / 1_000} s` }, 'to give it more time: --timeout 10m')
     if (interrupting.has(ended.code)) throw interrupted()
     return inOrder(jobs, all, ended)
   } finally {
@@ -217,15 +219,6 @@ function kill(pid: number): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
   }
-}
-
-function blocked(limitMs: number): HarvestError {
-  return new HarvestError('HARVEST_AGENT_TIMEOUT', {
-    what: 'The agent blocked its thread past the time limit; its worker was terminated',
-    where: { limit: `${limitMs / 1_000} s` },
-    why: 'An endless loop or a long synchronous call keeps timers from running.',
-    fix: ['end the loop, or `await` something in it', 'to give it more time: --timeout 10m'],
-  })
 }
 
 const runner = ownPath('vitest/run-vitest')

@@ -10,17 +10,20 @@ import type { Json } from '../tape/index.ts'
  * whose models word a free text again each time; a replay takes nothing but equal arguments for equal.
  */
 export function sameData(recorded: Json, live: Json): boolean {
-  if (typeof recorded === 'string' && typeof live === 'string') {
-    return recorded === live || (isSentence(recorded) && isSentence(live) && marked(recorded) === marked(live))
-  }
+  return sameButTexts(recorded, live, (was, is) => isSentence(was) && isSentence(is) && marked(was) === marked(is))
+}
+
+/** Whether two values are equal but for texts that may say the same. */
+export function sameButTexts(recorded: Json, live: Json, maySay: (was: string, is: string) => boolean): boolean {
+  if (typeof recorded === 'string' && typeof live === 'string') return recorded === live || maySay(recorded, live)
   if (isList(recorded) && isList(live)) {
-    return recorded.length === live.length && recorded.every((item, i) => sameData(item, live[i] ?? null))
+    return recorded.length === live.length && recorded.every((item, i) => sameButTexts(item, live[i] ?? null, maySay))
   }
   if (isMap(recorded) && isMap(live)) {
     const keys = Object.keys(recorded)
     return (
       keys.length === Object.keys(live).length &&
-      keys.every((key) => Object.hasOwn(live, key) && sameData(recorded[key] ?? null, live[key] ?? null))
+      keys.every((key) => Object.hasOwn(live, key) && sameButTexts(recorded[key] ?? null, live[key] ?? null, maySay))
     )
   }
   return recorded === live

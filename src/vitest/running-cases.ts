@@ -1,6 +1,7 @@
 import type { Worker } from 'node:worker_threads'
 import type { TestCase } from 'vitest/node'
 import { HarvestError, shellWord } from '../errors/index.ts'
+import { threadBlocked } from '../jobs/blocked.ts'
 import type { CaseStart } from './channel.ts'
 
 /** A case whose worker ended while it ran. */
@@ -88,12 +89,7 @@ function endWorker({ process: pid, thread }: CaseStart): boolean {
 }
 
 function blocked(name: string): HarvestError {
-  return new HarvestError('HARVEST_AGENT_TIMEOUT', {
-    what: 'The agent blocked its thread past the time limit; its worker was terminated',
-    where: { case: name },
-    why: 'An endless loop or a long synchronous call keeps timers from running.',
-    fix: ['end the loop, or `await` something in it', 'to give it more time: `timeout:` in the case, in milliseconds'],
-  })
+  return threadBlocked({ case: name }, 'to give it more time: `timeout:` in the case, in milliseconds')
 }
 
 function died(name: string, after: string): HarvestError {

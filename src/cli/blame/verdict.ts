@@ -1,7 +1,7 @@
 import { type BlameVerdict, type Commitment, stopTexts, type Undecided } from '../../blame/index.ts'
-import { wilson } from '../../stats/index.ts'
 import type { BlamedRun } from '../../blame/run-blame.ts'
 import { neutralLine } from '../../errors/index.ts'
+import { withLost } from '../live.ts'
 import { typedValues } from '../typed-again.ts'
 
 /** What the curve says, in sentences that need no further knowledge; one per line. */
@@ -65,7 +65,7 @@ function of({ ok, forks }: Counted): string {
 /** ` (65 to 99 %)`: what chance alone leaves possible, and which way those ended that could not be graded. */
 export function interval({ ok, forks }: Counted, lost = 0): string {
   if (forks + lost === 0) return ''
-  const [{ low }, { high }] = [wilson(ok, forks + lost), wilson(ok + lost, forks + lost)]
+  const { low, high } = withLost(ok, forks, lost)
   return ` (${(100 * low).toFixed(0)} to ${(100 * high).toFixed(0)} %)`
 }
 

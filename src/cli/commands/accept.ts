@@ -11,7 +11,7 @@ import { exit } from '../exit.ts'
 import { dirOption } from '../named-tape.ts'
 import { usage } from '../parse.ts'
 import { type Screen, table } from '../../report/output.ts'
-import { askedQuestions, caseFilters } from '../asked-questions.ts'
+import { askedQuestions, caseFilters, caseNamed } from '../asked-questions.ts'
 
 /** Accepts changed questions to models: from then on the recorded answers stand for them. */
 export const acceptCommand: Command = {
@@ -101,24 +101,15 @@ function print(
   // A change of one case is written into the case, pins and all.
   if (written.some((file) => basename(file) === acceptedFileName))
     screen.line('→ to renew the pins of these cases: npx vitest-harvest test --update-recordings=pins')
+  // Accepted, a known-bad case stays as bad as it was recorded.
   for (const name of isList ? [] : new Set(accepted.flatMap(({ names }) => names)))
-    if (knownBad(recordings, name))
+    if (caseNamed(recordings, name)?.case?.expect === 'fail')
       screen.line(`→ if the change is its fix: npx vitest-harvest fix ${shellWord(name)}${dirOption(recordings)}`)
   const [first] = unproven.filter(({ names }) => names.some((name) => !different.includes(name)))
   if (isList && first !== undefined)
     screen.line(`to accept one: npx vitest-harvest accept --change ${shellWord(first.question.key)} --reason "…"`)
   if (!isList && unproven.some(({ question }) => question.isData))
     screen.line('changes of data are accepted by their key: npx vitest-harvest accept --change \'<key>\' --reason "…"')
-}
-
-/** Accepted, such a case stays as bad as it was recorded. A name may be that of a hand-written test. */
-function knownBad(recordings: string, name: string): boolean {
-  try {
-    return findCase(recordings, name).case?.expect === 'fail'
-  } catch (error) {
-    if (HarvestError.is(error, 'HARVEST_CASE_MISSING')) return false
-    throw error
-  }
 }
 
 function unknownKeys(keys: readonly string[]): HarvestError {

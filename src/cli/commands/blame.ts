@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { typedExpectations } from '../../blame/expectation.ts'
 import type { KnownRun } from '../../blame/types.ts'
-import type { neverMet } from '../../blame/known-good.ts'
-import { requireKnownNames } from '../../blame/known-names.ts'
+import { type Names, requireKnownNames } from '../../blame/known-names.ts'
 import { changedPaths, formerFiles, keptForks } from '../../blame/fork-cache.ts'
 import type { OffTapeRisk } from '../../blame/off-tape.ts'
 import type { BlamedRun, BlameEstimate } from '../../blame/run-blame.ts'
@@ -359,12 +358,12 @@ async function foreseen(
 /** Why no run may meet the conditions; see `neverMet`. */
 async function unmetBy(
   judging: Judging,
-  names: Parameters<typeof neverMet>[1],
+  names: Names,
   { tape, known }: { readonly tape: Tape; readonly known: readonly KnownRun[] },
 ): Promise<readonly string[]> {
-  const { neverMet: check, otherTape } = await import('../../blame/known-good.ts')
+  const { neverMet, otherTape } = await import('../../blame/known-good.ts')
   const hasKnown = known.some(({ file }) => otherTape(file, tape) !== undefined)
-  return check(judging, names, { hasGood: false, hasKnown })
+  return neverMet(judging, names, { hasGood: false, hasKnown })
 }
 
 /** What grades where no function does. */

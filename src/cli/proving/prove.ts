@@ -10,7 +10,7 @@ import { findCase, forksFolder, readPrices, writeFileAtomic } from '../../record
 import { type Json, readTape } from '../../tape/index.ts'
 import { refuseLinks } from '../../tape/links.ts'
 import { askYesNo, canAsk } from '../ask.ts'
-import { askedQuestions, caseFilters } from '../asked-questions.ts'
+import { askedQuestions, caseFilters, caseNamed } from '../asked-questions.ts'
 import { printDifferent } from '../different-cases.ts'
 import { exit } from '../exit.ts'
 import { branchFor } from '../forking/branch-tape.ts'
@@ -95,22 +95,12 @@ function unprovenCases(
   { recordings }: ProveWords,
 ): readonly Unproven[] {
   return [...names].flatMap((name) => {
-    const found = caseNamed(recordings, name)
+    const found = caseNamed(recordings, name)?.file
     if (found === undefined) return []
     const text = readFileSync(found, 'utf8')
     const keys = unproven.flatMap(({ question, names: all }) => (all.includes(name) ? [question.key] : []))
     return [{ name, file: found, text, case: parseCase(text, found), keys }]
   })
-}
-
-/** The file of a case; `undefined` for the name of a hand-written test. */
-function caseNamed(recordings: string, name: string): string | undefined {
-  try {
-    return findCase(recordings, name).file
-  } catch (error) {
-    if (HarvestError.is(error, 'HARVEST_CASE_MISSING')) return undefined
-    throw error
-  }
 }
 
 function refuseUnattended({ unattended }: AcceptReport): void {
