@@ -1,9 +1,10 @@
 import { HarvestError, neutralLine } from '../errors/index.ts'
-import { type Json, readTape, requireClosed, stepsOf, type Tape } from '../tape/index.ts'
+import { type Json, readTape, requireClosed, type Step, stepsOf, type Tape } from '../tape/index.ts'
 import { answerText } from '../fork/body.ts'
 import { parseJson } from '../json/canonical.ts'
 import { requestText } from '../providers/exchange.ts'
 import { presentArgs } from '../tape/present-args.ts'
+import { traceOf } from '../trace/index.ts'
 import type { Expectation } from './expectation.ts'
 import { gradeRecorded } from './grade-task.ts'
 import { type Names, neverSeen, valuesSeen } from './known-names.ts'
@@ -61,8 +62,12 @@ export async function neverMet(
     return known.hasKnown ? [`--oracle ${neutralLine(judging.name, 80)}: no known run that passes is graded ok`] : []
   if (judging.by !== 'expectations') return []
   // With what is bad alone, all else is good; but a run that passes should be.
-  if (judging.ok.length === 0)
-    return known.hasKnown ? [`${saidOf(judging.bad)}: each known run that passes is bad by that`] : []
+  if (judging.ok.length === 0) {
+    if (known.hasKnown) return [`${saidOf(judging.bad)}: each known run that passes is bad by that`]
+    return judging.bad
+      .filter((one) => !isMadeByCode(one, names))
+      .map((one) => `${saidOf([one])}: no run is known that is without it`)
+  }
   const unmet: string[] = []
   for (const one of judging.ok) if (!(await isMet(one, names))) unmet.push(unmetText(one, names))
   const conditions = [...judging.ok, ...judging.bad]
@@ -97,14 +102,54 @@ function isOfSeenValues(one: Expectation, names: Names): boolean {
   return asked.every((leaf) => leaf.value === '*' || typeof leaf.value === 'boolean' || seen.has(keyOf(leaf)))
 }
 
-/** What models asked of tools, no matter what the code made of it, and what tools were given and gave. */
-function passedValues({ events }: Tape): readonly Json[] {
-  return stepsOf({ events }).flatMap((step): readonly Json[] => {
-    if (step.kind !== 'exchange') return [presentArgs(step.args), ...(step.result === undefined ? [] : [step.result])]
+/**
+ * Whether a value that is asked for came from no model and no tool: the agent's own code put it there. A call with any
+ * arguments, a rule and a pattern have no value one could look for.
+ */
+function isMadeByCode(one: Expectation, { tapes }: Names): boolean {
+  if (one.kind === 'rule') return false
+  const value = one.kind === 'value' ? one.value : one.args
+  if (value === undefined) return false
+  const given = tapes.flatMap((tape) => {
+    const steps = stepsBefore(one, tape)
+    return [...givenValues(steps), ...steps.flatMap((step) => decisionOf(step)?.response?.text ?? [])]
+  })
+  const leaves = given.flatMap((from) => leavesOf(from, ''))
+  return leavesOf(value, '').some(({ value: leaf }) => {
+    const isIn = (from: Leaf['value']): boolean =>
+      from === leaf || (typeof from === 'string' && from.includes(String(leaf)))
+    return leaf !== '*' && !leaves.some((from) => isIn(from.value))
+  })
+}
+
+/** What an answer to the call says of it was put there by the call. */
+function stepsBefore(one: Expectation, tape: Tape): readonly Step[] {
+  const calls = one.kind === 'call' ? traceOf(tape.events).layers.flat() : []
+  const first = Math.min(...calls.filter((call) => one.kind === 'call' && one.isAmong([call])).map(({ n }) => n))
+  return stepsOf(tape).filter(({ n }) => n < first)
+}
+
+/** What models asked of tools, no matter what the code made of it, and what tools and services were given and gave. */
+function passedValues(tape: Tape): readonly Json[] {
+  const asked = stepsOf(tape).flatMap((step): readonly Json[] => {
+    if (step.kind !== 'exchange') return [presentArgs(step.args)]
+    return decisionOf(step) === undefined ? jsonIn(requestText(step)) : []
+  })
+  return [...asked, ...givenValues(stepsOf(tape))]
+}
+
+/** What an agent was given: what its models asked of tools, and what tools and services answered. */
+function givenValues(steps: readonly Step[]): readonly Json[] {
+  return steps.flatMap((step): readonly Json[] => {
+    if (step.kind !== 'exchange') return step.result === undefined ? [] : [step.result]
     const decision = decisionOf(step)
     if (decision !== undefined) return (decision.response?.toolCalls ?? []).map(({ args }) => args)
-    return [requestText(step), answerText(step).text].flatMap((text) => parseJson(text) ?? [])
+    return jsonIn(answerText(step).text)
   })
+}
+
+function jsonIn(text: string): readonly Json[] {
+  return [parseJson(text) ?? []].flat()
 }
 
 /** A value that holds no other, and the last name on the way to it. */

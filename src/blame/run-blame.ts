@@ -105,6 +105,8 @@ export interface BlamedRun extends BlameReport {
   readonly warnings?: readonly string[]
   /** Where no step decided: what is asked for and no known run has. That no fork met it says nothing about the agent. */
   readonly neverSeen?: readonly string[]
+  /** Where none is named: a run that may help, the good ones first. */
+  readonly knownRun?: OtherRun
   /** How free replays of other decisions ended, with tools that answer from the tape. */
   readonly offTape?: OffTapeRisk
 }
@@ -118,7 +120,7 @@ export interface BlamedRun extends BlameReport {
 export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<BlamedRun> {
   const { delta = 0.05, tau = 0.2, repairs = false, mutate = false } = options
   const seen = new Seen()
-  const { source, oracle, forkCache, limits, warnings, offTape, neverSeen } = await openForks(tape, options)
+  const { source, oracle, forkCache, limits, warnings, offTape, neverSeen, knownRun } = await openForks(tape, options)
   for (const { draw } of forkCache?.entries ?? []) seen.add(draw)
   const heard = seen.listening(source)
   const forkBudget = new ForkBudget(heard, {
@@ -143,6 +145,7 @@ export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<Bl
   })
   const { agreement } = oracle
   const unseen = found.verdict?.kind === 'never' ? await neverSeen() : []
+  const other = options.reference === undefined ? await knownRun() : undefined
   return {
     ...(agreement === undefined ? found : withoutCertificate(found, agreement)),
     ...(found.verdict?.kind === 'undecidable'
@@ -163,6 +166,7 @@ export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<Bl
     unclear: seen.unclear(),
     ...(warnings.length === 0 ? {} : { warnings }),
     ...(unseen.length === 0 ? {} : { neverSeen: unseen }),
+    ...(other === undefined ? {} : { knownRun: other }),
     ...(offTape === undefined ? {} : { offTape }),
   }
 }
@@ -177,6 +181,14 @@ export interface OpenedForks {
   readonly offTape: OffTapeRisk | undefined
   /** What is asked for and no known run has. */
   neverSeen(): Promise<readonly string[]>
+  knownRun(): Promise<OtherRun | undefined>
+}
+
+/** A known run of the agent that passes. */
+export interface OtherRun {
+  readonly name: string
+  /** It is graded `ok`. */
+  readonly isGood: boolean
 }
 
 /**
@@ -234,10 +246,10 @@ export async function openForks(tape: Tape, options: RunBlameOptions): Promise<O
           ...(isFresh === undefined ? {} : { isFresh }),
           ...(isCrossVersion === undefined ? {} : { isCrossVersion }),
         })
-  const isTaped = tools === 'tape' && reference === undefined
-  const offTape = isTaped
-    ? await offTapeRisk(source.positions, { judging, mutates: options.mutate === true }, (at) => source.tryOther(at))
-    : undefined
+  const offTape =
+    tools === 'tape'
+      ? await offTapeRisk(source.positions, { judging, mutates: options.mutate === true }, (at) => source.tryOther(at))
+      : undefined
   // Grading may cost money: then only the runs that are asked about are graded.
   const known = source.isPaidToGrade ? [] : (options.known ?? [])
   const good = (): Promise<KnownRun | undefined> => goodAmong(known, plain, ({ file: other }) => otherTape(other, tape))
@@ -249,6 +261,11 @@ export async function openForks(tape: Tape, options: RunBlameOptions): Promise<O
     limits,
     warnings,
     offTape,
+    async knownRun() {
+      const isGood = await good()
+      const other = isGood ?? known.find(({ file: one }) => otherTape(one, tape) !== undefined)
+      return other && { name: other.name, isGood: isGood !== undefined }
+    },
     neverSeen: async () => {
       const isGood =
         reference !== undefined && (source.isPaidToGrade || (await gradeRecorded(plain, reference)) === 'ok')

@@ -199,7 +199,20 @@ function forWhatWasNamed(command: string): string | undefined {
     return [option === 'dir' ? dirOption(value) : ` --${option} ${shellWord(value)}`]
   })
   // What stands there is kept as it is written: `<id>`, `"…"`.
-  return (tape === undefined ? command : replaceWord(command, place, tape)) + more.join('')
+  return (
+    (tape === undefined ? command : replaceWord(command, place, tape)) + [...more, ...gradedAlike(spec, words)].join('')
+  )
+}
+
+/** Options that say what a good run is. */
+const graders = ['ok', 'bad', 'oracle'] as const
+
+/** A fix is right by what was said to be right. What a case was promoted with, it has by itself. */
+function gradedAlike({ name }: CommandSpec, words: readonly string[]): readonly string[] {
+  const running = specNamed(typedWords(), specs)?.name
+  if (name !== 'fix' || running === 'fix' || running === 'promote') return []
+  if (graders.some((option) => words.includes(`--${option}`))) return []
+  return graders.flatMap((option) => typedValues(option).map((value) => ` --${option} ${shellWord(value)}`))
 }
 
 /** `undefined` of what the parser refuses: its message names what was typed by itself. */

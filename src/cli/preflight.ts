@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
+import { withoutSteps } from '../errors/words.ts'
 import type { FinishedJob } from '../jobs/index.ts'
 import { type ChangedQuestion, type Escape, inexactParts } from '../replay/index.ts'
 import type { Promotion } from '../recordings/index.ts'
@@ -64,7 +65,7 @@ export async function wouldBeRed({ run }: Preflight, promotion: Promotion): Prom
   const verdict = run.verdict
   if (escape !== undefined && verdict?.isGreen === false && verdict.code === 'HARVEST_ESCAPE')
     return wouldEscape(escape, source, content.agent)
-  const said = verdict === undefined || verdict.isGreen ? '' : verdict.message
+  const said = verdict === undefined || verdict.isGreen ? '' : withoutSteps(verdict.message)
   const code = await toRecordedCode(process.cwd(), content.pins?.commit, promotion.recordings)
   const withRecorded = code === undefined ? [] : [`to promote with the recorded code: ${code}`]
   if (verdict?.verdict === 'unproven') return wouldBeUnproven(said, verdict.unproven, promotion, withRecorded)

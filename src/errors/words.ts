@@ -60,3 +60,11 @@ function unescaped(escape: string): string {
   if (escape.length > 1) return String.fromCodePoint(Number.parseInt(escape.slice(1), 16))
   return { n: '\n', t: '\t', r: '\r' }[escape] ?? escape
 }
+
+/** A message without its next steps: those of a case that was not written, or of another command, lead nowhere. */
+export function withoutSteps(message: string): string {
+  return message
+    .split('\n')
+    .filter((line) => !/^\s*→/.test(line))
+    .join('\n')
+}

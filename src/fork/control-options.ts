@@ -14,11 +14,12 @@ export async function controlOptionsOf(
     | 'difference'
     | 'caseId'
     | 'isKnownBad'
+    | 'otherAgent'
     | 'timeoutMs'
     | 'signal'
   >,
 ): Promise<ControlOptions> {
-  const { timeoutMs, signal, replay, caseId, isKnownBad } = context
+  const { timeoutMs, signal, replay, caseId, isKnownBad, otherAgent } = context
   const commit = (await codeState(process.cwd(), context.tape.header.pins.commit))?.commit
   return {
     load: () => context.load(),
@@ -30,6 +31,7 @@ export async function controlOptionsOf(
     difference: (run) => context.difference(run),
     ...(caseId === undefined ? {} : { caseId }),
     ...(isKnownBad === undefined ? {} : { isKnownBad }),
+    ...(otherAgent === undefined ? {} : { otherAgent }),
     ...(commit === undefined ? {} : { commit }),
   }
 }

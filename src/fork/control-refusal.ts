@@ -26,6 +26,8 @@ export interface ControlSubject {
   readonly caseId?: string
   /** The case is of a run that went wrong: other code may be its fix. */
   readonly isKnownBad?: boolean
+  /** The agent that was named, and the one that made the run: what differs is hardly a change of its code. */
+  readonly otherAgent?: { readonly named: string; readonly recorded: string }
 }
 
 /** The unchanged run left its tape, or asked a model a question that was not accepted. */
@@ -50,13 +52,15 @@ function otherRun(about: ControlSubject, problem: HarvestError, run: ReplayResul
       where: { ...whereOf(about), ...(facts.where?.['at'] === undefined ? {} : { at: facts.where['at'] }) },
       detail: [...thrown, facts.what, facts.detail].filter((text) => text !== undefined).join('\n'),
       why: because,
-      fix: [
-        ...toFix(about),
-        `to see the whole difference: npx vitest-harvest show ${name} --replay`,
-        thrown.length > 0
-          ? 'once its key and environment are right: the same command'
-          : 'if the agent is meant to do this now, record the run again',
-      ],
+      fix: about.otherAgent
+        ? toOwnAgent(about, about.otherAgent)
+        : [
+            ...toFix(about),
+            `to see the whole difference: npx vitest-harvest show ${name} --replay`,
+            thrown.length > 0
+              ? 'once its key and environment are right: the same command'
+              : 'if the agent is meant to do this now, record the run again',
+          ],
     },
     { cause: problem },
   )
@@ -76,22 +80,35 @@ function otherQuestion(
       ...(difference === undefined ? [] : [`  ${difference.facts.what}`]),
     ].join('\n'),
     why: because,
-    fix: [
-      ...toFix(about),
-      ...(about.caseId === undefined
-        ? [
-            ...stepsToAccept(about.tape, ' and name the case instead of the tape'),
-            `to exclude such changes from the verdict: ${reportPolicy(questions)}`,
-          ]
-        : difference !== undefined
-          ? toAcceptBoth(difference, name)
-          : [
-              `if the change is intended: npx vitest-harvest accept ${name} --reason "…"`,
-              `to ask the model: npx vitest-harvest test ${name} --prove`,
-            ]),
-      `if its code did not change, to find what its runs depend on: npx vitest-harvest doctor ${name}`,
-    ],
+    fix: about.otherAgent
+      ? toOwnAgent(about, about.otherAgent)
+      : [
+          ...toFix(about),
+          ...(about.caseId === undefined
+            ? [
+                ...stepsToAccept(about.tape, ' and name the case instead of the tape'),
+                `to exclude such changes from the verdict: ${reportPolicy(questions)}`,
+              ]
+            : difference !== undefined
+              ? toAcceptBoth(difference, name)
+              : [
+                  `if the change is intended: npx vitest-harvest accept ${name} --reason "…"`,
+                  `to ask the model: npx vitest-harvest test ${name} --prove`,
+                ]),
+          `if its code did not change, to find what its runs depend on: npx vitest-harvest doctor ${name}`,
+        ],
   })
+}
+
+/** The other next steps are about a change of the code that made the run. */
+function toOwnAgent(
+  { tape }: ControlSubject,
+  { recorded }: NonNullable<ControlSubject['otherAgent']>,
+): readonly string[] {
+  return [
+    `to run ${neutralLine(recorded, 60)}, whose run it is: the same command, without --agent`,
+    `to see the whole difference: npx vitest-harvest replay ${shellWord(tape.header.id)}`,
+  ]
 }
 
 function toFix(about: ControlSubject): readonly string[] {
@@ -107,8 +124,13 @@ function toAcceptBoth({ facts: { fix = [] } }: HarvestError, name: string): read
   ]
 }
 
-function whereOf({ tape, caseId }: ControlSubject): Readonly<Record<string, string>> {
-  return caseId === undefined ? { tape: tape.header.id } : { case: caseId }
+function whereOf({ tape, caseId, otherAgent }: ControlSubject): Readonly<Record<string, string>> {
+  return {
+    ...(caseId === undefined ? { tape: tape.header.id } : { case: caseId }),
+    ...(otherAgent === undefined
+      ? {}
+      : { agent: neutralLine(`${otherAgent.named}, but the run is of ${otherAgent.recorded}`, 160) }),
+  }
 }
 
 function nameOf({ tape, caseId }: ControlSubject): string {

@@ -5,7 +5,7 @@ import { type Step, stepsOf, type Tape, type TapeEvent } from '../tape/index.ts'
 import { accessOf } from './access.ts'
 import { stepBehind } from './branch-recorder.ts'
 import { firstDifferenceOf } from './control-difference.ts'
-import { controlRefused } from './control-refusal.ts'
+import { type ControlSubject, controlRefused } from './control-refusal.ts'
 import { forkTape } from './fork.ts'
 import type { ControlData, ControlDifference, FinishedJob } from '../jobs/job.ts'
 import type { ForkOptions, ForkResult } from './plan.ts'
@@ -72,6 +72,8 @@ export interface ControlOptions extends Pick<ForkOptions, 'signal' | 'hangMs'> {
   readonly caseId?: string
   /** The case is of a run that went wrong. Default false. */
   readonly isKnownBad?: boolean
+  /** The agent that was named, where another one made the run. */
+  readonly otherAgent?: ControlSubject['otherAgent']
   /** Git commit of the code that runs. */
   readonly commit?: string
 }
@@ -94,11 +96,28 @@ export async function controlOf(tape: Tape, options: ControlOptions): Promise<Co
 }
 
 async function replayUnchanged(tape: Tape, options: ControlOptions): Promise<Control> {
-  const { load, replay = {}, accepted, isGreen, difference, signal, hangMs, caseId, isKnownBad, commit } = options
+  const {
+    load,
+    replay = {},
+    accepted,
+    isGreen,
+    difference,
+    signal,
+    hangMs,
+    caseId,
+    isKnownBad,
+    otherAgent,
+    commit,
+  } = options
   const code = commit === undefined ? {} : { commit }
   const given = { ...(signal === undefined ? {} : { signal }), ...(hangMs === undefined ? {} : { hangMs }) }
   const run = await replayTape(tape, await load(), { ...replay, ...given })
-  const about = { tape, ...(caseId === undefined ? {} : { caseId }), isKnownBad: isKnownBad === true }
+  const about = {
+    tape,
+    ...(caseId === undefined ? {} : { caseId }),
+    isKnownBad: isKnownBad === true,
+    ...(otherAgent === undefined ? {} : { otherAgent }),
+  }
   // In another order everything that is asked has its answer all the same.
   const problem = run.problems.find(({ code }) => code !== 'HARVEST_ORDER')
   // A case may say that a tool call is left out now: its reviewer accepted that.

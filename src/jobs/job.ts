@@ -49,6 +49,8 @@ export interface TaskContext {
   readonly caseId?: string
   /** The case is of a run that went wrong. Default false. */
   readonly isKnownBad?: boolean
+  /** The agent of the job, where another one made the run. */
+  readonly otherAgent?: { readonly named: string; readonly recorded: string }
   /** Loads an agent of the config afresh: `name`, or the one of the job. */
   load(name?: string): Promise<(input: unknown) => unknown>
   /** Imports another module of the project, by its absolute path, as its agents are. */

@@ -1,4 +1,5 @@
 import { HarvestError, shellWord } from '../errors/index.ts'
+import { withoutSteps } from '../errors/words.ts'
 import type { Promotion } from '../recordings/index.ts'
 import { installReplay, replayTape, standInKeys } from '../replay/index.ts'
 import { parseTape } from '../tape/index.ts'
@@ -28,7 +29,7 @@ export async function requireGreen(
     throw new HarvestError('HARVEST_PROMOTE_DIVERGED', {
       what: 'The replay of this tape differs from the recording; no case was written',
       where: { tape: source, verdict },
-      ...(because === undefined ? {} : { detail: because.error.message.replace(/^/gm, '  ') }),
+      ...(because === undefined ? {} : { detail: withoutSteps(because.error.message).replace(/^/gm, '  ') }),
       why: 'The agent is not the recorded one, or it reads something that is not on the tape.',
       fix: [
         `to find what differs: npx vitest-harvest doctor ${shellWord(source)}`,

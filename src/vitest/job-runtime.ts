@@ -102,9 +102,11 @@ async function runJob(job: Job, around: Surroundings) {
   const kase = job.case === undefined ? undefined : parseCase(job.case.text, job.case.file)
   const { replay, match, timeoutMs } = kase === undefined ? settings : caseOptions(kase, settings, answered)
   around.allow(job.timeoutMs ?? timeoutMs)
-  const name = job.agent ?? kase?.agent ?? tape.header.agent
+  const recorded = kase?.agent ?? tape.header.agent
+  const name = job.agent ?? recorded
   const ofTape = {
     tape,
+    ...(name === recorded ? {} : { otherAgent: { named: name, recorded } }),
     ...(kase === undefined ? {} : { caseId: kase.id, isKnownBad: kase.expect === 'fail' }),
     load: (other = name) => load(other, agents, replay.allow, tape),
     replay,

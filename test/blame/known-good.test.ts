@@ -2,7 +2,19 @@ import { describe, expect, it } from 'vitest'
 import { parseExpectation } from '../../src/blame/expectation.ts'
 import { neverMet } from '../../src/blame/known-good.ts'
 import { valuesSeen } from '../../src/blame/known-names.ts'
+import type { Tape } from '../../src/tape/index.ts'
 import { refundOf } from './refund-run.ts'
+
+/** A run whose model asks for one amount, and whose code gives the tool another. */
+function madeBy(asked: number, given: number): Tape {
+  const tape = refundOf(asked)
+  const events = tape.events.map((event) =>
+    event.kind === 'tool' && event.name === 'refund'
+      ? { ...event, args: { order_id: 'A-100', amount: given }, result: { refunded: given } }
+      : event,
+  )
+  return { ...tape, events }
+}
 
 describe('a condition that no run is known to meet', () => {
   const bad = refundOf(2500, { outcome: { status: 'returned', value: { answer: 'I refunded 2500 EUR.' } } })
@@ -49,11 +61,31 @@ describe('a condition that no run is known to meet', () => {
     expect(await unmet(['refund(amount: 30)', 'answer~2500'], true)).toEqual([])
   })
 
-  it('is none where a good run is known, and none of what a bad run does', async () => {
+  describe('of what is bad alone', () => {
+    const doubts = (tape: Tape, texts: readonly string[], hasGood = false) => {
+      const bads = texts.map((text) => parseExpectation(text, '--bad'))
+      return neverMet({ by: 'expectations', ok: [], bad: bads }, { tapes: [tape] }, { hasGood, hasKnown: false })
+    }
+
+    it.each(['refund(*)', 'refund(order_id: "A-100")', 'refund(amount: 2500)', 'never lookup_order()', 'answer~EUR'])(
+      'is one that the models of the run asked for, or that nobody can look for: %s',
+      async (text) => {
+        expect(await doubts(bad, [text])).toEqual([`--bad ${text}: no run is known that is without it`])
+      },
+    )
+
+    it('is none where the code put the value there, and none where a good run is known', async () => {
+      const code = madeBy(25, 2500)
+      expect(await doubts(code, ['refund(amount: 2500)'])).toEqual([])
+      expect(await doubts(code, ['refund(amount: 2500)', 'refund(*)'])).toEqual([
+        '--bad refund(*): no run is known that is without it',
+      ])
+      expect(await doubts(bad, ['refund(*)'], true)).toEqual([])
+    })
+  })
+
+  it('is none where a good run is known', async () => {
     expect(await unmet(['refund(amount: 26)'], true)).toEqual([])
-    const bads = [parseExpectation('refund(amount: 2500)', '--bad')]
-    const byBad = { by: 'expectations', ok: [], bad: bads } as const
-    expect(await neverMet(byBad, { tapes: [bad] }, { hasGood: false, hasKnown: false })).toEqual([])
     expect(await neverMet({ by: 'ending' }, { tapes: [bad] }, { hasGood: false, hasKnown: true })).toEqual([])
   })
 

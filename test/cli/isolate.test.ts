@@ -115,7 +115,7 @@ describe('npx vitest-harvest isolate', () => {
     const { code, stdout, stderr } = await ask('isolate', layer, ...right, ...live)
     // Its tools gave, and its models asked for, nothing like the 25 that is right.
     const unseen =
-      '--ok refunded=25: no known run returned that (there: 2500); if no fork does either, nothing is claimed\n'
+      '--ok refunded=25: no known run returned that (there: 2500); without a good fork nothing is claimed\n'
     expect({ code, stderr }).toEqual({ code: 0, stderr: layer === 'data' ? unseen : '' })
     expect(stdout.startsWith(`${layer}: `), stdout).toBe(true)
     expect(Number(/model calls, \$([\d.]+)/.exec(stdout)?.[1] ?? 0)).toBeLessThanOrEqual(1)

@@ -259,6 +259,28 @@ describe('a message that is printed before anything runs leads on by what it pri
     expect(readFileSync(join(cwd, 'response.bin'), 'utf8')).toContain('[DONE]')
   })
 
+  it('of blame and replay: an agent that was named and did not make the run leads to the one that did', async () => {
+    const blame = ['blame', 'the run', ...inDir, '--ok', 'refund(amount: 2500)', '--cross-version', '--dry-run']
+    const [refused] = answers([...blame, '--agent', 'odd'])
+    expect(refused?.stderr).toContain('odd, but the run is of desk')
+    const steps = refused?.stderr.split('\n').filter((line) => line.startsWith('→ ')) ?? []
+    expect(steps).toHaveLength(2)
+    const own = printed(refused?.stderr ?? '', 'to run desk, whose run it is')
+    expect(own).toEqual(blame)
+    const whole = printed(refused?.stderr ?? '', 'to see the whole difference')
+    expect(whole).toEqual(['replay', `${recordings}/inbox/the-run.tape.jsonl`, '--agent', 'odd'])
+    const replayed = await harvest(whole, { cwd, env: { CI: '' } })
+    expect(replayed.code).toBe(1)
+    const back = printed(replayed.stderr, 'to replay desk, whose run it is')
+    expect(replayed.stderr.match(/^→ /gm)).toHaveLength(1)
+    const same = await harvest(back, { cwd, env: { CI: '' } })
+    // All its steps; only the mark is set by the script that records.
+    expect(same.stderr).toContain('; 5 of 5 steps served')
+    expect(same.stderr).not.toContain('whose run it is')
+    const [graded] = answers(own)
+    expect(graded?.stderr).toContain('The agent left other marks')
+  })
+
   it('of check: an inbox that was staged is unstaged and ignored, in whichever folder it is and from wherever it is typed', () => {
     const git = (...args: readonly string[]): string =>
       execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.c', ...args], { cwd, encoding: 'utf8' })

@@ -131,6 +131,8 @@ describe('harvest promote', () => {
     const { code, stdout, stderr } = await harvest(args, { cwd, env })
     expect(stderr).toContain('HARVEST_PROMOTE_DIVERGED')
     expect(stderr).toContain('HARVEST_TAPE_EXHAUSTED')
+    // What would be done about the case: there is none.
+    expect(stderr).not.toContain('refund-100x --re')
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(existsSync(join(cwd, 'recordings/golden'))).toBe(false)
     const unverified = await harvest([...args, '--unverified'], { cwd, env })
@@ -147,6 +149,13 @@ describe('harvest promote', () => {
     expect(stderr).toContain('changed  Be [-fair-] {+kind+}.')
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(existsSync(join(cwd, 'recordings/golden'))).toBe(false)
+    expect(stderr).not.toContain('accept refund-100x')
+    const bad = await harvest([...args, '--expect', 'fail', '--ok', 'refund(amount: 1)'], {
+      cwd,
+      env: { REFUND_TWICE: '1' },
+    })
+    expect(bad.stderr).toContain('HARVEST_CASE_NO_LONGER_FAILS')
+    expect(bad.stderr).not.toContain('fix refund-100x')
     const unverified = await harvest([...args, '--unverified'], { cwd, env })
     expect(unverified.stdout).toContain('not replayed')
   })

@@ -449,6 +449,10 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     ],
   },
   'src/fork/control-refusal.ts': {
+    'to run': [
+      'test/cli/next-commands-free.test.ts',
+      'of blame and replay: an agent that was named and did not make the run leads to the one that did',
+    ],
     'if its agent is fixed': [
       'test/cli/rerun.test.ts',
       'a known-bad case of a fixed agent leads to its fix: no step of other code can be blamed',

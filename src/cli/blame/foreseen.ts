@@ -40,7 +40,7 @@ export function requireGoodAnswers(question: ForeseenBlame): void {
 export function foreseenOffTape({ tried, steps }: OffTapeRisk, question: ForeseenBlame): readonly string[] {
   const { reference, live } = waysOn(question)
   return [
-    `Tried for free: ${steps.length} of ${counted(tried, 'other decision')} of its models ${steps.length === 1 ? 'leaves' : 'leave'} the tape (${steps.length === 1 ? 'step' : 'steps'} ${steps.join(', ')}): tools were never asked for that. Such runs count for nothing.`,
+    `Tried for free: ${steps.length} of ${counted(tried, 'other decision')} of its models ${steps.length === 1 ? 'leaves' : 'leave'} the tape${question.hasReference ? ' and the good run' : ''} (${steps.length === 1 ? 'step' : 'steps'} ${steps.join(', ')}): tools were never asked for that. Such runs count for nothing.`,
     ...[...reference, live].map((line) => `→ ${line}`),
   ]
 }
@@ -56,9 +56,13 @@ export function foreseenLayers(tape: Tape, tools: 'tape' | 'live'): readonly str
 }
 
 function waysOn(question: ForeseenBlame): { readonly reference: readonly string[]; readonly live: string } {
-  const { good } = question
+  const { good, hasReference } = question
   return {
-    reference: good === undefined ? [] : [`to take the answers of a good run: ${typedAgain({ reference: good })}`],
+    // With the answers of a good run they left the tape as well.
+    reference:
+      good === undefined || hasReference
+        ? []
+        : [`to take the answers of a good run: ${typedAgain({ reference: good })}`],
     live: toCallTools(),
   }
 }

@@ -63,10 +63,11 @@ function useRow(name: string, { forks, modelCalls, costUsd }: ExpectedUse): read
   return [name, `${forks}`, `${modelCalls}`, dollars(costUsd)]
 }
 
-function verdictLines({ verdict, neverSeen, arms }: IsolatedRun): readonly string[] {
+function verdictLines(isolated: IsolatedRun): readonly string[] {
+  const { verdict, neverSeen, arms } = isolated
   if (neverSeen !== undefined)
     return noClaim(
-      neverSeen,
+      isolated,
       arms.reduce((sum, { runs }) => sum + runs, 0),
     )
   if (verdict.kind === 'unresolved')

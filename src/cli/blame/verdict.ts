@@ -1,6 +1,7 @@
 import { type BlameVerdict, type Commitment, stopTexts, type Undecided } from '../../blame/index.ts'
 import type { BlamedRun } from '../../blame/run-blame.ts'
-import { neutralLine } from '../../errors/index.ts'
+import { neutralLine, shellWord } from '../../errors/index.ts'
+import { program } from '../command.ts'
 import { withLost } from '../live.ts'
 import { typedValues } from '../typed-again.ts'
 
@@ -84,7 +85,7 @@ function surplusOf({ surplus = 0 }: Commitment): readonly string[] {
 
 /** Of causes that only do harm together the last one is where the run was lost; the earlier one was needed as well. */
 function neededToo(blamed: BlamedRun, position: number): readonly string[] {
-  const { repairs, steps, tools, earlier: decisions = [] } = blamed
+  const { repairs, steps, earlier: decisions = [] } = blamed
   const held = decisions.flatMap((one) => [
     `${nameOf(blamed, one.position)}, was necessary too:`,
     `  with ${one.held.map((later) => stepsText(steps[later]?.steps ?? [])).join(' and ')} as recorded: ${effectOf(blamed, one)}`,
@@ -97,7 +98,7 @@ function neededToo(blamed: BlamedRun, position: number): readonly string[] {
     ]
   const isOpen = steps.slice(0, position).some(({ isExogenous }) => isExogenous)
   if (!isOpen) return held
-  return [...held, `→ to find whether an earlier recorded answer was necessary too: --repairs${goodRun(tools)}`]
+  return [...held, `→ to find whether an earlier recorded answer was necessary too: --repairs${goodRun(blamed)}`]
 }
 
 function describeNever(
@@ -106,7 +107,7 @@ function describeNever(
 ): readonly string[] {
   const { repairs, neverSeen = [] } = blamed
   if (neverSeen.length > 0 && ok === 0)
-    return [...noClaim(neverSeen, forks), ...(repairs === undefined ? repairsHint(blamed) : [])]
+    return [...noClaim(blamed, forks), ...(repairs === undefined ? repairsHint(blamed) : [])]
   if (how === 'exact' && forks === 0)
     return [
       repairs?.outcome === 'found'
@@ -127,14 +128,23 @@ function describeNever(
 }
 
 /** A condition that no run is known to meet says nothing of the agent, be it mistyped or not. */
-export function noClaim(neverSeen: readonly string[], forks: number): readonly string[] {
+export function noClaim(
+  { neverSeen = [], knownRun }: Pick<BlamedRun, 'neverSeen' | 'knownRun'>,
+  forks: number,
+): readonly string[] {
+  const isOfBad = typedValues('bad').length > 0 && typedValues('ok').length === 0
   return [
-    `No claim: ${forks === 0 ? '' : `none of ${forks} runs met the condition, and `}it is not known that a run can meet it.`,
+    isOfBad
+      ? `No claim: ${forks === 0 ? '' : `each of ${forks} runs is bad by the condition, and `}it is not known that a run can be good.`
+      : `No claim: ${forks === 0 ? '' : `none of ${forks} runs met the condition, and `}it is not known that a run can meet it.`,
     ...neverSeen.map((text) => `  ${neutralLine(text, 200)}`),
-    '  If it is right, the code of the agent or its prompt decided; if it is mistyped, nothing is known.',
+    `  If it is right, the code of the agent or its prompt decided; if it is mistyped${isOfBad ? ' or true of good runs too' : ''}, nothing is known.`,
+    ...(knownRun === undefined
+      ? []
+      : [`→ to see what a run that passes does: ${program} show ${shellWord(knownRun.name)}`]),
     // With one of the two that is doubted, the next answer would be this one again.
     `→ to grade runs by a call that is right: --ok '<call>'${typedValues('bad').length > 0 ? ', without --bad' : ''}`,
-    "→ with a run that meets it: --reference '<tape|case>'",
+    ...(knownRun === undefined ? ["→ with a run that meets it: --reference '<tape|case>'"] : []),
   ]
 }
 
@@ -154,14 +164,21 @@ function decidesHere({ repairs, steps, tools }: BlamedRun, ok: number): string {
     : 'Its models answer the same each time, and the run fails: check the prompt and the code of the agent.'
 }
 
-function repairsHint({ steps, tools }: BlamedRun): readonly string[] {
+function repairsHint(blamed: BlamedRun): readonly string[] {
+  const { steps, tools } = blamed
   const hasTools = steps.some(({ isExogenous }) => isExogenous) && tools !== 'called for real'
-  return hasTools ? [`→ to find which recorded answers decided, with a good run: --repairs${goodRun(tools)}`] : []
+  return hasTools ? [`→ to find which recorded answers decided, with a good run: --repairs${goodRun(blamed)}`] : []
 }
 
 /** Repairs need no good run where one is named already, nor where tools run for real. */
-function goodRun(tools: BlamedRun['tools']): string {
-  return typedValues('reference').length > 0 || tools === 'called for real' ? '' : " --reference '<tape|case>'"
+function goodRun(blamed: Pick<BlamedRun, 'knownRun' | 'tools'>): string {
+  const isNamed = typedValues('reference').length > 0 || blamed.tools === 'called for real'
+  return isNamed ? '' : ` --reference ${goodName(blamed)}`
+}
+
+/** A run that is graded `ok`; where none is known, its place. */
+function goodName({ knownRun }: Pick<BlamedRun, 'knownRun'>): string {
+  return knownRun?.isGood === true ? shellWord(knownRun.name) : "'<tape|case>'"
 }
 
 function describeUnsure(blamed: BlamedRun, { positions }: Of<'unsure'>): readonly string[] {
@@ -225,7 +242,8 @@ function describeUndecidable(blamed: BlamedRun, { forks, undefined: lost, ungrad
 }
 
 /** Why forks could not be graded, and what helps. */
-export function whyUnclear({ unclear, tools, isGradedByCalls }: BlamedRun): readonly string[] {
+export function whyUnclear(blamed: BlamedRun): readonly string[] {
+  const { unclear, tools, isGradedByCalls } = blamed
   const isSaid = (text: string): boolean => unclear.some(({ because }) => because.includes(text))
   const isOffTape = isSaid('HARVEST_NOT_RECORDED') && tools !== 'called for real'
   const isBlind = isSaid(' cannot say')
@@ -240,7 +258,10 @@ export function whyUnclear({ unclear, tools, isGradedByCalls }: BlamedRun): read
       : []),
     ...(isOffTape
       ? [
-          "→ to answer tools from a good run as well: --reference '<tape|case>'",
+          // With that of a good run, they left the tape as well.
+          ...(typedValues('reference').length > 0
+            ? []
+            : [`→ to answer tools from a good run as well: --reference ${goodName(blamed)}`]),
           '→ to call tools for real, with their side effects: --tools live',
         ]
       : []),

@@ -348,7 +348,7 @@ async function foreseen(
       ...warnings,
       ...unmet
         .filter((text) => !warnings.includes(text))
-        .map((text) => `${text}; if no fork does either, nothing is claimed`),
+        .map((text) => `${text}; without a good fork nothing is claimed`),
     ],
     offTape: ({ foreseen: risk, good: graded }) =>
       foreseenOffTape(risk, { ...question, ...(graded === undefined ? {} : { good: graded }) }),

@@ -8,9 +8,9 @@ import { choose } from '../choose.ts'
 import { exit } from '../exit.ts'
 import { findTapeFile } from '../find.ts'
 import { inputHint, lacksInput } from '../input-hint.ts'
-import { countsByKind, driftLine, remarkLines, verdictLine, verdictMessages } from '../report.ts'
+import { countsByKind, driftLine, remarkLines, verdictLine } from '../report.ts'
 import { exitCodes } from '../byte-report.ts'
-import { type Replayed, replay } from '../replaying.ts'
+import { messagesOf, type Replayed, replay } from '../replaying.ts'
 import { neutralLines, type Screen } from '../../report/output.ts'
 
 /** Runs the program or agent of a tape again: every answer it gets is the recorded one. */
@@ -37,7 +37,7 @@ export const replayCommand: Command = {
         changed: replayed.changed,
         file: tape.source,
       })
-    else print(tape, replayed, held, screen)
+    else print(tape, replayed, { given, held, screen })
     return held ? exit.ok : exit.divergence
   },
 }
@@ -47,10 +47,14 @@ function levelOf(given: CommandInput): MatchLevel | undefined {
 }
 
 // On stderr: stdout belongs to the program.
-function print(tape: Tape, replayed: Replayed, held: boolean, screen: Screen): void {
+function print(
+  tape: Tape,
+  replayed: Replayed,
+  { given, held, screen }: { readonly given: CommandInput; readonly held: boolean; readonly screen: Screen },
+): void {
   const { report } = replayed
   const { served, recorded } = report.comparison
-  for (const message of verdictMessages(tape, replayed.case, report.verdict)) screen.note(`\n${neutralLines(message)}`)
+  for (const message of messagesOf(tape, replayed, given)) screen.note(`\n${neutralLines(message)}`)
   if (!held) screen.note('')
   const drift = driftLine(report.drift)
   const codes = exitCodes(tape, replayed)

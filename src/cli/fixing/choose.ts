@@ -6,7 +6,7 @@ import { typedAgain } from '../typed-again.ts'
 import type { FixRun } from '../../blame/fix-task.ts'
 import { isPassing } from '../../fork/kept-forks.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
-import { counted } from '../../errors/words.ts'
+import { counted, withoutSteps } from '../../errors/words.ts'
 import type { NextStep } from '../next-steps.ts'
 
 /** The run that becomes the tape of the case, and how many took its way. */
@@ -85,9 +85,7 @@ function notGood(
 
 /** What a run was stopped by; what to do about it in a fix is another matter. */
 function withoutAdvice(message: string): string {
-  return message
-    .split('\n')
-    .filter((line) => !/^\s*→|^\(HARVEST_\w+\)$/.test(line))
-    .join('\n')
+  return withoutSteps(message)
+    .replaceAll(/^\(HARVEST_\w+\)\n?/gm, '')
     .trim()
 }
