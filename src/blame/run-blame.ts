@@ -5,6 +5,8 @@ import { type Budget, openBudget } from '../live/index.ts'
 import { isPriced, modelIds } from '../providers/index.ts'
 import { pinsOf } from '../provenance/index.ts'
 import type { Json, Tape } from '../tape/index.ts'
+import { canonicalJson } from '../json/canonical.ts'
+import { traceOf } from '../trace/index.ts'
 import type { Expectation } from './expectation.ts'
 import { type ForkSourceOptions, forkSourceOf, type RealForks } from './fork-source.ts'
 import { type ForkLimits, ForkBudget, type ForkCache, type Stop } from './fork-budget.ts'
@@ -246,8 +248,10 @@ export async function openForks(tape: Tape, options: RunBlameOptions): Promise<O
           ...(isFresh === undefined ? {} : { isFresh }),
           ...(isCrossVersion === undefined ? {} : { isCrossVersion }),
         })
+  // A good run whose calls are those of the tape has answers to no other ones.
+  const isBare = reference === undefined || !hasOtherCalls(reference, tape)
   const offTape =
-    tools === 'tape'
+    tools === 'tape' && isBare
       ? await offTapeRisk(source.positions, { judging, mutates: options.mutate === true }, (at) => source.tryOther(at))
       : undefined
   // Grading may cost money: then only the runs that are asked about are graded.
@@ -275,6 +279,16 @@ export async function openForks(tape: Tape, options: RunBlameOptions): Promise<O
       })
     },
   }
+}
+
+/** Whether a run made calls that another one did not make, with these arguments. */
+function hasOtherCalls(one: Tape, other: Tape): boolean {
+  const of = (tape: Tape): readonly string[] =>
+    traceOf(tape.events)
+      .layers.flat()
+      .map(({ name, args }) => canonicalJson([name, args]))
+  const known = new Set(of(other))
+  return of(one).some((call) => !known.has(call))
 }
 
 function expectationsOf(judging: Judging): readonly Expectation[] {

@@ -197,9 +197,13 @@ describe('harvest rerun', () => {
     const other = await rerun(words)
     const refused = await rerun(['blame', 'bad', '--ok', 'refund(amount: 7)', '--dry-run', '--cross-version'])
     const fix = printed(refused.stderr, 'if its agent is fixed')
-    expect(fix).toEqual(['fix', 'bad'])
-    const right = printed((await rerun(fix)).stderr, 'to say what would be right', { '<right>': 'refund(amount: 7)' })
-    expect((await rerun(right)).stdout).toContain('changed: lookup_order')
+    expect(fix).toEqual(['fix', 'bad', '--ok', 'refund(amount: 7)'])
+    expect((await rerun(fix)).stdout).toContain('changed: lookup_order')
+    // Nothing was said to be right: the fix asks for that.
+    const right = printed((await rerun(['fix', 'bad'])).stderr, 'to say what would be right', {
+      '<right>': 'refund(amount: 7)',
+    })
+    expect(right).toEqual(fix)
     writeFileSync(join(cwd, 'src/desk.ts'), code)
     expect(printed(other.stdout, 'if its code is fixed')).toEqual(['fix', 'bad', '--ok', 'refund(amount: 7)'])
     expect(other.stdout).not.toContain('blame')
