@@ -90,6 +90,10 @@ export interface ChaosReport {
   readonly tried: Readonly<Record<string, number>>
   /** How those schedules ended. */
   readonly endings: Readonly<Record<string, number>>
+  /** Kinds of faults that were only in schedules that left the tape: nothing is known of them. */
+  readonly unjudged: readonly string[]
+  /** The shortest schedule that left the tape; absent where none did. */
+  readonly offTape?: FaultSchedule
   readonly failure?: ChaosFailure
   /** The run without faults; `differs`: where today's code is not the recorded one. */
   readonly control: Pick<Control, 'digest' | 'differs'>

@@ -93,6 +93,10 @@ class Search<T> {
   readonly #known = new Map<string, Run>()
   readonly #tried = new Map<string, number>()
   readonly #endings = new Map<string, number>()
+  /** Kinds of faults of which a run was judged. */
+  readonly #judged = new Set<string>()
+  /** The shortest schedule that left the tape. */
+  #left: FaultSchedule | undefined
   #schedules = 0
   #runs = 0
   #first: FaultSchedule | undefined
@@ -163,8 +167,11 @@ class Search<T> {
     if (this.#first !== undefined) this.#shrinkRuns++
     else if (isNew) {
       this.#schedules++
-      for (const kind of new Set(schedule.map((fault) => fault.kind))) add(this.#tried, kind)
+      const kinds = new Set(schedule.map((fault) => fault.kind))
+      for (const kind of kinds) add(this.#tried, kind)
       add(this.#endings, run.ending.class)
+      if (run.ending.class !== 'off-tape') for (const kind of kinds) this.#judged.add(kind)
+      else if (this.#left === undefined || schedule.length < this.#left.length) this.#left = schedule
     }
     if (run.isFailure) {
       this.#first ??= schedule
@@ -219,7 +226,8 @@ class Search<T> {
     const plan: ForkPlan = {
       keep,
       changes: applyFaults(tape, schedule),
-      tail: tail ?? { from: 'tape', serve: 'reworded' },
+      // The control carries today's wording: what is asked otherwise now was changed by a fault, and has no answer.
+      tail: tail ?? { from: 'tape' },
       ...(this.#control === undefined ? {} : { control: this.#control }),
       ...(n === 0 ? {} : { seed: String(n) }),
       ...(clockOffsetMs === undefined ? {} : { clockOffsetMs }),
@@ -260,6 +268,8 @@ class Search<T> {
       runs: this.#runs,
       tried: Object.fromEntries(this.#tried),
       endings,
+      unjudged: [...this.#tried.keys()].filter((kind) => !this.#judged.has(kind)),
+      ...(this.#left === undefined ? {} : { offTape: this.#left }),
       ...(failure === undefined ? {} : { failure }),
       control: { digest, ...(differs === undefined ? {} : { differs }) },
       isInterrupted: details.interrupted || this.#options.signal?.aborted === true,

@@ -17,6 +17,11 @@ export function valuesIn(value: Json, path = ''): readonly Leaf[] {
   return [here, ...inner]
 }
 
+/** What stands at a path of {@link valuesIn}; `undefined` when there is no such path. */
+export function valueAt(value: Json, path: string): Json | undefined {
+  return valuesIn(value).find((leaf) => leaf.path === path)?.value
+}
+
 /** The value with another one at a path of {@link valuesIn}; as it was when there is no such path. */
 export function withValueAt(value: Json, path: string, change: (old: Json) => Json, here = ''): Json {
   if (here === path) return change(value)

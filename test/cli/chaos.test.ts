@@ -71,7 +71,7 @@ describe('harvest chaos', () => {
     })
   })
 
-  it('says what was tried when the agent survives', async () => {
+  it('says what was tried, and no survival where an ending that fails by default is left out', async () => {
     const { code, stdout } = await chaos(
       '--faults',
       'tools',
@@ -85,7 +85,7 @@ describe('harvest chaos', () => {
       '16',
     )
     expect(stdout).toMatchInlineSnapshot(`
-      "the agent survives
+      "no run ended as --fail crash,trace says
       13 schedules of faults, 15 runs: 9 survived, 4 hang
       tried: 8 tool-slow, 5 tool-reset, 4 tool-no-answer, 3 tool-error
       seed 1
@@ -105,6 +105,20 @@ describe('harvest chaos', () => {
     const others = printed(stderr, 'try others')
     const tried = expect.stringMatching(/^1 schedules of faults.*\ntried: 1 /m) as string
     expect(await harvest(others, { cwd })).toMatchObject({ stderr: '', stdout: tried })
+  })
+
+  it('a mistyped ending or tool leads to the command with the one that was meant', async () => {
+    const typed = ['chaos', 'paid', '--dir', recordings, '--faults', 'tool-slow', '--runs', '2', '--seed', '1']
+    const mistyped = [
+      [...typed, '--fail', 'crash,hag'],
+      [...typed, '--repeatable', 'lookup_ordr'],
+    ]
+    const meant = many(mistyped, cwd).map(({ stderr }) => printed(stderr, 'did you mean'))
+    expect(meant).toEqual([
+      [...typed, '--fail', 'crash,hang'],
+      [...typed, '--repeatable', 'lookup_order'],
+    ])
+    expect(await harvest(meant[0] ?? [], { cwd })).toMatchObject({ code: 0, stderr: '' })
   })
 
   it.each([

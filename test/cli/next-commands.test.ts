@@ -184,6 +184,23 @@ describe('whoever follows the messages of blame', () => {
     expect(await run(printed(live.stdout, 'to run tools for real'))).toMatchObject({ code: 0 })
   })
 
+  it('of chaos: a changed result that a model was told of is no survival, and leads to the models', async () => {
+    const chaos = ['chaos', 'bad', '--faults', 'value-unit', '--seed', '1', '--runs', '4']
+    const { code, stdout } = await run(chaos)
+    expect({ code, stdout }).toMatchObject({ code: 1, stdout: expect.stringMatching(/^undecided\n/) as string })
+    expect(stdout).toContain('2 off-tape\n')
+    const fork = printed(stdout, 'to ask the models')
+    expect(fork.slice(0, 6)).toEqual(['fork', 'bad', '--step', '2', '--set', 'result.total=2500'])
+    expect(await run(fork)).toMatchObject({ code: 0, stdout: expect.stringContaining('25 → 2500') as string })
+    const mixed = await run(chaos.with(3, 'value-unit,http-slow').with(-1, '12'))
+    expect(mixed.stdout).toMatch(/^the agent survives\n.* survived.* off-tape/s)
+    expect(mixed.stdout).toContain('the outcome is unknown: nothing is known of value-unit.')
+    expect(printed(mixed.stdout, 'to ask the models').slice(0, 2)).toEqual(['fork', 'bad'])
+    const strict = await run([...chaos, '--fail', 'off-tape'])
+    expect(strict).toMatchObject({ code: 1, stdout: expect.stringMatching(/^the agent does not survive\n/) as string })
+    expect(printed(strict.stdout, 'to ask the models')).toEqual(fork)
+  })
+
   it('with a model without a price, a limit that was reached and code that changed comes to the verdict', async () => {
     const file = join(cwd, 'src/desk.ts')
     const code = readFileSync(file, 'utf8')

@@ -4,12 +4,12 @@ import { expect, it } from 'vitest'
 import { every, type Node } from '../support/reached.ts'
 import { advice, followed } from './followed-commands.ts'
 
-/** What-ifs, blame, isolate, fix and doctor, with all that they call to report. */
+/** What-ifs, faults, blame, isolate, fix and doctor, with all that they call to report. */
 const rooms = [
   'src/{isolate,fork,live,doctor}/**/*.ts',
   'src/blame/!(prove-)*.ts',
   'src/cli/{blame,doctor,forking,fixing}/*.ts',
-  'src/cli/commands/{blame,isolate,doctor,fork,patch,fix}.ts',
+  'src/cli/commands/{blame,chaos,isolate,doctor,fork,patch,fix}.ts',
   'src/cli/{next-steps,live,live-grading}.ts',
   'src/errors/budget-spent.ts',
   'src/jobs/run.ts',

@@ -223,6 +223,21 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'with a mistyped name comes to the verdict, and from there to the test and to what else was necessary',
     ],
   },
+  'src/cli/commands/chaos.ts': {
+    'did you mean': [
+      'test/cli/chaos.test.ts',
+      'a mistyped ending or tool leads to the command with the one that was meant',
+    ],
+    'to try other schedules': again,
+    'to see it again': [
+      'test/cli/chaos.test.ts',
+      'shrinks a failure to the fault it needs, and tells how to see it again',
+    ],
+    'to ask the models, with tools run for real, side effects and all': [
+      'test/cli/next-commands.test.ts',
+      'of chaos: a changed result that a model was told of is no survival, and leads to the models',
+    ],
+  },
   'src/cli/commands/fix.ts': {
     'to write it': [
       'test/cli/fix.test.ts',

@@ -13,6 +13,7 @@ import {
   type FaultSchedule,
   kindsNamed,
 } from '../../faults/index.ts'
+import { defaultFailures } from '../../faults/ending.ts'
 import type { Job } from '../../jobs/index.ts'
 import { type Json, readTape, requireClosed, type Tape } from '../../tape/index.ts'
 import { chaosSpec } from '../spec/explain.ts'
@@ -20,6 +21,7 @@ import type { Command, CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
 import { findRun, type FoundRun } from '../find.ts'
 import { controlLine, pinsJson } from '../forking/control.ts'
+import { faultAsFork } from '../forking/fault-fork.ts'
 import { runTask } from '../../jobs/run.ts'
 import { readDuration, readWhole } from '../live.ts'
 import { requireModule } from '../live-grading.ts'
@@ -39,7 +41,11 @@ export const chaosCommand: Command = {
     requireTools(tape, options.reads ?? [])
     const report = await ask(found, options, given, screen)
     const answer = { tape: tape.source, ...report, ...pinsJson(tape, report.control) }
-    printAnswer(answer, (shown) => print(tape, report, shown), { given, spec: chaosCommand, screen })
+    printAnswer(answer, (shown) => print(tape, report, { screen: shown, fail: given.value('fail') }), {
+      given,
+      spec: chaosCommand,
+      screen,
+    })
     return report.survived === true ? exit.ok : exit.divergence
   },
 }
@@ -182,8 +188,12 @@ async function ask(
   return answer as unknown as ChaosReport
 }
 
-function print(tape: Tape, report: ChaosReport, screen: Screen): void {
-  const { failure, survived, seed, path, control } = report
+function print(
+  tape: Tape,
+  report: ChaosReport,
+  { screen, fail }: { readonly screen: Screen; readonly fail: string | undefined },
+): void {
+  const { failure, seed, path, control } = report
   if (control.differs !== undefined) screen.line(`${controlLine(control.differs)}\n`)
   if (failure !== undefined) {
     screen.line(screen.paint('bold', 'the agent does not survive'))
@@ -192,15 +202,42 @@ function print(tape: Tape, report: ChaosReport, screen: Screen): void {
     screen.line()
     screen.line(shrunk(report))
     if (path !== undefined) screen.line(`→ to see it again: ${typedAgain({ seed: `${seed}`, path })}`)
+    if (failure.class === 'off-tape') printLeft(tape, failure.schedule, screen)
     return
   }
-  screen.line(screen.paint('bold', survived === true ? 'the agent survives' : 'undecided'))
-  if (survived === null)
-    screen.line('In every run the agent requested something that is not on the tape, so the outcome is unknown.')
+  screen.line(screen.paint('bold', verdict(report, fail)))
   screen.line(`${report.schedules} schedules of faults, ${report.runs} runs: ${counts(report.endings)}`)
   screen.line(`tried: ${counts(report.tried)}`)
   if (report.isInterrupted) screen.line('stopped before all schedules were tried')
   screen.line(`seed ${seed}`)
+  if (report.offTape === undefined) return
+  screen.line(
+    report.survived === null
+      ? 'In every run the agent requested something that is not on the tape, so the outcome is unknown.'
+      : `Where it requested something that is not on the tape, the outcome is unknown${unjudged(report)}.`,
+  )
+  printLeft(tape, report.offTape, screen)
+}
+
+/** Kinds of faults of which only such runs were made. */
+function unjudged({ unjudged: kinds }: ChaosReport): string {
+  return kinds.length === 0 ? '' : `: nothing is known of ${kinds.join(', ')}`
+}
+
+/** Endings that `--fail` leaves out are no survival. */
+function verdict({ survived, endings }: ChaosReport, fail: string | undefined): string {
+  if (survived !== true) return 'undecided'
+  const isExcused = defaultFailures.some((ending) => (endings[ending] ?? 0) > 0)
+  return isExcused ? `no run ended as --fail ${fail ?? ''} says` : 'the agent survives'
+}
+
+/** What the models say to it is found out by asking them. */
+function printLeft(tape: Tape, schedule: FaultSchedule, screen: Screen): void {
+  const change = faultAsFork(tape, schedule)
+  if (change === undefined) return
+  screen.line(
+    `→ to ask the models, with tools run for real, side effects and all: npx vitest-harvest fork ${shellWord(tape.header.id)} ${change} --live --tools live`,
+  )
 }
 
 function shrunk({ failure, schedules, runs }: ChaosReport): string {
