@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { acceptedFileName, type Case, loadCase, readAcceptedFile } from '../cases/index.ts'
 import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
-import { withoutSteps } from '../errors/words.ts'
+import { moreThan, withoutSteps } from '../errors/words.ts'
 import { changedPins, describeChanges, gitState, pinsOf } from '../provenance/index.ts'
 import type { DriftPolicy, ReplayOptions } from '../replay/index.ts'
 import { recordingsOf } from '../recordings/index.ts'
 import type { Tape } from '../tape/index.ts'
 import { type CommandSpec, type CommandInput, program as bin } from './command.ts'
+import { readDuration } from './live.ts'
 import { usage } from './parse.ts'
 import type { FinishedJob } from '../jobs/index.ts'
 import { runJobs } from '../jobs/run.ts'
@@ -67,8 +68,11 @@ export async function replay(
   const owner = beside ?? (await caseMadeOf(tape))
   const ofCase = owner === undefined ? {} : { case: owner }
   const accepted = acceptedFor(tape.source, owner)
-  if (found === undefined) return { ...(await replayInVitest(tape, given, whole, accepted, command)), ...ofCase }
+  if (found === undefined)
+    return { ...(await replayInVitest(tape, given, { options: whole, accepted, owner }, command)), ...ofCase }
   const { program, isProgram, preload, agent } = found
+  const limitMs = readDuration(given, command, 'timeout') ?? (isDebugged(program) ? undefined : programMs)
+  const limit = limitMs === undefined ? undefined : AbortSignal.timeout(limitMs)
   const folder = mkdtempSync(join(tmpdir(), 'harvest-replay-'))
   const file = join(folder, 'report.json')
   try {
@@ -82,7 +86,9 @@ export async function replay(
         ...(agent === undefined ? {} : { [variables.agent]: agent }),
       },
       output,
+      ...(limit === undefined ? {} : { signal: limit }),
     })
+    if (limit?.aborted === true && limitMs !== undefined) throw tooLong(tape, limitMs)
     const replayed = { report: readReport(file, ended), ended, isProgram, changed: await changedSince(tape), ...ofCase }
     return withExitCode(tape, replayed)
   } finally {
@@ -107,6 +113,26 @@ export function messagesOf(
     ...messages.map(withoutSteps),
     `→ to replay ${neutralLine(own, 60)}, whose run it is: the same command, without --agent`,
   ]
+}
+
+/** How long a program may run: time of timers and answers costs none. */
+const programMs = 600_000
+
+/** Someone may stand at a breakpoint of it. */
+function isDebugged({ argv }: Program): boolean {
+  return [...argv, process.env['NODE_OPTIONS'] ?? ''].some((word) => /(?:^|\s)--inspect/.test(word))
+}
+
+function tooLong({ header }: Tape, limitMs: number): HarvestError {
+  return new HarvestError('HARVEST_AGENT_TIMEOUT', {
+    what: 'The replay did not end within its time limit; its process was terminated',
+    where: { tape: header.id, limit: `${limitMs / 1_000} s` },
+    why: 'It waits for something that is not on the tape, or runs in an endless loop.',
+    fix: [
+      `to see the recorded steps: npx vitest-harvest show ${shellWord(header.id)}`,
+      `to give it more time: ${moreThan(limitMs)}`,
+    ],
+  })
 }
 
 /** The same verdict, with nothing left out of the list. */
@@ -220,12 +246,22 @@ async function target(
 async function replayInVitest(
   tape: Tape,
   given: CommandInput,
-  options: ReplayOptions,
-  accepted: readonly string[],
+  {
+    options,
+    accepted,
+    owner,
+  }: { readonly options: ReplayOptions; readonly accepted: readonly string[]; readonly owner: Case | undefined },
   command: CommandSpec,
 ): Promise<Replayed> {
   const agent = given.value('agent')
-  const job = { tape: resolve(tape.source), options, accepted, ...(agent === undefined ? {} : { agent }) }
+  const timeoutMs = readDuration(given, command, 'timeout') ?? owner?.timeout
+  const job = {
+    tape: resolve(tape.source),
+    options,
+    accepted,
+    ...(agent === undefined ? {} : { agent }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  }
   const [run] = await runJobs([job]).catch((error: unknown) => [error])
   if (run instanceof Error) throw isUnreachable(run) ? noAgent(tape, given, command, run) : run
   if (run === undefined) throw new TypeError(`no answer for ${tape.source}`)

@@ -23,6 +23,11 @@ export function twiceTheTime(reason: unknown): string {
   return `--timeout ${ms === undefined ? '5m' : `${Math.ceil((2 * Number(ms)) / 1_000)}s`}`
 }
 
+/** The option that gives a run more time than a limit that it reached: twice as much, ten minutes at least. */
+export function moreThan(limitMs: number): string {
+  return `--timeout ${limitMs < 600_000 ? '10m' : `${Math.ceil((2 * limitMs) / 60_000)}m`}`
+}
+
 /** Words as a shell reads them: blanks part them, quotes keep them together, a backslash takes the next letter as it is. */
 export function shellWords(text: string): { readonly words: readonly string[]; readonly unclosed?: string } {
   const words: string[] = []

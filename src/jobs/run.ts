@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { folderAbove, foldersBelow } from '../errors/above.ts'
 import { HarvestError, shellWord } from '../errors/index.ts'
+import { moreThan } from '../errors/words.ts'
 import { type BudgetLimits } from '../live/index.ts'
 import {
   type Beat,
@@ -50,6 +51,8 @@ export interface JobsOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Hears how many jobs have ended. */
   readonly onProgress?: (ended: number) => void
+  /** One by one: a job that blocks its thread ends with its error, and those behind it run. Default: it ends them all. */
+  readonly goesOn?: boolean
 }
 
 /** A job that ended, or the error that kept it from running. */
@@ -130,6 +133,7 @@ async function runAll(
   options: JobsOptions,
   onResults: (results: readonly JobResult[]) => void,
 ): Promise<readonly (FinishedJob | FinishedTask | HarvestError)[]> {
+  if (jobs.length === 0) return []
   // The real path: Vitest compares the paths of files it finds with those it was given.
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'harvest-jobs-'))
   const list = join(folder, 'jobs.json')
@@ -143,6 +147,7 @@ async function runAll(
     cwd = process.cwd(),
     vitestArguments: more = [],
     signal,
+    goesOn = false,
   } = options
   const own = new AbortController()
   running.add(own)
@@ -165,8 +170,15 @@ async function runAll(
     // What came since the file was last looked at, too.
     const all = readResults(results)
     onResults(all)
-    if (watched.limitMs !== undefined)
-      throw threadBlocked({ limit: `${watched.limitMs / 1_000} s` }, 'to give it more time: --timeout 10m')
+    if (watched.limitMs !== undefined) {
+      const more = `to give it more time: ${moreThan(watched.limitMs)}`
+      const blocked = threadBlocked({ limit: `${watched.limitMs / 1_000} s` }, more)
+      if (!goesOn) throw blocked
+      const isDone = new Set(all.map(({ job }) => job))
+      const at = jobs.findIndex((_, index) => !isDone.has(index))
+      const behind = await runAll(jobs.slice(at + 1), options, () => {})
+      return [...inOrder(jobs.slice(0, at), all, ended), blocked, ...behind]
+    }
     if (interrupting.has(ended.code)) throw interrupted()
     return inOrder(jobs, all, ended)
   } finally {

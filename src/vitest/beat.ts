@@ -1,4 +1,5 @@
 import { rmSync, writeFileSync } from 'node:fs'
+import { url as inspectorUrl } from 'node:inspector'
 import type { Beat } from '../jobs/index.ts'
 import { seamState } from '../seam/source.ts'
 
@@ -7,7 +8,11 @@ export function startBeat(file: string): { readonly allow: (ms: number) => void;
   const { setTimeout: start, clearTimeout: stop } = seamState().natives
   let limitMs = 0
   let timer: NodeJS.Timeout | undefined
-  const say = (): void => writeFileSync(file, JSON.stringify({ limitMs, pid: process.pid } satisfies Beat))
+  // A breakpoint of a debugger may block it as long as it likes.
+  const say = (): void =>
+    inspectorUrl() === undefined
+      ? writeFileSync(file, JSON.stringify({ limitMs, pid: process.pid } satisfies Beat))
+      : rmSync(file, { force: true })
   const beat = (): void => {
     if (limitMs > 0) say()
     timer = start(beat, 1_000).unref()

@@ -2,6 +2,7 @@ import { appendFileSync } from 'node:fs'
 import { inject, type TestContext, vi } from 'vitest'
 import { type Case, parseCase } from '../cases/index.ts'
 import { HarvestError } from '../errors/index.ts'
+import { moreThan } from '../errors/words.ts'
 import { type Budget, type BudgetLimits, openBudget, runLive } from '../live/index.ts'
 import { threwAtOnceText, unreachedModel, unreachedText } from '../live/unreached.ts'
 import { thrownText } from '../match/redact-message.ts'
@@ -160,7 +161,7 @@ async function runJob(job: Job, around: Surroundings) {
             ...grading?.options,
           })
         : replayTape(tape, agent, { ...replay, ...job.options, ...more, signal })
-      return await limit.race(work, () => hangs(job.tape), 1_000)
+      return await limit.race(work, () => hangs(job.tape, job.timeoutMs ?? timeoutMs), 1_000)
     } finally {
       takeBack()
     }
@@ -283,11 +284,11 @@ function describe(run: ReplayResult, accepted?: ReadonlySet<string>) {
   }
 }
 
-function hangs(tape: string): HarvestError {
+function hangs(tape: string, limitMs: number): HarvestError {
   return new HarvestError('HARVEST_AGENT_TIMEOUT', {
     what: 'The agent never answered',
     where: { tape },
     why: 'It waits for something that is not on the tape, or it blocks the thread.',
-    fix: ["to see the recorded steps: npx vitest-harvest show '<tape>'"],
+    fix: ["to see the recorded steps: npx vitest-harvest show '<tape>'", `to give it more time: ${moreThan(limitMs)}`],
   })
 }

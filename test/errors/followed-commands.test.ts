@@ -17,7 +17,7 @@ const rooms = [
 ]
 
 /** What is typed: a command, or options of the one that was typed, or what a call gives of these. */
-const command = String.raw`npx |git |echo |npm |--[a-z]|the same command|[A-Z_]+=1 |\$\{(?:typedAgain\(|program\}|option\}|instead\}|command\}|moreTime\}|twiceTheTime\()`
+const command = String.raw`npx |git |echo |npm |--[a-z]|the same command|[A-Z_]+=1 |\$\{(?:typedAgain\(|program\}|option\}|instead\}|command\}|moreTime\}|moreThan\(|twiceTheTime\()`
 const typed = new RegExp(String.raw`[:?] (?:${command})|^did you mean `)
 const isBare = new RegExp(`^(?:${command})`)
 

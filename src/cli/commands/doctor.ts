@@ -13,6 +13,7 @@ import { findingsOf, isCode, isUnseen } from '../../doctor/findings.ts'
 import { printDoctor } from '../doctor/print.ts'
 import { exit, exitCodeOf } from '../exit.ts'
 import { findTapeFile } from '../find.ts'
+import { readDuration } from '../live.ts'
 import { tapeWord } from '../named-tape.ts'
 import { printAnswer } from '../next-lines.ts'
 import type { Screen } from '../../report/output.ts'
@@ -28,7 +29,8 @@ export const doctorCommand: Command = {
     const [newest] = tapes
     const checks = isWhole ? await checkSetUp(recordings, tapes) : []
     const isVersioned = (await versionedFiles(process.cwd())) ?? isInside
-    const looked = await examineAll(patients, isVersioned, screen)
+    const timeoutMs = readDuration(given, doctorCommand, 'timeout')
+    const looked = await examineAll(timed(patients, timeoutMs), isVersioned, screen)
     const diagnoses = looked.diagnoses
     const report: DoctorReport = {
       checks,
@@ -43,6 +45,10 @@ export const doctorCommand: Command = {
     printAnswer(jsonOf(report), print, { given, spec: doctorCommand, screen })
     return codeOf(report)
   },
+}
+
+function timed(patients: readonly Patient[], timeoutMs: number | undefined): readonly Patient[] {
+  return timeoutMs === undefined ? patients : patients.map(({ name, job }) => ({ name, job: { ...job, timeoutMs } }))
 }
 
 /** Where git knows nothing, what lies in the project is code. */

@@ -97,7 +97,7 @@ async function run(
   screen.progress(what)
   const outcomes = await runJobs(
     patients.map(({ job }) => job),
-    { env, onProgress: (ended) => screen.progress(`${what}: ${ended} of ${patients.length}`) },
+    { env, goesOn: true, onProgress: (ended) => screen.progress(`${what}: ${ended} of ${patients.length}`) },
   )
   return outcomes.map((outcome) => {
     if (isExamined(outcome) || HarvestError.is(outcome)) return outcome

@@ -23,6 +23,7 @@ const replayOptions: readonly OptionSpec[] = [
     was: [{ flag: '--allow <what>' }],
   },
   { flag: '--run-recorded', about: 'Run the command line stored in the tape, this once' },
+  { flag: '--timeout <duration>', about: 'Limit of the run: 90s, 5m [as for cases; of a program or --module 10m]' },
 ]
 
 export const replaySpec: CommandSpec = {
@@ -166,6 +167,11 @@ export const doctorSpec: CommandSpec = {
   page: 'doctor',
   args: '[tape|case...]',
   about: 'Find what makes runs irreproducible, and name the line',
-  options: [{ flag: '--verbose', about: 'List uninstrumented reads that change nothing' }, dirOption, jsonOption],
+  options: [
+    { flag: '--verbose', about: 'List uninstrumented reads that change nothing' },
+    { flag: '--timeout <duration>', about: 'Limit of one run: 90s, 5m [as for cases]' },
+    dirOption,
+    jsonOption,
+  ],
   examples: ['doctor', 'doctor refund-100x', 'doctor latest --verbose'],
 }
