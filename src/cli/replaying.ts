@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { acceptedFileName, type Case, loadCase, readAcceptedFile } from '../cases/index.ts'
 import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
-import { moreThan, withoutSteps } from '../errors/words.ts'
+import { moreThan } from '../errors/words.ts'
 import { changedPins, describeChanges, gitState, pinsOf } from '../provenance/index.ts'
 import type { DriftPolicy, ReplayOptions } from '../replay/index.ts'
 import { recordingsOf } from '../recordings/index.ts'
@@ -17,7 +17,7 @@ import { type ProgramExit, type Program, type ProgramRunOptions, outputOf, runPr
 import { exitCodes } from './byte-report.ts'
 import { caseOfTape } from './next-steps.ts'
 import { recordedProgram } from './recorded-program.ts'
-import { type FailedReport, isFailed, type ReplayChildReport, variables, verdictMessages } from './report.ts'
+import { type FailedReport, isFailed, type ReplayChildReport, variables } from './report.ts'
 import type { Screen } from '../report/output.ts'
 import { type OwnFile, ownPath } from '../own-files.ts'
 
@@ -94,25 +94,6 @@ export async function replay(
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-}
-
-/**
- * Why a replay is not the same as its tape, one message each. With another agent than the one whose run it is, what differs
- * is hardly a change of code: then its next step is that agent.
- */
-export function messagesOf(
-  tape: Tape,
-  { case: kase, report }: Pick<Replayed, 'case' | 'report'>,
-  given: CommandInput,
-): readonly string[] {
-  const messages = verdictMessages(tape, kase, report.verdict)
-  const [own, named] = [kase?.agent ?? tape.header.agent, given.value('agent')]
-  // An earlier spelling of --module names a file.
-  if (messages.length === 0 || named === undefined || named === own || named.includes('#')) return messages
-  return [
-    ...messages.map(withoutSteps),
-    `→ to replay ${neutralLine(own, 60)}, whose run it is: the same command, without --agent`,
-  ]
 }
 
 /** How long a program may run: time of timers and answers costs none. */

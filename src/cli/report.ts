@@ -1,5 +1,6 @@
 import type { Case } from '../cases/index.ts'
 import { type ErrorCode, type ErrorFacts, neutralLine } from '../errors/index.ts'
+import { withoutSteps } from '../errors/words.ts'
 import { describeTranscoded, type Drift, driftClasses, unprovenError } from '../replay/index.ts'
 import type { ProgramReport } from '../replay/program.ts'
 import type { Tape } from '../tape/index.ts'
@@ -31,9 +32,27 @@ export function verdictLine(
 /**
  * Why a replay is not the same as its tape, one message each.
  *
+ * With another agent than the one whose run it is, what differs is hardly a change of code: then its next step is that agent.
+ *
  * @param kase - the case that the tape belongs to
+ * @param named - the agent that was named
  */
-export function verdictMessages(
+export function messagesOf(
+  tape: Pick<Tape, 'header' | 'close'>,
+  kase: Pick<Case, 'id' | 'expect' | 'agent'> | undefined,
+  { verdict, named }: { readonly verdict: ReplayChildReport['verdict']; readonly named: string | undefined },
+): readonly string[] {
+  const messages = verdictMessages(tape, kase, verdict)
+  const own = kase?.agent ?? tape.header.agent
+  // An earlier spelling of --module names a file.
+  if (messages.length === 0 || named === undefined || named === own || named.includes('#')) return messages
+  return [
+    ...messages.map(withoutSteps),
+    `→ to replay ${neutralLine(own, 60)}, whose run it is: the same command, without --agent`,
+  ]
+}
+
+function verdictMessages(
   tape: Pick<Tape, 'header' | 'close'>,
   kase: Pick<Case, 'id' | 'expect'> | undefined,
   { differences, unproven }: ReplayChildReport['verdict'],

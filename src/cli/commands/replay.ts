@@ -8,9 +8,9 @@ import { choose } from '../choose.ts'
 import { exit } from '../exit.ts'
 import { findTapeFile } from '../find.ts'
 import { inputHint, lacksInput } from '../input-hint.ts'
-import { countsByKind, driftLine, remarkLines, verdictLine } from '../report.ts'
+import { countsByKind, driftLine, messagesOf, remarkLines, verdictLine } from '../report.ts'
 import { exitCodes } from '../byte-report.ts'
-import { messagesOf, type Replayed, replay } from '../replaying.ts'
+import { type Replayed, replay } from '../replaying.ts'
 import { neutralLines, type Screen } from '../../report/output.ts'
 
 /** Runs the program or agent of a tape again: every answer it gets is the recorded one. */
@@ -54,7 +54,8 @@ function print(
 ): void {
   const { report } = replayed
   const { served, recorded } = report.comparison
-  for (const message of messagesOf(tape, replayed, given)) screen.note(`\n${neutralLines(message)}`)
+  for (const message of messagesOf(tape, replayed.case, { verdict: report.verdict, named: given.value('agent') }))
+    screen.note(`\n${neutralLines(message)}`)
   if (!held) screen.note('')
   const drift = driftLine(report.drift)
   const codes = exitCodes(tape, replayed)

@@ -7,8 +7,8 @@ import type { Command } from '../command.ts'
 import { exit } from '../exit.ts'
 import { findTapeFile } from '../find.ts'
 import { byteReportRows } from '../byte-report.ts'
-import { driftLine, remarkLines, verdictLine } from '../report.ts'
-import { messagesOf, type Replayed, replay } from '../replaying.ts'
+import { driftLine, messagesOf, remarkLines, verdictLine } from '../report.ts'
+import { type Replayed, replay } from '../replaying.ts'
 import { neutralLines, table } from '../../report/output.ts'
 
 /** Runs a tape and demands that nothing at all differs. */
@@ -41,7 +41,8 @@ export const verifyCommand: Command = {
     ])
     screen.line(table([head, ...lines], [1, 2]))
     if (report.drift.length > 0) screen.line(`\ndrift: ${driftLine(report.drift)}`)
-    for (const message of messagesOf(tape, replayed, given)) screen.line(`\n${neutralLines(message)}`)
+    for (const message of messagesOf(tape, replayed.case, { verdict: report.verdict, named: given.value('agent') }))
+      screen.line(`\n${neutralLines(message)}`)
     for (const line of remarkLines(tape.header.id, report)) screen.line(line)
     const cuts = cutsOf(tape)
     if (cuts.length > 0) screen.line(partialText(cuts))
