@@ -52,7 +52,8 @@ export function messagesOf(
   ]
 }
 
-function verdictMessages(
+/** Why a replay is not the same as its tape, one message each. */
+export function verdictMessages(
   tape: Pick<Tape, 'header' | 'close'>,
   kase: Pick<Case, 'id' | 'expect'> | undefined,
   { differences, unproven }: ReplayChildReport['verdict'],
