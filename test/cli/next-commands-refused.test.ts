@@ -156,6 +156,11 @@ describe('whoever is refused, or told that nothing could be judged, comes by wha
     const again = printed(notGood, 'or run the tools again, with their side effects')
     expect(again).toEqual([...words, '--dry-run', '--tools', 'live'])
     await worked(again)
+    // What is bad of a run that passes too is said of it.
+    await worked(['promote', 'enough', '--as', 'plenty', '--unverified'])
+    const doubted = await run(['blame', 'few', '--bad', 'count(*)', '--live'])
+    expect(doubted.stdout).toContain('No claim: it is not known that a run can be good.')
+    expect(await worked(printed(doubted.stdout, 'to see what a run that passes does'))).toContain('count(')
   })
 
   it('of blame: a run that ends otherwise each time is no start', async () => {

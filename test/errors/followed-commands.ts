@@ -183,6 +183,10 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     'to find the delay': ['test/cli/isolate.test.ts', 'names %s, and the next command works'],
   },
   'src/cli/blame/verdict.ts': {
+    'to see what a run that passes does': [
+      'test/cli/next-commands-refused.test.ts',
+      'of blame: where no model is asked, a good run shows which answer decided',
+    ],
     'with a run that meets it': [
       'test/cli/next-commands-refused.test.ts',
       'of blame: where no model is asked, a good run shows which answer decided',

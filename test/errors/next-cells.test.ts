@@ -29,6 +29,8 @@ const samples: Readonly<Record<string, string>> = {
   allowing: '--allow-secret jwt --allow-secret email',
   moreTime: '--timeout 5m',
   'twiceTheTime(reason)': '--timeout 5m',
+  'moreThan(limitMs)': '--timeout 10m',
+  'moreThan(watched.limitMs)': '--timeout 10m',
 }
 
 /** A line that names options: `to go on: --max-runs 500`. */
@@ -77,6 +79,7 @@ const parts: Readonly<Record<string, string>> = {
   dir: ` --dir ${word}`,
   'dirOption(dir)': ` --dir ${word}`,
   faults: '--faults http',
+  options: `--step 3 --say ${word}`,
   'agentOf(given)': ` --agent ${word}`,
   "isKnown(tape) ? '' : ' --run-recorded'": ' --run-recorded',
   "isSame ? '' : ' --cross-version'": ' --cross-version',
@@ -152,7 +155,7 @@ const leftOut: Readonly<Record<string, readonly string[]>> = {
   // These take a path in the place of a folder.
   "if its recorder writes to another folder: --dir '<folder>'": ['replay', 'verify'],
   // These run an agent as long as its case says.
-  'to give it more time: --timeout 10m': ['show', 'report', 'promote', 'replay', 'doctor', 'verify'],
+  'to give it more time: --timeout 10m': ['show', 'report', 'promote'],
   // The names that a case holds are those that its fixed agent will know.
   'if only the fixed agent has it: --any-name': ['promote'],
   'if the tool was never called, or only the fixed agent has it: --any-name': ['promote'],

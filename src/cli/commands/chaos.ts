@@ -233,10 +233,10 @@ function verdict({ survived, endings }: ChaosReport, fail: string | undefined): 
 
 /** What the models say to it is found out by asking them. */
 function printLeft(tape: Tape, schedule: FaultSchedule, screen: Screen): void {
-  const change = faultAsFork(tape, schedule)
-  if (change === undefined) return
+  const options = faultAsFork(tape, schedule)
+  if (options === undefined) return
   screen.line(
-    `→ to ask the models, with tools run for real, side effects and all: npx vitest-harvest fork ${shellWord(tape.header.id)} ${change} --live --tools live`,
+    `→ to ask the models, with tools run for real, side effects and all: npx vitest-harvest fork ${shellWord(tape.header.id)} ${options} --live --tools live`,
   )
 }
 
