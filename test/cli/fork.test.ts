@@ -246,7 +246,7 @@ describe('harvest fork', () => {
     expect(wrong.stdout).toContain('→ like this: compare refund-99x')
     expect(wrong.stdout).toContain('→ like this: branch 5 \'result.note=""\'')
     expect(wrong.stdout).toContain('→ as one text: branch 1 "a b"')
-    expect(printed(wrong.stdout, 'to call live models')).toEqual([...ran, '--tools', 'live', '--live'])
+    expect(wrong.stdout).toContain('→ to call live models: branch 1 result.amount=700 --tools=live --live\n')
     expect(wrong.code).toBe(2)
   })
 
@@ -258,18 +258,72 @@ describe('harvest fork', () => {
     const whole = await fork('first', '--step', '3', '--decide', 'refund({"amount":10})')
     expect(changed(whole.stdout)).toBe(`${decided}amount: 10), without order_id`)
     const line = 'what_if 3 refund(amount=10) lookup_order() refund(order_id="A-100", amount=5)'
-    const debug = await harvest(['debug', 'first', '-x', `${line}; what_if 3 refnd(amount=10)`], {
-      cwd,
-      env: { DESK_URL: desk.url },
-    })
+    const debug = await harvest(['debug', 'first', '-x', line], { cwd, env: { DESK_URL: desk.url } })
     expect(debug.stdout.split('\n').slice(0, 3)).toEqual([
       'refund(amount=10): the model decides refund(order_id: "A-100", amount: 10), order_id as recorded',
       'lookup_order(): the model decides lookup_order(), without order_id',
       expect.stringMatching(/^change /),
     ])
-    expect(printed(debug.stdout, 'did you mean')).toEqual([
-      ...['fork', 'recordings/inbox/first.tape.jsonl', '--step', '3', '--decide', 'refund(amount=10)'],
+    // No tape holds what a tool answers to another call.
+    expect(debug.code).toBe(1)
+  })
+
+  it('of the prompt of the debugger is refused for what fork refuses, with lines to type there', async () => {
+    const debug = async (script: readonly string[]) =>
+      harvest(['debug', 'first', '-x', script.join('; ')], { cwd, env: { DESK_URL: desk.url } })
+    const asked = desk.asked.length
+    const wrong = await debug([
+      'what_if 2 reslt.total=30',
+      'what_if 2 total=30',
+      'what_if 2 result.totl=30',
+      'what_if 3 refnd(amount=25) --live --runs 2',
+      'branch 3 refnd(amount=25)',
+      'what_if 2 result.total=25 --live',
     ])
+    expect(wrong.stdout).toMatchInlineSnapshot(`
+      "step 2 calls no model, so it cannot say 'reslt.total=30'
+      → did you mean: what_if 2 result.total=30
+      → its values have paths: result.order_id, result.total
+      step 2 calls no model, so it cannot say 'total=30'
+      → did you mean: what_if 2 result.total=30
+      → its values have paths: result.order_id, result.total
+      Unknown path 'result.totl' in the recorded value
+        step   2
+        there  order_id, total
+      → did you mean total? what_if 2 result.total=30
+      → to see where a value is recorded: npx vitest-harvest show first --find '<value>'
+      No model could decide refnd(amount=25): unknown tool refnd
+        tools known  lookup_order, refund
+      Its models were not offered it, and the run did not call it, so the agent would fail on it.
+      → did you mean refund? what_if 3 'refund(amount=25)' --live --runs=2
+      → if the agent knows such a tool all the same: what_if 3 'refnd(amount=25)' --any-name --live --runs=2
+      No model could decide refnd(amount=25): unknown tool refnd
+        tools known  lookup_order, refund
+      Its models were not offered it, and the run did not call it, so the agent would fail on it.
+      → did you mean refund? branch 3 'refund(amount=25)'
+      → if the agent knows such a tool all the same: branch 3 'refnd(amount=25)' --any-name
+      The change sets what is there already
+        at     step 2, result.total
+        value  25
+      → set another value than the recorded one
+      "
+    `)
+    expect([wrong.code, desk.asked.length]).toEqual([2, asked])
+    const budget = ['what_if 2 result.total=30 --live --runs 3 --max-calls 1 --cross-version']
+    const limited = await debug(budget)
+    expect(limited.stdout).toMatchInlineSnapshot(`
+      "change           as recorded  95 %  unchanged  first difference
+      result.total=30  not judged         0 of 0     HARVEST_BUDGET_USED
+      1 model calls, 100 tokens in, 20 out, $0.0004; tools from the tape
+      3 not judged: Budget used up: 1 calls (HARVEST_BUDGET_USED)
+      → to leave room for all runs: what_if 2 result.total=30 --live --runs 3 --cross-version --max-calls=54
+      "
+    `)
+    expect(limited.code).toBe(1)
+    const [, more = ''] = /^→ to leave room for all runs: (.*)$/m.exec(limited.stdout) ?? []
+    const enough = await debug([more])
+    expect(enough.stdout).not.toContain('not judged')
+    expect(enough.code).toBe(0)
   })
 
   it('of the prompt of the debugger runs the agent that is debugged', async () => {

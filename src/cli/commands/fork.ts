@@ -1,6 +1,5 @@
 import { dirname, resolve } from 'node:path'
 import { typedExpectations } from '../../blame/expectation.ts'
-import { areTooMany } from '../../blame/lost-forks.ts'
 import { requireKnownNames } from '../../blame/known-names.ts'
 import type { Case } from '../../cases/index.ts'
 import { type CasePins, pinsOf } from '../../provenance/index.ts'
@@ -13,8 +12,8 @@ import { findRun, type FoundRun } from '../find.ts'
 import { type ForkAsk, readAsk, readTail } from '../forking/ask.ts'
 import { alternately, apart, tellBeside } from '../forking/beside.ts'
 import {
-  gradedOk,
   hasOpenCall,
+  isDecided,
   tellBranches,
   together,
   type Together,
@@ -102,13 +101,7 @@ async function fork(parent: Parent, given: CommandInput, screen: Screen): Promis
   }
   const told = { ...answer, ...pinsJson(parent.tape, data), ...(beside === undefined ? {} : { beside }) }
   printAnswer(told, print, { given, spec: forkCommand, screen })
-  return isDecided(sum, given) ? exit.ok : exit.divergence
-}
-
-/** Of live runs so many have to be judged, or graded, that they are a rate. */
-function isDecided(sum: Together, given: CommandInput): boolean {
-  if (sum.judged === 0 && sum.byCalls === undefined) return false
-  return !given.has('live') || !areTooMany(sum.forks - sum.judged, sum.forks) || gradedOk(sum) !== undefined
+  return isDecided(sum, given.has('live')) ? exit.ok : exit.divergence
 }
 
 /** What the budget may have kept from its end. */

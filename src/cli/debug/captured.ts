@@ -1,6 +1,7 @@
 import { HarvestError } from '../../errors/index.ts'
 import type { Screen } from '../../report/output.ts'
 import type { Command } from '../command.ts'
+import { exit } from '../exit.ts'
 import { stepsAsCommands, withNextCommands } from '../next-lines.ts'
 import { parse, specNamed } from '../parse.ts'
 import { specs } from '../spec/index.ts'
@@ -29,8 +30,10 @@ export async function captured(argv: readonly string[], isJson: boolean): Promis
     if (parsed.kind !== 'run') throw wrong('help has no place here', ['for all commands: help'])
     const command = await load[parsed.spec.name]?.()
     if (command === undefined) throw new TypeError(`the debugger does not run ${parsed.spec.name}`)
-    await command.run(parsed.given, withNextCommands(screen, parsed.spec))
-    return { lines, data }
+    const code = await command.run(parsed.given, withNextCommands(screen, parsed.spec))
+    // Of a comparison that code says that runs differ.
+    const isOpen = parsed.spec.name === 'fork' && code === exit.divergence
+    return { lines, data, ...(isOpen ? { isOpen } : {}) }
   })
 }
 

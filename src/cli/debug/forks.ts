@@ -2,15 +2,19 @@ import { resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { here } from '../../errors/here.ts'
 import { neutralLine } from '../../errors/index.ts'
-import type { Spent } from '../../live/index.ts'
+import type { BudgetLimits, Spent } from '../../live/index.ts'
+import type { PriceTable } from '../../providers/index.ts'
+import { readPrices } from '../../recordings/index.ts'
 import { requireClosed, type Tape } from '../../tape/index.ts'
 import { table } from '../../report/output.ts'
+import { roomForAll } from '../budget-step.ts'
 import type { CommandInput } from '../command.ts'
 import { readAsk } from '../forking/ask.ts'
 import { alternately, apart, type Beside, tellBeside } from '../forking/beside.ts'
 import {
   areToolsReal,
   gradedOk,
+  isDecided,
   sumSpent,
   tellBranches,
   together,
@@ -29,6 +33,7 @@ import { parse } from '../parse.ts'
 import { specs } from '../spec/index.ts'
 import { forkSpec } from '../spec/debug.ts'
 import { asCommand, captured } from './captured.ts'
+import { forkLine, inDebugger, requireModel } from './fork-lines.ts'
 import type { Answer, DebugCommand, DebugContext } from './types.ts'
 import { changesIn, numberIn, wordsIn, wrong } from './words.ts'
 
@@ -55,26 +60,12 @@ export const forkCommands: Readonly<Record<string, DebugCommand>> = {
   what_if: {
     usage: 'what_if N CHANGE…',
     about: 'a row for each change: how the run ends, with intervals',
-    run: (rest, context) => whatIf(rest, context),
+    run: (rest, context) => inDebugger('what_if', context.given, () => whatIf(rest, context)),
   },
   branch: {
     usage: 'branch N CHANGE',
     about: 'change step N, run on from there, and keep the tape',
-    async run(rest, { found, given, isJson, session }) {
-      const parent = parentOf(session.tape, found, given)
-      // The command that keeps the tape forks the agent of the case or tape.
-      if (agentOf(parent) !== agentOf({ ...parent, agent: undefined }))
-        throw wrong(`branch runs the agent of the tape, not ${neutralLine(agentOf(parent), 40)}`, [
-          `to see how that one ends: what_if ${rest}`,
-        ])
-      const { step, changes, options } = askedFor(rest, usages.branch, session.at)
-      const said = changes.filter((change) => changeOption(change)[0]?.startsWith('--say=') === true)
-      if (said.length > 1) throw wrong('a model says one text', [`as one text: branch ${step} "${said.join(' ')}"`])
-      return captured(
-        ['fork', here(found.file), ...changeOptions(step, changes), '--save', ...handOn(given), ...options],
-        isJson,
-      )
-    },
+    run: (rest, context) => inDebugger('branch', context.given, () => branch(rest, context)),
   },
   compare: {
     usage: 'compare A [B]',
@@ -87,6 +78,23 @@ export const forkCommands: Readonly<Record<string, DebugCommand>> = {
       return captured(['diff', other, one, ...(dir === undefined ? [] : ['--dir', dir])], isJson)
     },
   },
+}
+
+async function branch(rest: string, { found, given, isJson, session }: DebugContext): Promise<Answer> {
+  const parent = parentOf(session.tape, found, given)
+  // The command that keeps the tape forks the agent of the case or tape.
+  if (agentOf(parent) !== agentOf({ ...parent, agent: undefined }))
+    throw wrong(`branch runs the agent of the tape, not ${neutralLine(agentOf(parent), 40)}`, [
+      `to see how that one ends: what_if ${rest}`,
+    ])
+  const { step, changes, options } = askedFor(rest, usages.branch, session.at)
+  const said = changes.filter((change) => isSaid(change))
+  if (said.length > 1) throw wrong('a model says one text', [`as one text: branch ${step} "${said.join(' ')}"`])
+  for (const change of said) requireModel(session.tape, step, change, 'branch')
+  return captured(
+    ['fork', here(found.file), ...changeOptions(step, changes), '--save', ...handOn(given, options), ...options],
+    isJson,
+  )
 }
 
 /** One change and how the runs ended that were made with it. */
@@ -103,7 +111,8 @@ async function whatIf(rest: string, { session, found, given }: DebugContext): Pr
   const parent = parentOf(tape, found, given)
   const asks = await Promise.all(
     changes.map((change) => {
-      const argv = ['fork', here(found.file), ...changeOptions(step, [change]), ...handOn(given), ...options]
+      const argv = ['fork', here(found.file), ...changeOptions(step, [change]), ...handOn(given, options), ...options]
+      if (isSaid(change)) requireModel(tape, step, change, 'what_if')
       return asCommand(argv, () => askIn(argv, change, tape))
     }),
   )
@@ -129,11 +138,21 @@ async function whatIf(rest: string, { session, found, given }: DebugContext): Pr
     return { change, sum, beside: tellBeside(sum, mine(controls)), branches: mine(changed) }
   })
   const { differs } = forks.control.data
+  const isLive = input.has('live')
+  const isOpen = rows.some(({ sum }) => !isDecided(sum, isLive))
   return {
+    ...(isOpen ? { isOpen } : {}),
     lines: [
       ...asks.flatMap(({ notes }) => notes),
       ...(differs === undefined ? [] : [controlLine(differs)]),
-      ...rowLines(rows, input.has('live')),
+      ...rowLines(rows, isLive),
+      ...lostLines(changed),
+      ...toAllRuns([...changed, ...controls], {
+        limits,
+        tape,
+        prices: readPrices(parent.recordings) ?? {},
+        line: (room) => forkLine('what_if', step, changes, [...withoutOptions(options, room), ...room]),
+      }),
     ],
     data: {
       step,
@@ -149,6 +168,36 @@ async function whatIf(rest: string, { session, found, given }: DebugContext): Pr
       })),
     },
   }
+}
+
+/** Why runs could not be judged; what left the tape is said with what to type. */
+function lostLines(branches: readonly BranchSummary[]): readonly string[] {
+  const lost = branches.flatMap(({ compared, problems: [problem] }) =>
+    compared === undefined && problem !== undefined && problem.code !== 'HARVEST_NOT_RECORDED' ? [problem] : [],
+  )
+  const byText = Map.groupBy(lost, ({ code, message }) => `${message.split('\n', 1)[0]} (${code})`)
+  return [...byText].map(([text, all]) => neutralLine(`${all.length} not judged: ${text}`, 200))
+}
+
+/** The same line with limits that all runs fit into, where one was reached. */
+function toAllRuns(
+  branches: readonly BranchSummary[],
+  {
+    tape,
+    limits,
+    prices,
+    line,
+  }: {
+    readonly tape: Tape
+    readonly limits: BudgetLimits
+    readonly prices: PriceTable
+    readonly line: (room: readonly string[]) => string
+  },
+): readonly string[] {
+  const codes = branches.flatMap(({ problems }) => problems.map(({ code }) => code))
+  const room = roomForAll({ codes, runs: () => [[tape, branches.length]], limits, prices })
+  const options = Object.entries(room).map(([name, value]) => `--${name}=${String(value)}`)
+  return options.length === 0 ? [] : [`→ to leave room for all runs: ${line(options)}`]
 }
 
 /** The table of `what_if`. Where a model is asked, each rate stands with its interval. */
@@ -240,8 +289,28 @@ function changeOptions(step: number, changes: readonly string[]): readonly strin
 function changeOption(change: string): readonly string[] {
   if (/^s[^\w\s\\].*/.test(change)) return [`--edit=${change}`]
   if (/^[\w.:/-]+\(.*\)$/s.test(change)) return [`--decide=${change}`]
-  if (/^(?:result|error|args|body|request|response|input)\b[^\s=]*=/.test(change)) return [`--set=${change}`]
+  if (/^(?:result|error|args|body|status|events|request|response|input)\b[^\s=]*=/.test(change))
+    return [`--set=${change}`]
   return [`--say=${change}`]
+}
+
+/** Whether a change is what the model says. */
+function isSaid(change: string): boolean {
+  return changeOption(change)[0]?.startsWith('--say=') === true
+}
+
+function isOption(word: string, name: string): boolean {
+  return word === `--${name}` || word.startsWith(`--${name}=`)
+}
+
+/** Options of a line without those that others set. */
+function withoutOptions(options: readonly string[], others: readonly string[]): readonly string[] {
+  const names = others.map((word) => word.slice(2).split('=', 1)[0] ?? '')
+  return options.filter((word, at) => {
+    const isOne = (text: string): boolean => names.some((name) => isOption(text, name))
+    const before = options[at - 1]
+    return !isOne(word) && !(before !== undefined && isOne(before) && !before.includes('='))
+  })
 }
 
 /** What a change asks for, and what is to be said about it. */
@@ -253,9 +322,8 @@ function askIn(argv: readonly string[], change: string, tape: Tape) {
   const ask = readAsk(input, tape, forkSpec)
   const typed = input.values('decide').map((word) => readCall(word, forkSpec).args)
   const completed = (ask.changes ?? []).flatMap((one) => {
-    if (!('decide' in one) || 'say' in one.decide) return []
     const { after, beside } = tellChange(tape, one)
-    if (beside === undefined) return []
+    if (!('decide' in one) || 'say' in one.decide || beside === undefined) return []
     const isAsTyped = isDeepStrictEqual(
       typed,
       one.decide.calls.map(({ args }) => args),
@@ -266,9 +334,12 @@ function askIn(argv: readonly string[], change: string, tape: Tape) {
   return { change, input, ask, notes: [...strange, ...completed] }
 }
 
-function handOn(given: CommandInput): readonly string[] {
+/** But for those that the line sets itself. */
+function handOn(given: CommandInput, options: readonly string[]): readonly string[] {
   return handedOn.flatMap((name) =>
-    given.values(name).flatMap((value) => (value === '' ? [`--${name}`] : [`--${name}=${value}`])),
+    options.some((option) => isOption(option, name))
+      ? []
+      : given.values(name).flatMap((value) => (value === '' ? [`--${name}`] : [`--${name}=${value}`])),
   )
 }
 

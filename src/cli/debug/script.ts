@@ -31,7 +31,8 @@ export async function runScript(
         printAnswer(answered, output)
       if (isCut) return code
       if ('error' in answered) code = exit.usage
-      else if (answered.isNowhere === true && output.expectsStop && code === exit.ok) code = exit.divergence
+      else if (code === exit.ok && (answered.isOpen === true || (answered.isNowhere === true && output.expectsStop)))
+        code = exit.divergence
       if (prompt.isOver) return code
     }
   }

@@ -8,6 +8,8 @@ export interface Answer {
   readonly data: unknown
   /** `continue` found no stop. */
   readonly isNowhere?: true
+  /** Too few runs could be judged to answer it. */
+  readonly isOpen?: true
   /** An empty line does it once more. */
   readonly isMove?: true
 }

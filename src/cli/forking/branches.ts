@@ -160,6 +160,12 @@ export function gradedOk({ forks, grades, byCalls }: Pick<Together, 'byCalls' | 
     : { hits: sum((grade) => grade === 'ok'), runs, lost: forks - runs }
 }
 
+/** Of live runs so many have to be judged, or graded, that they are a rate. */
+export function isDecided(sum: Together, isLive: boolean): boolean {
+  if (sum.judged === 0 && sum.byCalls === undefined) return false
+  return !isLive || !areTooMany(sum.forks - sum.judged, sum.forks) || gradedOk(sum) !== undefined
+}
+
 function gradesIn(
   name: 'byCalls' | 'grades',
   branches: readonly BranchSummary[],
