@@ -53,3 +53,7 @@ test('what packages lay over fetch and node:http is asked for each agent that im
     ran: 'helper inner outer through definer defines http common keeps imported-common part-common part required later back cycle throws throws-common lazy lazy-common piece lazy-part kept',
   })
 })
+
+test('two copies of the package in a process, each of which lies over the other, end neither it nor its agent', async () => {
+  expect(await runInChild(new URL('./two-copies.child.ts', import.meta.url), '')).toBe('stays')
+})

@@ -136,11 +136,13 @@ function sayPassedOver([target, key, name]: Place): void {
   put(target, key, new Proxy(over, facade(below, below)))
 }
 
-/** With what lies below, as far as this file put something between. */
+/** With all that lies below, as far as this file put something between; of two copies of it each may lie below the other. */
 function know(one: unknown): void {
-  if (typeof one !== 'function') return
-  known.add(one)
-  know(Reflect.get(one, top))
+  const seen = new Set<unknown>()
+  for (let it = one; typeof it === 'function' && !seen.has(it); it = Reflect.get(it, top)) {
+    seen.add(it)
+    known.add(it)
+  }
 }
 
 /**
