@@ -206,6 +206,25 @@ describe('an answer that no statement of the agent was waiting for', () => {
     expect(inside).toMatchObject({ stopped: true, step: 2, ...place, inside: 1, since: [3] })
     expect(print).toMatchObject({ value: 2 })
   })
+
+  it('is looked for at so many places of the code, and where it has more, that is said', async () => {
+    const recorder = createRecorder({ dir })
+    await recorder.run({ agent: 'served', id: 'served in much code' }, () => servedTools())
+    const module = join(dir, 'much-code.ts')
+    const own = pathToFileURL(resolve('fixtures/debug/served-tools.ts')).href
+    const functions = Array.from({ length: 1_000 }, (_, n) => `export function never${n}() { return seen + ${n} }\n`)
+    const much = `let seen = 0\n${functions.join('')}`
+    writeFileSync(module, `export { servedTools } from ${JSON.stringify(own)}\n${much}`)
+    const { out } = await ask(
+      'debug',
+      recorder.lastTape ?? '',
+      '--module',
+      `${module}#servedTools`,
+      '-x',
+      'goto 1; code; next',
+    )
+    expect(out).toMatch(/^only 1,\d{3} places of your code were watched, and it has more: others may have run before$/m)
+  })
 })
 
 describe('an answer that is kept back', () => {

@@ -17,6 +17,11 @@ export type Launch = (address: string) => {
 }
 
 /** How a process is led. */
+/** The agent's code has more places than were watched: what ran elsewhere was passed. */
+export interface Unwatched {
+  readonly watched: number
+}
+
 interface ChildOptions {
   /** Milliseconds it may need to load the agent, and to get to each place it is led to. Default 120,000. */
   readonly limitMs?: number | undefined
@@ -35,6 +40,8 @@ const innermost = 4
 const placesPerFunction = 60
 /** Places of all the agent's code a breakpoint is set at, at most. */
 const placesAnywhere = 4_000
+/** V8 names no more places of one script. */
+const placesOfScript = 1_000
 /** A process that is ended keeps its port for a moment. */
 const [portTries, portPauseMs] = [10, 100]
 /** Places before a call that may be of the same function. */
@@ -65,6 +72,7 @@ export class DebugChild {
   #result: ChildResult | undefined
   #differs: AskedOtherwise | undefined
   #port: string | undefined
+  #unwatched: Unwatched | undefined
 
   private constructor(
     channel: Channel,
@@ -242,6 +250,7 @@ export class DebugChild {
 
   /** Goes on until code stands still again; answers that are kept back are handed over. */
   async resumeUntilPaused(method: string): Promise<Arrival> {
+    if (method !== 'Debugger.resume') this.#unwatched = undefined
     let arrival = await this.#after(() => this.#inspector.cdp(method))
     while ('held' in arrival) arrival = await this.#go({})
     return arrival
@@ -249,6 +258,7 @@ export class DebugChild {
 
   /** Runs on to the next statement of the function that a call was made in. */
   async runInto(call: Location): Promise<Arrival> {
+    this.#unwatched = undefined
     const set = await this.#breakAt(await this.#placesAround(call))
     const arrival = await this.resumeUntilPaused('Debugger.resume')
     await this.#remove(set, arrival)
@@ -302,6 +312,11 @@ export class DebugChild {
   async skipPackages(): Promise<void> {
     const patterns = ['/node_modules/', `^${this.#root.replaceAll(/[^\w/]/g, String.raw`\$&`)}`]
     await this.#inspector.cdp('Debugger.setBlackboxPatterns', { patterns })
+  }
+
+  /** Absent where every place was watched that was asked for. */
+  get unwatched(): Unwatched | undefined {
+    return this.#unwatched
   }
 
   /** Ends the process, wherever it stands. */
@@ -375,12 +390,10 @@ export class DebugChild {
     const places = await Promise.all(
       own.map(({ scriptId }) => this.#placesIn({ start: { scriptId, lineNumber: 0, columnNumber: 0 } })),
     )
-    return this.#breakAt(
-      places
-        .flat()
-        .filter((place) => isLeftOut?.(place) !== true)
-        .slice(0, placesAnywhere),
-    )
+    const all = places.flat().filter((place) => isLeftOut?.(place) !== true)
+    const isCut = all.length > placesAnywhere || places.some(({ length }) => length >= placesOfScript)
+    this.#unwatched = isCut ? { watched: Math.min(all.length, placesAnywhere) } : undefined
+    return this.#breakAt(all.slice(0, placesAnywhere))
   }
 
   /**

@@ -4,7 +4,7 @@ import type { DebugStep } from '../steps.ts'
 import { inReplay, wayTo, type WayToStep } from '../way.ts'
 import type { ChildResult, AskedOtherwise } from '../child/messages.ts'
 import { Checkpoints } from './checkpoints.ts'
-import { type Arrival, defaultLimitMs, DebugChild, type Launch } from './child.ts'
+import { type Arrival, defaultLimitMs, DebugChild, type Launch, type Unwatched } from './child.ts'
 import type { CodePlace } from './sources.ts'
 import type { Paused, PausedFrame, UserFrame } from './types.ts'
 import { type Evaluated, evaluateIn, type LocalVariable, localsOf } from './values.ts'
@@ -50,6 +50,8 @@ export interface CodeStop {
   readonly skipped?: number
   /** Where this replay first asked otherwise than on the tape: its answers are those to other questions from there on. */
   readonly differs?: AskedOtherwise
+  /** Absent where every place of the agent's code was watched that was asked for. */
+  readonly unwatched?: Unwatched
   /** The port of an editor, where one was opened. */
   readonly port?: string
 }
@@ -63,6 +65,8 @@ export interface NoStop {
   readonly problems: readonly string[]
   /** Moves since the answer of the step arrived, the last of which found nothing. Absent where none was made. */
   readonly moves?: readonly CodeMove[]
+  /** As in {@link CodeStop}. */
+  readonly unwatched?: Unwatched
 }
 
 /** Where a replay is led to. */
@@ -235,14 +239,14 @@ export class CodeSession {
     if (way.park !== undefined && way.park !== how.keptAt) {
       const begin = performance.now()
       const parked = await child.park(way.park)
-      if ('done' in parked) return noStop(step, parked)
+      if ('done' in parked) return noStop(step, parked, child)
       if (how.keptAt === undefined) this.#checkpoints.took(performance.now() - begin, of)
     }
     if (this.#port !== undefined) await child.openPort(this.#port)
     if (!how.tracesAll) await child.traceAwaits()
     const { arrival, isAsked, until } = await child.stopAt(way, how.isAnywhere)
     if (!isAsked && 'held' in arrival) return { step, why: 'unasked', problems: [] }
-    if (!('paused' in arrival)) return noStop(step, arrival)
+    if (!('paused' in arrival)) return noStop(step, arrival, child)
     await child.skipPackages()
     this.#standing = {
       child,
@@ -338,7 +342,7 @@ export class CodeSession {
     })
     if (!('paused' in arrival)) {
       this.leave()
-      return { ...noStop(step, arrival), moves }
+      return { ...noStop(step, arrival, child), moves }
     }
     this.#standing = { child, paused: arrival.paused, step, of, moves, since, isTouched: false }
     return undefined
@@ -403,6 +407,7 @@ export class CodeSession {
       ...(since.length === 0 || moves.length > 0 ? {} : { since }),
       ...(of === step ? {} : { inside: of }),
       ...(child.differs === undefined ? {} : { differs: child.differs }),
+      ...(child.unwatched === undefined ? {} : { unwatched: child.unwatched }),
       ...(child.port === undefined ? {} : { port: child.port }),
     }
   }
@@ -431,8 +436,13 @@ export class CodeSession {
 
 const methods = { next: 'Debugger.stepOver', step: 'Debugger.stepInto' } as const
 
-function noStop(step: number, arrival: Exclude<Arrival, { readonly paused: Paused }>): NoStop {
-  return { step, why: 'end', problems: 'held' in arrival ? [] : arrival.done.problems }
+function noStop(
+  step: number,
+  arrival: Exclude<Arrival, { readonly paused: Paused }>,
+  { unwatched }: DebugChild,
+): NoStop {
+  const beside = unwatched === undefined ? {} : { unwatched }
+  return { step, why: 'end', problems: 'held' in arrival ? [] : arrival.done.problems, ...beside }
 }
 
 function noAnswer(step: number): HarvestError {

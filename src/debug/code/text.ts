@@ -1,4 +1,5 @@
 import { neutral, neutralLine } from '../../errors/index.ts'
+import { grouped } from '../../errors/words.ts'
 import type { CodePlace } from './sources.ts'
 import type { CodeStop, NoStop } from './session.ts'
 
@@ -7,7 +8,7 @@ const width = 98
 
 /** Where the agent stands: file and function, the lines around, its variables. */
 export function codeLines(stop: CodeStop): readonly string[] {
-  const { place, in: name, callers, source, isChanged, port, step, inside, since, skipped, differs } = stop
+  const { place, in: name, callers, source, isChanged, port, step, inside, since, skipped, differs, unwatched } = stop
   const [caller] = callers
   const by = caller === undefined ? '' : `, called by ${caller.in} ${shortPlace(caller)}`
   return [
@@ -24,6 +25,7 @@ export function codeLines(stop: CodeStop): readonly string[] {
     ...(differs === undefined
       ? []
       : [`step ${differs.step} asked otherwise than on the tape: ${neutralLine(differs.part, 60)}`]),
+    ...unwatchedLines(unwatched),
     ...(isChanged ? ['the file was changed since it was loaded: this is what runs'] : []),
     ...(port === undefined ? [] : [`an editor may attach: ${port}`]),
   ]
@@ -54,7 +56,18 @@ export function localLines({ locals }: CodeStop, isWhole = false): readonly stri
 }
 
 /** Why no code stands still. */
-export function noStopLines({ why, problems, step, moves }: NoStop): readonly string[] {
+export function noStopLines(stop: NoStop): readonly string[] {
+  return [...whyLines(stop), ...unwatchedLines(stop.unwatched)]
+}
+
+function unwatchedLines(unwatched: CodeStop['unwatched']): readonly string[] {
+  if (unwatched === undefined) return []
+  return [
+    `only ${grouped(unwatched.watched)} places of your code were watched, and it has more: others may have run before`,
+  ]
+}
+
+function whyLines({ why, problems, step, moves }: NoStop): readonly string[] {
   if (why === 'unasked') return [`this replay does not ask for step ${step}`]
   if (problems.length === 0)
     return [
