@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs'
 import { HarvestError } from '../errors/index.ts'
 import { textAt } from '../json/canonical.ts'
+import { recordAgain } from '../errors/usual-steps.ts'
+import { isAddress, unset } from './address.ts'
 import {
   forgetReadings,
   installProbe,
@@ -18,6 +20,7 @@ import {
   type Fingerprint,
   fingerprintOf,
   firstChange,
+  isError,
   type FingerprintPart,
 } from './fingerprint.ts'
 import { findKept, type Kept, type KeptState } from './kept.ts'
@@ -29,6 +32,8 @@ export interface Examination {
   readonly held: boolean
   /** What the plain replay threw where the recorded run did not: what lies behind it was not looked at. */
   readonly threw?: string
+  /** How the plain replay left its tape, where a new recording would hold what it asks for now: after `value()` was put in. */
+  readonly leftTape?: string
   /** Files and folders that are read and not there, where the plain replay is not the recorded run. */
   readonly missing: readonly Reading[]
   /** Sources that change the run, each with what it changed first. */
@@ -114,10 +119,12 @@ export async function examine(once: Once, setVariables: readonly string[] = []):
     kept?.forget()
     const held = holds(first)
     const threw = thrownBy(first)
+    const leftTape = first.problems.find(({ facts: { fix = [] } }) => fix.includes(recordAgain))?.facts.what
     return {
       replays,
       held,
       ...(threw === undefined ? {} : { threw }),
+      ...(leftTape === undefined ? {} : { leftTape }),
       missing: held ? [] : all.filter(isMissing),
       found,
       harmless: all.filter(({ key }) => !found.some(({ reading }) => reading.key === key)),
@@ -151,6 +158,7 @@ async function tryAll(
   const all = known ?? readings()
   const vary = async (variations: readonly Variation[]): Promise<FingerprintDifference | undefined> => {
     const varied = await probing('serve', variations, again)
+    if (isAddressGone(variations, all) && isError(varied) && !isError(steady)) return undefined
     return firstChange(steady, varied, new Set([...unstable, ...handedOn(variations, all, varied)]))
   }
   const found = await search(all, vary)
@@ -165,7 +173,10 @@ function holds({ problems, drift, comparison }: ReplayResult): boolean {
 function thrownBy({ tape, outcome, redactedOutcome: said }: ReplayResult): string | undefined {
   if (outcome.status !== 'threw' || tape.close?.outcome.status === 'threw') return undefined
   const message = textAt(said, 'message')
-  return message === undefined ? JSON.stringify(said) : `${textAt(said, 'name') ?? 'Error'}: ${message}`
+  // What follows are facts of ours, line by line.
+  return message === undefined
+    ? JSON.stringify(said)
+    : `${textAt(said, 'name') ?? 'Error'}: ${message.split('\n', 1)[0]}`
 }
 
 function isMissing({ kind, path }: Reading): boolean {
@@ -176,6 +187,14 @@ function isMissing({ kind, path }: Reading): boolean {
 function placeOf(fingerprint: Fingerprint): FingerprintPart | undefined {
   const folder = process.cwd()
   return folder.length < 4 ? undefined : fingerprint.find(({ text }) => text.includes(folder))
+}
+
+/** Without its address a request can go nowhere, and what an agent then throws says nothing: where it goes is no part of a run. */
+function isAddressGone(variations: readonly Variation[], all: readonly Reading[]): boolean {
+  return variations.every(({ key, way }) => {
+    const reading = all.find((one) => one.key === key)
+    return way === unset && reading !== undefined && isAddress(reading.kind, reading.name)
+  })
 }
 
 /** A variable of the environment that a child gets as this machine has it: a replay takes every value of it. */

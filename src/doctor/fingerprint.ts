@@ -106,14 +106,22 @@ function problems(run: ReplayResult): readonly FingerprintPart[] {
 }
 
 function outcome({ outcome: { status }, redactedOutcome }: ReplayResult): FingerprintPart {
-  const label = status === 'returned' ? 'answer of the agent' : 'error of the agent'
+  const label = status === 'returned' ? 'answer of the agent' : errorOfAgent
   return { label, text: canonicalJson(redactedOutcome) }
 }
+
+/** Whether a run ended with an error, or could not even begin. */
+export function isError(run: Fingerprint): boolean {
+  return run.some(({ label }) => label === errorOfAgent || label === noStart)
+}
+
+const errorOfAgent = 'error of the agent'
+const noStart = 'start of the agent'
 
 /** The result of the run when it could not even begin: modules that do not load, an agent that hangs for good. */
 export function failedFingerprint(error: HarvestError): Fingerprint {
   const { what, where = {} } = error.facts
-  return [{ label: 'start of the agent', text: [what, where['error']].filter((text) => text !== undefined).join('\n') }]
+  return [{ label: noStart, text: [what, where['error']].filter((text) => text !== undefined).join('\n') }]
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Found } from './index.ts'
+import { isAddress } from './address.ts'
 
 /** What kind of thing makes a run irreproducible. */
 export type FindingKind = Found['reading']['kind'] | 'kept state' | 'time zone or locale' | 'unseen'
@@ -33,6 +34,12 @@ export function fixOf(
     case 'database':
       return [door, 'or pass it in with the input of the agent']
     case 'environment':
+      // A recorded address would send live runs there, and a fixed one those of another machine.
+      if (isAddress(kind, name))
+        return [
+          'keep it out of what the agent says and decides: where a request goes is no part of a run',
+          'or pass it in with the input',
+        ]
       return [
         ...(known === undefined ? [] : [door]),
         `${known === undefined ? 'set' : 'or set'} it for the tests, in vitest.config.ts: test: { env: { ${variableIn(name) ?? '…'}: '…' } }`,

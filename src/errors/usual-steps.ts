@@ -12,6 +12,9 @@ export function toUpdate(what: 'behaviour' | 'outcome', caseId?: string): string
 /** What records a run of a program: its file is for the reader to name. */
 export const toRecord = "npx vitest-harvest record -- node '<file>'"
 
+/** Nothing on the tape answers the new behaviour: only a new tape does. */
+export const recordAgain = 'if the new behaviour is right: record the run again and promote the new tape'
+
 /**
  * How a committed file that is damaged or missing comes back, whether that is staged or not; nothing outside of git.
  *

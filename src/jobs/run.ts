@@ -1,3 +1,4 @@
+// Over 300 lines: one run of Vitest, what it is asked, and how it may end.
 import {
   existsSync,
   mkdtempSync,

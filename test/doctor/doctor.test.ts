@@ -90,6 +90,13 @@ describe('an agent that depends on nothing but its tape has no findings', () => 
     expect(JSON.parse(again.stdout)).toMatchObject({ clean: true, findings: [] })
   })
 
+  it('where an address decides what is said, the advice is to keep it out, and records no address', () => {
+    const [found] = report.findings.filter(({ tapes }) => tapes.includes('address-decides'))
+    expect(found?.sources.map(({ fix }) => fix)).toEqual([
+      [expect.stringContaining('keep it out of what the agent says') as string, 'or pass it in with the input'],
+    ])
+  })
+
   it('the exit code is 0', () => {
     expect(cleanCode).toBe(0)
     expect(cleanReport.clean).toBe(true)
@@ -220,6 +227,19 @@ describe('what cannot be looked into', () => {
     expect(stdout).toMatch(/it threw Error: ENOENT.*not looked at/)
     expect(stdout).toMatch(/nothing found; 1 tape not examined to the end\n$/)
     expect(code).toBe(1)
+  })
+
+  it('a run whose source is recorded by now, as the advice says, is said to need another recording', async () => {
+    const file = join(project.folder, 'fixtures/doctor/planted/pid-in-prompt.ts')
+    const code = readFileSync(file, 'utf8')
+    const recorded = code.replace('process.pid', "value('pid', () => process.pid)")
+    writeFileSync(file, `import { value } from 'vitest-harvest/record'\n${recorded}`)
+    const { stdout } = await doctor(['pid-in-prompt'])
+    writeFileSync(file, code)
+    const left = 'The agent called "pid", which it never did when this run was recorded'
+    expect(stdout).toContain(`\n  it left its tape: ${left}\n`)
+    expect(stdout).not.toContain('⏎')
+    expect(stdout).toContain('  → if that is right, after value() or tool() was put in: record the run again\n')
   })
 
   it('a tape that is not there is exit code 2', async () => {

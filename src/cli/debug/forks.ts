@@ -1,3 +1,4 @@
+// Over 300 lines: what the debugger forks, from the line that asks to the rows that answer.
 import { resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { here } from '../../errors/here.ts'

@@ -41,11 +41,14 @@ export function printDoctor(report: DoctorReport, isVerbose: boolean, screen: Sc
 }
 
 /** What was not looked at, and what may be why. */
-function printUnseen({ threw, missing }: Examination, screen: Screen): void {
+function printUnseen({ threw, leftTape, missing }: Examination, screen: Screen): void {
   for (const reading of missing)
     screen.line(`  not there: ${lineOf(reading)}\n  → if the recorded run had it: put it back, or commit it`)
+  if (leftTape !== undefined) screen.line(`  it left its tape: ${neutralLine(leftTape, 200)}`)
   if (threw !== undefined)
     screen.line(`  it threw ${neutralLine(threw, 200)}; what the recorded run did behind that was not looked at`)
+  if (leftTape !== undefined)
+    screen.line('  → if that is right, after value() or tool() was put in: record the run again')
 }
 
 function checkLine({ state, says, fix }: Check, screen: Screen): string {

@@ -1,4 +1,5 @@
 import { alterSetting } from './alter.ts'
+import { isAddressName, unset } from '../address.ts'
 import { ask, isMade, made, type Ways } from './probe.ts'
 
 /** Variables other machines set, and what they set them to. */
@@ -21,9 +22,6 @@ const switches = /^(?:FEATURE|FLAG|ENABLE|DISABLE|EXPERIMENT)S?_|_(?:ENABLED?|DI
 
 /** Without it a client is not even made, and a replay stands in for those it knows: only another value is tried. */
 const secret = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL/i
-
-/** Where a request goes is no part of a run; of an address that is not set the path is unknown. */
-const address = /URL|URI|HOST|ENDPOINT|ORIGIN|ADDRESS|PROXY/i
 
 /**
  * Begins the name of a way in which a variable that is not set is set, which another machine may not set.
@@ -83,11 +81,12 @@ function waysOf(key: string, value: string | undefined, isQuestion: boolean): Wa
   if (value === undefined) {
     const set = ambient[key] ?? (switches.test(key) ? '1' : undefined)
     if (set !== undefined) return { set: () => set }
-    if (address.test(key)) return {}
+    // Of an address that is not set the path is unknown.
+    if (isAddressName(key)) return {}
     return { [`${supposed} "altered"`]: () => 'altered', [`${supposed} "7"`]: () => '7' }
   }
   const other = { 'another value': () => otherThan(value, ambient[key]) }
-  const absent = secret.test(key) ? {} : { 'not set': () => undefined }
+  const absent = secret.test(key) ? {} : { [unset]: () => undefined }
   return isQuestion ? absent : { ...other, ...absent }
 }
 

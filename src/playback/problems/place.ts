@@ -10,8 +10,7 @@ import { placeOfMock, timersOnFakeClock } from '../mocks.ts'
 /** Tool calls left out need no answer: a baseline without them is enough. */
 export const accept = toUpdate('behaviour')
 
-/** Nothing on the tape answers the new behaviour: only a new tape does. */
-export const recordAgain = 'if the new behaviour is right: record the run again and promote the new tape'
+export { recordAgain } from '../../errors/usual-steps.ts'
 
 /** What is known about the place a problem happened. */
 export interface ProblemLocation {
