@@ -57,9 +57,9 @@ function otherRun(about: ControlSubject, problem: HarvestError, run: ReplayResul
         : [
             ...toFix(about),
             `to see the whole difference: npx vitest-harvest show ${name} --replay`,
-            thrown.length > 0
-              ? 'once its key and environment are right: the same command'
-              : 'if the agent is meant to do this now, record the run again',
+            ...(thrown.length > 0
+              ? ['once its key and environment are right: the same command']
+              : [toDoctor(name), 'if the agent is meant to do this now, record the run again']),
           ],
     },
     { cause: problem },
@@ -95,7 +95,7 @@ function otherQuestion(
                   `if the change is intended: npx vitest-harvest accept ${name} --reason "…"`,
                   `to ask the model: npx vitest-harvest test ${name} --prove`,
                 ]),
-          `if its code did not change, to find what its runs depend on: npx vitest-harvest doctor ${name}`,
+          toDoctor(name),
         ],
   })
 }
@@ -109,6 +109,11 @@ function toOwnAgent(
     `to run ${neutralLine(recorded, 60)}, whose run it is: the same command, without --agent`,
     `to see the whole difference: npx vitest-harvest replay ${shellWord(tape.header.id)}`,
   ]
+}
+
+/** @param name - as a shell reads it */
+function toDoctor(name: string): string {
+  return `if its code did not change, to find what its runs depend on: npx vitest-harvest doctor ${name}`
 }
 
 function toFix(about: ControlSubject): readonly string[] {

@@ -63,6 +63,25 @@ describe('what commands compare with, once the code of an agent has changed', ()
     expect(await decisions()).toEqual(critical)
   })
 
+  it('a variable that decides what the agent does leads to the doctor, which names its line', async () => {
+    edit('JSON.parse(call.function.arguments) as never', 'inUnits(JSON.parse(call.function.arguments)) as never')
+    edit(
+      'export async function',
+      `const inUnits = (args: any) =>
+  args.amount === undefined ? args : { ...args, amount: args.amount * Number(process.env.MINOR_UNITS ?? 1) }
+export async function`,
+    )
+    const env = { DESK_URL: desk.url, CI: '', MINOR_UNITS: '100' }
+    const { stderr } = await harvest(notRefunded, { cwd, env })
+    expect(stderr).toContain('(HARVEST_CONTROL)')
+    const doctor = printed(stderr, 'if its code did not change, to find what its runs depend on')
+    expect(doctor).toEqual(['doctor', 'refund'])
+    const { code, stdout } = await harvest(doctor, { cwd, env })
+    expect(stdout).toMatch(/^src\/desk\.ts:\d+:\d+\n {2}environment: process\.env\.MINOR_UNITS\n/m)
+    expect(code).toBe(1)
+    git('checkout', '--quiet', '--', 'src/desk.ts')
+  })
+
   it('accepted code: what it alone changes is no effect of a fork, a decision, a patch or a fault', async () => {
     edit(answered, kindly)
     const update = await run('test', '--update-recordings', '--reason', 'kinder')

@@ -493,8 +493,8 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'an agent that throws before it asks anything, as without its key, says nothing and is not kept',
     ],
     'if its code did not change, to find what its runs depend on': [
-      'test/cli/next-commands-refused.test.ts',
-      'of a control: a question that changed is made a case and accepted, or asked, and a change of the way is shown',
+      'test/cli/control.test.ts',
+      'a variable that decides what the agent does leads to the doctor, which names its line',
     ],
     'if the change is intended': [
       'test/cli/control.test.ts',
