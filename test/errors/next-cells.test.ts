@@ -79,7 +79,6 @@ const parts: Readonly<Record<string, string>> = {
   dir: ` --dir ${word}`,
   'dirOption(dir)': ` --dir ${word}`,
   faults: '--faults http',
-  options: `--step 3 --say ${word}`,
   'agentOf(given)': ` --agent ${word}`,
   "isKnown(tape) ? '' : ' --run-recorded'": ' --run-recorded',
   "isSame ? '' : ' --cross-version'": ' --cross-version',

@@ -95,7 +95,6 @@ function partsOf(node: Node): readonly (string | Node)[] {
 const ours: Readonly<Record<string, readonly string[]>> = {
   'src/blame/fix-task.ts': ['right'],
   'src/check/inspect.ts': ['allowing'],
-  'src/cli/commands/chaos.ts': ['options'],
   'src/cli/doctor/print.ts': ['report.newest'],
   'src/cli/help.ts': ['name', 'example'],
   'src/cli/parse.ts': ['now', 'spec.name', 'nearest', 'example'],

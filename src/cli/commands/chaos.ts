@@ -233,11 +233,9 @@ function verdict({ survived, endings }: ChaosReport, fail: string | undefined): 
 
 /** What the models say to it is found out by asking them. */
 function printLeft(tape: Tape, schedule: FaultSchedule, screen: Screen): void {
-  const options = faultAsFork(tape, schedule)
-  if (options === undefined) return
-  screen.line(
-    `→ to ask the models, with tools run for real, side effects and all: npx vitest-harvest fork ${shellWord(tape.header.id)} ${options} --live --tools live`,
-  )
+  const command = faultAsFork(tape, schedule)
+  if (command === undefined) return
+  screen.line(`→ to ask the models, with tools run for real, side effects and all: ${command}`)
 }
 
 function shrunk({ failure, schedules, runs }: ChaosReport): string {
