@@ -305,7 +305,7 @@ describe('harvest fork', () => {
       The change sets what is there already
         at     step 2, result.total
         value  25
-      → set another value than the recorded one
+      → give another value
       "
     `)
     expect([wrong.code, desk.asked.length]).toEqual([2, asked])

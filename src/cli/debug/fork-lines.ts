@@ -39,7 +39,8 @@ export async function inDebugger<T>(command: ForkCommand, given: CommandInput, r
 
 function asLine(step: string, command: ForkCommand, given: CommandInput): string {
   const at = step.indexOf('npx vitest-harvest fork ')
-  if (at === -1) return step
+  // A change has no options here.
+  if (at === -1) return step.replace(/ with --[a-z]+(?: or --[a-z]+)*$/, '')
   const asked = forkIn(step.slice(at))
   if (asked === undefined) return step
   const number = asked.value('step')

@@ -121,7 +121,7 @@ function isThere(where: string, value: Json): HarvestError {
   return new HarvestError('HARVEST_FORK_EDIT', {
     what: 'The change sets what is there already',
     where: { at: neutralLine(where, 120), value: neutralLine(JSON.stringify(value), 120) },
-    fix: ['set another value than the recorded one'],
+    fix: ['give another value with --set or --result'],
   })
 }
 
