@@ -67,6 +67,8 @@ export interface RealForks extends ForkSource {
   readonly control: Control
   /** Who grades asks someone for it, who may have to be paid. */
   readonly isPaidToGrade: boolean
+  /** Positions of answers from outside to which the run of `reference` has no answer. */
+  readonly unrepaired: readonly number[]
   /** The run with another decision of a model at a position, and no model asked behind it: free. `undefined`: no such run. */
   tryOther(position: number): Promise<{ readonly result: ForkResult } | undefined>
 }
@@ -146,6 +148,7 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
     mutants: (position) => planner.mutantsAt(position).length,
     ...(repairs === undefined ? {} : { repairs }),
     ...(reference === undefined ? {} : { suspects: suspectsOf(positions, reference) }),
+    unrepaired: reference === undefined ? [] : lackedBy(positions, reference),
     ...(drawsBehind(tape) ? { drawsLast: true as const } : {}),
     splits: true,
     expect({ keep, pinned = [], layers }: ForkSpec) {
@@ -212,6 +215,13 @@ function drawsBehind(tape: Tape): boolean {
 function suspectsOf(positions: readonly PlacedPosition[], reference: ReferenceRun): readonly number[] {
   return positions.flatMap(({ all, isExogenous }, position) =>
     isExogenous && all.some((step) => reference.differsAt(step)) ? [position] : [],
+  )
+}
+
+/** Positions whose answers from outside stay as recorded, in part at least, for the reference run has none. */
+function lackedBy(positions: readonly PlacedPosition[], reference: ReferenceRun): readonly number[] {
+  return positions.flatMap(({ all, isExogenous }, position) =>
+    isExogenous && all.some((step) => reference.lacksAt(step)) ? [position] : [],
   )
 }
 

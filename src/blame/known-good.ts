@@ -1,7 +1,7 @@
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import { type Json, readTape, requireClosed, type Step, stepsOf, type Tape } from '../tape/index.ts'
 import { answerText } from '../fork/body.ts'
-import { parseJson } from '../json/canonical.ts'
+import { canonicalJson, parseJson } from '../json/canonical.ts'
 import { requestText } from '../providers/exchange.ts'
 import { presentArgs } from '../tape/present-args.ts'
 import { traceOf } from '../trace/index.ts'
@@ -10,6 +10,7 @@ import { gradeRecorded } from './grade-task.ts'
 import { type Names, neverSeen, valuesSeen } from './known-names.ts'
 import { createOracle, type Judging, type Oracle } from './oracle.ts'
 import { decisionOf } from './positions.ts'
+import { referenceOf } from './reference-run.ts'
 
 /** The tape of a run that ended; `undefined` for one that cannot be read: such a run is no proposal. */
 function closedTape(file: string): Tape | undefined {
@@ -25,6 +26,27 @@ function closedTape(file: string): Tape | undefined {
 export function otherTape(file: string, { digest }: Tape): Tape | undefined {
   const tape = closedTape(file)
   return tape?.digest === digest ? undefined : tape
+}
+
+/** Whether a run was asked the same of the same agent: what one of them can do, the other can. */
+export function isOfSameQuestion(one: Tape, { header: { agent, input = null } }: Tape): boolean {
+  return one.header.agent === agent && canonicalJson(one.header.input ?? null) === canonicalJson(input)
+}
+
+/** Whether a run made calls that another one did not make, with these arguments: it has answers to them. */
+export function hasOtherCalls(one: Tape, other: Tape): boolean {
+  const callsIn = (tape: Tape): readonly string[] =>
+    traceOf(tape.events)
+      .layers.flat()
+      .map(({ name, args }) => canonicalJson([name, args]))
+  const known = new Set(callsIn(other))
+  return callsIn(one).some((call) => !known.has(call))
+}
+
+/** Whether a run has other answers to what another one asked of tools and services: repairs can take those. */
+export function hasOtherAnswers(one: Tape, other: Tape): boolean {
+  const reference = referenceOf(other, one)
+  return stepsOf(other).some((_, index) => reference.differsAt(index + 1))
 }
 
 /**
@@ -44,29 +66,39 @@ export async function goodAmong<Known>(
   return undefined
 }
 
+/** What is known of runs of the agent that are good. */
+export interface KnownGood {
+  /**
+   * Whether a run is graded `ok`, and of which question. What is good of another input says that a function grades some run
+   * `ok`, and not that a run of this input can be. Absent: none is.
+   */
+  readonly isGood: 'another question' | 'same question' | undefined
+  /** Whether runs are known that pass. */
+  readonly hasKnown: boolean
+}
+
 /**
  * Why it is not known that a run of the agent can be good at all. As long as no run is, a condition that is mistyped and an
  * agent whose code is wrong look alike: each fork fails.
  *
- * @param known - whether a run is known that is graded `ok`, and whether runs are known that may be good
  * @returns none: a run is good, or its models asked for the call that the code then made otherwise, or all that differs from
  *   the bad run is good
  */
-export async function neverMet(
-  judging: Judging,
-  names: Names,
-  known: { readonly hasGood: boolean; readonly hasKnown: boolean },
-): Promise<readonly string[]> {
-  if (known.hasGood) return []
+export async function neverMet(judging: Judging, names: Names, known: KnownGood): Promise<readonly string[]> {
+  const { isGood, hasKnown } = known
+  if (isGood === 'same question') return []
   if (judging.by === 'function')
-    return known.hasKnown ? [`--oracle ${neutralLine(judging.name, 80)}: no known run that passes is graded ok`] : []
+    return hasKnown && isGood === undefined
+      ? [`--oracle ${neutralLine(judging.name, 80)}: no known run that passes is graded ok`]
+      : []
   if (judging.by !== 'expectations') return []
   // With what is bad alone, all else is good; but a run that passes should be.
   if (judging.ok.length === 0) {
-    if (known.hasKnown) return [`${saidOf(judging.bad)}: each known run that passes is bad by that`]
+    if (hasKnown && isGood === undefined) return [`${saidOf(judging.bad)}: each known run that passes is bad by that`]
+    const which = isGood === undefined ? 'no run' : 'no run of the same input'
     return judging.bad
       .filter((one) => !isMadeByCode(one, names))
-      .map((one) => `${saidOf([one])}: no run is known that is without it`)
+      .map((one) => `${saidOf([one])}: ${which} is known that is without it`)
   }
   const unmet: string[] = []
   for (const one of judging.ok) if (!(await isMet(one, names))) unmet.push(unmetText(one, names))

@@ -21,6 +21,8 @@ export interface ReferenceRun {
   answerFor(step: number): ((recorded: Step) => Step) | undefined
   /** Whether it has an answer to a step, and that is another one than the recorded. */
   differsAt(step: number): boolean
+  /** Whether it has no answer to a step that is none of a model: that one cannot be repaired. */
+  lacksAt(step: number): boolean
   /** The bad run, followed by what the reference run alone knows an answer to. Steps keep their numbers. */
   readonly tape: Tape
 }
@@ -49,6 +51,10 @@ export function referenceOf(tape: Tape, reference: Tape): ReferenceRun {
       const step = own[number - 1]
       const found = foundFor(number)
       return step !== undefined && found !== undefined && answerText(step) !== answerText(found)
+    },
+    lacksAt(number) {
+      const step = own[number - 1]
+      return step !== undefined && decisionOf(step) === undefined && foundFor(number) === undefined
     },
     tape: { ...tape, events: [...tape.events, ...onlyIn(good, own, tape.events)] },
   }

@@ -5,8 +5,6 @@ import { type Budget, openBudget } from '../live/index.ts'
 import { isPriced, modelIds } from '../providers/index.ts'
 import { pinsOf } from '../provenance/index.ts'
 import type { Json, Tape } from '../tape/index.ts'
-import { canonicalJson } from '../json/canonical.ts'
-import { traceOf } from '../trace/index.ts'
 import type { Expectation } from './expectation.ts'
 import { type ForkSourceOptions, forkSourceOf, type RealForks } from './fork-source.ts'
 import { type ForkLimits, ForkBudget, type ForkCache, type Stop } from './fork-budget.ts'
@@ -14,7 +12,7 @@ import { gradeRecorded, requireGoodReference, runTools } from './grade-task.ts'
 import { noUse } from './graded-use.ts'
 import { requireSteadyGrades } from './grading.ts'
 import { type Names, requireKnownNames } from './known-names.ts'
-import { goodAmong, neverMet, otherTape } from './known-good.ts'
+import { goodAmong, hasOtherAnswers, hasOtherCalls, isOfSameQuestion, neverMet, otherTape } from './known-good.ts'
 import { openLedger, type RanHere } from './fork-cache.ts'
 import { majorityOracle, withoutCertificate } from './majority.ts'
 import { isByCalls, type OffTapeRisk, offTapeRisk } from './off-tape.ts'
@@ -97,6 +95,8 @@ export interface BlamedRun extends BlameReport {
   readonly tools: string
   /** What a good answer is, when some were repaired. */
   readonly repairedBy?: string
+  /** Positions of answers from outside that were not repaired: the run of `--reference` has no answer to them. */
+  readonly unrepaired?: readonly number[]
   /** Models that answered, sorted; before any did, those of the tape. */
   readonly models: readonly string[]
   /** Present where runs that leave the tape are graded all the same: by calls alone. */
@@ -107,8 +107,8 @@ export interface BlamedRun extends BlameReport {
   readonly warnings?: readonly string[]
   /** Where no step decided: what is asked for and no known run has. That no fork met it says nothing about the agent. */
   readonly neverSeen?: readonly string[]
-  /** Where none is named: a run that may help, the good ones first. */
-  readonly knownRun?: OtherRun
+  /** Where none is named: runs that may help. */
+  readonly knownRuns?: OtherRuns
   /** How free replays of other decisions ended, with tools that answer from the tape. */
   readonly offTape?: OffTapeRisk
 }
@@ -122,7 +122,7 @@ export interface BlamedRun extends BlameReport {
 export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<BlamedRun> {
   const { delta = 0.05, tau = 0.2, repairs = false, mutate = false } = options
   const seen = new Seen()
-  const { source, oracle, forkCache, limits, warnings, offTape, neverSeen, knownRun } = await openForks(tape, options)
+  const { source, oracle, forkCache, limits, warnings, offTape, neverSeen, knownRuns } = await openForks(tape, options)
   for (const { draw } of forkCache?.entries ?? []) seen.add(draw)
   const heard = seen.listening(source)
   const forkBudget = new ForkBudget(heard, {
@@ -147,7 +147,7 @@ export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<Bl
   })
   const { agreement } = oracle
   const unseen = found.verdict?.kind === 'never' ? await neverSeen() : []
-  const other = options.reference === undefined ? await knownRun() : undefined
+  const others = options.reference === undefined ? await knownRuns() : {}
   return {
     ...(agreement === undefined ? found : withoutCertificate(found, agreement)),
     ...(found.verdict?.kind === 'undecidable'
@@ -164,11 +164,12 @@ export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<Bl
     ...(forkBudget.stopped === undefined ? {} : { stoppedBy: forkBudget.stopped }),
     tools: toolsOf(options),
     ...(repairs && source.repairs !== undefined ? { repairedBy: source.repairs } : {}),
+    ...(repairs && source.unrepaired.length > 0 ? { unrepaired: source.unrepaired } : {}),
     models: seen.models.size > 0 ? [...seen.models].sort() : (pinsOf(tape).models ?? []),
     unclear: seen.unclear(),
     ...(warnings.length === 0 ? {} : { warnings }),
     ...(unseen.length === 0 ? {} : { neverSeen: unseen }),
-    ...(other === undefined ? {} : { knownRun: other }),
+    ...(Object.keys(others).length === 0 ? {} : { knownRuns: others }),
     ...(offTape === undefined ? {} : { offTape }),
   }
 }
@@ -183,14 +184,17 @@ export interface OpenedForks {
   readonly offTape: OffTapeRisk | undefined
   /** What is asked for and no known run has. */
   neverSeen(): Promise<readonly string[]>
-  knownRun(): Promise<OtherRun | undefined>
+  knownRuns(): Promise<OtherRuns>
 }
 
-/** A known run of the agent that passes. */
-export interface OtherRun {
-  readonly name: string
-  /** It is graded `ok`. */
-  readonly isGood: boolean
+/** Known runs of the agent that may help, by name. */
+export interface OtherRuns {
+  /** It passes. */
+  readonly passing?: string
+  /** It is graded `ok`, and made calls that this one did not make. */
+  readonly calls?: string
+  /** It is graded `ok`, and has other answers to what this one asked. */
+  readonly answers?: string
 }
 
 /**
@@ -256,8 +260,13 @@ export async function openForks(tape: Tape, options: RunBlameOptions): Promise<O
       : undefined
   // Grading may cost money: then only the runs that are asked about are graded.
   const known = source.isPaidToGrade ? [] : (options.known ?? [])
-  const good = (): Promise<KnownRun | undefined> => goodAmong(known, plain, ({ file: other }) => otherTape(other, tape))
-  if (offTape !== undefined && offTape.steps.length > 0) options.onForeseen?.(offTape, (await good())?.name)
+  const good = (fits: (one: Tape, tape: Tape) => boolean): Promise<KnownRun | undefined> =>
+    goodAmong(known, plain, ({ file: other }) => {
+      const one = otherTape(other, tape)
+      return one !== undefined && fits(one, tape) ? one : undefined
+    })
+  if (offTape !== undefined && offTape.steps.length > 0)
+    options.onForeseen?.(offTape, (await good(hasOtherCalls))?.name)
   return {
     source,
     oracle,
@@ -265,30 +274,26 @@ export async function openForks(tape: Tape, options: RunBlameOptions): Promise<O
     limits,
     warnings,
     offTape,
-    async knownRun() {
-      const isGood = await good()
-      const other = isGood ?? known.find(({ file: one }) => otherTape(one, tape) !== undefined)
-      return other && { name: other.name, isGood: isGood !== undefined }
+    async knownRuns() {
+      const passing = known.find(({ file: one }) => otherTape(one, tape) !== undefined)
+      const [calls, answers] = [await good(hasOtherCalls), await good(hasOtherAnswers)]
+      return {
+        ...(passing === undefined ? {} : { passing: passing.name }),
+        ...(calls === undefined ? {} : { calls: calls.name }),
+        ...(answers === undefined ? {} : { answers: answers.name }),
+      }
     },
     neverSeen: async () => {
       const isGood =
         reference !== undefined && (source.isPaidToGrade || (await gradeRecorded(plain, reference)) === 'ok')
+      const isSame = (isGood && isOfSameQuestion(reference, tape)) || (await good(isOfSameQuestion)) !== undefined
+      const isOther = isGood || (await good(() => true)) !== undefined
       return neverMet(judging, namesOf(tape, options), {
-        hasGood: isGood || (await good()) !== undefined,
+        isGood: isSame ? 'same question' : isOther ? 'another question' : undefined,
         hasKnown: known.some(({ file: other }) => otherTape(other, tape) !== undefined),
       })
     },
   }
-}
-
-/** Whether a run made calls that another one did not make, with these arguments. */
-function hasOtherCalls(one: Tape, other: Tape): boolean {
-  const of = (tape: Tape): readonly string[] =>
-    traceOf(tape.events)
-      .layers.flat()
-      .map(({ name, args }) => canonicalJson([name, args]))
-  const known = new Set(of(other))
-  return of(one).some((call) => !known.has(call))
 }
 
 function expectationsOf(judging: Judging): readonly Expectation[] {

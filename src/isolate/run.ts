@@ -5,7 +5,7 @@ import {
   type ForksSpent,
   type Grade,
   openForks,
-  type OtherRun,
+  type OtherRuns,
   type RunBlameOptions,
   type Stop,
 } from '../blame/index.ts'
@@ -26,8 +26,8 @@ export interface IsolatedRun extends Isolation {
   readonly differs?: { readonly step?: number; readonly what: string }
   /** What is asked for and no known run has: that the failure stays says nothing about the code. */
   readonly neverSeen?: readonly string[]
-  /** Beside `neverSeen`: a run that may help. */
-  readonly knownRun?: OtherRun
+  /** Beside `neverSeen`: runs that may help. */
+  readonly knownRuns?: OtherRuns
   readonly delta: number
   readonly minEffect: number
   /** Families of faults that vary clock and order; empty: this run has neither. */
@@ -50,7 +50,7 @@ export async function isolateRun(
   const { delta = 0.05, tau = 0.2, tools = 'tape', onArm, parallel, signal } = options
   const families = timingOf(tape)
   const timing = (seed: number) => retimed(tape, families, seed)
-  const { source, oracle, forkCache, limits, neverSeen, knownRun } = await openForks(tape, { ...options, timing })
+  const { source, oracle, forkCache, limits, neverSeen, knownRuns } = await openForks(tape, { ...options, timing })
   const forks = new ForkBudget(source, {
     limits,
     ...(parallel === undefined ? {} : { parallel }),
@@ -67,11 +67,11 @@ export async function isolateRun(
   const { now, reused } = forks.spent
   const isCured = found.arms.some(({ runs, failed }) => failed < runs)
   const unseen = found.verdict.kind === 'found' && !isCured ? await neverSeen() : []
-  const other = unseen.length === 0 ? undefined : await knownRun()
+  const others = unseen.length === 0 ? {} : await knownRuns()
   return {
     ...(unseen.length === 0 ? found : { ...found, verdict: neverRight }),
     ...(unseen.length === 0 ? {} : { neverSeen: unseen }),
-    ...(other === undefined ? {} : { knownRun: other }),
+    ...(Object.keys(others).length === 0 ? {} : { knownRuns: others }),
     tape: tape.header.id,
     agent: options.agent,
     gradedBy: oracle.about,

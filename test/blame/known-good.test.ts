@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseExpectation } from '../../src/blame/expectation.ts'
-import { neverMet } from '../../src/blame/known-good.ts'
+import { isOfSameQuestion, neverMet } from '../../src/blame/known-good.ts'
 import { valuesSeen } from '../../src/blame/known-names.ts'
 import type { Tape } from '../../src/tape/index.ts'
 import { refundOf } from './refund-run.ts'
@@ -22,7 +22,7 @@ describe('a condition that no run is known to meet', () => {
     neverMet(
       { by: 'expectations', ok: ok.map((text) => parseExpectation(text, '--ok')), bad: [] },
       { tapes: [bad] },
-      { hasGood, hasKnown: false },
+      { isGood: hasGood ? 'same question' : undefined, hasKnown: false },
     )
 
   it.each([
@@ -64,7 +64,11 @@ describe('a condition that no run is known to meet', () => {
   describe('of what is bad alone', () => {
     const doubts = (tape: Tape, texts: readonly string[], hasGood = false) => {
       const bads = texts.map((text) => parseExpectation(text, '--bad'))
-      return neverMet({ by: 'expectations', ok: [], bad: bads }, { tapes: [tape] }, { hasGood, hasKnown: false })
+      return neverMet(
+        { by: 'expectations', ok: [], bad: bads },
+        { tapes: [tape] },
+        { isGood: hasGood ? 'same question' : undefined, hasKnown: false },
+      )
     }
 
     it.each(['refund(*)', 'refund(order_id: "A-100")', 'refund(amount: 2500)', 'never lookup_order()', 'answer~EUR'])(
@@ -86,7 +90,7 @@ describe('a condition that no run is known to meet', () => {
 
   it('is none where a good run is known', async () => {
     expect(await unmet(['refund(amount: 26)'], true)).toEqual([])
-    expect(await neverMet({ by: 'ending' }, { tapes: [bad] }, { hasGood: false, hasKnown: true })).toEqual([])
+    expect(await neverMet({ by: 'ending' }, { tapes: [bad] }, { isGood: undefined, hasKnown: true })).toEqual([])
   })
 
   it('is one of what a bad run does, where each run that passes does it too', async () => {
@@ -94,14 +98,38 @@ describe('a condition that no run is known to meet', () => {
     const said = await neverMet(
       { by: 'expectations', ok: [], bad: bads },
       { tapes: [bad] },
-      { hasGood: false, hasKnown: true },
+      { isGood: undefined, hasKnown: true },
     )
     expect(said).toEqual(['--bad refund(amount: 2500) --bad answer~EUR: each known run that passes is bad by that'])
   })
 
+  it('stays one where only a run of another input is good, which need not have met what this one meets', async () => {
+    const of = (ok: readonly string[], bads: readonly string[]) =>
+      neverMet(
+        {
+          by: 'expectations',
+          ok: ok.map((text) => parseExpectation(text, '--ok')),
+          bad: bads.map((text) => parseExpectation(text, '--bad')),
+        },
+        { tapes: [bad] },
+        { isGood: 'another question', hasKnown: true },
+      )
+    expect(await of([], ['refund(*)'])).toEqual([
+      '--bad refund(*): no run of the same input is known that is without it',
+    ])
+    expect(await of(['at most 0 refund()'], [])).toEqual([expect.stringContaining('no known run')])
+    expect(await of(['refund(amount: 25)'], [])).toEqual([])
+    const other = refundOf(25)
+    const { header } = other
+    expect(isOfSameQuestion(other, bad)).toBe(true)
+    expect(isOfSameQuestion({ ...other, header: { ...header, input: { text: 'Hello.' } } }, bad)).toBe(false)
+    expect(isOfSameQuestion({ ...other, header: { ...header, agent: 'another' } }, bad)).toBe(false)
+  })
+
   it('is one of a function that grades no run ok that passes, where there are such', async () => {
     const judging = { by: 'function', name: './src/oracle.ts#isRight', judge: () => false } as const
-    const look = (hasGood: boolean, hasKnown: boolean) => neverMet(judging, { tapes: [bad] }, { hasGood, hasKnown })
+    const look = (hasGood: boolean, hasKnown: boolean) =>
+      neverMet(judging, { tapes: [bad] }, { isGood: hasGood ? 'another question' : undefined, hasKnown })
     expect(await look(false, true)).toEqual(['--oracle ./src/oracle.ts#isRight: no known run that passes is graded ok'])
     expect([await look(false, false), await look(true, true)]).toEqual([[], []])
   })

@@ -195,7 +195,7 @@ describe('what blame says', () => {
     expect(typo).toContain('No claim: none of 25 runs met the condition, and it is not known that a run can meet it.')
     expect(typo).toContain('unknown tool refnd')
     expect(said({ ...never, forks: 0, how: 'exact' }, { neverSeen: ['x'] })).toContain('No claim: it is not known')
-    const known = said(never, { steps: [one], neverSeen: ['x'], knownRun: { name: 'last', isGood: false } })
+    const known = said(never, { steps: [one], neverSeen: ['x'], knownRuns: { passing: 'last' } })
     expect(known).toContain('→ to see what a run that passes does: npx vitest-harvest show last')
     expect(known).not.toContain('--reference')
   })

@@ -9,6 +9,7 @@ export function describeRepairs(blamed: BlamedRun, repairs: RepairBlame): readon
   const named = (positions: readonly number[]): string =>
     positions.length === 0 ? 'none' : positions.map((position) => nameOf(blamed, position)).join('; ')
   const rate = `${clean.ok} of ${clean.forks} runs end well${interval(clean)}`
+  const isWhole = (blamed.unrepaired ?? []).length === 0
   const isAll = repairSet !== undefined && repairSet.length > 1 && repairSet.length === repairs.suspects.length
   const lists = [
     `  necessary (repaired alone, the run ends well): ${named(necessary)}`,
@@ -21,11 +22,16 @@ export function describeRepairs(blamed: BlamedRun, repairs: RepairBlame): readon
     case 'found':
       return [`Recorded answers made the run fail; with all of them repaired, ${rate}:`, ...lists]
     case 'equal':
-      return ['No recorded answer is to blame: those of the good run are the same.']
+      return isWhole
+        ? ['No recorded answer is to blame: those of the good run are the same.']
+        : ['No recorded answer could be repaired with another one.', ...notRepaired(blamed)]
     case 'not_needed':
       return ['No recorded answer is to blame: with all of them as recorded, resampled runs end well.']
     case 'no_help':
-      return [`No recorded answer was shown to explain it: with all of them repaired, ${rate}.`]
+      return [
+        `No recorded answer was shown to explain it: with ${isWhole ? 'all of them' : 'those that can be'} repaired, ${rate}.`,
+        ...notRepaired(blamed),
+      ]
     case 'undecidable':
       return [
         'Undecidable for recorded answers: more than a fifth of the forks are ungraded.',
@@ -34,6 +40,16 @@ export function describeRepairs(blamed: BlamedRun, repairs: RepairBlame): readon
     case 'unresolved':
       return ['Stopped by a limit before all recorded answers were tested; so far:', ...lists]
   }
+}
+
+/** What the good run has no answer to may be to blame all the same. */
+function notRepaired(blamed: BlamedRun): readonly string[] {
+  const { unrepaired = [] } = blamed
+  if (unrepaired.length === 0) return []
+  return [
+    `  not repaired, the good run has no answer: ${unrepaired.map((position) => nameOf(blamed, position)).join('; ')}`,
+    "→ to repair it from a run that has one: --reference '<tape|case>'",
+  ]
 }
 
 type Mutations = NonNullable<BlamedRun['mutations']>

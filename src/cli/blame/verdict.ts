@@ -129,7 +129,7 @@ function describeNever(
 
 /** A condition that no run is known to meet says nothing of the agent, be it mistyped or not. */
 export function noClaim(
-  { neverSeen = [], knownRun }: Pick<BlamedRun, 'neverSeen' | 'knownRun'>,
+  { neverSeen = [], knownRuns: { passing } = {} }: Pick<BlamedRun, 'knownRuns' | 'neverSeen'>,
   forks: number,
 ): readonly string[] {
   const isOfBad = typedValues('bad').length > 0 && typedValues('ok').length === 0
@@ -139,22 +139,21 @@ export function noClaim(
       : `No claim: ${forks === 0 ? '' : `none of ${forks} runs met the condition, and `}it is not known that a run can meet it.`,
     ...neverSeen.map((text) => `  ${neutralLine(text, 200)}`),
     `  If it is right, the code of the agent or its prompt decided; if it is mistyped${isOfBad ? ' or true of good runs too' : ''}, nothing is known.`,
-    ...(knownRun === undefined
-      ? []
-      : [`→ to see what a run that passes does: ${program} show ${shellWord(knownRun.name)}`]),
+    ...(passing === undefined ? [] : [`→ to see what a run that passes does: ${program} show ${shellWord(passing)}`]),
     // With one of the two that is doubted, the next answer would be this one again.
     `→ to grade runs by a call that is right: --ok '<call>'${typedValues('bad').length > 0 ? ', without --bad' : ''}`,
-    ...(knownRun === undefined ? ["→ with a run that meets it: --reference '<tape|case>'"] : []),
+    ...(passing === undefined ? ["→ with a run that meets it: --reference '<tape|case>'"] : []),
   ]
 }
 
 const answersDid = 'No model decided the outcome: recorded answers did.'
 
 /** What is left when no model decided: the answers of tools, or else what the agent is made of. */
-function decidesHere({ repairs, steps, tools }: BlamedRun, ok: number): string {
+function decidesHere({ repairs, steps, tools, unrepaired = [] }: BlamedRun, ok: number): string {
   if (repairs?.outcome === 'found') return answersDid
   const hasTools = steps.some(({ isExogenous }) => isExogenous) && tools !== 'called for real'
-  const isCleared = ['no_help', 'equal'].includes(repairs?.outcome ?? '')
+  // An answer that was not repaired may have decided.
+  const isCleared = unrepaired.length === 0 && ['no_help', 'equal'].includes(repairs?.outcome ?? '')
   const [first] = steps.flatMap(({ resampled }) => (resampled === undefined ? [] : [resampled]))
   if (ok > 0 || (hasTools && !isCleared)) {
     return `No step was shown to decide the outcome: check the prompt, the code of the agent${hasTools ? ' or the answers of its tools' : ', the tools or the environment'}.`
@@ -171,14 +170,13 @@ function repairsHint(blamed: BlamedRun): readonly string[] {
 }
 
 /** Repairs need no good run where one is named already, nor where tools run for real. */
-function goodRun(blamed: Pick<BlamedRun, 'knownRun' | 'tools'>): string {
-  const isNamed = typedValues('reference').length > 0 || blamed.tools === 'called for real'
-  return isNamed ? '' : ` --reference ${goodName(blamed)}`
+function goodRun({ knownRuns, tools }: Pick<BlamedRun, 'knownRuns' | 'tools'>): string {
+  const isNamed = typedValues('reference').length > 0 || tools === 'called for real'
+  return isNamed ? '' : ` --reference ${nameOrPlace(knownRuns?.answers)}`
 }
 
-/** A run that is graded `ok`; where none is known, its place. */
-function goodName({ knownRun }: Pick<BlamedRun, 'knownRun'>): string {
-  return knownRun?.isGood === true ? shellWord(knownRun.name) : "'<tape|case>'"
+function nameOrPlace(name: string | undefined): string {
+  return name === undefined ? "'<tape|case>'" : shellWord(name)
 }
 
 function describeUnsure(blamed: BlamedRun, { positions }: Of<'unsure'>): readonly string[] {
@@ -261,7 +259,7 @@ export function whyUnclear(blamed: BlamedRun): readonly string[] {
           // With that of a good run, they left the tape as well.
           ...(typedValues('reference').length > 0
             ? []
-            : [`→ to answer tools from a good run as well: --reference ${goodName(blamed)}`]),
+            : [`→ to answer tools from a good run as well: --reference ${nameOrPlace(blamed.knownRuns?.calls)}`]),
           '→ to call tools for real, with their side effects: --tools live',
         ]
       : []),

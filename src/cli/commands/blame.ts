@@ -336,10 +336,13 @@ async function foreseen(
   const warnings = isAnyName === true ? [] : requireKnownNames(expectations, names)
   // A function grades in the process that can load it, and the run of --reference stands for the good ones.
   const judging = oracle === undefined && reference === undefined ? judgingOf(request, tape, found) : undefined
-  const good = judging === undefined ? undefined : await firstGood(known, tape, judging)
+  const subject = judging === undefined ? undefined : { tape, judging }
+  const good = subject === undefined || !repairs ? undefined : await firstGood(known, subject, 'hasOtherAnswers')
   const unmet =
-    judging !== undefined && good === undefined && expectations.length > 0
-      ? await unmetBy(judging, names, { tape, known })
+    subject !== undefined &&
+    expectations.length > 0 &&
+    (await firstGood(known, subject, 'isOfSameQuestion')) === undefined
+      ? await unmetBy(subject, names, known)
       : []
   const question = { tape, tools, hasReference: reference !== undefined, repairs } as const
   requireGoodAnswers({ ...question, ...(good === undefined ? {} : { good: good.name }) })
@@ -355,15 +358,16 @@ async function foreseen(
   }
 }
 
-/** Why no run may meet the conditions; see `neverMet`. */
+/** Why no run may meet the conditions, where no run of the same question is good; see `neverMet`. */
 async function unmetBy(
-  judging: Judging,
+  subject: { readonly tape: Tape; readonly judging: Judging },
   names: Names,
-  { tape, known }: { readonly tape: Tape; readonly known: readonly KnownRun[] },
+  known: readonly KnownRun[],
 ): Promise<readonly string[]> {
   const { neverMet, otherTape } = await import('../../blame/known-good.ts')
-  const hasKnown = known.some(({ file }) => otherTape(file, tape) !== undefined)
-  return neverMet(judging, names, { hasGood: false, hasKnown })
+  const hasKnown = known.some(({ file }) => otherTape(file, subject.tape) !== undefined)
+  const isGood = (await firstGood(known, subject)) === undefined ? undefined : 'another question'
+  return neverMet(subject.judging, names, { isGood, hasKnown })
 }
 
 /** What grades where no function does. */
@@ -371,14 +375,24 @@ function judgingOf({ ok, bad }: Pick<BlameRequest, 'ok' | 'bad'>, tape: Tape, { 
   return chooseJudging(tape, { ok, bad, ...(kase === undefined ? {} : { case: kase }) })
 }
 
-/** The first run that is good by what this one is judged by. What grades is most of the program: loaded where there is one. */
-async function firstGood(known: readonly KnownRun[], tape: Tape, judging: Judging): Promise<KnownRun | undefined> {
+/**
+ * The first run that is good by what this one is judged by, and fits. What grades is most of the program: loaded where there
+ * is one.
+ */
+async function firstGood(
+  known: readonly KnownRun[],
+  { tape, judging }: { readonly tape: Tape; readonly judging: Judging },
+  fits?: 'hasOtherAnswers' | 'isOfSameQuestion',
+): Promise<KnownRun | undefined> {
   if (known.length === 0) return undefined
-  const [{ goodAmong, otherTape }, { createOracle }] = await Promise.all([
+  const [{ goodAmong, otherTape, ...tests }, { createOracle }] = await Promise.all([
     import('../../blame/known-good.ts'),
     import('../../blame/oracle.ts'),
   ])
-  return goodAmong(known, createOracle(judging), ({ file }) => otherTape(file, tape))
+  return goodAmong(known, createOracle(judging), ({ file }) => {
+    const one = otherTape(file, tape)
+    return one !== undefined && (fits === undefined || tests[fits](one, tape)) ? one : undefined
+  })
 }
 
 function progressLine({ phase, forks, costUsd, steps }: Told): string {
