@@ -12,6 +12,10 @@ export interface Tally {
   readonly ungraded: number
   /** Different texts of what happened behind the kept steps: the number of forks that are really different runs. */
   readonly distinct: number
+  /** Different decisions of models in those that were graded; absent: unknown. */
+  readonly decisions?: number
+  /** What became of the first resampled position in those that were graded; absent: unknown. */
+  readonly first?: { readonly answer: number; readonly question: number; readonly same: number }
 }
 
 /** Whether a fork ended well; `undefined` when it tells nothing and leaves the denominator. */
@@ -36,15 +40,23 @@ export class Counter implements Tally {
   undefined = 0
   ungraded = 0
   readonly #fingerprints = new Set<string>()
+  readonly #decided = new Set<string>()
+  readonly #first = { answer: 0, question: 0, same: 0 }
+  #isUnknown = false
 
   /** @returns whether the fork ended well; `undefined` when it tells nothing */
-  add({ grade, fingerprint }: ForkDraw): boolean | undefined {
+  add({ grade, fingerprint, first, decided }: ForkDraw): boolean | undefined {
     const isOk = passed(grade)
     if (grade === 'undefined' || grade === 'ungraded') this[grade]++
     else {
       if (isOk === true) this.ok++
       else this.failed++
       this.#fingerprints.add(fingerprint)
+      if (first === undefined || decided === undefined) this.#isUnknown = true
+      else {
+        this.#first[first]++
+        this.#decided.add(decided)
+      }
     }
     return isOk
   }
@@ -64,7 +76,15 @@ export class Counter implements Tally {
 
   get tally(): Tally {
     const { ok, failed, ungraded, distinct } = this
-    return { ok, failed, undefined: this.undefined, ungraded, distinct }
+    const isKnown = !this.#isUnknown && this.graded > 0
+    return {
+      ok,
+      failed,
+      undefined: this.undefined,
+      ungraded,
+      distinct,
+      ...(isKnown ? { decisions: this.#decided.size, first: { ...this.#first } } : {}),
+    }
   }
 }
 

@@ -1,4 +1,6 @@
 // Over 300 lines: one source of forks: what it asks, keeps and grades.
+import { hash } from 'node:crypto'
+import { decidedBy, firstOf } from './first-step.ts'
 import { HarvestError, shellWord } from '../errors/index.ts'
 import { thrownText } from '../match/redact-message.ts'
 import { accessOf } from '../fork/access.ts'
@@ -177,7 +179,14 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
       const lost = unheldOf(result) ?? lostModel(result) ?? (isChanged ? undefined : lostAtOnce(result, steps.length))
       const paid = lost === undefined ? await gradeHeard(oracle, { ...result, isTimedOut }) : { given: lost, calls: [] }
       spendGrading(budget, paid.calls)
-      return drawOf(result, models, paid, prices)
+      const isPlain = !isChanged && spec.only === undefined && spec.layers === undefined && spec.pinned === undefined
+      const position = isPlain ? positions[spec.keep] : undefined
+      return {
+        ...drawOf(result, models, paid, prices),
+        ...(position === undefined
+          ? {}
+          : { first: firstOf(result, position, steps), decided: hash('sha256', decidedBy(result)).slice(0, 16) }),
+      }
     },
   }
 }

@@ -65,7 +65,7 @@ function nameOf(step: Step): string {
 }
 
 /** What came back, in one text without times. */
-function answerText(step: Step): string {
+export function answerText(step: Step): string {
   if (step.kind !== 'exchange') return canonicalJson([step.result ?? null, step.error ?? null])
   if (step.response === undefined) return canonicalJson([step.error?.message ?? null])
   return `${step.response.status} ${responseBytes(step).toString('base64')}`

@@ -12,6 +12,7 @@ import { gradeRecorded, requireGoodReference, runTools } from './grade-task.ts'
 import { noUse } from './graded-use.ts'
 import { requireSteadyGrades } from './grading.ts'
 import { type Names, requireKnownNames } from './known-names.ts'
+import { withDrawn } from './drawn.ts'
 import { goodAmong, hasOtherAnswers, hasOtherCalls, isOfSameQuestion, neverMet, otherTape } from './known-good.ts'
 import { openLedger, type RanHere } from './fork-cache.ts'
 import { majorityOracle, withoutCertificate } from './majority.ts'
@@ -146,10 +147,11 @@ export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<Bl
     ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
   })
   const { agreement } = oracle
+  const said = found.verdict === undefined ? {} : { verdict: withDrawn(found.verdict, found.steps) }
   const unseen = found.verdict?.kind === 'never' ? await neverSeen() : []
   const others = options.reference === undefined ? await knownRuns() : {}
   return {
-    ...(agreement === undefined ? found : withoutCertificate(found, agreement)),
+    ...(agreement === undefined ? { ...found, ...said } : withoutCertificate({ ...found, ...said }, agreement)),
     ...(found.verdict?.kind === 'undecidable'
       ? { verdict: { ...found.verdict, ...seen.lost, forks: found.spent.forks } }
       : {}),

@@ -74,6 +74,13 @@ export interface ForkDraw {
   readonly fingerprint: string
   /** Nothing the run asked behind the kept steps differs from the tape: it could not have ended otherwise. */
   readonly isInert?: boolean
+  /**
+   * What became of the first position that was resampled: the recorded answer again, another answer, or another question.
+   * Absent: unknown.
+   */
+  readonly first?: 'answer' | 'question' | 'same'
+  /** Digest of what models decided behind the kept steps; absent: unknown. */
+  readonly decided?: string
   /** Models that answered, sorted. */
   readonly models?: readonly string[]
   /** Why there is no grade, when the grade is `undefined` or `ungraded`. */

@@ -26,7 +26,7 @@ type Of<K extends BlameVerdict['kind']> = Extract<BlameVerdict, { readonly kind:
 
 function describeConfirmed(blamed: BlamedRun, { commitments, isStillRecoverable, unseen = 0 }: Of<'confirmed'>) {
   const lines = commitments.flatMap((commitment, index) => [
-    `${nameOf(blamed, commitment.position)}, ${index === commitments.length - 1 ? 'decided the outcome' : 'made the bad outcome likelier'}:`,
+    `${whatOf(blamed, commitment)} ${index === commitments.length - 1 ? 'decided the outcome' : 'made the bad outcome likelier'}:`,
     `  ${effectOf(blamed, commitment)}`,
     ...membersOf(commitment),
     ...surplusOf(commitment),
@@ -35,6 +35,15 @@ function describeConfirmed(blamed: BlamedRun, { commitments, isStillRecoverable,
     lines.push('After it, runs still end well often enough, but no later step was found.')
   if (unseen > 0) lines.push(`${unseen} later steps were not tested: if the run recovered there, it was lost later.`)
   return [...lines, ...neededToo(blamed, commitments[0]?.position ?? 0)]
+}
+
+/** The position, or what the code drew about it where its own answer was always the same. */
+function whatOf(blamed: BlamedRun, { position, isDrawn }: Commitment): string {
+  if (isDrawn !== true) return `${nameOf(blamed, position)},`
+  const { steps = [], isExogenous } = blamed.steps[position] ?? {}
+  const place = `${isExogenous === true ? 'before' : 'behind'} ${stepsText(steps)}`
+  const answers = isExogenous === true ? 'asked the same, it answered the same' : 'its answer was the recorded one'
+  return `What the agent's own code drew or read ${place} (random numbers, ids, the clock, its state; ${answers} in every run)`
 }
 
 function effectOf({ delta }: BlamedRun, { kept, resampled, how }: Commitment): string {
@@ -158,9 +167,11 @@ function decidesHere({ repairs, steps, tools, unrepaired = [] }: BlamedRun, ok: 
   if (ok > 0 || (hasTools && !isCleared)) {
     return `No step was shown to decide the outcome: check the prompt, the code of the agent${hasTools ? ' or the answers of its tools' : ', the tools or the environment'}.`
   }
-  return (first?.distinct ?? 0) > 1
-    ? "The agent's own code decided, or its prompt: the run fails with any model answer."
-    : 'Its models answer the same each time, and the run fails: check the prompt and the code of the agent.'
+  // Other words are no other decisions; and a model may never decide right.
+  const decisions = first?.decisions ?? first?.distinct ?? 0
+  return decisions > 1
+    ? `The agent's own code decided, or its prompt: the run fails with each of ${decisions} different decisions of its models.`
+    : 'Its models decide the same each time, and the run fails: check the prompt, the model and the code of the agent.'
 }
 
 function repairsHint(blamed: BlamedRun): readonly string[] {
