@@ -41,7 +41,8 @@ function decidedIn(step: Step): string | undefined {
   const decision = decisionOf(step)
   if (decision === undefined) return undefined
   const { text = '', toolCalls = [] } = decision.response ?? {}
-  return canonicalJson([text, callsIn(toolCalls)])
+  // Words beside calls are others each time.
+  return canonicalJson(toolCalls.length > 0 ? callsIn(toolCalls) : text)
 }
 
 function callsIn(toolCalls: readonly { readonly name: string; readonly args?: unknown }[]): Json {

@@ -75,8 +75,8 @@ export interface ForkDraw {
   /** Nothing the run asked behind the kept steps differs from the tape: it could not have ended otherwise. */
   readonly isInert?: boolean
   /**
-   * What became of the first position that was resampled: the recorded answer again, another answer, or another question.
-   * Absent: unknown.
+   * What became of the first position that was resampled: the recorded answer again (of a model: the same calls), another
+   * answer, or another question. Absent: unknown.
    */
   readonly first?: 'answer' | 'question' | 'same'
   /** Digest of what models decided behind the kept steps; absent: unknown. */

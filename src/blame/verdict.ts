@@ -41,9 +41,9 @@ export interface Commitment {
   /** Forks that were under way already when the claim was shown, and were not needed for it. */
   readonly surplus?: number
   /**
-   * Where the position was asked the same, its answer was the recorded one in every fork: what decided is what the agent's own
-   * code drew or read about it (random numbers, ids, the clock, its own state), behind the answer of a model, or before the
-   * question to a tool. Absent: another answer was seen, or it is unknown.
+   * Where the position was asked the same, its decision or answer was the recorded one in every fork: it decided nothing. Left
+   * are the words beside a decision, and what the agent's own code drew or read (random numbers, ids, the clock, its own state):
+   * behind the answer of a model, or before the question to a tool. Absent: another answer was seen, or it is unknown.
    */
   readonly isDrawn?: true
   /** The steps of a block, each resampled alone; absent for a single step, and when the source cannot. */

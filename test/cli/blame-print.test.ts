@@ -185,6 +185,41 @@ describe('what blame says', () => {
     expect(whole).not.toContain('Newcombe')
   })
 
+  it('of a step whose answer was never another one: what was drawn about it decided', () => {
+    const one = { how: 'certified', difference: 0.5, resampled: of(10, 20), kept: of(0, 20), isDrawn: true } as const
+    const at = (position: number) => said({ kind: 'confirmed', commitments: [{ position, ...one }] })
+    expect(at(2)).toContain("What came behind step 3, the model's decision refund(amount: 2500), decided the outcome:")
+    expect(at(2)).toContain('its decision was the same in every run')
+    expect(at(1)).toMatch(/^What the agent's own code drew or read before step 2, .*, decided the outcome:/)
+    expect(at(1)).toContain('where it was asked the same, it answered the same')
+  })
+
+  it('of a model that decides the same in other words: not that the code fails with any decision', () => {
+    const never = { kind: 'never', ok: 0, forks: 25, how: 'certified', rate: { low: 0, high: 0.2 } } as const
+    const of25 = (decisions: number) =>
+      said(never, {
+        steps: [
+          { ...steps[0]!, isExogenous: false, resampled: { ok: 0, failed: 25, distinct: 25, decisions } } as StepReport,
+        ],
+      })
+    expect(of25(1)).toContain('Its models decide the same each time, and the run fails: check the prompt, the model')
+    expect(of25(3)).toContain('the run fails with each of 3 different decisions of its models')
+  })
+
+  it('of answers that the good run does not have: neither repaired nor cleared', () => {
+    const never = { kind: 'never', ok: 0, forks: 25, how: 'certified', rate: { low: 0, high: 0.2 } } as const
+    const tools = { ...steps[1]!, isExogenous: true } as StepReport
+    const more = { steps: [steps[0]!, tools], unrepaired: [1] }
+    const whole = said(never, { steps: [steps[0]!, tools], ...repairs('no_help') })
+    expect(whole).not.toContain('answers of its tools')
+    const helped = said(never, { ...more, ...repairs('no_help') })
+    expect(helped).toContain('check the prompt, the code of the agent or the answers of its tools')
+    expect(helped).toContain('not repaired, for the run of --reference has no answer to it: step 2')
+    const equal = said(never, { ...more, ...repairs('equal') })
+    expect(equal).toContain('No recorded answer could be repaired with another one.')
+    expect(equal).not.toContain('those of the good run are the same')
+  })
+
   it('of a condition on what no run has: nothing of the code, which may do what is right', () => {
     const never = { kind: 'never', ok: 0, forks: 25, how: 'certified', rate: { low: 0, high: 0.2 } } as const
     const one = { ...steps[0]!, isExogenous: false, resampled: { ok: 0, failed: 25, distinct: 2 } } as StepReport

@@ -47,8 +47,7 @@ function notRepaired(blamed: BlamedRun): readonly string[] {
   const { unrepaired = [] } = blamed
   if (unrepaired.length === 0) return []
   return [
-    `  not repaired, the good run has no answer: ${unrepaired.map((position) => nameOf(blamed, position)).join('; ')}`,
-    "→ to repair it from a run that has one: --reference '<tape|case>'",
+    `  not repaired, for the run of --reference has no answer to it: ${unrepaired.map((position) => nameOf(blamed, position)).join('; ')}`,
   ]
 }
 

@@ -28,6 +28,7 @@ function describeConfirmed(blamed: BlamedRun, { commitments, isStillRecoverable,
   const lines = commitments.flatMap((commitment, index) => [
     `${whatOf(blamed, commitment)} ${index === commitments.length - 1 ? 'decided the outcome' : 'made the bad outcome likelier'}:`,
     `  ${effectOf(blamed, commitment)}`,
+    ...whyNotIt(blamed, commitment),
     ...membersOf(commitment),
     ...surplusOf(commitment),
   ])
@@ -39,11 +40,22 @@ function describeConfirmed(blamed: BlamedRun, { commitments, isStillRecoverable,
 
 /** The position, or what the code drew about it where its own answer was always the same. */
 function whatOf(blamed: BlamedRun, { position, isDrawn }: Commitment): string {
-  if (isDrawn !== true) return `${nameOf(blamed, position)},`
-  const { steps = [], isExogenous } = blamed.steps[position] ?? {}
-  const place = `${isExogenous === true ? 'before' : 'behind'} ${stepsText(steps)}`
-  const answers = isExogenous === true ? 'asked the same, it answered the same' : 'its answer was the recorded one'
-  return `What the agent's own code drew or read ${place} (random numbers, ids, the clock, its state; ${answers} in every run)`
+  const name = nameOf(blamed, position)
+  if (isDrawn !== true) return `${name},`
+  return blamed.steps[position]?.isExogenous === true
+    ? `What the agent's own code drew or read before ${name},`
+    : `What came behind ${name},`
+}
+
+const drawn = 'random numbers, ids, the clock, the state of its modules'
+
+function whyNotIt({ steps }: BlamedRun, { position, isDrawn }: Commitment): readonly string[] {
+  if (isDrawn !== true) return []
+  return steps[position]?.isExogenous === true
+    ? [`  where it was asked the same, it answered the same; left are ${drawn}`]
+    : [
+        `  its decision was the same in every run; left are what the code draws or reads (${drawn}), and the words beside it`,
+      ]
 }
 
 function effectOf({ delta }: BlamedRun, { kept, resampled, how }: Commitment): string {
