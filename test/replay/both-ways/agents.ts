@@ -1,6 +1,6 @@
+// Over 300 lines: one list of everything that a client of `fetch` can look at.
 // Agents that look at everything a response of `fetch` shows.
 import { inspect } from 'node:util'
-import { createServer, type ServerResponse } from 'node:http'
 
 export type Agent = (base: string) => Promise<unknown>
 
@@ -73,11 +73,23 @@ async function pieces(response: Response, many = Number.POSITIVE_INFINITY): Prom
   return got
 }
 
+/** What a reader gets until the end. */
+async function rest(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<readonly string[]> {
+  const got: string[] = []
+  for (let next = await reader.read(); !next.done; next = await reader.read()) got.push(text(next.value))
+  return got
+}
+
 export const agents: Readonly<Record<string, Agent>> = {
   async 'a response shows the same'(base) {
     const response = await post(`${base}/json?a=b#fragment`)
     const all = await shown(response)
     return [all, await response.json(), response.bodyUsed, await heard(response.text()), tried(() => response.clone())]
+  },
+  // A request with a fragment goes through undici.
+  async 'a response shows the same without a fragment'(base) {
+    const response = await post(`${base}/json`)
+    return [await shown(response), await response.json(), response.bodyUsed]
   },
   async 'a refused request shows the same'(base) {
     const response = await post(`${base}/429`)
@@ -89,7 +101,8 @@ export const agents: Readonly<Record<string, Agent>> = {
   },
   async 'every method reads the same'(base) {
     const all: unknown[] = []
-    all.push(await (await post(`${base}/json`)).text())
+    const first = await post(`${base}/json`)
+    all.push(first.status, first.ok, first.url, await first.text())
     all.push(await (await post(`${base}/json`)).json())
     const blob = await (await post(`${base}/json`)).blob()
     all.push(blob.type, blob.size, await blob.text())
@@ -97,6 +110,9 @@ export const agents: Readonly<Record<string, Agent>> = {
     const form = await (await post(`${base}/form`)).formData()
     return [...all, ...form.entries()]
   },
+  'an answer in gzip reads the same': (base) => encoded(base, 'gzip'),
+  'an answer in brotli reads the same': (base) => encoded(base, 'br'),
+  'a deflated answer reads the same': (base) => encoded(base, 'deflate'),
   async 'a stream comes in the same pieces'(base) {
     return pieces(await post(`${base}/stream`))
   },
@@ -203,18 +219,13 @@ export const agents: Readonly<Record<string, Agent>> = {
     const other = await post(`${base}/echo?`, { headers: { 'Content-Type': 'text/plain', accept: 'a/b' } })
     return [await one.json(), await other.json()]
   },
-  async 'observers of performance see the same'(base) {
-    const seen: unknown[] = []
-    const observer = new PerformanceObserver((list) => {
-      // Entries of what ran before may still come.
-      for (const entry of list.getEntriesByType('resource')) if (entry.name === `${base}/json`) seen.push(facts(entry))
-    })
-    observer.observe({ entryTypes: ['resource'] })
-    await (await post(`${base}/json`)).text()
-    await turns(3)
-    observer.disconnect()
-    return seen
-  },
+  'observers of performance see the same': (base) => observed(base, 'json'),
+  'observers of performance see a refused request': (base) => observed(base, '429'),
+  'observers of performance see a stream': (base) => observed(base, 'stream'),
+  'a plain request does not overtake one without a body': (base) => both(base, () => fetch(`${base}/form`)),
+  'a plain request does not overtake one with bytes': (base) =>
+    both(base, () => post(`${base}/form`, { body: Buffer.from('bytes') })),
+  'a plain request does not overtake a Request': (base) => both(base, () => fetch(new Request(`${base}/form`))),
   async 'answers that come together reach the agent in the same order'(base) {
     const order: string[] = []
     const ask = async (path: string, more?: RequestInit): Promise<void> => {
@@ -242,6 +253,18 @@ export const agents: Readonly<Record<string, Agent>> = {
     if (inReplay.is) control.abort()
     return answer
   },
+  async 'what is given up before the call ends the same'(base) {
+    const signal = inReplay.is ? AbortSignal.abort(new RangeError('mine')) : null
+    return heard(post(`${base}/slow`, { signal }).then((response) => response.text()))
+  },
+  async 'what is given up before the call by one of two signals ends the same'(base) {
+    const signal = AbortSignal.any([new AbortController().signal, ...(inReplay.is ? [AbortSignal.abort()] : [])])
+    return heard(post(`${base}/slow`, { signal }).then((response) => response.text()))
+  },
+  async 'what is given up before the call and asked again is answered the same'(base) {
+    const given = inReplay.is ? await heard(post(`${base}/json`, { signal: AbortSignal.abort() })) : ''
+    return [given, await (await post(`${base}/json`)).text()]
+  },
   async 'a stream that is given up in the middle ends the same'(base) {
     const control = new AbortController()
     const response = await post(`${base}/stream`, { signal: control.signal })
@@ -256,6 +279,30 @@ export const agents: Readonly<Record<string, Agent>> = {
     }
     return [got, response.bodyUsed]
   },
+  async 'a stream that is given up while nothing of it is there ends the same'(base) {
+    const control = new AbortController()
+    const reader = (await post(`${base}/stream`, { signal: control.signal })).body!.getReader()
+    const got = [text((await reader.read()).value)]
+    const more = heard(reader.read().then(({ value }) => text(value)))
+    if (inReplay.is) control.abort(new RangeError('mine'))
+    return [...got, await more, await heard(rest(reader)), await heard(reader.closed.then(() => 'closed'))]
+  },
+  async 'both copies of a stream that is given up end the same'(base) {
+    const control = new AbortController()
+    const response = await post(`${base}/stream`, { signal: control.signal })
+    const copy = response.clone()
+    const first = copy.body!.getReader()
+    const got = [text((await first.read()).value)]
+    if (inReplay.is) control.abort()
+    first.releaseLock()
+    return [...got, await pieces(copy), await pieces(response)]
+  },
+  async 'a stream whose reader is cancelled ends the same'(base) {
+    const reader = (await post(`${base}/stream`)).body!.getReader()
+    const got = [text((await reader.read()).value)]
+    if (inReplay.is) await reader.cancel('enough')
+    return [...got, await heard(rest(reader)), await heard(reader.closed.then(() => 'closed'))]
+  },
   async 'a stream that is left in the middle ends the same'(base) {
     const response = await post(`${base}/stream`)
     return [await pieces(response, inReplay.is ? 2 : undefined), response.bodyUsed, tried(() => response.clone())]
@@ -265,6 +312,29 @@ export const agents: Readonly<Record<string, Agent>> = {
     if (inReplay.is) await response.body?.cancel('enough')
     return [await heard(response.text()), response.bodyUsed]
   },
+}
+
+async function encoded(base: string, encoding: string): Promise<unknown> {
+  const response = await post(`${base}/${encoding}`)
+  return [response.headers.get('content-encoding'), await response.text()]
+}
+
+async function observed(base: string, path: string): Promise<unknown> {
+  const seen: unknown[] = []
+  const observer = new PerformanceObserver((list) => {
+    // Entries of what ran before may still come.
+    for (const entry of list.getEntriesByType('resource')) if (entry.name === `${base}/${path}`) seen.push(facts(entry))
+  })
+  observer.observe({ entryTypes: ['resource'] })
+  await (await post(`${base}/${path}`)).text()
+  await turns(3)
+  observer.disconnect()
+  return seen
+}
+
+/** A request that goes through undici, and a plain one right behind it. */
+async function both(base: string, other: () => Promise<Response>): Promise<unknown> {
+  return Promise.all([other, () => post(`${base}/empty`)].map(async (ask) => (await ask()).text()))
 }
 
 /** Whether the agents are replayed. */
@@ -277,64 +347,4 @@ type Resource = Readonly<
 function facts(entry: object): unknown {
   const { name, initiatorType, encodedBodySize, decodedBodySize, responseStatus } = entry as Resource
   return { name, initiatorType, encodedBodySize, decodedBodySize, responseStatus }
-}
-
-/** Answers the agents; each piece of a stream leaves by itself. */
-export async function withServer<T>(work: (base: string) => Promise<T>): Promise<T> {
-  const together: [place: string, response: ServerResponse][] = []
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = []
-    request.on('data', (chunk: Buffer) => chunks.push(chunk))
-    request.on('end', () => {
-      const path = (request.url ?? '').slice(1).split('?', 1)[0] ?? ''
-      const { host: _host, connection: _connection, ...headers } = request.headers
-      if (path === 'together') together.push([request.url?.at(-1) ?? '', response])
-      if (together.length === 3) {
-        // Recorded apart, to have one order.
-        for (const [place, one] of together.splice(0))
-          setTimeout(() => one.writeHead(200, { 'content-length': 2 }).end('{}'), 30 * Number(place))
-      }
-      if (path === 'echo') response.end(JSON.stringify([request.url, headers, Buffer.concat(chunks).toString('utf8')]))
-      else answers[path]?.(response)
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  try {
-    return await work(`http://127.0.0.1:${(server.address() as { port: number }).port}`)
-  } finally {
-    server.closeAllConnections()
-    server.close()
-  }
-}
-
-const later = (work: () => void, ms = 30): void => void setTimeout(work, ms)
-const answers: Readonly<Record<string, (response: ServerResponse) => void>> = {
-  json(response) {
-    const headers = { 'Content-Type': 'application/json', 'x-two': ['a', 'b'], 'set-cookie': ['a=1', 'b=2'] }
-    response.writeHead(201, 'Fine', headers).end('{"a":"é"}')
-  },
-  sized: (response) => void response.writeHead(200, 'OK', { 'Content-Length': 5, 'X-Two': ['a', 'b'] }).end('sized'),
-  nothing: (response) => void response.writeHead(204).end(),
-  none: (response) => void response.writeHead(200, { 'content-length': 0 }).end(),
-  429: (response) => void response.writeHead(429, { 'retry-after': '1' }).end('slow down'),
-  empty: (response) => void response.writeHead(200).end(),
-  form: (response) =>
-    void response.writeHead(200, { 'content-type': 'application/x-www-form-urlencoded' }).end('a=1&b=2'),
-  slow: (response) => later(() => void response.end('slow'), 120),
-  never: () => undefined,
-  reset(response) {
-    response.writeHead(200).write('data: 1\n\n')
-    later(() => void response.socket?.destroy())
-  },
-  gone: (response) => void response.socket?.destroy(),
-  stream(response) {
-    response.writeHead(200, { 'content-type': 'text/event-stream' })
-    let next = 0
-    const write = (): void => {
-      if (next === 5) return void response.end()
-      response.write(`data: ${next++}\n\n`)
-      setTimeout(write, 15)
-    }
-    write()
-  },
 }

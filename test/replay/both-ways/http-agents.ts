@@ -331,34 +331,75 @@ export const httpAgents: Readonly<Record<string, Looks>> = {
       }
       return all
     }),
-  'node:http: answers that come in one turn reach the agent in the recorded order': (base) =>
+  'node:http: pieces of one burst come one by one': (base) =>
     connected(base, async (agent) => {
-      const logs: string[] = []
-      const byFetch = (path: string, more?: RequestInit): Promise<unknown> =>
-        fetch(`${base}/${path}`, { method: 'POST', headers: withBody, body: '{}', ...more })
-      const ways: readonly ((path: string, note: () => void) => Promise<unknown>)[] = [
-        (path, note) => byFetch(path).then(noted(note)),
-        // A stated redirect goes through undici always.
-        (path, note) => byFetch(path, { redirect: 'follow' }).then(noted(note)),
-        (path, note) => {
-          const made = open(base, agent, { path, body: '{}' })
-          made.once('response', note)
-          made.end('{}')
-          return responseTo(made)
-        },
-      ]
-      await Promise.all([byFetch('sized'), byFetch('sized', { redirect: 'follow' })])
-      for (const places of ['012', '021', '102', '120', '201', '210']) {
-        const order: number[] = []
-        const all = ways.map(async (ask, way) => {
-          const response = await ask(`together?${places[way]}`, () => order.push(way))
-          await (response instanceof Response ? response.text() : textOf(response as IncomingMessage))
-        })
-        await Promise.all(all)
-        logs.push(order.join(''))
-      }
-      return logs
+      const made = open(base, agent, { path: 'parts', body: '{}' })
+      made.end('{}')
+      return heard(await responseTo(made))
     }),
+  'node:http: pieces of one burst come one by one to who listens late': (base) =>
+    connected(base, async (agent) => {
+      const made = open(base, agent, { path: 'parts', body: '{}' })
+      made.end('{}')
+      const response = await responseTo(made)
+      await Promise.resolve()
+      return heard(response)
+    }),
+  'node:http: what is given up in the middle of one burst ends the same': (base) =>
+    connected(base, async (agent) => {
+      const made = open(base, agent, { path: 'parts', body: '{}' })
+      made.end('{}')
+      const response = await responseTo(made)
+      response.on('data', () => void (inReplay.is && response.destroy()))
+      return heard(response)
+    }),
+  'node:http: answers that come in one turn reach the agent in the recorded order': (base) =>
+    inOneTurn(base, [0, 1, 2]),
+  'node:http: answers that come in one turn come in that order with undici asked last': (base) =>
+    inOneTurn(base, [0, 2, 1]),
+  'node:http: answers that come in one turn come in that order with undici asked first': (base) =>
+    inOneTurn(base, [1, 2, 0]),
+  'node:http: answers that come in one turn come in that order with node:http asked first': (base) =>
+    inOneTurn(base, [2, 0, 1]),
+  'answers of fetch that come in one turn come in the recorded order, two of them through undici': (base) =>
+    inOneTurn(base, [0, 1, 1]),
+  'answers of fetch that come in one turn come in the recorded order, one of them through undici': (base) =>
+    inOneTurn(base, [0, 0, 1]),
+}
+
+/**
+ * Lets answers come in every order.
+ *
+ * @param asked - how each is asked: 0 by `fetch` above undici, 1 by `fetch` through it, 2 by `node:http`
+ */
+function inOneTurn(base: string, asked: readonly number[]): Promise<unknown> {
+  return connected(base, async (agent) => {
+    const logs: string[] = []
+    const byFetch = (path: string, more?: RequestInit): Promise<unknown> =>
+      fetch(`${base}/${path}`, { method: 'POST', headers: withBody, body: '{}', ...more })
+    const ways: readonly ((path: string, note: () => void) => Promise<unknown>)[] = [
+      (path, note) => byFetch(path).then(noted(note)),
+      // A stated redirect goes through undici always.
+      (path, note) => byFetch(path, { redirect: 'follow' }).then(noted(note)),
+      (path, note) => {
+        const made = open(base, agent, { path, body: '{}' })
+        made.once('response', note)
+        made.end('{}')
+        return responseTo(made)
+      },
+    ]
+    await Promise.all([byFetch('sized'), byFetch('sized', { redirect: 'follow' })])
+    for (const places of ['012', '021', '102', '120', '201', '210']) {
+      const order: number[] = []
+      const all = asked.map(async (way, at) => {
+        const response = await ways[way]!(`together?${places[at]}`, () => order.push(at))
+        await (response instanceof Response ? response.text() : textOf(response as IncomingMessage))
+      })
+      await Promise.all(all)
+      logs.push(order.join(''))
+    }
+    return logs
+  })
 }
 
 const noted =

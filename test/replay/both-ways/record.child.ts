@@ -1,8 +1,9 @@
 // Records every agent, the server alive.
 import { answerParent } from '../../../fixtures/child/answer.ts'
 import { createRecorder } from '../../../src/record/index.ts'
-import { agents as ofFetch, withServer } from './agents.ts'
+import { agents as ofFetch } from './agents.ts'
 import { httpAgents } from './http-agents.ts'
+import { withServer } from './server.ts'
 
 const agents = { ...ofFetch, ...httpAgents }
 

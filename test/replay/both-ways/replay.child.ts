@@ -33,7 +33,11 @@ answerParent(async ({ dir, base, ids }: ReplayJob): Promise<Readonly<Record<stri
   for (const round of [1, 2]) {
     for (const [name, id] of Object.entries(ids)) {
       const read = readTape(join(dir, `${id}.tape.jsonl`))
-      const tape = name.includes('in one turn') ? answeredInOneTurn(read) : read
+      const tape = name.includes('in one turn')
+        ? answeredInOneTurn(read)
+        : name.includes('one burst')
+          ? inBursts(read)
+          : read
       Object.assign(counts, { made: 0, passedOn: 0 })
       const { outcome, problems, drift, comparison, events } = await replayTape(tape, () => agents[name]!(base))
       if (round === 1) continue
@@ -70,4 +74,16 @@ function answeredInOneTurn(tape: Tape): Tape {
     moved.set(event, { ...event, response })
   }
   return { ...tape, events: tape.events.map((event) => moved.get(event) ?? event) }
+}
+
+/** The tape with all pieces of an answer moved to its end. */
+function inBursts(tape: Tape): Tape {
+  const events = tape.events.map((event) => {
+    if (event.kind !== 'exchange' || event.response?.end === undefined) return event
+    const { moment, chunks, end } = event.response
+    const at = end[1]
+    const moved = chunks.map(([n, , bytes]) => [n, at, bytes] as const)
+    return { ...event, response: { ...event.response, moment: [moment[0], at] as const, chunks: moved } }
+  })
+  return { ...tape, events }
 }
