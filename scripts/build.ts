@@ -225,6 +225,8 @@ async function bundleDeclarations(): Promise<void> {
     input: Object.fromEntries(named.map((name) => [name, resolve(declared, `${name}.d.ts`)])),
     external: (id) => !/^[./]/.test(id),
     plugins: [dts({ dtsOnly: true, generator: 'oxc', tsconfig: 'tsconfig.build.json' })],
+    // On a busy machine it would tell how long a plugin took, and every warning is an error here.
+    checks: { bundlerTimings: false },
     onLog(level, log) {
       throw new Error(`${level}: ${log.message}`)
     },
