@@ -109,7 +109,7 @@ function isOneOf(list: readonly string[], one: string): boolean {
 }
 
 const shortfall =
-  'The floor is "the client alone, answered from memory", and the row below it, with the tape read and verified: no replay of this tape takes less, and `node:http` alone is above its bar. What comes on top is the run made from the tape, the request compared, two turns of the event loop a delivery, a real `Response` over a stream of bytes, and for `node:http` and an SDK looks at the stack: who asked, who read the clock, drew a number or set a timer. None of the parts of ours is a tenth, but that one of an SDK, with 13 %. See docs/performance.md.'
+  'The floor is "the client alone, answered from memory", and the row below it, with the tape read and verified: no replay of this tape takes less, and `node:http` alone is above its bar. What comes on top is the run made from the tape, the request compared, two turns of the event loop a delivery, a real `Response` over a stream of bytes, and for `node:http` and an SDK looks at the stack: who asked, who read the clock, drew a number or set a timer. None of the parts of ours is a tenth, but that one of an SDK, with 13 %. The rounds counted are the second to the fifth, in which V8 still compiles: through `fetch`, JSON took 0.40 to 0.51 of the processor in them and 0.34 to 0.38 in the 31st to 60th of the same three processes. See docs/performance.md.'
 
 const secondsShortfall =
   'Seconds of a machine that others used at the same time, on which a bare call took two to three times what it takes on an idle one. What holds anywhere is the share of 5,000 bare calls, in the first table.'
@@ -118,7 +118,7 @@ const growthShortfall =
   'By the clock, of two processes that ran at different times on a machine that others used. What holds anywhere is the share of bare calls by the processor, in the last table.'
 
 const memoryShortfall =
-  'Beside it are processes that make the same calls, as often and in turn: bare, answered from memory, and that with the tape read and verified. Node lets a heap grow on a machine that has memory: what is alive in it, after a collection in the middle of the 5,000 calls, is 37 MB, of which 12 are there before the tape is read. See docs/performance.md.'
+  'Beside it are processes that make the same calls, as often and in turn: bare, answered from memory, and that with the tape read and verified. Node lets a heap grow on a machine that has memory: what is alive in it, after a collection in the middle of the 5,000 calls, is 37 MB, of which 12 are there before the tape is read. Most of the rest is the space for young objects: with half of it (`--max-semi-space-size=16`) it is 200 MB instead of 266. See docs/performance.md.'
 
 interface Goal {
   readonly form: 'json' | 'sse' | 'sdk' | 'http'

@@ -18,25 +18,39 @@ test('the second of two equal requests made at once, of which the tape has one, 
   expect(problems.map(({ message }) => message)).toEqual([expect.stringMatching(here)])
 })
 
+test('of three equal requests made at once, of which the tape has two in turn, two are named with their lines', async () => {
+  const tape = tapeOf([{ body: first }, { body: first }])
+  const { problems } = await replayTape(tape, () => Promise.allSettled([post(first), post(first), post(first)]))
+  expect(problems.map(({ message }) => message)).toEqual([expect.stringMatching(here), expect.stringMatching(here)])
+})
+
+test('of three recorded requests made in reverse, two are named with their lines', async () => {
+  const bodies = [1, 2, 3].map((n) => chat(`Where is order ${n}?`))
+  const { problems } = await replayTape(tapeOf(bodies.map((body) => ({ body }))), () =>
+    Promise.allSettled(bodies.toReversed().map((body) => post(body))),
+  )
+  const named = expect.stringMatching(here) as string
+  expect(problems.map(({ message }) => message)).toEqual([named, named])
+})
+
 test('a recorded request that is made before its turn is named with its line', async () => {
   const tape = tapeOf([{ body: first }, { body: second }])
   const { problems } = await replayTape(tape, () => Promise.allSettled([post(second), post(first)]))
   expect(problems.map(({ message }) => message)).toEqual([expect.stringMatching(here)])
 })
 
-test('a recorded request with another header is named with its line, stated in whatever form', async () => {
+test.for([
+  ['with another header', { ...json, 'OpenAI-Beta': 'assistants=v3' }],
+  ['that lacks one, stated as Headers,', new Headers(json)],
+] as const)('a recorded request %s is named with its line', async ([, changed]) => {
   const tape = withHeaders(tapeOf([{ body: first }]), [
     ['content-type', 'application/json'],
     ['openai-beta', 'assistants=v2'],
   ])
-  for (const changed of [{ ...json, 'OpenAI-Beta': 'assistants=v3' }, new Headers(json)]) {
-    const { drift } = await replayTape(tape, async () => {
-      await fetch(chatUrl, { method: 'POST', headers: changed, body: first })
-    })
-    expect(drift).toMatchObject([
-      { class: 'headers', path: 'openai-beta', site: expect.stringMatching(here) as string },
-    ])
-  }
+  const { drift } = await replayTape(tape, async () => {
+    await fetch(chatUrl, { method: 'POST', headers: changed, body: first })
+  })
+  expect(drift).toMatchObject([{ class: 'headers', path: 'openai-beta', site: expect.stringMatching(here) as string }])
 })
 
 test('of requests with the same headers, the first that has another is named with its line', async () => {

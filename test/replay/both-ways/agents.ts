@@ -222,10 +222,6 @@ export const agents: Readonly<Record<string, Agent>> = {
   'observers of performance see the same': (base) => observed(base, 'json'),
   'observers of performance see a refused request': (base) => observed(base, '429'),
   'observers of performance see a stream': (base) => observed(base, 'stream'),
-  'a plain request does not overtake one without a body': (base) => both(base, () => fetch(`${base}/form`)),
-  'a plain request does not overtake one with bytes': (base) =>
-    both(base, () => post(`${base}/form`, { body: Buffer.from('bytes') })),
-  'a plain request does not overtake a Request': (base) => both(base, () => fetch(new Request(`${base}/form`))),
   async 'answers that come together reach the agent in the same order'(base) {
     const order: string[] = []
     const ask = async (path: string, more?: RequestInit): Promise<void> => {
@@ -330,11 +326,6 @@ async function observed(base: string, path: string): Promise<unknown> {
   await turns(3)
   observer.disconnect()
   return seen
-}
-
-/** A request that goes through undici, and a plain one right behind it. */
-async function both(base: string, other: () => Promise<Response>): Promise<unknown> {
-  return Promise.all([other, () => post(`${base}/empty`)].map(async (ask) => (await ask()).text()))
 }
 
 /** Whether the agents are replayed. */

@@ -1,5 +1,6 @@
 // Over 300 lines: one list of everything that a client of `node:http` can look at.
 // Agents that look at everything a request and a response of `node:http` show.
+import { once } from 'node:events'
 import { Agent, request, type ClientRequest, type IncomingMessage, type RequestOptions } from 'node:http'
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
@@ -353,6 +354,12 @@ export const httpAgents: Readonly<Record<string, Looks>> = {
       response.on('data', () => void (inReplay.is && response.destroy()))
       return heard(response)
     }),
+  'node:http: a piece comes before what is asked by fetch when it is there': (base) =>
+    inTheMiddle(base, 'stream', async () => (await fetch(`${base}/sized`, { method: 'POST', body: '{}' })).text()),
+  'node:http: a piece comes before what is asked when it is there': (base) =>
+    inTheMiddle(base, 'stream', (agent) => send(base, agent, { path: 'sized', body: '{}' })),
+  'node:http: a piece of a known length comes before what is asked when it is there': (base) =>
+    inTheMiddle(base, 'parts', (agent) => send(base, agent, { path: 'sized', body: '{}' })),
   'node:http: answers that come in one turn reach the agent in the recorded order': (base) =>
     inOneTurn(base, [0, 1, 2]),
   'node:http: answers that come in one turn come in that order with undici asked last': (base) =>
@@ -365,6 +372,23 @@ export const httpAgents: Readonly<Record<string, Looks>> = {
     inOneTurn(base, [0, 1, 1]),
   'answers of fetch that come in one turn come in the recorded order, one of them through undici': (base) =>
     inOneTurn(base, [0, 0, 1]),
+}
+
+/** Asks for something else when the second piece of an answer is there. */
+function inTheMiddle(base: string, path: string, ask: (agent: Agent) => Promise<string>): Promise<unknown> {
+  return connected(base, async (agent) => {
+    const made = open(base, agent, { path, body: '{}' })
+    made.end('{}')
+    const response = await responseTo(made)
+    const log: string[] = []
+    const { promise, resolve } = Promise.withResolvers<number>()
+    response.setEncoding('utf8')
+    response.on('data', (piece: string) => {
+      if (log.push(piece) === 2) void ask(agent).then((text) => resolve(log.push(text)))
+    })
+    await Promise.all([promise, once(response, 'end')])
+    return log
+  })
 }
 
 /**
@@ -412,17 +436,17 @@ const noted =
 type Ask = (url: string, agent: Agent) => Promise<unknown>
 
 const byAxios: Ask = async (url, agent) => {
-  const { status, statusText, data } = await axios.post<string>(url, { a: 'é' }, { httpAgent: agent })
-  return [status, statusText, data]
+  const { status, statusText, headers, data } = await axios.post<string>(url, { a: 'é' }, { httpAgent: agent })
+  return [status, statusText, headers['content-type'], data]
 }
 
 const byGot: Ask = async (url, agent) => {
-  const { statusCode, body, complete } = await got.post(url, {
+  const { statusCode, headers, body, complete } = await got.post(url, {
     json: { a: 'é' },
     agent: { http: agent },
     retry: { limit: 0 },
   })
-  return [statusCode, body, complete]
+  return [statusCode, headers['content-type'], body, complete]
 }
 
 const bySmithy: Ask = async (url, agent) => {
@@ -440,5 +464,10 @@ const bySmithy: Ask = async (url, agent) => {
   }
   const handler = new NodeHttpHandler({ httpAgent: agent })
   const { response } = await handler.handle(asked as unknown as Parameters<typeof handler.handle>[0])
-  return [response.statusCode, response.reason, await textOf(response.body as IncomingMessage)]
+  return [
+    response.statusCode,
+    response.reason,
+    response.headers['content-type'],
+    await textOf(response.body as IncomingMessage),
+  ]
 }
