@@ -14,8 +14,12 @@ export class KnownSecrets {
 
   /** @param value - {@link isDistinctive} */
   remember(kind: string, value: string): void {
-    if (this.#bySpelling.size >= knownCap) return
-    this.#add(kind, value)
+    if (!this.isFull) this.#add(kind, value)
+  }
+
+  /** What is remembered now is not looked for. */
+  get isFull(): boolean {
+    return this.#bySpelling.size >= knownCap
   }
 
   /** Looks for a value that is secret no matter what it looks like. */

@@ -206,6 +206,8 @@ const typeTail = /(?:<[\w, ]{1,32}>|\[[\w, ]{1,32}\])?\??(?: \| \w{1,16})? = (?=
 const mayBeCode = codesOf(/[A-Za-z_$(&?]/, 128)
 /** What heads, texts of Lua, lists and objects begin with. */
 const mayBeHead = codesOf(/[!&|>bfnursj$@\\"'[{]/i, 128)
+/** What goes on behind the first letter of those. */
+const mayFollowHead = codesOf(/["'\\bout]/i, 128)
 /** What stands behind the space behind code: another sign tells that no text follows. */
 const mayFollowCode = codesOf(/[\s?|=o]/, 128)
 /** A text of Lua. */
@@ -245,6 +247,7 @@ function valueWithin(
     return inCode(names, text, begin, quote, named.kind, found)
   }
   if (mayBeHead[first] !== 1) return undefined
+  if (isLetter[first] === 1 && mayFollowHead[text.charCodeAt(start + 1)] !== 1) return undefined
   const pattern = ofVersion(headPattern, headBefore)
   pattern.lastIndex = start
   const [head = '', quote] = pattern.exec(text) ?? []
@@ -472,8 +475,10 @@ export function unescaped(raw: string, quote: string): string {
 // `theme=dark; sid=…` goes on to the end of its line.
 const cookiePattern = /[^\s"'\\`=\x1b]{1,256}=[^\r\n"'\\`\x1b]{1,4096}/y
 const phrasePattern = /[a-z]{3,8}(?: [a-z]{3,8}){11,24}(?![a-z])/y
-const barePattern = sticky`[^\s"'\\&,;<>(){}[\]\`|\x1b\u3000-\u303f\uff00-\uff0f\uff1a-\uff20]{3,}`
-const bareBefore = /[^\s"'\\&,;<>(){}[\]`|\x1b]{3,4096}/y
+/** What ends a value, and what does so in Chinese and Japanese. */
+const mayGoOn = codesOf(/[^\s"'\\&,;<>(){}[\]`|\x1b]/)
+const [wideEnd, wideEndBefore] = [/[\s\u3000-\u303f\uff00-\uff0f\uff1a-\uff20]/, /\s/]
+const longestBefore = 4_096
 const anyScheme = /[A-Za-z][\w-]{1,24}\s{1,4}(?=[\w+/=.~-]{16})/y
 /** Code that names where the value is: `user.password1`, `settings.DB_PASS2`. */
 const path = /^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*){1,8}$/
@@ -507,7 +512,7 @@ function bare(
   }
   let value = kind === 'cookie' ? matched(cookiePattern, text, start) : undefined
   if (kind === 'phrase') value = matched(phrasePattern, text, start)
-  else value ??= withoutEnd(matched(ofVersion(barePattern, bareBefore), text, start) ?? '')
+  else value ??= bareWord(text, start)
   if (value === undefined || value === '' || text[start + value.length] === '(') return 0
   const end = start + value.length
   const after = Math.max(0, end - overlap)
@@ -548,9 +553,21 @@ function matched(pattern: RegExp, text: string, start: number): string | undefin
   return pattern.test(text) ? text.slice(start, pattern.lastIndex) : undefined
 }
 
-/** Without what ends a sentence; what goes on in dots was cut short by whoever wrote it. */
-function withoutEnd(raw: string): string {
-  return raw.endsWith('...') ? '' : withoutLast('.?:*', raw)
+/** A word without what ends a sentence; what goes on in dots was cut short by whoever wrote it. */
+function bareWord(text: string, start: number): string {
+  const last = looking.asBefore ? Math.min(text.length, start + longestBefore) : text.length
+  let end = start
+  while (end < last && isOfBare(text, end)) end++
+  if (end - start < 3 || (text.charCodeAt(end - 1) === dot && text.startsWith('..', end - 3))) return ''
+  return withoutLast('.?:*', text.slice(start, end))
+}
+
+function isOfBare(text: string, at: number): boolean {
+  const code = text.charCodeAt(at)
+  if (code < 256) return mayGoOn[code] === 1
+  // Between these no sign stands, and no space.
+  if (code < 0x1680 || (code > 0x303f && code < 0xfeff)) return true
+  return !ofVersion(wideEnd, wideEndBefore).test(text[at]!)
 }
 
 const pairPattern = sticky`(\\*["'])\s{0,4},\s{0,16}(?:${field}${valueField})?(\\*["'])`
@@ -634,6 +651,7 @@ const fieldPattern = /(?:id|type|src|source|env|target|required|mode|uid|gid)=/y
 function afterFlag(names: NameTable): Trigger['at'] {
   const closes = closingBy(names)
   return (text, index, found) => {
+    if (isLetter[text.charCodeAt(index + 2)] !== 1) return 0
     flagPattern.lastIndex = index
     const [head, name = '', quote] = flagPattern.exec(text) ?? []
     const kind = names.classOfFlag(name)

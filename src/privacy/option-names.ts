@@ -30,7 +30,7 @@ const source = /^(?:pass|env|file|fd):/
 export function optionByName(names: NameTable, text: string, index: number, found: TextRange[]): number {
   optionPattern.lastIndex = index
   const [whole, name = ''] = (text[index - 1] === '-' ? undefined : optionPattern.exec(text)) ?? []
-  const kind = names.classOfFlag(name)
+  const kind = whole === undefined ? undefined : names.classOfFlag(name)
   if (whole === undefined || kind === undefined) return 0
   const isLong = whole.startsWith('--')
   if (!isLong && kind !== 'always' && kind !== 'random' && kind !== 'pass') return 0

@@ -15,6 +15,8 @@ interface Shape {
   readonly of: (n: number, value: string) => string
   /** Source of a pattern for it; its only group is the number, which begins as said. */
   readonly source: (group: '(' | '(?:') => string
+  /** It is the name of the kind and the number. */
+  readonly isUsual?: true
 }
 
 /** How placeholders look, kind by kind. The same for all runs of a recorder. */
@@ -52,6 +54,11 @@ export class PlaceholderShapes {
     return this.#shapes.get(kind)!.of(n, value)
   }
 
+  /** Whether a placeholder of a kind is its name and its number, and reads as no other. */
+  isUsual(kind: string): boolean {
+    return this.#shapes.get(kind)!.isUsual === true
+  }
+
   /** All in a text, in order. */
   in(text: string): readonly PlacedPlaceholder[] {
     if (!this.mayStandIn(text)) return none
@@ -86,11 +93,10 @@ const oneOf = (sources: readonly string[]): string => sources.map((source) => `(
 /** What the values of one run are replaced by; numbers go by first appearance. */
 export class Placeholders {
   readonly #shapes: PlaceholderShapes
-  readonly #byValue = new Map<string, string>()
+  readonly #byValue = new Map<string, Given>()
   readonly #last = new Map<string, number>()
-  readonly #kinds = new Map<string, string>()
-  /** Values that became placeholders since someone asked, by placeholder. */
-  readonly #fresh = new Map<string, string>()
+  /** Given out since someone asked. */
+  #fresh: Given[] = []
   /** The placeholder another run gave to a value. */
   readonly #recorded: RecordedPlaceholder
   /** What was served and is not looked through yet: most replays give out no number, and need not know which are taken. */
@@ -125,16 +131,28 @@ export class Placeholders {
     if (depth > 0) for (const { plain } of encodedWords(text)) this.observe(plain, depth - 1)
     if (placed.length === 0) return
     const seen = new Set<string>()
-    let last = ''
+    let [head, tail, last] = ['', '', '']
     for (const { start, end } of placed) {
-      if (end - start === last.length && text.startsWith(last, start)) continue
-      last = text.slice(start, end)
-      if (seen.has(last)) continue
-      seen.add(last)
+      // Most are of one kind: of those only the numbers are read.
+      const number = head !== '' && text.startsWith(head, start) ? numberAt(text, start + head.length, end, tail) : -1
+      if (number !== -1) {
+        this.#note(last, number)
+        continue
+      }
+      const placeholder = text.slice(start, end)
+      if (seen.has(placeholder)) continue
+      seen.add(placeholder)
       const { kind, n } = this.#shapes.at(text, start)
-      // A number anyone made up must not use up the numbers there are.
-      if (kind !== undefined && n < 1_000_000) this.#last.set(kind, Math.max(n, this.#last.get(kind) ?? 0))
+      if (kind === undefined) continue
+      this.#note(kind, n)
+      const [, before, digits, behind] = usualNumber.exec(placeholder) ?? []
+      if (Number(digits) === n) [head, tail, last] = [before!, behind!, kind]
     }
+  }
+
+  /** A number anyone made up must not use up the numbers there are. */
+  #note(kind: string, n: number): void {
+    if (n < 1_000_000 && n > (this.#last.get(kind) ?? 0)) this.#last.set(kind, n)
   }
 
   /** As {@link observe}, before the next number is given out. */
@@ -156,31 +174,31 @@ export class Placeholders {
 
   /** The placeholder a value has already. */
   known(value: string): string | undefined {
-    return this.#byValue.get(value)
+    return this.#byValue.get(value)?.placeholder
   }
 
   /** The placeholder of a value: the same for the same value, no matter which kind it was when it first appeared. */
   for(kind: string, value: string): { readonly text: string; readonly isNew: boolean } {
     const known = this.#byValue.get(value)
-    if (known !== undefined) return { text: known, isNew: false }
-    const text = this.#recorded(kind, value) ?? this.#shapes.of(kind, this.#next(kind), value)
-    this.observe(text)
-    this.#byValue.set(value, text)
-    this.#fresh.set(text, value)
-    this.#kinds.set(text, kind)
+    if (known !== undefined) return { text: known.placeholder, isNew: false }
+    const recorded = this.#recorded(kind, value)
+    const n = recorded === undefined ? this.#next(kind) : 0
+    const text = recorded ?? this.#shapes.of(kind, n, value)
+    if (recorded === undefined && this.#shapes.isUsual(kind)) this.#note(kind, n)
+    else this.observe(text)
+    const given = { kind, placeholder: text, value }
+    this.#byValue.set(value, given)
+    this.#fresh.push(given)
     return { text, isNew: true }
   }
 
   /** The values that were replaced since this was asked before, in the order of their first appearance. */
-  takeFresh(): readonly (Replaced & { readonly value: string })[] {
-    if (this.#fresh.size === 0) return none
-    const fresh = [...this.#fresh].map(([placeholder, value]) => ({
-      kind: this.#kinds.get(placeholder)!,
-      placeholder,
-      value,
-    }))
-    this.#fresh.clear()
-    return fresh
+  takeFresh(): readonly Given[] {
+    if (this.#fresh.length === 0) return none
+    // Two values may have one on the tape.
+    const fresh = new Map(this.#fresh.map((given) => [given.placeholder, given]))
+    this.#fresh = []
+    return [...fresh.values()]
   }
 
   /** Numbers as they are, for {@link restore}. */
@@ -193,15 +211,29 @@ export class Placeholders {
   restore(mark: ReadonlyMap<string, number>, forget: readonly string[]): void {
     this.#last.clear()
     for (const [kind, n] of mark) this.#last.set(kind, n)
-    for (const value of forget) {
-      this.#fresh.delete(this.#byValue.get(value) ?? '')
-      this.#byValue.delete(value)
-    }
+    const forgotten = new Set(forget.map((value) => this.known(value)))
+    this.#fresh = this.#fresh.filter(({ placeholder }) => !forgotten.has(placeholder))
+    for (const value of forget) this.#byValue.delete(value)
   }
 }
 
 const worthKeeping = 64
+const usualNumber = new RegExp(`^(${usualHead}[a-z-]*)(\\d+)(.*)$`)
 
+/** The number that stands here before a text that goes to the end; -1: it is no such number. */
+function numberAt(text: string, start: number, end: number, tail: string): number {
+  const last = end - tail.length
+  if (last <= start || !text.startsWith(tail, last)) return -1
+  let number = 0
+  for (let at = start; at < last; at++) {
+    const digit = text.charCodeAt(at) - 0x30
+    if (digit < 0 || digit > 9) return -1
+    number = number * 10 + digit
+  }
+  return number
+}
+
+type Given = Replaced & { readonly value: string }
 type RecordedPlaceholder = (kind: string, value: string) => string | undefined
 
 const none: readonly never[] = []
@@ -230,7 +262,11 @@ function shapeOf(kind: string, template: string | undefined, kept: ReadonlySet<s
     }
   }
   if (kind === 'card') return cardShape(kept)
-  return { of: (n) => `${usualHead}${kind}-${n}`, source: (group) => `${usualHead}${kind}-${group}\\d{1,9})` }
+  return {
+    of: (n) => `${usualHead}${kind}-${n}`,
+    source: (group) => `${usualHead}${kind}-${group}\\d{1,9})`,
+    isUsual: true,
+  }
 }
 
 /** `8`, zeros, five digits of the number, and the last four of the card where they are kept. */

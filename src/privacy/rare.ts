@@ -14,10 +14,16 @@ export function needleOf(text: string): Needle {
  */
 export function holdsNeedle(text: string, { text: needle, offset }: Needle): boolean {
   const pivot = needle[offset]!
-  for (let at = text.indexOf(pivot, offset); at !== -1; at = text.indexOf(pivot, at + 1))
+  let tries = 0
+  for (let at = text.indexOf(pivot, offset); at !== -1; at = text.indexOf(pivot, at + 1)) {
     if (text.startsWith(needle, at - offset)) return true
+    // Here the character is not rare.
+    if (++tries === mostTries) return text.includes(needle, at - offset)
+  }
   return false
 }
+
+const mostTries = 256
 
 /** Index of the character that is the least frequent in text and JSON. */
 export function rarest(text: string): number {

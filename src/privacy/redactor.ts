@@ -420,8 +420,16 @@ class TextRedactor implements Redactor {
 
   /** Numbers follow from what is on the tape and nothing else, for a replay sees only that. */
   #forgetLost(text: string, mark: ReadonlyMap<string, number>, fresh: Step['fresh']): void {
-    const missing = new Set(fresh.map(({ placeholder }) => placeholder))
-    for (const { start, end } of this.#placeholders.in(text)) {
+    const placed = this.#placeholders.in(text)
+    // Most stand there in the order in which they were given out.
+    let next = 0
+    for (let at = 0; at < placed.length && next < fresh.length; at++) {
+      const { start, end } = placed[at]!
+      const { placeholder } = fresh[next]!
+      if (end - start === placeholder.length && text.startsWith(placeholder, start)) next++
+    }
+    const missing = new Set(fresh.slice(next).map(({ placeholder }) => placeholder))
+    for (const { start, end } of placed) {
       if (missing.size === 0) return
       missing.delete(text.slice(start, end).replace('%40', '@'))
     }
@@ -464,7 +472,8 @@ class TextRedactor implements Redactor {
     this.replacements++
     // What holds a secret that is found by itself is left to that: `Bearer …` in one place, the field it is in another.
     // A value that has a placeholder went through this before.
-    const isFirst = contextual && isDistinctive(value) && this.#placeholders.known(value) === undefined
+    const isFirst =
+      contextual && !this.#known.isFull && isDistinctive(value) && this.#placeholders.known(value) === undefined
     if (isFirst && this.#means.find(value).length === 0) this.#known.remember(kind, value)
     // What is known now may stand in it.
     this.#searched = undefined

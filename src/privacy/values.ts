@@ -52,12 +52,20 @@ export function isStandIn(value: string): boolean {
     (value.length <= longestState && ofVersion(state, stateBefore).test(value)) ||
     (mayBegin[value.charCodeAt(0)] === 1 && placeholder.test(value)) ||
     (value.length === '[redacted]'.length && redacted.test(value)) ||
-    (value.length <= longestExample && (value.includes('-') || value.includes('_')) && example.test(value)) ||
+    (value.length <= longestExample && mayBeExample(value) && example.test(value)) ||
     isNumbered(value)
   )
 }
 
 const longestExample = 32
+/** What an {@link example} ends with, if it does not begin with a dash: few values do. */
+const mayEndExample = codesOf(/[.*x]/i)
+
+function mayBeExample(value: string): boolean {
+  const last = value.charCodeAt(value.length - 1)
+  return last > 255 || mayEndExample[last] === 1 || value.startsWith('--')
+}
+
 /** `sk-...`, `--password`: how one begins, and the option that takes it. */
 const example = /^(?:(?:[a-z]{2,8}[-_]){1,3}(?:\.{3}|…|\*{3,}|x{3,})|--[a-z]{2,}(?:-[a-z]+)*)$/i
 /** Longer than any of the words for a state. */
@@ -111,7 +119,7 @@ export function passes(kind: NameClass, value: string, isBare: boolean): boolean
       return !isBare || (value.length >= 4 && (/\d/.test(value) || !speaks.test(value)) && !isInPieces(value))
     // Names that also mean something else.
     case 'typed':
-      return passes('pass', value, isBare) && /\d/.test(value) && !isInWords(value)
+      return isTyped(value) && /\d/.test(value) && !isInWords(value)
     case 'key':
       return looksRandom(value) && /^[\w+/=.~-]*$/.test(value) && !isInWords(value) && !joinsCalls.test(value)
     case 'random':
@@ -122,7 +130,7 @@ export function passes(kind: NameClass, value: string, isBare: boolean): boolean
     case 'signature':
       return /^[0-9a-f]{40,1024}$/i.test(value)
     case 'pass':
-      return value.length >= 6 && /[A-Za-z]/.test(value) && /[\d!-/:-@]/.test(value) && !/\s/.test(value)
+      return isTyped(value)
     case 'code':
       return /^\d{3,8}$/.test(value)
     case 'phrase':
@@ -130,6 +138,10 @@ export function passes(kind: NameClass, value: string, isBare: boolean): boolean
     case 'cookie':
       return /(?:=|%3D)[^;\s]/i.test(value) || looksRandom(value)
   }
+}
+
+function isTyped(value: string): boolean {
+  return value.length >= 6 && /[A-Za-z]/.test(value) && /[\d!-/:-@]/.test(value) && !/\s/.test(value)
 }
 
 const joinsCalls = /^(?:[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}|[0-9A-HJKMNP-TV-Z]{26})$/i
