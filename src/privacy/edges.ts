@@ -171,6 +171,11 @@ export function codesOf(allowed: RegExp, length = 256): Uint8Array {
   return Uint8Array.from({ length }, (_, code) => (allowed.test(String.fromCharCode(code)) ? 1 : 0))
 }
 
+/** Whether the code is among {@link codesOf}: an index beyond them would make each look slow. */
+export function has(codes: Uint8Array, code: number): boolean {
+  return code < codes.length && codes[code] === 1
+}
+
 /** A pattern that is tried in one place, written as it stands. */
 export function sticky(source: TemplateStringsArray, ...parts: readonly string[]): RegExp {
   return new RegExp(String.raw(source, ...parts), 'y')

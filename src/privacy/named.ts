@@ -5,10 +5,12 @@ import {
   closingQuote,
   endInText,
   endsShortEscape,
+  has,
   codesOf,
   sticky,
   withoutLast,
 } from './edges.ts'
+import { placeholderShown } from './credentials.ts'
 import type { NameTable } from './names.ts'
 import type { TextRange } from './types.ts'
 import { isInPieces, isInWords, looking, looksRandom, type NameClass, ofVersion, passes } from './values.ts'
@@ -72,7 +74,7 @@ interface Named {
 /** Where a name before a sign would end: quotes, Markdown and spaces may stand between them. */
 function nameEnd(text: string, sign: number): number {
   let end = sign
-  while (end > 0 && sign - end < 16 && isBetween[text.charCodeAt(end - 1)] === 1) end--
+  while (end > 0 && sign - end < 16 && has(isBetween, text.charCodeAt(end - 1))) end--
   return end
 }
 
@@ -89,7 +91,7 @@ function nameUpTo(names: NameTable, text: string, end: number): Named | undefine
   if (text.charCodeAt(start - 1) === space && kind !== 'always') {
     // "API key: …": two words of a sentence.
     let from = start - 1
-    while (start - from < 17 && isLetter[text.charCodeAt(from - 1)] === 1) from--
+    while (start - from < 17 && has(isLetter, text.charCodeAt(from - 1))) from--
     const before = text.slice(from, start - 1)
     const whole = before.length < 2 ? undefined : names.classOf(`${before}_${name}`)
     if (whole === 'always' || (kind === undefined && whole !== undefined))
@@ -149,6 +151,8 @@ function afterSign(names: NameTable): Trigger['at'] {
     const isApart = text.charCodeAt(sign + 1) === space
     const begin = isApart ? sign + 2 : sign + 1
     if (sign === named.end && beginsValue(text.charCodeAt(begin))) {
+      const placed = isWord(named.kind) ? placedEnd(text, begin) : 0
+      if (placed > 0) return Math.max(0, placed - overlap)
       const isLoose = isApart || isColon(text.charCodeAt(sign))
       return valueWithin(names, text, begin, named, found) ?? bare(names, text, begin, isLoose, named, found)
     }
@@ -169,6 +173,20 @@ function afterSign(names: NameTable): Trigger['at'] {
     if (nameQuote !== undefined && nameQuote !== '`') return 0
     return bare(names, text, start, gap !== '' || /[:：]/.test(whole), named, found)
   }
+}
+
+/** Whether what a name promises is one word where it has no quotes, and may be a placeholder. */
+function isWord(kind: NameClass): boolean {
+  return kind !== 'own' && kind !== 'cookie' && kind !== 'phrase'
+}
+
+/** A placeholder behind which neither the value goes on nor code does: `redacted-secret-1 ?? '…'`. */
+const placed = new RegExp(`${placeholderShown}(?=[\\n"'&,;}\\]\uff0c\u3002]| (?![\\s?|=o])|$)`, 'y')
+
+/** Where a placeholder ends that is all of a value; 0 where none begins. */
+function placedEnd(text: string, start: number): number {
+  placed.lastIndex = start
+  return !looking.asBefore && text.startsWith('redacted-', start) && placed.test(text) ? placed.lastIndex : 0
 }
 
 /** What stands before the kind of a resource of AWS: `arn:aws:secretsmanager:eu-west-1:123456789012:`. */
@@ -236,7 +254,7 @@ function valueWithin(
   found: TextRange[],
 ): number | undefined {
   const first = text.charCodeAt(start)
-  const code = named.kind !== 'code' && mayBeCode[first] === 1 ? lengthOfCode(text, start) : 0
+  const code = named.kind !== 'code' && has(mayBeCode, first) ? lengthOfCode(text, start) : 0
   if (code > 0) {
     const open = /\\*["']/y
     open.lastIndex = start + code
@@ -246,8 +264,8 @@ function valueWithin(
     if (endsText(text, begin) || closesLiteral(text, named.start, begin, quote)) return 0
     return inCode(names, text, begin, quote, named.kind, found)
   }
-  if (mayBeHead[first] !== 1) return undefined
-  if (isLetter[first] === 1 && mayFollowHead[text.charCodeAt(start + 1)] !== 1) return undefined
+  if (!has(mayBeHead, first)) return undefined
+  if (has(isLetter, first) && !has(mayFollowHead, text.charCodeAt(start + 1))) return undefined
   const pattern = ofVersion(headPattern, headBefore)
   pattern.lastIndex = start
   const [head = '', quote] = pattern.exec(text) ?? []
@@ -286,13 +304,13 @@ function valueWithin(
 function lengthOfCode(text: string, start: number): number {
   if (looking.asBefore) return 0
   let begin = start
-  while (begin < start + 2 && beforeCode[text.charCodeAt(begin)] === 1) begin++
-  if (beginsCode[text.charCodeAt(begin)] !== 1) return 0
+  while (begin < start + 2 && has(beforeCode, text.charCodeAt(begin))) begin++
+  if (!has(beginsCode, text.charCodeAt(begin))) return 0
   let end = begin + 1
-  while (end < begin + longestCode && isCode[text.charCodeAt(end)] === 1) end++
-  if (endsCode[text.charCodeAt(end)] !== 1) return 0
+  while (end < begin + longestCode && has(isCode, text.charCodeAt(end))) end++
+  if (!has(endsCode, text.charCodeAt(end))) return 0
   const code = text.slice(start, end)
-  if (text.charCodeAt(end) === space && mayFollowCode[text.charCodeAt(end + 1)] !== 1) return 0
+  if (text.charCodeAt(end) === space && !has(mayFollowCode, text.charCodeAt(end + 1))) return 0
   const tails = getter.test(code) ? [otherwiseTail, typeTail, defaultTail] : [otherwiseTail, typeTail]
   for (const tail of tails) {
     tail.lastIndex = end
@@ -375,12 +393,12 @@ export function closesLiteral(text: string, name: number, start: number, quote: 
   for (let at = line.indexOf(quote); at !== -1; at = line.indexOf(quote, at + quote.length)) {
     const last = line.charCodeAt(at - 1)
     if (last === backslash) continue
-    const isBehindWord = isOfWord[last] === 1 && !endsShortEscape(line, at)
+    const isBehindWord = has(isOfWord, last) && !endsShortEscape(line, at)
     // An apostrophe, or inches: `don't`, `5" wide`.
     const isSign =
       isBehindWord &&
       (isOpen
-        ? isOfWord[line.charCodeAt(at + quote.length)] === 1
+        ? has(isOfWord, line.charCodeAt(at + quote.length))
         : !literalLetters.test(line.slice(Math.max(0, at - 3), at)))
     if (!isSign) isOpen = !isOpen
   }
@@ -407,7 +425,7 @@ function closingBy(names: NameTable): typeof closesLiteral {
 function queryName(text: string, sign: number): string | undefined {
   if (text[sign] !== '=') return undefined
   let start = sign
-  while (start > 0 && sign - start < 64 && isQueryName[text.charCodeAt(start - 1)] === 1) start--
+  while (start > 0 && sign - start < 64 && has(isQueryName, text.charCodeAt(start - 1))) start--
   const before = text[start - 1]
   if (start === sign || (before !== '?' && before !== '&')) return undefined
   return text.slice(start, sign)
@@ -443,7 +461,7 @@ const scheme = /(?:bearer|basic|token|bot|apikey|ssws|digest)\s{1,8}(?=\S{1,8192
 const mayBeScheme = codesOf(/[abdst]/i, 128)
 
 function schemeLength(text: string, start: number, end: number): number {
-  if (mayBeScheme[text.charCodeAt(start)] !== 1) return 0
+  if (!has(mayBeScheme, text.charCodeAt(start))) return 0
   const head = text.slice(start, Math.min(end, start + 9_000))
   scheme.lastIndex = 0
   return scheme.exec(head)?.[0].length ?? 0
@@ -559,8 +577,11 @@ function bareWord(text: string, start: number): string {
   let end = start
   while (end < last && isOfBare(text, end)) end++
   if (end - start < 3 || (text.charCodeAt(end - 1) === dot && text.startsWith('..', end - 3))) return ''
-  return withoutLast('.?:*', text.slice(start, end))
+  const value = text.slice(start, end)
+  return endsSentence[text.charCodeAt(end - 1)] === 1 ? withoutLast('.?:*', value) : value
 }
+
+const endsSentence = codesOf(/[.?:*]/)
 
 function isOfBare(text: string, at: number): boolean {
   const code = text.charCodeAt(at)
@@ -651,7 +672,7 @@ const fieldPattern = /(?:id|type|src|source|env|target|required|mode|uid|gid)=/y
 function afterFlag(names: NameTable): Trigger['at'] {
   const closes = closingBy(names)
   return (text, index, found) => {
-    if (isLetter[text.charCodeAt(index + 2)] !== 1) return 0
+    if (!has(isLetter, text.charCodeAt(index + 2))) return 0
     flagPattern.lastIndex = index
     const [head, name = '', quote] = flagPattern.exec(text) ?? []
     const kind = names.classOfFlag(name)

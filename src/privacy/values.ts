@@ -81,8 +81,8 @@ const signed = new RegExp(String.raw`^[\w-]{1,64} ${keyShown}${scopeWords}$`, 'i
 
 /** Whether a credential has numbers in the place of its keys already: `Bearer [key-1]`, `sid=[key-2]; Path=/`. */
 function isNumbered(value: string): boolean {
-  if (!value.includes('[') && !value.includes('redacted-')) return false
   if (value.startsWith('redacted-') && usual.test(value)) return true
+  if (!value.includes('[') && !value.includes('redacted-')) return false
   if (!/\[key|\[signed\]|redacted-/.test(value)) return false
   if (!value.includes(';')) return numbered.test(value) || signed.test(value)
   return value
