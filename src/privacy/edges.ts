@@ -176,6 +176,14 @@ export function has(codes: Uint8Array, code: number): boolean {
   return code < codes.length && codes[code] === 1
 }
 
+/** A pattern with another part in the place of one that it has. */
+export function changed({ source, flags }: RegExp, part: string, other: string): RegExp {
+  return new RegExp(
+    source.replace(part, () => other),
+    flags,
+  )
+}
+
 /** A pattern that is tried in one place, written as it stands. */
 export function sticky(source: TemplateStringsArray, ...parts: readonly string[]): RegExp {
   return new RegExp(String.raw(source, ...parts), 'y')

@@ -1,24 +1,15 @@
-import { createContext, Script } from 'node:vm'
-import { patienceMs } from './pace.ts'
+/** Runs `work` for a text of a length; `undefined` when it took too long, now or before. */
+export type Watch = <T>(length: number, work: () => T) => T | undefined
 
-/** Patterns that a tape named, and where it did: `a.tape.jsonl:1`. */
-const places = new WeakMap<RegExp, string>()
+/** Patterns that a tape named, where it did, `a.tape.jsonl:1`, and what makes a watch over one. */
+const places = new WeakMap<RegExp, { readonly place: string; readonly watch: () => Watch }>()
 /** Patterns of options that code of this process gave: the project answers for them. */
 const answeredFor = new Set<string>()
 const answeredCap = 1024
 
-const begunLength = 1 << 16
-/** What running one text costs beside the pattern, in milliseconds. */
-const freeMs = 5
-/** A pattern may go over its allowance by this in all, in milliseconds of the processor. */
-const excessCapMs = 1_000
-/** By the clock, for one text and each 64 KB of it: the processor is shared. */
-const clockMs = 1_000
-
 /** Takes note that a tape, and no code of the project, says this pattern. */
-export function foreign(pattern: RegExp, place: string): RegExp {
-  places.set(pattern, place)
-  return pattern
+export function foreign(pattern: RegExp, place: string, watch: () => Watch): void {
+  places.set(pattern, { place, watch })
 }
 
 const refusals = new WeakMap<RegExp, Error>()
@@ -43,47 +34,10 @@ export function answerFor(pattern: RegExp): void {
 
 /** Where a tape names a pattern that nothing else names; `undefined`: options name it too. */
 export function foreignPlace(pattern: RegExp): string | undefined {
-  return answeredFor.has(pattern.toString()) ? undefined : places.get(pattern)
+  return answeredFor.has(pattern.toString()) ? undefined : places.get(pattern)?.place
 }
 
-/**
- * Runs a pattern of a tape, text by text, and stops it by the clock. Whoever wrote the pattern wrote the texts as well, so
- * that no text of ours shows how long it can take.
- */
-export class Watch {
-  #excessMs = 0
-
-  /** What `work` gives for a text of this length; `undefined` when the pattern has taken too long, now or before. */
-  run<T>(length: number, work: () => T): T | undefined {
-    if (this.#excessMs > excessCapMs) return undefined
-    const begun = Math.ceil(Math.max(1, length) / begunLength)
-    const begin = process.cpuUsage()
-    const result = stoppable(work, clockMs * begun)
-    if (result === undefined) {
-      this.#excessMs = Infinity
-      return undefined
-    }
-    const { user, system } = process.cpuUsage(begin)
-    const allowed = freeMs + (patienceMs * Math.max(1, length)) / begunLength
-    this.#excessMs += Math.max(0, (user + system) / 1_000 - allowed)
-    return this.#excessMs > excessCapMs ? undefined : result.value
-  }
-}
-
-const held: { work: () => unknown } = { work: () => {} }
-const context = { held }
-let script: Script | undefined
-
-function stoppable<T>(work: () => T, timeout: number): { readonly value: T } | undefined {
-  if (script === undefined) {
-    createContext(context)
-    script = new Script('held.work()')
-  }
-  held.work = work
-  try {
-    return { value: script.runInContext(context, { timeout }) as T }
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error
-    return undefined
-  }
+/** A watch over a pattern that {@link foreignPlace} knows. */
+export function watchOver(pattern: RegExp): Watch {
+  return places.get(pattern)!.watch()
 }

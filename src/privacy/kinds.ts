@@ -2,7 +2,7 @@ import { HarvestError, neutralLine } from '../errors/index.ts'
 import { beyondBounds } from '../tape/index.ts'
 import type { FindersInUse, SignedFinder } from './engine.ts'
 import { alphabets, type KindFamily } from './families.ts'
-import { answerFor, foreignPlace, refuse, Watch } from './foreign.ts'
+import { answerFor, foreignPlace, refuse, watchOver } from './foreign.ts'
 import { findCards, findIbans, findIps, findPhones, findSsns, findUrlEmails, ibanTriggers } from './personal.ts'
 import { patienceMs, slowText } from './pace.ts'
 import { rulesForTape } from './rules-for-tape.ts'
@@ -119,9 +119,9 @@ function finderOf({ kind, pattern }: RedactRule): Finder {
   }
   const place = foreignPlace(pattern)
   if (place === undefined) return find
-  const watch = new Watch()
+  const watch = watchOver(pattern)
   return (text) => {
-    const found = watch.run(text.length, () => find(text))
+    const found = watch(text.length, () => find(text))
     if (found === undefined) return refuse(pattern, slowRule(kind, pattern, 'a text of the run'))
     return found
   }

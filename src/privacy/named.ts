@@ -3,6 +3,7 @@ import {
   addSecret,
   beginsToken,
   closingQuote,
+  changed,
   endInText,
   endsShortEscape,
   has,
@@ -103,7 +104,7 @@ function nameUpTo(names: NameTable, text: string, end: number): Named | undefine
 // The quote that ends the name, the sign, the quote that begins the value; Markdown may stand around the sign.
 const betweenPattern =
   /(\\*["'`])?\]?(?:\*\*|`)?\s{0,4}(?:=>|:=|={2,3}|[:=：＝])(?:\*\*)?(\s{0,8})(?:\*\*)?(\\*["'`])?/y
-const betweenBefore = /(\\*["'`])?\]?(?:\*\*|`)?\s{0,4}(?:=>|:=|[:=])(?:\*\*)?(\s{0,8})(?:\*\*)?(\\*["'`])?/y
+const betweenBefore = changed(betweenPattern, '={2,3}|[:=：＝]', '[:=]')
 
 const mayBegin = codesOf(/[^=>*\s"'`\\]/, 128)
 
@@ -202,8 +203,7 @@ function jsonValue(text: string, nameEnd: number, sign: number): number {
 /** The tag or anchor of a value in YAML, the head of a block, or the letters before the quote of a literal. */
 const headPattern =
   /(?:(?:!{1,2}[\w.-]{0,32}|&[\w-]{1,32}) {1,4})?(?:[|>][-+]?\d? {0,4}(?:\r?\n|(?:\\{1,8}r)?\\{1,8}n) {1,64}|(?:[bfnu]|rb?|[$@]|(?:Some|Just|String::from)\()(?=\\*["']))?(\\*["'])?/iy
-const headBefore =
-  /(?:(?:!{1,2}[\w.-]{0,32}|&[\w-]{1,32}) {1,4})?(?:[|>][-+]?\d? {0,4}(?:\r?\n|(?:\\{1,8}r)?\\{1,8}n) {1,64}|(?:[bfu]|rb?|[$@]|(?:Some|Just|String::from)\()(?=\\*["']))?(\\*["'])?/iy
+const headBefore = changed(headPattern, '[bfnu]', '[bfu]')
 const textOf = String.raw`\\*["'][\w.\-/]{0,96}\\*["']`
 /** What the name of a variable, a field, a function or a type begins with, its other characters, and what follows it. */
 const [beginsCode, isCode, endsCode] = [
@@ -235,10 +235,10 @@ const reference = /^!(?:Ref|GetAtt|ImportValue)\s/
 /** Fields that may stand before the one with the value. */
 const field = String.raw`(?:\\*["'][\w$-]{1,32}\\*["']\s{0,4}:\s{0,4}(?:\\*["'][^"'\\\r\n]{0,64}\\*["']|[\w.]{1,16})\s{0,4},\s{0,16}){0,3}`
 const valueField = String.raw`\\*["'](?:value|val|Value|ParameterValue|defaultValue|default|stringValue|content|text|S|\$eq)\\*["']\s{0,4}:\s{0,4}`
-const valueFieldBefore = String.raw`\\*["'](?:value|val|Value|content|text)\\*["']\s{0,4}:\s{0,4}`
+const valueFieldBefore = valueField.replace(/\|(?:ParameterValue|defaultValue|default|stringValue|S|\\\$eq)\b/g, '')
 /** `["…", "…"]`, `{"value":"…"}`. */
 const holderPattern = sticky`(?:\[|\{\s{0,16}${field}${valueField})\s{0,16}(\\*["'])`
-const holderBefore = sticky`(?:\[|\{\s{0,16}${field}${valueFieldBefore})\s{0,16}(\\*["'])`
+const holderBefore = changed(holderPattern, valueField, valueFieldBefore)
 const nextItem = /\\*["']\s{0,16},\s{0,16}(\\*["'])/y
 const mostItems = 64
 
@@ -592,7 +592,7 @@ function isOfBare(text: string, at: number): boolean {
 }
 
 const pairPattern = sticky`(\\*["'])\s{0,4},\s{0,16}(?:${field}${valueField})?(\\*["'])`
-const pairBefore = sticky`(\\*["'])\s{0,4},\s{0,16}(?:${field}${valueFieldBefore})?(\\*["'])`
+const pairBefore = changed(pairPattern, valueField, valueFieldBefore)
 
 /** `["x-api-key","…"]`, `{"name":"password","value":"…"}`, `"--token","…"`: the second of two texts. */
 function afterComma(names: NameTable): Trigger['at'] {

@@ -1,3 +1,4 @@
+import { createContext, Script } from 'node:vm'
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import {
   headersFlag,
@@ -9,7 +10,8 @@ import {
 } from '../tape/index.ts'
 import { firstFinders, secondFinders, thirdFinders } from './earlier.ts'
 import { type Finders, findersOfNow } from './engine.ts'
-import { foreign, refusalOf } from './foreign.ts'
+import { foreign, refusalOf, type Watch } from './foreign.ts'
+import { patienceMs } from './pace.ts'
 import { createRedactor, type PlaceholderNumbering, type Redactor } from './redactor.ts'
 import type { RedactorOptions } from './types.ts'
 
@@ -30,7 +32,7 @@ export function rulesOfTape({ header: { redact }, source }: RuledTape): Redactor
   const known = ofHeaders.get(redact)
   if (known !== undefined) return known
   const options = rulesOfData(redact)
-  for (const { pattern } of options.rules ?? []) foreign(pattern, `${source}:1`)
+  for (const { pattern } of options.rules ?? []) foreign(pattern, `${source}:1`, newWatch)
   ofHeaders.set(redact, options)
   return options
 }
@@ -85,5 +87,53 @@ function patternOf(pattern: string, flags: string): RegExp {
       },
       { cause },
     )
+  }
+}
+
+const begunLength = 1 << 16
+/** What running one text costs beside the pattern, in milliseconds. */
+const freeMs = 5
+/** A pattern may go over its allowance by this in all, in milliseconds of the processor. */
+const excessCapMs = 1_000
+/** By the clock, for one text and each 64 KB of it: the processor is shared. */
+const clockMs = 1_000
+
+/**
+ * Runs a pattern of a tape, text by text, and stops it by the clock. Whoever wrote the pattern wrote the texts as well, so
+ * that no text of ours shows how long it can take.
+ */
+function newWatch(): Watch {
+  let excessMs = 0
+  return (length, work) => {
+    if (excessMs > excessCapMs) return undefined
+    const begun = Math.ceil(Math.max(1, length) / begunLength)
+    const begin = process.cpuUsage()
+    const result = stoppable(work, clockMs * begun)
+    if (result === undefined) {
+      excessMs = Infinity
+      return undefined
+    }
+    const { user, system } = process.cpuUsage(begin)
+    const allowed = freeMs + (patienceMs * Math.max(1, length)) / begunLength
+    excessMs += Math.max(0, (user + system) / 1_000 - allowed)
+    return excessMs > excessCapMs ? undefined : result.value
+  }
+}
+
+const held: { work: () => unknown } = { work: () => {} }
+const context = { held }
+let script: Script | undefined
+
+function stoppable<T>(work: () => T, timeout: number): { readonly value: T } | undefined {
+  if (script === undefined) {
+    createContext(context)
+    script = new Script('held.work()')
+  }
+  held.work = work
+  try {
+    return { value: script.runInContext(context, { timeout }) as T }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error
+    return undefined
   }
 }

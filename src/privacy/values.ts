@@ -1,4 +1,4 @@
-import { codesOf } from './edges.ts'
+import { changed, codesOf } from './edges.ts'
 import { keyShown, placeholderShown, scopeWords } from './credentials.ts'
 
 /** Which finders look just now: those before the fourth version look as they always did. */
@@ -42,8 +42,7 @@ const placeholder =
 const state =
   /^(?:none|null|undefined|true|false|yes|no|str|string|required|optional|(?:bearer|basic|digest|token)\s?|include|omit|same-origin|changeme|redacted)$/i
 /** As the finders before the fourth version knew them. */
-const stateBefore =
-  /^(?:none|null|undefined|true|false|yes|no|str|string|required|optional|bearer|basic|digest|include|omit|same-origin|changeme|redacted)$/i
+const stateBefore = changed(state, String.raw`(?:bearer|basic|digest|token)\s?`, 'bearer|basic|digest')
 const redacted = /^\[redacted\]$/i
 
 /** Whether a text stands for a secret that is not there. */
@@ -147,7 +146,7 @@ function isTyped(value: string): boolean {
 const joinsCalls = /^(?:[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}|[0-9A-HJKMNP-TV-Z]{26})$/i
 const twilioSid = /^[A-Z]{2}[0-9a-f]{32}$/i
 const address = /^(?:https?:|\/|\.{1,2}\/|data:|arn:|projects\/|s3:|gs:|0x[0-9a-f]{40}$)/i
-const addressBefore = /^(?:https?:|\/|\.{1,2}\/|data:|arn:|projects\/|s3:|gs:)/
+const addressBefore = changed(address, '|0x[0-9a-f]{40}$', '')
 const date = /^\d{4}-\d\d-\d\d(?:[T ]|$)/
 const inWords = /^[a-z]+(?:[-_.:/][a-z]+){2,}[-_.]?v?\d{0,4}$/
 
