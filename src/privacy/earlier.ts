@@ -21,3 +21,6 @@ export const secondFinders = findersInOneWalk(2, (isOn) => nearTriggers(isOn, co
 
 /** The finders of tapes with the flag `redactor-3`. */
 export const thirdFinders = findersByWords(3)
+
+/** The finders of tapes with the flag `redactor-4`. */
+export const fourthFinders = findersByWords(4)

@@ -26,8 +26,14 @@ export class Endings {
   /** Digits that words end with. */
   readonly #digits: ReadonlySet<number>
 
-  /** @param words - in lower case, of letters and digits */
-  constructor(words: readonly string[]) {
+  readonly #mostDigits: number
+
+  /**
+   * @param words - in lower case, of letters and digits
+   * @param mostDigits - how many digits may stand behind one. Default 1
+   */
+  constructor(words: readonly string[], mostDigits = 1) {
+    this.#mostDigits = mostDigits
     // Beyond ASCII, a capital is not its small letter by its last bits, and an accent may be a character of its own.
     const all = words.flatMap((word) =>
       /^[\0-\x7f]*$/.test(word) ? [word] : [word, word.toUpperCase()].flatMap((one) => [one, one.normalize('NFD')]),
@@ -55,7 +61,10 @@ export class Endings {
     if (isAround[last] === 1 || isBetween[last] === 1) return start
     const isSign = isBetween[before] === 1
     if (isDigit[last] === 1) {
-      const isName = isDigit[before] === 0 && before !== space && (isSign || this.#after(start, before) !== none)
+      const isName =
+        isDigit[before] === 1
+          ? this.#mostDigits > 1
+          : before !== space && (isSign || this.#after(start, before) !== none)
       if (isName || !this.#digits.has(last)) return isName ? numbered : none
     }
     const state = this.#after(start, last)
@@ -79,7 +88,9 @@ export class Endings {
     const first = Math.max(0, at - around)
     while (at > first && isAround[text[at]!] === 1) at--
     // One of several, `password2`; or a name of its own that ends so.
-    return (isDigit[text[at]!] === 1 && this.#goesOn(text, at - 1, start)) || this.#goesOn(text, at, start)
+    if (isDigit[text[at]!] === 0) return this.#goesOn(text, at, start)
+    const before = this.#mostDigits > 1 && isDigit[text[at - 1]!] === 1 ? at - 2 : at - 1
+    return this.#goesOn(text, before, start) || this.#goesOn(text, at, start)
   }
 
   /** Whether a word goes on before its end, of which a state is known. */

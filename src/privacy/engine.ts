@@ -3,8 +3,8 @@ import { families, familiesBefore, type KindFamily } from './families.ts'
 import type { FirstNames } from './first/names.ts'
 import { NameTable, schemeOf, type SecretNames } from './names.ts'
 import { namedTriggers } from './named.ts'
-import { asBefore } from './values.ts'
-import { nearSince, nearTriggers } from './near.ts'
+import { lookingAs, versionNow } from './values.ts'
+import { nearLately, nearSince, nearTriggers } from './near.ts'
 import { sqlLiteralTriggers } from './sql-literals.ts'
 import { sqlTriggers } from './sql.ts'
 import { shapeTriggersOf, tokensOf } from './tokens.ts'
@@ -35,7 +35,7 @@ export interface Search {
 
 /** A version of the finders. A tape is replayed by the one it was recorded with. */
 export interface Finders {
-  readonly version: 1 | 2 | 3 | 4
+  readonly version: 1 | 2 | 3 | 4 | 5
   /** @param inHeaders - names that count in headers: those are the same for all tapes */
   readonly by: (options: RedactorOptions, inHeaders: FirstNames) => FindersInUse
 }
@@ -49,10 +49,10 @@ export interface FindersInUse {
 }
 
 /** Those that record. */
-export const findersOfNow = findersByWords(4)
+export const findersOfNow = findersByWords(versionNow)
 
 /** Those that read commands word by word. */
-export function findersByWords(version: 3 | 4): Finders {
+export function findersByWords(version: 3 | 4 | 5): Finders {
   return findersInOneWalk(version, (isOn, names) => (isOn('secret') ? commandTriggers(names) : []), commandVariables)
 }
 
@@ -67,7 +67,7 @@ export function findersInOneWalk(
   return {
     version,
     by({ keys = [], names: own }) {
-      const names = new NameTable({ ...own, always: [...variables, ...(own?.always ?? [])], keys }, version < 4)
+      const names = new NameTable({ ...own, always: [...variables, ...(own?.always ?? [])], keys }, version)
       return { names, schemeOf, emails: findEmailsNow, finder: (search) => inOneWalk(names, commands, search) }
     },
   }
@@ -78,7 +78,7 @@ function inOneWalk(
   commands: Commands,
   { isOn, own, inWalk: { first, personal, triggers } }: Search,
 ): Finder {
-  const { isBefore } = names
+  const { isBefore, version } = names
   const spellings = new Spellings(isBefore)
   const walk = new Walk([
     ...spellings.triggers,
@@ -88,6 +88,7 @@ function inOneWalk(
     ...commands(isOn, names),
     ...nearTriggers(isOn),
     ...(isBefore ? [] : nearTriggers(isOn, nearSince)),
+    ...(version === versionNow ? nearTriggers(isOn, nearLately) : []),
     ...triggers,
   ])
   const rest = [...first, ...personal]
@@ -104,7 +105,7 @@ function inOneWalk(
     const seen = spellings.take()
     return seen === 0 ? found : found.concat(inViews(text, seen, find, isBefore))
   }
-  return isBefore ? (text) => asBefore(() => search(text)) : search
+  return version === versionNow ? search : (text) => lookingAs(version, () => search(text))
 }
 
 /** What is recognised by itself first, in the order it was found: `Authorization: Bearer …` is a bearer token. */

@@ -2,7 +2,7 @@ import { HarvestError, neutralLine } from '../errors/index.ts'
 import { beyondBounds } from '../tape/index.ts'
 import type { FindersInUse, SignedFinder } from './engine.ts'
 import { alphabets, type KindFamily } from './families.ts'
-import { answerFor, foreignPlace, refuse, watchOver } from './foreign.ts'
+import { answerFor, guardOf, refuse } from './foreign.ts'
 import { findCards, findIbans, findIps, findPhones, findSsns, findUrlEmails, ibanTriggers } from './personal.ts'
 import { patienceMs, slowText } from './pace.ts'
 import { rulesForTape } from './rules-for-tape.ts'
@@ -117,9 +117,9 @@ function finderOf({ kind, pattern }: RedactRule): Finder {
     }
     return found
   }
-  const place = foreignPlace(pattern)
-  if (place === undefined) return find
-  const watch = watchOver(pattern)
+  const guard = guardOf(pattern)
+  if (guard === undefined) return find
+  const watch = guard.watch()
   return (text) => {
     const found = watch(text.length, () => find(text))
     if (found === undefined) return refuse(pattern, slowRule(kind, pattern, 'a text of the run'))
@@ -162,20 +162,15 @@ function checkAllowed(text: string, finders: readonly Finder[]): void {
     )
 }
 
-function slowRule(kind: string, pattern: RegExp, text: string): HarvestError {
-  const place = foreignPlace(pattern)
+function slowRule(kind: string, pattern: RegExp, text: string): Error {
   const problem = `the pattern of "${kind}" takes more than ${patienceMs} ms for ${text}`
-  if (place === undefined)
-    return wrongOption(
+  return (
+    guardOf(pattern)?.refusal(problem) ??
+    wrongOption(
       problem,
       'bound what repeats, as in \\w{1,64} for \\w+, or write a family: families: [{ head: "acme_", of: "word", min: 32 }]',
     )
-  return new HarvestError('HARVEST_PRIVACY_OPTION', {
-    what: 'Invalid redaction options',
-    where: { tape: place, pattern: neutralLine(pattern.toString(), 120), problem },
-    why: "The pattern comes from the tape's header, not from the options of this project.",
-    fix: ['if the tape is yours, bound the repetition, as in \\w{1,64} for \\w+, and record the run again'],
-  })
+  )
 }
 
 function wrongOption(problem: string, fix: string): HarvestError {

@@ -14,7 +14,17 @@ import {
 import { placeholderShown } from './credentials.ts'
 import type { NameTable } from './names.ts'
 import type { TextRange } from './types.ts'
-import { isInPieces, isInWords, looking, looksRandom, type NameClass, ofVersion, passes } from './values.ts'
+import {
+  isInPieces,
+  isInWords,
+  looking,
+  looksRandom,
+  type NameClass,
+  ofVersion,
+  ofVersions,
+  passes,
+  versionNow,
+} from './values.ts'
 import type { Trigger } from './walk.ts'
 
 /** Secrets by the name before them: `"password": "…"`, `api_key=…`, `?session=…`, `--token …`, `["x-api-key", "…"]`. */
@@ -22,6 +32,7 @@ export function namedTriggers(names: NameTable): readonly Trigger[] {
   const behind = names.endings
   const between = ['"', "'", '`', '*', ' ', '\t', '\n', '\r', ']', '\\']
   const { isBefore } = names
+  const isNow = names.version === versionNow
   const letters = [...names.lastLetters].filter((letter) => !isBefore || /^[\0-\x7f]+$/.test(letter))
   const digits = isBefore ? '' : '0123456789'
   const signs = isBefore ? [':', '='] : [':', '=', '：', '＝']
@@ -37,9 +48,13 @@ export function namedTriggers(names: NameTable): readonly Trigger[] {
     ...(isBefore ? [] : letters).map(
       (letter): Trigger => ({ text: `${letter}(`, group: 'calls', behind, at: inCall(names) }),
     ),
-    ...(isBefore ? [] : ['value: ', 'default = ']).map(
-      (text): Trigger => ({ text, at: belowName(names, text.length) }),
+    ...(isBefore ? [] : ['value: ', ...(isNow ? ['Value: ', 'Value=', 'value = ', 'default '] : ['default = '])]).map(
+      (text): Trigger => ({ text, at: belowName(names, text) }),
     ),
+    ...(isNow ? ['??=', '||=', '!='] : []).map((text): Trigger => {
+      const at = afterSign(names)
+      return { text, at: (within, index, found) => at(within, index + text.length - 2, found) }
+    }),
     { text: '--', at: afterFlag(names) },
     ...['set -', 'setenv ', 'ENV '].map((text): Trigger => ({ text, at: afterVariable(names) })),
     { text: '</', at: inElement(names) },
@@ -50,6 +65,8 @@ export function namedTriggers(names: NameTable): readonly Trigger[] {
 
 const isBetween = codesOf(/[ \t\n\r*`"'\\\]]/, 128)
 const isLetter = codesOf(/[A-Za-z]/, 128)
+/** What stands before a sign: `??=`, `||=`, `!=`. */
+const isOperator = codesOf(/[?|!]/)
 const [isName, isQueryName] = [codesOf(/[\w.-]/, 128), codesOf(/[\w.[\]-]/, 128)]
 
 /** Beyond ASCII, all but signs: quotes, dashes, and those of Chinese and Japanese. */
@@ -75,8 +92,14 @@ interface Named {
 /** Where a name before a sign would end: quotes, Markdown and spaces may stand between them. */
 function nameEnd(text: string, sign: number): number {
   let end = sign
+  while (looking.isNow && sign - end < 2 && has(isOperator, text.charCodeAt(end - 1))) end--
   while (end > 0 && sign - end < 16 && has(isBetween, text.charCodeAt(end - 1))) end--
   return end
+}
+
+/** A letter of a sentence. */
+function isOfWords(text: string, at: number): boolean {
+  return has(isLetter, text.charCodeAt(at)) || (looking.isNow && text.charCodeAt(at) > 127 && isOfName(text, at))
 }
 
 /** The name that ends here. */
@@ -91,20 +114,25 @@ function nameUpTo(names: NameTable, text: string, end: number): Named | undefine
   const kind = isFlag ? names.classOfFlag(name) : names.classOf(name)
   if (text.charCodeAt(start - 1) === space && kind !== 'always') {
     // "API key: …": two words of a sentence.
-    let from = start - 1
-    while (start - from < 17 && has(isLetter, text.charCodeAt(from - 1))) from--
-    const before = text.slice(from, start - 1)
-    const whole = before.length < 2 ? undefined : names.classOf(`${before}_${name}`)
-    if (whole === 'always' || (kind === undefined && whole !== undefined))
-      return { kind: whole, name: `${before} ${name}`, start, end }
+    let words = name
+    for (let [from, count] = [start, 0]; count < ofVersions(2, 1) && text.charCodeAt(from - 1) === space; count++) {
+      const last = from - 1
+      from = last
+      while (last - from < 16 && isOfWords(text, from - 1)) from--
+      const before = text.slice(from, last)
+      words = `${before}_${words}`
+      const whole = before.length < 2 ? undefined : names.classOf(words)
+      if (whole === 'always' || (kind === undefined && whole !== undefined))
+        return { kind: whole, name: text.slice(from, end), start, end }
+    }
   }
   return kind === undefined ? undefined : { kind, name, start, end }
 }
 
 // The quote that ends the name, the sign, the quote that begins the value; Markdown may stand around the sign.
-const betweenPattern =
-  /(\\*["'`])?\]?(?:\*\*|`)?\s{0,4}(?:=>|:=|={2,3}|[:=：＝])(?:\*\*)?(\s{0,8})(?:\*\*)?(\\*["'`])?/y
-const betweenBefore = changed(betweenPattern, '={2,3}|[:=：＝]', '[:=]')
+const betweenFourth = /(\\*["'`])?\]?(?:\*\*|`)?\s{0,4}(?:=>|:=|={2,3}|[:=：＝])(?:\*\*)?(\s{0,8})(?:\*\*)?(\\*["'`])?/y
+const betweenPattern = changed(betweenFourth, String.raw`4}(?:`, String.raw`12}(?:(?:\?\?|\|\||!=?)=|`)
+const betweenBefore = changed(betweenFourth, '={2,3}|[:=：＝]', '[:=]')
 
 const mayBegin = codesOf(/[^=>*\s"'`\\]/, 128)
 
@@ -152,12 +180,12 @@ function afterSign(names: NameTable): Trigger['at'] {
     const isApart = text.charCodeAt(sign + 1) === space
     const begin = isApart ? sign + 2 : sign + 1
     if (sign === named.end && beginsValue(text.charCodeAt(begin))) {
-      const placed = isWord(named.kind) ? placedEnd(text, begin) : 0
+      const placed = placedEnd(text, begin, named.kind)
       if (placed > 0) return Math.max(0, placed - overlap)
       const isLoose = isApart || isColon(text.charCodeAt(sign))
       return valueWithin(names, text, begin, named, found) ?? bare(names, text, begin, isLoose, named, found)
     }
-    const pattern = ofVersion(betweenPattern, betweenBefore)
+    const pattern = ofVersions(betweenPattern, betweenFourth, betweenBefore)
     pattern.lastIndex = named.end
     const between = pattern.exec(text)
     if (between === null || named.end + between[0].length <= sign) return 0
@@ -168,7 +196,11 @@ function afterSign(names: NameTable): Trigger['at'] {
     // A quote behind which the text of a list or object goes on ends the text the name stands in.
     if (valueQuote !== undefined && nameQuote !== valueQuote && endsText(text, start)) return 0
     if (valueQuote !== undefined && nameQuote === undefined && closes(text, named.start, start, valueQuote)) return 0
-    if (valueQuote !== undefined && !looking.asBefore && whole.includes('=='))
+    if (
+      valueQuote !== undefined &&
+      !looking.asBefore &&
+      (whole.includes('==') || (looking.isNow && /[!?|]=/.test(whole)))
+    )
       return inCode(names, text, start, valueQuote, named.kind, found)
     if (valueQuote !== undefined) return quoted(text, start, valueQuote, named.kind, found)
     if (nameQuote !== undefined && nameQuote !== '`') return 0
@@ -176,18 +208,15 @@ function afterSign(names: NameTable): Trigger['at'] {
   }
 }
 
-/** Whether what a name promises is one word where it has no quotes, and may be a placeholder. */
-function isWord(kind: NameClass): boolean {
-  return kind !== 'own' && kind !== 'cookie' && kind !== 'phrase'
-}
-
 /** A placeholder behind which neither the value goes on nor code does: `redacted-secret-1 ?? '…'`. */
 const placed = new RegExp(`${placeholderShown}(?=[\\n"'&,;}\\]\uff0c\u3002]| (?![\\s?|=o])|$)`, 'y')
 
-/** Where a placeholder ends that is all of a value; 0 where none begins. */
-function placedEnd(text: string, start: number): number {
+/** Where a placeholder ends that is all of a value of one word; 0 where none begins. */
+function placedEnd(text: string, start: number, kind: NameClass): number {
   placed.lastIndex = start
-  return !looking.asBefore && text.startsWith('redacted-', start) && placed.test(text) ? placed.lastIndex : 0
+  const isOneWord = kind !== 'own' && kind !== 'cookie' && kind !== 'phrase'
+  const isPlaced = isOneWord && !looking.asBefore && text.startsWith('redacted-', start) && placed.test(text)
+  return isPlaced ? placed.lastIndex : 0
 }
 
 /** What stands before the kind of a resource of AWS: `arn:aws:secretsmanager:eu-west-1:123456789012:`. */
@@ -214,13 +243,23 @@ const [beginsCode, isCode, endsCode] = [
 const beforeCode = codesOf(/[&?(]/, 128)
 const longestCode = 96
 /** What stands behind it before the text for want of another one: `env.P ?? '…'`. */
-const otherwiseTail = sticky`(?:[([]\s{0,2}(?:${textOf})?\s{0,2}[)\]])?!?\)?\s{1,8}(?:\?\?|\|\||\?:|or)\s{0,8}(?=\\*["'])`
+const or = String.raw`\s{1,8}(?:\?\?|\|\||\?:|or)\s{0,8}`
+const otherwiseFourth = sticky`(?:[([]\s{0,2}(?:${textOf})?\s{0,2}[)\]])?!?\)?${or}(?=\\*["'])`
+const opens = '(?=\\\\*["\'`])'
+const access = String.raw`(?:<\w{1,32}>)?(?:[([{]\s{0,2}(?:${textOf}|\w{1,64})?\s{0,2}[)\]}])?!?\)?`
+const other = String.raw`\$?[\w.]{1,64}${access}`
+/** `env.P ?? env.Q ?? '…'`, `c ? env.P : '…'`, `env("P").unwrap_or("…")`. */
+const otherwiseTail = sticky`${access}(?:(?:${or}${other}){0,3}${or}|\s{1,4}\?\s{1,8}${other}\s{1,4}:\s{1,8}|\.(?:unwrap_or|orElse|getOrElse)\(\s{0,4})${opens}`
 /** `os.environ.get('P', '…')`. */
-const defaultTail = sticky`\(\s{0,8}${textOf}\s{0,2},(?:\s{0,8}default\s{0,2}=)?\s{0,8}(?=\\*["'])`
-const getter =
+const defaultFourth = sticky`\(\s{0,8}${textOf}\s{0,2},(?:\s{0,8}default\s{0,2}=)?\s{0,8}(?=\\*["'])`
+const defaultTail = changed(defaultFourth, '\\(', '(?:<\\w{1,32}>)?\\(')
+const getterFourth =
   /(?:^|[.:>])(?:get|getenv|env|fetch|getOrDefault|get_or_default|getProperty|config|lookup|environ|str|string)$/i
+const getter = changed(getterFourth, 'getenv', 'get_?env|setdefault')
 /** `password: string = '…'`. */
 const typeTail = /(?:<[\w, ]{1,32}>|\[[\w, ]{1,32}\])?\??(?: \| \w{1,16})? = (?=\\*["'])/y
+/** As that, before more code: `password: str = os.environ.get('P', '…')`. */
+const typeGap = changed(typeTail, String.raw`(?=\\*["'])`, '(?=[A-Za-z_$])')
 const mayBeCode = codesOf(/[A-Za-z_$(&?]/, 128)
 /** What heads, texts of Lua, lists and objects begin with. */
 const mayBeHead = codesOf(/[!&|>bfnursj$@\\"'[{]/i, 128)
@@ -256,7 +295,7 @@ function valueWithin(
   const first = text.charCodeAt(start)
   const code = named.kind !== 'code' && has(mayBeCode, first) ? lengthOfCode(text, start) : 0
   if (code > 0) {
-    const open = /\\*["']/y
+    const open = /\\*["'`]/y
     open.lastIndex = start + code
     const quote = open.exec(text)![0]
     const begin = start + code + quote.length
@@ -301,33 +340,43 @@ function valueWithin(
 }
 
 /** How much code stands before a text that is the value; 0: none does. */
-function lengthOfCode(text: string, start: number): number {
+function lengthOfCode(text: string, start: number, isTyped = false): number {
   if (looking.asBefore) return 0
   let begin = start
   while (begin < start + 2 && has(beforeCode, text.charCodeAt(begin))) begin++
   if (!has(beginsCode, text.charCodeAt(begin))) return 0
   let end = begin + 1
   while (end < begin + longestCode && has(isCode, text.charCodeAt(end))) end++
+  if (looking.isNow && text.startsWith('().', end))
+    for (end += 2; end < begin + longestCode && has(isCode, text.charCodeAt(end)); ) end++
   if (!has(endsCode, text.charCodeAt(end))) return 0
   const code = text.slice(start, end)
   if (text.charCodeAt(end) === space && !has(mayFollowCode, text.charCodeAt(end + 1))) return 0
-  const tails = getter.test(code) ? [otherwiseTail, typeTail, defaultTail] : [otherwiseTail, typeTail]
+  const tails = [ofVersions(otherwiseTail, otherwiseFourth), typeTail]
+  if (ofVersions(getter, getterFourth).test(code)) tails.push(ofVersions(defaultTail, defaultFourth))
   for (const tail of tails) {
     tail.lastIndex = end
     if (tail.test(text)) return tail.lastIndex - start
   }
-  return 0
+  typeGap.lastIndex = end
+  if (isTyped || !looking.isNow || !typeGap.test(text)) return 0
+  const more = typeGap.lastIndex
+  const length = lengthOfCode(text, more, true)
+  return length === 0 ? 0 : more - start + length
 }
 
 /** `${DB_PASSWORD:-…}`: what stands there for want of another value. */
-const templatePattern = /\$\{[\w.]{1,64}(?::?[-=]|:(?![-=?+]))([^\s"'\\{}$]{4,256})\}/y
+const templateFourth = /\$\{[\w.]{1,64}(?::?[-=]|:(?![-=?+]))([^\s"'\\{}$]{4,256})\}/y
+
+const templatePattern = changed(templateFourth, '([^', String.raw`(?:\$\{[\w.]{1,64}:?-){0,2}'?([^`)
 
 function otherwise(text: string, start: number, kind: NameClass, found: TextRange[]): number {
   if (looking.asBefore) return 0
-  templatePattern.lastIndex = start
-  const [whole, value] = text.charCodeAt(start) === dollar ? (templatePattern.exec(text) ?? []) : []
+  const pattern = ofVersions(templatePattern, templateFourth)
+  pattern.lastIndex = start
+  const [whole, value] = text.charCodeAt(start) === dollar ? (pattern.exec(text) ?? []) : []
   if (whole === undefined || value === undefined) return 0
-  const end = start + whole.length - 1
+  const end = start + whole.lastIndexOf(value) + value.length
   if (passes(kind, value, true) && !word.test(value)) addSecret(found, end - value.length, end, value)
   return end
 }
@@ -577,11 +626,8 @@ function bareWord(text: string, start: number): string {
   let end = start
   while (end < last && isOfBare(text, end)) end++
   if (end - start < 3 || (text.charCodeAt(end - 1) === dot && text.startsWith('..', end - 3))) return ''
-  const value = text.slice(start, end)
-  return endsSentence[text.charCodeAt(end - 1)] === 1 ? withoutLast('.?:*', value) : value
+  return withoutLast('.?:*', text.slice(start, end))
 }
-
-const endsSentence = codesOf(/[.?:*]/)
 
 function isOfBare(text: string, at: number): boolean {
   const code = text.charCodeAt(at)
@@ -612,12 +658,15 @@ function afterComma(names: NameTable): Trigger['at'] {
   }
 }
 
-const callPattern = sticky`\(\s{0,4}(\\*["'])`
+const callFourth = sticky`\(\s{0,4}(\\*["'])`
+const callPattern = changed(callFourth, "']", "'`]")
 /** Of other verbs it is for whom: `resetPassword('ada7')`. */
-const setter = /^(?:set|with|use)[_A-Z]/
+const setterFourth = /^(?:set|with|use)[_A-Z]/
+const setter = /^(?:[Ss]et|[Ww]ith|use)[_A-Z]/
 const method =
   /^(?:password|passwd|passphrase|secret|token|api_?key|secret_?key|access_?key|access_?token|auth_?token)$/i
-const afterCall = /\\*["']\s{0,4}[),]/y
+const afterFourth = /\\*["']\s{0,4}[),]/y
+const afterCall = /\\*["'`](?:\.to\w{1,16}\(\))?\s{0,4}[),]/y
 
 /** `setPassword('…')`, `.password('…')`. */
 function inCall(names: NameTable): Trigger['at'] {
@@ -626,14 +675,16 @@ function inCall(names: NameTable): Trigger['at'] {
     if (named === undefined) return 0
     const last = named.name.slice(named.name.lastIndexOf('.') + 1)
     const isMethod = (last.length < named.name.length || text.charCodeAt(named.start - 1) === dot) && method.test(last)
-    if (!isMethod && !setter.test(last)) return 0
-    callPattern.lastIndex = named.end
-    const [head, quote] = callPattern.exec(text) ?? []
+    if (!isMethod && !ofVersions(setter, setterFourth).test(last)) return 0
+    const call = ofVersions(callPattern, callFourth)
+    call.lastIndex = named.end
+    const [head, quote] = call.exec(text) ?? []
     if (head === undefined || quote === undefined) return 0
     const start = named.end + head.length
     const end = closingQuote(text, start, quote)
-    afterCall.lastIndex = end
-    if (!afterCall.test(text)) return Math.max(0, end - overlap)
+    const after = ofVersions(afterCall, afterFourth)
+    after.lastIndex = end
+    if (!after.test(text)) return Math.max(0, end - overlap)
     // A field of a form is called so as well: `form.password('field1')`.
     if (isMethod && isInWords(text.slice(start, end))) return Math.max(0, end - overlap)
     return inCode(names, text, start, quote, named.kind, found)
@@ -642,18 +693,31 @@ function inCall(names: NameTable): Trigger['at'] {
 
 const lineEnd = String.raw`(?:\r?\n|(?:\\{1,8}r)?\\{1,8}n)`
 /** `- name: DB_PASSWORD`, the line before; `variable "db_password" {`, before the field. */
+const nameAbove = String.raw`\\*["']?([\w.-]{2,64})\\*["']?`
+const quotedName = nameAbove.replaceAll('?', '')
+const variableAbove = String.raw`\bvariable {1,4}${quotedName} {0,4}\{[^{}]{0,160}`
+const aboveFourth = new RegExp(String.raw`\bname: {1,4}${nameAbove}${lineEnd} {1,32}$|${variableAbove}$`)
+/** Also `{name: DB_PASSWORD, value: …}`, `ParameterKey=DBPassword,ParameterValue=…` and `name = "db_password"`. */
 const namedAbove = new RegExp(
-  String.raw`\bname: {1,4}\\*["']?([\w.-]{2,64})\\*["']?${lineEnd} {1,32}$|\bvariable {1,4}\\*["']([\w.-]{2,64})\\*["'] {0,4}\{[^{}]{0,160}$`,
+  String.raw`\b(?:[Nn]ame|[Kk]ey|ParameterKey)[:=] {0,4}${nameAbove}(?:,? {0,4}|(?: {1,4}#[^\\\n]{0,64})?${lineEnd} {1,32}(?:\w{1,16}: {1,4}[\w.]{1,32}${lineEnd} {1,32})?)(?:Parameter)?$|(?:${variableAbove}|\bname {1,8}= {1,4}${quotedName},?(?:${lineEnd})? {1,32})$`,
 )
+const defaultSign = / {0,24}= {0,4}/y
 
 /** The value of a field whose name stands in the line above, as in manifests of Kubernetes and variables of Terraform. */
-function belowName(names: NameTable, length: number): Trigger['at'] {
+function belowName(names: NameTable, sign: string): Trigger['at'] {
   return (text, index, found) => {
-    const [, inYaml, inTerraform] = namedAbove.exec(text.slice(Math.max(0, index - 256), index)) ?? []
+    let start = index + sign.length
+    if (sign === 'default ') {
+      defaultSign.lastIndex = start
+      if (!defaultSign.test(text)) return 0
+      start = defaultSign.lastIndex
+    }
+    const [, inYaml, variable, field] =
+      ofVersions(namedAbove, aboveFourth).exec(text.slice(Math.max(0, index - 256), index)) ?? []
+    const inTerraform = variable ?? field
     const name = inYaml ?? inTerraform
     const kind = name === undefined ? undefined : names.classOf(name)
     if (name === undefined || kind === undefined) return 0
-    const start = index + length
     const quote = /^\\{0,64}["']/.exec(text.slice(start, start + 65))?.[0]
     // In Terraform, what has no quotes is an expression.
     if (inTerraform !== undefined)

@@ -1,5 +1,5 @@
 import { Endings } from './endings.ts'
-import { asBefore, type NameClass, passes } from './values.ts'
+import { lookingAs, type NameClass, passes, versionNow } from './values.ts'
 
 /** What tells from its name that a value is secret. */
 export interface SecretNames {
@@ -54,23 +54,16 @@ const since: Readonly<Record<string, string>> = {
     clave parola parole hasło haslo heslo jelszó jelszo şifre sifre parool 口令 暗証番号 암호 κωδικός
     senha geslo`,
 }
-const wordsIn = (words: string): string[] => words.trim().split(/\s+/)
-const classesOf = (...tables: readonly Readonly<Record<string, string>>[]): ReadonlyMap<string, NameClass> =>
-  new Map(
-    tables
-      .flatMap((words) => Object.entries(words))
-      .flatMap(([kind, words]) => wordsIn(words).map((word) => [folded(word), kind as NameClass] as const)),
-  )
-const classesBefore = classesOf(byClass)
-const classes = classesOf(byClass, since)
+function wordsIn(words: string): string[] {
+  return words.trim().split(/\s+/)
+}
+/** Since the fifth. */
+const lately: Readonly<Record<string, string>> = {
+  foreign: 'palavrapasse κωδικόςπρόσβασης كلمةالمرور كلمةالسر',
+  typed: 'şİfre',
+}
 /** What may stand behind a name that says it once more, or how: `password_confirmation`, `passwordRepeat`. */
 const onceMore = ['confirm', 'confirmation', 'repeat', 'repeated', 'again', 'plain']
-/** Names that end like these promise as much when they are written together: `dbpassword`, `userapikey`. */
-const endsOf = (all: ReadonlyMap<string, NameClass>): readonly (readonly [word: string, kind: NameClass])[] =>
-  [...all].filter(([, kind]) => kind === 'always' || kind === 'foreign')
-const always = endsOf(classes)
-const alwaysBefore = endsOf(classesBefore)
-
 /** Names that end like a secret's and are data. */
 const data =
   /(?:^|_)(?:next|prev|previous|page|continuation|sync|pagination|cursor|eos|bos|pad|unk|mask|sep|cls|stop|special|max|min|num|total|prompt|completion|input|output|cached|reasoning|public|primary|foreign|cache|sort|partition|object|routing|idempotency|publishable|site|function|method|type|thought|thinking)_(?:token|key|signature)$|(?:^|_)(?:chat|training|game)_session$/
@@ -96,14 +89,21 @@ const namesCap = 2048
 export class NameTable implements SecretNames {
   readonly #own: ReadonlyMap<string, NameClass | 'never'>
   readonly #known = new Map<string, NameClass | 'nothing'>()
+  readonly #classes: ReadonlyMap<string, NameClass>
+  /** Names that end like these promise as much when they are written together: `dbpassword`, `userapikey`. */
+  readonly #always: readonly (readonly [word: string, kind: NameClass])[]
   /** Last characters of all names. */
   readonly lastLetters: ReadonlySet<string>
   /** Their ends: most signs need no more than a look. */
   readonly endings: Endings
-  /** Whether finders before the fourth version look. */
+  /** Of the finders that look. */
+  readonly version: number
+  /** Whether that is before the fourth. */
   readonly isBefore: boolean
 
-  constructor({ keys = [], always: more = [], random = [], never = [] }: OwnNames = {}, isBefore = false) {
+  constructor({ keys = [], always: more = [], random = [], never = [] }: OwnNames = {}, version = versionNow) {
+    const isBefore = version < 4
+    this.version = version
     this.isBefore = isBefore
     const plain = (name: string): string => plainOf(name, isBefore)
     this.#own = new Map<string, NameClass | 'never'>([
@@ -112,12 +112,19 @@ export class NameTable implements SecretNames {
       ...keys.map((name) => [plain(name), 'own'] as const),
       ...never.map((name) => [plain(name), 'never'] as const),
     ])
-    const written = [byClass, since].flatMap((words) => Object.values(words).flatMap(wordsIn))
-    const builtIn = isBefore ? classesBefore.keys() : [...written, ...onceMore]
+    const tables = [byClass, since, lately].slice(0, isBefore ? 1 : version - 2)
+    const rows = tables
+      .flatMap((words) => Object.entries(words))
+      .flatMap(([kind, words]) => wordsIn(words).map((word) => [word, kind as NameClass] as const))
+    this.#classes = new Map(rows.map(([word, kind]) => [folded(word), kind]))
+    this.#always = [...this.#classes].filter(([, kind]) => kind === 'always' || kind === 'foreign')
+    const builtIn = [...rows.map(([word]) => word), ...(isBefore ? [] : onceMore)]
     const own = [...keys, ...more, ...random].map(plain)
     const names = [...builtIn, ...inQuery, 'cookie', ...own].filter(({ length }) => length > 1)
-    this.endings = new Endings(names)
-    this.lastLetters = new Set(names.flatMap((name) => [name.at(-1)!, name.at(-1)!.toUpperCase()]))
+    const isNow = version === versionNow
+    this.endings = new Endings(names, isNow ? 2 : 1)
+    const spelled = isNow ? names.flatMap((name) => [name, name.normalize('NFD')]) : names
+    this.lastLetters = new Set(spelled.flatMap((name) => [name.at(-1)!, name.at(-1)!.toUpperCase()]))
   }
 
   /** What a name promises. The same few come with every call: what was worked out is kept. */
@@ -140,19 +147,23 @@ export class NameTable implements SecretNames {
     if (onceMore.includes(words.at(-1)!))
       return /^(always|foreign)$/.test(this.#classOfWords(name, words.slice(0, -1)) ?? '') ? 'pass' : undefined
     // `password2`, `api_key_1`: one of several; but placeholders are numbered, too.
-    const one = numberedName.exec(name)?.[1]
-    return one === undefined || one.includes('redacted-') ? undefined : this.#classOfWords(one, wordsOf(one, false))
+    const isNow = this.version === versionNow
+    const one = (isNow ? numberedName : numberedBefore).exec(name)?.[1]
+    if (one === undefined || one.includes('redacted-')) return undefined
+    const numbered = this.#classOfWords(one, wordsOf(one, false))
+    // The tenth pin is one of a board.
+    return isNow && numbered === 'code' && /\d\d$/.test(name) ? undefined : numbered
   }
 
   #classOfWords(name: string, words: readonly string[]): NameClass | undefined {
     const joined = words.join('_')
     if (data.test(joined) || question.test(joined)) return undefined
     for (let take = Math.min(4, words.length); take > 0; take--) {
-      const kind = (this.isBefore ? classesBefore : classes).get(words.slice(-take).join(''))
+      const kind = this.#classes.get(words.slice(-take).join(''))
       if (kind !== undefined) return kind
     }
     const short = this.isBefore ? plainOf(name, true) : words.join('')
-    const ending = (this.isBefore ? alwaysBefore : always).find(([word]) => short.endsWith(word))
+    const ending = this.#always.find(([word]) => short.endsWith(word))
     if (ending !== undefined) return ending[1]
     // OPENAI_KEY, WEAVIATE_KEY: in capitals alone, for `sort_key` and `object_key` are data.
     if (/^[A-Z][A-Z0-9_]{2,}_KEY$/.test(name)) return 'random'
@@ -180,7 +191,9 @@ export class NameTable implements SecretNames {
 
   #passes(kind: NameClass, text: string): boolean {
     const said = text.slice(schemeOf(text).length)
-    return this.isBefore ? asBefore(() => passes(kind, said, false)) : passes(kind, said, false)
+    return this.version === versionNow
+      ? passes(kind, said, false)
+      : lookingAs(this.version, () => passes(kind, said, false))
   }
 
   isSecretQuery(name: string, value: string): boolean {
@@ -195,7 +208,8 @@ export class NameTable implements SecretNames {
   }
 }
 
-const numberedName = /^(.*[^\d_.-])[_.-]?\d$/s
+const numberedBefore = /^(.*[^\d_.-])[_.-]?\d$/s
+const numberedName = /^(.*[^\d_.-])[_.-]?\d{1,2}$/s
 
 /** Words of a name in lower case, without the `X-` some headers begin with. */
 function wordsOf(name: string, isBefore: boolean): readonly string[] {

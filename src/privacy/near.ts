@@ -18,7 +18,9 @@ export interface Near {
   readonly skip?: number
 }
 
-const mixed = (secret: string): boolean => /\d/.test(secret) && /[A-Za-z]/.test(secret)
+function mixed(secret: string): boolean {
+  return /\d/.test(secret) && /[A-Za-z]/.test(secret)
+}
 export const noWord = (secret: string): boolean => !/^(?:password|pass|pwd|secret|token|[a-z]+)$/i.test(secret)
 
 const table: readonly Near[] = [
@@ -65,18 +67,25 @@ const table: readonly Near[] = [
 ]
 
 /** A password that was typed or made, and no name of something. */
-const typed = (secret: string): boolean => mixed(secret) && !isInPieces(secret)
+function typed(secret: string): boolean {
+  return mixed(secret) && !isInPieces(secret)
+}
 /** Where a line begins, or a text it is the first of. */
 const lineBegin = String.raw`(?<=(?:^|[\n\r"'\`]|\\[nr])`
 
+/** Lines of .pgpass by their ports. */
+function pgpass(user: string, ...anchors: readonly string[]): readonly Near[] {
+  const pattern = sticky`${lineBegin}[\w.-]{0,128})(?:\*:\*|:\d{4,5}):[\w*.-]{1,64}:${user}{1,64}:([^\s:"'\\*]{6,256})`
+  return anchors.map((anchor) => ({ anchor, pattern, holds: typed }))
+}
+
+/** Since the fifth version: ports a container is reached by, and users of a domain. */
+export const nearLately = pgpass('[\\w*.@-]', ':5432:', ':5434:', ':15432:', ':54320:', ':54321:')
+
 /** Since the fourth version. */
 export const nearSince: readonly Near[] = [
-  // .pgpass, by the ports of Postgres, its poolers and its hosts.
-  ...[':5433:', ':6432:', ':6543:', '*:*:'].map((anchor) => ({
-    anchor,
-    pattern: sticky`${lineBegin}[\w.-]{0,128})(?:\*:\*|:\d{4}):[\w*.-]{1,64}:[\w*.-]{1,64}:([^\s:"'\\*]{6,256})`,
-    holds: typed,
-  })),
+  // By the ports of Postgres, its poolers and its hosts.
+  ...pgpass('[\\w*.-]', ':5433:', ':6432:', ':6543:', '*:*:'),
   // Settings of servers and switches, one a line; found by pairs of letters that are rare, or looked for anyway.
   {
     anchor: 'password ',

@@ -15,8 +15,6 @@ interface Shape {
   readonly of: (n: number, value: string) => string
   /** Source of a pattern for it; its only group is the number, which begins as said. */
   readonly source: (group: '(' | '(?:') => string
-  /** It is the name of the kind and the number. */
-  readonly isUsual?: true
 }
 
 /** How placeholders look, kind by kind. The same for all runs of a recorder. */
@@ -52,11 +50,6 @@ export class PlaceholderShapes {
   /** Text of the placeholder of a kind with this number, in the place of a value. */
   of(kind: string, n: number, value: string): string {
     return this.#shapes.get(kind)!.of(n, value)
-  }
-
-  /** Whether a placeholder of a kind is its name and its number, and reads as no other. */
-  isUsual(kind: string): boolean {
-    return this.#shapes.get(kind)!.isUsual === true
   }
 
   /** All in a text, in order. */
@@ -184,7 +177,8 @@ export class Placeholders {
     const recorded = this.#recorded(kind, value)
     const n = recorded === undefined ? this.#next(kind) : 0
     const text = recorded ?? this.#shapes.of(kind, n, value)
-    if (recorded === undefined && this.#shapes.isUsual(kind)) this.#note(kind, n)
+    // What is read most often is known without a look.
+    if (text === usualText(kind, n)) this.#note(kind, n)
     else this.observe(text)
     const given = { kind, placeholder: text, value }
     this.#byValue.set(value, given)
@@ -262,11 +256,11 @@ function shapeOf(kind: string, template: string | undefined, kept: ReadonlySet<s
     }
   }
   if (kind === 'card') return cardShape(kept)
-  return {
-    of: (n) => `${usualHead}${kind}-${n}`,
-    source: (group) => `${usualHead}${kind}-${group}\\d{1,9})`,
-    isUsual: true,
-  }
+  return { of: (n) => usualText(kind, n), source: (group) => `${usualText(kind, group)}\\d{1,9})` }
+}
+
+function usualText(kind: string, n: number | string): string {
+  return `${usualHead}${kind}-${n}`
 }
 
 /** `8`, zeros, five digits of the number, and the last four of the card where they are kept. */

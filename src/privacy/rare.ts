@@ -18,12 +18,10 @@ export function holdsNeedle(text: string, { text: needle, offset }: Needle): boo
   for (let at = text.indexOf(pivot, offset); at !== -1; at = text.indexOf(pivot, at + 1)) {
     if (text.startsWith(needle, at - offset)) return true
     // Here the character is not rare.
-    if (++tries === mostTries) return text.includes(needle, at - offset)
+    if (++tries === 256) return text.includes(needle, at - offset)
   }
   return false
 }
-
-const mostTries = 256
 
 /** Index of the character that is the least frequent in text and JSON. */
 export function rarest(text: string): number {

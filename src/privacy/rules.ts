@@ -1,6 +1,7 @@
 import { createContext, Script } from 'node:vm'
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import {
+  fourthRedactorFlag,
   headersFlag,
   redactorFlag,
   type RecordedRules,
@@ -8,9 +9,9 @@ import {
   type Tape,
   thirdRedactorFlag,
 } from '../tape/index.ts'
-import { firstFinders, secondFinders, thirdFinders } from './earlier.ts'
+import { firstFinders, fourthFinders, secondFinders, thirdFinders } from './earlier.ts'
 import { type Finders, findersOfNow } from './engine.ts'
-import { foreign, refusalOf, type Watch } from './foreign.ts'
+import { foreign, refusalOf, type Guard, type Watch } from './foreign.ts'
 import { patienceMs } from './pace.ts'
 import { createRedactor, type PlaceholderNumbering, type Redactor } from './redactor.ts'
 import type { RedactorOptions } from './types.ts'
@@ -19,6 +20,20 @@ import type { RedactorOptions } from './types.ts'
 export function rulesOfData({ rules, ...rest }: RecordedRules): RedactorOptions {
   if (rules === undefined) return rest
   return { ...rest, rules: rules.map(({ flags, ...rule }) => ({ ...rule, pattern: patternOf(rule.pattern, flags) })) }
+}
+
+/** @param place - where a tape names the pattern: `a.tape.jsonl:1` */
+function guardAt(place: string, pattern: RegExp): Guard {
+  return {
+    watch: newWatch,
+    refusal: (problem) =>
+      new HarvestError('HARVEST_PRIVACY_OPTION', {
+        what: 'Invalid redaction options',
+        where: { tape: place, pattern: neutralLine(pattern.toString(), 120), problem },
+        why: "The pattern comes from the tape's header, not from the options of this project.",
+        fix: ['if the tape is yours, bound the repetition, as in \\w{1,64} for \\w+, and record the run again'],
+      }),
+  }
 }
 
 const ofHeaders = new WeakMap<RecordedRules, RedactorOptions>()
@@ -32,7 +47,7 @@ export function rulesOfTape({ header: { redact }, source }: RuledTape): Redactor
   const known = ofHeaders.get(redact)
   if (known !== undefined) return known
   const options = rulesOfData(redact)
-  for (const { pattern } of options.rules ?? []) foreign(pattern, `${source}:1`, newWatch)
+  for (const { pattern } of options.rules ?? []) foreign(pattern, guardAt(`${source}:1`, pattern))
   ofHeaders.set(redact, options)
   return options
 }
@@ -67,6 +82,7 @@ export function redactorOfTape(tape: RuledTape, { keys = true, ...rest }: Placeh
 
 function findersOfTape(flags: readonly string[]): Finders {
   if (flags.includes(redactorFlag)) return findersOfNow
+  if (flags.includes(fourthRedactorFlag)) return fourthFinders
   if (flags.includes(thirdRedactorFlag)) return thirdFinders
   return flags.includes(secondRedactorFlag) ? secondFinders : firstFinders
 }

@@ -1,23 +1,33 @@
 import { changed, codesOf } from './edges.ts'
 import { keyShown, placeholderShown, scopeWords } from './credentials.ts'
 
-/** Which finders look just now: those before the fourth version look as they always did. */
-export const looking = { asBefore: false }
+/** The version of finders that records. */
+export const versionNow = 5
+/** Which finders look just now: those before the fourth or fifth version look as they always did. */
+export const looking = { asBefore: false, isNow: true }
 
-/** Runs a search of finders before the fourth version; nothing waits in one. */
-export function asBefore<T>(search: () => T): T {
-  const was = looking.asBefore
-  looking.asBefore = true
+/** Runs a search of finders of an earlier version; nothing waits in one. */
+export function lookingAs<T>(version: number, search: () => T): T {
+  const { asBefore, isNow } = looking
+  looking.asBefore = version < 4
+  looking.isNow = version === versionNow
   try {
     return search()
   } finally {
-    looking.asBefore = was
+    looking.asBefore = asBefore
+    looking.isNow = isNow
   }
 }
 
-/** What the finders of now look for, or what those before did. */
+/** What the finders since the fourth version look for, or what those before did. */
 export function ofVersion<T>(now: T, before: T): T {
   return looking.asBefore ? before : now
+}
+
+/** What the finders of now look for, what the fourth did, or those before. */
+export function ofVersions<T>(now: T, fourth: T, before = fourth): T {
+  if (looking.isNow) return now
+  return looking.asBefore ? before : fourth
 }
 
 /** What a name promises about its value; see {@link passes}. */
@@ -39,16 +49,22 @@ export type NameClass =
 const placeholder =
   /^(?:\$\{[^}]*\}?|\$[A-Za-z_]\w*|\$\([^)]*\)?|\{\{?[^}]*\}?\}?|<[^<>]*>?|%[A-Z_]+%|(?:process\.env|os\.environ|import\.meta)\b.*|(?:your|my|the|some)[-_ ].*|x{3,}|\.{3,}|\*+)$/i
 /** Words that say whether or how there is one. */
-const state =
+const stateFourth =
   /^(?:none|null|undefined|true|false|yes|no|str|string|required|optional|(?:bearer|basic|digest|token)\s?|include|omit|same-origin|changeme|redacted)$/i
+/** Also a manager of passwords, and what one must be: `siehe1Password`, `required8`, `min-8`. */
+const state = changed(
+  stateFourth,
+  '(?:none',
+  String.raw`(?:(?:see|siehe)?1password|(?:required|min|at-?least)-?\d{1,2}|none`,
+)
 /** As the finders before the fourth version knew them. */
-const stateBefore = changed(state, String.raw`(?:bearer|basic|digest|token)\s?`, 'bearer|basic|digest')
+const stateBefore = changed(stateFourth, String.raw`(?:bearer|basic|digest|token)\s?`, 'bearer|basic|digest')
 const redacted = /^\[redacted\]$/i
 
 /** Whether a text stands for a secret that is not there. */
 export function isStandIn(value: string): boolean {
   return (
-    (value.length <= longestState && ofVersion(state, stateBefore).test(value)) ||
+    (value.length <= longestState && ofVersions(state, stateFourth, stateBefore).test(value)) ||
     (mayBegin[value.charCodeAt(0)] === 1 && placeholder.test(value)) ||
     (value.length === '[redacted]'.length && redacted.test(value)) ||
     (value.length <= longestExample && mayBeExample(value) && example.test(value)) ||

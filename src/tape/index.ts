@@ -11,6 +11,7 @@ export {
   branchFlag,
   contentsFlag,
   currentFlags,
+  fourthRedactorFlag,
   headersFlag,
   hostsFlag,
   knownFlags,
