@@ -224,7 +224,8 @@ test('a tape is replayed with the finders it names: a secret that they left stay
     const redactor = redactorOfTape({ source: 'a', header: { flags } })
     return [redactor.json(argv), redactor.text('password=lemon7tart')]
   }
-  expect(redacted(['redactor-4'])).toEqual([numbered, 'password=redacted-secret-2'])
+  for (const flag of ['redactor-5', 'redactor-4'])
+    expect(redacted([flag])).toEqual([numbered, 'password=redacted-secret-2'])
   expect(redacted(['redactor-3'])).toEqual([numbered, 'password=redacted-secret-2'])
   expect(redacted(['redactor-2'])).toEqual([argv, 'password=redacted-secret-1'])
   expect(redacted([])).toEqual([argv, 'password=redacted-secret-1'])
@@ -246,7 +247,70 @@ test.each([
   'a tape of the third or second finders keeps what they left, and redacts what they redacted: %s',
   (text, now, before) => {
     const redacted = (flag: string): string => redactorOfTape({ source: 'a', header: { flags: [flag] } }).text(text)
-    expect(redacted('redactor-4')).toBe(now)
+    expect([redacted('redactor-5'), redacted('redactor-4')]).toEqual([now, now])
     expect([redacted('redactor-3'), redacted('redactor-2')]).toEqual([before, before])
   },
 )
+
+/** Found since the fifth version: `W` is the secret. */
+const found = [
+  'password = env.P ?? `W`',
+  "password ??= 'W'",
+  'password ||= "W"',
+  "if (password !== 'W')",
+  "const password = process.env.P ? process.env.P : 'W'",
+  "password: process.env.P ?? process.env.Q ?? 'W'",
+  "password = this.config.get<string>('P', 'W')",
+  "password: str = os.environ.get('P', 'W')",
+  'let password = env::var("P").unwrap_or("W".to_string());',
+  'String password = System.getenv().getOrDefault("P", "W");',
+  'DB_PASSWORD=${FOO:-${BAR:-W}}',
+  'user.SetPassword("W")',
+  'user.setPassword("W".toCharArray())',
+  'user.setPassword(`W`)',
+  'ParameterKey=DBPassword,ParameterValue=W',
+  '  - ParameterKey: DBPassword\n    ParameterValue: W\n',
+  '  - name: DB_PASSWORD # the database\n    value: W\n',
+  '  - key: DB_PASSWORD\n    type: SECRET\n    value: W\n',
+  '  - {name: DB_PASSWORD, value: "W"}',
+  'variable "db_password" {\n  type        = string\n  default     = "W"\n}',
+  '  master_password      = "W"',
+  'set {\n  name  = "db.password"\n  value = "W"\n}',
+  'Mot de passe : W',
+  '{"mot de passe":"W"}',
+  'palavra-passe: W',
+  'mật khẩu: W',
+  'κωδικός πρόσβασης: W',
+  'ŞİFRE: W',
+  'كلمة المرور: W',
+  ...['パスワード：W', '비밀번호: W'].map((text) => text.normalize('NFD')),
+  'password12=W',
+  'API_KEY_10=W',
+  'db:15432:shop:ada:W',
+  'db:5432:shop:ada@corp:W',
+]
+test.each(found)('is found since the fifth version, in a text and in JSON, and left by the fourth: %j', (form) => {
+  const text = form.replace(/\bW\b/, () => 'tr33house')
+  const redacted = (flag: string, said: string): string =>
+    redactorOfTape({ source: 'a', header: { flags: [flag] } }).text(said)
+  const clean = form.replace(/\bW\b/, () => 'redacted-secret-1')
+  expect(redacted('redactor-5', text)).toBe(clean)
+  expect(redacted('redactor-5', json({ said: text }))).toBe(json({ said: clean }))
+  expect(redacted('redactor-4', text)).toBe(text)
+})
+
+test.each([
+  'password ??= defaults.password2',
+  "errors.password ||= 'Password too short, min 8'",
+  "if (props.name !== 'password2')",
+  'pin12: 1234',
+  '12:30 and 10:45',
+  'the pass word2: see page 10: below',
+  '- key: password\n  value: optional\n',
+  '{name: password, value: required8}',
+  'set {\n  name = "password_policy"\n  value = "level2"\n}',
+  'Passwort: siehe1Password',
+  'password: at-least-8',
+])('of what looks like such a form nothing is replaced: %j', (text) => {
+  for (const said of [text, json({ said: text })]) expect(createRedactor().text(said)).toBe(said)
+})
