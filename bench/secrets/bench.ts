@@ -65,8 +65,6 @@ const bench: Bench = {
         what: 'slowest of the hostile megabytes, ms of the processor',
         value: slow[0]![1],
         limit: { atMost: 250 },
-        shortfall:
-          'The slowest hold a secret in each 10 to 15 characters: of a megabyte 70,000 to 105,000 are found, counted and replaced, in time that grows with the text and no faster.',
       },
       ...cost.map(
         ({ text, ratio }): Bar => ({

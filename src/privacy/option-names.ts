@@ -35,10 +35,12 @@ export function optionByName(names: NameTable, text: string, index: number, foun
   const isLong = whole.startsWith('--')
   if (!isLong && kind !== 'always' && kind !== 'random' && kind !== 'pass') return 0
   const end = index + whole.length
-  const list = behindGap(inList, text, end)
+  // Mostly a space: no quote ends the option.
+  const isQuoted = text[end] !== ' '
+  const list = isQuoted ? behindGap(inList, text, end) : undefined
   if (list !== undefined) return valueAt(list, inList)
   openQuote.lastIndex = end
-  const mark = openQuote.exec(text)?.[0] ?? ''
+  const mark = isQuoted ? (openQuote.exec(text)?.[0] ?? '') : ''
   const behind = end + mark.length
   const item = behindGap(inItems, text, behind)
   if (item !== undefined) {
