@@ -178,7 +178,7 @@ export class Placeholders {
     const n = recorded === undefined ? this.#next(kind) : 0
     const text = recorded ?? this.#shapes.of(kind, n, value)
     // What is read most often is known without a look.
-    if (text === usualText(kind, n)) this.#note(kind, n)
+    if (text === usualText(kind, n) || text === `${usualHead}${n}@email.invalid`) this.#note(kind, n)
     else this.observe(text)
     const given = { kind, placeholder: text, value }
     this.#byValue.set(value, given)
