@@ -1,13 +1,13 @@
 import { globSync, readFileSync } from 'node:fs'
-import { firstFinders, secondFinders } from '../src/privacy/earlier.ts'
+import { firstFinders, fourthFinders, secondFinders } from '../src/privacy/earlier.ts'
 import { createRedactor } from '../src/privacy/index.ts'
 
 /**
- * Searches every file of a folder with the finders of the first tapes, or with `--second` of those behind them, and with
- * those of now, and prints what only one of them finds: each kind with its count and, with `--show n`, n places of it. What
+ * Searches every file of a folder with the finders of the first tapes, or with `--second` or `--fourth` of later ones, and with those
+ * of now, and prints what only one of them finds: each kind with its count and, with `--show n`, n places of it. What
  * stands there may be a secret: keep the output to yourself.
  *
- *     node scripts/compare-redaction.ts ../shared/data [--second] [--show 20] [--without heldout]
+ *     node scripts/compare-redaction.ts ../shared/data [--second | --fourth] [--show 20] [--without heldout]
  */
 const [folder = '../shared/data', ...words] = process.argv.slice(2)
 const option = (name: string): string | undefined => {
@@ -16,7 +16,8 @@ const option = (name: string): string | undefined => {
 }
 const shown = Number(option('--show') ?? 0)
 const without = option('--without') ?? 'heldout'
-const earlier = words.includes('--second') ? secondFinders : firstFinders
+const later = words.includes('--second') ? secondFinders : firstFinders
+const earlier = words.includes('--fourth') ? fourthFinders : later
 
 const counts = { files: 0, megabytes: 0, both: 0, before: 0, now: 0, onlyBefore: 0, onlyNow: 0 }
 const lost: string[] = []
