@@ -21,7 +21,7 @@ import {
   looksRandom,
   type NameClass,
   ofVersion,
-  ofVersions,
+  lately,
   passes,
   versionNow,
 } from './values.ts'
@@ -115,7 +115,7 @@ function nameUpTo(names: NameTable, text: string, end: number): Named | undefine
   if (text.charCodeAt(start - 1) === space && kind !== 'always') {
     // "API key: …": two words of a sentence.
     let words = name
-    for (let [from, count] = [start, 0]; count < ofVersions(2, 1) && text.charCodeAt(from - 1) === space; count++) {
+    for (let [from, count] = [start, 0]; count < lately(2, 1) && text.charCodeAt(from - 1) === space; count++) {
       const last = from - 1
       from = last
       while (last - from < 16 && isOfWords(text, from - 1)) from--
@@ -185,7 +185,7 @@ function afterSign(names: NameTable): Trigger['at'] {
       const isLoose = isApart || isColon(text.charCodeAt(sign))
       return valueWithin(names, text, begin, named, found) ?? bare(names, text, begin, isLoose, named, found)
     }
-    const pattern = ofVersions(betweenPattern, betweenFourth, betweenBefore)
+    const pattern = lately(betweenPattern, betweenFourth, betweenBefore)
     pattern.lastIndex = named.end
     const between = pattern.exec(text)
     if (between === null || named.end + between[0].length <= sign) return 0
@@ -352,8 +352,8 @@ function lengthOfCode(text: string, start: number, isTyped = false): number {
   if (!has(endsCode, text.charCodeAt(end))) return 0
   const code = text.slice(start, end)
   if (text.charCodeAt(end) === space && !has(mayFollowCode, text.charCodeAt(end + 1))) return 0
-  const tails = [ofVersions(otherwiseTail, otherwiseFourth), typeTail]
-  if (ofVersions(getter, getterFourth).test(code)) tails.push(ofVersions(defaultTail, defaultFourth))
+  const tails = [lately(otherwiseTail, otherwiseFourth), typeTail]
+  if (lately(getter, getterFourth).test(code)) tails.push(lately(defaultTail, defaultFourth))
   for (const tail of tails) {
     tail.lastIndex = end
     if (tail.test(text)) return tail.lastIndex - start
@@ -372,7 +372,7 @@ const templatePattern = changed(templateFourth, '([^', String.raw`(?:\$\{[\w.]{1
 
 function otherwise(text: string, start: number, kind: NameClass, found: TextRange[]): number {
   if (looking.asBefore) return 0
-  const pattern = ofVersions(templatePattern, templateFourth)
+  const pattern = lately(templatePattern, templateFourth)
   pattern.lastIndex = start
   const [whole, value] = text.charCodeAt(start) === dollar ? (pattern.exec(text) ?? []) : []
   if (whole === undefined || value === undefined) return 0
@@ -410,7 +410,11 @@ function inCode(
 ): number {
   const end = closingQuote(text, start, quote)
   const said = text.slice(start, end)
-  const isValue = !/\s|\\n/.test(said) && !isInPieces(said) && listed(names, text, start, end, quote, kind, found)
+  const isValue =
+    !/\s|\\n/.test(said) &&
+    !(looking.isNow && said.includes('${')) &&
+    !isInPieces(said) &&
+    listed(names, text, start, end, quote, kind, found)
   return isValue ? end : Math.max(0, end - overlap)
 }
 
@@ -586,8 +590,11 @@ function bare(
   if (value.length === name.length && value.toLowerCase() === name.toLowerCase()) return after
   if (!passes(kind, value, true)) return after
   if (value.length < 4 && kind !== 'code' && kind !== 'own') return after
-  if (value.includes('.') && path.test(value) && names.classOf(value.replace(/\d{1,4}$/, '')) !== undefined)
-    return after
+  if (value.includes('.') && path.test(value)) {
+    // In Terraform, `random_password.db1.result`.
+    const resource = looking.isNow ? value.split('.')[0]! : ''
+    if ((names.classOf(value.replace(/\d{1,4}$/, '')) ?? names.classOf(resource)) !== undefined) return after
+  }
   if (isLoose && !names.isBefore && spoken.test(value)) return after
   if (kind === 'always' && word.test(value) && (isLoose || value.includes('.'))) return after
   addSecret(found, start, end, value)
@@ -675,14 +682,14 @@ function inCall(names: NameTable): Trigger['at'] {
     if (named === undefined) return 0
     const last = named.name.slice(named.name.lastIndexOf('.') + 1)
     const isMethod = (last.length < named.name.length || text.charCodeAt(named.start - 1) === dot) && method.test(last)
-    if (!isMethod && !ofVersions(setter, setterFourth).test(last)) return 0
-    const call = ofVersions(callPattern, callFourth)
+    if (!isMethod && !lately(setter, setterFourth).test(last)) return 0
+    const call = lately(callPattern, callFourth)
     call.lastIndex = named.end
     const [head, quote] = call.exec(text) ?? []
     if (head === undefined || quote === undefined) return 0
     const start = named.end + head.length
     const end = closingQuote(text, start, quote)
-    const after = ofVersions(afterCall, afterFourth)
+    const after = lately(afterCall, afterFourth)
     after.lastIndex = end
     if (!after.test(text)) return Math.max(0, end - overlap)
     // A field of a form is called so as well: `form.password('field1')`.
@@ -713,12 +720,13 @@ function belowName(names: NameTable, sign: string): Trigger['at'] {
       start = defaultSign.lastIndex
     }
     const [, inYaml, variable, field] =
-      ofVersions(namedAbove, aboveFourth).exec(text.slice(Math.max(0, index - 256), index)) ?? []
+      lately(namedAbove, aboveFourth).exec(text.slice(Math.max(0, index - 256), index)) ?? []
     const inTerraform = variable ?? field
     const name = inYaml ?? inTerraform
     const kind = name === undefined ? undefined : names.classOf(name)
     if (name === undefined || kind === undefined) return 0
     const quote = /^\\{0,64}["']/.exec(text.slice(start, start + 65))?.[0]
+    if (looking.isNow && reference.test(text.slice(start, start + 16))) return 0
     // In Terraform, what has no quotes is an expression.
     if (inTerraform !== undefined)
       return quote === undefined ? 0 : inCode(names, text, start + quote.length, quote, kind, found)

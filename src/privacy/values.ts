@@ -25,7 +25,7 @@ export function ofVersion<T>(now: T, before: T): T {
 }
 
 /** What the finders of now look for, what the fourth did, or those before. */
-export function ofVersions<T>(now: T, fourth: T, before = fourth): T {
+export function lately<T>(now: T, fourth: T, before = fourth): T {
   if (looking.isNow) return now
   return looking.asBefore ? before : fourth
 }
@@ -64,7 +64,7 @@ const redacted = /^\[redacted\]$/i
 /** Whether a text stands for a secret that is not there. */
 export function isStandIn(value: string): boolean {
   return (
-    (value.length <= longestState && ofVersions(state, stateFourth, stateBefore).test(value)) ||
+    (value.length <= longestState && lately(state, stateFourth, stateBefore).test(value)) ||
     (mayBegin[value.charCodeAt(0)] === 1 && placeholder.test(value)) ||
     (value.length === '[redacted]'.length && redacted.test(value)) ||
     (value.length <= longestExample && mayBeExample(value) && example.test(value)) ||

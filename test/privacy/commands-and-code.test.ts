@@ -309,6 +309,9 @@ test.each([
   '- key: password\n  value: optional\n',
   '{name: password, value: required8}',
   'set {\n  name = "password_policy"\n  value = "level2"\n}',
+  '  master_password      = random_password.db1.result',
+  '- ParameterKey: Password\n  ParameterValue: !Ref Pw1',
+  'user.setPassword(`${name}1`)',
   'Passwort: siehe1Password',
   'password: at-least-8',
 ])('of what looks like such a form nothing is replaced: %j', (text) => {
