@@ -249,7 +249,6 @@ async function planOf(keep: number, seed: string, { request, context }: Session)
   return {
     keep,
     kept: 'canonical',
-    chance: 'recorded',
     seed,
     tail: {
       from: 'live',

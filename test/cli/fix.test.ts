@@ -272,3 +272,27 @@ it('a fix that calls a tool otherwise is asked with functions for its tools, or 
     await project.close()
   }
 })
+
+it('each run of a fixed agent draws random numbers of its own, and the chosen one is written as it ran', async () => {
+  const parsing = kind('parsing')
+  const project = await openFixProject({
+    ...parsing,
+    edits: [...parsing.edits, ['answer: message.content', 'answer: `${message.content} ${Math.random()}`']],
+  })
+  try {
+    const typed = ['fix', 'incident', ...ok, '--live', '--tools', 'live', '--runs', '4', '--yes', '--json']
+    const { code, stdout, stderr } = await project.harvest(...typed)
+    const { runs, withFix } = JSON.parse(stdout) as {
+      readonly runs: readonly { readonly outcome: { readonly value: { readonly answer: string } } }[]
+      readonly withFix: object
+    }
+    expect([code, withFix], stderr).toEqual([0, { verdict: 'same', exact: true }])
+    const answers = runs.map(({ outcome }) => outcome.value.answer)
+    expect([answers.length, new Set(answers).size]).toEqual([4, 4])
+    const written = join(project.cwd, 'recordings/golden/incident.fixed-1.tape.jsonl')
+    expect(readFileSync(written, 'utf8')).toContain(JSON.stringify(answers[0]))
+    expect((await project.harvest('test', 'incident')).code).toBe(0)
+  } finally {
+    await project.close()
+  }
+})
