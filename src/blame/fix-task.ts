@@ -6,7 +6,7 @@ import { parseCase } from '../cases/index.ts'
 import { HarvestError, shellWord } from '../errors/index.ts'
 import { allowanceOf } from '../fork/ask-budget.ts'
 import { asData } from '../fork/fork-task.ts'
-import { type FinishedFork, type ForkPlan, forkTape, type ForkOptions } from '../fork/index.ts'
+import { type FinishedFork, type ForkPlan, forkTape, type ForkOptions, hearModelCalls } from '../fork/index.ts'
 import { keepFork, readKeptFork } from '../fork/kept-forks.ts'
 import { timeLimit } from '../fork/time-limit.ts'
 import type { Task, TaskContext } from '../jobs/index.ts'
@@ -30,7 +30,9 @@ import { type OfflineRun, runOffline } from './changed-from.ts'
 import { chooseJudging } from './choose-oracle.ts'
 import { gradeEnded, gradeRecorded, requireGoodReference } from './grade-task.ts'
 import { loadOracle, type NamedOracle } from './named-oracle.ts'
-import { createOracle, gradeOfCalls, type Judging, type Oracle } from './oracle.ts'
+import { paidRegrades, requireSteadyGrades } from './grading.ts'
+import { type PaidGrade, spendGrading } from './graded-use.ts'
+import { createOracle, gradeOfCalls, type GradeGiven, type Judging, type Oracle } from './oracle.ts'
 import { loadStandIns, type StandInsFile } from './stand-ins.ts'
 import { referenceOf } from './reference-run.ts'
 import type { Grade } from './types.ts'
@@ -93,7 +95,8 @@ export const fixTask: Task = async (asked, context) => {
   const { tape } = context
   const kase = caseOf(context)
   const oracle = await oracleOf(request, context)
-  const recorded = await gradeRecorded(oracle, tape)
+  const session = { request, context, oracle }
+  const { grade: recorded } = await steadyGrade(async () => ({ grade: await gradeRecorded(oracle, tape) }), session)
   if (kase.expect === 'fail' && recorded === 'ok') throw notBad(kase.id, tape, oracle)
   if (request.reference !== undefined) await requireGoodReference(oracle, requireClosed(readTape(request.reference)))
   const { replayed, offline } = await runRecorded(context)
@@ -107,7 +110,6 @@ export const fixTask: Task = async (asked, context) => {
       request,
     )
   }
-  const session = { request, context, oracle }
   const runs = offline.isWhole
     ? [await graded(asData(offline.fork, { seed: '1', tail: { from: 'tape' } }), session, false)]
     : request.isLive
@@ -280,10 +282,34 @@ function keyOf({ keep, seed }: ForkPlan, { request, context }: Session, code: st
 }
 
 /**
+ * The grade of one run. A function is asked again and again, whoever is paid for it less often: a grade that comes and goes
+ * calls a run a fix that is none.
+ *
+ * @throws HarvestError HARVEST_ORACLE_FLAKY
+ */
+async function steadyGrade(
+  grade: () => Promise<GradeGiven>,
+  { request, context, oracle }: Session,
+): Promise<GradeGiven> {
+  if (!oracle.mayVary) return grade()
+  const heard = async (): Promise<PaidGrade> => {
+    const { came: given, calls } = await hearModelCalls(grade)
+    spendGrading(context.budget, calls)
+    return { given, calls }
+  }
+  const { given, calls } = await heard()
+  let left = calls.length === 0 ? Number.POSITIVE_INFINITY : request.isLive ? paidRegrades : 0
+  const regrade = async () => (left-- > 0 ? (await heard()).given.grade : undefined)
+  await requireSteadyGrades({ recorded: given.grade, regrade }, waysToName(context.tape))
+  return given
+}
+
+/**
  * A run with a problem is no run of the fixed agent. One that left its tape did make the calls it made up to there: as in
  * blame it is graded by them.
  */
-async function graded(fork: FinishedFork, { context, oracle }: Session, isReused: boolean): Promise<FixRun> {
+async function graded(fork: FinishedFork, session: Session, isReused: boolean): Promise<FixRun> {
+  const { context, oracle } = session
   const { tape, tapeFile } = context
   const [problem] = fork.problems
   // A branch names its parent as seen from the parent's own folder.
@@ -293,7 +319,8 @@ async function graded(fork: FinishedFork, { context, oracle }: Session, isReused
     if (grade !== undefined) return { fork, grade, isOffTape: true, isReused }
     return { fork, grade: 'ungraded', because: problem.message, isReused }
   }
-  const { grade, because } = await gradeEnded(oracle, { tape, outcome: fork.outcome, events })
+  const ended = { tape, outcome: fork.outcome, events }
+  const { grade, because } = await steadyGrade(() => gradeEnded(oracle, ended), session)
   return { fork, grade, ...(because === undefined ? {} : { because }), isReused }
 }
 

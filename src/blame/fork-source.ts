@@ -22,6 +22,7 @@ import { type ExchangeEvent, requestBytes, type Step, stepsOf, type Tape } from 
 import { type ReferenceRun, referenceOf } from './reference-run.ts'
 import { askedWhile } from './asked-while.ts'
 import { addedUse, gradeHeard, noUse, type PaidGrade, spendGrading, timesUse, useOf } from './graded-use.ts'
+import { paidRegrades } from './grading.ts'
 import { createPlanner } from './fork-plans.ts'
 import type { GradeGiven, Oracle } from './oracle.ts'
 import { decisionOf, type PlacedPosition, positionsOf, settledWhen } from './positions.ts'
@@ -333,9 +334,6 @@ function lostAtOnce({ outcome, events, prefix, problems, tape }: ForkResult, rec
 function answeredBy(steps: readonly Step[]): readonly string[] {
   return steps.flatMap((step) => (step.kind === 'exchange' ? (readModelCall(step)?.response?.model ?? []) : []))
 }
-
-/** Times someone who has to be paid is asked again about the recorded run. */
-const paidRegrades = 4
 
 interface Preflight extends Pick<PaidGrade, 'calls'> {
   readonly graded: GradeGiven

@@ -4,6 +4,11 @@ import type { ForkDraw, ForkSource, Grade } from './types.ts'
 /** Free replays of the kept run that are graded before anything is spent. */
 export const regrades = 10
 
+/** Times someone who has to be paid is asked again about the recorded run. */
+export const paidRegrades = 4
+
+const byMajority = 'to grade every run five times and count the majority: --flaky-oracle'
+
 /**
  * Refuses an oracle that disagrees with itself: whoever says bad of a run and ok of the same run certifies steps that did
  * nothing.
@@ -11,9 +16,13 @@ export const regrades = 10
  * One that says otherwise of one run in five is noticed in 89 of 100 blames by these alone; what they miss, forks that turn
  * out to be the same run show later ({@link SteadyGrades}).
  *
+ * @param instead - what else may grade. Default: the same function, by majority
  * @throws HarvestError HARVEST_ORACLE_FLAKY
  */
-export async function requireSteadyGrades(source: Pick<ForkSource, 'recorded' | 'regrade'>): Promise<void> {
+export async function requireSteadyGrades(
+  source: Pick<ForkSource, 'recorded' | 'regrade'>,
+  instead: readonly string[] = [byMajority],
+): Promise<void> {
   if (source.regrade === undefined) return
   const grades: Grade[] = [source.recorded]
   // One after the other: a question to someone else is not asked on when the answer is known.
@@ -21,7 +30,7 @@ export async function requireSteadyGrades(source: Pick<ForkSource, 'recorded' | 
     const grade = await source.regrade()
     if (grade === undefined) return
     grades.push(grade)
-    if (isOther(source.recorded, grade)) throw flaky(grades)
+    if (isOther(source.recorded, grade)) throw flaky(grades, instead)
   }
 }
 
@@ -60,14 +69,11 @@ function isOther(a: Grade, b: Grade): boolean {
   return isGraded(a) && isGraded(b) && a !== b
 }
 
-function flaky(grades: readonly Grade[]): HarvestError {
+function flaky(grades: readonly Grade[], instead: readonly string[] = [byMajority]): HarvestError {
   const counts = [...Map.groupBy(grades, (grade) => grade)].map(([grade, all]) => `${all.length} ${grade}`)
   return new HarvestError('HARVEST_ORACLE_FLAKY', {
     what: `The oracle disagrees with itself: ${counts.join(', ')} for the same run`,
-    why: 'With such grades, any blamed step could be chance.',
-    fix: [
-      'make it deterministic: no random values, no clock, no state kept between calls',
-      'to grade every run five times and count the majority: --flaky-oracle',
-    ],
+    why: 'With such grades, any blamed step and any fix could be chance.',
+    fix: ['make it deterministic: no random values, no clock, no state kept between calls', ...instead],
   })
 }

@@ -43,7 +43,7 @@ describe('an oracle that disagrees with itself', () => {
 
         spent  21 forks, 271 model calls, $2.7100
 
-      With such grades, any blamed step could be chance.
+      With such grades, any blamed step and any fix could be chance.
       → make it deterministic: no random values, no clock, no state kept between calls
       → to grade every run five times and count the majority: --flaky-oracle
       (HARVEST_ORACLE_FLAKY)]

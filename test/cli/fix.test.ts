@@ -47,6 +47,16 @@ describe('fix, of a prompt', () => {
       ...printed(stderr, 'to grade runs by a function', { '<file#export>': './src/oracle.ts#isRight' }),
     )
     expect([graded.code, graded.stdout]).toEqual([1, expect.stringContaining('graded by --oracle ./src/oracle.ts')])
+    // Called flaky, whatever it says of the incident first.
+    writeFileSync(
+      oracle,
+      'let asked = 0\nexport const atFirst = (): boolean => asked++ === 0\nexport const later = (): boolean => asked++ > 0\n',
+    )
+    for (const name of ['atFirst', 'later']) {
+      const flaky = await project.harvest('fix', 'incident', '--oracle', `./src/oracle.ts#${name}`)
+      expect([flaky.code, flaky.stderr]).toEqual([2, expect.stringContaining('HARVEST_ORACLE_FLAKY')])
+      expect(flaky.stderr).not.toContain('--flaky-oracle')
+    }
     rmSync(oracle)
   })
 
@@ -280,8 +290,16 @@ it('each run of a fixed agent draws random numbers of its own, and the chosen on
     edits: [...parsing.edits, ['answer: message.content', 'answer: `${message.content} ${Math.random()}`']],
   })
   try {
-    const typed = ['fix', 'incident', ...ok, '--live', '--tools', 'live', '--runs', '4', '--yes', '--json']
-    const { code, stdout, stderr } = await project.harvest(...typed)
+    // Sure of the incident, and not of a run of the fixed agent.
+    writeFileSync(
+      join(project.cwd, 'src/oracle.ts'),
+      'let asked = 0\nexport const unsure = ({ sideEffects }: any) => sideEffects.some(({ args }: any) => args.amount === 25) && asked++ < 2\n',
+    )
+    const oracle = ['--oracle', './src/oracle.ts#unsure']
+    const flaky = await project.harvest(...['fix', 'incident', ...oracle, '--live', '--tools', 'live', '--yes'])
+    expect([flaky.code, flaky.stderr]).toEqual([2, expect.stringContaining('disagrees with itself: 2 ok, 1 bad')])
+    const typed = printed(flaky.stderr, 'to say what would be right', { '<right>': 'refund(amount: 25)' })
+    const { code, stdout, stderr } = await project.harvest(...typed, '--runs', '4', '--json')
     const { runs, withFix } = JSON.parse(stdout) as {
       readonly runs: readonly { readonly outcome: { readonly value: { readonly answer: string } } }[]
       readonly withFix: object
