@@ -1,5 +1,5 @@
 import type { Case } from '../cases/index.ts'
-import { HarvestError } from '../errors/index.ts'
+import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import type { Tape } from '../tape/index.ts'
 import { type Expectation, parseExpectation, typedExpectations } from './expectation.ts'
 import type { Judging, OracleFunction } from './oracle.ts'
@@ -28,6 +28,8 @@ export function chooseJudging(tape: Tape, { judge, ok = [], bad = [], case: kase
   if (judge !== undefined) return { by: 'function', ...judge }
   if (isExpected) {
     const typed = typedExpectations({ ok, bad })
+    const both = ok.find((text) => bad.includes(text))
+    if (both !== undefined) throw okAndBad(both)
     return { by: 'expectations', ok: typed.ok, bad: typed.bad }
   }
   const own = [kase?.ok ?? [], kase?.bad ?? []] as const
@@ -57,5 +59,16 @@ function two(): HarvestError {
   return new HarvestError('HARVEST_ORACLE_CONFLICT', {
     what: '--oracle and --ok/--bad exclude each other',
     fix: ['use one of them: the function can check what --ok and --bad name'],
+  })
+}
+
+/** No run can be graded `ok` by it: each run would be paid for and graded bad. */
+function okAndBad(text: string): HarvestError {
+  return new HarvestError('HARVEST_ORACLE_CONFLICT', {
+    what: `--ok and --bad say the same, so no run can be good: ${neutralLine(text, 80)}`,
+    fix: [
+      `if a run is right that does it: --ok ${shellWord(text)}, without --bad`,
+      `if a run is wrong that does it: --bad ${shellWord(text)}, without --ok`,
+    ],
   })
 }

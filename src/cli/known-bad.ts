@@ -2,8 +2,10 @@ import { chooseJudging } from '../blame/choose-oracle.ts'
 import type { Expectation } from '../blame/expectation.ts'
 import { gradeRecorded } from '../blame/grade-task.ts'
 import { requireKnownNames } from '../blame/known-names.ts'
+import { goodAmong, neverMet, otherTape } from '../blame/known-good.ts'
 import { createOracle } from '../blame/oracle.ts'
 import { waysToName } from '../blame/ways-to-name.ts'
+import type { Case } from '../cases/index.ts'
 import { HarvestError } from '../errors/index.ts'
 import type { Promotion } from '../recordings/index.ts'
 import type { Screen } from '../report/output.ts'
@@ -42,6 +44,36 @@ export function noteUnknownNames(
     // The fixed agent may have a tool that this run never saw, and give it other values.
     screen.note([what, ...fix].join('\n→ '))
   }
+}
+
+/**
+ * Says before runs are paid for that no known run meets all that is asked of a fixed agent: it may contradict itself. A
+ * single condition that no run met yet is what a fix is for.
+ */
+export async function noteUnmet(
+  { ok, bad }: { readonly ok: readonly string[]; readonly bad: readonly string[] },
+  {
+    tape,
+    case: kase,
+    files,
+  }: {
+    readonly tape: Tape
+    readonly case: Case
+    /** Tapes of runs that may be good. */
+    readonly files: readonly string[]
+  },
+  screen: Screen,
+): Promise<void> {
+  if ([ok, bad, kase.ok ?? [], kase.bad ?? []].flat().length === 0) return
+  const judging = chooseJudging(tape, { ok, bad, case: kase })
+  if (judging.by !== 'expectations') return
+  const others = files.flatMap((file) => otherTape(file, tape) ?? [])
+  const isSeveral = judging.ok.length > 0 && judging.ok.length + judging.bad.length > 1
+  if (!isSeveral && (judging.ok.length > 0 || others.length === 0)) return
+  const good = await goodAmong(others, createOracle(judging), (one) => one)
+  const names = { tapes: [tape], ...(kase.outcome === undefined ? {} : { outcome: kase.outcome }) }
+  const unmet = await neverMet(judging, names, { hasGood: good !== undefined, hasKnown: others.length > 0 })
+  for (const text of unmet) screen.note(`${text}; each run of the fixed agent may be graded bad`)
 }
 
 function isGood(tape: Tape, id: string, by: string): HarvestError {

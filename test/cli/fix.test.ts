@@ -77,6 +77,19 @@ its models have to be asked: 3 runs, at most 27 calls, 9423 tokens, about $0.002
     expect(project.desk.asked.length).toBe(before)
   })
 
+  it('refuses conditions that exclude each other, and says which no known run meets together', async () => {
+    const before = project.desk.asked.length
+    const both = await project.harvest('fix', 'incident', ...ok, '--bad', ok[1])
+    expect([both.code, both.stderr]).toEqual([2, expect.stringContaining('HARVEST_ORACLE_CONFLICT')])
+    const right = await project.harvest(...printed(both.stderr, 'if a run is right that does it'))
+    expect([right.code, right.stdout, right.stderr]).toEqual([1, expect.stringContaining('to ask them'), ''])
+    const wrong = await project.harvest(...printed(both.stderr, 'if a run is wrong that does it'))
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('it cannot recognise a fix')])
+    const two = await project.harvest('fix', 'incident', ...ok, '--ok', 'refund(amount: 24)')
+    expect([two.code, two.stderr]).toEqual([1, expect.stringContaining('may be graded bad')])
+    expect(project.desk.asked.length).toBe(before)
+  })
+
   it('calls a run that needs an answer nobody has ungraded, and names who may give it', async () => {
     const { code, stderr } = await project.harvest(...toAsk)
     expect(code).toBe(1)

@@ -11,6 +11,14 @@ const again: Follower = { because: 'it is the command that was typed, which test
  */
 export const followed: Readonly<Record<string, Readonly<Record<string, Follower>>>> = {
   'src/blame/choose-oracle.ts': {
+    'if a run is right that does it': [
+      'test/cli/fix.test.ts',
+      'refuses conditions that exclude each other, and says which no known run meets together',
+    ],
+    'if a run is wrong that does it': [
+      'test/cli/fix.test.ts',
+      'refuses conditions that exclude each other, and says which no known run meets together',
+    ],
     'to grade runs by a function': [
       'test/cli/next-commands-refused.test.ts',
       'of blame: nobody said what is right, or named a function that is not there',

@@ -23,7 +23,8 @@ import { showFix, type Shown } from '../fixing/shown.ts'
 import { branchTape } from '../forking/branch-tape.ts'
 import { stepsToModels } from '../blame/to-models.ts'
 import { stepsAfterBudget } from '../budget-step.ts'
-import { noteUnknownNames } from '../known-bad.ts'
+import { noteUnknownNames, noteUnmet } from '../known-bad.ts'
+import { knownRuns } from '../known-runs.ts'
 import { readLivePlan } from '../live.ts'
 import { toolsWords, usualTools, withUsualTools } from '../live-grading.ts'
 import { fixSpec } from '../spec/fix.ts'
@@ -91,7 +92,10 @@ async function runOn(
   const { limits, timeoutMs } = readLivePlan(given, fixSpec)
   const request = readFixRequest(given, kase, tapeFile, recordings)
   const { all } = typedExpectations(request)
-  if (all.length > 0 && !given.has('any-name')) noteUnknownNames(all, readTape(tapeFile), screen, { isAsked: true })
+  const tape = readTape(tapeFile)
+  if (all.length > 0 && !given.has('any-name')) noteUnknownNames(all, tape, screen, { isAsked: true })
+  const files = [...knownRuns(kase, recordings).map(({ file }) => file), request.reference ?? []].flat()
+  if (request.oracle === undefined) await noteUnmet(request, { tape, case: kase, files }, screen)
   screen.progress('replaying')
   const answer = await runTask(
     {
