@@ -24,10 +24,10 @@ export interface MutationBlame {
 export type MutationVerdict =
   /** These positions are responsible: mutated, the run flips more often than with the recorded answer. Foremost first. */
   | { readonly kind: 'responsible'; readonly positions: readonly Responsible[] }
-  /** Mutated, no position flips the run as often as what is blamed: all were tried until that was clear. */
+  /** Mutated, no position flips the run as often as what is blamed: each of the run was tried until that was clear. */
   | { readonly kind: 'none' }
-  /** No position stands the test, and not all of them are clear either. */
-  | { readonly kind: 'unshown' }
+  /** No position stands the test, and not all of them are clear either; of those of `untried` no value can be changed. */
+  | { readonly kind: 'unshown'; readonly untried?: readonly number[] }
   /** A limit ended it before all was looked at. */
   | { readonly kind: 'unresolved' }
   | Undecidable

@@ -26,9 +26,11 @@ export async function blameMutations(source: ForkSource, options: MutationOption
   const recorded = passed(source.recorded)
   const able = requireMutants(source)
   if (recorded === undefined) throw noMutants(source)
+  // Of what a model says, and of an answer of another shape, no single value can be changed: it may decide all the same.
+  const untried = source.positions.map((_, i) => i).filter((position) => !able.includes(position))
   const state: State = { inquiry, arms: new MutationArms(source, able), lost: new Counter(), recorded }
   const done = (verdict: MutationVerdict, isDeterministic = false): MutationBlame => ({
-    verdict: undecidable(state, isTooLittle) ?? verdict,
+    verdict: undecidable(state, isTooLittle) ?? (verdict.kind === 'none' ? noneOf(untried) : verdict),
     isDeterministic,
     positions: state.arms.summary(isDeterministic),
   })
@@ -178,6 +180,10 @@ async function mutateExactly(state: State, able: readonly number[]): Promise<Mut
     })
   }
   return verdictOf(responsible, false, true)
+}
+
+function noneOf(untried: readonly number[]): MutationVerdict {
+  return untried.length === 0 ? { kind: 'none' } : { kind: 'unshown', untried }
 }
 
 function verdictOf(positions: readonly Responsible[], isStopped: boolean, isClear: boolean): MutationVerdict {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { blameMutations, type ForkSource } from '../../src/blame/index.ts'
+import { blameMutations, type ForkSource, type MutationBlame } from '../../src/blame/index.ts'
 import { clopperPearson } from '../../src/stats/index.ts'
 import { mutationSource, seedOf } from './sources.ts'
 
@@ -128,6 +128,15 @@ describe('mutations of a run', () => {
     })
     expect(positions[3]).not.toHaveProperty('display')
     expect(made).toHaveLength(3 * 12)
+  })
+
+  it('rule out no answer of which nothing could be changed', async () => {
+    const found = async (mutants: (position: number) => number): Promise<MutationBlame['verdict']> => {
+      const { source } = mutationSource(flat(4, 0), flat(4, 0), 1, { mutants })
+      return (await blameMutations(source, { tail: 'deterministic' })).verdict
+    }
+    expect(await found(() => 2)).toEqual({ kind: 'none' })
+    expect(await found((position) => (position % 2) * 2)).toEqual({ kind: 'unshown', untried: [0, 2] })
   })
 
   it('are given no verdict when more than a fifth of the forks tell nothing', async () => {

@@ -366,6 +366,9 @@ describe('what blame says', () => {
       'changed, runs end differently at a rate of 0.80 (0.49 to 0.94; 10 distinct changes); as recorded, 0 of 8',
     )
     expect(said(undefined, mutations({ kind: 'none' }))).toContain('depends on no single answer')
+    expect(said(undefined, mutations({ kind: 'unshown', untried: [0, 2] }))).toMatch(
+      /not all of them are ruled out\.\n {2}not tried, as no single value of it can be changed: steps 1, 3$/,
+    )
     expect(said(undefined, mutations({ kind: 'unresolved' }))).toContain('Not resolved')
   })
 

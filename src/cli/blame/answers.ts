@@ -67,12 +67,24 @@ export function describeMutations(blamed: BlamedRun, { verdict, positions }: Mut
     case 'none':
       return ['The outcome depends on no single answer, as far as changes of single values show.']
     case 'unshown':
-      return ['No single answer was shown to decide the outcome, and not all of them are ruled out.']
+      return [
+        'No single answer was shown to decide the outcome, and not all of them are ruled out.',
+        ...untriedText(blamed, verdict.untried ?? []),
+      ]
     case 'unresolved':
       return ['Not resolved: stopped by a limit before all answers were tested.']
     case 'undecidable':
       return ['Undecidable: more than a fifth of the forks are ungraded.', ...whyUnclear(blamed)]
   }
+}
+
+/** A text of a model has no single value that could be another one. */
+function untriedText({ steps: all }: BlamedRun, untried: readonly number[]): readonly string[] {
+  const steps = untried.flatMap((position) => all[position]?.steps ?? [])
+  if (steps.length === 0) return []
+  return [
+    `  not tried, as no single value of it can be changed: ${steps.length === 1 ? 'step' : 'steps'} ${steps.join(', ')}`,
+  ]
 }
 
 /** The rate of the table, where it has one: distinct changes count once, and pairs that certify repeat them. */

@@ -66,7 +66,7 @@ const mutatedColumns: Columns = {
   head: ['step', 'what', 'changes tried', 'outcome flips', 'responsible'],
   cells: (step) => [
     ...named(step),
-    step.mutated === undefined ? '' : `${step.mutated.tried} of ${step.mutated.mutants}`,
+    step.mutated === undefined ? 'not tried' : `${step.mutated.tried} of ${step.mutated.mutants}`,
     flipsOf(step),
     responsibleOf(step),
   ],
