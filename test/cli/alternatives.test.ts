@@ -57,10 +57,12 @@ it('decisions stand in the order of their effect, beside runs that keep them, an
 const graded = (grade: 'ok' | 'bad') => ({ grade, compared: { outcome: { same: grade === 'bad' } } }) as never
 const times = <T>(count: number, one: T): readonly T[] => Array.from({ length: count }, () => one)
 
-/** Alternatives of one step, of which some come out well, beside runs that keep its decision. */
-function decided(good: number, bad: number, kept?: { readonly good: number; readonly bad: number }) {
-  const tried = times(good + bad, { ...alternatives[0]!, step: 1, instead: 'another' })
-  const branches = [...times(good, graded('ok')), ...times(bad, graded('bad'))]
+const offTape = { problems: [{ code: 'HARVEST_NOT_RECORDED' }] } as never
+
+/** Alternatives of one step, of which some come out well, or tell nothing, beside runs that keep its decision. */
+function decided(good: number, bad: number, kept?: { readonly good: number; readonly bad: number }, lost = 0) {
+  const tried = times(good + bad + lost, { ...alternatives[0]!, step: 1, instead: 'another' })
+  const branches = [...times(good, graded('ok')), ...times(bad, graded('bad')), ...times(lost, offTape)]
   const controls = kept === undefined ? [] : [...times(kept.good, graded('ok')), ...times(kept.bad, graded('bad'))]
   const decisions = reportDecisions([{ step: 1, decided: 'a call' }], tried, branches, 'bad', controls)
   const lines: string[] = []
@@ -85,6 +87,23 @@ it('a step of live runs is critical only where the interval of its effect exclud
     expect(report?.verdict).toBe('open')
     expect(lines).toEqual(expect.arrayContaining(['\ncritical: none', 'not shown: 1', 'nothing could be judged: none']))
   }
+})
+
+it('a step of whose live runs more than a fifth tell nothing is unknown, unless the others show it whatever those did', () => {
+  const kept = { good: 0, bad: 8 }
+  const unknown = decided(0, 1, kept, 7)
+  expect(unknown.report?.verdict).toBe('unknown')
+  expect(unknown.report).not.toHaveProperty('effect')
+  expect(unknown.lines).toEqual(
+    expect.arrayContaining([
+      'step 1  unknown, judged 1 of 8',
+      'no judged alternative changes the grade: none',
+      'unknown, as more than a fifth of the runs tell nothing: 1',
+      'nothing could be judged: none',
+    ]),
+  )
+  const verdicts = [decided(0, 8, kept, 2), decided(2, 1, kept, 5), decided(20, 0, { good: 0, bad: 26 }, 6)]
+  expect(verdicts.map(({ report }) => report?.verdict)).toEqual(['same', 'unknown', 'critical'])
 })
 
 it('alternatives of a tape end the same each time: they are counted, without an interval', () => {

@@ -1,4 +1,5 @@
 import { type Grade } from '../../blame/index.ts'
+import { areTooMany } from '../../blame/lost-forks.ts'
 import { neutralLine } from '../../errors/index.ts'
 import { counted } from '../../errors/words.ts'
 import type { ControlDifference } from '../../jobs/index.ts'
@@ -18,12 +19,13 @@ export interface DecisionReport {
   /**
    * `critical`: an alternative gets another grade (by its calls where it left the tape), or, without an oracle, ends
    * otherwise; of live runs more than chance makes: the interval of the effect excludes 0. `same`: none of those judged
-   * does. `open`: some do, but the interval includes 0. `unknown`: none could be judged.
+   * does. `open`: some do, but the interval includes 0. `unknown`: none could be judged, or of live runs more than a fifth
+   * tell nothing.
    */
   readonly verdict: 'critical' | 'same' | 'open' | 'unknown'
   /**
-   * How many more of its alternatives end otherwise than of the runs that keep the decision, -1 to 1; absent where none
-   * could be judged. With the interval of that difference for live runs: those of a tape end as they do, each time.
+   * How many more of its alternatives end otherwise than of the runs that keep the decision, -1 to 1; absent where it is
+   * unknown. With the interval of that difference for live runs: those of a tape end as they do, each time.
    */
   readonly effect?: { readonly value: number; readonly low?: number; readonly high?: number }
   /** Live runs that keep the decision, drawn alternately with the alternatives: how many end otherwise. */
@@ -56,7 +58,8 @@ export function reportDecisions(
     control: controls[index],
   }))
   const count = (runs: readonly Tried[]): Count => ({
-    judged: runs.filter(({ outcome }) => outcome !== 'not judged').length,
+    runs: runs.length,
+    judged: runs.filter(isJudged).length,
     other: runs.filter((run) => isOther(run, recorded)).length,
   })
   const reports = decisions.map(({ step, decided }): DecisionReport => {
@@ -65,13 +68,17 @@ export function reportDecisions(
     const kept = own.flatMap(({ control }) => (control === undefined ? [] : [outcomeOf('', control)]))
     const beside = kept.length === 0 ? undefined : count(kept)
     const effect = effectOf(count(tried), beside)
+    // What a model says when it is asked again is one alternative, however often it is asked.
+    const resampled = tried.filter((_, index) => own[index]?.alternative.request.changes === undefined)
+    const isLost = beside !== undefined && [count(tried), count(resampled), beside].some(hasLostTooMany)
+    const verdict = verdictOf(count(tried), beside, { effect, isLost })
     return {
       step,
       decided,
-      verdict: verdictOf(count(tried), beside, effect),
+      verdict,
       tried,
-      ...(effect === undefined ? {} : { effect }),
-      ...(beside === undefined ? {} : { beside }),
+      ...(effect === undefined || verdict === 'unknown' ? {} : { effect }),
+      ...(beside === undefined ? {} : { beside: { judged: beside.judged, other: beside.other } }),
     }
   })
   return reports.toSorted((a, b) => (b.effect?.value ?? -2) - (a.effect?.value ?? -2))
@@ -87,7 +94,7 @@ function effectOf(tried: Count, kept: Count | undefined): DecisionReport['effect
   return { value: first.hits / first.runs - second.hits / second.runs, ...newcombe(first, second) }
 }
 
-function rateOf({ judged, other }: Count): { readonly hits: number; readonly runs: number } {
+function rateOf({ judged, other }: Omit<Count, 'runs'>): { readonly hits: number; readonly runs: number } {
   return { hits: other, runs: Math.max(judged, other) }
 }
 
@@ -105,7 +112,20 @@ export function bestAlternative(
 }
 
 type Tried = DecisionReport['tried'][number]
-type Count = NonNullable<DecisionReport['beside']>
+type Count = NonNullable<DecisionReport['beside']> & { readonly runs: number }
+
+function isJudged({ outcome }: Tried): boolean {
+  return outcome !== 'not judged'
+}
+
+/** A grade without an outcome that could be compared is a grade. */
+function lostOf({ runs, judged, other }: Count): number {
+  return runs - Math.max(judged, other)
+}
+
+function hasLostTooMany(count: Count): boolean {
+  return areTooMany(lostOf(count), count.runs)
+}
 
 function isOther({ outcome, grade }: Tried, recorded: Grade | undefined): boolean {
   return recorded === undefined
@@ -114,10 +134,21 @@ function isOther({ outcome, grade }: Tried, recorded: Grade | undefined): boolea
 }
 
 /** What live runs differ in is an effect only where chance is ruled out. */
-function verdictOf(tried: Count, kept: Count | undefined, effect: DecisionReport['effect']): DecisionReport['verdict'] {
+function verdictOf(
+  tried: Count,
+  kept: Count | undefined,
+  { effect, isLost }: { readonly effect: DecisionReport['effect']; readonly isLost: boolean },
+): DecisionReport['verdict'] {
+  if (kept !== undefined && isLost) return isCriticalAllTheSame(tried, kept) ? 'critical' : 'unknown'
   if (tried.other === 0) return tried.judged === 0 ? 'unknown' : 'same'
   if (kept === undefined) return 'critical'
   return (effect?.low ?? 0) > 0 ? 'critical' : 'open'
+}
+
+/** Had those that tell nothing ended as is worst for it: the alternatives as recorded, and the runs that keep the decision otherwise. */
+function isCriticalAllTheSame(tried: Count, kept: Count): boolean {
+  const first = { hits: tried.other, runs: tried.runs }
+  return newcombe(first, { hits: kept.other + lostOf(kept), runs: kept.runs }).low > 0
 }
 
 function outcomeOf(instead: string, branch: BranchSummary | undefined): DecisionReport['tried'][number] {
@@ -158,8 +189,11 @@ export function printDecisions(
   if (grader !== undefined) screen.line(`graded by ${neutralLine(grader.by, 120)}; ${whose} is ${grader.recorded}\n`)
   const otherwise = grader === undefined ? 'end otherwise' : 'get another grade'
   for (const { step, decided, verdict, tried, beside, effect } of decisions) {
-    const judged = tried.filter(({ outcome }) => outcome !== 'not judged').length
-    const far = verdict === 'same' && judged < tried.length ? `, judged ${judged} of ${tried.length}` : ''
+    const judged = tried.filter(isJudged).length
+    const far =
+      (verdict === 'same' || (verdict === 'unknown' && judged > 0)) && judged < tried.length
+        ? `, judged ${judged} of ${tried.length}`
+        : ''
     screen.line(`${screen.paint('bold', `step ${step}  ${titles[verdict]}${far}`)}${effectText(effect)}`)
     screen.line(`  the model decided: ${neutralLine(decided, 110)}`)
     if (tried.length === 0) screen.line('  no alternative to try: the model called no tool')
@@ -167,13 +201,21 @@ export function printDecisions(
     const count = { judged, other: tried.filter((one) => isOther(one, grader?.recorded)).length }
     if (judged > 0 || beside !== undefined) screen.line(`  ${countsLine(count, beside, otherwise)}`)
   }
-  const named = (verdict: DecisionReport['verdict']): string =>
-    decisions.flatMap((one) => (one.verdict === verdict ? [`${one.step}`] : [])).join(', ') || 'none'
+  const named = (verdict: DecisionReport['verdict'], all = decisions): string =>
+    all.flatMap((one) => (one.verdict === verdict ? [`${one.step}`] : [])).join(', ') || 'none'
+  const isSome = ({ tried }: DecisionReport): boolean => tried.some(isJudged)
   screen.line(`\n${screen.paint('bold', `critical: ${named('critical')}`)}`)
   screen.line(`no judged alternative changes the ${grader === undefined ? 'outcome' : 'grade'}: ${named('same')}`)
   const isLive = decisions.some(({ beside }) => beside !== undefined)
   if (isLive) screen.line(`not shown: ${named('open')}`)
-  screen.line(`nothing could be judged: ${named('unknown')}`)
+  const few = named('unknown', decisions.filter(isSome))
+  if (few !== 'none') screen.line(`unknown, as more than a fifth of the runs tell nothing: ${few}`)
+  screen.line(
+    `nothing could be judged: ${named(
+      'unknown',
+      decisions.filter((one) => !isSome(one)),
+    )}`,
+  )
   const left = decisions.flatMap(({ tried }) => tried.filter(({ outcome }) => outcome === 'not judged'))
   if (left.length > 0)
     screen.line(
@@ -196,7 +238,7 @@ function effectText(effect: DecisionReport['effect']): string {
 }
 
 /** Alternatives of a tape are counted, and no draws: each ends as it does, each time. */
-function countsLine(tried: Count, beside: Count | undefined, otherwise: string): string {
+function countsLine(tried: Omit<Count, 'runs'>, beside: DecisionReport['beside'], otherwise: string): string {
   const { hits, runs } = rateOf(tried)
   if (beside === undefined) return `${hits} of ${runs} alternatives ${otherwise}`
   const kept = rateOf(beside)
