@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { IsolationEstimate } from '../../src/isolate/index.ts'
+import { printIsolated } from '../../src/cli/blame/isolated.ts'
+import type { IsolatedRun, IsolationEstimate } from '../../src/isolate/index.ts'
 import { type Desk, deskProject, openDesk } from './desk.ts'
 import { warmHarvest as harvest, warmRun as run } from './harvest.ts'
 import { printed } from './printed.ts'
@@ -249,4 +250,31 @@ describe('npx vitest-harvest isolate', () => {
     expect(taped).not.toContain('with their side effects')
     expect(desk.asked).toHaveLength(asked)
   })
+})
+
+it('a clock that was moved is said to be moved within a day, by the verdict and by its arm', () => {
+  const lines: string[] = []
+  const line = (text = ''): void => void lines.push(text)
+  const arm = { varied: ['timing'], says: 'fails', runs: 32, failed: 32, ungraded: 0, modelCalls: 0 } as const
+  const nothing = { forks: 0, modelCalls: 0, tokens: 0, costUsd: 0 }
+  const isolated = (timing: readonly string[]): IsolatedRun => ({
+    verdict: { kind: 'found', layers: ['code'] },
+    arms: [arm],
+    tape: 'offer',
+    agent: 'offer',
+    gradedBy: '--ok refund(amount: 25)',
+    recorded: 'bad',
+    delta: 0.05,
+    minEffect: 0.2,
+    timing,
+    spent: { now: nothing, reused: nothing },
+    methods: {},
+  })
+  const screen = { line, note: line, json: () => {}, paint: (_: unknown, text: string) => text, progress: () => {} }
+  printIsolated(isolated(['clock']), screen)
+  expect(lines[0]).toBe('code: it fails regardless of model, tools, clock (within a day) and order')
+  expect(lines.join('\n')).toMatch(/^clock \(within a day\) and order +32 of 32/m)
+  lines.length = 0
+  printIsolated(isolated(['order']), screen)
+  expect(lines[0]).toBe('code: it fails regardless of model, tools, clock and order')
 })

@@ -1,4 +1,4 @@
-import type { ExpectedUse } from '../../blame/index.ts'
+import type { ExpectedUse, RunLayer } from '../../blame/index.ts'
 import { neutralLine, shellWord } from '../../errors/index.ts'
 import type { ArmReport, IsolatedRun, IsolationEstimate, FailureLayer } from '../../isolate/index.ts'
 import { type Screen, table } from '../../report/output.ts'
@@ -25,7 +25,7 @@ export function printIsolated(isolated: IsolatedRun, screen: Screen): void {
     screen.paint('dim', cell),
   )
   const control = ['nothing (control)', '1 of 1', 'exact', '0', '$0', recorded]
-  screen.line(table([head, control, ...arms.map(rowOf)], [3, 4]))
+  screen.line(table([head, control, ...arms.map((arm) => rowOf(arm, isolated.timing))], [3, 4]))
   screen.line()
   const dim = (line: string): void => screen.line(screen.paint('dim', line))
   if (differs !== undefined) dim(controlLine(differs))
@@ -75,26 +75,38 @@ function verdictLines(isolated: IsolatedRun): readonly string[] {
       `Not resolved: ${verdict.open.join(', ')} ${verdict.open.length === 1 ? 'is' : 'are'} still possible.`,
       neutralLine(verdict.because, 200),
     ]
-  const said = verdict.layers.map((layer) => saidOf[layer])
+  const said = verdict.layers.map((layer) => saidOf(layer, isolated.timing))
   if (said.length === 1) return [`${verdict.layers[0]}: ${said[0]}`]
   return [`${verdict.layers.join(' and ')}: either of them cures it`, ...said]
 }
 
-const saidOf: Readonly<Record<FailureLayer, string>> = {
-  code: 'it fails regardless of model, tools, clock and order',
-  sampling: 'asked again, the model decides otherwise, and the failure goes away',
-  data: 'with other answers of tools the failure goes away',
-  timing: 'with another clock or order of answers the failure goes away',
+function saidOf(layer: FailureLayer, timing: IsolatedRun['timing']): string {
+  switch (layer) {
+    case 'code':
+      return `it fails regardless of model, tools, ${layerNames(timing).timing}`
+    case 'sampling':
+      return 'asked again, the model decides otherwise, and the failure goes away'
+    case 'data':
+      return 'with other answers of tools the failure goes away'
+    case 'timing':
+      return 'with another clock or order of answers the failure goes away'
+  }
 }
 
-const layerNames = { model: 'model', tools: 'tools', timing: 'clock and order' } as const
-
-function layersOf(varied: readonly (keyof typeof layerNames)[]): string {
-  return varied.map((layer) => layerNames[layer]).join(' and ')
+/** No run has a clock that is further ahead or behind: what only another month shows is called code. */
+function layerNames(timing: IsolatedRun['timing']): Readonly<Record<RunLayer, string>> {
+  const clock = timing.includes('clock') ? 'clock (within a day)' : 'clock'
+  return { model: 'model', tools: 'tools', timing: `${clock} and order` }
 }
 
-function rowOf({ varied, says, runs, failed, interval, modelCalls, costUsd, because, ungraded }: ArmReport) {
-  const name = layersOf(varied)
+function layersOf(varied: readonly RunLayer[], timing: IsolatedRun['timing'] = []): string {
+  const names = layerNames(timing)
+  return varied.map((layer) => names[layer]).join(' and ')
+}
+
+function rowOf(arm: ArmReport, timing: IsolatedRun['timing']) {
+  const { varied, says, runs, failed, interval, modelCalls, costUsd, because, ungraded } = arm
+  const name = layersOf(varied, timing)
   if (says === 'fixed' || says === 'not tried') return [name, '', '', '', '', because ?? says]
   const lost = ungraded === 0 ? '' : `, ${ungraded} not judged`
   return [
