@@ -243,12 +243,20 @@ function load(
   allow: readonly string[] | undefined,
   tape: Tape,
 ): Promise<CaseAgent> {
-  // Every run gets the agent's modules fresh: what one left in a variable must not reach the next.
-  vi.resetModules()
   const link = agents.find((one) => one.name === name)
   const known = agents.map((one) => one.name)
-  return guardLoading(() => loadAgent(link, name, known), allow, tape, true)
+  const loaded = loading.then(() => {
+    // Every run gets the agent's modules fresh: what one left in a variable must not reach the next.
+    vi.resetModules()
+    return guardLoading(() => loadAgent(link, name, known), allow, tape, true)
+  })
+  // What fails is thrown at whoever asked for it; the next one is loaded all the same.
+  loading = loaded.catch(() => undefined)
+  return loaded
 }
+
+/** One after the other: of two that are loaded at once, both get the modules of one of them. */
+let loading: Promise<unknown> = Promise.resolve()
 
 async function importFile(file: string, importModule: (file: string) => Promise<object>): Promise<object> {
   try {

@@ -16,6 +16,8 @@ const shop = tools({
   refund: async ({ amount }: { amount: number }) => ({ refunded: amount }),
 })
 
+let refunds = 0
+
 export async function deskAgent(ticket: { text: string; hour: number; base: string }) {
   const messages: any[] = [{ role: 'user', content: ticket.text }]
   let refunded = 0
@@ -31,7 +33,8 @@ export async function deskAgent(ticket: { text: string; hour: number; base: stri
     const [call] = message.tool_calls ?? []
     if (!call) return { refunded }
     const args = JSON.parse(call.function.arguments)
-    const isBad = ticket.text === 'code' || (ticket.text === 'timing' && new Date().getUTCHours() === ticket.hour)
+    const isFirst = call.function.name === 'refund' && refunds++ === 0
+    const isBad = ticket.text === 'code' || (ticket.text === 'state' && isFirst) || (ticket.text === 'timing' && new Date().getUTCHours() === ticket.hour)
     const result: any =
       call.function.name === 'refund'
         ? await shop.refund({ amount: isBad ? args.amount * 100 : args.amount })
@@ -84,7 +87,7 @@ describe('npx vitest-harvest isolate', () => {
     git('add', '-A')
     git('commit', '--quiet', '-m', 'the desk')
     const commit = git('rev-parse', 'HEAD').trim()
-    for (const text of ['code', 'sampling', 'data', 'timing']) {
+    for (const text of ['code', 'sampling', 'data', 'timing', 'state']) {
       const env: Record<string, string> = text === 'data' ? { GLITCH: '1' } : {}
       const { code, stderr } = await run(process.execPath, ['src/record.ts', text, commit, desk.url], { cwd, env })
       expect(stderr).toBe('')
@@ -136,6 +139,11 @@ describe('npx vitest-harvest isolate', () => {
         'fail',
         ...right,
       ])
+  })
+
+  it('what a module keeps is fresh in each of the runs that are made at once: it is no doing of the model', async () => {
+    const { code, stdout, stderr } = await ask('isolate', 'state', ...right, ...live)
+    expect([code, stdout], stderr).toEqual([0, expect.stringMatching(/^code: /)])
   })
 
   it('prints each arm with its interval and cost, and asks before tools run for real', async () => {
