@@ -72,7 +72,10 @@ export async function noteUnmet(
   if (!isSeveral && (judging.ok.length > 0 || others.length === 0)) return
   const good = await goodAmong(others, createOracle(judging), (one) => one)
   const names = { tapes: [tape], ...(kase.outcome === undefined ? {} : { outcome: kase.outcome }) }
-  const unmet = await neverMet(judging, names, { hasGood: good !== undefined, hasKnown: others.length > 0 })
+  const unmet = await neverMet(judging, names, {
+    isGood: good === undefined ? undefined : 'same question',
+    hasKnown: others.length > 0,
+  })
   for (const text of unmet) screen.note(`${text}; each run of the fixed agent may be graded bad`)
 }
 
