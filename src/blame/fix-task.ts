@@ -283,7 +283,7 @@ function keyOf({ keep, seed }: ForkPlan, { request, context }: Session, code: st
 
 /**
  * The grade of one run. A function is asked again and again, whoever is paid for it less often: a grade that comes and goes
- * calls a run a fix that is none.
+ * calls a run a fix that is not.
  *
  * @throws HarvestError HARVEST_ORACLE_FLAKY
  */

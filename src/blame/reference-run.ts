@@ -21,7 +21,7 @@ export interface ReferenceRun {
   answerFor(step: number): ((recorded: Step) => Step) | undefined
   /** Whether it has an answer to a step, and that is another one than the recorded. */
   differsAt(step: number): boolean
-  /** Whether it has no answer to a step that is none of a model: that one cannot be repaired. */
+  /** Whether it has no answer to a step of a tool or a service: that one cannot be repaired. */
   lacksAt(step: number): boolean
   /** The bad run, followed by what the reference run alone knows an answer to. Steps keep their numbers. */
   readonly tape: Tape

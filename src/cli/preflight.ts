@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
-import { withoutSteps } from '../errors/words.ts'
+import { withoutSteps } from '../errors/steps.ts'
 import type { FinishedJob } from '../jobs/index.ts'
 import { type ChangedQuestion, type Escape, inexactParts } from '../replay/index.ts'
 import type { Promotion } from '../recordings/index.ts'

@@ -1,6 +1,6 @@
 import type { Case } from '../cases/index.ts'
 import { type ErrorCode, type ErrorFacts, neutralLine } from '../errors/index.ts'
-import { withoutSteps } from '../errors/words.ts'
+import { withoutSteps } from '../errors/steps.ts'
 import { describeTranscoded, type Drift, driftClasses, unprovenError } from '../replay/index.ts'
 import type { ProgramReport } from '../replay/program.ts'
 import type { Tape } from '../tape/index.ts'

@@ -23,11 +23,6 @@ export function twiceTheTime(reason: unknown): string {
   return `--timeout ${ms === undefined ? '5m' : `${Math.ceil((2 * Number(ms)) / 1_000)}s`}`
 }
 
-/** The option that gives a run more time than a limit that it reached: twice as much, ten minutes at least. */
-export function moreThan(limitMs: number): string {
-  return `--timeout ${limitMs < 600_000 ? '10m' : `${Math.ceil((2 * limitMs) / 60_000)}m`}`
-}
-
 /** Words as a shell reads them: blanks part them, quotes keep them together, a backslash takes the next letter as it is. */
 export function shellWords(text: string): { readonly words: readonly string[]; readonly unclosed?: string } {
   const words: string[] = []
@@ -64,12 +59,4 @@ export function shellWords(text: string): { readonly words: readonly string[]; r
 function unescaped(escape: string): string {
   if (escape.length > 1) return String.fromCodePoint(Number.parseInt(escape.slice(1), 16))
   return { n: '\n', t: '\t', r: '\r' }[escape] ?? escape
-}
-
-/** A message without its next steps: those of a case that was not written, or of another command, lead nowhere. */
-export function withoutSteps(message: string): string {
-  return message
-    .split('\n')
-    .filter((line) => !/^\s*→/.test(line))
-    .join('\n')
 }

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { folderAbove, foldersBelow } from '../errors/above.ts'
 import { HarvestError, shellWord } from '../errors/index.ts'
-import { moreThan } from '../errors/words.ts'
+import { moreThan } from '../errors/steps.ts'
 import { type BudgetLimits } from '../live/index.ts'
 import {
   type Beat,

@@ -1,5 +1,5 @@
 import { HarvestError, shellWord } from '../errors/index.ts'
-import { withoutSteps } from '../errors/words.ts'
+import { withoutSteps } from '../errors/steps.ts'
 import type { Promotion } from '../recordings/index.ts'
 import { installReplay, replayTape, standInKeys } from '../replay/index.ts'
 import { parseTape } from '../tape/index.ts'

@@ -1,8 +1,9 @@
+// Over 300 lines: one job, from its agent to its answer, in the process that runs it.
 import { appendFileSync } from 'node:fs'
 import { inject, type TestContext, vi } from 'vitest'
 import { type Case, parseCase } from '../cases/index.ts'
 import { HarvestError } from '../errors/index.ts'
-import { moreThan } from '../errors/words.ts'
+import { moreThan } from '../errors/steps.ts'
 import { type Budget, type BudgetLimits, openBudget, runLive } from '../live/index.ts'
 import { threwAtOnceText, unreachedModel, unreachedText } from '../live/unreached.ts'
 import { thrownText } from '../match/redact-message.ts'

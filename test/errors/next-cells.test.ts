@@ -155,6 +155,8 @@ const leftOut: Readonly<Record<string, readonly string[]>> = {
   "if its recorder writes to another folder: --dir '<folder>'": ['replay', 'verify'],
   // These run an agent as long as its case says.
   'to give it more time: --timeout 10m': ['show', 'report', 'promote'],
+  // A fix is graded by each of its runs.
+  'to grade every run five times and count the majority: --flaky-oracle': ['fix'],
   // The names that a case holds are those that its fixed agent will know.
   'if only the fixed agent has it: --any-name': ['promote'],
   'if the tool was never called, or only the fixed agent has it: --any-name': ['promote'],

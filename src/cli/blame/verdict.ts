@@ -1,3 +1,4 @@
+// Over 300 lines: each verdict of blame in its sentences.
 import { type BlameVerdict, type Commitment, stopTexts, type Undecided } from '../../blame/index.ts'
 import type { BlamedRun } from '../../blame/run-blame.ts'
 import { neutralLine, shellWord } from '../../errors/index.ts'

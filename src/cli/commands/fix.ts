@@ -94,8 +94,8 @@ async function runOn(
   const { all } = typedExpectations(request)
   const tape = readTape(tapeFile)
   if (all.length > 0 && !given.has('any-name')) noteUnknownNames(all, tape, screen, { isAsked: true })
-  const files = [...knownRuns(kase, recordings).map(({ file }) => file), request.reference ?? []].flat()
-  if (request.oracle === undefined) await noteUnmet(request, { tape, case: kase, files }, screen)
+  const known = [...knownRuns(kase, recordings).map(({ file }) => file), request.reference ?? []].flat()
+  if (request.oracle === undefined) await noteUnmet(request, { tape, case: kase, files: known }, screen)
   screen.progress('replaying')
   const answer = await runTask(
     {

@@ -6,7 +6,8 @@ import { typedAgain } from '../typed-again.ts'
 import type { FixRun } from '../../blame/fix-task.ts'
 import { isPassing } from '../../fork/kept-forks.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
-import { counted, withoutSteps } from '../../errors/words.ts'
+import { withoutSteps } from '../../errors/steps.ts'
+import { counted } from '../../errors/words.ts'
 import type { NextStep } from '../next-steps.ts'
 
 /** The run that becomes the tape of the case, and how many took its way. */
