@@ -233,6 +233,12 @@ describe('what blame says', () => {
     const known = said(never, { steps: [one], neverSeen: ['x'], knownRuns: { passing: 'last' } })
     expect(known).toContain('→ to see what a run that passes does: npx vitest-harvest show last')
     expect(known).not.toContain('--reference')
+    expect(typo).toContain('the code of the agent or its prompt decided')
+    // What the tape answers for tools is the same in each run.
+    const fromTape = { ...one, isExogenous: true }
+    expect(said(never, { steps: [fromTape], neverSeen: ['x'] })).toContain(
+      'the code of the agent, its prompt or the answers of its tools decided',
+    )
   })
 
   it('of a run that no step decided', () => {

@@ -151,16 +151,23 @@ function describeNever(
 
 /** A condition that no run is known to meet says nothing of the agent, be it mistyped or not. */
 export function noClaim(
-  { neverSeen = [], knownRuns: { passing } = {} }: Pick<BlamedRun, 'knownRuns' | 'neverSeen'>,
+  {
+    neverSeen = [],
+    knownRuns: { passing } = {},
+    steps = [],
+    tools,
+  }: Pick<BlamedRun, 'knownRuns' | 'neverSeen'> & Partial<Pick<BlamedRun, 'steps' | 'tools'>>,
   forks: number,
 ): readonly string[] {
+  // Answers of the tape are the same in each run: they may have decided as well.
+  const hasTools = steps.some(({ isExogenous }) => isExogenous) && tools !== 'called for real'
   const isOfBad = typedValues('bad').length > 0 && typedValues('ok').length === 0
   return [
     isOfBad
       ? `No claim: ${forks === 0 ? '' : `each of ${forks} runs is bad by the condition, and `}it is not known that a run can be good.`
       : `No claim: ${forks === 0 ? '' : `none of ${forks} runs met the condition, and `}it is not known that a run can meet it.`,
     ...neverSeen.map((text) => `  ${neutralLine(text, 200)}`),
-    `  If it is right, the code of the agent or its prompt decided; if it is mistyped${isOfBad ? ' or true of good runs too' : ''}, nothing is known.`,
+    `  If it is right, the code of the agent${hasTools ? ', its prompt or the answers of its tools' : ' or its prompt'} decided; if it is mistyped${isOfBad ? ' or true of good runs too' : ''}, nothing is known.`,
     ...(passing === undefined ? [] : [`→ to see what a run that passes does: ${program} show ${shellWord(passing)}`]),
     // With one of the two that is doubted, the next answer would be this one again.
     `→ to grade runs by a call that is right: --ok '<call>'${typedValues('bad').length > 0 ? ', without --bad' : ''}`,
