@@ -8,6 +8,7 @@ import { droppedCap, type Redactor } from '../privacy/index.ts'
 import { socketName, unknownSocket } from '../seam/connection.ts'
 import { trailersName } from '../seam/shape.ts'
 import type { LiveRequest } from '../seam/intercept/index.ts'
+import { uncomparedParts } from './same-error.ts'
 import {
   encodeFor,
   type ExchangeEvent,
@@ -94,8 +95,9 @@ export class HiddenParts {
 
   ofOutcome(outcome: RunOutcome): readonly NotCompared[] {
     const { json, parts } = this.#find(outcome.status === 'returned' ? outcome.value : outcome.error)
-    // Of an error only data is compared, and all of it is on the tape.
-    if (outcome.status === 'threw' && at(json, '$type') === 'error') return []
+    // Of an error only data is compared, and all of that is on the tape.
+    if (outcome.status === 'threw' && at(json, '$type') === 'error')
+      return this.#named('outcome', uncomparedParts(json), notComparedInErrors)
     const ended = this.#tape.close?.outcome
     const recorded = ended?.status === 'returned' ? ended.value : undefined
     const isUnheard = recorded !== undefined && withRecordedParts(recorded, json) !== json
@@ -120,15 +122,18 @@ export class HiddenParts {
     return names.length - this.#redactor().headers(names).length
   }
 
-  #named(path: string, parts: readonly HiddenPart[]): readonly NotCompared[] {
+  #named(path: string, parts: readonly HiddenPart[], because?: string): readonly NotCompared[] {
     return parts.map(({ at: below, what }) => ({
       kind: hiddenPart,
       placeholder: what,
       path: path + this.#redactor().text(below),
-      why: `not on the tape: ${this.#redactor().text(what)}`,
+      why: because ?? `not on the tape: ${this.#redactor().text(what)}`,
     }))
   }
 }
+
+const notComparedInErrors =
+  'of a thrown error data is compared: what describes a request, or holds functions, is left out'
 
 /** The body of a returned response that was not heard to its end: whoever asked stopped reading, or it was too long. */
 const unheard: HiddenPart = { at: '', what: 'the body of a Response' }

@@ -13,6 +13,7 @@ export { nameMocksBy } from '../playback/mocks.ts'
 export type { ProgramReport } from './program.ts'
 export { inexactParts } from './inexact.ts'
 export { installReplay, replayTape } from './replay.ts'
+export { comparedFacts } from './same-error.ts'
 export {
   describeEnding,
   describeThrown,

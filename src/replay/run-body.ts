@@ -7,7 +7,7 @@ import { decodeValue, encodeValue, type Json, lateFlag } from '../tape/index.ts'
 import { answer } from './answer.ts'
 import { type RequestDifference, firstDifference } from '../match/difference.ts'
 import { thrownText } from '../match/redact-message.ts'
-import { isSameError } from './same-error.ts'
+import { comparedFacts, isSameError } from './same-error.ts'
 import { isGivenUp } from '../playback/order.ts'
 import { presentArgs } from '../tape/present-args.ts'
 import type { ReplayRun } from './run.ts'
@@ -136,7 +136,8 @@ function differenceOf(run: ReplayRun, step: CallState, ending: Ending): RequestD
     if (isSameError(event.error, live)) return undefined
     const [before, now] = [errorFacts(event.error), errorFacts(live)]
     return (
-      firstDifference(before, now, 'error') ?? {
+      firstDifference(before, now, 'error') ??
+      firstDifference(comparedFacts(event.error), comparedFacts(live), 'error') ?? {
         path: 'error',
         recorded: 'another error',
         live: thrownText(ending.error, run.tape),

@@ -3,7 +3,15 @@ import { canonicalJson } from '../json/canonical.ts'
 import { type Case, expectedError, factsOfError, saidOutcome, shapeOfError, throwing } from '../cases/index.ts'
 import { HarvestError, shellWord, withFacts } from '../errors/index.ts'
 import { toUpdate } from '../errors/usual-steps.ts'
-import { describeEnding, type RunVerdict, unprovenError, verdictFrom, withQuestions } from '../replay/index.ts'
+import {
+  comparedFacts,
+  describeEnding,
+  type RunVerdict,
+  unprovenError,
+  verdictFrom,
+  withQuestions,
+} from '../replay/index.ts'
+import { firstDifference } from '../match/difference.ts'
 import type { ReplayResult, RunOutcome } from '../match/types.ts'
 import { encodeFor, encodeValue, type Json } from '../tape/index.ts'
 import { compareTraces, matchOutcome, type MatchOptions, traceOf } from '../trace/index.ts'
@@ -275,9 +283,14 @@ function recordedOutcome(
 ): Difference | undefined {
   const recorded = tape.close?.outcome
   if (comparison.outcomeEqual !== false || recorded === undefined || recorded.status !== live.status) return undefined
+  const found =
+    recorded.status === 'threw' ? firstDifference(comparedFacts(recorded.error), comparedFacts(now)) : undefined
   const error = new HarvestError('HARVEST_OUTCOME', {
     what: `The agent ${live.status} a different value than recorded`,
-    where: { case: kase.id },
+    where: {
+      case: kase.id,
+      ...(found && { 'differs at': found.path || 'the whole', recorded: found.recorded, now: found.live }),
+    },
     fix: [
       toUpdate('outcome', kase.id),
       `to compare a part of it: \`outcome:\` in the case; \`outcome: '*'\` asserts nothing`,

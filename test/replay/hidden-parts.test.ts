@@ -218,6 +218,38 @@ test('an error is compared with all its data, and without what describes its req
   expect(await verdict(new Request('http://h.example/a'), new Request('http://h.example/b'))).toBe('same')
 })
 
+test('what is data in a field of an error is compared, whatever stands beside it, and the rest is listed', async () => {
+  const judged = async (before: object, now: object) => {
+    const made = tapeOf(() => undefined, null)
+    const outcome = { status: 'threw', error: encodeValue(Object.assign(new Error('x'), before)) } as const
+    const run = await replayTape({ ...made, close: { ...made.close!, outcome } }, () => {
+      throw Object.assign(new Error('x'), now)
+    })
+    const { verdict, differences } = verdictOf(run)
+    return [verdict, differences[0]?.facts.where?.['differs at'], run.notCompared.map(({ path }) => path)]
+  }
+  class Request {
+    readonly refund = 1
+    readonly send = () => 1
+  }
+  const beside = [new Price(1), () => 1, Response.json(1), Promise.resolve(1), new Headers(), new Request()]
+  for (const part of beside) {
+    const of = (refund: number) => ({ order: { id: 'A-1', items: [part, 2], total: part, refund } })
+    expect(await judged(of(25), of(2500))).toEqual(['different', 'fields.order.refund', []])
+    expect((await judged(of(25), of(25)))[0]).toBe('same')
+  }
+  const total = (cents: number) => ({ order: { total: new Price(cents) } })
+  expect(await judged(total(1), total(2))).toEqual(['different', 'fields.order.total.fields.cents', []])
+  const machinery = { request: new Request(), order: { log: [new Request(), 1], seen: Promise.resolve(1) } }
+  expect(await judged(machinery, machinery)).toEqual([
+    'same',
+    undefined,
+    ['outcome.request', 'outcome.order.log[0]', 'outcome.order.seen'],
+  ])
+  // A request that one of the two errors lacks says nothing of what went wrong.
+  expect(await judged({ id: 1 }, { id: 1, request: new Request() })).toEqual(['same', undefined, ['outcome.request']])
+})
+
 test('null that is returned is no undefined', async () => {
   const verdict = async (recorded: unknown, now: unknown) =>
     verdictOf(

@@ -107,8 +107,13 @@ test('a case that says of the error what its tape does wants its fields and caus
     })
   const promoted = 'outcome: { $threw: { name: Refused, message: no } }'
   expect(await judged(promoted, fields)).toBe('green')
-  for (const other of [{ ...fields, retryable: true }, { ...fields, orderId: 'A-2' }, { ...fields, more: 1 }, {}])
-    expect(await judged(promoted, other)).toMatchObject({ code: 'HARVEST_OUTCOME' })
+  for (const [other, at] of [
+    [{ ...fields, retryable: true }, 'retryable'],
+    [{ ...fields, orderId: 'A-2' }, 'orderId'],
+    [{ ...fields, more: 1 }, 'more'],
+    [{}, 'orderId'],
+  ] as const)
+    expect(await judged(promoted, other)).toEqual({ code: 'HARVEST_OUTCOME', at: `fields.${at}` })
   expect(await judged(promoted, fields, { cause: new Error('late') })).toMatchObject({ code: 'HARVEST_OUTCOME' })
   const loose = 'outcome: { $threw: { name: Refused } }'
   expect(await judged(loose, { ...fields, retryable: true })).toBe('green')
