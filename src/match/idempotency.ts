@@ -30,6 +30,16 @@ export class IdempotencyKeys {
   }
 }
 
+/**
+ * Of a call of a model only that its key is gone counts: clients draw one for each attempt, and what a model is asked twice
+ * it answers twice. A key that a client puts in of itself, as the OpenAI SDK did before version 5, is none of the agent's.
+ */
+export function lostKey(recorded: readonly HeaderPair[], live: readonly HeaderPair[]): readonly FoundDrift[] {
+  const was = keyIn(recorded)
+  const isOfAgent = was !== undefined && !was.startsWith('stainless-')
+  return isOfAgent && !hasKey(live) ? differing('a key', '(absent)') : []
+}
+
 /** A service takes requests with one key for one: with another, what was done once may be done twice, or not at all. */
 function differing(recorded: string, live: string): readonly FoundDrift[] {
   return [{ class: 'guards', path: 'idempotency-key', recorded, live }]

@@ -7,10 +7,10 @@ import type { GateItem } from '../match/delivery.ts'
 import { headerDrift } from '../match/header-drift.ts'
 import { answerCut } from './cut.ts'
 import type { Foreseen } from './expected.ts'
-import { hasKey } from '../match/idempotency.ts'
+import { hasKey, lostKey } from '../match/idempotency.ts'
 import { subprotocolDrift, subprotocolHeader } from '../match/subprotocol.ts'
 import { underLiveNumber } from '../match/rpc-answer.ts'
-import type { Match } from '../match/matcher.ts'
+import type { FoundDrift, Match } from '../match/matcher.ts'
 import { bodyNotRecorded } from '../playback/problems.ts'
 import type { ReplayRun } from './run.ts'
 import { errorAgain } from './error-again.ts'
@@ -76,8 +76,7 @@ export function serveExchange(
   const stated = run.sentHeaders(live)
   const { headers: steady } = steadyBoundary(stated, nothing)
   const headers = run.headers.redacted(steady, recorded)
-  // Clients of models draw their own; what a model is asked twice it answers twice, and does nothing.
-  const otherKey = (hasKey(recorded) || hasKey(headers)) && !step.model ? run.idempotency.check(recorded, headers) : []
+  const otherKey = hasKey(recorded) || hasKey(headers) ? keyDrift(run, step, headers) : []
   const { url } = step.event
   const told = headerDrift(recorded, headers, run.comparison(step, live.via))
   const subprotocol = live.via === 'websocket' ? subprotocolDrift(step.event.response, live.headers) : undefined
@@ -98,6 +97,11 @@ export function serveExchange(
   // This replay's own record has the boundary that was sent.
   const sent = steady === stated ? headers : run.headers.redacted(stated, recorded)
   return answerWith(run, step, response, { ...asked, headers: sent }, live, sink, inside)
+}
+
+function keyDrift(run: ReplayRun, { event, model }: ExchangeState, headers: Pairs): readonly FoundDrift[] {
+  const recorded = event.request.headers
+  return model ? lostKey(recorded, headers) : run.idempotency.check(recorded, headers)
 }
 
 /** Answers what was recognised when it was made: what matching and the comparison of headers would find is known. */

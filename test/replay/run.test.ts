@@ -640,6 +640,31 @@ describe('keys of idempotency', () => {
   })
 })
 
+test('of a model call a key of idempotency that is gone is refused, and not one that its client draws', async () => {
+  const judged = async (was: string | undefined, ...now: readonly (string | undefined)[]) => {
+    const recording = new Recording()
+    const keyed = (key?: string): readonly (readonly [string, string])[] =>
+      key === undefined ? [] : [['idempotency-key', key]]
+    for (const body of now.map(() => chat('hi'))) {
+      const { request, ...event } = recording.exchange({ body })
+      const headers = [...(request.headers ?? []), ...keyed(was)]
+      recording.events.splice(-1, 1, { ...event, request: { ...request, headers } })
+    }
+    const agent = async () => {
+      for (const key of now) {
+        const headers = Object.fromEntries(keyed(key))
+        await (await fetch(chatUrl, { method: 'POST', body: chat('hi'), headers })).text()
+      }
+    }
+    return codes(await replayTape(recording.tape(), agent, soon))[0]
+  }
+  expect(await judged('k-1', undefined)).toBe('HARVEST_DRIFT')
+  expect(await judged('k-1', 'k-1')).toBeUndefined()
+  expect(await judged('k-1', 'k-2', 'k-3')).toBeUndefined()
+  expect(await judged(undefined, 'k-1')).toBeUndefined()
+  expect(await judged('stainless-node-retry-1', undefined)).toBeUndefined()
+})
+
 test('an argument without a value is as good as absent; null is not', async () => {
   const recording = new Recording()
   recording.call('mail', { to: 'ada' }, 'sent')
