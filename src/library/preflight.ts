@@ -2,8 +2,10 @@ import { HarvestError, shellWord } from '../errors/index.ts'
 import { withoutSteps } from '../errors/steps.ts'
 import type { Promotion } from '../recordings/index.ts'
 import { installReplay, replayTape, standInKeys } from '../replay/index.ts'
+import type { ReplayOptions } from '../match/types.ts'
 import { parseTape } from '../tape/index.ts'
 import { judge } from '../verdict/index.ts'
+import { withStrays } from './strays.ts'
 
 /**
  * Replays a tape as its case will, before anything is written.
@@ -19,11 +21,14 @@ export async function requireGreen(
   const { constants, messages, marks, match = {} } = content
   const takeBack = standInKeys(tape)
   try {
-    const run = await replayTape(tape, agent, {
+    const settings = {
       ...(constants === undefined ? {} : { constants }),
       ...(messages === undefined ? {} : { messages }),
       ...(marks === undefined ? {} : { marks }),
-    })
+      late: true,
+    } as ReplayOptions
+    const { result, strays } = await withStrays(tape, () => replayTape(tape, agent, settings))
+    const run = { ...result, problems: [...result.problems, ...strays] }
     const { isGreen, because, verdict } = judge(content, run, match)
     if (isGreen) return
     throw new HarvestError('HARVEST_PROMOTE_DIVERGED', {

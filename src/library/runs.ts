@@ -29,11 +29,14 @@ export async function replay<T>(
 ): Promise<JudgedReplay<T>> {
   const { installReplay, replayTape, standInKeys, verdictOf } = await import('../replay/index.ts')
   const { requireClosed } = await import('../tape/index.ts')
+  const { withStrays } = await import('./strays.ts')
   await installReplay()
   const whole = requireClosed(opened(tape))
   const takeBack = standInKeys(whole)
   try {
-    const run = await replayTape(whole, agent, options)
+    const settings = { ...options, late: true } as ReplayOptions
+    const { result, strays } = await withStrays(whole, () => replayTape(whole, agent, settings))
+    const run = { ...result, problems: [...result.problems, ...strays] }
     return { ...run, verdict: verdictOf(run) }
   } finally {
     takeBack()

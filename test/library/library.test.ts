@@ -71,6 +71,18 @@ describe('the library', () => {
     expect(said).toMatchObject({ listed: [['a1', 'returned']], replayed: 'same', other: 'different' })
   })
 
+  it('sees what an agent does after it returned', () => {
+    expect(said).toMatchObject({
+      late: [
+        ['different', 'HARVEST_RUN_OVER'],
+        ['different', 'HARVEST_UNCAUGHT_EXCEPTION'],
+        ['different', 'HARVEST_UNHANDLED_REJECTION'],
+        ['same'],
+      ],
+      redLate: 'HARVEST_PROMOTE_DIVERGED',
+    })
+  })
+
   it('promotes a tape that replays, and writes nothing for one that does not', () => {
     expect(said).toMatchObject({ red: 'HARVEST_PROMOTE_DIVERGED', kase: ['refund-a1', 'refund', true] })
   })

@@ -17,6 +17,11 @@ import {
   readTape,
   replay,
 } from '../../src/index.ts'
+import { message } from '../../src/record/index.ts'
+
+function raise(): never {
+  throw new Error('late')
+}
 
 const [recordings = '', scratch = ''] = process.argv.slice(2)
 type Ticket = Parameters<typeof import('../cli/refund-agent.ts').refundAgent>[0]
@@ -38,6 +43,20 @@ const listed = await listTapes(recordings, { filter: { agent: 'refund' } })
 const tape = listed.tapes[0]?.file ?? ''
 const replayed = await replay(tape, agent)
 const other = await replay(tape, async (input) => ({ ...((await agent(input)) as object), refunded: 1 }))
+/** The agent, and what it does after it returned. */
+const leaving = (work: () => void) => async (input: unknown) => {
+  const answer = await agent(input)
+  setTimeout(work, 5)
+  return answer
+}
+const send = (): void => message('refund', 'audit', { id: 'A-17' })
+const lates = [send, () => raise(), () => void Promise.reject(new Error('late')), () => undefined]
+const late: unknown[] = []
+for (const work of lates) {
+  const { verdict, problems } = await replay(tape, leaving(work))
+  late.push([verdict.verdict, ...problems.map(({ code }) => code)])
+}
+const redLate = await codeOf(promote(tape, { recordings, as: 'late', agent: leaving(send) }))
 const red = await codeOf(promote(tape, { recordings, as: 'wrong', agent: () => ({ refunded: 1 }) }))
 const kase = await promote(tape, { recordings, as: 'refund-a1', agent })
 const loaded = await loadCase(kase.file)
@@ -70,6 +89,8 @@ console.log(
     listed: listed.tapes.map(({ id, outcome }) => [id, outcome]),
     replayed: replayed.verdict.verdict,
     other: other.verdict.verdict,
+    late,
+    redLate,
     red,
     kase: [kase.id, kase.agent, loaded.id === kase.id],
     checked: [checked.checked, checked.findings.map(({ code }) => code)],
