@@ -342,7 +342,7 @@ export class ForkRun {
   goReal(): void {
     if (this.#real !== undefined) return
     this.#real = { now: this.gate.now, since: uptime() }
-    for (const timer of this.gate.takeTimers()) this.#timers.schedule(timer)
+    for (const { timer } of this.gate.takeTimers()) this.#timers.schedule(timer)
     this.gate.stop()
   }
 

@@ -51,7 +51,15 @@ export interface GateOptions {
 }
 
 /** Handles of Node under which real work of the agent is still going on. What crypto, zlib and WebAssembly do is not among them. */
-const working = new Set(['FSReqCallback', 'FSReqPromise', 'GetAddrInfoReqWrap'])
+const working = new Set(['FSReqCallback', 'FSReqPromise', 'CloseReq', 'GetAddrInfoReqWrap'])
+function isReading(): boolean {
+  return process.getActiveResourcesInfo().some((resource) => working.has(resource))
+}
+
+/** Whether files are read or threads work, for whomever: the agent may go on when that is done. */
+export function isWorkingOutside(): boolean {
+  return isReading() || isThreadWorking()
+}
 /** Turns of the event loop that are not waited for with a timer while a thread works: most work is done sooner. */
 const shortWork = 200
 
@@ -230,9 +238,9 @@ export class Scheduler {
   }
 
   /** Hands over the timers that have not fired: from now on someone else keeps the time. */
-  takeTimers(): readonly VirtualTimer[] {
+  takeTimers(): readonly QueuedTimer[] {
     this.#holding.clear()
-    return this.#timers.drain().map(({ timer }) => timer)
+    return this.#timers.drain()
   }
 
   /** Whether a timer keeps the agent waiting changed: it was set, cleared, referenced or unreferenced. */
@@ -504,7 +512,7 @@ export class Scheduler {
       began = turned
       this.#options.onTurn()
       threadTurns = isThreadWorking() ? threadTurns + 1 : 0
-      const busy = this.#options.isBusy() || process.getActiveResourcesInfo().some((resource) => working.has(resource))
+      const busy = this.#options.isBusy() || isReading()
       calm = busy || threadTurns > 0 ? 0 : calm + 1
     }
   }

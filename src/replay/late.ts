@@ -1,13 +1,13 @@
 import type { FoundDrift } from '../match/matcher.ts'
 import { isSafeMethod } from '../playback/independence.ts'
+import { LateTimers } from './late-timers.ts'
 import { lateFlag, lateKey, type LateWork, LateWorks, type Tape } from '../tape/index.ts'
 
 /** A difference in what an agent does after it returned. */
 export interface LateDifference {
-  readonly work: LateWork
-  readonly site: string | undefined
-  /** The agent acts, and did not when recorded. */
-  readonly isAction: boolean
+  /** What the agent does, where it acts and did not when recorded. */
+  readonly action?: LateWork
+  readonly site?: string | undefined
   readonly found: FoundDrift
 }
 
@@ -19,6 +19,7 @@ export class LateRun {
   readonly #recorded: readonly LateWork[]
   readonly #isNoted: boolean
   readonly #done = new LateWorks()
+  readonly timers = new LateTimers()
   readonly #sites = new Map<string, string | undefined>()
 
   constructor({ close, header }: Tape) {
@@ -46,17 +47,15 @@ export class LateRun {
       const isKnown = known.has(lateKey(work))
       const isAction = this.#isNoted && !isKnown && acts(work)
       const recorded = isKnown ? 'made, not compared' : 'not made'
-      return { work, site: this.#sites.get(lateKey(work)), isAction, found: foundOf(work, recorded, 'made') }
+      const found = foundOf(`${work.kind} ${work.name}`, recorded, 'made')
+      return { ...(isAction && { action: work }), site: this.#sites.get(lateKey(work)), found }
     })
     const missing = this.#recorded.filter((work) => !done.has(lateKey(work)))
     return [
       ...made,
-      ...missing.map((work) => ({
-        work,
-        site: undefined,
-        isAction: false,
-        found: foundOf(work, 'made', 'not made'),
-      })),
+      ...missing.map(({ kind, name }) => ({ found: foundOf(`${kind} ${name}`, 'made', 'not made') })),
+      ...this.timers.left.map(({ ms }) => ({ found: foundOf(`timer of ${ms} ms`, 'not set', 'set, not compared') })),
+      ...(this.timers.isCutOff ? [{ found: foundOf('work without an end', 'not seen', 'not compared') }] : []),
     ]
   }
 }
@@ -67,6 +66,6 @@ function acts({ kind, name }: LateWork): boolean {
   return kind !== 'mark' && kind !== 'state'
 }
 
-function foundOf({ kind, name }: LateWork, recorded: string, live: string): FoundDrift {
-  return { class: 'awaits', path: 'after the run', part: `${kind} ${name} after the agent returned`, recorded, live }
+function foundOf(what: string, recorded: string, live: string): FoundDrift {
+  return { class: 'awaits', path: 'after the run', part: `${what} after the agent returned`, recorded, live }
 }

@@ -70,8 +70,8 @@ export async function replayTape<T>(
   if (outcome.status === 'threw') linkTimeOut(run, outcome.error)
   run.finish()
   run.conclude()
-  if ((options as RunSettings).late) await fireLeftTimers(run)
-  for (let turn = 0; turn < lateTurns; turn++) await new Promise<void>((resolve) => real.setImmediate(resolve))
+  if ((options as RunSettings).late) await run.late.timers.fire(run)
+  else for (let turn = 0; turn < lateTurns; turn++) await new Promise<void>((resolve) => real.setImmediate(resolve))
   run.judgeLate()
   forgetRuns((other) => other.over)
   return resultOf(
@@ -117,18 +117,8 @@ async function letEnd(run: ReplayRun, isDue = (): boolean => false): Promise<voi
   }
 }
 
-/** Timers that were left and are due later than that are not fired. */
-const lateMs = 60_000
-const lateTimers = 100
-/** Turns of the event loop in which what was begun last still gets to what it does. */
+/** Turns of the event loop in which what was begun last still gets to what it does, where no timer is fired. */
 const lateTurns = 4
-
-/** Each in a turn of its own: what it throws is caught by no code of the agent, as it would be live. */
-async function fireLeftTimers({ gate }: ReplayRun): Promise<void> {
-  const left = gate.takeTimers().filter((timer) => !timer.cancelled && timer.due <= gate.now + lateMs)
-  for (const timer of left.slice(0, lateTimers)) real.setImmediate(() => timer.fire())
-  if (left.length > 0) await new Promise<void>((resolve) => real.setImmediate(resolve))
-}
 
 /** What there is to say about a run that is over. */
 export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual: boolean | null): ReplayResult<T> {

@@ -48,6 +48,10 @@ class RunAsSeen implements Responder {
     return this.#run.over
   }
 
+  get isWatched(): boolean {
+    return this.#run.late.timers.isOpen
+  }
+
   get now(): number {
     return this.#run.gate.now
   }
@@ -157,8 +161,9 @@ class RunAsSeen implements Responder {
   }
 
   schedule(timer: VirtualTimer): void {
-    // A timer of a run that is over never fires.
-    if (!this.#run.over) this.#run.gate.schedule(timer)
+    const run = this.#run
+    if (run.over) run.late.timers.schedule(timer)
+    else run.gate.schedule(timer)
   }
 
   held(timer: VirtualTimer): void {

@@ -861,9 +861,9 @@ export class ReplayRun {
     if (this.problems.length > 0) return
     const policy = this.#policyOf('awaits')
     const at = { n: this.last?.event.n ?? 0, number: this.last?.number ?? 0 }
-    for (const { work, site, isAction, found } of this.late.differences) {
-      if (isAction) this.problems.push(problem.lateAction(this.tape, work, site))
-      if (isAction || policy === 'ignore') continue
+    for (const { action, site, found } of this.late.differences) {
+      if (action) this.problems.push(problem.lateAction(this.tape, action, site))
+      if (action || policy === 'ignore') continue
       this.#report(at, found, policy, site)
     }
   }

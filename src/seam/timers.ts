@@ -212,7 +212,7 @@ function interceptImmediates(): void {
       const run = currentRun()
       if (run === undefined || !isReplay(run)) return original(callback, ...args)
       // A run nothing waits for goes no further; undici's pools are shared with those that come after it.
-      if (run.over)
+      if (run.over && !run.isWatched)
         return callerPackage(setImmediate) === 'undici' ? original(callback, ...args) : original(() => undefined)
       run.pending++
       const handle = original(() => {

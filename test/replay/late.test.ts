@@ -1,8 +1,10 @@
 import { appendFileSync, readdirSync, readFileSync, renameSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as setTimer } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createRecorder, mark, message, type RecorderOptions, tools } from '../../src/record/index.ts'
 import { replayTape } from '../../src/replay/index.ts'
@@ -50,6 +52,33 @@ const starts = {
     void new Promise<void>((resolve) => setTimeout(resolve, 5)).then(async () => {
       await work()
     }),
+  'a timer of a timer': (work: () => unknown) => void setTimeout(() => setTimeout(work, 5), 5),
+  'the second tick of an interval': (work: () => unknown) => {
+    let ticks = 0
+    const ticking = setInterval(() => {
+      if (++ticks < 2) return
+      clearInterval(ticking)
+      work()
+    }, 5)
+  },
+  'immediates after a timer': (work: () => unknown) =>
+    void (async () => {
+      await setTimer(5)
+      for (let i = 0; i < 30; i++) await new Promise((resolve) => setImmediate(resolve))
+      await work()
+    })(),
+  'a file that is read after a timer': (work: () => unknown) =>
+    void (async () => {
+      await setTimer(5)
+      await readFile(import.meta.filename)
+      await work()
+    })(),
+  'work of a thread after a timer': (work: () => unknown) =>
+    void (async () => {
+      await setTimer(5)
+      await crypto.subtle.digest('SHA-256', new Uint8Array(1e6))
+      await work()
+    })(),
 } as const
 type Start = keyof typeof starts
 
@@ -158,5 +187,38 @@ describe('what an agent does after it returned', () => {
     expect(drift.map(({ part }) => part)).toEqual(
       code === undefined ? [`request ${method} ${base} after the agent returned`] : [],
     )
+  })
+
+  test('is listed where it would come too late to be seen, unless the recorded agent left such timers', async () => {
+    const left: readonly (readonly [name: string, leave: () => unknown])[] = [
+      ['timer of 61000 ms', () => setTimeout(() => void desk.refund({ id: 'A-17' }), 61_000)],
+      ['timer of 7 ms', () => setInterval(() => undefined, 7)],
+      ['timer of 31000 ms', () => setTimeout(() => setTimeout(() => mark('done'), 31_000), 31_000)],
+    ]
+    for (const [name, leave] of left) {
+      let timer: unknown
+      const run = async (): Promise<void> => {
+        timer = leave()
+        await desk.look({ id: 'A-17' })
+      }
+      const tape = await record(run)
+      clearInterval(timer as NodeJS.Timeout)
+      const { problems, drift } = await replay(await record(agent('a timer')), run)
+      expect(problems).toEqual([])
+      const part = `${name} after the agent returned`
+      expect(drift).toMatchObject([{ class: 'awaits', part, live: 'set, not compared', policy: 'report' }])
+      expect(lateRows(await replay(tape, run))).toEqual([])
+    }
+  })
+
+  test('is listed where immediates go on without an end', async () => {
+    const run = async (): Promise<void> => {
+      const again = (): void => void setImmediate(again)
+      await desk.look({ id: 'A-17' })
+      again()
+    }
+    const { problems, drift } = await replay(await record(agent('a timer')), run)
+    expect(problems).toEqual([])
+    expect(drift).toMatchObject([{ part: 'work without an end after the agent returned', live: 'not compared' }])
   })
 })

@@ -122,6 +122,8 @@ export interface Responder extends RunContext {
   readonly mode: 'replay'
   /** After the run answered or was given up: all that it still does must come to nothing. */
   readonly over: boolean
+  /** Over, and what its timers and immediates do is still looked at. */
+  readonly isWatched?: boolean
   /**
    * Finds the recorded exchange for a request and has its answer delivered in recorded order.
    * @throws HarvestError when the tape has no answer for it
