@@ -75,15 +75,16 @@ function verdictLines(isolated: IsolatedRun): readonly string[] {
       `Not resolved: ${verdict.open.join(', ')} ${verdict.open.length === 1 ? 'is' : 'are'} still possible.`,
       neutralLine(verdict.because, 200),
     ]
-  const said = verdict.layers.map((layer) => saidOf(layer, isolated.timing))
+  const said = verdict.layers.map((layer) => saidOf(layer, isolated))
   if (said.length === 1) return [`${verdict.layers[0]}: ${said[0]}`]
   return [`${verdict.layers.join(' and ')}: either of them cures it`, ...said]
 }
 
-function saidOf(layer: FailureLayer, timing: IsolatedRun['timing']): string {
+function saidOf(layer: FailureLayer, { timing, minEffect }: IsolatedRun): string {
   switch (layer) {
     case 'code':
-      return `it fails regardless of model, tools, ${layerNames(timing).timing}`
+      // A model that is right in fewer runs than that looks like this as well.
+      return `with other answers of model and tools, another ${layerNames(timing).timing} fewer than ${(100 * minEffect).toFixed(0)} % of runs end well: its code or its prompt decides, or a model that is nearly always wrong`
     case 'sampling':
       return 'asked again, the model decides otherwise, and the failure goes away'
     case 'data':
