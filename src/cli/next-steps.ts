@@ -143,8 +143,14 @@ export function stepAfterEstimate(
   { high, offTape }: Pick<BlameEstimate, 'high' | 'offTape'>,
   given: CommandInput,
 ): NextStep {
-  const isLimited = given.has('max-cost') || given.has('max-runs') || high.costUsd === undefined
-  const limit = isLimited ? {} : { 'max-cost': (Math.ceil((high.costUsd ?? 0) * 100 + 1) / 100).toFixed(2) }
+  const isLimited = given.has('max-cost') || given.has('max-runs')
+  const limit =
+    high.costUsd === undefined
+      ? // Without a price no limit in dollars can be kept, be it the usual one.
+        { 'max-cost': undefined, ...(given.has('max-runs') ? {} : { 'max-runs': `${high.forks}` }) }
+      : isLimited
+        ? {}
+        : { 'max-cost': (Math.ceil(high.costUsd * 100 + 1) / 100).toFixed(2) }
   const isRisky = (offTape?.steps.length ?? 0) > 0
   return {
     about: isRisky ? 'to ask the models all the same' : 'to ask the models',

@@ -226,6 +226,12 @@ describe('whoever follows the messages of blame', () => {
     expect(unpriced).toMatchObject({ code: 2, stderr: expect.stringContaining('HARVEST_BLAME_PRICE') as string })
     const limited = printed(unpriced.stderr, 'or limit something else')
     expect(limited).toEqual([...typed.slice(0, 5), '--max-runs', '100'])
+    // Without a price an estimate leads to a limit that can be kept.
+    const { stdout: estimate } = await run([...asked, '--dry-run'])
+    const about = estimate.includes('to ask the models:') ? 'to ask the models' : 'to ask the models all the same'
+    const ask = printed(estimate, about)
+    expect(ask.slice(0, -1)).toEqual([...asked, '--live', '--max-runs'])
+    expect((await run([...ask, '--max-time', '1ms'])).code).toBe(1)
 
     const few = limited.toSpliced(-1, 1, '3')
     const stopped = await run(few)
