@@ -13,7 +13,7 @@ let replays = 0
 const rejected = (error: unknown): void => heard('unhandledRejection', { kind: 'rejected', error })
 const threw = (error: unknown): void => heard('uncaughtException', { kind: 'threw', error })
 
-/** What is of no replay goes the way it would go without us: it ends the process, unless somebody else listens. */
+/** Outside of a replay it goes its usual way: it ends the process, unless somebody else listens. */
 function heard(event: 'uncaughtException' | 'unhandledRejection', stray: Stray): void {
   const strays = contexts.getStore()
   if (strays !== undefined) strays.push(stray)

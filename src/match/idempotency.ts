@@ -32,7 +32,7 @@ export class IdempotencyKeys {
 
 /**
  * Of a call of a model only that its key is gone counts: clients draw one for each attempt, and what a model is asked twice
- * it answers twice. A key that a client puts in of itself, as the OpenAI SDK did before version 5, is none of the agent's.
+ * it answers twice. A key that a client puts in of itself, as the OpenAI SDK did before version 5, is not the agent's.
  */
 export function lostKey(recorded: readonly HeaderPair[], live: readonly HeaderPair[]): readonly FoundDrift[] {
   const was = keyIn(recorded)

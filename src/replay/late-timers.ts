@@ -12,7 +12,7 @@ const lateTurns = 4
 /** Real ms for which files, threads and immediates are waited for, all together. */
 const lateWorkMs = 1_000
 
-/** What stands still when nobody looks at the agent any more. */
+/** A timer that was not fired. */
 export interface LeftTimer {
   /** Who set it: a package, or `app`. */
   readonly caller: string | undefined

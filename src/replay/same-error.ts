@@ -36,7 +36,7 @@ function isWhole(value: Json): boolean {
 /** Says where something is left out, and what. */
 type Leave = (path: string, what: string) => void
 
-/** The data of a value, `undefined` for what is none. Errors of other classes are compared as causes are. */
+/** The data of a value, `undefined` where it is no data. Errors of other classes are compared as causes are. */
 function dataOf(value: Json, path: string, leave: Leave): Json | undefined {
   if (typeof value !== 'object' || value === null) return value
   const type = at(value, '$type')
