@@ -5,6 +5,9 @@ import { outsideRuns } from '../seam/source.ts'
 import type { RecordedTimers } from './recorded-timers.ts'
 import { type QueuedTimer, TimerQueue } from './timer-queue.ts'
 
+/** Taken before agents can fake it. */
+const { nextTick } = process
+
 /** Real ms by the one clock that is never patched. */
 function uptime(): number {
   return Number(process.hrtime.bigint()) / 1e6
@@ -121,6 +124,10 @@ export class Scheduler {
   timersFired = 0
   /** The timer that fired last, as long as nothing was delivered since. */
   lastFired: FiredTimer | undefined
+  /** In this turn of the event loop the agent asked for something, was answered, or a timer fired. */
+  isTouched = false
+  /** Number of what happened last, of those on the tape. */
+  lastN = -1
 
   constructor(items: readonly GateItem[], options: GateOptions) {
     this.#items = items.filter(({ place }) => place !== 'free').sort((a, b) => a.n - b.n)
@@ -145,6 +152,7 @@ export class Scheduler {
   asked(request: GateItem | undefined): void {
     if (!request) return
     request.state = 'done'
+    this.lastN = request.n
     this.#moved()
     this.#relaxing = undefined
     this.#moveFresh(request)
@@ -420,8 +428,14 @@ export class Scheduler {
 
   /** Something was asked or delivered: the agent does not hang. */
   #moved(): void {
+    this.#touch()
     this.#idleMs = 0
     this.#graceMs = longestGraceMs
+  }
+
+  #touch(): void {
+    if (!this.isTouched) nextTick(() => (this.isTouched = false))
+    this.isTouched = true
   }
 
   #deliver(item: GateItem): void {
@@ -447,6 +461,7 @@ export class Scheduler {
     this.lastFired = undefined
     this.#hurry = false
     this.deliveries++
+    this.lastN = item.n
     this.now = Math.max(this.now, item.at)
     try {
       deliver?.(item)
@@ -496,6 +511,7 @@ export class Scheduler {
     this.now = Math.max(this.now, due)
     this.lastFired = { ms: timer.ms, isRecorded: n !== undefined && Number.isFinite(n), waitedFor }
     this.#timersKnown?.fired(timer)
+    this.#touch()
     timer.fire()
   }
 

@@ -1,6 +1,6 @@
 import type { StepState } from '../match/step.ts'
 import { isGivenUp } from '../playback/order.ts'
-import type { Tape } from '../tape/index.ts'
+import type { ExchangeEvent, Tape } from '../tape/index.ts'
 
 /** Taken before agents can fake it. */
 const { nextTick } = process
@@ -8,8 +8,18 @@ const { nextTick } = process
 /** A step whose recorded answer came before the recorded run ended, and which the replayed agent did not wait for. */
 export interface LostAwait {
   readonly step: StepState
-  /** The recorded agent did wait: the answer needed the event loop, which it would not have got otherwise. */
+  /** The recorded agent did wait, or was kept by something that the agent is not kept by now. */
   readonly isCertain: boolean
+}
+
+/** Where the agent stood when it returned. */
+export interface Standing {
+  /** It was answered, asked for something or a timer of it fired in this turn of the event loop. */
+  readonly isTouched: boolean
+  /** The timer that fired last, nothing having been answered since. */
+  readonly lastFired: { readonly isRecorded: boolean } | undefined
+  /** Number of the last request or piece of an answer, of those on the tape. */
+  readonly lastN: number
 }
 
 /**
@@ -18,12 +28,21 @@ export interface LostAwait {
  * An agent that returns in the very turn in which it begins an action waited for nothing since. Had the recorded agent done
  * so, the answer would not be on its tape, unless it came in that turn too: what an in-process function answers at once.
  * What it begins after it returned, such as the rest of a conversation, it waits for even less, answered or not.
+ *
+ * An action begun earlier is left when nothing of its answer has come. A replay answers in the recorded order: an agent that
+ * returns in the turn of an earlier answer would have done so when recorded. One that did something in between which no tape
+ * sees may have done the same, and longer, when recorded.
  */
 export class LostAwaits {
   readonly #tape: Tape
   /** Begun in this turn of the event loop. */
   readonly #fresh = new Set<StepState>()
-  readonly #left: StepState[] = []
+  /** Begun before it returned. */
+  readonly #begun: StepState[] = []
+  readonly #left: {
+    readonly step: StepState
+    readonly earlier?: { readonly isKept: boolean; readonly after: number }
+  }[] = []
   hasReturned = false
 
   constructor(tape: Tape) {
@@ -31,32 +50,54 @@ export class LostAwaits {
   }
 
   begun(step: StepState): void {
-    if (this.hasReturned) return void this.#left.push(step)
+    if (this.hasReturned) return void this.#left.push({ step })
+    this.#begun.push(step)
     this.#fresh.add(step)
     nextTick(() => this.#fresh.delete(step))
   }
 
   /** The agent returned its value; whoever gets it may still read from it, so that an unread answer is not one of these. */
-  returned(): void {
-    this.#left.push(...[...this.#fresh].filter((step) => !step.answered))
+  returned({ isTouched, lastFired, lastN }: Standing): void {
     this.hasReturned = true
+    // Of timers that the tape does not know the order is a guess.
+    const isKept = !isTouched || lastFired?.isRecorded === false
+    for (const step of this.#begun) {
+      if (step.answered) continue
+      if (this.#fresh.has(step)) this.#left.push({ step })
+      else if (isUnheard(step)) this.#left.push({ step, earlier: { isKept, after: lastN } })
+    }
   }
 
   /** Once the run is over. How an import ended is unknown. */
   get found(): readonly LostAwait[] {
     if (this.#tape.header.imported !== undefined) return []
-    return this.#left.flatMap((step) => {
+    return this.#left.flatMap(({ step, earlier }) => {
       const end = isGivenUp(step) ? undefined : endOf(step)
-      return end === undefined ? [] : [{ step, isCertain: this.#neededLoop(step, end) }]
+      if (end === undefined) return []
+      if (earlier === undefined) return [{ step, isCertain: this.#neededLoop(step, end) }]
+      const isLater = this.#neededLoop(step, end, earlier.after) && !this.#isAfterReturn(end)
+      return isLater ? [{ step, isCertain: !earlier.isKept }] : []
     })
   }
 
-  /** An answer over the network needs the event loop; a function does when an answer came or a timer fired while it ran. */
-  #neededLoop({ event }: StepState, end: number): boolean {
+  /** A recorder waits for bodies of requests that are under way when the agent returns, and notes answers meanwhile. */
+  #isAfterReturn(end: number): boolean {
+    const isOpen = ({ response, error, aborted, method }: ExchangeEvent): boolean =>
+      !response && !error && !aborted && method !== 'GET' && method !== 'HEAD'
+    return this.#tape.events.some((event) => event.kind === 'exchange' && event.n < end && isOpen(event))
+  }
+
+  /**
+   * An answer over the network needs the event loop; a function does when an answer came or a timer fired while it ran, and
+   * after that moment: several may have waited for one thing.
+   */
+  #neededLoop({ event }: StepState, end: number, after = event.n): boolean {
     if (event.kind === 'exchange') return true
     const answers = this.#tape.events.flatMap((other) => (other.kind === 'exchange' ? [other.response?.moment[0]] : []))
     const timers = (this.#tape.close?.timers ?? []).flatMap(([, , , fired]) => fired.flatMap(([, places]) => places))
-    return [...answers, ...timers.map(([n]) => n)].some((n) => n !== undefined && n > event.n && n <= end)
+    return [...answers, ...timers.map(([n]) => n)].some(
+      (n) => n !== undefined && n > Math.max(event.n, after) && n <= end,
+    )
   }
 }
 
@@ -64,4 +105,11 @@ export class LostAwaits {
 function endOf({ event }: StepState): number | undefined {
   if (event.kind === 'exchange') return event.response?.end?.[0] ?? event.error?.moment[0]
   return event.settled?.[0]
+}
+
+/** Nothing of its answer was delivered, and an action's it is: a named value is a read, and pieces have readers of their own. */
+function isUnheard({ event, items }: StepState): boolean {
+  if (event.kind !== 'exchange' && (event.kind === 'value' || event.yields !== undefined)) return false
+  const [, first] = items
+  return first !== undefined && first.state !== 'done'
 }

@@ -89,7 +89,7 @@ async function attempt<T>(run: ReplayRun, agent: (input: unknown) => T | Promise
     const returned = await agent(given)
     if (isUnreadResponse(returned)) return readOut(returned)
     const value = isAsyncGenerator(returned) ? await readOut(returned, run.tape.close?.outcome) : returned
-    run.lostAwaits.returned()
+    run.lostAwaits.returned(run.gate)
     return value
   })
   await run.bodiesEnded()

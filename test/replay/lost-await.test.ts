@@ -11,8 +11,16 @@ import { replayTape } from '../../src/replay/index.ts'
 import { readTape, type Tape } from '../../src/tape/index.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
+let hasEnded = false
 const server = createServer((request, response) => {
   response.setHeader('content-type', 'application/json')
+  if (request.url === '/never') return
+  if (request.url === '/late') {
+    response.write('[')
+    response.on('close', () => (hasEnded = true))
+    setTimeout(() => response.end(']'), 5)
+    return
+  }
   const message = { role: 'assistant', content: 'noted' }
   request.resume().on('end', () => response.end(JSON.stringify({ id: 'c-1', choices: [{ index: 0, message }] })))
 })
@@ -23,6 +31,7 @@ beforeAll(async () => {
 })
 afterAll(() => {
   server.close()
+  server.closeAllConnections()
 })
 
 const desk = tools({
@@ -31,6 +40,14 @@ const desk = tools({
   wait: async ({ id }: { id: string }) => {
     await new Promise((resolve) => setTimeout(resolve, 2))
     return { id }
+  },
+  longer: async ({ id }: { id: string }) => {
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    return { id }
+  },
+  fail: async ({ id }: { id: string }) => {
+    await new Promise((resolve) => setTimeout(resolve, 2))
+    throw new Error(`no ${id}`)
   },
   post: async ({ id }: { id: string }) => (await fetch(`${base}/orders`, { method: 'POST', body: id })).json(),
 })
@@ -144,6 +161,132 @@ describe('an agent that returns without waiting for its last action', () => {
       return { done: true }
     }
     expect((await replayTape(await record(agent(true)), agent(false))).problems).toEqual([])
+  })
+
+  const pair = () => [desk.wait({ id: '1' }), desk.longer({ id: '2' })] as const
+  const request = actions['a request with a body']
+  const recordedAndNow: readonly (readonly [string, () => Promise<unknown>, () => Promise<unknown>])[] = [
+    [
+      'the first of two tools, of which it took both',
+      () => Promise.all(pair()).then(() => true),
+      () => Promise.race(pair()).then(() => true),
+    ],
+    [
+      'any of two tools, of which it took both',
+      () => Promise.all(pair()).then(() => true),
+      () => Promise.any(pair()).then(() => true),
+    ],
+    [
+      'the failure of one, where it took that of one and the answer of the other',
+      () => Promise.allSettled([desk.fail({ id: '1' }), desk.longer({ id: '2' })]).then(() => true),
+      () =>
+        Promise.all([desk.fail({ id: '1' }), desk.longer({ id: '2' })]).then(
+          () => true,
+          () => true,
+        ),
+    ],
+    [
+      'a tool made after a request that it began, of which it had the answer',
+      async () => {
+        const begun = request()
+        await desk.note({ id: '1' })
+        await begun
+        return true
+      },
+      async () => {
+        void request()
+        await desk.note({ id: '1' })
+        return true
+      },
+    ],
+  ]
+  test.for(recordedAndNow)('is red when it takes %s', async ([, recorded, now]) => {
+    const tape = await record(recorded)
+    const same = await replayTape(tape, recorded)
+    expect([same.problems, same.drift]).toEqual([[], []])
+    const { problems } = await replayTape(tape, now)
+    expect(problems.map(({ code }) => code)).toEqual(['HARVEST_NOT_AWAITED'])
+  })
+
+  test.for([
+    ['a turn of the event loop', () => new Promise((resolve) => setImmediate(resolve))],
+    ['a timer', () => sleep(0)],
+    ['a look at a file', () => stat('.')],
+  ] as const)('is listed when it waits for %s instead', async ([, instead]) => {
+    const tape = await record(async () => {
+      await desk.look({ id: 'A-17' })
+      await desk.longer({ id: 'A-17' })
+      return { done: true }
+    })
+    const { problems, drift } = await replayTape(tape, async () => {
+      await desk.look({ id: 'A-17' })
+      void desk.longer({ id: 'A-17' })
+      await instead()
+      return { done: true }
+    })
+    expect(problems).toEqual([])
+    expect(drift).toContainEqual(
+      expect.objectContaining({ class: 'awaits', policy: 'report', recorded: 'answered', live: 'not awaited' }),
+    )
+  })
+
+  test('is neither when what it did not wait for was answered meanwhile in both', async () => {
+    const agent = async (): Promise<unknown> => {
+      void request()
+      await desk.longer({ id: '1' })
+      void desk.wait({ id: '2' })
+      await actions['a call of a model']()
+      await sleep(30)
+      return Promise.race(pair())
+    }
+    const { problems, drift } = await replayTape(await record(agent), agent)
+    expect([problems, drift]).toEqual([[], []])
+  })
+
+  test('is neither when one thing answered two tools, and it waited for one of them', async () => {
+    const agent = async (): Promise<unknown> => {
+      const loaded = sleep(5)
+      const load = tools({
+        first: async ({ id }: { id: string }) => loaded.then(() => id),
+        second: async ({ id }: { id: string }) => loaded.then(() => id).then((found) => found),
+      })
+      const first = load.first({ id: '1' })
+      void load.second({ id: '2' })
+      return first
+    }
+    const tape = await record(agent)
+    const [first, second] = tape.events
+    if (first?.kind !== 'tool' || second?.kind !== 'tool' || !second.settled) throw new Error('no answers')
+    const [n, at] = second.settled
+    const apart: Tape = { ...tape, events: [first, { ...second, settled: [n, at + 1] }] }
+    const { problems, drift } = await replayTape(apart, agent)
+    expect([problems, drift]).toEqual([[], []])
+  })
+
+  test('is neither when it reads nothing of an answer but its status', async () => {
+    const agent = (isRecorded: boolean) => async (): Promise<unknown> => {
+      const { status } = await fetch(`${base}/late`)
+      do await stat('.')
+      while (isRecorded && !hasEnded)
+      for (let i = 0; isRecorded && i < 100; i++) await stat('.')
+      return status
+    }
+    const tape = await record(agent(true))
+    expect(tape.events).toMatchObject([{ response: { end: expect.any(Array) } }])
+    const { problems, drift } = await replayTape(tape, agent(false))
+    expect([problems, drift]).toEqual([[], []])
+  })
+
+  test('is neither where an action was open when it returned: answers may have been noted after that', async () => {
+    const agent = (isLost: boolean) => async (): Promise<unknown> => {
+      fetch(`${base}/never`, { method: 'DELETE' }).catch(() => undefined)
+      const begun = request()
+      await desk.note({ id: '1' })
+      if (!isLost) await begun
+      return true
+    }
+    const { problems, drift } = await replayTape(await record(agent(false)), agent(true))
+    expect([problems, drift]).toEqual([[], []])
   })
 
   test('is green when it returns the response itself, for its caller to read', async () => {
