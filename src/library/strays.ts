@@ -13,7 +13,7 @@ let replays = 0
 const rejected = (error: unknown): void => heard('unhandledRejection', { kind: 'rejected', error })
 const threw = (error: unknown): void => heard('uncaughtException', { kind: 'threw', error })
 
-/** Where nobody else hears it, an error of other code goes on to end the process. */
+/** Keeps what belongs to a replay, and throws the rest if no other listener is there. */
 function heard(event: 'uncaughtException' | 'unhandledRejection', stray: Stray): void {
   const strays = contexts.getStore()
   if (strays !== undefined) strays.push(stray)
