@@ -148,7 +148,9 @@ export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<Bl
   })
   const { agreement } = oracle
   const said = found.verdict === undefined ? {} : { verdict: withDrawn(found.verdict, found.steps) }
-  const unseen = found.verdict?.kind === 'never' ? await neverSeen() : []
+  // With repaired answers a run of this very question was good: then it is known that one can be.
+  const hasGood = (found.repairs?.clean.ok ?? 0) > 0
+  const unseen = found.verdict?.kind === 'never' && !hasGood ? await neverSeen() : []
   const others = options.reference === undefined ? await knownRuns() : {}
   return {
     ...(agreement === undefined ? { ...found, ...said } : withoutCertificate({ ...found, ...said }, agreement)),
