@@ -23,7 +23,7 @@ const replayOptions: readonly OptionSpec[] = [
     was: [{ flag: '--allow <what>' }],
   },
   { flag: '--run-recorded', about: 'Run the command line stored in the tape, this once' },
-  { flag: '--timeout <duration>', about: 'Limit of the run: 90s, 5m [as for cases; of a program or --module 10m]' },
+  { flag: '--timeout <duration>', about: 'Limit of one run: 90s, 5m [as for cases; of a program or --module 10m]' },
 ]
 
 export const replaySpec: CommandSpec = {
