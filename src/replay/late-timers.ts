@@ -11,6 +11,8 @@ const lateTimers = 100
 const lateTurns = 4
 /** Real ms for which files, threads and immediates are waited for, all together. */
 const lateWorkMs = 1_000
+/** Turns of the event loop in that time, at most: under fake timers no clock goes on. */
+const lateWorkTurns = 50_000
 
 /** A timer that was not fired. */
 export interface LeftTimer {
@@ -81,10 +83,10 @@ export class LateTimers {
 
 /** Waits until the agent does nothing more without its timers; whether it still does something when the time is over. */
 async function isEndless(run: ReplayRun, until: number): Promise<boolean> {
-  for (let calm = 0; calm < lateTurns; ) {
+  for (let calm = 0, turns = 0; calm < lateTurns; turns++) {
     await turn()
     const isBusy = run.pending > 0 || isImporting() || isWorkingOutside()
-    if (isBusy && uptime() > until) return true
+    if (isBusy && (uptime() > until || turns > lateWorkTurns)) return true
     calm = isBusy ? 0 : calm + 1
   }
   return false
