@@ -1,7 +1,6 @@
 import type { ForkResult } from '../fork/index.ts'
 import { canonicalJson } from '../json/canonical.ts'
-import { type Step, stepsOf } from '../tape/index.ts'
-import type { Json } from '../tape/index.ts'
+import { type Json, type Step, stepsOf } from '../tape/index.ts'
 import { askedOf, decisionOf, type PlacedPosition } from './positions.ts'
 import { answerText } from './reference-run.ts'
 import type { ForkDraw } from './types.ts'

@@ -9,7 +9,7 @@ import { type QueuedTimer, TimerQueue } from './timer-queue.ts'
 const { nextTick } = process
 
 /** Real ms by the one clock that is never patched. */
-function uptime(): number {
+export function uptime(): number {
   return Number(process.hrtime.bigint()) / 1e6
 }
 

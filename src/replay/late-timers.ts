@@ -1,4 +1,4 @@
-import { isWorkingOutside } from '../playback/scheduler.ts'
+import { isWorkingOutside, uptime } from '../playback/scheduler.ts'
 import { type QueuedTimer, TimerQueue } from '../playback/timer-queue.ts'
 import { real, type VirtualTimer } from '../seam/intercept/index.ts'
 import { isImporting } from './importing.ts'
@@ -94,9 +94,4 @@ async function isEndless(run: ReplayRun, until: number): Promise<boolean> {
 
 function turn(): Promise<void> {
   return new Promise((resolve) => real.setImmediate(resolve))
-}
-
-/** Real ms by the one clock that is never patched. */
-function uptime(): number {
-  return Number(process.hrtime.bigint()) / 1e6
 }
