@@ -3,7 +3,7 @@ import { canonicalJson } from '../providers/index.ts'
 import type { HiddenPart, Json } from '../tape/index.ts'
 
 /**
- * Errors are the same when name, message, code, their own fields of data and their causes are. The rest may differ,
+ * Errors are the same when name (or class, where that leaves the name at `Error`), message, code, their own fields of data and their causes are. The rest may differ,
  * such as a stack or a request object, and the number an operating system has for its `code`.
  */
 export function isSameError(recorded: Json, live: Json): boolean {
@@ -58,6 +58,11 @@ function dataOf(value: Json, path: string, leave: Leave): Json | undefined {
 
 const leftOut: Json = { $type: 'left out' }
 
+/** Many classes leave `name` at `Error`: what sets their errors apart is the class then, as in the outcome of a case. */
+function nameOfError(name: Json | undefined, className: Json | undefined): Json {
+  return (name === 'Error' ? className : undefined) ?? name ?? null
+}
+
 /** What of an error is compared. */
 export function comparedFacts(error: Json): Json {
   return factsOf(error, '', () => undefined)
@@ -84,7 +89,7 @@ function factsOf(error: Json, path: string, leave: Leave): Json {
   }
   const cause = at(error, 'cause')
   return {
-    name: at(error, 'name') ?? null,
+    name: nameOfError(at(error, 'name'), at(error, 'class')),
     message: at(error, 'message') ?? null,
     fields,
     errors: listAt(error, 'errors').map((one, n) => factsOf(one, `${path}.errors[${n}]`, leave)),

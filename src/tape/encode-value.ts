@@ -198,7 +198,8 @@ class Encoder {
     const part = (name: string, value: unknown): Json => this.#value(value, below(place, name), level + 1)
     return {
       $type: 'error',
-      class: classNameOf(error) ?? 'Error',
+      // What a tape gave back has the class in a replay that it was recorded with.
+      class: recordedClassOf(error) ?? classNameOf(error) ?? 'Error',
       name: `${error.name}`,
       message: `${error.message}`,
       ...(keys.length > 0 && { fields: this.#fields(error, keys, below(place, 'fields'), level + 2) }),
@@ -340,6 +341,13 @@ function kindOf(value: object): 'plain' | 'bare' | 'instance' {
     ? 'plain'
     : 'instance'
 }
+
+function recordedClassOf(value: object): string | undefined {
+  const { [givenBack]: name } = value as { readonly [givenBack]?: unknown }
+  return typeof name === 'string' ? name : undefined
+}
+
+const givenBack = Symbol.for('vitest-harvest/class')
 
 function classNameOf(value: object): string | undefined {
   const { constructor } = value as { constructor?: { name?: unknown } }

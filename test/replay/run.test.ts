@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { installReplay, type ReplayOptions, type ReplayResult, replayTape, verdictOf } from '../../src/replay/index.ts'
 import { tool } from '../../src/record/index.ts'
 import { outsideRuns } from '../../src/seam/source.ts'
-import type { CallEvent, Tape } from '../../src/tape/index.ts'
+import { type CallEvent, encodeValue, type Tape } from '../../src/tape/index.ts'
 import { chat, chatUrl, Recording, tapeOf } from './tapes.ts'
 
 beforeAll(() => installReplay())
@@ -438,6 +438,32 @@ describe('several replays in one process', () => {
     const tookMs = Number(process.hrtime.bigint() - ticked) / 1e6
     expect(Math.abs(Date.now() - started - tookMs)).toBeLessThan(30_000)
   })
+})
+
+test('an error whose class leaves its name at Error counts as one of that class, thrown by the agent or given back by the tape', async () => {
+  class ApprovalDenied extends Error {}
+  class Forgotten extends Error {}
+  const recording = new Recording()
+  recording.call('pay', { id: 1 }, 'unused', {
+    result: undefined,
+    error: encodeValue(new ApprovalDenied('no')),
+  } as never)
+  const returned = recording.tape()
+  const outcome = { status: 'threw', error: encodeValue(new ApprovalDenied('no')) } as const
+  const tape: Tape = { ...returned, close: { ...returned.close!, outcome } }
+  const pay = tool('pay', async (_: { id: number }) => 'ran')
+  const verdict = async (thrown?: Error): Promise<string> => {
+    const run = await replayTape(tape, async () => {
+      await pay({ id: 1 }).catch((error: unknown) => {
+        throw thrown ?? error
+      })
+    })
+    return verdictOf(run).verdict
+  }
+  expect(await verdict()).toBe('same')
+  expect(await verdict(new ApprovalDenied('no'))).toBe('same')
+  expect(await verdict(new Forgotten('no'))).toBe('different')
+  expect(await verdict(new Error('no'))).toBe('different')
 })
 
 describe('tools', () => {
