@@ -1,6 +1,6 @@
 import crypto, { type webcrypto } from 'node:crypto'
 import vm from 'node:vm'
-import { patch, patchAnswer, patchAnswers, patchAround } from './patching.ts'
+import { patch, patchAnswer, patchAnswers } from './patching.ts'
 import { ask, type ProbeTarget, type Ways } from './probe.ts'
 
 /** Asked again, it is another one. */
@@ -25,16 +25,6 @@ export function probeChance(): void {
       () => random(`crypto.${key}()`),
       () => anew,
     )
-  // It fills what it is given: the bytes are put back into it.
-  patchAround(crypto, 'randomFill', 'callback', ([buffer], caller) => {
-    const slot = ask(() => random('crypto.randomFill()'), caller)
-    if (!slot || !(buffer instanceof Uint8Array)) return undefined
-    return {
-      answer: () => (
-        buffer.set(slot.of(() => Buffer.from(buffer), { 'asked again': () => Buffer.from(buffer) })), buffer
-      ),
-    }
-  })
   patchAnswers(
     crypto,
     'sign',
