@@ -33,11 +33,13 @@ export class Calls {
     this.#inside = Map.groupBy(steps, ({ event }) => event.in)
   }
 
-  /** The first open call with the same arguments; a value is asked for by name alone. */
-  findSame(call: Called, args: Json): CallState | undefined {
+  /** The first open call with the same arguments, in the same context if there is one; a value is asked for by name alone. */
+  findSame(call: Called, args: Json, context?: Json): CallState | undefined {
     const steps = this.#byArgs.get(keyOf(call, args))
     while (steps?.[0]?.taken) steps.shift()
-    return steps?.find((step) => !step.taken)
+    const open = steps?.find((step) => !step.taken)
+    if (context === undefined || open === undefined) return open
+    return steps?.find((step) => !step.taken && isContextOf(step, context)) ?? open
   }
 
   /** The value of this name once more: as it was read last. `undefined` when it was never recorded. */
@@ -100,6 +102,11 @@ export class Calls {
   #all(call: Called): readonly CallState[] {
     return this.#byName.get(keyOf(call)) ?? []
   }
+}
+
+/** Whether a call was recorded in this context, or it is not known in which. */
+function isContextOf({ event: { context } }: CallState, now: Json): boolean {
+  return context === undefined || canonicalJson(presentArgs(context)) === canonicalJson(presentArgs(now))
 }
 
 /** The first of several calls that were asked the same. */

@@ -20,11 +20,16 @@ export function recordCall(
   const [n, at] = run.moment()
   const site = userSite()
   let args: Json = null
+  let context: Json | undefined
   let losses: CallLosses | undefined
   run.attempt(() => {
     const encoded = encodeValue(argumentsOf(call.args))
     args = run.clean(encoded)
     losses = new CallLosses(call, encoded)
+    if (call.context) {
+      const { data } = call.context()
+      context = data === undefined ? null : run.clean(encodeValue(data))
+    }
   })
   const issued = {
     kind: call.kind,
@@ -35,6 +40,7 @@ export function recordCall(
     name: call.name,
     ...driverOf(call),
     args,
+    ...(context === undefined ? {} : { context }),
   }
   run.called(issued)
   const settle: Settle = (rest, after) =>

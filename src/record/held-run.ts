@@ -233,7 +233,12 @@ export class HeldRun implements Recording {
     if (event.kind === 'tool') this.account.called(event.name)
     if (this.account.isWatched) this.#watch(event, { ...event })
     // The same object is completed when the call is answered.
-    this.later((recorded) => recorded.called(Object.assign(event, { args: recorded.redactor.json(event.args) })))
+    this.later((recorded) => {
+      const { args, context } = event
+      const { redactor } = recorded
+      const cleaned = { args: redactor.json(args), ...(context !== undefined && { context: redactor.json(context) }) }
+      recorded.called(Object.assign(event, cleaned))
+    })
   }
 
   leftOpen(event: CallEvent, soFar: () => Partial<CallEvent>): void {

@@ -2,6 +2,7 @@ import { userSite } from '../seam/caller.ts'
 import { never } from '../seam/intercept/index.ts'
 import { isThenable } from '../seam/shape.ts'
 import { type SeamCall, type RunContext, seamState } from '../seam/source.ts'
+import type { ToolContext } from '../seam/tool-context.ts'
 import { type CallEvent, encodeValue, type Json, type Moment } from '../tape/index.ts'
 import { presentArgs } from '../tape/present-args.ts'
 import { answer } from './answer.ts'
@@ -38,10 +39,13 @@ export function serveCall(
   const args = run.encode(call.args[0])
   const again = run.calls.findSame(call, args) ? undefined : run.calls.findAgain(call, userSite())
   if (again) return readAgain(again)
-  const step = findCall(run, call, args)
+  const handed = call.context?.()
+  const context = handed && (handed.data === undefined ? null : run.encode(handed.data))
+  const step = findCall(run, call, args, context)
   if (call.revive === undefined) run.served(call.name, step)
   run.checkOrder(step)
-  run.compareValues(step, undefined, () => ({ args }))
+  run.compareValues(step, undefined, () => ({ args, ...(context === undefined ? {} : { context }) }))
+  if (handed) compareContext(run, call, step, context ?? null, handed)
   if (call.kind !== 'value') run.noteHidden(run.hidden.ofArguments(call.args[0]), step)
   const heard: Mutable<CallEvent> = {
     kind: call.kind,
@@ -50,6 +54,7 @@ export function serveCall(
     name: call.name,
     ...(call.driver === undefined ? {} : { driver: call.driver }),
     args,
+    ...(context === undefined ? {} : { context }),
     ...(inside === undefined ? {} : { in: inside }),
     ...run.siteOf(),
   }
@@ -64,8 +69,26 @@ function readAgain({ event }: CallState): unknown {
   return event.sync ? answer(event) : Promise.resolve().then(() => answer(event))
 }
 
-function findCall(run: ReplayRun, call: SeamCall, args: Json): CallState {
-  const same = run.calls.findSame(call, args)
+/** What the framework handed over beside the arguments is the agent's doing as they are. */
+function compareContext(
+  run: ReplayRun,
+  call: SeamCall,
+  step: CallState,
+  context: Json,
+  { live, data }: ToolContext,
+): void {
+  const { context: recorded } = step.event
+  run.noteHidden(run.hidden.ofContext(live), step)
+  if (recorded === undefined) {
+    if (data !== undefined) run.noteHidden(run.hidden.ofContext([{ at: '', what: 'the context of a tool' }]), step)
+    return
+  }
+  const difference = firstDifference(presentArgs(recorded), presentArgs(context), 'context')
+  if (difference) run.drifted(step, undefined, { class: 'arguments', part: call.name, ...difference })
+}
+
+function findCall(run: ReplayRun, call: SeamCall, args: Json, context: Json | undefined): CallState {
+  const same = run.calls.findSame(call, args, context)
   if (same) {
     run.identical++
     return same

@@ -43,6 +43,11 @@ export class HiddenParts {
     )
   }
 
+  /** Of what a framework handed a tool beside its arguments. */
+  ofContext(parts: readonly HiddenPart[]): readonly NotCompared[] {
+    return this.#named('context', parts)
+  }
+
   ofRequest(live: LiveRequest, { request, response }: ExchangeEvent): readonly NotCompared[] {
     const part = (path: string, what: string): readonly NotCompared[] => this.#named(path, [{ at: '', what }])
     return [

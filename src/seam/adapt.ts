@@ -1,5 +1,6 @@
 import { HarvestError } from '../errors/index.ts'
 import type { SeamCall } from './source.ts'
+import { contextOf, type ToolContext } from './tool-context.ts'
 import { definition, isWrapped, tool, type WrapOptions, wrapped } from './wrap.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tools of frameworks this package does not depend on
@@ -45,12 +46,37 @@ interface Kind {
 type Calling = (
   args: readonly unknown[],
   run: (args: readonly unknown[]) => unknown,
-  about?: Partial<Pick<SeamCall, 'name'>>,
+  about?: { readonly name?: string; readonly context?: unknown },
 ) => unknown
 
-/** The first argument is what the model wrote, the others are the framework's. */
-const byInput = (call: Calling, real: Method): Method => {
-  return (input, ...rest) => call([input], (given) => real(...given, ...rest))
+/**
+ * The first argument is what the model wrote, the others are the framework's.
+ *
+ * @param context - what of them the agent handed it for its tools
+ */
+const byInput =
+  (context: (...rest: Loose[]) => unknown) =>
+  (call: Calling, real: Method): Method =>
+  (input, ...rest) =>
+    call([input], (given) => real(...given, ...rest), { context: context(...(rest as Loose[])) })
+
+/** Of a configuration of LangChain what the agent put there: it keeps its own beside that, under names that it reserves. */
+const ofRunnable = (_: unknown, config?: Loose): unknown => {
+  const own = (part: unknown): unknown =>
+    Object.fromEntries(
+      Object.entries((part ?? {}) as Loose).filter(([name]) => !/^(?:__|checkpoint_|langgraph_|l[cs]_)/.test(name)),
+    )
+  return {
+    context: config?.['context'],
+    configurable: own(config?.['configurable']),
+    metadata: own(config?.['metadata']),
+  }
+}
+
+/** Of an MCP request what is said beside it, without the number under which its progress is told. */
+const metaOf = (meta: unknown): unknown => {
+  const { progressToken: _, ...rest } = (meta ?? {}) as Loose
+  return rest
 }
 
 /** The most telling first. */
@@ -64,7 +90,10 @@ const kinds: readonly Kind[] = [
       (call, real) =>
       (request, second, ...rest) => {
         if (typeof request === 'string')
-          return call([second ?? {}], ([args]) => real(request, args, ...rest), { name: request })
+          return call([second ?? {}], ([args]) => real(request, args, ...rest), {
+            name: request,
+            context: metaOf(rest[0]),
+          })
         const { name, ...about } = request as Loose
         const field = 'arguments' in about || !('args' in about) ? 'arguments' : 'args'
         const asked = about[field] as unknown
@@ -74,7 +103,7 @@ const kinds: readonly Kind[] = [
             second,
             ...rest,
           )
-        return call([asked ?? {}], run, { name: String(name) })
+        return call([asked ?? {}], run, { name: String(name), context: metaOf(about['_meta']) })
       },
   },
   {
@@ -82,7 +111,7 @@ const kinds: readonly Kind[] = [
     method: '_call',
     is: () => true,
     name: ({ name }, key) => name ?? key,
-    wrap: byInput,
+    wrap: byInput(ofRunnable),
   },
   {
     // OpenAI Agents FunctionTool: invoke(runContext, input as JSON text, details)
@@ -93,7 +122,9 @@ const kinds: readonly Kind[] = [
       (call, real) =>
       (context, input, ...rest) => {
         const asked = parsed(String(input))
-        return call([asked], ([args]) => real(context, args === asked ? input : JSON.stringify(args), ...rest))
+        return call([asked], ([args]) => real(context, args === asked ? input : JSON.stringify(args), ...rest), {
+          context: (context as Loose | undefined)?.['context'] as unknown,
+        })
       },
   },
   {
@@ -104,10 +135,11 @@ const kinds: readonly Kind[] = [
     wrap: (call, real) => async (input, options) => {
       // Beside the result stand ids of its trace, which are others each time.
       let whole: Loose | undefined
-      const result = await call([input], async ([args]) => {
+      const run = async ([args]: readonly unknown[]): Promise<unknown> => {
         whole = (await real(args, options)) as Loose
         return whole['result'] as unknown
-      })
+      }
+      const result = await call([input], run, { context: (options as Loose | undefined)?.['context'] as unknown })
       return { telemetry: {}, ...whole, result }
     },
   },
@@ -117,28 +149,34 @@ const kinds: readonly Kind[] = [
     is: ({ name, parse, type, input_schema: schema }) =>
       typeof name === 'string' && (typeof parse === 'function' || typeof type === 'string' || schema !== undefined),
     name: ({ name }) => name as unknown,
-    wrap: byInput,
+    // The context is the part of the answer that asked for it.
+    wrap: byInput(() => undefined),
   },
   {
     // Claude Agent SDK: handler(input, extra)
     method: 'handler',
     is: ({ name, inputSchema }) => typeof name === 'string' && inputSchema !== undefined,
     name: ({ name }) => name as unknown,
-    wrap: byInput,
+    wrap: byInput((extra) => ({ authInfo: extra?.['authInfo'], _meta: metaOf(extra?.['_meta']) })),
   },
   {
     // LlamaIndex: call(input)
     method: 'call',
     is: (entry) => typeof entry !== 'function' && typeof entry['metadata']?.name === 'string',
     name: ({ metadata }) => metadata.name as unknown,
-    wrap: byInput,
+    wrap: byInput(() => undefined),
   },
   {
     // AI SDK, Mastra, Google ADK: execute(input, options).
     method: 'execute',
     is: (entry) => typeof entry !== 'function',
     name: ({ name, id }, key) => key ?? name ?? id,
-    wrap: byInput,
+    wrap: byInput((options) => ({
+      // Until version 6 of the AI SDK, and before version 1 of Mastra, under the second of two names.
+      context: options?.['context'] ?? options?.['experimental_context'],
+      requestContext: options?.['requestContext'] ?? options?.['runtimeContext'],
+      resourceId: options?.['agent']?.resourceId ?? options?.['resourceId'],
+    })),
   },
   {
     // Google ADK, tools that are no function: runAsync({ args, toolContext })
@@ -169,8 +207,10 @@ function wrapKnown(
   const { replay = 'serve', revive } = options ?? {}
   const how = { replay, ...(revive && { revive }), ...definition() }
   const name = String(kind.name(entry, key) ?? '')
-  const call: Calling = (args, run, about) =>
-    wrapped({ kind: 'tool', name, ...about, args, ...how }, (given = args) => run(given))
+  const call: Calling = (args, run, about = {}) => {
+    const context = (): ToolContext => contextOf(about.context)
+    return wrapped({ kind: 'tool', name: about.name ?? name, args, context, ...how }, (given = args) => run(given))
+  }
   const replacement = kind.wrap(call, real.bind(entry), entry)
   Object.defineProperty(replacement, Symbol.for('vitest-harvest/wrapped@1'), { value: true })
   const property = { value: replacement, configurable: true, writable: true, enumerable: true }

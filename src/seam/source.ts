@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { ToolContext } from './tool-context.ts'
 
 /**
  * The vocabulary of the seam: what a run answers when its agent touches the world.
@@ -83,6 +84,8 @@ export interface SeamCall {
   readonly revive?: Revive
   /** The client library that is asked, such as `pg`: no replay runs the body, no matter which tools it runs. */
   readonly driver?: string
+  /** What a framework hands it beside its arguments. Absent where nothing does. */
+  readonly context?: () => ToolContext
   /** The stack at which the function was wrapped, where someone asked for that, see {@link keepDefinitions}. */
   readonly definedAt?: Error
 }

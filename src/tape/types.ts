@@ -249,6 +249,11 @@ export interface CallEvent extends EventBase {
   readonly driver?: string
   /** The one object argument, or the list of arguments; as `encodeValue` wrote it. */
   readonly args: Json
+  /**
+   * What its framework handed it beside, as far as it is data: `null` when nothing. Absent: an older recorder, or a function that
+   * gets all as arguments.
+   */
+  readonly context?: Json
   /** Whether the function answered without a promise. */
   readonly sync?: true
   /** When the caller got the answer; absent when it never did. */

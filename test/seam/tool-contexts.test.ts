@@ -1,0 +1,225 @@
+import { createOpenAI } from '@ai-sdk/openai'
+import { tool as langchainTool } from '@langchain/core/tools'
+import { createReactAgent } from '@langchain/langgraph/prebuilt'
+import { ChatOpenAI } from '@langchain/openai'
+import { Agent as MastraAgent } from '@mastra/core/agent'
+import { RequestContext } from '@mastra/core/request-context'
+import { createTool } from '@mastra/core/tools'
+import { Agent, OpenAIProvider, Runner, tool as agentsTool } from '@openai/agents'
+import { generateText, isStepCount, tool as aiTool } from 'ai'
+import OpenAI from 'openai'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { z } from 'zod'
+import { type Provider, startProviderHere } from '../../fixtures/provider/index.ts'
+import { createRecorder, tools } from '../../src/record/index.ts'
+import { installReplay, replayTape, type ReplayOptions, type ReplayResult } from '../../src/replay/index.ts'
+import { type CallEvent, readTape, type Tape } from '../../src/tape/index.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+// What a framework hands a tool beside what the model wrote: for whom the agent runs.
+const city = z.object({ city: z.string() })
+const ask = 'What is the weather in Paris and Tokyo?'
+const said = async (): Promise<string> => 'sunny'
+let provider: Provider
+beforeAll(async () => {
+  await installReplay()
+  provider = await startProviderHere()
+})
+afterAll(() => provider.close())
+
+const openai = () => new OpenAI({ apiKey: 'test-key', baseURL: `${provider.base}/v1` })
+const aiModel = () => createOpenAI({ apiKey: 'test-key', baseURL: `${provider.base}/v1` }).chat('gpt-x')
+
+interface Who {
+  readonly tenant: string
+  readonly [more: string]: unknown
+}
+
+const frameworks: { readonly [name: string]: (who: Who, extra?: object) => Promise<unknown> } = {
+  'the AI SDK': async (who) => {
+    const weather = aiTool({
+      description: 'Weather',
+      inputSchema: city,
+      contextSchema: z.looseObject({ tenant: z.string() }),
+      execute: said,
+    })
+    const { text } = await generateText({
+      model: aiModel(),
+      prompt: ask,
+      stopWhen: isStepCount(4),
+      tools: tools({ get_weather: weather }),
+      toolsContext: { get_weather: who } as never,
+    })
+    return text
+  },
+  LangChain: async (who) => {
+    const weather = langchainTool(said, { name: 'get_weather', description: 'Weather', schema: city })
+    const configuration = { baseURL: `${provider.base}/v1` }
+    const llm = new ChatOpenAI({ model: 'gpt-x', apiKey: 'test-key', configuration })
+    const graph = createReactAgent({ llm, tools: tools([weather]) })
+    const asked = { messages: [{ role: 'user', content: ask }] }
+    return (await graph.invoke(asked, { configurable: who })).messages.at(-1)?.content
+  },
+  'metadata of LangChain': async (who) => {
+    const weather = langchainTool(said, { name: 'get_weather', description: 'Weather', schema: city })
+    const [wrapped] = tools([weather])
+    return wrapped!.invoke({ city: 'Paris' }, { metadata: who })
+  },
+  'OpenAI Agents': async (who) => {
+    const about = { name: 'get_weather', description: 'Weather', parameters: city }
+    const weather = agentsTool({ ...about, execute: said })
+    const agent = new Agent<Who>({
+      name: 'Weather',
+      model: 'gpt-x',
+      instructions: 'x',
+      tools: tools([weather]) as never,
+    })
+    const runner = new Runner({ modelProvider: new OpenAIProvider({ openAIClient: openai() }), tracingDisabled: true })
+    return (await runner.run(agent, ask, { context: who })).finalOutput
+  },
+  Mastra: async (who) => {
+    const about = { id: 'get_weather', description: 'Weather', inputSchema: city }
+    const weather = createTool({ ...about, execute: said })
+    type Model = ConstructorParameters<typeof MastraAgent>[0]['model']
+    const model = aiModel() as unknown as Model
+    const about2 = { id: 'weather', name: 'Weather', instructions: 'x', model }
+    const agent = new MastraAgent({ ...about2, tools: tools({ get_weather: weather }) })
+    const requestContext = new RequestContext(Object.entries(who) as [string, object][])
+    return (await agent.generate(ask, { maxSteps: 4, requestContext })).text
+  },
+}
+
+const callWith = (client: { callTool: (request: object) => Promise<unknown> }, who: Who): Promise<unknown> =>
+  tools(client).callTool({ name: 'refund', arguments: { id: 1 }, _meta: { ...who, progressToken: Math.random() } })
+
+const shapes: { readonly [name: string]: (who: Who) => Promise<unknown> } = {
+  '`_meta` of an MCP client': (who) => callWith({ callTool: async () => Promise.resolve('done') }, who),
+  '`experimental_context` of older AI SDKs': (who) => {
+    const made = tools({
+      refund: { inputSchema: {}, execute: async (_: object, _options: object) => Promise.resolve('done') },
+    })
+    const options = { toolCallId: 'call_1', messages: [{ role: 'user', content: ask }], experimental_context: who }
+    return made.refund.execute({ id: 1 }, options)
+  },
+  '`context` of Genkit': (who) => {
+    const run = async (_: unknown, _options: object): Promise<object> =>
+      Promise.resolve({ result: 'done', traceId: 'x' })
+    const [action] = tools([Object.assign(() => undefined, { __action: { name: 'refund' }, run })])
+    return action!.run({ id: 1 }, { context: who })
+  },
+  '`authInfo` of the Claude Agent SDK': (who) => {
+    const handler = async (_: object, _extra: object): Promise<string> => Promise.resolve('done')
+    const [made] = tools([{ name: 'refund', inputSchema: {}, handler }])
+    return made!.handler({ id: 1 }, { requestId: 7, authInfo: { extra: who } })
+  },
+}
+
+async function recorded(agent: () => Promise<unknown>): Promise<Tape> {
+  const recorder = createRecorder({ dir: temporaryFolder('harvest-tool-contexts-') })
+  await recorder.run({ agent: 'shop' }, agent)
+  return readTape(recorder.lastTape!)
+}
+const codes = ({ problems }: ReplayResult): readonly string[] => problems.map(({ code }) => code)
+const contexts = ({ events }: Tape): readonly unknown[] =>
+  events.filter((event): event is CallEvent => event.kind === 'tool').map(({ context }) => context)
+
+describe.for(Object.entries({ ...frameworks, ...shapes }))('%s', ([, run]) => {
+  test('names for whom a tool acts: another one is red, and named', async () => {
+    const acme = { tenant: 'acme', rights: ['read'] }
+    const tape = await recorded(() => run(acme))
+    const same = await replayTape(tape, () => run({ ...acme, rights: ['read'] }))
+    expect([codes(same), same.drift, same.notCompared]).toEqual([[], [], []])
+
+    const other = await replayTape(tape, () => run({ ...acme, tenant: 'globex' }))
+    expect(codes(other)).toContain('HARVEST_DIVERGENCE')
+    expect(other.drift[0]).toMatchObject({ class: 'arguments', recorded: 'acme', live: 'globex' })
+    expect(other.drift[0]?.path).toMatch(/^context\b.*\.tenant$/)
+    expect(other.problems[0]?.message).toMatch(/differs at context\S*\.tenant/)
+
+    const more = await replayTape(tape, () => run({ ...acme, rights: ['read', 'refund'] }))
+    expect(codes(more)).toContain('HARVEST_DIVERGENCE')
+    expect(more.drift[0]?.path).toMatch(/^context\b.*\.rights/)
+  })
+})
+
+const execute = (options?: object) => async (): Promise<unknown> => {
+  const made = tools({ refund: { execute: async (_: object, _options?: object) => Promise.resolve('done') } })
+  return made.refund.execute({ id: 1 }, options)
+}
+
+test('of a context its data is recorded, without objects at work, and secrets as of arguments', async () => {
+  class Tenant {
+    readonly id: string
+    constructor(id: string) {
+      this.id = id
+    }
+  }
+  class Pool {
+    readonly end = (): void => undefined
+  }
+  const context = (id: string) => ({
+    tenant: new Tenant(id),
+    since: new Date(0),
+    apiKey: 'sk-proj-Zx81kq0PLm29vbnA7Yt3Hq55',
+    pool: new Pool(),
+    log: () => undefined,
+    signal: new AbortController().signal,
+    history: [{ role: 'user', content: 'hello' }],
+  })
+  const tape = await recorded(execute({ context: context('acme'), toolCallId: 'call_1' }))
+  expect(contexts(tape)).toMatchObject([
+    { context: { tenant: { id: 'acme' }, since: { $type: 'date', value: '1970-01-01T00:00:00.000Z' } } },
+  ])
+  expect(JSON.stringify(tape.events)).not.toMatch(/sk-proj|call_1|hello|Pool|signal/)
+  const same = await replayTape(tape, execute({ context: context('acme'), toolCallId: 'call_2' }))
+  expect([codes(same), same.drift]).toEqual([[], []])
+  expect(same.notCompared.map(({ path, placeholder }) => [path, placeholder])).toContainEqual([
+    'context.context.pool',
+    'an instance of Pool',
+  ])
+  expect(codes(await replayTape(tape, execute({ context: context('globex') })))).toEqual(['HARVEST_DIVERGENCE'])
+})
+
+test('a context that came or went is another one', async () => {
+  const [without, within] = [execute({}), execute({ context: { tenant: 'acme' } })]
+  const tape = await recorded(without)
+  expect(contexts(tape)).toEqual([null])
+  expect(codes(await replayTape(tape, without))).toEqual([])
+  expect(codes(await replayTape(tape, within))).toEqual(['HARVEST_DIVERGENCE'])
+  expect(codes(await replayTape(await recorded(within), without))).toEqual(['HARVEST_DIVERGENCE'])
+})
+
+test('calls with the same arguments for two tenants are told apart by their contexts', async () => {
+  const both = (first: string, second: string) => async (): Promise<unknown> =>
+    Promise.all([first, second].map((tenant) => execute({ context: { tenant } })()))
+  const tape = await recorded(both('acme', 'globex'))
+  const result = await replayTape(tape, both('globex', 'acme'))
+  expect(result.drift.filter(({ class: kind }) => kind === 'arguments')).toEqual([])
+})
+
+test('of a tape that does not say in which context a tool was called, one is listed as not compared', async () => {
+  const agent = execute({ context: { tenant: 'acme' } })
+  const tape = await recorded(agent)
+  const older = { ...tape, events: tape.events.map((event) => (event.kind === 'tool' ? dropped(event) : event)) }
+  const replay = (options: ReplayOptions): Promise<ReplayResult> => replayTape(older, agent, options)
+  const result = await replay({})
+  expect([codes(result), result.notCompared.map(({ path }) => path)]).toEqual([[], ['context']])
+  expect(codes(await replayTape(older, execute({})))).toEqual([])
+})
+
+function dropped({ context: _, ...event }: CallEvent): CallEvent {
+  return event
+}
+
+test('a context of a run that is held until it is over is redacted too', async () => {
+  const recorder = createRecorder({ dir: temporaryFolder('harvest-tool-contexts-'), sample: 0, keep: { errors: true } })
+  const secret = 'sk-proj-Zx81kq0PLm29vbnA7Yt3Hq55'
+  const agent = async (): Promise<never> => {
+    await execute({ context: { tenant: 'acme', apiKey: secret } })()
+    throw new Error('no')
+  }
+  await expect(recorder.run({ agent: 'shop' }, agent)).rejects.toThrow('no')
+  const tape = readTape(await vi.waitUntil(() => recorder.lastTape, 30_000))
+  expect(contexts(tape)).toMatchObject([{ context: { tenant: 'acme' } }])
+  expect(JSON.stringify(tape)).not.toContain(secret)
+})
