@@ -44,3 +44,18 @@ export async function drain(body: unknown, pieces: Buffer[]): Promise<Buffer> {
   for await (const chunk of body as AsyncIterable<Uint8Array | string>) pieces.push(Buffer.from(chunk as Uint8Array))
   return Buffer.concat(pieces)
 }
+
+/**
+ * Whether a dispatcher sends a request as it is given. Those of undici do by the method of one base class, and so do those that
+ * go through a proxy, or answer by themselves; what is composed with interceptors, repeats requests or is made by others may not.
+ */
+export function leadsStraight(dispatcher: { readonly dispatch: unknown }): boolean {
+  const { dispatch } = dispatcher
+  let owner: object | null = dispatcher
+  while (owner && !Object.hasOwn(owner, 'dispatch')) owner = Object.getPrototypeOf(owner) as object | null
+  // A composed one is a proxy, which hands out another method than its classes have.
+  return owner !== null && Reflect.get(owner, 'dispatch') === dispatch && straight.has(owner.constructor.name)
+}
+
+/** The classes of undici that send it so, by the name of the one that has the method. */
+const straight = new Set(['DispatcherBase', 'ProxyAgent', 'Socks5ProxyAgent', 'MockAgent', 'MockPool', 'MockClient'])

@@ -23,7 +23,7 @@ import { HeadTurns } from './turns.ts'
 import { sharedOf } from '../source.ts'
 import { isWebSocket } from '../websocket-frames.ts'
 import { openScripted, unknownProtocol, type UpgradeAnswer } from './websocket.ts'
-import { drain, headerObject, requestPairs } from './undici-parts.ts'
+import { drain, headerObject, leadsStraight, requestPairs } from './undici-parts.ts'
 
 type Answering = Pick<Responder, 'over' | 'exchange' | 'begins'>
 
@@ -80,7 +80,8 @@ const entries = sharedOf('intercept/entries', () => new AsyncLocalStorage<Entry>
 
 const nothing = Buffer.alloc(0)
 
-const symbols = [Symbol.for('undici.globalDispatcher.1'), Symbol.for('undici.globalDispatcher.2')]
+const newerSymbol = Symbol.for('undici.globalDispatcher.2')
+const symbols = [Symbol.for('undici.globalDispatcher.1'), newerSymbol]
 
 /**
  * Puts a serving dispatcher in front of the global ones: the fast path for `fetch` and `undici.request`. Clients with
@@ -101,7 +102,7 @@ export function interceptUndici(): void {
       const run = currentResponder()
       if (!run) return original(...args)
       if (!isNative) return throughMock(run, original, args)
-      const plain = plainFetch(args)
+      const plain = areStraight() ? plainFetch(args) : undefined
       if (!plain) return entries.run({ madeAt: captureStack() }, () => original(...args))
       const stated = run.expects && statedBy(plain)
       const expectation = stated && run.expects?.(stated)
@@ -168,15 +169,34 @@ function arm(): void {
   }
 }
 
+/** Whether what is asked of the global dispatchers is what goes out. */
+function areStraight(): boolean {
+  return symbols.every((symbol) => globalOf(symbol)?.isStraight ?? true)
+}
+
+function globalOf(symbol: symbol): ServingDispatcher | undefined {
+  const { [symbol]: dispatcher } = globalThis as unknown as Record<symbol, Dispatcher | undefined>
+  return dispatcher instanceof ServingDispatcher ? dispatcher : undefined
+}
+
 class ServingDispatcher extends EventEmitter implements Dispatcher {
   readonly #real: Dispatcher
   /** Where it would lead, as it stands on a tape. */
   readonly #socket: Pairs
+  readonly #isStraight: boolean
 
   constructor(real: Dispatcher) {
     super()
     this.#real = real
+    this.#isStraight = leadsStraight(real)
     this.#socket = socketOfAgent(real)
+  }
+
+  /** One that changes requests, or repeats them, is asked: what comes of it is answered at its socket. */
+  get isStraight(): boolean {
+    // What undici 8 puts in front of its own, for the older generation.
+    if (this.#real.constructor.name === 'Dispatcher1Wrapper') return globalOf(newerSymbol)?.isStraight ?? false
+    return this.#isStraight
   }
 
   dispatch(options: DispatchOptions, handler: Handler): boolean {
@@ -188,6 +208,7 @@ class ServingDispatcher extends EventEmitter implements Dispatcher {
       return true
     }
     arrived()
+    if (responder && !this.isStraight) return this.#real.dispatch(options, handler)
     if (responder && options.upgrade) upgrade(responder, options, handler)
     else new Dispatch(run, options, handler, this.#socket)
     return true
