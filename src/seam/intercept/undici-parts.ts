@@ -57,5 +57,14 @@ export function leadsStraight(dispatcher: { readonly dispatch: unknown }): boole
   return owner !== null && Reflect.get(owner, 'dispatch') === dispatch && straight.has(owner.constructor.name)
 }
 
+/** The name under which the classes of undici have the method that sends a request, below all that is composed. */
+export function innerDispatch(dispatcher: object): symbol | undefined {
+  for (let owner: object | null = dispatcher; owner; owner = Object.getPrototypeOf(owner) as object | null) {
+    const key = Object.getOwnPropertySymbols(owner).find(({ description }) => description === 'dispatch')
+    if (key !== undefined) return key
+  }
+  return undefined
+}
+
 /** The classes of undici that send it so, by the name of the one that has the method. */
 const straight = new Set(['DispatcherBase', 'ProxyAgent', 'Socks5ProxyAgent', 'MockAgent', 'MockPool', 'MockClient'])

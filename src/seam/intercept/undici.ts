@@ -23,7 +23,7 @@ import { HeadTurns } from './turns.ts'
 import { sharedOf } from '../source.ts'
 import { isWebSocket } from '../websocket-frames.ts'
 import { openScripted, unknownProtocol, type UpgradeAnswer } from './websocket.ts'
-import { drain, headerObject, leadsStraight, requestPairs } from './undici-parts.ts'
+import { drain, headerObject, innerDispatch, leadsStraight, requestPairs } from './undici-parts.ts'
 
 type Answering = Pick<Responder, 'over' | 'exchange' | 'begins'>
 
@@ -188,8 +188,9 @@ class ServingDispatcher extends EventEmitter implements Dispatcher {
   constructor(real: Dispatcher) {
     super()
     this.#real = real
-    this.#isStraight = leadsStraight(real)
     this.#socket = socketOfAgent(real)
+    this.#isStraight = leadsStraight(real)
+    if (!this.#isStraight) answerBeneath(real, this.#socket)
   }
 
   /** One that changes requests, or repeats them, is asked: what comes of it is answered at its socket. */
@@ -221,6 +222,24 @@ class ServingDispatcher extends EventEmitter implements Dispatcher {
   destroy(...args: unknown[]): unknown {
     return this.#real.destroy?.(...args)
   }
+}
+
+/**
+ * Answers what comes out of interceptors where the agent below them would open a connection, or ride one from before. One that
+ * keeps that agent to itself, as a `RetryAgent` does, is answered at its socket.
+ */
+function answerBeneath(dispatcher: Dispatcher, socket: Pairs): void {
+  const key = innerDispatch(dispatcher)
+  if (key === undefined) return
+  patchProperty(dispatcher as Dispatcher & Record<symbol, Dispatcher['dispatch']>, key, (real) => {
+    return function dispatch(this: unknown, options, handler) {
+      const run = currentResponder()
+      if (!run || options.upgrade) return Reflect.apply(real, this, [options, handler])
+      if (run.over) run.requestedLate?.(options.method, String(options.origin ?? ''), entries.getStore()?.madeAt)
+      else new Dispatch(run, options, handler, socket)
+      return true
+    }
+  })
 }
 
 /** The unix socket of an `Agent`, which keeps its options under a symbol; nothing for one that leads to hosts. */
@@ -342,6 +361,7 @@ class Dispatch implements ExchangeSink {
   #waiting: (() => void)[] = []
   #paused = false
   #done = false
+  #isAborted = false
   /** What came of its body so far. */
   readonly #pieces: Buffer[] = []
   readonly #run: Answering
@@ -439,8 +459,13 @@ class Dispatch implements ExchangeSink {
   end(): void {
     this.#deliver(() => {
       this.#done = true
-      if (this.#controller) this.#handler.onResponseEnd?.(this.#controller, {})
-      else this.#handler.onComplete?.([])
+      try {
+        if (this.#controller) this.#handler.onResponseEnd?.(this.#controller, {})
+        else this.#handler.onComplete?.([])
+      } catch (error) {
+        // One that throws then is told so, and may ask again.
+        this.#failed(error as Error)
+      }
     })
   }
 
@@ -475,6 +500,7 @@ class Dispatch implements ExchangeSink {
 
   #abort(reason?: Error): void {
     if (this.#done) return
+    this.#isAborted = true
     try {
       if (this.#endBegun) this.#ask(this.#pieces.length === 0 ? 'unsent' : 'given up')
     } catch (error) {
@@ -488,16 +514,20 @@ class Dispatch implements ExchangeSink {
     if (this.#done) return
     this.#done = true
     this.#waiting = []
+    this.#failed(error)
+  }
+
+  #failed(error: Error): void {
     if (this.#controller) this.#handler.onResponseError?.(this.#controller, error)
     else this.#handler.onError?.(error)
   }
 
   #makeController(): Controller {
     const paused = (): boolean => this.#paused
-    const done = (): boolean => this.#done
+    const isAborted = (): boolean => this.#isAborted
     const controller: Controller = {
       get aborted() {
-        return done()
+        return isAborted()
       },
       get paused() {
         return paused()
