@@ -2,7 +2,7 @@ import { userSite } from '../seam/caller.ts'
 import { never } from '../seam/intercept/index.ts'
 import { isThenable } from '../seam/shape.ts'
 import { type SeamCall, type RunContext, seamState } from '../seam/source.ts'
-import type { ToolContext } from '../seam/tool-context.ts'
+import { compareContext } from './compare-context.ts'
 import { type CallEvent, encodeValue, type Json, type Moment } from '../tape/index.ts'
 import { presentArgs } from '../tape/present-args.ts'
 import { answer } from './answer.ts'
@@ -67,24 +67,6 @@ export function serveCall(
 /** A value read more often than recorded is another run, but what follows is worth seeing. */
 function readAgain({ event }: CallState): unknown {
   return event.sync ? answer(event) : Promise.resolve().then(() => answer(event))
-}
-
-/** What the framework handed over beside the arguments is the agent's doing as they are. */
-function compareContext(
-  run: ReplayRun,
-  call: SeamCall,
-  step: CallState,
-  context: Json,
-  { live, data }: ToolContext,
-): void {
-  const { context: recorded } = step.event
-  run.noteHidden(run.hidden.ofContext(live), step)
-  if (recorded === undefined) {
-    if (data !== undefined) run.noteHidden(run.hidden.ofContext([{ at: '', what: 'the context of a tool' }]), step)
-    return
-  }
-  const difference = firstDifference(presentArgs(recorded), presentArgs(context), 'context')
-  if (difference) run.drifted(step, undefined, { class: 'arguments', part: call.name, ...difference })
 }
 
 function findCall(run: ReplayRun, call: SeamCall, args: Json, context: Json | undefined): CallState {

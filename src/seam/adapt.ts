@@ -73,7 +73,7 @@ const ofRunnable = (_: unknown, config?: Loose): unknown => {
   }
 }
 
-/** Of an MCP request what is said beside it, without the number under which its progress is told. */
+/** Of an MCP request what stands beside its arguments, without the number by which its progress is known. */
 const metaOf = (meta: unknown): unknown => {
   const { progressToken: _, ...rest } = (meta ?? {}) as Loose
   return rest

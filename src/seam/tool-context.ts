@@ -2,13 +2,13 @@ import { types } from 'node:util'
 
 /** What a framework hands a tool beside its arguments: for whom the agent runs, what it may. */
 export interface ToolContext {
-  /** `undefined` where there is none. */
+  /** `undefined` where nothing of it is data. */
   readonly data: unknown
   /** Objects at work in it, such as a connection: they are no data, and not on the tape. */
   readonly live: readonly { readonly at: string; readonly what: string }[]
 }
 
-/** Further down nobody puts a tenant, and an object may be made anew with each look. */
+/** No tenant stands further down, and an object may be made anew with each look. */
 const deepest = 12
 
 /**

@@ -193,7 +193,7 @@ class ServingDispatcher extends EventEmitter implements Dispatcher {
     if (!this.#isStraight) answerBeneath(real, this.#socket)
   }
 
-  /** One that changes requests, or repeats them, is asked: what comes of it is answered at its socket. */
+  /** One that changes requests, or repeats them, is asked, and what comes of it is answered beneath. */
   get isStraight(): boolean {
     // What undici 8 puts in front of its own, for the older generation.
     if (this.#real.constructor.name === 'Dispatcher1Wrapper') return globalOf(newerSymbol)?.isStraight ?? false
@@ -463,7 +463,7 @@ class Dispatch implements ExchangeSink {
         if (this.#controller) this.#handler.onResponseEnd?.(this.#controller, {})
         else this.#handler.onComplete?.([])
       } catch (error) {
-        // One that throws then is told so, and may ask again.
+        // One that throws then hears of its error, as from undici, and may ask again.
         this.#failed(error as Error)
       }
     })
