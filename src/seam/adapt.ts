@@ -1,5 +1,4 @@
 import { HarvestError } from '../errors/index.ts'
-import type { SeamCall } from './source.ts'
 import { contextOf, type ToolContext } from './tool-context.ts'
 import { definition, isWrapped, tool, type WrapOptions, wrapped } from './wrap.ts'
 

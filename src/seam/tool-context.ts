@@ -8,7 +8,7 @@ export interface ToolContext {
   readonly live: readonly { readonly at: string; readonly what: string }[]
 }
 
-/** No tenant stands further down, and an object may be made anew with each look. */
+/** No tenant stands further down, and getters may make objects for ever. */
 const deepest = 12
 
 /**
@@ -18,17 +18,20 @@ const deepest = 12
  */
 export function contextOf(given: unknown): ToolContext {
   const live: { readonly at: string; readonly what: string }[] = []
-  const data = dataOf(given, '', [], (at, what) => live.push({ at, what }))
+  const data = dataOf(given, '', [], (at, what) => {
+    live.push({ at, what })
+    return undefined
+  })
   return { data, live }
 }
 
-type Miss = (at: string, what: string) => void
+type Miss = (at: string, what: string) => undefined
 
 function dataOf(value: unknown, at: string, above: readonly object[], miss: Miss): unknown {
   if (typeof value === 'function' || typeof value === 'symbol') return undefined
   if (typeof value !== 'object' || value === null || isWhole(value)) return value
   if (value instanceof AbortSignal || above.includes(value)) return undefined
-  if (above.length > deepest) return void miss(at, 'what lies deeper')
+  if (above.length > deepest) return miss(at, 'what lies deeper')
   const inside = [...above, value]
   if (Array.isArray(value))
     return isHistory(value)
@@ -45,10 +48,10 @@ function dataOf(value: unknown, at: string, above: readonly object[], miss: Miss
       return dataOf(Reflect.apply(toJSON, value, []), at, inside, miss)
     } catch {
       // What cannot say what it is, is an object at work: it is listed.
-      return void miss(at, `an instance of ${String(constructor?.name)}`)
+      return miss(at, `an instance of ${String(constructor?.name)}`)
     }
   }
-  if (!isPlain && !holdsDataAlone(value, above)) return void miss(at, `an instance of ${String(constructor?.name)}`)
+  if (!isPlain && !holdsDataAlone(value, above)) return miss(at, `an instance of ${String(constructor?.name)}`)
   const fields = ownData(value).map(([name, field]) => [name, dataOf(field, `${at}.${name}`, inside, miss)] as const)
   return filled(Object.fromEntries(fields.filter(([, field]) => field !== undefined)))
 }

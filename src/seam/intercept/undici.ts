@@ -193,7 +193,7 @@ class ServingDispatcher extends EventEmitter implements Dispatcher {
     if (!this.#isStraight) answerBeneath(real, this.#socket)
   }
 
-  /** One that changes requests, or repeats them, is asked, and what comes of it is answered beneath. */
+  /** One that may change requests, or repeat them, is asked; its requests are answered beneath it. */
   get isStraight(): boolean {
     // What undici 8 puts in front of its own, for the older generation.
     if (this.#real.constructor.name === 'Dispatcher1Wrapper') return globalOf(newerSymbol)?.isStraight ?? false
