@@ -110,3 +110,24 @@ test.for([
   expect([codes(result), result.outcome]).toEqual([[], { status: 'returned', value: 200 }])
   expect(heard).toHaveLength(2)
 })
+
+test('one that stays from the recording on repeats what it repeated then, on no connection of then', async () => {
+  setGlobalDispatcher(new Agent().compose(interceptors.retry({ minTimeout: 1 })))
+  const ask = async (): Promise<unknown> => (await fetch(`${base}/flaky`)).status
+  const tape = await recorded(ask)
+  const result = await replayTape(tape, ask)
+  expect([codes(result), result.outcome, heard.length]).toEqual([[], { status: 'returned', value: 200 }, 2])
+})
+
+test('an interceptor sees the body of a request in a replay too', async () => {
+  setGlobalDispatcher(
+    composed(({ body, headers }) => ({
+      headers: [...flat(headers), 'x-tenant-id', body === null || body === undefined ? 'without' : 'with'],
+    })),
+  )
+  const ask = async (): Promise<unknown> => (await fetch(`${base}/orders`, post)).json()
+  const tape = await recorded(ask)
+  expect(tape.close).toMatchObject({ outcome: { value: { tenant: 'with', body: post.body } } })
+  const result = await replayTape(tape, ask)
+  expect([codes(result), result.drift]).toEqual([[], []])
+})
