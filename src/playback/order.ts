@@ -48,9 +48,9 @@ export class StepOrder {
   }
 
   /** Whether everything that was answered before `step` was made is answered now, and nothing was made that waited for it. */
-  isDue(step: AnyState): boolean {
+  isDue(step: AnyState, since?: number): boolean {
     if (this.#passed.has(step)) return false
-    const { early, skipped, beside, awaited } = this.look(step)
+    const { early, skipped, beside, awaited } = this.look(step, since)
     return early === undefined && skipped.length + beside.length + awaited.length === 0
   }
 
@@ -60,7 +60,7 @@ export class StepOrder {
    * `beside`, reads under way that may be answered later, as long as all that follows waits for them; `awaited`, reads that
    * would be under way at the same time if they were made before this one is answered.
    */
-  look(step: AnyState): Early {
+  look(step: AnyState, since = Number.POSITIVE_INFINITY): Early {
     while (this.#steps[this.#next]?.answered) this.#next++
     const skipped: AnyState[] = []
     const beside: AnyState[] = []
@@ -69,7 +69,7 @@ export class StepOrder {
     for (let i = this.#next; i < this.#steps.length; i++) {
       const earlier = this.#steps[i]
       if (!earlier || endN(earlier) > step.event.n) break
-      if (earlier === step || earlier.answered || this.#mayChangePlaces(earlier, step)) continue
+      if (earlier === step || earlier.answered || earlier.event.n >= since || this.#mayChangePlaces(earlier, step)) continue
       if (this.#mayBeLeftOut(earlier)) skipped.push(earlier)
       else if (this.#mayBeBeside(earlier, step)) (earlier.taken ? beside : awaited).push(earlier)
       else return { early: earlier, skipped, beside, awaited }

@@ -6,6 +6,7 @@ import { type SeamCall, seamState } from '../seam/source.ts'
 import { type CallEvent, encodeValue, type Json, type Moment } from '../tape/index.ts'
 import { observe } from './answer.ts'
 import { CallLosses, notGivenBack } from './losses.ts'
+import type { AtOnceCalls } from './at-once.ts'
 import type { Arriving, CallRecording } from './recording.ts'
 
 /** Runs a wrapped function and records what it was asked and what it answered. */
@@ -14,6 +15,7 @@ export function recordCall(
   call: SeamCall,
   fn: () => unknown,
   where: { readonly in?: number },
+  atOnce: AtOnceCalls,
   /** The run as code inside call `n` sees it. */
   viewFrom: (n: number) => Observer,
 ): unknown {
@@ -36,6 +38,7 @@ export function recordCall(
     n,
     at,
     ...where,
+    ...(call.kind === 'value' ? {} : atOnce.turns),
     ...(site ? { site } : {}),
     name: call.name,
     ...driverOf(call),
@@ -43,7 +46,9 @@ export function recordCall(
     ...(context === undefined ? {} : { context }),
   }
   run.called(issued)
-  const settle: Settle = (rest, after) =>
+  const counted = call.kind === 'value' ? undefined : atOnce.begun(n)
+  const settle: Settle = (rest, after) => {
+    if (counted !== undefined) counted.isAnswered = true
     run.answered(issued, () => {
       const settled = { settled: run.moment(after), ...rest() }
       const lost = losses?.of({ ...issued, ...settled }) ?? []
@@ -51,6 +56,7 @@ export function recordCall(
       run.warn(notGivenBack(call, lost))
       return { ...settled, lost }
     })
+  }
   const { spent } = run.account
   if (spent !== undefined && call.kind !== 'value') {
     settle(() => ({ sync: true, error: run.encode(spent) }))

@@ -3,6 +3,7 @@ import type { ChildSettings } from '../seam/stdio.ts'
 import type { ExchangeObserver, ExchangeStart, Observer } from '../seam/observe/observer.ts'
 import type { Caller, SeamCall, SeamDrawKind, Thinning, TimerListener } from '../seam/source.ts'
 import { betweenText, encodeValue, lateRequestText, type PushFrame } from '../tape/index.ts'
+import { AtOnceCalls } from './at-once.ts'
 import { recordCall } from './call.ts'
 import type { RunHandle } from './run-stats.ts'
 import type { Recording } from './recording.ts'
@@ -28,6 +29,15 @@ const snapshots = new WeakMap<Recording, Snapshots>()
 function snapshotsOf(run: Recording): Snapshots {
   let known = snapshots.get(run)
   if (known === undefined) snapshots.set(run, (known = new Snapshots()))
+  return known
+}
+
+/** Of runs that called a wrapped function. */
+const atOnce = new WeakMap<Recording, AtOnceCalls>()
+
+function atOnceOf(run: Recording): AtOnceCalls {
+  let known = atOnce.get(run)
+  if (known === undefined) atOnce.set(run, (known = new AtOnceCalls()))
   return known
 }
 
@@ -86,7 +96,7 @@ class View implements RunObserver {
     }
     snapshots.get(run)?.stepped()
     const isServed = this.#isServed || call.replay === 'serve'
-    return recordCall(run, call, fn, this.#where, (n) => observerOf(run, n, isServed))
+    return recordCall(run, call, fn, this.#where, atOnceOf(run), (n) => observerOf(run, n, isServed))
   }
 
   mark(name: string, data: unknown): unknown {
@@ -134,7 +144,8 @@ class View implements RunObserver {
     if (this.#run.over) return undefined
     this.#run.spokeTo(start.url)
     snapshots.get(this.#run)?.stepped()
-    return this.#run.exchange(start, this.#where)
+    const turns = atOnce.get(this.#run)?.turns
+    return this.#run.exchange(start, turns === undefined ? this.#where : { ...this.#where, ...turns })
   }
 
   requestedLate({ method, url }: ExchangeStart): void {

@@ -44,6 +44,7 @@ export function serveCall(
   const step = findCall(run, call, args, context)
   if (call.revive === undefined) run.served(call.name, step)
   run.checkOrder(step)
+  if (call.kind !== 'value') run.countFrom(step)
   run.compareValues(step, undefined, () => ({ args, ...(context === undefined ? {} : { context }) }))
   if (handed) compareContext(run, call, step, context ?? null, handed)
   if (call.kind !== 'value') run.noteHidden(run.hidden.ofArguments(call.args[0]), step)

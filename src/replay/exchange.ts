@@ -198,7 +198,7 @@ function hear(
   { url, headers, body }: Asked,
   inside: number | undefined,
 ): Mutable<ExchangeEvent> {
-  const { response: _response, error: _error, aborted: _aborted, in: _in, ...issued } = step.event
+  const { response: _response, error: _error, aborted: _aborted, in: _in, turns: _turns, ...issued } = step.event
   const heard: Mutable<ExchangeEvent> = {
     ...issued,
     n: run.nextN(),

@@ -5,6 +5,7 @@ import { redactorForMessages } from '../match/redact-message.ts'
 import type { Pairs } from '../seam/pairs.ts'
 import { sentHeaders, sentToName } from '../seam/shape.ts'
 import { captureStack, siteIn, userSite } from '../seam/caller.ts'
+import { TurnCount } from '../seam/turns.ts'
 import { type ChildMode, type LiveRequest, requestWith, type Responder } from '../seam/intercept/index.ts'
 import { type ChildSettings, messageOf, unnamedChild, urlOfCommand } from '../seam/stdio.ts'
 import {
@@ -185,6 +186,7 @@ export class ReplayRun {
   readonly #causes = new Map<HarvestError, problem.Cause>()
   /** Problems that stopped nothing: what differed was served. */
   readonly #served = new Set<HarvestError>()
+  readonly #turns = new Map<number, TurnCount>()
   readonly #working = new Set<Promise<unknown>>()
   /** Recorded calls whose bodies asked the world. */
   readonly #wentOut = new Set<number>()
@@ -240,7 +242,7 @@ export class ReplayRun {
     this.order = new StepOrder(this.steps, tape.header.input)
     const isTold = settings.messages === undefined && settings.marks === undefined
     this.#announced = isTold ? new AnnouncedOrder(tape, this.steps, this.order) : undefined
-    const isDue = (step: ExchangeState): boolean => this.order.isDue(step)
+    const isDue = (step: ExchangeState): boolean => this.order.isDue(step, this.besideSince(step))
     this.matcher = new Matcher(exchanges, settings.serve ?? 'reworded', tape.header, isDue, { isByOrder: true })
     this.draws = new Draws(
       tape,
@@ -347,7 +349,7 @@ export class ReplayRun {
     if (this.tape.header.imported?.missing.includes('order')) return
     skipRenewals(this, step)
     this.#noteTooLate()
-    const { early = this.order.unsaid(step), skipped, beside, awaited } = this.order.look(step)
+    const { early = this.order.unsaid(step), skipped, beside, awaited } = this.order.look(step, this.besideSince(step))
     if (early) {
       if (!early.taken) this.order.passed(early)
       const place = this.place(madeAt)
@@ -361,6 +363,21 @@ export class ReplayRun {
     for (const one of awaited) this.#awaited.push({ one, step, place: this.place(madeAt) })
     for (const one of skipped)
       if (!this.#skipped.has(one)) this.#skipped.set(one, problem.outOfOrder(this.place(madeAt), step, one))
+  }
+
+  /**
+   * A step that is made now waited for nothing since the call with this number was made: it comes as many turns after it as
+   * when recorded, and the answers that came in between then are still to come.
+   */
+  besideSince({ event }: StepState): number | undefined {
+    const live = (n: number): number | undefined => this.#turns.get(n)?.turns
+    if ((globalThis as any).__dbg && event.turns) console.log(event.turns, event.turns.map(([n]) => live(n)))
+    return event.turns?.find(([n, turns]) => live(n) === turns)?.[0]
+  }
+
+  /** A call of the agent, from which turns are counted. */
+  countFrom({ event }: CallState): void {
+    this.#turns.set(event.n, new TurnCount())
   }
 
   /** As {@link checkOrder}, of a step that was due when nothing else was made since: answers came at most, and it still is. */

@@ -151,6 +151,11 @@ interface EventBase {
   readonly at: number
   /** `n` of the tool call this happened inside of. */
   readonly in?: number
+  /**
+   * Of a step: calls that were made and answered in the same go, and how many turns of promises this one was made after each
+   * of them was made. Absent: there are none, or an older recorder.
+   */
+  readonly turns?: readonly (readonly [n: number, turns: number])[]
   /** `file:line:column` in the user's code that issued it. */
   readonly site?: string
   /** Fingerprints of the values redacted since the line before. */
