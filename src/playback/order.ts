@@ -48,9 +48,9 @@ export class StepOrder {
   }
 
   /** Whether everything that was answered before `step` was made is answered now, and nothing was made that waited for it. */
-  isDue(step: AnyState, since?: number): boolean {
+  isDue(step: AnyState): boolean {
     if (this.#passed.has(step)) return false
-    const { early, skipped, beside, awaited } = this.look(step, since)
+    const { early, skipped, beside, awaited } = this.look(step)
     return early === undefined && skipped.length + beside.length + awaited.length === 0
   }
 
@@ -87,7 +87,7 @@ export class StepOrder {
   /** Whether both only read, and what the one was answered is not in what the other asks. */
   #mayBeBeside(earlier: AnyState, step: AnyState): boolean {
     if (isTurn(earlier) || isTurn(step)) return false
-    if (!isRead(earlier.event) || !isRead(step.event) || earlier.event.in !== step.event.in) return false
+    if (!onlyReads(earlier) || !onlyReads(step) || earlier.event.in !== step.event.in) return false
     const before = this.#all.filter(({ event }) => event.n < step.event.n).map(({ event }) => event)
     return !usesAnswer(step.event, earlier.event, this.#input, before)
   }
@@ -164,6 +164,11 @@ export class StepOrder {
       one.event.n < to
     return this.#all.filter(isOwn).map(({ event }) => event)
   }
+}
+
+/** Whoever asks for an embedding changes nothing either. */
+function onlyReads(step: AnyState): boolean {
+  return isRead(step.event) || (step as Partial<ExchangeState>).model?.dialect === 'openai-embeddings'
 }
 
 /** A model was asked, or a poll brought more of its answer. */

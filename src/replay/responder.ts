@@ -131,6 +131,10 @@ class RunAsSeen implements Responder {
     run.late.did({ kind: 'request', name: lateRequestText(method, run.redactor.url(url)) }, site)
   }
 
+  making(madeAt: Error): void {
+    this.#run.making(madeAt)
+  }
+
   expects(stated: StatedRequest): KnownRequest | undefined {
     return this.#run.expected.find(stated)
   }

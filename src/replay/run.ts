@@ -186,7 +186,9 @@ export class ReplayRun {
   readonly #causes = new Map<HarvestError, problem.Cause>()
   /** Problems that stopped nothing: what differed was served. */
   readonly #served = new Set<HarvestError>()
+  /** By the number of a recorded call: since it was made now. */
   readonly #turns = new Map<number, TurnCount>()
+  readonly #madeTurns = new WeakMap<Error, ReadonlyMap<number, number | undefined>>()
   readonly #working = new Set<Promise<unknown>>()
   /** Recorded calls whose bodies asked the world. */
   readonly #wentOut = new Set<number>()
@@ -242,7 +244,7 @@ export class ReplayRun {
     this.order = new StepOrder(this.steps, tape.header.input)
     const isTold = settings.messages === undefined && settings.marks === undefined
     this.#announced = isTold ? new AnnouncedOrder(tape, this.steps, this.order) : undefined
-    const isDue = (step: ExchangeState): boolean => this.order.isDue(step, this.besideSince(step))
+    const isDue = (step: ExchangeState): boolean => this.order.isDue(step)
     this.matcher = new Matcher(exchanges, settings.serve ?? 'reworded', tape.header, isDue, { isByOrder: true })
     this.draws = new Draws(
       tape,
@@ -349,7 +351,7 @@ export class ReplayRun {
     if (this.tape.header.imported?.missing.includes('order')) return
     skipRenewals(this, step)
     this.#noteTooLate()
-    const { early = this.order.unsaid(step), skipped, beside, awaited } = this.order.look(step, this.besideSince(step))
+    const { early = this.order.unsaid(step), skipped, beside, awaited } = this.order.look(step, this.besideSince(step, madeAt))
     if (early) {
       if (!early.taken) this.order.passed(early)
       const place = this.place(madeAt)
@@ -369,10 +371,16 @@ export class ReplayRun {
    * A step that is made now waited for nothing since the call with this number was made: it comes as many turns after it as
    * when recorded, and the answers that came in between then are still to come.
    */
-  besideSince({ event }: StepState): number | undefined {
-    const live = (n: number): number | undefined => this.#turns.get(n)?.turns
-    if ((globalThis as any).__dbg && event.turns) console.log(event.turns, event.turns.map(([n]) => live(n)))
+  besideSince({ event }: StepState, madeAt?: Error): number | undefined {
+    const made = madeAt && this.#madeTurns.get(madeAt)
+    const live = (n: number): number | undefined => (made ? made.get(n) : this.#turns.get(n)?.turns)
     return event.turns?.find(([n, turns]) => live(n) === turns)?.[0]
+  }
+
+  /** The agent makes a request at this stack, which is asked some turns later. */
+  making(madeAt: Error): void {
+    if (this.#turns.size === 0) return
+    this.#madeTurns.set(madeAt, new Map([...this.#turns].map(([n, { turns }]) => [n, turns])))
   }
 
   /** A call of the agent, from which turns are counted. */

@@ -232,6 +232,7 @@ const drawKinds: ReadonlySet<unknown> = new Set<DrawKind>(['now', 'perf', 'rando
 
 function exchangeProblem(event: Fields): Problem {
   const { request, response, error, aborted } = event
+  if (!isTurns(event['turns'])) return 'turns is not a list of pairs of whole numbers'
   if (!vias.has(event['via'])) return 'via is not undici, http, http2, stdio or websocket'
   if (!isFields(request)) return 'request is not an object'
   return (
@@ -280,7 +281,8 @@ function errorProblem(error: Fields): Problem {
 }
 
 function callProblem(event: Fields): Problem {
-  const { settled, asked, yields, told, stopped } = event
+  const { settled, asked, yields, told, stopped, turns } = event
+  if (!isTurns(turns)) return 'turns is not a list of pairs of whole numbers'
   if (stopped !== undefined && stopped !== true) return 'stopped is not true'
   if (told !== undefined && !Array.isArray(told)) return 'told is not a list'
   if (asked !== undefined && !isCount(asked)) return 'asked is not a whole number'
@@ -292,6 +294,11 @@ function callProblem(event: Fields): Problem {
     optional(event['lost'], () => listOf(event['lost'], 'lost', isText)) ??
     (yields === undefined ? undefined : listOf(yields, 'yields', isYield))
   )
+}
+
+function isTurns(value: unknown): boolean {
+  const isPair = (one: unknown): boolean => Array.isArray(one) && one.length === 2 && one.every(isCount)
+  return value === undefined || (Array.isArray(value) && value.every(isPair))
 }
 
 function isMoment(value: unknown): boolean {

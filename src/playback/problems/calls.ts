@@ -125,13 +125,22 @@ export function outOfOrder(place: ProblemLocation, step: StepState, before: Step
   return new HarvestError('HARVEST_ORDER', {
     what: `The agent made ${describeStep(step)}, before step ${before.number} was answered`,
     where: { ...whereMade(place), 'waited for': describeStep(before) },
-    why: 'In the recording it waited for that answer first.',
+    why: whyAfter(step, before),
     fix: [
       'if the order matters: look for a lost `await`',
       `to see the recorded order: npx vitest-harvest show ${shellWord(place.tape.header.id)}`,
       recordAgain,
     ],
   })
+}
+
+/** What the tape tells of two steps of which the first was answered before the second was made. */
+function whyAfter({ event }: StepState, before: StepState): string {
+  if (before.event.kind === 'exchange') return 'In the recording it waited for that answer first.'
+  const isAtOnce = event.turns?.some(([n]) => n === before.event.n) === true
+  return isAtOnce
+    ? 'In the recording that answer came at once, and this step later after the call than now, or sooner.'
+    : 'In the recording that answer came first.'
 }
 
 /** Codes of problems that another version of an SDK may be behind: it words, orders or repeats requests differently. */

@@ -51,7 +51,9 @@ export function tagFor(run: Responder): string {
     runs.set(number, run)
   }
   const tag = `${number}-${++lastRequest}`
-  notes.set(tag, { madeAt: captureStack() })
+  const madeAt = captureStack()
+  run.making?.(madeAt)
+  notes.set(tag, { madeAt })
   return tag
 }
 

@@ -142,6 +142,8 @@ export interface Responder extends RunContext {
    * where it was made; `undefined` for any other. A run that cannot say so is asked nothing.
    */
   expects?(stated: StatedRequest): KnownRequest | undefined
+  /** A request is made at this stack now; it is asked some turns later. */
+  making?(madeAt: Error): void
   /**
    * How the child is to be played; `undefined`: it is let through.
    *

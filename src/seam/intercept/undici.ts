@@ -25,7 +25,7 @@ import { isWebSocket } from '../websocket-frames.ts'
 import { openScripted, unknownProtocol, type UpgradeAnswer } from './websocket.ts'
 import { drain, headerObject, innerDispatch, leadsStraight, requestPairs } from './undici-parts.ts'
 
-type Answering = Pick<Responder, 'over' | 'exchange' | 'begins'>
+type Answering = Pick<Responder, 'over' | 'exchange' | 'begins' | 'making'>
 
 /** Both generations of undici's handler: up to Node 24 `onHeaders`, from Node 26 and undici 7 on `onResponseStart`. */
 interface Handler {
@@ -103,10 +103,10 @@ export function interceptUndici(): void {
       if (!run) return original(...args)
       if (!isNative) return throughMock(run, original, args)
       const plain = areStraight() ? plainFetch(args) : undefined
-      if (!plain) return entries.run({ madeAt: captureStack() }, () => original(...args))
+      if (!plain) return entries.run({ madeAt: madeHere(run) }, () => original(...args))
       const stated = run.expects && statedBy(plain)
       const expectation = stated && run.expects?.(stated)
-      if (!expectation) return throughUndici({ madeAt: captureStack(), plain }, original, plain)
+      if (!expectation) return throughUndici({ madeAt: madeHere(run), plain }, original, plain)
       const expected = isForced ? undefined : expectedFetch(plain, stated, expectation)
       if (expected?.sent) return answerExpected(run, expected, expected.sent)
       return throughUndici(
@@ -116,6 +116,13 @@ export function interceptUndici(): void {
       )
     } as typeof original
   })
+}
+
+/** The stack of who makes a request now, and the turn it is made in. */
+function madeHere(run: Pick<Responder, 'making'>): Error {
+  const madeAt = captureStack()
+  run.making?.(madeAt)
+  return madeAt
 }
 
 function throughUndici(entry: Entry, original: typeof fetch, plain: PlainFetch): Promise<Response> {
@@ -135,7 +142,7 @@ function throughUndici(entry: Entry, original: typeof fetch, plain: PlainFetch):
  * the agent from its tape.
  */
 async function throughMock(run: Responder, mock: typeof fetch, args: Parameters<typeof fetch>): Promise<Response> {
-  const entry: Entry = { madeAt: captureStack() }
+  const entry: Entry = { madeAt: madeHere(run) }
   const answer = await entries.run(entry, () =>
     mock(...args).then(
       (response) => ({ response }),
@@ -376,7 +383,7 @@ class Dispatch implements ExchangeSink {
     this.#beside = beside
     this.#controller = typeof handler.onRequestStart === 'function' ? this.#makeController() : undefined
     const entry = entries.getStore()
-    this.#madeAt = entry ? entry.madeAt : captureStack()
+    this.#madeAt = entry ? entry.madeAt : madeHere(run)
     this.#plain = entry?.plain && isOf(entry.plain, options) ? entry.plain : undefined
     this.#learns = entry?.learns
     this.#turns = entry?.turns
