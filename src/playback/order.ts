@@ -16,10 +16,11 @@ interface Early {
 /**
  * Watches that what waited for an answer when recorded still waits for it.
  *
- * A step recorded after another was answered may not be made before it. There are three exceptions. Steps that serve
+ * A step recorded after another was answered may not be made before it. There are four exceptions. Steps that serve
  * different calls of one model turn may change places: the model called those independent, see `TurnCalls`. A named
- * value is a read of the agent's own surroundings and has no place at all. And two requests that only read may be under
- * way at the same time, if neither can have been asked with what the other was answered.
+ * value is a read of the agent's own surroundings and has no place at all. Two requests that only read may be under
+ * way at the same time, if neither can have been asked with what the other was answered. And a step that waited for nothing
+ * since a call was made need not wait now for what was answered in between, see `turns` of a step.
  */
 export class StepOrder {
   /** By the moment their answer was complete; what comes before `#next` is answered. */
@@ -59,6 +60,8 @@ export class StepOrder {
    * `skipped`, tool calls that were not made yet: the agent may leave them out, or make them later and so out of order;
    * `beside`, reads under way that may be answered later, as long as all that follows waits for them; `awaited`, reads that
    * would be under way at the same time if they were made before this one is answered.
+   *
+   * @param since - number of the call since which `step` waited for nothing; absent: that is not known
    */
   look(step: AnyState, since = Number.POSITIVE_INFINITY): Early {
     while (this.#steps[this.#next]?.answered) this.#next++
@@ -69,7 +72,8 @@ export class StepOrder {
     for (let i = this.#next; i < this.#steps.length; i++) {
       const earlier = this.#steps[i]
       if (!earlier || endN(earlier) > step.event.n) break
-      if (earlier === step || earlier.answered || earlier.event.n >= since || this.#mayChangePlaces(earlier, step)) continue
+      if (earlier === step || earlier.answered || earlier.event.n >= since || this.#mayChangePlaces(earlier, step))
+        continue
       if (this.#mayBeLeftOut(earlier)) skipped.push(earlier)
       else if (this.#mayBeBeside(earlier, step)) (earlier.taken ? beside : awaited).push(earlier)
       else return { early: earlier, skipped, beside, awaited }

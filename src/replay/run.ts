@@ -351,7 +351,8 @@ export class ReplayRun {
     if (this.tape.header.imported?.missing.includes('order')) return
     skipRenewals(this, step)
     this.#noteTooLate()
-    const { early = this.order.unsaid(step), skipped, beside, awaited } = this.order.look(step, this.besideSince(step, madeAt))
+    const since = this.#besideSince(step, madeAt)
+    const { early = this.order.unsaid(step), skipped, beside, awaited } = this.order.look(step, since)
     if (early) {
       if (!early.taken) this.order.passed(early)
       const place = this.place(madeAt)
@@ -371,7 +372,7 @@ export class ReplayRun {
    * A step that is made now waited for nothing since the call with this number was made: it comes as many turns after it as
    * when recorded, and the answers that came in between then are still to come.
    */
-  besideSince({ event }: StepState, madeAt?: Error): number | undefined {
+  #besideSince({ event }: StepState, madeAt?: Error): number | undefined {
     const made = madeAt && this.#madeTurns.get(madeAt)
     const live = (n: number): number | undefined => (made ? made.get(n) : this.#turns.get(n)?.turns)
     return event.turns?.find(([n, turns]) => live(n) === turns)?.[0]

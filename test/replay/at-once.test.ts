@@ -2,15 +2,15 @@ import Anthropic from '@anthropic-ai/sdk'
 import { createOpenAI } from '@ai-sdk/openai'
 import { generateText } from 'ai'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import http, { createServer } from 'node:http'
 import { readdirSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createRecorder, retriever, tool } from '../../src/record/index.ts'
+import { createRecorder, type RecorderOptions, retriever, tool } from '../../src/record/index.ts'
 import { installReplay, type ReplayResult, replayTape } from '../../src/replay/index.ts'
-import { readTape, type Tape } from '../../src/tape/index.ts'
+import { readTape, type Tape, type TapeEvent } from '../../src/tape/index.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
@@ -51,9 +51,11 @@ afterAll(() => {
   server.close()
 })
 
-async function record(agent: () => Promise<unknown>): Promise<Tape> {
+async function record(agent: () => Promise<unknown>, options: Omit<RecorderOptions, 'dir'> = {}): Promise<Tape> {
   const dir = temporaryFolder('at-once')
-  await createRecorder({ dir }).run({ agent: 'desk', id: 'desk' }, agent)
+  const recorder = createRecorder({ ...options, dir })
+  await recorder.run({ agent: 'desk', id: 'desk' }, agent)
+  recorder.flush()
   const [file] = readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.jsonl'))
   return readTape(join(dir, file!))
 }
@@ -62,42 +64,110 @@ const codes = ({ problems }: ReplayResult): readonly string[] => problems.map(({
 const search = retriever('kb', async (words: string) => [words])
 const approve = tool('approve', async (id: string) => ({ id }))
 const note = tool('note', async (id: string) => ({ id }))
-const ask = {
-  openai: async (content: string) =>
-    new OpenAI({ apiKey: 'k', baseURL: `${base}/v1` }).chat.completions.create({
-      model: 'gpt-4.1',
-      messages: [{ role: 'user', content }],
-    }),
-  embeddings: async (input: string) =>
-    new OpenAI({ apiKey: 'k', baseURL: `${base}/v1` }).embeddings.create({ model: 'e', input }),
-  anthropic: async (content: string) =>
+const stamp = tool('stamp', (id: string) => ({ id }))
+
+type Ask = (content: string) => Promise<unknown>
+const openai = (): OpenAI => new OpenAI({ apiKey: 'k', baseURL: `${base}/v1` })
+const embed: Ask = async (input) => openai().embeddings.create({ model: 'e', input })
+const send: Ask = async (body) => {
+  await null
+  return (await fetch(`${base}/send`, { method: 'POST', body })).text()
+}
+const clients: Readonly<Record<string, Ask>> = {
+  'the OpenAI SDK': async (content) =>
+    openai().chat.completions.create({ model: 'gpt-4.1', messages: [{ role: 'user', content }] }),
+  embeddings: embed,
+  'the Anthropic SDK': async (content) =>
     new Anthropic({ apiKey: 'k', baseURL: base }).messages.create({
       model: 'claude',
       max_tokens: 9,
       messages: [{ role: 'user', content }],
     }),
-  ai: async (prompt: string) =>
-    generateText({ model: createOpenAI({ apiKey: 'k', baseURL: `${base}/v1` }).chat('gpt-4.1'), prompt }).then(
-      ({ text }) => text,
-    ),
-  fetch: async (body: string) => {
+  'the AI SDK': async (prompt) =>
+    generateText({ model: createOpenAI({ apiKey: 'k', baseURL: `${base}/v1` }).chat('gpt-4.1'), prompt }),
+  fetch: send,
+  'node:http': async (body) => {
     await null
-    return (await fetch(`${base}/send`, { method: 'POST', body })).text()
+    const request = http.request(`${base}/send`, { method: 'POST' })
+    const answered = once(request, 'response')
+    request.end(body)
+    const [response] = (await answered) as [http.IncomingMessage]
+    response.resume()
+    await once(response, 'end')
   },
 }
-for (const [name, question] of Object.entries(ask))
-  for (const [how, agent] of Object.entries({
-    beside: async () => Promise.all([search('tea'), question('tea')]),
-    'tool beside': async () => Promise.all([approve('tea'), question('tea')]),
-    'two beside': async () => Promise.all([approve('tea'), note('tea'), question('tea')]),
-    'model first': async () => Promise.all([question('tea'), approve('tea')]),
-    'chain beside': async () => Promise.all([approve('tea').then(() => note('tea')), question('tea')]),
-    serial: async () => [await approve('tea'), await question('tea')],
-  }))
-    test(`${name} ${how}`, async () => {
-      const tape = await record(agent)
-      const brief = tape.events.map((e) => `${e.kind}${e.n}${'settled' in e ? `-${e.settled}` : ''} ${JSON.stringify((e as any).turns)}`).join(' | ')
-      ;(globalThis as any).__dbg = true
-      const result = await replayTape(tape, agent)
-      console.log(name, how, brief, codes(result), (globalThis as any).__d)
-    })
+
+type Agent = (ask: Ask) => Promise<unknown>
+const beside: Readonly<Record<string, Agent>> = {
+  'a search': (ask) => Promise.all([search('tea'), ask('tea')]),
+  'a tool': (ask) => Promise.all([approve('tea'), ask('tea')]),
+  'a tool that is called second': (ask) => Promise.all([ask('tea'), approve('tea')]),
+  'two tools': (ask) => Promise.all([approve('tea'), note('tea'), ask('tea')]),
+  'two tools, one after the other': (ask) => Promise.all([approve('tea').then(() => note('tea')), ask('tea')]),
+  'a tool and one that returns no promise': (ask) => Promise.all([approve('tea'), stamp('tea'), ask('tea')]),
+  'a tool, whatever becomes of either': (ask) => Promise.allSettled([approve('tea'), ask('tea')]),
+  'a tool, after another': async (ask) => [await note('tea'), ...(await Promise.all([approve('tea'), ask('tea')]))],
+  'a tool, again and again': async (ask) => {
+    for (const one of ['tea', 'cups', 'pot']) await Promise.all([approve(one), ask(one)])
+  },
+}
+const serial: Agent = async (ask) => [await approve('tea'), await ask('tea')]
+
+describe.for(Object.entries(clients))('a request of %s made beside a call that is answered at once', ([, ask]) => {
+  test.for(Object.entries(beside))('is in order beside %s', async ([, agent]) => {
+    const tape = await record(() => agent(ask))
+    for (let i = 0; i < 5; i++) expect(codes(await replayTape(tape, () => agent(ask)))).toEqual([])
+  })
+
+  test('may wait for the answer now', async () => {
+    const tape = await record(() => beside['a tool']!(ask))
+    expect(codes(await replayTape(tape, () => serial(ask)))).toEqual([])
+  })
+
+  test('is out of order where it waited for the answer when recorded', async () => {
+    const tape = await record(() => serial(ask))
+    expect(codes(await replayTape(tape, () => serial(ask)))).toEqual([])
+    expect(codes(await replayTape(tape, () => beside['a tool']!(ask)))).toEqual(['HARVEST_ORDER'])
+  })
+})
+
+test('a run that is held until it is judged has the turns as well', async () => {
+  const agent = () => Promise.all([approve('tea'), send('tea')])
+  const tape = await record(agent, { sample: 0, keep: { tools: ['approve'] } })
+  expect(codes(await replayTape(tape, agent))).toEqual([])
+})
+
+test('a request beside a call is in order in the turn it was recorded in alone', async () => {
+  const turns = async (count: number): Promise<void> => {
+    for (let i = 0; i < count; i++) await null
+  }
+  const agent = (count: number) => () => Promise.all([approve('tea'), turns(count).then(() => send('tea'))])
+  const tape = await record(agent(5))
+  const found = await Promise.all([1, 4, 5, 6, 9].map(async (count) => codes(await replayTape(tape, agent(count)))))
+  expect(found).toEqual([['HARVEST_ORDER'], ['HARVEST_ORDER'], [], ['HARVEST_ORDER'], ['HARVEST_ORDER']])
+})
+
+test('a tool whose call waited for an answer that came at once still waits for it', async () => {
+  const tape = await record(async () => [await approve('tea'), await note('tea')])
+  expect(codes(await replayTape(tape, () => Promise.all([approve('tea'), note('tea')])))).toEqual(['HARVEST_ORDER'])
+})
+
+describe('a tape that does not tell turns', () => {
+  const untold = (tape: Tape): Tape => ({
+    ...tape,
+    events: tape.events.map((event) => ('turns' in event ? { ...event, turns: undefined } : event) as TapeEvent),
+  })
+
+  test('may have an embedding asked for beside a search: both only read', async () => {
+    const agent = () => Promise.all([search('tea'), embed('tea')])
+    expect(codes(await replayTape(untold(await record(agent)), agent))).toEqual([])
+  })
+
+  test('shows no more than that the answer came first', async () => {
+    const agent = () => Promise.all([approve('tea'), send('tea')])
+    const { problems } = await replayTape(untold(await record(agent)), agent)
+    expect(problems.map(({ code, facts }) => [code, facts.why])).toEqual([
+      ['HARVEST_ORDER', 'In the recording that answer came first.'],
+    ])
+  })
+})
