@@ -4,7 +4,7 @@ import { TurnCount } from '../seam/turns.ts'
 const most = 16
 
 /** A call, until it is known that no answer comes at once. */
-export interface CountedCall {
+export interface AtOnceCall {
   readonly n: number
   readonly count: TurnCount
   isAnswered: boolean
@@ -12,9 +12,9 @@ export interface CountedCall {
 
 /** The calls of a run that are answered in one go, and how many turns after each the next steps are made. */
 export class AtOnceCalls {
-  #calls: CountedCall[] = []
+  #calls: AtOnceCall[] = []
 
-  begun(n: number): CountedCall | undefined {
+  begun(n: number): AtOnceCall | undefined {
     this.#forget()
     if (this.#calls.length === most) return undefined
     const call = { n, count: new TurnCount(), isAnswered: false }

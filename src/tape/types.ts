@@ -153,7 +153,7 @@ interface EventBase {
   readonly in?: number
   /**
    * Of a step: calls that were made and answered in the same go, and how many turns of promises this one was made after each
-   * of them was made. Absent: there are none, or an older recorder.
+   * of them was made. Absent: no such call, or an older recorder.
    */
   readonly turns?: readonly (readonly [n: number, turns: number])[]
   /** `file:line:column` in the user's code that issued it. */
