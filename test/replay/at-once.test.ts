@@ -70,7 +70,7 @@ type Ask = (content: string) => Promise<unknown>
 const openai = (): OpenAI => new OpenAI({ apiKey: 'k', baseURL: `${base}/v1` })
 const embed: Ask = async (input) => openai().embeddings.create({ model: 'e', input })
 const send: Ask = async (body) => {
-  await null
+  await Promise.resolve()
   return (await fetch(`${base}/send`, { method: 'POST', body })).text()
 }
 const clients: Readonly<Record<string, Ask>> = {
@@ -87,7 +87,7 @@ const clients: Readonly<Record<string, Ask>> = {
     generateText({ model: createOpenAI({ apiKey: 'k', baseURL: `${base}/v1` }).chat('gpt-4.1'), prompt }),
   fetch: send,
   'node:http': async (body) => {
-    await null
+    await Promise.resolve()
     const request = http.request(`${base}/send`, { method: 'POST' })
     const answered = once(request, 'response')
     request.end(body)
@@ -104,7 +104,8 @@ const beside: Readonly<Record<string, Agent>> = {
   'a tool that is called second': (ask) => Promise.all([ask('tea'), approve('tea')]),
   'two tools': (ask) => Promise.all([approve('tea'), note('tea'), ask('tea')]),
   'two tools, one after the other': (ask) => Promise.all([approve('tea').then(() => note('tea')), ask('tea')]),
-  'a tool and one that returns no promise': (ask) => Promise.all([approve('tea'), stamp('tea'), ask('tea')]),
+  'a tool and one that returns no promise': (ask) =>
+    Promise.all([approve('tea'), Promise.resolve(stamp('tea')), ask('tea')]),
   'a tool, whatever becomes of either': (ask) => Promise.allSettled([approve('tea'), ask('tea')]),
   'a tool, after another': async (ask) => [await note('tea'), ...(await Promise.all([approve('tea'), ask('tea')]))],
   'a tool, again and again': async (ask) => {
@@ -139,7 +140,7 @@ test('a run that is held until it is judged has the turns as well', async () => 
 
 test('a request beside a call is in order in the turn it was recorded in alone', async () => {
   const turns = async (count: number): Promise<void> => {
-    for (let i = 0; i < count; i++) await null
+    for (let i = 0; i < count; i++) await Promise.resolve()
   }
   const agent = (count: number) => () => Promise.all([approve('tea'), turns(count).then(() => send('tea'))])
   const tape = await record(agent(5))
