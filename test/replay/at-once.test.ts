@@ -43,7 +43,7 @@ const server = createServer((request, response) => {
 })
 let base = ''
 beforeAll(async () => {
-  installReplay()
+  await installReplay()
   await once(server.listen(0, '127.0.0.1'), 'listening')
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 })
