@@ -146,11 +146,16 @@ export class ForkBudget {
 
   /** Who is refused after forks were made must hear what they used. */
   #withSpent(error: unknown): unknown {
-    const { forks, modelCalls, costUsd } = this.spent.now
+    const { forks, modelCalls } = this.spent.now
     if (!HarvestError.is(error, 'HARVEST_ORACLE_FLAKY') || forks + modelCalls === 0) return error
+    return withFacts(error, { where: { ...error.facts.where, spent: this.spentText } })
+  }
+
+  /** What was used now, for people. */
+  get spentText(): string {
+    const { forks, modelCalls, costUsd } = this.spent.now
     const used = `${counted(forks, 'fork')}, ${counted(modelCalls, 'model call')}`
-    const spent = costUsd === undefined ? `${used}, cost unknown` : `${used}, $${costUsd.toFixed(4)}`
-    return withFacts(error, { where: { ...error.facts.where, spent } })
+    return costUsd === undefined ? `${used}, cost unknown` : `${used}, $${costUsd.toFixed(4)}`
   }
 
   async #draw(arms: readonly Arm[]): Promise<(ForkDraw | undefined)[]> {

@@ -43,6 +43,8 @@ export interface ForkCacheLine extends Ran, ForkCacheEntry {
 export interface OpenedLedger extends ForkCache {
   /** Writes a fork down at once: what was paid for is not lost when the session is. */
   append(entry: ForkCacheEntry): void
+  /** Forks of this question that are there do not count any more. */
+  restart(): void
 }
 
 /** What forks will run. */
@@ -99,6 +101,7 @@ export function openLedger(
   if (others.length > 0 && isCrossVersion !== true) throw otherCode(file, others, here)
   return {
     entries,
+    restart: () => add({ question: key, anew: true }),
     append(line) {
       if (line.draw.grade === 'ungraded' && isPassing(line.draw.because)) return
       if (isToRestart) add({ question: key, anew: true })

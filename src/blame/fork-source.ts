@@ -13,6 +13,8 @@ import {
   type ForkPlan,
   type ForkResult,
   forkTape,
+  requireNoKeptState,
+  requireSameOutside,
 } from '../fork/index.ts'
 import { type Budget, openBudget } from '../live/index.ts'
 import { threwAtOnceText, unreachedModel, unreachedText } from '../live/unreached.ts'
@@ -74,6 +76,13 @@ export interface RealForks extends ForkSource {
   readonly unrepaired: readonly number[]
   /** The run with another decision of a model at a position, and no model asked behind it: free. `undefined`: no such run. */
   tryOther(position: number): Promise<{ readonly result: ForkResult } | undefined>
+  /**
+   * Refuses an agent whose later runs are other ones for the earlier ones: behind the last fork, before anything is claimed.
+   *
+   * @param spent - for people: what the forks used
+   * @throws HarvestError `HARVEST_CONTROL`
+   */
+  requireNoKeptState(spent: string): Promise<void>
 }
 
 /**
@@ -82,14 +91,19 @@ export interface RealForks extends ForkSource {
  *
  * Before anything is spent the run is replayed once, whole and from its tape.
  *
- * @throws HarvestError `HARVEST_BLAME_PREFLIGHT` when that replay is not byte for byte the recorded run; a draw throws
- *   HARVEST_CROSS_VERSION when another model answers than those of the tape
+ * @throws HarvestError `HARVEST_BLAME_PREFLIGHT` when that replay is not byte for byte the recorded run; `HARVEST_CONTROL` when
+ *   it leaves something behind that all runs share; a draw throws HARVEST_CROSS_VERSION when another model answers than those of the tape
  */
 export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Promise<RealForks> {
   const { oracle, tools = 'tape', prices = {} } = options
   const { load, timeoutMs } = options
-  const control = await controlOf(tape, { ...options.control, load, timeoutMs })
-  const first = await preflight(tape, control, options)
+  const replaying = { ...options.control, load, timeoutMs }
+  const control = await controlOf(tape, replaying)
+  const first = await preflight(tape, control, options).catch((error: unknown) => {
+    requireSameOutside(tape, control)
+    throw error
+  })
+  requireSameOutside(tape, control)
   const { graded, isPaidToGrade, calls } = first
   const ofOne = useOf(calls, prices)
   const budget = typeof options.budget === 'function' ? options.budget(ofOne) : options.budget
@@ -148,6 +162,7 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
       const takeBack = standInKeys(tape)
       return runOnce(reference?.tape ?? tape, plan, new AbortController().signal, options).finally(takeBack)
     },
+    requireNoKeptState: (spent) => requireNoKeptState(tape, control, replaying, spent),
     mutants: (position) => planner.mutantsAt(position).length,
     ...(repairs === undefined ? {} : { repairs }),
     ...(reference === undefined ? {} : { suspects: suspectsOf(positions, reference) }),

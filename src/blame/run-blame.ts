@@ -7,14 +7,14 @@ import { pinsOf } from '../provenance/index.ts'
 import type { Json, Tape } from '../tape/index.ts'
 import type { Expectation } from './expectation.ts'
 import { type ForkSourceOptions, forkSourceOf, type RealForks } from './fork-source.ts'
-import { type ForkLimits, ForkBudget, type ForkCache, type Stop } from './fork-budget.ts'
+import { type ForkLimits, ForkBudget, type Stop } from './fork-budget.ts'
 import { gradeRecorded, requireGoodReference, runTools } from './grade-task.ts'
 import { noUse } from './graded-use.ts'
 import { requireSteadyGrades } from './grading.ts'
 import { type Names, requireKnownNames } from './known-names.ts'
 import { withDrawn } from './drawn.ts'
 import { goodAmong, hasOtherAnswers, hasOtherCalls, isOfSameQuestion, neverMet, otherTape } from './known-good.ts'
-import { openLedger, type RanHere } from './fork-cache.ts'
+import { type OpenedLedger, openLedger, type RanHere } from './fork-cache.ts'
 import { majorityOracle, withoutCertificate } from './majority.ts'
 import { isByCalls, type OffTapeRisk, offTapeRisk } from './off-tape.ts'
 import { createOracle, type Judging, type Oracle, requireFailure, type SelfAgreement } from './oracle.ts'
@@ -146,6 +146,7 @@ export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<Bl
     ...(commit === undefined ? {} : { commit }),
     ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
   })
+  await requireNoKeptState({ source, forkCache }, forkBudget)
   const { agreement } = oracle
   const said = found.verdict === undefined ? {} : { verdict: withDrawn(found.verdict, found.steps) }
   // With repaired answers a run of this very question was good: then it is known that one can be.
@@ -182,7 +183,7 @@ export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<Bl
 export interface OpenedForks {
   readonly source: RealForks
   readonly oracle: Oracle & { readonly agreement?: SelfAgreement }
-  readonly forkCache: ForkCache | undefined
+  readonly forkCache: OpenedLedger | undefined
   readonly limits: ForkLimits
   readonly warnings: readonly string[]
   readonly offTape: OffTapeRisk | undefined
@@ -297,6 +298,24 @@ export async function openForks(tape: Tape, options: RunBlameOptions): Promise<O
         hasKnown: known.some(({ file: other }) => otherTape(other, tape) !== undefined),
       })
     },
+  }
+}
+
+/**
+ * Behind the last fork: whether later runs of the agent are what they were without the earlier ones.
+ *
+ * @throws HarvestError `HARVEST_CONTROL`; the forks then do not count any more, in no later session either
+ */
+export async function requireNoKeptState(
+  { source, forkCache }: Pick<OpenedForks, 'forkCache' | 'source'>,
+  { spent, spentText }: ForkBudget,
+): Promise<void> {
+  if (spent.now.forks === 0) return
+  try {
+    await source.requireNoKeptState(spentText)
+  } catch (error) {
+    if (HarvestError.is(error, 'HARVEST_CONTROL')) forkCache?.restart()
+    throw error
   }
 }
 

@@ -8,6 +8,7 @@ import { firstDifferenceOf } from './control-difference.ts'
 import { type ControlSubject, controlRefused } from './control-refusal.ts'
 import { forkTape } from './fork.ts'
 import type { ControlData, ControlDifference, FinishedJob } from '../jobs/job.ts'
+import { type OutsideState, outsideState } from './outside-state.ts'
 import type { ForkOptions, ForkResult } from './plan.ts'
 import { runDigest } from './run-digest.ts'
 import { timeLimit } from './time-limit.ts'
@@ -38,6 +39,8 @@ export interface Control {
   readonly outcome?: FinishedJob['outcome']
   /** The replay of it. */
   readonly replayed: ReplayResult
+  /** What all runs of its process share, once it had ended. */
+  readonly outside: OutsideState
 }
 
 /** What a command learns of a control. */
@@ -88,14 +91,11 @@ export async function controlOf(tape: Tape, options: ControlOptions): Promise<Co
   const { timeoutMs = 120_000, signal = new AbortController().signal } = options
   using limit = timeLimit({ timeoutMs, signal })
   const takeBack = standInKeys(tape)
-  try {
-    return await replayUnchanged(tape, { ...options, signal: limit.signal })
-  } finally {
-    takeBack()
-  }
+  const control = await replayUnchanged(tape, { ...options, signal: limit.signal }).finally(takeBack)
+  return { ...control, outside: outsideState() }
 }
 
-async function replayUnchanged(tape: Tape, options: ControlOptions): Promise<Control> {
+async function replayUnchanged(tape: Tape, options: ControlOptions): Promise<Omit<Control, 'outside'>> {
   const {
     load,
     replay = {},

@@ -10,7 +10,8 @@ import { type ControlData } from '../jobs/job.ts'
 import { controlOptionsOf } from './control-options.ts'
 import { forkTape } from './fork.ts'
 import type { FailedJob, Task, TaskContext } from '../jobs/job.ts'
-import { keepControl, keepFork } from './kept-forks.ts'
+import { forgetFork, keepControl, keepFork } from './kept-forks.ts'
+import { requireNoKeptState } from './kept-state.ts'
 import { leftByEnding } from './prefix.ts'
 import type { ForkPlan, ForkResult, Tail } from './plan.ts'
 import { changeOf, type FinishedFork, type ForkRequest, said, type TailRequest } from './request.ts'
@@ -41,11 +42,14 @@ type ForkOrFailure = FinishedFork | { readonly failed: FailedJob['failed'] }
 export const forkTask: Task = async (options, context) => {
   const { forks, controlKeptAs } = options as unknown as ForkTaskOptions
   const { tape } = context
-  const control = await controlOf(tape, await controlOptionsOf(context))
+  const replaying = await controlOptionsOf(context)
+  const control = await controlOf(tape, replaying)
+  const isLive = forks.some(({ request }) => request.tail.from === 'live')
+  // Before anything is spent: what two unchanged runs do otherwise is no effect of a change.
+  if (isLive) await requireNoKeptState(tape, control, replaying)
   const code = await gitState(process.cwd())
   const told = controlData(tape, control)
   if (controlKeptAs !== undefined) keepControl(controlKeptAs.folder, controlKeptAs.key, told)
-  const isLive = forks.some(({ request }) => request.tail.from === 'live')
   // Models that are asked for real want a real key.
   const takeBack = isLive ? () => undefined : standInKeys(tape)
   const answers: ForkOrFailure[] = []
@@ -62,6 +66,12 @@ export const forkTask: Task = async (options, context) => {
     await Promise.all(Array.from({ length: Math.min(context.parallel, forks.length) }, work))
   } finally {
     takeBack()
+  }
+  try {
+    await requireNoKeptState(tape, control, replaying)
+  } catch (error) {
+    for (const { keptAs } of forks) if (keptAs !== undefined) forgetFork(keptAs.folder, keptAs.key)
+    throw error
   }
   const answer: ForkTaskAnswer = { control: told, forks: answers }
   return answer as unknown as Json

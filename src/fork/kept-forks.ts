@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { canonicalJson } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
@@ -81,6 +81,11 @@ function readKept<T>(folder: string, key: string): T | undefined {
 export function keepFork(folder: string, key: string, fork: FinishedFork): void {
   if (fork.problems.some(({ code }) => isPassing(code))) return
   keep(folder, key, { fork })
+}
+
+/** A fork that says nothing, as it turned out, is no answer in a later session. */
+export function forgetFork(folder: string, key: string): void {
+  rmSync(fileOf(folder, key), { force: true })
 }
 
 function keep(folder: string, key: string, kept: object): void {

@@ -6,6 +6,7 @@ import {
   type Grade,
   openForks,
   type OtherRuns,
+  requireNoKeptState,
   type RunBlameOptions,
   type Stop,
 } from '../blame/index.ts'
@@ -63,6 +64,7 @@ export async function isolateRun(
     held: heldOf(tape, families, tools),
     ...(onArm === undefined ? {} : { onArm }),
   })
+  await requireNoKeptState({ source, forkCache }, forks)
   const { differs } = source.control
   const { now, reused } = forks.spent
   const isCured = found.arms.some(({ runs, failed }) => failed < runs)

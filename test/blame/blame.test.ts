@@ -234,10 +234,9 @@ describe('blame of a run of a real agent', () => {
   })
 
   test('an agent that throws before it asks anything found another world', async () => {
-    let runs = 0
     const keyless = (input: unknown) => {
-      // The control and the run that is graded need none.
-      if (runs++ > 1) throw new Error('no key')
+      // Replays are lent one.
+      if (process.env['OPENAI_API_KEY'] === undefined) throw new Error('no key')
       return deskAgent(input)
     }
     const answer = await blamed({ agent: keyless, limits: { forks: 12 } })

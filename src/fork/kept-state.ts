@@ -1,0 +1,73 @@
+import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
+import { firstNames } from '../errors/words.ts'
+import { replayTape, standInKeys } from '../replay/index.ts'
+import type { Tape } from '../tape/index.ts'
+import type { Control, ControlOptions } from './control.ts'
+import { changedOutside, outsideState } from './outside-state.ts'
+import { runDigest } from './run-digest.ts'
+import { timeLimit } from './time-limit.ts'
+
+/**
+ * Refuses an agent that keeps something from one run to the next: what a later run does otherwise would be taken for the
+ * effect of what was tried out on it. Its modules load afresh for every run, and all runs share the rest of their process.
+ *
+ * @param spent - what was used until now; absent: nothing
+ * @throws HarvestError `HARVEST_CONTROL`
+ */
+export async function requireNoKeptState(
+  tape: Tape,
+  control: Pick<Control, 'digest' | 'outside' | 'replayed'>,
+  options: ControlOptions,
+  spent?: string,
+): Promise<void> {
+  requireSameOutside(tape, control, spent)
+  // What cannot be seen from outside shows in a run: once is no proof, for a machine may be too busy for its time limit.
+  if (await replaysAgain(tape, control, options)) return requireSameOutside(tape, control, spent)
+  if (await replaysAgain(tape, control, options)) return requireSameOutside(tape, control, spent)
+  throw keptState(tape, changedOutside(control.outside, outsideState()), spent)
+}
+
+/** @throws HarvestError `HARVEST_CONTROL` where what all runs share is not as the control left it */
+export function requireSameOutside(tape: Tape, { outside }: Pick<Control, 'outside'>, spent?: string): void {
+  const changed = changedOutside(outside, outsideState())
+  if (changed.length > 0) throw keptState(tape, changed, spent)
+}
+
+/** The unchanged run, once more: whether it does what the control did. */
+async function replaysAgain(
+  tape: Tape,
+  { replayed, digest }: Pick<Control, 'digest' | 'replayed'>,
+  { load, replay = {}, timeoutMs = 120_000, signal = new AbortController().signal, hangMs }: ControlOptions,
+): Promise<boolean> {
+  using limit = timeLimit({ timeoutMs, signal })
+  const takeBack = standInKeys(tape)
+  try {
+    const again = await replayTape(tape, await load(), {
+      ...replay,
+      signal: limit.signal,
+      ...(hangMs === undefined ? {} : { hangMs }),
+    })
+    const codes = (run: typeof again): string => JSON.stringify(run.problems.map(({ code }) => code))
+    return runDigest(again) === digest && codes(again) === codes(replayed)
+  } finally {
+    takeBack()
+  }
+}
+
+function keptState(tape: Tape, names: readonly string[], spent: string | undefined): HarvestError {
+  const at = names.length === 0 ? undefined : neutralLine(firstNames(names), 300)
+  return new HarvestError('HARVEST_CONTROL', {
+    what: 'The agent keeps state between runs, so no change can be judged',
+    where: {
+      tape: tape.header.id,
+      ...(at === undefined ? {} : { 'kept in': at }),
+      ...(spent === undefined ? {} : { spent }),
+    },
+    ...(at === undefined ? { detail: 'Replayed again, the unchanged run does something else.' } : {}),
+    why: 'Runs share one process: what one leaves behind changes the next, and would count as an effect.',
+    fix: [
+      'keep it in a variable of a module: modules load afresh for every run',
+      `to find what its runs depend on: npx vitest-harvest doctor ${shellWord(tape.header.id)}`,
+    ],
+  })
+}
