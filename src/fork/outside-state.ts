@@ -8,8 +8,8 @@ import { outsideRuns } from '../seam/source.ts'
  */
 export type OutsideState = ReadonlyMap<string, string>
 
-/** Of the test runner, and not of what it runs. */
-const runners = /^__(?:vitest|vite|coverage|msw)/i
+/** Of the test runner and of this package, and not of what they run. */
+const ofRunner = /^__(?:vitest|vite|coverage|msw)|vitest-harvest/i
 
 /** Looks at what all runs of this process share. */
 export function outsideState(): OutsideState {
@@ -23,9 +23,11 @@ function look(): OutsideState {
   for (const key of Reflect.ownKeys(globalThis)) {
     const name = typeof key === 'string' ? `globalThis.${key}` : `globalThis[${String(key)}]`
     const found = Reflect.getOwnPropertyDescriptor(globalThis, key)
-    if (found === undefined || runners.test(String(key)) || isItself(found.value)) continue
-    state.set(name, new Walk(classes).textOf(found))
+    if (found === undefined || ofRunner.test(String(key))) continue
     const { value } = found as { value?: unknown }
+    // What packages and Node make of their classes is theirs, and often made when it is first needed.
+    if (isItself(value) || classes.isForeign(value)) continue
+    state.set(name, new Walk(classes).textOf(found))
     if (typeof value === 'function') for (const [at, text] of membersOf(value, String(key))) state.set(at, text)
   }
   return state
@@ -70,7 +72,7 @@ function isObject(value: unknown): value is object {
 /** More of one global is not looked at. */
 const mostValues = 20_000
 
-/** One global with all that hangs on it. What packages and Node make of their classes is theirs: no more than its class counts. */
+/** One global with all that hangs on it, in the order in which it hangs there. */
 class Walk {
   readonly #classes: Classes
   readonly #seen = new Map<object, number>()
@@ -107,15 +109,12 @@ class Walk {
       }
     }
     if (value instanceof Date) this.#texts.push(String(value.getTime()))
-    const prototype = Reflect.getPrototypeOf(value)
-    const isPlain = prototype === null || plain.has(prototype)
-    if (!isPlain) this.#texts.push(String(prototype.constructor))
-    if (!isPlain && !this.#classes.isOfProject(prototype.constructor)) return
+    if (this.#classes.isForeign(value)) return void this.#texts.push(leaf(classOf(value)))
     for (const key of Reflect.ownKeys(value)) {
       this.#texts.push(String(key))
       this.#member(Reflect.getOwnPropertyDescriptor(value, key) ?? {})
     }
-    if (!isPlain) for (const hidden of this.#classes.privatesOf(value)) this.#add(hidden)
+    if (!isPlain(value)) for (const hidden of this.#classes.privatesOf(value)) this.#add(hidden)
   }
 }
 
@@ -127,13 +126,27 @@ const plain: ReadonlySet<object> = new Set([
   Date.prototype,
 ])
 
+function isPlain(value: object): boolean {
+  const prototype = Reflect.getPrototypeOf(value)
+  return prototype === null || plain.has(prototype)
+}
+
+function classOf(value: object): unknown {
+  return Reflect.getPrototypeOf(value)?.constructor
+}
+
 /** Only V8 knows in which file a class is written, and what its private fields hold. */
 class Classes {
   #session: inspector.Session | undefined
   readonly #files = new Map<string, string>()
   readonly #known = new Map<unknown, boolean>()
 
-  isOfProject(constructor: unknown): boolean {
+  /** Whether a value is of a class that a package or Node has made. */
+  isForeign(value: unknown): boolean {
+    return isObject(value) && !types.isProxy(value) && !isPlain(value) && !this.#isOfProject(classOf(value))
+  }
+
+  #isOfProject(constructor: unknown): boolean {
     const known = this.#known.get(constructor) ?? (isNative(constructor) ? false : undefined)
     if (known !== undefined) return known
     const { internalProperties = [] } = this.#look(constructor)
