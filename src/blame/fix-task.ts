@@ -6,8 +6,17 @@ import { parseCase } from '../cases/index.ts'
 import { HarvestError, shellWord } from '../errors/index.ts'
 import { allowanceOf } from '../fork/ask-budget.ts'
 import { asData } from '../fork/fork-task.ts'
-import { type FinishedFork, type ForkPlan, forkTape, type ForkOptions, hearModelCalls } from '../fork/index.ts'
-import { keepFork, readKeptFork } from '../fork/kept-forks.ts'
+import {
+  type FinishedFork,
+  type ForkPlan,
+  forkTape,
+  type ForkOptions,
+  hearModelCalls,
+  requireNoKeptState,
+  type UnchangedRun,
+  unchangedRun,
+} from '../fork/index.ts'
+import { forgetFork, keepFork, readKeptFork } from '../fork/kept-forks.ts'
 import { timeLimit } from '../fork/time-limit.ts'
 import type { Task, TaskContext } from '../jobs/index.ts'
 import { isGenerative, readModelCall } from '../providers/index.ts'
@@ -99,7 +108,8 @@ export const fixTask: Task = async (asked, context) => {
   const { grade: recorded } = await steadyGrade(async () => ({ grade: await gradeRecorded(oracle, tape) }), session)
   if (kase.expect === 'fail' && recorded === 'ok') throw notBad(kase.id, tape, oracle)
   if (request.reference !== undefined) await requireGoodReference(oracle, requireClosed(readTape(request.reference)))
-  const { replayed, offline } = await runRecorded(context)
+  const { unchanged, offline } = await runRecorded(context)
+  const { replayed } = unchanged
   const changed = changesOf(replayed, context.accepted(replayed))
   // A question that was accepted is another one all the same: only the model says what the agent makes of it.
   if (context.isGreen(replayed) && changed.length === 0) {
@@ -113,7 +123,7 @@ export const fixTask: Task = async (asked, context) => {
   const runs = offline.isWhole
     ? [await graded(asData(offline.fork, { seed: '1', tail: { from: 'tape' } }), session, false)]
     : request.isLive
-      ? await runLive(offline.keep, session)
+      ? await runSteadily(session, unchanged, (made) => runLive(offline.keep, session, made))
       : []
   const steps = stepsOf(tape)
   const stoodFor = steps.slice(offline.keep).filter(isModelCall)
@@ -164,14 +174,16 @@ async function oracleOf(request: FixRequest, context: TaskContext): Promise<FixO
 /** Today's code on the recorded answers: as its case replays it, and as far as it asks what was recorded. */
 async function runRecorded(
   context: TaskContext,
-): Promise<{ readonly replayed: ReplayResult; readonly offline: OfflineRun }> {
+): Promise<{ readonly unchanged: UnchangedRun; readonly offline: OfflineRun }> {
   const { tape, replay } = context
   using limit = timeLimit(context)
   const takeBack = standInKeys(tape)
   try {
     const { signal } = limit
     const replayed = await replayTape(tape, await context.load(), { ...replay, signal })
-    return { replayed, offline: await runOffline(tape, await context.load(), forkOptions(context, signal)) }
+    const offline = await runOffline(tape, await context.load(), forkOptions(context, signal))
+    takeBack()
+    return { unchanged: unchangedRun(replayed), offline }
   } finally {
     takeBack()
   }
@@ -202,10 +214,34 @@ interface Session {
 }
 
 /**
+ * Live runs of an agent that keeps nothing from one to the next: else a later one may be right for what an earlier one left.
+ *
+ * @param make - names the runs that it keeps
+ * @throws HarvestError `HARVEST_CONTROL`; the runs that were made are then forgotten
+ */
+async function runSteadily<T>(
+  { request, context }: Session,
+  unchanged: UnchangedRun,
+  make: (made: string[]) => Promise<T>,
+): Promise<T> {
+  const replaying = { ...context, load: () => context.load() }
+  await requireNoKeptState(context.tape, unchanged, replaying)
+  const made: string[] = []
+  const runs = await make(made)
+  try {
+    await requireNoKeptState(context.tape, unchanged, replaying)
+  } catch (error) {
+    for (const key of made) forgetFork(request.folder, key)
+    throw error
+  }
+  return runs
+}
+
+/**
  * Runs the agent so often, one run after the other: what the first one costs counts before the next one begins. Steps whose
  * order the offline run could not tell are found to differ before any model is asked, and then fewer are kept.
  */
-async function runLive(most: number, session: Session): Promise<readonly FixRun[]> {
+async function runLive(most: number, session: Session, made: string[]): Promise<readonly FixRun[]> {
   const { request, context } = session
   const code = await codeDigest(process.cwd())
   const tools = await loadStandIns(request.tools, context.importModule)
@@ -224,7 +260,10 @@ async function runLive(most: number, session: Session): Promise<readonly FixRun[
       keep -= 1
       continue
     }
-    if (kept === undefined && key !== undefined) keepFork(request.folder, key, fork)
+    if (kept === undefined && key !== undefined) {
+      keepFork(request.folder, key, fork)
+      made.push(key)
+    }
     runs.push(await graded(fork, session, kept !== undefined))
     context.say({ runs: runs.length, ok: runs.filter(({ grade }) => grade === 'ok').length })
     if (fork.problems.some(({ code: problem }) => problem.startsWith('HARVEST_BUDGET_'))) break

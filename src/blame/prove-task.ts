@@ -7,7 +7,7 @@ import { HarvestError, neutralLine } from '../errors/index.ts'
 import { thrownText } from '../match/redact-message.ts'
 import { type Allowance, allowanceOf, askBudget, modelOf } from '../fork/ask-budget.ts'
 import { asData } from '../fork/fork-task.ts'
-import { type ForkResult, forkTape } from '../fork/index.ts'
+import { type ForkResult, forkTape, requireNoKeptState, runAlone, type UnchangedRun } from '../fork/index.ts'
 import { noPrice, type Use } from '../live/index.ts'
 import { threwAtOnceText, unreachedModel, unreachedText } from '../live/unreached.ts'
 import { type Task, type TaskContext } from '../jobs/index.ts'
@@ -108,7 +108,7 @@ async function openProof(request: ProveRequest, context: TaskContext): Promise<P
   const facts = { questions, together, model: modelText(models), judgedBy: judgedBy(kase), from }
   const elsewhere = judged.find((one) => !isModelStep(one, steps))
   const allowance = allowanceOf(recorded, run.events, prices)
-  return new Proof({ context, request, judge, facts, allowance, elsewhere })
+  return new Proof({ context, unchanged: runAlone(run), request, judge, facts, allowance, elsewhere })
 }
 
 function caseOf({ case: given }: TaskContext): Case {
@@ -136,6 +136,7 @@ const isNoQuestion: ReadonlySet<string> = new Set(['encoding', 'bookkeeping', 't
 
 interface ProofParts {
   readonly context: TaskContext
+  readonly unchanged: UnchangedRun
   readonly request: ProveRequest
   readonly judge: AskJudge
   readonly facts: Pick<ProveAnswer, 'questions' | 'together' | 'model' | 'judgedBy' | 'from'>
@@ -173,9 +174,23 @@ class Proof {
     this.#asked = log.entries
     this.#used = log.used
     context.budget.carry(log.used)
+    await this.#requireNoKeptState()
     const decision = await this.#askUntilDecided(log)
+    try {
+      await this.#requireNoKeptState()
+    } catch (error) {
+      // What was found out says nothing: the next proof starts anew.
+      log.decided('kept state', new Date().toISOString())
+      throw error
+    }
     if (decision !== 'budget') log.decided(decision, new Date().toISOString())
     return this.#answer(decision)
+  }
+
+  /** An answer is no proof where an earlier run may have changed it. */
+  async #requireNoKeptState(): Promise<void> {
+    const { context, unchanged } = this.#parts
+    await requireNoKeptState(context.tape, unchanged, { ...context, load: () => context.load() })
   }
 
   async #askUntilDecided(log: ProveLog): Promise<Decided> {

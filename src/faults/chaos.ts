@@ -4,7 +4,15 @@ import fc from 'fast-check'
 import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import { checkOption, invalidOption, oneOf, type OptionsOf } from '../errors/options.ts'
 import { toUpdate } from '../errors/usual-steps.ts'
-import { type Control, controlOf, forkTape, type ForkPlan, type ForkResult } from '../fork/index.ts'
+import {
+  type Control,
+  controlOf,
+  type ControlOptions,
+  forkTape,
+  type ForkPlan,
+  type ForkResult,
+  requireNoKeptState,
+} from '../fork/index.ts'
 import { installReplay, standInKeys } from '../replay/index.ts'
 import { seamState } from '../seam/source.ts'
 import { readTape, requireClosed, stepsOf, type Tape } from '../tape/index.ts'
@@ -53,6 +61,7 @@ async function look<T>(search: Search<T>, options: ChaosOptions<T>): Promise<Cha
   }
   const details = await checked(() => fc.check(property, asked), path)
   if (search.broken !== undefined) throw search.broken.error
+  await search.requireNoKeptState()
   return search.report(details)
 }
 
@@ -128,24 +137,40 @@ class Search<T> {
 
   /** Without faults the agent has to hold. Where it asks other than byte for byte, no step is kept. */
   async control(): Promise<void> {
-    const { control, signal, hangMs = 1_000, timeoutMs = 10_000 } = this.#options
-    this.#control = await controlOf(this.#tape, {
-      ...control,
-      replay: { ...accessOf(this.#options), ...control?.replay },
-      load: async () => {
-        this.#runs++
-        return (await this.#agent(undefined)) as (input: unknown) => unknown
-      },
-      hangMs,
-      timeoutMs,
-      ...(signal === undefined ? {} : { signal }),
-    })
+    const load = (): Promise<ChaosAgent<T>> => {
+      this.#runs++
+      return this.#agent(undefined)
+    }
+    this.#control = await controlOf(this.#tape, this.#replaying(load))
     const kept = await this.#fork([], stepsOf(this.#tape).length)
     if (kept.prefix.isExact && this.#endingOf(kept, []).class === 'survived') return
     this.#keepsPrefix = false
     const free = await this.#fork([], 0)
     const ending = this.#endingOf(free, [])
     if (ending.class !== 'survived') throw doesNotHold(this.#tape, ending)
+  }
+
+  /** An agent that is not loaded afresh for every run has a state that its caller knows. */
+  async requireNoKeptState(): Promise<void> {
+    const { load } = this.#options
+    if (this.#control !== undefined && load !== undefined)
+      await requireNoKeptState(
+        this.#tape,
+        this.#control,
+        this.#replaying(() => load(undefined)),
+      )
+  }
+
+  #replaying(load: () => Promise<ChaosAgent<T>>): ControlOptions {
+    const { control, signal, hangMs = 1_000, timeoutMs = 10_000 } = this.#options
+    return {
+      ...control,
+      replay: { ...accessOf(this.#options), ...control?.replay },
+      load: load as ControlOptions['load'],
+      hangMs,
+      timeoutMs,
+      ...(signal === undefined ? {} : { signal }),
+    }
   }
 
   async survives(schedule: FaultSchedule): Promise<boolean> {

@@ -27,14 +27,14 @@ async function agent(): Promise<string> {
 const told: Json[] = []
 
 /** Does the task as the process of the agents would. */
-async function task(options: ChaosTaskOptions, exports: object = {}): Promise<ChaosReport> {
+async function task(options: ChaosTaskOptions, exports: object = {}, usual = agent): Promise<ChaosReport> {
   const loaded: (string | undefined)[] = []
   const context: TaskContext = {
     tape,
     tapeFile: 'run.tape.jsonl',
     load(name) {
       loaded.push(name)
-      return Promise.resolve(name === 'next' ? () => Promise.reject(new RangeError('a regression')) : agent)
+      return Promise.resolve(name === 'next' ? () => Promise.reject(new RangeError('a regression')) : usual)
     },
     importModule: (file) => Promise.resolve({ ...exports, file }),
     replay: {},
@@ -50,8 +50,8 @@ async function task(options: ChaosTaskOptions, exports: object = {}): Promise<Ch
     say: (progress) => told.push(progress),
   }
   const report = (await chaosTask(options as unknown as Json, context)) as unknown as ChaosReport
-  // Every run has an agent of its own; those that are named are looked for before.
-  expect(loaded).toHaveLength(report.runs + (options.variants ?? []).length)
+  // Every run has an agent of its own, the last replay without faults too; those that are named are looked for before.
+  expect(loaded).toHaveLength(report.runs + 1 + (options.variants ?? []).length)
   return report
 }
 
@@ -64,6 +64,20 @@ describe('the task chaos', () => {
     expect(told.at(-1)).toEqual({ runs: report.runs, failing: 1 })
     // Data, to be written to a file.
     expect(JSON.parse(JSON.stringify(report))).toEqual(report)
+  })
+
+  it('calls no agent weak for what its earlier runs left behind', async () => {
+    const shared = globalThis as { paidFor?: number }
+    const tiring = async (): Promise<string> => {
+      shared.paidFor = (shared.paidFor ?? 0) + 1
+      return shared.paidFor > 4 ? 'enough' : agent()
+    }
+    const asked = task({ faults: ['tools'], seed: 1, fail: ['outcome'] }, {}, tiring)
+    await expect(asked).rejects.toMatchObject({
+      code: 'HARVEST_CONTROL',
+      facts: { where: { 'kept in': 'globalThis.paidFor' } },
+    })
+    delete shared.paidFor
   })
 
   it('draws with an arbitrary of the project, or with a function of the tape that makes one', async () => {
