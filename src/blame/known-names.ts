@@ -5,6 +5,7 @@ import type { Json, Tape } from '../tape/index.ts'
 import type { ToolCall } from '../providers/index.ts'
 import { argsByKey } from '../trace/args.ts'
 import { traceOf } from '../trace/index.ts'
+import { atomsOf } from '../rules/index.ts'
 import { type Expectation, type Key, parseExpectation } from './expectation.ts'
 import { offeredTools } from './offered-tools.ts'
 
@@ -73,24 +74,13 @@ export function requireKnownCall(
   const seen = [...(knownTools([tape]).get(name)?.args.keys() ?? [])]
   // A call need not name all arguments there are, and of a tool that was never called nothing is known.
   const unseen = keys === undefined && seen.length > 0 ? strange(seen) : undefined
-  return unseen === undefined ? [] : [unseenNote({ name, key: unseen, seen, text })]
-}
-
-function unseenNote({
-  name,
-  key,
-  seen,
-  text,
-}: {
-  readonly name: string
-  readonly key: string
-  readonly seen: readonly string[]
-  readonly text: string
-}): string {
+  if (unseen === undefined) return []
+  // One that is nearly one of those is mistyped.
+  if (nearestWord(unseen, seen) !== undefined) throw undecidable('argument', unseen, seen, text)
   const known = neutralLine(seen.join(', '), 160)
-  const said = `no recorded call of ${neutralLine(name, 40)} has the argument ${neutralLine(key, 40)}; they have ${known}`
-  const near = nearestWord(key, seen)
-  return near === undefined ? said : `${said}\n→ ${didYouMean(near, key, text)}`
+  return [
+    `no recorded call of ${neutralLine(name, 40)} has the argument ${neutralLine(unseen, 40)}; they have ${known}`,
+  ]
 }
 
 function didYouMean(near: string, name: string, text: string): string {
@@ -153,18 +143,31 @@ function lookAtCall(one: Extract<Expectation, { readonly kind: 'call' }>, tools:
   })
 }
 
-/** A name with `*` in it may be of tools that were never called. */
+/**
+ * Each call that a rule speaks of, wherever it stands in it. A name with `*` in it may be of tools that were never called; in
+ * what types a value is written is the same to a rule.
+ */
 function lookAtRule(one: Extract<Expectation, { readonly kind: 'rule' }>, tools: KnownTools): readonly string[] {
-  const name = one.rule.tools.find((tool) => !tool.includes('*') && !tools.has(tool))
-  if (name !== undefined) throw unknown(one, 'tool', name, [...tools.keys()])
-  const { expression } = one.rule
-  if (!one.isOfCall || expression.type !== 'atom' || expression.atom.kind !== 'call') return []
-  // One call in the language of rules, `refund(amount=25)`: its arguments are those of `refund(amount: 25)`.
-  const tool = tools.get(expression.atom.name)
-  const keys = expression.atom.conditions.map(({ path }) => String(path[0]))
-  const key = tool?.isListed === true ? keys.find((argument) => !tool.args.has(argument)) : undefined
-  if (tool !== undefined && key !== undefined) throw unknown(one, 'argument', key, [...tool.args.keys()])
+  for (const atom of atomsOf(one.rule.expression)) {
+    if (!('conditions' in atom) || atom.kind === 'mark' || atom.name.includes('*')) continue
+    const tool = tools.get(atom.name)
+    if (tool === undefined) throw unknown(one, 'tool', atom.name, [...tools.keys()])
+    for (const { path } of atom.conditions) {
+      const [key = '', ...below] = path
+      const seen = tool.args.get(key)
+      if (seen === undefined && tool.isListed) throw unknown(one, 'argument', key, [...tool.args.keys()])
+      below.reduce<readonly Json[]>((here, part) => valuesBelow(one, here, part), seen ?? [])
+    }
+  }
   return []
+}
+
+/** Which values of a list there are, another run may say otherwise. */
+function valuesBelow(one: Expectation, here: readonly Json[], part: string): readonly Json[] {
+  const next = here.flatMap((value) => valueAt(value, part))
+  const isOfList = here.some((value) => typeOf(value) === 'list')
+  if (here.length > 0 && next.length === 0 && !isOfList) throw unknown(one, 'argument', part, here.flatMap(keysIn))
+  return next
 }
 
 /** What was seen where an expectation asks for something: `amount there: 2500`; absent: nothing was. */

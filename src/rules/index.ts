@@ -5,6 +5,7 @@ export {
   positionsWhere,
   RuleMonitor,
 } from './compile.ts'
+export { atomsOf } from './variables.ts'
 export { parseRule, readRule } from './parse.ts'
 export type { Amount, RunPosition } from './position.ts'
 export { printRule } from './print.ts'

@@ -29,6 +29,14 @@ describe('names of an expectation', () => {
     ['refund(amont: 25)', "did you mean amount? --ok 'refund(amount: 25)'"],
     ['refundd=25', 'did you mean refunded? --ok refunded=25'],
     ['order.itmes[0].price=12', "did you mean items? --ok 'order.items[0].price=12'"],
+    ['once refund(amont=25)', "did you mean amount? --ok 'once refund(amount=25)'"],
+    ['not refund(amont > 100)', "did you mean amount? --ok 'not refund(amount > 100)'"],
+    [
+      'lookup_order() preceded by refund(amount=25, oder_id="A-1")',
+      `did you mean order_id? --ok 'lookup_order() preceded by refund(amount=25, order_id="A-1")'`,
+    ],
+    ['model asks refund(amont=25)', "did you mean amount? --ok 'model asks refund(amount=25)'"],
+    ['model asks refnud()', "did you mean refund? --ok 'model asks refund()'"],
   ])('that nobody knows are refused with the nearest one, which can be read: %s', (text, fix) => {
     const given = expect.objectContaining({ code: 'HARVEST_ORACLE_EXPECTATION' }) as Error
     expect(() => look(text)).toThrow(given)
@@ -40,6 +48,14 @@ describe('names of an expectation', () => {
       const meant = /--ok '?(.*?)'?$/.exec(fix)?.[1] ?? ''
       expect(look(meant)).toEqual([])
     }
+  })
+
+  it('below an argument of a rule are looked up too, but in lists, and a rule may write a number as a text', () => {
+    const calls = [{ name: 'ship', args: { to: { city: 'Bonn' }, items: [{ id: 1 }], count: 2 } }]
+    const tapes = [refundRun([{ calls }, { say: 'Sent.' }])]
+    expect(() => look('once ship(to.ctiy="Bonn")', { tapes })).toThrow("did you mean city? --ok 'once ship(to.city")
+    expect(() => look('ship(count.x=2)', { tapes })).toThrow('unknown argument x')
+    expect(look('once ship(to.city="Ulm", items.3.id=7, count="2")', { tapes })).toEqual([])
   })
 
   it('of a tool that is wrapped but was not called are nowhere on the tape: the refusal says what lets them pass', () => {
@@ -77,6 +93,12 @@ describe('names of an expectation', () => {
     expect(() => decide('refnud(a=1)', 'refnud')).toThrow(
       "→ did you mean refund? --decide 'refund(a=1)' instead of 'refnud(a=1)'",
     )
+    expect(() => decide('refund(amont=25)', 'refund', { amont: '25' })).toThrow(
+      "did you mean amount? --decide 'refund(amount=25)' instead of 'refund(amont=25)'",
+    )
+    expect(decide('refund(currency="EUR")', 'refund', { currency: 'EUR' })).toEqual([
+      'no recorded call of refund has the argument currency; they have order_id, amount',
+    ])
     expect(() => decide('apologise()', 'apologise')).toThrow(/tools known .*refund[^]*all the same: --any-name/)
     const parameters = { type: 'object', properties: { sum: { type: 'number' } } }
     const body = JSON.stringify({
