@@ -270,7 +270,7 @@ export class Answers {
       }
       case 'live': {
         const isOfModel = isGenerative(ask.model()?.dialect)
-        if (isOfModel ? tail.models !== 'tape' : tail.tools === 'live') return this.#world(ask)
+        if (isOfModel ? (tail.models ?? 'live') === 'live' : tail.tools === 'live') return this.#world(ask)
         if (step) return this.#recorded(step, key)
         const isNew = tail.tools === 'unrecorded' && !isOfModel && !this.#last.has(key)
         return isNew ? this.#world(ask) : this.#lastAgain(key, ask)

@@ -74,12 +74,12 @@ export type Tail =
    * Models are asked for real. Wrapped calls and services: from the tape where the same is asked for, and `tools` says
    * what happens to others. `tape` (default): refused, HARVEST_NOT_RECORDED. `unrecorded`: these run for real. `live`: all
    * of them run for real. With `models: 'tape'` the model answers as it did at this place of the run, no matter what it
-   * is asked.
+   * is asked; with `recorded` only where it is asked what it was asked, and all else is off tape.
    */
   | {
       readonly from: 'live'
       readonly tools?: 'tape' | 'unrecorded' | 'live'
-      readonly models?: 'live' | 'tape'
+      readonly models?: 'live' | 'recorded' | 'tape'
       readonly budget: Budget
       readonly baseUrl?: string
       /** What models are asked instead of what the agent asks them; `undefined`: unknown, and it is off tape. */

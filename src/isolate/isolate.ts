@@ -83,11 +83,16 @@ export async function isolateLayers(forks: Forks, options: IsolateOptions): Prom
 
 /** The failure stays in every arm that ended. */
 function verdictOf(arms: readonly ArmReport[]): IsolateVerdict {
-  const undecided = arms.filter(({ says }) => says === 'unknown' || says === 'not tried')
+  const undecided = arms.filter((arm) => ['not tried', 'unknown'].includes(arm.says) && !isDecidedLive(arm, arms))
   const [first] = undecided
   if (first === undefined) return { kind: 'found', layers: ['code'] }
   const open = new Set(undecided.map(({ varied }) => layerOf[varied.at(-1) ?? 'model']))
   return { kind: 'unresolved', open: ['code', ...open], because: first.because ?? 'an arm is undecided' }
+}
+
+/** What a model that answers from the tape could not judge, for it was asked something else, the live one beside it did. */
+function isDecidedLive({ varied: [layer], says }: ArmReport, arms: readonly ArmReport[]): boolean {
+  return says === 'unknown' && arms.some(({ varied, says }) => varied[1] === layer && says === 'fails')
 }
 
 const layerOf = { model: 'sampling', tools: 'data', timing: 'timing' } as const

@@ -8,7 +8,7 @@ import { mulberry32 } from '../recordings/mulberry32.ts'
 type Rates = Readonly<Record<string, number>>
 
 /** Forks whose arms are cured at known rates; `limit`: so many are made. */
-function forksOf(rates: Rates, seed: number, limit = Infinity, ungraded = 0): Forks {
+function forksOf(rates: Rates, seed: number, limit = Infinity, ungraded: number | Rates = 0): Forks {
   const next = mulberry32(seed)
   let made = 0
   return {
@@ -25,7 +25,8 @@ function forksOf(rates: Rates, seed: number, limit = Infinity, ungraded = 0): Fo
         arms.map(({ layers = [] }): ForkDraw | undefined => {
           if (made >= limit) return undefined
           made++
-          const isLost = next() < ungraded
+          const lost = typeof ungraded === 'number' ? ungraded : (ungraded[layers.join('+')] ?? 0)
+          const isLost = next() < lost
           const isOk = next() < (rates[layers.join('+')] ?? 0)
           const grade = isLost ? 'ungraded' : isOk ? 'ok' : 'bad'
           return {
@@ -91,6 +92,18 @@ describe('the layer of a failure', () => {
     expect(stopped.arms.reduce((sum, { runs }) => sum + runs, 0)).toBe(30)
     const lost = await ask({}, {}, forksOf({}, 1, Infinity, 0.5))
     expect(lost.verdict).toMatchObject({ kind: 'unresolved', because: 'off tape' })
+  })
+
+  it('is decided beside a live model where the one from the tape was asked what it has no answer to', async () => {
+    const asked = (rates: Rates, ...lost: readonly string[]) =>
+      ask(rates, {}, forksOf(rates, 1, Infinity, Object.fromEntries(lost.map((arm) => [arm, 1]))))
+    expect(await asked({}, 'timing')).toMatchObject({ verdict: { kind: 'found', layers: ['code'] } })
+    expect(await asked({ 'model+timing': 0.9 }, 'timing')).toMatchObject({ verdict: { layers: ['timing'] } })
+    expect((await asked({}, 'timing', 'model+timing')).verdict).toMatchObject({
+      kind: 'unresolved',
+      open: ['code', 'timing'],
+    })
+    expect((await asked({}, 'model')).verdict).toMatchObject({ kind: 'unresolved', open: ['code', 'sampling'] })
   })
 
   it('is rarely another one than what is planted, with an agent that errs and recovers by itself', async () => {
