@@ -1,10 +1,10 @@
 // Over 300 lines: one decision, who answers, with all that it weighs.
 import { neutralLine } from '../errors/index.ts'
-import { canonicalJson, isGenerative, type ModelRequest, readModelRequest } from '../providers/index.ts'
+import { canonicalJson, isGenerative, type ModelRequest, readMessage, readModelRequest } from '../providers/index.ts'
 import { Calls } from '../match/calls.ts'
 import { isSameTurn } from '../match/conversation.ts'
 import { parseRequest } from '../match/difference.ts'
-import { type FoundDrift, Matcher, type MatchRequest } from '../match/matcher.ts'
+import { type FoundDrift, type Match, Matcher, type MatchRequest } from '../match/matcher.ts'
 import { StepOrder } from '../playback/order.ts'
 import { type CallState, type ExchangeState, stepStates } from '../match/step.ts'
 import type { MatchLevel } from '../match/types.ts'
@@ -82,7 +82,8 @@ export class Answers {
         throw run.diverged(leftTape.byRequest(run.place(live.madeAt), run.kept, question, this.#kept.matcher))
     }
     const { matcher } = this.#free
-    const found = matcher.find(question)
+    const nearest = matcher.find(question)
+    const found = this.#holdsModels ? heldOnly(nearest, question) : nearest
     const step = found.kind === 'found' ? found.step : (this.#sameService(question, key) ?? this.#held(question))
     if (found.kind === 'found') {
       run.drifted(found.step, found.drift)
@@ -177,7 +178,8 @@ export class Answers {
       (step): step is ExchangeState =>
         step.event.kind === 'exchange' && isSameTurn((step as ExchangeState).model, asked),
     )
-    const found = new Matcher(alike, 'reworded', this.#run.tape.header, () => true).find(question)
+    const nearest = new Matcher(alike, 'reworded', this.#run.tape.header, () => true).find(question)
+    const found = this.#holdsModels ? heldOnly(nearest, question) : nearest
     return found.kind === 'found' && isHeld(found.step) ? found.step : undefined
   }
 
@@ -343,6 +345,24 @@ class AnswerOrigin {
     this.matcher = new Matcher(exchanges, serve, tape.header, (step) => order?.isDue(step) ?? true)
     this.calls = new Calls(steps)
   }
+}
+
+/** A decision is held where tools answered otherwise, and is none to another question. */
+function heldOnly(match: Match, { method, url, bodyText }: MatchRequest): Match {
+  if (match.kind !== 'found' || match.level === 'exact' || match.level === 'canonical') return match
+  const { asked } = match.step
+  const now = readModelRequest({ method, url, body: bodyText })
+  const isHeld = asked !== undefined && now !== undefined && withoutResults(asked) === withoutResults(now)
+  return isHeld ? match : { kind: 'none', nearest: match.step, exhausted: false }
+}
+
+/** What a model is asked, but for what tools answered. */
+function withoutResults({ instructions, messages }: ModelRequest): string {
+  const told = messages.map((message) => {
+    const { role, parts } = readMessage(message)
+    return [role, parts.map((part) => (part.kind === 'tool_call_response' ? [part.kind, part.id ?? null] : part))]
+  })
+  return JSON.stringify([instructions, told])
 }
 
 /** Where tools run for real, only what models were asked keeps its place. */

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { parseExpectation } from '../../src/blame/expectation.ts'
 import type { Judging } from '../../src/blame/oracle.ts'
 import { isolateRun } from '../../src/isolate/index.ts'
@@ -10,8 +10,12 @@ import { installReplay } from '../../src/replay/index.ts'
 import { readTape, type Tape } from '../../src/tape/index.ts'
 import { type Desk, openDesk } from '../cli/desk.ts'
 
+let first = 'pear'
 const shelf = tools({
-  price: async ({ of }: { of: string }) => ({ of, price: of.length }),
+  price: async ({ of }: { of: string }) => {
+    if (of !== first) await new Promise((resolve) => setTimeout(resolve, 5))
+    return { of, price: of.length }
+  },
 })
 
 /** Looks up two prices side by side, and asks its model about each as it comes: which came first is part of the question. */
@@ -52,8 +56,11 @@ describe('a run whose questions tell the order of its answers', () => {
     rmSync(dir, { recursive: true, force: true })
     await desk.close()
   })
-  const isolated = (judging: Judging) =>
-    isolateRun(tape, { agent: 'fruit', load: async () => agent, judging, timeoutMs: 10_000, isAnyName: true })
+  afterEach(() => {
+    first = 'pear'
+  })
+  const isolated = (judging: Judging, tools: 'live' | 'tape' = 'tape') =>
+    isolateRun(tape, { agent: 'fruit', load: async () => agent, judging, tools, timeoutMs: 10_000, isAnyName: true })
   const asking = (text: string): Judging => ({ by: 'expectations', ok: [parseExpectation(text, '--ok')], bad: [] })
 
   it('is not cured by another order for a recorded answer that was given to another question', async () => {
@@ -67,6 +74,14 @@ describe('a run whose questions tell the order of its answers', () => {
     ])
     expect(arms[0]?.says).toBe('unknown')
     expect(verdict.kind === 'found' ? verdict.layers : []).not.toContain('timing')
+  })
+
+  it('is not cured by tools that answer in another order, for the answer to another question', async () => {
+    first = 'plum'
+    const { arms, verdict } = await isolated(asking('mixed=true'), 'live')
+    expect(arms.filter(({ says }) => says === 'cured')).toEqual([])
+    expect(arms.find(({ varied }) => varied.join() === 'tools')?.says).toBe('unknown')
+    expect(verdict.kind === 'found' ? verdict.layers : []).not.toContain('data')
   })
 
   it('is cured by another order beside a live model, where order is what decides', async () => {
