@@ -44,6 +44,8 @@ export interface CaseReplacement
     'tape' | 'expect' | 'pins' | 'outcome' | 'lesson' | 'replaces' | 'history' | 'ok' | 'bad' | 'oracle'
   > {
   readonly baseline: Trace
+  /** Who runs it now. Default: who did. */
+  readonly agent?: string
 }
 
 /** What was said of the former tape alone. */

@@ -228,7 +228,8 @@ function typedInput(): CommandInput | undefined {
 
 /** What finds the tape that a command names, as its id or as `<tape>`; `undefined` where that is another one. */
 function wordOf(said: string, slot: string, takesDir: boolean, dir: string | undefined): string | undefined {
-  if (!isTape.test(slot)) return undefined
+  // The case that is made now is called so, no matter what its tape is called.
+  if (!isTape.test(slot) || typedValues('as').includes(said)) return undefined
   const own = tapeOfCommand()
   const isOpen = own !== undefined && isOpenPlace(said)
   const named = isOpen ? own : namedTapes().find((one) => one.isCalled(said))

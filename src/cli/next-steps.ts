@@ -99,7 +99,7 @@ export async function caseOfTape(
 
 function stepsOfCase(kase: Case, dir?: string): Promise<readonly NextStep[]> | readonly NextStep[] {
   if (kase.expect === 'fail') return stepsOfKnownBad(kase, dir)
-  return [{ about: 'to run its test', command: `${program} test ${shellWord(kase.id)}${dirOption(dir)}` }]
+  return stepsToRun(kase.id, 'to run its test', dir, `${program} test ${shellWord(kase.id)}`)
 }
 
 /** What to do with a bug that is known and not fixed. */
@@ -117,6 +117,22 @@ export async function stepsOfKnownBad(kase: Case, dir?: string): Promise<readonl
 function isOverBudget(kase: Case): boolean {
   const { outcome, kept = [] } = closeOf(requireTapeFile(kase)) ?? {}
   return outcome?.status === 'threw' && kept.some(({ because }) => because === 'budget')
+}
+
+/**
+ * From a case that was written to its run. Vitest runs those of the folder that its config names: which one that is, is not
+ * known here.
+ */
+export function stepsToRun(id: string, about: string, dir?: string, usual = 'npx vitest run'): readonly NextStep[] {
+  const option = dirOption(dir)
+  if (option === '') return [{ about, command: usual }]
+  return [{ about, command: `${program} show ${shellWord(id)} --replay${option}` }]
+}
+
+/** Where the tests of other folders are said to be, for people. */
+export function testsElsewhere(dir = 'recordings'): readonly string[] {
+  if (dirOption(dir) === '') return []
+  return [`its test runs with the others where vitest.config.ts says: harvest({ recordings: ${JSON.stringify(dir)} })`]
 }
 
 /** @param typed - options that said for this command what is right */

@@ -24,6 +24,8 @@ export interface PreparedFixOptions {
   readonly ok?: readonly string[]
   readonly bad?: readonly string[]
   readonly oracle?: string
+  /** The name that the agent of the case has by now. */
+  readonly agent?: string
 }
 
 /** A case with another tape: everything about it was checked, and nothing is on disk yet. */
@@ -63,12 +65,13 @@ export function prepareFix(options: PreparedFixOptions): PreparedFix {
     ...(commit === undefined ? {} : { commit }),
     ...history,
   }
-  const { lesson, ok, bad, oracle } = options
+  const { lesson, ok, bad, oracle, agent } = options
   const said = { ...kase.lesson, ...lesson }
   const text = replaceTape(
     before,
     {
       tape: basename(tapeFile),
+      ...(agent === undefined ? {} : { agent }),
       expect: 'pass',
       pins: pinsOf(tape),
       baseline: traceOf(tape.events),

@@ -17,6 +17,7 @@ export type CaseAgent = (input: unknown) => unknown
  *
  * @param asked - the key the case names
  * @param known - the keys there are
+ * @param isRecorded - the tape or its case names it, and not a command: it may have another name by now. Default false
  * @throws HarvestError `HARVEST_AGENT_UNKNOWN`, `HARVEST_AGENT_IMPORT` when its module cannot be loaded, and
  *   `HARVEST_AGENT_EXPORT` when it has no such function
  */
@@ -24,8 +25,9 @@ export async function loadAgent(
   link: AgentLink | undefined,
   asked: string,
   known: readonly string[],
+  isRecorded = false,
 ): Promise<CaseAgent> {
-  if (link === undefined) throw unknownAgent(asked, known)
+  if (link === undefined) throw unknownAgent(asked, known, isRecorded)
   const exports = await importModule(link)
   const agent: unknown = Reflect.get(exports, link.export)
   if (typeof agent !== 'function') throw noExport(link, exports)
@@ -81,13 +83,17 @@ export function lineOfThrown(thrown: unknown): string {
   return thrownText(thrown)
 }
 
-function unknownAgent(asked: string, known: readonly string[]): HarvestError {
+function unknownAgent(asked: string, known: readonly string[], isRecorded: boolean): HarvestError {
   const near = nearestWord(asked, known)
+  const now = near ?? (known.length === 1 ? known[0] : undefined)
   return new HarvestError('HARVEST_AGENT_UNKNOWN', {
     what: `Unknown agent: ${asked}`,
     where: { known: known.length > 0 ? known.join(', ') : 'none' },
     fix: [
-      ...(near === undefined ? [] : [`did you mean: ${shellWord(near)} instead of ${shellWord(asked)}`]),
+      ...(near === undefined || isRecorded ? [] : [`did you mean: ${shellWord(near)} instead of ${shellWord(asked)}`]),
+      ...(isRecorded && known.length > 0
+        ? [`if it has another name now: --agent ${now === undefined ? "'<name>'" : shellWord(now)}`]
+        : []),
       `add it in vitest.config.ts: harvest({ agents: { '${asked}': './src/….ts#…' } })`,
       'or correct `agent:` in the case',
     ],

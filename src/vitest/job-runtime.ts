@@ -110,7 +110,7 @@ async function runJob(job: Job, around: Surroundings) {
     tape,
     ...(name === recorded ? {} : { otherAgent: { named: name, recorded } }),
     ...(kase === undefined ? {} : { caseId: kase.id, isKnownBad: kase.expect === 'fail' }),
-    load: (other = name) => load(other, agents, replay.allow, tape),
+    load: (other = name) => load(other, agents, { allow: replay.allow, tape, recorded }),
     replay,
     accepted: (run: ReplayResult) => greenKeys(kase, run, provided),
     isGreen: (run: ReplayResult) =>
@@ -152,7 +152,7 @@ async function runJob(job: Job, around: Surroundings) {
     // Models that are asked for real want a real key.
     const takeBack = isLive ? () => undefined : standInKeys(tape)
     try {
-      const agent = await load(name, agents, replay.allow, tape)
+      const agent = await load(name, agents, { allow: replay.allow, tape, recorded })
       const { signal } = limit
       const work = isLive
         ? runLive(grading?.tape ?? tape, agent, {
@@ -238,18 +238,20 @@ async function probe(
   return { ...describe(first), examination }
 }
 
-function load(
-  name: string,
-  agents: readonly AgentLink[],
-  allow: readonly string[] | undefined,
-  tape: Tape,
-): Promise<CaseAgent> {
+interface LoadedFor {
+  readonly allow: readonly string[] | undefined
+  readonly tape: Tape
+  /** Who made the run, as its case or its tape calls it. */
+  readonly recorded: string
+}
+
+function load(name: string, agents: readonly AgentLink[], { allow, tape, recorded }: LoadedFor): Promise<CaseAgent> {
   const link = agents.find((one) => one.name === name)
   const known = agents.map((one) => one.name)
   const loaded = loading.then(() => {
     // Every run gets the agent's modules fresh: what one left in a variable must not reach the next.
     vi.resetModules()
-    return guardLoading(() => loadAgent(link, name, known), allow, tape, true)
+    return guardLoading(() => loadAgent(link, name, known, name === recorded), allow, tape, true)
   })
   // What fails is thrown at whoever asked for it; the next one is loaded all the same.
   loading = loaded.catch(() => undefined)

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest'
 import type { RepairBlame, StepReport, BlameVerdict } from '../../src/blame/index.ts'
 import type { BlamedRun } from '../../src/blame/run-blame.ts'
 import { printBlame } from '../../src/cli/blame/print.ts'
-import { stepsAfterBlame } from '../../src/cli/next-steps.ts'
+import { stepsAfterBlame, stepsToRun, testsElsewhere } from '../../src/cli/next-steps.ts'
 import { findsHostile, hostilePayloads } from '../support/hostile.ts'
 
 const none = { forks: 0, modelCalls: 0, tokens: 0 }
@@ -397,5 +397,18 @@ describe('what blame says', () => {
       )
       expect(findsHostile(hostile)).toEqual([])
     }
+  })
+})
+
+describe('a case that was written', () => {
+  it('is run by Vitest in the usual folder, and replayed where it is in any other: which one the config names is not known', () => {
+    expect([stepsToRun('paid', 'to run it'), testsElsewhere()]).toEqual([
+      [{ about: 'to run it', command: 'npx vitest run' }],
+      [],
+    ])
+    expect([stepsToRun('paid', 'to run it', 'other'), testsElsewhere('other')]).toEqual([
+      [{ about: 'to run it', command: 'npx vitest-harvest show paid --replay --dir other' }],
+      [expect.stringContaining('harvest({ recordings: "other" })')],
+    ])
   })
 })

@@ -244,6 +244,18 @@ it('a fix that needs no model asks none, and one that is green without the fix i
       isOffline: true,
       withoutFix: { code: 'HARVEST_OUTCOME', reproduces: true },
     })
+    // The config calls the agent otherwise by now, and so does the case that is written.
+    const config = join(project.cwd, 'vitest.config.ts')
+    const agents = readFileSync(config, 'utf8')
+    writeFileSync(config, agents.replace('"desk":', '"helpdesk":'))
+    const renamed = await project.harvest('fix', 'incident', ...right)
+    expect([renamed.code, renamed.stderr]).toEqual([2, expect.stringContaining('Unknown agent: desk')])
+    const found = await project.harvest(...printed(renamed.stderr, 'if it has another name now'))
+    expect([found.code, found.stdout]).toEqual([
+      1,
+      expect.stringMatching(/\+ agent: helpdesk\n[^]*nothing is written yet/),
+    ])
+    writeFileSync(config, agents)
     const named = await project.harvest('fix', 'incident', ...right, '--without', 'HEAD', '--yes')
     expect([named.code, named.stderr]).toEqual([1, expect.stringContaining('the case is green there too')])
     const nowhere = await project.harvest('fix', 'incident', ...right, '--without', 'nosuch')

@@ -141,6 +141,14 @@ describe('a next step that names options alone', () => {
       ])
     })
 
+    it('means the case that is made now, where its tape is called the same', () => {
+      named('a b', ['a b'])
+      const next = (as: string) =>
+        shown(['promote', 'a b', '--as', as], "→ why: npx vitest-harvest blame 'the id' --dry-run")
+      expect(next('the id')).toBe("→ why: npx vitest-harvest blame 'the id' --dry-run")
+      expect(next('other')).toBe("→ why: npx vitest-harvest blame 'a b' --dry-run")
+    })
+
     it('keeps an id that finds the tape, and does not say `latest` of it', () => {
       named('latest', ['the id', 'latest'])
       expect(shown(['blame', 'latest'], "→ why: npx vitest-harvest show 'the id'")).toBe(

@@ -25,6 +25,14 @@ describe('an agent that cannot be loaded says', () => {
     `)
   })
 
+  it('how to name it, when a tape names one that has another name by now', async () => {
+    const steps = async (asked: string, names: readonly string[]) => messageOf(loadAgent(undefined, asked, names, true))
+    expect(await steps('refnud', known)).toContain('→ if it has another name now: --agent refund\n→ add it')
+    expect(await steps('desk', ['helpline'])).toContain('→ if it has another name now: --agent helpline\n')
+    expect(await steps('desk', known)).toContain("→ if it has another name now: --agent '<name>'\n")
+    expect(await steps('desk', [])).not.toContain('--agent')
+  })
+
   it('what its module threw, when it throws on import', async () => {
     const throws = link(() => Promise.reject(new TypeError('PRICES is not defined')))
     expect(await messageOf(loadAgent(throws, 'refund', known))).toMatchInlineSnapshot(`

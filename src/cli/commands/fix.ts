@@ -31,7 +31,7 @@ import { fixSpec } from '../spec/fix.ts'
 import { pathWord } from '../named-tape.ts'
 import { badValue } from '../parse.ts'
 import { printAnswer } from '../next-lines.ts'
-import type { NextStep } from '../next-steps.ts'
+import { type NextStep, printSteps, stepsToRun, testsElsewhere } from '../next-steps.ts'
 import { typedAgain } from '../typed-again.ts'
 
 /** Lets a fixed agent run on where it leaves its incident, and puts a good run in the place of the incident's tape. */
@@ -60,7 +60,7 @@ export const fixCommand: Command = {
     const isWritten = await mayWrite(given, screen)
     if (isWritten) placeFix(replacement)
     const end = (shown: Screen): void => {
-      if (isWritten) printWritten(replacement, shown)
+      if (isWritten) printWritten(replacement, given.value('dir'), shown)
       else shown.line(`\nnothing is written yet\n→ to write it: ${typedAgain({ yes: true })}`)
     }
     printAnswer(asJson(answer, choice, shown, replacement, isWritten), end, { given, spec: fixCommand, screen })
@@ -72,6 +72,11 @@ function openCase(recordings: string, word: string): Case {
   const { case: kase, error } = findCase(recordings, word)
   if (kase === undefined || error !== undefined) throw error ?? new TypeError(`${word} is neither read nor refused`)
   return kase
+}
+
+function agentOf(given: CommandInput): { readonly agent?: string } {
+  const agent = given.value('agent')
+  return agent === undefined ? {} : { agent }
 }
 
 /** What git does not know is refused before anything is asked. */
@@ -100,6 +105,7 @@ async function runOn(
   const answer = await runTask(
     {
       tape: tapeFile,
+      ...agentOf(given),
       case: { file: resolve(kase.file), text: readFileSync(kase.file, 'utf8') },
       timeoutMs,
       task: { name: 'fix', options: JSON.parse(JSON.stringify(request)) as Json },
@@ -183,6 +189,7 @@ async function show(
       tape,
       branch,
       history: { at, graded: `${choice.ok} of ${choice.graded} ok by ${answer.gradedBy}`, without },
+      ...agentOf(given),
       ok: given.values('ok'),
       bad: given.values('bad'),
       ...(given.value('oracle') === undefined ? {} : { oracle: given.value('oracle') ?? '' }),
@@ -196,6 +203,7 @@ async function show(
     case: kase,
     tapeFile,
     ...(revision === undefined ? {} : { without: revision }),
+    ...agentOf(given),
     onProgress: (text) => screen.progress(text),
   })
   screen.progress('')
@@ -230,10 +238,11 @@ function askWrite(screen: Screen): Promise<boolean> {
   return askYesNo('Write it?')
 }
 
-function printWritten({ caseFile, tapeFile }: PreparedFix, screen: Screen): void {
+function printWritten({ content, caseFile, tapeFile }: PreparedFix, dir: string | undefined, screen: Screen): void {
   const files = [caseFile, tapeFile].map(pathWord).join(' ')
   screen.line('\nwritten')
-  screen.line('→ to run it: npx vitest run')
+  for (const line of testsElsewhere(dir)) screen.line(line)
+  printSteps(stepsToRun(content.id, 'to run it', dir), (text) => screen.line(text))
   screen.line(`→ to commit it, together with the fix: git add ${files}`)
 }
 

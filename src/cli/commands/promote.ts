@@ -16,7 +16,7 @@ import { promoteSpec } from '../spec/test.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { exit, exitCodeOf } from '../exit.ts'
 import { findTapeFile, openRun } from '../find.ts'
-import { isRightSaid, printSteps, rightText, stepsOfKnownBad } from '../next-steps.ts'
+import { isRightSaid, printSteps, rightText, stepsOfKnownBad, stepsToRun, testsElsewhere } from '../next-steps.ts'
 import { choose } from '../choose.ts'
 import { badValue, usage } from '../parse.ts'
 import { typedAgain } from '../typed-again.ts'
@@ -90,7 +90,8 @@ export const promoteCommand: Command = {
         `twin: ${neutralLine(id)} checks the same calls and outcome${isSameInput ? ', of the same input' : ''}`,
       )
     screen.line()
-    printSteps([{ about: 'to run its test, after you read it', command: 'npx vitest run' }], (text) =>
+    for (const line of testsElsewhere(given.value('dir'))) screen.line(line)
+    printSteps(stepsToRun(content.id, 'to run its test, after you read it', given.value('dir')), (text) =>
       screen.line(text),
     )
     if (content.expect === 'fail') await printKnownBad(promotion, given, screen)

@@ -37,6 +37,8 @@ export interface ShowOptions {
   readonly tapeFile: string
   /** A revision without the fix, or `none`: it is not looked for. */
   readonly without?: string
+  /** The name that the agent of the case has by now. */
+  readonly agent?: string
   readonly onProgress: (text: string) => void
 }
 
@@ -49,6 +51,7 @@ export async function showFix(replacement: PreparedFix, options: ShowOptions): P
     const now: Job = { tape, case: { file: resolve(replacement.caseFile), text: replacement.text } }
     const before: Job = {
       tape: options.tapeFile,
+      ...(options.agent === undefined ? {} : { agent: options.agent }),
       case: { file: resolve(replacement.caseFile), text: replacement.before },
     }
     options.onProgress('replaying with the fix')

@@ -1,5 +1,13 @@
 import type { CommandSpec } from '../command.ts'
-import { anyNameOption, costOptions, dirOption, jsonOption, liveGradingOptions, timeoutOption } from './common.ts'
+import {
+  agentOption,
+  anyNameOption,
+  costOptions,
+  dirOption,
+  jsonOption,
+  liveGradingOptions,
+  timeoutOption,
+} from './common.ts'
 
 export const fixSpec: CommandSpec = {
   name: 'fix',
@@ -9,6 +17,7 @@ export const fixSpec: CommandSpec = {
   about: 'Turn a fixed incident into a green case with a new tape',
   options: [
     ...liveGradingOptions,
+    agentOption,
     anyNameOption,
     { flag: '--model-server <url>', about: 'Server of the live models; needs --live' },
     ...costOptions,
