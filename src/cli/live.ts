@@ -7,6 +7,7 @@ import {
   type CasePins,
   codeState,
   crossVersion,
+  pinsOf,
   toRecordedCode,
   versionChanges,
 } from '../provenance/index.ts'
@@ -15,6 +16,8 @@ import type { CommandSpec, CommandInput } from './command.ts'
 import type { JobOutcome } from '../jobs/run.ts'
 import { changedDependencies, type CodeSubject } from './other-code.ts'
 import { badValue } from './parse.ts'
+import type { OptionChanges } from './typed-again.ts'
+import type { Tape } from '../tape/index.ts'
 
 export interface LivePlan {
   readonly times: number
@@ -49,6 +52,19 @@ export function toConfirm(given: CommandInput, usd: number): readonly string[] {
     `to confirm, with a limit: --live --max-cost ${(usd / 2).toFixed(2)}`,
     `to confirm, with the default limit of $${usd.toFixed(2)}: --live`,
   ]
+}
+
+/**
+ * The options with which a run goes on with live models: today's code is other code than that of a tape which does not say
+ * its commit.
+ *
+ * @param pins - of its case, where it has one
+ */
+export function toGoOnLive(tape: Tape, pins: CasePins = {}): OptionChanges {
+  return {
+    live: true,
+    ...(acceptedPins({ ...pinsOf(tape), ...pins }).commit === undefined ? { 'cross-version': true } : {}),
+  }
 }
 
 /** The number an option was given, within its range; `undefined` when it was not given. */

@@ -120,7 +120,7 @@ describe('a next step that names options alone', () => {
       [`show 'the id' ${inDir}`, `show 'a b' ${inDir}`],
       // No folder can be named there.
       ["replay 'the id'", "replay 'recs it'\\''s/inbox/a b.tape.jsonl' --agent mine"],
-      ['fix <case>', `fix <case> ${inDir}`],
+      ['fix <case>', `fix <case> ${inDir} --agent mine`],
       ['show another', `show another ${inDir}`],
       ['test the-case --prove', 'test the-case --prove'],
       ["show 'never closed", "show 'never closed"],

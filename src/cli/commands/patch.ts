@@ -20,7 +20,15 @@ import { typeNotes } from '../forking/changes.ts'
 import { controlLine, pinsJson } from '../forking/control.ts'
 import { live, type PatchAnswer, replayed, requireControl } from '../forking/patched.ts'
 import { runJobs } from '../../jobs/run.ts'
-import { describeInterval, describeSpent, type LivePlan, readLivePlan, refuseOtherCode, readWhole } from '../live.ts'
+import {
+  describeInterval,
+  describeSpent,
+  type LivePlan,
+  readLivePlan,
+  refuseOtherCode,
+  readWhole,
+  toGoOnLive,
+} from '../live.ts'
 import { badValue, usage } from '../parse.ts'
 import { neutralLines, type Screen } from '../../report/output.ts'
 import { printAnswer } from '../next-lines.ts'
@@ -180,7 +188,7 @@ function stepsAfterPatch(
 ): readonly NextStep[] {
   if (survives !== null) return []
   if (plan === undefined || rate === undefined)
-    return [{ about: 'to continue with live models', command: typedAgain({ live: true }) }]
+    return [{ about: 'to continue with live models', command: typedAgain(toGoOnLive(tape)) }]
   const prices = readPrices(recordings) ?? {}
   const isOffTape = lost.includes('HARVEST_NOT_RECORDED') && !given.has('agent')
   const runs: LimitedRuns = { codes: lost, runs: () => [[tape, 2 * plan.times]], limits: plan.limits, prices }

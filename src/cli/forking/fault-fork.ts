@@ -4,6 +4,7 @@ import { applyFaults, type Fault, type FaultSchedule } from '../../faults/index.
 import { valueAt } from '../../faults/places.ts'
 import type { Decision } from '../../fork/index.ts'
 import { type Step, stepsOf, type Tape } from '../../tape/index.ts'
+import { toGoOnLive } from '../live.ts'
 
 /**
  * The fork that asks the models about the first fault of a schedule that a fork can make too, as a command:
@@ -15,7 +16,8 @@ export function faultAsFork(tape: Tape, schedule: FaultSchedule): string | undef
   for (const fault of schedule) {
     const options = optionsOf(tape, fault)
     if (options === undefined) continue
-    const words = [tape.header.id, '--step', `${fault.step}`, ...options, '--live', '--tools', 'live']
+    const more = Object.keys(toGoOnLive(tape)).map((name) => `--${name}`)
+    const words = [tape.header.id, '--step', `${fault.step}`, ...options, ...more, '--tools', 'live']
     return `npx vitest-harvest fork ${words.map(shellWord).join(' ')}`
   }
   return undefined
