@@ -11,6 +11,7 @@ import { type Names, neverSeen, valuesSeen } from './known-names.ts'
 import { createOracle, type Judging, type Oracle } from './oracle.ts'
 import { decisionOf } from './positions.ts'
 import { referenceOf } from './reference-run.ts'
+import type { KnownRun } from './types.ts'
 
 /** The tape of a run that ended; `undefined` for one that cannot be read: such a run is no proposal. */
 function closedTape(file: string): Tape | undefined {
@@ -64,6 +65,50 @@ export async function goodAmong<Known>(
     if (tape !== undefined && (await gradeRecorded(oracle, tape)) === 'ok') return one
   }
   return undefined
+}
+
+/** Runs of an agent that may be good ones: each is read and graded once, and only when it is asked for. */
+export class KnownRuns {
+  readonly #runs: readonly { readonly run: KnownRun; readonly look: () => LookedAt }[]
+
+  /**
+   * @param tape - the run that is asked about: it is none of them
+   */
+  constructor(runs: readonly KnownRun[], tape: Tape, oracle: Oracle) {
+    this.#runs = runs.map((run) => ({ run, look: once(() => lookAt(run, tape, oracle)) }))
+  }
+
+  /** The first one that can be read. */
+  get first(): KnownRun | undefined {
+    return this.#runs.find(({ look }) => look().tape !== undefined)?.run
+  }
+
+  /** The first one of this kind that is graded `ok`. */
+  async good(fits: (one: Tape) => boolean): Promise<KnownRun | undefined> {
+    for (const { run, look } of this.#runs) {
+      const { tape, isGood } = look()
+      if (tape !== undefined && fits(tape) && (await isGood())) return run
+    }
+    return undefined
+  }
+}
+
+interface LookedAt {
+  readonly tape: Tape | undefined
+  isGood(): Promise<boolean>
+}
+
+function lookAt({ file }: KnownRun, asked: Tape, oracle: Oracle): LookedAt {
+  const tape = otherTape(file, asked)
+  return {
+    tape,
+    isGood: once(async () => tape !== undefined && (await gradeRecorded(oracle, tape)) === 'ok'),
+  }
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => (made ??= { value: make() }).value
 }
 
 /** What is known of runs of the agent that are good. */

@@ -13,7 +13,7 @@ import { noUse } from './graded-use.ts'
 import { requireSteadyGrades } from './grading.ts'
 import { type Names, requireKnownNames } from './known-names.ts'
 import { withDrawn } from './drawn.ts'
-import { goodAmong, hasOtherAnswers, hasOtherCalls, isOfSameQuestion, neverMet, otherTape } from './known-good.ts'
+import { hasOtherAnswers, hasOtherCalls, isOfSameQuestion, KnownRuns, neverMet } from './known-good.ts'
 import { type OpenedLedger, openLedger, type RanHere } from './fork-cache.ts'
 import { majorityOracle, withoutCertificate } from './majority.ts'
 import { isByCalls, type OffTapeRisk, offTapeRisk } from './off-tape.ts'
@@ -264,12 +264,9 @@ export async function openForks(tape: Tape, options: RunBlameOptions): Promise<O
       ? await offTapeRisk(source.positions, { judging, mutates: options.mutate === true }, (at) => source.tryOther(at))
       : undefined
   // Grading may cost money: then only the runs that are asked about are graded.
-  const known = source.isPaidToGrade ? [] : (options.known ?? [])
+  const known = new KnownRuns(source.isPaidToGrade ? [] : (options.known ?? []), tape, plain)
   const good = (fits: (one: Tape, tape: Tape) => boolean): Promise<KnownRun | undefined> =>
-    goodAmong(known, plain, ({ file: other }) => {
-      const one = otherTape(other, tape)
-      return one !== undefined && fits(one, tape) ? one : undefined
-    })
+    known.good((one) => fits(one, tape))
   if (offTape !== undefined && offTape.steps.length > 0)
     options.onForeseen?.(offTape, (await good(hasOtherCalls))?.name)
   return {
@@ -280,7 +277,7 @@ export async function openForks(tape: Tape, options: RunBlameOptions): Promise<O
     warnings,
     offTape,
     async knownRuns() {
-      const passing = known.find(({ file: one }) => otherTape(one, tape) !== undefined)
+      const passing = known.first
       const [calls, answers] = [await good(hasOtherCalls), await good(hasOtherAnswers)]
       return {
         ...(passing === undefined ? {} : { passing: passing.name }),
@@ -295,7 +292,7 @@ export async function openForks(tape: Tape, options: RunBlameOptions): Promise<O
       const isOther = isGood || (await good(() => true)) !== undefined
       return neverMet(judging, namesOf(tape, options), {
         isGood: isSame ? 'same question' : isOther ? 'another question' : undefined,
-        hasKnown: known.some(({ file: other }) => otherTape(other, tape) !== undefined),
+        hasKnown: known.first !== undefined,
       })
     },
   }

@@ -1,8 +1,12 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parseExpectation } from '../../src/blame/expectation.ts'
-import { isOfSameQuestion, neverMet } from '../../src/blame/known-good.ts'
+import { isOfSameQuestion, KnownRuns, neverMet } from '../../src/blame/known-good.ts'
 import { valuesSeen } from '../../src/blame/known-names.ts'
-import type { Tape } from '../../src/tape/index.ts'
+import { createOracle } from '../../src/blame/oracle.ts'
+import { serializeTape, type Tape } from '../../src/tape/index.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { refundOf } from './refund-run.ts'
 
 /** A run whose model asks for one amount, and whose code gives the tool another. */
@@ -133,4 +137,30 @@ describe('a condition that no run is known to meet', () => {
     expect(await look(false, true)).toEqual(['--oracle ./src/oracle.ts#isRight: no known run that passes is graded ok'])
     expect([await look(false, false), await look(true, true)]).toEqual([[], []])
   })
+})
+
+it('a known run is graded once, no matter how often it is asked whether one is good', async () => {
+  const folder = temporaryFolder('known')
+  const asked = refundOf(2500)
+  const known = [2500, 30, 25].map((amount) => {
+    const file = join(folder, `${amount}.tape.jsonl`)
+    const { header, events, close } = amount === 2500 ? asked : refundOf(amount)
+    writeFileSync(file, serializeTape(header, events, close))
+    return { name: `${amount}`, file }
+  })
+  const unread = { name: 'unread', file: join(folder, 'none.tape.jsonl') }
+  const graded: string[] = []
+  const oracle = createOracle({ by: 'expectations', ok: [parseExpectation('refund(amount: 25)', '--ok')], bad: [] })
+  const counted = {
+    ...oracle,
+    grade: (run: Parameters<typeof oracle.grade>[0]) => {
+      graded.push('a run')
+      return oracle.grade(run)
+    },
+  }
+  const runs = new KnownRuns([unread, ...known.slice(1)], asked, counted)
+  expect(runs.first?.name).toBe('30')
+  for (let time = 0; time < 3; time++) expect((await runs.good(() => true))?.name).toBe('25')
+  expect(await runs.good(() => false)).toBeUndefined()
+  expect(graded).toHaveLength(2)
 })

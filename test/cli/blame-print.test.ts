@@ -400,6 +400,31 @@ describe('what blame says', () => {
   })
 })
 
+it('calls runs of which none could be judged so, and gives no share of nothing', () => {
+  const of = (ok: number, forks: number) => ({ ok, forks })
+  const lost = { ok: 0, failed: 0, undefined: 1, ungraded: 2 } as StepReport['resampled']
+  const text = print(
+    blamed(
+      {
+        kind: 'confirmed',
+        commitments: [
+          {
+            position: 2,
+            kept: of(0, 9),
+            resampled: of(8, 9),
+            ...{ how: 'certified' as const, difference: 0.9, evidence: 60, alpha: 0.025 },
+            members: [{ step: 3, resampled: of(8, 8), kept: of(0, 0), isConfirmed: false }],
+          },
+        ],
+      },
+      { steps: [...steps.slice(0, 2), { ...steps[2]!, ...(lost === undefined ? {} : { resampled: lost }) }] },
+    ),
+  )
+  expect(text).toContain('replayed, no run could be judged')
+  expect(text).toContain('none of 3 could be judged')
+  expect(text).not.toContain('0 of 0')
+})
+
 describe('a case that was written', () => {
   it('is run by Vitest in the usual folder, and replayed where it is in any other: which one the config names is not known', () => {
     expect([stepsToRun('paid', 'to run it'), testsElsewhere()]).toEqual([

@@ -91,7 +91,8 @@ function rateOf({ isFromTape, resampled }: StepReport): string {
   const ok = resampled?.ok ?? 0
   const forks = ok + (resampled?.failed ?? 0)
   const lost = (resampled?.undefined ?? 0) + (resampled?.ungraded ?? 0)
-  return forks === 0 ? 'not tried' : `${ok} of ${forks} ok${interval({ ok, forks }, lost)}`
+  if (forks === 0) return lost === 0 ? 'not tried' : `none of ${lost} could be judged`
+  return `${ok} of ${forks} ok${interval({ ok, forks }, lost)}`
 }
 
 function lostBy({ drop, display }: StepReport): string {

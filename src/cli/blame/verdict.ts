@@ -66,9 +66,8 @@ function effectOf({ delta }: BlamedRun, { kept, resampled, how }: Commitment): s
     return `${rest}; resampled, it ${resampled.ok > 0 ? 'ends well' : 'fails'} (exact: a script answers the resampled steps)`
   }
   const certified = `certified at confidence ${confidenceOf(delta)}`
-  if (kept.forks === 0)
-    return `replayed, it is the recorded run; resampled, ${of(resampled)} end well${interval(resampled)}; ${certified}`
-  return `replayed, ${of(kept)} end well${interval(kept)}; resampled, ${resampled.ok} of ${resampled.forks} do${interval(resampled)}; ${certified}`
+  if (kept.forks === 0) return `replayed, it is the recorded run; resampled, ${endWell(resampled)}; ${certified}`
+  return `replayed, ${endWell(kept)}; resampled, ${resampled.ok} of ${resampled.forks} do${interval(resampled)}; ${certified}`
 }
 
 /** Of the error rate that the statistics work with. */
@@ -85,6 +84,17 @@ function of({ ok, forks }: Counted): string {
   return `${ok} of ${forks} runs`
 }
 
+function endWell(all: Counted): string {
+  return all.forks === 0 ? noneJudged : `${of(all)} end well${interval(all)}`
+}
+
+function shareOf(all: Counted): string {
+  return all.forks === 0 ? noneJudged : `${of(all)}${interval(all)}`
+}
+
+/** A share of nothing is no finding. */
+const noneJudged = 'no run could be judged'
+
 /** ` (65 to 99 %)`: what chance alone leaves possible, and which way those ended that could not be graded. */
 export function interval({ ok, forks }: Counted, lost = 0): string {
   if (forks + lost === 0) return ''
@@ -95,7 +105,7 @@ export function interval({ ok, forks }: Counted, lost = 0): string {
 function membersOf({ members = [] }: Commitment): readonly string[] {
   return members.map(
     ({ step, resampled, kept, isConfirmed }) =>
-      `  of its steps, step ${step} alone ${isConfirmed ? 'decided' : 'is not shown to have decided'}: resampled, ${of(resampled)} end well${interval(resampled)}; replayed, ${of(kept)}${interval(kept)}`,
+      `  of its steps, step ${step} alone ${isConfirmed ? 'decided' : 'is not shown to have decided'}: resampled, ${endWell(resampled)}; replayed, ${shareOf(kept)}`,
   )
 }
 
@@ -159,8 +169,7 @@ export function noClaim(
   }: Pick<BlamedRun, 'knownRuns' | 'neverSeen'> & Partial<Pick<BlamedRun, 'steps' | 'tools'>>,
   forks: number,
 ): readonly string[] {
-  // Answers of the tape are the same in each run: they may have decided as well.
-  const hasTools = steps.some(({ isExogenous }) => isExogenous) && tools !== 'called for real'
+  const hasTools = areFromTape({ steps, ...(tools === undefined ? {} : { tools }) })
   const isOfBad = typedValues('bad').length > 0 && typedValues('ok').length === 0
   return [
     isOfBad
@@ -177,10 +186,15 @@ export function noClaim(
 
 const answersDid = 'No model decided the outcome: recorded answers did.'
 
+/** Whether tools answered from the tape: the same in each run, so their answers may have decided. */
+function areFromTape({ steps = [], tools }: Partial<Pick<BlamedRun, 'steps' | 'tools'>>): boolean {
+  return steps.some(({ isExogenous }) => isExogenous) && tools !== 'called for real'
+}
+
 /** What is left when no model decided: the answers of tools, or else what the agent is made of. */
 function decidesHere({ repairs, steps, tools, unrepaired = [] }: BlamedRun, ok: number): string {
   if (repairs?.outcome === 'found') return answersDid
-  const hasTools = steps.some(({ isExogenous }) => isExogenous) && tools !== 'called for real'
+  const hasTools = areFromTape({ steps, tools })
   // An answer that was not repaired may have decided.
   const isCleared = unrepaired.length === 0 && ['no_help', 'equal'].includes(repairs?.outcome ?? '')
   const [first] = steps.flatMap(({ resampled }) => (resampled === undefined ? [] : [resampled]))
@@ -195,9 +209,9 @@ function decidesHere({ repairs, steps, tools, unrepaired = [] }: BlamedRun, ok: 
 }
 
 function repairsHint(blamed: BlamedRun): readonly string[] {
-  const { steps, tools } = blamed
-  const hasTools = steps.some(({ isExogenous }) => isExogenous) && tools !== 'called for real'
-  return hasTools ? [`→ to find which recorded answers decided, with a good run: --repairs${goodRun(blamed)}`] : []
+  return areFromTape(blamed)
+    ? [`→ to find which recorded answers decided, with a good run: --repairs${goodRun(blamed)}`]
+    : []
 }
 
 /** Repairs need no good run where one is named already, nor where tools run for real. */

@@ -337,13 +337,10 @@ async function foreseen(
   // A function grades in the process that can load it, and the run of --reference stands for the good ones.
   const judging = oracle === undefined && reference === undefined ? judgingOf(request, tape, found) : undefined
   const subject = judging === undefined ? undefined : { tape, judging }
-  const good = subject === undefined || !repairs ? undefined : await firstGood(known, subject, 'hasOtherAnswers')
-  const unmet =
-    subject !== undefined &&
-    expectations.length > 0 &&
-    (await firstGood(known, subject, 'isOfSameQuestion')) === undefined
-      ? await unmetBy(subject, names, known)
-      : []
+  const runs = subject === undefined ? undefined : await goodRuns(known, subject)
+  const good = repairs ? await runs?.good('hasOtherAnswers') : undefined
+  const isSaid = subject !== undefined && runs !== undefined && expectations.length > 0
+  const unmet = isSaid && (await runs.good('isOfSameQuestion')) === undefined ? await runs.unmet(names) : []
   const question = { tape, tools, hasReference: reference !== undefined, repairs } as const
   requireGoodAnswers({ ...question, ...(good === undefined ? {} : { good: good.name }) })
   return {
@@ -358,41 +355,30 @@ async function foreseen(
   }
 }
 
-/** Why no run may meet the conditions, where no run of the same question is good; see `neverMet`. */
-async function unmetBy(
-  subject: { readonly tape: Tape; readonly judging: Judging },
-  names: Names,
-  known: readonly KnownRun[],
-): Promise<readonly string[]> {
-  const { neverMet, otherTape } = await import('../../blame/known-good.ts')
-  const hasKnown = known.some(({ file }) => otherTape(file, subject.tape) !== undefined)
-  const isGood = (await firstGood(known, subject)) === undefined ? undefined : 'another question'
-  return neverMet(subject.judging, names, { isGood, hasKnown })
-}
-
 /** What grades where no function does. */
 function judgingOf({ ok, bad }: Pick<BlameRequest, 'ok' | 'bad'>, tape: Tape, { case: kase }: FoundRun): Judging {
   return chooseJudging(tape, { ok, bad, ...(kase === undefined ? {} : { case: kase }) })
 }
 
-/**
- * The first run that is good by what this one is judged by, and fits. What grades is most of the program: loaded where there
- * is one.
- */
-async function firstGood(
+/** Known runs, by what this one is judged by. What grades is most of the program: loaded where there is something to grade. */
+async function goodRuns(
   known: readonly KnownRun[],
   { tape, judging }: { readonly tape: Tape; readonly judging: Judging },
-  fits?: 'hasOtherAnswers' | 'isOfSameQuestion',
-): Promise<KnownRun | undefined> {
-  if (known.length === 0) return undefined
-  const [{ goodAmong, otherTape, ...tests }, { createOracle }] = await Promise.all([
-    import('../../blame/known-good.ts'),
-    import('../../blame/oracle.ts'),
-  ])
-  return goodAmong(known, createOracle(judging), ({ file }) => {
-    const one = otherTape(file, tape)
-    return one !== undefined && (fits === undefined || tests[fits](one, tape)) ? one : undefined
-  })
+): Promise<{
+  good(fits: 'hasOtherAnswers' | 'isOfSameQuestion'): Promise<KnownRun | undefined>
+  /** Why no run may meet the conditions, where no run of the same question is good; see `neverMet`. */
+  unmet(names: Names): Promise<readonly string[]>
+}> {
+  const { KnownRuns, neverMet, ...tests } = await import('../../blame/known-good.ts')
+  const { createOracle } = await import('../../blame/oracle.ts')
+  const runs = new KnownRuns(known, tape, createOracle(judging))
+  return {
+    good: (fits) => runs.good((one) => tests[fits](one, tape)),
+    async unmet(names) {
+      const isGood = (await runs.good(() => true)) === undefined ? undefined : 'another question'
+      return neverMet(judging, names, { isGood, hasKnown: runs.first !== undefined })
+    },
+  }
 }
 
 function progressLine({ phase, forks, costUsd, steps }: Told): string {
