@@ -91,7 +91,7 @@ export function createPlanner(tape: Tape, options: PlanOptions): Planner {
 function planOfLayers(layers: readonly RunLayer[], seed: number, { tools, budget, timing }: PlanOptions): ForkPlan {
   const changed = layers.includes('timing') ? timing?.(seed) : undefined
   const free = { keep: 0, chance: 'recorded', seed: `${seed}`, ...changed } as const
-  // Where tools answer otherwise, a model is told so: its decision is held. All else that it is told otherwise was not recorded.
+  // Where tools answer otherwise, its question to a model has their answers: that decision is held. All else was not recorded.
   const models = layers.includes('model') ? 'live' : layers.includes('tools') ? 'tape' : 'recorded'
   if (models === 'recorded' && tools === 'tape') return { ...free, tail: { from: 'tape' } }
   const others = layers.includes('tools') ? 'live' : tools === 'live' ? 'unrecorded' : 'tape'

@@ -72,7 +72,7 @@ export class KnownRuns {
   readonly #runs: readonly { readonly run: KnownRun; readonly look: () => LookedAt }[]
 
   /**
-   * @param tape - the run that is asked about: it is none of them
+   * @param tape - the run that is asked about: it is left out
    */
   constructor(runs: readonly KnownRun[], tape: Tape, oracle: Oracle) {
     this.#runs = runs.map((run) => ({ run, look: once(() => lookAt(run, tape, oracle)) }))

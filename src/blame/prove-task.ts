@@ -179,7 +179,7 @@ class Proof {
     try {
       await this.#requireNoKeptState()
     } catch (error) {
-      // What was found out says nothing: the next proof starts anew.
+      // What was found out does not count: the next proof begins again.
       log.decided('kept state', new Date().toISOString())
       throw error
     }

@@ -55,16 +55,13 @@ export function toConfirm(given: CommandInput, usd: number): readonly string[] {
 }
 
 /**
- * The options with which a run goes on with live models: today's code is other code than that of a tape which does not say
- * its commit.
+ * The option without which live models are not asked about a tape that does not say its commit: today's code counts as other
+ * code than its.
  *
  * @param pins - of its case, where it has one
  */
-export function toGoOnLive(tape: Tape, pins: CasePins = {}): OptionChanges {
-  return {
-    live: true,
-    ...(acceptedPins({ ...pinsOf(tape), ...pins }).commit === undefined ? { 'cross-version': true } : {}),
-  }
+export function acrossVersions(tape: Tape, pins: CasePins = {}): OptionChanges {
+  return acceptedPins({ ...pinsOf(tape), ...pins }).commit === undefined ? { 'cross-version': true } : {}
 }
 
 /** The number an option was given, within its range; `undefined` when it was not given. */

@@ -124,9 +124,8 @@ function isOverBudget(kase: Case): boolean {
  * known here.
  */
 export function stepsToRun(id: string, about: string, dir?: string, usual = 'npx vitest run'): readonly NextStep[] {
-  const option = dirOption(dir)
-  if (option === '') return [{ about, command: usual }]
-  return [{ about, command: `${program} show ${shellWord(id)} --replay${option}` }]
+  if (dirOption(dir) === '') return [{ about, command: usual }]
+  return [{ about, command: `${program} show ${shellWord(id)} --replay${dirOption(dir)}` }]
 }
 
 /** Where the tests of other folders are said to be, for people. */

@@ -347,7 +347,7 @@ class AnswerOrigin {
   }
 }
 
-/** A decision is held where tools answered otherwise, and is none to another question. */
+/** A decision is held where tools answered otherwise, and is no answer to another question. */
 function heldOnly(match: Match, { method, url, bodyText }: MatchRequest): Match {
   if (match.kind !== 'found' || match.level === 'exact' || match.level === 'canonical') return match
   const { asked } = match.step

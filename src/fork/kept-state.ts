@@ -19,7 +19,7 @@ export function unchangedRun(replayed: ReplayResult): UnchangedRun {
   return { ...runAlone(replayed), outside: outsideState() }
 }
 
-/** The same, where other runs of the process are none of its agent's. */
+/** The same, where the process runs other agents beside. */
 export function runAlone(replayed: ReplayResult): UnchangedRun {
   return { replayed, digest: runDigest(replayed) }
 }

@@ -59,7 +59,7 @@ function shallow({ get, set, value }: PropertyDescriptor = {}): string {
   return [get, set, value].map((one: unknown) => (isObject(one) ? 'object' : leaf(one))).join(' ')
 }
 
-/** A function by its text: loaded again, a module makes it anew. */
+/** A function by its text: loaded again, a module makes another one of the same text. */
 function leaf(value: unknown): string {
   if (typeof value === 'function') return Function.prototype.toString.call(value)
   return typeof value === 'symbol' ? String(value) : `${typeof value} ${String(value)}`

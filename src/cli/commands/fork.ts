@@ -28,7 +28,7 @@ import { agentOf, makeForks, type MakeOptions, type Parent } from '../forking/ma
 import { printAsk, printBranches } from '../forking/print.ts'
 import { saveBranches } from '../forking/save.ts'
 import { lookAtDecisions } from '../forking/decided-calls.ts'
-import { describeSpent, readLivePlan, readWhole, refuseOtherCode, toGoOnLive } from '../live.ts'
+import { describeSpent, readLivePlan, readWhole, refuseOtherCode, acrossVersions } from '../live.ts'
 import type { CodeSubject } from '../other-code.ts'
 import { neutralLines, type Screen } from '../../report/output.ts'
 import { type LimitedRuns, roomForAll, stepsAfterBudget } from '../budget-step.ts'
@@ -86,14 +86,14 @@ async function fork(parent: Parent, given: CommandInput, screen: Screen): Promis
     const isNewCall = branches.some((branch) => hasOpenCall(branch, parent.tape))
     if (isOffTape && !given.has('live') && isNewCall)
       shown.line(
-        `→ to run its tools for real, with their side effects, and ask the models: ${typedAgain({ ...toGoOnLive(parent.tape, parent.case?.pins), tools: 'live', tail: undefined })}`,
+        `→ to run its tools for real, with their side effects, and ask the models: ${typedAgain({ live: true, ...acrossVersions(parent.tape, parent.case?.pins), tools: 'live', tail: undefined })}`,
       )
     else if (isOffTape && !given.has('live')) {
       shown.line(
-        `→ to continue with live models: ${typedAgain({ ...toGoOnLive(parent.tape, parent.case?.pins), tail: undefined })}`,
+        `→ to continue with live models: ${typedAgain({ live: true, ...acrossVersions(parent.tape, parent.case?.pins), tail: undefined })}`,
       )
       shown.line(
-        `→ if they decide on other calls, with tools run for real, side effects and all: ${typedAgain({ ...toGoOnLive(parent.tape, parent.case?.pins), tools: 'live', tail: undefined })}`,
+        `→ if they decide on other calls, with tools run for real, side effects and all: ${typedAgain({ live: true, ...acrossVersions(parent.tape, parent.case?.pins), tools: 'live', tail: undefined })}`,
       )
     } else if (isOffTape && given.value('tools') !== 'live')
       shown.line(
@@ -163,7 +163,7 @@ async function critical(parent: Parent, given: CommandInput, screen: Screen): Pr
     // Another decision asks for another call: no tape holds what a tool answers to it.
     if (decisions.some(({ tried }) => tried.some(isOffTape)) && !areToolsReal)
       shown.line(
-        `→ to judge those that leave the tape, with models asked and tools run for real, side effects and all: ${typedAgain({ ...roomForAll(runs), ...toGoOnLive(parent.tape, parent.case?.pins), tools: 'live', tail: undefined })}`,
+        `→ to judge those that leave the tape, with models asked and tools run for real, side effects and all: ${typedAgain({ ...roomForAll(runs), live: true, ...acrossVersions(parent.tape, parent.case?.pins), tools: 'live', tail: undefined })}`,
       )
   }
   const answer = {

@@ -27,7 +27,7 @@ import {
   readLivePlan,
   refuseOtherCode,
   readWhole,
-  toGoOnLive,
+  acrossVersions,
 } from '../live.ts'
 import { badValue, usage } from '../parse.ts'
 import { neutralLines, type Screen } from '../../report/output.ts'
@@ -188,7 +188,7 @@ function stepsAfterPatch(
 ): readonly NextStep[] {
   if (survives !== null) return []
   if (plan === undefined || rate === undefined)
-    return [{ about: 'to continue with live models', command: typedAgain(toGoOnLive(tape)) }]
+    return [{ about: 'to continue with live models', command: typedAgain({ live: true, ...acrossVersions(tape) }) }]
   const prices = readPrices(recordings) ?? {}
   const isOffTape = lost.includes('HARVEST_NOT_RECORDED') && !given.has('agent')
   const runs: LimitedRuns = { codes: lost, runs: () => [[tape, 2 * plan.times]], limits: plan.limits, prices }

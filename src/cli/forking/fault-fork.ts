@@ -4,7 +4,7 @@ import { applyFaults, type Fault, type FaultSchedule } from '../../faults/index.
 import { valueAt } from '../../faults/places.ts'
 import type { Decision } from '../../fork/index.ts'
 import { type Step, stepsOf, type Tape } from '../../tape/index.ts'
-import { toGoOnLive } from '../live.ts'
+import { acrossVersions } from '../live.ts'
 
 /**
  * The fork that asks the models about the first fault of a schedule that a fork can make too, as a command:
@@ -16,7 +16,7 @@ export function faultAsFork(tape: Tape, schedule: FaultSchedule): string | undef
   for (const fault of schedule) {
     const options = optionsOf(tape, fault)
     if (options === undefined) continue
-    const more = Object.keys(toGoOnLive(tape)).map((name) => `--${name}`)
+    const more = ['live', ...Object.keys(acrossVersions(tape))].map((name) => `--${name}`)
     const words = [tape.header.id, '--step', `${fault.step}`, ...options, ...more, '--tools', 'live']
     return `npx vitest-harvest fork ${words.map(shellWord).join(' ')}`
   }
