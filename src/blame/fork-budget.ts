@@ -1,3 +1,4 @@
+// Over 300 lines: one budget: what it reserves, settles, stops and says was spent.
 import { counted } from '../errors/words.ts'
 import { HarvestError, withFacts } from '../errors/index.ts'
 import { noPrice } from '../live/index.ts'

@@ -34,7 +34,9 @@ export async function deskAgent(ticket: { text: string; hour: number; base: stri
     if (!call) return { refunded }
     const args = JSON.parse(call.function.arguments)
     const isFirst = call.function.name === 'refund' && refunds++ === 0
-    const isBad = ticket.text === 'code' || (ticket.text === 'state' && isFirst) || (ticket.text === 'timing' && new Date().getUTCHours() === ticket.hour)
+    const desk = globalThis as { deskRefunds?: number }
+    const isNew = ticket.text === 'kept' && (desk.deskRefunds = (desk.deskRefunds ?? 0) + 1) <= 3
+    const isBad = ticket.text === 'code' || isNew || (ticket.text === 'state' && isFirst) || (ticket.text === 'timing' && new Date().getUTCHours() === ticket.hour)
     const result: any =
       call.function.name === 'refund'
         ? await shop.refund({ amount: isBad ? args.amount * 100 : args.amount })
@@ -87,7 +89,7 @@ describe('npx vitest-harvest isolate', () => {
     git('add', '-A')
     git('commit', '--quiet', '-m', 'the desk')
     const commit = git('rev-parse', 'HEAD').trim()
-    for (const text of ['code', 'sampling', 'data', 'timing', 'state']) {
+    for (const text of ['code', 'sampling', 'data', 'timing', 'state', 'kept']) {
       const env: Record<string, string> = text === 'data' ? { GLITCH: '1' } : {}
       const { code, stderr } = await run(process.execPath, ['src/record.ts', text, commit, desk.url], { cwd, env })
       expect(stderr).toBe('')
@@ -103,6 +105,13 @@ describe('npx vitest-harvest isolate', () => {
   const right = ['--ok', 'refunded=25'] as const
   const asked = [...right, '--max-cost', '1', '--live', '--tools', 'live', '--min-effect', '0.4'] as const
   const live = ['--budget', '1', '--tools', 'live', '--min-effect', '0.4'] as const
+
+  it('blames no layer for what an agent keeps from run to run: it says where, and doctor names the line', async () => {
+    const { code, stderr } = await ask('isolate', 'kept', ...right, ...live)
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/kept in +globalThis\.deskRefunds\n/)])
+    const looked = await ask(...printed(stderr, 'to find what its runs depend on'))
+    expect(looked.stdout).toContain('kept state: globalThis.deskRefunds')
+  })
 
   it.each([
     ['code', 'to see what the code depends on', ['doctor', 'code'], 'nothing found', 0],

@@ -265,7 +265,6 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'test/cli/fix.test.ts',
       'shows the case green with the fix and red without it, and only then writes it',
     ],
-    'to run it': others,
     'to commit it, together with the fix': others,
     'then, with new runs': [
       'test/cli/fix.test.ts',
@@ -435,10 +434,6 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'test/cli/next-commands-refused.test.ts',
       'of fork: a call that nobody answered, a branch that is kept, a step that is not there',
     ],
-    'to run its test': [
-      'test/cli/fix.test.ts',
-      'leaves a golden set that is whole, in CI too, and a case that is red as soon as the fix is gone',
-    ],
     'to see which step decided': ['test/docs/incidents.ts', ''],
     'when the agent is fixed': ['test/docs/incidents.ts', ''],
     'to make it a test, before it is fixed': [
@@ -552,6 +547,12 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'another agent that goes on is the one that is looked at',
     ],
     'once its key and environment are right': again,
+  },
+  'src/fork/kept-state.ts': {
+    'to find what its runs depend on': [
+      'test/cli/isolate.test.ts',
+      'blames no layer for what an agent keeps from run to run: it says where, and doctor names the line',
+    ],
   },
   'src/fork/patch.ts': {
     'such as an error of the server': [

@@ -1,3 +1,4 @@
+// Over 300 lines: one command, from its case to what it writes and says.
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { here } from '../../errors/here.ts'
