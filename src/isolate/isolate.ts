@@ -65,17 +65,26 @@ export async function isolateLayers(forks: Forks, options: IsolateOptions): Prom
   const found = (...layers: readonly FailureLayer[]): Isolation => ({ verdict: { kind: 'found', layers }, arms })
 
   // Tools that run for real answer in an order of their own: they are asked once it is known that order changes nothing.
-  if ((await make('timing')) === 'cured') return found('timing')
+  const timing = await make('timing')
+  if (timing === 'cured') return found('timing')
   const model = await make('model')
+  const beside = timing === 'unknown' && model === 'fails' ? await make('model', 'timing') : undefined
+  if (beside === 'cured') return found('timing')
+  const isTimingKnown = timing !== 'unknown' || beside === 'fails'
   const tools = await make('tools')
-  if (model === 'cured' || tools === 'cured')
+  if (model === 'cured' || (tools === 'cured' && isTimingKnown))
     return found(
       ...(model === 'cured' ? (['sampling'] as const) : []),
-      ...(tools === 'cured' ? (['data'] as const) : []),
+      ...(tools === 'cured' && isTimingKnown ? (['data'] as const) : []),
     )
+  if (tools === 'cured') {
+    const because = 'tools that run for real answer in an order of their own, and what another order does is not known'
+    return { verdict: { kind: 'unresolved', open: ['data', 'timing'], because }, arms }
+  }
   // With nothing to compare it with, a live model beside another layer says nothing of that layer.
   if (model === 'fails') {
-    if (held.timing === undefined && (await make('model', 'timing')) === 'cured') return found('timing')
+    if (held.timing === undefined && beside === undefined && (await make('model', 'timing')) === 'cured')
+      return found('timing')
     if (held.tools === undefined && (await make('model', 'tools')) === 'cured') return found('data')
   }
   return { verdict: verdictOf(arms), arms }

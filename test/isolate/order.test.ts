@@ -69,8 +69,8 @@ describe('a run whose questions tell the order of its answers', () => {
     expect(arms.map(({ varied, failed, runs }) => [varied.join('+'), failed === runs])).toEqual([
       ['timing', true],
       ['model', true],
-      ['tools', true],
       ['model+timing', true],
+      ['tools', true],
     ])
     expect(arms[0]?.says).toBe('unknown')
     expect(verdict.kind === 'found' ? verdict.layers : []).not.toContain('timing')
