@@ -1,6 +1,6 @@
 // A Node that has loaded before what it runs: node warm.child.ts. Each message names one program, which runs in this process
 // as it would in one of its own, and has ended when it waits for nothing more.
-import childProcess, { type SpawnOptions } from 'node:child_process'
+import childProcess, { type ChildProcess, type ForkOptions, type SpawnOptions } from 'node:child_process'
 import type { EventEmitter } from 'node:events'
 import { registerHooks, syncBuiltinESMExports } from 'node:module'
 import { pathToFileURL } from 'node:url'
@@ -13,9 +13,10 @@ const programs =
 const emitters: readonly EventEmitter[] = [process, process.stdout, process.stderr]
 const writes = [process.stdout, process.stderr].map((stream) => stream.write.bind(stream))
 const { setTimeout } = globalThis
-const { spawn } = childProcess
+const { fork, spawn } = childProcess
 const timers = new Set<NodeJS.Timeout>()
 let runs = 0
+let watchdog: ChildProcess | undefined
 let running: Asked | undefined
 
 registerHooks({
@@ -35,6 +36,17 @@ globalThis.setTimeout = Object.assign((...args: Parameters<typeof setTimeout>) =
 // Our command starts Vitest: in a Node that has loaded it before, too.
 childProcess.spawn = ((program: string, args: readonly string[], options: SpawnOptions) =>
   spawnWarm(program, args, options) ?? spawn(program, args, options)) as typeof spawn
+
+// What ends the workers of a Vitest that dies. Each run starts one, which costs a sixth of it, and lets go of it at its end:
+// here one watches over all runs, and is let go of when this process ends.
+childProcess.fork = ((module: string, args: readonly string[], options: ForkOptions) => {
+  if (!/\/vitest\/dist\/workers\/watchdog\.js$/.test(module)) return fork(module, args, options)
+  if (watchdog?.connected !== true) {
+    watchdog = fork(module, args, options).setMaxListeners(0)
+    watchdog.disconnect = () => undefined
+  }
+  return watchdog
+}) as typeof fork
 syncBuiltinESMExports()
 
 process.on('message', run)
