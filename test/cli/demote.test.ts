@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { putTape } from '../recordings/make.ts'
-import { harvest, scratch } from './harvest.ts'
+import { scratch, warmHarvest as harvest } from './harvest.ts'
 
 async function project(until?: string): Promise<string> {
   const cwd = scratch()

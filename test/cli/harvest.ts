@@ -12,11 +12,15 @@ export interface Answered {
   readonly stderr: string
 }
 
+export interface RunOptions {
+  readonly cwd?: string
+  readonly env?: Readonly<Record<string, string>>
+  /** What it reads from stdin, which is empty otherwise. */
+  readonly input?: string
+}
+
 /** Runs the built `harvest` command in a process of its own, as a shell without a terminal would. */
-export function harvest(
-  args: readonly string[],
-  options: { cwd?: string; env?: Record<string, string>; input?: string } = {},
-): Promise<Answered> {
+export function harvest(args: readonly string[], options: RunOptions = {}): Promise<Answered> {
   return run(process.execPath, [built('cli/main.js'), ...args], options)
 }
 
@@ -24,21 +28,14 @@ export function harvest(
  * As {@link harvest}, in a process that ran other commands before it, and so does the Vitest that it starts: to load both
  * is most of what a command costs. For tests about what commands say and write, not about their processes.
  */
-export function warmHarvest(
-  args: readonly string[],
-  options: { cwd?: string; env?: Record<string, string> } = {},
-): Promise<Answered> {
+export function warmHarvest(args: readonly string[], options: RunOptions = {}): Promise<Answered> {
   return warmRun(process.execPath, [built('cli/main.js'), ...args], options)
 }
 
-/** As {@link run}; a command of ours and Vitest run in a process that ran others before. */
-export async function warmRun(
-  program: string,
-  args: readonly string[],
-  options: { cwd?: string; env?: Record<string, string> } = {},
-): Promise<Answered> {
-  const { cwd = process.cwd(), env = {} } = options
-  if (program !== process.execPath || !canBeWarm(args[0])) return run(program, args, options)
+/** As {@link run}; a command of ours and Vitest run in a process that ran others before, unless they are given a stdin. */
+export async function warmRun(program: string, args: readonly string[], options: RunOptions = {}): Promise<Answered> {
+  const { cwd = process.cwd(), env = {}, input } = options
+  if (program !== process.execPath || !canBeWarm(args[0]) || input !== undefined) return run(program, args, options)
   const { code, stdout, stderr } = await runWarm(args, { cwd, env: { ...ownEnvironment(), ...env } })
   return { code, stdout: stdout.toString(), stderr: stderr.toString() }
 }
@@ -46,7 +43,7 @@ export async function warmRun(
 export async function run(
   program: string,
   args: readonly string[],
-  { cwd = process.cwd(), env = {}, input }: { cwd?: string; env?: Record<string, string>; input?: string } = {},
+  { cwd = process.cwd(), env = {}, input }: RunOptions = {},
 ): Promise<Answered> {
   const child = spawn(program, args, {
     cwd,

@@ -8,7 +8,7 @@ import { exportsOf } from '../../src/cli/init/find-agents.ts'
 import { planWorkflows } from '../../src/cli/init/workflow.ts'
 import { tokensOf } from '../../src/cli/init/tokens.ts'
 import { golden, refundBaseline, refundSources } from '../host/refund.ts'
-import { harvest, run, scratch } from './harvest.ts'
+import { scratch, warmHarvest as harvest, warmRun as run } from './harvest.ts'
 
 const repository = resolve(import.meta.dirname, '../..')
 const call = "harvest({ agents: { refund: './src/refund.ts#refundAgent' } })"

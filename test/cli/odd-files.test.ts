@@ -2,7 +2,7 @@ import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { putTape } from '../recordings/make.ts'
-import { harvest, scratch } from './harvest.ts'
+import { scratch, warmHarvest as harvest } from './harvest.ts'
 
 const red = '\x1b[31mred'
 

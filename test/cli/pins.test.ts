@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { judge, type PinnedCase } from '../../src/provenance/stale.ts'
 import { call } from '../tape/make.ts'
 import { putTape } from '../recordings/make.ts'
-import { type Answered, harvest, scratch } from './harvest.ts'
+import { type Answered, scratch, warmHarvest as harvest } from './harvest.ts'
 
 let root: string
 beforeEach(() => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Answered, harvest, scratch } from './harvest.ts'
+import { type Answered, scratch, warmHarvest as harvest } from './harvest.ts'
 import { printed } from './printed.ts'
 import { startProvider } from './provider.ts'
 

@@ -2,7 +2,7 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { putTape } from '../recordings/make.ts'
-import { harvest, scratch } from './harvest.ts'
+import { scratch, warmHarvest as harvest } from './harvest.ts'
 import { inProcess } from './in-process.ts'
 
 function project(): string {

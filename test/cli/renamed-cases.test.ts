@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { call } from '../tape/make.ts'
 import { putTape } from '../recordings/make.ts'
-import { type Answered, harvest, scratch } from './harvest.ts'
+import { type Answered, scratch, warmHarvest as harvest } from './harvest.ts'
 
 let root: string
 beforeEach(() => {

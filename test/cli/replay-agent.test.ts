@@ -8,7 +8,7 @@ import { serializeTape } from '../../src/tape/index.ts'
 import { importRecording } from '../../src/importers/index.ts'
 import { startOrigin } from '../record/origin.ts'
 import { asked, samples, url } from '../importers/samples.ts'
-import { type Answered, harvest, scratch } from './harvest.ts'
+import { type Answered, scratch, warmHarvest as harvest } from './harvest.ts'
 import { recordRefund, refundAgent } from './tapes.ts'
 
 let tape: string

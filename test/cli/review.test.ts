@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { reviewMarkdown, type Review } from '../../src/review/index.ts'
 import { call, putTape } from '../recordings/make.ts'
 import { modelCall } from '../recordings/model-call.ts'
-import { harvest, scratch } from './harvest.ts'
+import { scratch, warmHarvest as harvest } from './harvest.ts'
 
 const caseOf = (id: string, more = ''): string =>
   `case: ${id}\nagent: refund\ntape: ${id}.tape.jsonl\nexpect: pass\n${more}baseline:\n  - refund(amount)\n`

@@ -10,7 +10,7 @@ import { dapMessages, mcpMessages } from '../hostile/debug-messages.ts'
 import { built } from '../support/built.ts'
 import { agent, places, type Task } from './planted/agent.ts'
 import { startPlantedServer } from './planted/server.ts'
-import { type Answered, harvest, run } from './harvest.ts'
+import { type Answered, warmHarvest as harvest, warmRun as run } from './harvest.ts'
 import { many } from './many.ts'
 
 const repository = resolve(import.meta.dirname, '../..')

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
 import { createRecorder } from '../../src/record/index.ts'
-import { harvest } from './harvest.ts'
+import { warmHarvest as harvest } from './harvest.ts'
 import { configFor, project } from './project.ts'
 
 /** Fetches the name of its issuer while it loads and the keys at its first use, as clients of a process do. */

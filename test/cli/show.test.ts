@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { harvest, scratch } from './harvest.ts'
+import { scratch, warmHarvest as harvest } from './harvest.ts'
 import { recordRefund } from './tapes.ts'
 
 describe('harvest show', () => {
