@@ -1,19 +1,21 @@
 // A Node that has loaded before what it runs: node warm.child.ts. Each message names one program, which runs in this process
 // as it would in one of its own, and has ended when it waits for nothing more.
-import childProcess, { type ChildProcess, type ForkOptions, type SpawnOptions } from 'node:child_process'
+import childProcess, { type ChildProcess, type ForkOptions } from 'node:child_process'
 import type { EventEmitter } from 'node:events'
 import { registerHooks, syncBuiltinESMExports } from 'node:module'
 import { pathToFileURL } from 'node:url'
-import { type Asked, endOf, spawnWarm, type Told } from './warm.ts'
+import { type Asked, endOf, type Told } from './warm.ts'
+// Our command starts Vitest: in a Node that has loaded it before, too.
+import './warm-spawn.ts'
 
 /** Files that do their work when they are loaded: each run loads them once more. What they import stays. */
 const programs =
-  /\/(bin|cli\/main|vitest\/run-vitest|vitest\/dist\/(cli|chunks\/cac\.[^/]+))\.js$|\/vitest\/vitest\.mjs$/
+  /\/(bin|cli\/main|vitest\/run-vitest|vitest\/dist\/(cli|chunks\/cac\.[^/]+))\.[jt]s$|\/vitest\/vitest\.mjs$/
 
 const emitters: readonly EventEmitter[] = [process, process.stdout, process.stderr]
 const writes = [process.stdout, process.stderr].map((stream) => stream.write.bind(stream))
 const { setTimeout } = globalThis
-const { fork, spawn } = childProcess
+const { fork } = childProcess
 const timers = new Set<NodeJS.Timeout>()
 let runs = 0
 let watchdog: ChildProcess | undefined
@@ -32,10 +34,6 @@ globalThis.setTimeout = Object.assign((...args: Parameters<typeof setTimeout>) =
   timers.add(timer)
   return timer
 }, setTimeout) as typeof setTimeout
-
-// Our command starts Vitest: in a Node that has loaded it before, too.
-childProcess.spawn = ((program: string, args: readonly string[], options: SpawnOptions) =>
-  spawnWarm(program, args, options) ?? spawn(program, args, options)) as typeof spawn
 
 // What ends the workers of a Vitest that dies. Each run starts one, which costs a sixth of it, and lets go of it at its end:
 // here one watches over all runs, and is let go of when this process ends.

@@ -42,7 +42,7 @@ export function endOf(id: number): string {
 
 /** Whether a warm Node can run it: our commands, and Vitest. */
 export function canBeWarm(program = ''): boolean {
-  return /\/(bin|cli\/main|vitest\/run-vitest)\.js$|\/vitest\/vitest\.mjs$/.test(program)
+  return /\/(bin|cli\/main|vitest\/run-vitest)\.[jt]s$|\/vitest\/vitest\.mjs$/.test(program)
 }
 
 /**
