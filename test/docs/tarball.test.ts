@@ -7,6 +7,7 @@ import { compileCache } from '../../fixtures/child/compile-cache.ts'
 import { isTest, startShopProvider, withoutKey } from '../../scripts/project.ts'
 import { run, walk } from '../../scripts/walkthrough.ts'
 import { built } from '../support/built.ts'
+import { warmLine } from '../support/warm-line.ts'
 import { walkIncidents } from './incidents.ts'
 
 const repository = resolve(import.meta.dirname, '../..')
@@ -75,9 +76,18 @@ describe('the packed package in an empty project, by the README', () => {
 async function playDemo(home: string, env: NodeJS.ProcessEnv): Promise<void> {
   const dir = join(home, 'demo')
   mkdirSync(dir)
-  const type = (command: string) =>
-    run(command.replaceAll(/(^| )npx /g, '$1'), { dir, env: { ...env, HARVEST_ALLOW_CI_UPDATE: '1', NO_COLOR: '1' } })
-  const played = await type('npx vitest-harvest demo')
+  const options = { dir, env: { ...env, HARVEST_ALLOW_CI_UPDATE: '1', NO_COLOR: '1' } }
+  const modules = join(home, 'node_modules')
+  const programs = {
+    vitest: join(modules, 'vitest/vitest.mjs'),
+    'vitest-harvest': join(modules, 'vitest-harvest/dist/bin.js'),
+  }
+  const type = (command: string) => {
+    const line = command.replaceAll(/(^| )npx /g, '$1')
+    return warmLine(line, { ...options, programs }) ?? run(line, options)
+  }
+  // The first in a process of its own, and so what it starts.
+  const played = await run('vitest-harvest demo', options)
   expect(played.code, played.text).toBe(0)
   expect(played.text).toMatch(
     /1 known bad reproduced[^]*with the fix: +green[^]*1 replayed[^]*recorded +25\n +now +2500/,
