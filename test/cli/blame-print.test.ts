@@ -203,7 +203,11 @@ describe('what blame says', () => {
         ],
       })
     expect(of25(1)).toContain('Its models decide the same each time, and the run fails: check the prompt, the model')
-    expect(of25(3)).toContain('the run fails with each of 3 different decisions of its models')
+    expect(of25(3)).toContain(
+      'or a model that is nearly always wrong: the run fails with each of 3 different decisions',
+    )
+    const known = said(never, { knownRuns: { passing: 'last' } })
+    expect(known).toContain('→ to see what a run that passes does: npx vitest-harvest show last')
   })
 
   it('of answers that the good run does not have: neither repaired nor cleared', () => {

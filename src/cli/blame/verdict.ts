@@ -156,6 +156,7 @@ function describeNever(
     `  with all model answers resampled, ${of({ ok, forks })} end well${bound}`,
     ...(unseen > 0 ? [`${unseen} steps were not tested; the run might have recovered there.`] : []),
     ...(repairs === undefined ? repairsHint(blamed) : []),
+    ...seePassing(blamed.knownRuns),
   ]
 }
 
@@ -163,7 +164,7 @@ function describeNever(
 export function noClaim(
   {
     neverSeen = [],
-    knownRuns: { passing } = {},
+    knownRuns,
     steps = [],
     tools,
   }: Pick<BlamedRun, 'knownRuns' | 'neverSeen'> & Partial<Pick<BlamedRun, 'steps' | 'tools'>>,
@@ -177,11 +178,15 @@ export function noClaim(
       : `No claim: ${forks === 0 ? '' : `none of ${forks} runs met the condition, and `}it is not known that a run can meet it.`,
     ...neverSeen.map((text) => `  ${neutralLine(text, 200)}`),
     `  If it is right, the code of the agent${hasTools ? ', its prompt or the answers of its tools' : ' or its prompt'} decided; if it is mistyped${isOfBad ? ' or true of good runs too' : ''}, nothing is known.`,
-    ...(passing === undefined ? [] : [`→ to see what a run that passes does: ${program} show ${shellWord(passing)}`]),
+    ...seePassing(knownRuns),
     // With one of the two that is doubted, the next answer would be this one again.
     `→ to grade runs by a call that is right: --ok '<call>'${typedValues('bad').length > 0 ? ', without --bad' : ''}`,
-    ...(passing === undefined ? ["→ with a run that meets it: --reference '<tape|case>'"] : []),
+    ...(knownRuns?.passing === undefined ? ["→ with a run that meets it: --reference '<tape|case>'"] : []),
   ]
+}
+
+function seePassing({ passing }: NonNullable<BlamedRun['knownRuns']> = {}): readonly string[] {
+  return passing === undefined ? [] : [`→ to see what a run that passes does: ${program} show ${shellWord(passing)}`]
 }
 
 const answersDid = 'No model decided the outcome: recorded answers did.'
@@ -201,10 +206,10 @@ function decidesHere({ repairs, steps, tools, unrepaired = [] }: BlamedRun, ok: 
   if (ok > 0 || (hasTools && !isCleared)) {
     return `No step was shown to decide the outcome: check the prompt, the code of the agent${hasTools ? ' or the answers of its tools' : ', the tools or the environment'}.`
   }
-  // Other words are no other decisions; and a model may never decide right.
+  // Other words are no other decisions. However many there were, the right one may be what a model hardly ever decides.
   const decisions = first?.decisions ?? first?.distinct ?? 0
   return decisions > 1
-    ? `The agent's own code decided, or its prompt: the run fails with each of ${decisions} different decisions of its models.`
+    ? `The agent's own code decided, its prompt, or a model that is nearly always wrong: the run fails with each of ${decisions} different decisions of its models.`
     : 'Its models decide the same each time, and the run fails: check the prompt, the model and the code of the agent.'
 }
 
