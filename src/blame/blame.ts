@@ -43,7 +43,10 @@ export interface BlameTapeOptions {
   readonly allow?: readonly string[]
   /** File to which forks are added, and from which those of earlier sessions are counted. Default none. */
   readonly cacheFile?: string
-  /** Counts forks that other models answer, and forks of earlier sessions that ran other code. Default false. */
+  /**
+   * Counts forks that other models answer, and forks of earlier sessions whose code is unknown; those of other code are left
+   * out. Default false: they are refused.
+   */
   readonly crossVersion?: boolean
   /** Lets `ok` and `bad` name what is in neither the run, nor the offered tools, nor the reference run. Default false. */
   readonly anyName?: boolean

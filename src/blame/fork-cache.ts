@@ -41,6 +41,8 @@ export interface ForkCacheLine extends Ran, ForkCacheEntry {
 
 /** A ledger in a file. */
 export interface OpenedLedger extends ForkCache {
+  /** Forks of this question that do not count: they ran other code. */
+  readonly setAside: number
   /** Writes a fork down at once: what was paid for is not lost when the session is. */
   append(entry: ForkCacheEntry): void
   /** Forks of this question that are there do not count any more. */
@@ -66,7 +68,7 @@ export interface LedgerOptions {
   readonly ran: RanHere
   /** Leaves the forks of earlier sessions alone. */
   readonly isFresh?: boolean
-  /** Counts forks of other code as well. */
+  /** Counts forks of unknown code, and leaves those of other code out instead of refusing them. */
   readonly isCrossVersion?: boolean
 }
 
@@ -76,7 +78,7 @@ export interface LedgerOptions {
  * A fork that was not paid for, or whose model could not be reached, is not written down: asked again it may get a grade.
  *
  * @throws HarvestError HARVEST_CROSS_VERSION when forks of this question are there that ran other code, unless they are to
- *   be left alone or to be counted all the same
+ *   be left alone
  */
 export function openLedger(
   file: string,
@@ -99,8 +101,11 @@ export function openLedger(
   let isToRestart = isFresh === true && existsSync(file)
   const others = entries.filter((line) => !isSameCode(line, ran) && !alike.includes(line.code ?? ''))
   if (others.length > 0 && isCrossVersion !== true) throw otherCode(file, others, here)
+  // What other code did says nothing of this one. Unknown code may be the same, and who asks for it counts that.
+  const setAside = others.filter(({ code }) => code !== undefined && ran.code !== undefined)
   return {
-    entries,
+    entries: entries.filter((line) => !setAside.includes(line)),
+    setAside: setAside.length,
     restart: () => add({ question: key, anew: true }),
     append(line) {
       if (line.draw.grade === 'ungraded' && isPassing(line.draw.because)) return
@@ -213,6 +218,9 @@ function otherCode(file: string, others: readonly ForkCacheLine[], here: RanHere
       code === undefined
         ? 'git does not track the code here, and unknown code counts as other code.'
         : 'Forks of two versions of the code are not comparable.',
-    fix: ['to start again (the earlier forks stay in the file): --no-cache', 'to count them anyway: --cross-version'],
+    fix: [
+      'to start again (the earlier forks stay in the file): --no-cache',
+      ...(code === undefined ? [] : ['to go on without them: --cross-version']),
+    ],
   })
 }

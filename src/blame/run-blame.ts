@@ -74,6 +74,8 @@ export interface RunBlameOptions
   readonly onProgress?: (progress: BlameProgress) => void
   /** Hears, before anything is spent, that other decisions of the models leave the tape, and which known run is a good one. */
   readonly onForeseen?: (risk: OffTapeRisk, good?: string) => void
+  /** Hears how many forks of earlier sessions do not count, for they ran other code. */
+  readonly onSetAside?: (forks: number) => void
   readonly signal?: AbortSignal
 }
 
@@ -257,6 +259,8 @@ export async function openForks(tape: Tape, options: RunBlameOptions): Promise<O
           ...(isFresh === undefined ? {} : { isFresh }),
           ...(isCrossVersion === undefined ? {} : { isCrossVersion }),
         })
+  const { setAside = 0 } = forkCache ?? {}
+  if (setAside > 0) options.onSetAside?.(setAside)
   // A good run whose calls are those of the tape has answers to no other ones.
   const isBare = reference === undefined || !hasOtherCalls(reference, tape)
   const offTape =

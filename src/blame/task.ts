@@ -72,6 +72,7 @@ export async function blameOptionsOf(request: BlameRequest, context: TaskContext
     ...(reference === undefined ? {} : { reference: requireClosed(readTape(reference)) }),
     ...expectedOf(context),
     onProgress: (progress) => context.say(told(progress, positionsOf(tape))),
+    onSetAside: (setAside) => context.say({ setAside }),
     onForeseen: ({ tried, steps }, good) =>
       context.say({ foreseen: { tried, steps }, ...(good === undefined ? {} : { good }) }),
   }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { lstatSync, readFileSync, readlinkSync } from 'node:fs'
+import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeOnly, inList, stateOf, topOf, unknownArguments } from './git.ts'
 import { type AskGit, gitAsker } from './git-asker.ts'
@@ -12,12 +12,14 @@ export type CodeFiles = Readonly<Record<string, string>>
  * The code that is here: files under version control, and those git does not know yet and does not ignore, as they are in the
  * work tree. Data of this package (tapes, cases, prices, …) are no code.
  *
- * @returns `undefined` where there is no commit, and where more than {@link mostUntracked} files are unknown to git
+ * Where there is no commit it is every file of the folder but packages and hidden ones.
+ *
+ * @returns `undefined` where more than {@link mostUntracked} files are unknown to git, or there without a commit
  * @throws HARVEST_GIT_UNREADABLE
  */
 export async function codeFiles(cwd: string): Promise<CodeFiles | undefined> {
   const ask = gitAsker(cwd)
-  if ((await stateOf(ask))?.commit === undefined) return undefined
+  if ((await stateOf(ask))?.commit === undefined) return filesIn(cwd, ask)
   const top = (await topOf(ask)) ?? ''
   const unknown = inList(await ask((git) => git.raw(unknownArguments)))
   if (unknown.filter((path) => !isOwnData(top, path)).length > mostUntracked) return undefined
@@ -38,6 +40,27 @@ export async function codeFiles(cwd: string): Promise<CodeFiles | undefined> {
   const own = [...files].filter(([path]) => !isOwnData(top, path))
   return Object.fromEntries(own.sort(([a], [b]) => (a < b ? -1 : 1)))
 }
+
+async function filesIn(cwd: string, ask: AskGit): Promise<CodeFiles | undefined> {
+  const files: [path: string, content: string][] = []
+  const folders = ['']
+  for (const folder of folders) {
+    for (const entry of readdirSync(join(cwd, folder), { withFileTypes: true })) {
+      if (entry.name.startsWith('.') || entry.name === 'node_modules') continue
+      const path = folder === '' ? entry.name : `${folder}/${entry.name}`
+      if (entry.isDirectory()) folders.push(path)
+      else if ((entry.isFile() || entry.isSymbolicLink()) && !ownSuffix.test(path) && !isOwnData(cwd, path)) {
+        if (files.length === mostUntracked) return undefined
+        const content = await contentOf(ask, cwd, path)
+        if (content !== undefined) files.push([path, content])
+      }
+    }
+  }
+  return Object.fromEntries(files.sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+/** Tapes, cases and notes, wherever they lie. */
+const ownSuffix = /\.(?:case\.yaml|tape\.jsonl|hold\.json)$/
 
 /** The folder that paths of {@link CodeFiles} are seen from; `undefined` outside of a repository. */
 export async function topFolder(cwd: string): Promise<string | undefined> {
@@ -77,5 +100,5 @@ function blob(content: Buffer): string {
   return createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex')
 }
 
-/** More than a work tree under way has; a folder of packages that is not ignored has thousands. */
+/** More than a work tree under way has, or a project without git; a folder of packages that is not ignored has thousands. */
 const mostUntracked = 500

@@ -57,7 +57,7 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'test/cli/next-commands.test.ts',
       'with a model without a price, a limit that was reached and code that changed comes to the verdict',
     ],
-    'to count them anyway': [
+    'to go on without them': [
       'test/cli/next-commands.test.ts',
       'with a model without a price, a limit that was reached and code that changed comes to the verdict',
     ],

@@ -287,9 +287,27 @@ test('what commands write or ask for is no code, committed or not; a file of the
   expect(await codeDigest(root)).not.toBe(same)
 })
 
-test('there is no digest of code that has no commit', async () => {
-  expect(await codeDigest(root)).toBeUndefined()
+test('code that has no commit is every file of the folder but packages, tapes and hidden ones', async () => {
+  mkdirSync(join(root, 'src'))
+  writeFileSync(join(root, 'src/agent.ts'), 'export {}\n')
+  const same = await codeDigest(root)
+  expect(same).toMatch(/^[\w-]{43}$/)
   git('init', '-q')
+  mkdirSync(join(root, 'node_modules/a'), { recursive: true })
+  mkdirSync(join(root, 'recordings/inbox/.forks'), { recursive: true })
+  for (const file of [
+    'node_modules/a/index.js',
+    'recordings/inbox/a.tape.jsonl',
+    'recordings/inbox/.forks/a',
+    'recordings/prices.json',
+    '.env',
+  ])
+    writeFileSync(join(root, file), 'x')
+  expect(await codeDigest(root)).toBe(same)
+  writeFileSync(join(root, 'src/agent.ts'), 'export const changed = 1\n')
+  expect(await codeDigest(root)).not.toBe(same)
+  // A folder with more files than a project has is not read.
+  for (let index = 0; index < 500; index++) writeFileSync(join(root, `${index}.txt`), '')
   expect(await codeDigest(root)).toBeUndefined()
 })
 

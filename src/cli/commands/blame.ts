@@ -49,8 +49,9 @@ async function blame(given: CommandInput, screen: Screen): Promise<number> {
   if (request.isDryRun !== true) await requireConsent(given, request, screen)
   const known = new Known(request.cacheFile ?? '')
   const answer = await runIn({ found, recordings, given }, { name: 'blame', request }, (progress) => {
-    const told = progress as unknown as Told | ForeseenRisk
+    const told = progress as unknown as Told | ForeseenRisk | SetAside
     if ('foreseen' in told) foretold.tell(before.offTape(told))
+    else if ('setAside' in told) foretold.tell([setAsideText(told)])
     else screen.progress(progressLine(known.told(told)))
   }).catch((error: unknown) => {
     if (HarvestError.is(error, 'HARVEST_CLI_INTERRUPTED')) screen.note(known.text)
@@ -69,8 +70,9 @@ export async function isolate(given: CommandInput, screen: Screen): Promise<numb
   foretold.tell(foreseenLayers(tape, request.tools ?? 'tape'))
   if (request.isDryRun !== true) await requireConsent(given, request, screen)
   const answer = await runIn({ found, recordings, given }, { name: 'isolate', request }, (progress) => {
-    const told = progress as unknown as { readonly phase: string } | ForeseenRisk
+    const told = progress as unknown as { readonly phase: string } | ForeseenRisk | SetAside
     if ('foreseen' in told) foretold.tell(before.offTape(told))
+    else if ('setAside' in told) foretold.tell([setAsideText(told)])
     else screen.progress(told.phase)
   })
   if (request.isDryRun === true)
@@ -112,6 +114,14 @@ async function prepare(given: CommandInput, screen: Screen): Promise<Prepared> {
   const foretold = new Foretold(given.has('json') ? undefined : screen)
   foretold.tell(before.warnings)
   return { found, tape, recordings, request: { ...request, known }, before, foretold }
+}
+
+interface SetAside {
+  readonly setAside: number
+}
+
+function setAsideText({ setAside }: SetAside): string {
+  return `${counted(setAside, 'fork')} of earlier sessions ran other code, and ${setAside === 1 ? 'does' : 'do'} not count.`
 }
 
 function runIn(
@@ -205,7 +215,8 @@ async function requestOf(given: CommandInput, found: FoundRun, tape: Tape, recor
   const changed = new Map(former.map((one) => [one.code, changedPaths(one.files, files ?? {})]))
   const subject = { tape: resolve(found.file), agent, isTyped: given.value('agent') !== undefined }
   const top = former.length === 0 ? undefined : await topFolder(process.cwd())
-  const alike = top === undefined ? [] : await alikeCodes(changed, subject, top)
+  // What a function that grades depends on is not looked at: of other code it may give other grades.
+  const alike = top === undefined || oracle !== undefined ? [] : await alikeCodes(changed, subject, top)
   return {
     agent,
     ok,
