@@ -4,6 +4,7 @@ import { bestAlternative, printDecisions, reportDecisions } from '../../src/cli/
 import { currentFlags, parseTape, serializeTape } from '../../src/tape/index.ts'
 import { together } from '../../src/cli/forking/branches.ts'
 import { incidentEvents } from '../debug/incident.ts'
+import { mulberry32 } from '../recordings/mulberry32.ts'
 
 const events = incidentEvents()
 const header = {
@@ -75,7 +76,7 @@ function decided(good: number, bad: number, kept?: { readonly good: number; read
   return { report: decisions[0], lines }
 }
 
-it('a step of live runs is critical only where the interval of its effect excludes 0, and both rates have theirs', () => {
+it('a step of live runs is critical only where chance rarely makes its effect, and both rates have their interval', () => {
   const shown = decided(7, 1, { good: 0, bad: 8 })
   expect(shown.report?.verdict).toBe('critical')
   expect(shown.report?.effect?.low).toBeGreaterThan(0)
@@ -87,6 +88,19 @@ it('a step of live runs is critical only where the interval of its effect exclud
     expect(report?.verdict).toBe('open')
     expect(lines).toEqual(expect.arrayContaining(['\ncritical: none', 'not shown: 1', 'nothing could be judged: none']))
   }
+})
+
+it('of ten steps that do nothing at all, one is called critical in less than 5 of 100 runs of the command', () => {
+  const random = mulberry32(7)
+  const steps = times(10, 0).map((_, index) => index + 1)
+  const ended = () => graded(random() < 0.4 ? 'ok' : 'bad')
+  const commands = times(200, 0).map(() => {
+    const tried = steps.flatMap((step) => times(20, { ...alternatives[0]!, step, instead: 'another' }))
+    const decisions = steps.map((step) => ({ step, decided: 'a call' }))
+    return reportDecisions(decisions, tried, tried.map(ended), 'bad', tried.map(ended))
+  })
+  const wrong = commands.filter((reports) => reports.some(({ verdict }) => verdict === 'critical'))
+  expect(wrong.length).toBeLessThan(10)
 })
 
 it('a step of whose live runs more than a fifth tell nothing is unknown, unless the others show it whatever those did', () => {

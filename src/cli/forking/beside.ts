@@ -94,7 +94,7 @@ function filled({ hits, runs, lost }: Hits, more: number): { readonly hits: numb
 }
 
 /** A difference that chance makes less often than this is said to be one. */
-const alpha = 0.05
+export const alpha = 0.05
 
 /** Whether two live arms differ: `undefined` when they could not be compared. */
 export function isShown({ chance }: Pick<Beside, 'chance'>): boolean | undefined {

@@ -6,7 +6,8 @@ import type { ControlDifference } from '../../jobs/index.ts'
 import type { Screen } from '../../report/output.ts'
 import { newcombe } from '../../stats/index.ts'
 import type { Alternative, decisionsOf } from './alternatives.ts'
-import type { BranchSummary } from './branches.ts'
+import type { BranchSummary, Hits } from './branches.ts'
+import { alpha, chanceBetween } from './beside.ts'
 import { controlLine } from './control.ts'
 import type { Grader } from './grading.ts'
 import { describeRate } from '../live.ts'
@@ -18,9 +19,9 @@ export interface DecisionReport {
   readonly decided: string
   /**
    * `critical`: an alternative gets another grade (by its calls where it left the tape), or, without an oracle, ends
-   * otherwise; of live runs more than chance makes: the interval of the effect excludes 0. `same`: none of those judged
-   * does. `open`: some do, but the interval includes 0. `unknown`: none could be judged, or of live runs more than a fifth
-   * tell nothing.
+   * otherwise; of live runs more than chance makes in 5 of 100 runs of the command, by Fisher's exact test of each step, the 5
+   * divided among the steps. `same`: none of those judged does. `open`: some do, but chance may have made that. `unknown`:
+   * none could be judged, or of live runs more than a fifth tell nothing.
    */
   readonly verdict: 'critical' | 'same' | 'open' | 'unknown'
   /**
@@ -62,6 +63,10 @@ export function reportDecisions(
     judged: runs.filter(isJudged).length,
     other: runs.filter((run) => isOther(run, recorded)).length,
   })
+  // Each of them is a chance to be wrong: together they may be wrong as often as one.
+  const compared = decisions.filter(({ step }) =>
+    all.some(({ alternative, control }) => alternative.step === step && control !== undefined),
+  ).length
   const reports = decisions.map(({ step, decided }): DecisionReport => {
     const own = all.filter(({ alternative }) => alternative.step === step)
     const tried = own.map(({ alternative: { instead }, branch }) => outcomeOf(instead, branch))
@@ -71,7 +76,7 @@ export function reportDecisions(
     // What a model says when it is asked again is one alternative, however often it is asked.
     const resampled = tried.filter((_, index) => own[index]?.alternative.request.changes === undefined)
     const isLost = beside !== undefined && [count(tried), count(resampled), beside].some(hasLostTooMany)
-    const verdict = verdictOf(count(tried), beside, { effect, isLost })
+    const verdict = verdictOf(count(tried), beside, { effect, isLost, compared })
     return {
       step,
       decided,
@@ -137,18 +142,22 @@ function isOther({ outcome, grade }: Tried, recorded: Grade | undefined): boolea
 function verdictOf(
   tried: Count,
   kept: Count | undefined,
-  { effect, isLost }: { readonly effect: DecisionReport['effect']; readonly isLost: boolean },
+  {
+    effect,
+    isLost,
+    compared,
+  }: { readonly effect: DecisionReport['effect']; readonly isLost: boolean; readonly compared: number },
 ): DecisionReport['verdict'] {
-  if (kept !== undefined && isLost) return isCriticalAllTheSame(tried, kept) ? 'critical' : 'unknown'
+  const isShown = kept !== undefined && (effect?.value ?? 0) > 0 && chanceOf(tried, kept) * compared <= alpha
+  if (kept !== undefined && isLost) return isShown ? 'critical' : 'unknown'
   if (tried.other === 0) return tried.judged === 0 ? 'unknown' : 'same'
-  if (kept === undefined) return 'critical'
-  return (effect?.low ?? 0) > 0 ? 'critical' : 'open'
+  return kept === undefined || isShown ? 'critical' : 'open'
 }
 
-/** Had those that tell nothing ended as is worst for it: the alternatives as recorded, and the runs that keep the decision otherwise. */
-function isCriticalAllTheSame(tried: Count, kept: Count): boolean {
-  const first = { hits: tried.other, runs: tried.runs }
-  return newcombe(first, { hits: kept.other + lostOf(kept), runs: kept.runs }).low > 0
+/** How likely so great a difference is by chance; those that tell nothing ended as makes it smaller. */
+function chanceOf(tried: Count, kept: Count): number {
+  const hits = (count: Count): Hits => ({ hits: count.other, runs: count.runs - lostOf(count), lost: lostOf(count) })
+  return chanceBetween(hits(tried), hits(kept))
 }
 
 function outcomeOf(instead: string, branch: BranchSummary | undefined): DecisionReport['tried'][number] {
