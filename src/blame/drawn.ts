@@ -1,8 +1,13 @@
 import type { StepReport } from './report.ts'
 import type { BlameVerdict } from './verdict.ts'
 
-/** Marks what is confirmed of positions whose answers were never other ones: not those decided. */
+/** Marks what is confirmed of positions whose answers were never other ones, or thought likely: not those decided. */
 export function withDrawn(verdict: BlameVerdict, steps: readonly StepReport[]): BlameVerdict {
+  if (verdict.kind === 'diffuse' || verdict.kind === 'unresolved') {
+    const { likeliest } = verdict
+    const isOfCode = likeliest !== undefined && isDrawn(steps[likeliest.position])
+    return isOfCode ? { ...verdict, likeliest: { ...likeliest, isDrawn: true } } : verdict
+  }
   if (verdict.kind !== 'confirmed') return verdict
   return {
     ...verdict,

@@ -95,8 +95,8 @@ export interface Undecided {
   readonly range: { readonly from: number; readonly to: number }
   /** How likely it is that no position decided. */
   readonly never: number
-  /** The likeliest position, not certified; absent when none is likelier. */
-  readonly likeliest?: { readonly position: number; readonly chance: number }
+  /** The likeliest position, not certified; absent when none is likelier. `isDrawn`: as of a {@link Commitment}. */
+  readonly likeliest?: { readonly position: number; readonly chance: number; readonly isDrawn?: true }
   /** About as many forks are likely still needed; absent when more forks would not help. */
   readonly forksNeeded?: number
   /** `smallEffect`: no limit was named, and the effect looks so small that a certificate is far away. */

@@ -75,6 +75,13 @@ describe('what is confirmed of a position', () => {
     expect(marked(true, { answer: 0, question: 9, same: 0 })).toBe(false)
   })
 
+  it('that is only thought likely is of what was drawn, too', () => {
+    const verdict = { kind: 'unresolved', likeliest: { position: 0, chance: 1 } } as never
+    const likely = (firsts: object) => withDrawn(verdict, steps(false, firsts))
+    expect(likely({ answer: 0, question: 0, same: 9 })).toMatchObject({ likeliest: { isDrawn: true } })
+    expect(likely({ answer: 1, question: 0, same: 8 })).toBe(verdict)
+  })
+
   it('is not known where a fork did not say', () => {
     const counter = new Counter()
     const draw = { grade: 'ok', modelCalls: 0, fingerprint: 'a' } as const

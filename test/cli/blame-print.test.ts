@@ -310,14 +310,18 @@ describe('what blame says', () => {
         if one step decided, it lies between step 2 and step 3 (90 % credible range)
         likeliest, not certified: step 3, the model's decision refund(amount: 2500) (60 %)
         that no step decided: 5 %
-      → to go on, with all runs so far: --max-runs 400"
+      → to go on, with all runs so far: --max-runs 400, without --no-cache"
     `)
     expect(said({ kind: 'diffuse', ...open })).toMatchInlineSnapshot(`
-      "No single step was shown to decide the outcome: no tested step has enough effect alone.
+      "Not resolved: no single step was shown to decide the outcome. Several may have, each a little.
         if one step decided nevertheless, it lies between step 2 and step 3 (90 % credible range)
         likeliest, not certified: step 3, the model's decision refund(amount: 2500) (60 %)
         that no step decided: 5 %"
     `)
+    const likeliest = { position: 1, chance: 0.9, isDrawn: true } as const
+    expect(said({ kind: 'unresolved', ...open, likeliest })).toContain(
+      "likeliest, not certified: What the agent's own code drew or read before step 2",
+    )
   })
 
   it('of a run whose forks cannot be graded: why, and what would help', () => {

@@ -27,7 +27,7 @@ type Of<K extends BlameVerdict['kind']> = Extract<BlameVerdict, { readonly kind:
 
 function describeConfirmed(blamed: BlamedRun, { commitments, isStillRecoverable, unseen = 0 }: Of<'confirmed'>) {
   const lines = commitments.flatMap((commitment, index) => [
-    `${whatOf(blamed, commitment)} ${index === commitments.length - 1 ? 'decided the outcome' : 'made the bad outcome likelier'}:`,
+    `${whatOf(blamed, commitment)}, ${index === commitments.length - 1 ? 'decided the outcome' : 'made the bad outcome likelier'}:`,
     `  ${effectOf(blamed, commitment)}`,
     ...whyNotIt(blamed, commitment),
     ...membersOf(commitment),
@@ -40,12 +40,12 @@ function describeConfirmed(blamed: BlamedRun, { commitments, isStillRecoverable,
 }
 
 /** The position, or what the code drew about it where its own answer was always the same. */
-function whatOf(blamed: BlamedRun, { position, isDrawn }: Commitment): string {
+function whatOf(blamed: BlamedRun, { position, isDrawn }: Pick<Commitment, 'isDrawn' | 'position'>): string {
   const name = nameOf(blamed, position)
-  if (isDrawn !== true) return `${name},`
+  if (isDrawn !== true) return name
   return blamed.steps[position]?.isExogenous === true
-    ? `What the agent's own code drew or read before ${name},`
-    : `What came behind ${name},`
+    ? `What the agent's own code drew or read before ${name}`
+    : `What came behind ${name}`
 }
 
 const drawn = 'random numbers, ids, the clock, the state of its modules'
@@ -248,11 +248,11 @@ function describeUndecided(blamed: BlamedRun, undecided: Undecided): readonly st
   const guess =
     likeliest === undefined
       ? []
-      : [`  likeliest, not certified: ${nameOf(blamed, likeliest.position)} (${percent(likeliest.chance)})`]
+      : [`  likeliest, not certified: ${whatOf(blamed, likeliest)} (${percent(likeliest.chance)})`]
   const none = `  that no step decided: ${percent(never)}`
   if (kind === 'diffuse') {
     return [
-      'No single step was shown to decide the outcome: no tested step has enough effect alone.',
+      'Not resolved: no single step was shown to decide the outcome. Several may have, each a little.',
       `  if one step decided nevertheless, ${where} (90 % credible range)`,
       ...guess,
       none,
@@ -265,7 +265,7 @@ function describeUndecided(blamed: BlamedRun, undecided: Undecided): readonly st
       `  if one step decided, ${where} (90 % credible range)`,
       ...guess,
       none,
-      `→ to go on, with all runs so far: --max-runs ${Math.max(400, Math.ceil((all ?? 0) / 100) * 100)}`,
+      `→ to go on, with all runs so far: --max-runs ${Math.max(400, Math.ceil((all ?? 0) / 100) * 100)}, without --no-cache`,
     ]
   }
   const onward = blamed.spent.now.forks === 0 ? '; this limit leaves room for none' : ''

@@ -168,7 +168,7 @@ function blamed(answer: BlamedRun, { found, tape }: Pick<Prepared, 'found' | 'ta
   const { kind } = verdict ?? mutations?.verdict ?? { kind: 'unresolved' }
   const isOpen = [kind, repairs?.outcome].includes('unresolved')
   const isMet = kind !== 'never' || answer.neverSeen === undefined
-  const isAnswered = isMet && !['unresolved', 'undecidable', 'unsure'].includes(kind)
+  const isAnswered = isMet && !['diffuse', 'unresolved', 'undecidable', 'unsure'].includes(kind)
   say(answer, asked, (shown) => {
     printBlame(answer, shown)
     const needed = verdict?.kind === 'unresolved' ? verdict.forksNeeded : undefined
