@@ -132,7 +132,77 @@ export function hostileTexts(length: number): ReadonlyMap<string, string> {
   for (let depth = 0; depth < 4; depth++) deep = Buffer.from(deep).toString('base64')
   texts.set('base64 four deep', deep.slice(0, length))
   texts.set('dashes behind the name of a server', head + '-'.repeat(length - head.length))
+  for (const [name, write] of Object.entries(everNew)) texts.set(name, changing(write, length))
   return texts.set('a known secret that repeats itself', knownAgain(length))
+}
+
+/** Another value at each place: nothing that was worked out for one serves for the next. */
+const everNew: Readonly<Record<string, (n: number, word: string) => string>> = {
+  'new values in Chinese': (_, word) => `密码：${word}，`,
+  'new values in a sentence of Chinese': (n, word) => `第${n}个用户的密码是：${word}。`,
+  'new values in Russian': (_, word) => `пароль: ${word} `,
+  'new values of Chinese letters': (n, word) => `密码：${word}字${n}，`,
+  'new addresses': (n) => `ada${n}@shop${n % 97}.example `,
+  'new addresses in URLs': (n) => `?to=ada${n}%40shop.example&b=`,
+  'new addresses of Chinese text': (n) => `邮箱：ada${n}@shop.example，`,
+  'new values of flags': (_, word) => `--password ${word} `,
+  'new values of flags in quotes': (_, word) => `--password "${word}" `,
+  'new values of a list': (_, word) => `"--pwd","${word}",`,
+  'new short values of a list': (n) => `"--pwd","a${n}",`,
+  'new values of objects': (n, word) => `{"id":${n},"password":"${word}"},`,
+  'new values of objects in JSON': (n, word) => `{\\"id\\":${n},\\"password\\":\\"${word}\\"},`,
+  'new values of a query': (_, word) => `&pwd=${word}`,
+  'one letter in a query': (n) => `&pwd=${'abcdefgh'[n % 8]}`,
+  'new values in a query': (_, word) => `&password=${word}`,
+  'new variables': (_, word) => `DB_PASSWORD=${word}\n`,
+  'new lines of YAML': (_, word) => `password: ${word}\n`,
+  'new values in \\u': (_, word) => `"password":"\\u0061${word}",`,
+  'new values in %': (_, word) => `password%3D${word}%26`,
+  'new values in % of %': (_, word) => `password%253D${word}%2526`,
+  'new values in HTML': (_, word) => `&quot;password&quot;:&quot;${word}&quot;,`,
+  'new values in colours': (_, word) => `\x1b[36mpassword\x1b[39m=\x1b[32m${word}\x1b[39m `,
+  'new values in elements': (_, word) => `<password>${word}</password>`,
+  'new values in attributes': (_, word) => `<a name="password" value="${word}"/>`,
+  'new long values': (n, word) => `"password":"${word.repeat(40)}${n}",`,
+  'new values of 4,000 characters': (n, word) => `password=${word.repeat(400)}${n}\n`,
+  'new tokens': (n, word) => `eyJhbGciOiJub25lIn0.eyJuIjoi${word}.${word}${n} `,
+  'new tokens of one letter': (n) => `eyJ${n}.eyJ${n}.a${n} `,
+  'new keys': (n, word) => `sk-proj-${word}${word}${n} `,
+  'new keys of GitHub': (n, word) => `ghp_${(word + word + word + word).slice(0, 36)} ${n}`,
+  'new bearers': (_, word) => `Authorization: Bearer ${word}${word}\n`,
+  'new users of addresses': (_, word) => `https://ada:${word}@shop.example/ `,
+  'new users of curl': (_, word) => `curl -u ada:${word} https://shop.example; `,
+  'new pairs': (_, word) => `["x-api-key","${word}"],`,
+  'new names beside values': (_, word) => `{"name":"password","value":"${word}"},`,
+  'new calls': (_, word) => `setPassword("${word}"); `,
+  'new code': (_, word) => `password = env.P ?? '${word}'\n`,
+  'new literals of SQL': (_, word) => `alter user ada password '${word}';\n`,
+  'new rows of SQL': (n, word) => `${n === 0 ? 'insert into t (id, password) values ' : ''}(${n}, '${word}'),`,
+  'new base64': (n, word) => `${Buffer.from(`{"id":${n},"password":"${word}"}`).toString('base64')} `,
+  'new base64 of base64': (n, word) =>
+    `${Buffer.from(Buffer.from(`{"id":${n},"password":"${word}"}`).toString('base64')).toString('base64')} `,
+  'new base64 without a secret': (n, word) => `${Buffer.from(`order ${n} of ${word} was sent`).toString('base64')} `,
+  'new cookies': (_, word) => `Cookie: sid=${word}${word}; theme=dark\n`,
+  'new parts of a form': (_, word) =>
+    `--b\r\nContent-Disposition: form-data; name="password"\r\n\r\n${word}\r\n`,
+  'new cards': (n) => `4111111111${`${n}`.padStart(6, '0')} `,
+  'new names': (n, word) => `"name${n}_password":"${word}",`,
+  'new names without a secret': (n, word) => `"password_hint_${n}":"${word}",`,
+  'new words': (_, word) => `${word} `,
+  'new numbers': (n) => `${n * 7919} `,
+  'words with dashes': (_, word) => `${word}-`,
+}
+
+function changing(write: (n: number, word: string) => string, length: number): string {
+  const parts: string[] = []
+  for (let [n, size] = [0, 0]; size < length; n++) {
+    // Letters and digits in turn, ten of them, another word each time.
+    const word = `a${(n * 2_654_435_761 + 1_000_000_007).toString(36).padStart(9, 'k').slice(-9)}`
+    const part = write(n, /\d/.test(word) ? word : `${word.slice(1)}7`)
+    parts.push(part)
+    size += part.length
+  }
+  return parts.join('').slice(0, length)
 }
 
 /** A secret, and behind it again and again what it nearly is. */
