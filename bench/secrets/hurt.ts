@@ -183,8 +183,7 @@ const everNew: Readonly<Record<string, (n: number, word: string) => string>> = {
     `${Buffer.from(Buffer.from(`{"id":${n},"password":"${word}"}`).toString('base64')).toString('base64')} `,
   'new base64 without a secret': (n, word) => `${Buffer.from(`order ${n} of ${word} was sent`).toString('base64')} `,
   'new cookies': (_, word) => `Cookie: sid=${word}${word}; theme=dark\n`,
-  'new parts of a form': (_, word) =>
-    `--b\r\nContent-Disposition: form-data; name="password"\r\n\r\n${word}\r\n`,
+  'new parts of a form': (_, word) => `--b\r\nContent-Disposition: form-data; name="password"\r\n\r\n${word}\r\n`,
   'new cards': (n) => `4111111111${`${n}`.padStart(6, '0')} `,
   'new names': (n, word) => `"name${n}_password":"${word}",`,
   'new names without a secret': (n, word) => `"password_hint_${n}":"${word}",`,

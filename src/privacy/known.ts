@@ -11,6 +11,9 @@ const none: readonly TextRange[] = []
  */
 export class KnownSecrets {
   readonly #bySpelling = new Map<string, Known>()
+  readonly #short = new ShortTexts()
+  /** Spellings that are looked for one by one. */
+  readonly #others = new Map<string, Search>()
 
   /** @param value - {@link isDistinctive} */
   remember(kind: string, value: string): void {
@@ -19,7 +22,12 @@ export class KnownSecrets {
 
   /** What is remembered now is not looked for. */
   get isFull(): boolean {
-    return this.#bySpelling.size >= knownCap
+    return this.size >= knownCap
+  }
+
+  /** How many spellings are looked for: it grows with each. */
+  get size(): number {
+    return this.#bySpelling.size
   }
 
   /** Looks for a value that is secret no matter what it looks like. */
@@ -29,20 +37,25 @@ export class KnownSecrets {
 
   #add(kind: string, value: string): void {
     const inJson = JSON.stringify(value).slice(1, -1)
-    for (const spelling of [value, inJson, encodeURIComponent(value)])
-      this.#bySpelling.set(spelling, { kind, value, indexIn: searchOf(spelling) })
+    for (const spelling of [value, inJson, encodeURIComponent(value)]) {
+      if (this.#bySpelling.has(spelling)) continue
+      this.#bySpelling.set(spelling, { kind, value })
+      if (isShort(spelling)) this.#short.add(spelling)
+      else this.#others.set(spelling, searchOf(spelling))
+    }
   }
 
   find(text: string): readonly TextRange[] {
     if (this.#bySpelling.size === 0) return none
     const found: TextRange[] = []
-    for (const [spelling, { kind, value, indexIn }] of this.#bySpelling) {
-      for (let at = indexIn(text, 0); at !== -1; at = indexIn(text, at + spelling.length)) {
-        const end = at + spelling.length
-        const goesOn = isAlphanumeric(text.charCodeAt(end)) && isAlphanumeric(text.charCodeAt(end - 1))
-        if (beginsToken(text, at) && !goesOn) found.push({ kind, start: at, end, value })
-      }
+    const note = (start: number, spelling: string): void => {
+      const end = start + spelling.length
+      const goesOn = isAlphanumeric(text.charCodeAt(end)) && isAlphanumeric(text.charCodeAt(end - 1))
+      if (!goesOn && beginsToken(text, start)) found.push({ ...this.#bySpelling.get(spelling)!, start, end })
     }
+    this.#short.find(text, note)
+    for (const [spelling, indexIn] of this.#others)
+      for (let at = indexIn(text, 0); at !== -1; at = indexIn(text, at + spelling.length)) note(at, spelling)
     return found
   }
 }
@@ -50,7 +63,79 @@ export class KnownSecrets {
 interface Known {
   readonly kind: string
   readonly value: string
-  readonly indexIn: Search
+}
+
+/** Of a text that all are looked for by: characters at its beginning, those at the end of these, and values of their hash. */
+const [window, block, hashes] = [8, 3, 1 << 15]
+
+function isShort(spelling: string): boolean {
+  return spelling.length >= window && spelling.length <= 2 * head
+}
+
+/**
+ * Texts of 8 to 64 characters that are looked for in one pass, no matter how many they are: most characters are skipped, and
+ * where one may begin, those that do are found by their order.
+ *
+ * @see Wu and Manber, A fast algorithm for multi-pattern searching (1994)
+ */
+class ShortTexts {
+  /** Of the hash of a block, how far a text may begin at the earliest behind where one ends with it. */
+  #skips: Uint8Array | undefined
+  readonly #sorted: string[] = []
+  /** Of each, the longest of the others that it begins with. */
+  readonly #within = new Map<string, string>()
+
+  add(text: string): void {
+    const skips = (this.#skips ??= new Uint8Array(hashes).fill(window - block + 1))
+    for (let end = block; end <= window; end++) {
+      const hash = hashOf(text, end)
+      skips[hash] = Math.min(skips[hash]!, window - end)
+    }
+    const at = this.#upTo(text)
+    this.#sorted.splice(at, 0, text)
+    for (let nth = at; nth < this.#sorted.length; nth++) {
+      const one = this.#sorted[nth]!
+      if (!one.startsWith(text)) break
+      const known = this.#within.get(one) ?? ''
+      if (nth > at && known.length < text.length) this.#within.set(one, text)
+    }
+    let before = this.#sorted[at - 1]
+    while (before !== undefined && !text.startsWith(before)) before = this.#within.get(before)
+    if (before !== undefined) this.#within.set(text, before)
+  }
+
+  find(text: string, note: (start: number, found: string) => void): void {
+    const skips = this.#skips
+    if (skips === undefined) return
+    for (let end = window; end <= text.length; ) {
+      const skip = skips[hashOf(text, end)]!
+      if (skip > 0) {
+        end += skip
+        continue
+      }
+      const start = end - window
+      const begun = text.slice(start, start + 2 * head)
+      for (let one = this.#sorted[this.#upTo(begun) - 1]; one !== undefined; one = this.#within.get(one))
+        if (begun.startsWith(one)) note(start, one)
+      end++
+    }
+  }
+
+  /** How many are no greater. */
+  #upTo(text: string): number {
+    let [low, high] = [0, this.#sorted.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (this.#sorted[middle]! <= text) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}
+
+/** Of the block that ends here. */
+function hashOf(text: string, end: number): number {
+  return (text.charCodeAt(end - 1) ^ (text.charCodeAt(end - 2) << 5) ^ (text.charCodeAt(end - 3) << 10)) & (hashes - 1)
 }
 
 type Search = (text: string, from: number) => number

@@ -394,7 +394,7 @@ export function listed(
   const from = start + schemeLength(text, start, end)
   const value = unescaped(text.slice(from, end), quote)
   const isValue = kind === 'phrase' || /[\d=]/.test(value)
-  if (!isValue || names.classOf(value) !== undefined || !passes(kind, value, false)) return false
+  if (!isValue || !passes(kind, value, false) || names.classOf(value) !== undefined) return false
   addSecret(found, from, end, value)
   return true
 }

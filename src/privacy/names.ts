@@ -1,3 +1,4 @@
+import { codesOf } from './edges.ts'
 import { Endings } from './endings.ts'
 import { lookingAs, type NameClass, passes, versionNow } from './values.ts'
 
@@ -96,6 +97,8 @@ export class NameTable implements SecretNames {
   readonly lastLetters: ReadonlySet<string>
   /** Their ends: most signs need no more than a look. */
   readonly endings: Endings
+  /** The last two letters of all names, five bits each: a name that ends otherwise promises nothing. */
+  readonly #lastTwo = new Uint8Array(1 << 10)
   /** Of the finders that look. */
   readonly version: number
   /** Whether that is before the fourth. */
@@ -120,7 +123,13 @@ export class NameTable implements SecretNames {
     this.#always = [...this.#classes].filter(([, kind]) => kind === 'always' || kind === 'foreign')
     const builtIn = [...rows.map(([word]) => word), ...(isBefore ? [] : onceMore)]
     const own = [...keys, ...more, ...random].map(plain)
-    const names = [...builtIn, ...inQuery, 'cookie', ...own].filter(({ length }) => length > 1)
+    const all = [...builtIn, ...inQuery, 'cookie', ...own]
+    const names = all.filter(({ length }) => length > 1)
+    for (const name of all.map(folded)) {
+      const pair = lastTwo(name)
+      if (pair !== undefined) this.#lastTwo[pair] = 1
+      else if (/^[\0-\x7f]*$/.test(name)) this.#lastTwo.fill(1)
+    }
     const isNow = version === versionNow
     this.endings = new Endings(names, isNow ? 2 : 1)
     const spelled = isNow ? names.flatMap((name) => [name, name.normalize('NFD')]) : names
@@ -129,6 +138,10 @@ export class NameTable implements SecretNames {
 
   /** What a name promises. The same few come with every call: what was worked out is kept. */
   classOf(name: string): NameClass | undefined {
+    const pair = lastTwo(name)
+    if (pair !== undefined && this.#lastTwo[pair] === 0) return undefined
+    // A placeholder: there is another one at each place.
+    if (name.startsWith('redacted-') && isDigit[name.charCodeAt(name.length - 1)] === 1) return undefined
     const known = this.#known.get(name)
     if (known !== undefined) return known === 'nothing' ? undefined : known
     const found = this.#classOf(name)
@@ -207,6 +220,21 @@ export class NameTable implements SecretNames {
     return this.classOf(flag.replace(/^-+/, '')) !== undefined || /(?:token|key|cookie)$/i.test(flag)
   }
 }
+
+/** The last two letters of a name, no matter which signs and digits follow them; `undefined` where another character stands. */
+function lastTwo(name: string): number | undefined {
+  let last = 0
+  for (let at = name.length - 1; at >= 0; at--) {
+    const code = name.charCodeAt(at)
+    if (code > 127 || (last !== 0 && isDigit[code] === 1)) return undefined
+    if (isLetter[code] === 0) continue
+    if (last !== 0) return (last << 5) | (code & 31)
+    last = code & 31
+  }
+  return last << 5
+}
+
+const [isLetter, isDigit] = [codesOf(/[A-Za-z]/, 128), codesOf(/\d/, 128)]
 
 const numberedBefore = /^(.*[^\d_.-])[_.-]?\d$/s
 const numberedName = /^(.*[^\d_.-])[_.-]?\d{1,2}$/s

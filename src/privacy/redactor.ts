@@ -177,6 +177,10 @@ class TextRedactor implements Redactor {
   #depth = 0
   /** The text that was scanned last, where it holds nothing: a value is often scanned as a line, and redacted then. */
   #searched: string | undefined
+  /** What words of base64 say after their secrets were replaced, and how deep they stand: they are not searched once more. */
+  readonly #clear = new Map<string, number>()
+  /** How many secrets were known then. */
+  #clearBy = 0
 
   constructor(means: Means, { keys = false, prints, recorded, secrets = [] }: PlaceholderNumbering) {
     this.#means = means
@@ -395,9 +399,14 @@ class TextRedactor implements Redactor {
   }
 
   /** Redacts until nothing is found any more: what came out once goes through unchanged. */
-  #untilClean<T>(given: T, textOf: (now: T) => string, apply: (now: T, edits: readonly Edit[]) => T): T {
+  #untilClean<T>(
+    given: T,
+    textOf: (now: T) => string,
+    apply: (now: T, edits: readonly Edit[]) => T,
+    before?: Found,
+  ): T {
     let text = textOf(given)
-    let found = this.#depth === 0 && text === this.#searched ? nothing : this.#found(text)
+    let found = this.#depth === 0 && text === this.#searched ? nothing : (before ?? this.#found(text))
     if (found.spans.length + found.scattered.length === 0) {
       this.#placeholders.observe(text)
       return given
@@ -413,13 +422,15 @@ class TextRedactor implements Redactor {
       text = textOf(now)
       found = this.#found(text)
     }
-    if (fresh.length > 0) this.#forgetLost(text, mark, fresh)
-    this.#placeholders.observe(text)
+    if (this.#depth === 0) this.#clear.clear()
+    else if (found.spans.length + found.scattered.length === 0) this.#clearNow().set(text, this.#depth)
+    const isLost = fresh.length > 0 && this.#forgetLost(text, mark, fresh)
+    if (isLost || this.#depth === 0) this.#placeholders.observe(text)
     return now
   }
 
   /** Numbers follow from what is on the tape and nothing else, for a replay sees only that. */
-  #forgetLost(text: string, mark: ReadonlyMap<string, number>, fresh: Step['fresh']): void {
+  #forgetLost(text: string, mark: ReadonlyMap<string, number>, fresh: Step['fresh']): boolean {
     const placed = this.#placeholders.in(text)
     // Most stand there in the order in which they were given out.
     let next = 0
@@ -430,23 +441,25 @@ class TextRedactor implements Redactor {
     }
     const missing = new Set(fresh.slice(next).map(({ placeholder }) => placeholder))
     for (const { start, end } of placed) {
-      if (missing.size === 0) return
+      if (missing.size === 0) return false
       missing.delete(text.slice(start, end).replace('%40', '@'))
     }
     const lost = fresh.filter(({ placeholder }) => missing.has(placeholder))
-    if (lost.length === 0) return
+    if (lost.length === 0) return false
     this.replacements++
     this.#placeholders.restore(
       mark,
       lost.map(({ value }) => value),
     )
+    return true
   }
 
   #step(text: string, { spans, scattered }: Found): Step {
-    if (spans.length + scattered.length > 0) this.#placeholders.observe(text)
+    // What words of base64 say is observed with the text they stand in.
+    if (this.#depth === 0 && spans.length + scattered.length > 0) this.#placeholders.observe(text)
     const fresh: { value: string; placeholder: string }[] = []
     const instead = (of: TextRange | Scattered, { start, end }: Place): string => {
-      if (of.encoded !== undefined) return of.encoded.encode(this.#inner(() => this.#clean(of.encoded!.plain)))
+      if (of.encoded !== undefined) return of.encoded.again()
       const { text: placeholder, isNew } = this.#replace(of)
       if (isNew) fresh.push({ value: of.value, placeholder })
       return spelled(placeholder, text, start, end)
@@ -501,19 +514,32 @@ class TextRedactor implements Redactor {
     const more = words.flatMap(({ start, end, plain, encode }): TextRange[] => {
       while (next < spans.length && spans[next]!.end <= start) next++
       if (next < spans.length && spans[next]!.start < end) return []
-      const [first] = this.#inner(() => this.#kindsIn(plain))
-      return first === undefined ? [] : [{ kind: first, start, end, value: plain, encoded: { plain, encode } }]
+      const found = this.#inner(() => this.#foundInside(plain))
+      const [first] = found.spans.length > 0 ? found.spans : found.scattered
+      if (first === undefined) return []
+      const known = this.#known.size
+      const again = (): string => {
+        const before = this.#known.size === known ? found : undefined
+        return encode(this.#inner(() => this.#clean(plain, before)))
+      }
+      return [{ kind: first.kind, start, end, value: plain, encoded: { again } }]
     })
     return more.length === 0 ? spans : [...spans, ...more].sort((a, b) => a.start - b.start)
   }
 
-  #kindsIn(text: string): readonly string[] {
-    const { spans, scattered } = this.#found(text)
-    return [...spans, ...scattered].map(({ kind }) => kind)
+  #foundInside(text: string): Found {
+    const clear = this.#clearNow()
+    return clear.size > 0 && clear.get(text) === this.#depth ? nothing : this.#found(text)
   }
 
-  #clean(text: string): string {
-    return this.#untilClean(text, (now) => now, edited)
+  #clearNow(): Map<string, number> {
+    if (this.#clearBy !== this.#known.size) this.#clear.clear()
+    this.#clearBy = this.#known.size
+    return this.#clear
+  }
+
+  #clean(text: string, found?: Found): string {
+    return this.#untilClean(text, (now) => now, edited, found)
   }
 
   /** One encoding further in. */

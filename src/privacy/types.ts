@@ -78,8 +78,8 @@ export interface Replaced {
 
 /** A secret found in a text. */
 export interface TextRange {
-  /** The text is encoded as a whole and says this, secrets and all; it is encoded again without them. */
-  readonly encoded?: { readonly plain: string; readonly encode: (plain: string) => string }
+  /** The text is encoded as a whole: `again` is the same without its secrets. */
+  readonly encoded?: { readonly again: () => string }
   readonly kind: string
   readonly start: number
   readonly end: number

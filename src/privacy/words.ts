@@ -20,15 +20,24 @@ for (let code = 0; code < 128; code++) if (/[\w+/-]/.test(String.fromCharCode(co
  */
 export function encodedWords(text: string): readonly EncodedWord[] {
   if (text.length < least) return none
-  if (text === last.text) return last.words
-  const words = wordsIn(text)
-  last = { text: text.length <= memoLength ? text : '', words }
-  return words
+  const memo = text.length > worthAlone ? long : short
+  if (text === memo.text) return memo.words
+  memo.words = wordsIn(text)
+  memo.text = text.length <= memoLength ? text : ''
+  return memo.words
 }
 
-/** A text is searched and then noted down: what it holds is worked out once. */
-let last: { readonly text: string; readonly words: readonly EncodedWord[] } = { text: '', words: [] }
-const memoLength = 1 << 20
+interface Memo {
+  text: string
+  words: readonly EncodedWord[]
+}
+
+/** A text is searched and then noted down: what it holds is worked out once; that of a long one is kept while its words are read. */
+const [long, short]: [Memo, Memo] = [
+  { text: '', words: [] },
+  { text: '', words: [] },
+]
+const [worthAlone, memoLength] = [4_096, 1 << 20]
 
 function wordsIn(text: string): readonly EncodedWord[] {
   let found: EncodedWord[] | undefined
