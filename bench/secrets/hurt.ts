@@ -115,6 +115,19 @@ const made: Readonly<Record<string, string>> = {
   'words of a switch': 'password    ',
   'users with a password': 'IDENTIFIED BY ',
   'texts of Lua': 'password=[[',
+  'names in sentences': 'the password is ',
+  'names of words': 'password ada bob cy ',
+  'names before quotes': "password '",
+  'names before elements': 'password</td><td class="a">',
+  'elements that do not end': 'password<a ',
+  'names in calls': "fill('#password', '",
+  'names before calls': 'passwordInput.fill("',
+  'sentences of Chinese': '密码是',
+  'codes before no digits': 'PIN of the ',
+  'heads of tables': 'user,password\n',
+  'heads of tables in JSON': 'user,password\\n',
+  'cells of a head': '|password',
+  'rows of one table': '| password | a1b2c3 |\n',
   constants: "define('A_KEY','",
   'resources of AWS': 'arn:aws:secretsmanager:eu-west-1:123456789012:password:',
   'values that end in signs': `password:${'.'.repeat(4_000)}x `,
@@ -133,6 +146,7 @@ export function hostileTexts(length: number): ReadonlyMap<string, string> {
   texts.set('base64 four deep', deep.slice(0, length))
   texts.set('dashes behind the name of a server', head + '-'.repeat(length - head.length))
   for (const [name, write] of Object.entries(everNew)) texts.set(name, changing(write, length))
+  texts.set('known secrets that begin alike', knownAlike(length))
   return texts.set('a known secret that repeats itself', knownAgain(length))
 }
 
@@ -187,6 +201,13 @@ const everNew: Readonly<Record<string, (n: number, word: string) => string>> = {
   'new cards': (n) => `4111111111${`${n}`.padStart(6, '0')} `,
   'new names': (n, word) => `"name${n}_password":"${word}",`,
   'new names without a secret': (n, word) => `"password_hint_${n}":"${word}",`,
+  'new values in sentences': (_, word) => `The password is ${word}. `,
+  'new values in quotes': (_, word) => `password '${word}' `,
+  'new cells': (_, word) => `<td>Password</td><td>${word}</td>`,
+  'new rows of a table': (n, word) => `${n === 0 ? 'user,password\\n' : ''}ada${n},${word}\\n`,
+  'new tables': (_, word) => `user,password\\nada,${word}\\n\\n`,
+  'new tables of Markdown': (n, word) => `| user | password |\n|---|---|\n| ada${n} | ${word} |\n\n`,
+  'new codes': (n) => `the PIN is ${1_000_000 + n}; `,
   'new words': (_, word) => `${word} `,
   'new numbers': (n) => `${n * 7919} `,
   'words with dashes': (_, word) => `${word}-`,
@@ -202,6 +223,13 @@ function changing(write: (n: number, word: string) => string, length: number): s
     size += part.length
   }
   return parts.join('').slice(0, length)
+}
+
+/** As many secrets as are remembered, all of which begin alike, and their beginning again and again. */
+function knownAlike(length: number): string {
+  const head = 'a1'.repeat(25)
+  const secrets = Array.from({ length: 256 }, (_, n) => `"password":"${head}!${n + 1_000}",`).join('')
+  return secrets + repeated(`${head}! `, length - secrets.length)
 }
 
 /** A secret, and behind it again and again what it nearly is. */

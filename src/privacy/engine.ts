@@ -7,6 +7,7 @@ import { lookingAs, versionNow } from './values.ts'
 import { nearLately, nearSince, nearTriggers } from './near.ts'
 import { sqlLiteralTriggers } from './sql-literals.ts'
 import { sqlTriggers } from './sql.ts'
+import { saidTriggers } from './said.ts'
 import { shapeTriggersOf, tokensOf } from './tokens.ts'
 import { findEmailsNow } from './personal.ts'
 import { commandVariables } from './programs.ts'
@@ -89,6 +90,7 @@ function inOneWalk(
     ...nearTriggers(isOn),
     ...(isBefore ? [] : nearTriggers(isOn, nearSince)),
     ...(version === versionNow ? nearTriggers(isOn, nearLately) : []),
+    ...(version === versionNow && isOn('secret') ? saidTriggers(names) : []),
     ...triggers,
   ])
   const rest = [...first, ...personal]

@@ -1,0 +1,202 @@
+import { addSecret, beginsToken, closingQuote, sticky } from './edges.ts'
+import type { NameTable } from './names.ts'
+import type { TextRange } from './types.ts'
+import { isInPieces, passes } from './values.ts'
+import type { Trigger } from './walk.ts'
+
+/** Ends of the words for a password, as they are written where no sign stands behind them. */
+const passwords =
+  'assword ASSWORD asswort ennwort assphrase asscode de_passe ontraseña senha 密码 密碼 パスワード 비밀번호 пароль Пароль'
+/** Words for a code of digits; whole. */
+const codes = 'PIN OTP verification_code one-time_code'
+/** Others that stand above columns. */
+const columns = 'ecret oken pi_key piKey asswd'
+
+/**
+ * Secrets behind a name without a sign between them: `the password is …`, `password "…"`, `fill('#password', '…')`,
+ * `<td>Password</td><td>…</td>`, and in the column below it. There a value is one that no word and no name looks like.
+ */
+export function saidTriggers(names: NameTable): readonly Trigger[] {
+  const words = (all: string): string[] => all.split(' ').map((word) => word.replaceAll('_', ' '))
+  const inTable = (text: string, end: number, found: TextRange[]): number =>
+    beforeNextCell.test(text.slice(end, end + 48)) ? belowHeader(names, text, end, found) : 0
+  return [
+    ...words(passwords).map((word): Trigger => {
+      const isWhole = word === 'senha'
+      return {
+        text: word,
+        group: 'said',
+        at(text, index, found) {
+          const end = index + word.length
+          if (isWhole && !beginsToken(text, index)) return 0
+          return saidBehind(names, text, end, found) || inTable(text, end, found)
+        },
+      }
+    }),
+    ...words(codes).map((text): Trigger => ({ text, group: 'said', at: (...place) => codeBehind(text, ...place) })),
+    ...columns.split(' ').map(
+      (word): Trigger => ({
+        text: word,
+        group: 'said',
+        at: (text, index, found) => inTable(text, index + word.length, found),
+      }),
+    ),
+  ]
+}
+
+const spaces = String.raw`[ \t]{1,12}`
+const quote = String.raw`\\*["'\x60]`
+/** What stands behind a name, and between the words that follow it. */
+const first = String.raw`(?:${spaces}(?:[-–—→|<>?({[&*]{1,3}[ \t]{0,4})?|[|([{「『“（][ \t]{0,4})`
+const next = String.raw`(?:${spaces}(?:[-–—→|:=<>?({[*]{1,3}[ \t]{0,4})?|[:：|(（「『“=] {0,4}|\)[:：]?[ \t]{1,4})`
+const particle = String.raw`[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]{0,4}[「『“：]?`
+/** At most three words of letters: `is`, `was changed to`, `lautet`. */
+const inWords = new RegExp(
+  String.raw`(?:\*\*)?(?:${particle}(?<![a-z]))?(${first}|(?<=[\u3040-\uffff]))((?:[\p{L}']{1,16}${next}){0,3})(${quote}|\*\*)?`,
+  'yu',
+)
+/** Code: `password', '…'`, `password.equals("…")`, `password[] = "…"`, `"password" -> "…"`. */
+const inCode = new RegExp(
+  String.raw`(?:\\*["'\x60])?[\])}]{0,3}(?:, {0,4}|\w{0,16}\)?\.\w{1,16}\(|\(\)[ \t]{1,4}(?:=> )?(?:\{ return )?|\[\] = |\} = |[({] {0,2}| (?:->|to|\?\?|\|\||<-) |[:=] {0,4}[\w.&[\]]{1,24}\((?:\w{1,12} ?= ?)?|: \(\) => )(${quote})`,
+  'y',
+)
+const tag = String.raw`(?:\s|\\n){0,16}<\/?[A-Za-z][^<>\r\n]{0,48}>`
+/** Elements: `Password:</b> …`, `password</th><td>…`, `"password"><value>…`. */
+const inElements = sticky`(?:\\*["']>|[:：])?(?:${tag}){1,4}[ \t]{0,4}()()(${quote})?`
+/** As far as a value without quotes goes. */
+const bare = /[\w!#$@^~*+][\w!#$%&*+./:=?@^~-]{5,127}/y
+
+/** No word, number or name of something, no address, date or id. */
+function isMade(names: NameTable, value: string, hasWords: boolean): boolean {
+  return (
+    passes('typed', value, true) &&
+    !notMade.test(value) &&
+    // Behind several words, what has small letters and digits alone may be an id.
+    (!hasWords || /[A-Z!#$%&*+=?@^~]/.test(value)) &&
+    names.classOf(value) === undefined
+  )
+}
+
+const notMade =
+  /^-|:\/\/|^\.{0,2}\/|^\d{4}-\d\d-\d\d|^[\da-f]{8}-(?:[\da-f]{4}-){3}|^[A-Za-z_]\w*[.:=]|=$|redacted-|^(?:sha|md)\d|%[\dA-F]{2}/
+
+function saidBehind(names: NameTable, text: string, end: number, found: TextRange[]): number {
+  for (const pattern of [inWords, inCode, inElements]) {
+    pattern.lastIndex = end
+    const match = pattern.exec(text)
+    if (match === null) continue
+    const [whole, sign = '', said = ''] = match
+    const open = pattern === inCode ? sign : match[3]
+    const start = end + whole.length
+    const hasWords = pattern === inWords && /\S\s+\S/.test(said.trim())
+    if (open !== undefined && open !== '**') {
+      const close = closingQuote(text, start, open)
+      const value = close - start > 128 ? '' : text.slice(start, close)
+      const isDirect = pattern === inWords && said === '' && /^\s/.test(sign)
+      const isValue = isDirect ? isQuoted(names, value) : /^[!-~]+$/.test(value) && isMade(names, value, hasWords)
+      if (close < text.length && isValue) addSecret(found, start, close, value)
+      if (isValue) return close
+      continue
+    }
+    // `password(x)`, `password[x]`: names of code.
+    if (/^[([{]/.test(sign)) continue
+    bare.lastIndex = start
+    const value = (bare.exec(text)?.[0] ?? '').replace(/[.?:*!]{1,8}$/, '')
+    if (value === '' || text[start + value.length] === '(' || !isMade(names, value, hasWords)) continue
+    addSecret(found, start, start + value.length, value)
+    return start + value.length
+  }
+  return 0
+}
+
+function isQuoted(names: NameTable, value: string): boolean {
+  return (
+    /^[!-~]{4,128}$/.test(value) &&
+    /\d/.test(value) &&
+    !value.includes('\\') &&
+    passes('pass', value, true) &&
+    !notMade.test(value) &&
+    !isInPieces(value) &&
+    names.classOf(value) === undefined
+  )
+}
+
+const digits = new RegExp(
+  String.raw`${first}(?:[\p{L}']{1,16}${next}){0,2}(?:\*\*|${quote})?(\d{4,8})(?![\w%]|[-.,:/]\d)`,
+  'yu',
+)
+
+/** `the PIN is 4711`; a year is none. */
+function codeBehind(word: string, text: string, index: number, found: TextRange[]): number {
+  if (!beginsToken(text, index)) return 0
+  digits.lastIndex = index + word.length
+  const value = digits.exec(text)?.[1]
+  if (value === undefined || /^(?:19|20)\d\d$/.test(value)) return 0
+  const end = digits.lastIndex
+  addSecret(found, end - value.length, end, value)
+  return end
+}
+
+const beforeNextCell = /^["`*]{0,2} {0,40}(?:[,;\t|]|\r?\n|\\r?\\?n|\\t)/
+const [longestLine, mostRows] = [1_024, 4_096]
+const headerCell = /^[\p{L}\p{N} ._#-]{0,48}$/u
+const ruled = /^[\s|+:=-]*$/
+
+/** Rows below a line of names: CSV, Markdown, what databases print; as they are, and in a text of JSON. */
+function belowHeader(names: NameTable, text: string, end: number, found: TextRange[]): number {
+  const before = text.slice(Math.max(0, end - longestLine), end)
+  const start = end - before.length + Math.max(before.lastIndexOf('\n') + 1, endOf(before, '\\n'), endOf(before, '":"'))
+  const isEscaped = lineEnd(text, start, false) > lineEnd(text, start, true)
+  const last = lineEnd(text, start, isEscaped)
+  const header = text.slice(start, last)
+  const delimiter = ['|', '\t', '\\t', ';', ','].find((sign) => header.includes(sign))
+  if (header.length > longestLine || delimiter === undefined) return 0
+  const cells = header.split(delimiter).map(plain)
+  const kinds = cells.every((cell) => headerCell.test(cell)) ? cells.map((cell) => names.classOf(cell)) : []
+  if (!kinds.some((kind) => kind !== undefined)) return 0
+  let from = last
+  for (let row = 0; row < mostRows; row++) {
+    if (isEscaped && text[from] === '\\') from += text.startsWith('\\r', from) ? 4 : 2
+    else if (!isEscaped && text[from] === '\n') from++
+    else break
+    const to = lineEnd(text, from, isEscaped)
+    const line = text.slice(from, Math.min(to, from + 4 * longestLine))
+    const values = line.split(delimiter)
+    if (line !== '' && !ruled.test(line)) {
+      if (values.length !== kinds.length) break
+      let at = from
+      values.forEach((cell, nth) => {
+        const [kind, value] = [kinds[nth], plain(cell)]
+        const begin = at + cell.indexOf(value)
+        at += cell.length + delimiter.length
+        const isPassword = kind === 'always' || kind === 'foreign'
+        if (kind !== undefined && !value.includes('\\') && passes(isPassword ? 'pass' : kind, value, true))
+          addSecret(found, begin, begin + value.length, value)
+      })
+    } else if (line === '') break
+    from = to
+  }
+  return from === last ? 0 : from
+}
+
+function endOf(text: string, sign: string): number {
+  const at = text.lastIndexOf(sign)
+  return at === -1 ? 0 : at + sign.length
+}
+
+/** Where a line ends; one of a text of JSON where that does, at the latest. */
+function lineEnd(text: string, start: number, isEscaped: boolean): number {
+  const at = (sign: string): number => {
+    const found = text.slice(start, start + 4 * longestLine).indexOf(sign)
+    return found === -1 ? Math.min(text.length, start + 4 * longestLine) : start + found
+  }
+  if (!isEscaped) return at('\n')
+  const end = Math.min(at('\\r\\n'), at('\\n'))
+  const close = at('"')
+  return close < end && text[close - 1] !== '\\' ? close : end
+}
+
+/** A cell without its spaces, quotes and Markdown. */
+function plain(cell: string): string {
+  return cell.trim().replace(/^(?:["`]|\*\*)|(?:["`]|\*\*|\r)$/g, '')
+}
