@@ -1,4 +1,4 @@
-import { addSecret, beginsToken, closingQuote, sticky } from './edges.ts'
+import { addSecret, beginsToken, closingQuote, codesOf, sticky } from './edges.ts'
 import type { NameTable } from './names.ts'
 import type { TextRange } from './types.ts'
 import { isInPieces, passes } from './values.ts'
@@ -17,28 +17,24 @@ const columns = 'ecret oken pi_key piKey asswd'
  * `<td>Password</td><td>…</td>`, and in the column below it. There a value is one that no word and no name looks like.
  */
 export function saidTriggers(names: NameTable): readonly Trigger[] {
+  const beginOf = lineBegins()
   const words = (all: string): string[] => all.split(' ').map((word) => word.replaceAll('_', ' '))
-  const inTable = (text: string, end: number, found: TextRange[]): number =>
-    beforeNextCell.test(text.slice(end, end + 48)) ? belowHeader(names, text, end, found) : 0
   return [
     ...words(passwords).map((word): Trigger => {
       const isWhole = word === 'senha'
       return {
         text: word,
         group: 'said',
-        at(text, index, found) {
-          const end = index + word.length
-          if (isWhole && !beginsToken(text, index)) return 0
-          return saidBehind(names, text, end, found) || inTable(text, end, found)
-        },
+        at: (text, index, found) =>
+          (isWhole && !beginsToken(text, index)) || isFlag(text, index) ? 0 : saidBehind(names, text, index + word.length, found),
       }
     }),
     ...words(codes).map((text): Trigger => ({ text, group: 'said', at: (...place) => codeBehind(text, ...place) })),
-    ...columns.split(' ').map(
-      (word): Trigger => ({
-        text: word,
-        group: 'said',
-        at: (text, index, found) => inTable(text, index + word.length, found),
+    ...[...words(passwords), ...columns.split(' ')].map(
+      (text): Trigger => ({
+        text,
+        group: 'columns',
+        at: (within, index, found) => belowHeader(names, beginOf, within, index + text.length, found),
       }),
     ),
   ]
@@ -80,8 +76,30 @@ function isMade(names: NameTable, value: string, hasWords: boolean): boolean {
 const notMade =
   /^-|:\/\/|^\.{0,2}\/|^\d{4}-\d\d-\d\d|^[\da-f]{8}-(?:[\da-f]{4}-){3}|^[A-Za-z_]\w*[.:=]|=$|redacted-|^(?:sha|md)\d|%[\dA-F]{2}/
 
+/** Which patterns fit what stands right behind a name; behind a sign, the value is read by its name. */
+function patternsAt(text: string, end: number): readonly RegExp[] {
+  const code = text.charCodeAt(end)
+  if (code === 0x20 || code === 0x09) return [inWords, inCode]
+  if (code === 0x3c || code === 0x3a) return text.charCodeAt(end + 1) === quoteSign ? none : [inCode, inElements]
+  if (code > 0x7f) return code === 0xff1a || code === 0xff1d ? none : [inWords]
+  if (code === 0x3d) return /[\w&[]/.test(text[end + 1] ?? '') ? [inCode] : none
+  if (code === quoteSign) return text.charCodeAt(end + 1) === 0x3a ? none : [inCode, inElements]
+  return code === 0x5c || code === 0x27 ? [inCode, inElements] : [inWords, inCode]
+}
+
+/** `--password x`: it is read as the option it is. */
+function isFlag(text: string, index: number): boolean {
+  let at = index
+  while (index - at < 16 && nameSign[text.charCodeAt(at - 1)] === 1) at--
+  return text.startsWith('--', at)
+}
+
+const nameSign = codesOf(/[\w-]/)
+const quoteSign = 0x22
+const none: readonly RegExp[] = []
+
 function saidBehind(names: NameTable, text: string, end: number, found: TextRange[]): number {
-  for (const pattern of [inWords, inCode, inElements]) {
+  for (const pattern of patternsAt(text, end)) {
     pattern.lastIndex = end
     const match = pattern.exec(text)
     if (match === null) continue
@@ -102,7 +120,7 @@ function saidBehind(names: NameTable, text: string, end: number, found: TextRang
     if (/^[([{]/.test(sign)) continue
     bare.lastIndex = start
     const value = (bare.exec(text)?.[0] ?? '').replace(/[.?:*!]{1,8}$/, '')
-    if (value === '' || text[start + value.length] === '(' || !isMade(names, value, hasWords)) continue
+    if (value === '' || value.startsWith('redacted-') || text[start + value.length] === '(' || !isMade(names, value, hasWords)) continue
     addSecret(found, start, start + value.length, value)
     return start + value.length
   }
@@ -137,30 +155,33 @@ function codeBehind(word: string, text: string, index: number, found: TextRange[
   return end
 }
 
-const beforeNextCell = /^["`*]{0,2} {0,40}(?:[,;\t|]|\r?\n|\\r?\\?n|\\t)/
+const beforeNextCell = /["`*]{0,2} {0,40}(?:[,;\t|]|\r?\n|(?:\\r)?\\n|\\t)/y
 const [longestLine, mostRows] = [1_024, 4_096]
 const headerCell = /^[\p{L}\p{N} ._#-]{0,48}$/u
 const ruled = /^[\s|+:=-]*$/
 
 /** Rows below a line of names: CSV, Markdown, what databases print; as they are, and in a text of JSON. */
-function belowHeader(names: NameTable, text: string, end: number, found: TextRange[]): number {
-  const before = text.slice(Math.max(0, end - longestLine), end)
-  const start = end - before.length + Math.max(before.lastIndexOf('\n') + 1, endOf(before, '\\n'), endOf(before, '":"'))
-  const isEscaped = lineEnd(text, start, false) > lineEnd(text, start, true)
-  const last = lineEnd(text, start, isEscaped)
+function belowHeader(names: NameTable, beginOf: LineBegins, text: string, end: number, found: TextRange[]): number {
+  beforeNextCell.lastIndex = end
+  if (!beforeNextCell.test(text)) return 0
+  const start = beginOf(text, end)
+  if (end - start > longestLine) return 0
+  const stop = lineEnd(text, start, true)
+  const isEscaped = text[stop] === '\\'
+  const last = isEscaped ? stop : lineEnd(text, start, false)
   const header = text.slice(start, last)
   const delimiter = ['|', '\t', '\\t', ';', ','].find((sign) => header.includes(sign))
-  if (header.length > longestLine || delimiter === undefined) return 0
+  if (header.length >= longestLine || delimiter === undefined) return last
   const cells = header.split(delimiter).map(plain)
   const kinds = cells.every((cell) => headerCell.test(cell)) ? cells.map((cell) => names.classOf(cell)) : []
-  if (!kinds.some((kind) => kind !== undefined)) return 0
+  if (!kinds.some((kind) => kind !== undefined)) return last
   let from = last
   for (let row = 0; row < mostRows; row++) {
     if (isEscaped && text[from] === '\\') from += text.startsWith('\\r', from) ? 4 : 2
     else if (!isEscaped && text[from] === '\n') from++
     else break
     const to = lineEnd(text, from, isEscaped)
-    const line = text.slice(from, Math.min(to, from + 4 * longestLine))
+    const line = text.slice(from, to)
     const values = line.split(delimiter)
     if (line !== '' && !ruled.test(line)) {
       if (values.length !== kinds.length) break
@@ -176,24 +197,38 @@ function belowHeader(names: NameTable, text: string, end: number, found: TextRan
     } else if (line === '') break
     from = to
   }
-  return from === last ? 0 : from
+  return from
 }
 
-function endOf(text: string, sign: string): number {
-  const at = text.lastIndexOf(sign)
-  return at === -1 ? 0 : at + sign.length
+type LineBegins = (text: string, end: number) => number
+
+/** Where a line begins, or the text of JSON that it is the first of. No character is looked at twice. */
+function lineBegins(): LineBegins {
+  let [seen, upTo, begin] = ['', 0, 0]
+  return (text, end) => {
+    if (text !== seen || end < upTo) [seen, upTo, begin] = [text, 0, 0]
+    for (let at = end; at > upTo; at--) {
+      const [before, last] = [text.charCodeAt(at - 2), text.charCodeAt(at - 1)]
+      if (last !== 0x0a && !(last === 0x6e && before === 0x5c) && !(last === quoteSign && before === 0x3a)) continue
+      begin = at
+      break
+    }
+    upTo = end
+    return begin
+  }
 }
 
 /** Where a line ends; one of a text of JSON where that does, at the latest. */
 function lineEnd(text: string, start: number, isEscaped: boolean): number {
-  const at = (sign: string): number => {
-    const found = text.slice(start, start + 4 * longestLine).indexOf(sign)
-    return found === -1 ? Math.min(text.length, start + 4 * longestLine) : start + found
+  const most = Math.min(text.length, start + longestLine)
+  for (let at = start; at < most; at++) {
+    const code = text.charCodeAt(at)
+    if (code === 0x0a) return at
+    if (!isEscaped) continue
+    if (code === 0x5c && /\\n|\\r\\n/y.test(text.slice(at, at + 4))) return at
+    if (code === quoteSign && text.charCodeAt(at - 1) !== 0x5c && at > start) return at
   }
-  if (!isEscaped) return at('\n')
-  const end = Math.min(at('\\r\\n'), at('\\n'))
-  const close = at('"')
-  return close < end && text[close - 1] !== '\\' ? close : end
+  return most
 }
 
 /** A cell without its spaces, quotes and Markdown. */

@@ -95,18 +95,24 @@ function beginsText(text: string, start: number): boolean {
   return true
 }
 
+/** Whether a word of letters of base64 ends as an encoder ends one: what is beyond the last byte is zero. */
+function isWhole(text: string, start: number, end: number): boolean {
+  const rest = (end - start) % 4
+  const last = bits[text.charCodeAt(end - 1)]!
+  return rest === 0 || (rest === 2 && (last & 15) === 0) || (rest === 3 && (last & 3) === 0)
+}
+
 function isControl(byte: number): boolean {
   return byte < 0x20 ? byte !== 0x0a && byte !== 0x09 && byte !== 0x0d : byte === 0x7f
 }
 
 function read(text: string, start: number, end: number): EncodedWord | undefined {
-  if (!beginsText(text, start)) return undefined
+  if (!beginsText(text, start) || !isWhole(text, start, end)) return undefined
   const word = text.slice(start, end)
   const alphabet = /[_-]/.test(word) ? 'base64url' : 'base64'
   const bytes = Buffer.from(word, alphabet)
   const plain = bytes.toString('utf8')
-  if (!printable.test(plain) || bytes.toString('base64url') !== word.replaceAll('+', '-').replaceAll('/', '_'))
-    return undefined
+  if (!printable.test(plain)) return undefined
   let padded = end
   while (text[padded] === '=' && padded - end < 2) padded++
   const isPadded = padded > end || (alphabet === 'base64' && word.length % 4 === 0)
