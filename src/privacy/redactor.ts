@@ -177,8 +177,10 @@ class TextRedactor implements Redactor {
   #depth = 0
   /** The text that was scanned last, where it holds nothing: a value is often scanned as a line, and redacted then. */
   #searched: string | undefined
-  /** What words of base64 say after their secrets were replaced, and how deep they stand: they are not searched once more. */
-  readonly #clear = new Map<string, number>()
+  /** By depth, what words of base64 say after their secrets were replaced, in order: they are not searched once more. */
+  #clear: string[][] = []
+  /** By depth, how many of them the search has passed. */
+  #passed: number[] = []
   /** How many secrets were known then. */
   #clearBy = 0
 
@@ -422,8 +424,8 @@ class TextRedactor implements Redactor {
       text = textOf(now)
       found = this.#found(text)
     }
-    if (this.#depth === 0) this.#clear.clear()
-    else if (found.spans.length + found.scattered.length === 0) this.#clearNow().set(text, this.#depth)
+    if (this.#depth === 0) this.#clear = []
+    else if (found.spans.length + found.scattered.length === 0) this.#clearNow().push(text)
     const isLost = fresh.length > 0 && this.#forgetLost(text, mark, fresh)
     if (isLost || this.#depth === 0) this.#placeholders.observe(text)
     return now
@@ -494,6 +496,7 @@ class TextRedactor implements Redactor {
   }
 
   #found(text: string): Found {
+    if (this.#depth === 0) this.#passed = []
     const look = (part: string): readonly TextRange[] => {
       const [found, known] = [this.#means.find(part), this.#known.find(part)]
       const spans =
@@ -528,14 +531,16 @@ class TextRedactor implements Redactor {
   }
 
   #foundInside(text: string): Found {
-    const clear = this.#clearNow()
-    return clear.size > 0 && clear.get(text) === this.#depth ? nothing : this.#found(text)
+    const passed = this.#passed[this.#depth] ?? 0
+    if (this.#clearNow()[passed] !== text) return this.#found(text)
+    this.#passed[this.#depth] = passed + 1
+    return nothing
   }
 
-  #clearNow(): Map<string, number> {
-    if (this.#clearBy !== this.#known.size) this.#clear.clear()
+  #clearNow(): string[] {
+    if (this.#clearBy !== this.#known.size) [this.#clear, this.#passed] = [[], []]
     this.#clearBy = this.#known.size
-    return this.#clear
+    return (this.#clear[this.#depth] ??= [])
   }
 
   #clean(text: string, found?: Found): string {

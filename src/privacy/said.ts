@@ -26,7 +26,9 @@ export function saidTriggers(names: NameTable): readonly Trigger[] {
         text: word,
         group: 'said',
         at: (text, index, found) =>
-          (isWhole && !beginsToken(text, index)) || isFlag(text, index) ? 0 : saidBehind(names, text, index + word.length, found),
+          (isWhole && !beginsToken(text, index)) || isFlag(text, index)
+            ? 0
+            : saidBehind(names, text, index + word.length, found),
       }
     }),
     ...words(codes).map((text): Trigger => ({ text, group: 'said', at: (...place) => codeBehind(text, ...place) })),
@@ -120,7 +122,13 @@ function saidBehind(names: NameTable, text: string, end: number, found: TextRang
     if (/^[([{]/.test(sign)) continue
     bare.lastIndex = start
     const value = (bare.exec(text)?.[0] ?? '').replace(/[.?:*!]{1,8}$/, '')
-    if (value === '' || value.startsWith('redacted-') || text[start + value.length] === '(' || !isMade(names, value, hasWords)) continue
+    if (
+      value === '' ||
+      value.startsWith('redacted-') ||
+      text[start + value.length] === '(' ||
+      !isMade(names, value, hasWords)
+    )
+      continue
     addSecret(found, start, start + value.length, value)
     return start + value.length
   }
@@ -155,8 +163,11 @@ function codeBehind(word: string, text: string, index: number, found: TextRange[
   return end
 }
 
-const beforeNextCell = /["`*]{0,2} {0,40}(?:[,;\t|]|\r?\n|(?:\\r)?\\n|\\t)/y
+const beforeNextCell = /["`*]{0,2} {0,40}(?:[,;\t|]|\r?\n|(?:\\{1,8}r)?\\{1,8}n|\\{1,8}t)/y
 const [longestLine, mostRows] = [1_024, 4_096]
+const lineBreak = /\n|(?:\\{1,8}r)?\\{1,8}n/y
+/** Behind a line of a text of JSON, and at the beginning and the end of that text. */
+const [beginsLine, afterText] = [/\\n$|:\\{0,7}"$/, /^\\{0,8}"\s?[,}\]]/]
 const headerCell = /^[\p{L}\p{N} ._#-]{0,48}$/u
 const ruled = /^[\s|+:=-]*$/
 
@@ -170,16 +181,18 @@ function belowHeader(names: NameTable, beginOf: LineBegins, text: string, end: n
   const isEscaped = text[stop] === '\\'
   const last = isEscaped ? stop : lineEnd(text, start, false)
   const header = text.slice(start, last)
-  const delimiter = ['|', '\t', '\\t', ';', ','].find((sign) => header.includes(sign))
+  const delimiter = /\||\t|\\+t|;|,/.exec(header)?.[0]
   if (header.length >= longestLine || delimiter === undefined) return last
   const cells = header.split(delimiter).map(plain)
+  // A list in lines is no head.
+  if (delimiter !== '|' && (/^\s/.test(header) || cells.includes(''))) return last
   const kinds = cells.every((cell) => headerCell.test(cell)) ? cells.map((cell) => names.classOf(cell)) : []
   if (!kinds.some((kind) => kind !== undefined)) return last
   let from = last
   for (let row = 0; row < mostRows; row++) {
-    if (isEscaped && text[from] === '\\') from += text.startsWith('\\r', from) ? 4 : 2
-    else if (!isEscaped && text[from] === '\n') from++
-    else break
+    lineBreak.lastIndex = from
+    if (!lineBreak.test(text)) break
+    from = lineBreak.lastIndex
     const to = lineEnd(text, from, isEscaped)
     const line = text.slice(from, to)
     const values = line.split(delimiter)
@@ -191,7 +204,12 @@ function belowHeader(names: NameTable, beginOf: LineBegins, text: string, end: n
         const begin = at + cell.indexOf(value)
         at += cell.length + delimiter.length
         const isPassword = kind === 'always' || kind === 'foreign'
-        if (kind !== undefined && !value.includes('\\') && passes(isPassword ? 'pass' : kind, value, true))
+        if (
+          kind !== undefined &&
+          /^[!-~]+$/.test(value) &&
+          !/[\\(){}<>]/.test(value) &&
+          passes(isPassword ? 'pass' : kind, value, true)
+        )
           addSecret(found, begin, begin + value.length, value)
       })
     } else if (line === '') break
@@ -208,8 +226,9 @@ function lineBegins(): LineBegins {
   return (text, end) => {
     if (text !== seen || end < upTo) [seen, upTo, begin] = [text, 0, 0]
     for (let at = end; at > upTo; at--) {
-      const [before, last] = [text.charCodeAt(at - 2), text.charCodeAt(at - 1)]
-      if (last !== 0x0a && !(last === 0x6e && before === 0x5c) && !(last === quoteSign && before === 0x3a)) continue
+      const last = text.charCodeAt(at - 1)
+      if (last !== 0x0a && last !== 0x6e && last !== quoteSign) continue
+      if (last !== 0x0a && !beginsLine.test(text.slice(Math.max(0, at - 9), at))) continue
       begin = at
       break
     }
@@ -225,8 +244,9 @@ function lineEnd(text: string, start: number, isEscaped: boolean): number {
     const code = text.charCodeAt(at)
     if (code === 0x0a) return at
     if (!isEscaped) continue
-    if (code === 0x5c && /\\n|\\r\\n/y.test(text.slice(at, at + 4))) return at
-    if (code === quoteSign && text.charCodeAt(at - 1) !== 0x5c && at > start) return at
+    lineBreak.lastIndex = at
+    if (code === 0x5c && (lineBreak.test(text) || afterText.test(text.slice(at, at + 12)))) return at
+    if (code === quoteSign && at > start && afterText.test(text.slice(at, at + 4))) return at
   }
   return most
 }

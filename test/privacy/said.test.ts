@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest'
+import { createRedactor } from '../../src/privacy/index.ts'
+
+const secret = 'Tr0ub4dor&3'
+const said = [
+  `The password is ${secret}.`,
+  `Your password was changed to ${secret}`,
+  `use the password \`${secret}\``,
+  `Invalid password '${secret}' for user ada`,
+  `Password (temporary): ${secret}`,
+  `Password → ${secret}`,
+  `Das Passwort lautet ${secret}.`,
+  `Le mot de passe est ${secret}.`,
+  `La contraseña es ${secret}`,
+  `A senha é ${secret}`,
+  `密码是${secret}`,
+  `我的密码是 ${secret}。`,
+  `パスワードは「${secret}」です`,
+  `비밀번호는 ${secret} 입니다`,
+  `пароль — ${secret}`,
+  `enable password ${secret}`,
+  `SetEnv DB_PASSWORD ${secret}`,
+  `page.fill('#password', '${secret}')`,
+  `passwordInput.fill("${secret}")`,
+  `password.equals("${secret}")`,
+  `var password string = "${secret}"`,
+  `Password: []byte("${secret}")`,
+  `(def password "${secret}")`,
+  `#define PASSWORD "${secret}"`,
+  `mapOf("password" to "${secret}")`,
+  `<b>Password:</b> ${secret}`,
+  `<tr><td>Password</td><td>${secret}</td></tr>`,
+  `| Password | ${secret} |`,
+  `user,password\nada,${secret}\n`,
+  `id;user;password\n1;ada;${secret}\n2;bob;\n`,
+  `user\tpassword\nada\t${secret}\n`,
+  `| user | password |\n|---|---|\n| ada | ${secret} |\n`,
+  `+------+-------------+\n| user | password    |\n+------+-------------+\n| ada  | ${secret} |\n+------+-------------+`,
+]
+
+test.each(said)('a secret behind a name without a sign is taken out, in a text and in JSON: %s', (text) => {
+  for (const given of [text, JSON.stringify({ said: text, id: 1 }), JSON.stringify({ a: JSON.stringify({ text }) })]) {
+    const clean = createRedactor().text(given)
+    expect(clean.replace('redacted-secret-1', secret)).toBe(given)
+    expect(clean).not.toBe(given)
+    expect(createRedactor().text(clean)).toBe(clean)
+  }
+})
+
+test.each(['the PIN is 4711', 'Die PIN lautet 471147', 'Your OTP is 471147.', 'verification code (sms): 4711'])(
+  'a code of digits in a sentence is taken out: %s',
+  (text) => {
+    expect(createRedactor().text(text)).toBe(text.replace(/\d+/, 'redacted-secret-1'))
+  },
+)
+
+test.each([
+  'The password is required.',
+  'the password policy is min-12-chars',
+  'Password reset on 2026-03-01T10:00:00Z by user17',
+  'hash the password with pbkdf2-sha256 or scrypt16',
+  'Passwords expire after 90days',
+  'the password was leaked in commit a1b2c3d4e5f60718',
+  'see /password/reset/9f86d081884c and forgot-password-1a2b3c4d.js',
+  'password manager https://shop.example/9f86d081',
+  '<input type="password" name="password" id="f1e2d3c4" class="css-1x2y3z">',
+  '<label for="password">Password</label><input id="x1y2z3a">',
+  '{"autocomplete":"password","ref":"s1e5x9k"}',
+  'password?: string, id: "x9y8z7k"',
+  'validate(password, "sha256")',
+  'form.password("field1")',
+  'PIN codes since 2024',
+  'the SHIPPING is 4711',
+  'PIN 13 of the board',
+  'user,password\nadmin\n',
+  '| column | password |\n|---|---|\n| type | varchar(255) |\n',
+  'Name, password and a token1x2y\nfollow, below2a3b and more\n',
+])('what a sentence, code or a list says about a password stays: %s', (text) => {
+  for (const given of [text, JSON.stringify({ said: text, id: 1 })]) expect(createRedactor().text(given)).toBe(given)
+})
+
+test('every column with the name of a secret is read, to the end of its table', () => {
+  const rows = Array.from({ length: 50 }, (_, n) => `ada${n},k${n}q7zr9x,none`)
+  const clean = createRedactor().text(`user,password,api_key\n${rows.join('\n')}\n\nada,k1q7zr8y,none\n`)
+  expect(clean).toContain('ada49,redacted-secret-50,none\n\nada,k1q7zr8y,none\n')
+})
