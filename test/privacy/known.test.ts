@@ -26,6 +26,26 @@ test('for every long secret and text, it is found where it stands, however often
   )
 })
 
+test('for all secrets and texts, each is found wherever it stands by itself, however alike they are', () => {
+  const letters = fc.stringMatching(/^[ab1]{8,14}$/)
+  const secrets = fc.uniqueArray(letters, { minLength: 1, maxLength: 40 })
+  fc.assert(
+    fc.property(secrets, fc.array(fc.nat(), { minLength: 1, maxLength: 30 }), letters, (all, order, other) => {
+      const known = new KnownSecrets()
+      for (const secret of all) known.remember('secret', secret)
+      const words = order.map((n) => (n % 3 === 0 ? other : all[n % all.length]!))
+      const expected: [number, string][] = []
+      let at = 0
+      for (const word of words) {
+        if (all.includes(word)) expected.push([at, word])
+        at += word.length + 1
+      }
+      expect(known.find(words.join(' ')).map(({ start, value }) => [start, value])).toEqual(expected)
+    }),
+    { seed: 14, numRuns: 1_000 },
+  )
+})
+
 test('for every text, a look at its last letters lets no name go, in capitals, with a number or an accent of its own', () => {
   const words = ['password', 'contraseña', 'пароль', '密码', 'パスワード', 'หผ่าน', 'pw', 'cvv2', 'key42', 'sıfre']
   const endings = new Endings(words)

@@ -34,8 +34,21 @@ test.each(rowsOf('| Stays as it is | Because |'))('the page says truly that %s s
 test('the page says truly what is not found', () => {
   const far = JSON.stringify({ args: ['-u', 'ada:tr33house', '-H', 'a'.repeat(8_192)], command: 'curl' })
   const encoded = Buffer.from('password=tr33house').toString('hex')
-  for (const text of ['{"pin":4711}', 'my password is lemon tart', 'htpasswd -b .htpasswd ada lemon', far, encoded])
+  const spoken = ['my password is lemon tart', 'my password is hunter2', "login('ada', 'tr33house')"]
+  const table = '{"columns":["user","password"],"rows":[["ada","tr33house"]]}'
+  for (const text of ['{"pin":4711}', ...spoken, table, 'htpasswd -b .htpasswd ada lemon', far, encoded])
     expect(createRedactor().text(text)).toBe(text)
+})
+
+test('the page says truly what stands behind a word and no sign, and below a name', () => {
+  const found = (text: string): boolean => createRedactor().text(text) !== text
+  const behind = (words: string, value: string): boolean => found(`password ${words} ${value}`)
+  expect(['is', 'was set', 'was set to'].map((words) => behind(words, 'Tr33house'))).toEqual([true, true, true])
+  expect(behind('was once set to', 'Tr33house')).toBe(false)
+  expect(['is', 'was set', 'was set to'].map((words) => behind(words, 'tr33house'))).toEqual([true, false, false])
+  for (const value of ['lemon', '4711471', 'https://a1b2c3.example/x9', '2026-03-01T10:00', 'user17'])
+    expect(behind('is', value), value).toBe(false)
+  expect(found(`user,password\nada,none\n${'bob,none\n'.repeat(500)}cy,tr33house\n`)).toBe(true)
 })
 
 test('base64 is read three deep', () => {
