@@ -152,7 +152,7 @@ const digits = new RegExp(
   'yu',
 )
 
-/** `the PIN is 4711`; a year is none. */
+/** `the PIN is 4711`; a year is no code. */
 function codeBehind(word: string, text: string, index: number, found: TextRange[]): number {
   if (!beginsToken(text, index)) return 0
   digits.lastIndex = index + word.length
