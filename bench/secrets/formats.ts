@@ -329,6 +329,8 @@ export const surroundings: readonly (readonly [id: string, form: string])[] = [
   ['pin-said', 'The PIN is «4<digit 5>».'],
   ['switch-line', 'enable password «Tr0<word 6>4Q»'],
   ['page-fill', "page.fill('#password', '«Tr0<word 6>4Q»')"],
+  ['login', "login('ada', '«Tr0<word 6>4Q»')"],
+  ['basic-auth-set', 'req.SetBasicAuth("ada", "«Tr0<word 6>4Q»")'],
   ['code-typed', 'var password string = "«Tr0<word 6>4Q»"'],
   ['lisp', '(def password "«Tr0<word 6>4Q»")'],
   ['cell', '| Password | «Tr0<word 6>4Q» |'],

@@ -123,6 +123,8 @@ const made: Readonly<Record<string, string>> = {
   'names in calls': "fill('#password', '",
   'names before calls': 'passwordInput.fill("',
   'sentences of Chinese': '密码是',
+  'calls with a user': "login('ada', '",
+  'calls with no password': 'createHmac(a, b, ',
   'codes before no digits': 'PIN of the ',
   'heads of tables': 'user,password\n',
   'heads of tables in JSON': 'user,password\\n',

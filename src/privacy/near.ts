@@ -1,6 +1,6 @@
 import { beginsToken, sticky } from './edges.ts'
 import type { TextRange } from './types.ts'
-import { isInPieces, isStandIn, looking, looksRandom } from './values.ts'
+import { isInPieces, isStandIn, looking, looksRandom, passes } from './values.ts'
 import type { Trigger } from './walk.ts'
 
 /** A secret that what stands before it tells. */
@@ -79,8 +79,21 @@ function pgpass(user: string, ...anchors: readonly string[]): readonly Near[] {
   return anchors.map((anchor) => ({ anchor, pattern, holds: typed }))
 }
 
+/** Ends of functions that take a password behind a user, or a key behind what it is for. */
+const callees =
+  'BasicAuth( asic_auth serPassword( redential( redentials( wordAuthentication( getConnection( reateUser( reate_user( uthenticate( login( PDO( mysqli_connect( set_password( createHmac( jwt.sign('
+const argument = String.raw`(?:\\*["'][^"'\\\r\n]{1,64}\\*["']|[\w.$]{1,32}),\s{0,4}`
+const called = sticky`[\w.]{1,24}[( ]\s{0,2}${argument}(?:${argument})?(?:\w{1,8}\()?\\*["']([^\s"'\\$]{6,128})\\*["']`
+
+function isMade(secret: string): boolean {
+  return passes('typed', secret, true) && !/:\/\/|^[/.-]/.test(secret)
+}
+
 /** Since the fifth version: ports a container is reached by, and users of a domain. */
-export const nearLately = pgpass('[\\w*.@-]', ':5432:', ':5434:', ':15432:', ':54320:', ':54321:')
+export const nearLately: readonly Near[] = [
+  ...pgpass('[\\w*.@-]', ':5432:', ':5434:', ':15432:', ':54320:', ':54321:'),
+  ...callees.split(' ').map((anchor): Near => ({ anchor, pattern: called, isInside: true, holds: isMade })),
+]
 
 /** Since the fourth version. */
 export const nearSince: readonly Near[] = [

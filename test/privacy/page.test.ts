@@ -34,7 +34,7 @@ test.each(rowsOf('| Stays as it is | Because |'))('the page says truly that %s s
 test('the page says truly what is not found', () => {
   const far = JSON.stringify({ args: ['-u', 'ada:tr33house', '-H', 'a'.repeat(8_192)], command: 'curl' })
   const encoded = Buffer.from('password=tr33house').toString('hex')
-  const spoken = ['my password is lemon tart', 'my password is hunter2', "login('ada', 'tr33house')"]
+  const spoken = ['my password is lemon tart', 'my password is hunter2', "hash('tr33house', 10)"]
   const table = '{"columns":["user","password"],"rows":[["ada","tr33house"]]}'
   for (const text of ['{"pin":4711}', ...spoken, table, 'htpasswd -b .htpasswd ada lemon', far, encoded])
     expect(createRedactor().text(text)).toBe(text)
