@@ -62,7 +62,7 @@ const tag = String.raw`(?:\s|\\n){0,16}<\/?[A-Za-z][^<>\r\n]{0,48}>`
 /** Elements: `Password:</b> …`, `password</th><td>…`, `"password"><value>…`. */
 const inElements = sticky`(?:\\*["']>|[:：])?(?:${tag}){1,4}[ \t]{0,4}()()(${quote})?`
 /** As far as a value without quotes goes. */
-const bare = /[\w!#$@^~*+][\w!#$%&*+./:=?@^~-]{5,127}/y
+const bare = /[\w!#$@^~*+](?:[\w!#$%*+./:=?@^~-]|&(?!\w{1,32}=)){5,127}/y
 
 /** No word, number or name of something, no address, date or id. */
 function isMade(names: NameTable, value: string, hasWords: boolean): boolean {
