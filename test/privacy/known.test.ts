@@ -40,7 +40,7 @@ test('for all secrets and texts, each is found wherever it stands by itself, how
         if (all.includes(word)) expected.push([at, word])
         at += word.length + 1
       }
-      expect(known.find(words.join(' ')).map(({ start, value }) => [start, value])).toEqual(expected)
+      expect(known.find(words.join('~')).map(({ start, value }) => [start, value])).toEqual(expected)
     }),
     { seed: 14, numRuns: 1_000 },
   )
