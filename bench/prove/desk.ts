@@ -142,6 +142,7 @@ export async function openDesk(base: string): Promise<Desk> {
       limits,
       prices: {},
       signal,
+      surroundings: { reads: () => ({ salt: '', set: [], unset: [], values: '', files: {} }), changedSince: () => [] },
       say: () => undefined,
     }
     const request: ProveRequest = { folder: folder ?? join(base, 'proofs', `${++files}`), keys }

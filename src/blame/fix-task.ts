@@ -251,7 +251,8 @@ async function runLive(most: number, session: Session, made: string[]): Promise<
   while (runs.length < request.runs) {
     const plan = await planOf(keep, `${runs.length + 1}`, session)
     const key = code === undefined ? undefined : keyOf(plan, session, code)
-    const kept = key === undefined || request.isFresh ? undefined : readKeptFork(request.folder, key)
+    const kept =
+      key === undefined || request.isFresh ? undefined : readKeptFork(request.folder, key, context.surroundings)
     const fork =
       kept === undefined
         ? await forkOnce(tape, plan, { ...session, ...(tools === undefined ? {} : { tools }) })
@@ -261,7 +262,7 @@ async function runLive(most: number, session: Session, made: string[]): Promise<
       continue
     }
     if (kept === undefined && key !== undefined) {
-      keepFork(request.folder, key, fork)
+      keepFork(request.folder, key, fork, context.surroundings.reads())
       made.push(key)
     }
     runs.push(await graded(fork, session, kept !== undefined))

@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
-import { HarvestError, neutralLine } from '../errors/index.ts'
+import { type ErrorFacts, HarvestError, neutralLine } from '../errors/index.ts'
 import { firstNames } from '../errors/words.ts'
+import type { RunReads, Surroundings } from '../jobs/run-reads.ts'
 import type { CodeFiles } from '../provenance/index.ts'
 import { canonicalJson } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
@@ -25,12 +26,14 @@ export interface ForkQuestion {
   readonly control?: string
 }
 
-/** What forks ran. */
+/** What forks ran, and where. */
 export interface Ran {
   /** Commit, as far as anybody knows. */
   readonly commit?: string
   /** One text for all of the code; absent where git knows none. */
   readonly code?: string
+  /** Names the file beside the ledger that says what they read besides their code; see `RunReads`. */
+  readonly reads?: string
 }
 
 /** One line of a ledger: one fork. */
@@ -66,6 +69,8 @@ export interface FormerFiles {
 export interface LedgerOptions {
   readonly question: ForkQuestion
   readonly ran: RanHere
+  /** Where forks run here. Absent: unknown, and so no earlier fork ran there. */
+  readonly surroundings?: Surroundings
   /** Leaves the forks of earlier sessions alone. */
   readonly isFresh?: boolean
   /** Counts forks of unknown code, and leaves those of other code out instead of refusing them. */
@@ -77,12 +82,12 @@ export interface LedgerOptions {
  *
  * A fork that was not paid for, or whose model could not be reached, is not written down: asked again it may get a grade.
  *
- * @throws HarvestError HARVEST_CROSS_VERSION when forks of this question are there that ran other code, unless they are to
- *   be left alone
+ * @throws HarvestError HARVEST_CROSS_VERSION when forks of this question are there that ran other code, or read something
+ *   that is not as it was, unless they are to be left alone
  */
 export function openLedger(
   file: string,
-  { question, ran: here, isFresh, isCrossVersion }: LedgerOptions,
+  { question, ran: here, surroundings, isFresh, isCrossVersion }: LedgerOptions,
 ): OpenedLedger {
   const { files, alike = [], ...ran } = here
   const key = createHash('sha256')
@@ -101,8 +106,14 @@ export function openLedger(
   let isToRestart = isFresh === true && existsSync(file)
   const others = entries.filter((line) => !isSameCode(line, ran) && !alike.includes(line.code ?? ''))
   if (others.length > 0 && isCrossVersion !== true) throw otherCode(file, others, here)
+  const readOthers = withOtherReads(file, entries, surroundings)
+  if (readOthers.size > 0 && isCrossVersion !== true) throw otherReads(file, readOthers)
   // What other code did says nothing of this one. Unknown code may be the same, and who asks for it counts that.
-  const setAside = others.filter(({ code }) => code !== undefined && ran.code !== undefined)
+  const setAside = entries.filter(
+    (line) =>
+      (others.includes(line) && line.code !== undefined && ran.code !== undefined) ||
+      readOthers.get(line) !== undefined,
+  )
   return {
     entries: entries.filter((line) => !setAside.includes(line)),
     setAside: setAside.length,
@@ -111,7 +122,8 @@ export function openLedger(
       if (line.draw.grade === 'ungraded' && isPassing(line.draw.because)) return
       if (isToRestart) add({ question: key, anew: true })
       isToRestart = false
-      add({ question: key, ...line, ...ran })
+      const reads = surroundings === undefined ? undefined : keepReads(file, surroundings.reads())
+      add({ question: key, ...line, ...ran, ...(reads === undefined ? {} : { reads }) })
       if (files !== undefined && ran.code !== undefined) keepCode(codeFileOf(file, ran.code), files)
     },
   }
@@ -176,6 +188,76 @@ function keepCode(file: string, files: CodeFiles): void {
   if (readKeptText(file) === undefined) writeFileSync(file, JSON.stringify(files), { mode: 0o600, flag: 'wx' })
 }
 
+/** @returns the name it is kept under: the same for the same */
+function keepReads(file: string, reads: RunReads): string {
+  const text = JSON.stringify(reads)
+  const name = createHash('sha256').update(text).digest('base64url').slice(0, 24)
+  const kept = readsFileOf(file, name)
+  makeFolder(dirname(file))
+  if (readKeptText(kept) === undefined) writeFileSync(kept, text, { mode: 0o600, flag: 'wx' })
+  return name
+}
+
+function readsFileOf(file: string, name: string): string {
+  return join(dirname(file), `reads-${name}.json`)
+}
+
+/** Forks that read something besides their code that is not as it was, and what that is; `undefined`: unknown. */
+function withOtherReads(
+  file: string,
+  entries: readonly ForkCacheLine[],
+  surroundings: Surroundings | undefined,
+): ReadonlyMap<ForkCacheLine, readonly string[] | undefined> {
+  const names = [...new Set(entries.map(({ reads }) => reads))]
+  const changes = new Map(
+    names.map((name) => {
+      const reads = name === undefined ? undefined : keptReads(file, name)
+      return [name, reads && surroundings?.changedSince(reads)]
+    }),
+  )
+  const others = entries.filter(({ reads }) => changes.get(reads)?.length !== 0)
+  return new Map(others.map((line) => [line, changes.get(line.reads)]))
+}
+
+function otherReads(file: string, others: ReturnType<typeof withOtherReads>): HarvestError {
+  const [changed] = [...others.values()].slice(-1)
+  return notComparable(
+    {
+      what: 'What the cached forks read is not as it was',
+      where: {
+        forks: `${others.size}`,
+        ...(changed === undefined ? {} : { changed: neutralLine(firstNames(changed), 300) }),
+        file,
+      },
+      why:
+        changed === undefined
+          ? 'It was not kept which environment variables and files they read, and unknown ones count as changed.'
+          : 'Forks that read other environment variables or files are not comparable.',
+    },
+    changed !== undefined,
+  )
+}
+
+function keptReads(file: string, name: string): RunReads | undefined {
+  try {
+    return JSON.parse(readKeptText(readsFileOf(file, name)) ?? '') as RunReads
+  } catch {
+    // It is gone, or a session that was killed left half of it.
+    return undefined
+  }
+}
+
+/** Forks that may not be counted together; those that are known to be other ones can be left out. */
+function notComparable(facts: Pick<ErrorFacts, 'what' | 'where' | 'why'>, isKnown: boolean): HarvestError {
+  return new HarvestError('HARVEST_CROSS_VERSION', {
+    ...facts,
+    fix: [
+      'to start again (the earlier forks stay in the file): --no-cache',
+      ...(isKnown ? ['to go on without them: --cross-version'] : []),
+    ],
+  })
+}
+
 /** Files that are not as they were for the latest of these forks; `undefined` when that was not kept. */
 function changedSince(
   file: string,
@@ -205,22 +287,21 @@ function otherCode(file: string, others: readonly ForkCacheLine[], here: RanHere
   const { commit, code } = here
   const changed = changedSince(file, others, here)
   const commits = [...new Set(others.map((line) => line.commit?.slice(0, 10) ?? 'unknown'))]
-  return new HarvestError('HARVEST_CROSS_VERSION', {
-    what: 'The cached forks ran another version of the code',
-    where: {
-      forks: `${others.length}`,
-      'made at': commits.join(', '),
-      here: commit?.slice(0, 10) ?? 'unknown',
-      ...(changed === undefined ? {} : { changed: neutralLine(firstNames(changed), 300) }),
-      file,
+  return notComparable(
+    {
+      what: 'The cached forks ran another version of the code',
+      where: {
+        forks: `${others.length}`,
+        'made at': commits.join(', '),
+        here: commit?.slice(0, 10) ?? 'unknown',
+        ...(changed === undefined ? {} : { changed: neutralLine(firstNames(changed), 300) }),
+        file,
+      },
+      why:
+        code === undefined
+          ? 'git does not track the code here, and unknown code counts as other code.'
+          : 'Forks of two versions of the code are not comparable.',
     },
-    why:
-      code === undefined
-        ? 'git does not track the code here, and unknown code counts as other code.'
-        : 'Forks of two versions of the code are not comparable.',
-    fix: [
-      'to start again (the earlier forks stay in the file): --no-cache',
-      ...(code === undefined ? [] : ['to go on without them: --cross-version']),
-    ],
-  })
+    code !== undefined,
+  )
 }

@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import type { RunReads, Surroundings } from '../jobs/run-reads.ts'
 import type { Use } from '../live/index.ts'
 import type { AskGrade } from './prove-judge.ts'
 import { appendKeptText, ignoreFolder, readKeptText } from '../tape/links.ts'
@@ -21,7 +22,7 @@ export interface AskEntry {
 
 type Line =
   | { readonly began: string; readonly reserved: Use }
-  | ({ readonly ended: string } & AskEntry)
+  | ({ readonly ended: string; readonly reads?: RunReads } & AskEntry)
   /** It said nothing, and cost this. */
   | { readonly lost: string; readonly used: Use }
   | { readonly decided: string; readonly at: string }
@@ -32,6 +33,7 @@ type Line =
  */
 export class ProveLog {
   readonly #file: string | undefined
+  readonly #surroundings: Surroundings
   /** Asks that count; those of the recorded question also from proofs before. */
   readonly entries: readonly AskEntry[]
   /** What this proof has used before. */
@@ -40,14 +42,23 @@ export class ProveLog {
   /**
    * @param file - absent: nothing is kept, for it is unknown whether the code is the same
    * @param since - milliseconds since the epoch: older asks do not count
+   * @param surroundings - asks do not count where something they read is not as it was, or is not known
    */
-  constructor(file: string | undefined, since: number) {
+  constructor(file: string | undefined, since: number, surroundings: Surroundings) {
     this.#file = file
+    this.#surroundings = surroundings
+    const areReadsSame = (reads: RunReads | undefined): boolean =>
+      reads !== undefined && surroundings.changedSince(reads).length === 0
     const lines = file === undefined ? [] : readLines(file)
     const decided = lines.findLastIndex((line) => 'decided' in line)
     const current = lines.slice(decided + 1)
     const ended = lines.flatMap((line, at) =>
-      'ended' in line && (at > decided || line.arm === 'recorded') && Date.parse(line.at) >= since ? [line] : [],
+      'ended' in line &&
+      (at > decided || line.arm === 'recorded') &&
+      Date.parse(line.at) >= since &&
+      areReadsSame(line.reads)
+        ? [line]
+        : [],
     )
     this.entries = ended
     this.used = usedIn(current)
@@ -58,7 +69,7 @@ export class ProveLog {
   }
 
   ended(id: string, entry: AskEntry): void {
-    this.#write({ ended: id, ...entry })
+    this.#write({ ended: id, ...entry, reads: this.#surroundings.reads() })
   }
 
   lost(id: string, used: Use): void {

@@ -170,7 +170,7 @@ class Proof {
   async run(): Promise<ProveAnswer> {
     const { context, elsewhere } = this.#parts
     if (elsewhere !== undefined) return this.#answer('offline', [`${elsewhere.part} is no question to a model`])
-    const log = new ProveLog(await this.#file(), Date.now() - this.#maxDays * 86_400_000)
+    const log = new ProveLog(await this.#file(), Date.now() - this.#maxDays * 86_400_000, context.surroundings)
     this.#asked = log.entries
     this.#used = log.used
     context.budget.carry(log.used)

@@ -2,6 +2,7 @@
 import { HarvestError } from '../errors/index.ts'
 import { type Control } from '../fork/index.ts'
 import { type Budget, openBudget } from '../live/index.ts'
+import type { Surroundings } from '../jobs/run-reads.ts'
 import { isPriced, modelIds } from '../providers/index.ts'
 import { pinsOf } from '../provenance/index.ts'
 import type { Json, Tape } from '../tape/index.ts'
@@ -71,6 +72,8 @@ export interface RunBlameOptions
   readonly isFresh?: boolean
   /** What code runs here. */
   readonly ran?: RanHere
+  /** Where forks run, and what they have read there. */
+  readonly surroundings?: Surroundings
   readonly onProgress?: (progress: BlameProgress) => void
   /** Hears, before anything is spent, that other decisions of the models leave the tape, and which known run is a good one. */
   readonly onForeseen?: (risk: OffTapeRisk, good?: string) => void
@@ -214,6 +217,7 @@ export async function openForks(tape: Tape, options: RunBlameOptions): Promise<O
     judging,
     cacheFile: file,
     ran = {},
+    surroundings,
     isFresh,
     isCrossVersion,
     reference,
@@ -256,6 +260,7 @@ export async function openForks(tape: Tape, options: RunBlameOptions): Promise<O
       : openLedger(file, {
           question,
           ran,
+          ...(surroundings === undefined ? {} : { surroundings }),
           ...(isFresh === undefined ? {} : { isFresh }),
           ...(isCrossVersion === undefined ? {} : { isCrossVersion }),
         })

@@ -68,6 +68,7 @@ export async function blameOptionsOf(request: BlameRequest, context: TaskContext
     signal,
     timeoutMs,
     control: await controlOptionsOf(context),
+    surroundings: context.surroundings,
     ...accessOf(replay),
     ...(reference === undefined ? {} : { reference: requireClosed(readTape(reference)) }),
     ...expectedOf(context),

@@ -10,7 +10,7 @@ import { type ControlData } from '../jobs/job.ts'
 import { controlOptionsOf } from './control-options.ts'
 import { forkTape } from './fork.ts'
 import type { FailedJob, Task, TaskContext } from '../jobs/job.ts'
-import { forgetFork, keepControl, keepFork } from './kept-forks.ts'
+import { forgetFork, keepFork, readKeptFork } from './kept-forks.ts'
 import { requireNoKeptState } from './kept-state.ts'
 import { leftByEnding } from './prefix.ts'
 import type { ForkPlan, ForkResult, Tail } from './plan.ts'
@@ -19,8 +19,10 @@ import { timeLimit } from './time-limit.ts'
 
 /** What the task `fork` is asked for. */
 export interface ForkTaskOptions {
-  /** Where the unchanged run is kept. */
-  readonly controlKeptAs?: { readonly folder: string; readonly key: string }
+  /** Makes all of them, also those that were made before. */
+  readonly isFresh: boolean
+  /** So many that follow one another are made in one session, or reused together. */
+  readonly together: number
   readonly forks: readonly {
     readonly request: ForkRequest
     /** Where it is kept as soon as it is made. */
@@ -34,46 +36,60 @@ export interface ForkTaskAnswer {
   readonly control: ControlData
   /** In the order they were asked for: a fork, or why it could not be made. */
   readonly forks: readonly ForkOrFailure[]
+  /** Places in the list of those that were made before. */
+  readonly reused: readonly number[]
 }
 
 type ForkOrFailure = FinishedFork | { readonly failed: FailedJob['failed'] }
 
-/** Makes many forks in one process, each with the agent's modules fresh, and keeps each one as it ends. */
+/**
+ * Makes many forks in one process, each with the agent's modules fresh, and keeps each one as it ends. Those that were made
+ * before are taken from there: this process knows whether all they read is as it was.
+ */
 export const forkTask: Task = async (options, context) => {
-  const { forks, controlKeptAs } = options as unknown as ForkTaskOptions
-  const { tape } = context
+  const { forks, isFresh, together } = options as unknown as ForkTaskOptions
+  const { tape, surroundings } = context
   const replaying = await controlOptionsOf(context)
   const control = await controlOf(tape, replaying)
-  const isLive = forks.some(({ request }) => request.tail.from === 'live')
+  const kept = forks.map(({ keptAs }) =>
+    keptAs === undefined || isFresh ? undefined : readKeptFork(keptAs.folder, keptAs.key, surroundings),
+  )
+  const isWhole = (index: number): boolean => {
+    const first = index - (index % together)
+    return kept.slice(first, first + together).every((one) => one !== undefined)
+  }
+  const answers: ForkOrFailure[] = []
+  const reused = [...kept.keys()].filter(isWhole)
+  for (const index of reused) answers[index] = kept[index] as FinishedFork
+  const open = [...forks.entries()].filter(([index]) => !(index in answers))
+  const isLive = open.some(([, { request }]) => request.tail.from === 'live')
   // Before anything is spent: what two unchanged runs do otherwise is no effect of a change.
   if (isLive) await requireNoKeptState(tape, control, replaying)
   const code = await gitState(process.cwd())
   const told = controlData(tape, control)
-  if (controlKeptAs !== undefined) keepControl(controlKeptAs.folder, controlKeptAs.key, told)
   // Models that are asked for real want a real key.
   const takeBack = isLive ? () => undefined : standInKeys(tape)
-  const answers: ForkOrFailure[] = []
-  const waiting = forks.entries()
+  const waiting = open.values()
   const work = async (): Promise<void> => {
     for (const [index, { request, keptAs }] of waiting) {
       const made = await makeOne(request, { control, ...(code === undefined ? {} : { code }) }, context)
-      if (keptAs !== undefined && !('failed' in made)) keepFork(keptAs.folder, keptAs.key, made)
+      if (keptAs !== undefined && !('failed' in made)) keepFork(keptAs.folder, keptAs.key, made, surroundings.reads())
       answers[index] = made
-      context.say({ made: Object.keys(answers).length, of: forks.length })
+      context.say({ made: Object.keys(answers).length - reused.length, of: open.length })
     }
   }
   try {
-    await Promise.all(Array.from({ length: Math.min(context.parallel, forks.length) }, work))
+    await Promise.all(Array.from({ length: Math.min(context.parallel, open.length) }, work))
   } finally {
     takeBack()
   }
   try {
-    await requireNoKeptState(tape, control, replaying)
+    if (open.length > 0) await requireNoKeptState(tape, control, replaying)
   } catch (error) {
-    for (const { keptAs } of forks) if (keptAs !== undefined) forgetFork(keptAs.folder, keptAs.key)
+    for (const [, { keptAs }] of open) if (keptAs !== undefined) forgetFork(keptAs.folder, keptAs.key)
     throw error
   }
-  const answer: ForkTaskAnswer = { control: told, forks: answers }
+  const answer: ForkTaskAnswer = { control: told, forks: answers, reused }
   return answer as unknown as Json
 }
 

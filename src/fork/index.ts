@@ -20,7 +20,7 @@ export type {
 export { editAnswer } from './edits.ts'
 export type { AnswerEdit } from './edits.ts'
 export { readJsonPatch } from './json-patch.ts'
-export { controlKey, forkKey, readKeptControl, readKeptFork } from './kept-forks.ts'
+export { forkKey } from './kept-forks.ts'
 export type { ChangeRequest, FinishedFork, ForkRequest, SerializedError, TailRequest } from './request.ts'
 export { controlOptionsOf } from './control-options.ts'
 export type { ForkTaskAnswer, ForkTaskOptions } from './fork-task.ts'

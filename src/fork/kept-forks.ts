@@ -5,7 +5,7 @@ import { canonicalJson } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
 import { ignoreFolder, readKeptText } from '../tape/links.ts'
 import { temporaryFor } from '../tape/new-file.ts'
-import type { ControlData } from '../jobs/job.ts'
+import type { RunReads, Surroundings } from '../jobs/run-reads.ts'
 import type { FinishedFork, ForkRequest } from './request.ts'
 
 /** All that makes a fork the same fork. */
@@ -35,42 +35,34 @@ export function forkKey({ request, ...rest }: ForkIdentity): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 24)
 }
 
-/** All that makes an unchanged run the same, and its refusal: what was accepted is part of it. */
-export interface ControlIdentity extends Omit<ForkIdentity, 'request' | 'source'> {
-  /** Texts of the files that say what is accepted: the case, and the list for all cases. */
-  readonly accepted: readonly string[]
+/**
+ * A fork that was made before; `undefined` without one, where something it read is not as it was or is not known, and when its
+ * file is damaged: then it is made again.
+ */
+export function readKeptFork(
+  folder: string,
+  key: string,
+  { changedSince }: Pick<Surroundings, 'changedSince'>,
+): FinishedFork | undefined {
+  const { fork, reads } = readKept(folder, key)
+  return reads === undefined || changedSince(reads).length > 0 ? undefined : fork
 }
 
-/** The name under which the unchanged run is kept. */
-export function controlKey(identity: ControlIdentity): string {
-  const text = canonicalJson(JSON.parse(JSON.stringify({ ...identity, comparedWith })) as Json)
-  return `control-${createHash('sha256').update(text).digest('base64url').slice(0, 24)}`
-}
-
-/** An unchanged run of before; `undefined` without one, or when its file is damaged: then it is made again. */
-export function readKeptControl(folder: string, key: string): ControlData | undefined {
-  return readKept<{ readonly control?: ControlData }>(folder, key)?.control
-}
-
-/** Keeps an unchanged run, whole or not at all. */
-export function keepControl(folder: string, key: string, control: ControlData): void {
-  keep(folder, key, { control })
-}
-
-/** A fork that was made before; `undefined` without one, or when its file is damaged: then it is made again. */
-export function readKeptFork(folder: string, key: string): FinishedFork | undefined {
-  return readKept<{ readonly fork?: FinishedFork }>(folder, key)?.fork
-}
-
-function readKept<T>(folder: string, key: string): T | undefined {
+function readKept(folder: string, key: string): Partial<KeptFork> {
   const text = readKeptText(fileOf(folder, key))
-  if (text === undefined) return undefined
+  if (text === undefined) return {}
   try {
-    return JSON.parse(text) as T
+    return JSON.parse(text) as Partial<KeptFork>
   } catch {
     // A file someone cut or wrote into: what it held can be made again.
-    return undefined
+    return {}
   }
+}
+
+/** A fork, and what it depended on besides what its name says. */
+interface KeptFork {
+  readonly fork: FinishedFork
+  readonly reads: RunReads
 }
 
 /**
@@ -78,23 +70,20 @@ function readKept<T>(folder: string, key: string): T | undefined {
  *
  * The folder keeps itself out of git: a branch holds what its tape holds.
  */
-export function keepFork(folder: string, key: string, fork: FinishedFork): void {
+export function keepFork(folder: string, key: string, fork: FinishedFork, reads: RunReads): void {
   if (fork.problems.some(({ code }) => isPassing(code))) return
-  keep(folder, key, { fork })
-}
-
-/** A fork that says nothing, as it turned out, is no answer in a later session. */
-export function forgetFork(folder: string, key: string): void {
-  rmSync(fileOf(folder, key), { force: true })
-}
-
-function keep(folder: string, key: string, kept: object): void {
+  const kept: KeptFork = { fork, reads }
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   ignoreFolder(dirname(folder))
   const file = fileOf(folder, key)
   const temporary = temporaryFor(file)
   writeFileSync(temporary, JSON.stringify(kept), { mode: 0o600, flag: 'wx' })
   renameSync(temporary, file)
+}
+
+/** A fork that says nothing, as it turned out, is no answer in a later session. */
+export function forgetFork(folder: string, key: string): void {
+  rmSync(fileOf(folder, key), { force: true })
 }
 
 /** Whether a problem need not be there another time: a budget, a model that is not reached, a limit of time. */

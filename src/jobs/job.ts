@@ -4,6 +4,7 @@ import type { PriceTable } from '../providers/index.ts'
 import type { ReplayOptions, ReplayResult } from '../match/types.ts'
 import type { Json, Tape } from '../tape/types.ts'
 import type { Budget, BudgetLimits, Spent } from '../live/budget.ts'
+import type { Surroundings } from './run-reads.ts'
 
 /**
  * One run of an agent that a command asks for. The user's own Vitest runs it, because only that loads the agent's code as
@@ -74,6 +75,8 @@ export interface TaskContext {
   readonly budget: Budget
   readonly limits: BudgetLimits
   readonly prices: PriceTable
+  /** What the runs of this task read besides their code. */
+  readonly surroundings: Surroundings
   /** Aborts when the command is given up. */
   readonly signal: AbortSignal
   /** Says how far the task is; the command hears it. */

@@ -129,6 +129,9 @@ async function runJob(job: Job, around: Surroundings) {
   }
   if (job.task !== undefined) {
     const { limits, prices, parallel, say, importModule } = around
+    // What packages read when they are loaded counts, too: before any agent is.
+    const { watchReads } = await import('./watch-reads.ts')
+    const surroundings = watchReads(provided.root)
     const run = await loadTask(job.task.name)
     const answer = await run(job.task.options, {
       ...ofTape,
@@ -141,6 +144,7 @@ async function runJob(job: Job, around: Surroundings) {
       budget,
       limits,
       prices,
+      surroundings,
       say,
     })
     return { answer }

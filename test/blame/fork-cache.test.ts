@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { type LedgerOptions, openLedger } from '../../src/blame/fork-cache.ts'
 import type { ForkDraw } from '../../src/blame/types.ts'
+import type { RunReads } from '../../src/jobs/run-reads.ts'
 import { errorOf } from '../recordings/make.ts'
 
 function fileOf(): string {
@@ -11,9 +12,11 @@ function fileOf(): string {
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
   return join(dir, '.forks/run.blame.jsonl')
 }
+const reads: RunReads = { salt: 'salt', set: ['FLAG'], unset: ['OTHER'], values: 'digest', files: {} }
 const options: LedgerOptions = {
   question: { tape: 'digest', agent: 'refund', oracle: '--ok refund(*)', tools: 'tape' },
   ran: { commit: '4f2a9c1', code: 'code-1' },
+  surroundings: { reads: () => reads, changedSince: () => [] },
 }
 const draw: ForkDraw = { grade: 'ok', modelCalls: 2, tokens: 120, costUsd: 0.01, fingerprint: 'f', models: ['gpt-5'] }
 const entry = (seed: number, more: Partial<ForkDraw> = {}) => ({
@@ -26,7 +29,12 @@ test('a fork is one line that says what was asked, what it came to, and what ran
   const file = fileOf()
   openLedger(file, options).append(entry(0))
   const text = readFileSync(file, 'utf8')
-  expect(JSON.parse(text)).toEqual({ question: expect.any(String) as string, ...entry(0), ...options.ran })
+  expect(JSON.parse(text)).toEqual({
+    question: expect.any(String) as string,
+    ...entry(0),
+    ...options.ran,
+    reads: expect.any(String) as string,
+  })
   expect(text.endsWith('\n')).toBe(true)
   expect(readFileSync(join(file, '../.gitignore'), 'utf8')).toBe('*\n')
   expect(openLedger(file, options).entries).toMatchObject([entry(0)])
@@ -110,4 +118,47 @@ test('code that git does not know is not known to be the same', () => {
   const unknown: LedgerOptions = { ...options, ran: {} }
   openLedger(file, unknown).append(entry(0))
   expect(errorOf(() => openLedger(file, unknown)).code).toBe('HARVEST_CROSS_VERSION')
+})
+
+test('forks whose environment changed are refused or set aside, and never counted', () => {
+  const file = fileOf()
+  openLedger(file, options).append(entry(0))
+  const changedSince = ({ set, unset }: RunReads) => [
+    ...unset.map((name) => `environment variable ${name} (was unset, is set)`),
+    ...set.map((name) => `environment variable ${name}`),
+  ]
+  const now: LedgerOptions = { ...options, surroundings: { reads: () => ({ ...reads, salt: 'other' }), changedSince } }
+  expect(errorOf(() => openLedger(file, now)).message.replace(file, '<file>')).toMatchInlineSnapshot(`
+    "What the cached forks read is not as it was
+
+      forks    1
+      changed  environment variable OTHER (was unset, is set), environment variable FLAG
+      file     <file>
+
+    Forks that read other environment variables or files are not comparable.
+    → to start again (the earlier forks stay in the file): --no-cache
+    → to go on without them: --cross-version
+    (HARVEST_CROSS_VERSION)"
+  `)
+  expect(openLedger(file, { ...now, isCrossVersion: true })).toMatchObject({ entries: [], setAside: 1 })
+  openLedger(file, { ...now, isFresh: true }).append(entry(5))
+  const after: LedgerOptions = {
+    ...now,
+    surroundings: { ...now.surroundings, changedSince: ({ salt }) => (salt === 'other' ? [] : ['x']) },
+  } as LedgerOptions
+  expect(openLedger(file, after).entries.map(({ spec }) => spec.seed)).toEqual([5])
+  expect(readFileSync(file, 'utf8')).not.toContain('FLAG')
+})
+
+test('forks that do not say what they read are not known to have read the same', () => {
+  const file = fileOf()
+  const { surroundings: _, ...unknown } = options
+  openLedger(file, unknown).append(entry(0))
+  for (const now of [options, unknown]) {
+    const { code, facts } = errorOf(() => openLedger(file, now))
+    expect({ code, why: facts.why }).toEqual({
+      code: 'HARVEST_CROSS_VERSION',
+      why: 'It was not kept which environment variables and files they read, and unknown ones count as changed.',
+    })
+  }
 })

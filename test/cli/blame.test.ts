@@ -22,7 +22,7 @@ describe('harvest blame', () => {
       join(cwd, 'src/oracle.ts'),
       `import type { OracleRun } from 'vitest-harvest'
 export const isRight = ({ sideEffects }: OracleRun): boolean =>
-  sideEffects.some(({ name, args }) => name === 'refund' && (args as { amount: number }).amount === 25)\n`,
+  sideEffects.some(({ name, args }) => name === 'refund' && (args as { amount: number }).amount === Number(process.env.DESK_RIGHT ?? 25))\n`,
     )
     writeFileSync(join(cwd, '.gitignore'), 'node_modules/\n')
     git('init', '--quiet')
@@ -120,6 +120,15 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
     expect(code).toBe(0)
     const lines = readFileSync(join(cwd, 'recordings/inbox/.forks/bad/blame.jsonl'), 'utf8').trimEnd().split('\n')
     expect(lines.length).toBeGreaterThanOrEqual(answer.spent.now.forks + 6)
+
+    const elsewhere = { cwd, env: { DESK_URL: desk.url, CI: '', DESK_RIGHT: '0025' } }
+    const refused = await harvest(['blame', ...args.filter((arg) => arg !== '--json')], elsewhere)
+    expect(refused).toMatchObject({ code: 4, stdout: '' })
+    expect(refused.stderr).toContain('What the cached forks read is not as it was')
+    expect(refused.stderr).toMatch(/^ {2}changed +environment variable DESK_RIGHT \(was unset, is set\)$/m)
+    expect(refused.stderr).toContain('--no-cache')
+    expect(refused.stderr).not.toContain('0025')
+    expect(desk.asked).toHaveLength(asked + answer.spent.now.modelCalls)
   })
 
   it.each(['SIGKILL', 'SIGINT'] as const)('asks no model any more once %s ended it', async (signal) => {

@@ -15,7 +15,7 @@ import { hasTerminal } from './terminal.ts'
 const inbox = 'recordings/inbox'
 
 /** Pays back what was paid, and asks a person when that is much: its code decides, no model. */
-const payer = `import { writeFileSync } from 'node:fs'
+const payer = `import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { tool } from 'vitest-harvest/record'
 const lookup = tool('lookup_order', async (order: { order_id: string }) => ({ amount: 25 }))
 const refund = tool('refund', async (order: { order_id: string; amount: number }) => 'ok')
@@ -29,6 +29,12 @@ export async function payer({ order_id }: { order_id: string }) {
   if (amount > 500) return { asked: 'a person' }
   await refund({ order_id, amount })
   return { refunded: amount }
+}
+const flag = process.env.DESK_FLAG
+export async function flagged({ order_id }: { order_id: string }) {
+  const { amount } = await lookup({ order_id })
+  await refund({ order_id, amount })
+  return { refunded: amount, kind: flag === 'on', note: existsSync('note.local') ? readFileSync('note.local', 'utf8') : 'none' }
 }
 export async function cautious({ order_id }: { order_id: string }) {
   await lookup({ order_id })
@@ -69,16 +75,18 @@ describe('harvest fork', () => {
     cwd = deskProject()
     writeFileSync(join(cwd, 'src/payer.ts'), payer)
     writeFileSync(join(cwd, 'src/script.ts'), script)
-    writeFileSync(join(cwd, '.gitignore'), 'node_modules\nrecordings/inbox\n.vitest\n')
+    writeFileSync(join(cwd, '.gitignore'), 'node_modules\nrecordings/inbox\n.vitest\n*.local\n')
     const config = readFileSync(join(cwd, 'vitest.config.ts'), 'utf8')
     const agents =
-      '"payer":"./src/payer.ts#payer","cautious":"./src/payer.ts#cautious","orders":"./src/payer.ts#orders",'
+      '"payer":"./src/payer.ts#payer","cautious":"./src/payer.ts#cautious","flagged":"./src/payer.ts#flagged","orders":"./src/payer.ts#orders",'
     writeFileSync(join(cwd, 'vitest.config.ts'), config.replace('agents: {', `agents: {${agents}`))
     git('init', '--quiet')
     git('add', '-A')
     git('commit', '--quiet', '-m', 'the agents')
     mkdirSync(join(cwd, inbox), { recursive: true })
     writeFileSync(join(cwd, inbox, 'paid.tape.jsonl'), tapeText('paid', { agent: 'payer', input: { order_id: 'A-1' } }))
+    const flagged = tapeText('flagged', { agent: 'flagged', input: { order_id: 'A-1' } })
+    writeFileSync(join(cwd, inbox, 'flagged.tape.jsonl'), flagged)
     const ordered = tapeText('ordered', { agent: 'orders', events: [orderExchange], returned: { amount: 25 } })
     writeFileSync(join(cwd, inbox, 'ordered.tape.jsonl'), ordered)
     await recordDesk(cwd, desk, 'first', ['Refund A-100.', git('rev-parse', 'HEAD').trim()])
@@ -184,6 +192,29 @@ describe('harvest fork', () => {
     writeFileSync(join(cwd, 'src/other.ts'), 'export {}\n')
     expect(reused(await told(...args(1)))).toEqual([false])
     rmSync(join(cwd, 'src/other.ts'))
+  })
+
+  it('a fork whose agent read a variable, or a file that git ignores, runs anew where that is not as it was', async () => {
+    const args = ['fork', 'flagged', '--step', '1', '--result', '{"amount":30}', '--json']
+    const reused = async (env: Record<string, string> = {}) => {
+      const { stdout } = await harvest(args, { cwd, env: { SHLVL: '7', ...env } })
+      return (JSON.parse(stdout) as Told).branches[0]?.reused
+    }
+    expect(await reused()).toBe(false)
+    expect(await reused({ DESK_OTHER: 'read by nothing', SHLVL: '8' })).toBe(true)
+    expect(await reused({ DESK_FLAG: 'on' })).toBe(false)
+    expect(await reused({ DESK_FLAG: 'on' })).toBe(true)
+    writeFileSync(join(cwd, 'note.local'), 'kind')
+    expect(await reused({ DESK_FLAG: 'on' })).toBe(false)
+    rmSync(join(cwd, 'note.local'))
+  })
+
+  it('--critical says which forks were made before', async () => {
+    const { stdout } = await fork('first', '--critical')
+    expect(stdout).not.toContain('reused')
+    const again = await fork('first', '--critical')
+    expect(again.stdout).toMatch(/^\d+ forks? reused: made by the same code on \d{4}-\d\d-\d\d$/m)
+    expect(printed(again.stdout, 'to run them again')).toEqual(['fork', 'first', '--critical', '--no-cache'])
   })
 
   it('--fresh runs it all the same', async () => {

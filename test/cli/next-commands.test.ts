@@ -259,7 +259,7 @@ describe('whoever follows the messages of blame', () => {
     expect(other).toMatchObject({ code: 4, stderr: expect.stringContaining('HARVEST_CROSS_VERSION') as string })
     const anyway = printed(other.stderr, 'to continue anyway')
     // The forks of before are left out, which is said.
-    const leftOut = expect.stringMatching(/\d+ forks of earlier sessions ran other code/) as string
+    const leftOut = expect.stringMatching(/\d+ forks of earlier sessions ran other code or read other data/) as string
     expect(await run(anyway)).toMatchObject({ ...decided, stderr: leftOut })
     expect(await run([...anyway, '--no-cache'])).toMatchObject(decided)
     const checkout = / to run the recorded code: (git checkout \w+)$/m.exec(other.stderr)?.[1] ?? 'false'

@@ -47,6 +47,7 @@ async function task(options: ChaosTaskOptions, exports: object = {}, usual = age
     limits: {},
     prices: {},
     signal: new AbortController().signal,
+    surroundings: { reads: () => ({ salt: '', set: [], unset: [], values: '', files: {} }), changedSince: () => [] },
     say: (progress) => told.push(progress),
   }
   const report = (await chaosTask(options as unknown as Json, context)) as unknown as ChaosReport

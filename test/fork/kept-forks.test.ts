@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type ForkIdentity, forkKey, keepFork, readKeptFork } from '../../src/fork/kept-forks.ts'
 import type { FinishedFork } from '../../src/fork/request.ts'
+import type { RunReads } from '../../src/jobs/run-reads.ts'
 
 const identity: ForkIdentity = {
   tape: 'digest',
@@ -23,6 +24,9 @@ const fork: FinishedFork = {
   branch: '',
   madeAt: '2026-01-02T03:04:05.000Z',
 }
+
+const reads: RunReads = { salt: 'salt', set: ['FLAG'], unset: [], values: 'digest', files: {} }
+const asItWas = { changedSince: () => [] }
 
 function folder(): string {
   const root = mkdtempSync(join(tmpdir(), 'harvest-forks-'))
@@ -61,8 +65,8 @@ describe('a kept fork', () => {
 
   it('is read as it was written, by its owner alone, and out of git', () => {
     const at = folder()
-    keepFork(at, 'key', fork)
-    expect(readKeptFork(at, 'key')).toEqual(fork)
+    keepFork(at, 'key', fork, reads)
+    expect(readKeptFork(at, 'key', asItWas)).toEqual(fork)
     expect(statSync(join(at, 'key.json')).mode & 0o077).toBe(0)
     expect(readdirSync(join(at, '..')).sort()).toEqual(['.gitignore', 'run'])
     expect(readdirSync(at)).toEqual(['key.json'])
@@ -72,16 +76,25 @@ describe('a kept fork', () => {
     'is not one that ended with %s: asked again it may go on',
     (code) => {
       const at = folder()
-      keepFork(at, 'key', { ...fork, problems: [{ code, message: '' }] })
-      expect(readKeptFork(at, 'key')).toBeUndefined()
+      keepFork(at, 'key', { ...fork, problems: [{ code, message: '' }] }, reads)
+      expect(readKeptFork(at, 'key', asItWas)).toBeUndefined()
     },
   )
 
+  it('is made anew where something it read is not as it was, or where it does not say what it read', () => {
+    const at = folder()
+    keepFork(at, 'key', fork, reads)
+    const changedSince = ({ set }: RunReads) => set.map((name) => `environment variable ${name}`)
+    expect(readKeptFork(at, 'key', { changedSince })).toBeUndefined()
+    writeFileSync(join(at, 'old.json'), JSON.stringify({ fork }))
+    expect(readKeptFork(at, 'old', asItWas)).toBeUndefined()
+  })
+
   it('that is damaged is made anew', () => {
     const at = folder()
-    keepFork(at, 'key', fork)
+    keepFork(at, 'key', fork, reads)
     writeFileSync(join(at, 'key.json'), '{"fork":{"se')
-    expect(readKeptFork(at, 'key')).toBeUndefined()
-    expect(readKeptFork(at, 'none')).toBeUndefined()
+    expect(readKeptFork(at, 'key', asItWas)).toBeUndefined()
+    expect(readKeptFork(at, 'none', asItWas)).toBeUndefined()
   })
 })

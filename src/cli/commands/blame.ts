@@ -121,7 +121,7 @@ interface SetAside {
 }
 
 function setAsideText({ setAside }: SetAside): string {
-  return `${counted(setAside, 'fork')} of earlier sessions ran other code, and ${setAside === 1 ? 'does' : 'do'} not count.`
+  return `${counted(setAside, 'fork')} of earlier sessions ran other code or read other data, and ${setAside === 1 ? 'does' : 'do'} not count.`
 }
 
 function runIn(

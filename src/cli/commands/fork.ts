@@ -25,7 +25,7 @@ import { alternativesOf, besideDecisions, decisionsOf } from '../forking/alterna
 import { bestAlternative, type DecisionReport, printDecisions, reportDecisions } from '../forking/critical.ts'
 import { type Grader, graderOf } from '../forking/grading.ts'
 import { agentOf, makeForks, type MakeOptions, type Parent } from '../forking/make.ts'
-import { printAsk, printBranches } from '../forking/print.ts'
+import { printAsk, printBranches, printReused } from '../forking/print.ts'
 import { saveBranches } from '../forking/save.ts'
 import { lookAtDecisions } from '../forking/decided-calls.ts'
 import { describeSpent, readLivePlan, readWhole, refuseOtherCode, acrossVersions } from '../live.ts'
@@ -149,6 +149,7 @@ async function critical(parent: Parent, given: CommandInput, screen: Screen): Pr
   const print = (shown: Screen): void => {
     if (decisions.length === 0) return shown.line('No model decides anything in this run.')
     printDecisions(decisions, { grader: graded, differs: data.differs }, shown)
+    printReused(told, shown)
     const lost = told.find(isUnreached)
     const runs = limited(parent, changed, controls, given)
     const toAll = stepsAfterBudget(runs)

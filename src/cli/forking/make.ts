@@ -1,17 +1,14 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { acceptedFileName, readAcceptedText, type Case } from '../../cases/index.ts'
+import { resolve } from 'node:path'
+import { type Case } from '../../cases/index.ts'
 import { HarvestError } from '../../errors/index.ts'
 import {
-  controlKey,
   type FinishedFork,
   type ForkRequest,
   type ForkTaskAnswer,
   type ForkTaskOptions,
   forkKey,
-  readKeptControl,
-  readKeptFork,
   type TailRequest,
 } from '../../fork/index.ts'
 import { type Job } from '../../jobs/index.ts'
@@ -72,7 +69,7 @@ export interface MadeForks {
 
 /**
  * Makes forks in the project's own Vitest, started once for all of them; those that were made before, by the same code,
- * are taken from where they are kept. Before them the run is replayed unchanged, for what code alone does is no effect.
+ * read as they were, are taken from where they are kept. Before them the run is replayed unchanged, for what code alone does is no effect.
  *
  * What ends is kept at once, so a command that was interrupted goes on where it was. Without git it is unknown whether the
  * code is the same, and nothing is kept.
@@ -87,34 +84,21 @@ export async function makeForks(
   const { tape, file, recordings } = parent
   const agent = agentOf(parent)
   const folder = resolve(forksFolder(recordings, file))
-  const { forks: keys, control: nameOfControl } = await keysOf(parent, agent, requests)
-  const isKept = (key: string | undefined): key is string => key !== undefined && !options.isFresh
-  const before = isKept(nameOfControl) ? readKeptControl(folder, nameOfControl) : undefined
-  const kept = keys.map((key) => (isKept(key) ? readKeptFork(folder, key) : undefined))
-  // Those that are drawn alternately were made in one session, or are made again together.
-  const { together = 1 } = options
-  const isWhole = (index: number): boolean => {
-    const first = index - (index % together)
-    return kept.slice(first, first + together).every((one) => one !== undefined)
-  }
-  const known = kept.map((one, index) => (isWhole(index) ? one : undefined))
-  const open = requests.flatMap((request, index) => (known[index] === undefined ? [index] : []))
+  const keys = await keysOf(parent, agent, requests)
   const task: ForkTaskOptions = {
-    ...(nameOfControl === undefined ? {} : { controlKeptAs: { folder, key: nameOfControl } }),
-    forks: open.map((index) => {
-      const [request, key] = [requests[index] as ForkRequest, keys[index]]
+    isFresh: options.isFresh,
+    together: options.together ?? 1,
+    forks: requests.map((request, index) => {
+      const key = keys[index]
       return { request, ...(key === undefined ? {} : { keptAs: { folder, key } }) }
     }),
   }
-  const answer =
-    open.length === 0 && before !== undefined ? { control: before, forks: [] } : await run(parent, agent, task, options)
+  const answer = await run(parent, agent, task, options)
   const made = requests.map((request, index): MadeFork => {
-    const key = keys[index]
-    const earlier = known[index]
-    const one = earlier ?? answer.forks[open.indexOf(index)]
+    const [key, one] = [keys[index], answer.forks[index]]
     if (one === undefined) throw new TypeError(`fork ${index} has no answer`)
     const fork = 'failed' in one ? new HarvestError(one.failed.code, one.failed.facts) : one
-    return { request, fork, isReused: earlier !== undefined, ...(key === undefined ? {} : { key }) }
+    return { request, fork, isReused: answer.reused.includes(index), ...(key === undefined ? {} : { key }) }
   })
   const [refused] = made.flatMap(({ fork }) => (HarvestError.is(fork) && exitCodeOf(fork) === exit.usage ? [fork] : []))
   // There is no run to report when none could begin, as with an unknown agent.
@@ -141,7 +125,10 @@ async function run(
     parallel,
     prices: readPrices(parent.recordings) ?? {},
     ...(limits === undefined ? {} : { limits }),
-    onReport: (told) => onProgress((told as { readonly made: number }).made, length),
+    onReport: (told) => {
+      const { made, of } = told as { readonly made: number; readonly of: number }
+      onProgress(made, of)
+    },
   })
   return answer as unknown as ForkTaskAnswer
 }
@@ -151,15 +138,14 @@ function caseOf({ case: kase }: Parent): Pick<Job, 'case'> {
   return kase === undefined ? {} : { case: { file: resolve(kase.file), text: readFileSync(kase.file, 'utf8') } }
 }
 
-interface Keys {
-  readonly control?: string
-  readonly forks: readonly (string | undefined)[]
-}
-
-async function keysOf(parent: Parent, agent: string, requests: readonly ForkRequest[]): Promise<Keys> {
-  const { tape, recordings } = parent
+/** The names that forks are kept under; each `undefined` where it is unknown which code runs. */
+async function keysOf(
+  { tape, recordings }: Parent,
+  agent: string,
+  requests: readonly ForkRequest[],
+): Promise<readonly (string | undefined)[]> {
   const code = existsSync(recordings) ? await codeDigest(process.cwd()) : undefined
-  if (code === undefined) return { forks: requests.map(() => undefined) }
+  if (code === undefined) return requests.map(() => undefined)
   const sources = new Map<string, string>()
   const sourceOf = (tail: TailRequest): { readonly source?: string } => {
     if (!('file' in tail)) return {}
@@ -167,14 +153,9 @@ async function keysOf(parent: Parent, agent: string, requests: readonly ForkRequ
     sources.set(tail.file, known)
     return { source: known }
   }
-  const forAll = join(recordings, acceptedFileName)
-  const accepted = [caseOf(parent).case?.text ?? '', readAcceptedText(forAll) ?? '']
-  return {
-    control: controlKey({ tape: tape.digest, agent, code, version, accepted }),
-    forks: requests.map((request) =>
-      forkKey({ tape: tape.digest, agent: request.agent ?? agent, code, version, request, ...sourceOf(request.tail) }),
-    ),
-  }
+  return requests.map((request) =>
+    forkKey({ tape: tape.digest, agent: request.agent ?? agent, code, version, request, ...sourceOf(request.tail) }),
+  )
 }
 
 function digestOf(tail: Extract<TailRequest, { readonly file: string }>): string {

@@ -127,6 +127,13 @@ export function printBranches(
       `graded by ${neutralLine(grader.by, 120)}: ${counts.join(', ')}; ${differs === undefined ? 'the recorded run' : "today's code unchanged"} is ${grader.recorded}`,
     )
   }
+  printReused(branches, screen)
+  const spent = sumSpent([sum.spent, ...(beside === undefined ? [] : [beside.spent])])
+  if (spent.modelCalls > 0) screen.line(describeSpent(spent, areToolsReal(branches) ? 'for real' : 'from the tape'))
+}
+
+/** Says which of these were made before, and how they are made again. */
+export function printReused(branches: readonly BranchSummary[], screen: Screen): void {
   const reused = branches.filter(({ isReused }) => isReused)
   const [first] = reused
   if (first?.fork !== undefined) {
@@ -135,8 +142,6 @@ export function printBranches(
     )
     screen.line(`→ to run ${reused.length === 1 ? 'it' : 'them'} again: ${typedAgain({ 'no-cache': true })}`)
   }
-  const spent = sumSpent([sum.spent, ...(beside === undefined ? [] : [beside.spent])])
-  if (spent.modelCalls > 0) screen.line(describeSpent(spent, areToolsReal(branches) ? 'for real' : 'from the tape'))
 }
 
 /** What an end is called that the change did not make. */

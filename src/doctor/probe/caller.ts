@@ -1,67 +1,12 @@
 import { fileURLToPath } from 'node:url'
+import { isBuilt } from '../../own-files.ts'
+import { type Asking, askingCode } from '../../seam/asking.ts'
 import type { Caller } from '../../seam/source.ts'
-import { isBuilt, ownFolderPath } from '../../own-files.ts'
 
 /** This folder, and the one file it is built into. */
 const probes = fileURLToPath(isBuilt ? import.meta.url : new URL('./', import.meta.url))
 
-/** Packages that run the agent here and nowhere else: what they ask is not asked by the agent. */
-const runner =
-  /^(?:vitest|vite|vite-node|@vitest\/.*|@mswjs\/interceptors|vitest-harvest|tinypool|birpc|std-env|pathe|rolldown|@rolldown\/.*|tinyrainbow|chai)$/
-
-/**
- * Who called `caller`: `via` is the npm package, absent for the user's own code. Node's own frames count for whoever
- * called into Node.
- *
- * @returns `undefined` for the code that runs the replay, and where only Node is on the stack
- */
-export function callerOf(caller: Caller): { readonly via?: string } | undefined {
-  const files = framesAbove(caller).filter(({ file }) => !file.startsWith('node:') && !file.startsWith(probes))
-  const [first, second] = files
-  if (!first) return undefined
-  const name = packageOf(first.file)
-  if (name === undefined) return {}
-  if (!runner.test(name)) return { via: name }
-  // `import.meta.env` is a view of Vitest's on the environment.
-  const isView = first.name === 'get' && second !== undefined && packageOf(second.file) === undefined
-  return isView ? {} : undefined
-}
-
-interface Frame {
-  readonly file: string
-  readonly name: string | null
-}
-
-function framesAbove(caller: Caller): readonly Frame[] {
-  const { prepareStackTrace, stackTraceLimit } = Error
-  Error.prepareStackTrace = (_error, frames) => frames
-  Error.stackTraceLimit = 30
-  const holder: { stack?: unknown } = {}
-  Error.captureStackTrace(holder, caller)
-  const frames = holder.stack
-  Error.prepareStackTrace = prepareStackTrace
-  Error.stackTraceLimit = stackTraceLimit
-  // While another stack is being formatted, Node gives a text: whoever formats it asks, and that is not the agent.
-  if (!Array.isArray(frames)) return []
-  return (frames as readonly NodeJS.CallSite[]).map((frame) => ({
-    // Functions of the language itself have no file.
-    file: pathOf(frame.getFileName() ?? frame.getEvalOrigin() ?? 'node:'),
-    name: frame.getFunctionName(),
-  }))
-}
-
-function pathOf(file: string): string {
-  return file.startsWith('file://') ? fileURLToPath(file.split('?', 1)[0] ?? file) : file
-}
-
-/** The npm package of a file, `vitest-harvest` for this one, `undefined` outside of `node_modules`. */
-function packageOf(file: string): string | undefined {
-  if (file.startsWith(ownFolderPath)) return 'vitest-harvest'
-  const at = file.replaceAll('\\', '/').lastIndexOf('node_modules/')
-  if (at < 0) return undefined
-  const [scope = '', name = ''] = file
-    .replaceAll('\\', '/')
-    .slice(at + 'node_modules/'.length)
-    .split('/')
-  return scope.startsWith('@') ? `${scope}/${name}` : scope
+/** Who called `caller`, a function of a probe; see {@link askingCode}. */
+export function callerOf(caller: Caller): Asking | undefined {
+  return askingCode(caller, probes)
 }

@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto'
+import { firstNames } from '../errors/words.ts'
+
+/** What runs read besides their code, so that what was made by them counts only where that is as it was. Holds no value. */
+export interface RunReads {
+  /** Of all digests here. */
+  readonly salt: string
+  /** Names of environment variables that they read and that were set. */
+  readonly set: readonly string[]
+  /** And of those that were not. */
+  readonly unset: readonly string[]
+  /** One digest of the values of `set`. */
+  readonly values: string
+  /** Digest of the names of all variables, where they listed them. */
+  readonly listed?: string
+  /** Files and folders by what was asked of them, and a digest of the answer. */
+  readonly files: Readonly<Record<string, string>>
+}
+
+/** Where runs of a task happen, and what they have read there so far. */
+export interface Surroundings {
+  reads(): RunReads
+  /** What is not as it was when this was read, for people; empty: all of it is. */
+  changedSince(reads: RunReads): readonly string[]
+}
+
+/** A digest that says nothing of what it was made from. */
+export function saltedDigest(salt: string, parts: readonly (string | undefined)[]): string {
+  return createHash('sha256')
+    .update(JSON.stringify([salt, ...parts]))
+    .digest('base64url')
+    .slice(0, 24)
+}
+
+type Variables = Readonly<Record<string, string | undefined>>
+
+/** The part of {@link RunReads} that is about variables. */
+export function readVariables(
+  now: Variables,
+  { salt, names, isListed }: { readonly salt: string; readonly names: Iterable<string>; readonly isListed: boolean },
+): Omit<RunReads, 'files'> {
+  const sorted = [...names].sort()
+  const set = sorted.filter((name) => now[name] !== undefined)
+  return {
+    salt,
+    set,
+    unset: sorted.filter((name) => now[name] === undefined),
+    values: valuesOf(now, set, salt),
+    ...(isListed ? { listed: saltedDigest(salt, Object.keys(now).sort()) } : {}),
+  }
+}
+
+/** Which variables are not as they were, for people and without any value. */
+export function changedVariables({ salt, set, unset, values, listed }: RunReads, now: Variables): readonly string[] {
+  const gone = set.filter((name) => now[name] === undefined)
+  const come = unset.filter((name) => now[name] !== undefined)
+  const isOther = gone.length === 0 && valuesOf(now, set, salt) !== values
+  const isListedOther = listed !== undefined && saltedDigest(salt, Object.keys(now).sort()) !== listed
+  return [
+    ...gone.map((name) => `environment variable ${name} (was set, is unset)`),
+    ...come.map((name) => `environment variable ${name} (was unset, is set)`),
+    ...(isOther
+      ? [
+          `${set.length === 1 ? 'environment variable' : 'one or more of the environment variables'} ${firstNames(set)} (another value)`,
+        ]
+      : []),
+    ...(isListedOther && gone.length + come.length === 0 ? ['the names of the environment variables'] : []),
+  ]
+}
+
+function valuesOf(now: Variables, names: readonly string[], salt: string): string {
+  return saltedDigest(
+    salt,
+    names.flatMap((name) => [name, now[name]]),
+  )
+}

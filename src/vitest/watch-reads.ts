@@ -1,0 +1,205 @@
+import { randomBytes } from 'node:crypto'
+import fs from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { jobsVariable } from '../jobs/job.ts'
+import { changedVariables, readVariables, saltedDigest, type Surroundings } from '../jobs/run-reads.ts'
+import { ownFolderPath } from '../own-files.ts'
+import { askingCode } from '../seam/asking.ts'
+import { builtinsChanged, patchProperty, syncBuiltins } from '../seam/patch.ts'
+import { sharedOf } from '../seam/source.ts'
+import { filesOfRun } from './loaded-files.ts'
+
+/** The clock that files are dated by is behind by so much at most. */
+const lagMs = 20
+
+/** What is asked of a path: its content, the names in it, or whether it is there. */
+type Question = 'file' | 'folder' | 'there'
+
+interface Watch {
+  readonly salt: string
+  readonly root: string
+  /** As it was before any run: what a run sets itself is made by its code. */
+  readonly variables: Readonly<Record<string, string | undefined>>
+  readonly names: Set<string>
+  isListed: boolean
+  readonly files: Map<string, string>
+  /** What is younger was made by a run. */
+  readonly since: number
+}
+
+/**
+ * From now on notes which environment variables and files the agent and its packages read in this process, by whichever run:
+ * what a package read once, when it was loaded, holds for the runs behind as well.
+ */
+export function watchReads(root: string): Surroundings {
+  const holder = sharedOf('vitest/watch-reads', install)
+  const salt = randomBytes(12).toString('base64url')
+  const variables = { ...process.env }
+  const watch: Watch = {
+    salt,
+    root,
+    variables,
+    names: new Set(),
+    isListed: false,
+    files: new Map(),
+    since: Date.now() - lagMs,
+  }
+  holder.watch = watch
+  return {
+    reads() {
+      for (const file of filesOfRun(root, new Set()) ?? []) if (!isOfJobs(file)) note(watch, 'file', file)
+      return { ...readVariables(variables, watch), files: Object.fromEntries([...watch.files].sort()) }
+    },
+    changedSince: (reads) => [
+      ...changedVariables(reads, variables),
+      ...Object.entries(reads.files).flatMap(([key, digest]) => {
+        const [, question, file] = /^(file|folder|there) ([^]*)$/.exec(key) ?? []
+        const now = answerOf(question as Question, path.resolve(root, file ?? ''), reads.salt)
+        return now === digest ? [] : [file ?? key]
+      }),
+    ],
+  }
+}
+
+function install(): { watch?: Watch } {
+  const holder: { watch?: Watch } = {}
+  watchVariables(holder)
+  watchFiles(holder)
+  builtinsChanged()
+  syncBuiltins()
+  return holder
+}
+
+function watchVariables(holder: { watch?: Watch }): void {
+  /** Names that are being listed: whether each is there is asked by the language, in this order. */
+  let listing: string[] = []
+  // biome-ignore lint/complexity/noBannedTypes: any function will do for Error.captureStackTrace
+  const read = (key: string | symbol, caller: Function): void => {
+    const { watch } = holder
+    if (watch === undefined || typeof key !== 'string' || key === jobsVariable || watch.names.has(key)) return
+    if (key in Object.prototype || askingCode(caller) === undefined) return
+    watch.names.add(key)
+  }
+  const view: NodeJS.ProcessEnv = new Proxy(process.env, {
+    get: function get(target, key): unknown {
+      read(key, get)
+      return Reflect.get(target, key)
+    },
+    has: function has(target, key) {
+      read(key, has)
+      return Reflect.has(target, key)
+    },
+    getOwnPropertyDescriptor: function describe(target, key) {
+      if (listing[0] === key) listing.shift()
+      else read(key, describe)
+      return Reflect.getOwnPropertyDescriptor(target, key)
+    },
+    ownKeys: function ownKeys(target) {
+      const keys = Reflect.ownKeys(target)
+      listing = keys.filter((key) => typeof key === 'string')
+      if (holder.watch !== undefined && askingCode(ownKeys) !== undefined) holder.watch.isListed = true
+      return keys
+    },
+    // Without it the view would be the receiver, and Node takes no property that is defined on it.
+    set: (target, key, value) => Reflect.set(target, key, value),
+  })
+  Object.defineProperty(process, 'env', { value: view, configurable: true, enumerable: true, writable: true })
+}
+
+const questions: Readonly<Record<string, Question>> = {
+  readFile: 'file',
+  open: 'file',
+  createReadStream: 'file',
+  openAsBlob: 'file',
+  readdir: 'folder',
+  opendir: 'folder',
+  exists: 'there',
+  access: 'there',
+  stat: 'there',
+  lstat: 'there',
+}
+
+type AnyFunction = (this: unknown, ...args: unknown[]) => unknown
+
+function watchFiles(holder: { watch?: Watch }): void {
+  for (const [name, question] of Object.entries(questions)) {
+    for (const [target, key] of [
+      [fs, name],
+      [fs, `${name}Sync`],
+      [fs.promises, name],
+    ] as const) {
+      const functions = target as unknown as Record<string, AnyFunction>
+      if (typeof functions[key] !== 'function') continue
+      patchProperty(
+        functions,
+        key,
+        (original) =>
+          function patched(...args) {
+            const { watch } = holder
+            const file = watch === undefined ? undefined : pathOf(args[0])
+            if (watch !== undefined && file !== undefined && (name !== 'open' || isForReading(args[1])))
+              if (askingCode(patched) !== undefined) note(watch, question, file)
+            return original.apply(this, args)
+          },
+        'kept',
+      )
+    }
+  }
+}
+
+function note({ files, root, salt, since }: Watch, question: Question, file: string): void {
+  const absolute = path.resolve(file)
+  if (/[\\/]node_modules[\\/]/.test(absolute) || absolute.startsWith(ownFolderPath)) return
+  const inside = path.relative(root, absolute)
+  const key = `${question} ${inside.startsWith('..') ? absolute : inside}`
+  if (files.has(key) || isYoung(absolute, since)) return
+  files.set(key, answerOf(question, absolute, salt))
+}
+
+/** The list of jobs, and the module that stands for it, are made for each command. */
+function isOfJobs(file: string): boolean {
+  const list = process.env[jobsVariable]
+  return list !== undefined && path.dirname(file) === path.dirname(list)
+}
+
+function isYoung(file: string, since: number): boolean {
+  return (statsOf(file)?.mtimeMs ?? 0) >= since
+}
+
+/** Above it the time of the last write stands for the content. */
+const maxBytes = 64 * 1_024 * 1_024
+
+function answerOf(question: Question, file: string, salt: string): string {
+  const stats = statsOf(file)
+  if (stats === undefined) return 'absent'
+  if (question === 'there') return 'there'
+  try {
+    if (stats.isDirectory()) return saltedDigest(salt, fs.readdirSync(file).sort())
+    if (!stats.isFile()) return 'no file'
+    const isLarge = stats.size > maxBytes
+    return saltedDigest(salt, isLarge ? [`${stats.size} ${stats.mtimeMs}`] : [fs.readFileSync(file, 'latin1')])
+  } catch {
+    // It is there and may not be read: neither may the run.
+    return 'unreadable'
+  }
+}
+
+function statsOf(file: string): fs.Stats | undefined {
+  try {
+    return fs.statSync(file, { throwIfNoEntry: false })
+  } catch {
+    // A folder on the way to it is a file, or may not be looked into.
+    return undefined
+  }
+}
+
+function isForReading(flags: unknown): boolean {
+  return typeof flags === 'string' ? /^r/.test(flags) : flags === undefined || flags === fs.constants.O_RDONLY
+}
+
+function pathOf(file: unknown): string | undefined {
+  if (typeof file === 'string') return file
+  if (file instanceof URL && file.protocol === 'file:') return fileURLToPath(file)
+  return Buffer.isBuffer(file) ? file.toString() : undefined
+}

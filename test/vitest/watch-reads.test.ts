@@ -1,0 +1,147 @@
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+  existsSync,
+} from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { watchReads } from '../../src/vitest/watch-reads.ts'
+
+let root = ''
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'harvest-reads-'))
+  onTestFinished(() => {
+    vi.unstubAllEnvs()
+    rmSync(root, { recursive: true, force: true })
+  })
+})
+/** A file that was there before. */
+function file(name: string, text: string): string {
+  const path = join(root, name)
+  mkdirSync(join(path, '..'), { recursive: true })
+  writeFileSync(path, text)
+  utimesSync(path, 1, 1)
+  utimesSync(join(path, '..'), 1, 1)
+  return path
+}
+/** What is not as it was once `change` was made, of what `run` read. */
+function changed(run: () => unknown, change: () => void): readonly string[] {
+  const before = watchReads(root)
+  run()
+  const reads = before.reads()
+  change()
+  return watchReads(root).changedSince(reads)
+}
+const variables = (run: () => unknown) =>
+  changed(run, () => {
+    vi.stubEnv('HARVEST_FLAG', 'on')
+    vi.stubEnv('HARVEST_OTHER', 'x')
+  })
+
+describe('what runs read besides their code', () => {
+  it('is as it was while nothing of it changes, and holds no value', () => {
+    vi.stubEnv('HARVEST_FLAG', 'a value nobody should see')
+    const path = file('notes.txt', 'a text nobody should see')
+    const watch = watchReads(root)
+    expect([process.env['HARVEST_FLAG'], readFileSync(path, 'utf8')]).toHaveLength(2)
+    const reads = watch.reads()
+    expect(reads).toMatchObject({ set: ['HARVEST_FLAG'], unset: [] })
+    expect(JSON.stringify(reads)).not.toContain('nobody')
+    expect(watchReads(root).changedSince(reads)).toEqual([])
+    expect(watchReads(root).reads().values).not.toBe(reads.values)
+  })
+
+  it.each<[string, () => unknown]>([
+    ['by its name', () => process.env['HARVEST_FLAG'] === 'on'],
+    ['whether it is there', () => 'HARVEST_FLAG' in process.env],
+    ['as a property of its own', () => Object.hasOwn(process.env, 'HARVEST_FLAG')],
+    ['taken out of all of them', () => ({ ...process.env })['HARVEST_FLAG']],
+    [
+      'through the module of Node',
+      () => (createRequire(import.meta.url)('node:process') as NodeJS.Process).env['HARVEST_FLAG'],
+    ],
+    ['as Vite names it', () => (import.meta.env as Record<string, unknown>)['HARVEST_FLAG']],
+  ])('is a variable that was not set, read %s', (_, run) => {
+    expect(variables(run).join()).toMatch(/HARVEST_FLAG \(was unset, is set\)|names of the environment/)
+  })
+
+  it.each([
+    ['other', 'environment variable HARVEST_FLAG (another value)'],
+    [undefined, 'environment variable HARVEST_FLAG (was set, is unset)'],
+  ])('is the value of a variable, which is %s now', (value, said) => {
+    vi.stubEnv('HARVEST_FLAG', 'on')
+    expect(
+      changed(
+        () => process.env['HARVEST_FLAG'],
+        () => vi.stubEnv('HARVEST_FLAG', value),
+      ),
+    ).toEqual([said])
+  })
+
+  it('is no variable that nothing asked for, and no value of those that were listed alone', () => {
+    expect(variables(() => process.env['HARVEST_SOMETHING'])).toEqual([])
+    vi.stubEnv('HARVEST_FLAG', 'on')
+    const list = () => Object.keys(process.env).filter((name) => name.startsWith('DEBUG_'))
+    expect(changed(list, () => vi.stubEnv('HARVEST_FLAG', 'off'))).toEqual([])
+    expect(
+      changed(
+        () => ({ ...process.env }),
+        () => vi.stubEnv('HARVEST_FLAG', 'on'),
+      ),
+    ).toHaveLength(1)
+  })
+
+  it.each<[string, (path: string) => unknown, string]>([
+    ['read', (path) => readFileSync(path, 'utf8'), 'notes.txt'],
+    ['read by a promise', (path) => readFile(path, 'utf8'), 'notes.txt'],
+    ['loaded as JSON', (path) => createRequire(import.meta.url)(path) as unknown, 'notes.json'],
+  ])('is a file that was %s, and has another text now', (_, run, name) => {
+    const path = file(name, '"one"')
+    expect(
+      changed(
+        () => run(path),
+        () => file(name, '"two"'),
+      ),
+    ).toEqual([name])
+    expect(
+      changed(
+        () => 1,
+        () => file(name, '"three"'),
+      ),
+    ).toEqual([])
+  })
+
+  it('is that a file was not there, and which were in a folder', () => {
+    const path = join(root, 'local.json')
+    expect(
+      changed(
+        () => existsSync(path),
+        () => file('local.json', '{}'),
+      ),
+    ).toEqual(['local.json'])
+    file('tools/one.txt', '')
+    expect(
+      changed(
+        () => readdirSync(join(root, 'tools')),
+        () => file('tools/two.txt', ''),
+      ),
+    ).toEqual(['tools'])
+  })
+
+  it('is no file that a run has written itself', () => {
+    const path = join(root, 'state.json')
+    const run = () => {
+      writeFileSync(path, '1')
+      return readFileSync(path, 'utf8')
+    }
+    expect(changed(run, () => rmSync(path))).toEqual([])
+  })
+})
