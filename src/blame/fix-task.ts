@@ -17,12 +17,13 @@ import {
   unchangedRun,
 } from '../fork/index.ts'
 import { forgetFork, keepFork, readKeptFork } from '../fork/kept-forks.ts'
+import { recordedQuestions } from '../fork/recorded-question.ts'
 import { timeLimit } from '../fork/time-limit.ts'
 import type { Task, TaskContext } from '../jobs/index.ts'
 import { isGenerative, readModelCall } from '../providers/index.ts'
 import { codeDigest, gitState } from '../provenance/index.ts'
 import { changedQuestions, replayTape, standInKeys } from '../replay/index.ts'
-import type { ReplayResult } from '../match/types.ts'
+import type { Drift, ReplayResult } from '../match/types.ts'
 import {
   type ExchangeEvent,
   type Json,
@@ -38,6 +39,7 @@ import { version } from '../version.ts'
 import { type OfflineRun, runOffline } from './changed-from.ts'
 import { chooseJudging } from './choose-oracle.ts'
 import { gradeEnded, gradeRecorded, requireGoodReference } from './grade-task.ts'
+import { leastRuns } from './fix-control.ts'
 import { loadOracle, type NamedOracle } from './named-oracle.ts'
 import { paidRegrades, requireSteadyGrades } from './grading.ts'
 import { type PaidGrade, spendGrading } from './graded-use.ts'
@@ -94,6 +96,10 @@ export interface FixAnswer {
   readonly recorded: Grade
   /** Empty when models would have to be asked and may not be. */
   readonly runs: readonly FixRun[]
+  /** What models are asked is not as recorded: a run that is right shows nothing until runs asked as recorded are not. */
+  readonly isControlled: boolean
+  /** The same runs with models asked as recorded, each made after the run it stands beside; empty unless controlled. */
+  readonly controls: readonly FixRun[]
   /** What one live run uses at most, as far as the recorded steps tell. */
   readonly perRun: { readonly calls: number; readonly tokens: number; readonly costUsd?: number }
 }
@@ -120,11 +126,16 @@ export const fixTask: Task = async (asked, context) => {
       request,
     )
   }
-  const runs = offline.isWhole
-    ? [await graded(asData(offline.fork, { seed: '1', tail: { from: 'tape' } }), session, false)]
+  const isControlled = !offline.isWhole && asksOtherwise(replayed)
+  if (isControlled && request.isLive && request.runs < leastRuns()) throw tooFewRuns(kase.id)
+  const { runs, controls } = offline.isWhole
+    ? {
+        runs: [await graded(asData(offline.fork, { seed: '1', tail: { from: 'tape' } }), session, false)],
+        controls: [],
+      }
     : request.isLive
-      ? await runSteadily(session, unchanged, (made) => runLive(offline.keep, session, made))
-      : []
+      ? await runSteadily(session, unchanged, (made) => runLive(offline.keep, isControlled, session, made))
+      : { runs: [], controls: [] }
   const steps = stepsOf(tape)
   const stoodFor = steps.slice(offline.keep).filter(isModelCall)
   const answer: FixAnswer = {
@@ -135,6 +146,8 @@ export const fixTask: Task = async (asked, context) => {
     gradedBy: oracle.about,
     recorded,
     runs,
+    isControlled,
+    controls,
     perRun: allowanceOf(
       // Behind the last recorded step a call is taken to be as large as the last one.
       stoodFor.length > 0 ? stoodFor : steps.filter(isModelCall).slice(-1),
@@ -199,12 +212,22 @@ function isModelCall(step: Step): step is ExchangeEvent {
 
 /** What differs, in the order in which it shows; a fix often changes several things. What was accepted is not its doing. */
 function changesOf({ drift, problems }: ReplayResult, accepted: ReadonlySet<string>): readonly string[] {
-  const questions = changedQuestions(drift.filter(({ policy }) => policy !== 'ignore' && policy !== 'report'))
+  const questions = changedQuestions(drift.filter(isCounted))
   const parts = questions.map(({ key, part, steps, words }) => {
     const before = accepted.has(key) ? ', accepted before' : ''
     return `${part} (step ${steps[0] ?? '?'}${before}): ${words}`
   })
   return [...parts, ...problems.slice(0, 1).map(({ facts }) => facts.what)]
+}
+
+function isCounted({ policy }: Drift): boolean {
+  return policy !== 'ignore' && policy !== 'report'
+}
+
+/** Whether a model is asked what was not recorded at its step; one more question is no other one. */
+function asksOtherwise({ drift, tape }: ReplayResult): boolean {
+  const asked = new Set(stepsOf(tape).flatMap((step) => (isModelCall(step) ? [step.n] : [])))
+  return drift.some((one) => isCounted(one) && asked.has(one.step))
 }
 
 interface Session {
@@ -237,19 +260,29 @@ async function runSteadily<T>(
   return runs
 }
 
+interface LiveRuns {
+  readonly runs: readonly FixRun[]
+  readonly controls: readonly FixRun[]
+}
+
 /**
  * Runs the agent so often, one run after the other: what the first one costs counts before the next one begins. Steps whose
  * order the offline run could not tell are found to differ before any model is asked, and then fewer are kept.
+ *
+ * @param isControlled - each run is followed by one with its models asked as recorded
  */
-async function runLive(most: number, session: Session, made: string[]): Promise<readonly FixRun[]> {
+async function runLive(most: number, isControlled: boolean, session: Session, made: string[]): Promise<LiveRuns> {
   const { request, context } = session
   const code = await codeDigest(process.cwd())
   const tools = await loadStandIns(request.tools, context.importModule)
   const tape = parentOf(request, context.tape)
   const runs: FixRun[] = []
+  const controls: FixRun[] = []
   let keep = most
-  while (runs.length < request.runs) {
-    const plan = await planOf(keep, `${runs.length + 1}`, session)
+  while (runs.length < request.runs || (isControlled && controls.length < request.runs)) {
+    const isControl = isControlled && controls.length < runs.length
+    const seed = isControl ? `control ${controls.length + 1}` : `${runs.length + 1}`
+    const plan = await planOf(keep, seed, session, isControl ? { asking: recordedQuestions(context.tape, keep) } : {})
     const key = code === undefined ? undefined : keyOf(plan, session, code)
     const kept =
       key === undefined || request.isFresh ? undefined : readKeptFork(request.folder, key, context.surroundings)
@@ -257,7 +290,7 @@ async function runLive(most: number, session: Session, made: string[]): Promise<
       kept === undefined
         ? await forkOnce(tape, plan, { ...session, ...(tools === undefined ? {} : { tools }) })
         : pinnedTo(kept, plan.code, context.tapeFile)
-    if (fork.prefix.divergence !== undefined && keep > 0) {
+    if (!isControl && fork.prefix.divergence !== undefined && keep > 0) {
       keep -= 1
       continue
     }
@@ -265,11 +298,13 @@ async function runLive(most: number, session: Session, made: string[]): Promise<
       keepFork(request.folder, key, fork, context.surroundings.reads())
       made.push(key)
     }
-    runs.push(await graded(fork, session, kept !== undefined))
+    const run = await graded(fork, session, kept !== undefined)
+    if (isControl) controls.push(run)
+    else runs.push(run)
     context.say({ runs: runs.length, ok: runs.filter(({ grade }) => grade === 'ok').length })
     if (fork.problems.some(({ code: problem }) => problem.startsWith('HARVEST_BUDGET_'))) break
   }
-  return runs
+  return { runs, controls }
 }
 
 /** A run kept from before, as one of today's code: that is the same, and may be committed by now. */
@@ -285,7 +320,12 @@ function parentOf({ reference }: FixRequest, tape: Tape): Tape {
   return reference === undefined ? tape : referenceOf(tape, requireClosed(readTape(reference))).tape
 }
 
-async function planOf(keep: number, seed: string, { request, context }: Session): Promise<ForkPlan> {
+async function planOf(
+  keep: number,
+  seed: string,
+  { request, context }: Session,
+  asking: Pick<Extract<ForkPlan['tail'], { from: 'live' }>, 'asking'>,
+): Promise<ForkPlan> {
   const { tools, baseUrl } = request
   const code = await gitState(process.cwd())
   return {
@@ -297,6 +337,7 @@ async function planOf(keep: number, seed: string, { request, context }: Session)
       tools: tools === 'live' ? 'live' : 'tape',
       budget: context.budget,
       ...(baseUrl === undefined ? {} : { baseUrl }),
+      ...asking,
     },
     ...(code === undefined ? {} : { code }),
   }
@@ -370,6 +411,15 @@ function notBad(id: string, tape: Tape, { about: by }: Oracle): HarvestError {
     where: { case: id, 'graded by': by },
     // A function and expectations exclude each other.
     fix: waysToName(tape, true),
+  })
+}
+
+function tooFewRuns(id: string): HarvestError {
+  return new HarvestError('HARVEST_FIX_NOT_SHOWN', {
+    what: 'So few runs cannot show a fix, and no model was asked',
+    where: { case: id },
+    why: 'Runs with the fix are held against as many whose models are asked as recorded.',
+    fix: [`with enough runs: --runs ${leastRuns()}`],
   })
 }
 

@@ -16,6 +16,11 @@ function kind(name: string): FixKind {
 
 const ok = ['--ok', 'refund(amount: 25)'] as const
 
+function caseIn(cwd: string): ReturnType<typeof parseCase> {
+  const file = join(cwd, 'recordings/golden/incident.case.yaml')
+  return parseCase(readFileSync(file, 'utf8'), file)
+}
+
 describe('fix, of a prompt', () => {
   let project: FixProject
   beforeAll(async () => {
@@ -25,8 +30,7 @@ describe('fix, of a prompt', () => {
 
   let toAsk: readonly string[] = []
   let withTools: readonly string[] = []
-  const caseFile = (): string => join(project.cwd, 'recordings/golden/incident.case.yaml')
-  const read = () => parseCase(readFileSync(caseFile(), 'utf8'), caseFile())
+  const read = () => caseIn(project.cwd)
 
   it('does not guess what a good run is', async () => {
     const { code, stderr } = await project.harvest('fix', 'incident')
@@ -70,7 +74,7 @@ changed: system prompt (step 1): You refund orders. {+Never more than their tota
 replayed: no step; the agent runs on from step 1
 graded by --ok refund(amount: 25); the recorded run is bad
 
-its models have to be asked: 3 runs, at most 27 calls, 9423 tokens, about $0.0021
+its models have to be asked: 3 runs, and 3 as recorded, at most 54 calls, 18846 tokens, about $0.0043
 → to ask them: npx vitest-harvest fix incident --ok 'refund(amount: 25)' --live
 `,
     ])
@@ -289,6 +293,47 @@ it('a fix that needs no model asks none, and one that is green without the fix i
     const skipped = await project.harvest(...printed(alone.stderr, 'to skip this check'))
     expect(skipped.stdout).toContain('nothing is written yet')
     expect(project.desk.asked.length).toBe(asked)
+  } finally {
+    await project.close()
+  }
+})
+
+it('a prompt that changes nothing is no fix where its model was right by chance: it is right as asked before, too', async () => {
+  let isRight = false
+  const { decide } = kind('prompt')
+  const told = [{ role: 'system', content: 'Never more' }]
+  const project = await openFixProject({
+    ...kind('prompt'),
+    decide: (messages, question) => decide(isRight ? [...messages, ...told] : messages, question),
+  })
+  try {
+    isRight = true
+    const asking = ['fix', 'incident', ...ok, '--live', '--tools', './test/tools.ts', '--yes']
+    const few = await project.harvest(...asking, '--runs', '2')
+    expect([few.code, few.stderr]).toEqual([1, expect.stringContaining('So few runs cannot show a fix')])
+    const { code, stdout, stderr } = await project.harvest(...printed(few.stderr, 'with enough runs'))
+    expect([code, stdout]).toEqual([1, expect.stringContaining('the same, with models asked as recorded')])
+    expect(stderr).toContain('Without the fix the runs end well too (3 of 3), and nothing was written')
+    const before = project.desk.asked.length
+    isRight = false
+    // Once more with a fix that does it, and a question before that does not.
+    writeFileSync(
+      join(project.cwd, 'src/desk.ts'),
+      readFileSync(join(project.cwd, 'src/desk.ts'), 'utf8').replace('their total', 'their whole total'),
+    )
+    const more = await project.harvest(...printed(stderr, 'for a finer answer, with more runs'), '--json')
+    expect([more.code, JSON.parse(more.stdout)], more.stderr).toEqual([
+      0,
+      expect.objectContaining({ ok: 12, controls: expect.any(Array), chance: expect.any(Number) }),
+    ])
+    const { controls, chance } = JSON.parse(more.stdout) as { controls: readonly { grade: string }[]; chance: number }
+    expect([controls.map(({ grade }) => grade), chance < 0.001]).toEqual([new Array(12).fill('bad'), true])
+    // Drawn alternately.
+    const prompts = project.desk.asked.slice(before).filter(({ length }) => length === 2)
+    expect(prompts.map(([system]) => String(system?.content).includes('whole'))).toEqual(
+      Array.from({ length: 24 }, (_, at) => at % 2 === 0),
+    )
+    expect(caseIn(project.cwd).history?.[0]?.graded).toContain('asked as recorded 0 of 12')
   } finally {
     await project.close()
   }

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { here } from '../../errors/here.ts'
 import { typedExpectations } from '../../blame/expectation.ts'
-import type { FixAnswer } from '../../blame/fix-task.ts'
+import { evidenceOf } from '../../blame/fix-control.ts'
+import type { FixAnswer, FixRun } from '../../blame/fix-task.ts'
 import { type Case, requireTapeFile } from '../../cases/index.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
 import { isInGit } from '../../errors/usual-steps.ts'
@@ -17,7 +18,7 @@ import { type Json, readTape, requireClosed, stepsOf } from '../../tape/index.ts
 import { askYesNo, canAsk } from '../ask.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
-import { type Choice, chooseRun } from '../fixing/choose.ts'
+import { type Choice, chooseRun, requireShown } from '../fixing/choose.ts'
 import { printDifference, printPlan, printRuns, printShown } from '../fixing/print.ts'
 import { readFixRequest } from '../fixing/request.ts'
 import { showFix, type Shown } from '../fixing/shown.ts'
@@ -46,16 +47,14 @@ export const fixCommand: Command = {
     const answer = await runOn(given, kase, tapeFile, recordings, screen)
     if (!given.has('json')) printPlan(kase, answer, screen)
     if (answer.runs.length === 0) return needsLive(answer, tapeFile, kase, given, screen)
-    if (!given.has('json')) printRuns(answer.runs, toolsWords(given), screen)
-    const choice = chooseRun(answer.runs, {
-      kase,
-      recordings,
-      gradedBy: answer.gradedBy,
-      steps: stepsToAll(answer, tapeFile, given),
-    })
+    if (!given.has('json')) printRuns(answer, toolsWords(given), screen)
+    const steps = stepsToAll(answer, tapeFile, given)
+    const chosenFor = { kase, recordings, gradedBy: answer.gradedBy, steps }
+    const choice = chooseRun(answer.runs, chosenFor)
+    requireShown(answer, chosenFor)
     const { replacement, shown } = await show(given, { kase, tapeFile, answer, choice, recordings }, screen)
     if (!given.has('json')) {
-      printShown(choice, { runs: answer.runs, shown }, screen)
+      printShown(choice, { answer, shown }, screen)
       printDifference(replacement, screen)
     }
     const isWritten = await mayWrite(given, screen)
@@ -125,27 +124,36 @@ async function runOn(
 }
 
 /** From runs that a limit or a model kept from their end to all of them. */
-function stepsToAll({ runs }: FixAnswer, tapeFile: string, given: CommandInput): readonly NextStep[] {
-  const codes = runs.flatMap(({ fork }) => fork.problems.map(({ code }) => code))
+function stepsToAll(
+  { runs, controls, isControlled }: FixAnswer,
+  tapeFile: string,
+  given: CommandInput,
+): readonly NextStep[] {
+  const codes = [...runs, ...controls].flatMap(({ fork }) => fork.problems.map(({ code }) => code))
   if (codes.length === 0) return []
   const tape = readTape(tapeFile)
   const prices = readPrices(given.value('dir') ?? 'recordings') ?? {}
   const { limits } = readLivePlan(given, fixSpec)
   return [
     ...stepsToModels(codes, tape),
-    ...stepsAfterBudget({ codes, runs: () => [[tape, runs.length]], limits, prices }),
+    ...stepsAfterBudget({ codes, runs: () => [[tape, runsAsked(given, isControlled)]], limits, prices }),
   ]
+}
+
+/** Live runs that are asked for, with those beside them. */
+function runsAsked(given: CommandInput, isControlled: boolean): number {
+  return Number(given.value('runs') ?? 3) * (isControlled ? 2 : 1)
 }
 
 /** Nothing is asked without a word for it; what it may use is known by now. */
 function needsLive(answer: FixAnswer, tapeFile: string, kase: Case, given: CommandInput, screen: Screen): number {
-  const runs = Number(given.value('runs') ?? 3)
+  const [fixed, runs] = [runsAsked(given, false), runsAsked(given, answer.isControlled)]
   const { calls, tokens, costUsd } = answer.perRun
   const print = (shown: Screen): void => {
     const cost = costUsd === undefined ? 'cost unknown' : `about ${money(Number((runs * costUsd).toPrecision(2)))}`
     shown.line()
     shown.line(
-      `its models have to be asked: ${runs} runs, at most ${runs * calls} calls, ${runs * tokens} tokens, ${cost}`,
+      `its models have to be asked: ${answer.isControlled ? `${fixed} runs, and ${fixed} as recorded` : `${runs} runs`}, at most ${runs * calls} calls, ${runs * tokens} tokens, ${cost}`,
     )
     const tool = changedTool(answer, tapeFile, given)
     if (tool === undefined) shown.line(`→ to ask them: ${typedAgain({ live: true })}`)
@@ -189,7 +197,7 @@ async function show(
       case: kase,
       tape,
       branch,
-      history: { at, graded: `${choice.ok} of ${choice.graded} ok by ${answer.gradedBy}`, without },
+      history: { at, graded: gradedText(choice, answer), without },
       ...agentOf(given),
       ok: given.values('ok'),
       bad: given.values('bad'),
@@ -216,6 +224,12 @@ async function show(
     replacement: replaced(without === undefined ? 'not shown' : `${without.code} at ${without.commit.slice(0, 10)}`),
     shown,
   }
+}
+
+/** What is kept of the runs in the case. */
+function gradedText({ ok, graded }: Choice, { gradedBy, isControlled, runs, controls }: FixAnswer): string {
+  const beside = isControlled ? `; asked as recorded ${evidenceOf(runs, controls).beside} of ${controls.length}` : ''
+  return `${ok} of ${graded} ok by ${gradedBy}${beside}`
 }
 
 /** CI and coding agents accept no behaviour; a person says yes beforehand or at the terminal. */
@@ -248,18 +262,21 @@ function printWritten({ content, caseFile, tapeFile }: PreparedFix, dir: string 
 }
 
 function asJson(answer: FixAnswer, choice: Choice, shown: Shown, replacement: PreparedFix, isWritten: boolean) {
-  const { runs, ...rest } = answer
+  const { runs, controls, ...rest } = answer
+  const told = ({ fork, grade, because, isReused }: FixRun) => ({
+    grade,
+    because: because ?? null,
+    outcome: fork.outcome,
+    spent: fork.spent,
+    problems: fork.problems,
+    reused: isReused,
+  })
   return {
     case: replacement.content.id,
     ...rest,
-    runs: runs.map(({ fork, grade, because, isReused }) => ({
-      grade,
-      because: because ?? null,
-      outcome: fork.outcome,
-      spent: fork.spent,
-      problems: fork.problems,
-      reused: isReused,
-    })),
+    runs: runs.map(told),
+    controls: controls.map(told),
+    chance: rest.isControlled ? evidenceOf(runs, controls).chance : null,
     chosen: choice.index,
     ok: choice.ok,
     graded: choice.graded,

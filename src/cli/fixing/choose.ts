@@ -3,7 +3,8 @@ import { withReference } from '../known-runs.ts'
 import { usualTools, withUsualTools } from '../live-grading.ts'
 import { describeRate } from '../live.ts'
 import { typedAgain } from '../typed-again.ts'
-import type { FixRun } from '../../blame/fix-task.ts'
+import { evidenceOf } from '../../blame/fix-control.ts'
+import type { FixAnswer, FixRun } from '../../blame/fix-task.ts'
 import { isPassing } from '../../fork/kept-forks.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
 import { withoutSteps } from '../../errors/steps.ts'
@@ -42,6 +43,45 @@ export function chooseRun(runs: readonly FixRun[], { kase, recordings, gradedBy,
   if (chosen === undefined || good.length * 2 <= runs.length)
     throw notGood(runs, good.length, { kase, recordings, gradedBy, steps })
   return { ...chosen, ok: good.length, graded: runs.length, alike: way?.length ?? 0 }
+}
+
+/**
+ * A model is right by chance as well. Runs whose models were asked as recorded say how often.
+ *
+ * @throws HarvestError `HARVEST_FIX_NOT_SHOWN` unless these are right less often, by more than chance explains
+ */
+export function requireShown(
+  { isControlled, runs, controls }: FixAnswer,
+  { kase, gradedBy: by, steps }: ChosenFor,
+): void {
+  if (!isControlled) return
+  const { ok, beside, chance, isShown } = evidenceOf(runs, controls)
+  if (isShown) return
+  const unjudged = controls.filter(({ grade }) => grade !== 'ok' && grade !== 'bad').length
+  const isAsGood = beside * runs.length >= ok * controls.length
+  const [fixed, asRecorded] = [`${ok} of ${runs.length}`, `${beside - unjudged} of ${controls.length}`]
+  throw new HarvestError('HARVEST_FIX_NOT_SHOWN', {
+    what:
+      isAsGood && unjudged === 0
+        ? `Without the fix the runs end well too (${asRecorded}), and nothing was written`
+        : `The fix is not shown to make the difference, and nothing was written`,
+    where: {
+      case: kase.id,
+      'graded by': neutralLine(by, 200),
+      'with the fix': `${fixed} ok`,
+      'asked as recorded': `${asRecorded} ok${unjudged === 0 ? '' : `, ${unjudged} not judged`}`,
+      'by chance': `so great a difference has probability ${chance.toPrecision(2)}`,
+    },
+    why:
+      isAsGood && unjudged === 0
+        ? 'The model was right by chance this time, or it is not the question that fixes it.'
+        : 'Runs without the fix that end well, or may, have to be too few for chance.',
+    fix: [
+      ...steps.map(({ about, command }) => `${about}: ${command}`),
+      `for a finer answer, with more runs: ${typedAgain({ runs: `${4 * runs.length}` })}`,
+      'the case stays as it is; once you fixed the agent further: the same command',
+    ],
+  })
 }
 
 function notGood(

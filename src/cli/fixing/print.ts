@@ -1,4 +1,5 @@
 import { printedPath } from '../../errors/here.ts'
+import { evidenceOf } from '../../blame/fix-control.ts'
 import type { FixAnswer, FixRun } from '../../blame/fix-task.ts'
 import type { Case } from '../../cases/index.ts'
 import { neutral, neutralLine } from '../../errors/index.ts'
@@ -26,8 +27,22 @@ export function printPlan(kase: Case, answer: FixAnswer, screen: Screen): void {
   screen.line(`graded by ${neutralLine(gradedBy, 160)}; the recorded run is ${recorded}`)
 }
 
-/** A row for each run. */
-export function printRuns(runs: readonly FixRun[], tools: Parameters<typeof describeSpent>[1], screen: Screen): void {
+/** A row for each run, and for each beside it. */
+export function printRuns(
+  { runs, controls }: Pick<FixAnswer, 'runs' | 'controls'>,
+  tools: Parameters<typeof describeSpent>[1],
+  screen: Screen,
+): void {
+  printTable(runs, screen)
+  if (controls.length > 0) {
+    screen.line('\nwithout the fix: the same, with models asked as recorded')
+    printTable(controls, screen)
+  }
+  const spent = sumSpent([...runs, ...controls].flatMap(({ fork, isReused }) => (isReused ? [] : [fork.spent])))
+  if (spent.modelCalls > 0) screen.line(describeSpent(spent, tools))
+}
+
+function printTable(runs: readonly FixRun[], screen: Screen): void {
   const head = ['run', 'grade', 'ends', 'cost'].map((cell) => screen.paint('dim', cell))
   const rows = runs.map(({ fork, grade, isOffTape, isReused }, at) => {
     const { status, value } = fork.outcome
@@ -39,20 +54,25 @@ export function printRuns(runs: readonly FixRun[], tools: Parameters<typeof desc
   })
   screen.line()
   screen.line(table([head, ...rows], [0]))
-  const spent = sumSpent(runs.flatMap(({ fork, isReused }) => (isReused ? [] : [fork.spent])))
-  if (spent.modelCalls > 0) screen.line(describeSpent(spent, tools))
 }
 
 /** Which run was chosen, and how its case goes with the fix and without it. */
 export function printShown(
   { index, ok, graded, alike }: Choice,
-  { runs, shown }: { readonly runs: readonly FixRun[]; readonly shown: Shown },
+  { answer, shown }: { readonly answer: FixAnswer; readonly shown: Shown },
   screen: Screen,
 ): void {
   // Where the recorded answers are enough, every run is the same.
+  const { runs, controls, isControlled } = answer
   const rate = runs.some(({ fork }) => fork.spent.modelCalls > 0) ? describeRate(ok, graded) : `${ok} of ${graded}`
   screen.line()
   screen.line(`${rate} ok; run ${index + 1} becomes the tape of the case${alike > 1 ? `, as ${alike} ran alike` : ''}`)
+  if (isControlled) {
+    const { beside, chance } = evidenceOf(runs, controls)
+    screen.line(
+      `asked as recorded ${beside} of ${controls.length}; by chance so great a difference has probability ${chance.toPrecision(2)}`,
+    )
+  }
   screen.line(
     `with the fix:    ${screen.paint('green', 'green')}, replayed ${shown.isExact ? 'bit for bit' : 'with drift'}`,
   )
