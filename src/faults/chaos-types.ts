@@ -77,7 +77,7 @@ export interface ChaosProgress {
 
 /** What became of an agent under faults. Plain data. */
 export interface ChaosReport {
-  /** `null`: unknown, because the agent left its tape in every run. */
+  /** `null`: unknown, because of some kind of fault every run left the tape, or did not come to its step. */
   readonly survived: boolean | null
   readonly seed: number
   /** Runs the failing schedule again, together with the seed. */
@@ -90,8 +90,10 @@ export interface ChaosReport {
   readonly tried: Readonly<Record<string, number>>
   /** How those schedules ended. */
   readonly endings: Readonly<Record<string, number>>
-  /** Kinds of faults that were only in schedules that left the tape: nothing is known of them. */
+  /** Kinds of faults that were only in schedules that left the tape, or ended before: nothing is known of them. */
   readonly unjudged: readonly string[]
+  /** Words of `faults` of which no schedule held a fault: none can happen in this run, or none was drawn. */
+  readonly untried: readonly string[]
   /** The shortest schedule that left the tape; absent where none did. */
   readonly offTape?: FaultSchedule
   readonly failure?: ChaosFailure

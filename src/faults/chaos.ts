@@ -88,6 +88,8 @@ async function checked<D>(check: () => D | Promise<D>, path: string | undefined)
 interface Run {
   readonly ending: RunEnding | { readonly class: 'judged'; readonly said: string }
   readonly isFailure: boolean
+  /** Number of the last step it came to: faults of later ones did not happen. */
+  readonly reached: number
 }
 
 const chaosOptions: OptionsOf = { owner: 'chaos', code: 'HARVEST_CHAOS_OPTION' }
@@ -124,6 +126,12 @@ class Search<T> {
     if (options.path !== undefined && options.seed === undefined)
       throw invalidOption(chaosOptions, 'path', options.path, 'a path beside its seed')
     this.schedules = this.#arbitrary()
+  }
+
+  /** What was asked for by name. */
+  get #words(): readonly string[] {
+    const { faults } = this.#options
+    return Array.isArray(faults) ? (faults as readonly string[]) : []
   }
 
   #arbitrary(): fc.Arbitrary<FaultSchedule> {
@@ -195,7 +203,8 @@ class Search<T> {
       const kinds = new Set(schedule.map((fault) => fault.kind))
       for (const kind of kinds) add(this.#tried, kind)
       add(this.#endings, run.ending.class)
-      if (run.ending.class !== 'off-tape') for (const kind of kinds) this.#judged.add(kind)
+      const happened = schedule.filter(({ step }) => step <= run.reached)
+      if (run.ending.class !== 'off-tape') for (const { kind } of happened) this.#judged.add(kind)
       else if (this.#left === undefined || schedule.length < this.#left.length) this.#left = schedule
     }
     if (run.isFailure) {
@@ -216,22 +225,26 @@ class Search<T> {
       return run.isFailure
     }
     const isFailure = await failsMostly(once, noisy === true ? defaultNoise : noisy)
-    const { ending } = runs.get(isFailure) ?? { ending: { class: 'survived' as const, said: 'mostly survives' } }
-    return { ending, isFailure }
+    const { ending, reached } = runs.get(isFailure) ?? {
+      ending: { class: 'survived' as const, said: 'mostly survives' },
+      reached: 0,
+    }
+    return { ending, isFailure, reached }
   }
 
   async #once(schedule: FaultSchedule, n: number): Promise<Run> {
     const first = Math.min(...schedule.map(({ step }) => step))
     const keep = this.#keepsPrefix && Number.isFinite(first) ? Math.max(0, first - 1) : 0
     const result = await this.#fork(schedule, keep, n)
+    const reached = stepsOf(result).length
     const { judge } = this.#options
     if (judge !== undefined) {
       const said = await judge(result, schedule)
       const ending = said === undefined ? this.#endingOf(result, schedule) : { class: 'judged' as const, said }
-      return { ending, isFailure: said !== undefined }
+      return { ending, isFailure: said !== undefined, reached }
     }
     const ending = this.#endingOf(result, schedule)
-    return { ending, isFailure: this.#fail.has(ending.class) }
+    return { ending, isFailure: this.#fail.has(ending.class), reached }
   }
 
   #endingOf(run: ForkResult<T>, schedule: FaultSchedule): RunEnding {
@@ -281,8 +294,9 @@ class Search<T> {
   }
 
   report(details: fc.RunDetails<[FaultSchedule]>): ChaosReport {
-    const endings = Object.fromEntries(this.#endings)
-    const isKnown = Object.keys(endings).some((ending) => ending !== 'off-tape')
+    const kinds = [...this.#tried.keys()]
+    const unjudged = kinds.filter((kind) => !this.#judged.has(kind))
+    const isKnown = kinds.length > 0 && unjudged.length === 0
     const failure = this.#last === undefined ? undefined : this.#failure(this.#last)
     const { digest = '', differs } = this.#control ?? {}
     return {
@@ -292,8 +306,9 @@ class Search<T> {
       schedules: this.#schedules,
       runs: this.#runs,
       tried: Object.fromEntries(this.#tried),
-      endings,
-      unjudged: [...this.#tried.keys()].filter((kind) => !this.#judged.has(kind)),
+      endings: Object.fromEntries(this.#endings),
+      unjudged,
+      untried: this.#words.filter((word) => kindsNamed([word]).every(({ name }) => !this.#tried.has(name))),
       ...(this.#left === undefined ? {} : { offTape: this.#left }),
       ...(failure === undefined ? {} : { failure }),
       control: { digest, ...(differs === undefined ? {} : { differs }) },

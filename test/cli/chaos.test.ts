@@ -74,7 +74,7 @@ describe('harvest chaos', () => {
   it('says what was tried, and no survival where an ending that fails by default is left out', async () => {
     const { code, stdout } = await chaos(
       '--faults',
-      'tools',
+      'tools,messages',
       '--reads',
       'lookup_*',
       '--fail',
@@ -88,10 +88,28 @@ describe('harvest chaos', () => {
       "no run ended as --fail crash,trace says
       13 schedules of faults, 15 runs: 9 survived, 4 hang
       tried: 8 tool-slow, 5 tool-reset, 4 tool-no-answer, 3 tool-error
+      not tried: messages: no such fault can happen in this run
       seed 1
       "
     `)
     expect(code).toBe(0)
+  })
+
+  it('names a fault that no schedule held, and the command that tries it', async () => {
+    const { stdout } = await chaos(
+      '--faults',
+      'tool-slow,tool-reset',
+      '--fail',
+      'outcome',
+      '--seed',
+      '1',
+      '--runs',
+      '1',
+    )
+    expect(stdout).toMatch(/^not tried: tool-(slow|reset): not in any of 1 schedule$/m)
+    expect(await harvest(printed(stdout, 'to try them alone'), { cwd })).toMatchObject({
+      stdout: expect.not.stringContaining('not tried') as string,
+    })
   })
 
   it('that has no fault to try names the commands that show the steps and try others, as a shell reads them', async () => {

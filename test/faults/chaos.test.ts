@@ -140,6 +140,18 @@ describe('what counts as failing', () => {
     expect(report.failure).toMatchObject({ class: 'judged', said: 'the customer got no answer' })
   })
 
+  it('nothing, of a kind whose every run left the tape or ended before its step, and of one that cannot happen', async () => {
+    const patient = () => patiently(buy)
+    const reads = ['balance', 'charge']
+    const mixed = await search(patient, { faults: ['value-stale', 'tool-slow', 'message-dropped'], reads })
+    expect(mixed).toMatchObject({ survived: null, unjudged: ['value-stale'], untried: ['message-dropped'] })
+    expect(mixed.endings['survived']).toBeGreaterThan(0)
+    // It gives up at its first call, so nothing happens to the second.
+    const examples = [[1, 2, 3].flatMap((step) => [{ step, kind: step === 1 ? 'tool-reset' : 'tool-slow', args: {} }])]
+    const early = await search(buy, { faults: ['tool-reset', 'tool-slow'], examples, runs: 1 })
+    expect(early).toMatchObject({ survived: null, endings: { 'gave-up': 1 }, unjudged: ['tool-slow'], untried: [] })
+  })
+
   it('leaving the tape does not: nobody knows what would have come of it', async () => {
     const report = await search(buy, { faults: ['value-stale'] })
     expect(report).toMatchObject({ survived: null, endings: { 'off-tape': report.schedules } })

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { toolNames } from '../../blame/known-names.ts'
 import { HarvestError, nearestWord, neutralLine, shellWord } from '../../errors/index.ts'
+import { counted, firstNames } from '../../errors/words.ts'
 import {
   type ChaosProgress,
   type ChaosReport,
@@ -12,6 +13,7 @@ import {
   failureClasses,
   type FaultSchedule,
   kindsNamed,
+  possibleFaults,
 } from '../../faults/index.ts'
 import { defaultFailures } from '../../faults/ending.ts'
 import type { Job } from '../../jobs/index.ts'
@@ -41,7 +43,7 @@ export const chaosCommand: Command = {
     requireTools(tape, options.reads ?? [])
     const report = await ask(found, options, given, screen)
     const answer = { tape: tape.source, ...report, ...pinsJson(tape, report.control) }
-    printAnswer(answer, (shown) => print(tape, report, { screen: shown, fail: given.value('fail') }), {
+    printAnswer(answer, (shown) => print(tape, report, { screen: shown, given }), {
       given,
       spec: chaosCommand,
       screen,
@@ -191,7 +193,7 @@ async function ask(
 function print(
   tape: Tape,
   report: ChaosReport,
-  { screen, fail }: { readonly screen: Screen; readonly fail: string | undefined },
+  { screen, given }: { readonly screen: Screen; readonly given: CommandInput },
 ): void {
   const { failure, seed, path, control } = report
   if (control.differs !== undefined) screen.line(`${controlLine(control.differs)}\n`)
@@ -205,14 +207,15 @@ function print(
     if (failure.class === 'off-tape') printLeft(tape, failure.schedule, screen)
     return
   }
-  screen.line(screen.paint('bold', verdict(report, fail)))
+  screen.line(screen.paint('bold', verdict(report, given.value('fail'))))
   screen.line(`${report.schedules} schedules of faults, ${report.runs} runs: ${counts(report.endings)}`)
   screen.line(`tried: ${counts(report.tried)}`)
   if (report.isInterrupted) screen.line('stopped before all schedules were tried')
+  if (given.has('faults')) printUntried(tape, report, screen)
   screen.line(`seed ${seed}`)
   if (report.offTape === undefined) return
   screen.line(
-    report.survived === null
+    seenIn(report).length === 0
       ? 'In every run the agent requested something that is not on the tape, so the outcome is unknown.'
       : `Where it requested something that is not on the tape, the outcome is unknown${unjudged(report)}.`,
   )
@@ -224,11 +227,35 @@ function unjudged({ unjudged: kinds }: ChaosReport): string {
   return kinds.length === 0 ? '' : `: nothing is known of ${kinds.join(', ')}`
 }
 
-/** Endings that `--fail` leaves out are no survival. */
-function verdict({ survived, endings }: ChaosReport, fail: string | undefined): string {
-  if (survived !== true) return 'undecided'
+/** Kinds of faults of which a run was judged. */
+function seenIn({ tried, unjudged: kinds }: ChaosReport): readonly string[] {
+  return Object.keys(tried).filter((kind) => !kinds.includes(kind))
+}
+
+/** What was seen, and no more. Endings that `--fail` leaves out are no survival. */
+function verdict(report: ChaosReport, fail: string | undefined): string {
+  const { endings, tried, unjudged: kinds, schedules } = report
+  const seen = seenIn(report)
+  if (seen.length === 0) return 'undecided'
   const isExcused = defaultFailures.some((ending) => (endings[ending] ?? 0) > 0)
-  return isExcused ? `no run ended as --fail ${fail ?? ''} says` : 'the agent survives'
+  const said = isExcused ? `no run ended as --fail ${fail ?? ''} says` : 'the agent survives'
+  if (kinds.length > 0) {
+    const of = isExcused ? ', with' : ''
+    return `${said}${of} ${firstNames(seen)}; ${kinds.length} of ${Object.keys(tried).length} kinds of faults unknown`
+  }
+  const left = endings['off-tape'] ?? 0
+  return left === 0 ? said : `${said} in the ${schedules - left} of ${schedules} schedules that stayed on the tape`
+}
+
+/** Faults that were asked for by name and never happened. */
+function printUntried(tape: Tape, { untried, schedules }: ChaosReport, screen: Screen): void {
+  const isPossible = (word: string): boolean => possibleFaults(tape, kindsNamed([word])).length > 0
+  const never = untried.filter((word) => !isPossible(word))
+  const undrawn = untried.filter(isPossible)
+  if (never.length > 0) screen.line(`not tried: ${never.join(', ')}: no such fault can happen in this run`)
+  if (undrawn.length === 0) return
+  screen.line(`not tried: ${undrawn.join(', ')}: not in any of ${counted(schedules, 'schedule')}`)
+  screen.line(`→ to try them alone: ${typedAgain({ faults: undrawn.join(',') })}`)
 }
 
 /** What the models say to it is found out by asking them. */
