@@ -13,3 +13,11 @@ export function isAddress(kind: string, name: string): boolean {
 
 /** The way in which a variable is taken away. */
 export const unset = 'not set'
+
+/** Without it a client is not even made, and a replay stands in for those it knows: only another value is tried. */
+const secret = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL/i
+
+/** Whether a variable holds what lets a client in, by its name. */
+export function isSecretName(variable: string): boolean {
+  return secret.test(variable)
+}

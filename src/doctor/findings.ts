@@ -1,5 +1,7 @@
 import type { FingerprintDifference } from './index.ts'
 import type { Examination } from './index.ts'
+import { isAddressName, isSecretName } from './address.ts'
+import type { Reading } from './probe/index.ts'
 import { fixOf, type FindingKind } from './fixes.ts'
 
 /** One place that makes runs irreproducible. */
@@ -38,6 +40,30 @@ export interface Diagnosis {
 /** Whether part of the run was not looked at: it threw before that, or without what it reads. */
 export function isUnseen({ examination: { threw, missing } }: Diagnosis): boolean {
   return threw !== undefined || missing.length > 0
+}
+
+/**
+ * Whether it is unknown if a source matters that changed nothing: a variable can have any text, and not all were tried.
+ */
+export function isOpen({ kind }: { readonly kind: FindingKind }): boolean {
+  return kind === 'environment'
+}
+
+/** Variables that the user's own code reads, and of which no value that was tried changed anything. Secrets and addresses apart. */
+export function openVariables(diagnoses: readonly Diagnosis[]): readonly Reading[] {
+  const found = new Set(diagnoses.flatMap(({ examination }) => examination.found.map(({ reading }) => reading.name)))
+  const open = diagnoses.flatMap(({ examination }) =>
+    examination.harmless.filter(
+      (one) =>
+        isOpen(one) &&
+        one.via === undefined &&
+        one.ways.length > 0 &&
+        !found.has(one.name) &&
+        !isAddressName(one.name) &&
+        !isSecretName(one.name),
+    ),
+  )
+  return [...new Map(open.map((reading) => [reading.key, reading])).values()]
 }
 
 /**

@@ -20,6 +20,7 @@ interface Report {
     readonly tape: string
     readonly asRecorded: boolean
     readonly harmless: readonly { name: string }[]
+    readonly undecided: readonly { name: string; ways: readonly string[] }[]
   }[]
   readonly failed: readonly unknown[]
 }
@@ -105,6 +106,31 @@ describe('an agent that depends on nothing but its tape has no findings', () => 
   it('what was asked without effect is listed all the same', () => {
     const harmless = cleanReport.tapes.find(({ tape }) => tape === 'logs-its-pid')?.harmless.map(({ name }) => name)
     expect(harmless).toEqual(['os.hostname()', 'process.pid', 'process.uptime()'])
+  })
+})
+
+describe('a variable that changed nothing with the values that were tried', () => {
+  it('is not said to be without effect: the values are named, and how to try another one', async () => {
+    const of = cleanReport.tapes.find(({ tape }) => tape === 'long-setting')
+    expect(of?.harmless.filter(({ name }) => name.startsWith('process.env'))).toEqual([])
+    expect(of?.undecided.find(({ name }) => name.includes('SHOP_NOTE'))?.ways).toEqual(
+      expect.arrayContaining(['set to "altered"', 'set to "7"', 'set to " Odd."']),
+    )
+    const { code, stdout } = await doctor(['long-setting', '--verbose'])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/nothing found; 1 variable not known to matter\n/)
+    expect(stdout).toMatch(
+      / environment: process\.env\.SHOP_NOTE at .*long-setting\.ts:5:\d+: tried set to "altered", /,
+    )
+    expect(stdout.split('not known to matter:')[0]).not.toContain('process.env')
+    const words = /→ to see the run with a value of yours: (.*)\n/.exec(stdout)?.[1]
+    expect(words).toBe("SHOP_NOTE='<value>' npx vitest-harvest show long-setting --replay")
+    const set = { ...project.env, SHOP_NOTE: 'x'.repeat(31) }
+    const shown = await run(process.execPath, [built('cli/main.js'), 'show', 'long-setting', '--replay'], {
+      cwd: project.folder,
+      env: set,
+    })
+    expect(shown.stdout).toContain('Odd.')
   })
 })
 

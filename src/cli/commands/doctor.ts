@@ -9,7 +9,7 @@ import { doctorSpec } from '../spec/debug.ts'
 import type { Command } from '../command.ts'
 import { checkSetUp } from '../doctor/set-up.ts'
 import { type DoctorReport, examineAll, type Patient, type Untreated } from '../doctor/examine.ts'
-import { findingsOf, isCode, isUnseen } from '../../doctor/findings.ts'
+import { findingsOf, isCode, isOpen, isUnseen } from '../../doctor/findings.ts'
 import { printDoctor } from '../doctor/print.ts'
 import { exit, exitCodeOf } from '../exit.ts'
 import { findTapeFile } from '../find.ts'
@@ -112,9 +112,10 @@ function jsonOf({ checks, findings, diagnoses, untreated, isVersioned }: DoctorR
       ...(threw === undefined ? {} : { threw }),
       missing: missing.map(({ key: _, ...reading }) => reading),
       harmless: [
-        ...harmless,
+        ...harmless.filter((reading) => !isOpen(reading)),
         ...found.filter(({ reading }) => isCode(reading, isVersioned)).map(({ reading }) => reading),
       ].map(({ key: _, ...reading }) => reading),
+      undecided: harmless.filter(isOpen).map(({ key: _, ...reading }) => reading),
     })),
     failed: untreated.map(({ name, error: { code, facts } }) => ({ tape: name, code, what: neutralLine(facts.what) })),
   }

@@ -3,7 +3,7 @@ import type { Reading } from '../../doctor/probe/index.ts'
 import type { DoctorReport } from './examine.ts'
 import { neutralLines, type Screen } from '../../report/output.ts'
 import type { Check } from './set-up.ts'
-import { type Finding, type FoundSource, isCode, isUnseen } from '../../doctor/findings.ts'
+import { type Finding, type FoundSource, isCode, isOpen, isUnseen, openVariables } from '../../doctor/findings.ts'
 import type { Examination } from '../../doctor/index.ts'
 import { counted } from '../../errors/words.ts'
 
@@ -30,7 +30,9 @@ export function printDoctor(report: DoctorReport, isVerbose: boolean, screen: Sc
     printUnseen(examination, screen)
     screen.line(`→ to see the difference: npx vitest-harvest show ${shellWord(tape)} --replay`)
   }
-  screen.line(summary(report))
+  const open = openVariables(diagnoses)
+  screen.line(summary(report, open.length))
+  printOpen(open, report, screen)
   if (diagnoses.length > 0 || untreated.length > 0) return
   for (const step of report.above) screen.line(`→ ${step}`)
   screen.line(
@@ -81,15 +83,41 @@ function shown(text: string): string {
 }
 
 function printHarmless({ diagnoses, isVersioned }: DoctorReport, screen: Screen): void {
-  const seen = new Map<string, string>()
-  for (const { examination } of diagnoses) {
-    const code = examination.found.flatMap(({ reading }) => (isCode(reading, isVersioned) ? [reading] : []))
-    for (const reading of [...examination.harmless, ...code]) seen.set(lineOf(reading), reading.key)
+  const read = diagnoses.flatMap(({ examination: { found, harmless } }) => [
+    ...harmless,
+    ...found.flatMap(({ reading }) => (isCode(reading, isVersioned) ? [reading] : [])),
+  ])
+  const list = (head: string, lines: readonly string[]): void => {
+    if (lines.length === 0) return
+    screen.line(head)
+    for (const line of [...new Set(lines)].sort()) screen.line(`  ${line}`)
+    screen.line()
   }
-  if (seen.size === 0) return
-  screen.line('read past the recorder, and the run does not depend on it:')
-  for (const line of [...seen.keys()].sort()) screen.line(`  ${line}`)
-  screen.line()
+  list(
+    'read past the recorder, and the run does not depend on it:',
+    read.filter((one) => !isOpen(one)).map((one) => lineOf(one)),
+  )
+  list('read past the recorder, and not known to matter:', read.filter(isOpen).map(openLine))
+}
+
+/** Variables that may matter all the same, and how to try another value. */
+function printOpen(open: readonly Reading[], { diagnoses }: DoctorReport, screen: Screen): void {
+  const [first] = open
+  if (first === undefined) return
+  screen.line('read, and not known to matter: with another value the run may be another one')
+  for (const reading of open.slice(0, 5)) screen.line(`  ${openLine(reading)}`)
+  if (open.length > 5) screen.line(`  … and ${open.length - 5} more: --verbose`)
+  const variable = first.name.split('.').at(-1) ?? ''
+  const tape = diagnoses.find(({ examination }) => examination.harmless.includes(first))?.tape
+  if (tape !== undefined && /^\w+$/.test(variable))
+    screen.line(
+      `→ to see the run with a value of yours: ${variable}='<value>' npx vitest-harvest show ${shellWord(tape)} --replay`,
+    )
+}
+
+function openLine(reading: Reading): string {
+  const { ways } = reading
+  return `${lineOf(reading)}${ways.length === 0 ? '' : `: tried ${neutralLine(ways.join(', '), 160)}`}`
 }
 
 function lineOf({ kind, name, site, via, ways }: Reading): string {
@@ -98,7 +126,7 @@ function lineOf({ kind, name, site, via, ways }: Reading): string {
   return `${kind}: ${neutralLine(name, 100)}${where}${through}${ways.length === 0 ? ' (not varied)' : ''}`
 }
 
-function summary({ findings, diagnoses, untreated, checks }: DoctorReport): string {
+function summary({ findings, diagnoses, untreated, checks }: DoctorReport, open: number): string {
   const replays = diagnoses.reduce((sum, { examination }) => sum + examination.replays, 0)
   const looked = `${diagnoses.length} tape${diagnoses.length === 1 ? '' : 's'}, ${replays} replays`
   const unseen = diagnoses.filter(isUnseen).length
@@ -107,6 +135,7 @@ function summary({ findings, diagnoses, untreated, checks }: DoctorReport): stri
     diagnoses.length === 0 && untreated.length === 0
       ? 'no case to examine'
       : `${looked}: ${findings.length === 0 ? 'nothing found' : `${findings.length === 1 ? '1 place makes' : `${findings.length} places make`} runs irreproducible`}`,
+    ...(open === 0 ? [] : [`${counted(open, 'variable')} not known to matter`]),
     ...(unseen === 0 ? [] : [`${counted(unseen, 'tape')} not examined to the end`]),
     ...(untreated.length === 0 ? [] : [`${untreated.length} not examined`]),
     ...(wrong === 0 ? [] : [`${wrong} thing${wrong === 1 ? '' : 's'} wrong with the project`]),

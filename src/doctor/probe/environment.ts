@@ -1,5 +1,6 @@
 import { alterSetting } from './alter.ts'
-import { isAddressName, unset } from '../address.ts'
+import { isAddressName, isSecretName, unset } from '../address.ts'
+import { textsNear } from './literals.ts'
 import { ask, isMade, made, type Ways } from './probe.ts'
 
 /** Variables other machines set, and what they set them to. */
@@ -20,9 +21,6 @@ const ambient: Readonly<Record<string, string>> = {
 /** Names of variables that someone sets to switch something on. */
 const switches = /^(?:FEATURE|FLAG|ENABLE|DISABLE|EXPERIMENT)S?_|_(?:ENABLED?|DISABLED?|FLAGS?|EXPERIMENT)$/i
 
-/** Without it a client is not even made, and a replay stands in for those it knows: only another value is tried. */
-const secret = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL/i
-
 /**
  * Begins the name of a way in which a variable that is not set is set, which another machine may not set.
  * What packages may ask for has no end: of theirs these are not tried.
@@ -34,7 +32,7 @@ const fixed = new Set<string>()
 
 /**
  * Puts a view on the environment that tells who reads which variable. A variable that is not set is set as other machines
- * set it, or, where that is unknown, to a word and to a number.
+ * set it, or, where that is unknown, to a word and to a number; and to the texts that the code beside the place spells out.
  */
 export function probeEnvironment(setVariables: ReadonlySet<string>): void {
   for (const name of setVariables) fixed.add(name)
@@ -74,7 +72,16 @@ function read(target: NodeJS.ProcessEnv, key: string, caller: Function, isQuesti
   const name = `process.env.${key}`
   // What the run has set itself is as it was.
   const slot = ask(() => (isMade(name) || key in Object.prototype ? undefined : { kind: 'environment', name }), caller)
-  return slot ? slot.of(() => value, waysOf(key, value, isQuestion)) : value
+  if (slot === undefined) return value
+  const spelled = slot.via === undefined && !isQuestion ? spelledOut(slot.site, key, value) : {}
+  return slot.of(() => value, { ...waysOf(key, value, isQuestion), ...spelled })
+}
+
+/** The values that the code which reads a variable may compare it with. */
+function spelledOut(site: string | undefined, key: string, value: string | undefined): Ways<string | undefined> {
+  if (site === undefined || isSecretName(key) || isAddressName(key)) return {}
+  const texts = textsNear(site).filter((text) => text !== key && text !== value)
+  return Object.fromEntries(texts.map((text) => [`${supposed} ${JSON.stringify(text)}`, () => text]))
 }
 
 function waysOf(key: string, value: string | undefined, isQuestion: boolean): Ways<string | undefined> {
@@ -86,7 +93,7 @@ function waysOf(key: string, value: string | undefined, isQuestion: boolean): Wa
     return { [`${supposed} "altered"`]: () => 'altered', [`${supposed} "7"`]: () => '7' }
   }
   const other = { 'another value': () => otherThan(value, ambient[key]) }
-  const absent = secret.test(key) ? {} : { [unset]: () => undefined }
+  const absent = isSecretName(key) ? {} : { [unset]: () => undefined }
   return isQuestion ? absent : { ...other, ...absent }
 }
 

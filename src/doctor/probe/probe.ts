@@ -67,6 +67,8 @@ export interface Slot {
   way(known: readonly string[]): string | undefined
   /** The npm package that asks, when it is not the user's own code. */
   readonly via: string | undefined
+  /** `file:line:column` in the user's code. */
+  readonly site: string | undefined
   /** Whether this answer is to be another one. */
   readonly isVaried: boolean
 }
@@ -215,6 +217,7 @@ function slotOf(state: Probe, source: ProbeTarget, site: string | undefined, via
   return {
     nth,
     via,
+    site,
     isVaried: state.varied.has(key),
     way: wayOf,
     of<T>(real: () => T, known: Ways<T>): T {
