@@ -106,6 +106,7 @@ export function isFaultOf(tape: Tape, variants: readonly string[], value: unknow
 
 function isWithin(range: ArgumentRange, value: unknown): boolean {
   if ('oneOf' in range) return typeof value === 'string' && range.oneOf.includes(value)
+  if (value === undefined && range.isOptional === true) return true
   return Number.isSafeInteger(value) && Number(value) >= range.least && Number(value) <= range.most
 }
 

@@ -30,7 +30,8 @@ export type FaultFamily =
 
 /** What an argument of a fault may be. Numbers shrink towards `least`; texts do not shrink. */
 export type ArgumentRange =
-  | { readonly least: number; readonly most: number }
+  /** Optional: a schedule that someone wrote may leave it out, and it is the least then. */
+  | { readonly least: number; readonly most: number; readonly isOptional?: true }
   | { readonly oneOf: readonly [string, ...string[]] }
 
 export type ArgumentRanges = { readonly [name: string]: ArgumentRange }

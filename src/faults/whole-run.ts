@@ -2,9 +2,19 @@ import { readModelCall } from '../providers/index.ts'
 import { stepsOf } from '../tape/index.ts'
 import type { ForkChange } from '../fork/index.ts'
 import { answerText, isModel, withAnswer } from './answers.ts'
-import { numberIn, type RunKind, textIn } from './types.ts'
+import { type ArgumentRanges, type FaultArgs, numberIn, type RunKind, textIn } from './types.ts'
 
 const minute = 60_000
+
+/** Every unit of the clock is another one: code that looks at its seconds alone sees them move as well. */
+const shift: ArgumentRanges = {
+  minutes: { least: 1, most: 1440 },
+  ms: { least: 0, most: minute - 1, isOptional: true },
+}
+
+function shiftOf(args: FaultArgs): number {
+  return numberIn(args, 'minutes', 1) * minute + numberIn(args, 'ms')
+}
 
 /** Faults that belong to no single step: `step` of such a fault is 0. */
 export const runKinds: readonly RunKind[] = [
@@ -13,16 +23,16 @@ export const runKinds: readonly RunKind[] = [
     family: 'clock',
     about: 'the clock is ahead',
     changes: 'run',
-    fits: () => ({ minutes: { least: 1, most: 1440 } }),
-    plan: (_tape, args) => ({ clockOffsetMs: numberIn(args, 'minutes', 1) * minute }),
+    fits: () => shift,
+    plan: (_tape, args) => ({ clockOffsetMs: shiftOf(args) }),
   },
   {
     name: 'clock-behind',
     family: 'clock',
     about: 'the clock is behind',
     changes: 'run',
-    fits: () => ({ minutes: { least: 1, most: 1440 } }),
-    plan: (_tape, args) => ({ clockOffsetMs: -numberIn(args, 'minutes', 1) * minute }),
+    fits: () => shift,
+    plan: (_tape, args) => ({ clockOffsetMs: -shiftOf(args) }),
   },
   {
     name: 'version-swap',

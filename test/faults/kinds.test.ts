@@ -9,7 +9,9 @@ import {
   faultSchedule,
   kindsNamed,
   possibleFaults,
+  runChangesOf,
 } from '../../src/faults/index.ts'
+import { isFaultOf } from '../../src/faults/schedule.ts'
 import {
   type CallEvent,
   type ExchangeEvent,
@@ -322,3 +324,14 @@ function isJson(text: string): boolean {
     return false
   }
 }
+
+it('a wrong clock is wrong in every unit; a schedule of whole minutes is one too', () => {
+  const schedules = fc.sample(faultSchedule(tape, { faults: ['clock'] }), { seed: 1, numRuns: 40 })
+  const offsets = schedules.map((schedule) => runChangesOf(tape, schedule).clockOffsetMs ?? 0)
+  for (const unit of [1_000, 60_000, 3_600_000]) {
+    const parts = offsets.map((ms) => Math.floor((((ms % unit) + unit) % unit) / (unit / 60)))
+    expect(new Set(parts).size).toBeGreaterThan(15)
+  }
+  const whole = { step: 0, kind: 'clock-behind', args: { minutes: 5 } }
+  expect([isFaultOf(tape, [], whole), runChangesOf(tape, [whole]).clockOffsetMs]).toEqual([true, -300_000])
+})

@@ -36,7 +36,7 @@ export function printIsolated(isolated: IsolatedRun, screen: Screen): void {
   const earlier = spent.reused.forks === 0 ? '' : `; ${spent.reused.forks} forks of earlier sessions`
   dim(`${forks} forks, ${modelCalls} model calls, ${dollars(modelCalls === 0 ? 0 : costUsd)}${earlier}`)
   if (verdict.kind === 'found' && verdict.layers.includes('code'))
-    dim('random numbers and ids are as recorded in every run: a failure that needs one of them is called code')
+    dim('random numbers and ids are as recorded in every run, and the environment is as it is now')
 }
 
 /** Prints which arms would be made, and what they are expected to cost. */
@@ -84,7 +84,7 @@ function saidOf(layer: FailureLayer, { timing, minEffect }: IsolatedRun): string
   switch (layer) {
     case 'code':
       // A model that is right in fewer runs than that looks like this as well.
-      return `with other answers of model and tools, another ${layerNames(timing).timing} fewer than ${(100 * minEffect).toFixed(0)} % of runs end well: its code or its prompt decides, or a model that is nearly always wrong`
+      return `with other answers of model and tools, another ${layerNames(timing).timing} fewer than ${(100 * minEffect).toFixed(0)} % of runs end well: its code, its prompt, a random number or id it drew, or its environment decides, or a model that is nearly always wrong`
     case 'sampling':
       return 'asked again, the model decides otherwise, and the failure goes away'
     case 'data':
