@@ -88,7 +88,7 @@ async function checked<D>(check: () => D | Promise<D>, path: string | undefined)
 interface Run {
   readonly ending: RunEnding | { readonly class: 'judged'; readonly said: string }
   readonly isFailure: boolean
-  /** Number of the last step it came to: faults of later ones did not happen. */
+  /** Steps it asked for: faults of steps behind these did not happen. */
   readonly reached: number
 }
 

@@ -34,6 +34,10 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     'or ask which step a good run depends on': fromCode,
   },
   'src/blame/fix-task.ts': {
+    'with enough runs': [
+      'test/cli/fix.test.ts',
+      'a prompt that changes nothing is no fix where its model was right by chance: it is right as asked before, too',
+    ],
     'to run its test': [
       'test/cli/fix.test.ts',
       'leaves a golden set that is whole, in CI too, and a case that is red as soon as the fix is gone',
@@ -236,6 +240,10 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     ],
   },
   'src/cli/commands/chaos.ts': {
+    'to try them alone': [
+      'test/cli/chaos.test.ts',
+      'names a fault that no schedule held, and the command that tries it',
+    ],
     'did you mean': [
       'test/cli/chaos.test.ts',
       'a mistyped ending or tool leads to the command with the one that was meant',
@@ -345,6 +353,10 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     },
   },
   'src/cli/fixing/choose.ts': {
+    'for a finer answer, with more runs': [
+      'test/cli/fix.test.ts',
+      'a prompt that changes nothing is no fix where its model was right by chance: it is right as asked before, too',
+    ],
     'once you looked at the runs above and fixed the agent further': [
       'test/cli/fix.test.ts',
       'a fix that needs no model asks none, and one that is green without the fix is not written',

@@ -1,10 +1,9 @@
 // Over 300 lines: one command, from its case to what it writes and says.
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { here } from '../../errors/here.ts'
 import { typedExpectations } from '../../blame/expectation.ts'
 import { evidenceOf } from '../../blame/fix-control.ts'
-import type { FixAnswer, FixRun } from '../../blame/fix-task.ts'
+import type { FixAnswer } from '../../blame/fix-task.ts'
 import { type Case, requireTapeFile } from '../../cases/index.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
 import { isInGit } from '../../errors/usual-steps.ts'
@@ -19,6 +18,7 @@ import { askYesNo, canAsk } from '../ask.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
 import { type Choice, chooseRun, requireShown } from '../fixing/choose.ts'
+import { fixJson } from '../fixing/json.ts'
 import { printDifference, printPlan, printRuns, printShown } from '../fixing/print.ts'
 import { readFixRequest } from '../fixing/request.ts'
 import { showFix, type Shown } from '../fixing/shown.ts'
@@ -63,7 +63,7 @@ export const fixCommand: Command = {
       if (isWritten) printWritten(replacement, given.value('dir'), shown)
       else shown.line(`\nnothing is written yet\n→ to write it: ${typedAgain({ yes: true })}`)
     }
-    printAnswer(asJson(answer, choice, shown, replacement, isWritten), end, { given, spec: fixCommand, screen })
+    printAnswer(fixJson(answer, { choice, shown, replacement, isWritten }), end, { given, spec: fixCommand, screen })
     return isWritten ? exit.ok : exit.divergence
   },
 }
@@ -259,33 +259,6 @@ function printWritten({ content, caseFile, tapeFile }: PreparedFix, dir: string 
   for (const line of testsElsewhere(dir)) screen.line(line)
   printSteps(stepsToRun(content.id, 'to run it', dir), (text) => screen.line(text))
   screen.line(`→ to commit it, together with the fix: git add ${files}`)
-}
-
-function asJson(answer: FixAnswer, choice: Choice, shown: Shown, replacement: PreparedFix, isWritten: boolean) {
-  const { runs, controls, ...rest } = answer
-  const told = ({ fork, grade, because, isReused }: FixRun) => ({
-    grade,
-    because: because ?? null,
-    outcome: fork.outcome,
-    spent: fork.spent,
-    problems: fork.problems,
-    reused: isReused,
-  })
-  return {
-    case: replacement.content.id,
-    ...rest,
-    runs: runs.map(told),
-    controls: controls.map(told),
-    chance: rest.isControlled ? evidenceOf(runs, controls).chance : null,
-    chosen: choice.index,
-    ok: choice.ok,
-    graded: choice.graded,
-    withFix: { verdict: 'same', exact: shown.isExact },
-    withoutFix: shown.without ?? null,
-    tried: shown.tried,
-    written: isWritten ? { case: here(replacement.caseFile), tape: here(replacement.tapeFile) } : null,
-    text: replacement.text,
-  }
 }
 
 function notGreen(id: string, said: string): HarvestError {

@@ -106,7 +106,7 @@ function printOpen(open: readonly Reading[], { diagnoses }: DoctorReport, screen
   if (first === undefined) return
   screen.line('read, and not known to matter: with another value the run may be another one')
   for (const reading of open.slice(0, 5)) screen.line(`  ${openLine(reading)}`)
-  if (open.length > 5) screen.line(`  … and ${open.length - 5} more: --verbose`)
+  if (open.length > 5) screen.line(`  … and ${open.length - 5} more, listed with --verbose`)
   const variable = first.name.split('.').at(-1) ?? ''
   const tape = diagnoses.find(({ examination }) => examination.harmless.includes(first))?.tape
   if (tape !== undefined && /^\w+$/.test(variable))

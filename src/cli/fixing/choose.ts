@@ -79,7 +79,7 @@ export function requireShown(
     fix: [
       ...steps.map(({ about, command }) => `${about}: ${command}`),
       `for a finer answer, with more runs: ${typedAgain({ runs: `${4 * runs.length}` })}`,
-      'the case stays as it is; once you fixed the agent further: the same command',
+      'once you looked at the runs above and fixed the agent further: the same command',
     ],
   })
 }

@@ -1,0 +1,42 @@
+import { evidenceOf } from '../../blame/fix-control.ts'
+import type { FixAnswer, FixRun } from '../../blame/fix-task.ts'
+import { here } from '../../errors/here.ts'
+import type { PreparedFix } from '../../recordings/index.ts'
+import type { Choice } from './choose.ts'
+import type { Shown } from './shown.ts'
+
+/** What came of a fix. */
+interface FixEnd {
+  readonly choice: Choice
+  readonly shown: Shown
+  readonly replacement: PreparedFix
+  readonly isWritten: boolean
+}
+
+/** The runs of a fix and what came of them, for `--json`. */
+export function fixJson(answer: FixAnswer, { choice, shown, replacement, isWritten }: FixEnd): object {
+  const { runs, controls, ...rest } = answer
+  const told = ({ fork, grade, because, isReused }: FixRun) => ({
+    grade,
+    because: because ?? null,
+    outcome: fork.outcome,
+    spent: fork.spent,
+    problems: fork.problems,
+    reused: isReused,
+  })
+  return {
+    case: replacement.content.id,
+    ...rest,
+    runs: runs.map(told),
+    controls: controls.map(told),
+    chance: rest.isControlled ? evidenceOf(runs, controls).chance : null,
+    chosen: choice.index,
+    ok: choice.ok,
+    graded: choice.graded,
+    withFix: { verdict: 'same', exact: shown.isExact },
+    withoutFix: shown.without ?? null,
+    tried: shown.tried,
+    written: isWritten ? { case: here(replacement.caseFile), tape: here(replacement.tapeFile) } : null,
+    text: replacement.text,
+  }
+}
