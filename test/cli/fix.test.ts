@@ -301,10 +301,10 @@ it('a fix that needs no model asks none, and one that is green without the fix i
 it('a prompt that changes nothing is no fix where its model was right by chance: it is right as asked before, too', async () => {
   let isRight = false
   const { decide } = kind('prompt')
-  const told = [{ role: 'system', content: 'Never more' }]
+  const more = [{ role: 'system', content: 'Never more' }]
   const project = await openFixProject({
     ...kind('prompt'),
-    decide: (messages, question) => decide(isRight ? [...messages, ...told] : messages, question),
+    decide: (messages, question) => decide(isRight ? [...messages, ...more] : messages, question),
   })
   try {
     isRight = true
@@ -314,6 +314,11 @@ it('a prompt that changes nothing is no fix where its model was right by chance:
     const { code, stdout, stderr } = await project.harvest(...printed(few.stderr, 'with enough runs'))
     expect([code, stdout]).toEqual([1, expect.stringContaining('the same, with models asked as recorded')])
     expect(stderr).toContain('Without the fix the runs end well too (3 of 3), and nothing was written')
+    // Whoever says so writes it all the same, and the case says that nothing was shown.
+    const unshown = printed(stderr, 'to write it although it is not shown').filter((word) => word !== '--yes')
+    const told = await project.harvest(...unshown)
+    expect([told.code, told.stdout], told.stderr).toEqual([1, expect.stringContaining('without: not shown')])
+    expect(told.stdout).not.toContain('asked as recorded')
     const before = project.desk.asked.length
     isRight = false
     // Once more with a fix that does it, and a question before that does not.
@@ -321,12 +326,12 @@ it('a prompt that changes nothing is no fix where its model was right by chance:
       join(project.cwd, 'src/desk.ts'),
       readFileSync(join(project.cwd, 'src/desk.ts'), 'utf8').replace('their total', 'their whole total'),
     )
-    const more = await project.harvest(...printed(stderr, 'for a finer answer, with more runs'), '--json')
-    expect([more.code, JSON.parse(more.stdout)], more.stderr).toEqual([
+    const finer = await project.harvest(...printed(stderr, 'for a finer answer, with more runs'), '--json')
+    expect([finer.code, JSON.parse(finer.stdout)], finer.stderr).toEqual([
       0,
       expect.objectContaining({ ok: 12, controls: expect.any(Array), chance: expect.any(Number) }),
     ])
-    const { controls, chance } = JSON.parse(more.stdout) as { controls: readonly { grade: string }[]; chance: number }
+    const { controls, chance } = JSON.parse(finer.stdout) as { controls: readonly { grade: string }[]; chance: number }
     expect([controls.map(({ grade }) => grade), chance < 0.001]).toEqual([new Array(12).fill('bad'), true])
     // Drawn alternately.
     const prompts = project.desk.asked.slice(before).filter(({ length }) => length === 2)

@@ -80,6 +80,7 @@ export function requireShown(
       ...steps.map(({ about, command }) => `${about}: ${command}`),
       `for a finer answer, with more runs: ${typedAgain({ runs: `${4 * runs.length}` })}`,
       'once you looked at the runs above and fixed the agent further: the same command',
+      `to write it although it is not shown: ${typedAgain({ without: 'none' })}`,
     ],
   })
 }

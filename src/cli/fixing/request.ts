@@ -19,6 +19,7 @@ export function readFixRequest(given: CommandInput, kase: Case, tapeFile: string
     tools: readTools(given, fixSpec),
     runs: readWhole(given, fixSpec, 'runs') ?? 3,
     isLive: given.has('live'),
+    ...(given.value('without') === 'none' ? { isUnshown: true as const } : {}),
     folder: resolve(forksFolder(recordings, tapeFile)),
     isFresh: given.has('no-cache'),
     ...(oracle === undefined ? {} : { oracle }),
