@@ -292,10 +292,6 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'test/cli/fork.test.ts',
       '--critical with nothing that grades proposes to say what is right',
     ],
-    'to write it although it is not shown': [
-      'test/cli/fix.test.ts',
-      'a prompt that changes nothing is no fix where its model was right by chance: it is right as asked before, too',
-    ],
     'for a finer answer, with more runs': [
       'test/cli/control.test.ts',
       'live runs with a change are drawn alternately with runs without it, and both are counted',
@@ -357,6 +353,10 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     },
   },
   'src/cli/fixing/choose.ts': {
+    'to write it although it is not shown': [
+      'test/cli/fix.test.ts',
+      'a prompt that changes nothing is no fix where its model was right by chance: it is right as asked before, too',
+    ],
     'for a finer answer, with more runs': [
       'test/cli/fix.test.ts',
       'a prompt that changes nothing is no fix where its model was right by chance: it is right as asked before, too',
