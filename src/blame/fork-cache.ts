@@ -1,14 +1,15 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
-import { type ErrorFacts, HarvestError, neutralLine } from '../errors/index.ts'
+import { type HarvestError, neutralLine } from '../errors/index.ts'
 import { firstNames } from '../errors/words.ts'
-import type { RunReads, Surroundings } from '../jobs/run-reads.ts'
+import type { Surroundings } from '../jobs/run-reads.ts'
 import type { CodeFiles } from '../provenance/index.ts'
 import { canonicalJson } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
 import { appendKeptText, ignoreFolder, readKeptText } from '../tape/links.ts'
 import type { ForkCache, ForkCacheEntry } from './fork-budget.ts'
+import { keepReads, notComparable, otherReads, withOtherReads } from './fork-reads.ts'
 import { isPassing } from './oracle.ts'
 
 /** All that makes forks answer the same question: forks of one can be counted together. */
@@ -122,6 +123,7 @@ export function openLedger(
       if (line.draw.grade === 'ungraded' && isPassing(line.draw.because)) return
       if (isToRestart) add({ question: key, anew: true })
       isToRestart = false
+      makeFolder(dirname(file))
       const reads = surroundings === undefined ? undefined : keepReads(file, surroundings.reads())
       add({ question: key, ...line, ...ran, ...(reads === undefined ? {} : { reads }) })
       if (files !== undefined && ran.code !== undefined) keepCode(codeFileOf(file, ran.code), files)
@@ -186,76 +188,6 @@ function codeFileOf(file: string, code: string): string {
 
 function keepCode(file: string, files: CodeFiles): void {
   if (readKeptText(file) === undefined) writeFileSync(file, JSON.stringify(files), { mode: 0o600, flag: 'wx' })
-}
-
-/** @returns the name it is kept under: the same for the same */
-function keepReads(file: string, reads: RunReads): string {
-  const text = JSON.stringify(reads)
-  const name = createHash('sha256').update(text).digest('base64url').slice(0, 24)
-  const kept = readsFileOf(file, name)
-  makeFolder(dirname(file))
-  if (readKeptText(kept) === undefined) writeFileSync(kept, text, { mode: 0o600, flag: 'wx' })
-  return name
-}
-
-function readsFileOf(file: string, name: string): string {
-  return join(dirname(file), `reads-${name}.json`)
-}
-
-/** Forks that read something besides their code that is not as it was, and what that is; `undefined`: unknown. */
-function withOtherReads(
-  file: string,
-  entries: readonly ForkCacheLine[],
-  surroundings: Surroundings | undefined,
-): ReadonlyMap<ForkCacheLine, readonly string[] | undefined> {
-  const names = [...new Set(entries.map(({ reads }) => reads))]
-  const changes = new Map(
-    names.map((name) => {
-      const reads = name === undefined ? undefined : keptReads(file, name)
-      return [name, reads && surroundings?.changedSince(reads)]
-    }),
-  )
-  const others = entries.filter(({ reads }) => changes.get(reads)?.length !== 0)
-  return new Map(others.map((line) => [line, changes.get(line.reads)]))
-}
-
-function otherReads(file: string, others: ReturnType<typeof withOtherReads>): HarvestError {
-  const [changed] = [...others.values()].slice(-1)
-  return notComparable(
-    {
-      what: 'What the cached forks read is not as it was',
-      where: {
-        forks: `${others.size}`,
-        ...(changed === undefined ? {} : { changed: neutralLine(firstNames(changed), 300) }),
-        file,
-      },
-      why:
-        changed === undefined
-          ? 'It was not kept which environment variables and files they read, and unknown ones count as changed.'
-          : 'Forks that read other environment variables or files are not comparable.',
-    },
-    changed !== undefined,
-  )
-}
-
-function keptReads(file: string, name: string): RunReads | undefined {
-  try {
-    return JSON.parse(readKeptText(readsFileOf(file, name)) ?? '') as RunReads
-  } catch {
-    // It is gone, or a session that was killed left half of it.
-    return undefined
-  }
-}
-
-/** Forks that may not be counted together; those that are known to be other ones can be left out. */
-function notComparable(facts: Pick<ErrorFacts, 'what' | 'where' | 'why'>, isKnown: boolean): HarvestError {
-  return new HarvestError('HARVEST_CROSS_VERSION', {
-    ...facts,
-    fix: [
-      'to start again (the earlier forks stay in the file): --no-cache',
-      ...(isKnown ? ['to go on without them: --cross-version'] : []),
-    ],
-  })
 }
 
 /** Files that are not as they were for the latest of these forks; `undefined` when that was not kept. */

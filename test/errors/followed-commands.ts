@@ -56,7 +56,7 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'a fix that needs no model asks none, and one that is green without the fix is not written',
     ],
   },
-  'src/blame/fork-cache.ts': {
+  'src/blame/fork-reads.ts': {
     'to start again (the earlier forks stay in the file)': [
       'test/cli/next-commands.test.ts',
       'with a model without a price, a limit that was reached and code that changed comes to the verdict',
