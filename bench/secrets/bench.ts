@@ -65,6 +65,8 @@ const bench: Bench = {
         what: 'slowest of the hostile megabytes, ms of the processor',
         value: slow[0]![1],
         limit: { atMost: 250 },
+        shortfall:
+          'Nine thousand words of base64 in base64, each with another secret: each is decoded, searched, replaced and encoded at both levels. The next are lists with another secret at each place, and base64 of one level.',
       },
       ...cost.map(
         ({ text, ratio }): Bar => ({
