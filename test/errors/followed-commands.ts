@@ -218,7 +218,11 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     ],
     'to find what makes the agent diverge from its tape': [
       'test/cli/next-commands-refused.test.ts',
-      'of blame: forks that diverge from their tape lead to the line that asks otherwise',
+      'of blame: forks that diverge from their tape lead to doctor, and to runs one at a time',
+    ],
+    'if runs that are under way at once disturb each other': [
+      'test/cli/next-commands-refused.test.ts',
+      'of blame: forks that diverge from their tape lead to doctor, and to runs one at a time',
     ],
     'to grade runs by a call that is right': [
       'test/cli/next-commands-refused.test.ts',

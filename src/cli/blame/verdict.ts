@@ -286,6 +286,9 @@ function describeUndecidable(blamed: BlamedRun, { forks, undefined: lost, ungrad
     ...(lost > 0
       ? ["→ to find what makes the agent diverge from its tape: npx vitest-harvest doctor '<tape|case>'"]
       : []),
+    ...(lost > 0 && typedValues('parallel').at(-1) !== '1'
+      ? ['→ if runs that are under way at once disturb each other: --parallel 1 --no-cache']
+      : []),
   ]
 }
 
