@@ -1,5 +1,6 @@
 import inspector from 'node:inspector'
 import { types } from 'node:util'
+import { ownFolder, ownFolderPath } from '../own-files.ts'
 import { outsideRuns } from '../seam/source.ts'
 
 /**
@@ -28,7 +29,8 @@ function look(): OutsideState {
     // What packages and Node make of their classes is theirs, and often made when it is first needed.
     if (isItself(value) || classes.isForeign(value)) continue
     state.set(name, new Walk(classes).textOf(found))
-    if (typeof value === 'function') for (const [at, text] of membersOf(value, String(key))) state.set(at, text)
+    if (typeof value === 'function')
+      for (const [at, text] of membersOf(value, String(key), classes)) state.set(at, text)
   }
   return state
 }
@@ -43,20 +45,24 @@ function isItself(value: unknown): boolean {
   return value === globalThis || value === process || value === console
 }
 
-/** What stands at a class or a function, and on its prototype. */
-function membersOf(value: object, name: string): readonly (readonly [string, string])[] {
+/** What stands at a class or a function, and on its prototype; what packages and this one patch there is theirs. */
+function membersOf(value: object, name: string, classes: Classes): readonly (readonly [string, string])[] {
   const prototype: unknown = Reflect.getOwnPropertyDescriptor(value, 'prototype')?.value
   const holders = [[value, name] as const, ...(isObject(prototype) ? [[prototype, `${name}.prototype`] as const] : [])]
   return holders.flatMap(([holder, at]) =>
     Reflect.ownKeys(holder).map((key) => {
       const member = Reflect.getOwnPropertyDescriptor(holder, key)
-      return [typeof key === 'string' ? `${at}.${key}` : `${at}[${String(key)}]`, shallow(member)] as const
+      return [typeof key === 'string' ? `${at}.${key}` : `${at}[${String(key)}]`, shallow(member, classes)] as const
     }),
   )
 }
 
-function shallow({ get, set, value }: PropertyDescriptor = {}): string {
-  return [get, set, value].map((one: unknown) => (isObject(one) ? 'object' : leaf(one))).join(' ')
+function shallow({ get, set, value }: PropertyDescriptor = {}, classes: Classes): string {
+  const told = (one: unknown): string => {
+    if (typeof one === 'function' && !classes.isOfProject(one)) return 'function'
+    return isObject(one) ? 'object' : leaf(one)
+  }
+  return [get, set, value].map(told).join(' ')
 }
 
 /** A function by its text: loaded again, a module makes another one of the same text. */
@@ -143,17 +149,19 @@ class Classes {
 
   /** Whether a value is of a class that a package or Node has made. */
   isForeign(value: unknown): boolean {
-    return isObject(value) && !types.isProxy(value) && !isPlain(value) && !this.#isOfProject(classOf(value))
+    return isObject(value) && !types.isProxy(value) && !isPlain(value) && !this.isOfProject(classOf(value))
   }
 
-  #isOfProject(constructor: unknown): boolean {
+  /** Whether a function or a class is written in a file of the project. */
+  isOfProject(constructor: unknown): boolean {
     const known = this.#known.get(constructor) ?? (isNative(constructor) ? false : undefined)
     if (known !== undefined) return known
     const { internalProperties = [] } = this.#look(constructor)
     const at = internalProperties.find(({ name }) => name === '[[FunctionLocation]]')
     const { scriptId = '' } = (at?.value?.value ?? {}) as { readonly scriptId?: string }
     const file = this.#files.get(scriptId) ?? ''
-    const isOfProject = file !== '' && !/^node:|[\\/]node_modules[\\/]/.test(file)
+    const isOurs = file.startsWith(ownFolderPath) || file.startsWith(ownFolder.href)
+    const isOfProject = file !== '' && !isOurs && !/^node:|[\\/]node_modules[\\/]/.test(file)
     this.#known.set(constructor, isOfProject)
     return isOfProject
   }
