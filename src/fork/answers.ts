@@ -1,6 +1,13 @@
 // Over 300 lines: one decision, who answers, with all that it weighs.
 import { neutralLine } from '../errors/index.ts'
-import { canonicalJson, isGenerative, type ModelRequest, readMessage, readModelRequest } from '../providers/index.ts'
+import {
+  canonicalJson,
+  isGenerative,
+  type MessagePart,
+  type ModelRequest,
+  readMessage,
+  readModelRequest,
+} from '../providers/index.ts'
 import { Calls } from '../match/calls.ts'
 import { isSameTurn } from '../match/conversation.ts'
 import { parseRequest } from '../match/difference.ts'
@@ -38,6 +45,8 @@ export class Answers {
   /** Models answer from the tape, no matter what they are asked, while tools run for real. */
   readonly #holdsModels: boolean
   readonly #freeSteps: readonly AnyState[]
+  /** What tools answered on the tape, where models are held to it. */
+  readonly #results: readonly string[]
   #exactly: Matcher | undefined
   readonly #reference: AnswerOrigin | undefined
   /** Asked again the same: what is answered then. */
@@ -59,6 +68,7 @@ export class Answers {
       ? new AnswerOrigin(free, tape, 'reworded', free.filter(isModel))
       : new AnswerOrigin(free, tape, serve)
     this.#freeSteps = free
+    this.#results = this.#holdsModels ? resultsOf(steps) : []
     this.#reference =
       tail.from === 'reference'
         ? new AnswerOrigin(stepStates(tail.tape), tail.tape, tail.serve ?? 'canonical')
@@ -83,7 +93,7 @@ export class Answers {
     }
     const { matcher } = this.#free
     const nearest = matcher.find(question)
-    const found = this.#holdsModels ? heldOnly(nearest, question) : nearest
+    const found = this.#holdsModels ? heldOnly(nearest, question, this.#results) : nearest
     const step = found.kind === 'found' ? found.step : (this.#sameService(question, key) ?? this.#held(question))
     if (found.kind === 'found') {
       run.drifted(found.step, found.drift)
@@ -179,7 +189,7 @@ export class Answers {
         step.event.kind === 'exchange' && isSameTurn((step as ExchangeState).model, asked),
     )
     const nearest = new Matcher(alike, 'reworded', this.#run.tape.header, () => true).find(question)
-    const found = this.#holdsModels ? heldOnly(nearest, question) : nearest
+    const found = this.#holdsModels ? heldOnly(nearest, question, this.#results) : nearest
     return found.kind === 'found' && isHeld(found.step) ? found.step : undefined
   }
 
@@ -347,22 +357,61 @@ class AnswerOrigin {
   }
 }
 
-/** A decision is held where tools answered otherwise, and is no answer to another question. */
-function heldOnly(match: Match, { method, url, bodyText }: MatchRequest): Match {
+/**
+ * A decision is held where tools answered otherwise, and is no answer to another question.
+ *
+ * @param results - what tools answered on the tape
+ */
+function heldOnly(match: Match, { method, url, bodyText }: MatchRequest, results: readonly string[]): Match {
   if (match.kind !== 'found' || match.level === 'exact' || match.level === 'canonical') return match
   const { asked } = match.step
   const now = readModelRequest({ method, url, body: bodyText })
-  const isHeld = asked !== undefined && now !== undefined && withoutResults(asked) === withoutResults(now)
+  const isHeld = asked !== undefined && now !== undefined && isAskedBy(asked, now, results)
   return isHeld ? match : { kind: 'none', nearest: match.step, exhausted: false }
 }
 
-/** What a model is asked, but for what tools answered. */
-function withoutResults({ instructions, messages }: ModelRequest): string {
-  const told = messages.map((message) => {
-    const { role, parts } = readMessage(message)
-    return [role, parts.map((part) => (part.kind === 'tool_call_response' ? [part.kind, part.id ?? null] : part))]
+/** Whether two questions are the same but for what tools answered: as results, or as texts made of them. */
+function isAskedBy(recorded: ModelRequest, now: ModelRequest, results: readonly string[]): boolean {
+  const [told, toldNow] = [partsOf(recorded), partsOf(now)]
+  return (
+    told.length === toldNow.length &&
+    told.every(([role, part], at) => {
+      const [roleNow, partNow] = toldNow[at] ?? []
+      return role === roleNow && partNow !== undefined && isSamePart(part, partNow, results)
+    })
+  )
+}
+
+function partsOf({ instructions, messages }: ModelRequest): readonly (readonly [role: string, MessagePart])[] {
+  return [
+    ...instructions.map((text) => ['system', { kind: 'text', text: textOf(text) }] as const),
+    ...messages.flatMap((message) => {
+      const { role, parts } = readMessage(message)
+      return parts.map((part) => [role, part] as const)
+    }),
+  ]
+}
+
+function isSamePart(one: MessagePart, other: MessagePart, results: readonly string[]): boolean {
+  if (one.kind === 'tool_call_response' && other.kind === 'tool_call_response') return one.id === other.id
+  if (JSON.stringify(one) === JSON.stringify(other)) return true
+  if (one.kind !== 'text' || other.kind !== 'text') return false
+  const [told, toldNow] = [one.text, other.text]
+  // What another call answered on the tape stands here now: it is the order that is another one.
+  const isMixed = results.some((text) => toldNow.includes(text) && !told.includes(text))
+  return !isMixed && results.some((text) => told.includes(text))
+}
+
+/** What tools and retrievers answered, as texts. */
+function resultsOf(steps: readonly AnyState[]): readonly string[] {
+  return steps.flatMap(({ event }) => {
+    const text = event.kind === 'tool' || event.kind === 'retrieval' ? textOf(event.result ?? '') : ''
+    return text === '' ? [] : [text]
   })
-  return JSON.stringify([instructions, told])
+}
+
+function textOf(value: Json): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 /** Where tools run for real, only what models were asked keeps its place. */
