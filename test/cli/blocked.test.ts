@@ -65,7 +65,9 @@ describe('an agent that blocks its thread', () => {
     ])
     // Behind the one that was ended the other is looked into.
     expect(examined?.stdout).toMatch(/^Cannot examine first\n  The agent blocked its thread past the time limit/)
-    expect(examined?.stdout).toMatch(/^1 tape, \d+ replays: nothing found; 1 variable not known to matter; 1 not examined$/m)
+    expect(examined?.stdout).toMatch(
+      /^1 tape, \d+ replays: nothing found; 1 variable not known to matter; 1 not examined$/m,
+    )
     expect([replayed, alone, examined].map((one) => one?.code)).not.toContain(0)
     const free = await harvest(more[1] ?? [], { cwd, env: { DESK_URL: desk.url } })
     expect(free, free.stderr).toMatchObject({ code: 0 })
