@@ -1,5 +1,5 @@
 import type { VirtualTimer } from '../seam/intercept/index.ts'
-import type { Moment, Tape } from '../tape/index.ts'
+import type { Moment, Tape, TapeEvent } from '../tape/index.ts'
 import type { StepState } from '../match/step.ts'
 
 /** When a timer fired. */
@@ -23,8 +23,11 @@ export interface ChangedTimer {
   readonly caller: string
   /** Milliseconds. */
   readonly recorded: number
-  readonly live: number
-  /** Where the replay was when it was first set. */
+  /** Absent: it was not set, or not as often, see `count`. */
+  readonly live?: number
+  /** How often it was set. */
+  readonly count?: { readonly recorded: number; readonly live: number }
+  /** Where the replay was when it was first set; of one that is gone, the last step before it fired. */
   readonly place: StepState | undefined
 }
 
@@ -35,7 +38,7 @@ export interface ChangedTimer {
 export class RecordedTimers {
   readonly #recorded = new Map<
     string,
-    { readonly set: number; readonly fired: ReadonlyMap<number, readonly Moment[]> }
+    { readonly set: number; readonly agent: number; readonly fired: ReadonlyMap<number, readonly Moment[]> }
   >()
   readonly #set = new Map<string, number>()
   /** Timers the tape does not know, by who set them and in the order in which they were set; of each delay the first. */
@@ -43,11 +46,18 @@ export class RecordedTimers {
   readonly #place: () => StepState | undefined
   readonly #known = new WeakMap<VirtualTimer, Known | 'unknown'>()
 
+  /** Which timers the agent set outside of wrapped functions is known. */
+  readonly #isApart: boolean
+
   /** @param place - where the replay is */
-  constructor(tape: Tape, place: () => StepState | undefined = () => undefined) {
+  constructor({ close, events }: Tape, place: () => StepState | undefined = () => undefined) {
     this.#place = place
-    for (const [caller, ms, set, fired] of tape.close?.timers ?? [])
-      this.#recorded.set(keyOf(caller, ms), { set, fired: new Map(fired) })
+    const inCalls = new Map(close?.timersInCalls?.map(([caller, ms, before]) => [keyOf(caller, ms), before.length]))
+    this.#isApart = close?.timersInCalls !== undefined || !events.some(isCall)
+    for (const [caller, ms, set, fired] of close?.timers ?? []) {
+      const key = keyOf(caller, ms)
+      this.#recorded.set(key, { set, agent: set - (inCalls.get(key) ?? 0), fired: new Map(fired) })
+    }
   }
 
   /** When the timer, which was set or goes on, fires next; `undefined` when the tape does not know it. */
@@ -67,15 +77,25 @@ export class RecordedTimers {
 
   /**
    * Timers that were set with another delay. Of one caller the delays that are missing are matched with those that came, in
-   * their order; one that is only missing, or only came, is no change of a delay.
+   * their order. One that only came is no change of a delay. One that is only missing is listed where the agent's own code
+   * set it: packages set theirs as they need them.
+   *
+   * @param steps - of the tape
    */
-  changed(): readonly ChangedTimer[] {
-    const missing = [...this.#recorded].filter(([key, { set }]) => (this.#set.get(key) ?? 0) < set)
-    return [...this.#others].flatMap(([caller, others]) => {
-      const mine = missing.flatMap(([key]) => (callerIn(key) === caller ? [Number(key.slice(caller.length + 1))] : []))
-      return [...others].flatMap(([live, place], at) => {
-        const recorded = mine[at]
-        return recorded === undefined ? [] : [{ caller, recorded, live, place }]
+  changed(steps: readonly StepState[]): readonly ChangedTimer[] {
+    const missing = [...this.#recorded].filter(([key, { agent }]) => (this.#set.get(key) ?? 0) < agent)
+    const byCaller = Map.groupBy(missing, ([key]) => callerIn(key))
+    return [...byCaller].flatMap(([caller, mine]) => {
+      const others = [...(this.#others.get(caller) ?? [])]
+      return mine.flatMap(([key, { agent, fired }], at): readonly ChangedTimer[] => {
+        const recorded = Number(key.slice(caller.length + 1))
+        const other = others[at]
+        if (other !== undefined) return [{ caller, recorded, live: other[0], place: other[1] }]
+        if (caller !== 'app' || !this.#isApart) return []
+        const live = this.#set.get(key) ?? 0
+        const before = [...fired].find(([index]) => index >= live)?.[1][0]?.[0] ?? Number.POSITIVE_INFINITY
+        const place = steps.findLast(({ event }) => event.n < before) ?? steps[0]
+        return [{ caller, recorded, count: { recorded: agent, live }, place }]
       })
     })
   }
@@ -94,6 +114,10 @@ export class RecordedTimers {
     }
     return { firings: recorded.fired.get(before) ?? [], next: 0 }
   }
+}
+
+function isCall({ kind }: TapeEvent): boolean {
+  return kind === 'tool' || kind === 'retrieval' || kind === 'value'
 }
 
 /** No name of a package has a blank in it. */

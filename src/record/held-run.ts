@@ -11,7 +11,6 @@ import {
   LateWorks,
   type Moment,
   type Outcome,
-  type TimersRecord,
 } from '../tape/index.ts'
 import { HeldExchange } from './held-exchange.ts'
 import type { HeldRuns } from './hold.ts'
@@ -26,7 +25,7 @@ import { type LiveOutcome, type Past, type RecordedRun, reasonOf, recordingFaile
 import { jsonSize } from './json-size.ts'
 import { watchedRun } from './watched-run.ts'
 import type { WatchedRun } from './watch.ts'
-import { TimerLog } from './timers.ts'
+import { type NotedTimers, TimerLog } from './timers.ts'
 
 export interface HeldRunOptions {
   readonly account: RunAccount
@@ -100,7 +99,7 @@ export class HeldRun implements Recording {
         readonly moment: Moment
         readonly outcome: Outcome
         readonly verdict: RetentionDecision
-        readonly timers: readonly TimersRecord[]
+        readonly timers: NotedTimers
       }
     | undefined
 
@@ -289,7 +288,7 @@ export class HeldRun implements Recording {
     const moment = this.moment()
     this.#over = true
     const failure = failureOf(live, this.#failed, this.#unrecorded ?? nothing)
-    const timers = this.#timers?.close() ?? []
+    const timers = this.#timers?.close() ?? {}
     const happened = (): WatchedRun => this.#happened(live, moment)
     const verdict = this.account.judged({ durationMs: moment[1], ...(failure && { failure }), happened })
     let outcome: Outcome = { status: 'returned' }

@@ -137,7 +137,9 @@ class View implements RunObserver {
     if (this.#run.over) return undefined
     const from = callerPackage(caller)
     // Neither is a timer of the agent, nor fires in a replay where it did here.
-    return from === 'node' || from === 'undici' ? undefined : this.#run.timers.set(from, ms)
+    return from === 'node' || from === 'undici'
+      ? undefined
+      : this.#run.timers.set(from, ms, this.#where.in !== undefined)
   }
 
   exchange(start: ExchangeStart): ExchangeObserver | undefined {

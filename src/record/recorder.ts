@@ -143,7 +143,7 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
       exchange.head(status, statusText, { pairs: answerHeaders, bytes: 0 })
       exchange.chunk(got)
       exchange.end()
-      recorded.closePast({ outcome: { status: 'unknown' }, verdict: { isKept: true }, timers: [] })
+      recorded.closePast({ outcome: { status: 'unknown' }, verdict: { isKept: true }, timers: {} })
     },
   })
   outsideListeners().add((start) => reads.hear(start))

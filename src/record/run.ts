@@ -43,7 +43,6 @@ import {
   type TapeEvent,
   type TapeHeader,
   type TapeWriter,
-  type TimersRecord,
 } from '../tape/index.ts'
 import { version } from '../version.ts'
 import { type Bodies, ExchangeDraft } from './exchange.ts'
@@ -54,7 +53,7 @@ import { DrawLog, LiveMoments, type Moments } from './moments.ts'
 import type { Arriving, Recording } from './recording.ts'
 import { encodedOutcome, type RunNote, redactedNote, redactedOutcome } from './redact-event.ts'
 import { handleOf } from './run-handle.ts'
-import { TimerLog } from './timers.ts'
+import { type NotedTimers, TimerLog } from './timers.ts'
 import { watchedRun } from './watched-run.ts'
 import type { WatchedRun } from './watch.ts'
 
@@ -98,7 +97,7 @@ export interface PastEnd {
   /** Encoded when it was there. */
   readonly outcome: Outcome
   readonly verdict: RetentionDecision
-  readonly timers: readonly TimersRecord[]
+  readonly timers: NotedTimers
   /** Why something is missing. */
   readonly incomplete?: string
 }
@@ -419,7 +418,7 @@ export class RecordedRun implements Recording {
         ...(this.#redactor.dropped.length === 0 ? {} : { droppedHeaders: this.#redactor.dropped }),
         ...this.#said(verdict),
         ...this.#prints(),
-        ...(timers.length === 0 ? {} : { timers }),
+        ...timers,
       }
       this.#writer?.close(closing)
       isWhole = this.hasTape

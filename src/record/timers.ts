@@ -1,5 +1,5 @@
 import type { TimerListener } from '../seam/source.ts'
-import type { Moment, TimersRecord } from '../tape/index.ts'
+import type { Moment, TapeClose } from '../tape/index.ts'
 
 /** Firings, or kinds of timers, above which a run keeps none: an agent that polls for days must not fill the memory. */
 const limit = 10_000
@@ -9,7 +9,12 @@ interface Kind {
   readonly ms: number
   set: number
   readonly fired: Map<number, Moment[]>
+  /** Those set in calls of wrapped functions. */
+  readonly inCalls: number[]
 }
+
+/** What the last line of a tape has of them. */
+export type NotedTimers = Pick<TapeClose, 'timers' | 'timersInCalls'>
 
 /** Notes which timers of a run fired, and when. */
 export class TimerLog {
@@ -25,7 +30,7 @@ export class TimerLog {
   }
 
   /** A timer is set. `undefined` when nothing is noted any more. */
-  set(caller: string, ms: number): TimerListener | undefined {
+  set(caller: string, ms: number, isInCall = false): TimerListener | undefined {
     if (this.#kinds === undefined) return undefined
     const kinds = (this.#kinds ??= new Map<string, Kind>())
     const stops = (this.#stops ??= new Set())
@@ -33,10 +38,11 @@ export class TimerLog {
     let kind = kinds.get(key)
     if (kind === undefined) {
       if (kinds.size >= limit) return this.#giveUp()
-      kinds.set(key, (kind = { caller, ms, set: 0, fired: new Map() }))
+      kinds.set(key, (kind = { caller, ms, set: 0, fired: new Map(), inCalls: [] }))
     }
     const { fired } = kind
     const before = kind.set++
+    if (isInCall) kind.inCalls.push(before)
     let stop: (() => void) | undefined
     return {
       fired: () => {
@@ -52,10 +58,15 @@ export class TimerLog {
   }
 
   /** The run is over: what fires now belongs to no run. What there is for the tape. */
-  close(): readonly TimersRecord[] {
+  close(): NotedTimers {
     const kinds = [...(this.#kinds?.values() ?? [])]
     this.#giveUp()
-    return kinds.map(({ caller, ms, set, fired }) => [caller, ms, set, [...fired]])
+    if (kinds.length === 0) return {}
+    const inCalls = kinds.filter((kind) => kind.inCalls.length > 0)
+    return {
+      timers: kinds.map(({ caller, ms, set, fired }) => [caller, ms, set, [...fired]]),
+      timersInCalls: inCalls.map((kind) => [kind.caller, kind.ms, kind.inCalls]),
+    }
   }
 
   /** Half of what fired would look like all of it. */

@@ -851,10 +851,13 @@ export class ReplayRun {
     // Packages set timers to the time that is left: another one when calls change places or are reported in another form.
     const isAsRecorded = this.gate.relaxed === 0 && this.transcoded.length === 0
     const length = this.tape.close?.at ?? 0
-    for (const { caller, recorded, live, place } of this.#timers.changed()) {
+    for (const { caller, recorded, live = recorded, count, place } of this.#timers.changed(this.steps)) {
       if (caller !== 'app' && (!isAsRecorded || Math.abs(live - recorded) <= length)) continue
       const part = caller === 'app' ? 'timer' : `timer of ${caller}`
-      const found = { class: 'timers', path: part, part, recorded: `${recorded} ms`, live: `${live} ms` } as const
+      const [before, now] = count
+        ? [`${recorded} ms, set ${times(count.recorded)}`, count.live === 0 ? 'not set' : `set ${times(count.live)}`]
+        : [`${recorded} ms`, `${live} ms`]
+      const found = { class: 'timers', path: part, part, recorded: before, live: now } as const
       const at = { n: place?.event.n ?? 0, number: place?.number ?? 0 }
       this.#report(at, found, policy)
     }
@@ -1017,4 +1020,8 @@ function isStartedIn({ events }: Tape, command: readonly string[]): boolean {
 
 function hangMs(settings: RunSettings): number | undefined {
   return settings.program ? undefined : (settings.hangMs ?? 10_000)
+}
+
+function times(count: number): string {
+  return count === 1 ? 'once' : `${count} times`
 }

@@ -113,7 +113,19 @@ export function eventProblem(event: Fields): Problem {
 
 /** What is wrong with the last line. */
 export function closeProblem(close: Fields): Problem {
-  const { outcome, incomplete, unrecorded, droppedHeaders, kept, retention, usage, prints, timers, late } = close
+  const {
+    outcome,
+    incomplete,
+    unrecorded,
+    droppedHeaders,
+    kept,
+    retention,
+    usage,
+    prints,
+    timers,
+    timersInCalls,
+    late,
+  } = close
   if (!isCount(close['n'])) return 'n is not a whole number'
   if (!isMs(close['at'])) return 'at is not a number of milliseconds'
   if (!isCount(close['events'])) return 'events is not a whole number'
@@ -128,6 +140,7 @@ export function closeProblem(close: Fields): Problem {
     optional(retention, () => (isFields(retention) ? retentionProblem(retention) : 'retention is not an object')) ??
     optional(usage, () => (isFields(usage) ? usageProblem(usage) : 'usage is not an object')) ??
     optional(timers, () => listOf(timers, 'timers', isTimersRecord)) ??
+    optional(timersInCalls, () => listOf(timersInCalls, 'timersInCalls', isTimersInCalls)) ??
     optional(late, () => listOf(late, 'late', isLateWork))
   )
 }
@@ -136,6 +149,12 @@ function isTimersRecord(value: unknown): boolean {
   if (!Array.isArray(value) || value.length !== 4) return false
   const [caller, ms, set, fired] = value as readonly unknown[]
   return isText(caller) && isMs(ms) && isCount(set) && Array.isArray(fired) && fired.every(isFiredTimer)
+}
+
+function isTimersInCalls(value: unknown): boolean {
+  if (!Array.isArray(value) || value.length !== 3) return false
+  const [caller, ms, before] = value as readonly unknown[]
+  return isText(caller) && isMs(ms) && Array.isArray(before) && before.every(isCount)
 }
 
 function isLateWork(value: unknown): boolean {

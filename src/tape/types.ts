@@ -391,6 +391,8 @@ export interface TapeClose {
   readonly prints?: readonly RedactedPrint[]
   /** The timers the run set. Absent: the recorder did not look, or there were too many. */
   readonly timers?: readonly TimersRecord[]
+  /** Those of them that were set in calls of wrapped functions, which a replay does not run. Absent: the recorder did not look. */
+  readonly timersInCalls?: readonly TimersInCalls[]
   /** What the agent did after the run ended, each thing once. Added to a tape that is closed, as long as it is where it was written. */
   readonly late?: readonly LateWork[]
 }
@@ -414,6 +416,9 @@ export type TimersRecord = readonly [
   set: number,
   fired: readonly (readonly [before: number, firings: readonly Moment[]])[],
 ]
+
+/** Of the timers of one caller and delay those that were set in a call, each by how many were set before it. */
+export type TimersInCalls = readonly [caller: string, ms: number, before: readonly number[]]
 
 /** One reason for keeping a run. */
 export interface KeptReason {

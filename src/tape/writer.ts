@@ -310,9 +310,10 @@ class TapeLines {
     usage,
     prints,
     timers,
+    timersInCalls,
     late,
   }: Closing): PendingLine {
-    const rest = { incomplete, unrecorded, droppedHeaders, kept, retention, usage, prints, timers, late }
+    const rest = { incomplete, unrecorded, droppedHeaders, kept, retention, usage, prints, timers, timersInCalls, late }
     // `JSON.stringify` leaves out what is undefined.
     return this.#seal({ kind: 'close', n, at, outcome: writeOutcome(outcome), events: this.#events, ...rest }, () => {})
   }

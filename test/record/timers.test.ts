@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { scheduler, setInterval as every, setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
-import { createRecorder, mark } from '../../src/record/index.ts'
+import { createRecorder, mark, tool } from '../../src/record/index.ts'
 import { readTape, type Tape, type TimersRecord } from '../../src/tape/index.ts'
 
 /** Records `agent` and reads the tape. */
@@ -57,6 +57,26 @@ test('timers are noted however they are set: who set them, for how long, and whi
     'app 60000: 1 set, fired 0 times',
     'app 1: 1 set, fired 1 times',
   ])
+})
+
+test('which of them a wrapped function set is noted, with those of what it calls', async () => {
+  const inner = tool('inner', async () => sleep(11))
+  const outer = tool('outer', async () => {
+    await sleep(12)
+    await inner()
+  })
+  const { close } = await recorded(async () => {
+    await sleep(11)
+    await outer()
+    await sleep(12)
+    await inner()
+  })
+  expect(close?.timersInCalls).toEqual([
+    ['app', 11, [1, 2]],
+    ['app', 12, [0]],
+  ])
+  expect((await recorded(async () => sleep(11))).close?.timersInCalls).toEqual([])
+  expect((await recorded(async () => undefined)).close).not.toHaveProperty('timersInCalls')
 })
 
 test('a firing stands before what came next, at its time', async () => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createRecorder } from '../../src/record/index.ts'
+import { createRecorder, tool } from '../../src/record/index.ts'
 import { installReplay, type ReplayOptions, replayTape, verdictOf } from '../../src/replay/index.ts'
 import { readTape, type Tape } from '../../src/tape/index.ts'
 
@@ -48,6 +48,19 @@ async function timersOf(of: () => Promise<void>, options?: ReplayOptions): Promi
   return [verdict, drift, notJudged.map(({ part }) => part)]
 }
 
+/** What differs in the timers of another agent than the recorded one. */
+async function recordedWith(
+  was: () => Promise<void>,
+  is: () => Promise<void>,
+  written = (read: Tape): Tape => read,
+): Promise<readonly string[]> {
+  const recorder = createRecorder({ dir })
+  await recorder.run({ agent: 'b' }, was)
+  const run = await replayTape(written(readTape(recorder.lastTape!)), is)
+  expect(run.problems).toEqual([])
+  return run.drift.map(({ class: kind, stepNumber, recorded, live }) => `${kind} ${stepNumber}: ${recorded} → ${live}`)
+}
+
 describe('a timer of another length', () => {
   test('is listed with its step and both delays, and the verdict stays', async () => {
     expect(await timersOf(agent(5_000, 10, 20))).toEqual(['same', [], []])
@@ -66,6 +79,43 @@ describe('a timer of another length', () => {
       'The agent waits for another time than when this run was recorded: timer',
     )
     expect(red.problems[0]?.message).toContain('[-5000-] {+9000+} ms')
+  })
+
+  test('and one that is gone is listed behind the step it stood after, and one of several by how often', async () => {
+    const unpaused = async (): Promise<void> => {
+      await agent(5_000, 10)()
+      await (await fetch(`${url}/2`)).text()
+    }
+    expect(await timersOf(unpaused)).toEqual(['same', ['timers 2: 20 ms, set once → not set'], ['timer']])
+    expect(await timersOf(agent(5_000, 10, 10))).toEqual(['same', ['timers 2: 20 ms → 10 ms'], ['timer']])
+    expect(
+      await recordedWith(agent(5_000, 30, 30), async () => {
+        await agent(5_000, 30)()
+        await (await fetch(`${url}/2`)).text()
+      }),
+    ).toEqual(['timers 2: 30 ms, set 2 times → set once'])
+  })
+
+  test("of the body of a wrapped function is not missed, and beside such one the agent's own is", async () => {
+    const look = tool('look', async () => sleep(15))
+    const paused = async (): Promise<void> => {
+      await look()
+      await sleep(15)
+      await sleep(25)
+      await (await fetch(`${url}/0`)).text()
+    }
+    expect(await recordedWith(paused, paused)).toEqual([])
+    const unpaused = async (): Promise<void> => {
+      await look()
+      await sleep(25)
+      await (await fetch(`${url}/0`)).text()
+    }
+    expect(await recordedWith(paused, unpaused)).toEqual(['timers 1: 15 ms, set once → not set'])
+    const older = ({ close, ...rest }: Tape): Tape => {
+      const { timersInCalls: _, ...others } = close!
+      return { ...rest, close: others }
+    }
+    expect(await recordedWith(paused, unpaused, older)).toEqual([])
   })
 
   test('that the tape does not know of is not matched with anything', async () => {

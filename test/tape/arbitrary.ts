@@ -223,6 +223,8 @@ const timers = fc.array(
   { maxLength: 2 },
 )
 
+const timersInCalls = fc.array(fc.tuple(text, ms, fc.array(fc.nat(), { maxLength: 2 })), { maxLength: 2 })
+
 /** The last line of a tape. */
 export const arbitraryClosing: fc.Arbitrary<Closing> = fc
   .tuple(
@@ -235,6 +237,7 @@ export const arbitraryClosing: fc.Arbitrary<Closing> = fc
     maybe('retention', retention),
     maybe('usage', usage),
     maybe('timers', timers),
+    maybe('timersInCalls', timersInCalls),
   )
   .map(([n, at, result, ...rest]) => Object.assign({ n, at, outcome: result }, ...rest) as Closing)
 
