@@ -49,10 +49,14 @@ export class RecordedTimers {
   /** Which timers the agent set outside of wrapped functions is known. */
   readonly #isApart: boolean
 
+  /** The recorded agent did something after it returned. What it did is listed by its name. */
+  readonly #isLate: boolean
+
   /** @param place - where the replay is */
   constructor({ close, events }: Tape, place: () => StepState | undefined = () => undefined) {
     this.#place = place
     const inCalls = new Map(close?.timersInCalls?.map(([caller, ms, before]) => [keyOf(caller, ms), before.length]))
+    this.#isLate = (close?.late?.length ?? 0) > 0
     this.#isApart = close?.timersInCalls !== undefined || !events.some(isCall)
     for (const [caller, ms, set, fired] of close?.timers ?? []) {
       const key = keyOf(caller, ms)
@@ -94,6 +98,7 @@ export class RecordedTimers {
         if (caller !== 'app' || !this.#isApart) return []
         const live = this.#set.get(key) ?? 0
         const before = [...fired].find(([index]) => index >= live)?.[1][0]?.[0] ?? Number.POSITIVE_INFINITY
+        if (before === Number.POSITIVE_INFINITY && this.#isLate) return []
         const place = steps.findLast(({ event }) => event.n < before) ?? steps[0]
         return [{ caller, recorded, count: { recorded: agent, live }, place }]
       })
