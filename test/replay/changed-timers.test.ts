@@ -96,6 +96,16 @@ describe('a timer of another length', () => {
     ).toEqual(['timers 2: 30 ms, set 2 times → set once'])
   })
 
+  test('and a time limit that is gone is listed', async () => {
+    const unlimited = async (): Promise<void> => {
+      for (const at of [0, 1, 2]) {
+        if (at > 0) await sleep(at * 10)
+        await (await fetch(`${url}/${at}`)).text()
+      }
+    }
+    expect(await timersOf(unlimited)).toEqual(['same', ['timers 3: 5000 ms, set once → not set'], ['timer']])
+  })
+
   test("of the body of a wrapped function is not missed, and beside such one the agent's own is", async () => {
     const look = tool('look', async () => sleep(15))
     const paused = async (): Promise<void> => {
