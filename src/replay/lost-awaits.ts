@@ -75,8 +75,10 @@ export class LostAwaits {
       const end = isGivenUp(step) ? undefined : endOf(step)
       if (end === undefined) return []
       if (earlier === undefined) return [{ step, isCertain: this.#neededLoop(step, end) }]
-      const isLater = this.#neededLoop(step, end, earlier.after) && !this.#isAfterReturn(end)
-      return isLater ? [{ step, isCertain: !earlier.isKept }] : []
+      if (this.#isAfterReturn(end)) return []
+      if (this.#neededLoop(step, end, earlier.after)) return [{ step, isCertain: !earlier.isKept }]
+      // What it took, such as a file, no tape says; neither what kept the agent.
+      return earlier.isKept && !this.#neededLoop(step, end) ? [{ step, isCertain: false }] : []
     })
   }
 

@@ -45,6 +45,10 @@ const desk = tools({
     await new Promise((resolve) => setTimeout(resolve, 20))
     return { id }
   },
+  file: async ({ id }: { id: string }) => {
+    await stat('.')
+    return { id }
+  },
   fail: async ({ id }: { id: string }) => {
     await new Promise((resolve) => setTimeout(resolve, 2))
     throw new Error(`no ${id}`)
@@ -228,6 +232,36 @@ describe('an agent that returns without waiting for its last action', () => {
     expect(drift).toContainEqual(
       expect.objectContaining({ class: 'awaits', policy: 'report', recorded: 'answered', live: 'not awaited' }),
     )
+  })
+
+  test.for([
+    ['a turn of the event loop', 'file', () => new Promise((resolve) => setImmediate(resolve))],
+    ['a look at a file', 'file', () => stat('.')],
+    ['a look at a file', 'note', () => stat('.')],
+  ] as const)(
+    'is listed when it waits for %s behind the tool %s, which waits for nothing that a tape sees',
+    async ([, name, behind]) => {
+      const agent = (isLost: boolean) => async (): Promise<unknown> => {
+        await desk.look({ id: 'A-17' })
+        const begun = desk[name]({ id: 'A-17' })
+        if (!isLost) await begun
+        await behind()
+        return { done: true }
+      }
+      const tape = await record(agent(false))
+      expect(await replayTape(tape, agent(false))).toMatchObject({ problems: [], drift: [] })
+      const { problems, drift } = await replayTape(tape, agent(true))
+      expect(problems).toEqual([])
+      expect(drift).toMatchObject([
+        { class: 'awaits', policy: 'report', part: `step 2, tool ${name}`, live: 'not awaited' },
+      ])
+    },
+  )
+
+  test('is neither when it took the first of two tools that wait for nothing that a tape sees', async () => {
+    const agent = (): Promise<unknown> => Promise.race([desk.file({ id: '1' }), desk.file({ id: '2' })])
+    const { problems, drift } = await replayTape(await record(agent), agent)
+    expect([problems, drift]).toEqual([[], []])
   })
 
   test('is neither when what it did not wait for was answered meanwhile in both', async () => {
