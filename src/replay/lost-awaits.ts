@@ -23,7 +23,7 @@ export interface Standing {
 }
 
 /**
- * Notices actions that the agent did not wait for when it returned.
+ * Notices actions that the agent did not wait for when it returned, or threw as it did when recorded.
  *
  * An agent that returns in the very turn in which it begins an action waited for nothing since. Had the recorded agent done
  * so, the answer would not be on its tape, unless it came in that turn too: what an in-process function answers at once.
@@ -43,7 +43,10 @@ export class LostAwaits {
     readonly step: StepState
     readonly earlier?: { readonly isKept: boolean; readonly after: number }
   }[] = []
+  /** Or threw, where the recorded agent threw as well. */
   hasReturned = false
+  /** It ended so. */
+  hasThrown = false
 
   constructor(tape: Tape) {
     this.#tape = tape
@@ -54,6 +57,12 @@ export class LostAwaits {
     this.#begun.push(step)
     this.#fresh.add(step)
     nextTick(() => this.#fresh.delete(step))
+  }
+
+  /** The agent threw. One that returned when recorded is another run, and that is what is told of it. */
+  threw(standing: Standing): void {
+    this.hasThrown = this.#tape.close?.outcome.status === 'threw'
+    if (this.hasThrown) this.returned(standing)
   }
 
   /** The agent returned its value; whoever gets it may still read from it, so that an unread answer is not one of these. */

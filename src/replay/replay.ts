@@ -60,7 +60,7 @@ export async function replayTape<T>(
     (value): RunOutcome<T> => ({ status: 'returned', value }),
     (error: unknown): RunOutcome<T> => ({ status: 'threw', error }),
   )
-  await letEnd(run)
+  await letEnd(run, () => run.lostAwaits.hasThrown && run.unused.length > 0)
   await run.begun.askAll()
   // While it is still watched: what it started while it loaded belongs to no run.
   currentWork()?.end()
@@ -86,7 +86,13 @@ async function attempt<T>(run: ReplayRun, agent: (input: unknown) => T | Promise
   const given = input === undefined ? undefined : decodeValue(input)
   run.gate.kick()
   const value = await seamState().runs.run(run.root, async () => {
-    const returned = await agent(given)
+    let returned: T
+    try {
+      returned = await agent(given)
+    } catch (error) {
+      run.lostAwaits.threw(run.gate)
+      throw error
+    }
     if (isUnreadResponse(returned)) return readOut(returned)
     const value = isAsyncGenerator(returned) ? await readOut(returned, run.tape.close?.outcome) : returned
     run.lostAwaits.returned(run.gate)

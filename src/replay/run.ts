@@ -871,7 +871,7 @@ export class ReplayRun {
       this.#report({ n: step.event.n, number: step.number }, found, policy, site)
     }
     for (const { step, isCertain } of this.lostAwaits.found) {
-      if (isCertain) this.problems.push(problem.notAwaited(this.tape, step))
+      if (isCertain) this.problems.push(problem.notAwaited(this.tape, step, this.lostAwaits.hasThrown))
       if (isCertain || policy === 'ignore') continue
       const found = {
         class: 'awaits',

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createRecorder, tools } from '../../src/record/index.ts'
-import { replayTape } from '../../src/replay/index.ts'
+import { replayTape, verdictOf } from '../../src/replay/index.ts'
 import { readTape, type Tape } from '../../src/tape/index.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -87,12 +87,49 @@ const lost = (action: Action) => async () => {
 async function record(agent: () => Promise<unknown>): Promise<Tape> {
   const dir = temporaryFolder('await')
   const recorder = createRecorder({ dir })
-  await recorder.run({ agent: 'desk', id: 'run' }, agent)
+  await recorder.run({ agent: 'desk', id: 'run' }, agent).catch(() => undefined)
   // What it does after it returned is noted when it does it.
   await sleep(100)
   recorder.flush()
   return readTape(join(dir, 'run.tape.jsonl'))
 }
+
+describe('an agent that throws without waiting for its last action', () => {
+  const failing = (run: () => Promise<unknown>) => async (): Promise<never> => {
+    await run()
+    throw new Error('no refund')
+  }
+
+  test.for(certain)('%s: is red when the recorded agent had the answer and threw', async (action) => {
+    const tape = await record(failing(waiting(action)))
+    const same = await replayTape(tape, failing(waiting(action)))
+    expect([same.problems, same.drift]).toEqual([[], []])
+    const { problems } = await replayTape(tape, failing(lost(action)))
+    expect(problems.map(({ code }) => code)).toEqual(['HARVEST_NOT_AWAITED'])
+    expect(problems[0]?.message).toContain('The agent threw without waiting for an action')
+  })
+
+  test.for([atOnce, 'a tool that waits for a timer'] as const)(
+    '%s: is not red when it did not wait before either',
+    async (action) => {
+      const agent = failing(lost(action))
+      const { problems } = await replayTape(await record(agent), agent)
+      expect(problems).toEqual([])
+    },
+  )
+
+  test('is neither when one of several failed, and it waited for no other before either', async () => {
+    const agent = () =>
+      Promise.all([desk.fail({ id: '1' }), desk.longer({ id: '2' }), actions['a request with fetch']()])
+    const { problems, drift } = await replayTape(await record(agent), agent)
+    expect([problems, drift]).toEqual([[], []])
+  })
+
+  test('is told as one that throws where it returned when recorded', async () => {
+    const run = await replayTape(await record(waiting(certain[0]!)), failing(lost(certain[0]!)))
+    expect(verdictOf(run).differences.map(({ code }) => code)).toEqual(['HARVEST_OUTCOME_KIND'])
+  })
+})
 
 describe('an agent that returns without waiting for its last action', () => {
   test.for(certain)('%s: is red when the recorded agent had the answer', async (action) => {

@@ -217,10 +217,10 @@ export function readsOn(place: ProblemLocation, step: StepState, pieces: number)
   })
 }
 
-/** The agent returned while an action was under way whose answer the recorded agent waited for. */
-export function notAwaited(tape: Tape, step: StepState): HarvestError {
+/** The agent ended while an action was under way whose answer the recorded agent waited for. */
+export function notAwaited(tape: Tape, step: StepState, hasThrown = false): HarvestError {
   return new HarvestError('HARVEST_NOT_AWAITED', {
-    what: 'The agent returned without waiting for an action',
+    what: `The agent ${hasThrown ? 'threw' : 'returned'} without waiting for an action`,
     where: { tape: tape.header.id, action: neutralLine(describeStep(step)) },
     why: 'The recorded agent waited for its answer; now its errors go unseen.',
     fix: [
