@@ -1,8 +1,8 @@
 import { callerPackage } from '../seam/caller.ts'
-import type { ChildSettings } from '../seam/stdio.ts'
+import { type ChildSettings, urlOfCommand } from '../seam/stdio.ts'
 import type { ExchangeObserver, ExchangeStart, Observer } from '../seam/observe/observer.ts'
 import type { Caller, SeamCall, SeamDrawKind, Thinning, TimerListener } from '../seam/source.ts'
-import { betweenText, encodeValue, lateRequestText, type PushFrame } from '../tape/index.ts'
+import { betweenText, encodeValue, isOfConnection, lateRequestText, type PushFrame } from '../tape/index.ts'
 import { AtOnceCalls } from './at-once.ts'
 import { recordCall } from './call.ts'
 import type { RunHandle } from './run-stats.ts'
@@ -143,7 +143,10 @@ class View implements RunObserver {
   }
 
   exchange(start: ExchangeStart): ExchangeObserver | undefined {
-    if (this.#run.over) return undefined
+    if (this.#run.over) {
+      if (isOfConnection(start.via, start.method)) this.requestedLate(start)
+      return undefined
+    }
     this.#run.spokeTo(start.url)
     snapshots.get(this.#run)?.stepped()
     const turns = atOnce.get(this.#run)?.turns
@@ -156,7 +159,7 @@ class View implements RunObserver {
 
   spawned(command: readonly string[], settings: ChildSettings): void {
     const run = this.#run
-    if (run.over) return
+    if (run.over) return this.requestedLate({ via: 'stdio', method: 'SPAWN', url: urlOfCommand(command) })
     const [n, at] = run.moment()
     run.attempt(() => run.spawned(command))
     run.attempt(() => run.note({ kind: 'spawn', n, at, ...this.#where, command, ...settings }))

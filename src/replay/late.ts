@@ -60,9 +60,12 @@ export class LateRun {
   }
 }
 
-/** What is done to others: nothing by a request that only reads. */
+/**
+ * What is done to others: nothing by a request that only reads. Recorders with the flag of late work have not noted all that is
+ * said over WebSockets and to child processes, so that it is listed alone.
+ */
 function acts({ kind, name }: LateWork): boolean {
-  if (kind === 'request') return !isSafeMethod(name.slice(0, name.indexOf(' ')))
+  if (kind === 'request') return !isSafeMethod(name.slice(0, name.indexOf(' '))) && !/ (wss?|stdio):/.test(name)
   return kind !== 'mark' && kind !== 'state'
 }
 

@@ -13,14 +13,14 @@ import {
   type VirtualTimer,
 } from '../seam/intercept/index.ts'
 import { argumentsOf } from '../seam/shape.ts'
-import type { ChildSettings } from '../seam/stdio.ts'
+import { type ChildSettings, urlOfCommand } from '../seam/stdio.ts'
 import type { Caller, SeamCall, SeamDrawKind, VirtualWorld } from '../seam/source.ts'
 import type { BegunRequests } from './begun.ts'
 import { serveCall } from './call.ts'
 import { serveExchange } from './exchange.ts'
 import * as problem from '../playback/problems.ts'
 import type { ReplayRun } from './run.ts'
-import { betweenText, lateRequestText } from '../tape/index.ts'
+import { betweenText, isOfConnection, lateRequestText } from '../tape/index.ts'
 
 /** The run as the agent sees it from inside the tool call `inside` (or from none). */
 export function responderOf(run: ReplayRun, inside: number | undefined): Responder {
@@ -118,6 +118,9 @@ class RunAsSeen implements Responder {
   }
 
   exchange(live: LiveRequest, sink: ExchangeSink): ExchangeControl {
+    const { via, method, url, madeAt } = live
+    // Those of HTTP say so themselves.
+    if (this.#run.over && isOfConnection(via, method)) this.requestedLate(method, url, madeAt)
     return serveExchange(this.#run, live, sink, this.#inside)
   }
 
@@ -140,6 +143,7 @@ class RunAsSeen implements Responder {
   }
 
   spawn(command: readonly string[], settings: ChildSettings): ChildMode | undefined {
+    if (this.#run.over) this.requestedLate('SPAWN', urlOfCommand(command), undefined)
     return this.#run.spawn(command, settings)
   }
 

@@ -30,6 +30,11 @@ export function betweenText(from: string, to: string): string {
   return `${from} → ${to}`
 }
 
+/** What is said over a WebSocket or to a child process. That it ends is no doing of an agent: clients close when they go. */
+export function isOfConnection(via: string, method: string): boolean {
+  return (via === 'websocket' || via === 'stdio') && method !== 'CLOSE' && method !== 'END'
+}
+
 /** The name of a request: its path may have a number of its run in it. */
 export function lateRequestText(method: string, url: string): string {
   const origin = URL.parse(url)?.origin ?? 'null'

@@ -1,4 +1,5 @@
 import { appendFileSync, readdirSync, readFileSync, renameSync } from 'node:fs'
+import { spawn } from 'node:child_process'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
@@ -6,6 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as setTimer } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import Ws, { WebSocketServer } from 'ws'
 import { createRecorder, mark, message, type RecorderOptions, tools } from '../../src/record/index.ts'
 import { replayTape } from '../../src/replay/index.ts'
 import type { ReplayOptions, ReplayResult } from '../../src/match/types.ts'
@@ -13,6 +15,7 @@ import { lateFlag, readTape, type Tape } from '../../src/tape/index.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const server = createServer((request, response) => void request.resume().on('end', () => response.end('{}')))
+new WebSocketServer({ server }).on('connection', (socket) => void socket.on('error', () => undefined))
 let base = ''
 beforeAll(async () => {
   await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -164,6 +167,73 @@ describe('what an agent does after it returned', () => {
     expect(problems.map(({ code }) => code)).toEqual(['HARVEST_RUN_OVER'])
     expect(problems[0]?.message).toContain(`${names[work]} after it returned, which it did not when recorded`)
     expect(problems[0]?.message).toMatch(/\bat +.*late\.test\.ts:\d+/)
+  })
+
+  const child = 'process.stdin.on("data", (line) => process.stdout.write(line))'
+  const asked = '{"jsonrpc":"2.0","method":"pay"}\n'
+  const connections: Readonly<Record<string, readonly [name: RegExp, () => unknown]>> = {
+    'a WebSocket of Node': [/^request OPEN ws:/, () => new WebSocket(base.replace('http', 'ws')).close()],
+    'a WebSocket of ws': [
+      /^request OPEN ws:/,
+      () => new Ws(base.replace('http', 'ws')).on('error', () => undefined).terminate(),
+    ],
+    'a child process': [
+      /^request SPAWN stdio:/,
+      () => {
+        try {
+          const { stdin } = spawn(process.execPath, ['-e', child])
+          stdin.end(asked)
+        } catch (error) {
+          expect(error).toMatchObject({ code: 'HARVEST_ESCAPE' })
+        }
+      },
+    ],
+  }
+  test.for(Object.keys(connections))('%s, opened from a timer, is on its tape by name and listed', async (which) => {
+    const [name, open] = connections[which]!
+    const run = (isOpened: boolean) => async (): Promise<unknown> => {
+      await desk.look({ id: 'A-17' })
+      setTimeout(() => isOpened && open(), 5)
+      return { done: true }
+    }
+    const [tape, without] = [await record(run(true)), await record(run(false))]
+    const rows = async (of: Tape, isOpened: boolean): Promise<readonly unknown[]> => {
+      const found = await replay(of, run(isOpened))
+      expect(found.problems).toEqual([])
+      return found.drift.flatMap(({ part, recorded, live }) => (name.test(part) ? [[recorded, live]] : []))
+    }
+    expect(await rows(tape, true)).toEqual([['made, not compared', 'made']])
+    expect(await rows(tape, false)).toEqual([['made', 'not made']])
+    expect(await rows(without, true)).toEqual([['not made', 'made']])
+    expect(await rows(without, false)).toEqual([])
+  })
+
+  test('what is said then over a WebSocket or to a child that were opened before is listed too, and that they end is not', async () => {
+    const run = (isSaid: boolean) => async (): Promise<unknown> => {
+      const socket = new Ws(base.replace('http', 'ws'))
+      await once(socket, 'open')
+      const { stdin, stdout } = spawn(process.execPath, ['-e', child])
+      stdin.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
+      await once(stdout, 'data')
+      setTimeout(() => {
+        if (isSaid) socket.send('pay')
+        if (isSaid) stdin.write(asked)
+        socket.close()
+        stdin.end()
+      }, 5)
+      return { done: true }
+    }
+    const tape = await record(run(false))
+    const rows = async (isSaid: boolean): Promise<readonly unknown[]> => {
+      const { problems, drift } = await replay(tape, run(isSaid))
+      expect(problems).toEqual([])
+      return drift.map(({ class: name, part, live }) => [name, part.replace(/(?<=:).*(?= after)/, '…'), live])
+    }
+    expect(await rows(false)).toEqual([])
+    expect(await rows(true)).toEqual([
+      ['awaits', 'request SEND ws:… after the agent returned', 'made'],
+      ['awaits', 'request pay stdio:… after the agent returned', 'made'],
+    ])
   })
 
   test('is listed alone where the recorder noted nothing, as that of older tapes', async () => {

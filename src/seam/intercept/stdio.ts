@@ -115,7 +115,6 @@ class ScriptedChild extends EventEmitter {
   #answer(line: string): void {
     const message = messageOf(line)
     const run = this.#listener
-    if (run.over) return
     if (this.#mode === 'lines') return this.#tell('SEND', line)
     if (!message) return
     try {
@@ -142,7 +141,6 @@ class ScriptedChild extends EventEmitter {
 
   #tell(method: 'SEND' | 'END', line: string): void {
     const run = this.#listener
-    if (run.over) return
     const live = { via: 'stdio', method, url: this.#url, headers: [], body: Buffer.from(line) } as const
     try {
       run.exchange(live, silent)

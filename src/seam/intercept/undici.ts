@@ -212,7 +212,10 @@ class ServingDispatcher extends EventEmitter implements Dispatcher {
     const run = responder ?? outsideResponder(options)
     if (!run) return this.#real.dispatch(options, handler)
     if (run.over) {
-      responder?.requestedLate?.(options.method, String(options.origin ?? ''), entries.getStore()?.madeAt)
+      const [method, origin] = [options.method, String(options.origin ?? '')]
+      const isSocket = options.upgrade === 'websocket'
+      const asked = isSocket ? (['OPEN', origin.replace(/^http/, 'ws')] as const) : ([method, origin] as const)
+      responder?.requestedLate?.(...asked, entries.getStore()?.madeAt)
       return true
     }
     arrived()

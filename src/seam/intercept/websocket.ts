@@ -128,7 +128,7 @@ class Peer {
   #hear(message: WebSocketMessage): void {
     const { kind } = message
     if (kind === 'ping') return this.#write({ kind: 'pong', data: message.data })
-    if (kind === 'pong' || this.#run.over) return
+    if (kind === 'pong') return
     const method = kind === 'text' ? 'SEND' : kind === 'binary' ? 'SEND_BINARY' : 'CLOSE'
     const body = kind === 'close' ? Buffer.from(messageText(message)) : message.data
     const run = currentResponder() ?? this.#run
