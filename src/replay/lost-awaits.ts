@@ -59,7 +59,7 @@ export class LostAwaits {
     nextTick(() => this.#fresh.delete(step))
   }
 
-  /** The agent threw. One that returned when recorded is another run, and that is what is told of it. */
+  /** The agent threw. One that returned when recorded is another run, and that is what is said of it. */
   threw(standing: Standing): void {
     this.hasThrown = this.#tape.close?.outcome.status === 'threw'
     if (this.hasThrown) this.returned(standing)
