@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { ownFolderPath } from '../own-files.ts'
+import { callSites } from './call-sites.ts'
 import type { Caller } from './source.ts'
 
 /** Packages that run the agent here and nowhere else: what they ask is not asked by the agent. */
@@ -39,17 +40,7 @@ interface Frame {
 }
 
 function framesAbove(caller: Caller): readonly Frame[] {
-  const { prepareStackTrace, stackTraceLimit } = Error
-  Error.prepareStackTrace = takeFrames
-  Error.stackTraceLimit = 30
-  const holder: { stack?: unknown } = {}
-  Error.captureStackTrace(holder, caller)
-  const frames = holder.stack
-  Error.prepareStackTrace = prepareStackTrace
-  Error.stackTraceLimit = stackTraceLimit
-  // While another stack is being formatted, Node gives a text: whoever formats it asks, and that is not the agent.
-  if (!Array.isArray(frames)) return []
-  return (frames as readonly NodeJS.CallSite[]).map((frame) => ({
+  return callSites(caller, 30).map((frame) => ({
     // Functions of the language itself have no file.
     file: pathOf(frame.getFileName() ?? frame.getEvalOrigin() ?? 'node:'),
     name: frame.getFunctionName(),
@@ -70,8 +61,4 @@ function packageOf(file: string): string | undefined {
     .slice(at + 'node_modules/'.length)
     .split('/')
   return scope.startsWith('@') ? `${scope}/${name}` : scope
-}
-
-function takeFrames(_error: unknown, frames: NodeJS.CallSite[]): NodeJS.CallSite[] {
-  return frames
 }

@@ -1,3 +1,4 @@
+import { callSites } from '../call-sites.ts'
 import { builtinsChanged } from '../patch.ts'
 import { type Caller, sharedOf } from '../source.ts'
 import { type Place, showing, top } from './package-layers.ts'
@@ -228,17 +229,5 @@ export function levelOf(target: object, key: string): unknown {
 
 /** The files of all code that led to `caller`, the innermost first: paths or URLs. */
 function callerFiles(caller: Caller): readonly string[] {
-  const { prepareStackTrace, stackTraceLimit } = Error
-  Error.prepareStackTrace = takeFrames
-  Error.stackTraceLimit = 100
-  const holder: { stack?: unknown } = {}
-  Error.captureStackTrace(holder, caller)
-  const frames = (holder.stack ?? []) as readonly NodeJS.CallSite[]
-  Error.prepareStackTrace = prepareStackTrace
-  Error.stackTraceLimit = stackTraceLimit
-  return frames.map((one) => one.getFileName() ?? one.getEvalOrigin() ?? 'node:')
-}
-
-function takeFrames(_error: unknown, frames: NodeJS.CallSite[]): NodeJS.CallSite[] {
-  return frames
+  return callSites(caller, 100).map((one) => one.getFileName() ?? one.getEvalOrigin() ?? 'node:')
 }
