@@ -54,11 +54,13 @@ function watch(target: object, names: readonly string[], context: AsyncLocalStor
   }
 }
 
-function isForReading(flags: unknown): boolean {
+/** Whether flags of `open` read alone. */
+export function isForReading(flags: unknown): boolean {
   return typeof flags === 'string' ? /^r/.test(flags) : flags === undefined || flags === fs.constants.O_RDONLY
 }
 
-function pathOf(file: unknown): string | undefined {
+/** The path in an argument of a function of `node:fs`; `undefined` for a descriptor. */
+export function pathOf(file: unknown): string | undefined {
   if (typeof file === 'string') return file
   if (file instanceof URL && file.protocol === 'file:') return fileURLToPath(file)
   return Buffer.isBuffer(file) ? file.toString() : undefined

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { jobsVariable } from '../jobs/job.ts'
 import { changedVariables, readVariables, saltedDigest, type Surroundings } from '../jobs/run-reads.ts'
 import { ownFolderPath } from '../own-files.ts'
@@ -9,6 +8,7 @@ import { askingCode } from '../seam/asking.ts'
 import { builtinsChanged, patchProperty, syncBuiltins } from '../seam/patch.ts'
 import { sharedOf } from '../seam/source.ts'
 import { filesOfRun } from './loaded-files.ts'
+import { isForReading, pathOf } from './read-files.ts'
 
 /** The clock that files are dated by is behind by so much at most. */
 const lagMs = 20
@@ -192,14 +192,4 @@ function statsOf(file: string): fs.Stats | undefined {
     // A folder on the way to it is a file, or may not be looked into.
     return undefined
   }
-}
-
-function isForReading(flags: unknown): boolean {
-  return typeof flags === 'string' ? /^r/.test(flags) : flags === undefined || flags === fs.constants.O_RDONLY
-}
-
-function pathOf(file: unknown): string | undefined {
-  if (typeof file === 'string') return file
-  if (file instanceof URL && file.protocol === 'file:') return fileURLToPath(file)
-  return Buffer.isBuffer(file) ? file.toString() : undefined
 }
