@@ -23,8 +23,4 @@ export class TurnCount {
   get turns(): number | undefined {
     return this.#turns < most ? this.#turns : undefined
   }
-
-  stop(): void {
-    this.#turns = most
-  }
 }
