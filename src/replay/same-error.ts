@@ -3,8 +3,9 @@ import { canonicalJson } from '../providers/index.ts'
 import type { HiddenPart, Json } from '../tape/index.ts'
 
 /**
- * Errors are the same when name (or class, where that leaves the name at `Error`), message, code, their own fields of data and their causes are. The rest may differ,
- * such as a stack or a request object, and the number an operating system has for its `code`.
+ * Errors are the same when name (or class, where that leaves the name at `Error`), message, code, their own fields of data
+ * and their causes are. The rest may differ, such as a stack or a request object, and the number an operating system has for
+ * its `code`.
  */
 export function isSameError(recorded: Json, live: Json): boolean {
   return canonicalJson(comparedFacts(recorded)) === canonicalJson(comparedFacts(live))

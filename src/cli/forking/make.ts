@@ -68,11 +68,12 @@ export interface MadeForks {
 }
 
 /**
- * Makes forks in the project's own Vitest, started once for all of them; those that were made before, by the same code,
- * read as they were, are taken from where they are kept. Before them the run is replayed unchanged, for what code alone does is no effect.
+ * Makes forks in the project's own Vitest, started once for all of them; those that were made before, by the same code and
+ * beside the same files and variables, are taken from where they are kept. Before them the run is replayed unchanged, for
+ * what code alone does is no effect.
  *
- * What ends is kept at once, so a command that was interrupted goes on where it was. Without git it is unknown whether the
- * code is the same, and nothing is kept.
+ * What ends is kept at once, so a command that was interrupted goes on where it was. Where it is unknown whether the code is
+ * the same, nothing is kept.
  *
  * @throws HarvestError what keeps all of them from beginning, such as `HARVEST_AGENT_UNKNOWN` and `HARVEST_CONTROL`
  */
