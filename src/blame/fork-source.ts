@@ -100,10 +100,10 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
   const replaying = { ...options.control, load, timeoutMs }
   const control = await controlOf(tape, replaying)
   const first = await preflight(tape, control, options).catch((error: unknown) => {
-    requireSameOutside(tape, control)
+    requireSameOutside(tape, control, replaying)
     throw error
   })
-  requireSameOutside(tape, control)
+  requireSameOutside(tape, control, replaying)
   const { graded, isPaidToGrade, calls } = first
   const ofOne = useOf(calls, prices)
   const budget = typeof options.budget === 'function' ? options.budget(ofOne) : options.budget

@@ -1,6 +1,7 @@
 import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import { firstNames } from '../errors/words.ts'
 import type { ReplayResult } from '../match/types.ts'
+import { isAllowed } from '../playback/allow.ts'
 import { replayTape, standInKeys } from '../replay/index.ts'
 import type { Tape } from '../tape/index.ts'
 import type { Control, ControlOptions } from './control.ts'
@@ -37,18 +38,28 @@ export async function requireNoKeptState(
   options: Replaying,
   spent?: string,
 ): Promise<void> {
-  requireSameOutside(tape, control, spent)
+  requireSameOutside(tape, control, options, spent)
   // Who gave up hears what is known.
   if (options.signal?.aborted === true) return
   // What cannot be seen from outside shows in a run: once is no proof, for a machine may be too busy for its time limit.
   const isSame = (await replaysAgain(tape, control, options)) || (await replaysAgain(tape, control, options))
-  requireSameOutside(tape, control, spent)
+  requireSameOutside(tape, control, options, spent)
   if (!isSame) throw keptState(tape, [], spent)
 }
 
-/** @throws HarvestError `HARVEST_CONTROL` where what all runs share is not as the control left it */
-export function requireSameOutside(tape: Tape, { outside }: UnchangedRun, spent?: string): void {
-  const changed = outside === undefined ? [] : changedOutside(outside, outsideState())
+/**
+ * @throws HarvestError `HARVEST_CONTROL` where what all runs share is not as the control left it, and is not on the list
+ *   `allow` as `state <name>`
+ */
+export function requireSameOutside(
+  tape: Tape,
+  { outside }: UnchangedRun,
+  { replay }: Pick<Replaying, 'replay'>,
+  spent?: string,
+): void {
+  const allow = replay?.allow ?? []
+  const moved = outside === undefined ? [] : changedOutside(outside, outsideState())
+  const changed = moved.filter((name) => !isAllowed(allow, 'state', name))
   if (changed.length > 0) throw keptState(tape, changed, spent)
 }
 
@@ -74,6 +85,7 @@ async function replaysAgain(
 }
 
 function keptState(tape: Tape, names: readonly string[], spent: string | undefined): HarvestError {
+  const [first] = names
   const at = names.length === 0 ? undefined : neutralLine(firstNames(names), 300)
   return new HarvestError('HARVEST_CONTROL', {
     what: 'The agent keeps state between runs, so no change can be judged',
@@ -86,6 +98,11 @@ function keptState(tape: Tape, names: readonly string[], spent: string | undefin
     why: 'Runs share one process: what one leaves behind changes the next, and would count as an effect.',
     fix: [
       'keep it in a variable of a module: modules load afresh for every run',
+      ...(first === undefined
+        ? []
+        : [
+            `if it changes nothing a run does, in harvest() of the Vitest config: allow: ['state ${neutralLine(first, 300)}']`,
+          ]),
       `to find what its runs depend on: npx vitest-harvest doctor ${shellWord(tape.header.id)}`,
     ],
   })

@@ -111,7 +111,10 @@ export interface ReplayOptions {
   readonly constants?: Readonly<Record<string, string>>
   /** Default `error`. */
   readonly escapes?: 'error' | 'report'
-  /** Escapes to let through, such as `socket 127.0.0.1:5432`; `*` matches anything. Default none. */
+  /**
+   * Escapes to let through, such as `socket 127.0.0.1:5432`; `*` matches anything. `state globalThis.metrics` lets forks have
+   * what one run leaves there for the next. Default none.
+   */
   readonly allow?: readonly string[]
   /**
    * Hosts that are the same as recorded ones: `{ 'https://recorded': ['https://now'] }`. A request to the one is a request to

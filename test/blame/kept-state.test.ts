@@ -87,6 +87,37 @@ describe('an agent that keeps state between the runs of one process', () => {
     })
   })
 
+  describe.each(['globalThis.deskRuns', 'process.env.DESK_RUNS'])('%s, on the list of what is let through', (name) => {
+    const letThrough = { control: { replay: { allow: [`state ${name}`] } } }
+
+    it('is no matter where it changes nothing that a run does', async () => {
+      const counting = async (input: unknown): Promise<unknown> => {
+        countedIn[name]!()
+        return deskAgent(input)
+      }
+      const { verdict } = await runBlame(bad, { ...asking(counting), ...letThrough })
+      expect(verdict).toMatchObject({ kind: 'never' })
+    })
+
+    it('is found all the same where the unchanged run does something else for it', async () => {
+      await expect(runBlame(bad, { ...asking(learning(countedIn[name]!)), ...letThrough })).rejects.toMatchObject({
+        code: 'HARVEST_CONTROL',
+        facts: { detail: 'Replayed again, the unchanged run does something else.' },
+      })
+    })
+  })
+
+  it('says what lets it through, and another name does not', async () => {
+    const other = { control: { replay: { allow: ['state globalThis.others'] } } }
+    await expect(
+      runBlame(bad, { ...asking(learning(countedIn['globalThis.deskRuns']!)), ...other }),
+    ).rejects.toMatchObject({
+      facts: {
+        fix: expect.arrayContaining([expect.stringContaining("allow: ['state globalThis.deskRuns']")]) as string[],
+      },
+    })
+  })
+
   it('is found by the unchanged run, replayed once more behind the forks, where nobody sees what is kept', async () => {
     await expect(runBlame(bad, asking(learning(() => ++inClosure)))).rejects.toMatchObject({
       code: 'HARVEST_CONTROL',
