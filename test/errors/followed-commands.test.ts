@@ -10,7 +10,7 @@ const rooms = [
   'src/blame/!(prove-)*.ts',
   'src/cli/{blame,doctor,forking,fixing}/*.ts',
   'src/cli/commands/{blame,chaos,isolate,doctor,fork,patch,fix}.ts',
-  'src/cli/{next-steps,live,live-grading}.ts',
+  'src/cli/{finer-answer,next-steps,live,live-grading}.ts',
   'src/errors/budget-spent.ts',
   'src/jobs/run.ts',
   'src/provenance/changes.ts',

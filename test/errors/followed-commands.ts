@@ -296,10 +296,6 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'test/cli/fork.test.ts',
       '--critical with nothing that grades proposes to say what is right',
     ],
-    'for a finer answer, with more runs': [
-      'test/cli/control.test.ts',
-      'live runs with a change are drawn alternately with runs without it, and both are counted',
-    ],
     'to run its tools for real, with their side effects, and ask the models': [
       'test/cli/next-commands-refused.test.ts',
       'of fork: a call that nobody answered, a branch that is kept, a step that is not there',
@@ -330,10 +326,6 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'test/cli/patch.test.ts',
       'live runs of which many leave the tape are no rate, and the printed command runs their tools too',
     ],
-    'for a finer answer, with more runs': [
-      'test/cli/patch.test.ts',
-      'a model that cannot be asked is no result, and more runs are offered where none is shown',
-    ],
   },
   'src/cli/doctor/print.ts': {
     'to see the difference': [
@@ -351,6 +343,12 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     'git init': others,
     'git status': others,
   },
+  'src/cli/finer-answer.ts': {
+    'for a finer answer, with more runs': [
+      'test/cli/fix.test.ts',
+      'a prompt that changes nothing is no fix where its model was right by chance: it is right as asked before, too',
+    ],
+  },
   'src/cli/fixing/shown.ts': {
     'name another one': {
       because: 'a commit without the folder counts as one before `init`: fix tells that in words of its own',
@@ -358,10 +356,6 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
   },
   'src/cli/fixing/choose.ts': {
     'to write it although it is not shown': [
-      'test/cli/fix.test.ts',
-      'a prompt that changes nothing is no fix where its model was right by chance: it is right as asked before, too',
-    ],
-    'for a finer answer, with more runs': [
       'test/cli/fix.test.ts',
       'a prompt that changes nothing is no fix where its model was right by chance: it is right as asked before, too',
     ],
@@ -398,12 +392,6 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
   },
   'src/cli/forking/changes.ts': {
     'did you mean': ['test/cli/patch.test.ts', 'what was perhaps mistyped is said with the line that works'],
-  },
-  'src/cli/forking/beside.ts': {
-    'for a finer answer, with more runs': [
-      'test/cli/control.test.ts',
-      'live runs with a change are drawn alternately with runs without it, and both are counted',
-    ],
   },
   'src/cli/forking/print.ts': {
     'to read it': [

@@ -317,7 +317,8 @@ class Known {
       kept.reduce((sum, { draw }) => sum + (draw.costUsd ?? 0), 0),
     )
     const cost = this.#last?.costUsd === undefined && usd === 0 ? '' : ` for ${dollars(usd)} in this session`
-    const where = this.#steps === undefined ? '' : `; if one step decided, most likely ${neutralLine(this.#steps, 60)}`
+    const where =
+      this.#steps === undefined ? '' : `; if one step decided: ${neutralLine(this.#steps, 60)} (90 % credible range)`
     return `Until then: ${counted(forks, 'fork')}${cost}${where}. Nothing is certified.`
   }
 }

@@ -33,6 +33,7 @@ import type { CodeSubject } from '../other-code.ts'
 import { neutralLines, type Screen } from '../../report/output.ts'
 import { type LimitedRuns, roomForAll, stepsAfterBudget } from '../budget-step.ts'
 import { printAnswer } from '../next-lines.ts'
+import { finerAnswer } from '../finer-answer.ts'
 import { printSteps } from '../next-steps.ts'
 import { typedAgain } from '../typed-again.ts'
 
@@ -155,7 +156,7 @@ async function critical(parent: Parent, given: CommandInput, screen: Screen): Pr
     const toAll = stepsAfterBudget(runs)
     printSteps(toAll, (text) => shown.line(text))
     if (toAll.length === 0 && lost === undefined && decisions.some(({ verdict }) => verdict === 'open'))
-      shown.line(`→ for a finer answer, with more runs: ${typedAgain({ runs: `${4 * times}` })}`)
+      printSteps([finerAnswer(times)], (text) => shown.line(text))
     const areToolsReal = tail.from === 'live' && tail.tools === 'live'
     if (lost !== undefined) shown.line(neutralLines(lost.problems[0]?.message ?? ''))
     if (spent.modelCalls > 0) shown.line(describeSpent(spent, areToolsReal ? 'for real' : 'from the tape'))

@@ -15,6 +15,7 @@ import type { Command, CommandInput } from '../command.ts'
 import { compact, describeOutcome } from '../../report/describe.ts'
 import { exit } from '../exit.ts'
 import { findTapeFile } from '../find.ts'
+import { finerAnswer } from '../finer-answer.ts'
 import { apart } from '../forking/beside.ts'
 import { typeNotes } from '../forking/changes.ts'
 import { controlLine, pinsJson } from '../forking/control.ts'
@@ -204,9 +205,7 @@ function stepsAfterPatch(
         ]
       : []),
   ]
-  return steps.length > 0
-    ? steps
-    : [{ about: 'for a finer answer, with more runs', command: typedAgain({ runs: `${4 * plan.times}` }) }]
+  return steps.length > 0 ? steps : [finerAnswer(plan.times)]
 }
 
 /** `patch` is `fork`, which takes more. */

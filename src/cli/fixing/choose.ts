@@ -1,6 +1,7 @@
 import type { Case } from '../../cases/index.ts'
 import { withReference } from '../known-runs.ts'
 import { usualTools, withUsualTools } from '../live-grading.ts'
+import { finerAnswer, isRuledOut, smallest } from '../finer-answer.ts'
 import { describeRate } from '../live.ts'
 import { typedAgain } from '../typed-again.ts'
 import { evidenceOf } from '../../blame/fix-control.ts'
@@ -60,6 +61,7 @@ export function requireShown(
   const unjudged = controls.filter(({ grade }) => grade !== 'ok' && grade !== 'bad').length
   const isAsGood = beside * runs.length >= ok * controls.length
   const [fixed, asRecorded] = [`${ok} of ${runs.length}`, `${beside - unjudged} of ${controls.length}`]
+  const isSettled = isRuledOut({ hits: ok, runs: runs.length }, { hits: beside - unjudged, runs: controls.length })
   throw new HarvestError('HARVEST_FIX_NOT_SHOWN', {
     what:
       isAsGood && unjudged === 0
@@ -71,14 +73,16 @@ export function requireShown(
       'with the fix': `${fixed} ok`,
       'asked as recorded': `${asRecorded} ok${unjudged === 0 ? '' : `, ${unjudged} not judged`}`,
       'by chance': `so great a difference has probability ${chance.toPrecision(2)}`,
+      ...(isSettled ? { 'with more runs': `hardly more: a fix of ${smallest} or more is ruled out (95 %)` } : {}),
     },
     why:
       isAsGood && unjudged === 0
         ? 'The model was right by chance this time, or it is not the question that fixes it.'
         : 'Runs without the fix that end well, or may, have to be too few for chance.',
     fix: [
-      ...steps.map(({ about, command }) => `${about}: ${command}`),
-      `for a finer answer, with more runs: ${typedAgain({ runs: `${4 * runs.length}` })}`,
+      ...[...steps, ...(isSettled ? [] : [finerAnswer(runs.length)])].map(
+        ({ about, command }) => `${about}: ${command}`,
+      ),
       'once you looked at the runs above and fixed the agent further: the same command',
       `to write it although it is not shown: ${typedAgain({ without: 'none' })}`,
     ],

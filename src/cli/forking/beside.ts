@@ -4,7 +4,8 @@ import type { Screen } from '../../report/output.ts'
 import { areTooMany } from '../../blame/lost-forks.ts'
 import { type BranchSummary, gradedOk, type Hits, type Together, together } from './branches.ts'
 import { describeRate } from '../live.ts'
-import { typedAgain } from '../typed-again.ts'
+import { finerAnswer, isRuledOut, smallest } from '../finer-answer.ts'
+import { printSteps } from '../next-steps.ts'
 
 /** Live runs with nothing changed, drawn alternately with those of the change. */
 export interface Beside
@@ -118,6 +119,9 @@ export function printBeside(sum: Together, beside: Beside, screen: Screen): void
     screen.line(
       `no effect of the change is shown: by chance so great a difference has probability ${beside.chance?.toPrecision(2)}`,
     )
-    screen.line(`→ for a finer answer, with more runs: ${typedAgain({ runs: `${4 * beside.forks}` })}`)
+    const [one, other] = [hitsOf(sum), hitsOf(beside)]
+    if (one !== undefined && other !== undefined && isRuledOut(one, other, true))
+      screen.line(`with more runs hardly more is shown: a difference of ${smallest} or more is ruled out (95 %)`)
+    else printSteps([finerAnswer(beside.forks)], (text) => screen.line(text))
   }
 }

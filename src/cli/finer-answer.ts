@@ -1,0 +1,22 @@
+import { type Counted, newcombe } from '../stats/index.ts'
+import type { NextStep } from './next-steps.ts'
+import { typedAgain } from './typed-again.ts'
+
+/** A difference of two rates that is smaller is not looked for: to show it takes some 400 runs of either kind. */
+export const smallest = 0.1
+
+/**
+ * Whether two kinds of runs differ by less than is looked for, with 95 % confidence: more runs would hardly show more.
+ *
+ * @param isEitherWay - both signs count. Default: only that the first is right more often
+ */
+export function isRuledOut(first: Counted, second: Counted, isEitherWay = false): boolean {
+  if (first.runs === 0 || second.runs === 0) return false
+  const { low, high } = newcombe(first, second)
+  return high < smallest && (!isEitherWay || low > -smallest)
+}
+
+/** The next step that takes four times as many runs. */
+export function finerAnswer(runs: number): NextStep {
+  return { about: 'for a finer answer, with more runs', command: typedAgain({ runs: `${4 * runs}` }) }
+}

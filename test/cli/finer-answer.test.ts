@@ -1,0 +1,56 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { requireShown } from '../../src/cli/fixing/choose.ts'
+import { isRuledOut } from '../../src/cli/finer-answer.ts'
+import { asTyped } from '../../src/cli/typed-again.ts'
+
+const fix = ['fix', 'inc', '--live', '--yes', '--runs', '9']
+
+/** What `fix` says of runs of which so many end well, with the fix and asked as recorded. */
+function refusal(ok: number, beside: number, runs: number): string {
+  const graded = (good: number) => Array.from({ length: runs }, (_, at) => ({ grade: at < good ? 'ok' : 'bad' }))
+  const answer = { isControlled: true, runs: graded(ok), controls: graded(beside) } as never
+  const asked = { kase: { id: 'inc' }, gradedBy: '--ok answer~right', steps: [] } as never
+  try {
+    asTyped(fix, () => requireShown(answer, asked))
+  } catch (error) {
+    return String((error as Error).message)
+  }
+  throw new Error('the fix is shown')
+}
+
+it('more runs of a fix are offered while a difference worth showing may be there', () => {
+  for (const [ok, beside, runs] of [
+    [2, 2, 3],
+    [9, 8, 12],
+    [34, 34, 48],
+  ] as const) {
+    const said = refusal(ok, beside, runs)
+    expect(said).toContain(
+      `for a finer answer, with more runs: npx vitest-harvest fix inc --live --yes --runs ${4 * runs}`,
+    )
+    expect(said).not.toContain('ruled out')
+  }
+})
+
+it('a fix that makes no difference is not asked about for ever', () => {
+  const said = refusal(134, 134, 192)
+  expect(said).toContain('with more runs')
+  expect(said).toContain('hardly more: a fix of 0.1 or more is ruled out (95 %)')
+  expect(said).not.toContain('for a finer answer')
+})
+
+it('typing the offered command ends, however the runs go', () => {
+  fc.assert(
+    fc.property(
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      fc.double({ min: -1, max: 0, noNaN: true }),
+      (rate, less) => {
+        let runs = 3
+        const fixed = (): number => Math.floor(runs * Math.max(0, rate + less))
+        while (!isRuledOut({ hits: fixed(), runs }, { hits: Math.floor(runs * rate), runs })) runs *= 4
+        expect(runs).toBeLessThanOrEqual(768)
+      },
+    ),
+  )
+})
