@@ -15,6 +15,7 @@ import { isAsyncGenerator, isThenable, isUnreadResponse } from '../seam/shape.ts
 import { currentRun, outsideRuns, seamState } from '../seam/source.ts'
 import { patchTimers } from '../seam/timers.ts'
 import { keepBody, outsideFolder, type RecordedPins } from '../tape/index.ts'
+import { fileNameOf } from '../tape/file-name.ts'
 import { aboutHeader, type AboutRun, subjectsOf } from './about.ts'
 import { observe } from './answer.ts'
 import { type Aside, asideOf, handleWithout, isInsideRun } from './aside.ts'
@@ -210,7 +211,7 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
   }
 
   function pathOf({ run }: RunAccount): string {
-    return join(dir, `${fileNameOf(run)}.tape.jsonl`)
+    return join(dir, `${fileNameOf(run) || newId()}.tape.jsonl`)
   }
 
   function record({ account, about, secrets }: Begun, path: string, past?: Past): RecordedRun {
@@ -356,16 +357,6 @@ function bystander(id = currentRun()?.id ?? ''): RunHandle {
 
 function megabytes(count: number): number {
   return Math.floor(count * 2 ** 20)
-}
-
-/** An id may be anything the application calls its runs; a file name may not. */
-function fileNameOf(id: string): string {
-  return (
-    id
-      .replaceAll(/[^\w.-]/g, '-')
-      .replace(/^\.+/, '')
-      .slice(0, 200) || newId()
-  )
 }
 
 /** A random name for this process, the same for all its recorders. */

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join, relative, resolve, sep } from 'node:path'
 import { writeFileAtomic } from '../../recordings/index.ts'
 import { refuseLinks } from '../../tape/links.ts'
+import { fileNameOf } from '../../tape/file-name.ts'
 import { branchFor } from './branch-tape.ts'
 import type { BranchSummary } from './branches.ts'
 import type { Parent } from './make.ts'
@@ -19,7 +20,7 @@ export function saveBranches(
     // A run that could not be judged is evidence of nothing.
     if (branch.fork === undefined || branch.compared === undefined) return branch
     const { id, text } = branchFor(seen, branch.fork.branch, tape)
-    const saved = join(inbox, `${id.replaceAll(/[^\w.~-]/g, '-').slice(0, 120)}.tape.jsonl`)
+    const saved = join(inbox, `${fileNameOf(id)}.tape.jsonl`)
     // The same fork is the same branch, under the same name: what is there already is replaced by itself.
     writeFileAtomic(saved, text)
     return { ...branch, saved }

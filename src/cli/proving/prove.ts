@@ -9,6 +9,7 @@ import type { AcceptReport } from '../../replay/accept-request.ts'
 import { findCase, forksFolder, readPrices, writeFileAtomic } from '../../recordings/index.ts'
 import { type Json, readTape } from '../../tape/index.ts'
 import { refuseLinks } from '../../tape/links.ts'
+import { fileNameOf } from '../../tape/file-name.ts'
 import { askYesNo, canAsk } from '../ask.ts'
 import { askedQuestions, caseFilters, caseNamed } from '../asked-questions.ts'
 import { printDifferent } from '../different-cases.ts'
@@ -244,7 +245,7 @@ function saveBranch({ file, case: kase }: Unproven, { branch }: ProveAnswer, wor
   mkdirSync(inbox, { recursive: true, mode: 0o700 })
   const seen = relative(resolve(inbox), tape.source).split(sep).join('/')
   const { id, text } = branchFor(seen, branch, tape)
-  const saved = join(inbox, `${id.replaceAll(/[^\w.~-]/g, '-').slice(0, 120)}.tape.jsonl`)
+  const saved = join(inbox, `${fileNameOf(id)}.tape.jsonl`)
   writeFileAtomic(saved, text)
   return saved
 }
