@@ -24,3 +24,6 @@ export const thirdFinders = findersByWords(3)
 
 /** The finders of tapes with the flag `redactor-4`. */
 export const fourthFinders = findersByWords(4)
+
+/** The finders of tapes with the flag `redactor-5`. */
+export const fifthFinders = findersByWords(5)

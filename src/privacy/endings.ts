@@ -30,16 +30,20 @@ export class Endings {
 
   /**
    * @param words - in lower case, of letters and digits
-   * @param mostDigits - how many digits may stand behind one. Default 1
+   * @param options - how many digits may stand behind one, and whether letters beyond ASCII may have the last bits of a digit
    */
-  constructor(words: readonly string[], mostDigits = 1) {
+  constructor(words: readonly string[], { mostDigits, isWide }: { mostDigits: number; isWide: boolean }) {
     this.#mostDigits = mostDigits
     // Beyond ASCII, a capital is not its small letter by its last bits, and an accent may be a character of its own.
     const all = words.flatMap((word) =>
       /^[\0-\x7f]*$/.test(word) ? [word] : [word, word.toUpperCase()].flatMap((one) => [one, one.normalize('NFD')]),
     )
     const ends = [...new Set(all.map(endOf))].filter((word) => word !== '')
-    this.#digits = new Set(ends.map((word) => word.charCodeAt(word.length - 1)).filter((code) => isDigit[code] === 1))
+    this.#digits = new Set(
+      ends
+        .map((word) => word.charCodeAt(word.length - 1) & (isWide ? 0xff : 0xffff))
+        .filter((code) => isDigit[code] === 1),
+    )
     const next = new Uint32Array(ends.reduce((sum, { length }) => sum + length, start + 1) * letters)
     let states = start + 1
     for (const word of ends) {

@@ -1,5 +1,5 @@
 import { commandTriggers } from './commands.ts'
-import { families, familiesBefore, type KindFamily } from './families.ts'
+import { builtInFamilies, type KindFamily } from './families.ts'
 import type { FirstNames } from './first/names.ts'
 import { NameTable, schemeOf, type SecretNames } from './names.ts'
 import { namedTriggers } from './named.ts'
@@ -36,7 +36,7 @@ export interface Search {
 
 /** A version of the finders. A tape is replayed by the one it was recorded with. */
 export interface Finders {
-  readonly version: 1 | 2 | 3 | 4 | 5
+  readonly version: 1 | 2 | 3 | 4 | 5 | 6
   /** @param inHeaders - names that count in headers: those are the same for all tapes */
   readonly by: (options: RedactorOptions, inHeaders: FirstNames) => FindersInUse
 }
@@ -53,7 +53,7 @@ export interface FindersInUse {
 export const findersOfNow = findersByWords(versionNow)
 
 /** Those that read commands word by word. */
-export function findersByWords(version: 3 | 4 | 5): Finders {
+export function findersByWords(version: 3 | 4 | 5 | 6): Finders {
   return findersInOneWalk(version, (isOn, names) => (isOn('secret') ? commandTriggers(names) : []), commandVariables)
 }
 
@@ -83,14 +83,14 @@ function inOneWalk(
   const spellings = new Spellings(isBefore)
   const walk = new Walk([
     ...spellings.triggers,
-    ...[...own, ...(isBefore ? familiesBefore : families)].filter(({ kind }) => isOn(kind)).map(tokensOf),
-    ...shapeTriggersOf(isOn, isBefore),
+    ...[...own, ...builtInFamilies(version)].filter(({ kind }) => isOn(kind)).map(tokensOf),
+    ...shapeTriggersOf(isOn, version),
     ...(isOn('secret') ? [...namedTriggers(names), ...sqlTriggers(names), ...sqlLiteralTriggers(names)] : []),
     ...commands(isOn, names),
     ...nearTriggers(isOn),
     ...(isBefore ? [] : nearTriggers(isOn, nearSince)),
-    ...(version === versionNow ? nearTriggers(isOn, nearLately) : []),
-    ...(version === versionNow && isOn('secret') ? saidTriggers(names) : []),
+    ...(version >= 5 ? nearTriggers(isOn, nearLately) : []),
+    ...(version >= 5 && isOn('secret') ? saidTriggers(names) : []),
     ...triggers,
   ])
   const rest = [...first, ...personal]
@@ -107,7 +107,7 @@ function inOneWalk(
     const seen = spellings.take()
     return seen === 0 ? found : found.concat(inViews(text, seen, find, isBefore))
   }
-  return version === versionNow ? search : (text) => lookingAs(version, () => search(text))
+  return version >= 5 ? search : (text) => lookingAs(version, () => search(text))
 }
 
 /** What is recognised by itself first, in the order it was found: `Authorization: Bearer …` is a bearer token. */

@@ -15,16 +15,44 @@ export interface Scattered {
  * bytes they never stand together; whoever reads the answer puts them together again.
  *
  * Looks at server-sent events, JSON lines and a streamed JSON list, and there at the fields in which providers
- * send pieces of an answer.
+ * send pieces of an answer; since the sixth version of the finders at all other texts as well.
  */
-export function findScattered(text: string, find: (joined: string) => readonly TextRange[]): readonly Scattered[] {
-  if (!isStream(text)) return []
-  return [...gather(text).values()].flatMap((pieces) => (pieces.length > 1 ? inPieces(pieces, find) : []))
+export function findScattered(
+  text: string,
+  find: (joined: string) => readonly TextRange[],
+  version: number,
+): readonly Scattered[] {
+  if (!isStream(text, version)) return []
+  return [...gather(text, version)].flatMap(([stream, pieces]) => {
+    if (pieces.length < 2) return []
+    return isOfModel.test(stream) ? inPieces(pieces, find) : betweenPieces(pieces, find)
+  })
 }
 
+/**
+ * Of fields of any name: texts that follow one another may be pieces of one, or the same column of many records. Where two of them
+ * are secrets as a whole, or were, they are records; and numbers that fit by chance are numbers.
+ */
+function betweenPieces(pieces: readonly Piece[], find: (joined: string) => readonly TextRange[]): readonly Scattered[] {
+  if (pieces.every(({ raw }) => raw === pieces[0]!.raw)) return []
+  const isWhole = ({ text }: Piece): boolean =>
+    wholePlaceholder.test(text) || find(text).some(({ start, end }) => start === 0 && end === text.length)
+  return inPieces(pieces, find).filter(({ kind, pieces: places }) => {
+    if (isNumber.test(kind)) return false
+    const parts = pieces.filter(({ start, raw }) =>
+      places.some((place) => place.start < start + raw.length && start < place.end),
+    )
+    return parts.length > 1 && parts.filter(isWhole).length < 2
+  })
+}
+
+const wholePlaceholder = /^redacted-[\w.@-]{1,128}$/
+const isNumber = /^(?:card|iban|phone|ssn|ip)$/
+
 /** Whether a text may be a stream of pieces that are read together. */
-export function isStream(text: string): boolean {
+export function isStream(text: string, version: number): boolean {
   if (/^(?:data|event|id|retry|:)/.test(text)) return text.includes('\ndata:')
+  if (version >= 6 && /^[0-9a-z]:["{[]/.test(text)) return /\n[0-9a-z]:"/.test(text)
   if (text.startsWith('{')) return text.includes('}\n{') || text.includes('}\r\n{')
   return /^\[\s{0,4}\{/.test(text) && text.includes('"candidates"')
 }
@@ -39,23 +67,36 @@ interface Piece {
 const pieceFields =
   'content|text|delta|arguments|partial_json|thinking|reasoning|reasoning_content|refusal|transcript|input|textDelta|inputTextDelta|response|completion|generated_text|output'
 const piecePattern = new RegExp(`"(${pieceFields})"\\s{0,8}:\\s{0,8}"((?:[^"\\\\\n]|\\\\.){0,65536})"`, 'g')
+/** Of any field; a line of a stream of the AI SDK, `0:"…"`; a line of text behind `data:`. */
+const anyPiece = new RegExp(
+  [
+    String.raw`(?:"([\w.-]{1,64})"\s{0,8}:\s{0,8}|^([0-9a-z]):)"((?:[^"\\\n]|\\.){0,65536})"`,
+    String.raw`^data: ?"((?:[^"\\\n]|\\.){0,65536})"\r?$`,
+    String.raw`^data:(?! ?[{[][^\r\n]*[}\]]\r?$) ?([^\r\n]{1,65536})`,
+  ].join('|'),
+  'gm',
+)
+/** Fields that say which event, run or item it is. */
+const ofIds = /(?:^|_)ids?$|I[dD]s?$|^(?:type|object|model|role|event|created|timestamp)$/
+const isOfModel = new RegExp(`^(?:${pieceFields}) `)
 const streamPattern =
   /"(?:index|output_index|content_index|contentBlockIndex|item_id)"\s{0,8}:\s{0,8}("?[\w-]{1,128}"?)/g
 
 /** The texts a stream sends in pieces, each in order. */
-export function streamedTexts(text: string): Iterable<readonly Pick<Piece, 'start' | 'text'>[]> {
-  return gather(text).values()
+export function streamedTexts(text: string, version: number): Iterable<readonly Pick<Piece, 'start' | 'text'>[]> {
+  return gather(text, version).values()
 }
 
 /** Pieces by the stream they belong to: the field, and the numbers of choice, block or item beside it. */
-function gather(text: string): Map<string, Piece[]> {
+function gather(text: string, version: number): Map<string, Piece[]> {
   const streams = new Map<string, Piece[]>()
+  const pattern = version < 6 ? piecePattern : anyPiece
   let lineEnd = -1
   let numbers = ''
-  piecePattern.lastIndex = 0
-  for (let match = piecePattern.exec(text); match !== null; match = piecePattern.exec(text)) {
-    const [whole, field = '', raw = ''] = match
-    const end = match.index + whole.length - 1
+  pattern.lastIndex = 0
+  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+    const { field, raw, end, isJson } = version < 6 ? ofModel(match) : ofAny(match)
+    if (version >= 6 && ofIds.test(field)) continue
     if (end > lineEnd) {
       const lineStart = text.lastIndexOf('\n', match.index) + 1
       const lineFeed = text.indexOf('\n', end)
@@ -65,9 +106,29 @@ function gather(text: string): Map<string, Piece[]> {
     const stream = `${field} ${numbers}`
     const pieces = streams.get(stream) ?? []
     if (pieces.length === 0) streams.set(stream, pieces)
-    pieces.push({ start: end - raw.length, raw, text: textOf(raw) })
+    pieces.push({ start: end - raw.length, raw, text: isJson ? textOf(raw) : raw })
   }
   return streams
+}
+
+interface Matched {
+  readonly field: string
+  readonly raw: string
+  /** Where the text ends. */
+  readonly end: number
+  /** Its escapes are those of JSON. */
+  readonly isJson: boolean
+}
+
+function ofModel({ 0: whole, 1: field = '', 2: raw = '', index }: RegExpExecArray): Matched {
+  return { field, raw, end: index + whole.length - 1, isJson: true }
+}
+
+function ofAny({ 0: whole, 1: named, 2: line, 3: text, 4: data, 5: plain = '', index }: RegExpExecArray): Matched {
+  const raw = text ?? data ?? plain
+  const isJson = text !== undefined || data !== undefined
+  const start = data === undefined ? whole.length - raw.length - (isJson ? 1 : 0) : whole.indexOf('"') + 1
+  return { field: named ?? line ?? 'data', raw, end: index + start + raw.length, isJson }
 }
 
 function numbersIn(line: string): string {

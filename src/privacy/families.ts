@@ -267,6 +267,47 @@ unkey_ word 20-64
 live_ url 40
 SCW upper 17`,
 }
+/** Since the sixth version. */
+const sinceSixth: Readonly<Record<string, string>> = {
+  'google-key': 'AQ.Ab8 url 40-80',
+  'api-key': `
+ATCTT3 base64 60-400
+mdb_sa_sk_ url 30-60
+signkey-prod- hex 64
+signkey-test- hex 64
+crsr_ hex 64
+key_ hex 64
+slk_ hex 64
+tr_prod_ word 20-24
+tr_stg_ word 20-24
+scp-live- word 24-64
+testsk_ url 20-64
+y0_ url 50-64
+y1_ url 50-64
+napi_ word 60-68
+csk- word 40-64
+esecret_ word 20-40
+fw_ word 22-24
+as- word 22
+hb_ url 30-64
+llx- word 40-64
+n8n_api_ word 32-64
+apify_api_ word 30-40
+dtn_ hex 64
+flp_ word 40-64
+zpka_ url 30-64
+hex_ word 30-64
+rdme_ word 60-80
+dnkey- dot 60-120
+aio_ word 28
+beamer_ base64 40-80
+ddpat_ word 40
+ddapi_ word 40
+v1.local. url 60-4096
+v2.local. url 60-4096
+v3.local. url 60-4096
+v4.local. url 60-4096`,
+}
 /** One row, read. */
 export interface KindFamily {
   readonly kind: string
@@ -300,13 +341,18 @@ const read = (rows: typeof table): readonly KindFamily[] =>
       .map((row) => familyOf(kind, row)),
   )
 
-/** Those of the finders before the fourth version. */
-export const familiesBefore = read(table)
-const added = read(since)
-export const families: readonly KindFamily[] = [
-  ...familiesBefore.filter(({ kind, head }) => kind !== 'twilio-key' || !/^(?:SK|AC)$/.test(head)),
-  ...added,
+/** Those of finders of a version: the fourth and the sixth added some. */
+export function builtInFamilies(version: number): readonly KindFamily[] {
+  if (version < 4) return before
+  return version < 6 ? fourth : sixth
+}
+
+const before = read(table)
+const fourth: readonly KindFamily[] = [
+  ...before.filter(({ kind, head }) => kind !== 'twilio-key' || !/^(?:SK|AC)$/.test(head)),
+  ...read(since),
 ]
+const sixth: readonly KindFamily[] = [...fourth, ...read(sinceSixth)]
 
 function familyOf(kind: string, row: string): KindFamily {
   const [head = '', of = 'dot', length = '24-1024', guard = kind === 'api-key' ? 'mixed' : undefined] = row.split(' ')

@@ -45,7 +45,7 @@ export class Means {
   isPlain(text: string): boolean {
     if (text.length > shortLength) return false
     if (this.#clean.has(text)) return true
-    if (isStream(text) || this.shapes.mayStandIn(text) || this.find(text).length > 0) return false
+    if (isStream(text, this.version) || this.shapes.mayStandIn(text) || this.find(text).length > 0) return false
     if (this.version !== 1 && encodedWords(text).length > 0) return false
     // Ids and dates that never come again would fill it in the end; what does come again is soon back.
     if (this.#clean.size >= plainCap) this.#clean.clear()

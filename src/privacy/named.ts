@@ -14,17 +14,7 @@ import {
 import { placeholderShown } from './credentials.ts'
 import type { NameTable } from './names.ts'
 import type { TextRange } from './types.ts'
-import {
-  isInPieces,
-  isInWords,
-  looking,
-  looksRandom,
-  type NameClass,
-  ofVersion,
-  lately,
-  passes,
-  versionNow,
-} from './values.ts'
+import { isInPieces, isInWords, looking, looksRandom, type NameClass, ofVersion, lately, passes } from './values.ts'
 import type { Trigger } from './walk.ts'
 
 /** Secrets by the name before them: `"password": "…"`, `api_key=…`, `?session=…`, `--token …`, `["x-api-key", "…"]`. */
@@ -32,7 +22,7 @@ export function namedTriggers(names: NameTable): readonly Trigger[] {
   const behind = names.endings
   const between = ['"', "'", '`', '*', ' ', '\t', '\n', '\r', ']', '\\']
   const { isBefore } = names
-  const isNow = names.version === versionNow
+  const isSinceFifth = names.version >= 5
   const letters = [...names.lastLetters].filter((letter) => !isBefore || /^[\0-\x7f]+$/.test(letter))
   const digits = isBefore ? '' : '0123456789'
   const signs = isBefore ? [':', '='] : [':', '=', '：', '＝']
@@ -48,10 +38,11 @@ export function namedTriggers(names: NameTable): readonly Trigger[] {
     ...(isBefore ? [] : letters).map(
       (letter): Trigger => ({ text: `${letter}(`, group: 'calls', behind, at: inCall(names) }),
     ),
-    ...(isBefore ? [] : ['value: ', ...(isNow ? ['Value: ', 'Value=', 'value = ', 'default '] : ['default = '])]).map(
-      (text): Trigger => ({ text, at: belowName(names, text) }),
-    ),
-    ...(isNow ? ['??=', '||=', '!='] : []).map((text): Trigger => {
+    ...(isBefore
+      ? []
+      : ['value: ', ...(isSinceFifth ? ['Value: ', 'Value=', 'value = ', 'default '] : ['default = '])]
+    ).map((text): Trigger => ({ text, at: belowName(names, text) })),
+    ...(isSinceFifth ? ['??=', '||=', '!='] : []).map((text): Trigger => {
       const at = afterSign(names)
       return { text, at: (within, index, found) => at(within, index + text.length - 2, found) }
     }),
@@ -92,14 +83,14 @@ interface Named {
 /** Where a name before a sign would end: quotes, Markdown and spaces may stand between them. */
 function nameEnd(text: string, sign: number): number {
   let end = sign
-  while (looking.isNow && sign - end < 2 && has(isOperator, text.charCodeAt(end - 1))) end--
+  while (looking.isSinceFifth && sign - end < 2 && has(isOperator, text.charCodeAt(end - 1))) end--
   while (end > 0 && sign - end < 16 && has(isBetween, text.charCodeAt(end - 1))) end--
   return end
 }
 
 /** A letter of a sentence. */
 function isOfWords(text: string, at: number): boolean {
-  return has(isLetter, text.charCodeAt(at)) || (looking.isNow && text.charCodeAt(at) > 127 && isOfName(text, at))
+  return has(isLetter, text.charCodeAt(at)) || (looking.isSinceFifth && text.charCodeAt(at) > 127 && isOfName(text, at))
 }
 
 /** The name that ends here. */
@@ -191,6 +182,8 @@ function afterSign(names: NameTable): Trigger['at'] {
     if (between === null || named.end + between[0].length <= sign) return 0
     const [whole, nameQuote, gap = '', valueQuote] = between
     const start = named.end + whole.length
+    if (names.version >= 6 && valueQuote === undefined && nameQuote !== undefined && text.startsWith('[', start))
+      return inList(names, text, start, named.kind, found)
     const within = valueQuote === undefined ? valueWithin(names, text, start, named, found) : undefined
     if (within !== undefined) return within
     // A quote behind which the text of a list or object goes on ends the text the name stands in.
@@ -199,7 +192,7 @@ function afterSign(names: NameTable): Trigger['at'] {
     if (
       valueQuote !== undefined &&
       !looking.asBefore &&
-      (whole.includes('==') || (looking.isNow && /[!?|]=/.test(whole)))
+      (whole.includes('==') || (looking.isSinceFifth && /[!?|]=/.test(whole)))
     )
       return inCode(names, text, start, valueQuote, named.kind, found)
     if (valueQuote !== undefined) return quoted(text, start, valueQuote, named.kind, found)
@@ -347,7 +340,7 @@ function lengthOfCode(text: string, start: number, isTyped = false): number {
   if (!has(beginsCode, text.charCodeAt(begin))) return 0
   let end = begin + 1
   while (end < begin + longestCode && has(isCode, text.charCodeAt(end))) end++
-  if (looking.isNow && text.startsWith('().', end))
+  if (looking.isSinceFifth && text.startsWith('().', end))
     for (end += 2; end < begin + longestCode && has(isCode, text.charCodeAt(end)); ) end++
   if (!has(endsCode, text.charCodeAt(end))) return 0
   const code = text.slice(start, end)
@@ -359,7 +352,7 @@ function lengthOfCode(text: string, start: number, isTyped = false): number {
     if (tail.test(text)) return tail.lastIndex - start
   }
   typeGap.lastIndex = end
-  if (isTyped || !looking.isNow || !typeGap.test(text)) return 0
+  if (isTyped || !looking.isSinceFifth || !typeGap.test(text)) return 0
   const more = typeGap.lastIndex
   const length = lengthOfCode(text, more, true)
   return length === 0 ? 0 : more - start + length
@@ -399,6 +392,28 @@ export function listed(
   return true
 }
 
+/** So many texts of a list are looked at. */
+const mostListed = 256
+const listedItem = /(?:\[|["'],)(?:\s|\\n){0,64}(\\*["'])/y
+
+/** The texts of a list that a name stands before: `"backup_codes":["…","…"]`. */
+function inList(names: NameTable, text: string, start: number, kind: NameClass, found: TextRange[]): number {
+  let at = start
+  for (let count = 0; count < mostListed; count++) {
+    listedItem.lastIndex = at
+    const [whole, quote] = listedItem.exec(text) ?? []
+    if (whole === undefined || quote === undefined) return at
+    const begin = at + whole.length
+    const end = closingQuote(text, begin, quote)
+    // A text with blanks says what is wrong with a value.
+    if (kind === 'phrase' || !/\s/.test(text.slice(begin, end))) listed(names, text, begin, end, quote, kind, found)
+    if (!text.startsWith(quote, end)) return end
+    // The last quote is looked at again, with the comma behind it.
+    at = end + quote.length - 1
+  }
+  return at
+}
+
 /** A text in code: one with blanks is a message, one of words what a field or a user is called. */
 function inCode(
   names: NameTable,
@@ -412,7 +427,7 @@ function inCode(
   const said = text.slice(start, end)
   const isValue =
     !/\s|\\n/.test(said) &&
-    !(looking.isNow && said.includes('${')) &&
+    !(looking.isSinceFifth && said.includes('${')) &&
     !isInPieces(said) &&
     listed(names, text, start, end, quote, kind, found)
   return isValue ? end : Math.max(0, end - overlap)
@@ -592,7 +607,7 @@ function bare(
   if (value.length < 4 && kind !== 'code' && kind !== 'own') return after
   if (value.includes('.') && path.test(value)) {
     // In Terraform, `random_password.db1.result`.
-    const resource = looking.isNow ? value.split('.')[0]! : ''
+    const resource = looking.isSinceFifth ? value.split('.')[0]! : ''
     if ((names.classOf(value.replace(/\d{1,4}$/, '')) ?? names.classOf(resource)) !== undefined) return after
   }
   if (isLoose && !names.isBefore && spoken.test(value)) return after
@@ -726,7 +741,7 @@ function belowName(names: NameTable, sign: string): Trigger['at'] {
     const kind = name === undefined ? undefined : names.classOf(name)
     if (name === undefined || kind === undefined) return 0
     const quote = /^\\{0,64}["']/.exec(text.slice(start, start + 65))?.[0]
-    if (looking.isNow && reference.test(text.slice(start, start + 16))) return 0
+    if (looking.isSinceFifth && reference.test(text.slice(start, start + 16))) return 0
     // In Terraform, what has no quotes is an expression.
     if (inTerraform !== undefined)
       return quote === undefined ? 0 : inCode(names, text, start + quote.length, quote, kind, found)

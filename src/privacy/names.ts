@@ -27,22 +27,23 @@ export interface OwnNames {
 }
 
 /** Last words of names by what they promise. `dbPassword`, `DB_PASS` and `x-api-key` are cut where words begin. */
-const byClass: Readonly<Record<Exclude<NameClass, 'own' | 'foreign' | 'typed' | 'key' | 'cookie'>, string>> = {
-  always: `
+const byClass: Readonly<Record<Exclude<NameClass, 'own' | 'foreign' | 'typed' | 'key' | 'cookie' | 'entry'>, string>> =
+  {
+    always: `
     password passwd pwd passphrase secret authorization connectionstring accesssignature authorizationcode devicecode
     codeverifier apikey secretkey accesskey privatekey encryptionkey signingkey accountkey subscriptionkey masterkey
     accesstoken authtoken refreshtoken sessiontoken idtoken bearertoken apitoken securitytoken bottoken securityanswer
     secretkeybase recoverycode keyphrase`,
-  random: `
+    random: `
     token jwt phpsessid jsessionid auth xauth sig hmac credential credentials clientkey serverkey servicekey adminkey
     licensekey deploykey webhookkey hmackey sshkey storagekey functionskey sharedkey rootkey writekey readkey hostkey
     sendkey privatekeyid clientkeydata csrf xsrf apptoken apphash webhookurl connectsid bwsession dsn`,
-  session: 'session sessionid sid ticket',
-  signature: 'signature',
-  pass: 'pass userpass dbpass rootpass mysqlpass smtppass ftppass adminpass',
-  code: 'otp otpcode pin pincode cvv cvc cvv2 mfacode twofactorcode verificationcode securitycode passcode smscode',
-  phrase: 'mnemonic seedphrase recoveryphrase mnemonicphrase secretphrase walletphrase',
-}
+    session: 'session sessionid sid ticket',
+    signature: 'signature',
+    pass: 'pass userpass dbpass rootpass mysqlpass smtppass ftppass adminpass',
+    code: 'otp otpcode pin pincode cvv cvc cvv2 mfacode twofactorcode verificationcode securitycode passcode smscode',
+    phrase: 'mnemonic seedphrase recoveryphrase mnemonicphrase secretphrase walletphrase',
+  }
 /** Since the fourth version: names in other languages, as they are written, and short ones. */
 const since: Readonly<Record<string, string>> = {
   foreign: `
@@ -62,6 +63,17 @@ function wordsIn(words: string): string[] {
 const lately: Readonly<Record<string, string>> = {
   foreign: 'palavrapasse κωδικόςπρόσβασης كلمةالمرور كلمةالسر',
   typed: 'şİfre',
+}
+/** Since the sixth. */
+const sixth: Readonly<Record<string, string>> = {
+  foreign: `
+    zugangsschlüssel geheimschlüssel apischlüssel şifrə salasõna lykilorð aðgangsorð slaptažodis kodeord
+    clavesecreta llavesecreta claveapi chavesecreta chaveapi clésecrète clesecrete cléapi chiavesegreta
+    парола секретныйключ ключдоступа ключапи құпиясөз 密钥 密鑰 访问令牌 秘密鍵 シークレットキー 비밀키`,
+  typed: 'geheimnis секрет гасло sandi 令牌 토큰 トークン',
+  code: 'totp totpcode',
+  entry: 'accesscode doorcode unlockcode entrycode gatecode backupcode backupcodes recoverycodes',
+  random: 'clientassertion',
 }
 /** What may stand behind a name that says it once more, or how: `password_confirmation`, `passwordRepeat`. */
 const onceMore = ['confirm', 'confirmation', 'repeat', 'repeated', 'again', 'plain']
@@ -115,7 +127,7 @@ export class NameTable implements SecretNames {
       ...keys.map((name) => [plain(name), 'own'] as const),
       ...never.map((name) => [plain(name), 'never'] as const),
     ])
-    const tables = [byClass, since, lately].slice(0, isBefore ? 1 : version - 2)
+    const tables = [byClass, since, lately, sixth].slice(0, isBefore ? 1 : version - 2)
     const rows = tables
       .flatMap((words) => Object.entries(words))
       .flatMap(([kind, words]) => wordsIn(words).map((word) => [word, kind as NameClass] as const))
@@ -130,9 +142,9 @@ export class NameTable implements SecretNames {
       if (pair !== undefined) this.#lastTwo[pair] = 1
       else if (/^[\0-\x7f]*$/.test(name)) this.#lastTwo.fill(1)
     }
-    const isNow = version === versionNow
-    this.endings = new Endings(names, isNow ? 2 : 1)
-    const spelled = isNow ? names.flatMap((name) => [name, name.normalize('NFD')]) : names
+    const isSinceFifth = version >= 5
+    this.endings = new Endings(names, { mostDigits: isSinceFifth ? 2 : 1, isWide: version >= 6 })
+    const spelled = isSinceFifth ? names.flatMap((name) => [name, name.normalize('NFD')]) : names
     this.lastLetters = new Set(spelled.flatMap((name) => [name.at(-1)!, name.at(-1)!.toUpperCase()]))
   }
 
@@ -160,12 +172,12 @@ export class NameTable implements SecretNames {
     if (onceMore.includes(words.at(-1)!))
       return /^(always|foreign)$/.test(this.#classOfWords(name, words.slice(0, -1)) ?? '') ? 'pass' : undefined
     // `password2`, `api_key_1`: one of several; but placeholders are numbered, too.
-    const isNow = this.version === versionNow
-    const one = (isNow ? numberedName : numberedBefore).exec(name)?.[1]
+    const isSinceFifth = this.version >= 5
+    const one = (isSinceFifth ? numberedName : numberedBefore).exec(name)?.[1]
     if (one === undefined || one.includes('redacted-')) return undefined
     const numbered = this.#classOfWords(one, wordsOf(one, false))
     // The tenth pin is one of a board.
-    return isNow && numbered === 'code' && /\d\d$/.test(name) ? undefined : numbered
+    return isSinceFifth && numbered === 'code' && /\d\d$/.test(name) ? undefined : numbered
   }
 
   #classOfWords(name: string, words: readonly string[]): NameClass | undefined {
@@ -204,9 +216,7 @@ export class NameTable implements SecretNames {
 
   #passes(kind: NameClass, text: string): boolean {
     const said = text.slice(schemeOf(text).length)
-    return this.version === versionNow
-      ? passes(kind, said, false)
-      : lookingAs(this.version, () => passes(kind, said, false))
+    return this.version >= 5 ? passes(kind, said, false) : lookingAs(this.version, () => passes(kind, said, false))
   }
 
   isSecretQuery(name: string, value: string): boolean {

@@ -217,7 +217,7 @@ class TextRedactor implements Redactor {
   settled(text: string): number {
     return this.#means.hasOwnRules || this.#hasSecrets
       ? 0
-      : Math.min(settledEnd(text), ...this.scan(text).map(({ index }) => index))
+      : Math.min(settledEnd(text, this.#means.version), ...this.scan(text).map(({ index }) => index))
   }
 
   encoded(pieces: readonly Buffer[]): readonly EncodedBytes[] {
@@ -504,7 +504,7 @@ class TextRedactor implements Redactor {
       return this.#means.version === 1 || this.#depth >= depthCap ? spans : this.#withEncoded(part, spans)
     }
     const spans = look(text)
-    const scattered = findScattered(text, look)
+    const scattered = findScattered(text, look, this.#means.version)
     if (scattered.length === 0) return { spans, scattered }
     return { spans: apartFrom(spans, scattered), scattered: apart(scattered) }
   }

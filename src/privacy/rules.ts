@@ -1,6 +1,7 @@
 import { createContext, Script } from 'node:vm'
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import {
+  fifthRedactorFlag,
   fourthRedactorFlag,
   headersFlag,
   redactorFlag,
@@ -9,7 +10,7 @@ import {
   type Tape,
   thirdRedactorFlag,
 } from '../tape/index.ts'
-import { firstFinders, fourthFinders, secondFinders, thirdFinders } from './earlier.ts'
+import { fifthFinders, firstFinders, fourthFinders, secondFinders, thirdFinders } from './earlier.ts'
 import { type Finders, findersOfNow } from './engine.ts'
 import { foreign, refusalOf, type Guard, type Watch } from './foreign.ts'
 import { patienceMs } from './pace.ts'
@@ -82,6 +83,7 @@ export function redactorOfTape(tape: RuledTape, { keys = true, ...rest }: Placeh
 
 function findersOfTape(flags: readonly string[]): Finders {
   if (flags.includes(redactorFlag)) return findersOfNow
+  if (flags.includes(fifthRedactorFlag)) return fifthFinders
   if (flags.includes(fourthRedactorFlag)) return fourthFinders
   if (flags.includes(thirdRedactorFlag)) return thirdFinders
   return flags.includes(secondRedactorFlag) ? secondFinders : firstFinders

@@ -73,8 +73,8 @@ interface Shape {
   readonly isInside?: true
   /** The anchor tells nothing about other places where the same secret stands. */
   readonly contextual?: true
-  /** Not looked for before the fourth version. */
-  readonly isNew?: true
+  /** The first version that looks for it. Default 1. */
+  readonly since?: number
 }
 
 /** Beside its first line, which a text may speak of, a key has some of its bytes. */
@@ -105,6 +105,19 @@ const shapes: readonly Shape[] = [
     pattern: /hooks\.zapier\.com\/hooks\/catch\/(\d{4,12}\/[a-z0-9]{5,12})/y,
   },
   { kind: 'api-key', anchors: ['bot'], pattern: /bot(\d{8,12}:[\w-]{30,64})/y },
+  {
+    kind: 'slack-token',
+    anchors: ['hooks.slack.com/triggers/'],
+    since: 6,
+    pattern: /hooks\.slack\.com\/triggers\/([A-Za-z0-9/]{20,255})/y,
+  },
+  {
+    kind: 'jwt',
+    anchors: ['eyJ'],
+    since: 6,
+    // Encrypted: a header, a key or nothing, and three parts of bytes.
+    pattern: /eyJ[\w-]{5,65536}\.[\w-]{0,65536}\.[\w-]{11,64}\.[\w-]{1,65536}\.[\w-]{16,128}(?![\w-])/y,
+  },
   { kind: 'jwt', anchors: ['eyJ'], pattern: /eyJ[\w-]{5,65536}\.eyJ[\w-]{5,65536}\.[\w-]{5,65536}/y },
   {
     kind: 'bearer-token',
@@ -136,7 +149,7 @@ const shapes: readonly Shape[] = [
   { kind: 'api-key', anchors: ['JQQJ99'], pattern: /[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{26}/y, back: 52 },
   { kind: 'api-key', anchors: ['8Q~', '7Q~', '9Q~'], pattern: /[\w~.-]{3}\dQ~[\w~.-]{31,34}/y, back: 3 },
   { kind: 'api-key', anchors: [':AA'], pattern: /\d{8,10}:AA[\w-]{32,34}(?![\w-])/y, reach: 10 },
-  { kind: 'api-key', anchors: ['_mmk'], isNew: true, pattern: /[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk(?!\w)/y, back: 36 },
+  { kind: 'api-key', anchors: ['_mmk'], since: 4, pattern: /[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk(?!\w)/y, back: 36 },
   { kind: 'api-key', anchors: ['-us'], pattern: /[0-9a-f]{32}-us\d{1,2}(?!\w)/y, back: 32 },
   {
     kind: 'api-key',
@@ -147,10 +160,10 @@ const shapes: readonly Shape[] = [
 ]
 
 /** The built-in tokens that no row of the table says. */
-export function shapeTriggersOf(isOn: (kind: string) => boolean, isBefore: boolean): readonly Trigger[] {
+export function shapeTriggersOf(isOn: (kind: string) => boolean, version: number): readonly Trigger[] {
   return [
     ...shapes
-      .filter(({ kind, isNew }) => isOn(kind) && !(isBefore && isNew))
+      .filter(({ kind, since = 1 }) => isOn(kind) && version >= since)
       .flatMap((shape) => shape.anchors.map((at) => triggerOf(shape, at))),
     ...(isOn('api-key') ? dotted() : []),
   ]

@@ -16,12 +16,12 @@ const prose = /^[\p{L}\p{M}\s.,!?']*$/u
  *
  * Of a stream the texts that are read together count: `jane@exam` may be all there is of an address.
  */
-export function settledEnd(text: string): number {
-  if (!isStream(text)) return cut(text, heldBackRaw)
+export function settledEnd(text: string, version: number): number {
+  if (!isStream(text, version)) return cut(text, heldBackRaw)
   // Of a line that is not whole it is unknown what it says.
   const lines = text.lastIndexOf('\n') + 1
   let end = endsInEvents(text.slice(0, lines)) ? lines : Math.min(lines, cut(text, heldBackRaw))
-  for (const pieces of streamedTexts(text)) {
+  for (const pieces of streamedTexts(text, version)) {
     let open = pieces.reduce((sum, piece) => sum + piece.text.length, 0)
     const settled = cut(pieces.map((piece) => piece.text).join(''), heldBack)
     for (let at = pieces.length - 1; at >= 0 && open > settled; at--) {

@@ -2,20 +2,20 @@ import { changed, codesOf } from './edges.ts'
 import { keyShown, placeholderShown, scopeWords } from './credentials.ts'
 
 /** The version of finders that records. */
-export const versionNow = 5
+export const versionNow = 6
 /** Which finders look just now: those before the fourth or fifth version look as they always did. */
-export const looking = { asBefore: false, isNow: true }
+export const looking = { asBefore: false, isSinceFifth: true }
 
 /** Runs a search of finders of an earlier version; nothing waits in one. */
 export function lookingAs<T>(version: number, search: () => T): T {
-  const { asBefore, isNow } = looking
+  const { asBefore, isSinceFifth } = looking
   looking.asBefore = version < 4
-  looking.isNow = version === versionNow
+  looking.isSinceFifth = version >= 5
   try {
     return search()
   } finally {
     looking.asBefore = asBefore
-    looking.isNow = isNow
+    looking.isSinceFifth = isSinceFifth
   }
 }
 
@@ -26,7 +26,7 @@ export function ofVersion<T>(now: T, before: T): T {
 
 /** What the finders of now look for, what the fourth did, or those before. */
 export function lately<T>(now: T, fourth: T, before = fourth): T {
-  if (looking.isNow) return now
+  if (looking.isSinceFifth) return now
   return looking.asBefore ? before : fourth
 }
 
@@ -42,6 +42,7 @@ export type NameClass =
   | 'pass'
   | 'typed'
   | 'code'
+  | 'entry'
   | 'phrase'
   | 'cookie'
 
@@ -148,6 +149,8 @@ export function passes(kind: NameClass, value: string, isBare: boolean): boolean
       return isTyped(value)
     case 'code':
       return /^\d{3,8}$/.test(value)
+    case 'entry':
+      return /^\d{3,8}$/.test(value) || (isTyped(value) && /\d/.test(value) && !isInWords(value))
     case 'phrase':
       return /^[a-z]{3,8}(?: [a-z]{3,8}){11,24}$/.test(value)
     case 'cookie':

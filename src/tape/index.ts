@@ -11,6 +11,7 @@ export {
   branchFlag,
   contentsFlag,
   currentFlags,
+  fifthRedactorFlag,
   fourthRedactorFlag,
   headersFlag,
   hostsFlag,
