@@ -25,7 +25,9 @@ export function memory({ record }: Pick<Contestant, 'record'>, read?: (file: str
         return Promise.resolve(new Response(body, { headers: headers as [string, string][] }))
       }
       Socket.prototype.connect = function (this: Line) {
-        this.setKeepAlive = this.setNoDelay = this.setTimeout = () => this
+        // Node's own wait for a handle that never comes, with a listener more for each call.
+        this.setKeepAlive = this.setNoDelay = this.setTimeout = this.ref = this.unref = () => this
+        this._read = () => undefined
         this._writeGeneric = (_isMany, _data, _encoding, callback) => {
           callback?.()
           const { bytes } = take()
@@ -45,6 +47,7 @@ export function memory({ record }: Pick<Contestant, 'record'>, read?: (file: str
 }
 
 interface Line extends Socket {
+  _read(): void
   _writeGeneric(isMany: boolean, data: unknown, encoding: string, callback?: () => void): void
 }
 
