@@ -174,7 +174,10 @@ class StandIns {
 
 function sharedValues(): ReadonlyMap<string, readonly string[]> {
   const names = new Map<string, string[]>()
-  for (const [name, value] of Object.entries(process.env)) {
+  const { env } = process
+  // Its entries take twice as long: each is described before it is read.
+  for (const name of Object.getOwnPropertyNames(env)) {
+    const value = env[name]
     // What a replay lends to several is one key on its tape.
     if (value === undefined || value === '' || value.startsWith(standIn)) continue
     const known = names.get(value)

@@ -125,7 +125,12 @@ function requireConsent(kase: Case, tape: Tape, { replay }: CaseOptions, { tools
  */
 async function announce(task: RunnerTestCase, timeoutMs: number): Promise<void> {
   const limitMs = inspectorUrl() === undefined ? timeoutMs + blockedMs : null
-  await recordArtifact(task, { type: startArtifact, process: process.pid, thread: threadId, limitMs })
+  const { stackTraceLimit } = Error
+  // For a place that nobody reads, Vitest would take a stack and map each of its lines.
+  Error.stackTraceLimit = 0
+  const told = recordArtifact(task, { type: startArtifact, process: process.pid, thread: threadId, limitMs })
+  Error.stackTraceLimit = stackTraceLimit
+  await told
 }
 
 function openTape(kase: Case): Tape {
