@@ -1,4 +1,4 @@
-import { canonicalJson, isGenerative, readModelRequest } from '../providers/index.ts'
+import { canonicalJson, isGenerative, dialectSpoken } from '../providers/index.ts'
 import { isList, isMap, parseJson, without } from '../json/canonical.ts'
 import { type ExchangeState, stepStates } from '../match/step.ts'
 import type { Json, Tape } from '../tape/index.ts'
@@ -64,7 +64,7 @@ function rootOf(step: ReturnType<typeof stepStates>[number]): Root | undefined {
   if (step.event.kind !== 'exchange') return undefined
   const { event, bodyText } = step as ExchangeState
   const { method, url } = event
-  if (!isGenerative(readModelRequest({ method, url, body: bodyText })?.dialect)) return undefined
+  if (!isGenerative(dialectSpoken({ method, url, body: bodyText }))) return undefined
   const found = conversationOf(bodyText)
   return found && { ...found, path: new URL(url).pathname }
 }

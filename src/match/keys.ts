@@ -1,4 +1,4 @@
-import { type Dialect, readModelRequest } from '../providers/index.ts'
+import { type Dialect, dialectSpoken } from '../providers/index.ts'
 import { signedFor } from '../privacy/index.ts'
 import {
   type ExchangeEvent,
@@ -91,7 +91,7 @@ function keysOf(tape: Tape): ReadonlyMap<string, string> {
     if (seen.has(host + pathname)) continue
     seen.add(host + pathname)
     const { method, url } = event
-    const dialect = readModelRequest({ method, url, body: requestBytes(event).toString('utf8') })?.dialect
+    const dialect = dialectSpoken({ method, url, body: requestBytes(event).toString('utf8') })
     if (dialect === undefined) continue
     const isGenai = event.request.headers.some(
       ([name, value]) => name === 'user-agent' && value.includes('google-genai-sdk'),

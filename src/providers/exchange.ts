@@ -2,7 +2,7 @@ import type { Body, Chunk, ExchangeEvent, HeaderPair, PushEvent } from '../tape/
 import { decodeBody } from '../wire/decode.ts'
 import { continuedRun, readLook } from './dialect.ts'
 import { exchangeOfPush, pushedToolCalls } from './realtime.ts'
-import { isModelRequest, readModelRequest, readWrittenRequest } from './request.ts'
+import { dialectSpoken, readModelRequest, readWrittenRequest } from './request.ts'
 import { readKeptResponse } from './response.ts'
 import type { Dialect, ModelCall, ModelRequest } from './types.ts'
 
@@ -42,7 +42,8 @@ export function isModelCall(event: ExchangeEvent): boolean {
   if (known !== undefined) return known !== 'none'
   if (event.via === 'stdio') return false
   return (
-    isModelRequest({ method: event.method, url: event.url, body: requestText(event) }) || readPoll(event) !== undefined
+    dialectSpoken({ method: event.method, url: event.url, body: requestText(event) }) !== undefined ||
+    readPoll(event) !== undefined
   )
 }
 

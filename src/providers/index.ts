@@ -8,7 +8,7 @@ export { type McpCall, readMcpCall } from './mcp.ts'
 export { askedModels, modelIds, promptHash, toolsHash } from './pins.ts'
 export { costOf, isPriced, type Price, type PriceTable } from './prices.ts'
 export { NamesToFind, onlyModelNamed, reportedUsage, type UsageSource } from './reported-usage.ts'
-export { readModelRequest } from './request.ts'
+export { dialectSpoken, readModelRequest } from './request.ts'
 export { type RawResponse, readModelResponse } from './response.ts'
 export {
   type AskedCall,

@@ -40,9 +40,9 @@ export function readWrittenRequest(request: SentRequest): ModelRequest | undefin
   return read(request, (_dialect, _address, _url, body) => body)
 }
 
-/** Whether this is a model call, without taking it apart: a fraction of the time of a long conversation. */
-export function isModelRequest(request: SentRequest): boolean {
-  return spokenIn(request) !== undefined
+/** The dialect of a model call, `undefined` of any other, without taking it apart: a fraction of the time of a long conversation. */
+export function dialectSpoken(request: SentRequest): Dialect | undefined {
+  return spokenIn(request)?.dialect
 }
 
 function read(request: SentRequest, spell: typeof spelled): ModelRequest | undefined {
