@@ -126,7 +126,7 @@ function requireConsent(kase: Case, tape: Tape, { replay }: CaseOptions, { tools
 async function announce(task: RunnerTestCase, timeoutMs: number): Promise<void> {
   const limitMs = inspectorUrl() === undefined ? timeoutMs + blockedMs : null
   const { stackTraceLimit } = Error
-  // For a place that nobody reads, Vitest would take a stack and map each of its lines.
+  // Vitest would take a stack and map each of its lines, for a place that is not read.
   Error.stackTraceLimit = 0
   const told = recordArtifact(task, { type: startArtifact, process: process.pid, thread: threadId, limitMs })
   Error.stackTraceLimit = stackTraceLimit
