@@ -15,6 +15,8 @@ export interface RunReads {
   readonly listed?: string
   /** Files and folders by what was asked of them, and a digest of the answer. */
   readonly files: Readonly<Record<string, string>>
+  /** Digests of what all code can ask of its machine; absent: unknown. */
+  readonly machine?: Readonly<Record<string, string>>
 }
 
 /** Where runs of a task happen, and what they have read there so far. */
@@ -38,7 +40,7 @@ type Variables = Readonly<Record<string, string | undefined>>
 export function readVariables(
   now: Variables,
   { salt, names, isListed }: { readonly salt: string; readonly names: Iterable<string>; readonly isListed: boolean },
-): Omit<RunReads, 'files'> {
+): Omit<RunReads, 'files' | 'machine'> {
   const sorted = [...names].sort()
   const set = sorted.filter((name) => now[name] !== undefined)
   return {

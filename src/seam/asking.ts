@@ -21,18 +21,24 @@ export interface Asking {
  * @returns `undefined` for the code that runs the replay, and where only Node is on the stack
  */
 export function askingCode(caller: Caller, own?: string): Asking | undefined {
-  const files = framesAbove(caller).filter(
-    ({ file }) => !file.startsWith('node:') && (own === undefined || !file.startsWith(own)),
-  )
-  const [first, second] = files
+  return askingOf(framesAbove(caller).filter(({ file }) => own === undefined || !file.startsWith(own)))
+}
+
+function askingOf(frames: readonly Frame[]): Asking | undefined {
+  const [first, second] = frames.filter(({ file }) => !file.startsWith('node:'))
   if (!first) return undefined
   const name = packageOf(first.file)
   if (name === undefined) return {}
   if (!runner.test(name)) return { via: name }
   // `import.meta.env` is a view of Vitest's on the environment.
   const isView = first.name === 'get' && second !== undefined && packageOf(second.file) === undefined
-  return isView ? {} : undefined
+  if (isView) return {}
+  // A hook of the loader of modules reads for whoever loads.
+  const loader = frames.findIndex(({ file }, at) => at > frames.indexOf(first) && file.startsWith(loaderOfNode))
+  return loader < 0 ? undefined : askingOf(frames.slice(loader))
 }
+
+const loaderOfNode = 'node:internal/modules/'
 
 interface Frame {
   readonly file: string

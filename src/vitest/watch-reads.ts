@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import fs from 'node:fs'
+import os from 'node:os'
 import path from 'node:path'
 import { jobsVariable } from '../jobs/job.ts'
 import { changedVariables, readVariables, saltedDigest, type Surroundings } from '../jobs/run-reads.ts'
@@ -13,8 +14,8 @@ import { isForReading, pathOf } from './read-files.ts'
 /** The clock that files are dated by is behind by so much at most. */
 const lagMs = 20
 
-/** What is asked of a path: its content, the names in it, or whether it is there. */
-type Question = 'file' | 'folder' | 'there'
+/** What is asked of a path: its content, the names in it, its size and time, or whether it is there. */
+type Question = 'file' | 'folder' | 'stats' | 'there'
 
 interface Watch {
   readonly salt: string
@@ -46,20 +47,39 @@ export function watchReads(root: string): Surroundings {
     since: Date.now() - lagMs,
   }
   holder.watch = watch
+  const machine = machineNow()
   return {
     reads() {
       for (const file of filesOfRun(root, new Set()) ?? []) if (!isOfJobs(file)) note(watch, 'file', file)
-      return { ...readVariables(variables, watch), files: Object.fromEntries([...watch.files].sort()) }
+      return {
+        ...readVariables(variables, watch),
+        files: Object.fromEntries([...watch.files].sort()),
+        machine: Object.fromEntries(machine.map(([name, value]) => [name, saltedDigest(salt, [value])])),
+      }
     },
     changedSince: (reads) => [
       ...changedVariables(reads, variables),
+      ...machine.flatMap(([name, value]) =>
+        reads.machine?.[name] === saltedDigest(reads.salt, [value]) ? [] : [`the ${name}`],
+      ),
       ...Object.entries(reads.files).flatMap(([key, digest]) => {
-        const [, question, file] = /^(file|folder|there) ([^]*)$/.exec(key) ?? []
+        const [, question, file] = /^(file|folder|stats|there) ([^]*)$/.exec(key) ?? []
         const now = answerOf(question as Question, path.resolve(root, file ?? ''), reads.salt)
         return now === digest ? [] : [file ?? key]
       }),
     ],
   }
+}
+
+/** What any code learns of its machine without reading anything, as far as it stays from one session to the next. */
+function machineNow(): readonly (readonly [name: string, value: string])[] {
+  const { timeZone, locale, calendar, numberingSystem } = new Intl.DateTimeFormat().resolvedOptions()
+  return [
+    ['time zone', timeZone],
+    ['locale', [locale, calendar, numberingSystem].join()],
+    ['version of Node', process.version],
+    ['platform', [process.platform, process.arch, os.cpus().length].join()],
+  ]
 }
 
 function install(): { watch?: Watch } {
@@ -116,8 +136,8 @@ const questions: Readonly<Record<string, Question>> = {
   opendir: 'folder',
   exists: 'there',
   access: 'there',
-  stat: 'there',
-  lstat: 'there',
+  stat: 'stats',
+  lstat: 'stats',
 }
 
 type AnyFunction = (this: unknown, ...args: unknown[]) => unknown
@@ -174,6 +194,9 @@ function answerOf(question: Question, file: string, salt: string): string {
   const stats = statsOf(file)
   if (stats === undefined) return 'absent'
   if (question === 'there') return 'there'
+  // What is in a folder is another question, and changes its time.
+  if (question === 'stats')
+    return stats.isFile() ? saltedDigest(salt, [`${stats.size} ${stats.mtimeMs} ${stats.mode}`]) : 'no file'
   try {
     if (stats.isDirectory()) return saltedDigest(salt, fs.readdirSync(file).sort())
     if (!stats.isFile()) return 'no file'

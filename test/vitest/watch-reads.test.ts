@@ -1,15 +1,17 @@
 import {
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   utimesSync,
   writeFileSync,
   existsSync,
 } from 'node:fs'
-import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
+import { readFile, stat } from 'node:fs/promises'
+import { createRequire, type ModuleHooks } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -134,6 +136,57 @@ describe('what runs read besides their code', () => {
         () => file('tools/two.txt', ''),
       ),
     ).toEqual(['tools'])
+  })
+
+  it.each<[string, (path: string) => unknown]>([
+    ['size', (path) => statSync(path).size],
+    ['time', (path) => lstatSync(path).mtimeMs],
+    ['size, asked by a promise', (path) => stat(path)],
+  ])('is the %s of a file that was asked for', (_, run) => {
+    const path = file('notes.txt', 'one')
+    expect(
+      changed(
+        () => run(path),
+        () => writeFileSync(path, 'three'),
+      ),
+    ).toEqual(['notes.txt'])
+    expect(
+      changed(
+        () => existsSync(path),
+        () => writeFileSync(path, 'five and more'),
+      ),
+    ).toEqual([])
+  })
+
+  it('is a file that was loaded through a hook of the loader that belongs to what runs the agent', () => {
+    const path = file('notes.json', '"one"')
+    // A hook that lies in a package that runs agents here and nowhere else.
+    const hook = file(
+      'node_modules/vite/hook.cjs',
+      "module.exports = require('node:module').registerHooks({ load: (url, context, next) => next(url, context) })",
+    )
+    const hooks = createRequire(import.meta.url)(hook) as ModuleHooks
+    onTestFinished(() => hooks.deregister())
+    expect(
+      changed(
+        () => createRequire(import.meta.url)(path) as unknown,
+        () => file('notes.json', '"two"'),
+      ),
+    ).toEqual(['notes.json'])
+  })
+
+  it.each([
+    ['time zone', { timeZone: 'Pacific/Chatham' }],
+    ['locale', { locale: 'ta-IN' }],
+  ])('is the %s of the machine, which code asks for without reading anything', (name, other) => {
+    onTestFinished(() => void vi.restoreAllMocks())
+    const options = new Intl.DateTimeFormat().resolvedOptions()
+    expect(
+      changed(
+        () => new Date(0).getTimezoneOffset(),
+        () => vi.spyOn(Intl.DateTimeFormat.prototype, 'resolvedOptions').mockReturnValue({ ...options, ...other }),
+      ),
+    ).toEqual([`the ${name}`])
   })
 
   it('is no file that a run has written itself', () => {
