@@ -1,6 +1,7 @@
 // Over 300 lines: one budget: what it reserves, settles, stops and says was spent.
 import { counted } from '../errors/words.ts'
 import { HarvestError, withFacts } from '../errors/index.ts'
+import type { KeptRun } from '../fork/index.ts'
 import { noPrice } from '../live/index.ts'
 import { requireSteadyGrades, SteadyGrades } from './grading.ts'
 import { added, emptySpent, type ForksSpent, withRecorded } from './spent.ts'
@@ -28,7 +29,8 @@ export interface ForkCacheEntry {
 /** Where forks are written as they come, and where those of an earlier session are read from. */
 export interface ForkCache {
   readonly entries: readonly ForkCacheEntry[]
-  append(entry: ForkCacheEntry): void | Promise<void>
+  /** @param run - what the fork did; absent: unknown */
+  append(entry: ForkCacheEntry, run?: KeptRun): void | Promise<void>
 }
 
 export interface ForkBudgetOptions {
@@ -252,11 +254,12 @@ export class ForkBudget {
     this.#started++
     this.#reserved += price
     try {
-      const draw = await this.#tries(spec)
-      if (draw === undefined) return undefined
+      const made = await this.#tries(spec)
+      if (made === undefined) return undefined
+      const { run, ...draw } = made
       if (price > 0 && draw.costUsd !== undefined) this.#learn(spec, draw.costUsd)
       this.#made = added(this.#made, draw.costUsd === undefined && price > 0 ? { ...draw, costUsd: price } : draw)
-      await this.#options.forkCache?.append({ spec, draw, at: new Date(this.#now()).toISOString() })
+      await this.#options.forkCache?.append({ spec, draw, at: new Date(this.#now()).toISOString() }, run)
       return draw
     } finally {
       this.#underWay--

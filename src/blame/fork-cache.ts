@@ -8,8 +8,10 @@ import type { CodeFiles } from '../provenance/index.ts'
 import { canonicalJson } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
 import { appendKeptText, ignoreFolder, readKeptText } from '../tape/links.ts'
+import type { KeptRun } from '../fork/index.ts'
 import type { ForkCache, ForkCacheEntry } from './fork-budget.ts'
 import { keepReads, notComparable, otherReads, withOtherReads } from './fork-reads.ts'
+import { keepRun, otherControl, otherRuns, recheck, type RecheckOptions } from './fork-runs.ts'
 import { isPassing } from './oracle.ts'
 
 /** All that makes forks answer the same question: forks of one can be counted together. */
@@ -23,8 +25,6 @@ export interface ForkQuestion {
   readonly tools: 'tape' | 'live'
   /** Digest of the reference run's tape. */
   readonly reference?: string
-  /** Digest of the unchanged run of today's code; absent: it is the recorded one. */
-  readonly control?: string
 }
 
 /** What forks ran, and where. */
@@ -35,20 +35,26 @@ export interface Ran {
   readonly code?: string
   /** Names the file beside the ledger that says what they read besides their code; see `RunReads`. */
   readonly reads?: string
+  /** Digest of the unchanged run of their code; absent: it was the recorded one. */
+  readonly control?: string
 }
 
 /** One line of a ledger: one fork. */
 export interface ForkCacheLine extends Ran, ForkCacheEntry {
   /** Digest of its {@link ForkQuestion}. */
   readonly question: string
+  /** Names the file beside the ledger that holds what it did, a `KeptRun`; absent: unknown. */
+  readonly run?: string
 }
 
 /** A ledger in a file. */
 export interface OpenedLedger extends ForkCache {
-  /** Forks of this question that do not count: they ran other code. */
+  /** Forks of this question that do not count: they ran other code, read other data, or end otherwise today. */
   readonly setAside: number
+  /** Forks of this question that do not count either, for it is unknown whether they would end otherwise today. */
+  readonly unchecked: number
   /** Writes a fork down at once: what was paid for is not lost when the session is. */
-  append(entry: ForkCacheEntry): void
+  append(entry: ForkCacheEntry, run?: KeptRun): void
   /** Forks of this question that are there do not count any more. */
   restart(): void
 }
@@ -72,6 +78,8 @@ export interface LedgerOptions {
   readonly ran: RanHere
   /** Where forks run here. Absent: unknown, and so no earlier fork ran there. */
   readonly surroundings?: Surroundings
+  /** Replays what forks did. Absent: it is unknown whether today's code does it again, and no earlier fork counts. */
+  readonly rechecking?: RecheckOptions
   /** Leaves the forks of earlier sessions alone. */
   readonly isFresh?: boolean
   /** Counts forks of unknown code, and leaves those of other code out instead of refusing them. */
@@ -83,14 +91,17 @@ export interface LedgerOptions {
  *
  * A fork that was not paid for, or whose model could not be reached, is not written down: asked again it may get a grade.
  *
- * @throws HarvestError HARVEST_CROSS_VERSION when forks of this question are there that ran other code, or read something
- *   that is not as it was, unless they are to be left alone
+ * Forks count together or not at all, where they may depend on what nobody saw change: those that happen to end as before
+ * would be a choice among them.
+ *
+ * @throws HarvestError HARVEST_CROSS_VERSION when forks of this question are there that ran other code, read something
+ *   that is not as it was, or do something else when they are replayed, unless they are to be left alone
  */
-export function openLedger(
+export async function openLedger(
   file: string,
-  { question, ran: here, surroundings, isFresh, isCrossVersion }: LedgerOptions,
-): OpenedLedger {
-  const { files, alike = [], ...ran } = here
+  { question, ran: here, surroundings, rechecking, isFresh, isCrossVersion }: LedgerOptions,
+): Promise<OpenedLedger> {
+  const { files, alike: alikeCodes = [], ...ran } = here
   const key = createHash('sha256')
     .update(canonicalJson({ ...question } as Json))
     .digest('base64url')
@@ -105,27 +116,41 @@ export function openLedger(
   const entries = lines.slice(lines.findLastIndex((line) => 'anew' in line) + 1) as readonly ForkCacheLine[]
   // Earlier forks are set aside by the first new one: a session that makes none, such as a dry run, changes nothing.
   let isToRestart = isFresh === true && existsSync(file)
-  const others = entries.filter((line) => !isSameCode(line, ran) && !alike.includes(line.code ?? ''))
+  const others = entries.filter((line) => !isSameCode(line, ran) && !alikeCodes.includes(line.code ?? ''))
   if (others.length > 0 && isCrossVersion !== true) throw otherCode(file, others, here)
   const readOthers = withOtherReads(file, entries, surroundings)
   if (readOthers.size > 0 && isCrossVersion !== true) throw otherReads(file, readOthers)
+  // The first forks of a session may not have come to what later ones read.
+  const lastOther = entries.findLastIndex((line) => readOthers.get(line) !== undefined)
   // What other code did says nothing of this one. Unknown code may be the same, and who asks for it counts that.
-  const setAside = entries.filter(
-    (line) =>
-      (others.includes(line) && line.code !== undefined && ran.code !== undefined) ||
-      readOthers.get(line) !== undefined,
-  )
+  const isOther = (line: ForkCacheLine, at: number): boolean =>
+    at <= lastOther || (others.includes(line) && line.code !== undefined && ran.code !== undefined)
+  const left = entries.filter((line, at) => !isOther(line, at))
+  const alike = left.filter(({ control }) => control === ran.control)
+  if (alike.length < left.length && isCrossVersion !== true) throw otherControl(file, left.length - alike.length)
+  const { unknown, other } =
+    rechecking === undefined ? { unknown: alike.length, other: 0 } : await recheck(file, alike, rechecking)
+  if (other > 0 && isCrossVersion !== true) throw otherRuns(file, other, alike.length)
+  const counts = unknown + other === 0 ? alike : []
+  isToRestart ||= counts.length < alike.length
   return {
-    entries: entries.filter((line) => !setAside.includes(line)),
-    setAside: setAside.length,
+    entries: counts,
+    setAside: entries.length - counts.length - (unknown > 0 ? alike.length : 0),
+    unchecked: unknown > 0 ? alike.length : 0,
     restart: () => add({ question: key, anew: true }),
-    append(line) {
+    append(line, run) {
       if (line.draw.grade === 'ungraded' && isPassing(line.draw.because)) return
       if (isToRestart) add({ question: key, anew: true })
       isToRestart = false
       makeFolder(dirname(file))
       const reads = surroundings === undefined ? undefined : keepReads(file, surroundings.reads())
-      add({ question: key, ...line, ...ran, ...(reads === undefined ? {} : { reads }) })
+      add({
+        question: key,
+        ...line,
+        ...ran,
+        ...(reads === undefined ? {} : { reads }),
+        ...(run === undefined ? {} : { run: keepRun(file, run) }),
+      })
       if (files !== undefined && ran.code !== undefined) keepCode(codeFileOf(file, ran.code), files)
     },
   }

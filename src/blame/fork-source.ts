@@ -9,10 +9,13 @@ import {
   type Control,
   controlOf,
   type ControlOptions,
+  doesAgain,
   type ForkOptions,
   type ForkPlan,
   type ForkResult,
   forkTape,
+  type KeptRun,
+  keptRunOf,
   requireNoKeptState,
   requireSameOutside,
 } from '../fork/index.ts'
@@ -83,6 +86,8 @@ export interface RealForks extends ForkSource {
    * @throws HarvestError `HARVEST_CONTROL`
    */
   requireNoKeptState(spent: string): Promise<void>
+  /** Whether today's code does what it did in a fork of an earlier session: free. */
+  doesAgain(run: KeptRun): Promise<boolean>
 }
 
 /**
@@ -163,6 +168,7 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
       return runOnce(reference?.tape ?? tape, plan, new AbortController().signal, options).finally(takeBack)
     },
     requireNoKeptState: (spent) => requireNoKeptState(tape, control, replaying, spent),
+    doesAgain: (run) => doesAgain(run, replaying),
     mutants: (position) => planner.mutantsAt(position).length,
     ...(repairs === undefined ? {} : { repairs }),
     ...(reference === undefined ? {} : { suspects: suspectsOf(positions, reference) }),
@@ -296,13 +302,15 @@ async function runOnce(tape: Tape, plan: ForkPlan, signal: AbortSignal, options:
 }
 
 function drawOf(
-  { spent, fingerprint, isInert }: ForkResult,
+  result: ForkResult,
   models: readonly string[],
   { given: { grade, because }, calls }: PaidGrade,
   prices: PriceTable,
 ): ForkDraw {
+  const { spent, fingerprint, isInert } = result
   const grading = useOf(calls, prices)
   const hasCost = spent.costUsd !== undefined && grading.costUsd !== undefined
+  const run = keptRunOf(result)
   return {
     grade,
     modelCalls: spent.modelCalls + grading.modelCalls,
@@ -313,6 +321,7 @@ function drawOf(
     models: [...new Set(models)].sort(),
     ...(isInert ? { isInert } : {}),
     ...(because === undefined ? {} : { because }),
+    ...(run === undefined ? {} : { run }),
   }
 }
 

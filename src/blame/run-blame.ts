@@ -77,8 +77,13 @@ export interface RunBlameOptions
   readonly onProgress?: (progress: BlameProgress) => void
   /** Hears, before anything is spent, that other decisions of the models leave the tape, and which known run is a good one. */
   readonly onForeseen?: (risk: OffTapeRisk, good?: string) => void
-  /** Hears how many forks of earlier sessions do not count, for they ran other code. */
-  readonly onSetAside?: (forks: number) => void
+  /**
+   * Hears how many forks of earlier sessions do not count, for they ran other code, read other data or end otherwise today; and
+   * how many because that is unknown.
+   */
+  readonly onSetAside?: (forks: number, unchecked: number) => void
+  /** Hears how many forks of earlier sessions were replayed, to see whether they still count. */
+  readonly onRecheck?: (done: number, of: number) => void
   readonly signal?: AbortSignal
 }
 
@@ -252,20 +257,21 @@ export async function openForks(tape: Tape, options: RunBlameOptions): Promise<O
     oracle: oracle.about,
     tools,
     ...(reference === undefined ? {} : { reference: reference.digest }),
-    ...(source.control.branch === undefined ? {} : { control: source.control.digest }),
   }
+  const { onRecheck } = options
   const forkCache =
     file === undefined
       ? undefined
-      : openLedger(file, {
+      : await openLedger(file, {
           question,
-          ran,
+          ran: { ...ran, ...(source.control.branch === undefined ? {} : { control: source.control.digest }) },
+          rechecking: { doesAgain: (run) => source.doesAgain(run), ...(onRecheck === undefined ? {} : { onRecheck }) },
           ...(surroundings === undefined ? {} : { surroundings }),
           ...(isFresh === undefined ? {} : { isFresh }),
           ...(isCrossVersion === undefined ? {} : { isCrossVersion }),
         })
-  const { setAside = 0 } = forkCache ?? {}
-  if (setAside > 0) options.onSetAside?.(setAside)
+  const { setAside = 0, unchecked = 0 } = forkCache ?? {}
+  if (setAside + unchecked > 0) options.onSetAside?.(setAside, unchecked)
   // A good run whose calls are those of the tape has answers to no other ones.
   const isBare = reference === undefined || !hasOtherCalls(reference, tape)
   const offTape =

@@ -73,7 +73,8 @@ export async function blameOptionsOf(request: BlameRequest, context: TaskContext
     ...(reference === undefined ? {} : { reference: requireClosed(readTape(reference)) }),
     ...expectedOf(context),
     onProgress: (progress) => context.say(told(progress, positionsOf(tape))),
-    onSetAside: (setAside) => context.say({ setAside }),
+    onSetAside: (setAside, unchecked) => context.say({ setAside, unchecked }),
+    onRecheck: (done, of) => context.say({ rechecked: done, of }),
     onForeseen: ({ tried, steps }, good) =>
       context.say({ foreseen: { tried, steps }, ...(good === undefined ? {} : { good }) }),
   }

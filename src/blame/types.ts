@@ -1,3 +1,4 @@
+import type { KeptRun } from '../fork/index.ts'
 /**
  * The result of a run. `ok`, `bad`, `crash` and `timeout` are outcomes and count; `undefined` (the fork left its tape before
  * it was free to) and `ungraded` are no outcomes, and leave the denominator.
@@ -85,6 +86,8 @@ export interface ForkDraw {
   readonly models?: readonly string[]
   /** Why there is no grade, when the grade is `undefined` or `ungraded`. */
   readonly because?: string
+  /** What it did, so that a later session can see whether it still would; absent: unknown. */
+  readonly run?: KeptRun
 }
 
 /** Where forks come from: real runs of an agent, or a model of one. */

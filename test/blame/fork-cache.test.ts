@@ -1,11 +1,12 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import type { KeptRun } from '../../src/fork/index.ts'
 import { type LedgerOptions, openLedger } from '../../src/blame/fork-cache.ts'
 import type { ForkDraw } from '../../src/blame/types.ts'
 import type { RunReads } from '../../src/jobs/run-reads.ts'
-import { errorOf } from '../recordings/make.ts'
+import type { HarvestError } from '../../src/errors/index.ts'
 
 function fileOf(): string {
   const dir = mkdtempSync(join(tmpdir(), 'harvest-ledger-'))
@@ -17,7 +18,16 @@ const options: LedgerOptions = {
   question: { tape: 'digest', agent: 'refund', oracle: '--ok refund(*)', tools: 'tape' },
   ran: { commit: '4f2a9c1', code: 'code-1' },
   surroundings: { reads: () => reads, changedSince: () => [] },
+  rechecking: { doesAgain: async () => true },
 }
+const refusal = async (file: string, given: LedgerOptions): Promise<HarvestError> =>
+  openLedger(file, given).then(
+    () => Promise.reject(new Error('it was opened')),
+    (error: unknown) => error as HarvestError,
+  )
+const write = async (file: string, given: LedgerOptions, seed: number): Promise<void> =>
+  (await openLedger(file, given)).append(entry(seed), run)
+const run: KeptRun = { tape: 'what it did', hasProblems: false }
 const draw: ForkDraw = { grade: 'ok', modelCalls: 2, tokens: 120, costUsd: 0.01, fingerprint: 'f', models: ['gpt-5'] }
 const entry = (seed: number, more: Partial<ForkDraw> = {}) => ({
   spec: { keep: 1, seed },
@@ -25,19 +35,20 @@ const entry = (seed: number, more: Partial<ForkDraw> = {}) => ({
   at: '2026-03-04T05:06:07.089Z',
 })
 
-test('a fork is one line that says what was asked, what it came to, and what ran', () => {
+test('a fork is one line that says what was asked, what it came to, and what ran', async () => {
   const file = fileOf()
-  openLedger(file, options).append(entry(0))
+  await write(file, options, 0)
   const text = readFileSync(file, 'utf8')
   expect(JSON.parse(text)).toEqual({
     question: expect.any(String) as string,
     ...entry(0),
     ...options.ran,
     reads: expect.any(String) as string,
+    run: expect.any(String) as string,
   })
   expect(text.endsWith('\n')).toBe(true)
   expect(readFileSync(join(file, '../.gitignore'), 'utf8')).toBe('*\n')
-  expect(openLedger(file, options).entries).toMatchObject([entry(0)])
+  expect((await openLedger(file, options)).entries).toMatchObject([entry(0)])
 })
 
 test.each([
@@ -46,11 +57,11 @@ test.each([
   ['oracle', '--ok other'],
   ['tools', 'live'],
   ['donor', 'good'],
-])('forks of another question are not counted: %s', (key, value) => {
+])('forks of another question are not counted: %s', async (key, value) => {
   const file = fileOf()
-  openLedger(file, options).append(entry(0))
+  await write(file, options, 0)
   const other = { ...options, question: { ...options.question, [key]: value } } as LedgerOptions
-  expect(openLedger(file, other).entries).toEqual([])
+  expect((await openLedger(file, other)).entries).toEqual([])
 })
 
 test.each([
@@ -58,29 +69,30 @@ test.each([
   ['its model could not be reached', 'A model could not be reached: connect ECONNREFUSED'],
   ['its provider was overloaded', 'A model answered with status 529'],
   ['there was no key', 'The agent threw before it asked anything: Error: no key'],
-])('a fork is not written down when %s: asked again it may tell something', (_, because) => {
+])('a fork is not written down when %s: asked again it may tell something', async (_, because) => {
   const file = fileOf()
-  const forkCache = openLedger(file, options)
+  const forkCache = await openLedger(file, options)
   forkCache.append(entry(0, { grade: 'ungraded', because }))
   forkCache.append(
     entry(1, { grade: 'ungraded', because: 'It asked for what is not on the tape (HARVEST_NOT_RECORDED)' }),
+    run,
   )
-  expect(openLedger(file, options).entries.map(({ spec }) => spec.seed)).toEqual([1])
+  expect((await openLedger(file, options)).entries.map(({ spec }) => spec.seed)).toEqual([1])
 })
 
-test('a session that was killed in the middle of a line loses that line alone', () => {
+test('a session that was killed in the middle of a line loses that line alone', async () => {
   const file = fileOf()
-  openLedger(file, options).append(entry(0))
+  await write(file, options, 0)
   appendFileSync(file, '{"question":"')
-  openLedger(file, options).append(entry(1))
-  expect(openLedger(file, options).entries.map(({ spec }) => spec.seed)).toEqual([0, 1])
+  await write(file, options, 1)
+  expect((await openLedger(file, options)).entries.map(({ spec }) => spec.seed)).toEqual([0, 1])
 })
 
-test('forks of other code are refused or set aside, and never counted', () => {
+test('forks of other code are refused or set aside, and never counted', async () => {
   const file = fileOf()
-  openLedger(file, options).append(entry(0))
+  await write(file, options, 0)
   const now: LedgerOptions = { ...options, ran: { commit: '9ab0c3d', code: 'code-2' } }
-  expect(errorOf(() => openLedger(file, now)).message.replace(file, '<file>')).toMatchInlineSnapshot(`
+  expect((await refusal(file, now)).message.replace(file, '<file>')).toMatchInlineSnapshot(`
     "The cached forks ran another version of the code
 
       forks    1
@@ -93,42 +105,42 @@ test('forks of other code are refused or set aside, and never counted', () => {
     → to go on without them: --cross-version
     (HARVEST_CROSS_VERSION)"
   `)
-  expect(openLedger(file, { ...now, isCrossVersion: true })).toMatchObject({ entries: [], setAside: 1 })
-  const fresh = openLedger(file, { ...now, isFresh: true })
+  expect(await openLedger(file, { ...now, isCrossVersion: true })).toMatchObject({ entries: [], setAside: 1 })
+  const fresh = await openLedger(file, { ...now, isFresh: true })
   expect(fresh.entries).toEqual([])
   // Nothing is set aside by a session that makes no fork, such as a dry run.
-  expect(openLedger(file, { ...now, isCrossVersion: true }).setAside).toBe(1)
+  expect((await openLedger(file, { ...now, isCrossVersion: true })).setAside).toBe(1)
   // Begun anew, the earlier ones stay set aside.
-  fresh.append(entry(5))
-  expect(openLedger(file, now).entries.map(({ spec }) => spec.seed)).toEqual([5])
+  fresh.append(entry(5), run)
+  expect((await openLedger(file, now)).entries.map(({ spec }) => spec.seed)).toEqual([5])
 })
 
-test('what changed since earlier forks is named', () => {
+test('what changed since earlier forks is named', async () => {
   const file = fileOf()
   const then = { 'agent.ts': '100644 a', 'gone.ts': '100644 b', 'same.ts': '100644 c' }
-  openLedger(file, { ...options, ran: { ...options.ran, files: then } }).append(entry(0))
+  await write(file, { ...options, ran: { ...options.ran, files: then } }, 0)
   const files = { 'agent.ts': '100644 d', 'new.ts': '100644 e', 'same.ts': '100644 c' }
   const now: LedgerOptions = { ...options, ran: { commit: '9ab0c3d', code: 'code-2', files } }
-  expect(errorOf(() => openLedger(file, now)).facts.where).toMatchObject({ changed: 'agent.ts, gone.ts, new.ts' })
+  expect((await refusal(file, now)).facts.where).toMatchObject({ changed: 'agent.ts, gone.ts, new.ts' })
   expect(readFileSync(file, 'utf8')).not.toContain('same.ts')
 })
 
-test('code that git does not know is not known to be the same', () => {
+test('code that git does not know is not known to be the same', async () => {
   const file = fileOf()
   const unknown: LedgerOptions = { ...options, ran: {} }
-  openLedger(file, unknown).append(entry(0))
-  expect(errorOf(() => openLedger(file, unknown)).code).toBe('HARVEST_CROSS_VERSION')
+  await write(file, unknown, 0)
+  expect((await refusal(file, unknown)).code).toBe('HARVEST_CROSS_VERSION')
 })
 
-test('forks whose environment changed are refused or set aside, and never counted', () => {
+test('forks whose environment changed are refused or set aside, and never counted', async () => {
   const file = fileOf()
-  openLedger(file, options).append(entry(0))
+  await write(file, options, 0)
   const changedSince = ({ set, unset }: RunReads) => [
     ...unset.map((name) => `environment variable ${name} (was unset, is set)`),
     ...set.map((name) => `environment variable ${name}`),
   ]
   const now: LedgerOptions = { ...options, surroundings: { reads: () => ({ ...reads, salt: 'other' }), changedSince } }
-  expect(errorOf(() => openLedger(file, now)).message.replace(file, '<file>')).toMatchInlineSnapshot(`
+  expect((await refusal(file, now)).message.replace(file, '<file>')).toMatchInlineSnapshot(`
     "What the cached forks read is not as it was
 
       forks    1
@@ -140,25 +152,108 @@ test('forks whose environment changed are refused or set aside, and never counte
     → to go on without them: --cross-version
     (HARVEST_CROSS_VERSION)"
   `)
-  expect(openLedger(file, { ...now, isCrossVersion: true })).toMatchObject({ entries: [], setAside: 1 })
-  openLedger(file, { ...now, isFresh: true }).append(entry(5))
+  expect(await openLedger(file, { ...now, isCrossVersion: true })).toMatchObject({ entries: [], setAside: 1 })
+  await write(file, { ...now, isFresh: true }, 5)
   const after: LedgerOptions = {
     ...now,
     surroundings: { ...now.surroundings, changedSince: ({ salt }) => (salt === 'other' ? [] : ['x']) },
   } as LedgerOptions
-  expect(openLedger(file, after).entries.map(({ spec }) => spec.seed)).toEqual([5])
+  expect((await openLedger(file, after)).entries.map(({ spec }) => spec.seed)).toEqual([5])
   expect(readFileSync(file, 'utf8')).not.toContain('FLAG')
 })
 
-test('forks that do not say what they read are not known to have read the same', () => {
+test('forks that do not say what they read are not known to have read the same', async () => {
   const file = fileOf()
   const { surroundings: _, ...unknown } = options
-  openLedger(file, unknown).append(entry(0))
+  await write(file, unknown, 0)
   for (const now of [options, unknown]) {
-    const { code, facts } = errorOf(() => openLedger(file, now))
+    const { code, facts } = await refusal(file, now)
     expect({ code, why: facts.why }).toEqual({
       code: 'HARVEST_CROSS_VERSION',
       why: 'It was not kept which environment variables and files they read, and unknown ones count as changed.',
     })
   }
+})
+
+test('forks that end otherwise when they are replayed are refused or set aside, all of them, and never counted', async () => {
+  const file = fileOf()
+  const ledger = await openLedger(file, options)
+  for (const seed of [0, 1, 2]) ledger.append(entry(seed), { ...run, tape: `run ${seed}` })
+  expect(readdirSync(join(file, '..')).filter((name) => name.startsWith('run-'))).toHaveLength(3)
+  const progress: string[] = []
+  const now: LedgerOptions = {
+    ...options,
+    rechecking: {
+      doesAgain: async ({ tape }) => tape !== 'run 1',
+      onRecheck: (done, of) => progress.push(`${done} of ${of}`),
+    },
+  }
+  expect((await refusal(file, now)).message.replace(file, '<file>')).toMatchInlineSnapshot(`
+    "The cached forks end otherwise today
+
+      forks      3
+      otherwise  1
+      file       <file>
+
+    Replayed with the answers they got then, some do something else: the code reads what is not as it was.
+    → to start again (the earlier forks stay in the file): --no-cache
+    → to go on without them: --cross-version
+    (HARVEST_CROSS_VERSION)"
+  `)
+  expect(progress).toEqual(['1 of 3', '2 of 3', '3 of 3'])
+  const after = await openLedger(file, { ...now, isCrossVersion: true })
+  expect(after).toMatchObject({ entries: [], setAside: 3, unchecked: 0 })
+  // They do not come back in a later session, whichever of them is like today's.
+  after.append(entry(7), run)
+  expect((await openLedger(file, now)).entries.map(({ spec }) => spec.seed)).toEqual([7])
+})
+
+test('forks of which it is unknown what they did do not count, and none beside them', async () => {
+  const file = fileOf()
+  const ledger = await openLedger(file, options)
+  ledger.append(entry(0), run)
+  ledger.append(entry(1))
+  const unknown = { entries: [], setAside: 0, unchecked: 2 }
+  const after = await openLedger(file, options)
+  expect(after).toMatchObject(unknown)
+  const { rechecking: _, ...without } = options
+  expect(await openLedger(file, without)).toMatchObject(unknown)
+  after.append(entry(2), run)
+  for (const name of readdirSync(join(file, '..')))
+    if (name.startsWith('run-')) writeFileSync(join(file, '..', name), '')
+  expect(await openLedger(file, options)).toMatchObject({ ...unknown, unchecked: 1 })
+})
+
+test('forks that were compared with another unchanged run are refused or set aside', async () => {
+  const file = fileOf()
+  const then: LedgerOptions = { ...options, ran: { ...options.ran, control: 'then' } }
+  await write(file, then, 0)
+  expect((await refusal(file, options)).message.replace(file, '<file>')).toMatchInlineSnapshot(`
+    "The unchanged run is not what it was for the cached forks
+
+      forks  1
+      file   <file>
+
+    Forks are compared with the unchanged run, and the code reads what is not as it was.
+    → to start again (the earlier forks stay in the file): --no-cache
+    → to go on without them: --cross-version
+    (HARVEST_CROSS_VERSION)"
+  `)
+  const after = await openLedger(file, { ...options, isCrossVersion: true })
+  expect(after).toMatchObject({ entries: [], setAside: 1 })
+  after.append(entry(1), run)
+  expect((await openLedger(file, { ...then, isCrossVersion: true })).entries.map(({ spec }) => spec.seed)).toEqual([0])
+})
+
+test('forks of a session that began before another environment was read do not count without the others', async () => {
+  const file = fileOf()
+  const early: RunReads = { ...reads, set: [] }
+  for (const [seed, now] of [early, reads].entries())
+    (await openLedger(file, { ...options, surroundings: { reads: () => now, changedSince: () => [] } })).append(
+      entry(seed),
+      run,
+    )
+  const changedSince = ({ set }: RunReads) => set
+  const now: LedgerOptions = { ...options, surroundings: { reads: () => reads, changedSince }, isCrossVersion: true }
+  expect(await openLedger(file, now)).toMatchObject({ entries: [], setAside: 2 })
 })

@@ -49,9 +49,10 @@ async function blame(given: CommandInput, screen: Screen): Promise<number> {
   if (request.isDryRun !== true) await requireConsent(given, request, screen)
   const known = new Known(request.cacheFile ?? '')
   const answer = await runIn({ found, recordings, given }, { name: 'blame', request }, (progress) => {
-    const told = progress as unknown as Told | ForeseenRisk | SetAside
+    const told = progress as unknown as Told | ForeseenRisk | SetAside | Rechecked
     if ('foreseen' in told) foretold.tell(before.offTape(told))
-    else if ('setAside' in told) foretold.tell([setAsideText(told)])
+    else if ('setAside' in told) foretold.tell(setAsideTexts(told))
+    else if ('rechecked' in told) screen.progress(recheckedText(told))
     else screen.progress(progressLine(known.told(told)))
   }).catch((error: unknown) => {
     if (HarvestError.is(error, 'HARVEST_CLI_INTERRUPTED')) screen.note(known.text)
@@ -70,9 +71,10 @@ export async function isolate(given: CommandInput, screen: Screen): Promise<numb
   foretold.tell(foreseenLayers(tape, request.tools ?? 'tape'))
   if (request.isDryRun !== true) await requireConsent(given, request, screen)
   const answer = await runIn({ found, recordings, given }, { name: 'isolate', request }, (progress) => {
-    const told = progress as unknown as { readonly phase: string } | ForeseenRisk | SetAside
+    const told = progress as unknown as { readonly phase: string } | ForeseenRisk | SetAside | Rechecked
     if ('foreseen' in told) foretold.tell(before.offTape(told))
-    else if ('setAside' in told) foretold.tell([setAsideText(told)])
+    else if ('setAside' in told) foretold.tell(setAsideTexts(told))
+    else if ('rechecked' in told) screen.progress(recheckedText(told))
     else screen.progress(told.phase)
   })
   if (request.isDryRun === true)
@@ -118,10 +120,29 @@ async function prepare(given: CommandInput, screen: Screen): Promise<Prepared> {
 
 interface SetAside {
   readonly setAside: number
+  readonly unchecked: number
 }
 
-function setAsideText({ setAside }: SetAside): string {
-  return `${counted(setAside, 'fork')} of earlier sessions ran other code or read other data, and ${setAside === 1 ? 'does' : 'do'} not count.`
+/** Forks of earlier sessions that do not count, and why. */
+function setAsideTexts({ setAside, unchecked }: SetAside): readonly string[] {
+  const texts = [
+    [setAside, 'ran other code or read other data'],
+    [unchecked, 'cannot be replayed (an earlier version, a tool that ran for real, or a time limit)'],
+  ] as const
+  return texts.flatMap(([forks, why]) =>
+    forks === 0
+      ? []
+      : [`${counted(forks, 'fork')} of earlier sessions ${why}, and ${forks === 1 ? 'does' : 'do'} not count.`],
+  )
+}
+
+interface Rechecked {
+  readonly rechecked: number
+  readonly of: number
+}
+
+function recheckedText({ rechecked, of }: Rechecked): string {
+  return `${rechecked} of ${counted(of, 'fork')} of earlier sessions replayed, to see whether they still count`
 }
 
 function runIn(
