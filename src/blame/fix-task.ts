@@ -16,7 +16,8 @@ import {
   type UnchangedRun,
   unchangedRun,
 } from '../fork/index.ts'
-import { forgetFork, keepFork, readKeptFork } from '../fork/kept-forks.ts'
+import { forgetFork, isKept, keepFork, readKeptForks } from '../fork/kept-forks.ts'
+import { doesAgain } from '../fork/kept-run.ts'
 import { recordedQuestions } from '../fork/recorded-question.ts'
 import { timeLimit } from '../fork/time-limit.ts'
 import type { Task, TaskContext } from '../jobs/index.ts'
@@ -286,8 +287,12 @@ async function runLive(most: number, isControlled: boolean, session: Session, ma
     const seed = isControl ? `control ${controls.length + 1}` : `${runs.length + 1}`
     const plan = await planOf(keep, seed, session, isControl ? { asking: recordedQuestions(context.tape, keep) } : {})
     const key = code === undefined ? undefined : keyOf(plan, session, code)
-    const kept =
-      key === undefined || request.isFresh ? undefined : readKeptFork(request.folder, key, context.surroundings)
+    const isAsked = key !== undefined && !request.isFresh
+    const keptAs = isAsked ? { folder: request.folder, key } : undefined
+    const [kept] = await readKeptForks([keptAs], context.surroundings, (run) => doesAgain(run, context))
+    // Those of before count together or not at all.
+    if (kept === undefined && keptAs !== undefined && isKept(keptAs))
+      return runLive(most, isControlled, { ...session, request: { ...request, isFresh: true } }, made)
     const fork =
       kept === undefined
         ? await forkOnce(tape, plan, { ...session, ...(tools === undefined ? {} : { tools }) })

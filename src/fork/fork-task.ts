@@ -10,7 +10,8 @@ import { type ControlData } from '../jobs/job.ts'
 import { controlOptionsOf } from './control-options.ts'
 import { forkTape } from './fork.ts'
 import type { FailedJob, Task, TaskContext } from '../jobs/job.ts'
-import { forgetFork, keepFork, readKeptFork } from './kept-forks.ts'
+import { forgetFork, keepFork, type KeptAs, readKeptForks } from './kept-forks.ts'
+import { doesAgain, keptRunOf } from './kept-run.ts'
 import { requireNoKeptState } from './kept-state.ts'
 import { leftByEnding } from './prefix.ts'
 import type { ForkPlan, ForkResult, Tail } from './plan.ts'
@@ -26,7 +27,7 @@ export interface ForkTaskOptions {
   readonly forks: readonly {
     readonly request: ForkRequest
     /** Where it is kept as soon as it is made. */
-    readonly keptAs?: { readonly folder: string; readonly key: string }
+    readonly keptAs?: KeptAs
   }[]
 }
 
@@ -44,15 +45,17 @@ type ForkOrFailure = FinishedFork | { readonly failed: FailedJob['failed'] }
 
 /**
  * Makes many forks in one process, each with the agent's modules fresh, and keeps each one as it ends. Those that were made
- * before are taken from there: this process knows whether all they read is as it was.
+ * before are taken from there: this process knows whether all they read is as it was, and whether the code still does the same.
  */
 export const forkTask: Task = async (options, context) => {
   const { forks, isFresh, together } = options as unknown as ForkTaskOptions
   const { tape, surroundings } = context
   const replaying = await controlOptionsOf(context)
   const control = await controlOf(tape, replaying)
-  const kept = forks.map(({ keptAs }) =>
-    keptAs === undefined || isFresh ? undefined : readKeptFork(keptAs.folder, keptAs.key, surroundings),
+  const kept = await readKeptForks(
+    forks.map(({ keptAs }) => (isFresh ? undefined : keptAs)),
+    surroundings,
+    (run) => doesAgain(run, replaying),
   )
   const isWhole = (index: number): boolean => {
     const first = index - (index % together)
@@ -89,8 +92,10 @@ export const forkTask: Task = async (options, context) => {
     for (const [, { keptAs }] of open) if (keptAs !== undefined) forgetFork(keptAs.folder, keptAs.key)
     throw error
   }
-  const answer: ForkTaskAnswer = { control: told, forks: answers, reused }
-  return answer as unknown as Json
+  // What is kept for a later session is no part of the answer.
+  const toldForks = answers.map((one) => ('run' in one ? { ...one, run: undefined } : one))
+  const answer = { control: told, forks: toldForks, reused }
+  return JSON.parse(JSON.stringify(answer)) as Json
 }
 
 async function makeOne(
@@ -164,6 +169,7 @@ export function asData(
     left === undefined || agent === undefined
       ? left
       : new HarvestError(left.code, { ...left.facts, fix: toOtherAgent(run, agent, changes.length === 0) })
+  const kept = keptRunOf(run)
   const own = run.problems.map((problem) => (problem === left && ofAgent !== undefined ? ofAgent : problem))
   const problems = keyless === undefined ? [...own, ...unreached(run, tail)] : [keyless]
   const divergence = keyless === undefined ? ofAgent : undefined
@@ -176,6 +182,7 @@ export function asData(
     isInert,
     fingerprint,
     branch: branch.text,
+    ...(kept === undefined ? {} : { run: kept }),
     madeAt: new Date().toISOString(),
   }
 }

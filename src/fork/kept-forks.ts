@@ -6,6 +6,7 @@ import type { Json } from '../tape/index.ts'
 import { ignoreFolder, readKeptText } from '../tape/links.ts'
 import { temporaryFor } from '../tape/new-file.ts'
 import type { RunReads, Surroundings } from '../jobs/run-reads.ts'
+import type { KeptRun } from './kept-run.ts'
 import type { FinishedFork, ForkRequest } from './request.ts'
 
 /** All that makes a fork the same fork. */
@@ -35,17 +36,36 @@ export function forkKey({ request, ...rest }: ForkIdentity): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 24)
 }
 
+/** Where a fork is kept. */
+export interface KeptAs {
+  readonly folder: string
+  readonly key: string
+}
+
 /**
- * A fork that was made before; `undefined` without one, where something it read is not as it was or is not known, and when its
- * file is damaged: then it is made again.
+ * Forks that were made before, in the order they are asked for; `undefined` without one, where something it read is not as it
+ * was or is not known, and when its file is damaged: then it is made again. So are all of them where one does something else
+ * when it is replayed, or cannot be replayed: those that happen to end as before would be a choice among them.
+ *
+ * @param doesAgain - whether today's code does what it did in a fork
  */
-export function readKeptFork(
-  folder: string,
-  key: string,
+export async function readKeptForks(
+  asked: readonly (KeptAs | undefined)[],
   { changedSince }: Pick<Surroundings, 'changedSince'>,
-): FinishedFork | undefined {
-  const { fork, reads } = readKept(folder, key)
-  return reads === undefined || changedSince(reads).length > 0 ? undefined : fork
+  doesAgain: (run: KeptRun) => Promise<boolean>,
+): Promise<readonly (FinishedFork | undefined)[]> {
+  const kept = asked.map((one) => (one === undefined ? {} : readKept(one.folder, one.key)))
+  const isChanged = kept.some(({ fork, reads }) => fork !== undefined && (!reads || changedSince(reads).length > 0))
+  const none = asked.map(() => undefined)
+  if (isChanged) return none
+  for (const { fork } of kept)
+    if (fork !== undefined && (fork.run === undefined || !(await doesAgain(fork.run)))) return none
+  return kept.map(({ fork }) => fork)
+}
+
+/** Whether there is such a fork, whether it counts or not. */
+export function isKept({ folder, key }: KeptAs): boolean {
+  return readKept(folder, key).fork !== undefined
 }
 
 function readKept(folder: string, key: string): Partial<KeptFork> {

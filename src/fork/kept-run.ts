@@ -1,24 +1,46 @@
 import { replayTape, standInKeys } from '../replay/index.ts'
-import { parseTape, type Tape, wholeTape } from '../tape/index.ts'
+import { bodyTextOf } from '../match/step.ts'
+import type { UnansweredCall } from '../match/types.ts'
+import { parseTape, requestBytes, type Step, stepsOf, type Tape, wholeTape } from '../tape/index.ts'
 import type { ControlOptions } from './control.ts'
 import type { ForkResult } from './plan.ts'
 import { timeLimit } from './time-limit.ts'
 
 /** What a fork did, for a later session that wants to know whether the code still does it. */
 export interface KeptRun {
-  /** Text of its tape, with all events. */
+  /** Text of its tape: all events, or those before it asked what no answer was there for. */
   readonly tape: string
   /** It left its tape, or something else kept it from being judged. */
   readonly hasProblems: boolean
+  /** What it asked when it left its tape; absent: it did not, or that is unknown. */
+  readonly refused?: AskedCall
 }
+
+type AskedCall = Pick<UnansweredCall, 'asked' | 'kind' | 'name'>
 
 /**
  * @returns `undefined` where a replay says nothing about the run: the code of a tool ran, which a replay answers from the tape,
  * or a time limit ended it
  */
 export function keptRunOf({ branch, problems, ranForReal }: ForkResult): KeptRun | undefined {
-  const isCut = problems.some(({ code }) => code === 'HARVEST_RUN_ABORTED')
-  return isCut || ranForReal.length > 0 ? undefined : { tape: wholeTape(branch.tape), hasProblems: problems.length > 0 }
+  if (ranForReal.length > 0 || problems.some(({ code }) => code === 'HARVEST_RUN_ABORTED')) return undefined
+  const { tape } = branch
+  // What is thrown at an agent that leaves its tape names the tape: what it does behind that says nothing.
+  const refused = problems.length === 0 ? undefined : stepsOf(tape).find(isOpen)
+  if (refused === undefined) return { tape: wholeTape(tape), hasProblems: problems.length > 0 }
+  const before = tape.events.filter(({ n }) => n < refused.n)
+  return { tape: wholeTape({ ...tape, events: before }), hasProblems: true, refused: askedBy(refused) }
+}
+
+function isOpen(step: Step): boolean {
+  return step.error === undefined && (step.kind === 'exchange' ? step.response : step.settled) === undefined
+}
+
+function askedBy(step: Step): AskedCall {
+  const { kind } = step
+  return kind === 'exchange'
+    ? { kind, name: `${step.method} ${step.url}`, asked: bodyTextOf(requestBytes(step)) }
+    : { kind, name: step.name, asked: JSON.stringify(step.args) }
 }
 
 /**
@@ -26,11 +48,11 @@ export function keptRunOf({ branch, problems, ranForReal }: ForkResult): KeptRun
  * the same, byte for byte, and ends the same. Offline, and for free.
  */
 export async function doesAgain(
-  { tape: text, hasProblems }: KeptRun,
+  run: KeptRun,
   options: Pick<ControlOptions, 'load' | 'replay' | 'signal' | 'timeoutMs'>,
 ): Promise<boolean> {
-  const tape = parseTape(text, 'kept.tape.jsonl')
-  const again = async (): Promise<boolean> => isSame(await replayOnce(tape, options), hasProblems)
+  const tape = parseTape(run.tape, 'kept.tape.jsonl')
+  const again = async (): Promise<boolean> => isSame(await replayOnce(tape, options), run)
   // Once is no proof: a machine may be too busy for its time limit.
   return (await again()) || (await again())
 }
@@ -51,13 +73,16 @@ async function replayOnce(
 }
 
 function isSame(
-  { problems, drift, unused, transcoded, ranForReal, comparison }: Replayed,
-  hasProblems: boolean,
+  { problems, drift, unused, unanswered = [], transcoded, ranForReal, comparison }: Replayed,
+  { hasProblems, refused }: KeptRun,
 ): boolean {
   const { identical, served, outcomeEqual } = comparison
-  const isAsked = drift.length + unused.length + transcoded.length + ranForReal.length === 0 && identical === served
+  if (unused.length + transcoded.length + ranForReal.length > 0 || identical < served) return false
+  if (refused !== undefined)
+    return unanswered.some(
+      (call) => call.kind === refused.kind && call.name === refused.name && call.asked === refused.asked,
+    )
   // In another order everything that is asked has its answer all the same.
   const isJudged = problems.every(({ code }) => code === 'HARVEST_ORDER')
-  // What is thrown at an agent that leaves its tape names the tape: there the end says nothing.
-  return isAsked && isJudged === !hasProblems && (hasProblems || outcomeEqual === true)
+  return drift.length === 0 && isJudged === !hasProblems && (hasProblems || outcomeEqual === true)
 }

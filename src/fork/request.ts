@@ -2,6 +2,7 @@ import type { HarvestError } from '../errors/index.ts'
 import { editAnswer, type AnswerEdit } from './edits.ts'
 import type { Patch } from './patch.ts'
 import type { PlannedChange, Decision, ForkPlan } from './plan.ts'
+import type { KeptRun } from './kept-run.ts'
 import type { FinishedJob } from '../jobs/job.ts'
 import type { Spent } from '../live/budget.ts'
 
@@ -45,6 +46,8 @@ export interface FinishedFork {
   readonly fingerprint: string
   /** The file of the branch, as text. */
   readonly branch: string
+  /** What it did, for a later session; absent: unknown, and the fork is made again. */
+  readonly run?: KeptRun
   /** When it was made, ISO 8601. */
   readonly madeAt: string
 }

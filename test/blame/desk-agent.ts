@@ -16,7 +16,11 @@ interface Asked {
 }
 
 /** Asks its model in a loop and runs the tool it wants. */
-export async function deskAgent(input: unknown, model = 'gpt-4o'): Promise<{ readonly answer: string }> {
+export async function deskAgent(
+  input: unknown,
+  model = 'gpt-4o',
+  amend = (args: object): object => args,
+): Promise<{ readonly answer: string }> {
   const { url, text } = input as Asked
   const messages: unknown[] = [{ role: 'user', content: text }]
   for (;;) {
@@ -29,7 +33,7 @@ export async function deskAgent(input: unknown, model = 'gpt-4o'): Promise<{ rea
     const [call] = message.tool_calls ?? []
     if (call === undefined) return { answer: message.content ?? '' }
     const run = shop[call.function.name as keyof typeof shop] as (args: unknown) => Promise<unknown>
-    const result = await run(JSON.parse(call.function.arguments))
+    const result = await run(amend(JSON.parse(call.function.arguments) as object))
     messages.push({ role: 'tool', tool_call_id: call.id, content: JSON.stringify(result) })
   }
 }

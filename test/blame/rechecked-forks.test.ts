@@ -20,15 +20,25 @@ describe('forks of an earlier session', () => {
 
   /** What the code finds where no watch sees it. */
   let mode = 'a'
+  let turn = 0
+  /** Says now and then what is right, whatever was refunded. */
+  const saying: Refunds['desk']['decide'] = (messages) => {
+    const said = refunds(2500)(messages)
+    return typeof said === 'string' && turn++ % 3 > 0 ? 'I refunded 25 EUR.' : said
+  }
   type Answer = Awaited<ReturnType<typeof deskAgent>>
-  const session = (work: (answer: Answer) => Answer, folder?: string, more: Partial<RunBlameOptions> = {}) => {
+  const session = (
+    work: (answer: Answer) => Answer,
+    folder?: string,
+    more: Partial<RunBlameOptions> = {},
+    decide = saying,
+  ) => {
     const dir = folder ?? mkdtempSync(join(tmpdir(), 'harvest-rechecked-'))
     if (folder === undefined) onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
-    let turn = 0
     const said = { setAside: 0, unchecked: 0, rechecked: 0 }
     const run = async () => {
       const asked = desk.desk.asked.length
-      desk.desk.decide = (messages) => refunds(turn++ % 3 === 0 ? 2500 : 25)(messages)
+      desk.desk.decide = decide
       const blamed = await runBlame(bad, {
         agent: 'desk',
         load: async () => async (input: unknown) => work(await deskAgent(input)),
@@ -51,23 +61,67 @@ describe('forks of an earlier session', () => {
     return { dir, run }
   }
 
+  const kept = (answer: Answer): Answer => answer
+  const byMode = (answer: Answer): Answer => (mode === 'b' ? { answer: 'I refunded 2500 EUR.' } : answer)
+
   it('count without a call where the code still does what it did', async () => {
-    mode = 'a'
-    const first = session((answer) => answer)
+    const first = session(kept)
     const { spent, verdict } = await first.run()
-    console.log(JSON.stringify([spent, verdict]))
-    const again = await session((answer) => answer, first.dir).run()
-    console.log(JSON.stringify([again.spent, again.reused, again.verdict, again.setAside, again.unchecked, again.rechecked, again.calls]))
+    expect(spent.forks).toBeGreaterThan(5)
+    expect(await session(kept, first.dir).run()).toMatchObject({
+      verdict,
+      reused: { forks: spent.forks },
+      rechecked: spent.forks,
+      setAside: 0,
+      unchecked: 0,
+      calls: 0,
+    })
   })
-  it('x', async () => {
+
+  it('are refused where the code ends otherwise with their answers, though nothing it reads was seen to change', async () => {
     mode = 'a'
-    const work = (answer: Answer) => (mode === 'b' ? { answer: 'I refunded 2500 EUR.' } : answer)
-    const first = session(work)
-    await first.run()
+    const first = session(byMode)
+    const { spent } = await first.run()
     mode = 'b'
-    const again = await session(work, first.dir).run().catch((e) => e.message)
-    console.log(again)
-    const over = await session(work, first.dir, { isCrossVersion: true }).run()
-    console.log(JSON.stringify([over.spent, over.reused, over.verdict, over.setAside, over.unchecked, over.rechecked, over.calls]))
+    const asked = desk.desk.asked.length
+    await expect(session(byMode, first.dir).run()).rejects.toMatchObject({
+      code: 'HARVEST_CROSS_VERSION',
+      facts: { what: 'The cached forks end otherwise today', where: { forks: `${spent.forks}` } },
+    })
+    expect(desk.desk.asked).toHaveLength(asked)
+    const over = await session(byMode, first.dir, { isCrossVersion: true }).run()
+    expect(over).toMatchObject({ reused: { forks: 0 }, setAside: spent.forks, verdict: { kind: 'never' } })
+    // And they do not come back.
+    mode = 'a'
+    await expect(session(byMode, first.dir).run()).rejects.toMatchObject({
+      facts: { where: { forks: `${over.spent.forks}` } },
+    })
+  })
+
+  it('count where they left their tape, as long as the code asks there what it asked', async () => {
+    const leaving: Refunds['desk']['decide'] = (messages) => refunds(turn++ % 2 === 0 ? 25 : 2500)(messages)
+    const first = session(kept, undefined, {}, leaving)
+    const { spent, unclear } = await first.run()
+    expect(unclear[0]?.because).toContain('not on the tape')
+    expect(await session(kept, first.dir, {}, leaving).run()).toMatchObject({
+      reused: { forks: spent.forks },
+      rechecked: spent.forks,
+      calls: 0,
+    })
+    const amend = (args: object): object => ('amount' in args && args.amount === 25 ? { ...args, note: '' } : args)
+    const other = { load: async () => (input: unknown) => deskAgent(input, 'gpt-4o', amend) }
+    await expect(session(kept, first.dir, other, leaving).run()).rejects.toMatchObject({
+      facts: { what: 'The cached forks end otherwise today' },
+    })
+  })
+
+  it('do not count, and are said, where a tool ran for real: its code would not run again', async () => {
+    const first = session(kept, undefined, { tools: 'live' })
+    const { spent } = await first.run()
+    expect(await session(kept, first.dir, { tools: 'live' }).run()).toMatchObject({
+      reused: { forks: 0 },
+      setAside: 0,
+      unchecked: spent.forks,
+    })
   })
 })

@@ -2,9 +2,10 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { type ForkIdentity, forkKey, keepFork, readKeptFork } from '../../src/fork/kept-forks.ts'
+import { type ForkIdentity, forkKey, keepFork, readKeptForks } from '../../src/fork/kept-forks.ts'
 import type { FinishedFork } from '../../src/fork/request.ts'
-import type { RunReads } from '../../src/jobs/run-reads.ts'
+import type { KeptRun } from '../../src/fork/kept-run.ts'
+import type { RunReads, Surroundings } from '../../src/jobs/run-reads.ts'
 
 const identity: ForkIdentity = {
   tape: 'digest',
@@ -22,11 +23,24 @@ const fork: FinishedFork = {
   isInert: false,
   fingerprint: 'x',
   branch: '',
+  run: { tape: 'what it did', hasProblems: false },
   madeAt: '2026-01-02T03:04:05.000Z',
 }
 
 const reads: RunReads = { salt: 'salt', set: ['FLAG'], unset: [], values: 'digest', files: {} }
 const asItWas = { changedSince: () => [] }
+
+const read = (
+  at: string,
+  keys: readonly string[],
+  around: Pick<Surroundings, 'changedSince'>,
+  doesAgain: (run: KeptRun) => Promise<boolean> = async () => true,
+) =>
+  readKeptForks(
+    keys.map((key) => ({ folder: at, key })),
+    around,
+    doesAgain,
+  )
 
 function folder(): string {
   const root = mkdtempSync(join(tmpdir(), 'harvest-forks-'))
@@ -63,10 +77,10 @@ describe('a kept fork', () => {
     expect(from('/a/x', 'd')).not.toBe(from('/a/x', 'e'))
   })
 
-  it('is read as it was written, by its owner alone, and out of git', () => {
+  it('is read as it was written, by its owner alone, and out of git', async () => {
     const at = folder()
     keepFork(at, 'key', fork, reads)
-    expect(readKeptFork(at, 'key', asItWas)).toEqual(fork)
+    expect(await read(at, ['key'], asItWas)).toEqual([fork])
     expect(statSync(join(at, 'key.json')).mode & 0o077).toBe(0)
     expect(readdirSync(join(at, '..')).sort()).toEqual(['.gitignore', 'run'])
     expect(readdirSync(at)).toEqual(['key.json'])
@@ -74,27 +88,38 @@ describe('a kept fork', () => {
 
   it.each(['HARVEST_BUDGET_USED', 'HARVEST_RUN_ABORTED', 'HARVEST_FORK_MODEL_UNREACHABLE'])(
     'is not one that ended with %s: asked again it may go on',
-    (code) => {
+    async (code) => {
       const at = folder()
       keepFork(at, 'key', { ...fork, problems: [{ code, message: '' }] }, reads)
-      expect(readKeptFork(at, 'key', asItWas)).toBeUndefined()
+      expect(await read(at, ['key'], asItWas)).toEqual([undefined])
     },
   )
 
-  it('is made anew where something it read is not as it was, or where it does not say what it read', () => {
+  it('is made anew where something it read is not as it was, or where it does not say what it read', async () => {
     const at = folder()
     keepFork(at, 'key', fork, reads)
     const changedSince = ({ set }: RunReads) => set.map((name) => `environment variable ${name}`)
-    expect(readKeptFork(at, 'key', { changedSince })).toBeUndefined()
+    expect(await read(at, ['key'], { changedSince })).toEqual([undefined])
     writeFileSync(join(at, 'old.json'), JSON.stringify({ fork }))
-    expect(readKeptFork(at, 'old', asItWas)).toBeUndefined()
+    expect(await read(at, ['old'], asItWas)).toEqual([undefined])
   })
 
-  it('that is damaged is made anew', () => {
+  it('is made anew, and all that are asked for with it, where one does something else today, or may', async () => {
+    const at = folder()
+    for (const key of ['one', 'two']) keepFork(at, key, { ...fork, run: { tape: key, hasProblems: false } }, reads)
+    const { run: _, ...unknown } = fork
+    keepFork(at, 'unknown', unknown, reads)
+    const doesAgain = async ({ tape }: KeptRun) => tape !== 'two'
+    expect(await read(at, ['one', 'none'], asItWas, doesAgain)).toMatchObject([{ run: { tape: 'one' } }, undefined])
+    expect(await read(at, ['one', 'two'], asItWas, doesAgain)).toEqual([undefined, undefined])
+    expect(await read(at, ['one', 'unknown'], asItWas, doesAgain)).toEqual([undefined, undefined])
+  })
+
+  it('that is damaged is made anew', async () => {
     const at = folder()
     keepFork(at, 'key', fork, reads)
     writeFileSync(join(at, 'key.json'), '{"fork":{"se')
-    expect(readKeptFork(at, 'key', asItWas)).toBeUndefined()
-    expect(readKeptFork(at, 'none', asItWas)).toBeUndefined()
+    expect(await read(at, ['key'], asItWas)).toEqual([undefined])
+    expect(await read(at, ['none'], asItWas)).toEqual([undefined])
   })
 })
