@@ -21,9 +21,14 @@ type AskedCall = Pick<UnansweredCall, 'asked' | 'kind' | 'name'>
 /**
  * @returns `undefined` where a replay says nothing about the run: the code of a tool ran, which a replay answers from the tape,
  * or a time limit ended it
+ * @param standIns - tools whose answers were made up for this run: they are given, as those of the models are
  */
-export function keptRunOf({ branch, problems, ranForReal }: ForkResult): KeptRun | undefined {
-  if (ranForReal.length > 0 || problems.some(({ code }) => code === 'HARVEST_RUN_ABORTED')) return undefined
+export function keptRunOf(
+  { branch, problems, ranForReal }: ForkResult,
+  standIns: readonly string[] = [],
+): KeptRun | undefined {
+  if (ranForReal.some((name) => !standIns.includes(name))) return undefined
+  if (problems.some(({ code }) => code === 'HARVEST_RUN_ABORTED')) return undefined
   const { tape } = branch
   // What is thrown at an agent that leaves its tape names the tape: what it does behind that says nothing.
   const refused = problems.length === 0 ? undefined : stepsOf(tape).find(isOpen)
