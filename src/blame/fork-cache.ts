@@ -91,7 +91,7 @@ export interface LedgerOptions {
  *
  * A fork that was not paid for, or whose model could not be reached, is not written down: asked again it may get a grade.
  *
- * Forks count together or not at all, where they may depend on what nobody saw change: those that happen to end as before
+ * Forks count together or not at all, where they may depend on what was not seen to change: those that happen to end as before
  * would be a choice among them.
  *
  * @throws HarvestError HARVEST_CROSS_VERSION when forks of this question are there that ran other code, read something

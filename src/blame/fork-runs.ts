@@ -33,7 +33,7 @@ function keptRun(file: string, name: string | undefined): KeptRun | undefined {
   }
 }
 
-/** What replays of kept forks came to. */
+/** What kept forks did when they were replayed. */
 export interface Rechecked {
   /** Forks of which it is unknown whether today's code does the same. */
   readonly unknown: number

@@ -21,7 +21,7 @@ describe('forks of an earlier session', () => {
   /** What the code finds where no watch sees it. */
   let mode = 'a'
   let turn = 0
-  /** Says now and then what is right, whatever was refunded. */
+  /** Says now and then what is right, also where too much was refunded. */
   const saying: Refunds['desk']['decide'] = (messages) => {
     const said = refunds(2500)(messages)
     return typeof said === 'string' && turn++ % 3 > 0 ? 'I refunded 25 EUR.' : said
