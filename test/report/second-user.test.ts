@@ -30,7 +30,7 @@ describe('another user of this machine', () => {
     // A browser that stays, as browsers do.
     writeFileSync(
       join(programs, 'xdg-open'),
-      `#!/bin/sh\necho "$@" > ${folder}/opened.new\nmv ${folder}/opened.new ${folder}/opened\nsleep 60\n`,
+      `#!/bin/sh\necho $$ > ${folder}/pid\necho "$@" > ${folder}/opened.new\nmv ${folder}/opened.new ${folder}/opened\nsleep 600\n`,
     )
     chmodSync(join(programs, 'xdg-open'), 0o755)
     const child = spawn(process.execPath, [built('cli/main.js'), 'open', '--browser'], {
@@ -42,6 +42,8 @@ describe('another user of this machine', () => {
       child.kill('SIGTERM')
       await new Promise((ended) => child.once('close', ended))
       expect(existsSync(file)).toBe(false)
+      // Whoever ends the command does not wait for the browser, which goes on: there is a group of processes to end.
+      process.kill(-Number(readFileSync(join(folder, 'pid'), 'utf8')))
     })
     const url = await new Promise<string>((found) =>
       child.stdout.setEncoding('utf8').on('data', (text: string) => found(text.split(' ')[0] ?? '')),

@@ -58,8 +58,11 @@ function openBrowser(address: string): () => void {
     mode: 0o600,
   })
   const program = process.platform === 'darwin' ? 'open' : process.platform === 'win32' ? 'explorer' : 'xdg-open'
+  const browser = spawn(program, [file], { stdio: 'ignore', detached: true })
   // Without one the address is there to be opened by hand.
-  spawn(program, [file], { stdio: 'ignore', detached: true }).once('error', () => {})
+  browser.once('error', () => {})
+  // It may stay open longer than this command, whose end does not wait for it.
+  browser.unref()
   return () => rmSync(folder, { recursive: true, force: true })
 }
 
