@@ -908,7 +908,9 @@ export class ReplayRun {
   ): void {
     const drift = this.changes.drift(at, found, policy, site)
     this.drift.push(drift)
-    if (policy === 'fail') this.problems.push(problem.driftRefused(this.tape, drift, this.#settings.strict === true))
+    if (policy !== 'fail') return
+    const isStrict = this.#settings.strict === true
+    this.problems.push(problem.driftRefused(this.tape, drift, isStrict, this.lostAwaits.hasThrown))
   }
 
   #judge(of: DriftClass, kind: 'message' | 'mark' | 'state', found: readonly AnnouncementDifference[]): void {

@@ -118,6 +118,14 @@ describe('an agent that throws without waiting for its last action', () => {
     },
   )
 
+  test(`${atOnce}: is said to have thrown where the config makes it red`, async () => {
+    const tape = await record(failing(waiting(atOnce)))
+    const strict = await replayTape(tape, failing(lost(atOnce)), { drift: { awaits: 'fail' } })
+    expect(strict.problems.map(({ message }) => message.split('\n')[0])).toEqual([
+      'The agent threw without waiting for step 2, tool note',
+    ])
+  })
+
   test('is neither when one of several failed, and it waited for no other before either', async () => {
     const agent = () =>
       Promise.all([desk.fail({ id: '1' }), desk.longer({ id: '2' }), actions['a request with fetch']()])

@@ -8,10 +8,10 @@ import type { Tape } from '../../tape/index.ts'
 import { recordAgain, showDifference } from './place.ts'
 
 /** A difference that makes it another behaviour. */
-export function driftRefused(tape: Tape, drift: Drift, isStrict: boolean): HarvestError {
+export function driftRefused(tape: Tape, drift: Drift, isStrict: boolean, hasThrown = false): HarvestError {
   const { class: name, stepNumber, site, words } = drift
   return new HarvestError('HARVEST_DRIFT', {
-    what: refusal(drift, isStrict),
+    what: refusal(drift, isStrict, hasThrown),
     where: {
       tape: tape.header.id,
       step: String(stepNumber),
@@ -54,7 +54,7 @@ export function sharedKey(
   })
 }
 
-function refusal({ class: name, part, path }: Drift, isStrict: boolean): string {
+function refusal({ class: name, part, path }: Drift, isStrict: boolean, hasThrown: boolean): string {
   if (isStrict) return `Not as recorded: ${neutralLine(part === '' ? name : part)}`
   const shown = neutralLine(part)
   switch (name) {
@@ -68,7 +68,7 @@ function refusal({ class: name, part, path }: Drift, isStrict: boolean): string 
       return `The agent sent another value where the tape has a placeholder: ${shown}`
     case 'awaits':
       return path === ''
-        ? `The agent returned without waiting for ${shown}`
+        ? `The agent ${hasThrown ? 'threw' : 'returned'} without waiting for ${shown}`
         : `The agent waits for less or more than when this run was recorded: ${shown}`
     case 'timers':
       return `The agent waits for another time than when this run was recorded: ${shown}`
