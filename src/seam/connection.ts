@@ -3,6 +3,12 @@ import { resolve } from 'node:path'
 import type { Pairs } from './pairs.ts'
 
 /**
+ * Which run a request belongs to, carried in a header of its own. A pooled connection runs in the context of whoever
+ * opened it, so the context alone would hand one run's request to another. The header never leaves the process.
+ */
+export const runHeader = 'x-vitest-harvest-run'
+
+/**
  * Stands among the headers of a request on a tape, but was not sent: the unix socket that its connection leads to, or
  * what a connection leads to that the code opens by itself.
  */

@@ -69,7 +69,33 @@ export function onceInProcess(name: string, install: () => void): void {
  * @param room - tells apart subscriptions of one channel for different purposes
  */
 export function subscribeOnce<M>(room: string, channel: string, handler: (message: M) => void): void {
-  onceInProcess(`${room}.${channel}`, () => diagnostics.subscribe(channel, handler as (message: unknown) => void))
+  onceInProcess(`${room}.${channel}`, () => {
+    const { own, not } = listening()
+    const heard = (message: unknown): void => {
+      if (!not.has(message as object)) handler(message as M)
+    }
+    own.add(heard)
+    diagnostics.subscribe(channel, heard)
+  })
+}
+
+/** Our subscribers, and the messages that are not for them. */
+function listening(): { readonly own: WeakSet<object>; readonly not: WeakSet<object> } {
+  return sharedOf('patch.listening', () => ({ own: new WeakSet(), not: new WeakSet() }))
+}
+
+/** Whether others than we listen to a channel. Node keeps who does in a field without a public name. */
+export function hasOtherSubscribers(channel: object): boolean {
+  const { _subscribers: all } = channel as { readonly _subscribers?: readonly object[] }
+  if (all === undefined) return false
+  const { own } = listening()
+  return all.some((subscriber) => !own.has(subscriber))
+}
+
+/** Publishes a message that our own subscribers do not hear. */
+export function tellOthers(channel: diagnostics.Channel, message: object): void {
+  listening().not.add(message)
+  channel.publish(message)
 }
 
 /**

@@ -8,17 +8,11 @@ import { Context } from './context.ts'
 import { isOfHttpClient } from '../http-clients.ts'
 import { headerPairs } from '../observe/channels.ts'
 import { patchProperty, subscribeOnce } from '../patch.ts'
-import { heldSocket, noteTarget, socketOf, statedSocket } from '../connection.ts'
+import { heldSocket, noteTarget, runHeader, socketOf, statedSocket } from '../connection.ts'
 import { sentTo, sentToOf, statedHost, trailersPair } from '../shape.ts'
 import { isHeld, letThrough, openedInside, openedOutside, socketTarget } from './guard.ts'
 import { currentOutsideAnswers, currentWatcher, refusal } from './outside.ts'
 import { currentResponder, type Responder } from './responder.ts'
-
-/**
- * Which run a request belongs to, carried in a header of its own. A pooled connection runs in the context of whoever
- * opened it, so the context alone would hand one run's request to another. The header never leaves the process.
- */
-export const runHeader = 'x-vitest-harvest-run'
 
 const runs = new Map<string, Responder>()
 const numbers = new WeakMap<Responder, string>()

@@ -9,8 +9,8 @@ import http2, {
 import { type Duplex, duplexPair } from 'node:stream'
 import { patchProperty, syncBuiltins } from '../patch.ts'
 import { outsideRuns, seamState } from '../source.ts'
-import { socketName, socketPlace, unknownSocket } from '../connection.ts'
-import { besideOf, noteOf, runHeader, runOf, stackOf, tagFor } from './attribution.ts'
+import { runHeader, socketName, socketPlace, unknownSocket } from '../connection.ts'
+import { besideOf, noteOf, runOf, stackOf, tagFor } from './attribution.ts'
 import { currentResponder, type ExchangeControl, type LiveRequest, type Responder } from './responder.ts'
 
 /**

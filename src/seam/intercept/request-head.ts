@@ -1,9 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import type { ClientRequest } from 'node:http'
 import type { Pairs } from '../pairs.ts'
-import { heldSocket } from '../connection.ts'
+import { heldSocket, runHeader } from '../connection.ts'
 import { sentToOf, statedHost } from '../shape.ts'
-import { runHeader } from './attribution.ts'
 import { type RequestShape, sentFor, shapeOf } from './sent-headers.ts'
 
 /** What Node hands to a socket: one piece, or several at once. */

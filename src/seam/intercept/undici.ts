@@ -19,6 +19,7 @@ import {
   type Responder,
 } from './responder.ts'
 import { learnSent, type RequestShape } from './sent-headers.ts'
+import { isInstrumented, ToldRequest } from './told.ts'
 import { HeadTurns } from './turns.ts'
 import { sharedOf } from '../source.ts'
 import { isWebSocket } from '../websocket-frames.ts'
@@ -176,9 +177,9 @@ function arm(): void {
   }
 }
 
-/** Whether what is asked of the global dispatchers is what goes out. */
+/** Whether what is asked of the global dispatchers is what goes out, and no one else is to hear of it. */
 function areStraight(): boolean {
-  return symbols.every((symbol) => globalOf(symbol)?.isStraight ?? true)
+  return symbols.every((symbol) => globalOf(symbol)?.isStraight ?? true) && !isInstrumented()
 }
 
 function globalOf(symbol: symbol): ServingDispatcher | undefined {
@@ -367,6 +368,7 @@ class Dispatch implements ExchangeSink {
   readonly #learns: RequestShape | undefined
   readonly #turns: HeadTurns | undefined
   readonly #beside: Pairs
+  readonly #told: ToldRequest | undefined
   #control: ExchangeControl | undefined
   #waiting: (() => void)[] = []
   #paused = false
@@ -390,6 +392,10 @@ class Dispatch implements ExchangeSink {
     this.#plain = entry?.plain && isOf(entry.plain, options) ? entry.plain : undefined
     this.#learns = entry?.learns
     this.#turns = entry?.turns
+    const { origin, path, method, headers } = options
+    this.#told = isInstrumented()
+      ? new ToldRequest(String(origin ?? ''), path, method, requestPairs(headers))
+      : undefined
     // Like a live connection: the handler hears of its request later, not during dispatch.
     void Promise.resolve().then(() => this.#start())
     this.#endBegun = run.begins?.(() => this.#attempt(() => this.#ask(this.#plain ? nothing : 'left')))
@@ -416,6 +422,7 @@ class Dispatch implements ExchangeSink {
     if (this.#isAsked) return
     this.#isAsked = true
     this.#endBegun?.()
+    if (Buffer.isBuffer(body)) this.#told?.sent()
     const live = Buffer.isBuffer(body)
       ? this.#request(body)
       : { ...this.#request(Buffer.concat(this.#pieces)), open: body }
@@ -426,7 +433,7 @@ class Dispatch implements ExchangeSink {
   #request(drained: Buffer): LiveRequest {
     const { method, headers: given } = this.#options
     const url = urlOf(this.#options)
-    const sent = requestPairs(given)
+    const sent = [...requestPairs(given), ...(this.#told?.added ?? [])]
     const at = {
       ...(this.#madeAt && { madeAt: this.#madeAt }),
       ...(this.#beside.length > 0 && { beside: this.#beside }),
@@ -450,6 +457,7 @@ class Dispatch implements ExchangeSink {
       this.#turns?.begin()
       const raw: Buffer[] = []
       for (const [name, value] of headers) raw.push(Buffer.from(name), Buffer.from(value, 'latin1'))
+      this.#told?.answered(status, statusText, raw)
       if (this.#controller) {
         this.#controller.rawHeaders = raw
         this.#handler.onResponseStart?.(this.#controller, status, headerObject(headers), statusText)
@@ -469,6 +477,7 @@ class Dispatch implements ExchangeSink {
   end(): void {
     this.#deliver(() => {
       this.#done = true
+      this.#told?.ended()
       try {
         if (this.#controller) this.#handler.onResponseEnd?.(this.#controller, {})
         else this.#handler.onComplete?.([])
@@ -524,6 +533,7 @@ class Dispatch implements ExchangeSink {
     if (this.#done) return
     this.#done = true
     this.#waiting = []
+    this.#told?.failed(error)
     this.#failed(error)
   }
 

@@ -3,7 +3,7 @@ import { isWebSocket } from '../websocket-frames.ts'
 import { hearAhead } from './body-ahead.ts'
 import { copyBytes, headerPairs, isOwnDoing, laterHeaders, onChannel } from './channels.ts'
 import type { Pairs } from '../pairs.ts'
-import { connectedSocket } from '../connection.ts'
+import { connectedSocket, runHeader } from '../connection.ts'
 import { currentObserver, type ExchangeObserver, type ExchangeStart, guarded, hearRequest } from './observer.ts'
 import { hearSocket, type OpeningSocket, openingSocket } from './websocket.ts'
 
@@ -70,7 +70,8 @@ export function observeUndici(): void {
     const heard = underWay.get(request)
     if (heard?.start === undefined) return
     const beside = connectedSocket(socket)
-    if (beside.length > 0) heard.exchange.requestHeaders([...heard.start.headers, ...beside])
+    const added = heard.start.addedTo(request.headers)
+    if (beside.length + added.length > 0) heard.exchange.requestHeaders([...heard.start.headers, ...added, ...beside])
   })
   onChannel<About & { chunk: Uint8Array | string }>('undici', 'undici:request:bodyChunkSent', ({ request, chunk }) => {
     const heard = underWay.get(request)
@@ -114,12 +115,14 @@ class Start implements ExchangeStart {
   readonly #host: Pairs
   #given: readonly unknown[] | undefined
   #headers: Pairs | undefined
+  readonly #count: number | undefined
 
   constructor({ method, headers, host }: UndiciRequest, url: string) {
     this.method = method
     this.url = url
     this.#host = typeof host === 'string' ? [['host', host]] : none
-    // Another subscriber may add some of its own: those it adds now are not of the agent.
+    this.#count = Array.isArray(headers) ? headers.length : undefined
+    // Another subscriber may add some of its own.
     if (Array.isArray(headers)) this.#given = headers.slice()
     else this.#headers = [...this.#host, ...headerPairs(headers)]
   }
@@ -130,6 +133,12 @@ class Start implements ExchangeStart {
       this.#given = undefined
     }
     return this.#headers
+  }
+
+  /** What subscribers after us added, as tracing does: it is sent, but for our own mark, which stays in the process. */
+  addedTo(headers: unknown): Pairs {
+    if (!Array.isArray(headers) || this.#count === undefined || headers.length === this.#count) return none
+    return headerPairs(headers.slice(this.#count)).filter(([name]) => name !== runHeader)
   }
 }
 
