@@ -1,4 +1,4 @@
-import { createServer } from 'node:http'
+import http, { createServer } from 'node:http'
 import { once } from 'node:events'
 import { randomBytes } from 'node:crypto'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
@@ -48,12 +48,23 @@ function instrument(): readonly string[] {
     request.addHeader('x-tenant-id', tenant)
     heard.push('create')
   }
+  const addToHttp = (message: unknown): void => {
+    const { request } = message as { readonly request: http.ClientRequest }
+    request.setHeader('traceparent', `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-01`)
+    request.setHeader('x-tenant-id', tenant)
+    heard.push('create')
+  }
+  const answeredHttp = (): void => void heard.push('headers')
   const answered = (): void => void heard.push('headers')
   subscribe('undici:request:create', add)
   subscribe('undici:request:headers', answered)
+  subscribe('http.client.request.created', addToHttp)
+  subscribe('http.client.response.finish', answeredHttp)
   left.push(() => {
     unsubscribe('undici:request:create', add)
     unsubscribe('undici:request:headers', answered)
+    unsubscribe('http.client.request.created', addToHttp)
+    unsubscribe('http.client.response.finish', answeredHttp)
   })
   return heard
 }
@@ -68,6 +79,11 @@ const ways: { readonly [way: string]: () => Promise<unknown> } = {
       .then(({ choices }) => choices.length),
   'fetch of undici': async () => (await undiciFetch(`${base}/orders`, post)).json(),
   'request of undici': async () => (await undiciRequest(`${base}/orders`)).body.json(),
+  'the client of Node': async () => {
+    const request = http.request(`${base}/orders`, { ...post, agent: false }).end(post.body)
+    const [response] = (await once(request, 'response')) as [http.IncomingMessage]
+    return Buffer.concat(await response.toArray()).toString()
+  },
   "an agent of the code's own": async () => {
     const dispatcher = new Agent()
     const { body } = await undiciRequest(`${base}/orders`, { dispatcher })
