@@ -11,6 +11,9 @@ export interface ToolContext {
 /** No tenant stands further down, and getters may make objects for ever. */
 const deepest = 12
 
+/** What is shared is gone through wherever it stands: its number may double with each step down. */
+const mostValues = 100_000
+
 /**
  * The data in what an agent hands its framework for its tools. Left out is what is no data: functions and objects at work;
  * messages to and from a model, which are compared where it is asked; what is empty. An instance of a class is data as far as it
@@ -18,16 +21,32 @@ const deepest = 12
  */
 export function contextOf(given: unknown): ToolContext {
   const live: { readonly at: string; readonly what: string }[] = []
-  const data = dataOf(given, '', [], (at, what) => {
+  const miss = (at: string, what: string): undefined => {
     live.push({ at, what })
     return undefined
-  })
-  return { data, live }
+  }
+  return { data: dataOf(given, '', [], { miss, seen: 0 }), live }
 }
 
-type Miss = (at: string, what: string) => undefined
+interface Walk {
+  readonly miss: (at: string, what: string) => undefined
+  /** How many values were looked at. */
+  seen: number
+}
 
-function dataOf(value: unknown, at: string, above: readonly object[], miss: Miss): unknown {
+function dataOf(value: unknown, at: string, above: readonly object[], walk: Walk): unknown {
+  if (walk.seen > mostValues) return undefined
+  if (++walk.seen > mostValues) return walk.miss(at, `what comes after ${mostValues} values`)
+  try {
+    return readData(value, at, above, walk)
+  } catch {
+    // A proxy or getter that throws is an object at work: it is listed.
+    return walk.miss(at, 'what cannot be read')
+  }
+}
+
+function readData(value: unknown, at: string, above: readonly object[], walk: Walk): unknown {
+  const { miss } = walk
   if (typeof value === 'function' || typeof value === 'symbol') return undefined
   if (typeof value !== 'object' || value === null || isWhole(value)) return value
   if (value instanceof AbortSignal || above.includes(value)) return undefined
@@ -36,7 +55,7 @@ function dataOf(value: unknown, at: string, above: readonly object[], miss: Miss
   if (Array.isArray(value))
     return isHistory(value)
       ? undefined
-      : filled(value.map((item, i) => dataOf(item, `${at}[${i}]`, inside, miss) ?? null))
+      : filled(value.map((item, i) => dataOf(item, `${at}[${i}]`, inside, walk) ?? null))
   const prototype: unknown = Object.getPrototypeOf(value)
   const isPlain = prototype === Object.prototype || prototype === null
   const { toJSON, constructor } = value as {
@@ -45,14 +64,14 @@ function dataOf(value: unknown, at: string, above: readonly object[], miss: Miss
   }
   if (!isPlain && typeof toJSON === 'function') {
     try {
-      return dataOf(Reflect.apply(toJSON, value, []), at, inside, miss)
+      return dataOf(Reflect.apply(toJSON, value, []), at, inside, walk)
     } catch {
       // What cannot say what it is, is an object at work: it is listed.
       return miss(at, `an instance of ${String(constructor?.name)}`)
     }
   }
-  if (!isPlain && !holdsDataAlone(value, above)) return miss(at, `an instance of ${String(constructor?.name)}`)
-  const fields = ownData(value).map(([name, field]) => [name, dataOf(field, `${at}.${name}`, inside, miss)] as const)
+  if (!isPlain && !holdsDataAlone(value, above, walk)) return miss(at, `an instance of ${String(constructor?.name)}`)
+  const fields = ownData(value).map(([name, field]) => [name, dataOf(field, `${at}.${name}`, inside, walk)] as const)
   return filled(Object.fromEntries(fields.filter(([, field]) => field !== undefined)))
 }
 
@@ -76,16 +95,16 @@ function isHistory(items: readonly unknown[]): boolean {
   return items.length > 0 && items.every(isMessage)
 }
 
-function holdsDataAlone(value: object, above: readonly object[]): boolean {
+function holdsDataAlone(value: object, above: readonly object[], walk: Walk): boolean {
   const inside = [...above, value]
   const fields = Object.values(Object.getOwnPropertyDescriptors(value))
   const isData = (field: unknown): boolean => {
     if (typeof field === 'function' || typeof field === 'symbol') return false
     if (typeof field !== 'object' || field === null || isWhole(field)) return true
-    if (inside.length > deepest || inside.includes(field)) return false
+    if (inside.length > deepest || inside.includes(field) || ++walk.seen > mostValues) return false
     if (Array.isArray(field)) return field.every(isData)
     const isEmpty = Object.getPrototypeOf(field) === Object.prototype && Object.keys(field).length === 0
-    return isEmpty || holdsDataAlone(field, inside)
+    return isEmpty || holdsDataAlone(field, inside, walk)
   }
   return fields.length > 0 && fields.every((field) => 'value' in field && isData(field.value))
 }

@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { type Provider, startProviderHere } from '../../fixtures/provider/index.ts'
 import { createRecorder, tools } from '../../src/record/index.ts'
+import { contextOf } from '../../src/seam/tool-context.ts'
 import { installReplay, replayTape, type ReplayOptions, type ReplayResult } from '../../src/replay/index.ts'
 import { type CallEvent, readTape, type Tape } from '../../src/tape/index.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -178,6 +179,57 @@ test('of a context its data is recorded, without objects at work, and secrets as
     'an instance of Pool',
   ])
   expect(codes(await replayTape(tape, execute({ context: context('globex') })))).toEqual(['HARVEST_DIVERGENCE'])
+})
+
+const hostile: { readonly [what: string]: () => unknown } = {
+  'a proxy that was revoked': () => {
+    const { proxy, revoke } = Proxy.revocable({}, {})
+    revoke()
+    return proxy
+  },
+  'a proxy that answers no question': () =>
+    new Proxy(
+      {},
+      {
+        getPrototypeOf: () => {
+          throw new Error('no')
+        },
+      },
+    ),
+  'an instance whose `toJSON` cannot be read': () =>
+    new (class Closed {
+      readonly id = 1
+      get toJSON(): never {
+        throw new Error('no')
+      }
+    })(),
+}
+
+test.for(Object.keys(hostile))('of a context that holds %s, the rest is compared, and that is listed', async (what) => {
+  const agent = (tenant: string) => execute({ context: { handle: hostile[what]!(), tenant } })
+  const tape = await recorded(agent('acme'))
+  expect(contexts(tape)).toEqual([{ context: { tenant: 'acme' } }])
+  const same = await replayTape(tape, agent('acme'))
+  expect([codes(same), same.drift]).toEqual([[], []])
+  expect(same.notCompared.map(({ path, placeholder }) => [path, placeholder])).toEqual([
+    ['context.context.handle', 'what cannot be read'],
+  ])
+  expect(codes(await replayTape(tape, agent('globex')))).toEqual(['HARVEST_DIVERGENCE'])
+})
+
+test('of a context that shares its parts without end, as many values as can be read at once are', () => {
+  let shared: unknown = { id: 1 }
+  let made: unknown = Object.assign(new (class Part {})(), { id: 1 })
+  for (let i = 0; i < 11; i++) {
+    shared = { a: shared, b: shared, c: shared, d: shared, e: shared }
+    made = Object.assign(new (class Part {})(), { a: made, b: made, c: made, d: made, e: made })
+  }
+  for (const context of [shared, made]) {
+    const { live } = contextOf({ tenant: 'acme', context })
+    expect(live.length).toBeGreaterThan(0)
+    expect(live.length).toBeLessThan(10)
+    expect(contextOf({ tenant: 'acme', context }).live).toEqual(live)
+  }
 })
 
 test('a context that came or went is another one', async () => {
