@@ -78,6 +78,13 @@ const metaOf = (meta: unknown): unknown => {
   return rest
 }
 
+/** Of the session of Google ADK for whom it is, and what the agent keeps in it: the rest are ids and times of the framework. */
+const ofSession = (toolContext?: Loose): unknown => {
+  const { appName, userId, state } = (toolContext?.['invocationContext']?.session ?? {}) as Loose
+  const own = Object.entries((state ?? {}) as Loose).filter(([name]) => !/^(?:temp:)?_?adk/.test(name))
+  return { appName: appName as unknown, userId: userId as unknown, state: Object.fromEntries(own) as unknown }
+}
+
 /** The most telling first. */
 const kinds: readonly Kind[] = [
   {
@@ -175,6 +182,7 @@ const kinds: readonly Kind[] = [
       context: options?.['context'] ?? options?.['experimental_context'],
       requestContext: options?.['requestContext'] ?? options?.['runtimeContext'],
       resourceId: options?.['agent']?.resourceId ?? options?.['resourceId'],
+      session: ofSession(options),
     })),
   },
   {
@@ -183,8 +191,10 @@ const kinds: readonly Kind[] = [
     is: ({ name }) => typeof name === 'string',
     name: ({ name }) => name as unknown,
     wrap: (call, real) => (request) => {
-      const { args: asked } = request as Loose
-      return call([asked], ([args]) => real(args === asked ? request : { ...(request as Loose), args }))
+      const { args: asked, toolContext } = request as Loose
+      return call([asked], ([args]) => real(args === asked ? request : { ...(request as Loose), args }), {
+        context: { session: ofSession(toolContext) },
+      })
     },
   },
 ]

@@ -90,6 +90,25 @@ const frameworks: { readonly [name: string]: (who: Who, extra?: object) => Promi
   },
 }
 
+/** Of the shape of its `ToolContext`: ids and times are new in each run, and services are at work in it. */
+function adkContext(state: object): object {
+  const drawn = (): string => crypto.randomUUID()
+  const session = {
+    id: drawn(),
+    appName: 'shop',
+    userId: 'u-1',
+    state,
+    events: [{ id: drawn() }],
+    lastUpdateTime: Math.random(),
+  }
+  const service = { getSession: () => session }
+  return new (class ToolContext {
+    readonly invocationContext = { invocationId: drawn(), session, sessionService: service }
+    readonly functionCallId = drawn()
+    readonly eventActions = { stateDelta: {} }
+  })()
+}
+
 const callWith = (client: { callTool: (request: object) => Promise<unknown> }, who: Who): Promise<unknown> =>
   tools(client).callTool({ name: 'refund', arguments: { id: 1 }, _meta: { ...who, progressToken: Math.random() } })
 
@@ -107,6 +126,15 @@ const shapes: { readonly [name: string]: (who: Who) => Promise<unknown> } = {
       Promise.resolve({ result: 'done', traceId: 'x' })
     const [action] = tools([Object.assign(() => undefined, { __action: { name: 'refund' }, run })])
     return action!.run({ id: 1 }, { context: who })
+  },
+  'the session of Google ADK': ({ tenant, ...state }) => {
+    const made = tools({ refund: { execute: async (_: object, _options: object) => Promise.resolve('done') } })
+    return made.refund.execute({ id: 1 }, adkContext({ ...state, 'user:who': { tenant } }))
+  },
+  'the session of Google ADK, for a tool that is no function': ({ tenant, ...state }) => {
+    const runAsync = async (_: object): Promise<string> => Promise.resolve('done')
+    const [made] = tools([{ name: 'refund', runAsync }])
+    return made!.runAsync({ args: { id: 1 }, toolContext: adkContext({ ...state, 'user:who': { tenant } }) })
   },
   '`authInfo` of the Claude Agent SDK': (who) => {
     const handler = async (_: object, _extra: object): Promise<string> => Promise.resolve('done')
