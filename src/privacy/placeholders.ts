@@ -170,6 +170,12 @@ export class Placeholders {
     return this.#byValue.get(value)?.placeholder
   }
 
+  /** Whether one of the texts stands in a value that has a placeholder. */
+  hide(texts: readonly string[]): boolean {
+    if (texts.length === 0) return false
+    return [...this.#byValue.keys()].some((value) => texts.some((text) => value.includes(text)))
+  }
+
   /** The placeholder of a value: the same for the same value, no matter which kind it was when it first appeared. */
   for(kind: string, value: string): { readonly text: string; readonly isNew: boolean } {
     const known = this.#byValue.get(value)

@@ -91,6 +91,8 @@ export interface Redactor {
    * it met, and no credentials: those are replaced now and then, and nothing is decided by them.
    */
   takeReplaced(): readonly Replaced[]
+  /** Whether one of the texts stands in a value that it replaced. Changes nothing. */
+  hides(texts: readonly string[]): boolean
   /** What is secret in a text, by position; placeholders are not. Changes nothing. */
   scan(text: string): readonly SecretFinding[]
   /**
@@ -360,6 +362,10 @@ class TextRedactor implements Redactor {
         placeholder,
         ...(this.#prints && { print: this.#prints.of(kind, value) }),
       }))
+  }
+
+  hides(texts: readonly string[]): boolean {
+    return this.#placeholders.hide(texts)
   }
 
   scan(text: string): readonly SecretFinding[] {

@@ -47,6 +47,7 @@ import {
 import { version } from '../version.ts'
 import { type Bodies, ExchangeDraft } from './exchange.ts'
 import { asDetail, type RunAccount, type RunHandle, type RetentionDecision } from './run-stats.ts'
+import { DrawnValues, drawnSecret } from './drawn-secrets.ts'
 import { failureOf } from './failure.ts'
 import { observerOf, type RunObserver } from './observer.ts'
 import { DrawLog, LiveMoments, type Moments } from './moments.ts'
@@ -138,6 +139,7 @@ export class RecordedRun implements Recording {
   readonly #tapeCap: number
   readonly #moments: Moments
   readonly #draws: DrawLog
+  readonly #drawn = new DrawnValues()
   readonly timers: TimerLog
   readonly #isPast: boolean
   #writer: TapeWriter | undefined
@@ -425,6 +427,7 @@ export class RecordedRun implements Recording {
       if (isWhole) this.#closing = closing
     })
     if (!isWhole) this.#writer = undefined
+    else if (this.#redactor.hides(this.#drawn.spellings)) this.warn(drawnSecret({ run: this.id, tape: this.path }))
     this.account.ended(isWhole ? 'kept' : 'unrecorded', verdict.kept)
   }
 
@@ -463,6 +466,7 @@ export class RecordedRun implements Recording {
   #write(...events: readonly (TapeEvent | OpenStep)[]): void {
     if (this.#over || this.#incomplete !== undefined) return
     // What is said of an open step is said again when it is settled.
+    for (const event of events) if ('kind' in event && event.kind === 'draws') this.#drawn.note(event.draws)
     this.#unsearched += unsearchedBodies({ events: events.filter((line): line is TapeEvent => !('part' in line)) })
     const last = events.at(-1)
     const prints = this.#prints()

@@ -1,3 +1,4 @@
+import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -124,6 +125,30 @@ test('what is drawn inside of a function that replays serve stays off the tape; 
   expect([verdictOf(run).verdict, run.ranForReal]).toEqual(['same', ['served', 'found']])
   const inside = await recorded(tool('run', drawing, { replay: 'run' }))
   expect(inside.tape.events.flatMap((event) => (event.kind === 'draws' ? event.draws : []))).toHaveLength(1000)
+})
+
+test('a secret made of random bytes is told once, for they stand on the tape; made inside of a tool, they do not', async () => {
+  const spell = {
+    base64: () => randomBytes(24).toString('base64'),
+    url: () => randomBytes(32).toString('base64url'),
+    key: () => `acme_${randomBytes(16).toString('hex')}`,
+    uuid: () => randomUUID(),
+  }
+  const create = tool('create', (_: { password: string }) => true)
+  for (const make of Object.values(spell)) {
+    let password = ''
+    const agent = (): boolean => create({ password: (password = make()) })
+    const { tape, warnings } = await recorded(() => [agent(), agent()])
+    expect(warnings.map(({ code }) => code)).toEqual(['HARVEST_DRAWN_SECRET'])
+    expect(JSON.stringify(tape.events)).not.toContain(`password":"${password}`)
+    const made = tool('make', () => ({ password: (password = make()) }))
+    const inside = await recorded(() => create(made()))
+    expect(inside.warnings).toEqual([])
+    expect(inside.tape.events.flatMap((event) => (event.kind === 'draws' ? event.draws : []))).toEqual([])
+    expect(JSON.stringify(inside.tape.events)).not.toContain(password)
+  }
+  const harmless = await recorded(() => create({ password: ['tr33', 'house', randomUUID().slice(0, 2)].join('') }))
+  expect(harmless.warnings).toEqual([])
 })
 
 test('a message or a mark without names is refused where it is made', () => {

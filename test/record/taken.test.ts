@@ -39,7 +39,7 @@ test('runs whose ids look alike in the name of a file have a tape each', async (
     `${'long '.repeat(40)}1`,
     `${'long '.repeat(40)}2`,
   ]
-  for (const id of ids) await recorder.run({ agent: 'shop', id }, () => id)
+  for (const id of ids) await recorder.run({ agent: 'shop', id }, () => Promise.resolve(id))
   const tapes = readdirSync(dir).filter((name) => name.endsWith('.tape.jsonl'))
   expect(tapes).toContain('order-1.tape.jsonl')
   expect(tapes.map((name) => readTape(join(dir, name)).header.id).sort()).toEqual([...ids].sort())
