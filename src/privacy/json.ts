@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { HeaderPair, Json } from '../tape/index.ts'
 import type { SecretNames } from './names.ts'
 
@@ -6,6 +7,8 @@ interface Means {
   /** For text that is secret as a whole. */
   readonly secret: (text: string) => string
   readonly headers: (pairs: readonly HeaderPair[]) => HeaderPair[]
+  /** Whether bytes that are no text are searched as bytes; for earlier tapes, as the text they are not. */
+  readonly keepsBytes: boolean
 }
 
 /** Redacts a value as `encodeValue` wrote it; the same object when nothing was found. */
@@ -63,9 +66,11 @@ export function redactJson(json: Json, names: SecretNames, means: Means): Json {
     const { base64, entries, at } = object
     if ($type === 'bytes' && typeof base64 === 'string') {
       const bytes = Buffer.from(base64, 'base64')
-      const text = bytes.toString('utf8')
+      // Of bytes that are no text, those around a secret stay what they are.
+      const how = means.keepsBytes && !isUtf8(bytes) ? 'latin1' : 'utf8'
+      const text = bytes.toString(how)
       const redacted = means.text(text)
-      return redacted === text ? object : { ...object, base64: Buffer.from(redacted).toString('base64') }
+      return redacted === text ? object : { ...object, base64: Buffer.from(redacted, how).toString('base64') }
     }
     if ($type === 'headers' && isList(entries)) {
       const pairs = entries as unknown as readonly HeaderPair[]

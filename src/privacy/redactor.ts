@@ -18,6 +18,7 @@ import type { HeaderMeaning } from './meaning.ts'
 import type { SecretFinding, RedactorOptions, Replaced, TextRange } from './types.ts'
 import { settledEnd } from './under-way.ts'
 import { redactUrl } from './url.ts'
+import { versionNow } from './values.ts'
 import { encodedWords } from './words.ts'
 
 /**
@@ -258,6 +259,7 @@ class TextRedactor implements Redactor {
       text: (text) => this.text(text),
       secret: (text) => this.#secret(text),
       headers: (pairs) => this.headers(pairs),
+      keepsBytes: this.#means.version === versionNow,
     })
     if (this.#means.version === 1 || typeof walked !== 'object' || walked === null) return walked
     // Once more as the line it becomes: a pair of texts is recognised by what stands beside it.

@@ -297,6 +297,16 @@ test('values keep their shape: names, lists, bytes, maps, references, errors', (
   `)
 })
 
+test('of bytes that are no text, those around a secret stay what they are', () => {
+  const token = `ghp_${'aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zAbCdE'}`
+  const around = (text: string): Buffer =>
+    Buffer.concat([Buffer.from([0xff, 0x00, 0xc3]), Buffer.from(text), Buffer.from([0x80, 0xfe])])
+  const redacted = decodeValue(createRedactor().json(encodeValue({ made: around(token), plain: around('nothing') })))
+  expect(redacted).toEqual({ made: around('redacted-github-token-1'), plain: around('nothing') })
+  const text = decodeValue(createRedactor().json(encodeValue(Buffer.from(`für ${token}`))))
+  expect(text).toEqual(Buffer.from('für redacted-github-token-1'))
+})
+
 test('a value without secrets is the same object', () => {
   const value: Json = { a: [1, { b: 'order A-17' }], $type: 'bytes', base64: 'aGk=' }
   expect(createRedactor().json(value)).toBe(value)
