@@ -29,7 +29,7 @@ export function forkCall(
 ): unknown {
   if (run.over) return never()
   run.look()
-  const call = { ...given, args: [argumentsOf(given.args)] }
+  const call = { ...given, name: run.saidName(given.name), args: [argumentsOf(given.args)] }
   const args = run.encode(call.args[0])
   const fields: Fields = { kind: call.kind, name: call.name, args, ...(inside === undefined ? {} : { in: inside }) }
   const reply = answerFor(run, call, fields)
@@ -41,7 +41,7 @@ export function forkCall(
     case 'event':
       return played(run, reply, fields)
     case 'world': {
-      const replaced = run.options.tools?.[call.name]
+      const replaced = run.options.tools?.[given.name]
       return runForReal(run, fields, replaced ? () => replaced(...(given.args as never[])) : fn, viewFrom)
     }
     default:

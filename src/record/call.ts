@@ -21,10 +21,12 @@ export function recordCall(
 ): unknown {
   const [n, at] = run.moment()
   const site = userSite()
+  let { name } = call
   let args: Json = null
   let context: Json | undefined
   let losses: CallLosses | undefined
   run.attempt(() => {
+    name = run.clean(name) as string
     const encoded = encodeValue(argumentsOf(call.args))
     args = run.clean(encoded)
     losses = new CallLosses(call, encoded)
@@ -40,7 +42,7 @@ export function recordCall(
     ...where,
     ...(call.kind === 'value' ? {} : atOnce.turns),
     ...(site ? { site } : {}),
-    name: call.name,
+    name,
     ...driverOf(call),
     args,
     ...(context === undefined ? {} : { context }),

@@ -233,9 +233,13 @@ export class HeldRun implements Recording {
     if (this.account.isWatched) this.#watch(event, { ...event })
     // The same object is completed when the call is answered.
     this.later((recorded) => {
-      const { args, context } = event
+      const { name, args, context } = event
       const { redactor } = recorded
-      const cleaned = { args: redactor.json(args), ...(context !== undefined && { context: redactor.json(context) }) }
+      const cleaned = {
+        name: redactor.text(name),
+        args: redactor.json(args),
+        ...(context !== undefined && { context: redactor.json(context) }),
+      }
       recorded.called(Object.assign(event, cleaned))
     })
   }

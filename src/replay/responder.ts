@@ -77,13 +77,15 @@ class RunAsSeen implements Responder {
 
   call(call: SeamCall, fn: () => unknown): unknown {
     const run = this.#run
-    if (run.over && call.kind !== 'value') run.late.did({ kind: call.kind, name: call.name }, userSite())
+    const name = run.saidName(call.name)
+    if (run.over && call.kind !== 'value') run.late.did({ kind: call.kind, name }, userSite())
     const args = [argumentsOf(call.args)]
-    return serveCall(run, { ...call, args }, fn, this.#inside, (n) => responderOf(run, n))
+    return serveCall(run, { ...call, name, args }, fn, this.#inside, (n) => responderOf(run, n))
   }
 
   has(call: SeamCall): boolean {
-    return this.#run.calls.findSame(call, this.#run.encode(argumentsOf(call.args))) !== undefined
+    const named = { ...call, name: this.#run.saidName(call.name) }
+    return this.#run.calls.findSame(named, this.#run.encode(argumentsOf(call.args))) !== undefined
   }
 
   mark(name: string, data: unknown): unknown {

@@ -136,6 +136,35 @@ test('names of marks and of those who speak are redacted, and replay; on a tape 
   expect((await replayTape(before, other)).problems.map(({ code }) => code)).toEqual(['HARVEST_MARKS'])
 })
 
+test.each(['at once', 'at the end'])(
+  'names of wrapped functions are redacted, and replay: written %s',
+  async (when) => {
+    const recorder = createRecorder({
+      dir,
+      ...(when === 'at the end' && { decide: 'end' as const }),
+    })
+    const [key, other] = ['a', 'b'].map((tail) => `ghp_${'aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zAbCd'}${tail}`)
+    const calling = async (name: string): Promise<void> => {
+      tool(`${name} of ella@shop.test`, (to: string) => to)('finn@shop.test')
+      value(`DB_PASS=tr33house ${name}`, () => 1)
+    }
+    await recorder.run({ agent: 'a', id: `named ${when}` }, () => calling(key!))
+    expect(readFileSync(recorder.lastTape!, 'utf8')).not.toMatch(/ghp_|ella@|finn@|tr33house/)
+    const tape = readTape(recorder.lastTape!)
+    expect((await replayTape(tape, () => calling(key!))).problems).toEqual([])
+    expect((await replayTape(tape, () => calling(other!))).problems).toEqual([])
+    const before = {
+      ...tape,
+      events: tape.events.map((one) => (one.kind === 'tool' ? { ...one, name: `${key} of ella@shop.test` } : one)),
+    }
+    const asBefore = async (): Promise<void> => {
+      tool(`${key} of ella@shop.test`, (to: string) => to)('redacted-2@email.invalid')
+      value('DB_PASS=redacted-secret-1 redacted-github-token-1', () => 1)
+    }
+    expect((await replayTape(before, asBefore)).problems).toEqual([])
+  },
+)
+
 const say = tool(async function say(words: string): Promise<string> {
   return `said ${words.length}`
 })
