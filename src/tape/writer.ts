@@ -24,7 +24,7 @@ export interface TapeWriter extends Disposable {
    * itself. A step can be written before it is settled; what its lines said already, later ones leave out.
    */
   append(...events: readonly (TapeEvent | OpenStep)[]): void
-  /** Writes the last line and closes the file; throws as well when someone removed it meanwhile. */
+  /** Writes the last line and closes the file; throws as well when someone removed or emptied it meanwhile. */
   close(close: Closing): void
   /**
    * Writes another last line, longer than the one before, over it. Does nothing to a tape that is no longer where it was
@@ -40,6 +40,7 @@ export type WriterDisk = Pick<
   typeof nodeFs,
   | 'mkdirSync'
   | 'openSync'
+  | 'readSync'
   | 'writeSync'
   | 'ftruncateSync'
   | 'fstatSync'
@@ -103,6 +104,26 @@ export function createTapeWriter(
     )
   }
 
+  /** Lines that were written since then stand behind zeros, as if nothing had been cut off. */
+  function refuseEmptied(): void {
+    if (fd === undefined) return
+    const file = fd
+    const first = Buffer.alloc(1)
+    const isWhole = failing(path, 'look at', () => {
+      disk.readSync(file, first, 0, 1, 0)
+      return first.toString('latin1') === '{' && disk.fstatSync(file).size >= written
+    })
+    if (isWhole) return
+    throw tapeFault(
+      'HARVEST_TAPE_WRITE',
+      { source: path },
+      {
+        what: 'The tape was cut off during the recording',
+        why: 'Another process emptied its file, as a rotation of logs with `copytruncate` does.',
+      },
+    )
+  }
+
   function shut(): void {
     const open = fd
     fd = undefined
@@ -139,6 +160,7 @@ export function createTapeWriter(
     close(close) {
       try {
         const line = failing(path, 'write', () => lines.close(close))
+        refuseEmptied()
         const at = written
         put(line.bytes)
         refuseRemoved()
@@ -184,11 +206,11 @@ function removeQuietly(disk: WriterDisk, file: string): void {
 /** The folder is there already, but for the first tape. */
 function openNew(disk: WriterDisk, path: string): number {
   try {
-    return disk.openSync(path, 'wx', 0o600)
+    return disk.openSync(path, 'wx+', 0o600)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
     makeFolder(disk, dirname(path))
-    return disk.openSync(path, 'wx', 0o600)
+    return disk.openSync(path, 'wx+', 0o600)
   }
 }
 

@@ -2,7 +2,7 @@
  * node trouble.child.ts <folder> [<full folder> <read-only folder>]: a service whose recorder meets every trouble a disk can make.
  * Prints for each trouble what the service answered and what the recorder counted. Warnings go to stderr.
  */
-import { closeSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createRecorder, type Recorder, tool } from '../../src/record/index.ts'
 
@@ -37,6 +37,7 @@ const found: Record<string, object> = {
     rmSync(replaced, { recursive: true })
     writeFileSync(replaced, 'no folder')
   }),
+  emptied: await serve(join(folder, 'emptied'), (n) => truncateSync(join(folder, `emptied/run-${n}.tape.jsonl`))),
   'too many files': await withoutDescriptors(() => serve(join(folder, 'many'))),
   ...(full !== undefined && { full: await serve(full) }),
   ...(readOnly !== undefined && { 'read-only': await serve(readOnly) }),

@@ -47,6 +47,7 @@ test('whatever the disk does, the service answers right, the numbers say what be
     fine: { ...right, kept: 4, unrecorded: 0, failures: 0 },
     removed: lost,
     replaced: lost,
+    emptied: lost,
     'too many files': lost,
     ...(disks.length > 0 && {
       // One tape of 40 KB fits; of the others there may be room for a last line that says why they are not whole.
@@ -58,17 +59,18 @@ test('whatever the disk does, the service answers right, the numbers say what be
   expect(new Set(told)).toEqual(new Set(['HARVEST_RECORDING_FAILED']))
   for (const cause of [
     'was removed during the recording',
+    'was cut off during the recording',
     'ENOTDIR',
     'EMFILE',
     ...(disks.length > 0 ? ['ENOSPC', 'EROFS'] : []),
   ])
     expect(stderr.split(cause).length - 1, cause).toBeGreaterThan(0)
   // Each cause once when it happens, and once with its number at the end.
-  const causes = disks.length > 0 ? 5 : 3
+  const causes = disks.length > 0 ? 6 : 4
   expect(told).toHaveLength(2 * causes)
   expect(
     [...stderr.matchAll(/same failure happened (\d+) times/g)].map(([, times]) => Number(times)).toSorted(),
-  ).toEqual([5, 3, 4, 3, 4].slice(0, causes).toSorted())
+  ).toEqual([5, 4, 3, 4, 3, 4].slice(0, causes).toSorted())
 })
 
 function lastLines(folder: string): number {

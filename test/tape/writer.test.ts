@@ -272,6 +272,7 @@ function failingDisk(code: string, at: number, goodFor: 'once' | 'ever'): Writer
   return {
     mkdirSync: failing(nodeFs.mkdirSync as (...given: never[]) => unknown) as typeof nodeFs.mkdirSync,
     openSync: failing(nodeFs.openSync),
+    readSync: nodeFs.readSync,
     writeSync: failing(half as (...given: never[]) => unknown) as typeof nodeFs.writeSync,
     ftruncateSync: failing(nodeFs.ftruncateSync),
     fstatSync: nodeFs.fstatSync,
@@ -283,6 +284,18 @@ function failingDisk(code: string, at: number, goodFor: 'once' | 'ever'): Writer
     calls: () => calls,
   }
 }
+
+test.each([0, 40])('a tape that another process cut off to %i bytes is not closed as a whole one', (length) => {
+  for (const isWrittenOn of length === 0 ? [true, false] : [false]) {
+    const path = join(scratch(), 'run.tape.jsonl')
+    const writer = createTapeWriter({ path, header })
+    writer.append(mark(1, 'before'))
+    nodeFs.truncateSync(path, length)
+    // What follows stands behind zeros, and the file is as long as it would be.
+    if (isWrittenOn) writer.append(mark(10, 'after'))
+    expect(messageOf(thrownBy(() => writer.close(closing)))).toContain('was cut off during')
+  }
+})
 
 test('a folder that cannot be made is an error at once, also where the system never says no', () => {
   const path = '/proc/harvest/inbox/run.tape.jsonl'
