@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { shellWord } from '../errors/index.ts'
 import { resolve } from 'node:path'
 import { createRedactor } from '../privacy/index.ts'
@@ -71,6 +72,7 @@ function withoutSecrets(found: readonly CheckFinding[], allow: readonly string[]
 /** Whether git would change the line ends of tapes, and with them every digest. */
 async function lineEnds(recordings: string, isStaged: boolean): Promise<readonly CheckFinding[]> {
   // The folder may be in another repository than we, or in none; the next commit is that of the one we are in.
+  if (!isStaged && !existsSync(recordings)) return []
   const keeps = isStaged ? keepsTapeBytes(process.cwd(), recordings) : keepsTapeBytes(resolve(recordings), '.')
   if ((await keeps) !== false) return []
   return [

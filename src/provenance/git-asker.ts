@@ -71,7 +71,9 @@ function unreadable(cwd: string, said: string, cause: unknown): HarvestError {
     {
       what: 'git cannot read this repository',
       where: { folder: cwd, git: said },
-      why: 'In containers, git refuses a work tree owned by another user.',
+      why: existsSync(cwd)
+        ? 'In containers, git refuses a work tree owned by another user.'
+        : 'There is no such folder.',
       fix: [`to see it by hand: git -C ${shellWord(cwd)} status`, 'or set the commit: GIT_SHA=<commit>'],
     },
     { cause },

@@ -21,6 +21,14 @@ describe('harvest check', () => {
     })
   })
 
+  it('checks a file where no recordings are', async () => {
+    const cwd = scratch()
+    writeFileSync(join(cwd, 'a.tape.jsonl'), tapeText())
+    const { code, stdout, stderr } = await harvest(['check', 'a.tape.jsonl'], { cwd })
+    expect([code, stderr]).toEqual([1, ''])
+    expect(stdout).toContain('No case asserts anything about this tape')
+  })
+
   it('tells every mistake of a case, with file and line', async () => {
     const cwd = project({
       ...golden('a'),
