@@ -122,6 +122,14 @@ export const oddWays: Readonly<Record<string, Way>> = {
   },
   'chmod of a FileHandle opened to read': { go: ({ database }) => ofHandle(database), seam: 'unseen' },
   'v8.setFlagsFromString': { go: () => setFlagsFromString('--no-trace-turbo'), seam: 'unseen' },
+  'dns.setServers': { go: () => dns.setServers(dns.getServers()), seam: 'open' },
+  'process.umask': { go: () => process.umask(process.umask(0o077)), seam: 'open' },
+  'process.setgroups': { go: () => process.setgroups?.(process.getgroups?.() ?? []), seam: 'open' },
+  // The types of Node leave it out.
+  'process.initgroups': {
+    go: () => Reflect.apply(Reflect.get(process, 'initgroups') as () => void, process, [0, 0]),
+    seam: 'open',
+  },
   'process.loadEnvFile': { go: ({ folder }) => process.loadEnvFile(join(folder, 'env')), seam: 'open' },
 }
 
