@@ -30,6 +30,11 @@ export function isCredential(kind: string): boolean {
   return tokenKinds.includes(kind) || kind === 'url-password' || kind === 'secret'
 }
 
+/** Whether values of a kind tell by themselves what they are, without a word before them. */
+export function isToken(kind: string): boolean {
+  return tokenKinds.includes(kind) && kind !== 'bearer-token' && kind !== 'basic-auth'
+}
+
 /** What a redactor looks for. */
 export interface Kinds {
   /** Every kind that may become a placeholder, with the template of rules that have one. */

@@ -10,7 +10,7 @@ import { findScattered, type Scattered } from './events.ts'
 import { redactJson } from './json.ts'
 import { isDistinctive, KnownSecrets } from './known.ts'
 import { type Means, meansFor } from './means.ts'
-import { isCredential } from './kinds.ts'
+import { isCredential, isToken } from './kinds.ts'
 import { Placeholders } from './placeholders.ts'
 import type { Prints } from './prints.ts'
 import { settle } from './spans.ts'
@@ -38,8 +38,8 @@ export interface Redactor {
   json(value: Json, line?: string): Json
   /**
    * A body in the pieces it came in. Secrets are found across their borders; the placeholder goes where the secret
-   * began. Pieces without one are the same buffers. Amazon's binary event streams are read as what they say; any
-   * other body that is not UTF-8 stays as it is.
+   * began. Pieces without one are the same buffers. Amazon's binary event streams are read as what they say; in any
+   * other body that is not UTF-8, tokens are replaced by as many bytes.
    */
   chunks(pieces: readonly Buffer[]): readonly Buffer[]
   /**
@@ -212,7 +212,7 @@ class TextRedactor implements Redactor {
     // By chance the bytes around its payloads may be UTF-8: edited as text, no frame would be valid any more.
     const events = redactAwsEvents(pieces, (lines) => this.text(lines))
     if (events !== undefined) return events
-    if (!isText(pieces)) return pieces
+    if (!isText(pieces)) return this.#bytes(pieces)
     const textOf = (now: readonly Buffer[]): string => joinedBytes(now).toString('utf8')
     return this.#untilClean(pieces, textOf, (now, edits) => cutPieces(now, inBytes(textOf(now), edits)))
   }
@@ -392,7 +392,37 @@ class TextRedactor implements Redactor {
     const { plain } = unpacked
     const lines = awsLines([plain])
     if (lines !== undefined) return this.scan(lines)
-    return isText([plain]) ? this.scan(plain.toString('utf8')) : []
+    if (isText([plain])) return this.scan(plain.toString('utf8'))
+    const found = this.#tokensIn(plain.toString('latin1'))
+    return found.map(({ kind, start, end }) => ({ kind, index: start, length: end - start }))
+  }
+
+  /** Pieces that are no text. What stands in them may be found by its place or by the length before it: it stays as long as it was. */
+  #bytes(pieces: readonly Buffer[]): readonly Buffer[] {
+    const found = this.#tokensIn(joinedBytes(pieces).toString('latin1'))
+    if (found.length === 0) return pieces
+    return cutPieces(
+      pieces,
+      found.map((span) => ({ start: span.start, end: span.end, bytes: Buffer.from(this.#asLong(span)) })),
+    )
+  }
+
+  /** The placeholder of a value, with dots behind it; where there is no room for it, one that has no number. */
+  #asLong({ kind, value, contextual, start, end }: TextRange): string {
+    const length = end - start
+    const room = 'redacted--'.length + kind.length + '999.'.length
+    if (length < room) return '*'.repeat(length)
+    const { text } = this.#replace({ kind, value, ...(contextual && { contextual }) })
+    return text.length < length ? text.padEnd(length, '.') : '*'.repeat(length)
+  }
+
+  /** What in bytes that are no text tells by its form what it is, and what is known to be secret. Earlier tapes keep it. */
+  #tokensIn(text: string): readonly TextRange[] {
+    if (this.#means.version !== versionNow) return []
+    const tokens = this.#means.find(text).filter(({ kind }) => isToken(kind))
+    const known = this.#known.find(text)
+    if (tokens.length + known.length === 0) return []
+    return settle(text, [...tokens, ...known], this.#placeholders.in(text))
   }
 
   /** A text that is secret as a whole, because of the name it stands under. */

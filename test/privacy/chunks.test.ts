@@ -256,3 +256,41 @@ test('several secrets over events are each redacted, in whatever order their kin
   for (const part of ['the password=', ' is of ', ' and token: ', ', ok']) expect(redacted).toContain(part)
   expect(scan(redacted)).toEqual([])
 })
+
+test('in bytes that are no text, tokens are replaced by as many bytes, across pieces, and nothing else is touched', () => {
+  const tokens = [`ghp_${'aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zAbCdE'}`, 'AKIA3XQ7RMZPL5WKT2VB']
+  for (const token of tokens) {
+    const packed = (text: string): Buffer =>
+      Buffer.concat([
+        Buffer.from([0x82, 0xa5]),
+        Buffer.from('token'),
+        Buffer.from([0xd9, text.length]),
+        Buffer.from(text),
+        Buffer.from([0xff]),
+      ])
+    const body = packed(token)
+    const redactor = createRedactor()
+    const clean = Buffer.concat(redactor.chunks([body]))
+    expect(clean.toString('latin1')).not.toContain(token)
+    expect(clean).toEqual(packed(clean.subarray(9, -1).toString('latin1')))
+    expect(clean).toHaveLength(body.length)
+    // What went through once goes through again, also in a replay, and in pieces.
+    for (const again of [redactor, createRedactor()]) expect(Buffer.concat(again.chunks([clean]))).toEqual(clean)
+    expect(redactor.scanBody(body, undefined)).toHaveLength(1)
+    expect(redactor.scanBody(clean, undefined)).toEqual([])
+    for (let cut = 1; cut < body.length; cut += 7) {
+      const pieces = createRedactor().chunks([body.subarray(0, cut), body.subarray(cut)])
+      expect(Buffer.concat(pieces)).toEqual(clean)
+    }
+  }
+  const plain = Buffer.from([0xff, ...Buffer.from('ask ada@shop.example, password=tr33house'), 0x80])
+  expect(createRedactor().chunks([plain])[0]).toBe(plain)
+})
+
+test('a token of bytes that are no text is the same token in a text', () => {
+  const token = `ghp_${'aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zAbCdE'}`
+  const redactor = createRedactor()
+  const [clean] = redactor.chunks([Buffer.concat([Buffer.from([0xff]), Buffer.from(token)])])
+  expect(clean!.toString('latin1')).toContain('redacted-github-token-1...')
+  expect(redactor.text(token)).toBe('redacted-github-token-1')
+})
