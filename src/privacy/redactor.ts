@@ -18,7 +18,6 @@ import type { HeaderMeaning } from './meaning.ts'
 import type { SecretFinding, RedactorOptions, Replaced, TextRange } from './types.ts'
 import { settledEnd } from './under-way.ts'
 import { redactUrl } from './url.ts'
-import { versionNow } from './values.ts'
 import { encodedWords } from './words.ts'
 
 /**
@@ -259,7 +258,7 @@ class TextRedactor implements Redactor {
       text: (text) => this.text(text),
       secret: (text) => this.#secret(text),
       headers: (pairs) => this.headers(pairs),
-      keepsBytes: this.#means.version === versionNow,
+      keepsBytes: this.#means.version >= 6,
     })
     if (this.#means.version === 1 || typeof walked !== 'object' || walked === null) return walked
     // Once more as the line it becomes: a pair of texts is recognised by what stands beside it.
@@ -418,7 +417,7 @@ class TextRedactor implements Redactor {
 
   /** What in bytes that are no text tells by its form what it is, and what is known to be secret. Earlier tapes keep it. */
   #tokensIn(text: string): readonly TextRange[] {
-    if (this.#means.version !== versionNow) return []
+    if (this.#means.version < 6) return []
     const tokens = this.#means.find(text).filter(({ kind }) => isToken(kind))
     const known = this.#known.find(text)
     if (tokens.length + known.length === 0) return []
