@@ -31,20 +31,33 @@ function refuse(entry: Dirent, file: string, root: string, isFresh: boolean): vo
   const where = { path: file }
   const fix = [`to see what it is: ls -ld ${shellWord(file)}`]
   if (!entry.isSymbolicLink()) {
-    throw new HarvestError('HARVEST_CASE_NOT_A_FILE', {
-      what: 'The recordings folder has a pipe or device in it',
-      where,
-      why: 'Vitest could wait for it for ever.',
-      fix: [...fix, 'remove it'],
-    })
+    throw atStart(
+      new HarvestError('HARVEST_CASE_NOT_A_FILE', {
+        what: 'The recordings folder has a pipe or device in it',
+        where,
+        why: 'Vitest could wait for it for ever.',
+        fix: [...fix, 'remove it'],
+      }),
+    )
   }
   if (target.isFile() && isInside(root, realpathSync(file))) return
-  throw new HarvestError('HARVEST_CASE_LINK', {
-    what: target.isDirectory() ? 'A folder of the recordings is a symbolic link' : 'A link leads out of the recordings',
-    where,
-    why: 'The target of a link was not reviewed.',
-    fix: [...fix, 'replace the link with the file or folder itself'],
-  })
+  throw atStart(
+    new HarvestError('HARVEST_CASE_LINK', {
+      what: target.isDirectory()
+        ? 'A folder of the recordings is a symbolic link'
+        : 'A link leads out of the recordings',
+      where,
+      why: 'The target of a link was not reviewed.',
+      fix: [...fix, 'replace the link with the file or folder itself'],
+    }),
+  )
+}
+
+/** Vitest prints what stops its start as Node shows an object: the message says all of it. */
+function atStart(error: HarvestError): HarvestError {
+  error.stack = `${error.name}: ${error.message}`
+  for (const key of ['name', 'code', 'facts']) Object.defineProperty(error, key, { enumerable: false })
+  return error
 }
 
 /** What a link leads to. Without a target it leads nowhere: editors leave such ones beside a file that they have open. */

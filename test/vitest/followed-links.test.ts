@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { inspect } from 'node:util'
 import { afterAll, describe, expect, test } from 'vitest'
 import { readAcceptedFile } from '../../src/cases/index.ts'
 import { HarvestError } from '../../src/errors/index.ts'
@@ -42,6 +43,18 @@ describe.skipIf(process.platform === 'win32')('a recordings folder', () => {
     ['a device as accepted.yaml', (to) => symlinkSync('/dev/zero', join(to, 'accepted.yaml')), 'HARVEST_CASE_LINK'],
     ['a file elsewhere', (to) => symlinkSync('/etc/hostname', join(to, 'golden/z.tape.jsonl')), 'HARVEST_CASE_LINK'],
   ])('with a link to %s is refused', ([, put, said]) => expect(saidOf(put)).toBe(said))
+
+  test('is refused in the words of its error alone, without the lines of code behind it', () => {
+    const recordings = join(base, 'printed')
+    mkdirSync(recordings)
+    symlinkSync('/etc/hostname', join(recordings, 'z.tape.jsonl'))
+    try {
+      refuseFollowedLinks(recordings, recordings)
+      expect.unreachable()
+    } catch (error) {
+      expect(inspect(error)).toBe(`[HarvestError: ${(error as Error).message}]`)
+    }
+  })
 
   test('with a pipe is refused, also as accepted.yaml, which no reader waits for', () => {
     expect(saidOf((to) => pipe(join(to, 'golden/z.case.yaml')))).toBe('HARVEST_CASE_NOT_A_FILE')
