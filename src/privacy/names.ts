@@ -140,7 +140,8 @@ export class NameTable implements SecretNames {
     for (const name of all.map(folded)) {
       const pair = lastTwo(name)
       if (pair !== undefined) this.#lastTwo[pair] = 1
-      else if (/^[\0-\x7f]*$/.test(name)) this.#lastTwo.fill(1)
+      // A name of one letter ends others behind a digit, too.
+      if (pair !== undefined && (pair & 31) === 0) this.#lastTwo[behindDigit] = 1
     }
     const isSinceFifth = version >= 5
     this.endings = new Endings(names, { mostDigits: isSinceFifth ? 2 : 1, isWide: version >= 6 })
@@ -231,12 +232,16 @@ export class NameTable implements SecretNames {
   }
 }
 
+/** In the place of two letters: a digit stands before the last one. */
+const behindDigit = 0x3ff
+
 /** The last two letters of a name, no matter which signs and digits follow them; `undefined` where another character stands. */
 function lastTwo(name: string): number | undefined {
   let last = 0
   for (let at = name.length - 1; at >= 0; at--) {
     const code = name.charCodeAt(at)
-    if (code > 127 || (last !== 0 && isDigit[code] === 1)) return undefined
+    if (code > 127) return undefined
+    if (last !== 0 && isDigit[code] === 1) return behindDigit
     if (isLetter[code] === 0) continue
     if (last !== 0) return (last << 5) | (code & 31)
     last = code & 31

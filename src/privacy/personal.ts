@@ -159,6 +159,8 @@ export function ibanTriggers(allowed: ReadonlySet<string>): readonly Trigger[] {
 }
 
 function ibanAt(allowed: ReadonlySet<string>, text: string, index: number, found: TextRange[]): number {
+  // In base64 most of these are no such number: the second digit tells.
+  if (!isDecimal(text.charCodeAt(index + 2))) return 0
   const start = index - 1
   const length = ibanLengths.get(text.slice(start, start + 2))
   if (length === undefined || !/^\d ?[A-Z0-9]{4}/.test(text.slice(index + 2, index + 8))) return 0
@@ -167,6 +169,10 @@ function ibanAt(allowed: ReadonlySet<string>, text: string, index: number, found
   const value = end === undefined ? '' : text.slice(start, end).replaceAll(' ', '')
   if (end !== undefined && passesMod97(value) && !allowed.has(value)) found.push({ kind: 'iban', start, end, value })
   return 0
+}
+
+function isDecimal(code: number): boolean {
+  return code >= 0x30 && code <= 0x39
 }
 
 /** Where `length` capitals and digits end that are written together or in groups of four. */

@@ -6,7 +6,7 @@ import { pack, unpack, type Unsearched } from './codings.ts'
 import { KeyNumbers, shownCredential, shownSetCookie, someKey } from './credentials.ts'
 import { cutPieces, type Edit, edited, inBytes } from './edits.ts'
 import { type Finders, findersOfNow } from './engine.ts'
-import { findScattered, type Scattered } from './events.ts'
+import { findScattered, isStream, type Scattered } from './events.ts'
 import { redactJson } from './json.ts'
 import { isDistinctive, KnownSecrets } from './known.ts'
 import { type Means, meansFor } from './means.ts'
@@ -559,7 +559,9 @@ class TextRedactor implements Redactor {
       if (first === undefined) return []
       const known = this.#known.size
       const again = (): string => {
-        const before = this.#known.size === known ? found : undefined
+        // What became known since then changes only what holds it.
+        const isAsFound = this.#known.size === known || (!isStream(plain) && this.#known.find(plain).length === 0)
+        const before = isAsFound ? found : undefined
         return encode(this.#inner(() => this.#clean(plain, before)))
       }
       return [{ kind: first.kind, start, end, value: plain, encoded: { again } }]

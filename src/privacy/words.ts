@@ -106,12 +106,27 @@ function isControl(byte: number): boolean {
   return byte < 0x20 ? byte !== 0x0a && byte !== 0x09 && byte !== 0x0d : byte === 0x7f
 }
 
+type Alphabet = 'base64' | 'base64url'
+
+/** Room for the bytes of one word: a buffer for each costs more than to read it. */
+const room = Buffer.alloc(1 << 12)
+
+function decoded(word: string, alphabet: Alphabet): string {
+  if (word.length > room.length) return Buffer.from(word, alphabet).toString('utf8')
+  return room.toString('utf8', 0, room.write(word, alphabet))
+}
+
+function encoded(plain: string, alphabet: Alphabet): string {
+  // A character has up to three bytes.
+  if (plain.length * 3 > room.length) return Buffer.from(plain).toString(alphabet)
+  return room.toString(alphabet, 0, room.write(plain))
+}
+
 function read(text: string, start: number, end: number): EncodedWord | undefined {
   if (!beginsText(text, start) || !isWhole(text, start, end)) return undefined
   const word = text.slice(start, end)
   const alphabet = /[_-]/.test(word) ? 'base64url' : 'base64'
-  const bytes = Buffer.from(word, alphabet)
-  const plain = bytes.toString('utf8')
+  const plain = decoded(word, alphabet)
   if (!printable.test(plain)) return undefined
   let padded = end
   while (text[padded] === '=' && padded - end < 2) padded++
@@ -121,7 +136,7 @@ function read(text: string, start: number, end: number): EncodedWord | undefined
     end: padded,
     plain,
     encode(other) {
-      const again = Buffer.from(other).toString(alphabet === 'base64' || isPadded ? 'base64' : 'base64url')
+      const again = encoded(other, alphabet === 'base64' || isPadded ? 'base64' : 'base64url')
       const spelled = alphabet === 'base64url' ? again.replaceAll('+', '-').replaceAll('/', '_') : again
       return isPadded ? spelled : spelled.replace(/=+$/, '')
     },
