@@ -31,3 +31,10 @@ it('more names than a person would list cost no more memory than their last lett
   const redactor = createRedactor({ keys })
   expect(redactor.text('{"customer_number_of_the_year_4000_in_full":"x1y2"}')).toContain('redacted-secret-1')
 })
+
+it('names of your own are read with a digit before their last letter', () => {
+  const redactor = createRedactor({ keys: ['seal 4k'] })
+  expect(redactor.text('{"seal4k":"lemon tart","seal_4_k":"plum tart","seal5k":"fig tart"}')).toBe(
+    '{"seal4k":"redacted-secret-1","seal_4_k":"redacted-secret-2","seal5k":"fig tart"}',
+  )
+})
