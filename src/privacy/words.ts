@@ -106,20 +106,12 @@ function isControl(byte: number): boolean {
   return byte < 0x20 ? byte !== 0x0a && byte !== 0x09 && byte !== 0x0d : byte === 0x7f
 }
 
-type Alphabet = 'base64' | 'base64url'
-
 /** Room for the bytes of one word: a buffer for each costs more than to read it. */
 const room = Buffer.alloc(1 << 12)
 
-function decoded(word: string, alphabet: Alphabet): string {
+function decoded(word: string, alphabet: 'base64' | 'base64url'): string {
   if (word.length > room.length) return Buffer.from(word, alphabet).toString('utf8')
   return room.toString('utf8', 0, room.write(word, alphabet))
-}
-
-function encoded(plain: string, alphabet: Alphabet): string {
-  // A character has up to three bytes.
-  if (plain.length * 3 > room.length) return Buffer.from(plain).toString(alphabet)
-  return room.toString(alphabet, 0, room.write(plain))
 }
 
 function read(text: string, start: number, end: number): EncodedWord | undefined {
@@ -136,7 +128,7 @@ function read(text: string, start: number, end: number): EncodedWord | undefined
     end: padded,
     plain,
     encode(other) {
-      const again = encoded(other, alphabet === 'base64' || isPadded ? 'base64' : 'base64url')
+      const again = Buffer.from(other).toString(alphabet === 'base64' || isPadded ? 'base64' : 'base64url')
       const spelled = alphabet === 'base64url' ? again.replaceAll('+', '-').replaceAll('/', '_') : again
       return isPadded ? spelled : spelled.replace(/=+$/, '')
     },
