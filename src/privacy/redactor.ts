@@ -560,7 +560,8 @@ class TextRedactor implements Redactor {
       const known = this.#known.size
       const again = (): string => {
         // What became known since then changes only what holds it.
-        const isAsFound = this.#known.size === known || (!isStream(plain) && this.#known.find(plain).length === 0)
+        const isAsFound =
+          this.#known.size === known || (!isStream(plain, this.#means.version) && this.#known.find(plain).length === 0)
         const before = isAsFound ? found : undefined
         return encode(this.#inner(() => this.#clean(plain, before)))
       }
