@@ -104,6 +104,25 @@ test('an address in the query and another one in the body are numbered alike by 
   expect((await replayTape(readTape(recorder.lastTape!), agent)).problems).toEqual([])
 })
 
+test('a request that is no text and has a token in it replays with another token', async () => {
+  const recorder = createRecorder({ dir })
+  const asking =
+    (token: string, first = 0x82) =>
+    async (): Promise<void> => {
+      const body = Buffer.concat([Buffer.from([first, 0xd9, token.length]), Buffer.from(token), Buffer.from([0xff])])
+      await (await fetch(`${base}/packed`, { method: 'POST', body })).text()
+    }
+  const [key, other] = ['a', 'b'].map((tail) => `ghp_${'aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zAbCd'}${tail}`)
+  await recorder.run({ agent: 'a', id: 'packed' }, asking(key!))
+  const tape = readTape(recorder.lastTape!)
+  const [body] = tape.events.flatMap((event) => (event.kind === 'exchange' ? [event.request.body] : []))
+  expect(Buffer.from((body as { base64: string }).base64, 'base64').toString('latin1')).toContain(
+    'redacted-github-token-1.',
+  )
+  for (const token of [key!, other!]) expect((await replayTape(tape, asking(token))).problems).toEqual([])
+  expect((await replayTape(tape, asking(key!, 0x83))).problems).not.toEqual([])
+})
+
 test('names of marks and of those who speak are redacted, and replay; on a tape that has them as they were said, too', async () => {
   const recorder = createRecorder({ dir })
   const speaking = async (): Promise<void> => {
