@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { createRedactor } from '../../src/privacy/index.ts'
 import { client, createRecorder, type RecorderOptions, tool } from '../../src/record/index.ts'
 import { installReplay, replayTape } from '../../src/replay/index.ts'
 import { readTape, responseBytes, type Tape } from '../../src/tape/index.ts'
@@ -164,4 +165,19 @@ test('pieces of one secret in several answers, or in several pieces of a tool, a
   })
   expect(text).toContain('Xv4Tn8WbJh5gRt7kPm2vQs9d')
   expect(text).toContain('"house"')
+})
+
+test('pieces of one secret in several messages of a WebSocket, and the numbers beside a token, are not found', () => {
+  const redactor = createRedactor({})
+  const message = (delta: string): string =>
+    redactor.text(JSON.stringify({ type: 'response.output_text.delta', delta }))
+  const messages = [message('sk-ant-api03-K7fq2Zr9'), message('Xv4Tn8WbJh5gRt7kPm2vQs9d')]
+  expect(messages.join('')).toContain('Xv4Tn8WbJh5gRt7kPm2vQs9d')
+  const events = ['sk-ant-api03-K7fq2Zr9', 'Xv4Tn8WbJh5gRt7kPm2vQs9d'].map((token) => {
+    const choice = { delta: { content: token }, logprobs: { content: [{ token, bytes: [...Buffer.from(token)] }] } }
+    return `data: ${JSON.stringify({ choices: [choice] })}\n\n`
+  })
+  const clean = redactor.text(events.join(''))
+  expect(clean).not.toContain('Xv4Tn8WbJh5gRt7kPm2vQs9d')
+  expect(clean).toContain([...Buffer.from('Xv4Tn8WbJh5gRt7kPm2vQs9d')].join(','))
 })
