@@ -125,12 +125,20 @@ function requireConsent(kase: Case, tape: Tape, { replay }: CaseOptions, { tools
  */
 async function announce(task: RunnerTestCase, timeoutMs: number): Promise<void> {
   const limitMs = inspectorUrl() === undefined ? timeoutMs + blockedMs : null
+  await withoutStack(() =>
+    recordArtifact(task, { type: startArtifact, process: process.pid, thread: threadId, limitMs }),
+  )
+}
+
+/** Vitest would take a stack and map each of its lines, for a place that is not read. */
+function withoutStack<T>(record: () => T): T {
   const { stackTraceLimit } = Error
-  // Vitest would take a stack and map each of its lines, for a place that is not read.
   Error.stackTraceLimit = 0
-  const told = recordArtifact(task, { type: startArtifact, process: process.pid, thread: threadId, limitMs })
-  Error.stackTraceLimit = stackTraceLimit
-  await told
+  try {
+    return record()
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
+  }
 }
 
 function openTape(kase: Case): Tape {

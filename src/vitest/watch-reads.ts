@@ -57,17 +57,21 @@ export function watchReads(root: string): Surroundings {
         machine: Object.fromEntries(machine.map(([name, value]) => [name, saltedDigest(salt, [value])])),
       }
     },
-    changedSince: (reads) => [
-      ...changedVariables(reads, variables),
-      ...machine.flatMap(([name, value]) =>
-        reads.machine?.[name] === saltedDigest(reads.salt, [value]) ? [] : [`the ${name}`],
-      ),
-      ...Object.entries(reads.files).flatMap(([key, digest]) => {
-        const [, question, file] = /^(file|folder|stats|there) ([^]*)$/.exec(key) ?? []
-        const now = answerOf(question as Question, path.resolve(root, file ?? ''), reads.salt)
-        return now === digest ? [] : [file ?? key]
-      }),
-    ],
+    changedSince: (reads) => {
+      const changed = [
+        ...changedVariables(reads, variables),
+        ...machine.flatMap(([name, value]) =>
+          reads.machine?.[name] === saltedDigest(reads.salt, [value]) ? [] : [`the ${name}`],
+        ),
+        ...Object.entries(reads.files).flatMap(([key, digest]) => {
+          const [, question, file] = /^(file|folder|stats|there) ([^]*)$/.exec(key) ?? []
+          const now = answerOf(question as Question, path.resolve(root, file ?? ''), reads.salt)
+          return now === digest ? [] : [file ?? key]
+        }),
+      ]
+      // A file may have been asked two questions.
+      return [...new Set(changed)]
+    },
   }
 }
 
