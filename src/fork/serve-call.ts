@@ -1,5 +1,5 @@
 import { HarvestError } from '../errors/index.ts'
-import { answer } from '../replay/answer.ts'
+import { answer, giveBackWritten } from '../replay/answer.ts'
 import { observeInside, observeValues } from '../replay/observe-answer.ts'
 import type { CallState } from '../match/step.ts'
 import { servedPieces } from '../playback/pieces.ts'
@@ -37,9 +37,9 @@ export function forkCall(
     case 'place':
       return call.replay === 'run'
         ? runInPlace(run, reply.step, fields, fn, viewFrom)
-        : inPlace(run, reply.step, fields)
+        : inPlace(run, reply.step, fields, given.write)
     case 'event':
-      return played(run, reply, fields)
+      return played(run, reply, fields, given.write)
     case 'world': {
       const replaced = run.options.tools?.[given.name]
       return runForReal(run, fields, replaced ? () => replaced(...(given.args as never[])) : fn, viewFrom)
@@ -60,7 +60,7 @@ function answerFor(run: ForkRun, call: SeamCall, fields: Fields): Reply<CallStat
 }
 
 /** The recorded answer at its recorded place. */
-function inPlace(run: ForkRun, step: CallState, fields: Fields): unknown {
+function inPlace(run: ForkRun, step: CallState, fields: Fields, write: SeamCall['write']): unknown {
   const { event, items } = step
   run.skipInside(event.n)
   observeInside(run, step)
@@ -70,6 +70,7 @@ function inPlace(run: ForkRun, step: CallState, fields: Fields): unknown {
     run.gate.done(items)
     heard.event.sync = true
     settle(run, event, heard, heard.moment(event.settled))
+    giveBackWritten(event, write)
     step.answered = true
     return answer(event)
   }
@@ -89,6 +90,7 @@ function inPlace(run: ForkRun, step: CallState, fields: Fields): unknown {
   const finish = (): void => {
     step.answered = true
     settle(run, event, heard, heard.moment(event.settled))
+    giveBackWritten(event, write)
     end.open()
   }
   if (last && event.settled) last.deliver = finish
@@ -139,7 +141,12 @@ function runInPlace(run: ForkRun, step: CallState, fields: Fields, fn: () => unk
 }
 
 /** A recorded or made-up answer, as long after the call as it took. */
-function played(run: ForkRun, { event, step }: Extract<Reply<CallState>, { from: 'event' }>, fields: Fields): unknown {
+function played(
+  run: ForkRun,
+  { event, step }: Extract<Reply<CallState>, { from: 'event' }>,
+  fields: Fields,
+  write: SeamCall['write'],
+): unknown {
   run.depart()
   const isKept = step !== undefined && step.number <= run.plan.keep
   if (step) {
@@ -153,6 +160,7 @@ function played(run: ForkRun, { event, step }: Extract<Reply<CallState>, { from:
   if (event.sync) {
     heard.event.sync = true
     settle(run, event, heard, heard.moment())
+    giveBackWritten(event, write)
     if (step) step.answered = true
     return answer(event)
   }
@@ -174,6 +182,7 @@ function played(run: ForkRun, { event, step }: Extract<Reply<CallState>, { from:
       at: event.settled[1],
       work: () => {
         settle(run, event, heard, heard.moment())
+        giveBackWritten(event, write)
         if (step) step.answered = true
         if (isKept) run.answerArrived()
         end.open()
@@ -215,8 +224,9 @@ function runForReal(run: ForkRun, fields: Fields, fn: () => unknown, viewFrom: V
   )
 }
 
-function settle(run: ForkRun, { result, error }: CallEvent, heard: Heard, moment: Moment): void {
+function settle(run: ForkRun, { result, error, wrote }: CallEvent, heard: Heard, moment: Moment): void {
   heard.event.settled = moment
+  if (wrote !== undefined) heard.event.wrote = wrote
   if (result !== undefined) {
     heard.event.result = run.redactor.json(result)
     run.redactor.observe(JSON.stringify(result))

@@ -3,8 +3,10 @@ import { userSite } from '../seam/caller.ts'
 import type { Observer } from '../seam/observe/observer.ts'
 import { argumentsOf, isAsyncIterable, isThenable } from '../seam/shape.ts'
 import { type SeamCall, seamState } from '../seam/source.ts'
+import type { ToolContext } from '../seam/tool-context.ts'
 import { type CallEvent, encodeValue, type Json, type Moment } from '../tape/index.ts'
 import { observe } from './answer.ts'
+import { contextChanges, withValues, type WrittenChange } from './context-changes.ts'
 import { CallLosses, notGivenBack } from './losses.ts'
 import type { AtOnceCalls } from './at-once.ts'
 import type { Arriving, CallRecording } from './recording.ts'
@@ -24,6 +26,7 @@ export function recordCall(
   let { name } = call
   let args: Json = null
   let context: Json | undefined
+  let handed: Json | undefined
   let losses: CallLosses | undefined
   run.attempt(() => {
     name = run.clean(name) as string
@@ -31,8 +34,8 @@ export function recordCall(
     args = run.clean(encoded)
     losses = new CallLosses(call, encoded)
     if (call.context) {
-      const { data } = call.context()
-      context = data === undefined ? null : run.clean(encodeValue(data))
+      handed = dataOf(call.context())
+      context = run.clean(handed)
     }
   })
   const issued = {
@@ -52,7 +55,7 @@ export function recordCall(
   const settle: Settle = (rest, after) => {
     if (counted !== undefined) counted.isAnswered = true
     run.answered(issued, () => {
-      const settled = { settled: run.moment(after), ...rest() }
+      const settled = { settled: run.moment(after), ...rest(), ...written(run, call, handed) }
       const lost = losses?.of({ ...issued, ...settled }) ?? []
       if (lost.length === 0) return settled
       run.warn(notGivenBack(call, lost))
@@ -85,6 +88,25 @@ export function recordCall(
   }
   settle(() => ({ sync: true, result: run.encode(answer) }))
   return answer
+}
+
+function dataOf({ data }: ToolContext): Json {
+  return data === undefined ? null : encodeValue(data)
+}
+
+/** What the body wrote into what it was handed: a replay does not run it, and writes the same. */
+function written(run: CallRecording, { context }: SeamCall, before: Json | undefined): Pick<CallEvent, 'wrote'> {
+  if (context === undefined || before === undefined) return {}
+  const after = context()
+  const changes = contextChanges(before, dataOf(after)).map((change): WrittenChange => {
+    const [path] = change
+    const there = change.length === 1 ? after.at(path) : undefined
+    // What is empty is no data, and there all the same.
+    if (Array.isArray(there)) return [path, []]
+    return typeof there === 'object' && there !== null ? [path, {}] : change
+  })
+  if (changes.length === 0) return {}
+  return { wrote: withValues(changes, (value) => run.clean(value)) }
 }
 
 function driverOf({ driver }: SeamCall): Pick<CallEvent, 'driver'> {

@@ -12,6 +12,7 @@ import {
   type Moment,
   type Outcome,
 } from '../tape/index.ts'
+import { withValues } from './context-changes.ts'
 import { HeldExchange } from './held-exchange.ts'
 import type { HeldRuns } from './hold.ts'
 import type { RunAccount, RunHandle, RetentionDecision } from './run-stats.ts'
@@ -443,11 +444,12 @@ class GivenMoments implements Moments {
 }
 
 function redactedAnswer(said: Partial<CallEvent>, { redactor }: RecordedRun): Partial<CallEvent> {
-  const { result, error, yields, told } = said
+  const { result, error, yields, told, wrote } = said
   return {
     ...said,
     ...(result === undefined ? {} : { result: redactor.json(result) }),
     ...(error === undefined ? {} : { error: redactor.json(error) }),
+    ...(wrote === undefined ? {} : { wrote: withValues(wrote, (value) => redactor.json(value)) }),
     ...(told === undefined ? {} : { told: told.map((one) => redactor.json(one)) }),
     ...(yields === undefined ? {} : { yields: yields.map(([n, at, value]) => [n, at, redactor.json(value)] as const) }),
   }

@@ -1,5 +1,5 @@
-import type { Revive } from '../seam/source.ts'
-import { type CallEvent, decodeValue } from '../tape/index.ts'
+import type { Revive, SeamCall } from '../seam/source.ts'
+import { type CallEvent, decodeValue, type Json } from '../tape/index.ts'
 
 /**
  * The recorded answer of a call, or its error thrown.
@@ -9,4 +9,10 @@ import { type CallEvent, decodeValue } from '../tape/index.ts'
 export function answer(event: CallEvent, revive: Revive = (recorded) => recorded): unknown {
   if (event.error !== undefined) throw revive(decodeValue(event.error), 'threw') as Error
   return revive(event.result === undefined ? undefined : decodeValue(event.result), 'returned')
+}
+
+/** Writes into what the framework handed over what the body wrote there, which does not run. */
+export function giveBackWritten({ wrote }: CallEvent, write: SeamCall['write']): void {
+  if (wrote === undefined) return
+  write?.(wrote.map(([path, ...value]) => (value.length === 0 ? [path] : [path, decodeValue(value[0] as Json)])))
 }

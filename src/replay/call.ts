@@ -5,7 +5,7 @@ import { type SeamCall, type RunContext, seamState } from '../seam/source.ts'
 import { compareContext } from './compare-context.ts'
 import { type CallEvent, encodeValue, type Json, type Moment } from '../tape/index.ts'
 import { presentArgs } from '../tape/present-args.ts'
-import { answer } from './answer.ts'
+import { answer, giveBackWritten } from './answer.ts'
 import { observeInside, observeValues } from './observe-answer.ts'
 import { firstDifference } from '../match/difference.ts'
 import * as problem from '../playback/problems.ts'
@@ -62,7 +62,9 @@ export function serveCall(
   run.events.push(heard)
   const isAnswered = step.event.sync === true || step.event.settled !== undefined
   if (isAnswered && run.tools.runs(call)) return runAndCompare(run, call, step, heard, fn, viewFrom(heard.n))
-  return call.replay === 'run' ? runForReal(run, step, heard, fn, viewFrom) : serveRecorded(run, step, heard)
+  return call.replay === 'run'
+    ? runForReal(run, step, heard, fn, viewFrom)
+    : serveRecorded(run, step, heard, call.write)
 }
 
 /** A value read more often than recorded is another run, but what follows is worth seeing. */
@@ -104,7 +106,7 @@ function findCall(run: ReplayRun, call: SeamCall, args: Json, context: Json | un
 }
 
 /** Hands out the recorded answer at its recorded place in the order. */
-function serveRecorded(run: ReplayRun, step: CallState, heard: Mutable<CallEvent>): unknown {
+function serveRecorded(run: ReplayRun, step: CallState, heard: Mutable<CallEvent>, write: SeamCall['write']): unknown {
   run.skipInside(step.event.n)
   observeInside(run, step)
   const { event } = step
@@ -113,9 +115,10 @@ function serveRecorded(run: ReplayRun, step: CallState, heard: Mutable<CallEvent
     run.gate.done(step.items)
     settle(run, step, heard, [run.nextN(), run.gate.now])
     heard.sync = true
+    giveBackWritten(event, write)
     return answer(event)
   }
-  if (event.yields) return serveIterable(run, step, heard)
+  if (event.yields) return serveIterable(run, step, heard, write)
   if (!event.settled) {
     run.take(step)
     return never()
@@ -123,6 +126,7 @@ function serveRecorded(run: ReplayRun, step: CallState, heard: Mutable<CallEvent
   const { promise, resolve, reject } = Promise.withResolvers<unknown>()
   onDelivery(run, step, (moment) => {
     settle(run, step, heard, moment)
+    giveBackWritten(event, write)
     try {
       resolve(answer(event))
     } catch (error) {
@@ -215,8 +219,13 @@ function runForReal(
   )
 }
 
-function serveIterable(run: ReplayRun, step: CallState, heard: Mutable<CallEvent>): AsyncGenerator<unknown> {
-  const served = iterable(run, step, heard)
+function serveIterable(
+  run: ReplayRun,
+  step: CallState,
+  heard: Mutable<CallEvent>,
+  write: SeamCall['write'],
+): AsyncGenerator<unknown> {
+  const served = iterable(run, step, heard, write)
   run.begin(step)
   run.gate.ready(piecesOf(step))
   return served
@@ -228,7 +237,12 @@ function piecesOf({ event, items }: CallState): readonly GateItem[] {
 }
 
 /** The recorded pieces, each at its place once the answer is ready. */
-function iterable(run: ReplayRun, step: CallState, heard: Mutable<CallEvent>): AsyncGenerator<unknown> {
+function iterable(
+  run: ReplayRun,
+  step: CallState,
+  heard: Mutable<CallEvent>,
+  write?: SeamCall['write'],
+): AsyncGenerator<unknown> {
   const { event, items } = step
   const pieces = (event.yields ?? []).map(([, , value]) => ({ value, ...Promise.withResolvers<void>() }))
   const end = Promise.withResolvers<void>()
@@ -243,6 +257,7 @@ function iterable(run: ReplayRun, step: CallState, heard: Mutable<CallEvent>): A
   if (event.settled)
     onDelivery(run, step, (moment) => {
       settle(run, step, heard, moment)
+      giveBackWritten(event, write)
       end.resolve()
     })
   return servedPieces({
@@ -277,7 +292,8 @@ function onDelivery(run: ReplayRun, step: StepState, deliver: (moment: Moment) =
 function settle(run: ReplayRun, step: CallState, heard: Mutable<CallEvent>, moment: Moment): void {
   step.answered = true
   heard.settled = moment
-  const { result, error } = step.event
+  const { result, error, wrote } = step.event
+  if (wrote !== undefined) heard.wrote = wrote
   if (result !== undefined) heard.result = result
   if (error !== undefined) heard.error = error
   observeValues(run, result, error)

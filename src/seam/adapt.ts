@@ -1,5 +1,6 @@
 import { HarvestError } from '../errors/index.ts'
-import { contextOf, type ToolContext } from './tool-context.ts'
+import { contextOf, partsOf, type ToolContext, writeContext } from './tool-context.ts'
+import type { SeamCall } from './source.ts'
 import { definition, isWrapped, tool, type WrapOptions, wrapped } from './wrap.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tools of frameworks this package does not depend on
@@ -45,19 +46,22 @@ interface Kind {
 type Calling = (
   args: readonly unknown[],
   run: (args: readonly unknown[]) => unknown,
-  about?: { readonly name?: string; readonly context?: unknown },
+  about?: { readonly name?: string; readonly context?: unknown; readonly into?: unknown },
 ) => unknown
 
 /**
  * The first argument is what the model wrote, the others are the framework's.
  *
  * @param context - what of them the agent handed it for its tools
+ * @param into - what holds the same under the same names, where that is a copy
  */
 const byInput =
-  (context: (...rest: Loose[]) => unknown) =>
+  (context: (...rest: Loose[]) => unknown, into?: (...rest: Loose[]) => unknown) =>
   (call: Calling, real: Method): Method =>
-  (input, ...rest) =>
-    call([input], (given) => real(...given, ...rest), { context: context(...(rest as Loose[])) })
+  (input, ...rest) => {
+    const about = { context: context(...(rest as Loose[])), ...(into && { into: into(...(rest as Loose[])) }) }
+    return call([input], (given) => real(...given, ...rest), about)
+  }
 
 /** Of a configuration of LangChain what the agent put there: it keeps its own beside that, under names that it reserves. */
 const ofRunnable = (_: unknown, config?: Loose): unknown => {
@@ -65,11 +69,11 @@ const ofRunnable = (_: unknown, config?: Loose): unknown => {
     Object.fromEntries(
       Object.entries((part ?? {}) as Loose).filter(([name]) => !/^(?:__|checkpoint_|langgraph_|l[cs]_)/.test(name)),
     )
-  return {
+  return partsOf({
     context: config?.['context'],
     configurable: own(config?.['configurable']),
     metadata: own(config?.['metadata']),
-  }
+  })
 }
 
 /** Of an MCP request what stands beside its arguments, without the number by which its progress is known. */
@@ -117,7 +121,7 @@ const kinds: readonly Kind[] = [
     method: '_call',
     is: () => true,
     name: ({ name }, key) => name ?? key,
-    wrap: byInput(ofRunnable),
+    wrap: byInput(ofRunnable, (_, config) => config),
   },
   {
     // OpenAI Agents FunctionTool: invoke(runContext, input as JSON text, details)
@@ -177,13 +181,15 @@ const kinds: readonly Kind[] = [
     method: 'execute',
     is: (entry) => typeof entry !== 'function',
     name: ({ name, id }, key) => key ?? name ?? id,
-    wrap: byInput((options) => ({
-      // Until version 6 of the AI SDK, and before version 1 of Mastra, under the second of two names.
-      context: options?.['context'] ?? options?.['experimental_context'],
-      requestContext: options?.['requestContext'] ?? options?.['runtimeContext'],
-      resourceId: options?.['agent']?.resourceId ?? options?.['resourceId'],
-      session: ofSession(options),
-    })),
+    wrap: byInput((options) =>
+      partsOf({
+        // Until version 6 of the AI SDK, and before version 1 of Mastra, under the second of two names.
+        context: options?.['context'] ?? options?.['experimental_context'],
+        requestContext: options?.['requestContext'] ?? options?.['runtimeContext'],
+        resourceId: options?.['agent']?.resourceId ?? options?.['resourceId'],
+        session: ofSession(options),
+      }),
+    ),
   },
   {
     // Google ADK, tools that are no function: runAsync({ args, toolContext })
@@ -218,7 +224,9 @@ function wrapKnown(
   const name = String(kind.name(entry, key) ?? '')
   const call: Calling = (args, run, about = {}) => {
     const context = (): ToolContext => contextOf(about.context)
-    return wrapped({ kind: 'tool', name: about.name ?? name, args, context, ...how }, (given = args) => run(given))
+    const write: SeamCall['write'] = (changes) => writeContext(about.into ?? about.context, changes)
+    const asked = { kind: 'tool', name: about.name ?? name, args, context, write, ...how } as const
+    return wrapped(asked, (given = args) => run(given))
   }
   const replacement = kind.wrap(call, real.bind(entry), entry)
   Object.defineProperty(replacement, Symbol.for('vitest-harvest/wrapped@1'), { value: true })

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { ToolContext } from './tool-context.ts'
+import type { ContextChange, ToolContext } from './tool-context.ts'
 
 /**
  * The vocabulary of the seam: what a run answers when its agent touches the world.
@@ -86,6 +86,8 @@ export interface SeamCall {
   readonly driver?: string
   /** What a framework hands it beside its arguments. Absent where nothing does. */
   readonly context?: () => ToolContext
+  /** Writes into it what its body wrote there when it ran. */
+  readonly write?: (changes: readonly ContextChange[]) => void
   /** The stack at which the function was wrapped, where someone asked for that, see {@link keepDefinitions}. */
   readonly definedAt?: Error
 }

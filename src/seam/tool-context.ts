@@ -6,6 +6,8 @@ export interface ToolContext {
   readonly data: unknown
   /** Objects at work in it, such as a connection: they are no data, and not on the tape. */
   readonly live: readonly { readonly at: string; readonly what: string }[]
+  /** What is at a place of it, data or not. */
+  at(path: readonly string[]): unknown
 }
 
 /** No tenant stands further down, and getters may make objects for ever. */
@@ -14,10 +16,18 @@ const deepest = 12
 /** What is shared is gone through wherever it stands: its number may double with each step down. */
 const mostValues = 100_000
 
+/** Several things of which each is handed over as a whole; see {@link partsOf}. */
+const parts: object = Object.create(null) as object
+
+/** What an agent hands over in several parts, such as `context` and `metadata`. */
+export function partsOf(fields: Readonly<Record<string, unknown>>): object {
+  return Object.assign(Object.create(parts) as object, fields)
+}
+
 /**
  * The data in what an agent hands its framework for its tools. Left out is what is no data: functions and objects at work;
  * messages to and from a model, which are compared where it is asked; what is empty. An instance of a class is data as far as it
- * says itself (`toJSON`), or holds nothing else.
+ * says itself (`toJSON`), or holds nothing else; the one that is handed over itself, as far as its fields are.
  */
 export function contextOf(given: unknown): ToolContext {
   const live: { readonly at: string; readonly what: string }[] = []
@@ -25,7 +35,7 @@ export function contextOf(given: unknown): ToolContext {
     live.push({ at, what })
     return undefined
   }
-  return { data: dataOf(given, '', [], { miss, seen: 0 }), live }
+  return { data: dataOf(given, '', [], { miss, seen: 0 }), live, at: (path) => partAt(given, path) }
 }
 
 interface Walk {
@@ -50,6 +60,7 @@ function readData(value: unknown, at: string, above: readonly object[], walk: Wa
   if (typeof value === 'function' || typeof value === 'symbol') return undefined
   if (typeof value !== 'object' || value === null || isWhole(value)) return value
   if (value instanceof AbortSignal || above.includes(value)) return undefined
+  if (isTimer(value)) return miss(at, 'a timer')
   if (above.length > deepest) return miss(at, 'what lies deeper')
   const inside = [...above, value]
   if (Array.isArray(value))
@@ -57,7 +68,8 @@ function readData(value: unknown, at: string, above: readonly object[], walk: Wa
       ? undefined
       : filled(value.map((item, i) => dataOf(item, `${at}[${i}]`, inside, walk) ?? null))
   const prototype: unknown = Object.getPrototypeOf(value)
-  const isPlain = prototype === Object.prototype || prototype === null
+  const isPlain = prototype === Object.prototype || prototype === null || prototype === parts
+  const isHandedOver = above.length === 0 || (above.length === 1 && Object.getPrototypeOf(above[0]) === parts)
   const { toJSON, constructor } = value as {
     readonly toJSON?: unknown
     readonly constructor?: { readonly name?: unknown }
@@ -70,8 +82,12 @@ function readData(value: unknown, at: string, above: readonly object[], walk: Wa
       return miss(at, `an instance of ${String(constructor?.name)}`)
     }
   }
-  if (!isPlain && !holdsDataAlone(value, above, walk)) return miss(at, `an instance of ${String(constructor?.name)}`)
-  const fields = ownData(value).map(([name, field]) => [name, dataOf(field, `${at}.${name}`, inside, walk)] as const)
+  const isAtWork = !isPlain && !holdsDataAlone(value, above, walk)
+  if (isAtWork && !isHandedOver) return miss(at, `an instance of ${String(constructor?.name)}`)
+  // What begins so is its own business: an emitter of Node has `_eventsCount`.
+  const own = ownData(value).filter(([name]) => !isAtWork || !name.startsWith('_'))
+  if (isAtWork && own.length === 0) return miss(at, `an instance of ${String(constructor?.name)}`)
+  const fields = own.map(([name, field]) => [name, dataOf(field, `${at}.${name}`, inside, walk)] as const)
   return filled(Object.fromEntries(fields.filter(([, field]) => field !== undefined)))
 }
 
@@ -84,6 +100,12 @@ function isWhole(value: object): boolean {
   return (
     types.isDate(value) || types.isMap(value) || types.isSet(value) || ArrayBuffer.isView(value) || value instanceof URL
   )
+}
+
+/** Of Node, or of a run in its place. */
+function isTimer(value: object): boolean {
+  const { ref, unref, hasRef } = value as { readonly [name: string]: unknown }
+  return [ref, unref, hasRef].every((method) => typeof method === 'function')
 }
 
 function isHistory(items: readonly unknown[]): boolean {
@@ -114,4 +136,49 @@ function ownData(value: object): readonly (readonly [name: string, value: unknow
   return Object.entries(Object.getOwnPropertyDescriptors(value)).flatMap(([name, field]) =>
     field.enumerable === true && 'value' in field ? [[name, field.value as unknown] as const] : [],
   )
+}
+
+/** Something in a context that a tool wrote while it ran: where, and what is there now; nothing is. */
+export type ContextChange = readonly [path: readonly string[], value?: unknown]
+
+/** Writes into a context what a tool wrote there when it ran: in what is there, so that others who hold it see that too. */
+export function writeContext(given: unknown, changes: readonly ContextChange[]): void {
+  for (const [path, ...rest] of changes) {
+    const holder = partAt(given, path.slice(0, -1))
+    const name = path.at(-1)
+    if (!isObject(holder)) continue
+    if (name === undefined) {
+      if (isObject(rest[0])) for (const [key, value] of Object.entries(rest[0])) put(holder, key, value)
+    } else if (rest.length > 0) put(holder, name, rest[0])
+    else Reflect.deleteProperty(holder, name)
+  }
+}
+
+function put(holder: object, name: string, value: unknown): void {
+  // What a tape names is its own property, or becomes one.
+  if (name === '__proto__') return
+  const there: unknown = Reflect.get(holder, name)
+  if (Array.isArray(there) && Array.isArray(value)) there.splice(0, there.length, ...(value as unknown[]))
+  else if (there instanceof Map && value instanceof Map) {
+    there.clear()
+    for (const [key, item] of value) there.set(key, item)
+  } else if (there instanceof Set && value instanceof Set) {
+    there.clear()
+    for (const item of value) there.add(item)
+  } else if (isEmpty(value) && isObject(there)) for (const key of Object.keys(there)) Reflect.deleteProperty(there, key)
+  else Reflect.set(holder, name, value)
+}
+
+function isEmpty(value: unknown): boolean {
+  return isObject(value) && Object.getPrototypeOf(value) === Object.prototype && Object.keys(value).length === 0
+}
+
+function partAt(given: unknown, path: readonly string[]): unknown {
+  let part = given
+  for (const name of path) part = isObject(part) && Object.hasOwn(part, name) ? Reflect.get(part, name) : undefined
+  return part
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
 }

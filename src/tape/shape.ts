@@ -300,7 +300,7 @@ function errorProblem(error: Fields): Problem {
 }
 
 function callProblem(event: Fields): Problem {
-  const { settled, asked, yields, told, stopped, turns } = event
+  const { settled, asked, yields, told, stopped, turns, wrote } = event
   if (!isTurns(turns)) return 'turns is not a list of pairs of whole numbers'
   if (stopped !== undefined && stopped !== true) return 'stopped is not true'
   if (told !== undefined && !Array.isArray(told)) return 'told is not a list'
@@ -310,8 +310,18 @@ function callProblem(event: Fields): Problem {
     text(event, 'name') ??
     present(event, 'args') ??
     optional(event['driver'], () => text(event, 'driver')) ??
+    (wrote === undefined ? undefined : listOf(wrote, 'wrote', isWritten)) ??
     optional(event['lost'], () => listOf(event['lost'], 'lost', isText)) ??
     (yields === undefined ? undefined : listOf(yields, 'yields', isYield))
+  )
+}
+
+function isWritten(value: unknown): boolean {
+  return (
+    Array.isArray(value) &&
+    (value.length === 1 || value.length === 2) &&
+    Array.isArray(value[0]) &&
+    value[0].every(isText)
   )
 }
 

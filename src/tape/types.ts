@@ -259,6 +259,8 @@ export interface CallEvent extends EventBase {
    * gets all as arguments.
    */
   readonly context?: Json
+  /** What its body wrote into that while it ran: where, and what is there then; nothing is. Absent: nothing. */
+  readonly wrote?: readonly (readonly [path: readonly string[], value?: Json])[]
   /** Whether the function answered without a promise. */
   readonly sync?: true
   /** When the caller got the answer; absent when it never did. */
