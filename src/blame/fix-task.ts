@@ -358,7 +358,7 @@ async function forkOnce(
   using limit = timeLimit(context)
   const options = { ...forkOptions(context, limit.signal), ...(tools === undefined ? {} : { tools }) }
   const fork = await forkTape(tape, await context.load(), plan, options)
-  return asData(fork, { seed: plan.seed ?? '', tail: { from: 'live' } }, Object.keys(tools ?? {}))
+  return asData(fork, { seed: plan.seed ?? '', tail: { from: 'live' } })
 }
 
 /** All that makes a run the same run; how it is graded is asked again. */

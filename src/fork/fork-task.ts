@@ -159,7 +159,6 @@ async function loadScript(tail: Extract<TailRequest, { readonly from: 'script' }
 export function asData(
   run: ForkResult,
   { seed, tail, agent, changes = [] }: Pick<ForkRequest, 'agent' | 'changes' | 'seed' | 'tail'>,
-  standIns?: readonly string[],
 ): FinishedFork {
   const { outcome, redactedOutcome, prefix, spent, isInert, fingerprint, branch } = run
   const keyless = beforeAsking(run, tail)
@@ -170,7 +169,7 @@ export function asData(
     left === undefined || agent === undefined
       ? left
       : new HarvestError(left.code, { ...left.facts, fix: toOtherAgent(run, agent, changes.length === 0) })
-  const kept = keptRunOf(run, standIns)
+  const kept = keptRunOf(run)
   const own = run.problems.map((problem) => (problem === left && ofAgent !== undefined ? ofAgent : problem))
   const problems = keyless === undefined ? [...own, ...unreached(run, tail)] : [keyless]
   const divergence = keyless === undefined ? ofAgent : undefined

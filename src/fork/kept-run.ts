@@ -19,15 +19,11 @@ export interface KeptRun {
 type AskedCall = Pick<UnansweredCall, 'asked' | 'kind' | 'name'>
 
 /**
- * @returns `undefined` where a replay says nothing about the run: the code of a tool ran, which a replay answers from the tape,
- * or a time limit ended it
- * @param standIns - tools whose answers were made up for this run: they are given, as those of the models are
+ * What tools found that ran for real is given, as what the models said is: it may be another time within a session, too.
+ *
+ * @returns `undefined` where a replay says nothing about the run: a time limit ended it
  */
-export function keptRunOf(
-  { branch, problems, ranForReal }: ForkResult,
-  standIns: readonly string[] = [],
-): KeptRun | undefined {
-  if (ranForReal.some((name) => !standIns.includes(name))) return undefined
+export function keptRunOf({ branch, problems }: ForkResult): KeptRun | undefined {
   if (problems.some(({ code }) => code === 'HARVEST_RUN_ABORTED')) return undefined
   const { tape } = branch
   // What is thrown at an agent that leaves its tape names the tape: what it does behind that says nothing.
@@ -78,11 +74,11 @@ async function replayOnce(
 }
 
 function isSame(
-  { problems, drift, unused, unanswered = [], transcoded, ranForReal, comparison }: Replayed,
+  { problems, drift, unused, unanswered = [], transcoded, comparison }: Replayed,
   { hasProblems, refused }: KeptRun,
 ): boolean {
   const { identical, served, outcomeEqual } = comparison
-  if (unused.length + transcoded.length + ranForReal.length > 0 || identical < served) return false
+  if (unused.length + transcoded.length > 0 || identical < served) return false
   if (refused !== undefined)
     return unanswered.some(
       (call) => call.kind === refused.kind && call.name === refused.name && call.asked === refused.asked,

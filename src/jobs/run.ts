@@ -288,7 +288,7 @@ const interrupting: ReadonlySet<number> = new Set([129, 130, 143])
 function interrupted(): HarvestError {
   return new HarvestError('HARVEST_CLI_INTERRUPTED', {
     what: 'Interrupted before the result was complete',
-    why: 'Nothing is running any more. Finished forks are kept: blame and test --prove reuse them, and fork does if the code is committed. Forks whose tools ran for real are made again.',
+    why: 'Nothing is running any more. Finished forks are kept: blame and test --prove reuse them, and fork does if the code is committed.',
     fix: ['to go on: the same command, without --no-cache'],
   })
 }

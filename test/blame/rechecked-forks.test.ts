@@ -115,13 +115,15 @@ describe('forks of an earlier session', () => {
     })
   })
 
-  it('do not count, and are said, where a tool ran for real: its code would not run again', async () => {
+  it('count where tools ran for real: what these found is given, as what the models said', async () => {
     const first = session(kept, undefined, { tools: 'live' })
     const { spent } = await first.run()
     expect(await session(kept, first.dir, { tools: 'live' }).run()).toMatchObject({
-      reused: { forks: 0 },
+      reused: { forks: spent.forks },
+      rechecked: spent.forks,
       setAside: 0,
-      unchecked: spent.forks,
+      unchecked: 0,
+      calls: 0,
     })
   })
 })

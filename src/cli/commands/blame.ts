@@ -127,7 +127,7 @@ interface SetAside {
 function setAsideTexts({ setAside, unchecked }: SetAside): readonly string[] {
   const texts = [
     [setAside, 'ran other code or read other data'],
-    [unchecked, 'cannot be replayed (an earlier version, a tool that ran for real, or a time limit)'],
+    [unchecked, 'cannot be replayed (an earlier version, or a time limit)'],
   ] as const
   return texts.flatMap(([forks, why]) =>
     forks === 0
