@@ -1,4 +1,3 @@
-import { isMap } from '../json/canonical.ts'
 import type { Json } from '../tape/index.ts'
 
 /** Something in a tool's context that is other behind its call: where, and what is there then; nothing is. */
@@ -18,7 +17,7 @@ export function contextChanges(before: Json, after: Json, path: readonly string[
 }
 
 function isPlain(value: Json): value is { readonly [name: string]: Json } {
-  return isMap(value) && typeof value['$type'] !== 'string'
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !('$type' in value)
 }
 
 function field(value: { readonly [name: string]: Json }, name: string): Json | undefined {
