@@ -47,14 +47,14 @@ const frameworks: { readonly [name: string]: (context: Shared) => Promise<unknow
     await made.look.execute({}, { experimental_context: context })
     return made.pay.execute({}, { experimental_context: context })
   },
-  'the AI SDK, at once': async (context) => {
+  'the AI SDK, at once': (context) => {
     type Options = { readonly experimental_context: Shared }
     const made = tools({
       look: { execute: (_: object, options: Options) => work(options.experimental_context) },
       pay: { execute: (_: object, _options: Options) => 'paid' },
     })
-    await made.look.execute({}, { experimental_context: context })
-    return made.pay.execute({}, { experimental_context: context })
+    made.look.execute({}, { experimental_context: context })
+    return Promise.resolve(made.pay.execute({}, { experimental_context: context }))
   },
   'OpenAI Agents': async (context) => {
     type Run = { readonly context: Shared }
