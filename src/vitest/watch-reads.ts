@@ -66,7 +66,7 @@ export function watchReads(root: string): Surroundings {
         ...Object.entries(reads.files).flatMap(([key, digest]) => {
           const [, question, file] = /^(file|folder|stats|there) ([^]*)$/.exec(key) ?? []
           const now = answerOf(question as Question, path.resolve(root, file ?? ''), reads.salt)
-          return now === digest ? [] : [file ?? key]
+          return now === digest ? [] : [file === '' ? '.' : (file ?? key)]
         }),
       ]
       // A file may have been asked two questions.
