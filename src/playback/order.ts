@@ -72,13 +72,23 @@ export class StepOrder {
     for (let i = this.#next; i < this.#steps.length; i++) {
       const earlier = this.#steps[i]
       if (!earlier || endN(earlier) > step.event.n) break
-      if (earlier === step || earlier.answered || earlier.event.n >= since || this.#mayChangePlaces(earlier, step))
-        continue
+      if (earlier === step || earlier.answered || this.#mayChangePlaces(earlier, step)) continue
+      if (earlier.event.n >= since && this.#isHeldUp(earlier, since)) continue
       if (this.#mayBeLeftOut(earlier)) skipped.push(earlier)
       else if (this.#mayBeBeside(earlier, step)) (earlier.taken ? beside : awaited).push(earlier)
       else return { early: earlier, skipped, beside, awaited }
     }
     return { skipped, beside, awaited }
+  }
+
+  /**
+   * Whether a step, or a call since `since` that came before it, waits for its answer now, which was there at once when recorded:
+   * what is behind that comes later in a replay. Without such a call, what was made before was made before.
+   */
+  #isHeldUp(step: AnyState, since: number): boolean {
+    return this.#all.some(
+      ({ event, taken, answered }) => taken && !answered && event.n >= since && event.n <= step.event.n,
+    )
   }
 
   /** What was said to the same peer before and is not said yet: a connection keeps its messages in order. */

@@ -5,10 +5,11 @@ import { once } from 'node:events'
 import http, { createServer } from 'node:http'
 import { readdirSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
+import { DatabaseSync } from 'node:sqlite'
 import { join } from 'node:path'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createRecorder, type RecorderOptions, retriever, tool } from '../../src/record/index.ts'
+import { client, createRecorder, type RecorderOptions, retriever, tool } from '../../src/record/index.ts'
 import { installReplay, type ReplayResult, replayTape } from '../../src/replay/index.ts'
 import { readTape, type Tape, type TapeEvent } from '../../src/tape/index.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -171,4 +172,41 @@ describe('a tape that does not tell turns', () => {
       ['HARVEST_ORDER', 'In the recording that answer came first.'],
     ])
   })
+})
+
+describe('calls that are answered where they are made', () => {
+  const begin = tool('begin', (id: string) => ({ id }))
+  const write = tool('write', (id: string) => ({ id }))
+  const database = new DatabaseSync(':memory:')
+  database.exec('create table log (line text)')
+  const store = client(database)
+  const line = (text: string): unknown => store.prepare('insert into log (line) values (?)').run(text)
+  const pairs: readonly (readonly [what: string, first: () => unknown, second: () => unknown])[] = [
+    ['tools', () => stamp('a'), () => write('b')],
+    ['statements of a database', () => line('a'), () => line('b')],
+  ]
+  const between: readonly (readonly [what: string, wait: () => unknown])[] = [
+    ['one right after the other', () => undefined],
+    ['a turn of promises apart', async () => Promise.resolve()],
+    ['some turns apart', async () => Promise.resolve().then(() => undefined)],
+  ]
+  test.for(pairs.flatMap((pair) => between.map((gap) => [...pair, ...gap] as const)))(
+    '%s that change places are red',
+    async ([, first, second, , wait]) => {
+      const agent =
+        (...calls: readonly (() => unknown)[]) =>
+        async (): Promise<string> => {
+          begin('x')
+          for (const call of calls) {
+            call()
+            const waiting = wait()
+            if (waiting instanceof Promise) await waiting
+          }
+          return 'done'
+        }
+      const tape = await record(agent(first, second))
+      expect(codes(await replayTape(tape, agent(first, second)))).toEqual([])
+      expect(codes(await replayTape(tape, agent(second, first)))).toContain('HARVEST_ORDER')
+    },
+  )
 })
