@@ -93,9 +93,13 @@ export const forkTask: Task = async (options, context) => {
     throw error
   }
   // What is kept for a later session is no part of the answer.
-  const toldForks = answers.map((one) => ('run' in one ? { ...one, run: undefined } : one))
-  const answer = { control: told, forks: toldForks, reused }
-  return JSON.parse(JSON.stringify(answer)) as Json
+  const toldForks = answers.map((one) => ('failed' in one ? one : withoutRun(one)))
+  const answer: ForkTaskAnswer = { control: told, forks: toldForks, reused }
+  return answer as unknown as Json
+}
+
+function withoutRun({ run: _, ...fork }: FinishedFork): FinishedFork {
+  return fork
 }
 
 async function makeOne(

@@ -48,26 +48,28 @@ function askedBy(step: Step): AskedCall {
  * Whether today's code, in today's surroundings, does what it did in a fork: replayed with the answers of the fork it asks
  * the same, byte for byte, and ends the same. Offline, and for free.
  */
-export async function doesAgain(
-  run: KeptRun,
-  options: Pick<ControlOptions, 'load' | 'replay' | 'signal' | 'timeoutMs'>,
-): Promise<boolean> {
+export async function doesAgain(run: KeptRun, options: Replaying): Promise<boolean> {
   const tape = parseTape(run.tape, 'kept.tape.jsonl')
   const again = async (): Promise<boolean> => isSame(await replayOnce(tape, options), run)
   // Once is no proof: a machine may be too busy for its time limit.
   return (await again()) || (await again())
 }
 
+/** How a run is replayed. */
+export type Replaying = Pick<ControlOptions, 'hangMs' | 'load' | 'replay' | 'signal' | 'timeoutMs'>
+
 type Replayed = Awaited<ReturnType<typeof replayTape>>
 
-async function replayOnce(
+/** Replays a tape with the agent loaded afresh, offline and within its time. */
+export async function replayOnce(
   tape: Tape,
-  { load, replay = {}, timeoutMs = 120_000, signal = new AbortController().signal }: Parameters<typeof doesAgain>[1],
+  { load, replay = {}, timeoutMs = 120_000, signal = new AbortController().signal, hangMs }: Replaying,
 ): Promise<Replayed> {
   using limit = timeLimit({ timeoutMs, signal })
   const takeBack = standInKeys(tape)
+  const given = { signal: limit.signal, ...(hangMs === undefined ? {} : { hangMs }) }
   try {
-    return await replayTape(tape, await load(), { ...replay, signal: limit.signal })
+    return await replayTape(tape, await load(), { ...replay, ...given })
   } finally {
     takeBack()
   }

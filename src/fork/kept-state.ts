@@ -2,15 +2,11 @@ import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import { firstNames } from '../errors/words.ts'
 import type { ReplayResult } from '../match/types.ts'
 import { isAllowed } from '../playback/allow.ts'
-import { replayTape, standInKeys } from '../replay/index.ts'
 import type { Tape } from '../tape/index.ts'
-import type { Control, ControlOptions } from './control.ts'
+import type { Control } from './control.ts'
+import { type Replaying, replayOnce } from './kept-run.ts'
 import { changedOutside, outsideState } from './outside-state.ts'
 import { runDigest } from './run-digest.ts'
-import { timeLimit } from './time-limit.ts'
-
-/** How the unchanged run is replayed. */
-type Replaying = Pick<ControlOptions, 'hangMs' | 'load' | 'replay' | 'signal' | 'timeoutMs'>
 
 /** An unchanged run, and what all runs of its process share; `outside` absent: others run beside it, and leave theirs there. */
 export type UnchangedRun = Pick<Control, 'digest' | 'replayed'> & Partial<Pick<Control, 'outside'>>
@@ -64,24 +60,10 @@ export function requireSameOutside(
 }
 
 /** The unchanged run, once more: whether it does what the control did. */
-async function replaysAgain(
-  tape: Tape,
-  { replayed, digest }: UnchangedRun,
-  { load, replay = {}, timeoutMs = 120_000, signal = new AbortController().signal, hangMs }: Replaying,
-): Promise<boolean> {
-  using limit = timeLimit({ timeoutMs, signal })
-  const takeBack = standInKeys(tape)
-  try {
-    const again = await replayTape(tape, await load(), {
-      ...replay,
-      signal: limit.signal,
-      ...(hangMs === undefined ? {} : { hangMs }),
-    })
-    const codes = (run: typeof again): string => JSON.stringify(run.problems.map(({ code }) => code))
-    return runDigest(again) === digest && codes(again) === codes(replayed)
-  } finally {
-    takeBack()
-  }
+async function replaysAgain(tape: Tape, { replayed, digest }: UnchangedRun, options: Replaying): Promise<boolean> {
+  const again = await replayOnce(tape, options)
+  const codes = (run: typeof again): string => JSON.stringify(run.problems.map(({ code }) => code))
+  return runDigest(again) === digest && codes(again) === codes(replayed)
 }
 
 function keptState(tape: Tape, names: readonly string[], spent: string | undefined): HarvestError {
