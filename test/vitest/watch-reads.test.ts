@@ -18,9 +18,13 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { watchReads } from '../../src/vitest/watch-reads.ts'
 
 let root = ''
+/** What runs returned: a read by a promise ends before its folder goes. */
+let returned: unknown[] = []
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'harvest-reads-'))
-  onTestFinished(() => {
+  returned = []
+  onTestFinished(async () => {
+    await Promise.all(returned)
     vi.unstubAllEnvs()
     rmSync(root, { recursive: true, force: true })
   })
@@ -37,7 +41,7 @@ function file(name: string, text: string): string {
 /** What is not as it was once `change` was made, of what `run` read. */
 function changed(run: () => unknown, change: () => void): readonly string[] {
   const before = watchReads(root)
-  run()
+  returned.push(run())
   const reads = before.reads()
   change()
   return watchReads(root).changedSince(reads)
