@@ -156,6 +156,43 @@ export function withoutLast(signs: string, text: string): string {
   return text.slice(0, end)
 }
 
+const isOfOption = codesOf(/[\w.-]/, 128)
+const longestOption = 64
+
+/** Where the name of an option ends that begins here; `start` where none does. */
+export function optionEnd(text: string, start: number): number {
+  if (!isLetter(text.charCodeAt(start))) return start
+  let end = start + 1
+  while (end - start < longestOption && has(isOfOption, text.charCodeAt(end))) end++
+  return end - start < 2 ? start : end
+}
+
+function isLetter(code: number): boolean {
+  return isAlphanumeric(code) && code >= 0x41
+}
+
+const isOfField = codesOf(/[\w$-]/, 128)
+const longestField = 32
+
+/**
+ * Whether `","` stands here, and what follows is no field, `"value":`. Most lists are written so: they need no pattern that
+ * also knows the others.
+ */
+export function isPlainComma(text: string, index: number): boolean {
+  if (!text.startsWith('","', index)) return false
+  const start = index + 3
+  let end = start
+  while (end - start <= longestField && has(isOfField, text.charCodeAt(end))) end++
+  const code = text.charCodeAt(end)
+  if (code === doubleQuote) {
+    const next = text.charCodeAt(end + 1)
+    return next === comma || next === bracket
+  }
+  return code !== backslash && code !== singleQuote
+}
+
+const [doubleQuote, singleQuote, comma, bracket] = [0x22, 0x27, 0x2c, 0x5d]
+
 /** An ASCII letter or digit. */
 export function isAlphanumeric(code: number): boolean {
   return (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a)

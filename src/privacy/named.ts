@@ -8,6 +8,8 @@ import {
   endsShortEscape,
   has,
   codesOf,
+  isPlainComma,
+  optionEnd,
   sticky,
   withoutLast,
 } from './edges.ts'
@@ -70,7 +72,7 @@ function isOfName(text: string, at: number): boolean {
   return code < 0xff00 || (code > 0xff0f && code < 0xff1a) || (code > 0xff20 && code < 0xfffd)
 }
 
-const [dash, dot, backslash, space, dollar] = [0x2d, 0x2e, 0x5c, 0x20, 0x24]
+const [dash, dot, backslash, space, dollar, equals] = [0x2d, 0x2e, 0x5c, 0x20, 0x24, 0x3d]
 const [doubleQuote, colon, wideColon] = [0x22, 0x3a, 0xff1a]
 
 interface Named {
@@ -151,7 +153,7 @@ function afterSign(names: NameTable): Trigger['at'] {
       const end = queryValueEnd(text, sign + 1)
       if (end === undefined) return 0
       const value = text.slice(sign + 1, end)
-      if (names.isSecret(inQuery, value) || (names.isSecretQuery(inQuery, value) && looksRandom(value))) {
+      if (names.isSecret(inQuery, value) || (names.isKeyInQuery(inQuery, value) && looksRandom(value))) {
         addSecret(found, sign + 1, end, value)
         return end
       }
@@ -384,13 +386,20 @@ export function listed(
   kind: NameClass,
   found: TextRange[],
 ): boolean {
+  const last = found.at(-1)
+  const isAgain = last !== undefined && last === listedLast.span && listedLast.kind === kind
+  if (isAgain && last.start === start && last.end === end && listedLast.quote === quote) return true
   const from = start + schemeLength(text, start, end)
   const value = unescaped(text.slice(from, end), quote)
   const isValue = kind === 'phrase' || /[\d=]/.test(value)
   if (!isValue || !passes(kind, value, false) || names.classOf(value) !== undefined) return false
   addSecret(found, from, end, value)
+  listedLast = { span: found.at(-1), kind, quote }
   return true
 }
+
+/** What was found last: behind an option in a list, a value is looked at for the option and for the comma. */
+let listedLast: { span?: TextRange | undefined; kind?: NameClass; quote?: string } = {}
 
 /** So many texts of a list are looked at. */
 const mostListed = 256
@@ -503,8 +512,7 @@ const queryValue = /[^&#\s"'<>\\`]{1,8192}/y
 
 function queryValueEnd(text: string, start: number): number | undefined {
   queryValue.lastIndex = start
-  const value = queryValue.exec(text)?.[0]
-  return value === undefined ? undefined : start + value.length
+  return queryValue.test(text) ? queryValue.lastIndex : undefined
 }
 
 /** Whoever looked at so much and found nothing goes on near its end. */
@@ -527,9 +535,11 @@ export function quoted(text: string, given: number, quote: string, kind: NameCla
 
 const scheme = /(?:bearer|basic|token|bot|apikey|ssws|digest)\s{1,8}(?=\S{1,8192}$)/iy
 const mayBeScheme = codesOf(/[abdst]/i, 128)
+/** Three letters and a space before what it is for. */
+const shortestScheme = 5
 
 function schemeLength(text: string, start: number, end: number): number {
-  if (!has(mayBeScheme, text.charCodeAt(start))) return 0
+  if (end - start < shortestScheme || !has(mayBeScheme, text.charCodeAt(start))) return 0
   const head = text.slice(start, Math.min(end, start + 9_000))
   scheme.lastIndex = 0
   return scheme.exec(head)?.[0].length ?? 0
@@ -670,13 +680,17 @@ function afterComma(names: NameTable): Trigger['at'] {
     let open = named.start
     while (text[open - 1] === '-') open--
     if (!/["']/.test(text[open - 1] ?? '')) return 0
-    const pair = ofVersion(pairPattern, pairBefore)
-    pair.lastIndex = named.end
-    const [head, nameQuote, valueQuote] = pair.exec(text) ?? []
-    if (head === undefined || nameQuote !== valueQuote || valueQuote === undefined) return 0
-    const start = named.end + head.length
-    const end = closingQuote(text, start, valueQuote)
-    return listed(names, text, start, end, valueQuote, named.kind, found) ? end : Math.max(0, end - overlap)
+    let [start, quote] = [named.end + 3, '"']
+    if (!isPlainComma(text, named.end)) {
+      const pair = ofVersion(pairPattern, pairBefore)
+      pair.lastIndex = named.end
+      const [head, nameQuote, valueQuote] = pair.exec(text) ?? []
+      if (head === undefined || nameQuote !== valueQuote || valueQuote === undefined) return 0
+      start = named.end + head.length
+      quote = valueQuote
+    }
+    const end = closingQuote(text, start, quote)
+    return listed(names, text, start, end, quote, named.kind, found) ? end : Math.max(0, end - overlap)
   }
 }
 
@@ -759,7 +773,9 @@ const fieldPattern = /(?:id|type|src|source|env|target|required|mode|uid|gid)=/y
 function afterFlag(names: NameTable): Trigger['at'] {
   const closes = closingBy(names)
   return (text, index, found) => {
-    if (!has(isLetter, text.charCodeAt(index + 2))) return 0
+    const after = text.charCodeAt(optionEnd(text, index + 2))
+    // Neither a sign nor a space, which may be beyond ASCII.
+    if (after > space && after < 128 && after !== equals) return 0
     flagPattern.lastIndex = index
     const [head, name = '', quote] = flagPattern.exec(text) ?? []
     const kind = names.classOfFlag(name)

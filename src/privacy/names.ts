@@ -1,4 +1,4 @@
-import { codesOf } from './edges.ts'
+import { codesOf, has } from './edges.ts'
 import { Endings } from './endings.ts'
 import { lookingAs, type NameClass, passes, versionNow } from './values.ts'
 
@@ -221,8 +221,14 @@ export class NameTable implements SecretNames {
   }
 
   isSecretQuery(name: string, value: string): boolean {
-    if (this.isSecret(name, value)) return true
-    if (value.length < 16 || !/\d/.test(value)) return false
+    return this.isSecret(name, value) || this.isKeyInQuery(name, value)
+  }
+
+  /** Whether the name promises a key in a query alone, and the value is long enough for one. */
+  isKeyInQuery(name: string, value: string): boolean {
+    if (value.length < 16) return false
+    const pair = lastTwo(name)
+    if ((pair !== undefined && !inQueryLastTwo.has(pair)) || !/\d/.test(value)) return false
     const short = plainOf(name, this.isBefore)
     return inQuery.has(short) && this.#own.get(short) !== 'never'
   }
@@ -250,6 +256,7 @@ function lastTwo(name: string): number | undefined {
 }
 
 const [isLetter, isDigit] = [codesOf(/[A-Za-z]/, 128), codesOf(/\d/, 128)]
+const inQueryLastTwo = new Set([...inQuery].map(lastTwo))
 
 const numberedBefore = /^(.*[^\d_.-])[_.-]?\d$/s
 const numberedName = /^(.*[^\d_.-])[_.-]?\d{1,2}$/s
@@ -265,8 +272,11 @@ function wordsOf(name: string, isBefore: boolean): readonly string[] {
     .filter((word) => word !== '')
 }
 
+const beginsScheme = codesOf(/[abst]/i, 128)
+
 /** The scheme before credentials, such as `Bearer `: in a text only what follows is the secret, so in a field as well. */
 export function schemeOf(value: string): string {
+  if (!has(beginsScheme, value.charCodeAt(0))) return ''
   return /^(?:bearer|basic|token|bot|apikey|ssws)\s{1,8}(?=\S+$)/i.exec(value)?.[0] ?? ''
 }
 

@@ -12,13 +12,13 @@ import {
   type WordPlace,
   wordAt,
 } from './command-words.ts'
-import { addSecret, withoutLast } from './edges.ts'
+import { addSecret, isPlainComma, optionEnd, withoutLast } from './edges.ts'
 import { closesLiteral, listed, quoted, word as lettersOnly } from './named.ts'
 import type { NameTable } from './names.ts'
 import type { TextRange } from './types.ts'
 import { type NameClass, passes } from './values.ts'
 
-const optionPattern = /--?([A-Za-z][\w.-]{1,63})/y
+const dash = 0x2d
 const breaksLine = /[\n\\\0]/
 /** Where `openssl` finds it. */
 const source = /^(?:pass|env|file|fd):/
@@ -28,13 +28,14 @@ const source = /^(?:pass|env|file|fd):/
  * shell, of an item of YAML, of an element. Behind one dash, `-password …`, a space does.
  */
 export function optionByName(names: NameTable, text: string, index: number, found: TextRange[]): number {
-  optionPattern.lastIndex = index
-  const [whole, name = ''] = (text[index - 1] === '-' ? undefined : optionPattern.exec(text)) ?? []
-  const kind = whole === undefined ? undefined : names.classOfFlag(name)
-  if (whole === undefined || kind === undefined) return 0
-  const isLong = whole.startsWith('--')
+  if (text.charCodeAt(index - 1) === dash) return 0
+  const isLong = text.charCodeAt(index + 1) === dash
+  const begin = index + (isLong ? 2 : 1)
+  const end = optionEnd(text, begin)
+  const kind = end === begin ? undefined : names.classOfFlag(text.slice(begin, end))
+  if (kind === undefined) return 0
   if (!isLong && kind !== 'always' && kind !== 'random' && kind !== 'pass') return 0
-  const end = index + whole.length
+  if (isPlainComma(text, end)) return valueAt({ at: end + 3, quote: '"' }, inList)
   // Mostly a space: no quote ends the option.
   const isQuoted = text[end] !== ' '
   const list = isQuoted ? behindGap(inList, text, end) : undefined

@@ -15,6 +15,8 @@ interface Shape {
   readonly of: (n: number, value: string) => string
   /** Source of a pattern for it; its only group is the number, which begins as said. */
   readonly source: (group: '(' | '(?:') => string
+  /** Its number is the one it is given, and no more needs to be read of it. */
+  readonly isUsual?: boolean
 }
 
 /** How placeholders look, kind by kind. The same for all runs of a recorder. */
@@ -50,6 +52,11 @@ export class PlaceholderShapes {
   /** Text of the placeholder of a kind with this number, in the place of a value. */
   of(kind: string, n: number, value: string): string {
     return this.#shapes.get(kind)!.of(n, value)
+  }
+
+  /** Whether that is of this kind and has this number, no matter what the value is. */
+  isUsual(kind: string): boolean {
+    return this.#shapes.get(kind)!.isUsual === true
   }
 
   /** All in a text, in order. */
@@ -184,7 +191,7 @@ export class Placeholders {
     const n = recorded === undefined ? this.#next(kind) : 0
     const text = recorded ?? this.#shapes.of(kind, n, value)
     // What is read most often is known without a look.
-    if (text === usualText(kind, n) || text === `${usualHead}${n}@email.invalid`) this.#note(kind, n)
+    if (recorded === undefined && this.#shapes.isUsual(kind)) this.#note(kind, n)
     else this.observe(text)
     const given = { kind, placeholder: text, value }
     this.#byValue.set(value, given)
@@ -253,20 +260,19 @@ function shapeOf(kind: string, template: string | undefined, kept: ReadonlySet<s
     }
   }
   if (kind === 'email') {
+    const isKept = kept.has('email-domain')
     const domainOf = (value: string): string =>
-      kept.has('email-domain') ? value.slice(value.lastIndexOf('@') + 1).toLowerCase() : 'email.invalid'
+      isKept ? value.slice(value.lastIndexOf('@') + 1).toLowerCase() : 'email.invalid'
     return {
       of: (n, value) => `redacted-${n}@${domainOf(value)}`,
+      isUsual: !isKept,
       // With any domain, so that a tape that keeps them can be searched by whoever does not know that.
       source: (group) => `${usualHead}${group}\\d{1,9})(?:@|%40)(?:email\\.invalid|${domain})`,
     }
   }
   if (kind === 'card') return cardShape(kept)
-  return { of: (n) => usualText(kind, n), source: (group) => `${usualText(kind, group)}\\d{1,9})` }
-}
-
-function usualText(kind: string, n: number | string): string {
-  return `${usualHead}${kind}-${n}`
+  const head = `${usualHead}${kind}-`
+  return { of: (n) => head + n, source: (group) => `${head}${group}\\d{1,9})`, isUsual: true }
 }
 
 /** `8`, zeros, five digits of the number, and the last four of the card where they are kept. */

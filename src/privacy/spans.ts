@@ -14,11 +14,7 @@ export function settle(
   standing: readonly PlacedPlaceholder[],
 ): readonly TextRange[] {
   // The sort is stable: the one found first stays before the other.
-  const ordered = isInOrder(spans)
-    ? spans
-    : spans.toSorted(
-        (a, b) => a.start - b.start || b.end - a.end || Number(a.contextual ?? false) - Number(b.contextual ?? false),
-      )
+  const ordered = isInOrder(spans) ? spans : spans.toSorted(byPlace)
   const kept: TextRange[] = []
   for (const span of ordered) {
     const first = standing[firstEndingAfter(standing, span.start)]
@@ -34,8 +30,12 @@ export function settle(
   return kept
 }
 
+function byPlace(a: TextRange, b: TextRange): number {
+  return a.start - b.start || b.end - a.end || Number(a.contextual ?? false) - Number(b.contextual ?? false)
+}
+
 function isInOrder(spans: readonly TextRange[]): boolean {
-  for (let at = 1; at < spans.length; at++) if (spans[at - 1]!.start >= spans[at]!.start) return false
+  for (let at = 1; at < spans.length; at++) if (byPlace(spans[at - 1]!, spans[at]!) > 0) return false
   return true
 }
 

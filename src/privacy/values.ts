@@ -65,6 +65,7 @@ const redacted = /^\[redacted\]$/i
 /** Whether a text stands for a secret that is not there. */
 export function isStandIn(value: string): boolean {
   return (
+    (value.startsWith('redacted-') && usual.test(value)) ||
     (value.length <= longestState && lately(state, stateFourth, stateBefore).test(value)) ||
     (mayBegin[value.charCodeAt(0)] === 1 && placeholder.test(value)) ||
     (value.length === '[redacted]'.length && redacted.test(value)) ||
@@ -97,7 +98,6 @@ const signed = new RegExp(String.raw`^[\w-]{1,64} ${keyShown}${scopeWords}$`, 'i
 
 /** Whether a credential has numbers in the place of its keys already: `Bearer [key-1]`, `sid=[key-2]; Path=/`. */
 function isNumbered(value: string): boolean {
-  if (value.startsWith('redacted-') && usual.test(value)) return true
   if (!value.includes('[') && !value.includes('redacted-')) return false
   if (!/\[key|\[signed\]|redacted-/.test(value)) return false
   if (!value.includes(';')) return numbered.test(value) || signed.test(value)
