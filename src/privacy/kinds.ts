@@ -93,6 +93,31 @@ export function kindsOf(options: RedactorOptions, { emails, finder }: FindersInU
   }
 }
 
+/**
+ * Whoever calls this from JavaScript may put a pattern where a name belongs.
+ *
+ * @throws HarvestError `HARVEST_PRIVACY_OPTION`
+ */
+export function checkLists({ headers, keys, off, on, keep, allow, names = {} }: RedactorOptions): void {
+  const { always, random, never } = names
+  const lists = {
+    headers,
+    keys,
+    off,
+    on,
+    keep,
+    allow,
+    'names.always': always,
+    'names.random': random,
+    'names.never': never,
+  }
+  for (const [name, list] of Object.entries<unknown>(lists)) {
+    const isList = list === undefined || (Array.isArray(list) && list.every((one) => typeof one === 'string'))
+    if (!isList)
+      throw wrongOption(`${name} is not a list of texts`, "write each name whole, in quotes: ['x-order-channel']")
+  }
+}
+
 /** The application's own families of tokens. */
 function familiesOf({ families = [] }: RedactorOptions): readonly KindFamily[] {
   return families.map(({ head, of, min }) => {

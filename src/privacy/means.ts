@@ -2,7 +2,7 @@ import { isStream } from './events.ts'
 import { KeptHeaders } from './headers.ts'
 import type { Finders } from './engine.ts'
 import { FirstNames } from './first/names.ts'
-import { kindsOf } from './kinds.ts'
+import { checkLists, kindsOf } from './kinds.ts'
 import type { SecretNames } from './names.ts'
 import { PlaceholderShapes } from './placeholders.ts'
 import type { Finder, RedactorOptions } from './types.ts'
@@ -24,6 +24,7 @@ export class Means {
 
   /** @throws HarvestError `HARVEST_PRIVACY_OPTION` */
   constructor(options: RedactorOptions, finders: Finders) {
+    checkLists(options)
     this.version = finders.version
     const { keys = [], names: own } = options
     this.hasOwnRules = (options.rules ?? []).length > 0

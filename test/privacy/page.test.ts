@@ -105,6 +105,11 @@ test.each<readonly [string, RedactorOptions, string]>([
   expect(() => createRedactor(options)).toThrow(message)
 })
 
+test('a pattern that only a text made for it slows down is taken', () => {
+  const rules = [{ kind: 'ticket', pattern: /#(?:b+)+;/g }]
+  expect(createRedactor({ rules }).text('#bb; stays with #bbb')).toBe('redacted-ticket-1 stays with #bbb')
+})
+
 test('a pattern that repeats within bounds is taken', () => {
   expect(() => createRedactor({ rules: [{ kind: 'order', pattern: /\w{1,64}-\d{1,9}/g }] })).not.toThrow()
 })

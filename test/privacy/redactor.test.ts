@@ -468,6 +468,11 @@ test('options that cannot be meant are errors', () => {
     → kinds: anthropic-key, openai-key, google-key, aws-key, github-token, gitlab-token, slack-token, webhook, stripe-key, npm-token, huggingface-token, sendgrid-key, twilio-key, api-key, jwt, bearer-token, basic-auth, private-key, email, card, iban, url-password, secret, phone, ssn, ip
     (HARVEST_PRIVACY_OPTION)"
   `)
+  const pattern: unknown[] = [/(a+)+$/]
+  for (const list of ['headers', 'keys', 'off', 'on', 'keep', 'allow'])
+    for (const given of [pattern, 'x-mode', 4])
+      expect(message({ [list]: given })).toContain(`${list} is not a list of texts`)
+  expect(message({ names: { never: pattern as string[] } })).toContain('names.never is not a list of texts')
   const rule = { kind: 'customer', pattern: /K/g }
   expect(message({ on: ['fax'] })).toContain('there is no kind "fax"')
   expect(message({ rules: [{ ...rule, kind: 'Customer 1' }] })).toContain('cannot be a kind')
