@@ -1,4 +1,4 @@
-import { afterEscape, beginsToken, endsShortEscape, isAlphanumeric, codesOf } from './edges.ts'
+import { afterEscape, beginsToken, codesOf, endsShortEscape, has, isAlphanumeric } from './edges.ts'
 import type { Finder, TextRange } from './types.ts'
 import type { Trigger } from './walk.ts'
 
@@ -143,9 +143,8 @@ export const findIbans: Finder = (text) => {
     const length = ibanLengths.get(text.slice(start, start + 2))
     if (length === undefined) continue
     const end = endOfGroups(text, start, length)
-    if (end === undefined) continue
-    const value = text.slice(start, end).replaceAll(' ', '')
-    if (passesMod97(value)) found.push({ kind: 'iban', start, end, value })
+    if (end === undefined || !passesMod97(text, start, end)) continue
+    found.push({ kind: 'iban', start, end, value: text.slice(start, end).replaceAll(' ', '') })
   }
   return found
 }
@@ -166,8 +165,9 @@ function ibanAt(allowed: ReadonlySet<string>, text: string, index: number, found
   if (length === undefined || !/^\d ?[A-Z0-9]{4}/.test(text.slice(index + 2, index + 8))) return 0
   if (isAlphanumeric(text.charCodeAt(start - 1)) && !endsShortEscape(text, start)) return 0
   const end = endOfGroups(text, start, length)
-  const value = end === undefined ? '' : text.slice(start, end).replaceAll(' ', '')
-  if (end !== undefined && passesMod97(value) && !allowed.has(value)) found.push({ kind: 'iban', start, end, value })
+  if (end === undefined || !passesMod97(text, start, end)) return 0
+  const value = text.slice(start, end).replaceAll(' ', '')
+  if (!allowed.has(value)) found.push({ kind: 'iban', start, end, value })
   return 0
 }
 
@@ -175,24 +175,34 @@ function isDecimal(code: number): boolean {
   return code >= 0x30 && code <= 0x39
 }
 
+const isOfIban = codesOf(/[A-Z0-9]/, 128)
+const space = 0x20
+
 /** Where `length` capitals and digits end that are written together or in groups of four. */
 function endOfGroups(text: string, start: number, length: number): number | undefined {
-  const grouped = text[start + 4] === ' '
+  const grouped = text.charCodeAt(start + 4) === space
   let at = start
   for (let taken = 0; taken < length; taken++, at++) {
-    if (grouped && taken > 0 && taken % 4 === 0 && text[at++] !== ' ') return undefined
-    if (!/[A-Z0-9]/.test(text[at] ?? '')) return undefined
+    if (grouped && taken > 0 && taken % 4 === 0 && text.charCodeAt(at++) !== space) return undefined
+    if (!has(isOfIban, text.charCodeAt(at))) return undefined
   }
   return isAlphanumeric(text.charCodeAt(at)) ? undefined : at
 }
 
-function passesMod97(iban: string): boolean {
-  let rest = 0
-  for (const character of iban.slice(4) + iban.slice(0, 4)) {
-    const value = Number.parseInt(character, 36)
-    rest = (rest * (value > 9 ? 100 : 10) + value) % 97
+/** The country and the check digits count last. */
+function passesMod97(text: string, start: number, end: number): boolean {
+  return restOf(text, start, start + 4, restOf(text, start + 4, end, 0)) === 1
+}
+
+/** What is left of a number of which something is left before; a letter stands for two digits. */
+function restOf(text: string, start: number, end: number, before: number): number {
+  let rest = before
+  for (let at = start; at < end; at++) {
+    const code = text.charCodeAt(at)
+    if (code === space) continue
+    rest = (isDecimal(code) ? rest * 10 + code - 0x30 : rest * 100 + code - 0x37) % 97
   }
-  return rest === 1
+  return rest
 }
 
 // SWIFT IBAN registry.

@@ -100,7 +100,19 @@ const nameSign = codesOf(/[\w-]/)
 const quoteSign = 0x22
 const none: readonly RegExp[] = []
 
+/** Whether a placeholder stands behind the particle of a sentence: `密码是redacted-secret-1`. */
+function isReplaced(text: string, end: number): boolean {
+  let at = end
+  while (at - end < 4 && isOfParticle(text.charCodeAt(at))) at++
+  return at > end && text.startsWith('redacted-', at)
+}
+
+function isOfParticle(code: number): boolean {
+  return (code >= 0x3040 && code <= 0x30ff) || (code >= 0x4e00 && code <= 0x9fff) || (code >= 0xac00 && code <= 0xd7af)
+}
+
 function saidBehind(names: NameTable, text: string, end: number, found: TextRange[]): number {
+  if (isReplaced(text, end)) return 0
   for (const pattern of patternsAt(text, end)) {
     pattern.lastIndex = end
     const match = pattern.exec(text)
