@@ -18,7 +18,7 @@ import type { HeaderMeaning } from './meaning.ts'
 import type { SecretFinding, RedactorOptions, Replaced, TextRange } from './types.ts'
 import { settledEnd } from './under-way.ts'
 import { redactUrl } from './url.ts'
-import { encodedWords } from './words.ts'
+import { encodedAs, encodedWords } from './words.ts'
 
 /**
  * Replaces secrets by placeholders, the same value by the same placeholder, numbered by first appearance.
@@ -551,7 +551,8 @@ class TextRedactor implements Redactor {
     const words = encodedWords(text)
     if (words.length === 0) return spans
     let next = 0
-    const more = words.flatMap(({ start, end, plain, encode }): TextRange[] => {
+    const more = words.flatMap((word): TextRange[] => {
+      const { start, end, plain } = word
       while (next < spans.length && spans[next]!.end <= start) next++
       if (next < spans.length && spans[next]!.start < end) return []
       const found = this.#inner(() => this.#foundInside(plain))
@@ -563,7 +564,11 @@ class TextRedactor implements Redactor {
         const isAsFound =
           this.#known.size === known || (!isStream(plain, this.#means.version) && this.#known.find(plain).length === 0)
         const before = isAsFound ? found : undefined
-        return encode(this.#inner(() => this.#clean(plain, before)))
+        return encodedAs(
+          text,
+          word,
+          this.#inner(() => this.#clean(plain, before)),
+        )
       }
       return [{ kind: first.kind, start, end, value: plain, encoded: { again } }]
     })

@@ -4,15 +4,22 @@ export interface EncodedWord {
   readonly end: number
   /** What it says. */
   readonly plain: string
-  /** The same way to write another text. */
-  readonly encode: (plain: string) => string
 }
 
 /** Shorter ones hold no secret and the name that tells it. */
 const least = 24
 
-const isLetter = new Uint8Array(256)
-for (let code = 0; code < 128; code++) if (/[\w+/-]/.test(String.fromCharCode(code))) isLetter[code] = 1
+/** Of each character, whether it is a letter of base64; in addresses `-_` stand for `+/`. */
+const isLetter = new Uint8Array(1 << 16)
+/** The six bits of each letter. */
+const bits = new Uint8Array(128)
+for (const signs of ['+/', '-_']) {
+  const letters = `ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789${signs}`
+  for (let at = 0; at < letters.length; at++) {
+    isLetter[letters.charCodeAt(at)] = 1
+    bits[letters.charCodeAt(at)] = at
+  }
+}
 
 /**
  * The words of base64 in a text that say text, in order. One character in {@link least} is looked at, and a word is read
@@ -22,7 +29,7 @@ export function encodedWords(text: string): readonly EncodedWord[] {
   if (text.length < least) return none
   const memo = text.length > worthAlone ? long : short
   if (text === memo.text) return memo.words
-  memo.words = wordsIn(text)
+  memo.words = text.length < worthCopying ? inShort(text) : inLong(text)
   memo.text = text.length <= memoLength ? text : ''
   return memo.words
 }
@@ -39,98 +46,161 @@ const [long, short]: [Memo, Memo] = [
 ]
 const [worthAlone, memoLength] = [4_096, 1 << 20]
 
-function wordsIn(text: string): readonly EncodedWord[] {
+/** To ask codes for a character takes a fifth of asking a text; to copy a text there takes a call. */
+const worthCopying = 128
+/** The codes of a part of a text. */
+const block = new Uint16Array(1 << 16)
+const writer = Buffer.from(block.buffer)
+
+/** Copies what begins there, as far as there is room; where it ends. */
+function copied(text: string, from: number): number {
+  const part = text.slice(from, from + block.length)
+  return from + writer.write(part, 0, 'utf16le') / 2
+}
+
+function inShort(text: string): readonly EncodedWord[] {
   let found: EncodedWord[] | undefined
-  const hasBytes = text.length >= worthCopying && text.length <= blockLength && !wide.test(text)
-  if (hasBytes) writer.write(text, 0, 'latin1')
   for (let at = least - 1; at < text.length; at += least) {
+    if (isLetter[text.charCodeAt(at)] !== 1) continue
     let start = at
+    while (start > 0 && at - start < least && isLetter[text.charCodeAt(start - 1)] === 1) start--
     let end = at + 1
-    if (hasBytes) {
-      if (isLetter[block[at]!] !== 1) continue
-      while (start > 0 && at - start < least && isLetter[block[start - 1]!] === 1) start--
-      while (end < text.length && isLetter[block[end]!] === 1) end++
-    } else {
-      if (isLetter[text.charCodeAt(at)] !== 1) continue
-      while (start > 0 && at - start < least && isLetter[text.charCodeAt(start - 1)] === 1) start--
-      while (isLetter[text.charCodeAt(end)] === 1) end++
-    }
+    while (end < text.length && isLetter[text.charCodeAt(end)] === 1) end++
     at = end
-    // `\n` before a word belongs to JSON, and a path or an address has few letters between its slashes.
-    if (text[start - 1] === '\\') start++
+    if (isEscape(text, start)) start++
     if (end - start < least) continue
-    const word = read(text, start, end)
+    for (let nth = start; nth < end; nth++) block[nth] = text.charCodeAt(nth)
+    const word = read(text, start, end, 0)
     if (word !== undefined) (found ??= []).push(word)
   }
   return found ?? none
 }
 
-/** To ask bytes for a character takes a fifth of asking a text; to copy a text there takes a call. */
-const worthCopying = 128
-const blockLength = 1 << 18
-const block = new Uint8Array(blockLength)
-const writer = Buffer.from(block.buffer)
-/** Characters that one byte does not hold. */
-const wide = /[^\0-\xff]/
+function inLong(text: string): readonly EncodedWord[] {
+  let found: EncodedWord[] | undefined
+  let from = 0
+  let to = copied(text, from)
+  for (let at = least - 1; at < text.length; at += least) {
+    if (at >= to) {
+      from = at - least
+      to = copied(text, from)
+    }
+    if (isLetter[block[at - from]!] !== 1) continue
+    let start = at
+    while (start > from && at - start < least && isLetter[block[start - 1 - from]!] === 1) start--
+    let end = at + 1
+    while (end < to && isLetter[block[end - from]!] === 1) end++
+    if (end === to && end < text.length) {
+      from = start
+      to = copied(text, from)
+      while (end < to && isLetter[block[end - from]!] === 1) end++
+      // Longer than the room for codes.
+      if (end === to) while (end < text.length && isLetter[text.charCodeAt(end)] === 1) end++
+    }
+    at = end
+    if (isEscape(text, start)) start++
+    if (end - start < least) continue
+    const word = read(text, start, end, from)
+    if (word !== undefined) (found ??= []).push(word)
+  }
+  return found ?? none
+}
 
+/** `\n` before a word belongs to JSON, and a path or an address has few letters between its slashes. */
+function isEscape(text: string, start: number): boolean {
+  return text.charCodeAt(start - 1) === backslash
+}
+
+const backslash = 0x5c
 const none: readonly EncodedWord[] = []
 const printable = /^[\t\n\r\x20-\x7e\u00a0-\ufffc]+$/
 
-/** The six bits of each letter. */
-const bits = new Uint8Array(128)
-'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
-  .split('')
-  .forEach((letter, at) => (bits[letter.charCodeAt(0)] = at))
-bits['-'.charCodeAt(0)] = 62
-bits['_'.charCodeAt(0)] = 63
-
-/** Whether the first characters of a word say text: most words are not, and most of those are recognised at a glance. */
-function beginsText(text: string, start: number): boolean {
-  for (let at = start; at < start + least - 4; at += 4) {
-    const [a, b] = [bits[text.charCodeAt(at)]!, bits[text.charCodeAt(at + 1)]!]
-    const [c, d] = [bits[text.charCodeAt(at + 2)]!, bits[text.charCodeAt(at + 3)]!]
-    if (isControl((a << 2) | (b >> 4)) || isControl(((b & 15) << 4) | (c >> 2)) || isControl(((c & 3) << 6) | d))
-      return false
-  }
-  return true
-}
-
-/** Whether a word of letters of base64 ends as an encoder ends one: what is beyond the last byte is zero. */
-function isWhole(text: string, start: number, end: number): boolean {
-  const rest = (end - start) % 4
-  const last = bits[text.charCodeAt(end - 1)]!
+/** Whether a word of letters ends as an encoder ends one: what is beyond the last byte is zero. */
+function isWhole(letters: number, last: number): boolean {
+  const rest = letters % 4
   return rest === 0 || (rest === 2 && (last & 15) === 0) || (rest === 3 && (last & 3) === 0)
 }
 
-function isControl(byte: number): boolean {
-  return byte < 0x20 ? byte !== 0x0a && byte !== 0x09 && byte !== 0x0d : byte === 0x7f
+/** The word that stands there, its codes in the block, where that of the text at `from` is the first. */
+function read(text: string, start: number, end: number, from: number): EncodedWord | undefined {
+  const begin = start - from
+  if (!isWhole(end - start, bits[text.charCodeAt(end - 1)]!)) return undefined
+  const isLong = end - start > room.length
+  const plain = isLong ? saidByMany(text, start, end, begin) : said(begin, end - from)
+  if (plain === undefined) return undefined
+  let padded = end
+  while (text[padded] === '=' && padded - end < 2) padded++
+  return { start, end: padded, plain }
 }
 
 /** Room for the bytes of one word: a buffer for each costs more than to read it. */
 const room = Buffer.alloc(1 << 12)
 
-function decoded(word: string, alphabet: 'base64' | 'base64url'): string {
-  if (word.length > room.length) return Buffer.from(word, alphabet).toString('utf8')
-  return room.toString('utf8', 0, room.write(word, alphabet))
+/** What letters in the block say; `undefined` where that is no text. */
+function said(begin: number, end: number): string | undefined {
+  const length = decoded(begin, end)
+  if (length >= 0) return length === 0 ? undefined : room.toString('latin1', 0, length)
+  return asText(room.toString('utf8', 0, -length))
 }
 
-function read(text: string, start: number, end: number): EncodedWord | undefined {
-  if (!beginsText(text, start) || !isWhole(text, start, end)) return undefined
-  const word = text.slice(start, end)
-  const alphabet = /[_-]/.test(word) ? 'base64url' : 'base64'
-  const plain = decoded(word, alphabet)
-  if (!printable.test(plain)) return undefined
-  let padded = end
-  while (text[padded] === '=' && padded - end < 2) padded++
-  const isPadded = padded > end || (alphabet === 'base64' && word.length % 4 === 0)
-  return {
-    start,
-    end: padded,
-    plain,
-    encode(other) {
-      const again = Buffer.from(other).toString(alphabet === 'base64' || isPadded ? 'base64' : 'base64url')
-      const spelled = alphabet === 'base64url' ? again.replaceAll('+', '-').replaceAll('/', '_') : again
-      return isPadded ? spelled : spelled.replace(/=+$/, '')
-    },
+/** As {@link said}, where there is no room for it. */
+function saidByMany(text: string, start: number, end: number, begin: number): string | undefined {
+  return decoded(begin, begin + least - 4) === 0
+    ? undefined
+    : asText(Buffer.from(text.slice(start, end), 'base64').toString())
+}
+
+function asText(plain: string): string | undefined {
+  return printable.test(plain) ? plain : undefined
+}
+
+/**
+ * Decodes letters in the block.
+ *
+ * @returns how many bytes they are, less than zero where some are beyond ASCII; zero for a control among them: most words have
+ *   one, and most of those at their beginning
+ */
+function decoded(begin: number, end: number): number {
+  let length = 0
+  let all = 0
+  let at = begin
+  for (; at + 4 <= end; at += 4) {
+    const four =
+      (bits[block[at]!]! << 18) | (bits[block[at + 1]!]! << 12) | (bits[block[at + 2]!]! << 6) | bits[block[at + 3]!]!
+    const [one, two, three] = [four >> 16, (four >> 8) & 0xff, four & 0xff]
+    if ((isControl[one]! | isControl[two]! | isControl[three]!) !== 0) return 0
+    room[length] = one
+    room[length + 1] = two
+    room[length + 2] = three
+    length += 3
+    all |= four
   }
+  for (let shift = 2; at + 1 < end; at++, shift += 2) {
+    const byte = ((bits[block[at]!]! << shift) | (bits[block[at + 1]!]! >> (6 - shift))) & 0xff
+    if (isControl[byte] === 1) return 0
+    room[length++] = byte
+    all |= byte
+  }
+  return (all & 0x808080) === 0 ? length : -length
+}
+
+const isControl = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte < 0x20 ? Number(byte !== 0x0a && byte !== 0x09 && byte !== 0x0d) : Number(byte === 0x7f),
+)
+
+/** Another text, written the way a word of a text is. */
+export function encodedAs(text: string, { start, end }: EncodedWord, plain: string): string {
+  const word = text.slice(start, end)
+  const isOfUrls = /[_-]/.test(word)
+  const isPadded = word.endsWith('=') || (!isOfUrls && word.length % 4 === 0)
+  const again = encoded(plain)
+  const spelled = isOfUrls ? again.replaceAll('+', '-').replaceAll('/', '_') : again
+  return isPadded || !spelled.endsWith('=') ? spelled : spelled.replace(/=+$/, '')
+}
+
+function encoded(text: string): string {
+  // Of a character there are three bytes at most.
+  return text.length * 3 > room.length
+    ? Buffer.from(text).toString('base64')
+    : room.toString('base64', 0, room.write(text))
 }
