@@ -128,7 +128,11 @@ export class Placeholders {
   observe(text: string, depth = this.#depth): void {
     const placed = this.in(text)
     this.#placed = undefined
-    if (depth > 0) for (const { plain } of encodedWords(text)) this.observe(plain, depth - 1)
+    if (depth > 0) {
+      const words = encodedWords(text)
+      // None of them has a NUL: read together, they say what each says alone.
+      if (words.length > 0) this.observe(words.map(({ plain }) => plain).join('\0'), depth - 1)
+    }
     if (placed.length === 0) return
     const seen = new Set<string>()
     let [head, tail, last] = ['', '', '']
