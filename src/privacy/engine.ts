@@ -97,8 +97,12 @@ function inOneWalk(
   const find: Finder = (text) => {
     const found: TextRange[] = []
     walk.find(text, found)
-    for (const [sign, finder] of rest)
-      if (sign === '' || text.includes(sign)) for (const span of finder(text)) found.push(span)
+    for (let nth = 0; nth < rest.length; nth++) {
+      const [sign, finder] = rest[nth]!
+      if (sign !== '' && !text.includes(sign)) continue
+      const spans = finder(text)
+      for (let at = 0; at < spans.length; at++) found.push(spans[at]!)
+    }
     return byMeaning(found)
   }
   const search: Finder = (text) => {
@@ -110,8 +114,12 @@ function inOneWalk(
   return version >= 5 ? search : (text) => lookingAs(version, () => search(text))
 }
 
+const none: readonly TextRange[] = []
+
 /** What is recognised by itself first, in the order it was found: `Authorization: Bearer …` is a bearer token. */
 function byMeaning(found: readonly TextRange[]): readonly TextRange[] {
+  // A list that grew has room for more: that of one is kept for long where each word of base64 has its own.
+  if (found.length < 2) return found.length === 0 ? none : [found[0]!]
   const byName = found.filter(({ kind }) => kind === 'secret')
   if (byName.length === 0 || byName.length === found.length) return found
   return [...found.filter(({ kind }) => kind !== 'secret'), ...byName]

@@ -51,9 +51,9 @@ const isNumber = /^(?:card|iban|phone|ssn|ip)$/
 
 /** Whether a text may be a stream of pieces that are read together. */
 export function isStream(text: string, version: number): boolean {
+  if (text.startsWith('{')) return text.includes('}\n{') || text.includes('}\r\n{')
   if (/^(?:data|event|id|retry|:)/.test(text)) return text.includes('\ndata:')
   if (version >= 6 && /^[0-9a-z]:["{[]/.test(text)) return /\n[0-9a-z]:"/.test(text)
-  if (text.startsWith('{')) return text.includes('}\n{') || text.includes('}\r\n{')
   return /^\[\s{0,4}\{/.test(text) && text.includes('"candidates"')
 }
 

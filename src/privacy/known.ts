@@ -47,16 +47,17 @@ export class KnownSecrets {
 
   find(text: string): readonly TextRange[] {
     if (this.#bySpelling.size === 0) return none
-    const found: TextRange[] = []
+    let found: TextRange[] | undefined
     const note = (start: number, spelling: string): void => {
       const end = start + spelling.length
       const goesOn = isAlphanumeric(text.charCodeAt(end)) && isAlphanumeric(text.charCodeAt(end - 1))
-      if (!goesOn && beginsToken(text, start)) found.push({ ...this.#bySpelling.get(spelling)!, start, end })
+      if (!goesOn && beginsToken(text, start)) (found ??= []).push({ ...this.#bySpelling.get(spelling)!, start, end })
     }
     this.#short.find(text, note)
+    if (this.#others.size === 0) return found ?? none
     for (const [spelling, indexIn] of this.#others)
       for (let at = indexIn(text, 0); at !== -1; at = indexIn(text, at + spelling.length)) note(at, spelling)
-    return found
+    return found ?? none
   }
 }
 

@@ -151,9 +151,10 @@ const depthCap = 3
 // A client that makes up names must not fill a tape with them.
 export const droppedCap = 64
 
-interface Step {
-  readonly edits: readonly Edit[]
-  readonly fresh: readonly { readonly value: string; readonly placeholder: string }[]
+/** A value that was given a placeholder. */
+interface Fresh {
+  readonly value: string
+  readonly placeholder: string
 }
 
 interface Found {
@@ -451,13 +452,12 @@ class TextRedactor implements Redactor {
       return given
     }
     const mark = this.#placeholders.mark()
-    const fresh: Step['fresh'][number][] = []
+    const fresh: Fresh[] = []
     let now = given
     for (let pass = 0; pass < passCap; pass++) {
-      const step = this.#step(text, found)
-      if (step.edits.length === 0) break
-      fresh.push(...step.fresh)
-      now = apply(now, step.edits)
+      const edits = this.#step(text, found, fresh)
+      if (edits.length === 0) break
+      now = apply(now, edits)
       text = textOf(now)
       found = this.#found(text)
     }
@@ -469,7 +469,7 @@ class TextRedactor implements Redactor {
   }
 
   /** Numbers follow from what is on the tape and nothing else, for a replay sees only that. */
-  #forgetLost(text: string, mark: ReadonlyMap<string, number>, fresh: Step['fresh']): boolean {
+  #forgetLost(text: string, mark: ReadonlyMap<string, number>, fresh: readonly Fresh[]): boolean {
     const placed = this.#placeholders.in(text)
     // Most stand there in the order in which they were given out.
     let next = 0
@@ -478,6 +478,7 @@ class TextRedactor implements Redactor {
       const { placeholder } = fresh[next]!
       if (end - start === placeholder.length && text.startsWith(placeholder, start)) next++
     }
+    if (next === fresh.length) return false
     const missing = new Set(fresh.slice(next).map(({ placeholder }) => placeholder))
     for (const { start, end } of placed) {
       if (missing.size === 0) return false
@@ -493,28 +494,31 @@ class TextRedactor implements Redactor {
     return true
   }
 
-  #step(text: string, { spans, scattered }: Found): Step {
+  /** @param fresh - gets the values that have a placeholder since */
+  #step(text: string, { spans, scattered }: Found, fresh: Fresh[]): readonly Edit[] {
     // What words of base64 say is observed with the text they stand in.
     if (this.#depth === 0 && spans.length + scattered.length > 0) this.#placeholders.observe(text)
-    const fresh: { value: string; placeholder: string }[] = []
-    const instead = (of: TextRange | Scattered, { start, end }: Place): string => {
-      if (of.encoded !== undefined) return of.encoded.again()
-      const { text: placeholder, isNew } = this.#replace(of)
-      if (isNew) fresh.push({ value: of.value, placeholder })
-      return spelled(placeholder, text, start, end)
-    }
-    if (scattered.length === 0) {
-      const edits = spans.map((span) => ({ start: span.start, end: span.end, text: instead(span, span) }))
-      return { edits, fresh }
-    }
+    if (scattered.length === 0)
+      return spans.map((span) => ({ start: span.start, end: span.end, text: this.#instead(text, span, span, fresh) }))
     const places = [
       ...spans.map((span) => ({ of: span, pieces: [span] as readonly Place[] })),
       ...scattered.map((one) => ({ of: one, pieces: one.pieces })),
     ].sort((a, b) => a.pieces[0]!.start - b.pieces[0]!.start)
     const edits = places.flatMap(({ of, pieces }) =>
-      pieces.map((piece, at) => ({ start: piece.start, end: piece.end, text: at === 0 ? instead(of, piece) : '' })),
+      pieces.map((piece, at) => ({
+        start: piece.start,
+        end: piece.end,
+        text: at === 0 ? this.#instead(text, of, piece, fresh) : '',
+      })),
     )
-    return { edits: edits.sort((a, b) => a.start - b.start), fresh }
+    return edits.sort((a, b) => a.start - b.start)
+  }
+
+  #instead(text: string, of: TextRange | Scattered, { start, end }: Place, fresh: Fresh[]): string {
+    if (of.encoded !== undefined) return of.encoded.again()
+    const { text: placeholder, isNew } = this.#replace(of)
+    if (isNew) fresh.push({ value: of.value, placeholder })
+    return spelled(placeholder, text, start, end)
   }
 
   #replace({ kind, value, contextual }: Pick<TextRange, 'kind' | 'value' | 'contextual'>): {
@@ -534,52 +538,66 @@ class TextRedactor implements Redactor {
 
   #found(text: string): Found {
     if (this.#depth === 0) this.#passed = []
-    const look = (part: string): readonly TextRange[] => {
-      const [found, known] = [this.#means.find(part), this.#known.find(part)]
-      const spans =
-        found.length + known.length === 0 ? found : settle(part, [...found, ...known], this.#placeholders.in(part))
-      return this.#means.version === 1 || this.#depth >= depthCap ? spans : this.#withEncoded(part, spans)
-    }
-    const spans = look(text)
-    const scattered = findScattered(text, look, this.#means.version)
-    if (scattered.length === 0) return { spans, scattered }
-    return { spans: apartFrom(spans, scattered), scattered: apart(scattered) }
+    const spans = this.#look(text)
+    const scattered = findScattered(text, (part) => this.#look(part), this.#means.version)
+    if (scattered.length > 0) return { spans: apartFrom(spans, scattered), scattered: apart(scattered) }
+    return spans.length === 0 ? nothing : { spans, scattered }
+  }
+
+  #look(text: string): readonly TextRange[] {
+    const found = this.#means.find(text)
+    const known = this.#known.find(text)
+    const all = known.length === 0 ? found : [...found, ...known]
+    const spans = all.length === 0 ? all : settle(text, all, this.#placeholders.in(text))
+    return this.#means.version === 1 || this.#depth >= depthCap ? spans : this.#withEncoded(text, spans)
   }
 
   /** Words of base64 that say something secret, beside what stands plain. */
   #withEncoded(text: string, spans: readonly TextRange[]): readonly TextRange[] {
     const words = encodedWords(text)
     if (words.length === 0) return spans
+    let more: TextRange[] | undefined
     let next = 0
-    const more = words.flatMap((word): TextRange[] => {
-      const { start, end, plain } = word
-      while (next < spans.length && spans[next]!.end <= start) next++
-      if (next < spans.length && spans[next]!.start < end) return []
-      const found = this.#inner(() => this.#foundInside(plain))
-      const [first] = found.spans.length > 0 ? found.spans : found.scattered
-      if (first === undefined) return []
+    for (const word of words) {
+      while (next < spans.length && spans[next]!.end <= word.start) next++
+      if (next < spans.length && spans[next]!.start < word.end) continue
+      const found = this.#foundInside(word.plain)
+      const first = found.spans[0] ?? found.scattered[0]
+      if (first === undefined) continue
+      const { start, end, plain: value } = word
       const known = this.#known.size
-      const again = (): string => {
-        // What became known since then changes only what holds it.
-        const isAsFound =
-          this.#known.size === known || (!isStream(plain, this.#means.version) && this.#known.find(plain).length === 0)
-        const before = isAsFound ? found : undefined
-        return encodedAs(
-          text,
-          word,
-          this.#inner(() => this.#clean(plain, before)),
-        )
-      }
-      return [{ kind: first.kind, start, end, value: plain, encoded: { again } }]
-    })
-    return more.length === 0 ? spans : [...spans, ...more].sort((a, b) => a.start - b.start)
+      const again = (): string => encodedAs(text, word, this.#cleanInside(value, found, known))
+      const span = { kind: first.kind, start, end, value, encoded: { again } }
+      if (more === undefined) more = [span]
+      else more.push(span)
+    }
+    if (more === undefined) return spans
+    return spans.length === 0 ? more : [...spans, ...more].sort((a, b) => a.start - b.start)
   }
 
+  /** What is found one encoding further in. */
   #foundInside(text: string): Found {
-    const passed = this.#passed[this.#depth] ?? 0
-    if (this.#clearNow()[passed] !== text) return this.#found(text)
-    this.#passed[this.#depth] = passed + 1
-    return nothing
+    this.#depth++
+    try {
+      const passed = this.#passed[this.#depth] ?? 0
+      if (this.#clearNow()[passed] !== text) return this.#found(text)
+      this.#passed[this.#depth] = passed + 1
+      return nothing
+    } finally {
+      this.#depth--
+    }
+  }
+
+  /** @param known - how many secrets were known when that was found: what became known since changes only what holds it */
+  #cleanInside(text: string, found: Found, known: number): string {
+    this.#depth++
+    try {
+      const isAsFound =
+        this.#known.size === known || (!isStream(text, this.#means.version) && this.#known.find(text).length === 0)
+      return this.#clean(text, isAsFound ? found : undefined)
+    } finally {
+      this.#depth--
+    }
   }
 
   #clearNow(): string[] {
@@ -589,19 +607,11 @@ class TextRedactor implements Redactor {
   }
 
   #clean(text: string, found?: Found): string {
-    return this.#untilClean(text, (now) => now, edited, found)
-  }
-
-  /** One encoding further in. */
-  #inner<T>(work: () => T): T {
-    this.#depth++
-    try {
-      return work()
-    } finally {
-      this.#depth--
-    }
+    return this.#untilClean(text, itself, edited, found)
   }
 }
+
+const itself = (text: string): string => text
 
 type Place = Pick<TextRange, 'start' | 'end'>
 

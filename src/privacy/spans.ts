@@ -13,6 +13,7 @@ export function settle(
   spans: readonly TextRange[],
   standing: readonly PlacedPlaceholder[],
 ): readonly TextRange[] {
+  if (spans.length === 1 && standing.length === 0) return spans
   // The sort is stable: the one found first stays before the other.
   const ordered = isInOrder(spans) ? spans : spans.toSorted(byPlace)
   const kept: TextRange[] = []
