@@ -49,11 +49,14 @@ function betweenPieces(pieces: readonly Piece[], find: (joined: string) => reado
 const wholePlaceholder = /^redacted-[\w.@-]{1,128}$/
 const isNumber = /^(?:card|iban|phone|ssn|ip)$/
 
+const fieldOfEvents = /^(?:data|event|id|retry|:)/
+
 /** Whether a text may be a stream of pieces that are read together. */
 export function isStream(text: string, version: number): boolean {
   if (text.startsWith('{')) return text.includes('}\n{') || text.includes('}\r\n{')
-  if (/^(?:data|event|id|retry|:)/.test(text)) return text.includes('\ndata:')
-  if (version >= 6 && /^[0-9a-z]:["{[]/.test(text)) return /\n[0-9a-z]:"/.test(text)
+  if (fieldOfEvents.test(text)) return text.includes('\ndata:')
+  if (version >= 6 && text[1] === ':' && /^[0-9a-z]:["{[]/.test(text)) return /\n[0-9a-z]:"/.test(text)
+  if (!text.startsWith('[')) return false
   return /^\[\s{0,4}\{/.test(text) && text.includes('"candidates"')
 }
 

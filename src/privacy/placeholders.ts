@@ -95,6 +95,10 @@ export class Placeholders {
   readonly #shapes: PlaceholderShapes
   readonly #byValue = new Map<string, Given>()
   readonly #last = new Map<string, number>()
+  /** How often numbers are kept as they are. */
+  #marks = 0
+  /** What numbers were since then before they grew. */
+  #trail: { readonly kind: string; readonly before: number }[] = []
   /** Given out since someone asked. */
   #fresh: Given[] = []
   /** The placeholder another run gave to a value. */
@@ -156,7 +160,10 @@ export class Placeholders {
 
   /** A number anyone made up must not use up the numbers there are. */
   #note(kind: string, n: number): void {
-    if (n < 1_000_000 && n > (this.#last.get(kind) ?? 0)) this.#last.set(kind, n)
+    const before = this.#last.get(kind) ?? 0
+    if (n >= 1_000_000 || n <= before) return
+    if (this.#marks > 0) this.#trail.push({ kind, before })
+    this.#last.set(kind, n)
   }
 
   /** As {@link observe}, before the next number is given out. */
@@ -212,16 +219,20 @@ export class Placeholders {
     return [...fresh.values()]
   }
 
-  /** Numbers as they are, for {@link restore}. */
-  mark(): ReadonlyMap<string, number> {
+  /** Keeps numbers as they are for {@link restore}, until {@link release}. */
+  mark(): number {
     this.#catchUp()
-    return new Map(this.#last)
+    this.#marks++
+    return this.#trail.length
+  }
+
+  release(): void {
+    if (--this.#marks === 0) this.#trail = []
   }
 
   /** Takes back the numbers given out since, and forgets these values. */
-  restore(mark: ReadonlyMap<string, number>, forget: readonly string[]): void {
-    this.#last.clear()
-    for (const [kind, n] of mark) this.#last.set(kind, n)
+  restore(mark: number, forget: readonly string[]): void {
+    for (const { kind, before } of this.#trail.splice(mark).reverse()) this.#last.set(kind, before)
     const forgotten = new Set(forget.map((value) => this.known(value)))
     this.#fresh = this.#fresh.filter(({ placeholder }) => !forgotten.has(placeholder))
     for (const value of forget) this.#byValue.delete(value)

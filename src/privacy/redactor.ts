@@ -452,24 +452,28 @@ class TextRedactor implements Redactor {
       return given
     }
     const mark = this.#placeholders.mark()
-    const fresh: Fresh[] = []
-    let now = given
-    for (let pass = 0; pass < passCap; pass++) {
-      const edits = this.#step(text, found, fresh)
-      if (edits.length === 0) break
-      now = apply(now, edits)
-      text = textOf(now)
-      found = this.#found(text)
+    try {
+      const fresh: Fresh[] = []
+      let now = given
+      for (let pass = 0; pass < passCap; pass++) {
+        const edits = this.#step(text, found, fresh)
+        if (edits.length === 0) break
+        now = apply(now, edits)
+        text = textOf(now)
+        found = this.#found(text)
+      }
+      if (this.#depth === 0) this.#clear = []
+      else if (found.spans.length + found.scattered.length === 0) this.#clearNow().push(text)
+      const isLost = fresh.length > 0 && this.#forgetLost(text, mark, fresh)
+      if (isLost || this.#depth === 0) this.#placeholders.observe(text)
+      return now
+    } finally {
+      this.#placeholders.release()
     }
-    if (this.#depth === 0) this.#clear = []
-    else if (found.spans.length + found.scattered.length === 0) this.#clearNow().push(text)
-    const isLost = fresh.length > 0 && this.#forgetLost(text, mark, fresh)
-    if (isLost || this.#depth === 0) this.#placeholders.observe(text)
-    return now
   }
 
   /** Numbers follow from what is on the tape and nothing else, for a replay sees only that. */
-  #forgetLost(text: string, mark: ReadonlyMap<string, number>, fresh: readonly Fresh[]): boolean {
+  #forgetLost(text: string, mark: number, fresh: readonly Fresh[]): boolean {
     const placed = this.#placeholders.in(text)
     // Most stand there in the order in which they were given out.
     let next = 0

@@ -85,7 +85,9 @@ export class Walk {
   readonly #table = new Uint16Array(1 << 16)
   readonly #lists: readonly Entries[]
   readonly #goOn: Float64Array
-  #isTouched = false
+  /** Which of these are not zero, as many as {@link #touches}: most texts change few. */
+  readonly #touched: Uint16Array
+  #touches = 0
 
   constructor(triggers: readonly Trigger[]) {
     const groups = new Map<string, number>()
@@ -106,13 +108,14 @@ export class Walk {
       lists[this.#table[pair]!]!.push({ at: trigger.at, codes, offset, beside, mask, nth, behind })
     }
     this.#goOn = new Float64Array(count)
+    this.#touched = new Uint16Array(count)
     this.#lists = lists.map(entriesOf)
   }
 
   /** Adds to `found` in the order of the text, as far as triggers see it. */
   find(text: string, found: TextRange[]): void {
-    if (this.#isTouched) this.#goOn.fill(0)
-    this.#isTouched = false
+    for (let nth = 0; nth < this.#touches; nth++) this.#goOn[this.#touched[nth]!] = 0
+    this.#touches = 0
     for (let from = 0; from < text.length; from += blockLength) {
       // Characters beyond a byte are cut down to one: what they then seem to be is looked at again in the text.
       const part = text.length <= blockLength ? text : text.slice(from, from + blockLength)
@@ -149,8 +152,8 @@ export class Walk {
       if (index < this.#goOn[nth]! || !stands(codes, text, index)) continue
       const next = look(text, index, found)
       if (next === 0) continue
+      if (this.#goOn[nth] === 0) this.#touched[this.#touches++] = nth
       this.#goOn[nth] = next
-      this.#isTouched = true
     }
   }
 }
