@@ -11,6 +11,8 @@ export interface RunReads {
   readonly unset: readonly string[]
   /** One digest of the values of `set`. */
   readonly values: string
+  /** Eight bits of a digest of each of them, which say which one is another: too few to try out what it was. */
+  readonly hints?: readonly string[]
   /** Digest of the names of all variables, where they listed them. */
   readonly listed?: string
   /** Files and folders by what was asked of them, and a digest of the answer. */
@@ -48,26 +50,42 @@ export function readVariables(
     set,
     unset: sorted.filter((name) => now[name] === undefined),
     values: valuesOf(now, set, salt),
+    hints: set.map((name) => hintOf(now, name, salt)),
     ...(isListed ? { listed: saltedDigest(salt, Object.keys(now).sort()) } : {}),
   }
 }
 
 /** Which variables are not as they were, for people and without any value. */
-export function changedVariables({ salt, set, unset, values, listed }: RunReads, now: Variables): readonly string[] {
+export function changedVariables(
+  { salt, set, unset, values, hints, listed }: RunReads,
+  now: Variables,
+): readonly string[] {
   const gone = set.filter((name) => now[name] === undefined)
   const come = unset.filter((name) => now[name] !== undefined)
   const isOther = gone.length === 0 && valuesOf(now, set, salt) !== values
+  const others =
+    hints?.length === set.length
+      ? set.filter((name, at) => now[name] !== undefined && hintOf(now, name, salt) !== hints[at])
+      : []
   const isListedOther = listed !== undefined && saltedDigest(salt, Object.keys(now).sort()) !== listed
   return [
     ...gone.map((name) => `environment variable ${name} (was set, is unset)`),
     ...come.map((name) => `environment variable ${name} (was unset, is set)`),
-    ...(isOther
+    ...others.map((name) => `environment variable ${name} (another value)`),
+    ...(isOther && others.length === 0
       ? [
           `${set.length === 1 ? 'environment variable' : 'one or more of the environment variables'} ${firstNames(set)} (another value)`,
         ]
       : []),
     ...(isListedOther && gone.length + come.length === 0 ? ['the names of the environment variables'] : []),
   ]
+}
+
+function hintOf(now: Variables, name: string, salt: string): string {
+  return createHash('sha256')
+    .update(JSON.stringify([salt, name, now[name]]))
+    .digest('hex')
+    .slice(0, 2)
 }
 
 function valuesOf(now: Variables, names: readonly string[], salt: string): string {

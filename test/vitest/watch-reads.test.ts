@@ -15,6 +15,7 @@ import { createRequire, type ModuleHooks } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { changedVariables, readVariables } from '../../src/jobs/run-reads.ts'
 import { watchReads } from '../../src/vitest/watch-reads.ts'
 
 let root = ''
@@ -90,6 +91,23 @@ describe('what runs read besides their code', () => {
         () => vi.stubEnv('HARVEST_FLAG', value),
       ),
     ).toEqual([said])
+  })
+
+  it('of several variables names those with another value, and without their hints all of them', () => {
+    const now = { HARVEST_KEY: 'k', HARVEST_MODE: 'a', HARVEST_REGION: 'eu' }
+    const reads = readVariables(now, { salt: 'a salt', names: Object.keys(now), isListed: false })
+    expect(changedVariables(reads, now)).toEqual([])
+    expect(changedVariables(reads, { ...now, HARVEST_MODE: 'b' })).toEqual([
+      'environment variable HARVEST_MODE (another value)',
+    ])
+    expect(changedVariables(reads, { HARVEST_MODE: 'b', HARVEST_REGION: 'eu' })).toEqual([
+      'environment variable HARVEST_KEY (was set, is unset)',
+      'environment variable HARVEST_MODE (another value)',
+    ])
+    const { hints: _, ...earlier } = reads
+    expect(changedVariables(earlier, { ...now, HARVEST_MODE: 'b' })).toEqual([
+      'one or more of the environment variables HARVEST_KEY, HARVEST_MODE, HARVEST_REGION (another value)',
+    ])
   })
 
   it('is no variable that nothing asked for, and no value of those that were listed alone', () => {
