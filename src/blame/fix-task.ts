@@ -17,7 +17,7 @@ import {
   unchangedRun,
 } from '../fork/index.ts'
 import { forgetFork, isKept, keepFork, readKeptForks } from '../fork/kept-forks.ts'
-import { doesAgain } from '../fork/kept-run.ts'
+import { type KeptRun, sameAgain } from '../fork/kept-run.ts'
 import { recordedQuestions } from '../fork/recorded-question.ts'
 import { timeLimit } from '../fork/time-limit.ts'
 import type { Task, TaskContext } from '../jobs/index.ts'
@@ -281,6 +281,7 @@ async function runLive(most: number, isControlled: boolean, session: Session, ma
   const tape = parentOf(request, context.tape)
   const runs: FixRun[] = []
   const controls: FixRun[] = []
+  const doesAgain = async (run: KeptRun): Promise<boolean> => (await sameAgain(run, context)) !== undefined
   let keep = most
   while (runs.length < request.runs || (isControlled && controls.length < request.runs)) {
     const isControl = isControlled && controls.length < runs.length
@@ -289,7 +290,7 @@ async function runLive(most: number, isControlled: boolean, session: Session, ma
     const key = code === undefined ? undefined : keyOf(plan, session, code)
     const isAsked = key !== undefined && !request.isFresh
     const keptAs = isAsked ? { folder: request.folder, key } : undefined
-    const [kept] = await readKeptForks([keptAs], context.surroundings, (run) => doesAgain(run, context))
+    const [kept] = await readKeptForks([keptAs], context.surroundings, doesAgain)
     // Those of before count together or not at all.
     if (kept === undefined && keptAs !== undefined && isKept(keptAs))
       return runLive(most, isControlled, { ...session, request: { ...request, isFresh: true } }, made)

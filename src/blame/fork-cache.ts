@@ -11,7 +11,7 @@ import { appendKeptText, ignoreFolder, readKeptText } from '../tape/links.ts'
 import type { KeptRun } from '../fork/index.ts'
 import type { ForkCache, ForkCacheEntry } from './fork-budget.ts'
 import { keepReads, notComparable, otherReads, withOtherReads } from './fork-reads.ts'
-import { keepRun, otherControl, otherRuns, recheck, type RecheckOptions } from './fork-runs.ts'
+import { asTheyWere, keepRun, otherControl, otherRuns, recheck, type RecheckOptions } from './fork-runs.ts'
 import { isPassing } from './oracle.ts'
 
 /** All that makes forks answer the same question: forks of one can be counted together. */
@@ -53,6 +53,10 @@ export interface OpenedLedger extends ForkCache {
   readonly setAside: number
   /** Forks of this question that do not count either, for it is unknown whether they would end otherwise today. */
   readonly unchecked: number
+  /** Of `entries`, how many have another grade today than when they were made. */
+  readonly regraded: number
+  /** Of `entries`, how many have the grade of then, for who grades would have to be paid for another one. */
+  readonly gradedThen: number
   /** Writes a fork down at once: what was paid for is not lost when the session is. */
   append(entry: ForkCacheEntry, run?: KeptRun): void
   /** Forks of this question that are there do not count any more. */
@@ -128,15 +132,17 @@ export async function openLedger(
   const left = entries.filter((line, at) => !isOther(line, at))
   const alike = left.filter(({ control }) => control === ran.control)
   if (alike.length < left.length && isCrossVersion !== true) throw otherControl(file, left.length - alike.length)
-  const { unknown, other } =
-    rechecking === undefined ? { unknown: alike.length, other: 0 } : await recheck(file, alike, rechecking)
+  const { unknown, other, graded, regraded, gradedThen } =
+    rechecking === undefined ? { ...asTheyWere(alike), unknown: alike.length } : await recheck(file, alike, rechecking)
   if (other > 0 && isCrossVersion !== true) throw otherRuns(file, other, alike.length)
-  const counts = unknown + other === 0 ? alike : []
+  const counts = unknown + other === 0 ? graded : []
   isToRestart ||= counts.length < alike.length
   return {
     entries: counts,
     setAside: entries.length - counts.length - (unknown > 0 ? alike.length : 0),
     unchecked: unknown > 0 ? alike.length : 0,
+    regraded: counts.length === 0 ? 0 : regraded,
+    gradedThen: counts.length === 0 ? 0 : gradedThen,
     restart: () => add({ question: key, anew: true }),
     append(line, run) {
       if (line.draw.grade === 'ungraded' && isPassing(line.draw.because)) return

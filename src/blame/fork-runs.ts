@@ -5,6 +5,9 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import type { HarvestError } from '../errors/index.ts'
 import type { KeptRun } from '../fork/index.ts'
 import { notComparable } from './fork-reads.ts'
+import type { GradeGiven } from './oracle.ts'
+import type { Again } from './regrading.ts'
+import type { ForkDraw } from './types.ts'
 
 /**
  * Keeps beside a ledger what a fork did.
@@ -34,38 +37,60 @@ function keptRun(file: string, name: string | undefined): KeptRun | undefined {
 }
 
 /** What kept forks did when they were replayed. */
-export interface Rechecked {
+export interface Rechecked<Line> {
   /** Forks of which it is unknown whether today's code does the same. */
   readonly unknown: number
   /** Forks that end otherwise today. */
   readonly other: number
+  /** The forks, with their grades of today. */
+  readonly graded: readonly Line[]
+  /** How many of these had another grade. */
+  readonly regraded: number
+  /** How many have the grade they got, for who grades would have to be paid for another one: all of them, or none. */
+  readonly gradedThen: number
 }
 
 export interface RecheckOptions {
-  /** Whether today's code does what it did in a fork. */
-  doesAgain(run: KeptRun): Promise<boolean>
+  /** A fork as today's code does it, and as it is graded today; `undefined`: today's code does something else. */
+  again(run: KeptRun, was: ForkDraw): Promise<Again | undefined>
   readonly onRecheck?: (done: number, of: number) => void
 }
 
-/** Replays what forks did, offline. Where it is not known what one did, the others need no replay. */
-export async function recheck(
+/** Replays what forks did, offline, and grades it. Where it is not known what one did, the others need no replay. */
+export async function recheck<Line extends { readonly run?: string; readonly draw: ForkDraw }>(
   file: string,
-  lines: readonly { readonly run?: string }[],
-  { doesAgain, onRecheck }: RecheckOptions,
-): Promise<Rechecked> {
+  lines: readonly Line[],
+  { again, onRecheck }: RecheckOptions,
+): Promise<Rechecked<Line>> {
   const runs = lines.map(({ run }) => keptRun(file, run))
   const unknown = runs.filter((run) => run === undefined).length
-  if (unknown > 0) return { unknown, other: 0 }
-  const same = new Map<string, boolean>()
-  let other = 0
-  for (const [index, run] of (runs as readonly KeptRun[]).entries()) {
-    const name = lines[index]?.run ?? ''
-    const isSame = same.get(name) ?? (await doesAgain(run))
-    same.set(name, isSame)
-    if (!isSame) other++
-    onRecheck?.(index + 1, runs.length)
+  if (unknown > 0) return { ...asTheyWere(lines), unknown }
+  const known = new Map<string, Again | undefined>()
+  const graded: Line[] = []
+  let [other, regraded, gradedThen] = [0, 0, 0]
+  for (const [index, line] of lines.entries()) {
+    const name = line.run ?? ''
+    if (!known.has(name)) known.set(name, await again(runs[index]!, line.draw))
+    const today = known.get(name)
+    if (today === undefined) other++
+    else if (today.given === undefined) gradedThen++
+    else if (today.given.grade !== line.draw.grade) regraded++
+    graded.push(today?.given === undefined ? line : { ...line, draw: withGrade(line.draw, today.given) })
+    onRecheck?.(index + 1, lines.length)
   }
-  return { unknown, other }
+  // Grades of then and of today are not counted together.
+  return gradedThen > 0
+    ? { ...asTheyWere(lines), other, gradedThen: lines.length }
+    : { unknown, other, graded, regraded, gradedThen }
+}
+
+/** Forks that were not replayed. */
+export function asTheyWere<Line>(lines: readonly Line[]): Rechecked<Line> {
+  return { unknown: 0, other: 0, graded: lines, regraded: 0, gradedThen: 0 }
+}
+
+function withGrade({ because: _, ...draw }: ForkDraw, { grade, because }: GradeGiven): ForkDraw {
+  return { ...draw, grade, ...(because === undefined ? {} : { because }) }
 }
 
 export function otherRuns(file: string, other: number, of: number): HarvestError {

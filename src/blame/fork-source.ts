@@ -9,7 +9,6 @@ import {
   type Control,
   controlOf,
   type ControlOptions,
-  doesAgain,
   type ForkOptions,
   type ForkPlan,
   type ForkResult,
@@ -18,6 +17,7 @@ import {
   keptRunOf,
   requireNoKeptState,
   requireSameOutside,
+  sameAgain,
 } from '../fork/index.ts'
 import { type Budget, openBudget } from '../live/index.ts'
 import { threwAtOnceText, unreachedModel, unreachedText } from '../live/unreached.ts'
@@ -30,6 +30,7 @@ import { addedUse, gradeHeard, noUse, type PaidGrade, spendGrading, timesUse, us
 import { paidRegrades } from './grading.ts'
 import { createPlanner } from './fork-plans.ts'
 import type { GradeGiven, Oracle } from './oracle.ts'
+import { type Again, Regrading } from './regrading.ts'
 import { decisionOf, type PlacedPosition, positionsOf, settledWhen } from './positions.ts'
 import type { ForkDraw, ForkSource, ForkSpec, Grade, GradingUse } from './types.ts'
 
@@ -86,8 +87,8 @@ export interface RealForks extends ForkSource {
    * @throws HarvestError `HARVEST_CONTROL`
    */
   requireNoKeptState(spent: string): Promise<void>
-  /** Whether today's code does what it did in a fork of an earlier session: free. */
-  doesAgain(run: KeptRun): Promise<boolean>
+  /** A fork of an earlier session, replayed and graded as it is today: free. `undefined`: today's code does something else. */
+  again(run: KeptRun, was: ForkDraw): Promise<Again | undefined>
 }
 
 /**
@@ -127,6 +128,13 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
   const positions = positionsOf(tape, tools)
   const steps = stepsOf(tape)
   const reference = options.reference === undefined ? undefined : referenceOf(tape, options.reference)
+  const regrading = new Regrading({
+    tape: reference?.tape ?? tape,
+    oracle,
+    budget,
+    isPaidToGrade,
+    isFlakyOracle: options.isFlakyOracle === true,
+  })
   const { timing } = options
   const keys = new LentKeys(tape)
   const planner = createPlanner(tape, {
@@ -168,7 +176,10 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
       return runOnce(reference?.tape ?? tape, plan, new AbortController().signal, options).finally(takeBack)
     },
     requireNoKeptState: (spent) => requireNoKeptState(tape, control, replaying, spent),
-    doesAgain: (run) => doesAgain(run, replaying),
+    async again(run, was) {
+      const replayed = await sameAgain(run, replaying)
+      return replayed === undefined ? undefined : regrading.of(run, replayed, was)
+    },
     mutants: (position) => planner.mutantsAt(position).length,
     ...(repairs === undefined ? {} : { repairs }),
     ...(reference === undefined ? {} : { suspects: suspectsOf(positions, reference) }),

@@ -82,6 +82,11 @@ export interface RunBlameOptions
    * how many because that is unknown.
    */
   readonly onSetAside?: (forks: number, unchecked: number) => void
+  /**
+   * Hears how many forks of earlier sessions have another grade today, which counts; and how many keep the one they got, for who
+   * grades would have to be paid for another one.
+   */
+  readonly onRegraded?: (regraded: number, gradedThen: number) => void
   /** Hears how many forks of earlier sessions were replayed, to see whether they still count. */
   readonly onRecheck?: (done: number, of: number) => void
   readonly signal?: AbortSignal
@@ -265,13 +270,17 @@ export async function openForks(tape: Tape, options: RunBlameOptions): Promise<O
       : await openLedger(file, {
           question,
           ran: { ...ran, ...(source.control.branch === undefined ? {} : { control: source.control.digest }) },
-          rechecking: { doesAgain: (run) => source.doesAgain(run), ...(onRecheck === undefined ? {} : { onRecheck }) },
+          rechecking: {
+            again: (run, was) => source.again(run, was),
+            ...(onRecheck === undefined ? {} : { onRecheck }),
+          },
           ...(surroundings === undefined ? {} : { surroundings }),
           ...(isFresh === undefined ? {} : { isFresh }),
           ...(isCrossVersion === undefined ? {} : { isCrossVersion }),
         })
-  const { setAside = 0, unchecked = 0 } = forkCache ?? {}
+  const { setAside = 0, unchecked = 0, regraded = 0, gradedThen = 0 } = forkCache ?? {}
   if (setAside + unchecked > 0) options.onSetAside?.(setAside, unchecked)
+  if (regraded + gradedThen > 0) options.onRegraded?.(regraded, gradedThen)
   // A good run whose calls are those of the tape has answers to no other ones.
   const isBare = reference === undefined || !hasOtherCalls(reference, tape)
   const offTape =

@@ -74,6 +74,7 @@ export async function blameOptionsOf(request: BlameRequest, context: TaskContext
     ...expectedOf(context),
     onProgress: (progress) => context.say(told(progress, positionsOf(tape))),
     onSetAside: (setAside, unchecked) => context.say({ setAside, unchecked }),
+    onRegraded: (regraded, gradedThen) => context.say({ regraded, gradedThen }),
     onRecheck: (done, of) => context.say({ rechecked: done, of }),
     onForeseen: ({ tried, steps }, good) =>
       context.say({ foreseen: { tried, steps }, ...(good === undefined ? {} : { good }) }),

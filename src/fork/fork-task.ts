@@ -11,7 +11,7 @@ import { controlOptionsOf } from './control-options.ts'
 import { forkTape } from './fork.ts'
 import type { FailedJob, Task, TaskContext } from '../jobs/job.ts'
 import { forgetFork, keepFork, type KeptAs, readKeptForks } from './kept-forks.ts'
-import { doesAgain, keptRunOf } from './kept-run.ts'
+import { keptRunOf, sameAgain } from './kept-run.ts'
 import { requireNoKeptState } from './kept-state.ts'
 import { leftByEnding } from './prefix.ts'
 import type { ForkPlan, ForkResult, Tail } from './plan.ts'
@@ -55,7 +55,7 @@ export const forkTask: Task = async (options, context) => {
   const kept = await readKeptForks(
     forks.map(({ keptAs }) => (isFresh ? undefined : keptAs)),
     surroundings,
-    (run) => doesAgain(run, replaying),
+    async (run) => (await sameAgain(run, replaying)) !== undefined,
   )
   const isWhole = (index: number): boolean => {
     const first = index - (index % together)

@@ -45,20 +45,23 @@ function askedBy(step: Step): AskedCall {
 }
 
 /**
- * Whether today's code, in today's surroundings, does what it did in a fork: replayed with the answers of the fork it asks
- * the same, byte for byte, and ends the same. Offline, and for free.
+ * The run again, where today's code, in today's surroundings, does what it did in a fork: replayed with the answers of the
+ * fork it asks the same, byte for byte, and ends the same. Offline, and for free.
  */
-export async function doesAgain(run: KeptRun, options: Replaying): Promise<boolean> {
+export async function sameAgain(run: KeptRun, options: Replaying): Promise<Replayed | undefined> {
   const tape = parseTape(run.tape, 'kept.tape.jsonl')
-  const again = async (): Promise<boolean> => isSame(await replayOnce(tape, options), run)
+  const again = async (): Promise<Replayed | undefined> => {
+    const replayed = await replayOnce(tape, options)
+    return isSame(replayed, run) ? replayed : undefined
+  }
   // Once is no proof: a machine may be too busy for its time limit.
-  return (await again()) || (await again())
+  return (await again()) ?? (await again())
 }
 
 /** How a run is replayed. */
 export type Replaying = Pick<ControlOptions, 'hangMs' | 'load' | 'replay' | 'signal' | 'timeoutMs'>
 
-type Replayed = Awaited<ReturnType<typeof replayTape>>
+export type Replayed = Awaited<ReturnType<typeof replayTape>>
 
 /** Replays a tape with the agent loaded afresh, offline and within its time. */
 export async function replayOnce(

@@ -18,7 +18,7 @@ const options: LedgerOptions = {
   question: { tape: 'digest', agent: 'refund', oracle: '--ok refund(*)', tools: 'tape' },
   ran: { commit: '4f2a9c1', code: 'code-1' },
   surroundings: { reads: () => reads, changedSince: () => [] },
-  rechecking: { doesAgain: async () => true },
+  rechecking: { again: async (_, { grade }) => ({ given: { grade } }) },
 }
 const refusal = async (file: string, given: LedgerOptions): Promise<HarvestError> =>
   openLedger(file, given).then(
@@ -184,7 +184,7 @@ test('forks that end otherwise when they are replayed are refused or set aside, 
   const now: LedgerOptions = {
     ...options,
     rechecking: {
-      doesAgain: async ({ tape }) => tape !== 'run 1',
+      again: async ({ tape }, { grade }) => (tape === 'run 1' ? undefined : { given: { grade } }),
       onRecheck: (done, of) => progress.push(`${done} of ${of}`),
     },
   }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { parseExpectation } from '../../src/blame/expectation.ts'
+import type { OracleFunction } from '../../src/blame/oracle.ts'
 import { runBlame, type RunBlameOptions } from '../../src/blame/run-blame.ts'
 import { installReplay } from '../../src/replay/index.ts'
 import type { Tape } from '../../src/tape/index.ts'
@@ -35,7 +36,7 @@ describe('forks of an earlier session', () => {
   ) => {
     const dir = folder ?? mkdtempSync(join(tmpdir(), 'harvest-rechecked-'))
     if (folder === undefined) onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
-    const said = { setAside: 0, unchecked: 0, rechecked: 0 }
+    const said = { setAside: 0, unchecked: 0, rechecked: 0, regraded: 0, gradedThen: 0 }
     const run = async () => {
       const asked = desk.desk.asked.length
       desk.desk.decide = decide
@@ -53,6 +54,7 @@ describe('forks of an earlier session', () => {
           changedSince: () => [],
         },
         onSetAside: (setAside, unchecked) => Object.assign(said, { setAside, unchecked }),
+        onRegraded: (regraded, gradedThen) => Object.assign(said, { regraded, gradedThen }),
         onRecheck: (rechecked) => Object.assign(said, { rechecked }),
         ...more,
       })
@@ -123,6 +125,68 @@ describe('forks of an earlier session', () => {
       rechecked: spent.forks,
       setAside: 0,
       unchecked: 0,
+      calls: 0,
+    })
+  })
+
+  const isRight = (answer: unknown): boolean => (answer as Answer).answer === 'I refunded 25 EUR.'
+  const gradedBy = (judge: OracleFunction): Partial<RunBlameOptions> => ({
+    judging: { by: 'function', name: 'oracle.ts#isRight', judge },
+  })
+
+  it('have the grade their oracle gives them today, whatever it reads, and none of then beside it', async () => {
+    let isStrict = false
+    const oracle = gradedBy(({ value }) => !isStrict && isRight(value))
+    const first = session(kept, undefined, oracle)
+    const { spent, verdict } = await first.run()
+    expect(verdict?.kind).toBe('confirmed')
+    expect(await session(kept, first.dir, oracle).run()).toMatchObject({
+      verdict,
+      regraded: 0,
+      gradedThen: 0,
+      calls: 0,
+    })
+    isStrict = true
+    const now = await session(kept, first.dir, oracle).run()
+    expect(now.reused.forks).toBeGreaterThan(0)
+    expect(now.verdict?.kind).not.toBe('confirmed')
+    // As many as were good then.
+    expect(now.regraded).toBeGreaterThan(0)
+    expect(now.regraded).toBeLessThan(spent.forks)
+    expect(now.steps.map(({ resampled }) => resampled?.ok ?? 0)).toEqual(now.steps.map(() => 0))
+  })
+
+  it('are no grades of an oracle that says otherwise of one run again and again', async () => {
+    let isFlaky = false
+    let said = 0
+    const oracle = gradedBy(({ value }) => (isFlaky && isRight(value) ? said++ % 2 === 1 : isRight(value)))
+    const first = session(kept, undefined, oracle)
+    await first.run()
+    isFlaky = true
+    const asked = desk.desk.asked.length
+    await expect(session(kept, first.dir, oracle).run()).rejects.toMatchObject({ code: 'HARVEST_ORACLE_FLAKY' })
+    // Before a fork is made.
+    expect(desk.desk.asked).toHaveLength(asked)
+  })
+
+  it('keep the grades they got where their oracle asks someone, who is not asked again, and that is said', async () => {
+    let asked = 0
+    const oracle = gradedBy(async ({ value }) => {
+      if (!isRight(value)) return false
+      asked++
+      const messages = [{ role: 'user', content: 'Is it right?' }]
+      const body = JSON.stringify({ model: 'gpt-4o', messages })
+      await (await fetch(`${desk.desk.url}/v1/chat/completions`, { method: 'POST', body })).text()
+      return true
+    })
+    const first = session(kept, undefined, oracle)
+    const { spent, verdict } = await first.run()
+    expect(asked).toBeGreaterThan(2)
+    expect(await session(kept, first.dir, oracle).run()).toMatchObject({
+      verdict,
+      reused: { forks: spent.forks },
+      regraded: 0,
+      gradedThen: spent.forks,
       calls: 0,
     })
   })

@@ -95,7 +95,7 @@ describe('what runs read besides their code', () => {
 
   it('of several variables names those with another value, and without their hints all of them', () => {
     const now = { HARVEST_KEY: 'k', HARVEST_MODE: 'a', HARVEST_REGION: 'eu' }
-    const reads = readVariables(now, { salt: 'a salt', names: Object.keys(now), isListed: false })
+    const reads = { ...readVariables(now, { salt: 'a salt', names: Object.keys(now), isListed: false }), files: {} }
     expect(changedVariables(reads, now)).toEqual([])
     expect(changedVariables(reads, { ...now, HARVEST_MODE: 'b' })).toEqual([
       'environment variable HARVEST_MODE (another value)',

@@ -36,6 +36,7 @@ import { readDuration, readNumber, readWhole, refuseOtherCode, toConfirm } from 
 import { knownRuns } from '../known-runs.ts'
 import { readNamedOracle } from '../live-grading.ts'
 import { badValue } from '../parse.ts'
+import { typedAgain } from '../typed-again.ts'
 import type { Screen } from '../../report/output.ts'
 
 /** Says which step of a bad run decided how it ended, how sure that is, and what it cost to find out. */
@@ -49,9 +50,10 @@ async function blame(given: CommandInput, screen: Screen): Promise<number> {
   if (request.isDryRun !== true) await requireConsent(given, request, screen)
   const known = new Known(request.cacheFile ?? '')
   const answer = await runIn({ found, recordings, given }, { name: 'blame', request }, (progress) => {
-    const told = progress as unknown as Told | ForeseenRisk | SetAside | Rechecked
+    const told = progress as unknown as Told | ForeseenRisk | SetAside | Regraded | Rechecked
     if ('foreseen' in told) foretold.tell(before.offTape(told))
     else if ('setAside' in told) foretold.tell(setAsideTexts(told))
+    else if ('regraded' in told) foretold.tell(regradedTexts(told))
     else if ('rechecked' in told) screen.progress(recheckedText(told))
     else screen.progress(progressLine(known.told(told)))
   }).catch((error: unknown) => {
@@ -71,9 +73,10 @@ export async function isolate(given: CommandInput, screen: Screen): Promise<numb
   foretold.tell(foreseenLayers(tape, request.tools ?? 'tape'))
   if (request.isDryRun !== true) await requireConsent(given, request, screen)
   const answer = await runIn({ found, recordings, given }, { name: 'isolate', request }, (progress) => {
-    const told = progress as unknown as { readonly phase: string } | ForeseenRisk | SetAside | Rechecked
+    const told = progress as unknown as { readonly phase: string } | ForeseenRisk | SetAside | Regraded | Rechecked
     if ('foreseen' in told) foretold.tell(before.offTape(told))
     else if ('setAside' in told) foretold.tell(setAsideTexts(told))
+    else if ('regraded' in told) foretold.tell(regradedTexts(told))
     else if ('rechecked' in told) screen.progress(recheckedText(told))
     else screen.progress(told.phase)
   })
@@ -134,6 +137,29 @@ function setAsideTexts({ setAside, unchecked }: SetAside): readonly string[] {
       ? []
       : [`${counted(forks, 'fork')} of earlier sessions ${why}, and ${forks === 1 ? 'does' : 'do'} not count.`],
   )
+}
+
+interface Regraded {
+  readonly regraded: number
+  readonly gradedThen: number
+}
+
+/** Forks of earlier sessions whose grades may not be those of today. */
+function regradedTexts({ regraded, gradedThen }: Regraded): readonly string[] {
+  const of = (forks: number): string => `${counted(forks, 'fork')} of earlier sessions`
+  return [
+    ...(regraded === 0
+      ? []
+      : [
+          `${of(regraded)} ${regraded === 1 ? 'has' : 'have'} another grade today: the oracle's answer of today counts.`,
+        ]),
+    ...(gradedThen === 0
+      ? []
+      : [
+          `${of(gradedThen)} ${gradedThen === 1 ? 'keeps the grade it' : 'keep the grades they'} got: the oracle asks a service, and is not asked again.`,
+          `→ if what it reads is not as it was: ${typedAgain({ 'no-cache': true })}`,
+        ]),
+  ]
 }
 
 interface Rechecked {

@@ -1,0 +1,68 @@
+import type { KeptRun, Replayed } from '../fork/index.ts'
+import type { Budget } from '../live/index.ts'
+import type { Tape } from '../tape/index.ts'
+import { askedWhile } from './asked-while.ts'
+import { gradeHeard, spendGrading } from './graded-use.ts'
+import { requireSteadyGrades } from './grading.ts'
+import type { GradeGiven, Oracle } from './oracle.ts'
+import type { ForkDraw } from './types.ts'
+
+/** A fork of an earlier session that does the same today. */
+export interface Again {
+  /** Its grade of today; absent: who grades would have to be paid for it. */
+  readonly given?: GradeGiven
+}
+
+export interface RegradingOptions {
+  /** The tape that was forked. */
+  readonly tape: Tape
+  readonly oracle: Oracle
+  readonly budget: Budget
+  /** Who grades asks someone for it, who may have to be paid. */
+  readonly isPaidToGrade: boolean
+  /** That who grades disagrees with himself is known, and counted. */
+  readonly isFlakyOracle?: boolean
+}
+
+/**
+ * Grades forks of earlier sessions by the oracle of today, which may read what is not as it was: else grades of two oracles
+ * would count together.
+ */
+export class Regrading {
+  readonly #options: RegradingOptions
+  #isPaid: boolean
+
+  constructor(options: RegradingOptions) {
+    this.#options = options
+    this.#isPaid = options.isPaidToGrade
+  }
+
+  /**
+   * @param was - the fork as it was graded then
+   * @throws HarvestError HARVEST_ORACLE_FLAKY where the grade is another one, and another one again
+   */
+  async of(run: KeptRun, { outcome, tape: { events } }: Replayed, was: ForkDraw): Promise<Again> {
+    // What was no matter of who grades: it left its tape, or never came to the step that was to be held.
+    if (run.hasProblems || (was.grade === 'undefined' && was.because !== undefined)) return { given: givenThen(was) }
+    const { tape, oracle, budget, isFlakyOracle = false } = this.#options
+    const grade = async (): Promise<GradeGiven | undefined> => {
+      if (this.#isPaid) return undefined
+      const { came, hasAsked } = await askedWhile(() => gradeHeard(oracle, { tape, outcome, events, problems: [] }))
+      spendGrading(budget, came.calls)
+      // One that asks now and then is found out by its first question.
+      this.#isPaid = hasAsked || came.calls.length > 0
+      return came.given
+    }
+    // Who asked someone then would do so again.
+    this.#isPaid ||= was.grading !== undefined
+    const given = await grade()
+    if (given === undefined || this.#isPaid) return {}
+    if (given.grade !== was.grade && oracle.mayVary && !isFlakyOracle)
+      await requireSteadyGrades({ recorded: given.grade, regrade: async () => (await grade())?.grade })
+    return { given }
+  }
+}
+
+function givenThen({ grade, because }: ForkDraw): GradeGiven {
+  return { grade, ...(because === undefined ? {} : { because }) }
+}
