@@ -2,7 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { blameFailedRun, type ForkSource, type Grade } from '../../src/blame/index.ts'
 import { majorityOracle, withoutCertificate } from '../../src/blame/majority.ts'
 import type { GradedRun, Oracle } from '../../src/blame/oracle.ts'
+import { Regrading, type RegradingOptions } from '../../src/blame/regrading.ts'
 import { blameSource } from '../../src/blame/report.ts'
+import type { Replayed } from '../../src/fork/index.ts'
+import { openBudget } from '../../src/live/index.ts'
+import type { Tape } from '../../src/tape/index.ts'
 import { cliff, curveSource, random, seedOf } from './sources.ts'
 
 const swapped = (grade: Grade): Grade => (grade === 'ok' ? 'bad' : 'ok')
@@ -67,6 +71,32 @@ describe('an oracle that disagrees with itself', () => {
     const steady = await blameFailedRun({ ...source, regrade: async () => 'bad' })
     expect(steady.verdict).toEqual(plain.verdict)
     expect(made).toHaveLength(2 * forks)
+  })
+})
+
+describe('a kept fork that gets another grade', () => {
+  const was = { grade: 'ok' as const, modelCalls: 1, fingerprint: 'f' }
+  const replayed = { outcome: { status: 'returned', value: 1 }, tape: { events: [] } } as unknown as Replayed
+  const regraded = (grades: () => Grade, more: Partial<RegradingOptions> = {}, grade = was.grade as Grade) => {
+    const oracle: Oracle = { about: 'oracle', mayVary: true, grade: async () => ({ grade: grades() }) }
+    const options = { tape: {} as Tape, oracle, budget: openBudget({}), isPaidToGrade: false, ...more }
+    return new Regrading(options).of({ tape: '', hasProblems: false }, replayed, { ...was, grade })
+  }
+
+  it('has that of today, unless it has another one at the next look: then grades say nothing', async () => {
+    expect(await regraded(() => 'bad')).toEqual({ given: { grade: 'bad' } })
+    let turn = 0
+    const flaky = (): Grade => (turn++ % 3 === 0 ? 'bad' : 'ok')
+    await expect(regraded(flaky)).rejects.toMatchObject({ code: 'HARVEST_ORACLE_FLAKY' })
+    turn = 0
+    expect(await regraded(flaky, { isFlakyOracle: true })).toEqual({ given: { grade: 'bad' } })
+  })
+
+  it('has the one it got where who grades would have to be paid, and is not asked', async () => {
+    let asked = 0
+    const grades = (): Grade => (++asked > 0 ? 'bad' : 'ok')
+    expect(await regraded(grades, { isPaidToGrade: true })).toEqual({})
+    expect(asked).toBe(0)
   })
 })
 

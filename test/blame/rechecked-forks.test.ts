@@ -156,19 +156,6 @@ describe('forks of an earlier session', () => {
     expect(now.steps.map(({ resampled }) => resampled?.ok ?? 0)).toEqual(now.steps.map(() => 0))
   })
 
-  it('are no grades of an oracle that says otherwise of one run again and again', async () => {
-    let isFlaky = false
-    let said = 0
-    const oracle = gradedBy(({ value }) => (isFlaky && isRight(value) ? said++ % 2 === 1 : isRight(value)))
-    const first = session(kept, undefined, oracle)
-    await first.run()
-    isFlaky = true
-    const asked = desk.desk.asked.length
-    await expect(session(kept, first.dir, oracle).run()).rejects.toMatchObject({ code: 'HARVEST_ORACLE_FLAKY' })
-    // Before a fork is made.
-    expect(desk.desk.asked).toHaveLength(asked)
-  })
-
   it('keep the grades they got where their oracle asks someone, who is not asked again, and that is said', async () => {
     let asked = 0
     const oracle = gradedBy(async ({ value }) => {
