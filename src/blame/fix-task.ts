@@ -16,8 +16,8 @@ import {
   type UnchangedRun,
   unchangedRun,
 } from '../fork/index.ts'
-import { forgetFork, isKept, keepFork, readKeptForks } from '../fork/kept-forks.ts'
-import { type KeptRun, sameAgain } from '../fork/kept-run.ts'
+import { forgetFork, keepFork, readKeptForks } from '../fork/kept-forks.ts'
+import { doAgain } from '../fork/kept-run.ts'
 import { recordedQuestions } from '../fork/recorded-question.ts'
 import { timeLimit } from '../fork/time-limit.ts'
 import type { Task, TaskContext } from '../jobs/index.ts'
@@ -266,6 +266,8 @@ async function runSteadily<T>(
 interface LiveRuns {
   readonly runs: readonly FixRun[]
   readonly controls: readonly FixRun[]
+  /** Why runs that were made before were made again; absent: none were. */
+  readonly anew?: string
 }
 
 /**
@@ -281,7 +283,6 @@ async function runLive(most: number, isControlled: boolean, session: Session, ma
   const tape = parentOf(request, context.tape)
   const runs: FixRun[] = []
   const controls: FixRun[] = []
-  const doesAgain = async (run: KeptRun): Promise<boolean> => (await sameAgain(run, context)) !== undefined
   let keep = most
   while (runs.length < request.runs || (isControlled && controls.length < request.runs)) {
     const isControl = isControlled && controls.length < runs.length
@@ -290,13 +291,18 @@ async function runLive(most: number, isControlled: boolean, session: Session, ma
     const key = code === undefined ? undefined : keyOf(plan, session, code)
     const isAsked = key !== undefined && !request.isFresh
     const keptAs = isAsked ? { folder: request.folder, key } : undefined
-    const [kept] = await readKeptForks([keptAs], context.surroundings, doesAgain)
+    const { forks: read, anew } = await readKeptForks([keptAs], context.surroundings, (run, folder) =>
+      doAgain(run, { ...context, folder }),
+    )
+    const [kept] = read
     // Those of before count together or not at all.
-    if (kept === undefined && keptAs !== undefined && isKept(keptAs))
-      return runLive(most, isControlled, { ...session, request: { ...request, isFresh: true } }, made)
+    if (anew !== undefined) {
+      const fresh = { ...session, request: { ...request, isFresh: true } }
+      return { ...(await runLive(most, isControlled, fresh, made)), anew: anew.because }
+    }
     const fork =
       kept === undefined
-        ? await forkOnce(tape, plan, { ...session, ...(tools === undefined ? {} : { tools }) })
+        ? await forkOnce(tape, plan, { ...session, ...(tools === undefined ? {} : { tools }) }, key && request.folder)
         : pinnedTo(kept, plan.code, context.tapeFile)
     if (!isControl && fork.prefix.divergence !== undefined && keep > 0) {
       keep -= 1
@@ -355,11 +361,12 @@ async function forkOnce(
   tape: Tape,
   plan: ForkPlan,
   { context, tools }: Session & { readonly tools?: ForkOptions['tools'] },
+  folder: string | undefined,
 ): Promise<FinishedFork> {
   using limit = timeLimit(context)
   const options = { ...forkOptions(context, limit.signal), ...(tools === undefined ? {} : { tools }) }
   const fork = await forkTape(tape, await context.load(), plan, options)
-  return asData(fork, { seed: plan.seed ?? '', tail: { from: 'live' } })
+  return asData(fork, { seed: plan.seed ?? '', tail: { from: 'live' } }, folder)
 }
 
 /** All that makes a run the same run; how it is graded is asked again. */

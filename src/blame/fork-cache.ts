@@ -132,10 +132,17 @@ export async function openLedger(
   const left = entries.filter((line, at) => !isOther(line, at))
   const alike = left.filter(({ control }) => control === ran.control)
   if (alike.length < left.length && isCrossVersion !== true) throw otherControl(file, left.length - alike.length)
-  const { unknown, other, graded, regraded, gradedThen } =
-    rechecking === undefined ? { ...asTheyWere(alike), unknown: alike.length } : await recheck(file, alike, rechecking)
-  if (other > 0 && isCrossVersion !== true) throw otherRuns(file, other, alike.length)
-  const counts = unknown + other === 0 ? graded : []
+  const {
+    unknown,
+    others: otherwise,
+    graded,
+    regraded,
+    gradedThen,
+  } = rechecking === undefined
+    ? { ...asTheyWere(alike), unknown: alike.length }
+    : await recheck(file, alike, rechecking)
+  if (otherwise.length > 0 && isCrossVersion !== true) throw otherRuns(file, otherwise, alike.length)
+  const counts = unknown + otherwise.length === 0 ? graded : []
   isToRestart ||= counts.length < alike.length
   return {
     entries: counts,

@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import type { HarvestError } from '../errors/index.ts'
-import type { KeptRun } from '../fork/index.ts'
+import { type HarvestError, neutralLine } from '../errors/index.ts'
+import { firstNames } from '../errors/words.ts'
+import type { Again, KeptRun } from '../fork/index.ts'
 import { notComparable } from './fork-reads.ts'
 import type { GradeGiven } from './oracle.ts'
-import type { Again } from './regrading.ts'
+import type { KeptToday } from './regrading.ts'
 import type { ForkDraw } from './types.ts'
 
 /**
@@ -40,8 +41,8 @@ function keptRun(file: string, name: string | undefined): KeptRun | undefined {
 export interface Rechecked<Line> {
   /** Forks of which it is unknown whether today's code does the same. */
   readonly unknown: number
-  /** Forks that end otherwise today. */
-  readonly other: number
+  /** What forks do otherwise today, one for each that does: the names of headers, or something else. */
+  readonly others: readonly OtherRun[]
   /** The forks, with their grades of today. */
   readonly graded: readonly Line[]
   /** How many of these had another grade. */
@@ -50,9 +51,11 @@ export interface Rechecked<Line> {
   readonly gradedThen: number
 }
 
+type OtherRun = Exclude<Again, { readonly replayed: unknown }>
+
 export interface RecheckOptions {
-  /** A fork as today's code does it, and as it is graded today; `undefined`: today's code does something else. */
-  again(run: KeptRun, was: ForkDraw): Promise<Again | undefined>
+  /** A fork as today's code does it, and as it is graded today. */
+  again(run: KeptRun, was: ForkDraw): Promise<KeptToday>
   readonly onRecheck?: (done: number, of: number) => void
 }
 
@@ -63,42 +66,57 @@ export async function recheck<Line extends { readonly run?: string; readonly dra
   { again, onRecheck }: RecheckOptions,
 ): Promise<Rechecked<Line>> {
   const runs = lines.map(({ run }) => keptRun(file, run))
-  const unknown = runs.filter((run) => run === undefined).length
-  if (unknown > 0) return { ...asTheyWere(lines), unknown }
-  const known = new Map<string, Again | undefined>()
+  const unread = runs.filter((run) => run === undefined).length
+  if (unread > 0) return { ...asTheyWere(lines), unknown: unread }
+  const known = new Map<string, KeptToday>()
   const graded: Line[] = []
-  let [other, regraded, gradedThen] = [0, 0, 0]
+  const others: OtherRun[] = []
+  let [unknown, regraded, gradedThen] = [0, 0, 0]
   for (const [index, line] of lines.entries()) {
     const name = line.run ?? ''
     if (!known.has(name)) known.set(name, await again(runs[index]!, line.draw))
     const today = known.get(name)
-    if (today === undefined) other++
-    else if (today.given === undefined) gradedThen++
-    else if (today.given.grade !== line.draw.grade) regraded++
-    graded.push(today?.given === undefined ? line : { ...line, draw: withGrade(line.draw, today.given) })
     onRecheck?.(index + 1, lines.length)
+    if (today === undefined) unknown++
+    else if ('changedHeaders' in today) others.push(today)
+    else {
+      const { given } = today
+      if (given === undefined) gradedThen++
+      else if (given.grade !== line.draw.grade) regraded++
+      graded.push(given === undefined ? line : { ...line, draw: withGrade(line.draw, given) })
+    }
+    if (unknown > 0) break
   }
   // Grades of then and of today are not counted together.
   return gradedThen > 0
-    ? { ...asTheyWere(lines), other, gradedThen: lines.length }
-    : { unknown, other, graded, regraded, gradedThen }
+    ? { ...asTheyWere(lines), unknown, others, gradedThen: lines.length }
+    : { unknown, others, graded, regraded, gradedThen }
 }
 
 /** Forks that were not replayed. */
 export function asTheyWere<Line>(lines: readonly Line[]): Rechecked<Line> {
-  return { unknown: 0, other: 0, graded: lines, regraded: 0, gradedThen: 0 }
+  return { unknown: 0, others: [], graded: lines, regraded: 0, gradedThen: 0 }
 }
 
 function withGrade({ because: _, ...draw }: ForkDraw, { grade, because }: GradeGiven): ForkDraw {
   return { ...draw, grade, ...(because === undefined ? {} : { because }) }
 }
 
-export function otherRuns(file: string, other: number, of: number): HarvestError {
+export function otherRuns(file: string, others: readonly OtherRun[], of: number): HarvestError {
+  const names = [...new Set(others.flatMap(({ changedHeaders }) => changedHeaders))].sort()
+  const isByHeaders = others.every(({ changedHeaders }) => changedHeaders.length > 0)
   return notComparable(
     {
-      what: 'The cached forks end otherwise today',
-      where: { forks: `${of}`, otherwise: `${other}`, file },
-      why: 'Replayed with the answers they got then, some do something else: the code reads what is not as it was.',
+      what: isByHeaders ? 'The cached forks send other headers today' : 'The cached forks end otherwise today',
+      where: {
+        forks: `${of}`,
+        otherwise: `${others.length}`,
+        ...(names.length === 0 ? {} : { headers: neutralLine(firstNames(names), 300) }),
+        file,
+      },
+      why: isByHeaders
+        ? 'Replayed with the answers they got then, some send another value in a header: what that selects is not as it was.'
+        : 'Replayed with the answers they got then, some do something else: the code reads what is not as it was.',
     },
     true,
   )

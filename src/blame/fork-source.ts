@@ -9,6 +9,7 @@ import {
   type Control,
   controlOf,
   type ControlOptions,
+  doAgain,
   type ForkOptions,
   type ForkPlan,
   type ForkResult,
@@ -17,7 +18,6 @@ import {
   keptRunOf,
   requireNoKeptState,
   requireSameOutside,
-  sameAgain,
 } from '../fork/index.ts'
 import { type Budget, openBudget } from '../live/index.ts'
 import { threwAtOnceText, unreachedModel, unreachedText } from '../live/unreached.ts'
@@ -30,7 +30,7 @@ import { addedUse, gradeHeard, noUse, type PaidGrade, spendGrading, timesUse, us
 import { paidRegrades } from './grading.ts'
 import { createPlanner } from './fork-plans.ts'
 import type { GradeGiven, Oracle } from './oracle.ts'
-import { type Again, Regrading } from './regrading.ts'
+import { type KeptToday, Regrading } from './regrading.ts'
 import { decisionOf, type PlacedPosition, positionsOf, settledWhen } from './positions.ts'
 import type { ForkDraw, ForkSource, ForkSpec, Grade, GradingUse } from './types.ts'
 
@@ -63,6 +63,8 @@ export interface ForkSourceOptions {
   readonly isCrossVersion?: boolean
   /** Another clock and order of answers, for the layer `timing`: absent, they stay as recorded. */
   timing?(seed: number): Pick<ForkPlan, 'changes' | 'clockOffsetMs'>
+  /** Where forks are kept, beside the key of what is kept of their headers. Default: nowhere. */
+  readonly folder?: string
   /** How the unchanged run is replayed that forks are compared with. */
   readonly control?: Pick<ControlOptions, 'replay' | 'accepted' | 'caseId' | 'commit'>
 }
@@ -87,8 +89,8 @@ export interface RealForks extends ForkSource {
    * @throws HarvestError `HARVEST_CONTROL`
    */
   requireNoKeptState(spent: string): Promise<void>
-  /** A fork of an earlier session, replayed and graded as it is today: free. `undefined`: today's code does something else. */
-  again(run: KeptRun, was: ForkDraw): Promise<Again | undefined>
+  /** A fork of an earlier session, replayed and graded as it is today: free. */
+  again(run: KeptRun, was: ForkDraw): Promise<KeptToday>
 }
 
 /**
@@ -177,8 +179,8 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
     },
     requireNoKeptState: (spent) => requireNoKeptState(tape, control, replaying, spent),
     async again(run, was) {
-      const replayed = await sameAgain(run, replaying)
-      return replayed === undefined ? undefined : regrading.of(run, replayed, was)
+      const again = await doAgain(run, { ...replaying, folder: options.folder ?? '' })
+      return again === undefined || 'changedHeaders' in again ? again : regrading.of(run, again.replayed, was)
     },
     mutants: (position) => planner.mutantsAt(position).length,
     ...(repairs === undefined ? {} : { repairs }),
@@ -215,7 +217,7 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
       const isPlain = !isChanged && spec.only === undefined && spec.layers === undefined && spec.pinned === undefined
       const position = isPlain ? positions[spec.keep] : undefined
       return {
-        ...drawOf(result, models, paid, prices),
+        ...drawOf(result, models, paid, options),
         ...(position === undefined
           ? {}
           : { first: firstOf(result, position, steps), decided: hash('sha256', decidedBy(result)).slice(0, 16) }),
@@ -316,12 +318,12 @@ function drawOf(
   result: ForkResult,
   models: readonly string[],
   { given: { grade, because }, calls }: PaidGrade,
-  prices: PriceTable,
+  { folder, prices = {} }: Pick<ForkSourceOptions, 'folder' | 'prices'>,
 ): ForkDraw {
   const { spent, fingerprint, isInert } = result
   const grading = useOf(calls, prices)
   const hasCost = spent.costUsd !== undefined && grading.costUsd !== undefined
-  const run = keptRunOf(result)
+  const run = folder === undefined ? undefined : keptRunOf(result, folder)
   return {
     grade,
     modelCalls: spent.modelCalls + grading.modelCalls,

@@ -1,4 +1,4 @@
-import type { KeptRun, Replayed } from '../fork/index.ts'
+import type { Again, KeptRun, Replayed } from '../fork/index.ts'
 import type { Budget } from '../live/index.ts'
 import type { Tape } from '../tape/index.ts'
 import { askedWhile } from './asked-while.ts'
@@ -7,8 +7,11 @@ import { requireSteadyGrades } from './grading.ts'
 import type { GradeGiven, Oracle } from './oracle.ts'
 import type { ForkDraw } from './types.ts'
 
+/** A fork of an earlier session: what today's code makes of it; `undefined`: that is unknown. */
+export type KeptToday = Regraded | Exclude<Again, { readonly replayed: unknown }> | undefined
+
 /** A fork of an earlier session that does the same today. */
-export interface Again {
+export interface Regraded {
   /** Its grade of today; absent: who grades would have to be paid for it. */
   readonly given?: GradeGiven
 }
@@ -41,7 +44,7 @@ export class Regrading {
    * @param was - the fork as it was graded then
    * @throws HarvestError HARVEST_ORACLE_FLAKY where the grade is another one, and another one again
    */
-  async of(run: KeptRun, { outcome, tape: { events } }: Replayed, was: ForkDraw): Promise<Again> {
+  async of(run: KeptRun, { outcome, tape: { events } }: Replayed, was: ForkDraw): Promise<Regraded> {
     // What was no matter of who grades: it left its tape, or never came to the step that was to be held.
     if (run.hasProblems || (was.grade === 'undefined' && was.because !== undefined)) return { given: givenThen(was) }
     const { tape, oracle, budget, isFlakyOracle = false } = this.#options

@@ -1,4 +1,5 @@
 // Over 300 lines: one real run, from its replay to its report, and what that costs.
+import { dirname } from 'node:path'
 import { HarvestError } from '../errors/index.ts'
 import { type Control } from '../fork/index.ts'
 import { type Budget, openBudget } from '../live/index.ts'
@@ -245,7 +246,8 @@ export async function openForks(tape: Tape, options: RunBlameOptions): Promise<O
     const { costUsd } = limitsOf(tape, options, grading)
     return openBudget(costUsd === undefined ? {} : { costUsd }, prices)
   }
-  const source = await forkSourceOf(tape, { ...options, oracle, budget })
+  const folder = file === undefined ? {} : { folder: dirname(file) }
+  const source = await forkSourceOf(tape, { ...options, ...folder, oracle, budget })
   const limits = limitsOf(tape, options, source.gradedRecorded?.().used)
   if (options.mutate !== true) {
     // An oracle that says `ok` now and `bad` at the next look has nothing to say about this run.

@@ -10,8 +10,8 @@ import { type ControlData } from '../jobs/job.ts'
 import { controlOptionsOf } from './control-options.ts'
 import { forkTape } from './fork.ts'
 import type { FailedJob, Task, TaskContext } from '../jobs/job.ts'
-import { forgetFork, keepFork, type KeptAs, readKeptForks } from './kept-forks.ts'
-import { keptRunOf, sameAgain } from './kept-run.ts'
+import { forgetFork, keepFork, type KeptAs, type MadeAnew, readKeptForks } from './kept-forks.ts'
+import { doAgain, keptRunOf } from './kept-run.ts'
 import { requireNoKeptState } from './kept-state.ts'
 import { leftByEnding } from './prefix.ts'
 import type { ForkPlan, ForkResult, Tail } from './plan.ts'
@@ -39,6 +39,8 @@ export interface ForkTaskAnswer {
   readonly forks: readonly ForkOrFailure[]
   /** Places in the list of those that were made before. */
   readonly reused: readonly number[]
+  /** Why others that were made before are made again. */
+  readonly anew?: MadeAnew
 }
 
 type ForkOrFailure = FinishedFork | { readonly failed: FailedJob['failed'] }
@@ -52,10 +54,10 @@ export const forkTask: Task = async (options, context) => {
   const { tape, surroundings } = context
   const replaying = await controlOptionsOf(context)
   const control = await controlOf(tape, replaying)
-  const kept = await readKeptForks(
+  const { forks: kept, anew } = await readKeptForks(
     forks.map(({ keptAs }) => (isFresh ? undefined : keptAs)),
     surroundings,
-    async (run) => (await sameAgain(run, replaying)) !== undefined,
+    (run, folder) => doAgain(run, { ...replaying, folder }),
   )
   const isWhole = (index: number): boolean => {
     const first = index - (index % together)
@@ -74,8 +76,9 @@ export const forkTask: Task = async (options, context) => {
   const takeBack = isLive ? () => undefined : standInKeys(tape)
   const waiting = open.values()
   const work = async (): Promise<void> => {
-    for (const [index, { request, keptAs }] of waiting) {
-      const made = await makeOne(request, { control, ...(code === undefined ? {} : { code }) }, context)
+    for (const [index, one] of waiting) {
+      const { keptAs } = one
+      const made = await makeOne(one, { control, ...(code === undefined ? {} : { code }) }, context)
       if (keptAs !== undefined && !('failed' in made)) keepFork(keptAs.folder, keptAs.key, made, surroundings.reads())
       answers[index] = made
       context.say({ made: Object.keys(answers).length - reused.length, of: open.length })
@@ -94,7 +97,7 @@ export const forkTask: Task = async (options, context) => {
   }
   // What is kept for a later session is no part of the answer.
   const toldForks = answers.map((one) => ('failed' in one ? one : withoutRun(one)))
-  const answer: ForkTaskAnswer = { control: told, forks: toldForks, reused }
+  const answer: ForkTaskAnswer = { control: told, forks: toldForks, reused, ...(anew === undefined ? {} : { anew }) }
   return answer as unknown as Json
 }
 
@@ -103,7 +106,7 @@ function withoutRun({ run: _, ...fork }: FinishedFork): FinishedFork {
 }
 
 async function makeOne(
-  request: ForkRequest,
+  { request, keptAs }: ForkTaskOptions['forks'][number],
   beside: { readonly control: Control } & Pick<ForkPlan, 'code'>,
   context: TaskContext,
 ): Promise<ForkOrFailure> {
@@ -121,7 +124,7 @@ async function makeOne(
     }
     const agent = await context.load(request.agent)
     const options = { signal: limit.signal, ...accessOf(context.replay) }
-    return asData(await forkTape(context.tape, agent, plan, options), request)
+    return asData(await forkTape(context.tape, agent, plan, options), request, keptAs?.folder)
   } catch (error) {
     if (!HarvestError.is(error)) throw error
     return { failed: { code: error.code, facts: error.facts } }
@@ -159,10 +162,15 @@ async function loadScript(tail: Extract<TailRequest, { readonly from: 'script' }
   })
 }
 
-/** A fork as data, with what says that its models were not reached. */
+/**
+ * A fork as data, with what says that its models were not reached.
+ *
+ * @param folder - where it is kept; absent: nowhere
+ */
 export function asData(
   run: ForkResult,
   { seed, tail, agent, changes = [] }: Pick<ForkRequest, 'agent' | 'changes' | 'seed' | 'tail'>,
+  folder?: string,
 ): FinishedFork {
   const { outcome, redactedOutcome, prefix, spent, isInert, fingerprint, branch } = run
   const keyless = beforeAsking(run, tail)
@@ -173,7 +181,7 @@ export function asData(
     left === undefined || agent === undefined
       ? left
       : new HarvestError(left.code, { ...left.facts, fix: toOtherAgent(run, agent, changes.length === 0) })
-  const kept = keptRunOf(run)
+  const kept = folder === undefined ? undefined : keptRunOf(run, folder)
   const own = run.problems.map((problem) => (problem === left && ofAgent !== undefined ? ofAgent : problem))
   const problems = keyless === undefined ? [...own, ...unreached(run, tail)] : [keyless]
   const divergence = keyless === undefined ? ofAgent : undefined

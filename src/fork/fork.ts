@@ -20,6 +20,7 @@ import { compilePlan } from './compile.ts'
 import { ForkRun } from './fork-run.ts'
 import type { ForkOptions, ForkPlan, ForkResult } from './plan.ts'
 import { leftTape } from './prefix.ts'
+import { noteSent } from './sent-headers.ts'
 import { fingerprintOfFork } from './branch-digest.ts'
 
 /**
@@ -91,6 +92,7 @@ function resultOf<T>(run: ForkRun, outcome: RunOutcome<T>): ForkResult<T> {
   const isSame = compareOutcome(() => ended, run.asked.close?.outcome, outcome)
   const free = steps.slice(run.plan.keep)
   const branch = branchOf(run, { status: outcome.status, ended }, isSame === true)
+  noteSent(branch.tape, run.sent, run.redactor)
   const { divergence } = run
   return {
     tape,

@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { neutralLine } from '../errors/index.ts'
+import { firstNames } from '../errors/words.ts'
 import { canonicalJson } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
 import { ignoreFolder, readKeptText } from '../tape/links.ts'
 import { temporaryFor } from '../tape/new-file.ts'
 import type { RunReads, Surroundings } from '../jobs/run-reads.ts'
-import type { KeptRun } from './kept-run.ts'
+import { type Again, type KeptRun, otherwiseText } from './kept-run.ts'
 import type { FinishedFork, ForkRequest } from './request.ts'
 
 /** All that makes a fork the same fork. */
@@ -42,30 +44,48 @@ export interface KeptAs {
   readonly key: string
 }
 
+/** Forks that were made before, in the order they are asked for; `undefined` for one that is to be made. */
+export interface ReadForks {
+  readonly forks: readonly (FinishedFork | undefined)[]
+  /** Why those that are there do not count; absent: they do, or there are none. */
+  readonly anew?: MadeAnew
+}
+
+/** Forks that are made once more, and why. */
+export interface MadeAnew {
+  readonly forks: number
+  /** For people. */
+  readonly because: string
+}
+
 /**
- * Forks that were made before, in the order they are asked for; `undefined` without one, where something it read is not as it
- * was or is not known, and when its file is damaged: then it is made again. So are all of them where one does something else
- * when it is replayed, or cannot be replayed: those that happen to end as before would be a choice among them.
+ * Forks that were made before; none, where something that one of them read is not as it was or is not known, where one does
+ * something else when it is replayed, and where one cannot be replayed: those that happen to end as before would be a choice
+ * among them. One whose file is damaged is made again.
  *
- * @param doesAgain - whether today's code does what it did in a fork
+ * @param doAgain - what today's code makes of a fork; `undefined`: that is unknown
  */
 export async function readKeptForks(
   asked: readonly (KeptAs | undefined)[],
   { changedSince }: Pick<Surroundings, 'changedSince'>,
-  doesAgain: (run: KeptRun) => Promise<boolean>,
-): Promise<readonly (FinishedFork | undefined)[]> {
-  const kept = asked.map((one) => (one === undefined ? {} : readKept(one.folder, one.key)))
-  const isChanged = kept.some(({ fork, reads }) => fork !== undefined && (!reads || changedSince(reads).length > 0))
-  const none = asked.map(() => undefined)
-  if (isChanged) return none
-  for (const { fork } of kept)
-    if (fork !== undefined && (fork.run === undefined || !(await doesAgain(fork.run)))) return none
-  return kept.map(({ fork }) => fork)
-}
-
-/** Whether there is such a fork, whether it counts or not. */
-export function isKept({ folder, key }: KeptAs): boolean {
-  return readKept(folder, key).fork !== undefined
+  doAgain: (run: KeptRun, folder: string) => Promise<Again | undefined>,
+): Promise<ReadForks> {
+  const kept = asked.map((one) => ({ ...(one && readKept(one.folder, one.key)), folder: one?.folder ?? '' }))
+  const there = kept.flatMap(({ fork, reads, folder }) => (fork === undefined ? [] : [{ fork, reads, folder }]))
+  const none = (because: string): ReadForks => ({
+    forks: asked.map(() => undefined),
+    anew: { forks: there.length, because },
+  })
+  const changed = new Set(there.flatMap(({ reads }) => (reads === undefined ? [] : changedSince(reads))))
+  if (changed.size > 0) return none(`changed since: ${neutralLine(firstNames([...changed]), 300)}`)
+  const unknown = 'whether the code still does the same is unknown (an earlier version, or a time limit)'
+  if (there.some(({ fork, reads }) => reads === undefined || fork.run === undefined)) return none(unknown)
+  for (const { fork, folder } of there) {
+    const again = fork.run && (await doAgain(fork.run, folder))
+    if (again === undefined) return none(unknown)
+    if ('changedHeaders' in again) return none(otherwiseText(again))
+  }
+  return { forks: kept.map(({ fork }) => fork) }
 }
 
 function readKept(folder: string, key: string): Partial<KeptFork> {

@@ -1,9 +1,22 @@
+import { neutralLine } from '../errors/index.ts'
+import { firstNames } from '../errors/words.ts'
 import { replayTape, standInKeys } from '../replay/index.ts'
+import type { Redactor } from '../privacy/index.ts'
+import type { RunSettings } from '../replay/run.ts'
 import { bodyTextOf } from '../match/step.ts'
 import type { UnansweredCall } from '../match/types.ts'
 import { parseTape, requestBytes, type Step, stepsOf, type Tape, wholeTape } from '../tape/index.ts'
 import type { ControlOptions } from './control.ts'
 import type { ForkResult } from './plan.ts'
+import {
+  changedHeaders,
+  headersKey,
+  type HiddenHeader,
+  hiddenHeaders,
+  hiddenHeadersOf,
+  newHeadersKey,
+  type SentRequest,
+} from './sent-headers.ts'
 import { timeLimit } from './time-limit.ts'
 
 /** What a fork did, for a later session that wants to know whether the code still does it. */
@@ -14,6 +27,8 @@ export interface KeptRun {
   readonly hasProblems: boolean
   /** What it asked when it left its tape; absent: it did not, or that is unknown. */
   readonly refused?: AskedCall
+  /** What it sent in headers that its tape does not hold; absent: unknown, and so is whether today's code does the same. */
+  readonly headers?: readonly HiddenHeader[]
 }
 
 type AskedCall = Pick<UnansweredCall, 'asked' | 'kind' | 'name'>
@@ -21,16 +36,18 @@ type AskedCall = Pick<UnansweredCall, 'asked' | 'kind' | 'name'>
 /**
  * What tools found that ran for real is given, as what the models said is: it may be another time within a session, too.
  *
+ * @param folder - where it is kept, and the key of its digests
  * @returns `undefined` where a replay says nothing about the run: a time limit ended it
  */
-export function keptRunOf({ branch, problems }: ForkResult): KeptRun | undefined {
+export function keptRunOf({ branch, problems }: ForkResult, folder: string): KeptRun | undefined {
   if (problems.some(({ code }) => code === 'HARVEST_RUN_ABORTED')) return undefined
   const { tape } = branch
   // What is thrown at an agent that leaves its tape names the tape: what it does behind that says nothing.
   const refused = problems.length === 0 ? undefined : stepsOf(tape).find(isOpen)
-  if (refused === undefined) return { tape: wholeTape(tape), hasProblems: problems.length > 0 }
+  const headers = hiddenHeadersOf(tape, newHeadersKey(folder)).filter(([n]) => refused === undefined || n < refused.n)
+  if (refused === undefined) return { tape: wholeTape(tape), hasProblems: problems.length > 0, headers }
   const before = tape.events.filter(({ n }) => n < refused.n)
-  return { tape: wholeTape({ ...tape, events: before }), hasProblems: true, refused: askedBy(refused) }
+  return { tape: wholeTape({ ...tape, events: before }), hasProblems: true, refused: askedBy(refused), headers }
 }
 
 function isOpen(step: Step): boolean {
@@ -44,18 +61,73 @@ function askedBy(step: Step): AskedCall {
     : { kind, name: step.name, asked: JSON.stringify(step.args) }
 }
 
+/** What today's code makes of a fork. */
+export type Again =
+  /** It does what it did. */
+  | { readonly replayed: Replayed }
+  /** It does something else; the names of the headers that have another value, where that is all. */
+  | { readonly changedHeaders: readonly string[] }
+
 /**
- * The run again, where today's code, in today's surroundings, does what it did in a fork: replayed with the answers of the
- * fork it asks the same, byte for byte, and ends the same. Offline, and for free.
+ * What today's code, in today's surroundings, makes of a fork: replayed with the answers of the fork it asks the same, byte for
+ * byte and with the same headers, and ends the same, or not. Offline, and for free.
+ *
+ * @returns `undefined` where that is unknown: an earlier version kept it, or the key of its digests is gone
  */
-export async function sameAgain(run: KeptRun, options: Replaying): Promise<Replayed | undefined> {
+export async function doAgain(run: KeptRun, { folder, ...options }: Replaying & KeptIn): Promise<Again | undefined> {
+  const { headers } = run
+  const key = headersKey(folder)
+  if (headers === undefined || key === undefined) return undefined
   const tape = parseTape(run.tape, 'kept.tape.jsonl')
-  const again = async (): Promise<Replayed | undefined> => {
-    const replayed = await replayOnce(tape, options)
-    return isSame(replayed, run) ? replayed : undefined
+  const again = async () => {
+    const heard = new Heard()
+    const replayed = await replayOnce(tape, { ...options, replay: { ...options.replay, ...heard.listening } })
+    const sent = heard.headers(key)
+    // What a run does once it left its tape by a call says nothing.
+    const asked = run.refused === undefined ? heard.asked : new Set([...heard.asked].filter((n) => n > 0))
+    const isOther = !isSame(replayed, run)
+    return { replayed, isOther, sent, changed: isOther ? [] : changedHeaders(headers, sent, asked) }
   }
+  const first = await again()
+  if (!first.isOther && first.changed.length === 0) return first
   // Once is no proof: a machine may be too busy for its time limit.
-  return (await again()) ?? (await again())
+  const second = await again()
+  // A header that has another value each time says nothing about then and now.
+  const everyTime = changedHeaders(first.sent, second.sent, new Set(first.sent.map(([n]) => n)))
+  const changed = second.changed.filter((name) => !everyTime.includes(name))
+  return second.isOther || changed.length > 0 ? { changedHeaders: changed } : second
+}
+
+/** What a fork does otherwise, for people. */
+export function otherwiseText({ changedHeaders: names }: Extract<Again, { readonly changedHeaders: unknown }>): string {
+  if (names.length === 0) return 'replayed with the answers they got then, some do something else'
+  return `replayed, some send another value in the ${names.length === 1 ? 'header' : 'headers'} ${neutralLine(firstNames(names), 300)}`
+}
+
+/** Where runs are kept. */
+export interface KeptIn {
+  readonly folder: string
+}
+
+/** What a replay sends. */
+class Heard {
+  readonly #requests: SentRequest[] = []
+  #redactor: Redactor | undefined
+  readonly listening: Pick<RunSettings, 'onSent'> = {
+    onSent: (step, { headers }, redactor) => {
+      this.#redactor = redactor
+      this.#requests.push(step === undefined ? { headers } : { n: step.event.n, headers })
+    },
+  }
+
+  /** The requests by their events; 0: the first one without an answer. */
+  get asked(): ReadonlySet<number> {
+    return new Set(this.#requests.map(({ n = 0 }) => n))
+  }
+
+  headers(key: string): readonly HiddenHeader[] {
+    return this.#redactor === undefined ? [] : hiddenHeaders(this.#requests, this.#redactor, key)
+  }
 }
 
 /** How a run is replayed. */

@@ -29,6 +29,7 @@ import type { ForkRun } from './fork-run.ts'
 import { forward } from '../replay/forward.ts'
 import { serveShared } from '../replay/serve-shared.ts'
 import { requestOf } from './scripted.ts'
+import type { SentRequest } from './sent-headers.ts'
 
 type Heard = Entry<ExchangeEvent>
 
@@ -47,22 +48,36 @@ export function forkExchange(
   const question = run.question(live)
   const shared = run.sharedAnswer(question, live)
   if (shared !== undefined) return serveShared(run, shared, sink)
+  const sent: SentRequest = { headers: live.headers }
+  run.sent.push(sent)
   const reply = run.answers.forRequest(question, live)
   const fields = fieldsOf(run, live, question, inside)
   switch (reply.from) {
     case 'place':
       if (live.via === 'stdio') run.progress.answered(reply.step.event.url, reply.step.bodyText, question.bodyText)
-      return inPlace(run, reply.step, fields, question.bodyText, sink)
+      return inPlace(run, reply.step, { fields, sent }, question.bodyText, sink)
     case 'event':
-      return played(run, reply, fields, sink)
+      return played(run, reply, { fields, sent }, sink)
     case 'world':
-      return asked(run, reply, fields, live, sink)
+      return asked(run, reply, { fields, sent }, live, sink)
     default:
       return reply satisfies never
   }
 }
 
 type Fields = Omit<ExchangeEvent, 'n' | 'at'>
+
+/** A request as it is written down, and as it was sent. */
+interface Sending {
+  readonly fields: Fields
+  readonly sent: SentRequest
+}
+
+function began(run: ForkRun, { fields, sent }: Sending, parent?: ExchangeEvent): Heard {
+  const heard = run.account.began<ExchangeEvent>(fields, parent)
+  sent.n = heard.event.n
+  return heard
+}
 
 function fieldsOf(
   run: ForkRun,
@@ -85,7 +100,7 @@ function fieldsOf(
 function inPlace(
   run: ForkRun,
   step: ExchangeState,
-  fields: Fields,
+  { fields, sent }: Sending,
   bodyText: string,
   sink: ExchangeSink,
 ): ExchangeControl {
@@ -100,7 +115,7 @@ function inPlace(
     meaning: (name: string) => run.redactor.meaning(name),
   }
   run.drifted(step, headerDrift(event.request.headers, fields.request.headers, comparison))
-  const heard = run.account.began<ExchangeEvent>(fields, event)
+  const heard = began(run, { fields, sent }, event)
   // What was asked is what was recorded; headers and host may be those of this machine.
   if (event.oneWay) heard.event.oneWay = true
   const { response: recorded, error } = event
@@ -182,7 +197,7 @@ function ended(
 function played(
   run: ForkRun,
   { event, step }: Extract<Reply<ExchangeState>, { from: 'event' }>,
-  fields: Fields,
+  sending: Sending,
   sink: ExchangeSink,
 ): ExchangeControl {
   run.depart()
@@ -192,7 +207,7 @@ function played(
     run.gate.done(step.items)
     if (isKept) run.answerSent()
   }
-  const heard = run.account.began<ExchangeEvent>(fields, step?.event)
+  const heard = began(run, sending, step?.event)
   heard.differs()
   if (event.oneWay) heard.event.oneWay = true
   let isOver = false
@@ -305,7 +320,7 @@ function cleaned(run: ForkRun, { headers, chunks }: RecordedResponse, event: Exc
 function asked(
   run: ForkRun,
   { model }: Extract<Reply<ExchangeState>, { from: 'world' }>,
-  fields: Fields,
+  sending: Sending,
   live: LiveRequest,
   sink: ExchangeSink,
 ): ExchangeControl {
@@ -321,7 +336,7 @@ function asked(
   if (refused !== undefined) throw run.problem(refused)
   run.depart()
   run.goReal()
-  const heard = run.account.began<ExchangeEvent>(fields)
+  const heard = began(run, sending)
   let isOver = false
   const finish = (): void => {
     isOver = true

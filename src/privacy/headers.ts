@@ -38,6 +38,11 @@ const namesCap = 1024
 const aboutTheClient =
   /^(?::.*|host|origin|referer|pragma|dnt|priority|baggage|b3|traceparent|tracestate|uber-trace-id|forwarded|http2-settings|upgrade-insecure-requests|keep-alive|proxy-.*|sec-.*|x-b3-.*|x-datadog-.*|sentry-.*|x-cloud-trace-context|x-forwarded-.*|x-real-ip|amz-sdk-.*|x-amz-(?:date|content-sha256|user-agent|security-token|checksum-.*|sdk-.*)|x-goog-(?:api-client|gcs-.*)|x-client-.*|x-requested-with)$/
 
+/** Whether someone who looks for a missing header should hear that this one was dropped from a request. */
+export function isWorthNaming(lower: string): boolean {
+  return /^[a-z0-9-]{1,64}$/.test(lower) && !aboutTheClient.test(lower)
+}
+
 /** Which headers may be recorded. The same few names come with every call: what was worked out is kept. */
 export class KeptHeaders {
   readonly #own: ReadonlySet<string>
@@ -58,11 +63,6 @@ export class KeptHeaders {
     if (this.#meanings.size >= namesCap) this.#meanings.clear()
     if (lower.length <= 64) this.#meanings.set(lower, meaning)
     return meaning
-  }
-
-  /** Whether someone who looks for a missing header should hear that this one was dropped from a request. */
-  isWorthNaming(lower: string): boolean {
-    return /^[a-z0-9-]{1,64}$/.test(lower) && !aboutTheClient.test(lower)
   }
 
   /** The name in lower case, or `undefined` when headers of this name are dropped. */

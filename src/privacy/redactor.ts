@@ -7,6 +7,7 @@ import { KeyNumbers, shownCredential, shownSetCookie, someKey } from './credenti
 import { cutPieces, type Edit, edited, inBytes } from './edits.ts'
 import { type Finders, findersOfNow } from './engine.ts'
 import { findScattered, isStream, type Scattered } from './events.ts'
+import { isWorthNaming } from './headers.ts'
 import { redactJson } from './json.ts'
 import { isDistinctive, KnownSecrets } from './known.ts'
 import { type Means, meansFor } from './means.ts'
@@ -320,7 +321,7 @@ class TextRedactor implements Redactor {
   }
 
   #drop(name: string): void {
-    if (this.#dropped.size < droppedCap && this.#means.keptHeaders.isWorthNaming(name)) this.#dropped.add(name)
+    if (this.#dropped.size < droppedCap && isWorthNaming(name)) this.#dropped.add(name)
   }
 
   /** A key by the placeholder of the secret it is, where the run met that elsewhere, or else by its number. */

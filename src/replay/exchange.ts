@@ -61,6 +61,7 @@ export function serveExchange(
   if (answer.kind !== 'found') {
     if (isRecordedLate(run, live)) return nowhere
     run.compareValues(undefined, live.madeAt, () => ({ body: question.bodyText, url: question.url }))
+    run.sent(undefined, live)
     throw run.unanswered(question, answer, live.madeAt)
   }
   const { step } = answer
@@ -144,6 +145,7 @@ function answerWith(
   sink: ExchangeSink,
   inside: number | undefined,
 ): ExchangeControl {
+  run.sent(step, live)
   const heard = hear(run, step, live, asked, inside)
   const delivered = wire(run, step, response, sink, heard)
   run.take(step)

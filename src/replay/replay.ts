@@ -204,7 +204,7 @@ const shape: OptionShape = {
   ...among('signal', 'constants', 'allow', 'hosts', 'strict', 'messages', 'marks', 'tools'),
 }
 /** Options of our own callers, which no message names. */
-const inner = among('hangMs', 'ungated', 'sites', 'late', 'onAsked', 'onDrift', 'before')
+const inner = among('hangMs', 'ungated', 'sites', 'late', 'onAsked', 'onSent', 'onDrift', 'before')
 
 function among(...names: readonly string[]): OptionShape {
   return Object.fromEntries(names.map((name) => [name, anything]))

@@ -90,6 +90,8 @@ export interface RunSettings extends ReplayOptions {
   readonly sites?: boolean
   /** Called while the agent asks for a step: its code is on the stack. @internal */
   readonly onAsked?: (step: StepState) => void
+  /** Called with the headers of each request; without a step, nothing on the tape answers it. @internal */
+  readonly onSent?: (step: ExchangeState | undefined, live: LiveRequest, redactor: Redactor) => void
   /** Called with each difference of a step, when it is found. @internal */
   readonly onDrift?: (drift: Drift) => void
   /** See the scheduler's option of this name. @internal */
@@ -452,6 +454,11 @@ export class ReplayRun {
     this.#settings.onAsked?.(step)
     this.gate.asked(step.items[0])
     this.lostAwaits.begun(step)
+  }
+
+  /** The agent sent a request; without a step, nothing on the tape answers it. */
+  sent(step: ExchangeState | undefined, live: LiveRequest): void {
+    this.#settings.onSent?.(step, live, this.redactor)
   }
 
   /** The next number for an event of this replay's own record. */

@@ -20,12 +20,13 @@ export async function deskAgent(
   input: unknown,
   model = 'gpt-4o',
   amend = (args: object): object => args,
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly answer: string }> {
   const { url, text } = input as Asked
   const messages: unknown[] = [{ role: 'user', content: text }]
   for (;;) {
     const body = JSON.stringify({ model, messages })
-    const response = await fetch(`${url}/v1/chat/completions`, { method: 'POST', body })
+    const response = await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body })
     if (!response.ok) throw new Error(`status ${response.status}`)
     const { choices } = (await response.json()) as { choices: { message: Message }[] }
     const message = choices[0]!.message

@@ -1,6 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { parseExpectation } from '../../src/blame/expectation.ts'
 import type { OracleFunction } from '../../src/blame/oracle.ts'
@@ -97,6 +98,32 @@ describe('forks of an earlier session', () => {
     mode = 'a'
     await expect(session(byMode, first.dir).run()).rejects.toMatchObject({
       facts: { where: { forks: `${over.spent.forks}` } },
+    })
+  })
+
+  it('are refused where the code sends another header, whose value is on no tape', async () => {
+    const sending = (headers: Record<string, string>): Partial<RunBlameOptions> => ({
+      load: async () => (input) => deskAgent(input, 'gpt-4o', (args) => args, headers),
+    })
+    const first = session(kept, undefined, sending({ 'x-variant': 'careful' }))
+    const { spent } = await first.run()
+    const asked = desk.desk.asked.length
+    await expect(session(kept, first.dir, sending({ 'x-variant': 'hasty' })).run()).rejects.toMatchObject({
+      code: 'HARVEST_CROSS_VERSION',
+      facts: {
+        what: 'The cached forks send other headers today',
+        where: { forks: `${spent.forks}`, headers: 'x-variant' },
+      },
+    })
+    expect(desk.desk.asked).toHaveLength(asked)
+    const all = readdirSync(join(first.dir, '.forks')).map((name) => readFileSync(join(first.dir, '.forks', name)))
+    const text = all.map((bytes) => (bytes[0] === 0x1f ? gunzipSync(bytes) : bytes).toString('utf8')).join()
+    expect(text).toContain('x-variant')
+    expect(text).not.toContain('careful')
+    rmSync(join(first.dir, '.forks', 'headers.key'))
+    expect(await session(kept, first.dir, sending({ 'x-variant': 'careful' })).run()).toMatchObject({
+      reused: { forks: 0 },
+      unchecked: spent.forks,
     })
   })
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type ForkIdentity, forkKey, keepFork, readKeptForks } from '../../src/fork/kept-forks.ts'
 import type { FinishedFork } from '../../src/fork/request.ts'
-import type { KeptRun } from '../../src/fork/kept-run.ts'
+import type { KeptRun, Replayed } from '../../src/fork/kept-run.ts'
 import type { RunReads, Surroundings } from '../../src/jobs/run-reads.ts'
 
 const identity: ForkIdentity = {
@@ -34,13 +34,16 @@ const read = (
   at: string,
   keys: readonly string[],
   around: Pick<Surroundings, 'changedSince'>,
-  doesAgain: (run: KeptRun) => Promise<boolean> = async () => true,
+  doesAgain: (run: KeptRun) => Promise<boolean | undefined> = async () => true,
 ) =>
   readKeptForks(
     keys.map((key) => ({ folder: at, key })),
     around,
-    doesAgain,
-  )
+    async (run) => {
+      const does = await doesAgain(run)
+      return does === undefined ? undefined : does ? { replayed: {} as Replayed } : { changedHeaders: [] }
+    },
+  ).then(({ forks }) => forks)
 
 function folder(): string {
   const root = mkdtempSync(join(tmpdir(), 'harvest-forks-'))

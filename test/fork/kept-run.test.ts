@@ -1,9 +1,15 @@
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { statSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sameAgain } from '../../src/fork/kept-run.ts'
+import { forkTape } from '../../src/fork/index.ts'
+import { doAgain, keptRunOf } from '../../src/fork/kept-run.ts'
+import { newHeadersKey } from '../../src/fork/sent-headers.ts'
+import { openBudget } from '../../src/live/index.ts'
 import { createRecorder } from '../../src/record/index.ts'
 import { installReplay } from '../../src/replay/index.ts'
 import { readTape, type TapeEvent, wholeTape } from '../../src/tape/index.ts'
@@ -13,9 +19,9 @@ let asked = 0
 const server = createServer((request, response) => {
   request.resume().on('end', () => {
     // Each second request is turned down, as by a provider that is busy.
-    const isBusy = asked++ % 2 === 0
+    const isBusy = request.headers['x-stainless-lang'] !== undefined && asked++ % 2 === 0
     response.writeHead(isBusy ? 503 : 200, { 'content-type': 'application/json', 'retry-after-ms': '1' })
-    const message = { role: 'assistant', content: 'yes' }
+    const message = { role: 'assistant', content: 'Yes, mail desk@shop.example.' }
     const answer = { id: 'c', object: 'chat.completion', choices: [{ index: 0, message, finish_reason: 'stop' }] }
     response.end(JSON.stringify(isBusy ? { error: { message: 'busy' } } : answer))
   })
@@ -41,6 +47,89 @@ function bodyLater(event: TapeEvent): TapeEvent {
   }
 }
 
+/** Of the request of a turn, which knows what was answered before. */
+type Headers = (turn: number, said: string) => Record<string, string>
+
+/** An agent that asks its model once for each of these, with headers of its own. */
+const asking =
+  (headersOf: Headers, contents: readonly string[] = ['refund?', 'sure?']) =>
+  async (): Promise<unknown> => {
+    const said: unknown[] = []
+    for (const [turn, content] of contents.entries()) {
+      const body = JSON.stringify({ model: 'gpt-x', messages: [{ role: 'user', content }] })
+      const headers = { authorization: 'Bearer sk-one', ...headersOf(turn, JSON.stringify(said)) }
+      said.push(await (await fetch(`${origin()}/v1/chat/completions`, { method: 'POST', headers, body })).json())
+    }
+    return said
+  }
+const origin = (): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+
+/** A fork of a run with these headers, and what is made of it by an agent with others. */
+async function keptWith(headers: Record<string, string> | Headers) {
+  const agent = asking(typeof headers === 'function' ? headers : () => headers)
+  const folder = temporaryFolder('kept-headers')
+  const recorder = createRecorder({ dir: folder, redact: { headers: ['x-region'] } })
+  await recorder.run({ agent: 'desk' }, agent)
+  const result = await forkTape(readTape(recorder.lastTape!), agent, {
+    keep: 0,
+    tail: { from: 'live', budget: openBudget({ calls: 5 }) },
+  })
+  expect(result.problems).toEqual([])
+  const run = keptRunOf(result, folder)!
+  const again = async (now: Record<string, string> | Headers) =>
+    doAgain(run, { folder, load: async () => Promise.resolve(asking(typeof now === 'function' ? now : () => now)) })
+  return { run, folder, again }
+}
+
+let agents = 0
+const same = { replayed: expect.anything() as unknown }
+
+test.each<[string, Record<string, string>, Record<string, string>]>([
+  ['that no tape keeps', { 'x-mode': 'a' }, { 'x-mode': 'b' }],
+  ['that is not sent any more', { 'x-mode': 'a' }, {}],
+  ['that was not sent', {}, { 'x-mode': 'a' }],
+  ['whose value is redacted', { 'x-tenant': 'anna@shop.example' }, { 'x-tenant': 'bob@shop.example' }],
+])('a kept run is not done again by code that sends another header: one %s', async (_, then, now) => {
+  const { run, folder, again } = await keptWith(then)
+  expect(await again(then)).toMatchObject(same)
+  expect(await again(now)).toEqual({ changedHeaders: Object.keys({ ...then, ...now }) })
+  const said = JSON.stringify(run)
+  for (const value of Object.values(then)) expect(said).not.toContain(value.length > 1 ? value : `"${value}"`)
+  // Without its key nothing can be told from the digests, and they are those of this folder alone.
+  const elsewhere = temporaryFolder('kept-headers-2')
+  expect(await doAgain(run, { folder: elsewhere, load: async () => Promise.resolve(asking(() => then)) })).toBe(
+    undefined,
+  )
+  expect(statSync(join(folder, 'headers.key')).mode & 0o777).toBe(0o600)
+})
+
+test.each<[string, Headers]>([
+  ['its key', () => ({ authorization: 'Bearer sk-two' })],
+  ['what tells of its trace', () => ({ traceparent: `00-${randomBytes(16).toString('hex')}-00f067aa0ba902b7-01` })],
+  ['what tells of its client', () => ({ 'user-agent': `desk/${agents++}` })],
+  ['what a redacted answer said', (_, said) => ({ 'x-nonce': /[\w-]+@[\w.-]+/.exec(said)?.[0] ?? '' })],
+  ['a value that is another one each time', () => ({ 'x-nonce': `${process.hrtime.bigint()}` })],
+])('a kept run is done again by code that sends other headers of no meaning: %s', async (_, headers) => {
+  const sent: Headers = (...now) => ({ 'x-mode': 'a', ...headers(...now) })
+  const { again } = await keptWith((...now) => ({ ...sent(...now), authorization: 'Bearer sk-one' }))
+  expect(await again(sent)).toMatchObject(same)
+  expect(await again((...now) => ({ ...sent(...now), 'x-mode': 'b' }))).toEqual({ changedHeaders: ['x-mode'] })
+})
+
+test('a kept run is told from one whose requests have swapped their headers', async () => {
+  const { again } = await keptWith((turn) => ({ 'x-mode': `${turn}` }))
+  expect(await again((turn) => ({ 'x-mode': `${turn}` }))).toMatchObject(same)
+  expect(await again((turn) => ({ 'x-mode': `${1 - turn}` }))).toEqual({ changedHeaders: ['x-mode'] })
+})
+
+test('a kept run without digests of its headers is not known to be done again', async () => {
+  const { run, folder } = await keptWith({ 'x-mode': 'a' })
+  const { headers: _, ...earlier } = run
+  expect(await doAgain(earlier, { folder, load: async () => Promise.resolve(asking(() => ({ 'x-mode': 'a' }))) })).toBe(
+    undefined,
+  )
+})
+
 test('a kept run whose client tried again after an error of the provider is done again; one that asks otherwise is not', async () => {
   const baseURL = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
   const agent = (content: string) => async (): Promise<unknown> => {
@@ -56,8 +145,11 @@ test('a kept run whose client tried again after an error of the provider is done
   await recorder.run({ agent: 'desk', id: 'desk' }, agent('refund?'))
   expect(asked).toBe(6)
   const tape = readTape(recorder.lastTape!)
-  const run = { tape: wholeTape({ ...tape, events: tape.events.map(bodyLater) }), hasProblems: false }
-  expect(await sameAgain(run, { load: async () => Promise.resolve(agent('refund?')) })).toBeDefined()
-  expect(await sameAgain(run, { load: async () => Promise.resolve(agent('pay?')) })).toBeUndefined()
+  const folder = temporaryFolder('kept-run-key')
+  newHeadersKey(folder)
+  const run = { tape: wholeTape({ ...tape, events: tape.events.map(bodyLater) }), hasProblems: false, headers: [] }
+  const again = async (content: string) => doAgain(run, { folder, load: async () => Promise.resolve(agent(content)) })
+  expect(await again('refund?')).toMatchObject(same)
+  expect(await again('pay?')).toEqual({ changedHeaders: [] })
   expect(asked).toBe(6)
 })

@@ -73,7 +73,7 @@ test.each(['returns', 'throws'] as const)(
     own = 'nothing'
     expect(fork.problems.map(({ message: text }) => text)).toEqual([])
     expect(fork.outcome.status).toBe(how === 'returns' ? 'returned' : 'threw')
-    const kept = JSON.stringify(asData(fork, { seed: '', tail: { from: 'tape' } }))
+    const kept = JSON.stringify(asData(fork, { seed: '', tail: { from: 'tape' } }, temporaryFolder('kept-secrets')))
     for (const [where, text] of Object.entries({ branch: fork.branch.text, kept }))
       expect(stillIn(readings(text)).map(({ id }) => `${where}: ${id}`)).toEqual([])
   },

@@ -1,0 +1,123 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import { linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isWorthNaming, type Redactor } from '../privacy/index.ts'
+import type { HeaderPair, Tape } from '../tape/index.ts'
+import { readKeptText } from '../tape/links.ts'
+import { temporaryFor } from '../tape/new-file.ts'
+
+/** The headers of one request as the code sent them. */
+export interface SentRequest {
+  /** `n` of its event; absent: it has none, for nothing on the tape answers it. */
+  n?: number
+  readonly headers: readonly HeaderPair[]
+}
+
+/**
+ * A header whose value no tape holds: the `n` of its request (0: of the first one without an answer), its name, a digest of its
+ * value, and of the value with its secrets replaced, where it has some.
+ */
+export type HiddenHeader = readonly [n: number, name: string, value: string, redacted?: string]
+
+/** Requests of forks, by the tape of their branch. Their values are secret, and go nowhere. */
+const sentBy = new WeakMap<Tape, { readonly requests: readonly SentRequest[]; readonly redactor: Redactor }>()
+
+export function noteSent(branch: Tape, requests: readonly SentRequest[], redactor: Redactor): void {
+  sentBy.set(branch, { requests, redactor })
+}
+
+/** What a fork sent in headers that are not on its tape, as digests. */
+export function hiddenHeadersOf(branch: Tape, key: string): readonly HiddenHeader[] {
+  const { requests, redactor } = sentBy.get(branch) ?? noRequests(branch)
+  return hiddenHeaders(requests, redactor, key)
+}
+
+function noRequests({ header }: Tape): never {
+  throw new TypeError(`${header.id} was made by no fork of this process`)
+}
+
+/**
+ * Keys of requests are left out: they are changed now and then, and a token may come from an answer. So is what tells about the
+ * connection, the client or the trace. What is kept as it is, the replay compares.
+ */
+export function hiddenHeaders(
+  requests: readonly SentRequest[],
+  redactor: Redactor,
+  key: string,
+): readonly HiddenHeader[] {
+  let isRefused = false
+  return requests.flatMap(({ n, headers }) => {
+    if (n === undefined && isRefused) return []
+    isRefused ||= n === undefined
+    const values = Map.groupBy(headers, ([name]) => name.toLowerCase())
+    return [...values].flatMap(([name, pairs]): readonly HiddenHeader[] => {
+      const value = pairs.map((pair) => pair[1]).join(', ')
+      if (!isHidden(name, value, redactor)) return []
+      const digest = (text: string): string =>
+        createHmac('sha256', key)
+          .update(JSON.stringify([n ?? 0, name, text]))
+          .digest('base64url')
+          .slice(0, 16)
+      const redacted = redactor.text(value)
+      const hidden = [n ?? 0, name, digest(value)] as const
+      return [redacted === value ? hidden : [...hidden, digest(redacted)]]
+    })
+  })
+}
+
+function isHidden(name: string, value: string, redactor: Redactor): boolean {
+  const meaning = redactor.meaning(name)
+  if (meaning === 'credential') return false
+  const [kept] = redactor.requestHeaders([[name, value]])
+  return kept === undefined ? isWorthNaming(name) : meaning !== undefined && kept[1] !== value
+}
+
+/**
+ * Names of the headers that have another value now. A value that a redacted answer brought is its placeholder in a replay, and
+ * is no other one.
+ *
+ * @param asked - `n` of the requests that were made again
+ */
+export function changedHeaders(
+  then: readonly HiddenHeader[],
+  now: readonly HiddenHeader[],
+  asked: ReadonlySet<number>,
+): readonly string[] {
+  const placeOf = ([n, name]: HiddenHeader): string => `${n} ${name}`
+  const before = new Map(then.map((one) => [placeOf(one), one]))
+  const today = new Map(now.map((one) => [placeOf(one), one]))
+  const gone = then.filter((one) => asked.has(one[0]) && !today.has(placeOf(one)))
+  const others = now.filter((one) => {
+    if (!asked.has(one[0])) return false
+    const [, , was, wasRedacted] = before.get(placeOf(one)) ?? []
+    const [, , is, isRedacted] = one
+    return is !== was && (isRedacted !== undefined || is !== wasRedacted)
+  })
+  return [...new Set([...gone, ...others].map(([, name]) => name))].sort()
+}
+
+const keyFile = 'headers.key'
+
+/** The key of the digests beside kept forks; `undefined` where it is gone: then nothing can be compared with them. */
+export function headersKey(folder: string): string | undefined {
+  const key = readKeptText(join(folder, keyFile))?.trim()
+  return key === '' ? undefined : key
+}
+
+/** As {@link headersKey}, made where there is none yet. */
+export function newHeadersKey(folder: string): string {
+  const known = headersKey(folder)
+  if (known !== undefined) return known
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const temporary = temporaryFor(join(folder, keyFile))
+  writeFileSync(temporary, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' })
+  try {
+    linkSync(temporary, join(folder, keyFile))
+  } catch (error) {
+    // Another process was first: then its key is the one.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    rmSync(temporary)
+  }
+  return headersKey(folder)!
+}
