@@ -266,8 +266,6 @@ async function runSteadily<T>(
 interface LiveRuns {
   readonly runs: readonly FixRun[]
   readonly controls: readonly FixRun[]
-  /** Why runs that were made before were made again; absent: none were. */
-  readonly anew?: string
 }
 
 /**
@@ -297,8 +295,8 @@ async function runLive(most: number, isControlled: boolean, session: Session, ma
     const [kept] = read
     // Those of before count together or not at all.
     if (anew !== undefined) {
-      const fresh = { ...session, request: { ...request, isFresh: true } }
-      return { ...(await runLive(most, isControlled, fresh, made)), anew: anew.because }
+      context.say({ anew: { ...anew } })
+      return runLive(most, isControlled, { ...session, request: { ...request, isFresh: true } }, made)
     }
     const fork =
       kept === undefined

@@ -164,7 +164,7 @@ export async function openLedger(
         ...(reads === undefined ? {} : { reads }),
         ...(run === undefined ? {} : { run: keepRun(file, run) }),
       })
-      if (files !== undefined && ran.code !== undefined) keepCode(codeFileOf(file, ran.code), files)
+      if (files !== undefined && ran.code !== undefined) keepCode(dirname(file), ran.code, files)
     },
   }
 }
@@ -178,7 +178,7 @@ export function keptForks(file: string): readonly ForkCacheEntry[] {
 export function formerFiles(file: string, today: string): readonly FormerFiles[] {
   const codes = new Set(readLedger(file).flatMap((line) => ('code' in line && line.code !== today ? line.code : [])))
   return [...codes].flatMap((code) => {
-    const files = keptFiles(codeFileOf(file, code))
+    const files = keptCode(dirname(file), code)
     return files === undefined ? [] : [{ code, files }]
   })
 }
@@ -219,12 +219,14 @@ function isSameCode(line: Ran, ran: Ran): boolean {
   return line.code !== undefined && line.code === ran.code
 }
 
-/** Beside the ledger, which files forks ran. */
-function codeFileOf(file: string, code: string): string {
-  return join(dirname(file), `code-${code}.files`)
+/** Which files forks ran, in the folder they are kept in. */
+function codeFileOf(folder: string, code: string): string {
+  return join(folder, `code-${code}.files`)
 }
 
-function keepCode(file: string, files: CodeFiles): void {
+/** Keeps which files forks ran. */
+export function keepCode(folder: string, code: string, files: CodeFiles): void {
+  const file = codeFileOf(folder, code)
   if (readKeptText(file) === undefined) writeFileSync(file, JSON.stringify(files), { mode: 0o600, flag: 'wx' })
 }
 
@@ -234,7 +236,7 @@ function changedSince(
   others: readonly ForkCacheLine[],
   { files }: RanHere,
 ): readonly string[] | undefined {
-  const then = keptFiles(codeFileOf(file, others.at(-1)?.code ?? ''))
+  const then = keptCode(dirname(file), others.at(-1)?.code ?? '')
   return files === undefined || then === undefined ? undefined : changedPaths(then, files)
 }
 
@@ -243,7 +245,9 @@ export function changedPaths(then: CodeFiles, now: CodeFiles): readonly string[]
   return [...new Set([...Object.keys(then), ...Object.keys(now)])].filter((path) => then[path] !== now[path]).sort()
 }
 
-function keptFiles(kept: string): CodeFiles | undefined {
+/** The files of code that forks ran; `undefined` when that is not kept any more. */
+export function keptCode(folder: string, code: string): CodeFiles | undefined {
+  const kept = codeFileOf(folder, code)
   if (!existsSync(kept)) return undefined
   try {
     return JSON.parse(readFileSync(kept, 'utf8')) as CodeFiles

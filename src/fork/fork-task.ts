@@ -10,7 +10,7 @@ import { type ControlData } from '../jobs/job.ts'
 import { controlOptionsOf } from './control-options.ts'
 import { forkTape } from './fork.ts'
 import type { FailedJob, Task, TaskContext } from '../jobs/job.ts'
-import { forgetFork, keepFork, type KeptAs, type MadeAnew, readKeptForks } from './kept-forks.ts'
+import { forgetFork, keepFork, type KeptAs, readKeptForks } from './kept-forks.ts'
 import { doAgain, keptRunOf } from './kept-run.ts'
 import { requireNoKeptState } from './kept-state.ts'
 import { leftByEnding } from './prefix.ts'
@@ -39,8 +39,6 @@ export interface ForkTaskAnswer {
   readonly forks: readonly ForkOrFailure[]
   /** Places in the list of those that were made before. */
   readonly reused: readonly number[]
-  /** Why others that were made before are made again. */
-  readonly anew?: MadeAnew
 }
 
 type ForkOrFailure = FinishedFork | { readonly failed: FailedJob['failed'] }
@@ -59,6 +57,8 @@ export const forkTask: Task = async (options, context) => {
     surroundings,
     (run, folder) => doAgain(run, { ...replaying, folder }),
   )
+  // Before anything is spent on them.
+  if (anew !== undefined) context.say({ anew: { ...anew } })
   const isWhole = (index: number): boolean => {
     const first = index - (index % together)
     return kept.slice(first, first + together).every((one) => one !== undefined)
@@ -97,7 +97,7 @@ export const forkTask: Task = async (options, context) => {
   }
   // What is kept for a later session is no part of the answer.
   const toldForks = answers.map((one) => ('failed' in one ? one : withoutRun(one)))
-  const answer: ForkTaskAnswer = { control: told, forks: toldForks, reused, ...(anew === undefined ? {} : { anew }) }
+  const answer: ForkTaskAnswer = { control: told, forks: toldForks, reused }
   return answer as unknown as Json
 }
 

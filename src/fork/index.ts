@@ -20,7 +20,7 @@ export type {
 export { editAnswer } from './edits.ts'
 export type { AnswerEdit } from './edits.ts'
 export { readJsonPatch } from './json-patch.ts'
-export { forkKey } from './kept-forks.ts'
+export { askedKey, forkKey, type MadeAnew } from './kept-forks.ts'
 export { type Again, doAgain, type KeptRun, keptRunOf, otherwiseText, type Replayed } from './kept-run.ts'
 export type { ChangeRequest, FinishedFork, ForkRequest, SerializedError, TailRequest } from './request.ts'
 export { controlOptionsOf } from './control-options.ts'

@@ -29,6 +29,11 @@ export interface ForkIdentity {
 /** What is kept was made beside an unchanged run: forks of versions without one are not read. */
 const comparedWith = 'control 1'
 
+/** The name of a fork by all but the code and the version that made it. */
+export function askedKey(identity: ForkIdentity): string {
+  return forkKey({ ...identity, code: '', version: '' })
+}
+
 /** The name under which a fork is kept: the same for the same fork, another one when anything of it is other. */
 export function forkKey({ request, ...rest }: ForkIdentity): string {
   const { tail } = request

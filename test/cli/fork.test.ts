@@ -58,6 +58,7 @@ interface Told {
   readonly distinct: number
   readonly changed: readonly object[]
   readonly spent: { readonly modelCalls: number }
+  readonly madeAnew: readonly string[]
   readonly branches: readonly {
     readonly seed: string
     readonly reused: boolean
@@ -190,7 +191,9 @@ describe('harvest fork', () => {
     expect(reused(await told(...args(3)))).toEqual([true, true, false])
     expect(desk.asked.length - asked).toBe(2)
     writeFileSync(join(cwd, 'src/other.ts'), 'export {}\n')
-    expect(reused(await told(...args(1)))).toEqual([false])
+    const anew = await told(...args(1))
+    expect(reused(anew)).toEqual([false])
+    expect(anew.madeAnew).toEqual(['1 kept fork made again: changed since: src/other.ts'])
     rmSync(join(cwd, 'src/other.ts'))
   })
 
@@ -198,14 +201,16 @@ describe('harvest fork', () => {
     const args = ['fork', 'flagged', '--step', '1', '--result', '{"amount":30}', '--json']
     const reused = async (env: Record<string, string> = {}) => {
       const { stdout } = await harvest(args, { cwd, env: { SHLVL: '7', ...env } })
-      return (JSON.parse(stdout) as Told).branches[0]?.reused
+      const { branches, madeAnew } = JSON.parse(stdout) as Told
+      return branches[0]?.reused === true || madeAnew.join()
     }
-    expect(await reused()).toBe(false)
+    const anew = (changed: string) => `1 kept fork made again: changed since: ${changed}`
+    expect(await reused()).toBe('')
     expect(await reused({ DESK_OTHER: 'read by nothing', SHLVL: '8' })).toBe(true)
-    expect(await reused({ DESK_FLAG: 'on' })).toBe(false)
+    expect(await reused({ DESK_FLAG: 'on' })).toBe(anew('environment variable DESK_FLAG (was unset, is set)'))
     expect(await reused({ DESK_FLAG: 'on' })).toBe(true)
     writeFileSync(join(cwd, 'note.local'), 'kind')
-    expect(await reused({ DESK_FLAG: 'on' })).toBe(false)
+    expect(await reused({ DESK_FLAG: 'on' })).toBe(anew('note.local'))
     rmSync(join(cwd, 'note.local'))
   })
 

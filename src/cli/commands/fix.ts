@@ -34,6 +34,8 @@ import { pathWord } from '../named-tape.ts'
 import { badValue } from '../parse.ts'
 import { printAnswer } from '../next-lines.ts'
 import { type NextStep, printSteps, stepsToRun, testsElsewhere } from '../next-steps.ts'
+import { anewText } from '../forking/anew.ts'
+import type { MadeAnew } from '../../fork/index.ts'
 import { typedAgain } from '../typed-again.ts'
 
 /** Lets a fixed agent run on where it leaves its incident, and puts a good run in the place of the incident's tape. */
@@ -114,7 +116,11 @@ async function runOn(
       prices: readPrices(recordings) ?? {},
       limits,
       onReport: (told) => {
-        const { runs, ok } = told as { readonly runs: number; readonly ok: number }
+        const { anew, runs, ok } = told as Partial<{ anew: MadeAnew; runs: number; ok: number }>
+        if (anew !== undefined) {
+          if (!given.has('json')) screen.note(anewText(anew))
+          return
+        }
         screen.progress(`${runs} of ${request.runs} runs, ${ok} ok`)
       },
     },

@@ -102,7 +102,12 @@ async function fork(parent: Parent, given: CommandInput, screen: Screen): Promis
       )
     printSteps(stepsAfterBudget(runs), (text) => shown.line(text))
   }
-  const told = { ...answer, ...pinsJson(parent.tape, data), ...(beside === undefined ? {} : { beside }) }
+  const told = {
+    ...answer,
+    madeAnew: forks.anew,
+    ...pinsJson(parent.tape, data),
+    ...(beside === undefined ? {} : { beside }),
+  }
   printAnswer(told, print, { given, spec: forkCommand, screen })
   return isDecided(sum, given.has('live')) ? exit.ok : exit.divergence
 }
@@ -173,6 +178,7 @@ async function critical(parent: Parent, given: CommandInput, screen: Screen): Pr
     tail,
     gradedBy: graded?.by ?? null,
     recorded: graded?.recorded ?? null,
+    madeAnew: forks.anew,
     ...pinsJson(parent.tape, data),
     decisions,
     best: bestAlternative(decisions, graded) ?? null,
@@ -201,6 +207,7 @@ function makeOptions(given: CommandInput, screen: Screen): MakeOptions {
     ...(given.has('live') ? { limits } : {}),
     ...(isTimed ? { timeoutMs } : {}),
     onProgress: (made, of) => screen.progress(`${made} of ${of} forks`),
+    ...(given.has('json') ? {} : { onAnew: (text: string) => screen.note(text) }),
   }
 }
 

@@ -145,6 +145,7 @@ async function whatIf(rest: string, { session, found, given }: DebugContext): Pr
     ...(isOpen ? { isOpen } : {}),
     lines: [
       ...asks.flatMap(({ notes }) => notes),
+      ...forks.anew,
       ...(differs === undefined ? [] : [controlLine(differs)]),
       ...rowLines(rows, isLive),
       ...lostLines(changed),

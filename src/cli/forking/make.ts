@@ -4,20 +4,23 @@ import { resolve } from 'node:path'
 import { type Case } from '../../cases/index.ts'
 import { HarvestError } from '../../errors/index.ts'
 import {
+  askedKey,
   type FinishedFork,
   type ForkRequest,
   type ForkTaskAnswer,
   type ForkTaskOptions,
   forkKey,
+  type MadeAnew,
   type TailRequest,
 } from '../../fork/index.ts'
 import { type Job } from '../../jobs/index.ts'
-import { codeDigest } from '../../provenance/index.ts'
+import { type CodeFiles, codeFiles, digestOfCode } from '../../provenance/index.ts'
 import { forksFolder, readPrices } from '../../recordings/index.ts'
 import { type Json, readTape, type Tape } from '../../tape/index.ts'
 import { version } from '../../version.ts'
 import { exit, exitCodeOf } from '../exit.ts'
 import { type JobsOptions, runTask } from '../../jobs/run.ts'
+import { anewText, madeByOther, noteMade } from './anew.ts'
 import { type ControlRun, controlRun } from './control.ts'
 
 /** The run that is forked. */
@@ -59,12 +62,16 @@ export interface MakeOptions extends Pick<JobsOptions, 'parallel' | 'limits'> {
   /** So many that follow one another are made in one session, or reused together. Default 1. */
   readonly together?: number
   readonly onProgress: (made: number, of: number) => void
+  /** Hears of forks that were made before why they are made again, before anything is spent on them. */
+  readonly onAnew?: (text: string) => void
 }
 
 /** Forks, and the unchanged run they are compared with. */
 export interface MadeForks {
   readonly control: ControlRun
   readonly made: readonly MadeFork[]
+  /** Why forks that were made before were made again. */
+  readonly anew: readonly string[]
 }
 
 /**
@@ -85,7 +92,16 @@ export async function makeForks(
   const { tape, file, recordings } = parent
   const agent = agentOf(parent)
   const folder = resolve(forksFolder(recordings, file))
-  const keys = await keysOf(parent, agent, requests)
+  const code = await codeHere(recordings)
+  const names = namesOf(parent, { agent, code: code?.digest }, requests)
+  const keys = names.map((name) => name?.key)
+  const other = code === undefined || options.isFresh ? undefined : madeByOther(folder, names, code)
+  const anew: string[] = []
+  const onAnew = (why: MadeAnew): void => {
+    anew.push(anewText(why))
+    options.onAnew?.(anewText(why))
+  }
+  if (other !== undefined) onAnew(other)
   const task: ForkTaskOptions = {
     isFresh: options.isFresh,
     together: options.together ?? 1,
@@ -94,24 +110,31 @@ export async function makeForks(
       return { request, ...(key === undefined ? {} : { keptAs: { folder, key } }) }
     }),
   }
-  const answer = await run(parent, agent, task, options)
+  const answer = await run(parent, agent, task, { ...options, onAnew })
   const made = requests.map((request, index): MadeFork => {
     const [key, one] = [keys[index], answer.forks[index]]
     if (one === undefined) throw new TypeError(`fork ${index} has no answer`)
     const fork = 'failed' in one ? new HarvestError(one.failed.code, one.failed.facts) : one
     return { request, fork, isReused: answer.reused.includes(index), ...(key === undefined ? {} : { key }) }
   })
+  if (code !== undefined) noteMade(folder, names, code)
   const [refused] = made.flatMap(({ fork }) => (HarvestError.is(fork) && exitCodeOf(fork) === exit.usage ? [fork] : []))
   // There is no run to report when none could begin, as with an unknown agent.
   if (refused !== undefined && made.every(({ fork }) => HarvestError.is(fork))) throw refused
-  return { control: controlRun(answer.control, tape), made }
+  return { control: controlRun(answer.control, tape), made, anew }
 }
 
 async function run(
   parent: Parent,
   agent: string,
   task: ForkTaskOptions,
-  { parallel = 1, limits, timeoutMs, onProgress }: MakeOptions,
+  {
+    parallel = 1,
+    limits,
+    timeoutMs,
+    onProgress,
+    onAnew,
+  }: Omit<MakeOptions, 'onAnew'> & { readonly onAnew: (why: MadeAnew) => void },
 ): Promise<ForkTaskAnswer> {
   const { length } = task.forks
   onProgress(0, length)
@@ -127,8 +150,9 @@ async function run(
     prices: readPrices(parent.recordings) ?? {},
     ...(limits === undefined ? {} : { limits }),
     onReport: (told) => {
-      const { made, of } = told as { readonly made: number; readonly of: number }
-      onProgress(made, of)
+      const { anew, made, of } = told as Partial<{ anew: MadeAnew; made: number; of: number }>
+      if (anew !== undefined) onAnew(anew)
+      else onProgress(made ?? 0, of ?? 0)
     },
   })
   return answer as unknown as ForkTaskAnswer
@@ -139,13 +163,28 @@ function caseOf({ case: kase }: Parent): Pick<Job, 'case'> {
   return kase === undefined ? {} : { case: { file: resolve(kase.file), text: readFileSync(kase.file, 'utf8') } }
 }
 
-/** The names that forks are kept under; each `undefined` where it is unknown which code runs. */
-async function keysOf(
-  { tape, recordings }: Parent,
-  agent: string,
+/** Names of a fork: of what is asked, and of that with the code that runs. */
+interface ForkNames {
+  readonly asked: string
+  readonly key: string
+}
+
+interface CodeHere {
+  readonly digest: string
+  readonly files: CodeFiles
+}
+
+/** `undefined` where it is unknown which code runs: then nothing is kept. */
+async function codeHere(recordings: string): Promise<CodeHere | undefined> {
+  const files = existsSync(recordings) ? await codeFiles(process.cwd()) : undefined
+  return files && { digest: digestOfCode(files), files }
+}
+
+function namesOf(
+  { tape }: Parent,
+  { agent, code }: { readonly agent: string; readonly code: string | undefined },
   requests: readonly ForkRequest[],
-): Promise<readonly (string | undefined)[]> {
-  const code = existsSync(recordings) ? await codeDigest(process.cwd()) : undefined
+): readonly (ForkNames | undefined)[] {
   if (code === undefined) return requests.map(() => undefined)
   const sources = new Map<string, string>()
   const sourceOf = (tail: TailRequest): { readonly source?: string } => {
@@ -154,9 +193,10 @@ async function keysOf(
     sources.set(tail.file, known)
     return { source: known }
   }
-  return requests.map((request) =>
-    forkKey({ tape: tape.digest, agent: request.agent ?? agent, code, version, request, ...sourceOf(request.tail) }),
-  )
+  return requests.map((request) => {
+    const by = { tape: tape.digest, agent: request.agent ?? agent, code, version, request, ...sourceOf(request.tail) }
+    return { asked: askedKey(by), key: forkKey(by) }
+  })
 }
 
 function digestOf(tail: Extract<TailRequest, { readonly file: string }>): string {

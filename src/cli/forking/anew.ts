@@ -1,0 +1,74 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { changedPaths, keepCode, keptCode } from '../../blame/fork-cache.ts'
+import { neutralLine } from '../../errors/index.ts'
+import { counted, firstNames } from '../../errors/words.ts'
+import type { MadeAnew } from '../../fork/index.ts'
+import type { CodeFiles } from '../../provenance/index.ts'
+import { readKeptText } from '../../tape/links.ts'
+import { version } from '../../version.ts'
+
+interface Names {
+  readonly asked: string
+  readonly key: string
+}
+
+interface Code {
+  readonly digest: string
+  readonly files: CodeFiles
+}
+
+/** Which code made a fork, and which version of this package. */
+interface Maker {
+  readonly code: string
+  readonly version: string
+}
+
+/** Forks that were made before by other code; `undefined`: there are none. */
+export function madeByOther(
+  folder: string,
+  names: readonly (Names | undefined)[],
+  { digest, files }: Code,
+): MadeAnew | undefined {
+  const makers = names.flatMap((one) => {
+    if (one === undefined || existsSync(join(folder, `${one.key}.json`))) return []
+    const maker = makerOf(folder, one.asked)
+    return maker === undefined || (maker.code === digest && maker.version === version) ? [] : [maker]
+  })
+  const [maker] = makers
+  if (maker === undefined) return undefined
+  if (maker.code === digest)
+    return { forks: makers.length, because: `made by version ${neutralLine(maker.version, 40)}` }
+  const then = keptCode(folder, maker.code)
+  const changed = then === undefined ? undefined : changedPaths(then, files)
+  const because =
+    changed === undefined ? 'made by other code' : `changed since: ${neutralLine(firstNames(changed), 300)}`
+  return { forks: makers.length, because }
+}
+
+/** Remembers which code made the forks that are kept. */
+export function noteMade(folder: string, names: readonly (Names | undefined)[], { digest, files }: Code): void {
+  const kept = names.filter((one) => one !== undefined && existsSync(join(folder, `${one.key}.json`)))
+  if (kept.length === 0) return
+  keepCode(folder, digest, files)
+  const maker: Maker = { code: digest, version }
+  for (const one of kept) writeFileSync(makerFile(folder, one!.asked), JSON.stringify(maker), { mode: 0o600 })
+}
+
+function makerOf(folder: string, asked: string): Maker | undefined {
+  try {
+    return JSON.parse(readKeptText(makerFile(folder, asked)) ?? '') as Maker
+  } catch {
+    // There is none, or a session that was killed left half of it.
+    return undefined
+  }
+}
+
+function makerFile(folder: string, asked: string): string {
+  return join(folder, `maker-${asked}`)
+}
+
+/** Says that forks are made again, and why. */
+export function anewText({ forks, because }: MadeAnew): string {
+  return `${counted(forks, 'kept fork')} made again: ${because}`
+}
