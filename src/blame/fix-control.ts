@@ -1,8 +1,5 @@
-import { fisherExact } from '../stats/index.ts'
+import { alphaOfLook, fisherExact, lnChoose } from '../stats/index.ts'
 import type { FixRun } from './fix-task.ts'
-
-/** How often a fix may be called one that is not: as a verdict of blame. */
-const alpha = 0.05
 
 /** What runs asked as recorded say of a fix. */
 export interface FixEvidence {
@@ -44,5 +41,28 @@ export function leastRuns(): number {
 
 function chanceOf(ok: number, runs: number, beside: number, controls: number): Pick<FixEvidence, 'chance' | 'isShown'> {
   const chance = runs === 0 || controls === 0 ? 1 : fisherExact({ hits: ok, runs }, { hits: beside, runs: controls })
-  return { chance, isShown: chance <= alpha }
+  return { chance, isShown: chance <= alphaOfLook(Math.min(runs, controls)) }
+}
+
+/** A fix that is worth it, as shares of runs that end well: what is said of the number of runs is said of this one. */
+export const usualFix = { before: 0.2, after: 0.8 } as const
+
+/** How many of such fixes so many runs of either kind show. */
+export function shareShown(runs: number, { before, after } = usualFix): number {
+  let share = 0
+  for (let ok = 0; ok <= runs; ok++)
+    for (let beside = 0; beside <= runs; beside++)
+      if (chanceOf(ok, runs, beside, runs).isShown) share += binomial(ok, runs, after) * binomial(beside, runs, before)
+  return share
+}
+
+function binomial(hits: number, runs: number, rate: number): number {
+  return Math.exp(lnChoose(runs, hits)) * rate ** hits * (1 - rate) ** (runs - hits)
+}
+
+/** The fewest runs of either kind that show four of five such fixes. */
+export function runsThatShow(): number {
+  let runs = leastRuns()
+  while (shareShown(runs) < 0.8) runs++
+  return runs
 }

@@ -16,7 +16,7 @@ export function isRuledOut(first: Counted, second: Counted, isEitherWay = false)
   return high < smallest && (!isEitherWay || low > -smallest)
 }
 
-/** The next step that takes four times as many runs. */
-export function finerAnswer(runs: number): NextStep {
-  return { about: 'for a finer answer, with more runs', command: typedAgain({ runs: `${4 * runs}` }) }
+/** The next step that takes four times as many runs. @param more - as many instead */
+export function finerAnswer(runs: number, more = 4 * runs): NextStep {
+  return { about: 'for a finer answer, with more runs', command: typedAgain({ runs: `${more}` }) }
 }

@@ -17,7 +17,7 @@ import { type Json, readTape, requireClosed, stepsOf } from '../../tape/index.ts
 import { askYesNo, canAsk } from '../ask.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
-import { type Choice, chooseRun, requireShown } from '../fixing/choose.ts'
+import { type Choice, chooseRun, powerText, requireShown } from '../fixing/choose.ts'
 import { fixJson } from '../fixing/json.ts'
 import { printDifference, printPlan, printRuns, printShown } from '../fixing/print.ts'
 import { readFixRequest } from '../fixing/request.ts'
@@ -161,6 +161,8 @@ function needsLive(answer: FixAnswer, tapeFile: string, kase: Case, given: Comma
     shown.line(
       `its models have to be asked: ${answer.isControlled ? `${fixed} runs, and ${fixed} as recorded` : `${runs} runs`}, at most ${runs * calls} calls, ${runs * tokens} tokens, ${cost}`,
     )
+    const power = answer.isControlled ? powerText(fixed) : undefined
+    if (power !== undefined) shown.line(power)
     const tool = changedTool(answer, tapeFile, given)
     if (tool === undefined) shown.line(`→ to ask them: ${typedAgain({ live: true })}`)
     else {

@@ -4,7 +4,7 @@ import { usualTools, withUsualTools } from '../live-grading.ts'
 import { finerAnswer, isRuledOut, smallest } from '../finer-answer.ts'
 import { describeRate } from '../live.ts'
 import { typedAgain } from '../typed-again.ts'
-import { evidenceOf } from '../../blame/fix-control.ts'
+import { evidenceOf, runsThatShow, shareShown, usualFix } from '../../blame/fix-control.ts'
 import type { FixAnswer, FixRun } from '../../blame/fix-task.ts'
 import { isPassing } from '../../fork/kept-forks.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
@@ -73,6 +73,7 @@ export function requireShown(
       'with the fix': `${fixed} ok`,
       'asked as recorded': `${asRecorded} ok${unjudged === 0 ? '' : `, ${unjudged} not judged`}`,
       'by chance': `so great a difference has probability ${chance.toPrecision(2)}`,
+      ...(isSettled ? {} : powerFacts(runs.length)),
       ...(isSettled ? { 'with more runs': `hardly more: a fix of ${smallest} or more is ruled out (95 %)` } : {}),
     },
     why:
@@ -80,13 +81,29 @@ export function requireShown(
         ? 'The model was right by chance this time, or it is not the question that fixes it.'
         : 'Runs without the fix that end well, or may, have to be too few for chance.',
     fix: [
-      ...[...steps, ...(isSettled ? [] : [finerAnswer(runs.length)])].map(
-        ({ about, command }) => `${about}: ${command}`,
-      ),
+      ...[...steps, ...(isSettled ? [] : [moreRuns(runs.length)])].map(({ about, command }) => `${about}: ${command}`),
       'once you looked at the runs above and fixed the agent further: the same command',
       `to write it although it is not shown: ${typedAgain({ without: 'none' })}`,
     ],
   })
+}
+
+function moreRuns(runs: number): NextStep {
+  const enough = runsThatShow()
+  return runs < enough ? finerAnswer(runs, enough) : finerAnswer(runs)
+}
+
+/** What so few runs can show; `undefined` where they show most fixes. */
+export function powerText(runs: number): string | undefined {
+  const enough = runsThatShow()
+  if (runs >= enough) return undefined
+  const of = (many: number): string => `${Math.round(100 * shareShown(many))} of 100`
+  return `${runs} of either kind show ${of(runs)} fixes that raise the share of good runs from ${usualFix.before} to ${usualFix.after}; --runs ${enough} shows ${of(enough)}`
+}
+
+function powerFacts(runs: number): Readonly<Record<string, string>> {
+  const text = powerText(runs)
+  return text === undefined ? {} : { 'so many runs': text }
 }
 
 function notGood(
