@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { forkCommand } from '../../src/cli/commands/fork.ts'
-import { chanceBetween } from '../../src/cli/forking/beside.ts'
+import { chanceBetween, isShown } from '../../src/cli/forking/beside.ts'
 import { together } from '../../src/cli/forking/branches.ts'
 import { printDecisions, reportDecisions } from '../../src/cli/forking/critical.ts'
 import { printAsk, printBranches } from '../../src/cli/forking/print.ts'
@@ -51,6 +51,12 @@ describe('live runs that were lost', () => {
     expect([low, high]).toEqual([wilson(56, 65).low, wilson(65, 65).high])
     expect(describeRate(2, 2, 1)).toBe(`2 of 2 (95 %: ${describeInterval(withLost(2, 2, 1))})`)
     expect(withLost(3, 4, 0)).toEqual(wilson(3, 4))
+  })
+
+  it('is shown by a smaller chance the more forks there are, for each look at more of them is a chance as well', () => {
+    expect([4, 5, 12].map((forks) => isShown({ chance: 0.03, forks }))).toEqual([true, true, false])
+    expect([12, 48].map((forks) => isShown({ chance: 0.01, forks }))).toEqual([true, false])
+    expect(isShown({ chance: null, forks: 4 })).toBe(undefined)
   })
 
   it('make no difference of two arms larger than it is at least, and none that they may turn round', () => {

@@ -1,4 +1,4 @@
-import { fisherExact } from '../../stats/index.ts'
+import { alphaOfLook, fisherExact } from '../../stats/index.ts'
 import type { ForkRequest } from '../../fork/index.ts'
 import type { Screen } from '../../report/output.ts'
 import { areTooMany } from '../../blame/lost-forks.ts'
@@ -94,12 +94,9 @@ function filled({ hits, runs, lost }: Hits, more: number): { readonly hits: numb
   return { hits: hits + more, runs: runs + lost }
 }
 
-/** A difference that chance makes less often than this is said to be one. */
-export const alpha = 0.05
-
-/** Whether two live arms differ: `undefined` when they could not be compared. */
-export function isShown({ chance }: Pick<Beside, 'chance'>): boolean | undefined {
-  return chance === null ? undefined : chance <= alpha
+/** Whether two live arms differ, each of so many forks: `undefined` when they could not be compared. */
+export function isShown({ chance, forks }: Pick<Beside, 'chance' | 'forks'>): boolean | undefined {
+  return chance === null ? undefined : chance <= alphaOfLook(forks)
 }
 
 /** The controls, and what they say about the branches. */

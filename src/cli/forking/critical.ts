@@ -1,3 +1,4 @@
+import { alphaOfLook } from '../../stats/index.ts'
 import { type Grade } from '../../blame/index.ts'
 import { areTooMany } from '../../blame/lost-forks.ts'
 import { neutralLine } from '../../errors/index.ts'
@@ -7,7 +8,7 @@ import type { Screen } from '../../report/output.ts'
 import { newcombe } from '../../stats/index.ts'
 import type { Alternative, decisionsOf } from './alternatives.ts'
 import type { BranchSummary, Hits } from './branches.ts'
-import { alpha, chanceBetween } from './beside.ts'
+import { chanceBetween } from './beside.ts'
 import { controlLine } from './control.ts'
 import type { Grader } from './grading.ts'
 import { describeRate } from '../live.ts'
@@ -148,7 +149,8 @@ function verdictOf(
     compared,
   }: { readonly effect: DecisionReport['effect']; readonly isLost: boolean; readonly compared: number },
 ): DecisionReport['verdict'] {
-  const isShown = kept !== undefined && (effect?.value ?? 0) > 0 && chanceOf(tried, kept) * compared <= alpha
+  const isShown =
+    kept !== undefined && (effect?.value ?? 0) > 0 && chanceOf(tried, kept) * compared <= alphaOfLook(kept.runs)
   if (kept !== undefined && isLost) return isShown ? 'critical' : 'unknown'
   if (tried.other === 0) return tried.judged === 0 ? 'unknown' : 'same'
   return kept === undefined || isShown ? 'critical' : 'open'

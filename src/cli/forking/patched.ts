@@ -125,7 +125,8 @@ export function live(
   if (arm !== undefined)
     return { survives: null, because: `${counts} Too many others could not be judged.\n\n${lostText(arm)}`, ...common }
   const isLess = rate.survived * beside.runs < beside.survived * rate.runs
-  if (isShown({ chance }) === true && isLess) return { survives: false, because: counts, ...common }
+  if (isShown({ chance, forks: controls.length }) === true && isLess)
+    return { survives: false, because: counts, ...common }
   if (rate.survived * 2 >= changed.length) return { survives: true, because: counts, ...common }
   const why = 'Runs without the change do no better, as far as these show: it may be the model that changed.'
   return { survives: null, because: `${counts} ${why}`, ...common }
