@@ -279,7 +279,7 @@ function iterable(
       if (!isChance) run.gaveUp(step, asked, pieces.length)
     },
     onOpen: (idleAfter) => run.opened(step, idleAfter),
-    onReadOn: () => run.problem(problem.readsOn(run.place(), step, pieces.length)),
+    onReadOn: () => run.problem(run.readFurther(step)),
   })
 }
 

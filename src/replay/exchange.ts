@@ -149,6 +149,7 @@ function answerWith(
   const heard = hear(run, step, live, asked, inside)
   const delivered = wire(run, step, response, sink, heard)
   run.take(step)
+  run.asks(step, live.madeAt)
   if (step.items.length === 1) step.answered = true
   return {
     abort() {

@@ -2,6 +2,7 @@ import type { KnownRequest, LiveRequest, Pairs, StatedRequest } from '../seam/in
 import { headerDrift } from '../match/header-drift.ts'
 import type { FoundDrift } from '../match/matcher.ts'
 import { hasKey } from '../match/idempotency.ts'
+import { isAborted } from '../playback/order.ts'
 import { steadyBoundary } from '../seam/shape.ts'
 import type { HeaderPair } from '../tape/index.ts'
 import type { ReplayRun } from './run.ts'
@@ -60,6 +61,8 @@ export class ExpectedRequest {
     const { request, response } = step.event
     // Where it leads to is asked for in the name of the same call.
     if (response && isRedirect(response.status)) return undefined
+    // The rest of an answer that was given up may be asked for.
+    if (isAborted(step)) return undefined
     const recorded = request.headers
     const live = headers()
     const isAsBefore = this.#isAsBefore(step, live)

@@ -164,8 +164,10 @@ export class ReplayRun {
     readonly idleAfter: () => number | undefined
   }[] = []
   readonly #passedOver = new Set<string>()
-  /** Answers of which the agent waits for more than is recorded. */
-  readonly #readOn = new Set<StepState>()
+  /** Answers of which the agent waits for more than is recorded, and where it does. */
+  readonly #readOn = new Map<StepState, Error>()
+  /** Where requests were made whose answers the recorded agent gave up. */
+  readonly #madeAt = new Map<StepState, Error>()
   readonly #settings: RunSettings
   readonly #policy: Readonly<Record<DriftClass, DriftPolicy>>
   readonly changes: Changes
@@ -745,8 +747,21 @@ export class ReplayRun {
 
   /** The agent asks for more pieces of an answer than are recorded, or stops. */
   readsOn(step: StepState, isReading: boolean): void {
-    if (isReading) this.#readOn.add(step)
+    if (isReading) this.#readOn.set(step, captureStack())
     else this.#readOn.delete(step)
+  }
+
+  /** Where the agent makes a request whose answer the recorded one gave up: this one may read on. */
+  asks(step: ExchangeState, madeAt: Error | undefined): void {
+    if (madeAt !== undefined && isAborted(step)) this.#madeAt.set(step, madeAt)
+  }
+
+  /** The agent wants more of an answer than the recorded one read. */
+  readFurther(step: StepState): HarvestError {
+    const { event } = step
+    const pieces = event.kind === 'exchange' ? event.response?.chunks : event.yields
+    const place = this.place(this.#readOn.get(step) ?? this.#madeAt.get(step))
+    return problem.readsOn(place, step, pieces?.length ?? 0)
   }
 
   /** The agent gives up an answer of which it had only some pieces, and had all when recorded. */
@@ -783,11 +798,7 @@ export class ReplayRun {
     const open = this.steps.find(
       (step) => !step.answered && (this.#readOn.has(step) || (step.taken && isAborted(step))),
     )
-    if (open !== undefined) {
-      const { event } = open
-      const pieces = event.kind === 'exchange' ? event.response?.chunks : event.yields
-      return problem.readsOn(this.place(), open, pieces?.length ?? 0)
-    }
+    if (open !== undefined) return this.readFurther(open)
     return problem.hanging(this.place(), waitedMs, this.unused[0])
   }
 

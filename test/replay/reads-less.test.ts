@@ -112,6 +112,7 @@ describe('an agent that stops reading an answer', () => {
       ['HARVEST_TAPE_EXHAUSTED', 'The agent reads an answer further than it did when recorded'],
     ])
     expect(problems[0]?.message).toMatch(/\banswer +step 1, [^]*\brecorded +[0-2] pieces?\n/)
+    expect(problems[0]?.facts.where?.['at']).toMatch(/^test\/replay\/reads-less\.test\.ts:\d+:\d+$/)
   })
 })
 
