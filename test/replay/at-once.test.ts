@@ -149,6 +149,24 @@ test('a request beside a call is in order in the turn it was recorded in alone',
   expect(found).toEqual([['HARVEST_ORDER'], ['HARVEST_ORDER'], [], ['HARVEST_ORDER'], ['HARVEST_ORDER']])
 })
 
+test('a request in another turn than recorded is not said to have lost an `await`', async () => {
+  const direct = () => Promise.all([approve('tea'), send('tea')])
+  const throughHelper = () => Promise.all([approve('tea'), (async () => (await null, send('tea')))()])
+  const { problems } = await replayTape(await record(throughHelper), direct)
+  expect(problems.map(({ code, facts }) => [code, facts.why, facts.fix?.slice(0, 2)])).toEqual([
+    [
+      'HARVEST_ORDER',
+      expect.stringMatching(
+        /^In the recording that answer came at once, .* a helper function, .* and so does a lost `await`\.$/,
+      ),
+      [
+        'if this step needs that answer: look for a lost `await`',
+        'if both were made at once before, too: no `await` is lost; the tape has another count',
+      ],
+    ],
+  ])
+})
+
 test('a tool whose call waited for an answer that came at once still waits for it', async () => {
   const tape = await record(async () => [await approve('tea'), await note('tea')])
   expect(codes(await replayTape(tape, () => Promise.all([approve('tea'), note('tea')])))).toEqual(['HARVEST_ORDER'])

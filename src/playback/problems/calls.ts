@@ -122,12 +122,14 @@ export function readTooOften(tape: Tape, { name, recorded, read, site }: OftenRe
 }
 
 export function outOfOrder(place: ProblemLocation, step: StepState, before: StepState): HarvestError {
+  const isAtOnce = wasAtOnce(step, before)
   return new HarvestError('HARVEST_ORDER', {
     what: `The agent made ${describeStep(step)}, before step ${before.number} was answered`,
     where: { ...whereMade(place), 'waited for': describeStep(before) },
     why: whyAfter(step, before),
     fix: [
-      'if the order matters: look for a lost `await`',
+      `if ${isAtOnce ? 'this step needs that answer' : 'the order matters'}: look for a lost \`await\``,
+      ...(isAtOnce ? ['if both were made at once before, too: no `await` is lost; the tape has another count'] : []),
       `to see the recorded order: npx vitest-harvest show ${shellWord(place.tape.header.id)}`,
       recordAgain,
     ],
@@ -135,12 +137,16 @@ export function outOfOrder(place: ProblemLocation, step: StepState, before: Step
 }
 
 /** What the tape tells of two steps of which the first was answered before the second was made. */
-function whyAfter({ event }: StepState, before: StepState): string {
+function whyAfter(step: StepState, before: StepState): string {
   if (before.event.kind === 'exchange') return 'In the recording it waited for that answer first.'
-  const isAtOnce = event.turns?.some(([n]) => n === before.event.n) === true
-  return isAtOnce
-    ? 'In the recording that answer came at once, and this step later after the call than now, or sooner.'
+  return wasAtOnce(step, before)
+    ? 'In the recording that answer came at once, and this step more or fewer turns of promises after the call than now. A tape counts turns alone: a helper function, a wrapper around `fetch` or swapped calls change their number, and so does a lost `await`.'
     : 'In the recording that answer came first.'
+}
+
+/** Of such an answer a tape does not show whether the step waited for it. */
+function wasAtOnce({ event }: StepState, before: StepState): boolean {
+  return event.turns?.some(([n]) => n === before.event.n) === true
 }
 
 /** Codes of problems that another version of an SDK may be behind: it words, orders or repeats requests differently. */
