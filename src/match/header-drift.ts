@@ -110,15 +110,16 @@ export function headerDrift(
     if (meant === 'credential' && (isWhole || !isOwn)) return
     // Browsers, whose logs are imported, write directives for their own caches.
     if (name === cacheName && isForeign) return
-    if (steady(name, was) === steady(name, is) || (name === 'accept' && isModelCall())) return
+    if (steady(name, was) === steady(name, is)) return
     if (was === undefined && isForeign) return
     // An older recorder did not keep it: it is unknown whether it was sent.
     if (was === undefined && !isWhole && !isOwn && !alwaysKept.has(name)) return
     if (found?.some(({ path }) => path === name)) return
     found ??= []
     const difference = { path: name, recorded: was ?? '(absent)', live: is ?? '(absent)' }
-    const as = (places.has(name) ? otherHost?.() : undefined) ?? classes[meant]
-    const part = parts[name] ?? (as === 'headers' ? `header ${name}` : undefined)
+    const isForm = name === 'accept' && isModelCall() && [was, is].every(acceptsAnswerOfModel)
+    const as = isForm ? 'encoding' : ((places.has(name) ? otherHost?.() : undefined) ?? classes[meant])
+    const part = parts[name] ?? (as === 'headers' || isForm ? `header ${name}` : undefined)
     found.push({ class: as, ...difference, ...(part !== undefined && { part }) })
   }
   for (const [name] of recorded) look(name)
@@ -185,6 +186,18 @@ function acceptable(value: string): string {
     .map(({ range, weight }) => `${range};q=${weight}`)
     .sort()
     .join(', ')
+}
+
+/** The types of answers of models, whole or as a stream. Which of them comes is asked for by the body or address. */
+const answersOfModels =
+  /^(?:\*\/\*|application\/(?:\*|json|x-ndjson|jsonl|vnd\.amazon\.eventstream)|text\/(?:\*|event-stream))$/
+
+/** Whether a request to a model may be answered as models answer: such a header chooses nothing. */
+function acceptsAnswerOfModel(value = '*/*'): boolean {
+  return value.split(',').some((member) => {
+    const [type = '', ...given] = member.split(';').map((part) => part.trim().toLowerCase())
+    return answersOfModels.test(type) && !given.some((one) => /^q=0(?:\.0*)?$/.test(one))
+  })
 }
 
 /**

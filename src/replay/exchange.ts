@@ -87,7 +87,7 @@ export function serveExchange(
     ...(subprotocol ? [subprotocol] : []),
     ...otherKey,
     // What is accepted goes with the form.
-    ...(other === undefined ? told : told.filter(({ path }) => path !== 'accept')),
+    ...(other === undefined ? told : told.filter((found) => found.path !== 'accept' || found.class !== 'encoding')),
     ...(subprotocol || !isHostNoted(run.tape) ? identity.filter(({ path }) => path !== subprotocolHeader) : identity),
   ]
   for (const found of drift) run.drifted(step, live.madeAt, found)

@@ -61,6 +61,30 @@ test('another form or language of the same address is never served without a wor
   }
 })
 
+test('what a model call accepts is another spelling among the types in which models answer, and another question beyond them', () => {
+  const classOf = (was: string | undefined, is: string | undefined): string | undefined => {
+    const pairs = (value: string | undefined) => [
+      ['connection', 'close'] as const,
+      ...(value === undefined ? [] : [['accept', value] as const]),
+    ]
+    return headerDrift(pairs(was), pairs(is), { isModelCall: () => true })[0]?.class
+  }
+  const forms = [
+    'application/json',
+    'text/event-stream',
+    'application/x-ndjson',
+    'application/vnd.amazon.eventstream',
+    'text/html, application/json;q=0.5',
+  ]
+  for (const was of [...forms, undefined])
+    for (const is of [...forms, undefined]) expect(classOf(was, is)).toBe(was === is ? undefined : 'encoding')
+  for (const other of ['text/plain', 'application/xml', 'audio/mpeg', 'application/json;q=0, text/csv'])
+    for (const form of [...forms, undefined]) {
+      expect(classOf(form, other)).toBe('headers')
+      expect(classOf(other, form)).toBe('headers')
+    }
+})
+
 test('another operation or part of the same address is another question, and not served', async () => {
   const asks = [
     ['range', 'bytes=0-99', 'bytes=100-199'],
