@@ -5,12 +5,16 @@ import type { DrawKind, Json, Tape } from '../tape/index.ts'
 /** Reads of the clock within one turn of the event loop after which the agent counts as spinning. */
 const spinLimit = 100_000
 
+const clocks = ['now', 'perf'] as const
+
 /**
  * Serves recorded clock, random and id reads, each from the queue of its kind and calling package. When a queue has
  * run out, the virtual world answers: the clock of the gate, and a generator seeded by the tape.
  */
 export class Draws {
   readonly #queues = new Map<string, { readonly values: Json[]; next: number }>()
+  /** Kinds and callers of reads that found their queue empty. */
+  readonly #missing = new Set<string>()
   readonly #world: VirtualWorld
   readonly #onSpin: () => never
   readonly #onDraw: ((kind: DrawKind, caller: string, value: unknown) => void) | undefined
@@ -82,6 +86,15 @@ export class Draws {
     return value
   }
 
+  /** Whether a package read the clock as often as when recorded, and so got the recorded times, each at its place. */
+  isClockAsRecorded(caller: string): boolean {
+    return clocks.every((kind) => {
+      const key = `${kind} ${caller}`
+      const queue = this.#queues.get(key)
+      return !this.#missing.has(key) && (queue === undefined || queue.next === queue.values.length)
+    })
+  }
+
   /** A read by a run nothing waits for: real, but a loop of reads must not go on for ever. */
   readAfterEnd(): void {
     if (++this.#inTurn > spinLimit) {
@@ -102,6 +115,7 @@ export class Draws {
     const recorded = queue?.values[queue.next]
     if (!queue || recorded === undefined) {
       this.missed++
+      this.#missing.add(`${kind} ${caller}`)
       return virtual(this.#world)
     }
     if (kind !== 'bytes') {

@@ -868,11 +868,13 @@ export class ReplayRun {
   #judgeTimers(): void {
     const policy = this.#policyOf('timers')
     if (policy === 'ignore') return
-    // Packages set timers to the time that is left: another one when calls change places or are reported in another form.
+    // Packages set timers to the time that is left: another one when calls change places or are reported in another form,
+    // and of a package that reads the clock more or less often, as it may be later or sooner.
     const isAsRecorded = this.gate.relaxed === 0 && this.transcoded.length === 0
     const length = this.tape.close?.at ?? 0
+    const isMaybeLeft = (caller: string, by: number): boolean => by <= length && !this.draws.isClockAsRecorded(caller)
     for (const { caller, recorded, live = recorded, count, place } of this.#timers.changed(this.steps)) {
-      if (caller !== 'app' && (!isAsRecorded || Math.abs(live - recorded) <= length)) continue
+      if (caller !== 'app' && (!isAsRecorded || isMaybeLeft(caller, Math.abs(live - recorded)))) continue
       const part = caller === 'app' ? 'timer' : `timer of ${caller}`
       const [before, now] = count
         ? [`${recorded} ms, set ${times(count.recorded)}`, count.live === 0 ? 'not set' : `set ${times(count.live)}`]

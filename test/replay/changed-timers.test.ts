@@ -1,9 +1,12 @@
 import http from 'node:http'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { setTimeout as sleep } from 'node:timers/promises'
+import Anthropic from '@anthropic-ai/sdk'
+import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createRecorder, tool } from '../../src/record/index.ts'
 import { installReplay, type ReplayOptions, replayTape, verdictOf } from '../../src/replay/index.ts'
@@ -137,5 +140,68 @@ describe('a timer of another length', () => {
     const { timers: _, ...close } = tape.close!
     const run = await replayTape({ ...tape, close }, agent(9_000, 10, 20))
     expect(run.drift).toEqual([])
+  })
+})
+
+describe('a time limit of an SDK', () => {
+  const asked = { model: 'm', messages: [{ role: 'user' as const, content: 'Hello' }] }
+  const late = http.createServer((request) => void request.resume())
+  let baseURL = ''
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => late.listen(0, '127.0.0.1', resolve))
+    baseURL = `http://127.0.0.1:${(late.address() as AddressInfo).port}`
+  })
+  afterAll(() => {
+    late.closeAllConnections()
+    late.close()
+  })
+  const clients: Readonly<Record<string, (timeout: number, maxRetries: number) => Promise<unknown>>> = {
+    openai: (timeout, maxRetries) =>
+      new OpenAI({ apiKey: 'none', baseURL, timeout, maxRetries }).chat.completions.create(asked),
+    '@anthropic-ai/sdk': (timeout, maxRetries) =>
+      new Anthropic({ apiKey: 'none', baseURL, timeout, maxRetries }).messages.create({ ...asked, max_tokens: 9 }),
+  }
+  test.for(Object.entries(clients).flatMap(([name, ask]) => [0, 1].map((retries) => [name, retries, ask] as const)))(
+    'of %s that fires is listed when it is another one, with %i retries',
+    async ([name, retries, ask]) => {
+      const agent = (limit: number) => async (): Promise<void> => {
+        await ask(limit, retries).catch(() => undefined)
+        await (await fetch(`${url}/0`)).text()
+      }
+      expect(await recordedWith(agent(60), agent(60))).toEqual([])
+      const recorder = createRecorder({ dir })
+      await recorder.run({ agent: 'b' }, agent(60))
+      const { problems, drift } = await replayTape(readTape(recorder.lastTape!), agent(90))
+      expect(problems).toEqual([])
+      expect(drift.map(({ part, recorded, live }) => [part, recorded, live])).toEqual([
+        [`timer of ${name}`, '60 ms', '90 ms'],
+      ])
+    },
+  )
+
+  test('of a package that reads the clock another number of times may be the time that is left', async () => {
+    // A package of the test's own: only its folder says so.
+    const folder = join(dir, 'node_modules', 'limiter')
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+    writeFileSync(
+      join(folder, 'index.js'),
+      `export const limited = (ms, reads) => {
+        for (let i = 0; i < reads; i++) Date.now()
+        return new Promise((resolve) => setTimeout(resolve, ms))
+      }`,
+    )
+    const { limited } = (await import(pathToFileURL(join(folder, 'index.js')).href)) as {
+      limited: (ms: number, reads: number) => Promise<void>
+    }
+    const agent = (ms: number, reads: number) => async (): Promise<void> => {
+      await sleep(50)
+      await limited(ms, reads)
+      await (await fetch(`${url}/0`)).text()
+    }
+    expect(await recordedWith(agent(20, 1), agent(25, 1))).toEqual(['timers 1: 20 ms → 25 ms'])
+    expect(await recordedWith(agent(20, 1), agent(25, 2))).toEqual([])
+    expect(await recordedWith(agent(20, 2), agent(25, 1))).toEqual([])
+    expect(await recordedWith(agent(20, 1), agent(2_000, 2))).toEqual(['timers 1: 20 ms → 2000 ms'])
   })
 })
