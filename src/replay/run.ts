@@ -202,6 +202,8 @@ export class ReplayRun {
   readonly #strangers: (readonly string[])[] = []
   /** The address of the child that stands for the one whose command the tape does not have: the first that is started. */
   #standIn: string | undefined
+  /** The steps were made in their recorded order so far. */
+  #isInOrder = true
   pending = 0
   identical = 0
   #made = 0
@@ -448,6 +450,7 @@ export class ReplayRun {
     if (late) this.problem(late)
     step.taken = true
     step.served = true
+    if (this.last !== undefined && step.event.n < this.last.event.n) this.#isInOrder = false
     this.last = step
     this.#announced?.taken(step)
     if (step.event.kind === 'exchange' && step.event.method === 'CLOSE')
@@ -869,10 +872,11 @@ export class ReplayRun {
     const policy = this.#policyOf('timers')
     if (policy === 'ignore') return
     // Packages set timers to the time that is left: another one when calls change places or are reported in another form,
-    // and of a package that reads the clock more or less often, as it may be later or sooner.
+    // and of a package that reads the clock more or less often, or for steps in another order, as it may be later or sooner.
     const isAsRecorded = this.gate.relaxed === 0 && this.transcoded.length === 0
     const length = this.tape.close?.at ?? 0
-    const isMaybeLeft = (caller: string, by: number): boolean => by <= length && !this.draws.isClockAsRecorded(caller)
+    const isMaybeLeft = (caller: string, by: number): boolean =>
+      by <= length && !(this.#isInOrder && this.draws.isClockAsRecorded(caller))
     for (const { caller, recorded, live = recorded, count, place } of this.#timers.changed(this.steps)) {
       if (caller !== 'app' && (!isAsRecorded || isMaybeLeft(caller, Math.abs(live - recorded)))) continue
       const part = caller === 'app' ? 'timer' : `timer of ${caller}`

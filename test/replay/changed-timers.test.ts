@@ -202,6 +202,14 @@ describe('a time limit of an SDK', () => {
     expect(await recordedWith(agent(20, 1), agent(25, 1))).toEqual(['timers 1: 20 ms → 25 ms'])
     expect(await recordedWith(agent(20, 1), agent(25, 2))).toEqual([])
     expect(await recordedWith(agent(20, 2), agent(25, 1))).toEqual([])
+    const both =
+      (ms: number, ...order: readonly number[]) =>
+      async (): Promise<void> => {
+        const asked = order.map(async (at) => limited(ms, 1).then(async () => (await fetch(`${url}/${at}`)).text()))
+        await Promise.all(asked)
+      }
+    expect(await recordedWith(both(20, 0, 1), both(25, 0, 1))).toEqual(['timers 1: 20 ms → 25 ms'])
+    expect(await recordedWith(both(20, 0, 1), both(25, 1, 0))).toEqual([])
     expect(await recordedWith(agent(20, 1), agent(2_000, 2))).toEqual(['timers 1: 20 ms → 2000 ms'])
   })
 })
