@@ -132,7 +132,7 @@ function isModelStep({ step }: Drift, steps: readonly Step[]): boolean {
 }
 
 /** Drift that changes nothing of what is asked. */
-const isNoQuestion: ReadonlySet<string> = new Set(['encoding', 'bookkeeping', 'timers', 'awaits'])
+const isNoQuestion: ReadonlySet<string> = new Set(['encoding', 'bookkeeping', 'timers', 'awaits', 'functions'])
 
 interface ProofParts {
   readonly context: TaskContext

@@ -233,6 +233,7 @@ export const caseSchema: SchemaRule & { readonly properties: Readonly<Record<str
             redacted: drift,
             timers: drift,
             awaits: drift,
+            functions: drift,
           },
         },
       ],

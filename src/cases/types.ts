@@ -31,6 +31,7 @@ export type CaseDriftClass =
   | 'redacted'
   | 'timers'
   | 'awaits'
+  | 'functions'
 
 /** The match levels, as case files spell them. */
 export type CaseServe = 'exact' | 'canonical' | 'conversation' | 'reworded'

@@ -26,7 +26,7 @@ export function firstDifferenceOf(
 }
 
 function isOtherQuestion({ class: name }: Drift): boolean {
-  return name !== 'encoding' && name !== 'bookkeeping'
+  return name !== 'encoding' && name !== 'bookkeeping' && name !== 'functions'
 }
 
 /** A step that no longer waits for what it waited for. */

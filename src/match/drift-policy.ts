@@ -28,6 +28,8 @@ export const defaultPolicy: Readonly<Record<DriftClass, DriftPolicy>> = {
   timers: 'report',
   // Whether the recorded agent waited for a function that answers at once, its tape does not say.
   awaits: 'report',
+  // Its body does not run: what it does now a replay cannot say.
+  functions: 'report',
 }
 
 /**

@@ -27,12 +27,15 @@ export function recordCall(
   let args: Json = null
   let context: Json | undefined
   let handed: Json | undefined
+  let code: CallEvent['code']
   let losses: CallLosses | undefined
   run.attempt(() => {
     name = run.clean(name) as string
     const encoded = encodeValue(argumentsOf(call.args))
     args = run.clean(encoded)
     losses = new CallLosses(call, encoded)
+    const found = call.code?.()
+    if (found) code = [run.clean(found[0]) as string, found[1]]
     if (call.context) {
       handed = dataOf(call.context())
       context = run.clean(handed)
@@ -47,6 +50,7 @@ export function recordCall(
     ...(site ? { site } : {}),
     name,
     ...driverOf(call),
+    ...(code && { code }),
     args,
     ...(context === undefined ? {} : { context }),
   }

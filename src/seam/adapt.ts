@@ -1,4 +1,5 @@
 import { HarvestError } from '../errors/index.ts'
+import { codeOf, type FunctionCode } from './code-of.ts'
 import { contextOf, partsOf, type ToolContext, writeContext } from './tool-context.ts'
 import type { SeamCall } from './source.ts'
 import { definition, isWrapped, tool, type WrapOptions, wrapped } from './wrap.ts'
@@ -220,7 +221,9 @@ function wrapKnown(
   const real = entry[method] as Method
   if (isWrapped(real)) return true
   const { replay = 'serve', revive } = options ?? {}
-  const how = { replay, ...(revive && { revive }), ...definition() }
+  const body = bodyOf(entry, real, method)
+  const code = body && ((): FunctionCode | undefined => codeOf(body))
+  const how = { replay, ...(revive && { revive }), ...(code && { code }), ...definition() }
   const name = String(kind.name(entry, key) ?? '')
   const call: Calling = (args, run, about = {}) => {
     const context = (): ToolContext => contextOf(about.context)
@@ -241,6 +244,14 @@ function wrapKnown(
       return bound
     })
   return true
+}
+
+/** The agent's own function, where a framework shows it: in a plain object, or as LangChain keeps it. */
+function bodyOf(entry: Loose, real: Method, method: string): Method | undefined {
+  const { func } = entry as { readonly func?: unknown }
+  if (typeof func === 'function') return func as Method
+  const isOwn = method === 'execute' || method === 'handler'
+  return isOwn && Object.getPrototypeOf(entry) === Object.prototype ? real : undefined
 }
 
 /** Every function has a `call`. */

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { FunctionCode } from './code-of.ts'
 import type { ContextChange, ToolContext } from './tool-context.ts'
 
 /**
@@ -88,6 +89,8 @@ export interface SeamCall {
   readonly context?: () => ToolContext
   /** Writes into it what its body wrote there when it ran. */
   readonly write?: (changes: readonly ContextChange[]) => void
+  /** Tells the function from another one of this name. Absent where its code is not the agent's. */
+  readonly code?: () => FunctionCode | undefined
   /** The stack at which the function was wrapped, where someone asked for that, see {@link keepDefinitions}. */
   readonly definedAt?: Error
 }

@@ -300,9 +300,11 @@ function errorProblem(error: Fields): Problem {
 }
 
 function callProblem(event: Fields): Problem {
-  const { settled, asked, yields, told, stopped, turns, wrote } = event
+  const { settled, asked, yields, told, stopped, turns, wrote, code } = event
   if (!isTurns(turns)) return 'turns is not a list of pairs of whole numbers'
   if (stopped !== undefined && stopped !== true) return 'stopped is not true'
+  if (code !== undefined && !(Array.isArray(code) && code.length === 2 && code.every(isText)))
+    return 'code is not a name and digests'
   if (told !== undefined && !Array.isArray(told)) return 'told is not a list'
   if (asked !== undefined && !isCount(asked)) return 'asked is not a whole number'
   if (settled !== undefined && !isMoment(settled)) return 'settled is not a moment'

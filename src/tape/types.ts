@@ -252,6 +252,11 @@ export interface CallEvent extends EventBase {
   readonly name: string
   /** The client library of a database or cache that was asked, such as `pg`. */
   readonly driver?: string
+  /**
+   * Own name of the function that was wrapped, and digests of the constants and of the words in its source. Absent: it cannot be
+   * told, or an older recorder.
+   */
+  readonly code?: readonly [name: string, digests: string]
   /** The one object argument, or the list of arguments; as `encodeValue` wrote it. */
   readonly args: Json
   /**

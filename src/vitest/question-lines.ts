@@ -64,8 +64,9 @@ export function unprovenLines(askers: readonly QuestionOwner[]): readonly Summar
   ]
 }
 
-/** Of what is waited for or done late it is unknown whether it changed: what was done with it is on no tape. */
+/** Of what is waited for, done late or not run it is unknown whether it does another thing. */
 function silentText({ question: { class: name, part, words }, names }: AskedChange): string {
+  if (name === 'functions') return `${part} changed and did not run, --tools run runs it   ${namesText(names)}`
   const shown = name === 'awaits' ? `${part}: ${neutralLine(words, 200)}   ` : `${part} changed in `
   return shown + namesText(names)
 }

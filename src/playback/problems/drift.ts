@@ -70,6 +70,8 @@ function refusal({ class: name, part, path }: Drift, isStrict: boolean, hasThrow
       return path === ''
         ? `The agent ${hasThrown ? 'threw' : 'returned'} without waiting for ${shown}`
         : `The agent waits for less or more than when this run was recorded: ${shown}`
+    case 'functions':
+      return `Another function than recorded is behind the agent's ${shown}`
     case 'timers':
       return `The agent waits for another time than when this run was recorded: ${shown}`
     case 'guards':

@@ -1,0 +1,41 @@
+import { extname } from 'node:path'
+import type { CallState } from '../match/step.ts'
+import { type FunctionCode, mayBeSame } from '../seam/code-of.ts'
+import type { SeamCall } from '../seam/source.ts'
+import type { ReplayRun } from './run.ts'
+
+/** Lists other functions under the names of wrapped ones: their bodies do not run, so nothing else tells of them. */
+export class Functions {
+  readonly #run: ReplayRun
+  /** Told once, however often they are called. */
+  readonly #told = new Set<string>()
+
+  constructor(run: ReplayRun) {
+    this.#run = run
+  }
+
+  compare({ kind, name, code }: SeamCall, step: CallState): void {
+    const { code: recorded, site } = step.event
+    const live = recorded && code?.()
+    if (!recorded || !live || mayBeSame(recorded, live)) return
+    const pair = JSON.stringify([name, recorded, live])
+    if (this.#told.has(pair)) return
+    this.#told.add(pair)
+    const now = this.#run.place().site
+    // In a file of another kind the agent is another build, which writes its functions in other ways.
+    if (site !== undefined && now !== undefined && endingOf(site) !== endingOf(now)) return
+    const shown = ([own, digests]: FunctionCode): string => `${own} (${digests})`.trimStart()
+    this.#run.drifted(step, undefined, {
+      class: 'functions',
+      path: 'code',
+      part: `function of ${kind} ${name}`,
+      recorded: shown(recorded),
+      live: shown([this.#run.redactor.text(live[0]), live[1]]),
+    })
+  }
+}
+
+/** Of the file of a site, such as `.ts`. */
+function endingOf(site: string): string {
+  return extname(site.replace(/:\d+:\d+$/, ''))
+}

@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto'
+
+type AnyFunction = (...args: never[]) => unknown
+
+/** Tells a wrapped function from another one of its tool: its own name, and digests of its source. */
+export type FunctionCode = readonly [name: string, digests: string]
+
+/** Larger functions are told apart by their beginnings. */
+const mostText = 20_000
+/** Functions that are made anew for each request have one text. */
+const mostKnown = 200
+const known = new Map<string, FunctionCode | undefined>()
+
+/**
+ * `['refundDry', '4f9kQ2mX.w7TzB1aL']`: digests of the constants in its source, and of all words. Neither comments nor spelling
+ * count, for loaders write the same function in other ways. Where one replaced names that are imported, the words are
+ * its own: `w7TzB1aL+`, `w7TzB1aL*`.
+ *
+ * @returns `undefined` where a coverage tool wrote into it
+ */
+export function codeOf(fn: AnyFunction): FunctionCode | undefined {
+  const text = Function.prototype.toString.call(fn).slice(0, mostText)
+  const name: unknown = fn.name
+  const own = typeof name === 'string' ? name : ''
+  const key = `${own} ${text}`
+  if (!known.has(key)) {
+    if (known.size === mostKnown) known.clear()
+    known.set(key, read(own, text))
+  }
+  return known.get(key)
+}
+
+/** Whether two functions may be one that two loaders wrote. */
+export function mayBeSame([, one]: FunctionCode, [, other]: FunctionCode): boolean {
+  if (one === other) return true
+  const [[constants, words = ''], [otherConstants, otherWords = '']] = [one.split('.'), other.split('.')]
+  return constants === otherConstants && markOf(words) !== markOf(otherWords)
+}
+
+function markOf(words: string): string | undefined {
+  return /[+*]$/.exec(words)?.[0]
+}
+
+const token = new RegExp(
+  [
+    String.raw`\/\/.*|\/\*[\s\S]*?\*\/`,
+    String.raw`(?<string>"(?:\\[\s\S]|[^"\\\n])*"|'(?:\\[\s\S]|[^'\\\n])*')`,
+    '(?<template>`(?:\\\\[\\s\\S]|[^`\\\\])*`)',
+    String.raw`(?<regex>(?<=[=(,:;!&|?{}[+\-*%<>~^]\s*|\breturn\s+)\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\[\n*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\[\n])*\/[a-z]*)`,
+    String.raw`(?<number>(?<![\p{L}\p{N}_$])\.?\d[\w.]*)`,
+    String.raw`(?<word>[\p{L}_$][\p{L}\p{N}_$]*)`,
+  ].join('|'),
+  'gu',
+)
+
+/** Loaders change these, or write them where nothing stood. */
+const unsteady: ReadonlySet<string> = new Set(['const', 'let', 'var', 'import', 'meta', 'default', 'use strict'])
+/** What stands for a module in whose place a loader of ES modules, or a compiler to CommonJS, wrote its own. */
+const byLoader = /\b__\w+__\s*[.)]/
+const byCompiler = /\b(?:import_\w+|[a-z]\w*_\d+)\s*[.)]/i
+const covered = /\bcov_\w+\(\)/
+
+function read(name: string, text: string): FunctionCode | undefined {
+  if (covered.test(text)) return undefined
+  const constants = new Set([name])
+  const words = new Set([name])
+  // `(0, module.name)(…)` is how a loader calls what is imported.
+  for (const { groups = {} } of text.replaceAll(/\(0,\s*(?=[\w$])/g, '(').matchAll(token)) {
+    const { string, template, regex, number, word } = groups
+    if (string !== undefined) constants.add(plain(string.slice(1, -1)))
+    if (regex !== undefined) constants.add(regex)
+    if (number !== undefined) constants.add(String(Number(number.replaceAll('_', '').replace(/n$/, ''))))
+    if (template !== undefined) for (const part of literalsOf(template.slice(1, -1))) constants.add(plain(part))
+    for (const [one] of template?.matchAll(/[\p{L}_$][\p{L}\p{N}_$]*/gu) ?? []) words.add(one)
+    if (word === 'true' || word === 'false' || word === 'null') constants.add(word)
+    if (word !== undefined && !word.startsWith('__')) words.add(word)
+  }
+  for (const one of unsteady) {
+    constants.delete(one)
+    words.delete(one)
+  }
+  const digests = [digest(constants), digest([...constants, '', ...words])]
+  return [name, digests.join('.') + (byLoader.test(text) ? '+' : byCompiler.test(text) ? '*' : '')]
+}
+
+/** What a template says itself. One inside of another ends it for this reader, and the rest begins with the end of that. */
+function literalsOf(template: string): readonly string[] {
+  return template.replace(/^[^{}]*\}/, '').split(/\$\{(?:[^{}]|\{[^{}]*\})*(?:\}|$)/)
+}
+
+/** A text without the ways in which its signs may be written. */
+function plain(text: string): string {
+  return text.replaceAll(
+    /\\(?:u\{([\da-f]{1,5})\}|u([\da-f]{4})|x([\da-f]{2})|(n)|([^nrtbfvux0]))/gi,
+    (_, long?: string, short?: string, byte?: string, line?: string, sign?: string) =>
+      sign ?? (line === undefined ? String.fromCodePoint(Number.parseInt(long ?? short ?? byte ?? '0', 16)) : '\n'),
+  )
+}
+
+function digest(parts: Iterable<string>): string {
+  return createHash('sha256')
+    .update(JSON.stringify([...parts].sort()))
+    .digest('base64url')
+    .slice(0, 8)
+}

@@ -1,0 +1,102 @@
+import { stripTypeScriptTypes } from 'node:module'
+import { readFileSync } from 'node:fs'
+import { runInNewContext } from 'node:vm'
+import { describe, expect, test } from 'vitest'
+import { codeOf, mayBeSame } from '../../src/seam/code-of.ts'
+import { forms } from './code-forms.ts'
+
+type AnyFunction = (...args: never[]) => unknown
+type Form = keyof typeof forms
+
+const source = readFileSync(new URL('./code-forms.ts', import.meta.url), 'utf8')
+const asCommonJs = (text: string): Readonly<Record<Form, AnyFunction>> => {
+  const module = { exports: {} as { forms: Readonly<Record<Form, AnyFunction>> } }
+  runInNewContext(text, { module, exports: module.exports, require: () => ({}) })
+  return module.exports.forms
+}
+/** As Node runs it: what is no type stays as it is written. */
+const stripped = stripTypeScriptTypes(source)
+  .replaceAll(/^import .*$/gm, '')
+  .replace('export const forms', 'exports.forms')
+
+/** The same functions as several loaders write them: the one of this test is that of Vitest. */
+const loaders: Readonly<Record<string, Readonly<Record<Form, AnyFunction>>>> = {
+  Vitest: forms as never,
+  'Node, without types': asCommonJs(stripped),
+  'a compiler to CommonJS': asCommonJs(
+    stripped
+      .replaceAll('createHash(', '(0, node_crypto_1.createHash)(')
+      .replaceAll('path.join', 'path_1.join')
+      .replaceAll('fs.exists', 'node_fs_1.default.exists'),
+  ),
+}
+const names = Object.keys(forms) as readonly Form[]
+
+describe('what tells a function from another', () => {
+  test.for(names)('is one however it is loaded: %s', (name) => {
+    const codes = Object.values(loaders).map((loaded) => codeOf(loaded[name])!)
+    for (const one of codes)
+      for (const other of codes) expect([one, other, mayBeSame(one, other)]).toEqual([one, other, true])
+  })
+
+  test('is another one for each function', () => {
+    for (const loaded of Object.values(loaders))
+      for (const one of names)
+        for (const other of names)
+          expect([one, other, mayBeSame(codeOf(forms[one] as AnyFunction)!, codeOf(loaded[other])!)]).toEqual([
+            one,
+            other,
+            one === other,
+          ])
+  })
+
+  const anew = (text: string): AnyFunction => (0, eval)(`(${text})`) as AnyFunction
+  test('is the same for another format, other comments and quotes', () => {
+    const [one, other] = [
+      `async (o) => { // pays
+        return pay('eu', o.id, 1_000) }`,
+      'async(o)=>{return pay("eu",o.id,1000/* cents */)}',
+    ]
+    expect(codeOf(anew(one))).toEqual(codeOf(anew(other)))
+  })
+
+  test('changes with a name, a text, a number, a flag, and the name of the function', () => {
+    const body = 'async (o) => pay(`eu ${o.id}`, 1000, { dry: true }, /^a$/)'
+    for (const [was, is] of [
+      ['pay', 'refund'],
+      ['eu', 'us'],
+      ['o.id', 'o.key'],
+      ['1000', '100'],
+      ['true', 'false'],
+      ['^a', '^b'],
+      ['async (o) =>', 'async function pays(o) { return'],
+    ] as const) {
+      const changed = was.startsWith('async') ? `${body.replace(was, is)} }` : body.replace(was, is)
+      expect([is, mayBeSame(codeOf(anew(body))!, codeOf(anew(changed))!)]).toEqual([is, false])
+    }
+  })
+
+  test('is read of all that JavaScript may say', () => {
+    for (const text of [
+      '() => String.raw`\\u{fffffff} \\u{zz} ${1}`',
+      "() => /[/'\"]/.test('`') / 2 / 3",
+      '() => "\\\\"',
+    ])
+      expect(codeOf(anew(text))).toEqual(['', expect.stringMatching(/^[\w-]{8}\.[\w-]{8}$/)])
+    const nameless = Object.defineProperty(() => 0, 'name', { value: Symbol('x') })
+    expect(codeOf(nameless)?.[0]).toBe('')
+  })
+
+  test('is not known where a coverage tool wrote into the function', () => {
+    expect(codeOf(anew('(o) => { cov_1xy2().f[0]++; return o }'))).toBeUndefined()
+  })
+
+  test('of a bound function is its name', () => {
+    const bind = (region: string): AnyFunction =>
+      function refund(this: unknown) {
+        return region
+      }.bind(region)
+    expect(codeOf(bind('eu'))).toEqual(codeOf(bind('us')))
+    expect(codeOf(bind('eu'))?.[0]).toBe('bound refund')
+  })
+})
