@@ -34,7 +34,7 @@ export function recordCall(
     const encoded = encodeValue(argumentsOf(call.args))
     args = run.clean(encoded)
     losses = new CallLosses(call, encoded)
-    const found = call.code?.()
+    const found = call.body && run.codes.of(call.body)
     if (found) code = [run.clean(found[0]) as string, found[1]]
     if (call.context) {
       handed = dataOf(call.context())

@@ -1,5 +1,6 @@
 // Over 300 lines: one run in memory: each thing that happens, and how it is written later.
 import type { HarvestError } from '../errors/index.ts'
+import type { Codes } from '../seam/code-of.ts'
 import type { ExchangeStart } from '../seam/observe/observer.ts'
 import { type SeamDrawKind, seamState } from '../seam/source.ts'
 import { urlOfCommand } from '../seam/stdio.ts'
@@ -35,6 +36,7 @@ export interface HeldRunOptions {
   readonly path: () => string
   /** What the agent is called with, if anything. */
   readonly about: { readonly input?: unknown }
+  readonly codes: Codes
   readonly warn: (error: HarvestError) => void
   /** Makes the run that is written: only of one that is kept. */
   readonly record: (past: Past, path: string) => RecordedRun
@@ -65,6 +67,7 @@ export class HeldRun implements Recording {
   readonly account: RunAccount
   readonly handle: RunHandle
   readonly root: RunObserver
+  readonly codes: Codes
   readonly bodyCap: number
   readonly #options: HeldRunOptions
   /** Epoch milliseconds. */
@@ -109,6 +112,7 @@ export class HeldRun implements Recording {
     this.account = options.account
     this.id = options.account.run
     this.bodyCap = options.bodyCap
+    this.codes = options.codes
     this.handle = handleOf(this.account, this)
     this.root = observerOf(this, undefined)
     options.hold.add(this)
@@ -234,10 +238,11 @@ export class HeldRun implements Recording {
     if (this.account.isWatched) this.#watch(event, { ...event })
     // The same object is completed when the call is answered.
     this.later((recorded) => {
-      const { name, args, context } = event
+      const { name, code, args, context } = event
       const { redactor } = recorded
       const cleaned = {
         name: redactor.text(name),
+        ...(code && { code: [redactor.text(code[0]), code[1]] as const }),
         args: redactor.json(args),
         ...(context !== undefined && { context: redactor.json(context) }),
       }

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { printKeys } from '../privacy/index.ts'
+import { createRedactor, printKeys } from '../privacy/index.ts'
+import { Codes } from '../seam/code-of.ts'
 import { copyOutput } from '../seam/output.ts'
 import { seamState } from '../seam/source.ts'
 import { TailSampler } from './tail-sampler.ts'
@@ -29,6 +30,7 @@ export function recordProgram(options: ProgramOptions): void {
     path: join(options.dir, `${id}.tape.jsonl`),
     pins: { node: process.versions.node, ...(options.commit === undefined ? {} : { commit: options.commit }) },
     redactor,
+    codes: new Codes((text) => createRedactor().scan(text)),
     bodyCap: 8 * 2 ** 20,
     tapeCap: 256 * 2 ** 20,
     ...printed,

@@ -2,6 +2,7 @@
 import { randomFillSync } from 'node:crypto'
 import { join } from 'node:path'
 import { createRedactor, printKeys, rulesForTape, subjectKeys } from '../privacy/index.ts'
+import { Codes } from '../seam/code-of.ts'
 import { watchAddOns } from '../seam/add-ons.ts'
 import { patchClock, spareUndici } from '../seam/clock.ts'
 import { observeChildren } from '../seam/observe/child.ts'
@@ -88,6 +89,7 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
   const [subjectKey] = subjectKeys()
   const warn = warner(options.onWarning)
   const sampler = new TailSampler(options, warn)
+  const codes = new Codes((text) => createRedactor(options.redact).scan(text))
   const hold = new HeldRuns({
     limit: megabytes(options.hold?.megabytes ?? 64),
     counts: sampler.counts,
@@ -220,6 +222,7 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
       account,
       path,
       bodyCap,
+      codes,
       warn,
       ...('input' in about ? { input: about.input } : {}),
       pins,
@@ -246,6 +249,7 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
       account,
       about,
       bodyCap,
+      codes,
       hold,
       warn,
       path: () => pathOf(account),

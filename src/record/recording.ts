@@ -1,4 +1,5 @@
 import type { ExchangeObserver, ExchangeStart } from '../seam/observe/observer.ts'
+import type { Codes } from '../seam/code-of.ts'
 import type { SeamDrawKind } from '../seam/source.ts'
 import type { HarvestError } from '../errors/index.ts'
 import type { CallEvent, Json, LateWork, Moment, Step } from '../tape/index.ts'
@@ -17,6 +18,7 @@ export interface Arriving {
 /** A run as wrapped functions are recorded in it. */
 export interface CallRecording {
   readonly account: RunAccount
+  readonly codes: Codes
   /** @param after - the piece of the same answer that came before */
   moment(after?: Moment): Moment
   /** A value as it is now. */

@@ -4,6 +4,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { HarvestError } from '../errors/index.ts'
 import type { Redactor } from '../privacy/index.ts'
+import type { Codes } from '../seam/code-of.ts'
 import { addOnsOutOfSight } from '../seam/add-ons.ts'
 import type { ExchangeStart } from '../seam/observe/observer.ts'
 import { seamState } from '../seam/source.ts'
@@ -81,6 +82,7 @@ export interface RecordedRunOptions {
   /** The application's own rules, for the header: a replay must redact as the recorder did. */
   readonly redact?: RecordedRules
   readonly warn: (error: HarvestError) => void
+  readonly codes: Codes
   readonly command?: { readonly argv: readonly string[]; readonly cwd: string }
 }
 
@@ -126,6 +128,7 @@ export class RecordedRun implements Recording {
   readonly account: RunAccount
   /** The run as the function it runs sees it. */
   readonly handle: RunHandle
+  readonly codes: Codes
   readonly warn: (error: HarvestError) => void
   readonly #open = new Set<ExchangeDraft>()
   /** Requests that are to be redacted before anything else is. */
@@ -158,6 +161,7 @@ export class RecordedRun implements Recording {
     this.id = options.account.run
     this.path = options.path
     this.#redactor = options.redactor
+    this.codes = options.codes
     this.#makesPrints = options.printed !== undefined
     this.warn = options.warn
     this.bodyCap = options.bodyCap

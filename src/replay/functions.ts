@@ -1,7 +1,9 @@
 import { extname } from 'node:path'
 import type { CallState } from '../match/step.ts'
-import { type FunctionCode, mayBeSame } from '../seam/code-of.ts'
+import { redactorOfTape } from '../privacy/index.ts'
+import { Codes, type FunctionCode, mayBeSame } from '../seam/code-of.ts'
 import type { SeamCall } from '../seam/source.ts'
+import type { Tape } from '../tape/index.ts'
 import type { ReplayRun } from './run.ts'
 
 /** Lists other functions under the names of wrapped ones: their bodies do not run, so nothing else tells of them. */
@@ -14,9 +16,9 @@ export class Functions {
     this.#run = run
   }
 
-  compare({ kind, name, code }: SeamCall, step: CallState): void {
+  compare({ kind, name, body }: SeamCall, step: CallState): void {
     const { code: recorded, site } = step.event
-    const live = recorded && code?.()
+    const live = recorded && body && codesFor(this.#run.tape).of(body)
     if (!recorded || !live || mayBeSame(recorded, live)) return
     const pair = JSON.stringify([name, recorded, live])
     if (this.#told.has(pair)) return
@@ -33,6 +35,21 @@ export class Functions {
       live: shown([this.#run.redactor.text(live[0]), live[1]]),
     })
   }
+}
+
+/** By the rules for secrets: tapes of one recorder have the same. */
+const known = new Map<string, Codes>()
+const mostKnown = 20
+
+function codesFor(tape: Tape): Codes {
+  const { redact = {}, flags } = tape.header
+  const rules = JSON.stringify([redact, flags])
+  let codes = known.get(rules)
+  if (codes === undefined) {
+    if (known.size === mostKnown) known.clear()
+    known.set(rules, (codes = new Codes((text) => redactorOfTape(tape).scan(text))))
+  }
+  return codes
 }
 
 /** Of the file of a site, such as `.ts`. */

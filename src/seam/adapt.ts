@@ -1,5 +1,4 @@
 import { HarvestError } from '../errors/index.ts'
-import { codeOf, type FunctionCode } from './code-of.ts'
 import { contextOf, partsOf, type ToolContext, writeContext } from './tool-context.ts'
 import type { SeamCall } from './source.ts'
 import { definition, isWrapped, tool, type WrapOptions, wrapped } from './wrap.ts'
@@ -222,8 +221,7 @@ function wrapKnown(
   if (isWrapped(real)) return true
   const { replay = 'serve', revive } = options ?? {}
   const body = bodyOf(entry, real, method)
-  const code = body && ((): FunctionCode | undefined => codeOf(body))
-  const how = { replay, ...(revive && { revive }), ...(code && { code }), ...definition() }
+  const how = { replay, ...(revive && { revive }), ...(body && { body }), ...definition() }
   const name = String(kind.name(entry, key) ?? '')
   const call: Calling = (args, run, about = {}) => {
     const context = (): ToolContext => contextOf(about.context)

@@ -1,33 +1,53 @@
 import { createHash } from 'node:crypto'
 
-type AnyFunction = (...args: never[]) => unknown
+// biome-ignore lint/suspicious/noExplicitAny: any function can be a tool
+type AnyFunction = (...args: any[]) => unknown
 
 /** Tells a wrapped function from another one of its tool: its own name, and digests of its source. */
 export type FunctionCode = readonly [name: string, digests: string]
 
 /** Larger functions are told apart by their beginnings. */
 const mostText = 20_000
-/** Functions that are made anew for each request have one text. */
 const mostKnown = 200
-const known = new Map<string, FunctionCode | undefined>()
 
-/**
- * `['refundDry', '4f9kQ2mX.w7TzB1aL']`: digests of the constants in its source, and of all words. Neither comments nor spelling
- * count, for loaders write the same function in other ways. Where one replaced names that are imported, the words are
- * its own: `w7TzB1aL+`, `w7TzB1aL*`.
- *
- * @returns `undefined` where a coverage tool wrote into it
- */
-export function codeOf(fn: AnyFunction): FunctionCode | undefined {
-  const text = Function.prototype.toString.call(fn).slice(0, mostText)
-  const name: unknown = fn.name
-  const own = typeof name === 'string' ? name : ''
-  const key = `${own} ${text}`
-  if (!known.has(key)) {
-    if (known.size === mostKnown) known.clear()
-    known.set(key, read(own, text))
+/** Tells functions apart. One that is made anew for each request has one text, which is read once. */
+export class Codes {
+  readonly #known = new Map<string, FunctionCode | undefined>()
+  readonly #secretsIn: (text: string) => readonly { readonly index: number; readonly length: number }[]
+
+  /** @param secretsIn - what in a source must leave no trace, in order */
+  constructor(secretsIn: (text: string) => readonly { readonly index: number; readonly length: number }[]) {
+    this.#secretsIn = secretsIn
   }
-  return known.get(key)
+
+  /**
+   * `['refundDry', '4f9kQ2mX.w7TzB1aL']`: digests of the constants in its source, and of all words. Neither comments nor spelling
+   * count, for loaders write the same function in other ways. Where one replaced names that are imported, the words are
+   * its own: `w7TzB1aL+`, `w7TzB1aL*`.
+   *
+   * @returns `undefined` where a coverage tool wrote into it
+   */
+  of(fn: AnyFunction): FunctionCode | undefined {
+    const text = Function.prototype.toString.call(fn).slice(0, mostText)
+    const name: unknown = fn.name
+    const own = typeof name === 'string' ? name : ''
+    const key = `${own} ${text}`
+    if (!this.#known.has(key)) {
+      if (this.#known.size === mostKnown) this.#known.clear()
+      this.#known.set(key, read(own, this.#withoutSecrets(text)))
+    }
+    return this.#known.get(key)
+  }
+
+  #withoutSecrets(text: string): string {
+    let rest = ''
+    let from = 0
+    for (const { index, length } of this.#secretsIn(text)) {
+      rest += text.slice(from, Math.max(from, index))
+      from = Math.max(from, index + length)
+    }
+    return rest + text.slice(from)
+  }
 }
 
 /** Whether two functions may be one that two loaders wrote. */

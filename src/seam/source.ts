@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { FunctionCode } from './code-of.ts'
 import type { ContextChange, ToolContext } from './tool-context.ts'
 
 /**
@@ -89,8 +88,9 @@ export interface SeamCall {
   readonly context?: () => ToolContext
   /** Writes into it what its body wrote there when it ran. */
   readonly write?: (changes: readonly ContextChange[]) => void
-  /** Tells the function from another one of this name. Absent where its code is not the agent's. */
-  readonly code?: () => FunctionCode | undefined
+  /** The agent's own function. Absent where a framework hides it. */
+  // biome-ignore lint/suspicious/noExplicitAny: any function can be a tool
+  readonly body?: (...args: any[]) => unknown
   /** The stack at which the function was wrapped, where someone asked for that, see {@link keepDefinitions}. */
   readonly definedAt?: Error
 }

@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { HarvestError } from '../errors/index.ts'
 import { captureStack } from './caller.ts'
-import { codeOf, type FunctionCode } from './code-of.ts'
 import { revived } from './revive.ts'
 import { currentRun, keepsDefinitions, type Revive, type SeamCall, type Thinning } from './source.ts'
 
@@ -153,8 +152,7 @@ function wrap<F extends AnyFunction>(kind: 'tool' | 'retrieval', given: WrapArgu
   if (!name) throw new TypeError(`${kind}: the function has no name; write ${kind}('its_name', fn)`)
   if (isWrapped(fn)) return fn
   const { replay = 'serve', revive } = options ?? {}
-  const code = (): FunctionCode | undefined => codeOf(fn)
-  const how = { replay, ...(revive && { revive }), code, ...definition() }
+  const how = { replay, ...(revive && { revive }), body: fn, ...definition() }
   function call(this: unknown, ...args: unknown[]): unknown {
     return wrapped({ kind, name, args, ...how }, (given = args) => Reflect.apply(fn, this, given))
   }

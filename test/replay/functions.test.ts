@@ -79,6 +79,14 @@ describe('another function under the name of a wrapped one', () => {
     expect(listed(await replayTape(tape, swapped))).toHaveLength(2)
   })
 
+  test('is known of a run that was held until it was judged, too', async () => {
+    const recorder = createRecorder({ dir, sample: 0, keep: { tools: ['refund'] } })
+    await recorder.run({ agent: 'a' }, async () => eu.refund(1))
+    await recorder.flush()
+    const run = await replayTape(readTape(recorder.lastTape!), () => us.refund(1))
+    expect(listed(run)).toEqual(['functions 1: function of tool refund, report'])
+  })
+
   test('is judged as the policy of its class says, and no bit of an exact replay', async () => {
     const tape = await record(() => eu.refund(1))
     const run = (options: ReplayOptions): Promise<ReplayResult> => replayTape(tape, () => us.refund(1), options)

@@ -2,11 +2,15 @@ import { stripTypeScriptTypes } from 'node:module'
 import { readFileSync } from 'node:fs'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
-import { codeOf, mayBeSame } from '../../src/seam/code-of.ts'
+import { createRedactor } from '../../src/privacy/index.ts'
+import { Codes, type FunctionCode, mayBeSame } from '../../src/seam/code-of.ts'
 import { forms } from './code-forms.ts'
 
 type AnyFunction = (...args: never[]) => unknown
 type Form = keyof typeof forms
+
+const codes = new Codes((text) => createRedactor().scan(text))
+const codeOf = (fn: AnyFunction): FunctionCode | undefined => codes.of(fn)
 
 const source = readFileSync(new URL('./code-forms.ts', import.meta.url), 'utf8')
 const asCommonJs = (text: string): Readonly<Record<Form, AnyFunction>> => {
@@ -85,6 +89,18 @@ describe('what tells a function from another', () => {
       expect(codeOf(anew(text))).toEqual(['', expect.stringMatching(/^[\w-]{8}\.[\w-]{8}$/)])
     const nameless = Object.defineProperty(() => 0, 'name', { value: Symbol('x') })
     expect(codeOf(nameless)?.[0]).toBe('')
+  })
+
+  test('follows from no secret in its source', () => {
+    for (const [one, other] of [
+      ['sk-proj-4pQ9xZ1LmN8vT2bK7cR5wY3aE6dF0gHs', 'sk-proj-9rT2bK7cR5wY3aE6dF0gHs4pQ9xZ1LmN8v'],
+      ['anna.lovelace@example.org', 'carl.babbage@example.org'],
+    ] as const)
+      expect(codeOf(anew(`() => pay({ region: 'eu', by: '${one}' })`))).toEqual(
+        codeOf(anew(`() => pay({ region: 'eu', by: '${other}' })`)),
+      )
+    const password = (value: string): AnyFunction => anew(`() => pay({ region: 'eu', password: '${value}' })`)
+    expect(codeOf(password('swordfish77'))).toEqual(codeOf(password('correct-horse9')))
   })
 
   test('is not known where a coverage tool wrote into the function', () => {

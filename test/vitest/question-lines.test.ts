@@ -17,6 +17,12 @@ test('a change that no policy judges is said to be one, and what is done late is
   expect(proofLines([owner({ part: 'system prompt' })])).toEqual([
     ['Not judged', 'system prompt changed in 1 case: golden/a-1: green says nothing about it'],
   ])
+  expect(proofLines([owner({ class: 'functions', part: 'function of tool refund' })])).toEqual([
+    [
+      'Not judged',
+      'function of tool refund changed and did not run, --tools run runs it   1 case: golden/a-1: green says nothing about it',
+    ],
+  ])
   const late = { class: 'awaits', part: 'tool audit after the agent returned', words: 'made, not compared' } as const
   expect(proofLines([owner(late)])).toEqual([
     [
