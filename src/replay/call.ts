@@ -54,7 +54,6 @@ export function serveCall(
     at: run.gate.now,
     name: call.name,
     ...(call.driver === undefined ? {} : { driver: call.driver }),
-    ...(step.event.code && { code: step.event.code }),
     args,
     ...(context === undefined ? {} : { context }),
     ...(inside === undefined ? {} : { in: inside }),
@@ -62,12 +61,10 @@ export function serveCall(
   }
   run.events.push(heard)
   const isAnswered = step.event.sync === true || step.event.settled !== undefined
-  const isRun = call.replay === 'run' || (isAnswered && run.tools.runs(call))
-  if (!isRun) run.functions.compare(call, step)
   if (isAnswered && run.tools.runs(call)) return runAndCompare(run, call, step, heard, fn, viewFrom(heard.n))
-  return call.replay === 'run'
-    ? runForReal(run, step, heard, fn, viewFrom)
-    : serveRecorded(run, step, heard, call.write)
+  if (call.replay === 'run') return runForReal(run, step, heard, fn, viewFrom)
+  run.functions.compare(call, step)
+  return serveRecorded(run, step, heard, call.write)
 }
 
 /** A value read more often than recorded is another run, but what follows is worth seeing. */

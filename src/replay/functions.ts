@@ -9,8 +9,8 @@ import type { ReplayRun } from './run.ts'
 /** Lists other functions under the names of wrapped ones: their bodies do not run, so nothing else tells of them. */
 export class Functions {
   readonly #run: ReplayRun
-  /** Told once, however often they are called. */
-  readonly #told = new Set<string>()
+  /** Those that are listed, once each. */
+  readonly #listed = new Set<string>()
 
   constructor(run: ReplayRun) {
     this.#run = run
@@ -21,8 +21,8 @@ export class Functions {
     const live = recorded && body && codesFor(this.#run.tape).of(body)
     if (!recorded || !live || mayBeSame(recorded, live)) return
     const pair = JSON.stringify([name, recorded, live])
-    if (this.#told.has(pair)) return
-    this.#told.add(pair)
+    if (this.#listed.has(pair)) return
+    this.#listed.add(pair)
     const now = this.#run.place().site
     // In a file of another kind the agent is another build, which writes its functions in other ways.
     if (site !== undefined && now !== undefined && endingOf(site) !== endingOf(now)) return

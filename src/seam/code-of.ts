@@ -3,14 +3,14 @@ import { createHash } from 'node:crypto'
 // biome-ignore lint/suspicious/noExplicitAny: any function can be a tool
 type AnyFunction = (...args: any[]) => unknown
 
-/** Tells a wrapped function from another one of its tool: its own name, and digests of its source. */
+/** What distinguishes a wrapped function: its own name, and digests of its source. */
 export type FunctionCode = readonly [name: string, digests: string]
 
-/** Larger functions are told apart by their beginnings. */
+/** Of larger functions only the beginning is read. */
 const mostText = 20_000
 const mostKnown = 200
 
-/** Tells functions apart. One that is made anew for each request has one text, which is read once. */
+/** Knows functions by their source. Those that are made for each request have one source, which is read once. */
 export class Codes {
   readonly #known = new Map<string, FunctionCode | undefined>()
   readonly #secretsIn: (text: string) => readonly { readonly index: number; readonly length: number }[]

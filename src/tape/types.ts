@@ -253,8 +253,8 @@ export interface CallEvent extends EventBase {
   /** The client library of a database or cache that was asked, such as `pg`. */
   readonly driver?: string
   /**
-   * Own name of the function that was wrapped, and digests of the constants and of the words in its source. Absent: it cannot be
-   * told, or an older recorder.
+   * Own name of the function that was wrapped, and digests of the constants and of the words in its source. Absent: it is not
+   * known, or an older recorder.
    */
   readonly code?: readonly [name: string, digests: string]
   /** The one object argument, or the list of arguments; as `encodeValue` wrote it. */
