@@ -1,3 +1,4 @@
+import { at, isList, isMap } from '../json/canonical.ts'
 import { firstDifference } from '../match/difference.ts'
 import type { CallState } from '../match/step.ts'
 import type { SeamCall } from '../seam/source.ts'
@@ -20,6 +21,35 @@ export function compareContext(
     if (data !== undefined) run.noteHidden(run.hidden.ofContext([{ at: '', what: 'the context of a tool' }]), step)
     return
   }
-  const difference = firstDifference(presentArgs(recorded), presentArgs(context), 'context')
+  const unknown: string[] = []
+  const comparable = withoutUnknown(recorded, context, '', unknown) ?? null
+  if (unknown.length > 0) run.noteHidden(run.hidden.ofContext(unknown.map((at) => ({ at, what: aPattern }))), step)
+  const difference = firstDifference(presentArgs(recorded), presentArgs(comparable), 'context')
   if (difference) run.drifted(step, undefined, { class: 'arguments', part: call.name, ...difference })
+}
+
+const aPattern = 'a regular expression'
+
+/** What a context says now, without regular expressions where the tape has nothing: older recorders left them out. */
+function withoutUnknown(recorded: Json | undefined, live: Json, path: string, unknown: string[]): Json | undefined {
+  if (recorded === live) return live
+  if (isList(live))
+    return live.map((item, i) => withoutUnknown(itemOf(recorded, i), item, `${path}[${i}]`, unknown) ?? null)
+  if (!isMap(live)) return live
+  if (live['$type'] === 'regexp' && (recorded === undefined || recorded === null)) {
+    unknown.push(path)
+    return undefined
+  }
+  const before = unknown.length
+  const fields = Object.entries(live).flatMap(([name, field]) => {
+    const kept = withoutUnknown(at(recorded, name), field, `${path}.${name}`, unknown)
+    return kept === undefined ? [] : [[name, kept] as const]
+  })
+  // What held nothing else was left out, too.
+  const isEmptied = fields.length === 0 && unknown.length > before && !isMap(recorded)
+  return isEmptied ? undefined : Object.fromEntries(fields)
+}
+
+function itemOf(recorded: Json | undefined, index: number): Json | undefined {
+  return isList(recorded) ? recorded[index] : undefined
 }

@@ -27,7 +27,8 @@ export function partsOf(fields: Readonly<Record<string, unknown>>): object {
 /**
  * The data in what an agent hands its framework for its tools. Left out is what is no data: functions and objects at work;
  * messages to and from a model, which are compared where it is asked; what is empty. An instance of a class is data as far as it
- * says itself (`toJSON`), or holds nothing else; the one that is handed over itself, as far as its fields are.
+ * says itself (`toJSON`), or holds nothing else; the one that is handed over itself, as far as its fields are. Getters are listed,
+ * and not read.
  */
 export function contextOf(given: unknown): ToolContext {
   const live: { readonly at: string; readonly what: string }[] = []
@@ -58,6 +59,8 @@ function dataOf(value: unknown, at: string, above: readonly object[], walk: Walk
 function readData(value: unknown, at: string, above: readonly object[], walk: Walk): unknown {
   const { miss } = walk
   if (typeof value === 'function' || typeof value === 'symbol') return undefined
+  // Where a search goes on is moved by each use of it.
+  if (types.isRegExp(value)) return new RegExp(value.source, value.flags)
   if (typeof value !== 'object' || value === null || isWhole(value)) return value
   if (value instanceof AbortSignal || above.includes(value)) return undefined
   if (isTimer(value)) return miss(at, 'a timer')
@@ -87,6 +90,9 @@ function readData(value: unknown, at: string, above: readonly object[], walk: Wa
   // What begins so is its own business: an emitter of Node has `_eventsCount`.
   const own = ownData(value).filter(([name]) => !isAtWork || !name.startsWith('_'))
   if (isAtWork && own.length === 0) return miss(at, `an instance of ${String(constructor?.name)}`)
+  const getters = gettersOf(value)
+  if (getters.length === 1) miss(`${at}.${getters[0]}`, 'a getter')
+  if (getters.length > 1) miss(at, `getters (${getters.length})`)
   const fields = own.map(([name, field]) => [name, dataOf(field, `${at}.${name}`, inside, walk)] as const)
   return filled(Object.fromEntries(fields.filter(([, field]) => field !== undefined)))
 }
@@ -98,7 +104,12 @@ function filled<T extends object>(data: T): T | undefined {
 /** What is written down at once, with all that is in it. */
 function isWhole(value: object): boolean {
   return (
-    types.isDate(value) || types.isMap(value) || types.isSet(value) || ArrayBuffer.isView(value) || value instanceof URL
+    types.isDate(value) ||
+    types.isMap(value) ||
+    types.isSet(value) ||
+    types.isRegExp(value) ||
+    ArrayBuffer.isView(value) ||
+    value instanceof URL
   )
 }
 
@@ -136,6 +147,19 @@ function ownData(value: object): readonly (readonly [name: string, value: unknow
   return Object.entries(Object.getOwnPropertyDescriptors(value)).flatMap(([name, field]) =>
     field.enumerable === true && 'value' in field ? [[name, field.value as unknown] as const] : [],
   )
+}
+
+/** Names of what an object and its classes compute when it is read: code of their owner, which may do anything and is not run. */
+function gettersOf(value: object): readonly string[] {
+  const names: string[] = []
+  let holder = value
+  for (;;) {
+    for (const [name, { get }] of Object.entries(Object.getOwnPropertyDescriptors(holder))) if (get) names.push(name)
+    const next = Object.getPrototypeOf(holder) as object | null
+    // What all objects have says nothing of this one.
+    if (next === null || Object.getPrototypeOf(next) === null) return names
+    holder = next
+  }
 }
 
 /** Something in a context that a tool wrote while it ran: where, and what is there now; nothing is. */

@@ -260,6 +260,78 @@ test('of a context that shares its parts without end, as many values as can be r
   }
 })
 
+describe('a regular expression of a context', () => {
+  const allowing = (source: string, flags = 'g') => {
+    const only = new RegExp(source, flags)
+    const agent = execute({ context: { tenant: 'acme', rules: { only }, all: [new RegExp(source, flags)] } })
+    return { only, agent }
+  }
+
+  test('is compared by its source and flags, wherever a search in it goes on', async () => {
+    const tape = await recorded(allowing('^acme').agent)
+    const { only, agent } = allowing('^acme')
+    only.lastIndex = 3
+    const same = await replayTape(tape, agent)
+    expect([codes(same), same.drift, same.notCompared]).toEqual([[], [], []])
+    for (const other of [allowing('^globex'), allowing('^acme', 'gi')])
+      expect(codes(await replayTape(tape, other.agent))).toEqual(['HARVEST_DIVERGENCE'])
+    const gone = execute({ context: { tenant: 'acme', all: [/^acme/g] } })
+    expect(codes(await replayTape(tape, gone))).toEqual(['HARVEST_DIVERGENCE'])
+  })
+
+  test('is listed as not compared where an older recorder left it out, and the rest is compared', async () => {
+    const older = await recorded(execute({ context: { tenant: 'acme', all: [undefined] } }))
+    expect(contexts(older)).toEqual([{ context: { tenant: 'acme', all: [null] } }])
+    const result = await replayTape(older, allowing('^acme').agent)
+    expect([codes(result), result.drift]).toEqual([[], []])
+    expect(result.notCompared.map(({ path, placeholder }) => [path, placeholder])).toEqual([
+      ['context.context.rules.only', 'a regular expression'],
+      ['context.context.all[0]', 'a regular expression'],
+    ])
+    const other = execute({ context: { tenant: 'globex', rules: { only: /^acme/ }, all: [/^acme/] } })
+    expect(codes(await replayTape(older, other))).toEqual(['HARVEST_DIVERGENCE'])
+  })
+})
+
+test('a getter of a context, its own or of its class, is listed and not called, and the rest is compared', async () => {
+  let called = 0
+  class Account {
+    readonly plan: string
+    readonly #tenant = 'acme'
+    constructor(plan: string) {
+      this.plan = plan
+    }
+    get tenant(): string {
+      called++
+      return this.#tenant
+    }
+    get name(): string {
+      called++
+      throw new Error('no')
+    }
+  }
+  const agent = (plan: string) =>
+    execute({
+      context: {
+        account: new Account(plan),
+        get tenant() {
+          called++
+          return 'acme'
+        },
+      },
+    })
+  const tape = await recorded(agent('free'))
+  expect(contexts(tape)).toEqual([{ context: { account: { plan: 'free' } } }])
+  const same = await replayTape(tape, agent('free'))
+  expect([codes(same), same.drift]).toEqual([[], []])
+  expect(same.notCompared.map(({ path, placeholder }) => [path, placeholder])).toEqual([
+    ['context.context.tenant', 'a getter'],
+    ['context.context.account', 'getters (2)'],
+  ])
+  expect(codes(await replayTape(tape, agent('paid')))).toEqual(['HARVEST_DIVERGENCE'])
+  expect(called).toBe(0)
+})
+
 test('a context that came or went is another one', async () => {
   const [without, within] = [execute({}), execute({ context: { tenant: 'acme' } })]
   const tape = await recorded(without)
