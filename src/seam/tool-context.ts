@@ -88,9 +88,10 @@ function readData(value: unknown, at: string, above: readonly object[], walk: Wa
   const isAtWork = !isPlain && !holdsDataAlone(value, above, walk)
   if (isAtWork && !isHandedOver) return miss(at, `an instance of ${String(constructor?.name)}`)
   // What begins so is its own business: an emitter of Node has `_eventsCount`.
-  const own = ownData(value).filter(([name]) => !isAtWork || !name.startsWith('_'))
+  const described = Object.entries(Object.getOwnPropertyDescriptors(value))
+  const own = ownData(described).filter(([name]) => !isAtWork || !name.startsWith('_'))
   if (isAtWork && own.length === 0) return miss(at, `an instance of ${String(constructor?.name)}`)
-  const getters = gettersOf(value)
+  const getters = gettersOf(value, described, isPlain)
   if (getters.length === 1) miss(`${at}.${getters[0]}`, 'a getter')
   if (getters.length > 1) miss(at, `getters (${getters.length})`)
   const fields = own.map(([name, field]) => [name, dataOf(field, `${at}.${name}`, inside, walk)] as const)
@@ -142,24 +143,30 @@ function holdsDataAlone(value: object, above: readonly object[], walk: Walk): bo
   return fields.length > 0 && fields.every((field) => 'value' in field && isData(field.value))
 }
 
+type Described = readonly (readonly [name: string, property: PropertyDescriptor])[]
+
 /** Fields that are read without running code of their owner. */
-function ownData(value: object): readonly (readonly [name: string, value: unknown])[] {
-  return Object.entries(Object.getOwnPropertyDescriptors(value)).flatMap(([name, field]) =>
+function ownData(described: Described): readonly (readonly [name: string, value: unknown])[] {
+  return described.flatMap(([name, field]) =>
     field.enumerable === true && 'value' in field ? [[name, field.value as unknown] as const] : [],
   )
 }
 
-/** Names of what an object and its classes compute when it is read: code of their owner, which may do anything and is not run. */
-function gettersOf(value: object): readonly string[] {
-  const names: string[] = []
-  let holder = value
-  for (;;) {
+/**
+ * Names of what an object and its classes compute when it is read: code of their owner, which may do anything and is not run.
+ *
+ * @param isPlain - it has no class
+ */
+function gettersOf(value: object, own: Described, isPlain: boolean): readonly string[] {
+  const names = own.flatMap(([name, { get }]) => (get === undefined ? [] : [name]))
+  if (isPlain) return names
+  let holder = Object.getPrototypeOf(value) as object | null
+  // What all objects have says nothing of this one.
+  while (holder !== null && Object.getPrototypeOf(holder) !== null) {
     for (const [name, { get }] of Object.entries(Object.getOwnPropertyDescriptors(holder))) if (get) names.push(name)
-    const next = Object.getPrototypeOf(holder) as object | null
-    // What all objects have says nothing of this one.
-    if (next === null || Object.getPrototypeOf(next) === null) return names
-    holder = next
+    holder = Object.getPrototypeOf(holder) as object | null
   }
+  return names
 }
 
 /** Something in a context that a tool wrote while it ran: where, and what is there now; nothing is. */
