@@ -1,3 +1,4 @@
+// Over 300 lines: one table of the kinds of tools, with what each is handed, is read as a whole.
 import { HarvestError } from '../errors/index.ts'
 import { contextOf, partsOf, type ToolContext, writeContext } from './tool-context.ts'
 import type { SeamCall } from './source.ts'
@@ -46,8 +47,15 @@ interface Kind {
 type Calling = (
   args: readonly unknown[],
   run: (args: readonly unknown[]) => unknown,
-  about?: { readonly name?: string; readonly context?: unknown; readonly into?: unknown },
+  about?: { readonly name?: string } & Handed,
 ) => unknown
+
+interface Handed {
+  /** What of it the agent handed its framework for its tools; asked once more when the tool is done. */
+  readonly context?: () => unknown
+  /** What holds the same under the same names, where that is a copy. */
+  readonly into?: unknown
+}
 
 /**
  * The first argument is what the model wrote, the others are the framework's.
@@ -59,8 +67,11 @@ const byInput =
   (context: (...rest: Loose[]) => unknown, into?: (...rest: Loose[]) => unknown) =>
   (call: Calling, real: Method): Method =>
   (input, ...rest) => {
-    const about = { context: context(...(rest as Loose[])), ...(into && { into: into(...(rest as Loose[])) }) }
-    return call([input], (given) => real(...given, ...rest), about)
+    const handed = () => context(...(rest as Loose[]))
+    return call([input], (given) => real(...given, ...rest), {
+      context: handed,
+      ...(into && { into: into(...(rest as Loose[])) }),
+    })
   }
 
 /** Of a configuration of LangChain what the agent put there: it keeps its own beside that, under names that it reserves. */
@@ -89,6 +100,33 @@ const ofSession = (toolContext?: Loose): unknown => {
   return { appName: appName as unknown, userId: userId as unknown, state: Object.fromEntries(own) as unknown }
 }
 
+/** What a tool of Google ADK has it do next: what to keep, which agent goes on, that a loop is over. */
+const actionsOf = (toolContext?: Loose): unknown =>
+  (toolContext?.['eventActions'] ?? toolContext?.['actions']) as unknown
+
+/** Of what Google ADK hands a tool, what a tool may write into. */
+const ofAdk = (toolContext?: Loose): Loose => ({ session: ofSession(toolContext), actions: actionsOf(toolContext) })
+const intoAdk = (toolContext?: Loose): Loose => ({
+  session: toolContext?.['invocationContext']?.session as unknown,
+  actions: actionsOf(toolContext),
+})
+
+/** Genkit hands what an agent gave it to the function inside of a tool, and keeps it in an async context until then. */
+const ofGenkit = ({ __registry: registry }: Loose, options?: Loose): unknown => {
+  const kept = (globalThis as Loose)['__genkit_AsyncContext']?.getStore('core.auth.context') as unknown
+  return { ...registry?.context, ...(options?.['context'] ?? kept) } as unknown
+}
+
+/** Of the AI SDK, Mastra and Google ADK. */
+const ofOptions = (adk: (options?: Loose) => Loose) => (options?: Loose) =>
+  partsOf({
+    // Until version 6 of the AI SDK, and before version 1 of Mastra, under the second of two names.
+    context: options?.['context'] ?? options?.['experimental_context'],
+    requestContext: options?.['requestContext'] ?? options?.['runtimeContext'],
+    resourceId: options?.['agent']?.resourceId ?? options?.['resourceId'],
+    ...adk(options),
+  })
+
 /** The most telling first. */
 const kinds: readonly Kind[] = [
   {
@@ -102,7 +140,7 @@ const kinds: readonly Kind[] = [
         if (typeof request === 'string')
           return call([second ?? {}], ([args]) => real(request, args, ...rest), {
             name: request,
-            context: metaOf(rest[0]),
+            context: () => metaOf(rest[0]),
           })
         const { name, ...about } = request as Loose
         const field = 'arguments' in about || !('args' in about) ? 'arguments' : 'args'
@@ -113,7 +151,7 @@ const kinds: readonly Kind[] = [
             second,
             ...rest,
           )
-        return call([asked ?? {}], run, { name: String(name), context: metaOf(about['_meta']) })
+        return call([asked ?? {}], run, { name: String(name), context: () => metaOf(about['_meta']) })
       },
   },
   {
@@ -133,7 +171,7 @@ const kinds: readonly Kind[] = [
       (context, input, ...rest) => {
         const asked = parsed(String(input))
         return call([asked], ([args]) => real(context, args === asked ? input : JSON.stringify(args), ...rest), {
-          context: (context as Loose | undefined)?.['context'] as unknown,
+          context: () => (context as Loose | undefined)?.['context'] as unknown,
         })
       },
   },
@@ -142,14 +180,15 @@ const kinds: readonly Kind[] = [
     method: 'run',
     is: (entry) => typeof entry === 'function' && typeof (entry as Loose)['__action']?.name === 'string',
     name: ({ __action: action }) => action.name as unknown,
-    wrap: (call, real) => async (input, options) => {
+    wrap: (call, real, entry) => async (input, options) => {
       // Beside the result stand ids of its trace, which are others each time.
       let whole: Loose | undefined
       const run = async ([args]: readonly unknown[]): Promise<unknown> => {
         whole = (await real(args, options)) as Loose
         return whole['result'] as unknown
       }
-      const result = await call([input], run, { context: (options as Loose | undefined)?.['context'] as unknown })
+      const context = ofGenkit(entry, options as Loose | undefined)
+      const result = await call([input], run, { context: () => context })
       return { telemetry: {}, ...whole, result }
     },
   },
@@ -181,15 +220,7 @@ const kinds: readonly Kind[] = [
     method: 'execute',
     is: (entry) => typeof entry !== 'function',
     name: ({ name, id }, key) => key ?? name ?? id,
-    wrap: byInput((options) =>
-      partsOf({
-        // Until version 6 of the AI SDK, and before version 1 of Mastra, under the second of two names.
-        context: options?.['context'] ?? options?.['experimental_context'],
-        requestContext: options?.['requestContext'] ?? options?.['runtimeContext'],
-        resourceId: options?.['agent']?.resourceId ?? options?.['resourceId'],
-        session: ofSession(options),
-      }),
-    ),
+    wrap: byInput(ofOptions(ofAdk), ofOptions(intoAdk)),
   },
   {
     // Google ADK, tools that are no function: runAsync({ args, toolContext })
@@ -199,7 +230,8 @@ const kinds: readonly Kind[] = [
     wrap: (call, real) => (request) => {
       const { args: asked, toolContext } = request as Loose
       return call([asked], ([args]) => real(args === asked ? request : { ...(request as Loose), args }), {
-        context: { session: ofSession(toolContext) },
+        context: () => ofAdk(toolContext),
+        into: intoAdk(toolContext),
       })
     },
   },
@@ -224,8 +256,8 @@ function wrapKnown(
   const how = { replay, ...(revive && { revive }), ...(body && { body }), ...definition() }
   const name = String(kind.name(entry, key) ?? '')
   const call: Calling = (args, run, about = {}) => {
-    const context = (): ToolContext => contextOf(about.context)
-    const write: SeamCall['write'] = (changes) => writeContext(about.into ?? about.context, changes)
+    const context = (): ToolContext => contextOf(about.context?.())
+    const write: SeamCall['write'] = (changes) => writeContext(about.into ?? about.context?.(), changes)
     const asked = { kind: 'tool', name: about.name ?? name, args, context, write, ...how } as const
     return wrapped(asked, (given = args) => run(given))
   }

@@ -181,6 +181,7 @@ export function writeContext(given: unknown, changes: readonly ContextChange[]):
     if (name === undefined) {
       if (isObject(rest[0])) for (const [key, value] of Object.entries(rest[0])) put(holder, key, value)
     } else if (rest.length > 0) put(holder, name, rest[0])
+    else if (isKeeper(holder, name)) holder.delete?.(name)
     else Reflect.deleteProperty(holder, name)
   }
 }
@@ -188,7 +189,7 @@ export function writeContext(given: unknown, changes: readonly ContextChange[]):
 function put(holder: object, name: string, value: unknown): void {
   // What a tape names is its own property, or becomes one.
   if (name === '__proto__') return
-  const there: unknown = Reflect.get(holder, name)
+  const there = field(holder, name)
   if (Array.isArray(there) && Array.isArray(value)) there.splice(0, there.length, ...(value as unknown[]))
   else if (there instanceof Map && value instanceof Map) {
     there.clear()
@@ -197,16 +198,47 @@ function put(holder: object, name: string, value: unknown): void {
     there.clear()
     for (const item of value) there.add(item)
   } else if (isEmpty(value) && isObject(there)) for (const key of Object.keys(there)) Reflect.deleteProperty(there, key)
+  else if (isPlain(value) && isObject(there) && isNoData(there))
+    // It was empty, and others may hold it.
+    for (const [key, item] of Object.entries(value)) put(there, key, item)
+  else if (isKeeper(holder, name)) holder.set(name, value)
   else Reflect.set(holder, name, value)
 }
 
+/** What keeps its values behind methods, as a map does, such as the context of a request. */
+interface Keeper {
+  get(name: string): unknown
+  set(name: string, value: unknown): unknown
+  delete?(name: string): unknown
+}
+
+function isKeeper(holder: object, name: string): holder is Keeper {
+  const { get, set } = holder as Partial<Record<string, unknown>>
+  return !Object.hasOwn(holder, name) && !isPlain(holder) && typeof get === 'function' && typeof set === 'function'
+}
+
+function field(holder: object, name: string): unknown {
+  if (name === '__proto__') return undefined
+  if (isKeeper(holder, name)) return holder.get(name)
+  return Object.hasOwn(holder, name) ? Reflect.get(holder, name) : undefined
+}
+
+function isNoData(value: object): boolean {
+  const { data, live } = contextOf(value)
+  return data === undefined && live.length === 0
+}
+
 function isEmpty(value: unknown): boolean {
-  return isObject(value) && Object.getPrototypeOf(value) === Object.prototype && Object.keys(value).length === 0
+  return isPlain(value) && Object.keys(value).length === 0
+}
+
+function isPlain(value: unknown): value is object {
+  return isObject(value) && Object.getPrototypeOf(value) === Object.prototype
 }
 
 function partAt(given: unknown, path: readonly string[]): unknown {
   let part = given
-  for (const name of path) part = isObject(part) && Object.hasOwn(part, name) ? Reflect.get(part, name) : undefined
+  for (const name of path) part = isObject(part) ? field(part, name) : undefined
   return part
 }
 
