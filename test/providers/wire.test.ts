@@ -266,6 +266,18 @@ describe.each(Object.entries(wires))('%s', (_, wire) => {
   })
 })
 
+test('calls that a whole answer of Gemini wants together come in one piece of its stream', () => {
+  const { stream, answer: made } = wires['Gemini, as events']!
+  const whole = made('Both.', [
+    { name: 'lookup', args: { id: 1 } },
+    { name: 'policy', args: { country: 'FR' } },
+  ])
+  const text = Buffer.from(transcode(formed(stream), bytesOf(whole))?.bytes ?? []).toString()
+  const pieces = text.split('\n\n').filter((piece) => piece.includes('functionCall'))
+  expect(pieces).toHaveLength(1)
+  expect(pieces[0]).toMatch(/lookup.*policy.*STOP/)
+})
+
 const chatChunk = (delta: Json, finish_reason: Json = null): Json => ({ choices: [{ index: 0, delta, finish_reason }] })
 
 test.for<readonly [string, keyof typeof wires, Buffer]>([

@@ -1,22 +1,36 @@
 import type { Json } from '../../tape/types.ts'
 import { at, isMap, type JsonMap, listAt, mapAt, numberAt, without } from '../../json/canonical.ts'
 
-/** The answers of a stream: the parts of a whole one each for itself; what is said of all of it comes with the last. */
+/**
+ * The answers of a stream: the parts of a whole one each for itself, but calls that are wanted together in one, since a client may
+ * answer each piece with what it calls for; what is said of all of it comes with the last.
+ */
 export function geminiEvents(whole: JsonMap): readonly JsonMap[] | undefined {
   const candidates = listAt(whole, 'candidates')
   const [candidate] = candidates
   if (candidate === undefined && at(whole, 'promptFeedback') === undefined) return undefined
-  const parts = listAt(at(candidate, 'content'), 'parts')
+  const pieces = inPieces(listAt(at(candidate, 'content'), 'parts'))
   // Several candidates side by side, or nothing said: one answer is a stream as well.
-  if (!isMap(candidate) || candidates.length > 1 || parts.length < 2) return [whole]
+  if (!isMap(candidate) || candidates.length > 1 || pieces.length < 2) return [whole]
   const base = without(whole, 'candidates', 'usageMetadata')
   const content = mapAt(candidate, 'content')
   const index = at(candidate, 'index') ?? 0
-  return parts.map((part, nth) =>
-    nth < parts.length - 1
-      ? { ...base, candidates: [{ index, content: { ...content, parts: [part] } }] }
-      : { ...whole, candidates: [{ ...candidate, content: { ...content, parts: [part] } }] },
+  return pieces.map((parts, nth) =>
+    nth < pieces.length - 1
+      ? { ...base, candidates: [{ index, content: { ...content, parts } }] }
+      : { ...whole, candidates: [{ ...candidate, content: { ...content, parts } }] },
   )
+}
+
+function inPieces(parts: readonly Json[]): readonly (readonly Json[])[] {
+  const isCall = (part: Json | undefined): boolean => at(part, 'functionCall') !== undefined
+  const pieces: Json[][] = []
+  for (const part of parts) {
+    const last = pieces.at(-1)
+    if (last !== undefined && isCall(part) && isCall(last.at(-1))) last.push(part)
+    else pieces.push([part])
+  }
+  return pieces
 }
 
 /** The answer that a stream of them makes; `undefined` where a candidate has no end. */
