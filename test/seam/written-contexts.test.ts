@@ -1,4 +1,6 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { tool as langchainTool } from '@langchain/core/tools'
+import { RequestContext } from '@mastra/core/request-context'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { contextChanges } from '../../src/record/context-changes.ts'
@@ -112,6 +114,131 @@ describe.for(Object.entries(frameworks))('%s', ([, run]) => {
     }
     expect(codes(await replayTape(tape, agent('globex')))).toContain('HARVEST_DIVERGENCE')
   })
+})
+
+describe('what a tool writes where its framework keeps it', () => {
+  test('behind methods: the context of a request of Mastra', async () => {
+    const agent = (tenant: string) => async (): Promise<unknown> => {
+      const requestContext = new RequestContext<Record<string, unknown>>()
+      for (const [name, is] of Object.entries({ tenant, draft: 'a', cart: { items: ['book'] } })) {
+        requestContext.set(name, is)
+      }
+      type Options = { readonly requestContext: typeof requestContext }
+      const made = tools({
+        look: {
+          execute: async (_: object, { requestContext: given }: Options) => {
+            given.set('spent', 25)
+            given.delete('draft')
+            ;(given.get('cart') as { items: string[] }).items.push('pen')
+            return Promise.resolve('seen')
+          },
+        },
+        pay: { execute: async (_: object, _options: Options) => Promise.resolve('paid') },
+      })
+      await made.look.execute({}, { requestContext })
+      await made.pay.execute({}, { requestContext })
+      return [[...requestContext.entries()], Object.keys(requestContext)]
+    }
+    await expectWritten(agent)
+  })
+
+  test('into the session of Google ADK and into what is to be kept of it, and what is done next', async () => {
+    type State = Record<string, unknown>
+    interface Context {
+      readonly invocationContext: { readonly session: { readonly state: State } }
+      readonly eventActions: { readonly stateDelta: State; escalate?: boolean }
+    }
+    const agent = (tenant: string) => async (): Promise<unknown> => {
+      const session = { appName: 'shop', userId: 'u', state: { tenant } as State }
+      const contexts: Context[] = []
+      const made = (): Context => {
+        const context = { invocationContext: { session }, eventActions: { stateDelta: {}, artifactDelta: {} } }
+        contexts.push(context)
+        return context
+      }
+      const look = (_: object, { invocationContext, eventActions }: Context): Promise<string> => {
+        invocationContext.session.state['spent'] = eventActions.stateDelta['spent'] = 25
+        eventActions.escalate = true
+        return Promise.resolve('seen')
+      }
+      const [first, second] = tools([
+        { name: 'look', execute: look },
+        {
+          name: 'wait',
+          runAsync: async ({ toolContext }: { args: object; toolContext: Context }) => look({}, toolContext),
+        },
+      ])
+      await first!.execute!({}, made())
+      await second!.runAsync!({ args: {}, toolContext: made() })
+      return [session.state, contexts.map(({ eventActions }) => eventActions)]
+    }
+    await expectWritten(agent)
+  })
+
+  test('into the configuration itself of LangChain', async () => {
+    const agent = (tenant: string) => async (): Promise<unknown> => {
+      type Config = { readonly configurable: Record<string, unknown> }
+      const _call = async (_: object, _manager: unknown, config: Config): Promise<string> => {
+        config.configurable['spent'] = 25
+        return Promise.resolve('seen')
+      }
+      const [look] = tools([{ name: 'look', _call }])
+      const config = { configurable: { tenant } }
+      await look!._call({}, undefined, config)
+      return config
+    }
+    await expectWritten(agent)
+  })
+
+  test('into what was empty, and is held elsewhere too', async () => {
+    const agent = (tenant: string) => async (): Promise<unknown> => {
+      const seen: { lines: object; by: { [name: string]: unknown } } = { lines: {}, by: { tools: {} } }
+      const context = { tenant, log: seen }
+      const { lines } = seen
+      type Options = { readonly context: typeof context }
+      const made = tools({
+        look: {
+          execute: async (_: object, o: Options) => {
+            Object.assign(o.context.log.lines, { first: 'looked' })
+            Object.assign(o.context.log.by['tools'] as object, { look: { times: 1 } })
+            return Promise.resolve('seen')
+          },
+        },
+      })
+      await made.look.execute({}, { context })
+      return JSON.stringify([lines, seen])
+    }
+    await expectWritten(agent)
+  })
+
+  test('into the context of Genkit, which stands beside the call', async () => {
+    const kept = new AsyncLocalStorage<object>()
+    vi.stubGlobal('__genkit_AsyncContext', {
+      getStore: (key: string) => (key === 'core.auth.context' ? kept.getStore() : undefined),
+    })
+    try {
+      const agent = (tenant: string) => async (): Promise<unknown> => {
+        const run = async (_: unknown, _options?: object): Promise<object> => {
+          ;(kept.getStore() as { log: string[] }).log.push('looked')
+          return Promise.resolve({ result: 'seen' })
+        }
+        const [action] = tools([Object.assign(() => undefined, { __action: { name: 'look' }, run })])
+        const context = { tenant, log: [] }
+        await kept.run(context, async () => action!.run({}))
+        return context
+      }
+      await expectWritten(agent)
+    } finally {
+      vi.unstubAllGlobals()
+    }
+  })
+
+  async function expectWritten(agent: (tenant: string) => () => Promise<unknown>): Promise<void> {
+    const tape = await recorded(agent('acme'))
+    const same = await replayTape(tape, agent('acme'))
+    expect([codes(same), same.drift, same.outcome]).toEqual([[], [], tape.close?.outcome])
+    expect(codes(await replayTape(tape, agent('globex')))).toContain('HARVEST_DIVERGENCE')
+  }
 })
 
 test('what the agent itself writes beside is compared', async () => {
