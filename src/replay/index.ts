@@ -10,6 +10,7 @@ export {
 export { keysRight, standInKeys } from '../match/keys.ts'
 export { guardLoading } from './loading.ts'
 export { nameMocksBy } from '../playback/mocks.ts'
+export { withLosses } from '../playback/problems.ts'
 export type { ProgramReport } from './program.ts'
 export { inexactParts } from './inexact.ts'
 export { installReplay, replayTape } from './replay.ts'

@@ -9,6 +9,7 @@ import {
   type RunVerdict,
   unprovenError,
   verdictFrom,
+  withLosses,
   withQuestions,
 } from '../replay/index.ts'
 import { firstDifference } from '../match/difference.ts'
@@ -69,12 +70,13 @@ export function judge(
       because: { ...found.because, error: withQuestions(found.because.error, proof.unproven) },
     }
   if (proof.unproven.length === 0) return { ...proof, isGreen: true }
-  const error = unprovenError(proof.unproven, {
+  const asked = unprovenError(proof.unproven, {
     caseId: kase.id,
     isKnownBad: kase.expect === 'fail',
     tape: run.tape.header.id,
     expired,
   })
+  const error = proof.unproven.some(({ isData }) => isData) ? withLosses(asked, run.notRevived ?? []) : asked
   return { ...proof, isGreen: false, because: { aspect: 'question', error, line: kase.lines.agent } }
 }
 
@@ -125,11 +127,14 @@ function isForTheTrace({ code }: HarvestError, { unused }: ReplayResult, { expec
 
 /** Everything in which the replay is not what the case says, the ending first: without it the rest means little. */
 function differences(kase: Case, run: ReplayResult, match: MatchOptions): readonly Difference[] {
+  // What the replay found has that beside it already.
+  const explained = (found: Difference | undefined): Difference | undefined =>
+    found && { ...found, error: withLosses(found.error, run.notRevived ?? []) }
   return [
-    ending(kase, run),
-    trace(kase, run, match),
+    explained(ending(kase, run)),
+    explained(trace(kase, run, match)),
     ...run.problems.map((one) => announcement(kase, one)),
-    outcome(kase, run),
+    explained(outcome(kase, run)),
   ].filter((found) => found !== undefined)
 }
 

@@ -3,11 +3,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { parseCase } from '../../src/cases/index.ts'
 import type { HarvestError } from '../../src/errors/index.ts'
 import { createRecorder, mark, message, retriever, tool, value } from '../../src/record/index.ts'
-import { replayTape, verdictOf } from '../../src/replay/index.ts'
+import { installReplay, replayTape, verdictOf } from '../../src/replay/index.ts'
 import type { Revive } from '../../src/seam/source.ts'
-import { type CallEvent, readTape, type Tape } from '../../src/tape/index.ts'
+import { type CallEvent, encodeValue, readTape, type Tape } from '../../src/tape/index.ts'
+import { judge } from '../../src/verdict/index.ts'
+import { chatUrl, Recording } from '../replay/tapes.ts'
 
 class Money {
   readonly cents: number
@@ -107,10 +110,39 @@ test('a replay gets what revive makes of it: results, pieces, errors', async () 
 test('without revive the difference names what was recorded, and what to do', async () => {
   const agent = agentWith()
   const { tape } = await recorded(agent)
-  const { verdict, differences } = verdictOf(await replayTape(tape, agent))
+  const run = await replayTape(tape, agent)
+  const { verdict, differences } = verdictOf(run)
   expect(verdict).toBe('different')
-  expect(differences[0]?.message).toContain('the recorded piece was a `Money`; revive it')
-  expect(differences[0]?.message).toContain('{ revive: (recorded) => … }')
+  const kase = (more: string) =>
+    parseCase(`case: a\nagent: a\ntape: a.tape.jsonl\nexpect: pass\n${more}`, 'a.case.yaml')
+  const told = ['', 'baseline: []\n', `baseline: ['*']\nmatch: { trace: superset }\noutcome: 1\n`].map(
+    (more) => judge(kase(more), run, kase(more).match ?? {}).because?.error.message,
+  )
+  for (const message of [differences[0]?.message, ...told]) {
+    expect(message).toContain('the recorded piece was a `Money`; revive it')
+    expect(message).toContain('{ revive: (recorded) => … }')
+  }
+})
+
+test('without revive a case names it beside data that a model is asked now', async () => {
+  await installReplay()
+  const body = (content: string) => JSON.stringify({ model: 'm', messages: [{ role: 'user', content }] })
+  const recording = new Recording()
+  recording.call('price', [], encodeValue(new Money(5)), { sync: true })
+  recording.exchange({ body: body('It costs 0.05 EUR') })
+  const price = tool('price', () => new Money(5))
+  const agent = (said: string) => async () => {
+    const text = `${said} ${String(price())}`
+    return (await fetch(chatUrl, { method: 'POST', body: body(text) })).json()
+  }
+  const kase = parseCase("case: a\nagent: a\ntape: a.tape.jsonl\nexpect: pass\nbaseline: ['*']\n", 'a.case.yaml')
+  const { verdict, because } = judge(
+    kase,
+    await replayTape(recording.tape({ value: { ok: true } }), agent('It costs')),
+    {},
+  )
+  expect([verdict, because?.error.code]).toEqual(['unproven', 'HARVEST_UNPROVEN'])
+  expect(because?.error.message).toContain('step 1, price: the recorded result was a `Money`; revive it')
 })
 
 test('what is drawn inside of a function that replays serve stays off the tape; of one that they run it stays', async () => {
