@@ -2,7 +2,7 @@ import { userSite } from '../seam/caller.ts'
 import { never } from '../seam/intercept/index.ts'
 import { isThenable } from '../seam/shape.ts'
 import { type SeamCall, type RunContext, seamState } from '../seam/source.ts'
-import { compareContext } from './compare-context.ts'
+import { asOnTape, compareContext } from './compare-context.ts'
 import { type CallEvent, encodeValue, type Json, type Moment } from '../tape/index.ts'
 import { presentArgs } from '../tape/present-args.ts'
 import { answer, giveBackWritten } from './answer.ts'
@@ -40,7 +40,7 @@ export function serveCall(
   const again = run.calls.findSame(call, args) ? undefined : run.calls.findAgain(call, userSite())
   if (again) return readAgain(again)
   const handed = call.context?.()
-  const context = handed && (handed.data === undefined ? null : run.encode(handed.data))
+  const context = handed && (handed.data === undefined ? null : asOnTape(run.tape, run.encode(handed.data)))
   const step = findCall(run, call, args, context)
   if (call.revive === undefined) run.served(call.name, step)
   run.checkOrder(step)

@@ -3,9 +3,28 @@ import { firstDifference } from '../match/difference.ts'
 import type { CallState } from '../match/step.ts'
 import type { SeamCall } from '../seam/source.ts'
 import type { ToolContext } from '../seam/tool-context.ts'
-import type { Json } from '../tape/index.ts'
+import type { Json, Tape } from '../tape/index.ts'
 import { presentArgs } from '../tape/present-args.ts'
+import { isMap, without } from '../json/canonical.ts'
 import type { ReplayRun } from './run.ts'
+
+/** Parts of contexts that recorders did not write from the beginning. */
+const newParts = ['actions', 'state']
+
+const unknown = new WeakMap<Tape, readonly string[]>()
+
+/** A context as this tape can tell of it: without parts that none of its contexts has. */
+export function asOnTape(tape: Tape, context: Json): Json {
+  if (!isMap(context)) return context
+  let lacking = unknown.get(tape)
+  if (lacking === undefined) {
+    const contexts = tape.events.flatMap((event) => ('context' in event && isMap(event.context) ? [event.context] : []))
+    lacking = newParts.filter((part) => !contexts.some((one) => Object.hasOwn(one, part)))
+    unknown.set(tape, lacking)
+  }
+  const known = without(context, ...lacking)
+  return Object.keys(known).length === 0 ? null : known
+}
 
 /** What the framework handed over beside the arguments is the agent's doing as they are. */
 export function compareContext(

@@ -78,11 +78,13 @@ const byInput =
 const ofRunnable = (_: unknown, config?: Loose): unknown => {
   const own = (part: unknown): unknown =>
     Object.fromEntries(
-      Object.entries((part ?? {}) as Loose).filter(([name]) => !/^(?:__|checkpoint_|langgraph_|l[cs]_)/.test(name)),
+      Object.entries((part ?? {}) as Loose).filter(([name]) => !/^(?:__|checkpoint_|langgraph_|l[cgs]_)/.test(name)),
     )
   return partsOf({
     context: config?.['context'],
     configurable: own(config?.['configurable']),
+    // Of a graph, where it hands that to its tools.
+    state: Array.isArray(config?.['state']) ? undefined : own(config?.['state']),
     metadata: own(config?.['metadata']),
   })
 }

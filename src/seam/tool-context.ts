@@ -125,8 +125,13 @@ function isHistory(items: readonly unknown[]): boolean {
     typeof item === 'object' &&
     item !== null &&
     'content' in item &&
-    typeof (item as { readonly role?: unknown }).role === 'string'
+    (typeof (item as { readonly role?: unknown }).role === 'string' || isMessageObject(item))
   return items.length > 0 && items.every(isMessage)
+}
+
+/** Of a class of messages, which says what kind each is. */
+function isMessageObject(item: object): boolean {
+  return !isPlain(item) && typeof (item as { readonly type?: unknown }).type === 'string'
 }
 
 function holdsDataAlone(value: object, above: readonly object[], walk: Walk): boolean {

@@ -127,6 +127,16 @@ const shapes: { readonly [name: string]: (who: Who) => Promise<unknown> } = {
     const [action] = tools([Object.assign(() => undefined, { __action: { name: 'refund' }, run })])
     return action!.run({ id: 1 }, { context: who })
   },
+  'the state of a graph of LangChain': (who) => {
+    class Message {
+      readonly type = 'human'
+      readonly content = `hello ${Math.random()}`
+    }
+    const _call = async (_: object, _manager?: object, _config?: object): Promise<string> => Promise.resolve('done')
+    const [made] = tools([{ name: 'refund', _call }])
+    const state = { ...who, messages: [new Message()], lg_tool_call: { id: crypto.randomUUID() } }
+    return made!._call({ id: 1 }, undefined, { state })
+  },
   'the session of Google ADK': ({ tenant, ...state }) => {
     const made = tools({ refund: { execute: async (_: object, _options: object) => Promise.resolve('done') } })
     return made.refund.execute({ id: 1 }, adkContext({ ...state, 'user:who': { tenant } }))
@@ -169,6 +179,24 @@ describe.for(Object.entries({ ...frameworks, ...shapes }))('%s', ([, run]) => {
     expect(codes(more)).toContain('HARVEST_DIVERGENCE')
     expect(more.drift[0]?.path).toMatch(/^context\b.*\.rights/)
   })
+})
+
+test('what a framework hands on since, tapes of older recorders do not tell, and it is not compared with them', async () => {
+  const act = async (_: object, _manager?: object, _config?: object): Promise<string> => Promise.resolve('done')
+  const agent =
+    (tenant: string, shop = 'main') =>
+    async (): Promise<unknown> => {
+      const [made] = tools([{ name: 'refund', _call: act }])
+      return made!._call({ id: 1 }, undefined, { configurable: { tenant }, state: { shop } })
+    }
+  const tape = await recorded(agent('acme'))
+  const events = tape.events.map((event) =>
+    event.kind === 'tool' ? { ...event, context: { configurable: { tenant: 'acme' } } } : event,
+  )
+  const older = { ...tape, events }
+  for (const shop of ['main', 'other']) expect(codes(await replayTape(older, agent('acme', shop)))).toEqual([])
+  expect(codes(await replayTape(tape, agent('acme', 'other')))).toContain('HARVEST_DIVERGENCE')
+  expect(codes(await replayTape(older, agent('globex')))).toContain('HARVEST_DIVERGENCE')
 })
 
 const execute = (options?: object) => async (): Promise<unknown> => {
