@@ -67,7 +67,9 @@ function packageOf(file: string): string {
   if (at < 0) return 'app'
   const [scope = '', name = ''] = file.slice(at + 'node_modules/'.length).split('/')
   const found = scope.startsWith('@') ? `${scope}/${name}` : scope
-  return machinery.has(found) ? 'node' : found
+  if (machinery.has(found)) return 'node'
+  // Several versions side by side are installed as `undici7` and the like.
+  return /^undici\d+$/.test(found) ? 'undici' : found
 }
 
 /** Packages that only a replay runs: what they read was never recorded. */

@@ -1,8 +1,8 @@
 import { ownFolder, ownFolderPath } from '../own-files.ts'
 import { captureStack } from './caller.ts'
 
-/** undici: the one in Node, and any in a package. Anybody's project may lie in a folder of that name. */
-const undici = /node:internal\/deps\/undici\/|[\\/]node_modules[\\/].*\bundici\b/
+/** undici: the one in Node, and any in a package, installed as `undici7` too. Anybody's project may lie in a folder of that name. */
+const undici = /node:internal\/deps\/undici\/|[\\/]node_modules[\\/].*\bundici(?![a-z])/
 
 /** Those who open sockets for HTTP: their requests are recorded and served. */
 const httpClients =

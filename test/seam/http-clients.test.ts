@@ -62,6 +62,8 @@ test('undici is known in Node and in packages, and no file of ours is taken for 
   expect(isOfUndici(stack('/app/node_modules/undici/lib/core/connect.js'))).toBe(true)
   expect(isOfUndici(stack(String.raw`C:\app\node_modules\.pnpm\undici@8.0.0\node_modules\undici\index.js`))).toBe(true)
   expect(isOfUndici(stack('/app/node_modules/next/dist/compiled/undici/index.js'))).toBe(true)
+  expect(isOfUndici(stack('/app/node_modules/undici7/lib/core/connect.js'))).toBe(true)
+  expect(isOfUndici(stack('/app/node_modules/undicious/index.js'))).toBe(false)
   expect(isOfUndici(stack('/home/ada/undici/agent.js'))).toBe(false)
   expect(isOfUndici(stack(`${ownFolder.href}node_modules/undici-DomrTLun.js`))).toBe(false)
 })
