@@ -16,19 +16,18 @@ describe('the packed package in an empty project, by the README', () => {
   const scratch = mkdtempSync(join(tmpdir(), 'vitest-harvest-tarball-'))
   let tarball = ''
 
-  beforeAll(async () => {
+  beforeAll(() => {
     built('index.js')
-    // The scripts are left out: `prepack` would build again under the tests that run beside this one.
-    const packed = spawnSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', scratch], {
-      cwd: repository,
-      encoding: 'utf8',
-    })
-    expect(packed.status, packed.stderr).toBe(0)
-    tarball = join(scratch, readdirSync(scratch).find((name) => name.endsWith('.tgz')) ?? '')
+    // `npm test` has packed it. The scripts are left out: `prepack` would build again under the tests that run beside this one.
+    const { HARVEST_TEST_INSTALLED: installed } = process.env
+    const folder = installed === undefined ? scratch : resolve(installed, '../..')
+    if (installed === undefined) pack(folder)
+    tarball = join(folder, readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? '')
   })
   afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
   test.for(['5', '4.1'])('Vitest %s: every step holds, word for word', { timeout: 900_000 }, async (version) => {
+    const isCold = version === '5' || process.env['HARVEST_EVERY_LANE'] === '1'
     const dir = mkdtempSync(join(scratch, `vitest-${version}-`))
     const { PATH = '', HOME = '' } = process.env
     // Each reader meets it for the first time: it makes its mistake once.
@@ -56,6 +55,8 @@ describe('the packed package in an empty project, by the README', () => {
               .replace(/ vitest(?= |$)/, ` vitest@${version}`)
               .replace(/ vitest-harvest(?= |$)/, ` ${tarball}`)
           : command,
+      // Each in a process of its own on one Vitest, and by `npm run test:lanes` on all.
+      start: isCold ? () => undefined : (command, environment) => typeWarm(command, dir, environment),
     })
     expect(blocks).toBeGreaterThan(10)
 
@@ -63,7 +64,7 @@ describe('the packed package in an empty project, by the README', () => {
     const installed = { ...npm, HOME, PATH: [join(dir, 'node_modules/.bin'), env.PATH].join(':'), ...compileCache }
     // What the steps say does not depend on Vitest's version, and the README leads to green, red and blame on each:
     // `npm run test:lanes` plays them on all.
-    if (version !== '5' && process.env['HARVEST_EVERY_LANE'] !== '1') return
+    if (!isCold) return
     await playDemo(dir, installed)
     await walkIncidents(dir, { ...installed, NO_COLOR: '1' })
   })
@@ -77,14 +78,9 @@ async function playDemo(home: string, env: NodeJS.ProcessEnv): Promise<void> {
   const dir = join(home, 'demo')
   mkdirSync(dir)
   const options = { dir, env: { ...env, HARVEST_ALLOW_CI_UPDATE: '1', NO_COLOR: '1' } }
-  const modules = join(home, 'node_modules')
-  const programs = {
-    vitest: join(modules, 'vitest/vitest.mjs'),
-    'vitest-harvest': join(modules, 'vitest-harvest/dist/bin.js'),
-  }
   const type = (command: string) => {
     const line = command.replaceAll(/(^| )npx /g, '$1')
-    return warmLine(line, { ...options, programs }) ?? run(line, options)
+    return typeWarm(line, dir, options.env, home) ?? run(line, options)
   }
   // The first in a process of its own, and so what it starts.
   const played = await run('vitest-harvest demo', options)
@@ -101,6 +97,24 @@ async function playDemo(home: string, env: NodeJS.ProcessEnv): Promise<void> {
   expect(codes).toEqual([...lines, ...next].map((_, at) => (at === 9 ? 1 : 0)))
   const again = await type('npx vitest-harvest demo')
   expect([again.code, again.text]).toEqual([2, expect.stringContaining('HARVEST_DEMO_FILES')])
+}
+
+function pack(folder: string): void {
+  const { status, stderr } = spawnSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder], {
+    cwd: repository,
+    encoding: 'utf8',
+  })
+  expect(status, stderr).toBe(0)
+}
+
+/** Where others ran before, if it can: with what is installed in `home`. */
+function typeWarm(command: string, dir: string, env: NodeJS.ProcessEnv, home = dir): ReturnType<typeof warmLine> {
+  const modules = join(home, 'node_modules')
+  const programs = {
+    vitest: join(modules, 'vitest/vitest.mjs'),
+    'vitest-harvest': join(modules, 'vitest-harvest/dist/bin.js'),
+  }
+  return warmLine(command.replace(/^npx /, ''), { dir, env, programs })
 }
 
 /** Where npm finds its registry and cache on this machine. */
