@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { type Dirent, existsSync, readdirSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative } from 'node:path'
 import { shellWord } from './neutral.ts'
 
@@ -31,9 +31,21 @@ export function foldersBelow(names: readonly string[]): readonly string[] {
     .slice(0, 3)
 }
 
+/** What is not to be looked into, or is gone when it is, has nothing to name. */
+const closed = ['EACCES', 'EPERM', 'ENOENT', 'ENOTDIR']
+
 function foldersIn(folder: string): readonly string[] {
-  return readdirSync(folder, { withFileTypes: true })
+  return entriesOf(folder)
     .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && entry.name !== 'node_modules')
     .map(({ name }) => join(folder, name))
     .sort()
+}
+
+function entriesOf(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch (error) {
+    if (closed.includes((error as NodeJS.ErrnoException).code ?? '')) return []
+    throw error
+  }
 }

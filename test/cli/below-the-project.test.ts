@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Answered, warmHarvest as harvest, warmRun as run } from './harvest.ts'
@@ -68,6 +69,8 @@ describe('a command that is typed in a folder below the project', () => {
     })
     const cwd = join(top, 'packages/shop')
     expect(await run(process.execPath, ['record.ts'], { cwd })).toMatchObject({ code: 0 })
+    // One that cannot be looked into: no text is its name.
+    mkdirSync(Buffer.concat([Buffer.from(`${top}/packages-`), Buffer.of(0xff)]))
     for (const words of [['ls'], ['fork', 'counted', ...fork]]) {
       const { stdout, stderr } = await harvest(words, { cwd: top })
       expect(stdout + stderr).toContain(

@@ -113,7 +113,7 @@ describe('harvest replay --agent', () => {
   })
 
   it('a tape that does not say what to run asks for the agent', async () => {
-    const { code, stderr } = await harvest(['replay', tape], { cwd: tmpdir() })
+    const { code, stderr } = await harvest(['replay', tape], { cwd: scratch() })
     expect(code).toBe(2)
     expect(stderr).toContain(`npx vitest-harvest replay ${tape} --module ./src/agent.ts#refund`)
   })
