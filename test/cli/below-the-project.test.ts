@@ -69,8 +69,6 @@ describe('a command that is typed in a folder below the project', () => {
     })
     const cwd = join(top, 'packages/shop')
     expect(await run(process.execPath, ['record.ts'], { cwd })).toMatchObject({ code: 0 })
-    // One that cannot be looked into: no text is its name.
-    mkdirSync(Buffer.concat([Buffer.from(`${top}/packages-`), Buffer.of(0xff)]))
     for (const words of [['ls'], ['fork', 'counted', ...fork]]) {
       const { stdout, stderr } = await harvest(words, { cwd: top })
       expect(stdout + stderr).toContain(
@@ -80,6 +78,10 @@ describe('a command that is typed in a folder below the project', () => {
     const { stderr } = await harvest(['fork', 'counted', ...fork, '--dir', 'packages/shop/recordings'], { cwd: top })
     expect(stderr).toContain('→ a Vitest config lies in a folder below, to run there: cd packages/shop\n')
     expect(await harvest(['fork', 'counted', ...fork], { cwd })).toMatchObject({ code: 0 })
+    // Beside one that cannot be looked into, too: no text is its name.
+    mkdirSync(Buffer.concat([Buffer.from(`${top}/packages-`), Buffer.of(0xff)]))
+    const { stdout, stderr: said } = await harvest(['ls'], { cwd: top })
+    expect(stdout + said).toContain('commands run beside it: cd packages/shop\n')
   })
 
   it('has no config, and the command that needs it names that folder', async () => {
