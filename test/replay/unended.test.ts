@@ -12,12 +12,18 @@ import type { ReplayOptions, ReplayResult } from '../../src/match/types.ts'
 import { readTape, requestBytes, type Tape } from '../../src/tape/index.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const server = createServer((request, response) => void request.resume().on('end', () => response.end('{}')))
+let isRecording = false
+let piece = Promise.withResolvers<void>()
+/** Until the server has the first piece of a body, however busy the machine is. A replay has no server, nor real time. */
+const arrived = (): Promise<void> | undefined => (isRecording ? piece.promise : undefined)
+
+const server = createServer((request, response) => {
+  request.once('data', () => piece.resolve()).on('end', () => response.end('{}'))
+})
 const http2Server = createHttp2Server()
-http2Server.on(
-  'stream',
-  (stream) => void stream.resume().on('end', () => (stream.respond({ ':status': 200 }), stream.end('{}'))),
-)
+http2Server.on('stream', (stream) => {
+  stream.once('data', () => piece.resolve()).on('end', () => (stream.respond({ ':status': 200 }), stream.end('{}')))
+})
 http2Server.on('stream', (stream) => stream.on('error', () => undefined))
 let base = ''
 let base2 = ''
@@ -95,6 +101,7 @@ const givenUp: Readonly<Record<string, (text: string) => Promise<void>>> = {
     const { signal } = abort
     const init = { method: 'POST', body: endless(text), duplex: 'half', signal }
     const answer = fetch(`${base}/upload`, init as RequestInit).catch(ignored)
+    await arrived()
     await sleep(50)
     abort.abort()
     await answer
@@ -102,6 +109,7 @@ const givenUp: Readonly<Record<string, (text: string) => Promise<void>>> = {
   'node:http': async (text) => {
     const request = httpRequest(`${base}/upload`, { method: 'POST' }).on('error', ignored)
     request.write(text)
+    await arrived()
     await sleep(50)
     request.destroy()
     await sleep(10)
@@ -120,6 +128,7 @@ const early =
   (send?: () => unknown): (() => Promise<unknown>) =>
   async () => {
     const sent = send?.()
+    if (send !== undefined) await arrived()
     await sleep(50)
     await look({ id: 'A-17' })
     await sent
@@ -129,7 +138,10 @@ const early =
 async function record(run: () => Promise<unknown>, options: Partial<RecorderOptions> = {}): Promise<Tape> {
   const dir = temporaryFolder('unended')
   const recorder = createRecorder({ dir, ...options })
+  piece = Promise.withResolvers()
+  isRecording = true
   await recorder.run({ agent: 'desk', id: 'run' }, run)
+  isRecording = false
   await new Promise((resolve) => setTimeout(resolve, 30))
   recorder.flush()
   return readTape(join(dir, 'run.tape.jsonl'))
