@@ -1,14 +1,17 @@
 /*
- * node index-forever.child.ts <recordings>: adds tapes to the inbox and lists it, over and over, until it is killed.
- * Writes the number of each round to stdout after the list was answered. Ends if the index had to be made again or
- * could not be used. Without a folder: fills the compile cache.
+ * node index-forever.child.ts <recordings> [calls]: adds tapes to the inbox and lists it, over and over, until it is killed.
+ * Writes the number of each round to stdout after the list was answered. Before so many `calls` of the database it says
+ * `stopped` and waits. Ends if the index had to be made again or could not be used; that others held it for longer than a
+ * list waits, as on a busy machine, is no such thing. Without a folder: fills the compile cache.
  */
 import { writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync, StatementSync } from 'node:sqlite'
 import { queryTapes } from '../../src/recordings/query-tapes.ts'
 import { tapeText } from './tape-text.ts'
 
-const [recordings] = process.argv.slice(2)
+const [recordings, calls] = process.argv.slice(2)
+if (calls !== undefined) stopAfter(Number(calls))
 if (recordings !== undefined) writeSync(1, 'ready\n')
 for (let n = 1; recordings !== undefined; n++) {
   for (const part of [1, 2, 3]) {
@@ -16,6 +19,20 @@ for (let n = 1; recordings !== undefined; n++) {
     writeFileSync(join(recordings, `inbox/${id}.tape.jsonl`), tapeText({ header: { id } }))
   }
   const { note } = await queryTapes(recordings)
-  if (note !== undefined) throw new Error(note)
+  if (note !== undefined && !note.includes('database is locked')) throw new Error(note)
   writeSync(1, `${n}\n`)
+}
+
+function stopAfter(left: number): void {
+  const count = <A extends unknown[], R>(original: (...args: A) => R) =>
+    function (this: unknown, ...args: A): R {
+      if (left-- === 0) {
+        writeSync(1, 'stopped\n')
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+      }
+      return Reflect.apply(original, this, args)
+    }
+  DatabaseSync.prototype.exec = count(DatabaseSync.prototype.exec)
+  for (const name of ['run', 'get', 'all'] as const)
+    StatementSync.prototype[name] = count(StatementSync.prototype[name])
 }

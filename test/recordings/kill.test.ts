@@ -227,11 +227,18 @@ test(`promotion, update, removal and demotion killed together at ${kills} random
 
 test(`an index killed at ${kills} random moments is whole, and the next list is right`, async () => {
   let open = 0
+  let tried = 0
   await killOften(
     async () => {
       const recordings = scratch()
       put(recordings, 'inbox/.gitkeep', '')
-      const lines = await killed(childArgs('index-forever.child.ts', recordings), 'ready', random() * 20)
+      // Every other one between two calls of the database: on a busy machine none of the rest may have it open.
+      const isAtCall = tried++ % 2 === 0
+      const [calls, ms] = [Math.floor(random() * 60), random() * 20]
+      const lines = isAtCall
+        ? await killed(childArgs('index-forever.child.ts', recordings, `${calls}`), 'stopped', 0)
+        : await killed(childArgs('index-forever.child.ts', recordings), 'ready', ms)
+      const rounds = lines.filter((line) => /^\d+$/.test(line)).length
       const file = join(recordings, 'inbox/.index/tapes.sqlite')
       // Killed while it had the database open: what it wrote last is beside it.
       if (existsSync(`${file}-wal`)) open++
@@ -239,7 +246,7 @@ test(`an index killed at ${kills} random moments is whole, and the next list is 
       const { tapes: readable, unreadable, note } = await queryTapes(recordings)
       expect(note).toBeUndefined()
       const listed = [...readable, ...unreadable].map(({ place: _, costUsd: __, ended: ___, ...facts }) => facts)
-      expect(listed.length).toBeGreaterThanOrEqual((lines.length - 1) * 3)
+      expect(listed.length).toBeGreaterThanOrEqual(rounds * 3)
       expect(listed.sort((a, b) => (a.file < b.file ? -1 : 1))).toEqual(await truth(recordings))
       rmSync(dirname(recordings), { recursive: true })
     },
