@@ -62,7 +62,8 @@ class Connection {
 
   /** Takes a write that is the next expected request; `undefined`: it goes on. */
   #take(data: Data, encoding: BufferEncoding): Answer | undefined {
-    const { _httpMessage: request, connecting } = this.#socket
+    const socket = this.#socket
+    const request = socket._httpMessage
     if (this.#isLeft || request === this.#passed || !(request instanceof ClientRequest)) return undefined
     this.#passed = request
     const whole = this.#heads.take(request as WrittenRequest, data, encoding)
@@ -70,7 +71,7 @@ class Connection {
       if (whole === 'other') this.#isLeft = true
       return undefined
     }
-    const known = connecting ? undefined : this.#expected(whole)
+    const known = socket.connecting ? undefined : this.#expected(whole)
     if (known === undefined) {
       const note = noteOf(whole.tag)
       const learn = (url: string, sent: Pairs): void => this.#learn(whole, url, sent)
@@ -78,7 +79,7 @@ class Connection {
       return undefined
     }
     this.#passed = undefined
-    return (this.#answer = new Answer(this.#socket, whole, known))
+    return (this.#answer = new Answer(socket, whole, known))
   }
 
   #expected({ head, tag, text, length }: WholeRequest): Known | undefined {
@@ -123,18 +124,24 @@ const emptyStatuses = new Set([204, 205, 304])
 /** `undefined`: it has no body, or ends with the connection. */
 function framingOf({ status, headers }: AnswerHead): Framing | undefined {
   if (status < 200 || emptyStatuses.has(status)) return undefined
-  let [length, isChunked] = [undefined as number | undefined, false]
-  for (const [name, value] of headers) {
-    const lower = name.toLowerCase()
-    if (lower === 'content-length') {
-      if (length !== undefined || !statedLength.test(value)) return undefined
-      length = Number(value)
+  let length: number | undefined
+  let isChunked = false
+  for (let i = 0; i < headers.length; i++) {
+    const pair = headers[i]!
+    const value = pair[1]
+    switch (pair[0].toLowerCase()) {
+      case 'content-length':
+        if (length !== undefined || !statedLength.test(value)) return undefined
+        length = Number(value)
+        break
+      case 'transfer-encoding':
+        if (isChunked || value !== 'chunked') return undefined
+        isChunked = true
+        break
+      case 'upgrade':
+      case 'trailer':
+        return undefined
     }
-    if (lower === 'transfer-encoding') {
-      if (isChunked || value !== 'chunked') return undefined
-      isChunked = true
-    }
-    if (lower === 'upgrade' || lower === 'trailer') return undefined
   }
   return isChunked === (length !== undefined) ? undefined : { length }
 }
@@ -146,6 +153,9 @@ export function isAboutConnection(name: string): boolean {
 
 type State = 'asking' | 'waiting' | 'open' | 'settled'
 
+/** Of a body. Text becomes bytes when it is handed over. */
+type Piece = string | Buffer
+
 /** One answer on its way, from the request to the end of its body. */
 class Answer implements ExchangeSink {
   readonly #socket: Line
@@ -154,29 +164,31 @@ class Answer implements ExchangeSink {
   #state: State = 'asking'
   #control: ExchangeControl | undefined
   /** What the client has not got yet. */
-  #pieces: Buffer[] = []
-  #isBegun = false
+  #head = ''
+  #pieces: Piece[] = []
   #left: number
 
-  constructor(socket: Line, { head, tag, text }: WholeRequest, { run, url, sent, framing, found }: Known) {
+  constructor(socket: Line, whole: WholeRequest, known: Known) {
     this.#socket = socket
-    this.#framing = framing
-    this.#left = framing.length ?? Number.POSITIVE_INFINITY
+    this.#framing = known.framing
+    this.#left = known.framing.length ?? Number.POSITIVE_INFINITY
     // Nothing will be said about it: where it was made is not asked for.
-    forgetNote(tag)
+    forgetNote(whole.tag)
     // A server hears of a request later than it is made.
-    queueMicrotask(() => {
-      if (this.#state !== 'asking' || run.over) return
-      this.#state = 'waiting'
-      try {
-        this.#control = run.exchange(
-          textRequest({ via: 'http', method: head.method, url, headers: sent, text, known: found }),
-          this,
-        )
-      } catch (error) {
-        this.error(error as Error)
-      }
-    })
+    void soon.then(() => this.#ask(whole, known))
+  }
+
+  #ask({ head, text }: WholeRequest, { run, url, sent, found }: Known): void {
+    if (this.#state !== 'asking' || run.over) return
+    this.#state = 'waiting'
+    try {
+      this.#control = run.exchange(
+        textRequest({ via: 'http', method: head.method, url, headers: sent, text, known: found }),
+        this,
+      )
+    } catch (error) {
+      this.error(error as Error)
+    }
   }
 
   /** The client gave up. */
@@ -188,9 +200,11 @@ class Answer implements ExchangeSink {
 
   head(status: number, statusText: string, headers: Pairs): void {
     let text = `HTTP/1.1 ${status} ${statusText || (STATUS_CODES[status] ?? 'unknown')}\r\n`
-    for (const [name, value] of headers) if (!isAboutConnection(name)) text += `${name}: ${value}\r\n`
-    const bytes = Buffer.from(`${text}\r\n`, 'latin1')
-    this.#pieces.push(bytes)
+    for (let i = 0; i < headers.length; i++) {
+      const pair = headers[i]!
+      if (!isAboutConnection(pair[0])) text += `${pair[0]}: ${pair[1]}\r\n`
+    }
+    this.#head = `${text}\r\n`
     // A response of `fetch` is with the agent a turn after undici has it; this one is at once.
     thrownAfterHead(() => {
       if (this.#state !== 'waiting') return
@@ -200,15 +214,28 @@ class Answer implements ExchangeSink {
   }
 
   chunk(bytes: Buffer): void {
-    if (bytes.length === 0) return
-    this.#left -= bytes.length
-    this.#send(this.#framing.length === undefined ? inChunk(bytes) : bytes)
+    this.#add(bytes, bytes.length)
+  }
+
+  text(piece: string): void {
+    this.#add(piece, Buffer.byteLength(piece))
+  }
+
+  #add(piece: Piece, length: number): void {
+    if (length === 0) return
+    this.#left -= length
+    if (this.#framing.length !== undefined) this.#send(piece)
+    else {
+      const size = `${length.toString(16)}\r\n`
+      if (typeof piece === 'string') this.#send(`${size}${piece}\r\n`)
+      else this.#send(size, piece, '\r\n')
+    }
   }
 
   end(): void {
     if (this.#framing.length !== undefined) return
     this.#left = 0
-    this.#send(lastChunk)
+    this.#send('0\r\n\r\n')
   }
 
   error(error: Error): void {
@@ -218,36 +245,41 @@ class Answer implements ExchangeSink {
   }
 
   /** What the agent throws when it gets it is its own error, and none of whoever delivers. */
-  #send(bytes: Buffer): void {
-    this.#pieces.push(bytes)
-    if (this.#state === 'open' && this.#pieces.length === 1) process.nextTick(() => this.#flush())
+  #send(...pieces: readonly Piece[]): void {
+    const isFirst = this.#pieces.length === 0
+    this.#pieces.push(...pieces)
+    if (this.#state === 'open' && isFirst) process.nextTick(() => this.#flush())
   }
 
   /** What came in one turn comes in one packet. The pieces of a body are distinguished by their chunks, or by packets. */
   #flush(): void {
     if (this.#state !== 'open') return
-    const packets = this.#packets(this.#pieces)
+    const head = this.#head
+    const pieces = this.#pieces
+    this.#head = ''
     this.#pieces = []
-    this.#isBegun = true
-    for (const [i, packet] of packets.entries()) {
-      // The client has it all with the last byte: what it does to the connection then is no giving up.
-      if (this.#left <= 0 && i === packets.length - 1) this.#state = 'settled'
-      const [only = lineEnd, ...more] = packet
-      this.#context.run(() => this.#socket.push(more.length === 0 ? only : Buffer.concat(packet)))
-    }
+    const inFirst = this.#framing.length === undefined ? pieces.length : 1
+    this.#push(packetOf(head, pieces.slice(0, inFirst)), pieces.length <= inFirst)
+    for (let i = inFirst; i < pieces.length; i++) this.#push(packetOf('', [pieces[i]!]), i === pieces.length - 1)
   }
 
-  #packets(pieces: readonly Buffer[]): readonly (readonly Buffer[])[] {
-    if (this.#framing.length === undefined) return [pieces]
-    const withHead = this.#isBegun ? [] : [pieces.slice(0, 2)]
-    return [...withHead, ...pieces.slice(withHead.length * 2).map((piece) => [piece])]
+  #push(packet: Buffer, isLast: boolean): void {
+    // The client has it all with the last byte: what it does to the connection then is no giving up.
+    if (this.#left <= 0 && isLast) this.#state = 'settled'
+    this.#context.run(() => this.#socket.push(packet))
   }
 }
 
-const lastChunk = Buffer.from('0\r\n\r\n')
+const soon = Promise.resolve()
 
-function inChunk(bytes: Buffer): Buffer {
-  return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`, 'latin1'), bytes, lineEnd])
+function packetOf(head: string, pieces: readonly Piece[]): Buffer {
+  let length = head.length
+  for (let i = 0; i < pieces.length; i++) length += Buffer.byteLength(pieces[i]!)
+  const packet = Buffer.allocUnsafe(length)
+  let at = head === '' ? 0 : packet.write(head, 'latin1')
+  for (let i = 0; i < pieces.length; i++) {
+    const piece = pieces[i]!
+    at += typeof piece === 'string' ? packet.write(piece, at) : piece.copy(packet, at)
+  }
+  return packet
 }
-
-const lineEnd = Buffer.from('\r\n')

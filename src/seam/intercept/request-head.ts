@@ -49,7 +49,8 @@ export class RequestHeads {
       this.#last = this.#headOf(written, request)
       values = this.#last?.valuesIn(written)
     }
-    const [head, length] = [this.#last, Buffer.byteLength(text)]
+    const head = this.#last
+    const length = Buffer.byteLength(text)
     if (head === undefined || values === undefined || values.length !== length) return 'part'
     return { head, tag: values.tag, text, length }
   }
@@ -77,8 +78,8 @@ export class RequestHead {
   /** What stands before, between and behind the gaps. */
   readonly #texts: readonly string[]
   readonly #gaps: readonly Variable[]
-  /** What is sent with it, and where the length stands there. */
-  #sent: { readonly pairs: Pairs; readonly lengthAt: number } | undefined
+  /** What was sent with the one before, where the length stands there, and which. */
+  #sent: { readonly pairs: Pairs; readonly lengthAt: number; readonly length: number } | undefined
 
   constructor(
     method: string,
@@ -96,7 +97,8 @@ export class RequestHead {
 
   /** What stands in the gaps, if the rest is the same. */
   valuesIn(written: string): Values | undefined {
-    const [texts, gaps] = [this.#texts, this.#gaps]
+    const texts = this.#texts
+    const gaps = this.#gaps
     if (!written.startsWith(texts[0]!)) return undefined
     let at = texts[0]!.length
     let tag = ''
@@ -123,13 +125,15 @@ export class RequestHead {
   sentWith(length: number): Pairs | undefined {
     if (this.#sent === undefined) {
       const sent = sentFor(this.shapeWith(length), length)
-      if (sent !== undefined) this.#sent = { pairs: sent, lengthAt: sent.findIndex(isLength) }
+      if (sent !== undefined) this.#sent = { pairs: sent, lengthAt: sent.findIndex(isLength), length }
       return sent
     }
     const { pairs, lengthAt } = this.#sent
-    if (lengthAt < 0) return pairs
+    // The same list says at a glance that nothing differs.
+    if (lengthAt < 0 || this.#sent.length === length) return pairs
     const sent = pairs.slice()
     sent[lengthAt] = withLength(length)
+    this.#sent = { pairs: sent, lengthAt, length }
     return sent
   }
 }
