@@ -51,6 +51,9 @@ export class StepOrder {
   /** Whether everything that was answered before `step` was made is answered now, and nothing was made that waited for it. */
   isDue(step: AnyState): boolean {
     if (this.#passed.has(step)) return false
+    while (this.#steps[this.#next]?.answered) this.#next++
+    const first = this.#steps[this.#next]
+    if (first === undefined || endN(first) > step.event.n) return true
     const { early, skipped, beside, awaited } = this.look(step)
     return early === undefined && skipped.length + beside.length + awaited.length === 0
   }

@@ -56,7 +56,9 @@ export interface GateOptions {
 /** Handles of Node under which real work of the agent is still going on. What crypto, zlib and WebAssembly do is not among them. */
 const working = new Set(['FSReqCallback', 'FSReqPromise', 'CloseReq', 'GetAddrInfoReqWrap'])
 function isReading(): boolean {
-  return process.getActiveResourcesInfo().some((resource) => working.has(resource))
+  const active = process.getActiveResourcesInfo()
+  for (let i = 0; i < active.length; i++) if (working.has(active[i]!)) return true
+  return false
 }
 
 /** Whether files are read or threads work, for whomever: the agent may go on when that is done. */
@@ -168,6 +170,7 @@ export class Scheduler {
    * and at the beginning otherwise.
    */
   #moveFresh({ at, isAnswered = true, abortedAt }: GateItem): void {
+    if (this.#fresh.size === 0) return
     const gap = at - this.now
     for (const timer of gap > 0 ? this.#fresh : []) {
       if (timer.cancelled) continue
@@ -331,10 +334,12 @@ export class Scheduler {
 
   /** Does the next thing; `false` when there is nothing to do until the agent moves. */
   #step(): boolean {
-    const [asked] = this.#options.ungated ? this.#ready : []
-    if (asked) {
-      this.#deliver(asked)
-      return true
+    if (this.#options.ungated) {
+      const [asked] = this.#ready
+      if (asked) {
+        this.#deliver(asked)
+        return true
+      }
     }
     const item = this.#head()
     const timer = this.#timers.peek()
@@ -408,7 +413,7 @@ export class Scheduler {
       this.#next++
     }
     let first = this.#items[this.#next]
-    for (const item of this.#free) if (!(first && first.n < item.n)) first = item
+    if (this.#free.size > 0) for (const item of this.#free) if (!(first && first.n < item.n)) first = item
     return first
   }
 

@@ -357,8 +357,10 @@ class TextRedactor implements Redactor {
   }
 
   takeReplaced(): readonly Replaced[] {
-    return this.#placeholders
-      .takeFresh()
+    const fresh = this.#placeholders.takeFresh()
+    // Nearly always.
+    if (fresh.length === 0) return []
+    return fresh
       .filter(({ kind }) => !isCredential(kind))
       .map(({ kind, placeholder, value }) => ({
         kind,

@@ -49,7 +49,7 @@ function agentsOn({ events }: Tape): ReadonlySet<string> {
 }
 
 function userAgent(headers: Pairs): string | undefined {
-  for (const [name, value] of headers) if (name === 'user-agent') return value
+  for (let i = 0; i < headers.length; i++) if (headers[i]![0] === 'user-agent') return headers[i]![1]
   return undefined
 }
 

@@ -238,7 +238,7 @@ function wire(
   }
   if (response) {
     // Numbered as this replay delivers them: a trace compares them with the requests of this replay.
-    const placed = [...response.chunks]
+    const placed = response.chunks.slice()
     let answer: Mutable<RecordedResponse> | undefined
     piece((moment) => {
       answer = { moment, status: response.status, headers: response.headers, chunks: placed }

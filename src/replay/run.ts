@@ -350,7 +350,7 @@ export class ReplayRun {
 
   take(step: StepState): void {
     this.begin(step)
-    this.gate.ready(step.items.slice(1))
+    this.gate.ready(step.items)
   }
 
   /** Notes what `step` was made without waiting for; what it merely went without is a problem once it is made after all. */
@@ -416,6 +416,7 @@ export class ReplayRun {
 
   /** Both reads are under way now, as if they had been made in the recorded order. */
   #holdBackAwaited(begun: StepState): void {
+    if (this.#awaited.length === 0) return
     for (const { one, step, place } of this.#awaited) {
       if (one !== begun) continue
       this.gate.holdBack(one.items)
@@ -981,41 +982,36 @@ export function gateItems(step: ExchangeState | CallState): readonly GateItem[] 
       ? event.response !== undefined || event.error !== undefined
       : event.settled !== undefined || event.sync === true
   const abortedAt = event.kind === 'exchange' ? event.aborted?.[1] : undefined
-  // A read is no action: nothing waits for it, and where it is made means nothing.
-  const of = { step: event.n, ...(event.kind === 'value' ? { place: 'free' as const } : {}) }
-  items.push({
-    n: event.n,
-    at: event.at,
-    state: 'waiting',
-    isAnswered,
-    ...(abortedAt === undefined ? {} : { abortedAt }),
-    ...of,
-  })
+  const request: GateItem = { n: event.n, at: event.at, state: 'waiting', isAnswered, step: event.n }
+  if (abortedAt !== undefined) Object.assign(request, { abortedAt })
+  items.push(request)
   // With a place for what is put in later: an object that grows takes a second one.
   const piece = (n: number, at: number): void =>
-    void items.push({ n, at, state: 'waiting', deliver: undefined, index: 0, ...of })
+    void items.push({ n, at, state: 'waiting', deliver: undefined, index: 0, step: event.n })
   if (event.kind === 'exchange') {
     if (event.response) {
       piece(...event.response.moment)
-      bodyItems(event.response.chunks, of, items)
+      bodyItems(event.response.chunks, event.n, items)
       if (event.response.end) piece(...event.response.end)
     }
     if (event.error)
-      items.push({ n: event.error.moment[0], at: event.error.moment[1], state: 'waiting', isAlone: true, ...of })
+      items.push({ n: event.error.moment[0], at: event.error.moment[1], state: 'waiting', isAlone: true, step: event.n })
   } else {
     for (const [n, at] of event.yields ?? []) piece(n, at)
     if (event.settled) piece(...event.settled)
+    // A read is no action: nothing waits for it, and where it is made means nothing.
+    if (event.kind === 'value') for (const item of items) item.place = 'free'
   }
   return items
 }
 
 /** One for all pieces that came in one burst, with nothing of another answer between them. */
-function bodyItems(chunks: readonly Chunk[], of: { readonly step: number }, items: GateItem[]): void {
+function bodyItems(chunks: readonly Chunk[], step: number, items: GateItem[]): void {
   let last: GateItem | undefined
   for (let index = 0; index < chunks.length; index++) {
     const [n, at] = chunks[index]!
     if (last?.at === at && last.n + index - last.index! === n) last.more!++
-    else items.push((last = { n, at, state: 'waiting', deliver: undefined, index, more: 0, ...of }))
+    else items.push((last = { n, at, state: 'waiting', deliver: undefined, index, more: 0, step }))
   }
 }
 

@@ -39,8 +39,10 @@ function targetOf(socket: object | null | undefined): string | undefined {
 /** What stands beside the headers of a request over this socket: nothing where it leads to a host. */
 export function socketOf(socket: object | null | undefined): Pairs {
   const known = targetOf(socket)
-  return known === undefined || known.startsWith('tcp:') ? [] : [[socketName, known]]
+  return known === undefined || known.startsWith('tcp:') ? nothing : [[socketName, known]]
 }
+
+const nothing: Pairs = []
 
 /** The same for a socket that is connected, and may have been opened before anyone looked: over the network, it knows. */
 export function connectedSocket(socket: (object & { readonly remoteAddress?: string | undefined }) | undefined): Pairs {
@@ -51,7 +53,7 @@ export function connectedSocket(socket: (object & { readonly remoteAddress?: str
 /** The same for a request of `node:http`, as far as it says so before it has a socket. */
 export function statedSocket({ agent, socketPath }: SentRequest): Pairs {
   const path = agent?.options?.socketPath ?? socketPath
-  return path ? [[socketName, socketPlace(String(path))]] : []
+  return path ? [[socketName, socketPlace(String(path))]] : nothing
 }
 
 /** The same for one that has its socket. Without an agent, or with another way to connect on its agent, the code has opened it. */

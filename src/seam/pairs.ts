@@ -6,7 +6,8 @@ export function areEqual(before: Pairs, now: Pairs): boolean {
   if (before === now) return true
   if (before.length !== now.length) return false
   for (let i = 0; i < now.length; i++) {
-    const [was, is] = [before[i]!, now[i]!]
+    const was = before[i]!
+    const is = now[i]!
     if (was !== is && (was[0] !== is[0] || was[1] !== is[1])) return false
   }
   return true

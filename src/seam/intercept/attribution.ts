@@ -248,7 +248,8 @@ function boundBody(request: HttpRequest): void {
 
 /** Whether a client keeps its body back until the server has said that it wants it. */
 function expectsContinue(request: HttpRequest): boolean {
-  return /^100-continue$/i.test(String(request.getHeader('expect') ?? ''))
+  const expected = request.getHeader('expect')
+  return expected !== undefined && /^100-continue$/i.test(String(expected))
 }
 
 /** A tape holds no interim answers, and one that has a body was asked to go on. */

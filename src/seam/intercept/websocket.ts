@@ -202,7 +202,7 @@ function upgradeIn(args: readonly unknown[], scheme: 'ws' | 'wss'): AskedUpgrade
   const options = ((isAddress ? second : first) ?? {}) as http.RequestOptions
   const given = (options.headers ?? {}) as Record<string, unknown>
   // Of nearly every request that is all there is to know.
-  if (!Object.keys(given).some((name) => name.toLowerCase() === 'upgrade')) return undefined
+  if (!Object.keys(given).some((name) => name.length === 7 && name.toLowerCase() === 'upgrade')) return undefined
   const headers = Object.entries(given).map(([name, value]) => [name.toLowerCase(), String(value)] as const)
   headers.push(...statedSocket(options as SentRequest))
   const of = (wanted: string): string | undefined => headers.find(([name]) => name === wanted)?.[1]
