@@ -1,11 +1,10 @@
-import { at, isList, isMap } from '../json/canonical.ts'
+import { at, isList, isMap, without } from '../json/canonical.ts'
 import { firstDifference } from '../match/difference.ts'
 import type { CallState } from '../match/step.ts'
 import type { SeamCall } from '../seam/source.ts'
 import type { ToolContext } from '../seam/tool-context.ts'
 import type { Json, Tape } from '../tape/index.ts'
 import { presentArgs } from '../tape/present-args.ts'
-import { isMap, without } from '../json/canonical.ts'
 import type { ReplayRun } from './run.ts'
 
 /** Parts of contexts that recorders did not write from the beginning. */

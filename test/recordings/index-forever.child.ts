@@ -24,15 +24,16 @@ for (let n = 1; recordings !== undefined; n++) {
 }
 
 function stopAfter(left: number): void {
-  const count = <A extends unknown[], R>(original: (...args: A) => R) =>
-    function (this: unknown, ...args: A): R {
+  const count = (holder: object, name: string) => {
+    const original = Reflect.get(holder, name) as (...args: unknown[]) => unknown
+    Reflect.set(holder, name, function (this: unknown, ...args: unknown[]): unknown {
       if (left-- === 0) {
         writeSync(1, 'stopped\n')
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
       }
       return Reflect.apply(original, this, args)
-    }
-  DatabaseSync.prototype.exec = count(DatabaseSync.prototype.exec)
-  for (const name of ['run', 'get', 'all'] as const)
-    StatementSync.prototype[name] = count(StatementSync.prototype[name])
+    })
+  }
+  count(DatabaseSync.prototype, 'exec')
+  for (const name of ['run', 'get', 'all']) count(StatementSync.prototype, name)
 }
