@@ -95,9 +95,8 @@ export class Placeholders {
   readonly #shapes: PlaceholderShapes
   readonly #byValue = new Map<string, Given>()
   readonly #last = new Map<string, number>()
-  /** How often numbers are kept as they are. */
+  /** How often numbers are kept as they are, and what those that grew since were before. */
   #marks = 0
-  /** What numbers were since then before they grew. */
   #trail: { readonly kind: string; readonly before: number }[] = []
   /** Given out since someone asked. */
   #fresh: Given[] = []
@@ -105,7 +104,6 @@ export class Placeholders {
   readonly #recorded: RecordedPlaceholder
   /** What was served and is not looked through yet: most replays give out no number, and need not know which are taken. */
   #unread: (() => void)[] = []
-
   readonly #depth: number
   /** Those of the text that was asked for last, where they are many: a text is searched, and noted down when it is clean. */
   #placed: { readonly text: string; readonly all: readonly PlacedPlaceholder[] } | undefined
@@ -132,11 +130,9 @@ export class Placeholders {
   observe(text: string, depth = this.#depth): void {
     const placed = this.in(text)
     this.#placed = undefined
-    if (depth > 0) {
-      const words = encodedWords(text)
-      // None of them has a NUL: read together, they say what each says alone.
-      if (words.length > 0) this.observe(words.map(({ plain }) => plain).join('\0'), depth - 1)
-    }
+    const words = depth > 0 ? encodedWords(text) : none
+    // None of them has a NUL: read together, they say what each says alone.
+    if (words.length > 0) this.observe(words.map(({ plain }) => plain).join('\0'), depth - 1)
     if (placed.length === 0) return
     const seen = new Set<string>()
     let [head, tail, last] = ['', '', '']
@@ -257,7 +253,6 @@ function numberAt(text: string, start: number, end: number, tail: string): numbe
 
 type Given = Replaced & { readonly value: string }
 type RecordedPlaceholder = (kind: string, value: string) => string | undefined
-
 const none: readonly never[] = []
 
 // No issuer's number begins like this, and one of the usual 16 digits fits a JSON number exactly: it need not be quoted.

@@ -28,6 +28,26 @@ test('what says text in base64 is found in a long text as in a short one, whatev
   expect(found).toBeGreaterThan(200)
 })
 
+test('a word of base64 says the same wherever in a long text it stands, however long it is', () => {
+  const said = fc.integer({ min: 18, max: 60 }).map((length) => 'a note of zoë, '.repeat(length).slice(0, length))
+  const long = fc.constantFrom(4_093, 4_096, 4_099, 49_152, 70_000).map((length) => 'a note, '.repeat(length / 8))
+  fc.assert(
+    fc.property(
+      fc.oneof(said, long),
+      fc.constantFrom('base64' as const, 'base64url' as const),
+      fc.integer({ min: -100, max: 4 }),
+      fc.constantFrom(1, 2),
+      (plain, alphabet, behind, blocks) => {
+        const start = blocks * 65_536 + behind
+        const spelled = Buffer.from(plain).toString(alphabet)
+        const text = `${'. '.repeat(start).slice(-start)}${spelled} and more`
+        expect(encodedWords(text)).toEqual([{ start, end: start + spelled.length, plain }])
+      },
+    ),
+    { seed: 22, numRuns: 300 },
+  )
+})
+
 test('a text that was scanned and holds nothing is searched again once a secret is known', () => {
   const redactor = createRedactor()
   const text = `the note ${'says '.repeat(60)}correct-7-horse and no more`
