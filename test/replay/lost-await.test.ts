@@ -78,17 +78,21 @@ const waiting = (action: Action) => async () => {
   await actions[action]()
   return { done: true }
 }
+/** What agents did not wait for. */
+const left: Promise<unknown>[] = []
 const lost = (action: Action) => async () => {
   await desk.look({ id: 'A-17' })
-  void actions[action]()
+  left.push(actions[action]())
   return { done: true }
 }
 
 async function record(agent: () => Promise<unknown>): Promise<Tape> {
   const dir = temporaryFolder('await')
   const recorder = createRecorder({ dir })
+  left.length = 0
   await recorder.run({ agent: 'desk', id: 'run' }, agent).catch(() => undefined)
-  // What it does after it returned is noted when it does it.
+  // What it does after it returned is noted when it does it, however late that is on a busy machine.
+  await Promise.all(left)
   await sleep(100)
   recorder.flush()
   return readTape(join(dir, 'run.tape.jsonl'))
