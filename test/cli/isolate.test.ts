@@ -234,7 +234,8 @@ describe('npx vitest-harvest isolate', () => {
   it('says with --dry-run which runs it would make and what they cost, and asks nobody', async () => {
     const asked = desk.asked.length
     const refunds = ['isolate', 'data', ...right, '--tools', 'live', '--dry-run'] as const
-    const { code, stdout } = await ask(...refunds)
+    const { code, stdout, stderr: refused } = await ask(...refunds)
+    expect(code, refused).toBe(0)
     // What other tests of this file asked before is counted, and said.
     const said = stdout.replace(/^\d+ forks of earlier sessions .*\n/m, '')
     expect(said.replaceAll(/\$\d+\.\d+/g, '$…')).toMatchInlineSnapshot(`
@@ -253,7 +254,6 @@ describe('npx vitest-harvest isolate', () => {
       → to ask the models: npx vitest-harvest blame --isolate data --ok refunded=25 --tools live --live --max-cost 0.37
       "
     `)
-    expect(code).toBe(0)
     expect(desk.asked).toHaveLength(asked)
     const { stdout: json } = await ask(...refunds, '--json')
     const estimate = JSON.parse(json) as IsolationEstimate
