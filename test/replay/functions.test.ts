@@ -82,7 +82,7 @@ describe('another function under the name of a wrapped one', () => {
   test('is known of a run that was held until it was judged, too', async () => {
     const recorder = createRecorder({ dir, sample: 0, keep: { tools: ['refund'] } })
     await recorder.run({ agent: 'a' }, async () => eu.refund(1))
-    await recorder.flush()
+    recorder.flush()
     const run = await replayTape(readTape(recorder.lastTape!), () => us.refund(1))
     expect(listed(run)).toEqual(['functions 1: function of tool refund, report'])
   })

@@ -575,7 +575,7 @@ describe('a problem says what, where, against which recorded call, and what to d
     ).rejects.toThrowErrorMatchingInlineSnapshot(`
       [HarvestError: Unknown option 'drift.modl' of replay
 
-        options  drift.encoding, drift.bookkeeping, drift.endpoint, drift.model, drift.instructions, drift.whitespace, drift.tools, drift.params, drift.messages, drift.headers, drift.destination, drift.arguments, drift.guards, drift.credentials, drift.agentMessages, drift.marks, drift.states, drift.results, drift.redacted, drift.timers, drift.awaits
+        options  drift.encoding, drift.bookkeeping, drift.endpoint, drift.model, drift.instructions, drift.whitespace, drift.tools, drift.params, drift.messages, drift.headers, drift.destination, drift.arguments, drift.guards, drift.credentials, drift.agentMessages, drift.marks, drift.states, drift.results, drift.redacted, drift.timers, drift.awaits, drift.functions
 
       → did you mean: drift.model
       (HARVEST_REPLAY_OPTION)]

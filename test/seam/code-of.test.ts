@@ -54,7 +54,7 @@ describe('what tells a function from another', () => {
           ])
   })
 
-  const anew = (text: string): AnyFunction => (0, eval)(`(${text})`) as AnyFunction
+  const anew = (text: string): AnyFunction => runInNewContext(`(${text})`) as AnyFunction
   test('is the same for another format, other comments and quotes', () => {
     const [one, other] = [
       `async (o) => { // pays
