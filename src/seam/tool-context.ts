@@ -186,7 +186,7 @@ export function writeContext(given: unknown, changes: readonly ContextChange[]):
     if (name === undefined) {
       if (isObject(rest[0])) for (const [key, value] of Object.entries(rest[0])) put(holder, key, value)
     } else if (rest.length > 0) put(holder, name, rest[0])
-    else if (isKeeper(holder, name)) holder.delete?.(name)
+    else if (isMapLike(holder, name)) holder.delete?.(name)
     else Reflect.deleteProperty(holder, name)
   }
 }
@@ -206,25 +206,25 @@ function put(holder: object, name: string, value: unknown): void {
   else if (isPlain(value) && isObject(there) && isNoData(there))
     // It was empty, and others may hold it.
     for (const [key, item] of Object.entries(value)) put(there, key, item)
-  else if (isKeeper(holder, name)) holder.set(name, value)
+  else if (isMapLike(holder, name)) holder.set(name, value)
   else Reflect.set(holder, name, value)
 }
 
 /** What keeps its values behind methods, as a map does, such as the context of a request. */
-interface Keeper {
+interface MapLike {
   get(name: string): unknown
   set(name: string, value: unknown): unknown
   delete?(name: string): unknown
 }
 
-function isKeeper(holder: object, name: string): holder is Keeper {
+function isMapLike(holder: object, name: string): holder is MapLike {
   const { get, set } = holder as Partial<Record<string, unknown>>
   return !Object.hasOwn(holder, name) && !isPlain(holder) && typeof get === 'function' && typeof set === 'function'
 }
 
 function field(holder: object, name: string): unknown {
   if (name === '__proto__') return undefined
-  if (isKeeper(holder, name)) return holder.get(name)
+  if (isMapLike(holder, name)) return holder.get(name)
   return Object.hasOwn(holder, name) ? Reflect.get(holder, name) : undefined
 }
 
