@@ -210,7 +210,7 @@ function put(holder: object, name: string, value: unknown): void {
   else Reflect.set(holder, name, value)
 }
 
-/** What keeps its values behind methods, as a map does, such as the context of a request. */
+/** What says itself which values it has (`toJSON`), and keeps them behind methods as a map does: the context of a request. */
 interface MapLike {
   get(name: string): unknown
   set(name: string, value: unknown): unknown
@@ -218,8 +218,10 @@ interface MapLike {
 }
 
 function isMapLike(holder: object, name: string): holder is MapLike {
-  const { get, set } = holder as Partial<Record<string, unknown>>
-  return !Object.hasOwn(holder, name) && !isPlain(holder) && typeof get === 'function' && typeof set === 'function'
+  const { get, set, toJSON } = holder as Partial<Record<string, unknown>>
+  return (
+    !Object.hasOwn(holder, name) && !isPlain(holder) && [get, set, toJSON].every((way) => typeof way === 'function')
+  )
 }
 
 function field(holder: object, name: string): unknown {

@@ -142,6 +142,32 @@ describe('what a tool writes where its framework keeps it', () => {
     await expectWritten(agent)
   })
 
+  test('as a field of an instance, whose methods `get` and `set` are for something else', async () => {
+    class Request {
+      readonly tenant: string
+      readonly headers: [string, unknown][] = []
+      constructor(tenant: string) {
+        this.tenant = tenant
+      }
+      get(name: string): unknown {
+        return this.headers.find(([one]) => one === name)?.[1]
+      }
+      set(name: string, value: unknown): void {
+        this.headers.push([name, value])
+      }
+    }
+    const agent = (tenant: string) => async (): Promise<unknown> => {
+      const context = new Request(tenant)
+      const execute = async (_: object, options: { context: Request }): Promise<string> => {
+        Object.assign(options.context, { spent: 25 })
+        return Promise.resolve('seen')
+      }
+      await tools({ look: { execute } }).look.execute({}, { context })
+      return { ...context }
+    }
+    await expectWritten(agent)
+  })
+
   test('into the session of Google ADK and into what is to be kept of it, and what is done next', async () => {
     type State = Record<string, unknown>
     interface Context {
