@@ -39,11 +39,30 @@ function betweenPieces(pieces: readonly Piece[], find: (joined: string) => reado
     wholePlaceholder.test(text) || find(text).some(({ start, end }) => start === 0 && end === text.length)
   return inPieces(pieces, find).filter(({ kind, pieces: places }) => {
     if (isNumber.test(kind)) return false
-    const parts = pieces.filter(({ start, raw }) =>
-      places.some((place) => place.start < start + raw.length && start < place.end),
-    )
+    const parts = piecesWith(pieces, places)
     return parts.length > 1 && parts.filter(isWhole).length < 2
   })
+}
+
+/** The pieces in which the places lie; both stand in order. */
+function piecesWith(pieces: readonly Piece[], places: Scattered['pieces']): readonly Piece[] {
+  let [low, high] = [0, pieces.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (endOf(pieces[middle]!) > places[0]!.start) high = middle
+    else low = middle + 1
+  }
+  const parts: Piece[] = []
+  let at = low
+  for (const { start } of places) {
+    while (endOf(pieces[at]!) <= start) at++
+    if (parts.at(-1) !== pieces[at]) parts.push(pieces[at]!)
+  }
+  return parts
+}
+
+function endOf({ start, raw }: Piece): number {
+  return start + raw.length
 }
 
 const wholePlaceholder = /^redacted-[\w.@-]{1,128}$/
