@@ -290,7 +290,7 @@ it('a clock that was moved is said to be moved within a day, by the verdict and 
   const screen = { line, note: line, json: () => {}, paint: (_: unknown, text: string) => text, progress: () => {} }
   printIsolated(isolated(['clock']), screen)
   expect(lines[0]).toMatch(
-    /^code: .*another clock \(within a day\) and order fewer than 20 % of runs end well: its code, its prompt, a random number or id it drew, or its environment decides, or a model/,
+    /^code: .*another clock \(within a day\) and order fewer than 20 % of runs end well: its code, its prompt, a random number or id it drew, a date more than a day away, or its environment decides, or a model/,
   )
   expect(lines.join('\n')).toMatch(/^clock \(within a day\) and order +32 of 32/m)
   lines.length = 0

@@ -84,7 +84,7 @@ function saidOf(layer: FailureLayer, { timing, minEffect }: IsolatedRun): string
   switch (layer) {
     case 'code':
       // A model that is right in fewer runs than that looks like this as well.
-      return `with other answers of model and tools, another ${layerNames(timing).timing} fewer than ${(100 * minEffect).toFixed(0)} % of runs end well: its code, its prompt, a random number or id it drew, or its environment decides, or a model that is nearly always wrong`
+      return `with other answers of model and tools, another ${layerNames(timing).timing} fewer than ${(100 * minEffect).toFixed(0)} % of runs end well: its code, its prompt, a random number or id it drew, ${timing.includes('clock') ? 'a date more than a day away, ' : ''}or its environment decides, or a model that is nearly always wrong`
     case 'sampling':
       return 'asked again, the model decides otherwise, and the failure goes away'
     case 'data':
@@ -118,6 +118,16 @@ function rowOf(arm: ArmReport, timing: IsolatedRun['timing']) {
     dollars(costUsd),
     `${says === 'unknown' ? neutralLine(because ?? says, 60) : says}${lost}`,
   ]
+}
+
+/** The clock of isolate stays near: what another month decides shows in a fork, which asks no model where the same is asked. */
+function stepToOtherDate(tape: string, dir: string, given: CommandInput): NextStep {
+  const graded = (['ok', 'bad'] as const).flatMap((name) =>
+    given.values(name).map((value) => ` --${name} ${shellWord(value)}`),
+  )
+  const agent = agentOf(given).replace('--agent', '--continue-with')
+  const command = `${program} fork ${tape} --step 1 --clock -90d${graded.join('')}${agent}${dir}`
+  return { about: 'to see whether the date decides, with another one', command }
 }
 
 /** The command that looks into the layer. */
@@ -161,6 +171,7 @@ export function stepsAfterIsolate(
       case 'code':
         return [
           { about: 'to see what the code depends on', command: `${program} doctor ${tape}${dir}` },
+          ...(timing.includes('clock') ? [stepToOtherDate(tape, dir, given)] : []),
           ...stepsAfterBlame(found, recorded, given),
         ]
       case 'sampling':
