@@ -1,4 +1,4 @@
-import type { Again, KeptRun, Replayed } from '../fork/index.ts'
+import type { Again, KeptRun, ReplayedFork } from '../fork/index.ts'
 import type { Budget } from '../live/index.ts'
 import type { Tape } from '../tape/index.ts'
 import { askedWhile } from './asked-while.ts'
@@ -44,8 +44,8 @@ export class Regrading {
    * @param was - the fork as it was graded then
    * @throws HarvestError HARVEST_ORACLE_FLAKY where the grade is another one, and another one again
    */
-  async of(run: KeptRun, { outcome, tape: { events } }: Replayed, was: ForkDraw): Promise<Regraded> {
-    // What was no matter of who grades: it left its tape, or never came to the step that was to be held.
+  async of(run: KeptRun, { outcome, tape: { events } }: ReplayedFork, was: ForkDraw): Promise<Regraded> {
+    // No oracle graded it: it left its tape, or never reached the step that was to be held.
     if (run.hasProblems || (was.grade === 'undefined' && was.because !== undefined)) return { given: givenThen(was) }
     const { tape, oracle, budget, isFlakyOracle = false } = this.#options
     const grade = async (): Promise<GradeGiven | undefined> => {

@@ -61,7 +61,7 @@ import { offTape } from '../live/off-tape.ts'
 import type { ForkOptions } from './plan.ts'
 import { RealTimers } from '../live/real-timers.ts'
 import { forkResponder } from './responder.ts'
-import type { SentRequest } from './sent-headers.ts'
+import type { SentHeaders } from './sent-headers.ts'
 
 const { uptime, setImmediate: realImmediate } = seamState().natives
 const defaultHangMs = 10_000
@@ -100,7 +100,7 @@ export class ForkRun {
   readonly #sharedAnswers: SharedAnswers
   readonly drawn: Draw[] = []
   /** Requests as the code sent them: what no tape holds of them. */
-  readonly sent: SentRequest[] = []
+  readonly sent: SentHeaders[] = []
   /** Requests under way that cost something. */
   readonly #underWay = new Set<ExchangeControl>()
   /** What the models of this run use. */

@@ -52,7 +52,7 @@ export interface KeptAs {
 /** Forks that were made before, in the order they are asked for; `undefined` for one that is to be made. */
 export interface ReadForks {
   readonly forks: readonly (FinishedFork | undefined)[]
-  /** Why those that are there do not count; absent: they do, or there are none. */
+  /** Why those that are there do not count; absent: they do. */
   readonly anew?: MadeAnew
 }
 

@@ -15,7 +15,7 @@ import {
   hiddenHeaders,
   hiddenHeadersOf,
   newHeadersKey,
-  type SentRequest,
+  type SentHeaders,
 } from './sent-headers.ts'
 import { timeLimit } from './time-limit.ts'
 
@@ -64,7 +64,7 @@ function askedBy(step: Step): AskedCall {
 /** What today's code makes of a fork. */
 export type Again =
   /** It does what it did. */
-  | { readonly replayed: Replayed }
+  | { readonly replayed: ReplayedFork }
   /** It does something else; the names of the headers that have another value, where that is all. */
   | { readonly changedHeaders: readonly string[] }
 
@@ -111,7 +111,7 @@ export interface KeptIn {
 
 /** What a replay sends. */
 class Heard {
-  readonly #requests: SentRequest[] = []
+  readonly #requests: SentHeaders[] = []
   #redactor: Redactor | undefined
   readonly listening: Pick<RunSettings, 'onSent'> = {
     onSent: (step, { headers }, redactor) => {
@@ -133,13 +133,13 @@ class Heard {
 /** How a run is replayed. */
 export type Replaying = Pick<ControlOptions, 'hangMs' | 'load' | 'replay' | 'signal' | 'timeoutMs'>
 
-export type Replayed = Awaited<ReturnType<typeof replayTape>>
+export type ReplayedFork = Awaited<ReturnType<typeof replayTape>>
 
 /** Replays a tape with the agent loaded afresh, offline and within its time. */
 export async function replayOnce(
   tape: Tape,
   { load, replay = {}, timeoutMs = 120_000, signal = new AbortController().signal, hangMs }: Replaying,
-): Promise<Replayed> {
+): Promise<ReplayedFork> {
   using limit = timeLimit({ timeoutMs, signal })
   const takeBack = standInKeys(tape)
   const given = { signal: limit.signal, ...(hangMs === undefined ? {} : { hangMs }) }
@@ -151,7 +151,7 @@ export async function replayOnce(
 }
 
 function isSame(
-  { problems, drift, unused, unanswered = [], transcoded, comparison }: Replayed,
+  { problems, drift, unused, unanswered = [], transcoded, comparison }: ReplayedFork,
   { hasProblems, refused }: KeptRun,
 ): boolean {
   const { identical, served, outcomeEqual } = comparison

@@ -7,7 +7,7 @@ import { readKeptText } from '../tape/links.ts'
 import { temporaryFor } from '../tape/new-file.ts'
 
 /** The headers of one request as the code sent them. */
-export interface SentRequest {
+export interface SentHeaders {
   /** `n` of its event; absent: it has none, for nothing on the tape answers it. */
   n?: number
   readonly headers: readonly HeaderPair[]
@@ -20,9 +20,9 @@ export interface SentRequest {
 export type HiddenHeader = readonly [n: number, name: string, value: string, redacted?: string]
 
 /** Requests of forks, by the tape of their branch. Their values are secret, and go nowhere. */
-const sentBy = new WeakMap<Tape, { readonly requests: readonly SentRequest[]; readonly redactor: Redactor }>()
+const sentBy = new WeakMap<Tape, { readonly requests: readonly SentHeaders[]; readonly redactor: Redactor }>()
 
-export function noteSent(branch: Tape, requests: readonly SentRequest[], redactor: Redactor): void {
+export function noteSent(branch: Tape, requests: readonly SentHeaders[], redactor: Redactor): void {
   sentBy.set(branch, { requests, redactor })
 }
 
@@ -41,7 +41,7 @@ function noRequests({ header }: Tape): never {
  * connection, the client or the trace. What is kept as it is, the replay compares.
  */
 export function hiddenHeaders(
-  requests: readonly SentRequest[],
+  requests: readonly SentHeaders[],
   redactor: Redactor,
   key: string,
 ): readonly HiddenHeader[] {
@@ -104,7 +104,7 @@ export function headersKey(folder: string): string | undefined {
   return key === '' ? undefined : key
 }
 
-/** As {@link headersKey}, made where there is none yet. */
+/** As {@link headersKey}, made where it is missing. */
 export function newHeadersKey(folder: string): string {
   const known = headersKey(folder)
   if (known !== undefined) return known

@@ -29,7 +29,7 @@ import type { ForkRun } from './fork-run.ts'
 import { forward } from '../replay/forward.ts'
 import { serveShared } from '../replay/serve-shared.ts'
 import { requestOf } from './scripted.ts'
-import type { SentRequest } from './sent-headers.ts'
+import type { SentHeaders } from './sent-headers.ts'
 
 type Heard = Entry<ExchangeEvent>
 
@@ -48,7 +48,7 @@ export function forkExchange(
   const question = run.question(live)
   const shared = run.sharedAnswer(question, live)
   if (shared !== undefined) return serveShared(run, shared, sink)
-  const sent: SentRequest = { headers: live.headers }
+  const sent: SentHeaders = { headers: live.headers }
   run.sent.push(sent)
   const reply = run.answers.forRequest(question, live)
   const fields = fieldsOf(run, live, question, inside)
@@ -70,7 +70,7 @@ type Fields = Omit<ExchangeEvent, 'n' | 'at'>
 /** A request as it is written down, and as it was sent. */
 interface Sending {
   readonly fields: Fields
-  readonly sent: SentRequest
+  readonly sent: SentHeaders
 }
 
 function began(run: ForkRun, { fields, sent }: Sending, parent?: ExchangeEvent): Heard {

@@ -4,7 +4,7 @@ import { majorityOracle, withoutCertificate } from '../../src/blame/majority.ts'
 import type { GradedRun, Oracle } from '../../src/blame/oracle.ts'
 import { Regrading, type RegradingOptions } from '../../src/blame/regrading.ts'
 import { blameSource } from '../../src/blame/report.ts'
-import type { Replayed } from '../../src/fork/index.ts'
+import type { ReplayedFork } from '../../src/fork/index.ts'
 import { openBudget } from '../../src/live/index.ts'
 import type { Tape } from '../../src/tape/index.ts'
 import { cliff, curveSource, random, seedOf } from './sources.ts'
@@ -76,7 +76,7 @@ describe('an oracle that disagrees with itself', () => {
 
 describe('a kept fork that gets another grade', () => {
   const was = { grade: 'ok' as const, modelCalls: 1, fingerprint: 'f' }
-  const replayed = { outcome: { status: 'returned', value: 1 }, tape: { events: [] } } as unknown as Replayed
+  const replayed = { outcome: { status: 'returned', value: 1 }, tape: { events: [] } } as unknown as ReplayedFork
   const regraded = (grades: () => Grade, more: Partial<RegradingOptions> = {}, grade = was.grade as Grade) => {
     const oracle: Oracle = { about: 'oracle', mayVary: true, grade: async () => ({ grade: grades() }) }
     const options = { tape: {} as Tape, oracle, budget: openBudget({}), isPaidToGrade: false, ...more }

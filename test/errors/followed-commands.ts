@@ -193,6 +193,9 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     'to find the decision': ['test/cli/isolate.test.ts', 'names %s, and the next command works'],
     'to find the answer': ['test/cli/isolate.test.ts', 'names %s, and the next command works'],
     'to find the delay': ['test/cli/isolate.test.ts', 'names %s, and the next command works'],
+    'to see whether the date decides, with another one': {
+      because: 'it is a fork with another clock, as docs/fork.md types it',
+    },
   },
   'src/cli/blame/verdict.ts': {
     'to see what a run that passes does': [
@@ -242,6 +245,7 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'test/cli/next-commands.test.ts',
       'with a mistyped name comes to the verdict, and from there to the test and to what else was necessary',
     ],
+    'if what it reads is not as it was': again,
   },
   'src/cli/commands/chaos.ts': {
     'to try them alone': [

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type ForkIdentity, forkKey, keepFork, readKeptForks } from '../../src/fork/kept-forks.ts'
 import type { FinishedFork } from '../../src/fork/request.ts'
-import type { KeptRun, Replayed } from '../../src/fork/kept-run.ts'
+import type { KeptRun, ReplayedFork } from '../../src/fork/kept-run.ts'
 import type { RunReads, Surroundings } from '../../src/jobs/run-reads.ts'
 
 const identity: ForkIdentity = {
@@ -41,7 +41,7 @@ const read = (
     around,
     async (run) => {
       const does = await doesAgain(run)
-      return does === undefined ? undefined : does ? { replayed: {} as Replayed } : { changedHeaders: [] }
+      return does === undefined ? undefined : does ? { replayed: {} as ReplayedFork } : { changedHeaders: [] }
     },
   ).then(({ forks }) => forks)
 

@@ -122,11 +122,17 @@ function rowOf(arm: ArmReport, timing: IsolatedRun['timing']) {
 
 /** The clock of isolate stays near: what another month decides shows in a fork, which asks no model where the same is asked. */
 function stepToOtherDate(tape: string, dir: string, given: CommandInput): NextStep {
-  const graded = (['ok', 'bad'] as const).flatMap((name) =>
-    given.values(name).map((value) => ` --${name} ${shellWord(value)}`),
-  )
-  const agent = agentOf(given).replace('--agent', '--continue-with')
-  const command = `${program} fork ${tape} --step 1 --clock -90d${graded.join('')}${agent}${dir}`
+  const ok = given
+    .values('ok')
+    .map((value) => ` --ok ${shellWord(value)}`)
+    .join('')
+  const bad = given
+    .values('bad')
+    .map((value) => ` --bad ${shellWord(value)}`)
+    .join('')
+  const agent = given.value('agent')
+  const other = agent === undefined ? '' : ` --continue-with ${shellWord(agent)}`
+  const command = `${program} fork ${tape} --step 1 --clock -90d${ok}${bad}${other}${dir}`
   return { about: 'to see whether the date decides, with another one', command }
 }
 

@@ -24,7 +24,7 @@ interface Maker {
   readonly version: string
 }
 
-/** Forks that were made before by other code; `undefined`: there are none. */
+/** Forks that were made before by other code; `undefined` without one. */
 export function madeByOther(
   folder: string,
   names: readonly (Names | undefined)[],
@@ -59,7 +59,7 @@ function makerOf(folder: string, asked: string): Maker | undefined {
   try {
     return JSON.parse(readKeptText(makerFile(folder, asked)) ?? '') as Maker
   } catch {
-    // There is none, or a session that was killed left half of it.
+    // It was never written, or a session that was killed left half of it.
     return undefined
   }
 }
