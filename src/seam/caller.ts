@@ -83,10 +83,13 @@ export function userSite(): string | undefined {
   return siteIn(captureStack())
 }
 
+/** Of a stack that is kept. */
+export const mostFrames = 60
+
 /** The stack as it is now; formatted only when someone reads it. */
-export function captureStack(): Origin {
+export function captureStack(frames = mostFrames): Origin {
   const limit = Error.stackTraceLimit
-  Error.stackTraceLimit = 60
+  Error.stackTraceLimit = frames
   const origin = origins.getStore()
   const depth = (origin?.depth ?? 0) + 1
   // A poller sets each timer from the one before: its chain is cut back to where it began.

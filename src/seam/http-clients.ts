@@ -1,5 +1,5 @@
 import { ownFolder, ownFolderPath } from '../own-files.ts'
-import { captureStack } from './caller.ts'
+import { captureStack, mostFrames } from './caller.ts'
 
 /** undici: the one in Node, and any in a package, installed as `undici7` too. Anybody's project may lie in a folder of that name. */
 const undici = /node:internal\/deps\/undici\/|[\\/]node_modules[\\/].*\bundici(?![a-z])/
@@ -15,7 +15,14 @@ export function isOfUndici({ stack = '' }: { readonly stack?: string }): boolean
 
 /** Whether an HTTP client is opening a socket right now. A socket of anybody else is raw: a database, a protocol of its own. */
 export function isOfHttpClient(): boolean {
-  const { stack = '' } = captureStack()
+  // Mostly it is one of the nearest frames: each that is written down takes its time.
+  return isOnStack(nearest) || isOnStack(mostFrames)
+}
+
+const nearest = 8
+
+function isOnStack(frames: number): boolean {
+  const { stack = '' } = captureStack(frames)
   return framesOfOthers(stack).some((frame) => httpClients.test(frame) || undici.test(frame))
 }
 

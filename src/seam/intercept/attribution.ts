@@ -84,6 +84,9 @@ export function closeIdleConnections(): void {
   }
 }
 
+/** The socket of an HTTP client that the interceptor takes right now: it connects it once more, to itself. */
+let taking: net.Socket | undefined
+
 /** Sockets on which Node's own client was answered inside of a run. */
 const answered = new Set<net.Socket>()
 
@@ -126,6 +129,7 @@ export function attributeRequests(
     'connect',
     (original) => {
       return function connect(this: net.Socket, ...args: unknown[]) {
+        if (taking === this) return Reflect.apply(original, this, args) as net.Socket
         noteTarget(this, args)
         const run = currentResponder()
         if (!run) {
@@ -145,7 +149,13 @@ export function attributeRequests(
             : undefined
           : refusal('socket', socketTarget(args))
         if (!error) {
-          Reflect.apply(original, this, args)
+          const before = taking
+          if (isHttp) taking = this
+          try {
+            Reflect.apply(original, this, args)
+          } finally {
+            taking = before
+          }
           if (isHttp) taken(this)
           return this
         }

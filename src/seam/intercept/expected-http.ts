@@ -1,5 +1,6 @@
 import { ClientRequest, STATUS_CODES } from 'node:http'
 import type net from 'node:net'
+import { targetOf } from '../connection.ts'
 import type { Pairs } from '../pairs.ts'
 import { forgetNote, noteOf, runOf } from './attribution.ts'
 import { Context } from './context.ts'
@@ -11,29 +12,45 @@ import { learnSent } from './sent-headers.ts'
 import { thrownAfterHead } from './turns.ts'
 
 /**
- * Answers expected requests of `node:http` on a connection that was answered on before, without objects of `fetch` between
- * the socket and the tape. The client's request, response, parser, agent and socket stay Node's own: what is handed to it
- * are the bytes it would read.
+ * Answers expected requests of `node:http` without objects of `fetch` between the socket and the tape, where the interceptor
+ * answered one on a connection to the same place before. The client's request, response, parser, agent and socket stay Node's
+ * own: what is handed to it are the bytes it would read.
  *
  * To be called when the interceptor has taken the socket. What is not the next expected plain request goes on to it.
  */
 export function answerExpectedOn(socket: net.Socket): void {
-  if (connections.has(socket)) return
-  connections.add(socket)
-  if (!isUndiciForced()) new Connection(socket as Line)
+  if (!isUndiciForced() && !connections.has(socket)) connections.set(socket, new Connection(socket as Line))
 }
 
-const connections = new WeakSet<net.Socket>()
+const connections = new WeakMap<net.Socket, Connection>()
 
-/** The parts of a socket and of a request that Node keeps for itself. */
+/** What the interceptor has of a connection. */
+interface Controller {
+  /** Lets it be made, by nobody. */
+  claim(): void
+}
+
+/** To be called when the interceptor asks who takes a connection, in the turn in which it is opened. */
+export function isControlledBy(controller: Controller): void {
+  const { socket } = controller as Controller & { readonly socket: net.Socket }
+  connections.get(socket)?.isControlledBy(controller)
+}
+
+/** The origin of the addresses asked at a place, as the interceptor made it out. */
+const origins = new Map<string, string>()
+/** An agent that asks ever new hosts must not fill the memory. */
+const mostOrigins = 1_000
+
+/** A socket with TLS says so. */
 interface Line extends net.Socket {
-  _httpMessage?: unknown
-  _writeGeneric(isMany: boolean, data: Data, encoding: BufferEncoding, callback?: () => void): void
+  readonly encrypted?: boolean
 }
 
 class Connection {
   readonly #socket: Line
   readonly #heads = new RequestHeads()
+  /** Where it leads. */
+  readonly #place: string
   /** Of the addresses asked through it, once one is known. */
   #origin: string | undefined
   /** An address that is as `URL` writes it. */
@@ -41,11 +58,13 @@ class Connection {
   /** The interceptor has it. */
   #passed: unknown
   #answer: Answer | undefined
+  #controller: Controller | undefined
   /** It became something else than HTTP. */
   #isLeft = false
 
   constructor(socket: Line) {
     this.#socket = socket
+    this.#place = `${socket.encrypted === true} ${targetOf(socket)}`
     const { _writeGeneric: write, destroy } = socket
     const takeOrWrite: typeof write = (isMany, data, encoding, callback) => {
       const answer = this.#take(data, encoding)
@@ -71,19 +90,27 @@ class Connection {
       if (whole === 'other') this.#isLeft = true
       return undefined
     }
-    const known = socket.connecting ? undefined : this.#expected(whole)
+    const known = this.#expected(whole, request.protocol)
     if (known === undefined) {
       const note = noteOf(whole.tag)
-      const learn = (url: string, sent: Pairs): void => this.#learn(whole, url, sent)
+      const learn = (url: string, sent: Pairs): void => this.#learn(whole, request.protocol, url, sent)
       if (note) note.learn = learn
       return undefined
     }
     this.#passed = undefined
-    return (this.#answer = new Answer(socket, whole, known))
+    this.#answer = new Answer(socket, whole, known)
+    if (socket.connecting && this.#controller) this.#answer.connect(this.#controller)
+    return this.#answer
   }
 
-  #expected({ head, tag, text, length }: WholeRequest): Known | undefined {
+  isControlledBy(controller: Controller): void {
+    this.#controller = controller
+    this.#answer?.connect(controller)
+  }
+
+  #expected({ head, tag, text, length }: WholeRequest, protocol: string): Known | undefined {
     const run = runOf(tag)
+    this.#origin ??= origins.get(`${protocol} ${this.#place}`)
     if (this.#origin === undefined || !run?.expects || run.over) return undefined
     const sent = head.sentWith(length)
     if (sent === undefined) return undefined
@@ -96,10 +123,14 @@ class Connection {
     return framing && { run, url, sent, framing, found }
   }
 
-  #learn({ head, length }: WholeRequest, url: string, sent: Pairs): void {
+  #learn({ head, length }: WholeRequest, protocol: string, url: string, sent: Pairs): void {
     const { target } = head
     const origin = url.slice(0, -target.length)
-    if (origin + target === url && URL.parse(url)?.origin === origin) this.#origin = origin
+    if (origin + target === url && URL.parse(url)?.origin === origin) {
+      this.#origin = origin
+      if (origins.size >= mostOrigins) origins.clear()
+      origins.set(`${protocol} ${this.#place}`, origin)
+    }
     learnSent(head.shapeWith(length), length, sent)
   }
 }
@@ -191,6 +222,11 @@ class Answer implements ExchangeSink {
     }
   }
 
+  /** It is the first on its connection, which is made as one that the interceptor answers on. */
+  connect(controller: Controller): void {
+    this.#context.run(() => controller.claim())
+  }
+
   /** The client gave up. */
   abort(): void {
     if (this.#state === 'settled') return
@@ -209,6 +245,7 @@ class Answer implements ExchangeSink {
     thrownAfterHead(() => {
       if (this.#state !== 'waiting') return
       this.#state = 'open'
+      endAsAnswered(this.#socket)
       this.#flush()
     })
   }
@@ -282,4 +319,15 @@ function packetOf(head: string, pieces: readonly Piece[]): Buffer {
     at += typeof piece === 'string' ? packet.write(piece, at) : piece.copy(packet, at)
   }
   return packet
+}
+
+/** From its first answer on, a connection ends as those of the interceptor do, which have nothing to close: at once. */
+function endAsAnswered(socket: Line): void {
+  if (Object.hasOwn(socket, '_destroy')) return
+  const destroy: Line['_destroy'] = (error, callback) => {
+    if (error) queueMicrotask(() => socket.emit('error', error))
+    callback(null)
+    process.nextTick(() => socket.emit('close', error !== null))
+  }
+  socket._destroy = destroy
 }

@@ -1,12 +1,13 @@
 import { type Pairs } from '../pairs.ts'
 import { FetchResponse } from '@mswjs/interceptors'
+import { SocketInterceptor } from '@mswjs/interceptors/net'
 import { HttpRequestInterceptor } from '@mswjs/interceptors/http'
 import { onceInProcess } from '../patch.ts'
 import { asTargeted } from '../shape.ts'
 import { runHeader } from '../connection.ts'
 import { besideOf, noteOf, runOf, stackOf } from './attribution.ts'
 import { Context } from './context.ts'
-import { isAboutConnection } from './expected-http.ts'
+import { isAboutConnection, isControlledBy } from './expected-http.ts'
 import { currentOutsideAnswers, type OutsideAnswers } from './outside.ts'
 import { real } from '../timers.ts'
 import { currentResponder, type ExchangeControl, type ExchangeSink, type LiveRequest } from './responder.ts'
@@ -59,6 +60,7 @@ export function interceptHttp(): void {
       }
     })
     interceptor.apply()
+    SocketInterceptor.singleton(SocketInterceptor).on('connection', ({ controller }) => isControlledBy(controller))
   })
 }
 

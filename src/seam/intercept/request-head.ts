@@ -10,7 +10,7 @@ export type Data = string | Buffer | readonly Piece[]
 
 interface Piece {
   readonly chunk: string | Buffer
-  readonly encoding: BufferEncoding
+  readonly encoding?: BufferEncoding
 }
 
 /** The part of a request that Node keeps for itself. */
