@@ -3,26 +3,32 @@ import { firstDifference } from '../match/difference.ts'
 import type { CallState } from '../match/step.ts'
 import type { SeamCall } from '../seam/source.ts'
 import type { ToolContext } from '../seam/tool-context.ts'
-import type { Json, Tape } from '../tape/index.ts'
+import { contextsFlag, type Json, type Tape } from '../tape/index.ts'
 import { presentArgs } from '../tape/present-args.ts'
 import type { ReplayRun } from './run.ts'
 
-/** Parts of contexts that recorders did not write from the beginning. */
+/** Parts of contexts that tapes without `contexts-1` may lack. */
 const newParts = ['actions', 'state']
 
 const unknown = new WeakMap<Tape, readonly string[]>()
 
-/** A context as this tape can tell of it: without parts that none of its contexts has. */
+/** A context as this tape can tell of it: without parts that its recorder did not write. */
 export function asOnTape(tape: Tape, context: Json): Json {
   if (!isMap(context)) return context
+  const known = without(context, ...lackingOn(tape))
+  return Object.keys(known).length === 0 ? null : known
+}
+
+function lackingOn(tape: Tape): readonly string[] {
   let lacking = unknown.get(tape)
   if (lacking === undefined) {
     const contexts = tape.events.flatMap((event) => ('context' in event && isMap(event.context) ? [event.context] : []))
-    lacking = newParts.filter((part) => !contexts.some((one) => Object.hasOwn(one, part)))
+    lacking = tape.header.flags.includes(contextsFlag)
+      ? []
+      : newParts.filter((part) => !contexts.some((one) => Object.hasOwn(one, part)))
     unknown.set(tape, lacking)
   }
-  const known = without(context, ...lacking)
-  return Object.keys(known).length === 0 ? null : known
+  return lacking
 }
 
 /** What the framework handed over beside the arguments is the agent's doing as they are. */
@@ -39,14 +45,23 @@ export function compareContext(
     if (data !== undefined) run.noteHidden(run.hidden.ofContext([{ at: '', what: 'the context of a tool' }]), step)
     return
   }
-  const unknown: string[] = []
-  const comparable = withoutUnknown(recorded, context, '', unknown) ?? null
-  if (unknown.length > 0) run.noteHidden(run.hidden.ofContext(unknown.map((at) => ({ at, what: aPattern }))), step)
+  const comparable = run.tape.header.flags.includes(contextsFlag) ? context : comparableWith(run, step, context, data)
   const difference = firstDifference(presentArgs(recorded), presentArgs(comparable), 'context')
   if (difference) run.drifted(step, undefined, { class: 'arguments', part: call.name, ...difference })
 }
 
-const aPattern = 'a regular expression'
+/** Of a context what an older recorder wrote, too. Lists the rest. */
+function comparableWith(run: ReplayRun, step: CallState, context: Json, data: unknown): Json {
+  const patterns: string[] = []
+  const comparable = withoutUnknown(step.event.context, context, '', patterns) ?? null
+  const parts = lackingOn(run.tape).filter((part) => Object.hasOwn(Object(data), part))
+  const left = [
+    ...parts.map((part) => ({ at: `.${part}`, what: 'a part that the recorder did not write' })),
+    ...patterns.map((at) => ({ at, what: 'a regular expression' })),
+  ]
+  if (left.length > 0) run.noteHidden(run.hidden.ofContext(left), step)
+  return comparable
+}
 
 /** What a context says now, without regular expressions where the tape has nothing: older recorders left them out. */
 function withoutUnknown(recorded: Json | undefined, live: Json, path: string, unknown: string[]): Json | undefined {

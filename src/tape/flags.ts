@@ -19,6 +19,8 @@
  *   itself. That the input of a child was ended is a step, and its user, group and program stand where it starts.
  * - `tenants-1`: no variable of the machine named the organization or project of a request: the code did.
  * - `region-1`: nothing on the machine named a region of AWS: the code did.
+ * - `contexts-1`: what a framework hands a tool beside its arguments is there with the state of a graph, the actions that a tool
+ *   asks for, and regular expressions.
  * - `begun-1`: a step may stand on several lines, the first of them written when it began.
  */
 export const currentFlags: readonly string[] = ['gate-1', 'draws-by-package-1']
@@ -43,6 +45,9 @@ export const begunFlag = 'begun-1'
 
 /** Written by the recorder. A branch has it when its parent has. */
 export const contentsFlag = 'contents-1'
+
+/** Written by the recorder. A branch has it when its parent has. */
+export const contextsFlag = 'contexts-1'
 
 /** Written by the recorder. A branch has it when its parent has. */
 export const lateFlag = 'late-1'
@@ -80,6 +85,7 @@ export const knownFlags: readonly string[] = [
   branchFlag,
   begunFlag,
   contentsFlag,
+  contextsFlag,
   lateFlag,
   hostsFlag,
   socketsFlag,

@@ -10,6 +10,7 @@ export {
   begunFlag,
   branchFlag,
   contentsFlag,
+  contextsFlag,
   currentFlags,
   fifthRedactorFlag,
   fourthRedactorFlag,

@@ -14,7 +14,7 @@ import { type Provider, startProviderHere } from '../../fixtures/provider/index.
 import { createRecorder, tools } from '../../src/record/index.ts'
 import { contextOf } from '../../src/seam/tool-context.ts'
 import { installReplay, replayTape, type ReplayOptions, type ReplayResult } from '../../src/replay/index.ts'
-import { type CallEvent, readTape, type Tape } from '../../src/tape/index.ts'
+import { type CallEvent, contextsFlag, readTape, type Tape } from '../../src/tape/index.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 // What a framework hands a tool beside what the model wrote: for whom the agent runs.
@@ -181,6 +181,11 @@ describe.for(Object.entries({ ...frameworks, ...shapes }))('%s', ([, run]) => {
   })
 })
 
+/** As a recorder wrote it that left parts of contexts out. */
+function withoutFlag<T extends Tape>(tape: T): T {
+  return { ...tape, header: { ...tape.header, flags: tape.header.flags.filter((flag) => flag !== contextsFlag) } }
+}
+
 test('what a framework hands on since, tapes of older recorders do not tell, and it is not compared with them', async () => {
   const act = async (_: object, _manager?: object, _config?: object): Promise<string> => Promise.resolve('done')
   const agent =
@@ -193,8 +198,13 @@ test('what a framework hands on since, tapes of older recorders do not tell, and
   const events = tape.events.map((event) =>
     event.kind === 'tool' ? { ...event, context: { configurable: { tenant: 'acme' } } } : event,
   )
-  const older = { ...tape, events }
-  for (const shop of ['main', 'other']) expect(codes(await replayTape(older, agent('acme', shop)))).toEqual([])
+  const older = withoutFlag({ ...tape, events })
+  for (const shop of ['main', 'other']) {
+    const result = await replayTape(older, agent('acme', shop))
+    expect(codes(result)).toEqual([])
+    expect(result.notCompared.map(({ path }) => path)).toEqual(['context.state'])
+  }
+  expect(codes(await replayTape({ ...tape, events }, agent('acme')))).toContain('HARVEST_DIVERGENCE')
   expect(codes(await replayTape(tape, agent('acme', 'other')))).toContain('HARVEST_DIVERGENCE')
   expect(codes(await replayTape(older, agent('globex')))).toContain('HARVEST_DIVERGENCE')
 })
@@ -308,7 +318,9 @@ describe('a regular expression of a context', () => {
   })
 
   test('is listed as not compared where an older recorder left it out, and the rest is compared', async () => {
-    const older = await recorded(execute({ context: { tenant: 'acme', all: [undefined] } }))
+    const without = await recorded(execute({ context: { tenant: 'acme', all: [undefined] } }))
+    expect(codes(await replayTape(without, allowing('^acme').agent))).toEqual(['HARVEST_DIVERGENCE'])
+    const older = withoutFlag(without)
     expect(contexts(older)).toEqual([{ context: { tenant: 'acme', all: [null] } }])
     const result = await replayTape(older, allowing('^acme').agent)
     expect([codes(result), result.drift]).toEqual([[], []])
