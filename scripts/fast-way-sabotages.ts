@@ -116,8 +116,8 @@ const sabotages: readonly Sabotage[] = [
   {
     name: 'both: gate skipped',
     file: 'playback/scheduler.ts',
-    from: 'const [asked] = this.#options.ungated ? this.#ready : []',
-    to: 'const [asked] = this.#ready',
+    from: 'if (this.#options.ungated) {',
+    to: 'if (this.#ready !== undefined) {',
   },
   {
     name: 'both: expected out of turn',
@@ -140,14 +140,14 @@ const sabotages: readonly Sabotage[] = [
   {
     name: 'node:http: wrong chunk',
     file: ofHttp,
-    from: 'this.#framing.length === undefined ? inChunk(bytes) : bytes)',
-    to: 'this.#framing.length === undefined ? inChunk(bytes.map((byte) => (byte === 0x64 ? 0x65 : byte)) as Buffer) : bytes)',
+    from: 'packet.write(piece, at)',
+    to: "packet.write(piece.replaceAll('d', 'e'), at)",
   },
   {
     name: 'node:http: chunks of one turn in wrong order',
     file: ofHttp,
-    from: '    this.#pieces.push(bytes)\n    if (this.#state ===',
-    to: '    this.#pieces.splice(this.#isBegun ? 0 : 1, 0, bytes)\n    if (this.#state ===',
+    from: 'this.#pieces.push(...pieces)',
+    to: 'this.#pieces.unshift(...pieces)',
   },
   {
     name: 'node:http: abort ignored',
@@ -164,8 +164,8 @@ const sabotages: readonly Sabotage[] = [
   {
     name: 'node:http: late body',
     file: ofHttp,
-    from: "this.#state === 'open' && this.#pieces.length === 1",
-    to: "this.#state === 'open' && this.#left <= 0",
+    from: "this.#state === 'open' && isFirst",
+    to: "this.#state === 'open' && isFirst && this.#left <= 0",
   },
   {
     name: 'node:http: late head',
@@ -183,14 +183,26 @@ const sabotages: readonly Sabotage[] = [
   {
     name: 'node:http: lost header',
     file: ofHttp,
-    from: 'for (const [name, value] of headers) if (!is',
-    to: 'for (const [name, value] of headers) if (!/^(?:content-type|retry-)/i.test(name)) if (!is',
+    from: 'if (!isAboutConnection(pair[0])) text',
+    to: 'if (!isAboutConnection(pair[0]) && !/^(?:content-type|retry-)/i.test(pair[0])) text',
+  },
+  {
+    name: 'node:http: a first connection is not made',
+    file: ofHttp,
+    from: 'this.#context.run(() => controller.claim())',
+    to: 'void controller',
+  },
+  {
+    name: 'node:http: a connection ends later than those of the interceptor',
+    file: ofHttp,
+    from: '      endAsAnswered(this.#socket)\n',
+    to: '      void endAsAnswered\n',
   },
   {
     name: 'node:http: pieces in one packet',
     file: ofHttp,
-    from: 'if (this.#framing.length === undefined) return [pieces]',
-    to: 'if (this.#framing.length !== -1) return [pieces]',
+    from: 'this.#framing.length === undefined ? pieces.length : 1',
+    to: 'this.#framing.length === -1 ? 1 : pieces.length',
   },
 ]
 

@@ -995,7 +995,13 @@ export function gateItems(step: ExchangeState | CallState): readonly GateItem[] 
       if (event.response.end) piece(...event.response.end)
     }
     if (event.error)
-      items.push({ n: event.error.moment[0], at: event.error.moment[1], state: 'waiting', isAlone: true, step: event.n })
+      items.push({
+        n: event.error.moment[0],
+        at: event.error.moment[1],
+        state: 'waiting',
+        isAlone: true,
+        step: event.n,
+      })
   } else {
     for (const [n, at] of event.yields ?? []) piece(n, at)
     if (event.settled) piece(...event.settled)

@@ -150,6 +150,7 @@ export function attributeRequests(
           : refusal('socket', socketTarget(args))
         if (!error) {
           const before = taking
+          // oxlint-disable-next-line no-this-alias -- which socket it is has to be known further down
           if (isHttp) taking = this
           try {
             Reflect.apply(original, this, args)
@@ -165,6 +166,13 @@ export function attributeRequests(
     },
     'attribution',
   )
+  patchProperty(http.OutgoingMessage.prototype, 'addTrailers', (real) => {
+    return function addTrailers(this: http.OutgoingMessage, trailers) {
+      const note = noteOf(tagOf(this))
+      if (note) note.trailers = [trailersPair(headerPairs(trailers).map(([name]) => name))]
+      return real.call(this, trailers)
+    }
+  })
   subscribeOnce('attribution', 'undici:request:create', ({ request }: { request: CreatedRequest }) => {
     const run = currentResponder()
     if (!run) return
@@ -188,12 +196,6 @@ export function attributeRequests(
       note.request = request
       note.socket = statedSocket(request)
     }
-    const { addTrailers } = request
-    const noteTrailers: typeof addTrailers = (trailers) => {
-      if (note) note.trailers = [trailersPair(headerPairs(trailers).map(([name]) => name))]
-      addTrailers.call(request, trailers)
-    }
-    request.addTrailers = noteTrailers
     if (expectsContinue(request)) continueSoon(request)
     if (!request.useChunkedEncodingByDefault) boundBody(request)
     request.once('socket', (socket: net.Socket) => {
@@ -236,6 +238,13 @@ export function attributeRequests(
       else if (known && by) letThrough.set(socket, { ...known, by })
     },
   )
+}
+
+/** Of a request of `node:http`: headers that were given as a flat list are written already, and cannot be asked for. */
+function tagOf(request: http.OutgoingMessage): string | undefined {
+  const { _header: written } = request as { readonly _header?: string | null }
+  const tag = request.getHeader(runHeader) ?? written?.split(`${runHeader}: `, 2)[1]?.split('\r\n', 1)[0]
+  return tag === undefined ? undefined : String(tag)
 }
 
 /** The body of a `GET` that no header gives a length has no end on the wire, and would be read as a request of its own. */
@@ -282,7 +291,6 @@ interface HttpRequest {
   useChunkedEncodingByDefault: boolean
   write(...given: unknown[]): unknown
   end(...given: unknown[]): unknown
-  addTrailers(trailers: unknown): void
   readonly socket?: net.Socket | null
   getHeader(name: string): unknown
   setHeader(name: string, value: string): void

@@ -8,6 +8,7 @@ import { isUndiciForced } from './expected-fetch.ts'
 import type { AnswerHead } from './own-response.ts'
 import { type Data, RequestHeads, type WholeRequest, type WrittenRequest } from './request-head.ts'
 import { type ExchangeControl, type ExchangeSink, type KnownRequest, type Responder, textRequest } from './responder.ts'
+import { keepSampleExchange } from './sample-exchange.ts'
 import { learnSent } from './sent-headers.ts'
 import { thrownAfterHead } from './turns.ts'
 
@@ -19,7 +20,9 @@ import { thrownAfterHead } from './turns.ts'
  * To be called when the interceptor has taken the socket. What is not the next expected plain request goes on to it.
  */
 export function answerExpectedOn(socket: net.Socket): void {
-  if (!isUndiciForced() && !connections.has(socket)) connections.set(socket, new Connection(socket as Line))
+  if (isUndiciForced() || connections.has(socket)) return
+  connections.set(socket, new Connection(socket as Line))
+  keepSampleExchange()
 }
 
 const connections = new WeakMap<net.Socket, Connection>()
