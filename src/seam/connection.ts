@@ -32,7 +32,7 @@ export function noteTarget(socket: object, args: readonly unknown[]): void {
   Object.assign(socket, { [target]: value })
 }
 
-/** Where a socket was told to connect to: a path, or `tcp://host:port`. */
+/** Where a socket leads: a path, or `tcp://host:port`. */
 export function targetOf(socket: object | null | undefined): string | undefined {
   return (socket as { readonly [target]?: string } | null | undefined)?.[target]
 }

@@ -1,3 +1,4 @@
+// Over 300 lines: a connection, what is expected on it and its answers share what Node and the interceptor keep to themselves.
 import { ClientRequest, STATUS_CODES } from 'node:http'
 import type net from 'node:net'
 import { targetOf } from '../connection.ts'
@@ -29,7 +30,7 @@ const connections = new WeakMap<net.Socket, Connection>()
 
 /** What the interceptor has of a connection. */
 interface Controller {
-  /** Lets it be made, by nobody. */
+  /** Lets it be made, without any server. */
   claim(): void
 }
 

@@ -29,20 +29,22 @@ const kept: (ClientRequest | IncomingMessage)[] = []
 
 function makeSample(): void {
   const socket = new Socket()
-  socket._read = () => undefined
+  const read: Socket['_read'] = () => undefined
+  socket._read = read
   const write: Socket['_writeGeneric'] = (_isMany, _data, _encoding, callback) => {
     callback?.()
     queueMicrotask(() => socket.push('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}'))
   }
   socket._writeGeneric = write
   const agent = new Agent({ keepAlive: true })
-  agent.createConnection = () => socket
+  const connect: Agent['createConnection'] = () => socket
+  agent.createConnection = connect
   const request = new ClientRequest({ method: 'POST', agent, headers: { a: 'b' } })
   request.once('response', (response) => {
     kept.push(request, response)
     response.resume()
   })
-  // Whoever changed agents may refuse it: then there is none.
+  // Whoever changed agents may refuse it: then nothing is kept.
   request.once('error', () => kept.splice(0))
   request.end('{}')
 }
