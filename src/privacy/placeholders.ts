@@ -1,3 +1,4 @@
+// Over 300 lines: what a placeholder says, how it is numbered and how it is taken back are one state.
 import { keyNumber } from './credentials.ts'
 import { escapePattern } from './pattern.ts'
 import { holdsNeedle, type Needle, needleOf } from './rare.ts'

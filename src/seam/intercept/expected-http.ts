@@ -9,7 +9,6 @@ import { isUndiciForced } from './expected-fetch.ts'
 import type { AnswerHead } from './own-response.ts'
 import { type Data, RequestHeads, type WholeRequest, type WrittenRequest } from './request-head.ts'
 import { type ExchangeControl, type ExchangeSink, type KnownRequest, type Responder, textRequest } from './responder.ts'
-import { keepSampleExchange } from './sample-exchange.ts'
 import { learnSent } from './sent-headers.ts'
 import { thrownAfterHead } from './turns.ts'
 
@@ -23,7 +22,6 @@ import { thrownAfterHead } from './turns.ts'
 export function answerExpectedOn(socket: net.Socket): void {
   if (isUndiciForced() || connections.has(socket)) return
   connections.set(socket, new Connection(socket as Line))
-  keepSampleExchange()
 }
 
 const connections = new WeakMap<net.Socket, Connection>()
