@@ -239,7 +239,8 @@ export const caseSchema: SchemaRule & { readonly properties: Readonly<Record<str
       ],
     },
     escapes: {
-      description: 'What real I/O is allowed.',
+      description:
+        'What real I/O the agent needs. It is let through where `allow` in `harvest()` lists it, else the case is red.',
       type: 'object',
       additionalProperties: false,
       required: ['allow'],

@@ -146,7 +146,7 @@ export interface CaseContent {
   readonly match?: MatchOptions
   /** What drift means for the verdict, over what the config says. */
   readonly drift?: CaseDrift | { readonly [Class in CaseDriftClass]?: CaseDrift }
-  /** What may reach the world around the seam, such as `socket 127.0.0.1:5432`. */
+  /** What the agent needs to reach around the seam, such as `socket 127.0.0.1:5432`. The config lets it through, or the case is red. */
   readonly escapes?: { readonly allow: readonly string[] }
   /** How far a request may differ from the one whose answer it gets. */
   readonly serve?: CaseServe
