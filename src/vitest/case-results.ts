@@ -1,6 +1,6 @@
 import path from 'node:path'
 import type { TestCase, TestModule } from 'vitest/node'
-import type { HarvestError } from '../errors/index.ts'
+import { type HarvestError, neutralLine } from '../errors/index.ts'
 import { lineDiff } from '../errors/line-diff.ts'
 import { neutralLines } from './neutral-lines.ts'
 import { toPosix } from './posix.ts'
@@ -60,7 +60,7 @@ function resultOf(
 /** A case whose test could not even be made. */
 function notCollected(module: TestModule): readonly CaseResult[] {
   if (module.state() !== 'failed') return []
-  const name = toPosix(module.relativeModuleId)
+  const name = neutralLine(toPosix(module.relativeModuleId), 300)
   return [{ name, state: 'failed', report: { case: name }, failure: failureOf(module.errors(), module) }]
 }
 

@@ -263,6 +263,7 @@ describe('hostile recorded text', () => {
     for (const one of [...payloads, ...classes]) write(tapeOf(one), tapeText(hostileTape(one)))
     for (const one of payloads) {
       write(`recordings/golden/${asName(one)}.tape.jsonl`, 'no tape')
+      write(`recordings/golden/${asName(one)}.case.yaml`, 'case: x\n')
       write(archiveOf(one), hostileArchive(one))
       const { text } = one
       write(`broken/${asName(one)}.har`, hostileArchive(one, [{ request: { method: text, url: text } }]))

@@ -1,7 +1,9 @@
+import { printedPath } from '../../errors/here.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
 import { type CommitLine, type History, readHistory } from '../../provenance/index.ts'
 import type { PinnedCase } from '../../provenance/stale.ts'
 import { filesTouched, findCase, type PinLimits, readPins } from '../../recordings/index.ts'
+import { neutralLines } from '../../report/output.ts'
 import { pinsSpec } from '../spec/test.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
@@ -44,7 +46,7 @@ export const pinsCommand: Command = {
       if (named.size > 0) printDetails(shown, since, touched, screen)
       else printCases(shown, since, screen)
       printVerdict({ looked: judged, stale: stale.length, isStaleOnly, recordings }, screen)
-      for (const { file, error } of badNamed) screen.note(`${file}: ${error.message.trimEnd()}`)
+      for (const { file, error } of badNamed) screen.note(`${printedPath(file)}: ${neutralLines(error.message.trimEnd())}`)
     }
     if (isStaleOnly && stale.length > 0) return exit.divergence
     return badNamed.length === 0 ? exit.ok : exit.usage

@@ -1,5 +1,5 @@
 import { dirname, join, resolve, sep } from 'node:path'
-import { here } from '../../errors/here.ts'
+import { here, printedPath } from '../../errors/here.ts'
 import { HarvestError, neutral, neutralLine } from '../../errors/index.ts'
 import {
   keepShared,
@@ -69,15 +69,15 @@ export const promoteCommand: Command = {
       })
       return exit.ok
     }
-    screen.line(screen.paint('bold', here(caseFile)))
+    screen.line(screen.paint('bold', printedPath(caseFile)))
     for (const line of text.trimEnd().split('\n')) screen.line(screen.paint('green', `+ ${neutral(line)}`))
-    screen.line(screen.paint('bold', here(tapeFile)))
+    screen.line(screen.paint('bold', printedPath(tapeFile)))
     const size = `+ ${(promotion.bytes.length / 1024).toFixed(1)} KB`
     if (preflight === undefined) screen.line(`${size}, not replayed`)
     else for (const line of replay?.preflightLines(size, content, preflight) ?? []) screen.line(line)
     for (const { method, url } of shared)
       screen.line(`shared: ${neutralLine(`${method} ${url}`, 200)}, which the process had already`)
-    for (const file of sharedFiles) screen.line(`  kept once for all cases: ${here(file)}`)
+    for (const file of sharedFiles) screen.line(`  kept once for all cases: ${printedPath(file)}`)
     for (const what of promotion.unrecorded) screen.line(`not recorded: ${neutral(what)}`)
     if (promotion.droppedHeaders.length > 0) {
       const names = promotion.droppedHeaders.map((name) => neutral(name))

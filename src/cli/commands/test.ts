@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { printedPath } from '../../errors/here.ts'
 import { HarvestError, shellWord } from '../../errors/index.ts'
 import { testSpec } from '../spec/test.ts'
 import type { Command } from '../command.ts'
@@ -48,7 +49,7 @@ async function noteNoCase(word: string, screen: Screen): Promise<void> {
   if (cases.length === 0 || cases.some(({ file }) => file.includes(word))) return
   const [named] = casesCalled('recordings', word)
   if (named !== undefined) {
-    screen.note(`The case ${word} is in a file of another name: ${named.file}`)
+    screen.note(`The case ${word} is in a file of another name: ${printedPath(named.file)}`)
     return screen.note(`→ did you mean: ${shellWord(nameOfFile(named.file))} instead of ${shellWord(word)}`)
   }
   const deleted = await deletedCase(word)

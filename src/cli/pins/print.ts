@@ -1,5 +1,5 @@
 import { stepsElsewhere } from '../../errors/above.ts'
-import { here } from '../../errors/here.ts'
+import { printedPath } from '../../errors/here.ts'
 import { neutralLine } from '../../errors/index.ts'
 import type { CommitLine } from '../../provenance/index.ts'
 import { foldText, terminalWidth } from '../../report/fold.ts'
@@ -46,7 +46,7 @@ export function printDetails(
   for (const [index, one] of judged.entries()) {
     const { id, agent, file, pins, recordedAt } = one
     if (index > 0) screen.line()
-    screen.line(`${screen.paint('bold', neutralLine(id, 60))}  ${here(file)}`)
+    screen.line(`${screen.paint('bold', neutralLine(id, 60))}  ${printedPath(file)}`)
     const fact = (label: string, text: string, paint = (row: string): string => row): void => {
       for (const [row, part] of foldText(text, { width: terminalWidth() - 12 }).entries())
         screen.line(`  ${screen.paint('dim', (row === 0 ? label : '').padEnd(8))}  ${paint(part)}`)

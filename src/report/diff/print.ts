@@ -1,6 +1,6 @@
 import { diffArrays } from 'diff/lib/diff/array.js'
 import { neutralLine, visible } from '../../errors/index.ts'
-import { here } from '../../errors/here.ts'
+import { printedPath } from '../../errors/here.ts'
 import { wordDiff } from '../../errors/word-diff.ts'
 import { readModelCall, textOf, toolNames } from '../../providers/index.ts'
 import { canonicalJson } from '../../json/canonical.ts'
@@ -34,7 +34,7 @@ export function printDiff(
     ['A', a],
     ['B', b],
   ] as const)
-    screen.line(`${screen.paint('bold', label)}  ${neutralLine(tape.header.id, 40)}  ${here(tape.source)}`)
+    screen.line(`${screen.paint('bold', label)}  ${neutralLine(tape.header.id, 40)}  ${printedPath(tape.source)}`)
   screen.line()
   screen.line(screen.paint(['bold', diff.class === 'same' ? 'green' : 'yellow'], diff.class))
   printOutcome(diff, options, screen)
