@@ -1,6 +1,6 @@
 import type { Escape, UninstrumentedIo } from '../match/types.ts'
 import { listOnce } from '../seam/intercept/index.ts'
-import { isAllowed } from './allow.ts'
+import { isAllowed, isCutOff } from './allow.ts'
 
 /** What reached around the seam in one run: refused, let through, or only heard of. */
 export class OutsideIo {
@@ -21,7 +21,7 @@ export class OutsideIo {
   /** @returns the target as a refusal says it; `undefined` where it is let through */
   reach(kind: string, target: string, site: string | undefined): string | undefined {
     const said = this.#redact(target)
-    const allowed = this.#allow === 'all' || isAllowed(this.#allow, kind, target, said)
+    const allowed = this.#allow === 'all' ? !isCutOff(kind, target) : isAllowed(this.#allow, kind, target, said)
     this.escapes.push({ kind, target: said, allowed, ...(site ? { site } : {}) })
     return allowed ? undefined : said
   }

@@ -52,6 +52,47 @@ describe('harvest test --no-network', () => {
     expect(result.output).toMatch(isPossible ? /Recordings {2}1 replayed/ : /HARVEST_CLI_NO_NETWORK/)
   })
 
+  it('connects no socket of a file, though the config allows all', async ({ skip }) => {
+    skip(spawnSync('unshare', ['-rn', 'true']).status !== 0)
+    const byFile = (path: string) => `import { connect } from 'node:net'
+export default () => new Promise((resolve) => {
+  const socket = connect(${JSON.stringify(path)}).on('connect', () => resolve('reached')).on('error', ({ code }) => resolve(code))
+  socket.write('who is there?')
+})
+`
+    for (const [at, options] of ["allow: ['*']", "escapes: 'report'"].entries()) {
+      const files = home.project(`file-${at}`, {
+        'vitest.config.ts': config(options, '', "whole: './src/whole.ts', near: './src/near.ts'"),
+        ...refundSources,
+        ...golden('whole', 'baseline: []\noutcome: reached\n', { agent: 'whole', calls: [] }),
+        ...golden('near', 'baseline: []\noutcome: reached\n', { agent: 'near', calls: [] }),
+      })
+      const reached: string[] = []
+      // The second name looks like a host and its port.
+      const names = { whole: path.join(files.folder, 'whole.sock'), near: 'near:5432' }
+      const servers = await Promise.all(
+        Object.entries(names).map(async ([name, file]) => {
+          files.write(`src/${name}.ts`, byFile(file))
+          const one = createServer((socket) => {
+            reached.push(name)
+            socket.on('error', () => undefined).end('me')
+          })
+          await once(one.listen(path.resolve(files.folder, file)), 'listening')
+          return one
+        }),
+      )
+      try {
+        const shut = await files.run(['test', '--no-network'], { bin: 'harvest' })
+        expect([shut.code, reached], shut.output).toEqual([1, []])
+        expect(shut.output).toContain('the same command without --no-network')
+        const open = await files.run(['test'], { bin: 'harvest' })
+        expect([open.code, reached.sort()], open.output).toEqual([0, ['near', 'whole']])
+      } finally {
+        for (const one of servers) one.close()
+      }
+    }
+  })
+
   it('exits with 2 and the reason where the system refuses, and runs nothing', async () => {
     const refusing = '#!/bin/sh\necho "unshare: Operation not permitted" >&2\nexit 1\n'
     const refused = project('refused', { 'bin/unshare': refusing })

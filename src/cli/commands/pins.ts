@@ -46,7 +46,8 @@ export const pinsCommand: Command = {
       if (named.size > 0) printDetails(shown, since, touched, screen)
       else printCases(shown, since, screen)
       printVerdict({ looked: judged, stale: stale.length, isStaleOnly, recordings }, screen)
-      for (const { file, error } of badNamed) screen.note(`${printedPath(file)}: ${neutralLines(error.message.trimEnd())}`)
+      for (const { file, error } of badNamed)
+        screen.note(`${printedPath(file)}: ${neutralLines(error.message.trimEnd())}`)
     }
     if (isStaleOnly && stale.length > 0) return exit.divergence
     return badNamed.length === 0 ? exit.ok : exit.usage

@@ -7,6 +7,7 @@ import { testSpec } from '../spec/test.ts'
 import type { Command } from '../command.ts'
 import type { ProgramRunOptions } from '../../jobs/program.ts'
 import type { Screen } from '../../report/output.ts'
+import { noNetworkVariable } from '../../playback/allow.ts'
 import { toTheConfig } from '../../jobs/run.ts'
 import { casesCalled, listCases, nameOfFile, nearestCase } from '../../recordings/index.ts'
 import { deletedCase } from '../deleted-case.ts'
@@ -78,7 +79,8 @@ async function vitest(
   output: ProgramRunOptions['output'],
   before: readonly string[],
 ): Promise<number> {
-  const { code } = await runVitest(words, output, {}, before)
+  const shut = before.length > 0 ? { [noNetworkVariable]: '1' } : {}
+  const { code } = await runVitest(words, output, shut, before)
   return code
 }
 

@@ -5,6 +5,7 @@ import { type Driver, doorOf, driverIn } from '../../seam/clients/drivers.ts'
 import { type Mocked, confinement } from '../../seam/intercept/index.ts'
 import { knownAddOn } from '../../seam/known-add-ons.ts'
 import type { LateWork, Tape } from '../../tape/index.ts'
+import { isCutOff } from '../allow.ts'
 import { placeOfMock } from '../mocks.ts'
 import { type ProblemLocation, excerpt, where } from './place.ts'
 
@@ -66,6 +67,7 @@ function nativeCode(name: string, where: Readonly<Record<string, string>>): Harv
 }
 
 function allowed(kind: string, target: string): string {
+  if (isCutOff(kind, target)) return 'if a test may reach it: the same command without --no-network'
   return `if a test may reach it: allow: ['${kind} ${neutral(target)}']`
 }
 

@@ -124,10 +124,15 @@ function openTarget({ remoteAddress, remotePort }: net.Socket): string {
 /** `host:port` or the path, from any arguments of `connect`. */
 export function socketTarget(args: readonly unknown[]): string {
   const first: unknown = Array.isArray(args[0]) ? args[0][0] : args[0]
-  if (typeof first === 'string') return first
+  if (typeof first === 'string') return pathTarget(first)
   if (typeof first === 'number') return `${typeof args[1] === 'string' ? args[1] : 'localhost'}:${first}`
   const { path, host, port } = (first ?? {}) as { path?: string; host?: string; port?: number }
-  return path || `${host ?? 'localhost'}:${port ?? '?'}`
+  return path ? pathTarget(path) : `${host ?? 'localhost'}:${port ?? '?'}`
+}
+
+/** A file called `db:5432` is no host. */
+function pathTarget(path: string): string {
+  return /^[^/\\]*:(?:\d+|\?)$/.test(path) ? `./${path}` : path
 }
 
 const lookups = /^(lookup|lookupService|resolve.*|reverse)$/
