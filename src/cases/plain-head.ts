@@ -30,5 +30,7 @@ function plainWord(text: string, key: string): string | undefined {
   if (text.includes(start, at + 1)) return undefined
   const from = at + start.length
   const end = text.indexOf('\n', from)
+  // An indented line goes on with the value.
+  if (end >= 0 && /^\s*\n[ \t]+[^\s#]|^[ \t]+[^\s#]/.test(text.slice(end + 1))) return undefined
   return /^ +([A-Za-z0-9][\w.-]*) *\r?$/.exec(text.slice(from, end < 0 ? undefined : end))?.[1]
 }

@@ -1,4 +1,6 @@
+import { createRequire } from 'node:module'
 import path from 'node:path'
+import type * as Yaml from 'yaml'
 import { HarvestError } from '../errors/index.ts'
 import { toPosix } from './posix.ts'
 
@@ -42,45 +44,112 @@ export interface CaseHead {
 }
 
 /**
- * The few keys that the config process needs. All cases of a project pass through that one thread, so it does not parse
- * YAML; the worker does, and complains about what is wrong.
+ * The few keys that the config process needs. All cases of a project pass through that one thread: of a case as it is usually
+ * written, the lines alone tell. YAML has other spellings of the same, and those are left to its parser. The worker reads
+ * the case, and complains about what is wrong.
  */
 export function readHead(text: string): CaseHead {
+  return headOfLines(text) ?? headOfYaml(text)
+}
+
+/** `undefined` where lines alone do not tell. */
+function headOfLines(text: string): CaseHead | undefined {
   const lines = text.split(/\r?\n/)
-  const find = (key: string): HeadValue => {
-    const line = lines.findIndex((candidate) => candidate.startsWith(`${key}:`))
-    const value = line < 0 ? undefined : scalar(lines[line]?.slice(key.length + 1) ?? '')
-    return { line: Math.max(0, line), ...(value !== undefined && value !== '' && { value }) }
-  }
-  return { id: find('case'), agent: find('agent'), tape: find('tape'), tags: readTags(lines) }
+  if (!lines.every((line) => usualLine.test(line))) return undefined
+  const [id, agent, tape] = ['case', 'agent', 'tape'].map((key) => valueAt(lines, key))
+  const tags = tagsIn(lines)
+  return id && agent && tape && tags && { id, agent, tape, tags }
 }
 
-function readTags(lines: readonly string[]): readonly string[] {
-  const at = lines.findIndex((line) => line.startsWith('tags:'))
-  if (at < 0) return []
-  const flow = withoutComment(lines[at]?.slice('tags:'.length) ?? '')
+// A key that is a word, an item of a list, a comment, or what belongs to the line before.
+const usualLine = /^(?:[A-Za-z]+:(?:[ \t]|$)|-[ \t]|#|[ \t]|$)/
+const comment = String.raw`[ \t]*(?:[ \t]#.*)?$`
+const wordThere = new RegExp(`^[A-Za-z]+:[ \\t]+(?:([A-Za-z0-9][\\w./-]*)|"([\\w./ -]*)"|'([\\w./ -]*)')${comment}`)
+
+/** A word in the line of a key that stands once. */
+function valueAt(lines: readonly string[], key: string): HeadValue | undefined {
+  const line = onlyLine(lines, key)
+  const [, plain, double, single] = wordThere.exec(lines[line] ?? '') ?? []
+  const value = plain ?? double ?? single
+  return value === undefined || value === '' || goesOn(lines, line) ? undefined : { value, line }
+}
+
+/** -1 where there is no such line, or more than one. */
+function onlyLine(lines: readonly string[], key: string): number {
+  const line = lines.findIndex((one) => one.startsWith(`${key}:`))
+  return line === lines.findLastIndex((one) => one.startsWith(`${key}:`)) ? line : -1
+}
+
+/** Whether the value of a line may go on in those that follow. */
+function goesOn(lines: readonly string[], at: number): boolean {
+  return /^(?:[ \t]|-)/.test(lines.slice(at + 1).find((line) => line.trim() !== '') ?? '')
+}
+
+function tagsIn(lines: readonly string[]): readonly string[] | undefined {
+  if (!lines.some((line) => line.startsWith('tags:'))) return []
+  const at = onlyLine(lines, 'tags')
+  const [, flow] = flowOfWords.exec(lines[at] ?? '') ?? []
+  if (flow !== undefined) return goesOn(lines, at) ? undefined : flow.split(',').map((tag) => tag.trim())
+  if (!emptyThere.test(lines[at] ?? '')) return undefined
   const after = lines.slice(at + 1)
-  const end = after.findIndex((line) => /^[^\s#-]/.test(line))
-  const block = end < 0 ? after : after.slice(0, end)
-  const listed = flow === '' ? block.map((line) => /^\s*-\s+(.+)$/.exec(line)?.[1] ?? '') : flowItems(flow, block)
-  return listed.map(scalar).filter((tag) => /^[\w./-]+$/.test(tag))
+  const end = after.findIndex((line) => /^[A-Za-z]/.test(line))
+  const items = (end < 0 ? after : after.slice(0, end)).filter((line) => !/^\s*(?:#.*)?$/.test(line))
+  const tags = items.map((line) => itemThere.exec(line)?.slice(1) ?? [])
+  // One list, however far it is indented.
+  return tags.length > 0 && tags.every(([indent, tag]) => tag !== undefined && indent === tags[0]?.[0])
+    ? tags.map(([, tag]) => tag ?? '')
+    : undefined
 }
 
-/** `[a, b]`, also when it goes on over the next lines. */
-function flowItems(first: string, rest: readonly string[]): readonly string[] {
-  const text = [first, ...rest.map(withoutComment)].join(' ')
-  return (/^\[([^\]]*)\]?/.exec(text)?.[1] ?? text).split(',')
+const tagWord = String.raw`[A-Za-z][\w./-]*`
+const flowOfWords = new RegExp(`^tags:[ \\t]+\\[[ \\t]*(${tagWord}(?:[ \\t]*,[ \\t]*${tagWord})*)[ \\t]*\\]${comment}`)
+const emptyThere = new RegExp(`^tags:${comment}`)
+const itemThere = new RegExp(`^( *)-[ \\t]+(${tagWord})${comment}`)
+
+function headOfYaml(text: string): CaseHead {
+  const nothing = { id: { line: 0 }, agent: { line: 0 }, tape: { line: 0 }, tags: [] }
+  if (text.length > mostYaml) return nothing
+  const { isMap, isScalar, isSeq, parseDocument } = yaml()
+  try {
+    // Keys of one map are compared one with another otherwise.
+    const { contents } = parseDocument(text, { schema: 'core', uniqueKeys: false, merge: false, prettyErrors: false })
+    const pairs = isMap(contents) ? contents.items : []
+    const find = (name: string) => pairs.find(({ key }) => isScalar(key) && key.value === name)
+    // `1` is no text, which its own test is red for.
+    const word = (node: unknown) =>
+      isScalar(node) && node.value !== null
+        ? String(typeof node.value === 'string' ? node.value : node.source)
+        : undefined
+    const valueOf = (name: string): HeadValue => {
+      const { key, value } = find(name) ?? {}
+      const from = isScalar(key) ? (key.range?.[0] ?? 0) : 0
+      const said = word(value)
+      return {
+        line: text.slice(0, from).split('\n').length - 1,
+        ...(said !== undefined && said !== '' && { value: said }),
+      }
+    }
+    const list = find('tags')?.value
+    const tags = isSeq(list) ? list.items.flatMap((item) => word(item) ?? []) : []
+    return {
+      id: valueOf('case'),
+      agent: valueOf('agent'),
+      tape: valueOf('tape'),
+      tags: tags.filter((tag) => /^[\w./-]+$/.test(tag)),
+    }
+  } catch (error) {
+    // Deeper than the stack: its own test is red for that.
+    if (error instanceof RangeError) return nothing
+    throw error
+  }
 }
 
-/** A plain or quoted scalar without its comment. */
-function scalar(text: string): string {
-  const trimmed = text.trim()
-  const quoted = /^(?:"([^"]*)"|'([^']*)')/.exec(trimmed)
-  return quoted ? (quoted[1] ?? quoted[2] ?? '') : withoutComment(trimmed)
-}
+// No case is longer.
+const mostYaml = 256 * 1024
 
-function withoutComment(text: string): string {
-  return text.replace(/(?:^|\s)#.*$/, '').trim()
+/** Loaded at the first case that needs it: that takes longer than to read the heads of a thousand. */
+function yaml(): typeof Yaml {
+  return createRequire(import.meta.url)('yaml') as typeof Yaml
 }
 
 /** The tags of a case. `golden` no matter what its file says, so that `--tags-filter=golden` finds all cases. */

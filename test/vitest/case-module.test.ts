@@ -1,8 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { type Case, parseCase, plainHead } from '../../src/cases/index.ts'
+import { HarvestError } from '../../src/errors/index.ts'
 import { isCaseId, nameOf, readHead } from '../../src/vitest/case-head.ts'
 import { type CaseSurroundings, generateCaseModule, isNode } from '../../src/vitest/case-module.ts'
 import { lineMap } from '../../src/vitest/line-map.ts'
+import { often } from '../support/often.ts'
 
 const around: CaseSurroundings = {
   recordings: '/app/recordings',
@@ -61,17 +64,108 @@ describe('the module made of a case', () => {
   })
 })
 
+function caseOf(text: string): Case | undefined {
+  try {
+    return parseCase(text, 'c.case.yaml')
+  } catch (error) {
+    if (HarvestError.is(error)) return undefined
+    throw error
+  }
+}
+
 describe('the head of a case', () => {
   it.each([
     ['tags: [a, b]', ['a', 'b']],
     ['tags:\n  - a\n  - "b"  # why\nexpect: pass\n  - c', ['a', 'b']],
     ['tags: [a,\n  b]\nexpect: pass', ['a', 'b']],
-    ['tags: a', ['a']],
     ['tags: []', []],
     ['tags: ["a b", `c`, d]', ['d']],
     ['title: "tags: [x]"', []],
   ])('%j has the tags %j', (yaml, tags) => {
     expect(readHead(yaml).tags).toEqual(tags)
+  })
+
+  it('is that of the parser, however a case is spelled', () => {
+    const word = fc.stringMatching(/^[a-z][a-z0-9-]{0,12}$/).filter((text) => !/^(?:null|true|false)$/.test(text))
+    const content = fc.record({
+      id: word,
+      agent: word,
+      tape: word,
+      tags: fc.uniqueArray(word, { minLength: 1, maxLength: 3 }),
+    })
+    const quote = (text: string) => [
+      text,
+      `"${text}"`,
+      `'${text}'`,
+      `"\\x${text.charCodeAt(0).toString(16)}${text.slice(1)}"`,
+    ]
+    const keys = (key: string) => [
+      `${key}: `,
+      `${key}:   `,
+      `"${key}": `,
+      `'${key}' : `,
+      `? ${key}\n: `,
+      `${key}:\n  `,
+      `"${key}":\n  # said\n  `,
+    ]
+    const values = (text: string) => [...quote(text), `>-\n  ${text}`, `|-\n  ${text}`, `!!str ${text}`]
+    const lists = (tags: readonly string[]) => [
+      `[${tags.join(', ')}]`,
+      JSON.stringify(tags),
+      `[\n  ${tags.join(',\n  ')}\n ]`,
+      `\n${tags.map((tag) => `  - ${tag}`).join('\n')}`,
+      `\n${tags.map((tag) => `- "${tag}" # why`).join('\n')}`,
+      `\n  -  ${tags.join('\n  # note\n  -  ')}`,
+    ]
+    const tails = ['', ' # note', '\n', '\n# note', '\n\n']
+    const others = [
+      'title: "a: b # c"',
+      'title: |\n  agent: no\n  tape: no',
+      'title: a\n  b',
+      'baseline: []',
+      'outcome: { agent: no, tags: [x] }',
+    ]
+    fc.assert(
+      fc.property(
+        content,
+        fc.infiniteStream(fc.nat(1_000)),
+        fc.constantFrom('\n', '\r\n'),
+        ({ id, agent, tape, tags }, draws, end) => {
+          const pick = <T>(list: readonly T[]): T => list[draws.next().value! % list.length]!
+          const fields = { case: id, agent, tape: `${tape}.tape.jsonl`, expect: 'pass' }
+          const written = Object.entries(fields).map(
+            ([key, text]) => pick(keys(key)) + pick(values(text)) + pick(tails),
+          )
+          const whole = pick([
+            [...written, `${pick(['tags:', '"tags":'])} ${pick(lists(tags))}`, pick(others)]
+              .sort(() => pick([-1, 1]))
+              .join('\n'),
+            JSON.stringify({ ...fields, tags }),
+            JSON.stringify({ ...fields, tags }, undefined, 2),
+            `---\n${written.join('\n')}\ntags: ${pick(lists(tags))}\n...`,
+          ])
+          const text = whole.replaceAll('\n', end)
+          const parsed = caseOf(text)
+          // A spelling that the parser refuses is no case.
+          fc.pre(parsed !== undefined)
+          const head = readHead(text)
+          const { lines } = parsed!
+          expect([head.id, head.agent, head.tape, head.tags]).toEqual([
+            { value: parsed!.id, line: lines.case - 1 },
+            { value: parsed!.agent, line: lines.agent - 1 },
+            { value: parsed!.tape, line: lines.tape - 1 },
+            parsed!.tags ?? [],
+          ])
+          const plain = plainHead(text)
+          expect([plain.id ?? parsed!.id, plain.agent ?? parsed!.agent, plain.tape ?? parsed!.tape]).toEqual([
+            parsed!.id,
+            parsed!.agent,
+            parsed!.tape,
+          ])
+        },
+      ),
+      { numRuns: often(1_000) },
+    )
   })
 
   it('for every slug, plain, quoted or commented, reads the same', () => {
