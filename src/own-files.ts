@@ -30,6 +30,7 @@ export const ownFiles = [
   'vitest/runner',
   'vitest/runtime',
   'vitest/setup',
+  'vitest/yaml-head',
 ] as const
 
 export type OwnFile = (typeof ownFiles)[number]

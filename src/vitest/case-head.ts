@@ -1,7 +1,6 @@
-import { createRequire } from 'node:module'
 import path from 'node:path'
-import type * as Yaml from 'yaml'
 import { HarvestError } from '../errors/index.ts'
+import { loadOwn } from '../own-files.ts'
 import { toPosix } from './posix.ts'
 
 const casePattern = /\.case\.ya?ml$/
@@ -30,7 +29,7 @@ export function nameOf(file: string, recordings: string): string {
   })
 }
 
-interface HeadValue {
+export interface HeadValue {
   readonly value?: string
   /** 0-based; 0 when the key is missing. */
   readonly line: number
@@ -49,8 +48,11 @@ export interface CaseHead {
  * the case, and complains about what is wrong.
  */
 export function readHead(text: string): CaseHead {
-  return headOfLines(text) ?? headOfYaml(text)
+  return headOfLines(text) ?? (loadOwn('vitest/yaml-head') as YamlHead).headOfYaml(text)
 }
+
+/** Loaded at the first case that needs it: that takes longer than to read the heads of a thousand. */
+type YamlHead = typeof import('./yaml-head.ts')
 
 /** `undefined` where lines alone do not tell. */
 function headOfLines(text: string): CaseHead | undefined {
@@ -105,52 +107,6 @@ const tagWord = String.raw`[A-Za-z][\w./-]*`
 const flowOfWords = new RegExp(`^tags:[ \\t]+\\[[ \\t]*(${tagWord}(?:[ \\t]*,[ \\t]*${tagWord})*)[ \\t]*\\]${comment}`)
 const emptyThere = new RegExp(`^tags:${comment}`)
 const itemThere = new RegExp(`^( *)-[ \\t]+(${tagWord})${comment}`)
-
-function headOfYaml(text: string): CaseHead {
-  const nothing = { id: { line: 0 }, agent: { line: 0 }, tape: { line: 0 }, tags: [] }
-  if (text.length > mostYaml) return nothing
-  const { isMap, isScalar, isSeq, parseDocument } = yaml()
-  try {
-    // Keys of one map are compared one with another otherwise.
-    const { contents } = parseDocument(text, { schema: 'core', uniqueKeys: false, merge: false, prettyErrors: false })
-    const pairs = isMap(contents) ? contents.items : []
-    const find = (name: string) => pairs.find(({ key }) => isScalar(key) && key.value === name)
-    // `1` is no text, which its own test is red for.
-    const word = (node: unknown) =>
-      isScalar(node) && node.value !== null
-        ? String(typeof node.value === 'string' ? node.value : node.source)
-        : undefined
-    const valueOf = (name: string): HeadValue => {
-      const { key, value } = find(name) ?? {}
-      const from = isScalar(key) ? (key.range?.[0] ?? 0) : 0
-      const said = word(value)
-      return {
-        line: text.slice(0, from).split('\n').length - 1,
-        ...(said !== undefined && said !== '' && { value: said }),
-      }
-    }
-    const list = find('tags')?.value
-    const tags = isSeq(list) ? list.items.flatMap((item) => word(item) ?? []) : []
-    return {
-      id: valueOf('case'),
-      agent: valueOf('agent'),
-      tape: valueOf('tape'),
-      tags: tags.filter((tag) => /^[\w./-]+$/.test(tag)),
-    }
-  } catch (error) {
-    // Deeper than the stack: its own test is red for that.
-    if (error instanceof RangeError) return nothing
-    throw error
-  }
-}
-
-// No case is longer.
-const mostYaml = 256 * 1024
-
-/** Loaded at the first case that needs it: that takes longer than to read the heads of a thousand. */
-function yaml(): typeof Yaml {
-  return createRequire(import.meta.url)('yaml') as typeof Yaml
-}
 
 /** The tags of a case. `golden` no matter what its file says, so that `--tags-filter=golden` finds all cases. */
 export function tagsOf({ tags }: CaseHead): readonly string[] {
