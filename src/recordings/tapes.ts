@@ -4,14 +4,7 @@ import { basename, join, relative, resolve, sep } from 'node:path'
 import { stepsElsewhere } from '../errors/above.ts'
 import { HarvestError, neutralLine, nearestWord, shellWord } from '../errors/index.ts'
 import { toRecord } from '../errors/usual-steps.ts'
-import {
-  type Outcome,
-  readOutcome,
-  readTapeHeader,
-  sizeCap,
-  type TapeClose,
-  type WrittenOutcome,
-} from '../tape/index.ts'
+import { type Outcome, readOutcome, readTapeHeader, type TapeClose, type WrittenOutcome } from '../tape/index.ts'
 import { filesBelow, isTapeFile, locate, openRegular, RecordingFiles } from './files.ts'
 
 /** What the first and the last line of a tape say. Lines between are not read, so they may be damaged. */
@@ -237,13 +230,21 @@ function lastLine(descriptor: number, size: number): string {
   for (let length = 64 * 1024; ; length *= 8) {
     const bytes = Buffer.alloc(Math.min(length, size))
     readSync(descriptor, bytes, 0, bytes.length, size - bytes.length)
-    const end = bytes.at(-1) === lineFeed ? bytes.length - 1 : bytes.length
-    const start = end === 0 ? -1 : bytes.lastIndexOf(lineFeed, end - 1)
-    if (start !== -1 || length >= Math.min(size, sizeCap)) return bytes.toString('utf8', start + 1, end)
+    let end = bytes.at(-1) === lineFeed ? bytes.length - 1 : bytes.length
+    if (bytes[end - 1] === carriageReturn) end--
+    // What does not end like a closing line is none, however far it goes back.
+    if (end === 0 || bytes[end - 1] !== closeBrace) return ''
+    const start = bytes.lastIndexOf(lineFeed, end - 1)
+    if (start !== -1 || length >= size) return bytes.toString('utf8', start + 1, end)
+    if (length >= lineCap) return ''
   }
 }
 
 const lineFeed = 0x0a
+const carriageReturn = 0x0d
+const closeBrace = 0x7d
+/** Where the search for the beginning of a last line ends: no string is twice as long. */
+const lineCap = 256 * 1024 * 1024
 
 function asClose(line: string): ClosingLine | undefined {
   let value: unknown

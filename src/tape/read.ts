@@ -8,6 +8,7 @@ import { cutInHeader, isTorn } from './torn.ts'
 import type { Tape, TapeClose, TapeEvent, TapeHeader } from './types.ts'
 
 const lineFeed = 0x0a
+const openBrace = 0x7b
 
 /**
  * Reads a whole tape into memory and verifies every line of it.
@@ -65,6 +66,7 @@ export function readTapeHeader(path: string): TapeHeader {
   try {
     const bytes = firstLine(fd)
     if (bytes.length === 0) throw empty(path)
+    if (bytes.length > headCap) throw longHeader(path)
     const end = bytes.indexOf(lineFeed)
     if (end === -1) refuseCutHeader(bytes, path)
     return new LineReader(path).header(bytes, 0, end === -1 ? bytes.length : end)
@@ -73,15 +75,23 @@ export function readTapeHeader(path: string): TapeHeader {
   }
 }
 
+/** Bytes that a header may have: more is no text that a recorder wrote. */
+const headCap = 64 * 1024 * 1024
+
+function longHeader(path: string): HarvestError {
+  return unreadable(path, `Line 1 has more than ${headCap} bytes.`)
+}
+
+/** A file that begins like no header is read no further. */
 function firstLine(fd: number): Buffer {
   let bytes = Buffer.allocUnsafe(4 * 1024)
   let length = 0
-  while (length < sizeCap) {
+  while (length <= headCap && (length === 0 || bytes[0] === openBrace)) {
     const read = readSync(fd, bytes, length, bytes.length - length, length)
     const fresh = bytes.subarray(length, length + read)
     length += read
     if (read === 0 || fresh.includes(lineFeed)) break
-    if (length === bytes.length) bytes = Buffer.concat([bytes], bytes.length * 4)
+    if (length === bytes.length) bytes = Buffer.concat([bytes], Math.min(bytes.length * 4, headCap + 1))
   }
   return bytes.subarray(0, length)
 }
@@ -91,6 +101,7 @@ export function readBytes(bytes: Buffer, source: string, depth = 0, look?: LineL
   if (bytes.length === 0) throw empty(source)
   const lines = new LineReader(source, look)
   const firstEnd = bytes.indexOf(lineFeed)
+  if ((firstEnd === -1 ? bytes.length : firstEnd) > headCap) throw longHeader(source)
   if (firstEnd === -1) refuseCutHeader(bytes, source)
   let end = firstEnd === -1 ? bytes.length : firstEnd
   const header = lines.header(bytes, 0, end)

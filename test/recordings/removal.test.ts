@@ -2,7 +2,15 @@ import * as nodeFs from 'node:fs'
 import { createRequire, syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import { holdOf, holdOfTape, placeHold, pruneTapes, releaseHold, removeTapes } from '../../src/recordings/index.ts'
+import {
+  holdOf,
+  holdOfTape,
+  listTapes,
+  placeHold,
+  pruneTapes,
+  releaseHold,
+  removeTapes,
+} from '../../src/recordings/index.ts'
 import { call, errorOf, messageOf, put, putTape, scratch } from './make.ts'
 
 const { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } = nodeFs
@@ -28,6 +36,41 @@ function before(name: string, n: number, act: () => void): void {
 const names = (recordings: string): readonly string[] => readdirSync(join(recordings, 'inbox')).sort()
 
 describe('removing a tape', () => {
+  test('takes a file without an end of its first line, however long it is, of which no more is read than tells that', () => {
+    const recordings = scratch()
+    const starts = { zeros: '', brace: '{', both: '{' }
+    for (const [name, start] of Object.entries(starts)) {
+      const file = put(recordings, `inbox/${name}.tape.jsonl`, start)
+      // Longer than any string; the system keeps no zeros.
+      nodeFs.truncateSync(file, 600 * 1024 * 1024)
+    }
+    const ended = nodeFs.openSync(join(recordings, 'inbox/both.tape.jsonl'), 'r+')
+    nodeFs.writeSync(ended, '}', 600 * 1024 * 1024 - 1)
+    nodeFs.closeSync(ended)
+    let read = 0
+    fs['readSync'] = (...args) => {
+      const bytes = originals['readSync']!(...args) as number
+      read += bytes
+      return bytes
+    }
+    syncBuiltinESMExports()
+    const listed = listTapes(join(recordings, 'inbox')).map((tape) => [
+      tape.file.replace(/.*\/|\..*/g, ''),
+      tape.state === 'unreadable' && tape.error.code,
+    ])
+    expect(listed.sort()).toEqual([
+      ['both', 'HARVEST_TAPE_UNREADABLE'],
+      ['brace', 'HARVEST_TAPE_UNREADABLE'],
+      ['zeros', 'HARVEST_TAPE_TRUNCATED'],
+    ])
+    expect(read).toBeLessThan(300 * 1024 * 1024)
+    removeTapes(
+      recordings,
+      Object.keys(starts).map((name) => join(recordings, `inbox/${name}.tape.jsonl`)),
+    )
+    expect(names(recordings)).toEqual([])
+  })
+
   test('takes it out of the inbox, and nothing else', () => {
     const recordings = scratch()
     const files = ['a', 'b'].map((name) => putTape(recordings, `inbox/${name}`))
