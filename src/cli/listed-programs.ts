@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { programNamed, type Programs, readPrograms } from '../recordings/index.ts'
+import { aboveRecordings, programNamed, type Programs, readPrograms } from '../recordings/index.ts'
 import { configFiles } from './config-files.ts'
 import { outputOf, runProgram } from '../jobs/program.ts'
 import { ownPath } from '../own-files.ts'
@@ -29,14 +29,16 @@ export async function isListed(argv: readonly string[]): Promise<ProgramListing>
 type Answer = { readonly programs: readonly Programs[] } | { readonly failed: string }
 
 async function programsOfConfig(): Promise<Answer> {
-  const [config] = configFiles(process.cwd())
+  // One that lies among recordings is data, as they are: it is not loaded.
+  const root = aboveRecordings(process.cwd())
+  const [config] = configFiles(root)
   if (config === undefined) return { programs: [] }
   const folder = mkdtempSync(join(tmpdir(), 'harvest-programs-'))
   const file = join(folder, 'programs.json')
   const reader = ownPath('vitest/list-programs')
   try {
     const { code, stderr } = await runProgram(
-      { argv: ['node', reader, config, file], cwd: process.cwd() },
+      { argv: ['node', reader, config, file], cwd: root },
       { env: {}, output: 'capture' },
     )
     if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Answer

@@ -20,7 +20,7 @@ export type { TapeFilter, TapeQuery, TapeSort } from './index-select.ts'
 export { filesTouched, type PinLimits, type PinReport, readPins } from './pinned-cases.ts'
 export { type Pruned, type PruneOptions, pruneTapes } from './prune.ts'
 export { readPrices } from './prices.ts'
-export { addProgram, manifestOf, programNamed, type Programs, readPrograms } from './programs.ts'
+export { aboveRecordings, addProgram, manifestOf, programNamed, type Programs, readPrograms } from './programs.ts'
 export {
   groupTapes,
   type ListedTape,

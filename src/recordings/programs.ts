@@ -1,8 +1,9 @@
 import { isMap } from '../json/canonical.ts'
 import { existsSync, readFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { HarvestError, neutralLine } from '../errors/index.ts'
-import { writeFileAtomic } from './files.ts'
+import { repositoryOf } from '../errors/usual-steps.ts'
+import { filesBelow, writeFileAtomic } from './files.ts'
 
 /**
  * Commands that the project lets a tape run: name → its words, `{ refund: ['node', 'src/refund.ts'] }`. A last `'*'` stands
@@ -51,13 +52,29 @@ export function programsIssue(programs: unknown): { readonly part: string; reado
   return undefined
 }
 
-/** The `package.json` of a folder: its own, or the nearest above it. */
+/** The `package.json` of a folder: its own, or the nearest above it. One that lies among recordings is data, as they are. */
 export function manifestOf(folder: string): string | undefined {
-  for (let at = resolve(folder); ; at = dirname(at)) {
+  for (let at = aboveRecordings(resolve(folder)); ; at = dirname(at)) {
     const file = join(at, 'package.json')
     if (existsSync(file)) return file
     if (at === dirname(at)) return undefined
   }
+}
+
+/** The folder that holds the outermost recordings a folder lies in; the folder itself where it lies in none. */
+export function aboveRecordings(folder: string): string {
+  let found = folder
+  const root = repositoryOf(folder)
+  for (let at = folder; at !== root && at !== dirname(at); at = dirname(at))
+    if (isRecordings(at, root !== undefined)) found = dirname(at)
+  return found
+}
+
+/** @param isBelow - whether it lies in a repository, where a folder of the usual name is one of recordings */
+function isRecordings(folder: string, isBelow: boolean): boolean {
+  if (isBelow && basename(folder) === 'recordings') return true
+  const kept = ['golden', 'inbox'].map((name) => join(folder, name)).filter((below) => existsSync(below))
+  return kept.some((below) => filesBelow(below, (name) => /\.(?:tape\.jsonl|case\.ya?ml)$/.test(name)).length > 0)
 }
 
 /**

@@ -124,6 +124,46 @@ describe('the command of a tape', () => {
     },
   )
 
+  it('of a package.json or config among recordings counts for nothing', async () => {
+    const argv = ['sh', '-c', 'touch canary']
+    const programs = { x: argv }
+    list({})
+    for (const [recordings, below] of [
+      ['recordings', 'recordings/inbox'],
+      ['recordings', 'recordings/any'],
+      ['kept', 'kept/golden/group'],
+      ['kept', 'kept'],
+    ] as const) {
+      const made = join(folder, 'project', recordings)
+      mkdirSync(join(made, 'golden/group'), { recursive: true })
+      mkdirSync(join(folder, 'project', below), { recursive: true })
+      writeFileSync(join(made, 'golden/group/x.tape.jsonl'), '')
+      for (const at of [recordings, below]) {
+        writeFileSync(join(folder, 'project', at, 'package.json'), JSON.stringify({ harvest: { programs } }))
+        writeFileSync(join(folder, 'project', at, 'vitest.config.mjs'), 'throw new Error("loaded")')
+      }
+      process.chdir(below)
+      try {
+        const answer = await asked(argv)
+        expect([below, answer]).toEqual([below, refusal])
+        expect(String(answer)).not.toContain('loaded')
+      } finally {
+        process.chdir(join(folder, 'project'))
+      }
+      rmSync(made, { recursive: true })
+    }
+    // A folder of the project that is no recordings is what it was.
+    mkdirSync('packages/mail/inbox', { recursive: true })
+    writeFileSync('packages/mail/package.json', JSON.stringify({ harvest: { programs } }))
+    process.chdir('packages/mail')
+    try {
+      expect(await asked(argv)).toMatchObject({ argv })
+    } finally {
+      process.chdir(join(folder, 'project'))
+      rmSync('packages/mail', { recursive: true })
+    }
+  })
+
   it('--run-recorded runs it, and says what it runs', async () => {
     list({})
     expect(await asked(['sh', '-c', 'echo \u001b[2J'], { isGiven: true })).toEqual({

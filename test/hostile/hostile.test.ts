@@ -199,38 +199,6 @@ describe('a case', () => {
     expect(answers.filter(({ stderr }) => !stderr.includes('(HARVEST_ORACLE_OUTSIDE)'))).toEqual([])
     expect(await touched()).toEqual([])
   })
-
-  it('opens nothing to its agent by itself: all that replays it is red, until the config lists the same', {
-    timeout: 240_000,
-  }, async () => {
-    write(
-      'src/shell.ts',
-      `import { execFileSync } from 'node:child_process'
-export const shell = (): string => String(execFileSync(process.execPath, ['src/attack.mjs']))
-`,
-    )
-    write('recordings/golden/open.tape.jsonl', tapeText({ header: { id: 'open', agent: 'shell' } }))
-    const kase =
-      "case: open\nagent: shell\ntape: open.tape.jsonl\nexpect: pass\nbaseline: []\nescapes: { allow: ['*'] }\n"
-    write('recordings/golden/open.case.yaml', kase)
-    write('vitest.config.ts', configFor({ shell: './src/shell.ts#shell' }))
-    const golden = 'recordings/golden/open.case.yaml'
-    const lines = [
-      ['test'],
-      ['doctor', golden],
-      ['show', golden, '--replay'],
-      ['report', golden, '--replay', '--force'],
-      ['chaos', golden],
-      ['fork', golden, '--step', '1', '--set', 'result=1'],
-    ]
-    for (const line of lines) {
-      const { code, stdout, stderr } = await harvest(line, { cwd: base, env: { CI: '1' } })
-      expect([line, code === 0, (stdout + stderr).includes('HARVEST_ESCAPE_CONSENT')]).toEqual([line, false, true])
-    }
-    expect(await touched()).toEqual([])
-    rmSync(join(base, 'vitest.config.ts'))
-    rmSync(join(base, 'recordings/golden'), { recursive: true })
-  })
 })
 
 /** Command lines that read a tape. */
