@@ -1,11 +1,11 @@
-import type { TextRange } from './types.ts'
+import type { Encoded, TextRange } from './types.ts'
 
 /** A secret that stands in several places, in pieces. */
 export interface Scattered {
   readonly kind: string
   readonly value: string
   readonly contextual?: true
-  readonly encoded?: TextRange['encoded']
+  readonly encoded?: Encoded
   /** Parts of the text, in order; the first is replaced, the others are cut. */
   readonly pieces: readonly { readonly start: number; readonly end: number }[]
 }

@@ -16,7 +16,7 @@ import { Placeholders } from './placeholders.ts'
 import type { Prints } from './prints.ts'
 import { settle } from './spans.ts'
 import type { HeaderMeaning } from './meaning.ts'
-import type { SecretFinding, RedactorOptions, Replaced, TextRange } from './types.ts'
+import type { Encoded, Secret, SecretFinding, RedactorOptions, Replaced, TextRange } from './types.ts'
 import { settledEnd } from './under-way.ts'
 import { redactUrl } from './url.ts'
 import { encodedAs, encodedWords } from './words.ts'
@@ -149,6 +149,10 @@ export function scan(text: string, options: RedactorOptions = {}): readonly Secr
 const passCap = 16
 /** Encodings inside of each other that are read. */
 const depthCap = 3
+/** What may be replaced inside of the encoded words of one text; the other words are replaced whole. */
+const insideCap = 16_384
+/** What it costs to encode a word again, in secrets that are replaced. */
+const wordCost = 8
 // A client that makes up names must not fill a tape with them.
 export const droppedCap = 64
 
@@ -179,6 +183,12 @@ class TextRedactor implements Redactor {
   replacements = 0
   /** How many encodings inside of each other are being read. */
   #depth = 0
+  /** What may still be replaced inside of encoded words. */
+  #room = insideCap
+  /** All texts of a value share the room there is. */
+  #isInValue = false
+  /** Whether a word that says this was read and encoded again, or replaced whole: a request may quote what an answer said. */
+  readonly #isOpened = new Map<string, boolean>()
   /** The text that was scanned last, where it holds nothing: a value is often scanned as a line, and redacted then. */
   #searched: string | undefined
   /** By depth, what words of base64 say after their secrets were replaced, in order: they are not searched once more. */
@@ -256,6 +266,16 @@ class TextRedactor implements Redactor {
   }
 
   json(value: Json, known?: string): Json {
+    this.#room = insideCap
+    this.#isInValue = true
+    try {
+      return this.#json(value, known)
+    } finally {
+      this.#isInValue = false
+    }
+  }
+
+  #json(value: Json, known: string | undefined): Json {
     const walked = redactJson(value, this.#means.names, {
       text: (text) => this.text(text),
       secret: (text) => this.#secret(text),
@@ -454,6 +474,7 @@ class TextRedactor implements Redactor {
       this.#placeholders.observe(text)
       return given
     }
+    if (this.#depth === 0 && !this.#isInValue) this.#room = insideCap
     const mark = this.#placeholders.mark()
     try {
       const fresh: Fresh[] = []
@@ -522,22 +543,49 @@ class TextRedactor implements Redactor {
   }
 
   #instead(text: string, of: TextRange | Scattered, { start, end }: Place, fresh: Fresh[]): string {
-    if (of.encoded !== undefined) return of.encoded.again()
-    const { text: placeholder, isNew } = this.#replace(of)
+    const { encoded, value } = of
+    if (encoded !== undefined && this.#opens(value, encoded)) return encoded.again()
+    // A placeholder of another kind may keep a part of the value, and this value is more than one secret.
+    const { text: placeholder, isNew } = this.#replace(encoded === undefined ? of : { kind: 'secret', value })
+    if (encoded !== undefined) this.#learn(encoded)
     if (isNew) fresh.push({ value: of.value, placeholder })
     return spelled(placeholder, text, start, end)
   }
 
-  #replace({ kind, value, contextual }: Pick<TextRange, 'kind' | 'value' | 'contextual'>): {
-    text: string
-    isNew: boolean
-  } {
-    this.replacements++
+  /** Whether what is secret in a word is replaced inside of it. Text made to be slow has more of such words than there is room for. */
+  #opens(word: string, { inside }: Encoded): boolean {
+    if (this.#means.version < 6) return true
+    const before = this.#isOpened.get(word)
+    if (before !== undefined) return before
+    const cost = wordCost + inside().length
+    const isOpened = cost <= this.#room
+    if (isOpened) this.#room -= cost
+    this.#isOpened.set(word, isOpened)
+    return isOpened
+  }
+
+  /** What is secret in a word that was replaced whole is looked for elsewhere all the same. */
+  #learn({ inside }: Encoded): void {
+    if (this.#known.isFull) return
+    for (const one of inside())
+      if (one.encoded === undefined) this.#remember(one)
+      else this.#learn(one.encoded)
+  }
+
+  #remember({ kind, value, contextual }: Secret): void {
     // What holds a secret that is found by itself is left to that: `Bearer …` in one place, the field it is in another.
     // A value that has a placeholder went through this before.
     const isFirst =
       contextual && !this.#known.isFull && isDistinctive(value) && this.#placeholders.known(value) === undefined
     if (isFirst && this.#means.find(value).length === 0) this.#known.remember(kind, value)
+  }
+
+  #replace({ kind, value, contextual }: Secret): {
+    text: string
+    isNew: boolean
+  } {
+    this.replacements++
+    this.#remember({ kind, value, ...(contextual && { contextual }) })
     // What is known now may stand in it.
     this.#searched = undefined
     return this.#placeholders.for(kind, value)
@@ -574,7 +622,8 @@ class TextRedactor implements Redactor {
       const { start, end, plain: value } = word
       const known = this.#known.size
       const again = (): string => encodedAs(text, word, this.#cleanInside(value, found, known))
-      const span = { kind: first.kind, start, end, value, encoded: { again } }
+      const inside: Encoded['inside'] = () => [...found.spans, ...found.scattered]
+      const span = { kind: first.kind, start, end, value, encoded: { again, inside } }
       if (more === undefined) more = [span]
       else more.push(span)
     }

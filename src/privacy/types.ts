@@ -78,8 +78,8 @@ export interface Replaced {
 
 /** A secret found in a text. */
 export interface TextRange {
-  /** The text is encoded as a whole: `again` is the same without its secrets. */
-  readonly encoded?: { readonly again: () => string }
+  /** The text is encoded as a whole. */
+  readonly encoded?: Encoded
   readonly kind: string
   readonly start: number
   readonly end: number
@@ -88,6 +88,17 @@ export interface TextRange {
   /** Known by its surroundings only: once seen it is looked for everywhere. */
   readonly contextual?: true
 }
+
+/** A word of base64 that says something secret. */
+export interface Encoded {
+  /** The same without its secrets. */
+  readonly again: () => string
+  /** What is secret in it. */
+  readonly inside: () => readonly Secret[]
+}
+
+/** A secret, no matter where it stands. */
+export type Secret = Pick<TextRange, 'kind' | 'value' | 'contextual' | 'encoded'>
 
 /** Finds secrets of some kinds in a text. */
 export type Finder = (text: string) => readonly TextRange[]
