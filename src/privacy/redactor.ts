@@ -187,8 +187,10 @@ class TextRedactor implements Redactor {
   #room = insideCap
   /** All texts of a value share the room there is. */
   #isInValue = false
-  /** Whether a word that says this was read and encoded again, or replaced whole: a request may quote what an answer said. */
-  readonly #isOpened = new Map<string, boolean>()
+  /** What words say that were replaced whole: they stay so wherever the run quotes them. */
+  readonly #whole = new Set<string>()
+  /** By depth, what words say, and what they say without their secrets where that many were known. */
+  #cleaned: Map<string, { readonly clear: string; readonly by: number }>[] = []
   /** The text that was scanned last, where it holds nothing: a value is often scanned as a line, and redacted then. */
   #searched: string | undefined
   /** By depth, what words of base64 say after their secrets were replaced, in order: they are not searched once more. */
@@ -515,6 +517,7 @@ class TextRedactor implements Redactor {
     const lost = fresh.filter(({ placeholder }) => missing.has(placeholder))
     if (lost.length === 0) return false
     this.replacements++
+    this.#cleaned = []
     this.#placeholders.restore(
       mark,
       lost.map(({ value }) => value),
@@ -544,24 +547,13 @@ class TextRedactor implements Redactor {
 
   #instead(text: string, of: TextRange | Scattered, { start, end }: Place, fresh: Fresh[]): string {
     const { encoded, value } = of
-    if (encoded !== undefined && this.#opens(value, encoded)) return encoded.again()
+    const again = encoded?.again()
+    if (again !== undefined) return again
     // A placeholder of another kind may keep a part of the value, and this value is more than one secret.
     const { text: placeholder, isNew } = this.#replace(encoded === undefined ? of : { kind: 'secret', value })
     if (encoded !== undefined) this.#learn(encoded)
     if (isNew) fresh.push({ value: of.value, placeholder })
     return spelled(placeholder, text, start, end)
-  }
-
-  /** Whether what is secret in a word is replaced inside of it. Text made to be slow has more of such words than there is room for. */
-  #opens(word: string, { inside }: Encoded): boolean {
-    if (this.#means.version < 6) return true
-    const before = this.#isOpened.get(word)
-    if (before !== undefined) return before
-    const cost = wordCost + inside().length
-    const isOpened = cost <= this.#room
-    if (isOpened) this.#room -= cost
-    this.#isOpened.set(word, isOpened)
-    return isOpened
   }
 
   /** What is secret in a word that was replaced whole is looked for elsewhere all the same. */
@@ -621,7 +613,10 @@ class TextRedactor implements Redactor {
       if (first === undefined) continue
       const { start, end, plain: value } = word
       const known = this.#known.size
-      const again = (): string => encodedAs(text, word, this.#cleanInside(value, found, known))
+      const again = (): string | undefined => {
+        const clear = this.#cleanWord(value, found, known)
+        return clear === undefined ? undefined : encodedAs(text, word, clear)
+      }
       const inside: Encoded['inside'] = () => [...found.spans, ...found.scattered]
       const span = { kind: first.kind, start, end, value, encoded: { again, inside } }
       if (more === undefined) more = [span]
@@ -642,6 +637,30 @@ class TextRedactor implements Redactor {
     } finally {
       this.#depth--
     }
+  }
+
+  /** What a word says without its secrets; `undefined` where more would be replaced than there is room for. */
+  #cleanWord(text: string, found: Found, known: number): string | undefined {
+    if (this.#means.version < 6) return this.#cleanInside(text, found, known)
+    if (this.#whole.has(text)) return undefined
+    const cleaned = (this.#cleaned[this.#depth] ??= new Map())
+    const before = cleaned.get(text)
+    if (before?.by === this.#known.size) {
+      this.replacements++
+      this.#depth++
+      this.#clearNow().push(before.clear)
+      this.#depth--
+      return before.clear
+    }
+    const cost = wordCost + found.spans.length + found.scattered.length
+    if (cost > this.#room) {
+      this.#whole.add(text)
+      return undefined
+    }
+    this.#room -= cost
+    const clear = this.#cleanInside(text, found, known)
+    if (this.#clear[this.#depth + 1]?.at(-1) === clear) cleaned.set(text, { clear, by: this.#known.size })
+    return clear
   }
 
   /** @param known - how many secrets were known when that was found: what became known since changes only what holds it */

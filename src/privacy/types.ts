@@ -91,8 +91,8 @@ export interface TextRange {
 
 /** A word of base64 that says something secret. */
 export interface Encoded {
-  /** The same without its secrets. */
-  readonly again: () => string
+  /** The same without its secrets; `undefined`: it is to be replaced whole. */
+  readonly again: () => string | undefined
   /** What is secret in it. */
   readonly inside: () => readonly Secret[]
 }
