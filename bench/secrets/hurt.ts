@@ -149,9 +149,18 @@ export function hostileTexts(length: number): ReadonlyMap<string, string> {
   texts.set('base64 four deep', deep.slice(0, length))
   texts.set('dashes behind the name of a server', head + '-'.repeat(length - head.length))
   for (const [name, write] of Object.entries(everNew)) texts.set(name, changing(write, length))
+  for (const [name, as] of Object.entries(inOneWord)) {
+    const plain = changing(everNew[name]!, length)
+    // As much of it as fills the word.
+    const part = plain.slice(0, Math.floor((length * length) / as(plain).length))
+    texts.set(`${name}, in one word of base64`, as(part))
+  }
   texts.set('known secrets that begin alike', knownAlike(length))
   return texts.set('a known secret that repeats itself', knownAgain(length))
 }
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64')
+const base64url = (text: string): string => Buffer.from(text).toString('base64url')
 
 /** Another value at each place: nothing that was worked out for one serves for the next. */
 const everNew: Readonly<Record<string, (n: number, word: string) => string>> = {
@@ -198,10 +207,20 @@ const everNew: Readonly<Record<string, (n: number, word: string) => string>> = {
   'new code': (_, word) => `password = env.P ?? '${word}'\n`,
   'new literals of SQL': (_, word) => `alter user ada password '${word}';\n`,
   'new rows of SQL': (n, word) => `${n === 0 ? 'insert into t (id, password) values ' : ''}(${n}, '${word}'),`,
-  'new base64': (n, word) => `${Buffer.from(`{"id":${n},"password":"${word}"}`).toString('base64')} `,
-  'new base64 of base64': (n, word) =>
-    `${Buffer.from(Buffer.from(`{"id":${n},"password":"${word}"}`).toString('base64')).toString('base64')} `,
-  'new base64 without a secret': (n, word) => `${Buffer.from(`order ${n} of ${word} was sent`).toString('base64')} `,
+  'new base64': (n, word) => `${base64(`{"id":${n},"password":"${word}"}`)} `,
+  'new base64 of base64': (n, word) => `${base64(base64(`{"id":${n},"password":"${word}"}`))} `,
+  'new base64 without a secret': (n, word) => `${base64(`order ${n} of ${word} was sent`)} `,
+  'new values in % in base64': (_, word) => `${base64(`password%3D${word}%26`)} `,
+  'new values in % in base64url': (_, word) => `${base64url(`password%3D${word}%26`)} `,
+  'new values in % in base64 of base64': (_, word) => `${base64(base64(`password%3D${word}%26`))} `,
+  'new values in % in base64 three deep': (_, word) => `${base64(base64(base64(`password%3D${word}%26`)))} `,
+  'one value in % in base64': () => `${base64('password%3Da1b2c3d4%26')} `,
+  'new passwords in base64 of JSON of base64': (n) => `${base64(JSON.stringify(base64(`pwd=a1${n} and more`)))} `,
+  'new lists in base64 of base64': (n) => `${base64(base64(`["--pwd","a1${n}"]`))} `,
+  'new lists in % in base64': (n) => `${base64(encodeURIComponent(`["--pwd","a1${n}"]`))} `,
+  'new short words of base64 three deep': (n) => `${base64(base64(base64(`pwd=a1${n}`.padEnd(18))))} `,
+  'new values in Chinese in base64 of base64url': (_, word) => `${base64(base64url(`密码：${word}，`))} `,
+  'new addresses in % in base64': (n) => `${base64(encodeURIComponent(`ada${n}@shop.example `))} `,
   'new cookies': (_, word) => `Cookie: sid=${word}${word}; theme=dark\n`,
   'new parts of a form': (_, word) => `--b\r\nContent-Disposition: form-data; name="password"\r\n\r\n${word}\r\n`,
   'new cards': (n) => `4111111111${`${n}`.padStart(6, '0')} `,
@@ -217,6 +236,13 @@ const everNew: Readonly<Record<string, (n: number, word: string) => string>> = {
   'new words': (_, word) => `${word} `,
   'new numbers': (n) => `${n * 7919} `,
   'words with dashes': (_, word) => `${word}-`,
+}
+
+/** Of texts that are encoded whole, how they are. */
+const inOneWord: Readonly<Record<string, (text: string) => string>> = {
+  'one letter in a query': base64,
+  'new values in \\u': (text) => base64(JSON.stringify(text)),
+  'new short values of a list': base64,
 }
 
 function changing(write: (n: number, word: string) => string, length: number): string {
