@@ -127,10 +127,9 @@ test('the secret of a word that was replaced whole is found where it stands plai
 
 test('what a placeholder keeps of an address it does not keep of a word that was replaced whole', () => {
   const redactor = createRedactor({ keep: ['email-domain', 'card-last4'] })
-  const words = wordsOf(2_500, 0, (secret) => `mail ada@shop.example, the password is ${secret}`)
-  const redacted = redactor.text(words.join(' '))
-  expect(redacted.split(' ').at(-1)).toMatch(whole)
-  expect(isSecret.exec(layersOf(redacted))?.[0]).toBeUndefined()
+  const words = wordsOf(2_500, 0, (secret) => `${secret}@shop.example, a note`)
+  const lines = redactor.text(words.join('\n')).split('\n')
+  expect(lines.slice(1_820).filter((line) => !whole.test(line))).toStrictEqual([])
 })
 
 test('a tape of earlier finders is read as it was: each of its words is encoded again', () => {
