@@ -66,8 +66,10 @@ export function commandTriggers(names: NameTable): readonly Trigger[] {
   ]
 }
 
+/** Verbs of rows; those that begin with another one are found with it: `configure` with `config`. */
 function verbsOf(rows: readonly KnownRow[]): readonly string[] {
-  return [...new Set(rows.flatMap(({ verbs }) => verbs))]
+  const all = new Set(rows.flatMap(({ verbs }) => verbs))
+  return [...all].filter((verb) => ![...all].some((other) => other !== verb && verb.startsWith(other)))
 }
 
 /** Whether a row tells of secrets behind words without a dash. */
@@ -174,6 +176,7 @@ function lookForProgram(names: NameTable) {
   // What of a text was read: up to the last option, command, and list without a program before it.
   let seen = { text: '', index: 0, end: 0, list: 0 }
   return (text: string, index: number, word: number, found: TextRange[]): number => {
+    // No two triggers ask at one place: whoever asks there again reads the text anew.
     if (index <= seen.index || text !== seen.text) seen = { text, index, end: 0, list: 0 }
     seen.index = index
     const floor = seen.end
