@@ -25,19 +25,36 @@ export function findScattered(
   if (!isStream(text, version)) return []
   return [...gather(text, version)].flatMap(([stream, pieces]) => {
     if (pieces.length < 2) return []
-    return isOfModel.test(stream) ? inPieces(pieces, find) : betweenPieces(pieces, find)
+    const search: Search = { find, alone: new Map() }
+    return isOfModel.test(stream) ? inPieces(pieces, search) : betweenPieces(pieces, search)
   })
+}
+
+/** A search of the pieces of one stream. */
+interface Search {
+  readonly find: (joined: string) => readonly TextRange[]
+  /** What stands in a piece by itself: one that holds many secrets is searched once, not for each of them. */
+  readonly alone: Map<Piece, readonly TextRange[]>
+}
+
+function foundAlone({ find, alone }: Search, piece: Piece): readonly TextRange[] {
+  const known = alone.get(piece)
+  if (known !== undefined) return known
+  const found = find(piece.text)
+  alone.set(piece, found)
+  return found
 }
 
 /**
  * Of fields of any name: texts that follow one another may be pieces of one, or the same column of many records. Where two of them
  * are secrets as a whole, or were, they are records; and numbers that fit by chance are numbers.
  */
-function betweenPieces(pieces: readonly Piece[], find: (joined: string) => readonly TextRange[]): readonly Scattered[] {
+function betweenPieces(pieces: readonly Piece[], search: Search): readonly Scattered[] {
   if (pieces.every(({ raw }) => raw === pieces[0]!.raw)) return []
-  const isWhole = ({ text }: Piece): boolean =>
-    wholePlaceholder.test(text) || find(text).some(({ start, end }) => start === 0 && end === text.length)
-  return inPieces(pieces, find).filter(({ kind, pieces: places }) => {
+  const isWhole = (piece: Piece): boolean =>
+    wholePlaceholder.test(piece.text) ||
+    foundAlone(search, piece).some(({ start, end }) => start === 0 && end === piece.text.length)
+  return inPieces(pieces, search).filter(({ kind, pieces: places }) => {
     if (isNumber.test(kind)) return false
     const parts = piecesWith(pieces, places)
     return parts.length > 1 && parts.filter(isWhole).length < 2
@@ -160,26 +177,32 @@ function numbersIn(line: string): string {
   return numbers
 }
 
-function inPieces(pieces: readonly Piece[], find: (joined: string) => readonly TextRange[]): Scattered[] {
+function inPieces(pieces: readonly Piece[], search: Search): Scattered[] {
   const joined = pieces.map(({ text }) => text).join('')
   const scattered: Scattered[] = []
+  const offsets = rawOffsets()
   let first = 0
   let firstStart = 0
-  for (const { kind, value, start, end, contextual, encoded } of find(joined)) {
+  // Of the piece that was asked last.
+  let [asked, values] = [-1, new Set<string>()]
+  for (const { kind, value, start, end, contextual, encoded } of search.find(joined)) {
     // In the order of their meaning, not of their places.
     if (start < firstStart) first = firstStart = 0
     while (firstStart + pieces[first]!.text.length <= start) firstStart += pieces[first++]!.text.length
+    // One piece may have all of it, and the one before its name: `Bearer ` and then the token.
+    if (end <= firstStart + pieces[first]!.text.length) {
+      if (asked !== first) values = new Set(foundAlone(search, pieces[first]!).map((alone) => alone.value))
+      asked = first
+      if (values.has(value)) continue
+    }
     const parts: { start: number; end: number }[] = []
     for (let at = first, atStart = firstStart; atStart < end; atStart += pieces[at++]!.text.length) {
       const piece = pieces[at]!
       const from = Math.max(0, start - atStart)
       const to = Math.min(piece.text.length, end - atStart)
-      if (from < to)
-        parts.push({ start: piece.start + rawOffset(piece, from), end: piece.start + rawOffset(piece, to) })
+      if (from < to) parts.push({ start: piece.start + offsets(piece, from), end: piece.start + offsets(piece, to) })
     }
-    // One piece may have all of it, and the one before its name: `Bearer ` and then the token.
-    if (parts.length > 1 || !find(pieces[first]!.text).some((alone) => alone.value === value))
-      scattered.push({ kind, value, pieces: parts, ...(contextual && { contextual }), ...(encoded && { encoded }) })
+    scattered.push({ kind, value, pieces: parts, ...(contextual && { contextual }), ...(encoded && { encoded }) })
   }
   return scattered
 }
@@ -194,10 +217,13 @@ function textOf(raw: string): string {
   }
 }
 
-/** Where a character of the text of a piece stands in its raw form. */
-function rawOffset({ raw, text }: Piece, offset: number): number {
-  if (raw === text) return offset
-  let at = 0
-  for (let taken = 0; taken < offset; taken++) at += raw[at] !== '\\' ? 1 : raw[at + 1] === 'u' ? 6 : 2
-  return at
+/** Where a character of the text of a piece stands in its raw form; those of one piece are asked for one after the other. */
+function rawOffsets(): (piece: Piece, offset: number) => number {
+  let [last, taken, at] = ['', 0, 0]
+  return ({ raw, text }, offset) => {
+    if (raw === text) return offset
+    if (raw !== last || offset < taken) [last, taken, at] = [raw, 0, 0]
+    for (; taken < offset; taken++) at += raw[at] !== '\\' ? 1 : raw[at + 1] === 'u' ? 6 : 2
+    return at
+  }
 }
