@@ -25,39 +25,47 @@ export function findScattered(
   if (!isStream(text, version)) return []
   return [...gather(text, version)].flatMap(([stream, pieces]) => {
     if (pieces.length < 2) return []
-    const search: Search = { find, alone: new Map() }
-    return isOfModel.test(stream) ? inPieces(pieces, search) : betweenPieces(pieces, search)
+    return isOfModel.test(stream) ? ofOneText(pieces, find) : betweenPieces(pieces, find)
   })
 }
 
-/** A search of the pieces of one stream. */
-interface Search {
-  readonly find: (joined: string) => readonly TextRange[]
-  /** What stands in a piece by itself: one that holds many secrets is searched once, not for each of them. */
-  readonly alone: Map<Piece, readonly TextRange[]>
-}
+type Find = (joined: string) => readonly TextRange[]
 
-function foundAlone({ find, alone }: Search, piece: Piece): readonly TextRange[] {
-  const known = alone.get(piece)
-  if (known !== undefined) return known
-  const found = find(piece.text)
-  alone.set(piece, found)
-  return found
+/** One piece may have all of a secret, and the one before its name: `Bearer ` and then the token. */
+function ofOneText(pieces: readonly Piece[], find: Find): readonly Scattered[] {
+  // A piece that holds many is searched once, not for each of them.
+  let [asked, values]: [Piece | undefined, ReadonlySet<string>] = [undefined, new Set()]
+  return inPieces(pieces, find, (value, piece) => {
+    if (asked !== piece) values = new Set(find(piece.text).map((alone) => alone.value))
+    asked = piece
+    return !values.has(value)
+  })
 }
 
 /**
  * Of fields of any name: texts that follow one another may be pieces of one, or the same column of many records. Where two of them
  * are secrets as a whole, or were, they are records; and numbers that fit by chance are numbers.
  */
-function betweenPieces(pieces: readonly Piece[], search: Search): readonly Scattered[] {
+function betweenPieces(pieces: readonly Piece[], find: Find): readonly Scattered[] {
   if (pieces.every(({ raw }) => raw === pieces[0]!.raw)) return []
-  const isWhole = (piece: Piece): boolean =>
-    wholePlaceholder.test(piece.text) ||
-    foundAlone(search, piece).some(({ start, end }) => start === 0 && end === piece.text.length)
-  return inPieces(pieces, search).filter(({ kind, pieces: places }) => {
+  const known = new Map<Piece, boolean>()
+  const isWhole = (piece: Piece): boolean => {
+    const { text } = piece
+    const is =
+      known.get(piece) ??
+      (wholePlaceholder.test(text) || find(text).some(({ start, end }) => start === 0 && end === text.length))
+    known.set(piece, is)
+    return is
+  }
+  return inPieces(pieces, find, () => false).filter(({ kind, pieces: places }) => {
     if (isNumber.test(kind)) return false
-    const parts = piecesWith(pieces, places)
-    return parts.length > 1 && parts.filter(isWhole).length < 2
+    const mayBeWhole = piecesWith(pieces, places).filter((part) => known.get(part) !== false)
+    // The last ones first: the next secret may begin in them.
+    for (let whole = 0; whole + mayBeWhole.length > 1; ) {
+      if (isWhole(mayBeWhole.pop()!)) whole++
+      if (whole === 2) return false
+    }
+    return true
   })
 }
 
@@ -177,30 +185,24 @@ function numbersIn(line: string): string {
   return numbers
 }
 
-function inPieces(pieces: readonly Piece[], search: Search): Scattered[] {
+/** @param counts - whether a secret does that stands in one piece */
+function inPieces(pieces: readonly Piece[], find: Find, counts: (value: string, piece: Piece) => boolean): Scattered[] {
   const joined = pieces.map(({ text }) => text).join('')
   const scattered: Scattered[] = []
-  const offsets = rawOffsets()
+  const offsetOf = rawOffsets()
   let first = 0
   let firstStart = 0
-  // Of the piece that was asked last.
-  let [asked, values] = [-1, new Set<string>()]
-  for (const { kind, value, start, end, contextual, encoded } of search.find(joined)) {
+  for (const { kind, value, start, end, contextual, encoded } of find(joined)) {
     // In the order of their meaning, not of their places.
     if (start < firstStart) first = firstStart = 0
     while (firstStart + pieces[first]!.text.length <= start) firstStart += pieces[first++]!.text.length
-    // One piece may have all of it, and the one before its name: `Bearer ` and then the token.
-    if (end <= firstStart + pieces[first]!.text.length) {
-      if (asked !== first) values = new Set(foundAlone(search, pieces[first]!).map((alone) => alone.value))
-      asked = first
-      if (values.has(value)) continue
-    }
+    if (end <= firstStart + pieces[first]!.text.length && !counts(value, pieces[first]!)) continue
     const parts: { start: number; end: number }[] = []
     for (let at = first, atStart = firstStart; atStart < end; atStart += pieces[at++]!.text.length) {
       const piece = pieces[at]!
       const from = Math.max(0, start - atStart)
       const to = Math.min(piece.text.length, end - atStart)
-      if (from < to) parts.push({ start: piece.start + offsets(piece, from), end: piece.start + offsets(piece, to) })
+      if (from < to) parts.push({ start: piece.start + offsetOf(piece, from), end: piece.start + offsetOf(piece, to) })
     }
     scattered.push({ kind, value, pieces: parts, ...(contextual && { contextual }), ...(encoded && { encoded }) })
   }
