@@ -103,8 +103,8 @@ export class NameTable implements SecretNames {
   readonly #own: ReadonlyMap<string, NameClass | 'never'>
   readonly #known = new Map<string, NameClass | 'nothing'>()
   readonly #classes: ReadonlyMap<string, NameClass>
-  /** Names that end like these promise as much when they are written together: `dbpassword`, `userapikey`. */
-  readonly #always: readonly (readonly [word: string, kind: NameClass])[]
+  /** Names that end like these promise as much when they are written together: `dbpassword`, `userapikey`. By their last characters. */
+  readonly #always = new Map<string, (readonly [word: string, kind: NameClass])[]>()
   /** Last characters of all names. */
   readonly lastLetters: ReadonlySet<string>
   /** Their ends: most signs need no more than a look. */
@@ -132,7 +132,12 @@ export class NameTable implements SecretNames {
       .flatMap((words) => Object.entries(words))
       .flatMap(([kind, words]) => wordsIn(words).map((word) => [word, kind as NameClass] as const))
     this.#classes = new Map(rows.map(([word, kind]) => [folded(word), kind]))
-    this.#always = [...this.#classes].filter(([, kind]) => kind === 'always' || kind === 'foreign')
+    for (const row of this.#classes) {
+      const [word, kind] = row
+      if (kind !== 'always' && kind !== 'foreign') continue
+      const last = word.at(-1)!
+      this.#always.set(last, [...(this.#always.get(last) ?? []), row])
+    }
     const builtIn = [...rows.map(([word]) => word), ...(isBefore ? [] : onceMore)]
     const own = [...keys, ...more, ...random].map(plain)
     const all = [...builtIn, ...inQuery, 'cookie', ...own]
@@ -174,6 +179,7 @@ export class NameTable implements SecretNames {
       return /^(always|foreign)$/.test(this.#classOfWords(name, words.slice(0, -1)) ?? '') ? 'pass' : undefined
     // `password2`, `api_key_1`: one of several; but placeholders are numbered, too.
     const isSinceFifth = this.version >= 5
+    if (isDigit[name.charCodeAt(name.length - 1)] !== 1) return undefined
     const one = (isSinceFifth ? numberedName : numberedBefore).exec(name)?.[1]
     if (one === undefined || one.includes('redacted-')) return undefined
     const numbered = this.#classOfWords(one, wordsOf(one, false))
@@ -183,13 +189,13 @@ export class NameTable implements SecretNames {
 
   #classOfWords(name: string, words: readonly string[]): NameClass | undefined {
     const joined = words.join('_')
-    if (data.test(joined) || question.test(joined)) return undefined
+    if (words.length > 1 && (data.test(joined) || question.test(joined))) return undefined
     for (let take = Math.min(4, words.length); take > 0; take--) {
       const kind = this.#classes.get(words.slice(-take).join(''))
       if (kind !== undefined) return kind
     }
     const short = this.isBefore ? plainOf(name, true) : words.join('')
-    const ending = this.#always.find(([word]) => short.endsWith(word))
+    const ending = this.#always.get(short.at(-1)!)?.find(([word]) => short.endsWith(word))
     if (ending !== undefined) return ending[1]
     // OPENAI_KEY, WEAVIATE_KEY: in capitals alone, for `sort_key` and `object_key` are data.
     if (/^[A-Z][A-Z0-9_]{2,}_KEY$/.test(name)) return 'random'
@@ -261,8 +267,12 @@ const inQueryLastTwo = new Set([...inQuery].map(lastTwo))
 const numberedBefore = /^(.*[^\d_.-])[_.-]?\d$/s
 const numberedName = /^(.*[^\d_.-])[_.-]?\d{1,2}$/s
 
+/** Most names that come once: a value that another name is glued to. */
+const isOneWord = /^[a-z\d]+$/
+
 /** Words of a name in lower case, without the `X-` some headers begin with. */
 function wordsOf(name: string, isBefore: boolean): readonly string[] {
+  if (isOneWord.test(name)) return [name]
   return (isBefore ? name : folded(name))
     .replace(/^x-/i, '')
     .replace(/([a-z\d])([A-Z])/g, '$1_$2')
@@ -281,6 +291,7 @@ export function schemeOf(value: string): string {
 }
 
 function plainOf(name: string, isBefore: boolean): string {
+  if (isOneWord.test(name)) return name
   if (isBefore) return name.toLowerCase().replace(/[^a-z0-9]/g, '')
   return folded(name)
     .toLowerCase()
