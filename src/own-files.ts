@@ -8,6 +8,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
  */
 export const ownFiles = [
   'blame/index',
+  'cases/yaml-head',
   'cli/debug-agent',
   'cli/main',
   'cli/replay-agent',
@@ -30,7 +31,6 @@ export const ownFiles = [
   'vitest/runner',
   'vitest/runtime',
   'vitest/setup',
-  'vitest/yaml-head',
 ] as const
 
 export type OwnFile = (typeof ownFiles)[number]

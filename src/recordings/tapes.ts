@@ -232,7 +232,7 @@ function lastLine(descriptor: number, size: number): string {
     readSync(descriptor, bytes, 0, bytes.length, size - bytes.length)
     let end = bytes.at(-1) === lineFeed ? bytes.length - 1 : bytes.length
     if (bytes[end - 1] === carriageReturn) end--
-    // What does not end like a closing line is none, however far it goes back.
+    // Only what ends like a closing line is looked at, however far it goes back.
     if (end === 0 || bytes[end - 1] !== closeBrace) return ''
     const start = bytes.lastIndexOf(lineFeed, end - 1)
     if (start !== -1 || length >= size) return bytes.toString('utf8', start + 1, end)

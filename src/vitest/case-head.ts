@@ -1,4 +1,5 @@
 import path from 'node:path'
+import type { CaseHead, HeadValue } from '../cases/yaml-head.ts'
 import { HarvestError } from '../errors/index.ts'
 import { loadOwn } from '../own-files.ts'
 import { toPosix } from './posix.ts'
@@ -29,18 +30,7 @@ export function nameOf(file: string, recordings: string): string {
   })
 }
 
-export interface HeadValue {
-  readonly value?: string
-  /** 0-based; 0 when the key is missing. */
-  readonly line: number
-}
-
-export interface CaseHead {
-  readonly id: HeadValue
-  readonly agent: HeadValue
-  readonly tape: HeadValue
-  readonly tags: readonly string[]
-}
+export type { CaseHead }
 
 /**
  * The few keys that the config process needs. All cases of a project pass through that one thread: of a case as it is usually
@@ -48,11 +38,11 @@ export interface CaseHead {
  * the case, and complains about what is wrong.
  */
 export function readHead(text: string): CaseHead {
-  return headOfLines(text) ?? (loadOwn('vitest/yaml-head') as YamlHead).headOfYaml(text)
+  return headOfLines(text) ?? (loadOwn('cases/yaml-head') as YamlHead).headOfYaml(text)
 }
 
 /** Loaded at the first case that needs it: that takes longer than to read the heads of a thousand. */
-type YamlHead = typeof import('./yaml-head.ts')
+type YamlHead = typeof import('../cases/yaml-head.ts')
 
 /** `undefined` where lines alone do not tell. */
 function headOfLines(text: string): CaseHead | undefined {

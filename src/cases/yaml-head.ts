@@ -1,5 +1,17 @@
 import { isMap, isScalar, isSeq, parseDocument } from 'yaml'
-import type { CaseHead, HeadValue } from './case-head.ts'
+
+export interface HeadValue {
+  readonly value?: string
+  /** 0-based; 0 when the key is missing. */
+  readonly line: number
+}
+
+export interface CaseHead {
+  readonly id: HeadValue
+  readonly agent: HeadValue
+  readonly tape: HeadValue
+  readonly tags: readonly string[]
+}
 
 /** The head of a case as the parser reads it; of what is no case, as much of it as can be made out. */
 export function headOfYaml(text: string): CaseHead {
