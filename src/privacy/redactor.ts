@@ -193,12 +193,8 @@ class TextRedactor implements Redactor {
   #cleaned: Map<string, { readonly clear: string; readonly by: number }>[] = []
   /** The text that was scanned last, where it holds nothing: a value is often scanned as a line, and redacted then. */
   #searched: string | undefined
-  /** By depth, what words of base64 say after their secrets were replaced, in order: they are not searched once more. */
-  #clear: string[][] = []
-  /** By depth, how many of them the search has passed. */
-  #passed: number[] = []
-  /** How many secrets were known then. */
-  #clearBy = 0
+  /** What words of base64 in the text under way say, where no rule finds anything in it: it is not searched once more. */
+  readonly #quiet = new Set<string>()
 
   constructor(means: Means, { keys = false, prints, recorded, secrets = [] }: PlaceholderNumbering) {
     this.#means = means
@@ -397,6 +393,7 @@ class TextRedactor implements Redactor {
 
   scan(text: string): readonly SecretFinding[] {
     const { spans, scattered } = this.#found(text)
+    this.#quiet.clear()
     this.#searched = spans.length + scattered.length === 0 ? text : undefined
     return [
       ...spans.map(({ kind, start, end }) => ({ kind, index: start, length: end - start })),
@@ -488,12 +485,11 @@ class TextRedactor implements Redactor {
         text = textOf(now)
         found = this.#found(text)
       }
-      if (this.#depth === 0) this.#clear = []
-      else if (found.spans.length + found.scattered.length === 0) this.#clearNow().push(text)
       const isLost = fresh.length > 0 && this.#forgetLost(text, mark, fresh)
       if (isLost || this.#depth === 0) this.#placeholders.observe(text)
       return now
     } finally {
+      if (this.#depth === 0) this.#quiet.clear()
       this.#placeholders.release()
     }
   }
@@ -584,7 +580,6 @@ class TextRedactor implements Redactor {
   }
 
   #found(text: string): Found {
-    if (this.#depth === 0) this.#passed = []
     const spans = this.#look(text)
     const scattered = findScattered(text, (part) => this.#look(part), this.#means.version)
     if (scattered.length > 0) return { spans: apartFrom(spans, scattered), scattered: apart(scattered) }
@@ -592,10 +587,12 @@ class TextRedactor implements Redactor {
   }
 
   #look(text: string): readonly TextRange[] {
-    const found = this.#means.find(text)
+    const isWord = this.#depth > 0
+    const found = isWord && this.#quiet.has(text) ? nothing.spans : this.#means.find(text)
     const known = this.#known.find(text)
     const all = known.length === 0 ? found : [...found, ...known]
     const spans = all.length === 0 ? all : settle(text, all, this.#placeholders.in(text))
+    if (isWord && spans.length === 0) this.#quiet.add(text)
     return this.#means.version === 1 || this.#depth >= depthCap ? spans : this.#withEncoded(text, spans)
   }
 
@@ -630,10 +627,7 @@ class TextRedactor implements Redactor {
   #foundInside(text: string): Found {
     this.#depth++
     try {
-      const passed = this.#passed[this.#depth] ?? 0
-      if (this.#clearNow()[passed] !== text) return this.#found(text)
-      this.#passed[this.#depth] = passed + 1
-      return nothing
+      return this.#found(text)
     } finally {
       this.#depth--
     }
@@ -647,9 +641,6 @@ class TextRedactor implements Redactor {
     const before = cleaned.get(text)
     if (before?.by === this.#known.size) {
       this.replacements++
-      this.#depth++
-      this.#clearNow().push(before.clear)
-      this.#depth--
       return before.clear
     }
     const cost = wordCost + found.spans.length + found.scattered.length
@@ -659,7 +650,7 @@ class TextRedactor implements Redactor {
     }
     this.#room -= cost
     const clear = this.#cleanInside(text, found, known)
-    if (this.#clear[this.#depth + 1]?.at(-1) === clear) cleaned.set(text, { clear, by: this.#known.size })
+    cleaned.set(text, { clear, by: this.#known.size })
     return clear
   }
 
@@ -673,12 +664,6 @@ class TextRedactor implements Redactor {
     } finally {
       this.#depth--
     }
-  }
-
-  #clearNow(): string[] {
-    if (this.#clearBy !== this.#known.size) [this.#clear, this.#passed] = [[], []]
-    this.#clearBy = this.#known.size
-    return (this.#clear[this.#depth] ??= [])
   }
 
   #clean(text: string, found?: Found): string {
