@@ -1,6 +1,18 @@
 import { expect, test } from 'vitest'
 import type { Json } from '../../src/tape/index.ts'
+import { commandTriggers } from '../../src/privacy/commands.ts'
+import { builtInFamilies } from '../../src/privacy/families.ts'
 import { createRedactor, scan } from '../../src/privacy/index.ts'
+import { namedTriggers } from '../../src/privacy/named.ts'
+import { NameTable } from '../../src/privacy/names.ts'
+import { nearLately, nearSince, nearTriggers } from '../../src/privacy/near.ts'
+import { ibanTriggers } from '../../src/privacy/personal.ts'
+import { programs } from '../../src/privacy/programs.ts'
+import { saidTriggers } from '../../src/privacy/said.ts'
+import { sqlLiteralTriggers } from '../../src/privacy/sql-literals.ts'
+import { sqlTriggers } from '../../src/privacy/sql.ts'
+import { shapeTriggersOf, tokensOf } from '../../src/privacy/tokens.ts'
+import { Spellings } from '../../src/privacy/views.ts'
 import { eventStream } from './arbitrary.ts'
 
 /*
@@ -101,6 +113,68 @@ test('scanning, chunks and values grow with the text as well', () => {
       0.5,
     )
     expect(cpuMs(() => run(text(long))) / base).toBeLessThan(40)
+  }
+})
+
+/** What is looked for, and the words of commands, by the table they stand in. */
+function wordsOfTables(): Readonly<Record<string, readonly string[]>> {
+  const names = new NameTable({}, 6)
+  const isOn = (): boolean => true
+  const triggers = {
+    spellings: new Spellings(false).triggers,
+    families: builtInFamilies(6).map(tokensOf),
+    shapes: shapeTriggersOf(isOn, 6),
+    names: namedTriggers(names),
+    statements: [...sqlTriggers(names), ...sqlLiteralTriggers(names)],
+    commands: commandTriggers(names),
+    surroundings: [nearTriggers(isOn), nearTriggers(isOn, nearSince), nearTriggers(isOn, nearLately)].flat(),
+    sentences: saidTriggers(names),
+    'bank accounts': ibanTriggers(new Set()),
+  }
+  const said = programs.flatMap((row) => Object.values(row).filter((words) => typeof words === 'string'))
+  return {
+    ...Object.fromEntries(Object.entries(triggers).map(([table, all]) => [table, all.map(({ text }) => text)])),
+    'words of commands': said.flatMap((words) => words.split(/\s+/)),
+  }
+}
+
+test.each(Object.entries(wordsOfTables()))(
+  'time grows with the text, not with its square, for each that is looked for: %s',
+  (_, words) => {
+    expect(words.length).toBeGreaterThan(8)
+    const repeated = (unit: string, length: number): string => unit.repeat(Math.ceil(length / unit.length))
+    const cost = (text: string): number => cpuMs(() => createRedactor().text(text))
+    const units = [...new Set(words)].flatMap((word) => ['"', ' ', ''].map((behind) => word + behind)).filter(Boolean)
+    cost(repeated(units[0]!, 1 << 16))
+    const costs = units.map((unit) => cost(repeated(unit, 1 << 13)))
+    const usual = costs.toSorted((a, b) => a - b)[costs.length >> 1]!
+    // Those that stand out are compared with themselves; what took less than usual is too short to compare with.
+    const slow = units.filter((_unit, at) => costs[at]! > 4 * usual)
+    const growth = slow.map((unit) => {
+      const least = (length: number): number =>
+        Math.min(...Array.from({ length: 3 }, () => cost(repeated(unit, length))))
+      return { unit, times: least(1 << 17) / Math.max(least(1 << 15), 4 * usual) }
+    })
+    // Four times the text: four when linear, sixteen when quadratic.
+    expect(growth.filter(({ times }) => times > 9)).toEqual([])
+  },
+)
+
+test.each([
+  ['addresses', 'a@b.cc '],
+  ['addresses in lines', 'a@b.cc\\n'],
+  ['secrets by name', 'password=a1b2c3d4 '],
+  ['names in Chinese', '密码：a1b2c3，'],
+  ['tokens', 'Bearer a1b2c3d4e5f6 '],
+])('time grows with a piece of a stream, not with its square: %s', (_, unit) => {
+  const lines = [(said: string) => `data: {"content":"${said}"}\n\n`, (said: string) => `{"msg":"${said}"}\n`]
+  for (const line of lines) {
+    const least = (length: number): number => {
+      const text = line(unit.repeat(length / unit.length)) + line('x')
+      return Math.min(...Array.from({ length: 3 }, () => cpuMs(() => createRedactor().text(text))))
+    }
+    least(1 << 12)
+    expect(least(1 << 15) / Math.max(0.5, least(1 << 13))).toBeLessThan(9)
   }
 })
 
