@@ -1,3 +1,4 @@
+// Over 300 lines: the names, their signs and what a name of one word promises share one table.
 import { codesOf, has } from './edges.ts'
 import { Endings } from './endings.ts'
 import { lookingAs, type NameClass, passes, versionNow } from './values.ts'

@@ -20,15 +20,14 @@ function refusal(ok: number, beside: number, runs: number): string {
 }
 
 it('more runs of a fix are offered while a difference worth showing may be there', () => {
-  for (const [ok, beside, runs] of [
-    [2, 2, 3],
-    [9, 8, 12],
-    [34, 34, 48],
+  for (const [ok, beside, runs, more] of [
+    // So many show four of five fixes that raise the share of good runs from 0.2 to 0.8.
+    [2, 2, 3, 14],
+    [9, 8, 12, 48],
+    [34, 34, 48, 192],
   ] as const) {
     const said = refusal(ok, beside, runs)
-    expect(said).toContain(
-      `for a finer answer, with more runs: npx vitest-harvest fix inc --live --yes --runs ${4 * runs}`,
-    )
+    expect(said).toContain(`for a finer answer, with more runs: npx vitest-harvest fix inc --live --yes --runs ${more}`)
     expect(said).not.toContain('ruled out')
   }
 })

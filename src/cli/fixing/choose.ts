@@ -88,9 +88,10 @@ export function requireShown(
   })
 }
 
+/** At least twice as many: each look at more runs costs some of the chance that is allowed. */
 function moreRuns(runs: number): NextStep {
   const enough = runsThatShow()
-  return runs < enough ? finerAnswer(runs, enough) : finerAnswer(runs)
+  return 2 * runs <= enough ? finerAnswer(runs, enough) : finerAnswer(runs)
 }
 
 /** What so few runs can show; `undefined` where they show most fixes. */
