@@ -19,7 +19,7 @@ import type { HeaderMeaning } from './meaning.ts'
 import type { Encoded, Secret, SecretFinding, RedactorOptions, Replaced, TextRange } from './types.ts'
 import { settledEnd } from './under-way.ts'
 import { redactUrl } from './url.ts'
-import { encodedAs, encodedWords } from './words.ts'
+import { encodedAs, type EncodedWord, encodedWords } from './words.ts'
 
 /**
  * Replaces secrets by placeholders, the same value by the same placeholder, numbered by first appearance.
@@ -193,7 +193,7 @@ class TextRedactor implements Redactor {
   #cleaned: Map<string, { readonly clear: string; readonly by: number }>[] = []
   /** The text that was scanned last, where it holds nothing: a value is often scanned as a line, and redacted then. */
   #searched: string | undefined
-  /** What words of base64 in the text under way say, where no rule finds anything in it: it is not searched once more. */
+  /** What words of base64 in the text under way say, where it holds none itself and no rule finds anything: it is not searched once more. */
   readonly #quiet = new Set<string>()
 
   constructor(means: Means, { keys = false, prints, recorded, secrets = [] }: PlaceholderNumbering) {
@@ -592,14 +592,14 @@ class TextRedactor implements Redactor {
     const known = this.#known.find(text)
     const all = known.length === 0 ? found : [...found, ...known]
     const spans = all.length === 0 ? all : settle(text, all, this.#placeholders.in(text))
+    const words = this.#means.version === 1 || this.#depth >= depthCap ? [] : encodedWords(text)
+    if (words.length > 0) return this.#withEncoded(text, words, spans)
     if (isWord && spans.length === 0) this.#quiet.add(text)
-    return this.#means.version === 1 || this.#depth >= depthCap ? spans : this.#withEncoded(text, spans)
+    return spans
   }
 
   /** Words of base64 that say something secret, beside what stands plain. */
-  #withEncoded(text: string, spans: readonly TextRange[]): readonly TextRange[] {
-    const words = encodedWords(text)
-    if (words.length === 0) return spans
+  #withEncoded(text: string, words: readonly EncodedWord[], spans: readonly TextRange[]): readonly TextRange[] {
     let more: TextRange[] | undefined
     let next = 0
     for (const word of words) {
