@@ -176,7 +176,7 @@ function lookForProgram(names: NameTable) {
   // What of a text was read: up to the last option, command, and list without a program before it.
   let seen = { text: '', index: 0, end: 0, list: 0 }
   return (text: string, index: number, word: number, found: TextRange[]): number => {
-    // No two triggers ask at one place: one that asks there again reads the text anew.
+    // No two triggers ask at one place: a place that comes again is of a new search.
     if (index <= seen.index || text !== seen.text) seen = { text, index, end: 0, list: 0 }
     seen.index = index
     const floor = seen.end

@@ -133,12 +133,8 @@ export class NameTable implements SecretNames {
       .flatMap((words) => Object.entries(words))
       .flatMap(([kind, words]) => wordsIn(words).map((word) => [word, kind as NameClass] as const))
     this.#classes = new Map(rows.map(([word, kind]) => [folded(word), kind]))
-    for (const row of this.#classes) {
-      const [word, kind] = row
-      if (kind !== 'always' && kind !== 'foreign') continue
-      const last = word.at(-1)!
-      this.#always.set(last, [...(this.#always.get(last) ?? []), row])
-    }
+    const always = [...this.#classes].filter(([, kind]) => kind === 'always' || kind === 'foreign')
+    for (const row of always) this.#always.set(row[0].at(-1)!, [...(this.#always.get(row[0].at(-1)!) ?? []), row])
     const builtIn = [...rows.map(([word]) => word), ...(isBefore ? [] : onceMore)]
     const own = [...keys, ...more, ...random].map(plain)
     const all = [...builtIn, ...inQuery, 'cookie', ...own]
@@ -180,7 +176,6 @@ export class NameTable implements SecretNames {
       return /^(always|foreign)$/.test(this.#classOfWords(name, words.slice(0, -1)) ?? '') ? 'pass' : undefined
     // `password2`, `api_key_1`: one of several; but placeholders are numbered, too.
     const isSinceFifth = this.version >= 5
-    if (isDigit[name.charCodeAt(name.length - 1)] !== 1) return undefined
     const one = (isSinceFifth ? numberedName : numberedBefore).exec(name)?.[1]
     if (one === undefined || one.includes('redacted-')) return undefined
     const numbered = this.#classOfWords(one, wordsOf(one, false))
@@ -266,10 +261,8 @@ const [isLetter, isDigit] = [codesOf(/[A-Za-z]/, 128), codesOf(/\d/, 128)]
 const inQueryLastTwo = new Set([...inQuery].map(lastTwo))
 
 const numberedBefore = /^(.*[^\d_.-])[_.-]?\d$/s
-const numberedName = /^(.*[^\d_.-])[_.-]?\d{1,2}$/s
-
-/** Most names that come once: a value that another name is glued to. */
 const isOneWord = /^[a-z\d]+$/
+const numberedName = /^(.*[^\d_.-])[_.-]?\d{1,2}$/s
 
 /** Words of a name in lower case, without the `X-` some headers begin with. */
 function wordsOf(name: string, isBefore: boolean): readonly string[] {
