@@ -105,7 +105,7 @@ export class NameTable implements SecretNames {
   readonly #known = new Map<string, NameClass | 'nothing'>()
   readonly #classes: ReadonlyMap<string, NameClass>
   /** Names that end like these promise as much when they are written together: `dbpassword`, `userapikey`. By their last characters. */
-  readonly #always = new Map<string, (readonly [word: string, kind: NameClass])[]>()
+  readonly #always: ReadonlyMap<string, readonly (readonly [word: string, kind: NameClass])[]>
   /** Last characters of all names. */
   readonly lastLetters: ReadonlySet<string>
   /** Their ends: most signs need no more than a look. */
@@ -134,7 +134,7 @@ export class NameTable implements SecretNames {
       .flatMap(([kind, words]) => wordsIn(words).map((word) => [word, kind as NameClass] as const))
     this.#classes = new Map(rows.map(([word, kind]) => [folded(word), kind]))
     const always = [...this.#classes].filter(([, kind]) => kind === 'always' || kind === 'foreign')
-    for (const row of always) this.#always.set(row[0].at(-1)!, [...(this.#always.get(row[0].at(-1)!) ?? []), row])
+    this.#always = Map.groupBy(always, ([word]) => word.at(-1)!)
     const builtIn = [...rows.map(([word]) => word), ...(isBefore ? [] : onceMore)]
     const own = [...keys, ...more, ...random].map(plain)
     const all = [...builtIn, ...inQuery, 'cookie', ...own]
