@@ -260,9 +260,8 @@ function lastTwo(name: string): number | undefined {
 const [isLetter, isDigit] = [codesOf(/[A-Za-z]/, 128), codesOf(/\d/, 128)]
 const inQueryLastTwo = new Set([...inQuery].map(lastTwo))
 
-const numberedBefore = /^(.*[^\d_.-])[_.-]?\d$/s
 const isOneWord = /^[a-z\d]+$/
-const numberedName = /^(.*[^\d_.-])[_.-]?\d{1,2}$/s
+const [numberedBefore, numberedName] = [/^(.*[^\d_.-])[_.-]?\d$/s, /^(.*[^\d_.-])[_.-]?\d{1,2}$/s]
 
 /** Words of a name in lower case, without the `X-` some headers begin with. */
 function wordsOf(name: string, isBefore: boolean): readonly string[] {
