@@ -25,7 +25,7 @@ export function interceptHttp(): void {
         if ('requestedLate' in run) run.requestedLate?.(request.method, request.url, stackOf(tag).madeAt)
         return new Promise<void>(() => undefined)
       }
-      const answer = new Answer(controller)
+      const answer = new Answer(controller, request.method)
       let isAsked = false
       const ask = (body: Buffer, open?: LiveRequest['open']): void => {
         if (isAsked) return
@@ -108,13 +108,15 @@ class Answer implements ExchangeSink {
   readonly begun: Promise<void>
   readonly #begin: () => void
   readonly #controller: Controller
+  readonly #method: string
   readonly #context = new Context()
   #stream: ReadableStreamDefaultController<Uint8Array> | undefined
   #left = Number.POSITIVE_INFINITY
   #closed = false
 
-  constructor(controller: Controller) {
+  constructor(controller: Controller, method: string) {
     this.#controller = controller
+    this.#method = method
     const { promise, resolve } = Promise.withResolvers<void>()
     this.begun = promise
     this.#begin = resolve
@@ -126,11 +128,14 @@ class Answer implements ExchangeSink {
     for (const [name, value] of pairs) if (!isAboutConnection(name)) headers.append(name, value)
     const length = headers.get('content-length')
     if (length !== null) this.#left = Number(length)
-    const body = bodyless.has(status)
+    const isBodyless = bodyless.has(status) || this.#method === 'HEAD'
+    const body = isBodyless
       ? null
       : new ReadableStream<Uint8Array>({
           start: (stream) => {
             this.#stream = stream
+            // The interceptor holds a head back until something of the body comes, and the client may act on the head alone.
+            stream.enqueue(nothing)
           },
           cancel: () => {
             this.#closed = true

@@ -332,6 +332,44 @@ export const httpAgents: Readonly<Record<string, Looks>> = {
       }
       return all
     }),
+  'node:http: an answer that is destroyed unread gives its head': (base) =>
+    connected(base, async (agent) => {
+      const all: unknown[] = []
+      for (const path of ['sized', 'stream', 'moved', 'none', 'nothing', 'sized']) {
+        for (const method of ['GET', 'HEAD']) {
+          const made = open(base, agent, { path, options: { method } })
+          const { closed } = listened(made, agent)
+          // Later its body would be there.
+          made.once('response', (response) => {
+            response.destroy()
+            all.push([path, method, response.statusCode, response.headers['content-type'], response.destroyed])
+          })
+          made.end()
+          await closed
+        }
+      }
+      return all
+    }),
+  'node:http: axios follows a redirect': (base) =>
+    connected(base, async (agent) => {
+      const all: unknown[] = []
+      for (let i = 0; i < 3; i++) {
+        counts.made++
+        all.push(await byAxios(`${base}/moved`, agent))
+      }
+      return all
+    }),
+  'node:http: what is asked with the head of an answer comes before its body': (base) =>
+    connected(base, async (agent) => {
+      const all: unknown[] = []
+      for (let i = 0; i < 2; i++) {
+        const made = open(base, agent, { path: 'held', body: '{}' })
+        made.end('{}')
+        const response = await responseTo(made)
+        all.push(await send(base, agent, { path: 'release', body: '{}' }), await textOf(response))
+      }
+      return all
+    }),
   'node:http: pieces of one burst come one by one': (base) =>
     connected(base, async (agent) => {
       const made = open(base, agent, { path: 'parts', body: '{}' })

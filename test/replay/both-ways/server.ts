@@ -29,6 +29,7 @@ export async function withServer<T>(work: (base: string) => Promise<T>): Promise
   }
 }
 
+let held: ServerResponse | undefined
 const later = (work: () => void, ms = 30): void => void setTimeout(work, ms)
 const answers: Readonly<Record<string, (response: ServerResponse) => void>> = {
   json(response) {
@@ -38,6 +39,15 @@ const answers: Readonly<Record<string, (response: ServerResponse) => void>> = {
   sized: (response) => void response.writeHead(200, 'OK', { 'Content-Length': 5, 'X-Two': ['a', 'b'] }).end('sized'),
   nothing: (response) => void response.writeHead(204).end(),
   none: (response) => void response.writeHead(200, { 'content-length': 0 }).end(),
+  moved: (response) => void response.writeHead(302, { location: '/json' }).end('elsewhere'),
+  held(response) {
+    held = response
+    response.writeHead(200, { 'content-length': 4 }).flushHeaders()
+  },
+  release(response) {
+    response.end('released')
+    later(() => void held?.end('held'))
+  },
   429: (response) => void response.writeHead(429, { 'retry-after': '1' }).end('slow down'),
   empty: (response) => void response.writeHead(200).end(),
   form: (response) =>
