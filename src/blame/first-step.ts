@@ -24,6 +24,19 @@ export function firstOf(
   return became.find((one) => one === 'answer') ?? became.find((one) => one === 'question') ?? 'same'
 }
 
+/** Whether a run asked at a position what was asked on the tape. */
+export function isAskedAlike(
+  result: ForkResult,
+  place: PlacedPosition | undefined,
+  recorded: readonly Step[],
+): boolean {
+  const now = stepsOf(result).slice(result.prefix.steps).map(askedOf)
+  return (place?.all ?? []).every((number) => {
+    const own = recorded[number - 1]
+    return own !== undefined && now.includes(askedOf(own))
+  })
+}
+
 function becameOf(own: Step, now: readonly Step[], index: number): NonNullable<ForkDraw['first']> {
   const decided = decidedIn(own)
   if (decided !== undefined) {

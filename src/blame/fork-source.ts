@@ -1,6 +1,8 @@
 // Over 300 lines: one source of forks: what it asks, keeps and grades.
 import { hash } from 'node:crypto'
-import { decidedBy, firstOf } from './first-step.ts'
+import { decidedBy, firstOf, isAskedAlike } from './first-step.ts'
+import type { Redraw } from './redrawn.ts'
+import { passed } from './curve.ts'
 import { HarvestError, shellWord } from '../errors/index.ts'
 import { thrownText } from '../match/redact-message.ts'
 import { accessOf } from '../fork/access.ts'
@@ -82,6 +84,8 @@ export interface RealForks extends ForkSource {
   readonly unrepaired: readonly number[]
   /** The run with another decision of a model at a position, and no model asked behind it: free. `undefined`: no such run. */
   tryOther(position: number): Promise<{ readonly result: ForkResult } | undefined>
+  /** The run with every answer from its tape, and what its code draws itself drawn anew from a position on: free. */
+  redraw(position: number, seed: string, signal?: AbortSignal): Promise<Redraw>
   /**
    * Refuses an agent whose later runs are other ones for the earlier ones: behind the last fork, before anything is claimed.
    *
@@ -176,6 +180,18 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
       }
       const takeBack = standInKeys(tape)
       return runOnce(reference?.tape ?? tape, plan, new AbortController().signal, options).finally(takeBack)
+    },
+    async redraw(position, seed, signal = new AbortController().signal) {
+      const { keep } = planner.planOf({ keep: position, seed: 0 })
+      const plan: ForkPlan = { keep, tail: { from: 'tape', serve: 'reworded' }, seed, control }
+      const takeBack = keys.lend()
+      const { result, isTimedOut } = await runOnce(tape, plan, signal, options).finally(takeBack)
+      // Who would have to be paid for a grade is not asked: the same run has the same one.
+      if (isPaidToGrade) return result.isInert ? 'bad' : 'unknown'
+      const { grade } = (await gradeHeard(oracle, { ...result, isTimedOut })).given
+      const isOk = passed(unheldOf(result) === undefined ? grade : 'undefined')
+      if (isOk === true) return 'ok'
+      return isOk === undefined || !isAskedAlike(result, positions[position], stepsOf(control.tape)) ? 'unknown' : 'bad'
     },
     requireNoKeptState: (spent) => requireNoKeptState(tape, control, replaying, spent),
     async again(run, was) {

@@ -4,8 +4,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type BlameTapeOptions, blame } from '../../src/blame/blame.ts'
 import { parseExpectation } from '../../src/blame/expectation.ts'
 import { estimateBlame } from '../../src/blame/run-blame.ts'
+import { createRecorder } from '../../src/record/index.ts'
 import { installReplay } from '../../src/replay/index.ts'
-import type { Tape } from '../../src/tape/index.ts'
+import { readTape, type Tape } from '../../src/tape/index.ts'
 import { deskAgent, openRefunds, refunds, type Refunds } from './desk-agent.ts'
 
 describe('blame of a run of a real agent', () => {
@@ -35,9 +36,30 @@ describe('blame of a run of a real agent', () => {
   const blamed = (more: Partial<BlameTapeOptions> = {}, tape = bad) =>
     blame(tape, { agent: (input) => deskAgent(input), ok: ['refund(amount: 25)'], limits: { costUsd: 1 }, ...more })
 
+  test('of a number drawn before the first step, which alone decides, names no answer of a model that says something else each time', async () => {
+    const drawing = async (input: unknown) => {
+      const isLucky = Math.random() < 0.5
+      return { ...(await deskAgent(input)), isLucky }
+    }
+    let said = 0
+    const greets: Refunds['desk']['decide'] = () => `Hello ${said++}.`
+    world.desk.decide = greets
+    const recorder = createRecorder({ dir: world.dir })
+    const input = { url: world.desk.url, text: 'Greet.' }
+    while ((await recorder.run({ agent: 'desk', input }, () => drawing(input))).isLucky);
+    const { verdict, steps } = await blamed({ agent: drawing, ok: ['isLucky=true'] }, readTape(recorder.lastTape ?? ''))
+    const redrawn = verdict?.kind === 'confirmed' ? verdict.commitments[0]?.redrawn : undefined
+    expect(redrawn).toMatchObject({ unknown: 0 })
+    expect(redrawn?.ok).toBeGreaterThan(0)
+    expect(steps[0]).not.toHaveProperty('commitment')
+  })
+
   test('names the decision, what it rests on, and what it cost', async () => {
     const answer = await blamed()
-    expect(answer.verdict).toMatchObject({ kind: 'confirmed', commitments: [{ position: 2, how: 'certified' }] })
+    expect(answer.verdict).toMatchObject({
+      kind: 'confirmed',
+      commitments: [{ position: 2, how: 'certified', redrawn: { ok: 0, unknown: 0 } }],
+    })
     expect(answer.steps[2]).toMatchObject({
       steps: [3],
       label: `the model's decision refund(amount: 2500, order_id: "A-100")`,

@@ -69,6 +69,47 @@ describe('forks of a run of the real SDK', () => {
     expect(draws.every(({ modelCalls }) => modelCalls === 0)).toBe(true)
   })
 
+  describe('a free run with every answer of the tape, and its own draws drawn anew', () => {
+    const recordOf = async (drawing: Agent): Promise<Tape> => {
+      const recorder = createRecorder({ dir })
+      const input = { text: 'Refund 25.00 EUR for order A-100.' }
+      await recorder.run({ agent: 'refund', input }, () => drawing(input))
+      const tape = readTape(recorder.lastTape ?? '')
+      return JSON.stringify(tape.close?.outcome).includes('"isLucky":true') ? recordOf(drawing) : tape
+    }
+    const redrawn = async (drawing: Agent, ok: string, tape?: Tape) => {
+      const source = await sourceOf(tape ?? (await recordOf(drawing)), {
+        load: async () => drawing,
+        oracle: oracle(ok),
+      })
+      const at = (position: number) =>
+        Promise.all(Array.from({ length: 12 }, (_, seed) => source.redraw(position, `${seed}`)))
+      return { source, at }
+    }
+
+    test('of a number drawn before its first question ends well too, and behind that question it does not', async () => {
+      const { at } = await redrawn(async (input) => {
+        const isLucky = Math.random() < 0.5
+        return { answer: await agent(input), isLucky }
+      }, 'isLucky=true')
+      expect(new Set(await at(0))).toEqual(new Set(['ok', 'bad']))
+      expect(new Set(await at(1))).toEqual(new Set(['bad']))
+    })
+
+    test('of an agent that draws nothing is the recorded run at each position', async () => {
+      const { source, at } = await redrawn(agent, 'refund(amount: 25)', bad)
+      for (const position of source.positions.keys()) expect(new Set(await at(position))).toEqual(new Set(['bad']))
+    })
+
+    test('of a number that stands in its first question says nothing of that question, and is no doubt of a later one', async () => {
+      const ticketed: Agent = (input) =>
+        agent({ text: `${(input as { text: string }).text} Ticket ${Math.floor(Math.random() * 1e6)}.` })
+      const { at } = await redrawn(ticketed, 'refund(amount: 7)')
+      expect(new Set(await at(0))).toEqual(new Set(['unknown']))
+      expect(new Set(await at(1))).toEqual(new Set(['bad']))
+    })
+  })
+
   test('the recorded run is graded from its replay, and costs what its own tail asks', async () => {
     const source = await sourceOf(bad)
     expect(source.graded).toEqual({ grade: 'bad' })

@@ -27,11 +27,8 @@ type Of<K extends BlameVerdict['kind']> = Extract<BlameVerdict, { readonly kind:
 
 function describeConfirmed(blamed: BlamedRun, { commitments, isStillRecoverable, unseen = 0 }: Of<'confirmed'>) {
   const lines = commitments.flatMap((commitment, index) => [
-    `${whatOf(blamed, commitment)}, ${index === commitments.length - 1 ? 'decided the outcome' : 'made the bad outcome likelier'}:`,
-    `  ${effectOf(blamed, commitment)}`,
-    ...whyNotIt(blamed, commitment),
-    ...membersOf(commitment),
-    ...surplusOf(commitment),
+    `${whatOf(blamed, commitment)}${isOfDraws(commitment) ? '' : ','} ${index === commitments.length - 1 ? 'decided the outcome' : 'made the bad outcome likelier'}:`,
+    ...proofOf(blamed, commitment),
   ])
   if (isStillRecoverable === true)
     lines.push('After it, runs still end well often enough, but no later step was found.')
@@ -39,9 +36,42 @@ function describeConfirmed(blamed: BlamedRun, { commitments, isStillRecoverable,
   return [...lines, ...neededToo(blamed, commitments[0]?.position ?? 0)]
 }
 
-/** The position, or what the code drew about it where its own answer was always the same. */
-function whatOf(blamed: BlamedRun, { position, isDrawn }: Pick<Commitment, 'isDrawn' | 'position'>): string {
+function proofOf(blamed: BlamedRun, commitment: Commitment): readonly string[] {
+  const { redrawn = noRuns } = commitment
+  // What draws do by themselves is no evidence of an answer.
+  if (isOfDraws(commitment))
+    return [
+      `  with every answer of models and tools from the tape, ${endWell({ ok: redrawn.ok, forks: redrawn.ok + redrawn.bad })}: no answer is shown to have decided`,
+      `  left are ${drawn}`,
+    ]
+  return [
+    `  ${effectOf(blamed, commitment)}`,
+    ...(redrawn.unknown > 0 && commitment.isDrawn !== true
+      ? [
+          `  which of the two is not known: with other random numbers, ids or times, ${redrawn.unknown} of ${redrawn.bad + redrawn.unknown} free runs ask there for something else, or cannot be graded`,
+        ]
+      : []),
+    ...whyNotIt(blamed, commitment),
+    ...membersOf(commitment),
+    ...surplusOf(commitment),
+  ]
+}
+
+function isOfDraws({ redrawn = noRuns }: Pick<Commitment, 'redrawn'>): boolean {
+  return redrawn.ok > 0
+}
+
+const noRuns = { ok: 0, bad: 0, unknown: 0 }
+
+/** The position, or what the code drew about it where its own answer was always the same, or is not what decided. */
+function whatOf(
+  blamed: BlamedRun,
+  { position, isDrawn, redrawn = noRuns }: Pick<Commitment, 'isDrawn' | 'position' | 'redrawn'>,
+): string {
   const name = nameOf(blamed, position)
+  if (isOfDraws({ redrawn }))
+    return `What the agent's own code draws or reads from ${stepsText(blamed.steps[position]?.steps ?? [])} on`
+  if (redrawn.unknown > 0 && isDrawn !== true) return `${name}, or what the agent's own code draws or reads before it`
   if (isDrawn !== true) return name
   return blamed.steps[position]?.isExogenous === true
     ? `What the agent's own code drew or read before ${name}`
@@ -118,10 +148,15 @@ function surplusOf({ surplus = 0 }: Commitment): readonly string[] {
 /** Of causes that only do harm together the last one is where the run was lost; the earlier one was needed as well. */
 function neededToo(blamed: BlamedRun, position: number): readonly string[] {
   const { repairs, steps, earlier: decisions = [] } = blamed
-  const held = decisions.flatMap((one) => [
-    `${nameOf(blamed, one.position)}, was necessary too:`,
-    `  with ${one.held.map((later) => stepsText(steps[later]?.steps ?? [])).join(' and ')} as recorded: ${effectOf(blamed, one)}`,
-  ])
+  const held = decisions.flatMap((one) => {
+    const [first = '', ...rest] = proofOf(blamed, one)
+    const later = one.held.map((position) => stepsText(steps[position]?.steps ?? [])).join(' and ')
+    return [
+      `${whatOf(blamed, one)}${isOfDraws(one) ? '' : ','} was necessary too:`,
+      `  with ${later} as recorded: ${first.trim()}`,
+      ...rest,
+    ]
+  })
   const earlier = (repairs?.necessary ?? []).filter((one) => one < position)
   if (repairs !== undefined || blamed.tail === 'exact')
     return [

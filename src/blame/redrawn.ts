@@ -1,0 +1,74 @@
+import type { BlameReport } from './report.ts'
+import type { BlameVerdict, Commitment, Redrawn } from './verdict.ts'
+
+/** So many free runs: of draws that save one run in five, fewer than 2 in 100 of them show nothing. */
+const redraws = 20
+
+/** How a run ends with every answer from its tape, and what its code draws itself drawn anew; `unknown`: that says nothing. */
+export type Redraw = 'ok' | 'bad' | 'unknown'
+
+/**
+ * Says of each answer that is named or thought likely how free runs end that have all answers of the tape, and draw anew what the
+ * code draws from that position on. Forks that resample a position draw anew before its question, too, and forks that keep it do
+ * not: where draws alone save runs, the difference says nothing of the answer.
+ */
+export async function withRedrawn<T extends Pick<BlameReport, 'earlier' | 'steps' | 'verdict'>>(
+  report: T,
+  redraw: (position: number, seed: string) => Promise<Redraw>,
+): Promise<T> {
+  const known = new Map<number, Redrawn>()
+  const of = async (position: number): Promise<Redrawn> => {
+    const before = known.get(position)
+    if (before !== undefined) return before
+    const ends: Redraw[] = []
+    for (let i = 0; i < redraws; i++) ends.push(await redraw(position, `redrawn ${i}`))
+    const count = (end: Redraw): number => ends.filter((one) => one === end).length
+    const redrawn = { ok: count('ok'), bad: count('bad'), unknown: count('unknown') }
+    known.set(position, redrawn)
+    return redrawn
+  }
+  const marked = async <C extends { readonly position: number }>(one: C): Promise<C & { redrawn: Redrawn }> => ({
+    ...one,
+    redrawn: await of(one.position),
+  })
+  const all = async <C extends Commitment>(list: readonly C[]): Promise<readonly C[]> => {
+    const made: C[] = []
+    for (const one of list) made.push(await marked(one))
+    return made
+  }
+  const { verdict, earlier } = report
+  const said = {
+    ...(verdict === undefined ? {} : { verdict: await verdictOf(verdict, { all, marked }) }),
+    ...(earlier === undefined ? {} : { earlier: await all(earlier) }),
+  }
+  const isOfCode = ({ position }: { readonly position: number }): boolean => (known.get(position)?.ok ?? 0) > 0
+  const steps = report.steps.map((step) => {
+    if (!isOfCode(step)) return step
+    const { commitment: _, ...rest } = step
+    return rest
+  })
+  return { ...report, ...said, steps }
+}
+
+async function verdictOf(
+  verdict: BlameVerdict,
+  {
+    all,
+    marked,
+  }: {
+    all(list: readonly Commitment[]): Promise<readonly Commitment[]>
+    marked<C extends { readonly position: number }>(one: C): Promise<C & { redrawn: Redrawn }>
+  },
+): Promise<BlameVerdict> {
+  switch (verdict.kind) {
+    case 'confirmed':
+      return { ...verdict, commitments: await all(verdict.commitments) }
+    case 'diffuse':
+    case 'unresolved':
+      return verdict.likeliest === undefined ? verdict : { ...verdict, likeliest: await marked(verdict.likeliest) }
+    case 'never':
+    case 'undecidable':
+    case 'unsure':
+      return verdict
+  }
+}
