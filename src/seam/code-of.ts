@@ -75,6 +75,7 @@ const token = new RegExp(
 
 /** Loaders change these, or write them where nothing stood. */
 const unsteady: ReadonlySet<string> = new Set(['const', 'let', 'var', 'import', 'meta', 'default', 'use strict'])
+const literals: ReadonlySet<string> = new Set(['true', 'false', 'null'])
 /** What stands for a module in whose place a loader of ES modules, or a compiler to CommonJS, wrote its own. */
 const byLoader = /\b__\w+__\s*[.)]/
 const byCompiler = /\b(?:import_\w+|[a-z]\w*_\d+)\s*[.)]/i
@@ -85,16 +86,24 @@ function read(name: string, text: string): FunctionCode | undefined {
   const constants = new Set([name])
   const words = new Set([name])
   // `(0, module.name)(…)` is how a loader calls what is imported.
-  for (const { groups = {} } of text.replaceAll(/\(0,\s*(?=[\w$])/g, '(').matchAll(token)) {
+  const plainer = text
+    .replaceAll(/\(0,\s*(?=[\w$])/g, '(')
+    .replaceAll(/\bstatic\s*\{\s*__name\(this,\s*"[^"]*"\);?\s*\}/g, '')
+    .replaceAll(/\bvoid 0\b/g, 'undefined')
+    .replaceAll(/!([01])(?![\w.])/g, (_, digit) => (digit === '0' ? ' true' : ' false'))
+  for (const { groups = {} } of plainer.matchAll(token)) {
     const { string, template, regex, number, word } = groups
     if (string !== undefined) constants.add(plain(string.slice(1, -1)))
     if (regex !== undefined) constants.add(regex)
     if (number !== undefined) constants.add(String(Number(number.replaceAll('_', '').replace(/n$/, ''))))
     if (template !== undefined) for (const part of literalsOf(template.slice(1, -1))) constants.add(plain(part))
-    for (const [one] of template?.matchAll(/[\p{L}_$][\p{L}\p{N}_$]*/gu) ?? []) words.add(one)
-    if (word === 'true' || word === 'false' || word === 'null') constants.add(word)
+    for (const [one] of template === undefined ? [] : plain(template).matchAll(/[\p{L}_$][\p{L}\p{N}_$]*/gu))
+      words.add(one)
+    if (word !== undefined && literals.has(word)) constants.add(word)
     if (word !== undefined && !word.startsWith('__')) words.add(word)
   }
+  // A loader that keeps names writes them as texts: `__name(fn, "fn")`.
+  for (const one of words) if (one !== name && !literals.has(one)) constants.delete(one)
   for (const one of unsteady) {
     constants.delete(one)
     words.delete(one)

@@ -55,6 +55,32 @@ describe('what tells a function from another', () => {
   })
 
   const anew = (text: string): AnyFunction => runInNewContext(`(${text})`) as AnyFunction
+  test.each([
+    [
+      'a function in a constant',
+      '(a) => { const g = (x) => x + 1; return g(a) }',
+      '(a)=>{const g=/* @__PURE__ */ __name((x)=>x+1,"g");return g(a)}',
+    ],
+    [
+      'a class',
+      '() => { class In { m() { return 1 } } return new In() }',
+      '()=>{class In{static{__name(this,"In")}m(){return 1}}return new In()}',
+    ],
+    ['`undefined`', '() => undefined', '()=>void 0'],
+    ['a boolean', '(a) => a === true || a === false', '(a)=>a===!0||a===!1'],
+    ['a line in a template', '(a) => `two\nlines ${a}`', '(a)=>`two\\nlines ${a}`'],
+    ['a letter beyond ASCII', "() => 'caf\\u00e9'", "()=>'caf\u00e9'"],
+  ])('is the same where a loader keeps names and writes %s in its own way', (_, one, other) => {
+    expect(codeOf(anew(one))).toEqual(codeOf(anew(other)))
+  })
+
+  test('is not another one where a text is another name in it, and is where it is any other text', () => {
+    const of = (text: string) => codeOf(anew(`(refund, pay) => refund({ how: ${text} }) ?? pay`))
+    expect(mayBeSame(of("'refund'")!, of("'pay'")!)).toBe(true)
+    expect(mayBeSame(of("'refund'")!, of("'keep'")!)).toBe(false)
+    expect(mayBeSame(of('true')!, of('false')!)).toBe(false)
+  })
+
   test('is the same for another format, other comments and quotes', () => {
     const [one, other] = [
       `async (o) => { // pays
