@@ -1,7 +1,7 @@
 // Over 300 lines: one source of forks: what it asks, keeps and grades.
 import { hash } from 'node:crypto'
 import { decidedBy, firstOf, isAskedAlike } from './first-step.ts'
-import type { Redraw } from './redrawn.ts'
+import type { CodeAloneEnd } from './code-alone.ts'
 import { passed } from './curve.ts'
 import { HarvestError, shellWord } from '../errors/index.ts'
 import { thrownText } from '../match/redact-message.ts'
@@ -84,8 +84,8 @@ export interface RealForks extends ForkSource {
   readonly unrepaired: readonly number[]
   /** The run with another decision of a model at a position, and no model asked behind it: free. `undefined`: no such run. */
   tryOther(position: number): Promise<{ readonly result: ForkResult } | undefined>
-  /** The run with every answer from its tape, and what its code draws itself drawn anew from a position on: free. */
-  redraw(position: number, seed: string, signal?: AbortSignal): Promise<Redraw>
+  /** The run with every answer from its tape, and what its code draws itself resampled from a position on: free. */
+  drawAgain(position: number, seed: string, signal?: AbortSignal): Promise<CodeAloneEnd>
   /**
    * Refuses an agent whose later runs are other ones for the earlier ones: behind the last fork, before anything is claimed.
    *
@@ -181,7 +181,7 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
       const takeBack = standInKeys(tape)
       return runOnce(reference?.tape ?? tape, plan, new AbortController().signal, options).finally(takeBack)
     },
-    async redraw(position, seed, signal = new AbortController().signal) {
+    async drawAgain(position, seed, signal = new AbortController().signal) {
       const { keep } = planner.planOf({ keep: position, seed: 0 })
       const plan: ForkPlan = { keep, tail: { from: 'tape', serve: 'reworded' }, seed, control }
       const takeBack = keys.lend()

@@ -15,7 +15,7 @@ import { noUse } from './graded-use.ts'
 import { requireSteadyGrades } from './grading.ts'
 import { type Names, requireKnownNames } from './known-names.ts'
 import { withDrawn } from './drawn.ts'
-import { withRedrawn } from './redrawn.ts'
+import { withCodeAlone } from './code-alone.ts'
 import { hasOtherAnswers, hasOtherCalls, isOfSameQuestion, KnownRuns, neverMet } from './known-good.ts'
 import { type OpenedLedger, openLedger, type RanHere } from './fork-cache.ts'
 import { majorityOracle, withoutCertificate } from './majority.ts'
@@ -164,7 +164,7 @@ export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<Bl
     ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
   })
   await requireNoKeptState({ source, forkCache }, forkBudget)
-  const found = await withRedrawn(claimed, (position, seed) => source.redraw(position, seed, options.signal))
+  const found = await withCodeAlone(claimed, (position, seed) => source.drawAgain(position, seed, options.signal))
   const { agreement } = oracle
   const said = found.verdict === undefined ? {} : { verdict: withDrawn(found.verdict, found.steps) }
   // With repaired answers a run of this very question was good: then it is known that one can be.

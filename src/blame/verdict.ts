@@ -47,16 +47,16 @@ export interface Commitment {
    */
   readonly isDrawn?: true
   /** Free runs with every answer as recorded. Where one ends well, what the code draws decided, and this answer is not named. */
-  readonly redrawn?: Redrawn
+  readonly codeAlone?: CodeAlone
   /** The steps of a block, each resampled alone; absent for a single step, and when the source cannot. */
   readonly members?: readonly Member[]
 }
 
 /**
- * How runs ended that have every answer of the tape, and draw anew what the agent's own code draws from a position on: random
+ * How runs ended that have every answer of the tape, and resample what the agent's own code draws from a position on: random
  * numbers, ids, the clock. `unknown`: they asked there for something else, or could not be graded, so draws are not ruled out.
  */
-export interface Redrawn {
+export interface CodeAlone {
   readonly ok: number
   readonly bad: number
   readonly unknown: number
@@ -107,12 +107,12 @@ export interface Undecided {
   readonly range: { readonly from: number; readonly to: number }
   /** How likely it is that no position decided. */
   readonly never: number
-  /** The likeliest position, not certified; absent when none is likelier. `isDrawn`, `redrawn`: as of a {@link Commitment}. */
+  /** The likeliest position, not certified; absent when none is likelier. `isDrawn`, `codeAlone`: as of a {@link Commitment}. */
   readonly likeliest?: {
     readonly position: number
     readonly chance: number
     readonly isDrawn?: true
-    readonly redrawn?: Redrawn
+    readonly codeAlone?: CodeAlone
   }
   /** About as many forks are likely still needed; absent when more forks would not help. */
   readonly forksNeeded?: number

@@ -48,9 +48,9 @@ describe('blame of a run of a real agent', () => {
     const input = { url: world.desk.url, text: 'Greet.' }
     while ((await recorder.run({ agent: 'desk', input }, () => drawing(input))).isLucky);
     const { verdict, steps } = await blamed({ agent: drawing, ok: ['isLucky=true'] }, readTape(recorder.lastTape ?? ''))
-    const redrawn = verdict?.kind === 'confirmed' ? verdict.commitments[0]?.redrawn : undefined
-    expect(redrawn).toMatchObject({ unknown: 0 })
-    expect(redrawn?.ok).toBeGreaterThan(0)
+    const codeAlone = verdict?.kind === 'confirmed' ? verdict.commitments[0]?.codeAlone : undefined
+    expect(codeAlone).toMatchObject({ unknown: 0 })
+    expect(codeAlone?.ok).toBeGreaterThan(0)
     expect(steps[0]).not.toHaveProperty('commitment')
   })
 
@@ -58,7 +58,7 @@ describe('blame of a run of a real agent', () => {
     const answer = await blamed()
     expect(answer.verdict).toMatchObject({
       kind: 'confirmed',
-      commitments: [{ position: 2, how: 'certified', redrawn: { ok: 0, unknown: 0 } }],
+      commitments: [{ position: 2, how: 'certified', codeAlone: { ok: 0, unknown: 0 } }],
     })
     expect(answer.steps[2]).toMatchObject({
       steps: [3],

@@ -77,18 +77,18 @@ describe('forks of a run of the real SDK', () => {
       const tape = readTape(recorder.lastTape ?? '')
       return JSON.stringify(tape.close?.outcome).includes('"isLucky":true') ? recordOf(drawing) : tape
     }
-    const redrawn = async (drawing: Agent, ok: string, tape?: Tape) => {
+    const codeAlone = async (drawing: Agent, ok: string, tape?: Tape) => {
       const source = await sourceOf(tape ?? (await recordOf(drawing)), {
         load: async () => drawing,
         oracle: oracle(ok),
       })
       const at = (position: number) =>
-        Promise.all(Array.from({ length: 12 }, (_, seed) => source.redraw(position, `${seed}`)))
+        Promise.all(Array.from({ length: 12 }, (_, seed) => source.drawAgain(position, `${seed}`)))
       return { source, at }
     }
 
     test('of a number drawn before its first question ends well too, and behind that question it does not', async () => {
-      const { at } = await redrawn(async (input) => {
+      const { at } = await codeAlone(async (input) => {
         const isLucky = Math.random() < 0.5
         return { answer: await agent(input), isLucky }
       }, 'isLucky=true')
@@ -97,14 +97,14 @@ describe('forks of a run of the real SDK', () => {
     })
 
     test('of an agent that draws nothing is the recorded run at each position', async () => {
-      const { source, at } = await redrawn(agent, 'refund(amount: 25)', bad)
+      const { source, at } = await codeAlone(agent, 'refund(amount: 25)', bad)
       for (const position of source.positions.keys()) expect(new Set(await at(position))).toEqual(new Set(['bad']))
     })
 
     test('of a number that stands in its first question says nothing of that question, and is no doubt of a later one', async () => {
       const ticketed: Agent = (input) =>
         agent({ text: `${(input as { text: string }).text} Ticket ${Math.floor(Math.random() * 1e6)}.` })
-      const { at } = await redrawn(ticketed, 'refund(amount: 7)')
+      const { at } = await codeAlone(ticketed, 'refund(amount: 7)')
       expect(new Set(await at(0))).toEqual(new Set(['unknown']))
       expect(new Set(await at(1))).toEqual(new Set(['bad']))
     })

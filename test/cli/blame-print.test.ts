@@ -196,22 +196,22 @@ describe('what blame says', () => {
 
   it('of a step whose free runs with every answer of the tape end well too: what the code draws decided, and no answer is named', () => {
     const one = { position: 2, how: 'certified', difference: 0.5, resampled: of(10, 20), kept: of(0, 20) } as const
-    const redrawn = (ok: number, bad: number, unknown: number) =>
-      said({ kind: 'confirmed', commitments: [{ ...one, redrawn: { ok, bad, unknown } }] })
-    expect(redrawn(9, 10, 1)).toMatchInlineSnapshot(`
+    const codeAlone = (ok: number, bad: number, unknown: number) =>
+      said({ kind: 'confirmed', commitments: [{ ...one, codeAlone: { ok, bad, unknown } }] })
+    expect(codeAlone(9, 10, 1)).toMatchInlineSnapshot(`
       "What the agent's own code draws or reads from step 3 on decided the outcome:
         with every answer of models and tools from the tape, 9 of 19 runs end well (27 to 68 %): no answer is shown to have decided
         left are random numbers, ids, the clock, the state of its modules
       → to find whether an earlier recorded answer was necessary too: --repairs --reference '<tape|case>'"
     `)
-    expect(redrawn(0, 12, 8)).toMatchInlineSnapshot(`
+    expect(codeAlone(0, 12, 8)).toMatchInlineSnapshot(`
       "step 3, the model's decision refund(amount: 2500), or what the agent's own code draws or reads before it, decided the outcome:
         replayed, 0 of 20 runs end well (0 to 16 %); resampled, 10 of 20 do (30 to 70 %); certified at confidence 0.95
         which of the two is not known: with other random numbers, ids or times, 8 of 20 free runs ask there for something else, or cannot be graded
       → to find whether an earlier recorded answer was necessary too: --repairs --reference '<tape|case>'"
     `)
-    expect(redrawn(0, 20, 0)).toBe(said({ kind: 'confirmed', commitments: [one] }))
-    const likeliest = { position: 2, chance: 0.8, redrawn: { ok: 3, bad: 17, unknown: 0 } }
+    expect(codeAlone(0, 20, 0)).toBe(said({ kind: 'confirmed', commitments: [one] }))
+    const likeliest = { position: 2, chance: 0.8, codeAlone: { ok: 3, bad: 17, unknown: 0 } }
     expect(said({ kind: 'unresolved', range: { from: 2, to: 2 }, never: 0, likeliest })).toContain(
       "likeliest, not certified: What the agent's own code draws or reads from step 3 on (80 %)",
     )

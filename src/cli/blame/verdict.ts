@@ -37,18 +37,18 @@ function describeConfirmed(blamed: BlamedRun, { commitments, isStillRecoverable,
 }
 
 function proofOf(blamed: BlamedRun, commitment: Commitment): readonly string[] {
-  const { redrawn = noRuns } = commitment
+  const { codeAlone = noRuns } = commitment
   // What draws do by themselves is no evidence of an answer.
   if (isOfDraws(commitment))
     return [
-      `  with every answer of models and tools from the tape, ${endWell({ ok: redrawn.ok, forks: redrawn.ok + redrawn.bad })}: no answer is shown to have decided`,
+      `  with every answer of models and tools from the tape, ${endWell({ ok: codeAlone.ok, forks: codeAlone.ok + codeAlone.bad })}: no answer is shown to have decided`,
       `  left are ${drawn}`,
     ]
   return [
     `  ${effectOf(blamed, commitment)}`,
-    ...(redrawn.unknown > 0 && commitment.isDrawn !== true
+    ...(codeAlone.unknown > 0 && commitment.isDrawn !== true
       ? [
-          `  which of the two is not known: with other random numbers, ids or times, ${redrawn.unknown} of ${redrawn.bad + redrawn.unknown} free runs ask there for something else, or cannot be graded`,
+          `  which of the two is not known: with other random numbers, ids or times, ${codeAlone.unknown} of ${codeAlone.bad + codeAlone.unknown} free runs ask there for something else, or cannot be graded`,
         ]
       : []),
     ...whyNotIt(blamed, commitment),
@@ -57,8 +57,8 @@ function proofOf(blamed: BlamedRun, commitment: Commitment): readonly string[] {
   ]
 }
 
-function isOfDraws({ redrawn = noRuns }: Pick<Commitment, 'redrawn'>): boolean {
-  return redrawn.ok > 0
+function isOfDraws({ codeAlone = noRuns }: Pick<Commitment, 'codeAlone'>): boolean {
+  return codeAlone.ok > 0
 }
 
 const noRuns = { ok: 0, bad: 0, unknown: 0 }
@@ -66,12 +66,12 @@ const noRuns = { ok: 0, bad: 0, unknown: 0 }
 /** The position, or what the code drew about it where its own answer was always the same, or is not what decided. */
 function whatOf(
   blamed: BlamedRun,
-  { position, isDrawn, redrawn = noRuns }: Pick<Commitment, 'isDrawn' | 'position' | 'redrawn'>,
+  { position, isDrawn, codeAlone = noRuns }: Pick<Commitment, 'isDrawn' | 'position' | 'codeAlone'>,
 ): string {
   const name = nameOf(blamed, position)
-  if (isOfDraws({ redrawn }))
+  if (isOfDraws({ codeAlone }))
     return `What the agent's own code draws or reads from ${stepsText(blamed.steps[position]?.steps ?? [])} on`
-  if (redrawn.unknown > 0 && isDrawn !== true) return `${name}, or what the agent's own code draws or reads before it`
+  if (codeAlone.unknown > 0 && isDrawn !== true) return `${name}, or what the agent's own code draws or reads before it`
   if (isDrawn !== true) return name
   return blamed.steps[position]?.isExogenous === true
     ? `What the agent's own code drew or read before ${name}`

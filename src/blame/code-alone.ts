@@ -1,35 +1,35 @@
 import type { BlameReport } from './report.ts'
-import type { BlameVerdict, Commitment, Redrawn } from './verdict.ts'
+import type { BlameVerdict, Commitment, CodeAlone } from './verdict.ts'
 
 /** So many free runs: of draws that save one run in five, fewer than 2 in 100 of them show nothing. */
-const redraws = 20
+const freeRuns = 20
 
-/** How a run ends with every answer from its tape, and what its code draws itself drawn anew; `unknown`: that says nothing. */
-export type Redraw = 'ok' | 'bad' | 'unknown'
+/** How a run ends with every answer from its tape, and what its code draws itself resampled; `unknown`: that says nothing. */
+export type CodeAloneEnd = 'ok' | 'bad' | 'unknown'
 
 /**
- * Says of each answer that is named or thought likely how free runs end that have all answers of the tape, and draw anew what the
- * code draws from that position on. Forks that resample a position draw anew before its question, too, and forks that keep it do
+ * Says of each answer that is named or thought likely how free runs end that have all answers of the tape, and resample what the
+ * code draws from that position on. Forks that resample a position do so before its question, too, and forks that keep it do
  * not: where draws alone save runs, the difference says nothing of the answer.
  */
-export async function withRedrawn<T extends Pick<BlameReport, 'earlier' | 'steps' | 'verdict'>>(
+export async function withCodeAlone<T extends Pick<BlameReport, 'earlier' | 'steps' | 'verdict'>>(
   report: T,
-  redraw: (position: number, seed: string) => Promise<Redraw>,
+  drawAgain: (position: number, seed: string) => Promise<CodeAloneEnd>,
 ): Promise<T> {
-  const known = new Map<number, Redrawn>()
-  const of = async (position: number): Promise<Redrawn> => {
+  const known = new Map<number, CodeAlone>()
+  const of = async (position: number): Promise<CodeAlone> => {
     const before = known.get(position)
     if (before !== undefined) return before
-    const ends: Redraw[] = []
-    for (let i = 0; i < redraws; i++) ends.push(await redraw(position, `redrawn ${i}`))
-    const count = (end: Redraw): number => ends.filter((one) => one === end).length
-    const redrawn = { ok: count('ok'), bad: count('bad'), unknown: count('unknown') }
-    known.set(position, redrawn)
-    return redrawn
+    const ends: CodeAloneEnd[] = []
+    for (let i = 0; i < freeRuns; i++) ends.push(await drawAgain(position, `codeAlone ${i}`))
+    const count = (end: CodeAloneEnd): number => ends.filter((one) => one === end).length
+    const codeAlone = { ok: count('ok'), bad: count('bad'), unknown: count('unknown') }
+    known.set(position, codeAlone)
+    return codeAlone
   }
-  const marked = async <C extends { readonly position: number }>(one: C): Promise<C & { redrawn: Redrawn }> => ({
+  const marked = async <C extends { readonly position: number }>(one: C): Promise<C & { codeAlone: CodeAlone }> => ({
     ...one,
-    redrawn: await of(one.position),
+    codeAlone: await of(one.position),
   })
   const all = async <C extends Commitment>(list: readonly C[]): Promise<readonly C[]> => {
     const made: C[] = []
@@ -57,7 +57,7 @@ async function verdictOf(
     marked,
   }: {
     all(list: readonly Commitment[]): Promise<readonly Commitment[]>
-    marked<C extends { readonly position: number }>(one: C): Promise<C & { redrawn: Redrawn }>
+    marked<C extends { readonly position: number }>(one: C): Promise<C & { codeAlone: CodeAlone }>
   },
 ): Promise<BlameVerdict> {
   switch (verdict.kind) {
