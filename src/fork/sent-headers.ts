@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isWorthNaming, type Redactor } from '../privacy/index.ts'
 import type { HeaderPair, Tape } from '../tape/index.ts'
@@ -116,8 +116,10 @@ export function newHeadersKey(folder: string): string {
   } catch (error) {
     // Another process was first: then its key is the one.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    // A write that was cut off left an empty file.
+    if (headersKey(folder) === undefined) renameSync(temporary, join(folder, keyFile))
   } finally {
-    rmSync(temporary)
+    rmSync(temporary, { force: true })
   }
   return headersKey(folder)!
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { statSync } from 'node:fs'
+import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -152,4 +152,13 @@ test('a kept run whose client tried again after an error of the provider is done
   expect(await again('refund?')).toMatchObject(same)
   expect(await again('pay?')).toEqual({ changedHeaders: [] })
   expect(asked).toBe(6)
+})
+
+test('an empty key of header digests is replaced, and one that is there is kept', () => {
+  const folder = temporaryFolder('kept-run-empty-key')
+  writeFileSync(join(folder, 'headers.key'), '')
+  const key = newHeadersKey(folder)
+  expect(key).toMatch(/^[\w-]{43}$/)
+  expect(newHeadersKey(folder)).toBe(key)
+  expect(readdirSync(folder)).toEqual(['headers.key'])
 })
