@@ -20,8 +20,38 @@ import { thrownAfterHead } from './turns.ts'
  * To be called when the interceptor has taken the socket. What is not the next expected plain request goes on to it.
  */
 export function answerExpectedOn(socket: net.Socket): void {
+  tellErrorsFirst(socket as Line)
   if (isUndiciForced() || connections.has(socket)) return
   connections.set(socket, new Connection(socket as Line))
+}
+
+/**
+ * An answered connection that its client destroys says so in a microtask, and that it is closed in a tick, which is sooner
+ * where nothing but a timer or an event called the client. Then its own error would be lost, which Node tells first.
+ */
+function tellErrorsFirst(socket: Line): void {
+  const { destroy } = socket
+  const destroyInOrder: typeof destroy = (error) => {
+    if (error && !socket.destroyed) putBeforeClose(socket, error)
+    return destroy.call(socket, error)
+  }
+  socket.destroy = destroyInOrder
+}
+
+function putBeforeClose(socket: Line, error: Error): void {
+  const emit = socket.emit as (this: Line, name: string | symbol, ...args: unknown[]) => boolean
+  let isTold = false
+  const emitInOrder: typeof emit = (name, ...args) => {
+    if (name === 'error') {
+      if (isTold) return true
+      isTold = true
+    } else if (name === 'close' && !isTold) {
+      isTold = true
+      emit.call(socket, 'error', error)
+    }
+    return emit.call(socket, name, ...args)
+  }
+  socket.emit = emitInOrder
 }
 
 const connections = new WeakMap<net.Socket, Connection>()

@@ -350,6 +350,15 @@ export const httpAgents: Readonly<Record<string, Looks>> = {
       }
       return all
     }),
+  'node:http: the own error of a time-out reaches the agent on a connection in use': (base) =>
+    connected(base, async (agent) => {
+      const made = open(base, agent, { path: 'never', body: '{}', options: { timeout: 40 } })
+      const { log, closed } = listened(made, agent)
+      made.on('timeout', () => made.destroy(new RangeError('mine')))
+      made.end('{}')
+      await closed
+      return log
+    }),
   'node:http: axios follows a redirect': (base) =>
     connected(base, async (agent) => {
       const all: unknown[] = []
