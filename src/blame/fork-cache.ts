@@ -11,7 +11,15 @@ import { appendKeptText, ignoreFolder, readKeptText } from '../tape/links.ts'
 import type { KeptRun } from '../fork/index.ts'
 import type { ForkCache, ForkCacheEntry } from './fork-budget.ts'
 import { keepReads, notComparable, otherReads, withOtherReads } from './fork-reads.ts'
-import { asTheyWere, keepRun, otherControl, otherRuns, recheck, type RecheckOptions } from './fork-runs.ts'
+import {
+  asTheyWere,
+  headersUnknown,
+  keepRun,
+  otherControl,
+  otherRuns,
+  recheck,
+  type RecheckOptions,
+} from './fork-runs.ts'
 import { isPassing } from './oracle.ts'
 
 /** All that makes forks answer the same question: forks of one can be counted together. */
@@ -53,6 +61,8 @@ export interface OpenedLedger extends ForkCache {
   readonly setAside: number
   /** Forks of this question that do not count either, for it is unknown whether they would end otherwise today. */
   readonly unchecked: number
+  /** Nor these: the key of the digests of their headers is not there any more. */
+  readonly keyless: number
   /** Of `entries`, how many have another grade today than when they were made. */
   readonly regraded: number
   /** Of `entries`, how many have the grade of then, for who grades would have to be paid for another one. */
@@ -99,7 +109,8 @@ export interface LedgerOptions {
  * would be a choice among them.
  *
  * @throws HarvestError HARVEST_CROSS_VERSION when forks of this question are there that ran other code, read something
- *   that is not as it was, or do something else when they are replayed, unless they are to be left alone
+ *   that is not as it was, do something else when they are replayed, or have headers that cannot be compared, unless they are to
+ *   be left alone
  */
 export async function openLedger(
   file: string,
@@ -134,6 +145,7 @@ export async function openLedger(
   if (alike.length < left.length && isCrossVersion !== true) throw otherControl(file, left.length - alike.length)
   const {
     unknown,
+    lostKey,
     others: otherwise,
     graded,
     regraded,
@@ -141,13 +153,15 @@ export async function openLedger(
   } = rechecking === undefined
     ? { ...asTheyWere(alike), unknown: alike.length }
     : await recheck(file, alike, rechecking)
+  if (lostKey !== undefined && isCrossVersion !== true) throw headersUnknown(file, alike.length, lostKey)
   if (otherwise.length > 0 && isCrossVersion !== true) throw otherRuns(file, otherwise, alike.length)
-  const counts = unknown + otherwise.length === 0 ? graded : []
+  const counts = unknown + otherwise.length === 0 && lostKey === undefined ? graded : []
   isToRestart ||= counts.length < alike.length
   return {
     entries: counts,
-    setAside: entries.length - counts.length - (unknown > 0 ? alike.length : 0),
+    setAside: entries.length - counts.length - (unknown > 0 || lostKey !== undefined ? alike.length : 0),
     unchecked: unknown > 0 ? alike.length : 0,
+    keyless: lostKey === undefined ? 0 : alike.length,
     regraded: counts.length === 0 ? 0 : regraded,
     gradedThen: counts.length === 0 ? 0 : gradedThen,
     restart: () => add({ question: key, anew: true }),

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { type HarvestError, neutralLine } from '../errors/index.ts'
 import { firstNames } from '../errors/words.ts'
-import type { Again, KeptRun } from '../fork/index.ts'
+import type { KeptRun, NotAgain } from '../fork/index.ts'
 import { notComparable } from './fork-reads.ts'
 import type { GradeGiven } from './oracle.ts'
 import type { KeptToday } from './regrading.ts'
@@ -41,6 +41,8 @@ function keptRun(file: string, name: string | undefined): KeptRun | undefined {
 export interface Rechecked<Line> {
   /** Forks of which it is unknown whether today's code does the same. */
   readonly unknown: number
+  /** Why the digests of their headers cannot be compared; absent: they can. */
+  readonly lostKey?: LostKey
   /** What forks do otherwise today, one for each that does: the names of headers, or something else. */
   readonly others: readonly OtherRun[]
   /** The forks, with their grades of today. */
@@ -51,7 +53,8 @@ export interface Rechecked<Line> {
   readonly gradedThen: number
 }
 
-type OtherRun = Exclude<Again, { readonly replayed: unknown }>
+type OtherRun = Extract<NotAgain, { readonly changedHeaders: unknown }>
+type LostKey = Extract<NotAgain, { readonly headersKey: unknown }>['headersKey']
 
 export interface RecheckOptions {
   /** A fork as today's code does it, and as it is graded today. */
@@ -77,6 +80,8 @@ export async function recheck<Line extends { readonly run?: string; readonly dra
     if (!known.has(name)) known.set(name, await again(runs[index]!, line.draw))
     const today = known.get(name)
     onRecheck?.(index + 1, lines.length)
+    // All have one key.
+    if (today !== undefined && 'headersKey' in today) return { ...asTheyWere(lines), lostKey: today.headersKey }
     if (today === undefined) unknown++
     else if ('changedHeaders' in today) others.push(today)
     else {
@@ -117,6 +122,22 @@ export function otherRuns(file: string, others: readonly OtherRun[], of: number)
       why: isByHeaders
         ? 'Replayed with the answers they got then, some send another value in a header: what that selects is not as it was.'
         : 'Replayed with the answers they got then, some do something else: the code reads what is not as it was.',
+    },
+    true,
+  )
+}
+
+/** Forks whose headers cannot be compared with those of today. */
+export function headersUnknown(file: string, forks: number, lostKey: LostKey): HarvestError {
+  return notComparable(
+    {
+      what: 'The headers of the cached forks cannot be compared with those of today',
+      where: { forks: `${forks}`, key: join(dirname(file), 'headers.key'), file },
+      why: `They are kept as digests, ${
+        lostKey === 'missing'
+          ? 'whose key is missing or damaged'
+          : 'which were made with another key than the one that is there'
+      }: whether the code sends the same is unknown.`,
     },
     true,
   )

@@ -196,7 +196,7 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
     requireNoKeptState: (spent) => requireNoKeptState(tape, control, replaying, spent),
     async again(run, was) {
       const again = await doAgain(run, { ...replaying, folder: options.folder ?? '' })
-      return again === undefined || 'changedHeaders' in again ? again : regrading.of(run, again.replayed, was)
+      return again === undefined || !('replayed' in again) ? again : regrading.of(run, again.replayed, was)
     },
     mutants: (position) => planner.mutantsAt(position).length,
     ...(repairs === undefined ? {} : { repairs }),

@@ -80,10 +80,10 @@ export interface RunBlameOptions
   /** Hears, before anything is spent, that other decisions of the models leave the tape, and which known run is a good one. */
   readonly onForeseen?: (risk: OffTapeRisk, good?: string) => void
   /**
-   * Hears how many forks of earlier sessions do not count, for they ran other code, read other data or end otherwise today; and
-   * how many because that is unknown.
+   * Hears how many forks of earlier sessions do not count, for they ran other code, read other data or end otherwise today; how
+   * many because that is unknown; and how many because the key of the digests of their headers is not there any more.
    */
-  readonly onSetAside?: (forks: number, unchecked: number) => void
+  readonly onSetAside?: (forks: number, unchecked: number, keyless: number) => void
   /**
    * Hears how many forks of earlier sessions have another grade today, which counts; and how many keep the one they got, for who
    * grades would have to be paid for another one.
@@ -282,8 +282,8 @@ export async function openForks(tape: Tape, options: RunBlameOptions): Promise<O
           ...(isFresh === undefined ? {} : { isFresh }),
           ...(isCrossVersion === undefined ? {} : { isCrossVersion }),
         })
-  const { setAside = 0, unchecked = 0, regraded = 0, gradedThen = 0 } = forkCache ?? {}
-  if (setAside + unchecked > 0) options.onSetAside?.(setAside, unchecked)
+  const { setAside = 0, unchecked = 0, keyless = 0, regraded = 0, gradedThen = 0 } = forkCache ?? {}
+  if (setAside + unchecked + keyless > 0) options.onSetAside?.(setAside, unchecked, keyless)
   if (regraded + gradedThen > 0) options.onRegraded?.(regraded, gradedThen)
   // A good run whose calls are those of the tape has answers to no other ones.
   const isBare = reference === undefined || !hasOtherCalls(reference, tape)

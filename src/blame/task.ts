@@ -73,7 +73,7 @@ export async function blameOptionsOf(request: BlameRequest, context: TaskContext
     ...(reference === undefined ? {} : { reference: requireClosed(readTape(reference)) }),
     ...expectedOf(context),
     onProgress: (progress) => context.say(told(progress, positionsOf(tape))),
-    onSetAside: (setAside, unchecked) => context.say({ setAside, unchecked }),
+    onSetAside: (setAside, unchecked, keyless) => context.say({ setAside, unchecked, keyless }),
     onRegraded: (regraded, gradedThen) => context.say({ regraded, gradedThen }),
     onRecheck: (done, of) => context.say({ rechecked: done, of }),
     onForeseen: ({ tried, steps }, good) =>

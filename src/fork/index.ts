@@ -21,7 +21,15 @@ export { editAnswer } from './edits.ts'
 export type { AnswerEdit } from './edits.ts'
 export { readJsonPatch } from './json-patch.ts'
 export { askedKey, forkKey, type MadeAnew } from './kept-forks.ts'
-export { type Again, doAgain, type KeptRun, keptRunOf, otherwiseText, type ReplayedFork } from './kept-run.ts'
+export {
+  type Again,
+  doAgain,
+  type KeptRun,
+  keptRunOf,
+  type NotAgain,
+  otherwiseText,
+  type ReplayedFork,
+} from './kept-run.ts'
 export type { ChangeRequest, FinishedFork, ForkRequest, SerializedError, TailRequest } from './request.ts'
 export { controlOptionsOf } from './control-options.ts'
 export type { ForkTaskAnswer, ForkTaskOptions } from './fork-task.ts'

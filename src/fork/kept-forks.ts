@@ -88,7 +88,7 @@ export async function readKeptForks(
   for (const { fork, folder } of there) {
     const again = fork.run && (await doAgain(fork.run, folder))
     if (again === undefined) return none(unknown)
-    if ('changedHeaders' in again) return none(otherwiseText(again))
+    if (!('replayed' in again)) return none(otherwiseText(again))
   }
   return { forks: kept.map(({ fork }) => fork) }
 }

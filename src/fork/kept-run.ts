@@ -14,6 +14,7 @@ import {
   type HiddenHeader,
   hiddenHeaders,
   hiddenHeadersOf,
+  nameOfKey,
   newHeadersKey,
   type SentHeaders,
 } from './sent-headers.ts'
@@ -29,6 +30,8 @@ export interface KeptRun {
   readonly refused?: AskedCall
   /** What it sent in headers that its tape does not hold; absent: unknown, and so is whether today's code does the same. */
   readonly headers?: readonly HiddenHeader[]
+  /** Names the key of these digests; absent: an earlier version kept it. */
+  readonly key?: string
 }
 
 type AskedCall = Pick<UnansweredCall, 'asked' | 'kind' | 'name'>
@@ -44,10 +47,12 @@ export function keptRunOf({ branch, problems }: ForkResult, folder: string): Kep
   const { tape } = branch
   // What is thrown at an agent that leaves its tape names the tape: what it does behind that says nothing.
   const refused = problems.length === 0 ? undefined : stepsOf(tape).find(isOpen)
-  const headers = hiddenHeadersOf(tape, newHeadersKey(folder)).filter(([n]) => refused === undefined || n < refused.n)
-  if (refused === undefined) return { tape: wholeTape(tape), hasProblems: problems.length > 0, headers }
+  const key = newHeadersKey(folder)
+  const headers = hiddenHeadersOf(tape, key).filter(([n]) => refused === undefined || n < refused.n)
+  const sent = { headers, key: nameOfKey(key) }
+  if (refused === undefined) return { tape: wholeTape(tape), hasProblems: problems.length > 0, ...sent }
   const before = tape.events.filter(({ n }) => n < refused.n)
-  return { tape: wholeTape({ ...tape, events: before }), hasProblems: true, refused: askedBy(refused), headers }
+  return { tape: wholeTape({ ...tape, events: before }), hasProblems: true, refused: askedBy(refused), ...sent }
 }
 
 function isOpen(step: Step): boolean {
@@ -67,17 +72,26 @@ export type Again =
   | { readonly replayed: ReplayedFork }
   /** It does something else; the names of the headers that have another value, where that is all. */
   | { readonly changedHeaders: readonly string[] }
+  /** That is unknown, for the key of its digests is not there, or another one is. */
+  | { readonly headersKey: 'missing' | 'another' }
+
+/** What a fork comes to today, where that is not what it did. */
+export type NotAgain = Exclude<Again, { readonly replayed: unknown }>
 
 /**
  * What today's code, in today's surroundings, makes of a fork: replayed with the answers of the fork it asks the same, byte for
  * byte and with the same headers, and ends the same, or not. Offline, and for free.
  *
- * @returns `undefined` where that is unknown: an earlier version kept it, or the key of its digests is gone
+ * @returns `undefined` where that is unknown: an earlier version kept it
  */
 export async function doAgain(run: KeptRun, { folder, ...options }: Replaying & KeptIn): Promise<Again | undefined> {
   const { headers } = run
-  const key = headersKey(folder)
-  if (headers === undefined || key === undefined) return undefined
+  if (headers === undefined) return undefined
+  const known = headersKey(folder)
+  // A run without such headers is compared without digests: one that is sent today is new.
+  if (headers.length > 0 && known === undefined) return { headersKey: 'missing' }
+  if (headers.length > 0 && run.key !== undefined && run.key !== nameOfKey(known!)) return { headersKey: 'another' }
+  const key = known ?? ''
   const tape = parseTape(run.tape, 'kept.tape.jsonl')
   const again = async () => {
     const heard = new Heard()
@@ -98,8 +112,11 @@ export async function doAgain(run: KeptRun, { folder, ...options }: Replaying & 
   return second.isOther || changed.length > 0 ? { changedHeaders: changed } : second
 }
 
-/** What a fork does otherwise, for people. */
-export function otherwiseText({ changedHeaders: names }: Extract<Again, { readonly changedHeaders: unknown }>): string {
+/** What a fork does otherwise, or why that is unknown, for people. */
+export function otherwiseText(today: NotAgain): string {
+  if ('headersKey' in today)
+    return `whether the code sends the same headers is unknown, for headers.key beside them is ${today.headersKey === 'missing' ? 'missing or damaged' : 'the key of other forks'}`
+  const { changedHeaders: names } = today
   if (names.length === 0) return 'replayed with the answers they got then, some do something else'
   return `replayed, some send another value in the ${names.length === 1 ? 'header' : 'headers'} ${neutralLine(firstNames(names), 300)}`
 }

@@ -98,10 +98,15 @@ export function changedHeaders(
 
 const keyFile = 'headers.key'
 
-/** The key of the digests beside kept forks; `undefined` where it is gone: then nothing can be compared with them. */
+/** The key of the digests beside kept forks; `undefined` where it is gone or damaged: then nothing can be compared with them. */
 export function headersKey(folder: string): string | undefined {
-  const key = readKeptText(join(folder, keyFile))?.trim()
-  return key === '' ? undefined : key
+  const key = readKeptText(join(folder, keyFile))?.trim() ?? ''
+  return /^[\w-]{43}$/.test(key) ? key : undefined
+}
+
+/** Tells a key from any other one, and says nothing about it. */
+export function nameOfKey(key: string): string {
+  return createHmac('sha256', key).update('name of this key').digest('base64url').slice(0, 16)
 }
 
 /** As {@link headersKey}, made where it is missing. */
@@ -116,7 +121,7 @@ export function newHeadersKey(folder: string): string {
   } catch (error) {
     // Another process was first: then its key is the one.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    // A write that was cut off left an empty file.
+    // A write that was cut off left an empty file, or someone wrote into it.
     if (headersKey(folder) === undefined) renameSync(temporary, join(folder, keyFile))
   } finally {
     rmSync(temporary, { force: true })

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
@@ -37,7 +37,7 @@ describe('forks of an earlier session', () => {
   ) => {
     const dir = folder ?? mkdtempSync(join(tmpdir(), 'harvest-rechecked-'))
     if (folder === undefined) onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
-    const said = { setAside: 0, unchecked: 0, rechecked: 0, regraded: 0, gradedThen: 0 }
+    const said = { setAside: 0, unchecked: 0, keyless: 0, rechecked: 0, regraded: 0, gradedThen: 0 }
     const run = async () => {
       const asked = desk.desk.asked.length
       desk.desk.decide = decide
@@ -54,7 +54,7 @@ describe('forks of an earlier session', () => {
           reads: () => ({ salt: '', set: [], unset: [], values: '', files: {} }),
           changedSince: () => [],
         },
-        onSetAside: (setAside, unchecked) => Object.assign(said, { setAside, unchecked }),
+        onSetAside: (setAside, unchecked, keyless) => Object.assign(said, { setAside, unchecked, keyless }),
         onRegraded: (regraded, gradedThen) => Object.assign(said, { regraded, gradedThen }),
         onRecheck: (rechecked) => Object.assign(said, { rechecked }),
         ...more,
@@ -120,11 +120,28 @@ describe('forks of an earlier session', () => {
     const text = all.map((bytes) => (bytes[0] === 0x1f ? gunzipSync(bytes) : bytes).toString('utf8')).join()
     expect(text).toContain('x-variant')
     expect(text).not.toContain('careful')
-    rmSync(join(first.dir, '.forks', 'headers.key'))
-    expect(await session(kept, first.dir, sending({ 'x-variant': 'careful' })).run()).toMatchObject({
-      reused: { forks: 0 },
-      unchecked: spent.forks,
-    })
+    const lost = session(kept, first.dir, sending({ 'x-variant': 'careful' }))
+    for (const [key, why] of [
+      ['missing', /missing or damaged/],
+      ['A'.repeat(43), /another key/],
+    ] as const) {
+      rmSync(join(first.dir, '.forks', 'headers.key'), { force: true })
+      if (key !== 'missing') writeFileSync(join(first.dir, '.forks', 'headers.key'), key)
+      await expect(lost.run()).rejects.toMatchObject({
+        code: 'HARVEST_CROSS_VERSION',
+        facts: {
+          what: 'The headers of the cached forks cannot be compared with those of today',
+          why: expect.stringMatching(why) as string,
+        },
+      })
+    }
+    expect(desk.desk.asked).toHaveLength(asked)
+    const over = await session(kept, first.dir, {
+      ...sending({ 'x-variant': 'careful' }),
+      isCrossVersion: true,
+    }).run()
+    expect(over).toMatchObject({ reused: { forks: 0 }, setAside: 0, unchecked: 0, keyless: spent.forks })
+    expect(await lost.run()).toMatchObject({ reused: { forks: over.spent.forks }, calls: 0 })
   })
 
   it('count where they left their tape, as long as the code asks there what it asked', async () => {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -95,13 +95,36 @@ test.each<[string, Record<string, string>, Record<string, string>]>([
   expect(await again(now)).toEqual({ changedHeaders: Object.keys({ ...then, ...now }) })
   const said = JSON.stringify(run)
   for (const value of Object.values(then)) expect(said).not.toContain(value.length > 1 ? value : `"${value}"`)
-  // Without its key nothing can be told from the digests, and they are those of this folder alone.
-  const elsewhere = temporaryFolder('kept-headers-2')
-  expect(await doAgain(run, { folder: elsewhere, load: async () => Promise.resolve(asking(() => then)) })).toBe(
-    undefined,
-  )
   expect(statSync(join(folder, 'headers.key')).mode & 0o777).toBe(0o600)
 })
+
+test.each<[string, 'missing' | 'another', (file: string) => void]>([
+  ['is gone', 'missing', (file) => rmSync(file)],
+  ['was cut off', 'missing', (file) => writeFileSync(file, '')],
+  ['is damaged', 'missing', (file) => writeFileSync(file, 'garbage')],
+  [
+    'is that of other forks',
+    'another',
+    (file) => writeFileSync(file, readFileSync(join(keyed(), 'headers.key'), 'utf8')),
+  ],
+])('a kept run whose key of header digests %s is not taken for one that sends other headers', async (_, is, spoil) => {
+  const { folder, again } = await keptWith({ 'x-mode': 'a' })
+  spoil(join(folder, 'headers.key'))
+  for (const mode of ['a', 'b']) expect(await again({ 'x-mode': mode })).toEqual({ headersKey: is })
+})
+
+test('a kept run without any header to compare needs no key of digests, and is told from one that sends such a header', async () => {
+  const { folder, again } = await keptWith({})
+  rmSync(join(folder, 'headers.key'))
+  expect(await again({})).toMatchObject(same)
+  expect(await again({ 'x-mode': 'a' })).toEqual({ changedHeaders: ['x-mode'] })
+})
+
+function keyed(): string {
+  const folder = temporaryFolder('kept-headers-2')
+  newHeadersKey(folder)
+  return folder
+}
 
 test.each<[string, Headers]>([
   ['its key', () => ({ authorization: 'Bearer sk-two' })],
@@ -154,9 +177,9 @@ test('a kept run whose client tried again after an error of the provider is done
   expect(asked).toBe(6)
 })
 
-test('an empty key of header digests is replaced, and one that is there is kept', () => {
+test.each(['', 'garbage'])('a damaged key of header digests is replaced, and one that is there is kept: %j', (text) => {
   const folder = temporaryFolder('kept-run-empty-key')
-  writeFileSync(join(folder, 'headers.key'), '')
+  writeFileSync(join(folder, 'headers.key'), text)
   const key = newHeadersKey(folder)
   expect(key).toMatch(/^[\w-]{43}$/)
   expect(newHeadersKey(folder)).toBe(key)
