@@ -105,10 +105,10 @@ export interface LedgerOptions {
  *
  * A fork that was not paid for, or whose model could not be reached, is not written down: asked again it may get a grade.
  *
- * Forks count together or not at all, where they may depend on what was not seen to change: those that happen to end as before
- * would be a choice among them.
+ * Forks of one code count together or not at all, where they may depend on what was not seen to change: those that happen to end
+ * as before would be a choice among them. Those of other code are no reason against them, and stay for the day it is back.
  *
- * @throws HarvestError HARVEST_CROSS_VERSION when forks of this question are there that ran other code, read something
+ * @throws HarvestError HARVEST_CROSS_VERSION when all forks of this question ran other code, or those of this code read something
  *   that is not as it was, do something else when they are replayed, or have headers that cannot be compared, unless they are to
  *   be left alone
  */
@@ -127,20 +127,23 @@ export async function openLedger(
     appendKeptText(file, `${before}${JSON.stringify(line)}\n`)
     before = ''
   }
+  const isOfThisCode = (line: Ran): boolean => isSameCode(line, ran) || alikeCodes.includes(line.code ?? '')
+  // What is begun anew with this code ends nothing of other code.
+  const anew: CacheRestart = { question: key, anew: true, ...(ran.code === undefined ? {} : { code: ran.code }) }
+  const isRestart = (line: ForkCacheLine | CacheRestart): boolean =>
+    'anew' in line && (line.code === undefined || isOfThisCode(line))
   const lines = isFresh === true ? [] : readLedger(file).filter((line) => line.question === key)
-  const entries = lines.slice(lines.findLastIndex((line) => 'anew' in line) + 1) as readonly ForkCacheLine[]
+  const entries = lines.slice(lines.findLastIndex(isRestart) + 1).filter((line) => 'draw' in line)
   // Earlier forks are set aside by the first new one: a session that makes none, such as a dry run, changes nothing.
   let isToRestart = isFresh === true && existsSync(file)
-  const others = entries.filter((line) => !isSameCode(line, ran) && !alikeCodes.includes(line.code ?? ''))
-  if (others.length > 0 && isCrossVersion !== true) throw otherCode(file, others, here)
-  const readOthers = withOtherReads(file, entries, surroundings)
+  // What other code did says nothing of this one. Unknown code may be the same, and who asks for it counts that.
+  const isUnknown = (line: Ran): boolean => line.code === undefined || ran.code === undefined
+  const own = entries.filter((line) => isOfThisCode(line) || (isCrossVersion === true && isUnknown(line)))
+  if (own.length === 0 && entries.length > 0 && isCrossVersion !== true) throw otherCode(file, entries, here)
+  const readOthers = withOtherReads(file, own, surroundings)
   if (readOthers.size > 0 && isCrossVersion !== true) throw otherReads(file, readOthers)
   // The first forks of a session may not have come to what later ones read.
-  const lastOther = entries.findLastIndex((line) => readOthers.get(line) !== undefined)
-  // What other code did says nothing of this one. Unknown code may be the same, and who asks for it counts that.
-  const isOther = (line: ForkCacheLine, at: number): boolean =>
-    at <= lastOther || (others.includes(line) && line.code !== undefined && ran.code !== undefined)
-  const left = entries.filter((line, at) => !isOther(line, at))
+  const left = own.slice(own.findLastIndex((line) => readOthers.get(line) !== undefined) + 1)
   const alike = left.filter(({ control }) => control === ran.control)
   if (alike.length < left.length && isCrossVersion !== true) throw otherControl(file, left.length - alike.length)
   const {
@@ -164,10 +167,10 @@ export async function openLedger(
     keyless: lostKey === undefined ? 0 : alike.length,
     regraded: counts.length === 0 ? 0 : regraded,
     gradedThen: counts.length === 0 ? 0 : gradedThen,
-    restart: () => add({ question: key, anew: true }),
+    restart: () => add(anew),
     append(line, run) {
       if (line.draw.grade === 'ungraded' && isPassing(line.draw.because)) return
-      if (isToRestart) add({ question: key, anew: true })
+      if (isToRestart) add(anew)
       isToRestart = false
       makeFolder(dirname(file))
       const reads = surroundings === undefined ? undefined : keepReads(file, surroundings.reads())
@@ -197,10 +200,12 @@ export function formerFiles(file: string, today: string): readonly FormerFiles[]
   })
 }
 
-/** What forks of this question stand above does not count any more. */
+/** The forks of this question that stand above do not count any more. */
 interface CacheRestart {
   readonly question: string
   readonly anew: true
+  /** Those of this code, that is; absent: all of them. */
+  readonly code?: string
 }
 
 /** A line that was cut in two is the last one of a session that was killed. */

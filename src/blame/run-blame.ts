@@ -174,7 +174,7 @@ export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<Bl
   return {
     ...(agreement === undefined ? { ...found, ...said } : withoutCertificate({ ...found, ...said }, agreement)),
     ...(found.verdict?.kind === 'undecidable'
-      ? { verdict: { ...found.verdict, ...seen.lost, forks: found.spent.forks } }
+      ? { verdict: { ...found.verdict, ...seen.lost, forks: seen.forks } }
       : {}),
     ...(agreement === undefined ? {} : { selfAgreement: { ...agreement } }),
     tape: tape.header.id,
@@ -382,8 +382,11 @@ class Seen {
 
   /** Forks without a grade, those that were under way when it was decided too. */
   readonly lost = { undefined: 0, ungraded: 0 }
+  /** All of them, also those of earlier sessions that were not needed. */
+  forks = 0
 
   add({ models = [], grade, because }: ForkDraw): void {
+    this.forks++
     for (const model of models) this.models.add(model)
     if (grade === 'undefined' || grade === 'ungraded') this.lost[grade]++
     if (because !== undefined) this.#reasons.set(because, (this.#reasons.get(because) ?? 0) + 1)

@@ -115,6 +115,34 @@ test('forks of other code are refused or set aside, and never counted', async ()
   expect((await openLedger(file, now)).entries.map(({ spec }) => spec.seed)).toEqual([5])
 })
 
+test('forks of this very code count when it is back, and those of other code are left alone', async () => {
+  const file = fileOf()
+  const at = (code: string, more: Partial<LedgerOptions> = {}): LedgerOptions => ({
+    ...options,
+    ran: { code },
+    ...more,
+  })
+  for (const seed of [0, 1]) await write(file, at('code-1'), seed)
+  for (const seed of [5, 6, 7]) await write(file, at('code-2', { isCrossVersion: true }), seed)
+  const seeds = async (given: LedgerOptions) => {
+    const { entries, setAside } = await openLedger(file, given)
+    return { seeds: entries.map(({ spec }) => spec.seed), setAside }
+  }
+  for (const isCrossVersion of [false, true]) {
+    expect(await seeds(at('code-1', { isCrossVersion }))).toEqual({ seeds: [0, 1], setAside: 3 })
+    expect(await seeds(at('code-2', { isCrossVersion }))).toEqual({ seeds: [5, 6, 7], setAside: 2 })
+  }
+  expect((await refusal(file, at('code-3'))).facts.where).toMatchObject({ forks: '5' })
+  // What the other code read or did otherwise is none of this one's.
+  const doesOtherwise: LedgerOptions = at('code-2', { rechecking: { again: async () => ({ changedHeaders: [] }) } })
+  expect((await refusal(file, doesOtherwise)).facts.where).toMatchObject({ forks: '3' })
+  await write(file, { ...doesOtherwise, isCrossVersion: true }, 8)
+  expect(await seeds(at('code-2'))).toEqual({ seeds: [8], setAside: 0 })
+  await write(file, at('code-1', { isFresh: true }), 9)
+  expect(await seeds(at('code-2'))).toEqual({ seeds: [8], setAside: 1 })
+  expect(await seeds(at('code-1'))).toEqual({ seeds: [9], setAside: 0 })
+})
+
 test('what changed since earlier forks is named', async () => {
   const file = fileOf()
   const then = { 'agent.ts': '100644 a', 'gone.ts': '100644 b', 'same.ts': '100644 c' }

@@ -200,6 +200,20 @@ describe('forks of an earlier session', () => {
     expect(now.steps.map(({ resampled }) => resampled?.ok ?? 0)).toEqual(now.steps.map(() => 0))
   })
 
+  it('are all in the number of forks, also those that were not needed to see that too many have no grade', async () => {
+    let isUnsure = false
+    const oracle = gradedBy(({ value }) => (!isRight(value) ? false : isUnsure ? undefined : true))
+    const first = session(kept, undefined, oracle)
+    const { spent } = await first.run()
+    isUnsure = true
+    const now = await session(kept, first.dir, oracle).run()
+    if (now.verdict?.kind !== 'undecidable') throw new TypeError(JSON.stringify(now.verdict))
+    const { forks, ungraded } = now.verdict
+    const made = now.spent.forks - now.reused.forks
+    expect(now.spent.forks).toBeLessThan(spent.forks + made)
+    expect({ forks, isWithin: ungraded <= forks }).toEqual({ forks: spent.forks + made, isWithin: true })
+  })
+
   it('keep the grades they got where their oracle asks someone, who is not asked again, and that is said', async () => {
     let asked = 0
     const oracle = gradedBy(async ({ value }) => {
