@@ -307,7 +307,7 @@ async function runLive(most: number, isControlled: boolean, session: Session, ma
       continue
     }
     if (kept === undefined && key !== undefined) {
-      keepFork(request.folder, key, fork, context.surroundings.reads())
+      keepFork(request.folder, key, fork, context.surroundings.reads(fork.run?.keyVariables))
       made.push(key)
     }
     const run = await graded(fork, session, kept !== undefined)

@@ -8,7 +8,7 @@ import type { CodeFiles } from '../provenance/index.ts'
 import { canonicalJson } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
 import { appendKeptText, ignoreFolder, readKeptText } from '../tape/links.ts'
-import type { KeptRun } from '../fork/index.ts'
+import type { KeptRun, NotCompared } from '../fork/index.ts'
 import type { ForkCache, ForkCacheEntry } from './fork-budget.ts'
 import { keepReads, notComparable, otherReads, withOtherReads } from './fork-reads.ts'
 import {
@@ -67,6 +67,8 @@ export interface OpenedLedger extends ForkCache {
   readonly regraded: number
   /** Of `entries`, how many have the grade of then, for who grades would have to be paid for another one. */
   readonly gradedThen: number
+  /** Headers of `entries` that were not compared; absent: without any. */
+  readonly notCompared?: NotCompared
   /** Writes a fork down at once: what was paid for is not lost when the session is. */
   append(entry: ForkCacheEntry, run?: KeptRun): void
   /** Forks of this question that are there do not count any more. */
@@ -140,7 +142,8 @@ export async function openLedger(
   const isUnknown = (line: Ran): boolean => line.code === undefined || ran.code === undefined
   const own = entries.filter((line) => isOfThisCode(line) || (isCrossVersion === true && isUnknown(line)))
   if (own.length === 0 && entries.length > 0 && isCrossVersion !== true) throw otherCode(file, entries, here)
-  const readOthers = withOtherReads(file, own, surroundings)
+  // Whether what was the key of a request is one today, its replay says.
+  const readOthers = withOtherReads(file, own, { surroundings, isSentKey: () => true })
   if (readOthers.size > 0 && isCrossVersion !== true) throw otherReads(file, readOthers)
   // The first forks of a session may not have come to what later ones read.
   const left = own.slice(own.findLastIndex((line) => readOthers.get(line) !== undefined) + 1)
@@ -153,12 +156,16 @@ export async function openLedger(
     graded,
     regraded,
     gradedThen,
+    keyVariables,
+    notCompared,
   } = rechecking === undefined
     ? { ...asTheyWere(alike), unknown: alike.length }
     : await recheck(file, alike, rechecking)
   if (lostKey !== undefined && isCrossVersion !== true) throw headersUnknown(file, alike.length, lostKey)
   if (otherwise.length > 0 && isCrossVersion !== true) throw otherRuns(file, otherwise, alike.length)
-  const counts = unknown + otherwise.length === 0 && lostKey === undefined ? graded : []
+  const otherKeys = withOtherReads(file, graded, { surroundings, isSentKey: (name) => keyVariables.has(name) })
+  if (otherKeys.size > 0 && isCrossVersion !== true) throw otherReads(file, otherKeys)
+  const counts = unknown + otherwise.length === 0 && lostKey === undefined && otherKeys.size === 0 ? graded : []
   isToRestart ||= counts.length < alike.length
   return {
     entries: counts,
@@ -167,13 +174,14 @@ export async function openLedger(
     keyless: lostKey === undefined ? 0 : alike.length,
     regraded: counts.length === 0 ? 0 : regraded,
     gradedThen: counts.length === 0 ? 0 : gradedThen,
+    ...(counts.length === 0 || notCompared === undefined ? {} : { notCompared }),
     restart: () => add(anew),
     append(line, run) {
       if (line.draw.grade === 'ungraded' && isPassing(line.draw.because)) return
       if (isToRestart) add(anew)
       isToRestart = false
       makeFolder(dirname(file))
-      const reads = surroundings === undefined ? undefined : keepReads(file, surroundings.reads())
+      const reads = surroundings === undefined ? undefined : keepReads(file, surroundings.reads(run?.keyVariables))
       add({
         question: key,
         ...line,

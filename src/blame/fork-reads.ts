@@ -27,13 +27,16 @@ function readsFileOf(file: string, name: string): string {
 export function withOtherReads<Line extends { readonly reads?: string }>(
   file: string,
   entries: readonly Line[],
-  surroundings: Surroundings | undefined,
+  {
+    surroundings,
+    isSentKey,
+  }: { readonly surroundings: Surroundings | undefined; readonly isSentKey: (name: string) => boolean },
 ): ReadonlyMap<Line, readonly string[] | undefined> {
   const names = [...new Set(entries.map(({ reads }) => reads))]
   const changes = new Map(
     names.map((name) => {
       const reads = name === undefined ? undefined : keptReads(file, name)
-      return [name, reads && surroundings?.changedSince(reads)]
+      return [name, reads && surroundings?.changedSince(reads, isSentKey)]
     }),
   )
   const others = entries.filter(({ reads }) => changes.get(reads)?.length !== 0)

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { type HarvestError, neutralLine } from '../errors/index.ts'
 import { firstNames } from '../errors/words.ts'
-import type { KeptRun, NotAgain } from '../fork/index.ts'
+import type { KeptRun, NotAgain, NotCompared, SentAgain } from '../fork/index.ts'
 import { notComparable } from './fork-reads.ts'
 import type { GradeGiven } from './oracle.ts'
 import type { KeptToday } from './regrading.ts'
@@ -51,6 +51,10 @@ export interface Rechecked<Line> {
   readonly regraded: number
   /** How many have the grade they got, for who grades would have to be paid for another one: all of them, or none. */
   readonly gradedThen: number
+  /** Environment variables whose value is the key of a request of each of them. */
+  readonly keyVariables: ReadonlySet<string>
+  /** Headers that were not compared; absent: without any. */
+  readonly notCompared?: NotCompared
 }
 
 type OtherRun = Extract<NotAgain, { readonly changedHeaders: unknown }>
@@ -74,6 +78,7 @@ export async function recheck<Line extends { readonly run?: string; readonly dra
   const known = new Map<string, KeptToday>()
   const graded: Line[] = []
   const others: OtherRun[] = []
+  const sent: SentAgain[] = []
   let [unknown, regraded, gradedThen] = [0, 0, 0]
   for (const [index, line] of lines.entries()) {
     const name = line.run ?? ''
@@ -86,6 +91,7 @@ export async function recheck<Line extends { readonly run?: string; readonly dra
     else if ('changedHeaders' in today) others.push(today)
     else {
       const { given } = today
+      sent.push(today)
       if (given === undefined) gradedThen++
       else if (given.grade !== line.draw.grade) regraded++
       graded.push(given === undefined ? line : { ...line, draw: withGrade(line.draw, given) })
@@ -93,14 +99,24 @@ export async function recheck<Line extends { readonly run?: string; readonly dra
     if (unknown > 0) break
   }
   // Grades of then and of today are not counted together.
-  return gradedThen > 0
-    ? { ...asTheyWere(lines), unknown, others, gradedThen: lines.length }
-    : { unknown, others, graded, regraded, gradedThen }
+  const grades = gradedThen > 0 ? { ...asTheyWere(lines), gradedThen: lines.length } : { graded, regraded, gradedThen }
+  return { ...grades, unknown, others, ...sentByAll(sent) }
 }
 
 /** Forks that were not replayed. */
 export function asTheyWere<Line>(lines: readonly Line[]): Rechecked<Line> {
-  return { unknown: 0, others: [], graded: lines, regraded: 0, gradedThen: 0 }
+  return { unknown: 0, others: [], graded: lines, regraded: 0, gradedThen: 0, keyVariables: new Set() }
+}
+
+function sentByAll(sent: readonly SentAgain[]): Pick<Rechecked<never>, 'keyVariables' | 'notCompared'> {
+  const keys = new Set(
+    sent[0]?.keyVariables?.filter((name) => sent.every((one) => one.keyVariables?.includes(name) === true)),
+  )
+  const names = (of: keyof NotCompared): readonly string[] =>
+    [...new Set(sent.flatMap(({ notCompared: one }) => one?.[of] ?? []))].sort()
+  const notCompared = { unkept: names('unkept'), varying: names('varying') }
+  const isAny = notCompared.unkept.length + notCompared.varying.length > 0
+  return { keyVariables: keys, ...(isAny ? { notCompared } : {}) }
 }
 
 function withGrade({ because: _, ...draw }: ForkDraw, { grade, because }: GradeGiven): ForkDraw {

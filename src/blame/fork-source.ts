@@ -196,7 +196,9 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
     requireNoKeptState: (spent) => requireNoKeptState(tape, control, replaying, spent),
     async again(run, was) {
       const again = await doAgain(run, { ...replaying, folder: options.folder ?? '' })
-      return again === undefined || !('replayed' in again) ? again : regrading.of(run, again.replayed, was)
+      if (again === undefined || !('replayed' in again)) return again
+      const { replayed, ...sent } = again
+      return { ...(await regrading.of(run, replayed, was)), ...sent }
     },
     mutants: (position) => planner.mutantsAt(position).length,
     ...(repairs === undefined ? {} : { repairs }),

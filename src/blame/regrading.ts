@@ -1,4 +1,4 @@
-import type { KeptRun, NotAgain, ReplayedFork } from '../fork/index.ts'
+import type { KeptRun, NotAgain, ReplayedFork, SentAgain } from '../fork/index.ts'
 import type { Budget } from '../live/index.ts'
 import type { Tape } from '../tape/index.ts'
 import { askedWhile } from './asked-while.ts'
@@ -8,7 +8,7 @@ import type { GradeGiven, Oracle } from './oracle.ts'
 import type { ForkDraw } from './types.ts'
 
 /** A fork of an earlier session: what today's code makes of it; `undefined`: that is unknown. */
-export type KeptToday = Regraded | NotAgain | undefined
+export type KeptToday = (Regraded & SentAgain) | NotAgain | undefined
 
 /** A fork of an earlier session that does the same today. */
 export interface Regraded {

@@ -1,7 +1,7 @@
 // Over 300 lines: one real run, from its replay to its report, and what that costs.
 import { dirname } from 'node:path'
 import { HarvestError } from '../errors/index.ts'
-import { type Control } from '../fork/index.ts'
+import { type Control, type NotCompared } from '../fork/index.ts'
 import { type Budget, openBudget } from '../live/index.ts'
 import type { Surroundings } from '../jobs/run-reads.ts'
 import { isPriced, modelIds } from '../providers/index.ts'
@@ -89,6 +89,8 @@ export interface RunBlameOptions
    * grades would have to be paid for another one.
    */
   readonly onRegraded?: (regraded: number, gradedThen: number) => void
+  /** Hears of forks of earlier sessions that count, which of their headers were not compared with those of today. */
+  readonly onNotCompared?: (headers: NotCompared) => void
   /** Hears how many forks of earlier sessions were replayed, to see whether they still count. */
   readonly onRecheck?: (done: number, of: number) => void
   readonly signal?: AbortSignal
@@ -108,6 +110,8 @@ export interface BlamedRun extends BlameReport {
   readonly selfAgreement?: SelfAgreement
   /** The part of `spent` that earlier sessions made. */
   readonly reused: ForksSpent
+  /** Headers of forks of earlier sessions that were not compared with those of today; absent: without any. */
+  readonly notCompared?: NotCompared
   readonly stoppedBy?: Stop
   /** Where tools, retrievers and services get their answers from. */
   readonly tools: string
@@ -184,6 +188,7 @@ export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<Bl
     recorded: source.recorded,
     control: pinOf(source.control),
     reused: forkBudget.spent.reused,
+    ...(forkCache?.notCompared === undefined ? {} : { notCompared: forkCache.notCompared }),
     ...(forkBudget.stopped === undefined ? {} : { stoppedBy: forkBudget.stopped }),
     tools: toolsOf(options),
     ...(repairs && source.repairs !== undefined ? { repairedBy: source.repairs } : {}),
@@ -285,6 +290,7 @@ export async function openForks(tape: Tape, options: RunBlameOptions): Promise<O
   const { setAside = 0, unchecked = 0, keyless = 0, regraded = 0, gradedThen = 0 } = forkCache ?? {}
   if (setAside + unchecked + keyless > 0) options.onSetAside?.(setAside, unchecked, keyless)
   if (regraded + gradedThen > 0) options.onRegraded?.(regraded, gradedThen)
+  if (forkCache?.notCompared !== undefined) options.onNotCompared?.(forkCache.notCompared)
   // A good run whose calls are those of the tape has answers to no other ones.
   const isBare = reference === undefined || !hasOtherCalls(reference, tape)
   const offTape =

@@ -75,6 +75,7 @@ export async function blameOptionsOf(request: BlameRequest, context: TaskContext
     onProgress: (progress) => context.say(told(progress, positionsOf(tape))),
     onSetAside: (setAside, unchecked, keyless) => context.say({ setAside, unchecked, keyless }),
     onRegraded: (regraded, gradedThen) => context.say({ regraded, gradedThen }),
+    onNotCompared: (notCompared) => context.say({ notCompared: { ...notCompared } }),
     onRecheck: (done, of) => context.say({ rechecked: done, of }),
     onForeseen: ({ tried, steps }, good) =>
       context.say({ foreseen: { tried, steps }, ...(good === undefined ? {} : { good }) }),

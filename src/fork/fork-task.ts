@@ -79,7 +79,8 @@ export const forkTask: Task = async (options, context) => {
     for (const [index, one] of waiting) {
       const { keptAs } = one
       const made = await makeOne(one, { control, ...(code === undefined ? {} : { code }) }, context)
-      if (keptAs !== undefined && !('failed' in made)) keepFork(keptAs.folder, keptAs.key, made, surroundings.reads())
+      if (keptAs !== undefined && !('failed' in made))
+        keepFork(keptAs.folder, keptAs.key, made, surroundings.reads(made.run?.keyVariables))
       answers[index] = made
       context.say({ made: Object.keys(answers).length - reused.length, of: open.length })
     }

@@ -27,8 +27,10 @@ export {
   type KeptRun,
   keptRunOf,
   type NotAgain,
+  type NotCompared,
   otherwiseText,
   type ReplayedFork,
+  type SentAgain,
 } from './kept-run.ts'
 export type { ChangeRequest, FinishedFork, ForkRequest, SerializedError, TailRequest } from './request.ts'
 export { controlOptionsOf } from './control-options.ts'

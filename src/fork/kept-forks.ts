@@ -81,14 +81,19 @@ export async function readKeptForks(
     forks: asked.map(() => undefined),
     anew: { forks: there.length, because },
   })
-  const changed = new Set(there.flatMap(({ reads }) => (reads === undefined ? [] : changedSince(reads))))
-  if (changed.size > 0) return none(`changed since: ${neutralLine(firstNames([...changed]), 300)}`)
+  const changedText = (changed: readonly string[]): string =>
+    `changed since: ${neutralLine(firstNames([...new Set(changed)]), 300)}`
+  // Whether what was the key of a request is one today, its replay says.
+  const changed = there.flatMap(({ reads }) => (reads === undefined ? [] : changedSince(reads, () => true)))
+  if (changed.length > 0) return none(changedText(changed))
   const unknown = 'whether the code still does the same is unknown (an earlier version, or a time limit)'
   if (there.some(({ fork, reads }) => reads === undefined || fork.run === undefined)) return none(unknown)
-  for (const { fork, folder } of there) {
+  for (const { fork, reads, folder } of there) {
     const again = fork.run && (await doAgain(fork.run, folder))
     if (again === undefined) return none(unknown)
     if (!('replayed' in again)) return none(otherwiseText(again))
+    const others = reads && changedSince(reads, (name) => again.keyVariables?.includes(name) === true)
+    if (others !== undefined && others.length > 0) return none(changedText(others))
   }
   return { forks: kept.map(({ fork }) => fork) }
 }

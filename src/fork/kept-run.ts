@@ -14,9 +14,12 @@ import {
   type HiddenHeader,
   hiddenHeaders,
   hiddenHeadersOf,
+  keyVariables,
+  keyVariablesOf,
   nameOfKey,
   newHeadersKey,
   type SentHeaders,
+  unkeptHeaders,
 } from './sent-headers.ts'
 import { timeLimit } from './time-limit.ts'
 
@@ -32,6 +35,8 @@ export interface KeptRun {
   readonly headers?: readonly HiddenHeader[]
   /** Names the key of these digests; absent: an earlier version kept it. */
   readonly key?: string
+  /** Environment variables whose value was the key of a request; absent: none, or that is unknown. */
+  readonly keyVariables?: readonly string[]
 }
 
 type AskedCall = Pick<UnansweredCall, 'asked' | 'kind' | 'name'>
@@ -49,7 +54,8 @@ export function keptRunOf({ branch, problems }: ForkResult, folder: string): Kep
   const refused = problems.length === 0 ? undefined : stepsOf(tape).find(isOpen)
   const key = newHeadersKey(folder)
   const headers = hiddenHeadersOf(tape, key).filter(([n]) => refused === undefined || n < refused.n)
-  const sent = { headers, key: nameOfKey(key) }
+  const variables = keyVariablesOf(tape)
+  const sent = { headers, key: nameOfKey(key), ...(variables.length === 0 ? {} : { keyVariables: variables }) }
   if (refused === undefined) return { tape: wholeTape(tape), hasProblems: problems.length > 0, ...sent }
   const before = tape.events.filter(({ n }) => n < refused.n)
   return { tape: wholeTape({ ...tape, events: before }), hasProblems: true, refused: askedBy(refused), ...sent }
@@ -69,11 +75,27 @@ function askedBy(step: Step): AskedCall {
 /** What today's code makes of a fork. */
 export type Again =
   /** It does what it did. */
-  | { readonly replayed: ReplayedFork }
+  | ({ readonly replayed: ReplayedFork } & SentAgain)
   /** It does something else; the names of the headers that have another value, where that is all. */
   | { readonly changedHeaders: readonly string[] }
   /** That is unknown, for the key of its digests is not there, or another one is. */
   | { readonly headersKey: 'missing' | 'another' }
+
+/** What a fork sends today besides what was compared. */
+export interface SentAgain {
+  /** Environment variables whose value is the key of a request. Default none. */
+  readonly keyVariables?: readonly string[]
+  /** Absent: all of its headers were compared. */
+  readonly notCompared?: NotCompared
+}
+
+/** Names of headers whose values of then and of today were not compared. */
+export interface NotCompared {
+  /** Keys, tokens, and what tells about the trace: nothing is kept of them. */
+  readonly unkept: readonly string[]
+  /** Those that have another value in each replay. */
+  readonly varying: readonly string[]
+}
 
 /** What a fork comes to today, where that is not what it did. */
 export type NotAgain = Exclude<Again, { readonly replayed: unknown }>
@@ -100,16 +122,22 @@ export async function doAgain(run: KeptRun, { folder, ...options }: Replaying & 
     // What a run does once it left its tape by a call says nothing.
     const asked = run.refused === undefined ? heard.asked : new Set([...heard.asked].filter((n) => n > 0))
     const isOther = !isSame(replayed, run)
-    return { replayed, isOther, sent, changed: isOther ? [] : changedHeaders(headers, sent, asked) }
+    return { replayed, isOther, sent, heard, changed: isOther ? [] : changedHeaders(headers, sent, asked) }
+  }
+  const same = ({ replayed, heard }: Awaited<ReturnType<typeof again>>, varying: readonly string[]): Again => {
+    const { keyVariables: variables, unkept } = heard
+    const isAll = unkept.length + varying.length === 0
+    return { replayed, keyVariables: variables, ...(isAll ? {} : { notCompared: { unkept, varying } }) }
   }
   const first = await again()
-  if (!first.isOther && first.changed.length === 0) return first
+  if (!first.isOther && first.changed.length === 0) return same(first, [])
   // Once is no proof: a machine may be too busy for its time limit.
   const second = await again()
   // A header that has another value each time says nothing about then and now.
   const everyTime = changedHeaders(first.sent, second.sent, new Set(first.sent.map(([n]) => n)))
   const changed = second.changed.filter((name) => !everyTime.includes(name))
-  return second.isOther || changed.length > 0 ? { changedHeaders: changed } : second
+  if (second.isOther || changed.length > 0) return { changedHeaders: changed }
+  return same(second, everyTime)
 }
 
 /** What a fork does otherwise, or why that is unknown, for people. */
@@ -140,6 +168,14 @@ class Heard {
   /** The requests by their events; 0: the first one without an answer. */
   get asked(): ReadonlySet<number> {
     return new Set(this.#requests.map(({ n = 0 }) => n))
+  }
+
+  get keyVariables(): readonly string[] {
+    return keyVariables(this.#requests)
+  }
+
+  get unkept(): readonly string[] {
+    return this.#redactor === undefined ? [] : unkeptHeaders(this.#requests, this.#redactor)
   }
 
   headers(key: string): readonly HiddenHeader[] {

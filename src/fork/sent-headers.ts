@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isWorthNaming, type Redactor } from '../privacy/index.ts'
+import { isKeyHeader, isWorthNaming, type Redactor } from '../privacy/index.ts'
 import type { HeaderPair, Tape } from '../tape/index.ts'
 import { readKeptText } from '../tape/links.ts'
 import { temporaryFor } from '../tape/new-file.ts'
@@ -30,6 +30,11 @@ export function noteSent(branch: Tape, requests: readonly SentHeaders[], redacto
 export function hiddenHeadersOf(branch: Tape, key: string): readonly HiddenHeader[] {
   const { requests, redactor } = sentBy.get(branch) ?? noRequests(branch)
   return hiddenHeaders(requests, redactor, key)
+}
+
+/** Names of the environment variables whose value is the key of a request of this fork. */
+export function keyVariablesOf(branch: Tape): readonly string[] {
+  return keyVariables((sentBy.get(branch) ?? noRequests(branch)).requests)
 }
 
 function noRequests({ header }: Tape): never {
@@ -70,6 +75,40 @@ function isHidden(name: string, value: string, redactor: Redactor): boolean {
   if (meaning === 'credential') return false
   const [kept] = redactor.requestHeaders([[name, value]])
   return kept === undefined ? isWorthNaming(name) : meaning !== undefined && kept[1] !== value
+}
+
+/** What the client writes by itself, about the connection and the document it stands for. */
+const ofTheClient =
+  /^(?::.*|sec-.*|host|http2-settings|keep-alive|priority|proxy-connection|upgrade-insecure-requests)$/
+
+/** Names of the headers of which nothing is kept: keys and tokens, and what tells about the trace. */
+export function unkeptHeaders(requests: readonly SentHeaders[], redactor: Redactor): readonly string[] {
+  const pairs = requests.flatMap(({ headers }) => headers.map(([name, value]) => [name.toLowerCase(), value] as const))
+  const names = pairs.flatMap(([name, value]) => {
+    if (redactor.meaning(name) === 'credential') return [name]
+    const isKept = redactor.requestHeaders([[name, value]]).length > 0
+    return isKept || isWorthNaming(name) || ofTheClient.test(name) ? [] : [name]
+  })
+  return [...new Set(names)].sort()
+}
+
+/** Names of the environment variables whose value is the key of one of these requests. */
+export function keyVariables(requests: readonly SentHeaders[]): readonly string[] {
+  const keys = new Set(
+    requests.flatMap(({ headers }) =>
+      headers.flatMap(([name, value]) => (isKeyHeader(name.toLowerCase()) ? keysOf(value) : [])),
+    ),
+  )
+  return Object.entries(process.env).flatMap(([name, value]) => (value && keys.has(value) ? [name] : []))
+}
+
+/** What may be the key in the value of a header: all of it, what stands behind a scheme, the password of a pair. */
+function keysOf(value: string): readonly string[] {
+  const [, scheme = '', said] = /^(\S+)\s+(\S+)$/.exec(value) ?? []
+  if (said === undefined) return [value]
+  const [, password] =
+    scheme.toLowerCase() === 'basic' ? (/:([^]*)$/.exec(Buffer.from(said, 'base64').toString()) ?? []) : []
+  return [value, said, ...(password === undefined ? [] : [password])]
 }
 
 /**

@@ -11,6 +11,12 @@ export interface RunReads {
   readonly unset: readonly string[]
   /** One digest of the values of `set`. */
   readonly values: string
+  /** Of `set`: keys by their name or look; another one of these is no change for who replays what was made with it. */
+  readonly keys?: readonly string[]
+  /** The same, of those whose value was the key of a request: as long as it still is. */
+  readonly sentKeys?: readonly string[]
+  /** One digest of the values of all others of `set`; absent: an earlier version kept it. */
+  readonly plain?: string
   /** Eight bits of a digest of each of them, which say which one is another: too few to try out what it was. */
   readonly hints?: readonly string[]
   /** Digest of the names of all variables, where they listed them. */
@@ -23,9 +29,15 @@ export interface RunReads {
 
 /** Where runs of a task happen, and what they have read there so far. */
 export interface Surroundings {
-  reads(): RunReads
-  /** What is not as it was when this was read, for people; empty: all of it is. */
-  changedSince(reads: RunReads): readonly string[]
+  /** @param sentKeys - variables whose value was the key of a request of what was made */
+  reads(sentKeys?: readonly string[]): RunReads
+  /**
+   * What is not as it was when this was read, for people; empty: all of it is.
+   *
+   * @param isSentKey - for who replays what was made, where another key is no change: whether the value of a variable is the key
+   *   of a request today
+   */
+  changedSince(reads: RunReads, isSentKey?: (name: string) => boolean): readonly string[]
 }
 
 /** A digest that says nothing of what it was made from. */
@@ -42,12 +54,25 @@ type Variables = Readonly<Record<string, string | undefined>>
 export function readVariables(
   now: Variables,
   { salt, names, isListed }: { readonly salt: string; readonly names: Iterable<string>; readonly isListed: boolean },
+  {
+    isKey = () => false,
+    sentKeys = [],
+  }: { readonly isKey?: (name: string, value: string) => boolean; readonly sentKeys?: readonly string[] } = {},
 ): Omit<RunReads, 'files' | 'machine'> {
   const sorted = [...names].sort()
   const set = sorted.filter((name) => now[name] !== undefined)
+  const keys = set.filter((name) => isKey(name, now[name] ?? ''))
+  const sent = set.filter((name) => sentKeys.includes(name) && !keys.includes(name))
   return {
     salt,
     set,
+    ...(keys.length === 0 ? {} : { keys }),
+    ...(sent.length === 0 ? {} : { sentKeys: sent }),
+    plain: valuesOf(
+      now,
+      set.filter((name) => !keys.includes(name) && !sent.includes(name)),
+      salt,
+    ),
     unset: sorted.filter((name) => now[name] === undefined),
     values: valuesOf(now, set, salt),
     hints: set.map((name) => hintOf(now, name, salt)),
@@ -55,17 +80,28 @@ export function readVariables(
   }
 }
 
-/** Which variables are not as they were, for people and without any value. */
+/**
+ * Which variables are not as they were, for people and without any value.
+ *
+ * @param isSentKey - as for {@link Surroundings.changedSince}
+ */
 export function changedVariables(
-  { salt, set, unset, values, hints, listed }: RunReads,
+  { salt, set, unset, values, keys = [], sentKeys = [], plain, hints, listed }: RunReads,
   now: Variables,
+  isSentKey?: (name: string) => boolean,
 ): readonly string[] {
+  // An empty one is no key: code that asks whether there is one goes another way.
+  const free = new Set(
+    isSentKey === undefined ? [] : [...keys, ...sentKeys.filter(isSentKey)].filter((name) => (now[name] ?? '') !== ''),
+  )
+  const held = set.filter((name) => !free.has(name))
+  const isPlain = held.length === set.length - keys.length - sentKeys.length && valuesOf(now, held, salt) === plain
   const gone = set.filter((name) => now[name] === undefined)
   const come = unset.filter((name) => now[name] !== undefined)
-  const isOther = gone.length === 0 && valuesOf(now, set, salt) !== values
+  const isOther = gone.length === 0 && valuesOf(now, set, salt) !== values && !isPlain
   const others =
     hints?.length === set.length
-      ? set.filter((name, at) => now[name] !== undefined && hintOf(now, name, salt) !== hints[at])
+      ? set.filter((name, at) => now[name] !== undefined && !free.has(name) && hintOf(now, name, salt) !== hints[at])
       : []
   const isListedOther = listed !== undefined && saltedDigest(salt, Object.keys(now).sort()) !== listed
   return [
@@ -74,7 +110,7 @@ export function changedVariables(
     ...others.map((name) => `environment variable ${name} (another value)`),
     ...(isOther && others.length === 0
       ? [
-          `${set.length === 1 ? 'environment variable' : 'one or more of the environment variables'} ${firstNames(set)} (another value)`,
+          `${held.length === 1 ? 'environment variable' : 'one or more of the environment variables'} ${firstNames(held)} (another value)`,
         ]
       : []),
     ...(isListedOther && gone.length + come.length === 0 ? ['the names of the environment variables'] : []),

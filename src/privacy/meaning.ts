@@ -125,6 +125,11 @@ export function meaningOfHeader(name: string): HeaderMeaning | undefined {
   return headerMeaning(name, builtIn)
 }
 
+/** Whether a header holds a key by the built-in names alone: a word such as `key` at its end does not tell it from data. */
+export function isKeyHeader(name: string): boolean {
+  return builtIn.isSecret(name, '')
+}
+
 /** @param name - in lower case */
 export function headerMeaning(name: string, names: SecretNames): HeaderMeaning | undefined {
   if (asks.has(name)) return 'asks'

@@ -5,6 +5,7 @@ import path from 'node:path'
 import { jobsVariable } from '../jobs/job.ts'
 import { changedVariables, readVariables, saltedDigest, type Surroundings } from '../jobs/run-reads.ts'
 import { ownFolderPath } from '../own-files.ts'
+import { isCredential, scan, type SecretFinding } from '../privacy/index.ts'
 import { askingCode } from '../seam/asking.ts'
 import { builtinsChanged, patchProperty, syncBuiltins } from '../seam/patch.ts'
 import { sharedOf } from '../seam/source.ts'
@@ -49,17 +50,17 @@ export function watchReads(root: string): Surroundings {
   holder.watch = watch
   const machine = machineNow()
   return {
-    reads() {
+    reads(sentKeys = []) {
       for (const file of filesOfRun(root, new Set()) ?? []) if (!isOfJobs(file)) note(watch, 'file', file)
       return {
-        ...readVariables(variables, watch),
+        ...readVariables(variables, watch, { isKey, sentKeys }),
         files: Object.fromEntries([...watch.files].sort()),
         machine: Object.fromEntries(machine.map(([name, value]) => [name, saltedDigest(salt, [value])])),
       }
     },
-    changedSince: (reads) => {
+    changedSince: (reads, isSentKey) => {
       const changed = [
-        ...changedVariables(reads, variables),
+        ...changedVariables(reads, variables, isSentKey),
         ...machine.flatMap(([name, value]) =>
           reads.machine?.[name] === saltedDigest(reads.salt, [value]) ? [] : [`the ${name}`],
         ),
@@ -73,6 +74,12 @@ export function watchReads(root: string): Surroundings {
       return [...new Set(changed)]
     },
   }
+}
+
+/** Whether a variable is a key by what is replaced on tapes: all of its value, by its name or its look. */
+function isKey(name: string, value: string): boolean {
+  const all = (found: SecretFinding): boolean => found.index === name.length + 1 && found.length === value.length
+  return value !== '' && scan(`${name}=${value}`).some((found) => all(found) && isCredential(found.kind))
 }
 
 /** What any code learns of its machine without reading anything, as far as it stays from one session to the next. */
