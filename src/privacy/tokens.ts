@@ -34,9 +34,14 @@ export function tokensOf({ kind, head, of, min, max, guard }: KindFamily): Trigg
   // `refund-sk-proj-…`; what is no vendor's own, such as `key-`, stands in names of caches too.
   const mayBeGlued = kind !== 'api-key' && head.length > 2
   const run = new RegExp(`${letters}{0,${longestGlued + 1}}`, 'y')
+  const [letter = ''] = head
+  const ofOneLetter = head === letter.repeat(head.length) ? new RegExp(`${letter}*`, 'y') : undefined
   return {
     text: head,
     at(text, start, found) {
+      // Behind five of the letter no escape ends either, so that nothing begins in the rest of its run.
+      if (ofOneLetter !== undefined && start >= 5 && text.startsWith(letter.repeat(5), start - 5))
+        return endOf(ofOneLetter, text, start)
       const isGlued = mayBeGlued && text[start - 1] === '-'
       if (!isGlued && !beginsWord(text, start)) return 0
       // Of letters alone: in base64 cut into lines the head stands by chance.
@@ -55,6 +60,12 @@ export function tokensOf({ kind, head, of, min, max, guard }: KindFamily): Trigg
       return end
     },
   }
+}
+
+function endOf(pattern: RegExp, text: string, start: number): number {
+  pattern.lastIndex = start
+  pattern.test(text)
+  return pattern.lastIndex
 }
 
 /** A token that is recognised by more than its beginning. */

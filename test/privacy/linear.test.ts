@@ -13,6 +13,7 @@ import { sqlLiteralTriggers } from '../../src/privacy/sql-literals.ts'
 import { sqlTriggers } from '../../src/privacy/sql.ts'
 import { shapeTriggersOf, tokensOf } from '../../src/privacy/tokens.ts'
 import { Spellings } from '../../src/privacy/views.ts'
+import { Walk } from '../../src/privacy/walk.ts'
 import { eventStream } from './arbitrary.ts'
 
 /*
@@ -115,6 +116,29 @@ test('scanning, chunks and values grow with the text as well', () => {
     expect(cpuMs(() => run(text(long))) / base).toBeLessThan(40)
   }
 })
+
+test('a long run of one character asks what is looked for only at its beginning', () => {
+  const printable = Array.from({ length: 0x7f - 0x20 }, (_, at) => String.fromCharCode(0x20 + at))
+  const asked = printable.flatMap((letter) => {
+    let count = 0
+    const triggers = [...builtInFamilies(6).map(tokensOf), ...shapeTriggersOf(() => true, 6)]
+    const counted = triggers.map(({ at, ...trigger }) => ({
+      ...trigger,
+      at: (...given: Parameters<typeof at>) => ((count += 1), at(...given)),
+    }))
+    new Walk(counted).find(letter.repeat(5_000), [])
+    return count > 100 ? [`${letter}: ${count} times`] : []
+  })
+  expect(asked).toEqual([])
+})
+
+test.each(['', 'x ', 'xxxx ', '"', '\\n', '\\u0041', '%41', '%AA', 'AAAAAA.'])(
+  'a token whose head is a run of one letter is found behind %j',
+  (before) => {
+    const token = `${'A'.repeat(21)}kX9`.padEnd(90, 'b7Q')
+    expect(createRedactor().text(before + token)).not.toContain(token.slice(-40))
+  },
+)
 
 /** What is looked for, and the words of commands, by the table they stand in. */
 function wordsOfTables(): Readonly<Record<string, readonly string[]>> {
