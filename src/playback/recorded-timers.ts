@@ -15,20 +15,32 @@ interface Known {
   next: number
 }
 
+/** Timers of one caller and delay that are more than the tape has. */
+interface Other {
+  /** The first of them, and where the replay was when it was set. */
+  readonly timer: VirtualTimer
+  readonly place: StepState | undefined
+  hasFired: boolean
+  /** They are no more than were set when recorded, bodies of wrapped functions among them. */
+  isMaybeOfBody: boolean
+}
+
 const notBeforeTheEnd: RecordedFiring = { n: Number.POSITIVE_INFINITY, at: Number.POSITIVE_INFINITY }
 
 /** A timer of another length than when it was recorded. */
 export interface ChangedTimer {
   /** Who set it: a package, or `app`. */
   readonly caller: string
-  /** Milliseconds. */
-  readonly recorded: number
-  /** Absent: it was not set, or not as often, see `count`. */
+  /** Milliseconds; absent: none of this length was set. */
+  readonly recorded?: number
+  /** Likewise. */
   readonly live?: number
-  /** How often it was set. */
-  readonly count?: { readonly recorded: number; readonly live: number }
+  /** How often it was set, where the one or the other is absent. */
+  readonly count: { readonly recorded: number; readonly live: number }
   /** Where the replay was when it was first set; of one that is gone, the last step before it fired. */
   readonly place: StepState | undefined
+  /** It is new, and the agent leaves it: what it does after the run is listed by its name. */
+  readonly isLeft: boolean
 }
 
 /**
@@ -42,9 +54,12 @@ export class RecordedTimers {
   >()
   readonly #set = new Map<string, number>()
   /** Timers the tape does not know, by who set them and in the order in which they were set; of each delay the first. */
-  readonly #others = new Map<string, Map<number, StepState | undefined>>()
+  readonly #others = new Map<string, Map<number, Other>>()
   readonly #place: () => StepState | undefined
   readonly #known = new WeakMap<VirtualTimer, Known | 'unknown'>()
+
+  /** The recorder noted timers. */
+  readonly #isNoted: boolean
 
   /** Which timers the agent set outside of wrapped functions is known. */
   readonly #isApart: boolean
@@ -56,6 +71,7 @@ export class RecordedTimers {
   constructor({ close, events }: Tape, place: () => StepState | undefined = () => undefined) {
     this.#place = place
     const inCalls = new Map(close?.timersInCalls?.map(([caller, ms, before]) => [keyOf(caller, ms), before.length]))
+    this.#isNoted = close?.timers !== undefined
     this.#isLate = (close?.late?.length ?? 0) > 0
     this.#isApart = close?.timersInCalls !== undefined || !events.some(isCall)
     for (const [caller, ms, set, fired] of close?.timers ?? []) {
@@ -77,46 +93,72 @@ export class RecordedTimers {
   fired(timer: VirtualTimer): void {
     const known = this.#known.get(timer)
     if (known !== undefined && known !== 'unknown') known.next++
+    const other = this.#others.get(timer.caller ?? '')?.get(timer.ms)
+    if (other?.timer === timer) other.hasFired = true
   }
 
   /**
    * Timers that were set with another delay. Of one caller the delays that are missing are matched with those that came, in
-   * their order. One that only came is no change of a delay. One that is only missing is listed where the agent's own code
-   * set it: packages set theirs as they need them.
+   * their order. What is left over is gone, or new. One that is gone is listed where the agent's own code set it: packages
+   * set theirs as they need them, for connections that a replay does not open.
    *
    * @param steps - of the tape
+   * @param hasBodies - bodies of wrapped functions ran
    */
-  changed(steps: readonly StepState[]): readonly ChangedTimer[] {
+  changed(steps: readonly StepState[], hasBodies: boolean): readonly ChangedTimer[] {
     const missing = [...this.#recorded].filter(([key, { agent }]) => (this.#set.get(key) ?? 0) < agent)
     const byCaller = Map.groupBy(missing, ([key]) => callerIn(key))
-    return [...byCaller].flatMap(([caller, mine]) => {
-      const others = [...(this.#others.get(caller) ?? [])]
-      return mine.flatMap(([key, { agent, fired }], at): readonly ChangedTimer[] => {
+    return [...new Set([...byCaller.keys(), ...this.#others.keys()])].flatMap((caller): readonly ChangedTimer[] => {
+      const mine = byCaller.get(caller) ?? []
+      const others = [...(this.#others.get(caller) ?? [])].filter(
+        ([, { isMaybeOfBody }]) => !(isMaybeOfBody && hasBodies),
+      )
+      const news = others.slice(mine.length).map(([ms, { timer, place, hasFired }]) => {
+        const isLeft = !hasFired && !timer.cancelled && timer.isHolding
+        return { caller, live: ms, count: this.#countOf(caller, ms), place, isLeft }
+      })
+      const gone = mine.flatMap(([key, { fired }], at): readonly ChangedTimer[] => {
         const recorded = Number(key.slice(caller.length + 1))
+        const count = this.#countOf(caller, recorded)
         const other = others[at]
-        if (other !== undefined) return [{ caller, recorded, live: other[0], place: other[1] }]
+        if (other !== undefined)
+          return [{ caller, recorded, live: other[0], count, place: other[1].place, isLeft: false }]
         if (caller !== 'app' || !this.#isApart) return []
-        const live = this.#set.get(key) ?? 0
-        const before = [...fired].find(([index]) => index >= live)?.[1][0]?.[0] ?? Number.POSITIVE_INFINITY
+        const before = [...fired].find(([index]) => index >= count.live)?.[1][0]?.[0] ?? Number.POSITIVE_INFINITY
         if (before === Number.POSITIVE_INFINITY && this.#isLate) return []
         const place = steps.findLast(({ event }) => event.n < before) ?? steps[0]
-        return [{ caller, recorded, count: { recorded: agent, live }, place }]
+        return [{ caller, recorded, count, place, isLeft: false }]
       })
+      return [...gone, ...news]
     })
   }
 
-  #find({ caller, ms }: VirtualTimer): Known | 'unknown' {
+  #countOf(caller: string, ms: number): { readonly recorded: number; readonly live: number } {
+    const key = keyOf(caller, ms)
+    return { recorded: this.#recorded.get(key)?.agent ?? 0, live: this.#set.get(key) ?? 0 }
+  }
+
+  #addOther(timer: VirtualTimer, caller: string, isMaybeOfBody: boolean): void {
+    const { ms } = timer
+    const others = this.#others.get(caller) ?? new Map<number, Other>()
+    this.#others.set(caller, others)
+    const other = others.get(ms)
+    if (other === undefined) others.set(ms, { timer, place: this.#place(), hasFired: false, isMaybeOfBody })
+    else other.isMaybeOfBody &&= isMaybeOfBody
+  }
+
+  #find(timer: VirtualTimer): Known | 'unknown' {
+    const { caller, ms } = timer
     if (caller === undefined) return 'unknown'
     const key = keyOf(caller, ms)
     const before = this.#set.get(key) ?? 0
     this.#set.set(key, before + 1)
     const recorded = this.#recorded.get(key)
-    if (recorded === undefined || before >= recorded.set) {
-      const others = this.#others.get(caller) ?? new Map<number, StepState | undefined>()
-      this.#others.set(caller, others)
-      if (!others.has(ms)) others.set(ms, this.#place())
-      return 'unknown'
-    }
+    const isMore = recorded === undefined || before >= recorded.set
+    // Those of Node itself a recorder does not note.
+    if (this.#isNoted && caller !== 'node' && (isMore || before >= recorded.agent))
+      this.#addOther(timer, caller, !isMore)
+    if (isMore) return 'unknown'
     return { firings: recorded.fired.get(before) ?? [], next: 0 }
   }
 }

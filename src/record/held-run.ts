@@ -298,7 +298,7 @@ export class HeldRun implements Recording {
     const moment = this.moment()
     this.#over = true
     const failure = failureOf(live, this.#failed, this.#unrecorded ?? nothing)
-    const timers = this.#timers?.close() ?? {}
+    const timers = this.timers.close()
     const happened = (): WatchedRun => this.#happened(live, moment)
     const verdict = this.account.judged({ durationMs: moment[1], ...(failure && { failure }), happened })
     let outcome: Outcome = { status: 'returned' }

@@ -59,9 +59,11 @@ export class TimerLog {
 
   /** The run is over: what fires now belongs to no run. What there is for the tape. */
   close(): NotedTimers {
+    if (this.#kinds === undefined) return {}
     const kinds = [...(this.#kinds?.values() ?? [])]
     this.#giveUp()
-    if (kinds.length === 0) return {}
+    // That none was set tells a time limit from one that is new.
+    if (kinds.length === 0) return { timers: [] }
     const inCalls = kinds.filter((kind) => kind.inCalls.length > 0)
     return {
       timers: kinds.map(({ caller, ms, set, fired }) => [caller, ms, set, [...fired]]),

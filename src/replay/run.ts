@@ -872,7 +872,7 @@ export class ReplayRun {
     }
   }
 
-  #judgeTimers(): void {
+  #judgeTimers(isOver = false): void {
     const policy = this.#policyOf('timers')
     if (policy === 'ignore') return
     // Packages set timers to the time that is left: another one when calls change places or are reported in another form,
@@ -881,12 +881,17 @@ export class ReplayRun {
     const length = this.tape.close?.at ?? 0
     const isMaybeLeft = (caller: string, by: number): boolean =>
       by <= length && !(this.#isInOrder && this.draws.isClockAsRecorded(caller))
-    for (const { caller, recorded, live = recorded, count, place } of this.#timers.changed(this.steps)) {
-      if (caller !== 'app' && (!isAsRecorded || isMaybeLeft(caller, Math.abs(live - recorded)))) continue
+    for (const changed of this.#timers.changed(this.steps, this.bodies.size > 0)) {
+      const { caller, recorded, live, count, place } = changed
+      if (changed.isLeft !== isOver) continue
+      const by = recorded === undefined || live === undefined ? 0 : Math.abs(live - recorded)
+      if (caller !== 'app' && (!isAsRecorded || isMaybeLeft(caller, by))) continue
       const part = caller === 'app' ? 'timer' : `timer of ${caller}`
-      const [before, now] = count
-        ? [`${recorded} ms, set ${times(count.recorded)}`, count.live === 0 ? 'not set' : `set ${times(count.live)}`]
-        : [`${recorded} ms`, `${live} ms`]
+      const set = (count: number): string => (count === 0 ? 'not set' : `set ${times(count)}`)
+      const [before, now] =
+        recorded === undefined || live === undefined
+          ? [`${recorded ?? live} ms, ${set(count.recorded)}`, set(count.live)]
+          : [`${recorded} ms`, `${live} ms`]
       const found = { class: 'timers', path: part, part, recorded: before, live: now } as const
       const at = { n: place?.event.n ?? 0, number: place?.number ?? 0 }
       this.#report(at, found, policy)
@@ -920,7 +925,9 @@ export class ReplayRun {
     if (this.problems.length > 0) return
     const policy = this.#policyOf('awaits')
     const at = { n: this.last?.event.n ?? 0, number: this.last?.number ?? 0 }
-    for (const { action, site, found } of this.late.differences) {
+    const { differences } = this.late
+    if (differences.length === 0) this.#judgeTimers(true)
+    for (const { action, site, found } of differences) {
       if (action) this.problems.push(problem.lateAction(this.tape, action, site))
       if (action || policy === 'ignore') continue
       this.#report(at, found, policy, site)

@@ -62,7 +62,7 @@ describe('a recorder without options about keeping', () => {
     run('a', () => 1)
     await attempt(() => run('b', boom))
     for (const id of ['a', 'b'])
-      expect(Object.keys(closeOf(id) ?? {})).toEqual(['kind', 'n', 'at', 'outcome', 'events'])
+      expect(Object.keys(closeOf(id) ?? {})).toEqual(['kind', 'n', 'at', 'outcome', 'events', 'timers'])
     expect(recorder.stats).toMatchObject({ kept: 2, dropped: 0, because: {} })
   })
 

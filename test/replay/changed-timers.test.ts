@@ -131,12 +131,44 @@ describe('a timer of another length', () => {
     expect(await recordedWith(paused, unpaused, older)).toEqual([])
   })
 
-  test('that the tape does not know of is not matched with anything', async () => {
+  test('that is new is listed where it was set, also when the recorded run set none', async () => {
     const more = async (): Promise<void> => {
       await agent(5_000, 10, 20)()
       await sleep(77)
     }
-    expect(await timersOf(more)).toEqual(['same', [], []])
+    expect(await timersOf(more)).toEqual(['same', ['timers 3: 77 ms, not set → set once'], ['timer']])
+    expect(await timersOf(agent(5_000, 10, 20), { drift: { timers: 'fail' } })).toEqual(['same', [], []])
+    const asked = (init?: RequestInit) => async () => void (await (await fetch(`${url}/0`, init)).text())
+    expect(await recordedWith(asked(), asked())).toEqual([])
+    const limited = async (): Promise<void> => asked({ signal: AbortSignal.timeout(5_000) })()
+    expect(await recordedWith(asked(), limited)).toEqual(['timers 1: 5000 ms, not set → set once'])
+    const twice = async (): Promise<void> => {
+      await limited()
+      await limited()
+    }
+    const once = async (): Promise<void> => {
+      await limited()
+      await asked()()
+    }
+    expect(await recordedWith(once, twice)).toEqual(['timers 1: 5000 ms, set once → set 2 times'])
+  })
+
+  test('and one that is new beside as long ones in the body of a wrapped function is listed unless bodies run', async () => {
+    const wait = async (): Promise<void> => sleep(15)
+    const look = tool('look', wait)
+    const asked = (limit?: number) => async (): Promise<void> => {
+      await look()
+      if (limit !== undefined) await sleep(limit)
+      await (await fetch(`${url}/0`)).text()
+    }
+    expect(await recordedWith(asked(), asked(15))).toEqual(['timers 1: 15 ms, not set → set once'])
+    const recorder = createRecorder({ dir })
+    await recorder.run({ agent: 'b' }, asked())
+    const { problems, drift } = await replayTape(readTape(recorder.lastTape!), asked(), { tools: { run: ['look'] } })
+    expect([problems, drift]).toEqual([[], []])
+  })
+
+  test('of a tape that says nothing of timers is not matched with anything', async () => {
     const { timers: _, ...close } = tape.close!
     const run = await replayTape({ ...tape, close }, agent(9_000, 10, 20))
     expect(run.drift).toEqual([])
