@@ -12,15 +12,17 @@ export class IdempotencyKeys {
   readonly #liveOf = new Map<string, string>()
   readonly #recordedOf = new Map<string, string>()
 
-  /** Says what is wrong with the key of a live request, if anything is. Both headers are redacted. */
-  check(recorded: readonly HeaderPair[], live: readonly HeaderPair[]): readonly FoundDrift[] {
-    const was = keyIn(recorded)
-    const is = keyIn(live)
-    if (was === undefined && is === undefined) return []
-    if (is === undefined) return differing('a key', '(absent)')
-    const owner = this.#recordedOf.get(is)
-    // A key of its own that was added makes nothing worse.
-    if (was === undefined) return owner === undefined ? [] : differing('(absent)', 'the key of another request')
+  /**
+   * Says what is wrong with the key of a live request, if anything is. Both headers are redacted.
+   *
+   * @param isWhole - a key that the tape does not have was not sent
+   */
+  check(recorded: readonly HeaderPair[], live: readonly HeaderPair[], isWhole: boolean): readonly FoundDrift[] {
+    const [was, is] = [keyIn(recorded)?.value, keyIn(live)?.value]
+    const owner = is === undefined ? undefined : this.#recordedOf.get(is)
+    if (was === undefined && owner !== undefined) return differing('(absent)', 'the key of another request')
+    const other = otherPresence(recorded, live, isWhole)
+    if (other.length > 0 || was === undefined || is === undefined) return other
     const before = this.#liveOf.get(was)
     if (before !== undefined && before !== is) return differing('the key of the attempt before', 'another key')
     if (owner !== undefined && owner !== was) return differing('a key of its own', 'the key of another request')
@@ -31,13 +33,38 @@ export class IdempotencyKeys {
 }
 
 /**
- * Of a call of a model only that its key is gone counts: clients draw one for each attempt, and what a model is asked twice
- * it answers twice. A key that a client puts in of itself, as the OpenAI SDK did before version 5, is not the agent's.
+ * Of a call of a model only whether it has a key counts: clients draw one for each attempt, and what a model is asked twice
+ * it answers twice. One that its client put in of itself may be gone, as since version 5 of the SDK of OpenAI.
  */
-export function lostKey(recorded: readonly HeaderPair[], live: readonly HeaderPair[]): readonly FoundDrift[] {
-  const was = keyIn(recorded)
-  const isOfAgent = was !== undefined && !was.startsWith('stainless-')
-  return isOfAgent && !hasKey(live) ? differing('a key', '(absent)') : []
+export function otherKeyOfCall(
+  recorded: readonly HeaderPair[],
+  live: readonly HeaderPair[],
+  isWhole: boolean,
+): readonly FoundDrift[] {
+  return !hasKey(live) && isOfClient(keyIn(recorded)) ? [] : otherPresence(recorded, live, isWhole)
+}
+
+/** A key that is gone, new or under another name. One that a client puts in of itself is not the agent's, and makes nothing worse. */
+function otherPresence(
+  recorded: readonly HeaderPair[],
+  live: readonly HeaderPair[],
+  isWhole: boolean,
+): readonly FoundDrift[] {
+  const [was, is] = [keyIn(recorded), keyIn(live)]
+  if (was?.name === is?.name || (was === undefined && (!isWhole || isOfClient(is)))) return []
+  if (was === undefined) return differing('(absent)', 'a key')
+  if (is === undefined) return differing('a key', '(absent)')
+  return differing(was.name, is.name)
+}
+
+interface Key {
+  readonly name: string
+  readonly value: string
+}
+
+/** Clients say so in keys that they make: `stainless-node-retry-…`, `stripe-node-retry-…`. */
+function isOfClient(key: Key | undefined): boolean {
+  return key !== undefined && /^[a-z]+-node-retry-/.test(key.value)
 }
 
 /** A service takes requests with one key for one: with another, what was done once may be done twice, or not at all. */
@@ -50,7 +77,7 @@ export function hasKey(headers: readonly HeaderPair[]): boolean {
   return keyIn(headers) !== undefined
 }
 
-function keyIn(headers: readonly HeaderPair[]): string | undefined {
-  for (const [name, value] of headers) if (idempotencyNames.has(name)) return value
+function keyIn(headers: readonly HeaderPair[]): Key | undefined {
+  for (const [name, value] of headers) if (idempotencyNames.has(name)) return { name, value }
   return undefined
 }

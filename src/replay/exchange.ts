@@ -7,7 +7,7 @@ import type { GateItem } from '../match/delivery.ts'
 import { headerDrift } from '../match/header-drift.ts'
 import { answerCut } from './cut.ts'
 import type { Foreseen } from './expected.ts'
-import { hasKey, lostKey } from '../match/idempotency.ts'
+import { hasKey, otherKeyOfCall } from '../match/idempotency.ts'
 import { subprotocolDrift, subprotocolHeader } from '../match/subprotocol.ts'
 import { underLiveNumber } from '../match/rpc-answer.ts'
 import type { FoundDrift, Match } from '../match/matcher.ts'
@@ -100,9 +100,10 @@ export function serveExchange(
   return answerWith(run, step, response, { ...asked, headers: sent }, live, sink, inside)
 }
 
-function keyDrift(run: ReplayRun, { event, model }: ExchangeState, headers: Pairs): readonly FoundDrift[] {
-  const recorded = event.request.headers
-  return model ? lostKey(recorded, headers) : run.idempotency.check(recorded, headers)
+function keyDrift(run: ReplayRun, step: ExchangeState, headers: Pairs): readonly FoundDrift[] {
+  const recorded = step.event.request.headers
+  const { isWhole = false } = run.comparison(step, step.event.via)
+  return step.model ? otherKeyOfCall(recorded, headers, isWhole) : run.idempotency.check(recorded, headers, isWhole)
 }
 
 /** Answers what was recognised when it was made: what matching and the comparison of headers would find is known. */

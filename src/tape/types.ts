@@ -396,7 +396,7 @@ export interface TapeClose {
   readonly usage?: RunUsage
   /** Fingerprints of the values redacted since the line before. */
   readonly prints?: readonly RedactedPrint[]
-  /** The timers the run set. Absent: the recorder did not look, or there were too many. */
+  /** The timers the run set. Absent: the recorder did not look, or there were too many; of older ones also that none was set. */
   readonly timers?: readonly TimersRecord[]
   /** Those of them that were set in calls of wrapped functions, which a replay does not run. Absent: the recorder did not look. */
   readonly timersInCalls?: readonly TimersInCalls[]

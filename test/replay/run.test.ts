@@ -659,6 +659,35 @@ describe('keys of idempotency', () => {
     expect(await sent('x', 'x', 'y')).toBeUndefined()
   })
 
+  test('a request without one that gets one is refused, and not where its client puts it in of itself', async () => {
+    const recording = new Recording()
+    recording.exchange({ url, body: 'one' })
+    const { header, ...rest } = recording.tape()
+    const whole = { ...rest, header: { ...header, flags: [...header.flags, 'headers-1'] } }
+    const added = async (headers: Record<string, string>, tape: Tape = whole) =>
+      codes(
+        await replayTape(
+          tape,
+          async () => void (await (await fetch(url, { method: 'POST', body: 'one', headers })).text()),
+          soon,
+        ),
+      )[0]
+    expect(await added({})).toBeUndefined()
+    expect(await added(keyed('order-7'))).toBe('HARVEST_DRIFT')
+    expect(await added({ 'x-idempotency-key': 'order-7' })).toBe('HARVEST_DRIFT')
+    expect(await added(keyed('stripe-node-retry-f00d'))).toBeUndefined()
+    // Of older recorders it is unknown which headers were sent.
+    expect(await added(keyed('order-7'), recording.tape())).toBeUndefined()
+  })
+
+  test('one under another name is refused', async () => {
+    const renamed = async () => {
+      for (const body of ['one', 'one', 'two'])
+        await (await fetch(url, { method: 'POST', body, headers: { 'x-idempotency-key': body } })).text()
+    }
+    expect(codes(await replayTape(recorded(), renamed, soon))[0]).toBe('HARVEST_DRIFT')
+  })
+
   test('a request that lost its key, a retry with another, and one that borrows one are refused', async () => {
     expect(await sent('a', undefined, 'b')).toBe('HARVEST_DRIFT')
     expect(await sent('a', 'c', 'b')).toBe('HARVEST_DRIFT')
@@ -666,7 +695,7 @@ describe('keys of idempotency', () => {
   })
 })
 
-test('of a model call a key of idempotency that is gone is refused, and not one that its client draws', async () => {
+test('of a model call a key of idempotency that is gone or new is refused, and not one that its client draws', async () => {
   const judged = async (was: string | undefined, ...now: readonly (string | undefined)[]) => {
     const recording = new Recording()
     const keyed = (key?: string): readonly (readonly [string, string])[] =>
@@ -682,12 +711,15 @@ test('of a model call a key of idempotency that is gone is refused, and not one 
         await (await fetch(chatUrl, { method: 'POST', body: chat('hi'), headers })).text()
       }
     }
-    return codes(await replayTape(recording.tape(), agent, soon))[0]
+    const { header, ...rest } = recording.tape()
+    const whole = { ...rest, header: { ...header, flags: [...header.flags, 'headers-1'] } }
+    return codes(await replayTape(whole, agent, soon))[0]
   }
   expect(await judged('k-1', undefined)).toBe('HARVEST_DRIFT')
   expect(await judged('k-1', 'k-1')).toBeUndefined()
   expect(await judged('k-1', 'k-2', 'k-3')).toBeUndefined()
-  expect(await judged(undefined, 'k-1')).toBeUndefined()
+  expect(await judged(undefined, 'k-1')).toBe('HARVEST_DRIFT')
+  expect(await judged(undefined, 'stainless-node-retry-1')).toBeUndefined()
   expect(await judged('stainless-node-retry-1', undefined)).toBeUndefined()
 })
 
