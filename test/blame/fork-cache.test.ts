@@ -190,6 +190,50 @@ test('forks whose environment changed are refused or set aside, and never counte
   expect(readFileSync(file, 'utf8')).not.toContain('FLAG')
 })
 
+test('forks that differ in the key they were sent with alone count where their replays are sent with it too', async () => {
+  const file = fileOf()
+  const wrote: (readonly string[] | undefined)[] = []
+  const surroundings: LedgerOptions['surroundings'] = {
+    reads(sentKeys) {
+      wrote.push(sentKeys)
+      return reads
+    },
+    changedSince: (_, isSentKey) => (isSentKey?.('GATEWAY') === true ? [] : ['environment variable GATEWAY']),
+  }
+  const sending = (keyVariables: readonly string[]): LedgerOptions => ({
+    ...options,
+    surroundings,
+    rechecking: { again: async (_, { grade }) => ({ given: { grade }, keyVariables }) },
+  })
+  const ledger = await openLedger(file, sending([]))
+  ledger.append(entry(0), { ...run, keyVariables: ['GATEWAY'] })
+  expect(wrote).toEqual([['GATEWAY']])
+  expect((await openLedger(file, sending(['GATEWAY']))).entries).toHaveLength(1)
+  expect((await refusal(file, sending(['OTHER']))).facts).toMatchObject({
+    what: 'What the cached forks read is not as it was',
+    where: { changed: 'environment variable GATEWAY' },
+  })
+  const over = await openLedger(file, { ...sending([]), isCrossVersion: true })
+  expect(over).toMatchObject({ entries: [], setAside: 1 })
+})
+
+test('of forks that count it is known which headers of any of them were not compared', async () => {
+  const file = fileOf()
+  const ledger = await openLedger(file, options)
+  for (const seed of [0, 1]) ledger.append(entry(seed), { ...run, tape: `run ${seed}` })
+  const by: LedgerOptions = {
+    ...options,
+    rechecking: {
+      again: async ({ tape }, { grade }) => {
+        const varying = tape === 'run 1' ? ['x-ctx'] : []
+        return { given: { grade }, notCompared: { unkept: ['authorization'], varying } }
+      },
+    },
+  }
+  expect(await openLedger(file, by)).toMatchObject({ notCompared: { unkept: ['authorization'], varying: ['x-ctx'] } })
+  expect(await openLedger(file, options)).not.toHaveProperty('notCompared')
+})
+
 test('forks that do not say what they read are not known to have read the same', async () => {
   const file = fileOf()
   const { surroundings: _, ...unknown } = options

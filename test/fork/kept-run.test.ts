@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import OpenAI from 'openai'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { forkTape } from '../../src/fork/index.ts'
 import { doAgain, keptRunOf } from '../../src/fork/kept-run.ts'
 import { newHeadersKey } from '../../src/fork/sent-headers.ts'
@@ -137,6 +137,29 @@ test.each<[string, Headers]>([
   const { again } = await keptWith((...now) => ({ ...sent(...now), authorization: 'Bearer sk-one' }))
   expect(await again(sent)).toMatchObject(same)
   expect(await again((...now) => ({ ...sent(...now), 'x-mode': 'b' }))).toEqual({ changedHeaders: ['x-mode'] })
+})
+
+test('a kept run done again says which headers were not compared', async () => {
+  const headers: Headers = () => ({ baggage: 'tenant=a', 'x-route-key': 'eu', 'x-ctx': `a.${process.hrtime.bigint()}` })
+  const { again } = await keptWith(headers)
+  expect(await again(headers)).toMatchObject({
+    notCompared: { unkept: ['authorization', 'baggage', 'x-route-key'], varying: ['x-ctx'] },
+  })
+})
+
+test('a kept run knows the environment variables whose value is the key of its requests', async () => {
+  const [key, user] = ['plain-gateway-pass', 'a-user-of-it']
+  for (const [name, value] of Object.entries({ GATEWAY: key, GATEWAY_USER: user, TENANT: 'eu', EMPTY: '' }))
+    vi.stubEnv(name, value)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const basic = `Basic ${Buffer.from(`${user}:${key}`).toString('base64')}`
+  for (const authorization of [key, basic, `Bearer ${key}`]) {
+    const { run, again } = await keptWith({ authorization, 'x-route-key': 'eu' })
+    expect(run.keyVariables).toEqual(['GATEWAY'])
+    expect(await again({ authorization, 'x-route-key': 'eu' })).toMatchObject({ keyVariables: ['GATEWAY'] })
+    if (!authorization.startsWith('Bearer')) continue
+    expect(await again({ authorization: 'Bearer another', 'x-route-key': 'eu' })).toMatchObject({ keyVariables: [] })
+  }
 })
 
 test('a kept run is told from one whose requests have swapped their headers', async () => {

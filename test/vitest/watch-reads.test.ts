@@ -93,6 +93,44 @@ describe('what runs read besides their code', () => {
     ).toEqual([said])
   })
 
+  it('is not another key of who replays what was made with it, where its name or its look is that of a key', () => {
+    const now = { OPENAI_API_KEY: 'sk-one', ROUTE_KEY: 'eu', SERVICE_URL: 'postgres://u:8f3kd92jf@h/x' }
+    const other = { OPENAI_API_KEY: 'sk-two', ROUTE_KEY: 'us', SERVICE_URL: 'postgres://u:0k3fd92jg@i/x' }
+    const set = (values: Readonly<Record<string, string>>): void =>
+      void Object.entries(values).map(([name, value]) => vi.stubEnv(name, value))
+    set(now)
+    const watch = watchReads(root)
+    expect(Object.keys(now).map((name) => process.env[name])).toEqual(Object.values(now))
+    const reads = watch.reads()
+    expect(reads.keys).toEqual(['OPENAI_API_KEY'])
+    const since = (values: Readonly<Record<string, string>>, isSentKey?: () => boolean) => {
+      set({ ...now, ...values })
+      return watchReads(root).changedSince(reads, isSentKey)
+    }
+    const changed = (name: string) => [`environment variable ${name} (another value)`]
+    const { OPENAI_API_KEY } = other
+    expect(since({ OPENAI_API_KEY })).toEqual(changed('OPENAI_API_KEY'))
+    expect(since({ OPENAI_API_KEY }, () => false)).toEqual([])
+    expect(since({ OPENAI_API_KEY: '' }, () => true)).toEqual(changed('OPENAI_API_KEY'))
+    for (const name of ['ROUTE_KEY', 'SERVICE_URL'] as const)
+      expect(since({ OPENAI_API_KEY, [name]: other[name] }, () => true)).toEqual(changed(name))
+  })
+
+  it('is not another value of what is sent as a key then and today, as long as nothing else changed', () => {
+    const now = { GATEWAY: 'sk-test-one', MODE: 'a' }
+    const by = { salt: 'a salt', names: Object.keys(now), isListed: false }
+    const reads = { ...readVariables(now, by, { sentKeys: ['GATEWAY', 'UNREAD'] }), files: {} }
+    expect(reads.sentKeys).toEqual(['GATEWAY'])
+    const rotated = { ...now, GATEWAY: 'sk-test-two' }
+    const another = (name: string) => [`environment variable ${name} (another value)`]
+    expect(changedVariables(reads, rotated)).toEqual(another('GATEWAY'))
+    expect(changedVariables(reads, rotated, () => true)).toEqual([])
+    expect(changedVariables(reads, rotated, () => false)).toEqual(another('GATEWAY'))
+    expect(changedVariables(reads, { ...rotated, MODE: 'b' }, () => true)).toEqual(another('MODE'))
+    const { plain: _, ...earlier } = reads
+    expect(changedVariables(earlier, rotated, () => true)).not.toEqual([])
+  })
+
   it('of several variables names those with another value, and without their hints all of them', () => {
     const now = { HARVEST_KEY: 'k', HARVEST_MODE: 'a', HARVEST_REGION: 'eu' }
     const reads = { ...readVariables(now, { salt: 'a salt', names: Object.keys(now), isListed: false }), files: {} }

@@ -10,7 +10,8 @@ import type { BlamedRun, BlameEstimate } from '../../blame/run-blame.ts'
 import type { BlameRequest } from '../../blame/task.ts'
 import { usualParallel } from '../../blame/usual-parallel.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
-import { counted } from '../../errors/words.ts'
+import { counted, firstNames } from '../../errors/words.ts'
+import type { NotCompared } from '../../fork/index.ts'
 import { acceptedPins, codeFiles, codeState, digestOfCode, pinsOf, topFolder } from '../../provenance/index.ts'
 import { cutsOf, type Json, partialText, readTape, requireClosed, type Tape } from '../../tape/index.ts'
 import { forksFolder, keepAnswer, readPrices } from '../../recordings/index.ts'
@@ -50,10 +51,11 @@ async function blame(given: CommandInput, screen: Screen): Promise<number> {
   if (request.isDryRun !== true) await requireConsent(given, request, screen)
   const known = new Known(request.cacheFile ?? '')
   const answer = await runIn({ found, recordings, given }, { name: 'blame', request }, (progress) => {
-    const told = progress as unknown as Told | ForeseenRisk | SetAside | Regraded | Rechecked
+    const told = progress as unknown as Told | ForeseenRisk | SetAside | Regraded | Uncompared | Rechecked
     if ('foreseen' in told) foretold.tell(before.offTape(told))
     else if ('setAside' in told) foretold.tell(setAsideTexts(told))
     else if ('regraded' in told) foretold.tell(regradedTexts(told))
+    else if ('notCompared' in told) foretold.tell([notComparedText(told)])
     else if ('rechecked' in told) screen.progress(recheckedText(told))
     else screen.progress(progressLine(known.told(told)))
   }).catch((error: unknown) => {
@@ -73,10 +75,17 @@ export async function isolate(given: CommandInput, screen: Screen): Promise<numb
   foretold.tell(foreseenLayers(tape, request.tools ?? 'tape'))
   if (request.isDryRun !== true) await requireConsent(given, request, screen)
   const answer = await runIn({ found, recordings, given }, { name: 'isolate', request }, (progress) => {
-    const told = progress as unknown as { readonly phase: string } | ForeseenRisk | SetAside | Regraded | Rechecked
+    const told = progress as unknown as
+      | { readonly phase: string }
+      | ForeseenRisk
+      | SetAside
+      | Regraded
+      | Uncompared
+      | Rechecked
     if ('foreseen' in told) foretold.tell(before.offTape(told))
     else if ('setAside' in told) foretold.tell(setAsideTexts(told))
     else if ('regraded' in told) foretold.tell(regradedTexts(told))
+    else if ('notCompared' in told) foretold.tell([notComparedText(told)])
     else if ('rechecked' in told) screen.progress(recheckedText(told))
     else screen.progress(told.phase)
   })
@@ -162,6 +171,23 @@ function regradedTexts({ regraded, gradedThen }: Regraded): readonly string[] {
           `→ if what it reads is not as it was: ${typedAgain({ 'no-cache': true })}`,
         ]),
   ]
+}
+
+interface Uncompared {
+  readonly notCompared: NotCompared
+}
+
+/** Headers of forks of earlier sessions that may be other ones today. */
+function notComparedText({ notCompared: { unkept, varying } }: Uncompared): string {
+  const names = [
+    ...(unkept.length === 0 ? [] : [`${named(unkept)} (nothing of their values is kept)`]),
+    ...(varying.length === 0 ? [] : [`${named(varying)} (another value in each replay)`]),
+  ]
+  return `In forks of earlier sessions, these headers were not compared with those of today: ${names.join(', ')}.`
+}
+
+function named(names: readonly string[]): string {
+  return neutralLine(firstNames(names), 300)
 }
 
 interface Rechecked {
