@@ -1,10 +1,10 @@
 import path from 'node:path'
 import type { CaseHead, HeadValue } from '../cases/yaml-head.ts'
-import { HarvestError } from '../errors/index.ts'
+import { HarvestError, neutralLine } from '../errors/index.ts'
 import { loadOwn } from '../own-files.ts'
 import { toPosix } from './posix.ts'
 
-const casePattern = /\.case\.ya?ml$/
+export const casePattern = /\.case\.ya?ml$/
 
 /** Whether a module id is a case: `?raw` and the like ask for the text of the file. */
 export function isCaseId(id: string): boolean {
@@ -20,9 +20,13 @@ export function nameOf(file: string, recordings: string): string {
   const name = toPosix(path.relative(recordings, file)).replace(casePattern, '')
   // Vitest's static parser takes the source text between the quotes: what needs an escape would be listed wrongly.
   if (/^[\w./-]+$/.test(name)) return name
-  throw new HarvestError('HARVEST_CASE_NAME', {
+  throw caseNameError(name)
+}
+
+export function caseNameError(name: string): HarvestError {
+  return new HarvestError('HARVEST_CASE_NAME', {
     what: 'Invalid case file name: use letters, digits, `.`, `_` and `-`',
-    where: { file: name },
+    where: { file: neutralLine(name, 300) },
     fix: [
       "rename the case, and its tape with it: git mv '<old>.case.yaml' '<new>.case.yaml'",
       'then write the new names into it: `case:` and `tape:`',

@@ -1,23 +1,27 @@
 import { type Dirent, realpathSync, type Stats, statSync } from 'node:fs'
 import path from 'node:path'
-import { HarvestError, shellWord } from '../errors/index.ts'
+import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import { listFolder } from '../recordings/files.ts'
+import { caseNameError, casePattern } from './case-head.ts'
 
 /**
- * Refuses a recordings folder in which Vitest would be led elsewhere, or wait for ever: it follows links to folders, and reads each case
- * before this package sees it. A link to a file of the project turns its own case red.
+ * Refuses a recordings folder in which Vitest would be led elsewhere, wait for ever or print what a terminal obeys: it follows links to
+ * folders, reads each case before this package sees it, and prints its path as it is. A link to a file of the project, or another
+ * name that is not valid, turns its own case red.
  *
  * @param root - absolute folder of the project
  * @param recordings - absolute
- * @throws HARVEST_CASE_LINK, HARVEST_CASE_NOT_A_FILE
+ * @throws HARVEST_CASE_LINK, HARVEST_CASE_NOT_A_FILE, HARVEST_CASE_NAME
  */
-export function refuseFollowedLinks(root: string, recordings: string): void {
+export function refuseUnsafeEntries(root: string, recordings: string): void {
   if (statSync(recordings, { throwIfNoEntry: false })?.isDirectory() !== true) return
   const inbox = path.join(recordings, 'inbox', path.sep)
   const folders = [recordings]
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     for (const entry of listFolder(folder)) {
       const file = path.join(folder, entry.name)
+      const isPrinted = (entry.isDirectory() || casePattern.test(entry.name)) && !file.startsWith(inbox)
+      if (isPrinted && neutralLine(entry.name, Infinity) !== entry.name) throw atStart(caseNameError(file))
       if (entry.isDirectory()) folders.push(file)
       else if (!entry.isFile()) refuse(entry, file, root, file.startsWith(inbox))
     }
@@ -28,7 +32,7 @@ function refuse(entry: Dirent, file: string, root: string, isFresh: boolean): vo
   const target = targetOf(file)
   // Of the inbox Vitest reads no file.
   if (target === undefined || (isFresh && !target.isDirectory())) return
-  const where = { path: file }
+  const where = { path: neutralLine(file, 300) }
   const fix = [`to see what it is: ls -ld ${shellWord(file)}`]
   if (!entry.isSymbolicLink()) {
     throw atStart(

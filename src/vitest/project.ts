@@ -4,7 +4,7 @@ import type { Plugin, TestProjectInlineConfiguration } from 'vitest/config'
 import type { TestProject, Vitest } from 'vitest/node'
 import type { GoldenSetProvided } from './channel.ts'
 import { openCases, workerFlags } from './confined-workers.ts'
-import { refuseFollowedLinks } from './followed-links.ts'
+import { refuseUnsafeEntries } from './followed-links.ts'
 import { jobModule } from './job-module.ts'
 import type { HarvestSettings } from './options.ts'
 import { ownPath } from '../own-files.ts'
@@ -71,7 +71,7 @@ export function recordingsProjects(
   root: string,
   { name = projectName, isCovered = false }: { readonly name?: string; readonly isCovered?: boolean } = {},
 ): readonly TestProjectInlineConfiguration[] {
-  refuseFollowedLinks(root, path.resolve(root, settings.recordings))
+  refuseUnsafeEntries(root, path.resolve(root, settings.recordings))
   // A command forks, asks models and writes what came of it: its jobs are not confined.
   const { how } = jobModule() === undefined ? settings.confine : openSetting
   const apart = how === 'seam' ? [] : openCases(root, settings.recordings, settings.confine)

@@ -6,7 +6,7 @@ import { inspect } from 'node:util'
 import { afterAll, describe, expect, test } from 'vitest'
 import { readAcceptedFile } from '../../src/cases/index.ts'
 import { HarvestError } from '../../src/errors/index.ts'
-import { refuseFollowedLinks } from '../../src/vitest/followed-links.ts'
+import { refuseUnsafeEntries } from '../../src/vitest/followed-links.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'harvest-links-'))
 afterAll(() => rmSync(base, { recursive: true, force: true }))
@@ -19,16 +19,24 @@ function saidOf(put: (recordings: string, root: string) => void): string {
   mkdirSync(join(recordings, 'golden/group'), { recursive: true })
   writeFileSync(join(recordings, 'golden/group/a.case.yaml'), 'case: a\n')
   put(recordings, root)
-  return codeOf(() => refuseFollowedLinks(root, recordings))
+  return codeOf(() => refuseUnsafeEntries(root, recordings))
 }
 
 function codeOf(work: () => unknown): string {
+  return errorOf(work)?.code ?? 'nothing'
+}
+
+function messageOf(work: () => unknown): string {
+  return errorOf(work)!.message
+}
+
+function errorOf(work: () => unknown): HarvestError | undefined {
   try {
     work()
-    return 'nothing'
+    return undefined
   } catch (error) {
     if (!HarvestError.is(error)) throw error
-    return error.code
+    return error
   }
 }
 
@@ -49,12 +57,31 @@ describe.skipIf(process.platform === 'win32')('a recordings folder', () => {
     mkdirSync(recordings)
     symlinkSync('/etc/hostname', join(recordings, 'z.tape.jsonl'))
     try {
-      refuseFollowedLinks(recordings, recordings)
+      refuseUnsafeEntries(recordings, recordings)
       expect.unreachable()
     } catch (error) {
       expect(inspect(error)).toBe(`[HarvestError: ${(error as Error).message}]`)
     }
   })
+
+  test.each(['\u001b[2Jx', 'x\nForged', 'a\u202eb', 'x\u009b31m?', '##[error]x'])(
+    'with a case or folder whose name a terminal or CI runner would obey is refused, and the name is shown: %j',
+    (name) => {
+      const put = (file: string): string => saidOf((to) => writeFileSync(join(to, 'golden', file), 'case: a\n'))
+      expect(put(`${name}.case.yaml`)).toBe('HARVEST_CASE_NAME')
+      expect(saidOf((to) => mkdirSync(join(to, 'golden', name)))).toBe('HARVEST_CASE_NAME')
+      expect(saidOf((to) => mkdirSync(join(to, 'inbox', name), { recursive: true }))).toBe('nothing')
+      // Vitest prints no other: macOS makes `Icon` with a return.
+      expect(put(name)).toBe('nothing')
+      const link = join(base, `project-${count - 1}`, 'recordings/golden', name)
+      rmSync(link)
+      symlinkSync('/dev/zero', link)
+      for (const project of [count - 1, count - 4]) {
+        const recordings = join(base, `project-${project}`, 'recordings')
+        expect(messageOf(() => refuseUnsafeEntries(recordings, recordings))).not.toContain(name)
+      }
+    },
+  )
 
   test('with a pipe is refused, also as accepted.yaml, which no reader waits for', () => {
     expect(saidOf((to) => pipe(join(to, 'golden/z.case.yaml')))).toBe('HARVEST_CASE_NOT_A_FILE')
@@ -75,8 +102,9 @@ describe.skipIf(process.platform === 'win32')('a recordings folder', () => {
       symlinkSync('group/a.case.yaml', join(to, 'golden/b.case.yaml'))
       symlinkSync('me@host.123', join(to, 'golden/.#a.case.yaml'))
       symlinkSync('circle', join(to, 'golden/circle'))
+      writeFileSync(join(to, 'golden/größe 2.case.yaml'), 'case: a\n')
     }
     expect(saidOf(put)).toBe('nothing')
-    expect(codeOf(() => refuseFollowedLinks(base, join(base, 'missing')))).toBe('nothing')
+    expect(codeOf(() => refuseUnsafeEntries(base, join(base, 'missing')))).toBe('nothing')
   })
 })
