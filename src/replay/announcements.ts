@@ -8,6 +8,7 @@ import { type RequestDifference, firstDifference } from '../match/difference.ts'
 import { isStep } from '../match/step.ts'
 import type { Compared, ExpectedMark, ExpectedMessage } from '../match/types.ts'
 import { wordDiff } from '../errors/word-diff.ts'
+import { presentValue } from '../tape/present-args.ts'
 
 /** What an agent says of itself, which no answer depends on: a message between agents, or a mark. */
 export type Announcement = MessageEvent | MarkEvent
@@ -222,8 +223,8 @@ function sharesPart(one: Fact, other: Fact): boolean {
 }
 
 export function factOf(one: Announcement | ExpectedMessage | ExpectedMark): Fact {
-  if ('from' in one) return { from: one.from, to: one.to, body: one.body }
-  return { name: one.name, ...(one.data === undefined ? {} : { data: one.data }) }
+  if ('from' in one) return { from: one.from, to: one.to, body: presentValue(one.body) }
+  return { name: one.name, ...(one.data === undefined ? {} : { data: presentValue(one.data) }) }
 }
 
 export function addressOf({ from, to, name }: Fact): string {

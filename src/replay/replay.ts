@@ -15,6 +15,7 @@ import { isAsyncGenerator, isUnreadResponse } from '../seam/shape.ts'
 import { seamState } from '../seam/source.ts'
 import { requireGrade } from '../tape/grade.ts'
 import { decodeValue, encodeValue, keepBody, type Json, type Outcome, type Tape } from '../tape/index.ts'
+import { presentValue } from '../tape/present-args.ts'
 import { checkDrift } from '../match/drift-option.ts'
 import { checkHosts } from '../match/hosts-option.ts'
 import * as problem from '../playback/problems.ts'
@@ -190,7 +191,8 @@ export function isSameOutcome(encode: (value: unknown) => Json, recorded: Outcom
     if (recorded.status !== 'returned') return false
     // `null` is a value: of old tapes alone, one that has none returned `undefined`.
     const { value = encodeValue(undefined) } = recorded
-    return canonicalJson(value) === canonicalJson(withRecordedParts(value, encode(live.value)))
+    const now = withRecordedParts(value, encode(live.value))
+    return canonicalJson(presentValue(value)) === canonicalJson(presentValue(now))
   }
   return recorded.status === 'threw' && isSameError(recorded.error, encode(live.error))
 }

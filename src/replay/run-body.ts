@@ -9,7 +9,7 @@ import { type RequestDifference, firstDifference } from '../match/difference.ts'
 import { thrownText } from '../match/redact-message.ts'
 import { comparedFacts, isSameError } from './same-error.ts'
 import { isGivenUp } from '../playback/order.ts'
-import { presentArgs } from '../tape/present-args.ts'
+import { presentArgs, presentValue } from '../tape/present-args.ts'
 import type { ReplayRun } from './run.ts'
 import type { CallState } from '../match/step.ts'
 
@@ -124,8 +124,8 @@ function differenceOf(run: ReplayRun, step: CallState, ending: Ending): RequestD
     event.yields === undefined
       ? undefined
       : firstDifference(
-          event.yields.map(([, , value]) => value),
-          ending.pieces ?? [],
+          event.yields.map(([, , value]) => presentValue(value)),
+          (ending.pieces ?? []).map(presentValue),
           'pieces',
         )
   if (pieces) return pieces
@@ -152,10 +152,12 @@ function differenceOf(run: ReplayRun, step: CallState, ending: Ending): RequestD
     }
   if (event.yields !== undefined) {
     const { result = encodeValue(undefined) } = event
-    return ending.last === undefined || isGivenUp(step) ? undefined : firstDifference(result, ending.last, 'result')
+    return ending.last === undefined || isGivenUp(step)
+      ? undefined
+      : firstDifference(presentValue(result), presentValue(ending.last), 'result')
   }
-  const recorded = event.result ?? encodeValue(undefined)
-  const live = run.encode(ending.value)
+  const recorded = presentValue(event.result ?? encodeValue(undefined))
+  const live = presentValue(run.encode(ending.value))
   return canonicalJson(recorded) === canonicalJson(live) ? undefined : firstDifference(recorded, live, 'result')
 }
 

@@ -6,6 +6,7 @@ import { encodeFor } from '../tape/index.ts'
 import { comparedFacts } from './same-error.ts'
 import { withLosses } from '../playback/problems.ts'
 import type { ReplayResult } from '../match/types.ts'
+import { presentValue } from '../tape/present-args.ts'
 
 /**
  * What a replay proves. `same`: every question equals the recorded one, and so does all that the agent did. `different`:
@@ -125,7 +126,10 @@ function otherOutcome(run: ReplayResult): HarvestError {
     ended?.status === 'threw' && outcome.status === 'threw'
       ? firstDifference(comparedFacts(ended.error), comparedFacts(now))
       : ended?.status === 'returned' && outcome.status === 'returned'
-        ? firstDifference(ended.value === undefined ? encodeFor(tape.header.flags, undefined) : ended.value, now)
+        ? firstDifference(
+            presentValue(ended.value === undefined ? encodeFor(tape.header.flags, undefined) : ended.value),
+            presentValue(now),
+          )
         : undefined
   return new HarvestError('HARVEST_OUTCOME', {
     what:

@@ -5,6 +5,7 @@ import type { Compared } from '../match/types.ts'
 import { RecordedStates } from '../playback/states.ts'
 import type { Json, StateEvent, Tape } from '../tape/index.ts'
 import type { AnnouncementDifference } from './announcements.ts'
+import { presentValue } from '../tape/present-args.ts'
 
 /** Snapshots of one replay beside those of its tape. */
 export class States {
@@ -36,7 +37,8 @@ export class States {
     const data = encode()
     const snapshot = { data, call, ...(expected?.thinned === true ? { thinned: true as const } : {}) }
     if (expected !== undefined) this.#met.add(expected)
-    if (expected !== undefined && canonicalJson(expected.data) === canonicalJson(data)) {
+    const [before, now] = [expected && presentValue(expected.data), presentValue(data)]
+    if (before !== undefined && canonicalJson(before) === canonicalJson(now)) {
       this.#same++
       return snapshot
     }
@@ -49,7 +51,7 @@ export class States {
     if (expected === undefined)
       this.#different.push({ ...base, kind: 'extra', path: '', recorded: '(absent)', live: textOf(data) })
     else
-      for (const difference of [firstDifference(expected.data, data, name) ?? []].flat())
+      for (const difference of [firstDifference(before, now, name) ?? []].flat())
         this.#different.push({ ...base, kind: 'changed', ...difference })
     return snapshot
   }

@@ -14,17 +14,20 @@ export function presentArgs(args: Json): Json {
   const [only] = present
   // One object argument stands for itself.
   const isAlone = present.length === 1 && items.length > 1 && isMap(only) && only['$type'] === undefined
-  return isAlone ? presentMembers(only) : present.map(withPresentMembers)
+  return isAlone ? presentMembers(only) : present.map(presentValue)
 }
 
 function presentMembers(map: JsonMap): Json {
   const present = Object.entries(map).filter(([, value]) => !isUndefined(value))
-  return Object.fromEntries(present.map(([key, value]) => [key, withPresentMembers(value)]))
+  return Object.fromEntries(present.map(([key, value]) => [key, presentValue(value)]))
 }
 
-/** What stands for a value of a class is left as it is: its fields were written by other code. */
-function withPresentMembers(value: Json): Json {
-  if (Array.isArray(value)) return (value as readonly Json[]).map(withPresentMembers)
+/**
+ * A recorded value without members that were `undefined`, of plain objects at any depth: who reads such a member and one that
+ * is absent gets the same. What stands for a value of a class is left as it is: its fields were written by other code.
+ */
+export function presentValue(value: Json): Json {
+  if (Array.isArray(value)) return (value as readonly Json[]).map(presentValue)
   return isMap(value) && value['$type'] === undefined ? presentMembers(value) : value
 }
 

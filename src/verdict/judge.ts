@@ -16,6 +16,7 @@ import { firstDifference } from '../match/difference.ts'
 import type { ReplayResult, RunOutcome } from '../match/types.ts'
 import { encodeFor, encodeValue, type Json } from '../tape/index.ts'
 import { compareTraces, matchOutcome, type MatchOptions, traceOf } from '../trace/index.ts'
+import { presentValue } from '../tape/present-args.ts'
 
 /** One way in which a replay is not what its case says. */
 export interface Difference {
@@ -259,7 +260,13 @@ function outcome(kase: Case, run: ReplayResult): Difference | undefined {
   const isReplay = run.comparison.messages !== undefined
   const recorded = isReplay && run.tape.close ? saidOutcome(run.tape.close.outcome) : undefined
   const match = (value: Json): ReturnType<typeof matchOutcome> =>
-    wanted === undefined ? { equal: false, path: '' } : matchOutcome(wanted, value, hasThrown ? undefined : recorded)
+    wanted === undefined
+      ? { equal: false, path: '' }
+      : matchOutcome(
+          presentValue(wanted),
+          presentValue(value),
+          hasThrown ? undefined : recorded && presentValue(recorded),
+        )
   // A case has values as a person wrote them, or as its tape has them: without secrets.
   const asGiven = match(said(given))
   const matched = asGiven.equal ? asGiven : match(actual)

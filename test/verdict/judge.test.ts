@@ -1,9 +1,12 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parseCase, updateCase } from '../../src/cases/index.ts'
 import { installReplay, replayTape, verdictOf } from '../../src/replay/index.ts'
-import { mark } from '../../src/record/index.ts'
+import { createRecorder, mark, message, state } from '../../src/record/index.ts'
 import { tool } from '../../src/seam/index.ts'
-import type { Tape } from '../../src/tape/index.ts'
+import { readTape, type Tape } from '../../src/tape/index.ts'
 import { judge } from '../../src/verdict/index.ts'
 import { Recording, tapeOf } from '../replay/tapes.ts'
 
@@ -174,4 +177,56 @@ test('a key of the agent itself in what it returns or throws is compared as its 
     }
     expect((await judged('nothing', 1))?.error.code, 'no key at all').toBe('HARVEST_OUTCOME')
   }
+})
+
+test('a member that is undefined is as good as an absent one, in what is returned, said, marked, kept and answered', async () => {
+  await installReplay()
+  const dir = mkdtempSync(join(tmpdir(), 'harvest-undefined-'))
+  const agent =
+    (value: unknown, result = value) =>
+    async () => {
+      message('planner', 'worker', value)
+      mark('plan', value)
+      state('plan', value)
+      await tool('look', async () => result)()
+      return value
+    }
+  const judged = async (was: unknown, is: unknown, outcome = '', tools: readonly string[] = []) => {
+    const recorder = createRecorder({ dir })
+    await recorder.run({ agent: 'a' }, agent(was))
+    const text = `case: a\nagent: a\ntape: a.tape.jsonl\nexpect: pass\nbaseline: [look()]\n${outcome}`
+    const run = await replayTape(readTape(recorder.lastTape!), agent(is), { tools: { run: tools } })
+    const { isGreen } = judge(parseCase(text, 'a.case.yaml'), run, {})
+    // One that says nothing of the outcome is judged as its tape is.
+    if (outcome === '')
+      expect([isGreen, isGreen]).toEqual([verdictOf(run).verdict === 'same', run.comparison.outcomeEqual])
+    return isGreen ? 'green' : 'red'
+  }
+  const run = ['look']
+  const [bare, more] = [{ a: 1 }, { a: 1, none: undefined }]
+  expect(await judged(bare, more, '', run)).toBe('green')
+  expect(await judged(more, bare, '', run)).toBe('green')
+  expect(await judged({ at: [bare] }, { at: [more] }, '', run)).toBe('green')
+  expect(await judged({ at: [more] }, { at: [bare], none: undefined }, '', run)).toBe('green')
+  expect(await judged(bare, more, 'outcome: { a: 1 }\n')).toBe('green')
+  expect(await judged(more, bare, 'outcome: { a: 1, none: { $type: undefined } }\n')).toBe('green')
+  expect(await judged(bare, { a: 1, none: null })).toBe('red')
+  expect(await judged(bare, { none: undefined })).toBe('red')
+  // An item keeps its place, and a value of its own is not null.
+  expect(await judged([null], [undefined])).toBe('red')
+  expect(await judged([undefined], [null])).toBe('red')
+  expect(await judged([1], [1, undefined])).toBe('red')
+  expect(await judged(null, undefined)).toBe('red')
+  // Fields of a class are written by its code.
+  class Plan {
+    a = 1
+    none?: undefined
+    constructor(isWhole: boolean) {
+      if (isWhole) this.none = undefined
+      else delete this.none
+    }
+  }
+  expect(await judged(new Plan(true), new Plan(true))).toBe('green')
+  expect(await judged(new Plan(false), new Plan(true))).toBe('red')
+  rmSync(dir, { recursive: true })
 })
