@@ -1,6 +1,7 @@
 import { at, isList, isMap, without } from '../json/canonical.ts'
 import { firstDifference } from '../match/difference.ts'
 import type { CallState } from '../match/step.ts'
+import { behindFields } from '../tape/encode-value.ts'
 import type { SeamCall } from '../seam/source.ts'
 import type { ToolContext } from '../seam/tool-context.ts'
 import { contextsFlag, type Json, type Tape } from '../tape/index.ts'
@@ -37,10 +38,14 @@ export function compareContext(
   call: SeamCall,
   step: CallState,
   context: Json,
-  { live, data }: ToolContext,
+  { live, instances, data }: ToolContext,
 ): void {
   const { context: recorded } = step.event
-  run.noteHidden(run.hidden.ofContext(live), step)
+  const behind = instances.flatMap(({ at, value }) => {
+    const what = behindFields(value)
+    return what === undefined ? [] : [{ at, what }]
+  })
+  run.noteHidden(run.hidden.ofContext([...live, ...behind]), step)
   if (recorded === undefined) {
     if (data !== undefined) run.noteHidden(run.hidden.ofContext([{ at: '', what: 'the context of a tool' }]), step)
     return

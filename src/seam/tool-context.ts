@@ -6,6 +6,8 @@ export interface ToolContext {
   readonly data: unknown
   /** Objects at work in it, such as a connection: they are no data, and not on the tape. */
   readonly live: readonly { readonly at: string; readonly what: string }[]
+  /** Instances of classes whose fields are data. A class can keep more than its fields show. */
+  readonly instances: readonly { readonly at: string; readonly value: object }[]
   /** What is at a place of it, data or not. */
   at(path: readonly string[]): unknown
 }
@@ -36,11 +38,14 @@ export function contextOf(given: unknown): ToolContext {
     live.push({ at, what })
     return undefined
   }
-  return { data: dataOf(given, '', [], { miss, seen: 0 }), live, at: (path) => partAt(given, path) }
+  const instances: { readonly at: string; readonly value: object }[] = []
+  const data = dataOf(given, '', [], { miss, instances, seen: 0 })
+  return { data, live, instances, at: (path) => partAt(given, path) }
 }
 
 interface Walk {
   readonly miss: (at: string, what: string) => undefined
+  readonly instances: { readonly at: string; readonly value: object }[]
   /** How many values were looked at. */
   seen: number
 }
@@ -91,6 +96,7 @@ function readData(value: unknown, at: string, above: readonly object[], walk: Wa
   const described = Object.entries(Object.getOwnPropertyDescriptors(value))
   const own = ownData(described).filter(([name]) => !isAtWork || !name.startsWith('_'))
   if (isAtWork && own.length === 0) return miss(at, `an instance of ${String(constructor?.name)}`)
+  if (!isPlain) walk.instances.push({ at, value })
   const getters = gettersOf(value, described, isPlain)
   if (getters.length === 1) miss(`${at}.${getters[0]}`, 'a getter')
   if (getters.length > 1) miss(at, `getters (${getters.length})`)

@@ -219,9 +219,9 @@ class Encoder {
     if (kind === 'bare') return { $type: 'object', prototype: null, fields }
     const name = classNameOf(value) ?? ''
     const contents = this.#hasContents ? contentsOf(value) : undefined
-    const isHiding = this.#hidden !== undefined && contents === undefined && mayHide(value)
-    const hidden = isHiding ? 'what lies behind the fields' : contents?.hidden
-    if (hidden !== undefined) this.#hides(place, `${hidden} of a ${name || 'class without a name'}`)
+    const isRead = this.#hidden === undefined || contents !== undefined
+    const hidden = isRead ? contents?.hidden && hiddenOf(contents.hidden, name) : behindFields(value)
+    if (hidden !== undefined) this.#hides(place, hidden)
     if (contents === undefined) return { $type: 'instance', class: name, fields }
     const held = this.#fields(contents.facts, Object.keys(contents.facts), below(place, 'contents'), level + 2)
     return { $type: 'instance', class: name, fields, contents: held }
@@ -248,6 +248,15 @@ class Encoder {
       return [this.#value(first, below(pair, 0), level), this.#value(second, below(pair, 1), level)]
     })
   }
+}
+
+/** What an instance of a class may hold that its fields do not show. */
+export function behindFields(value: object): string | undefined {
+  return mayHide(value) ? hiddenOf('what lies behind the fields', classNameOf(value) ?? '') : undefined
+}
+
+function hiddenOf(what: string, name: string): string {
+  return `${what} of a ${name || 'class without a name'}`
 }
 
 type Readable = { readonly value: unknown } | { readonly error: unknown }

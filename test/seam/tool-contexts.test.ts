@@ -367,6 +367,7 @@ test('a getter of a context, its own or of its class, is listed and not called, 
   expect(same.notCompared.map(({ path, placeholder }) => [path, placeholder])).toEqual([
     ['context.context.tenant', 'a getter'],
     ['context.context.account', 'getters (2)'],
+    ['context.context.account', 'what lies behind the fields of a Account'],
   ])
   expect(codes(await replayTape(tape, agent('paid')))).toEqual(['HARVEST_DIVERGENCE'])
   expect(called).toBe(0)
@@ -414,4 +415,37 @@ test('a context of a run that is held until it is over is redacted too', async (
   const tape = readTape(await vi.waitUntil(() => recorder.lastTape, 30_000))
   expect(contexts(tape)).toMatchObject([{ context: { tenant: 'acme' } }])
   expect(JSON.stringify(tape)).not.toContain(secret)
+})
+
+test('private fields of what a tool is handed are listed as not compared, and those that show are compared', async () => {
+  class Session {
+    readonly tenant: string
+    readonly #key: string
+    constructor(tenant: string, key: string) {
+      this.tenant = tenant
+      this.#key = key
+    }
+    get isOpen(): boolean {
+      return this.#key !== ''
+    }
+  }
+  class Plain {
+    readonly tenant: string
+    constructor(tenant: string) {
+      this.tenant = tenant
+    }
+  }
+  const compared = async (was: unknown, is: unknown) => {
+    const run = await replayTape(await recorded(execute({ context: was })), execute({ context: is }))
+    return [codes(run), run.notCompared.map(({ path, placeholder }) => `${path}: ${placeholder}`)]
+  }
+  const behind = 'what lies behind the fields of a Session'
+  const [one, other] = [new Session('a', 'k-1'), new Session('a', 'k-2')]
+  expect(await compared({ one }, { one: other })).toEqual([
+    [],
+    ['context.context.one.isOpen: a getter', `context.context.one: ${behind}`],
+  ])
+  expect(await compared(one, other)).toEqual([[], ['context.context.isOpen: a getter', `context.context: ${behind}`]])
+  expect(await compared(one, new Session('b', 'k-1'))).toEqual([['HARVEST_DIVERGENCE'], expect.anything()])
+  expect(await compared(new Plain('a'), new Plain('a'))).toEqual([[], []])
 })
