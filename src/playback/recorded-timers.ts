@@ -1,4 +1,5 @@
 import type { VirtualTimer } from '../seam/intercept/index.ts'
+import { socketLimits } from '../seam/socket-limits.ts'
 import type { Moment, Tape, TapeEvent } from '../tape/index.ts'
 import type { StepState } from '../match/step.ts'
 
@@ -8,6 +9,8 @@ export interface RecordedFiring {
   readonly n: number
   /** Virtual ms; infinite likewise. */
   readonly at: number
+  /** The recorder heard nothing of such timers: it fires when nothing else can happen. */
+  readonly isUnheard?: true
 }
 
 interface Known {
@@ -26,6 +29,7 @@ interface Other {
 }
 
 const notBeforeTheEnd: RecordedFiring = { n: Number.POSITIVE_INFINITY, at: Number.POSITIVE_INFINITY }
+const whenNothingElse: RecordedFiring = { ...notBeforeTheEnd, isUnheard: true }
 
 /** A timer of another length than when it was recorded. */
 export interface ChangedTimer {
@@ -73,6 +77,7 @@ export class RecordedTimers {
     const inCalls = new Map(close?.timersInCalls?.map(([caller, ms, before]) => [keyOf(caller, ms), before.length]))
     this.#isNoted = close?.timers !== undefined
     this.#isLate = (close?.late?.length ?? 0) > 0
+    this.#hearsSockets = close?.timers?.some(([caller]) => caller === socketLimits) === true
     this.#isApart = close?.timersInCalls !== undefined || !events.some(isCall)
     for (const [caller, ms, set, fired] of close?.timers ?? []) {
       const key = keyOf(caller, ms)
@@ -80,8 +85,12 @@ export class RecordedTimers {
     }
   }
 
+  /** Recorders before did not hear the time-outs of sockets. */
+  readonly #hearsSockets: boolean
+
   /** When the timer, which was set or goes on, fires next; `undefined` when the tape does not know it. */
   next(timer: VirtualTimer): RecordedFiring | undefined {
+    if (timer.caller === socketLimits && !this.#hearsSockets) return whenNothingElse
     let known = this.#known.get(timer)
     if (known === undefined) this.#known.set(timer, (known = this.#find(timer)))
     if (known === 'unknown') return undefined
@@ -106,7 +115,9 @@ export class RecordedTimers {
    * @param hasBodies - bodies of wrapped functions ran
    */
   changed(steps: readonly StepState[], hasBodies: boolean): readonly ChangedTimer[] {
-    const missing = [...this.#recorded].filter(([key, { agent }]) => (this.#set.get(key) ?? 0) < agent)
+    const missing = [...this.#recorded].filter(
+      ([key, { agent }]) => !key.endsWith(' 0') && (this.#set.get(key) ?? 0) < agent,
+    )
     const byCaller = Map.groupBy(missing, ([key]) => callerIn(key))
     return [...new Set([...byCaller.keys(), ...this.#others.keys()])].flatMap((caller): readonly ChangedTimer[] => {
       const mine = byCaller.get(caller) ?? []

@@ -216,7 +216,7 @@ export class Scheduler {
     // Behind us: the agent sets its timers in another order now, and this is another one.
     if (firing && firing.at >= this.now) {
       const due = Number.isFinite(firing.at) ? firing.at : Math.max(timer.due, this.#options.endAt + timer.ms)
-      this.#timers.push(timer, due, firing.n)
+      this.#timers.push(timer, due, firing.n, firing.isUnheard)
     } else {
       this.#timers.push(timer)
       this.#fresh.add(timer)
@@ -496,7 +496,7 @@ export class Scheduler {
   #fire(waitedFor?: GateItem): void {
     const first = this.#timers.peek()
     if (!first) return
-    const { timer, due, n } = first
+    const { timer, due, n, isUnheard } = first
     this.#timers.pop()
     // Each that fires while nothing else happens is waited for half as long: an agent may have set thousands.
     if (this.#hurry) {
@@ -513,7 +513,7 @@ export class Scheduler {
       this.#options.onHang()
       return
     }
-    this.now = Math.max(this.now, due)
+    this.now = Math.max(this.now, isUnheard ? timer.due : due)
     this.lastFired = { ms: timer.ms, isRecorded: n !== undefined && Number.isFinite(n), waitedFor }
     this.#timersKnown?.fired(timer)
     this.#touch()

@@ -10,6 +10,8 @@ export interface QueuedTimer {
    * the tape does not know this timer.
    */
   readonly n: number | undefined
+  /** `due` is its place, and says nothing of the time. */
+  readonly isUnheard?: boolean
 }
 
 interface Entry extends QueuedTimer {
@@ -32,9 +34,9 @@ export class TimerQueue {
     return this.#heap.length
   }
 
-  push(timer: VirtualTimer, due = timer.due, n?: number): void {
+  push(timer: VirtualTimer, due = timer.due, n?: number, isUnheard = false): void {
     if (this.#heap.length >= this.#limit) this.#clearOut()
-    const entry = { timer, due, n, age: this.#age++ }
+    const entry = { timer, due, n, isUnheard, age: this.#age++ }
     this.#last.set(timer, entry)
     this.#heap.push(entry)
     this.#up(this.#heap.length - 1)

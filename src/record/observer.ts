@@ -133,9 +133,9 @@ class View implements RunObserver {
     run.attempt(() => run.note({ kind: 'message', n, at, ...this.#where, from, to, body: encodeValue(body) }))
   }
 
-  timerSet(caller: Caller, ms: number): TimerListener | undefined {
+  timerSet(caller: Caller | string, ms: number): TimerListener | undefined {
     if (this.#run.over) return undefined
-    const from = callerPackage(caller)
+    const from = typeof caller === 'string' ? caller : callerPackage(caller)
     // Neither is a timer of the agent, nor fires in a replay where it did here.
     return from === 'node' || from === 'undici'
       ? undefined

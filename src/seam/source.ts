@@ -27,10 +27,10 @@ export interface RunContext {
   state(name: string, value: unknown, thinning: Thinning | undefined): void
   message(message: { readonly from: string; readonly to: string; readonly body: unknown }): void
   /**
-   * The agent sets a timer. What hears it fire, each time; `undefined` when nothing needs to. Absent where timers are
+   * The agent sets a timer, or Node for it: then by name. What hears it fire, each time; `undefined` when nothing needs to. Absent where timers are
    * virtual.
    */
-  timerSet?(caller: Caller, ms: number): TimerListener | undefined
+  timerSet?(caller: Caller | string, ms: number): TimerListener | undefined
   /** Aborted when the run passes the hard limit of its budget; a replay aborts it at the same place. Absent where no budget is. */
   readonly signal?: AbortSignal
   /** Whether the tape of a replay has this call, and it was not made yet. */

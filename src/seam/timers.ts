@@ -97,7 +97,7 @@ function isShared(caller: string): boolean {
   return caller === 'undici'
 }
 
-function isReplay(run: RunContext): run is Responder {
+export function isReplay(run: RunContext): run is Responder {
   return run.mode === 'replay'
 }
 
@@ -124,7 +124,7 @@ function isVirtual(timer: unknown): timer is Timer {
 const byId = new Map<number, WeakRef<Timer>>()
 let lastId = 0
 
-class Timer implements VirtualTimer {
+export class Timer implements VirtualTimer {
   readonly [virtual] = true
   readonly ms: number
   readonly caller: string

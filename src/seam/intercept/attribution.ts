@@ -9,6 +9,7 @@ import { isOfHttpClient } from '../http-clients.ts'
 import { headerPairs } from '../observe/channels.ts'
 import { patchProperty, subscribeOnce } from '../patch.ts'
 import { heldSocket, noteTarget, runHeader, socketOf, statedSocket } from '../connection.ts'
+import { limitByRun } from '../socket-limits.ts'
 import { sentTo, sentToOf, statedHost, trailersPair } from '../shape.ts'
 import { isHeld, letThrough, openedInside, openedOutside, socketTarget } from './guard.ts'
 import { currentOutsideAnswers, currentWatcher, refusal } from './outside.ts'
@@ -196,6 +197,7 @@ export function attributeRequests(
       note.request = request
       note.socket = statedSocket(request)
     }
+    limitByRun(request as HttpRequest & http.ClientRequest)
     if (expectsContinue(request)) continueSoon(request)
     if (!request.useChunkedEncodingByDefault) boundBody(request)
     request.once('socket', (socket: net.Socket) => {

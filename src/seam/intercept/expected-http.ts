@@ -101,6 +101,7 @@ class Connection {
     const takeOrWrite: typeof write = (isMany, data, encoding, callback) => {
       const answer = this.#take(data, encoding)
       if (answer === undefined) return write.call(socket, isMany, data, encoding, callback)
+      socket._unrefTimer()
       callback?.()
     }
     const abortAndDestroy: typeof destroy = (error) => {
@@ -335,7 +336,10 @@ class Answer implements ExchangeSink {
   #push(packet: Buffer, isLast: boolean): void {
     // The client has it all with the last byte: what it does to the connection then is no giving up.
     if (this.#left <= 0 && isLast) this.#state = 'settled'
-    this.#context.run(() => this.#socket.push(packet))
+    this.#context.run(() => {
+      this.#socket._unrefTimer()
+      this.#socket.push(packet)
+    })
   }
 }
 

@@ -5,6 +5,7 @@ import type { Pairs } from '../pairs.ts'
 import { asTargeted, sentToOf, statedHost, trailersPair } from '../shape.ts'
 import { heldSocket, socketName, statedSocket } from '../connection.ts'
 import { currentObserver, type ExchangeObserver, guarded, hearRequest } from './observer.ts'
+import { limitByRun } from '../socket-limits.ts'
 import { hearUpgrade, openingSocket } from './websocket.ts'
 
 const underWay = new WeakMap<object, ExchangeObserver>()
@@ -26,6 +27,7 @@ export function observeHttp(): void {
     underWay.set(request, exchange)
     beside.set(request, statedSocket(request))
     shadowRequest(request, exchange)
+    limitByRun(request)
   })
   onChannel<{ request: ClientRequest; error: Error & { code?: string } }>(
     'http',
