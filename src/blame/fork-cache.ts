@@ -1,3 +1,4 @@
+// Over 300 lines: one ledger: which of its forks count, and what is added to it.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
@@ -8,7 +9,7 @@ import type { CodeFiles } from '../provenance/index.ts'
 import { canonicalJson } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
 import { appendKeptText, ignoreFolder, readKeptText } from '../tape/links.ts'
-import type { KeptRun, NotCompared } from '../fork/index.ts'
+import type { KeptRun, UncomparedHeaders } from '../fork/index.ts'
 import type { ForkCache, ForkCacheEntry } from './fork-budget.ts'
 import { keepReads, notComparable, otherReads, withOtherReads } from './fork-reads.ts'
 import {
@@ -68,7 +69,7 @@ export interface OpenedLedger extends ForkCache {
   /** Of `entries`, how many have the grade of then, for who grades would have to be paid for another one. */
   readonly gradedThen: number
   /** Headers of `entries` that were not compared; absent: without any. */
-  readonly notCompared?: NotCompared
+  readonly notCompared?: UncomparedHeaders
   /** Writes a fork down at once: what was paid for is not lost when the session is. */
   append(entry: ForkCacheEntry, run?: KeptRun): void
   /** Forks of this question that are there do not count any more. */
@@ -130,7 +131,7 @@ export async function openLedger(
     before = ''
   }
   const isOfThisCode = (line: Ran): boolean => isSameCode(line, ran) || alikeCodes.includes(line.code ?? '')
-  // What is begun anew with this code ends nothing of other code.
+  // A new beginning of this code leaves the forks of other code.
   const anew: CacheRestart = { question: key, anew: true, ...(ran.code === undefined ? {} : { code: ran.code }) }
   const isRestart = (line: ForkCacheLine | CacheRestart): boolean =>
     'anew' in line && (line.code === undefined || isOfThisCode(line))

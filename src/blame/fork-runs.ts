@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { type HarvestError, neutralLine } from '../errors/index.ts'
 import { firstNames } from '../errors/words.ts'
-import type { KeptRun, NotAgain, NotCompared, SentAgain } from '../fork/index.ts'
+import type { KeptRun, NotAgain, UncomparedHeaders, SentAgain } from '../fork/index.ts'
 import { notComparable } from './fork-reads.ts'
 import type { GradeGiven } from './oracle.ts'
 import type { KeptToday } from './regrading.ts'
@@ -54,7 +54,7 @@ export interface Rechecked<Line> {
   /** Environment variables whose value is the key of a request of each of them. */
   readonly keyVariables: ReadonlySet<string>
   /** Headers that were not compared; absent: without any. */
-  readonly notCompared?: NotCompared
+  readonly notCompared?: UncomparedHeaders
 }
 
 type OtherRun = Extract<NotAgain, { readonly changedHeaders: unknown }>
@@ -112,7 +112,7 @@ function sentByAll(sent: readonly SentAgain[]): Pick<Rechecked<never>, 'keyVaria
   const keys = new Set(
     sent[0]?.keyVariables?.filter((name) => sent.every((one) => one.keyVariables?.includes(name) === true)),
   )
-  const names = (of: keyof NotCompared): readonly string[] =>
+  const names = (of: keyof UncomparedHeaders): readonly string[] =>
     [...new Set(sent.flatMap(({ notCompared: one }) => one?.[of] ?? []))].sort()
   const notCompared = { unkept: names('unkept'), varying: names('varying') }
   const isAny = notCompared.unkept.length + notCompared.varying.length > 0

@@ -1,7 +1,7 @@
 // Over 300 lines: one real run, from its replay to its report, and what that costs.
 import { dirname } from 'node:path'
 import { HarvestError } from '../errors/index.ts'
-import { type Control, type NotCompared } from '../fork/index.ts'
+import { type Control, type UncomparedHeaders } from '../fork/index.ts'
 import { type Budget, openBudget } from '../live/index.ts'
 import type { Surroundings } from '../jobs/run-reads.ts'
 import { isPriced, modelIds } from '../providers/index.ts'
@@ -90,7 +90,7 @@ export interface RunBlameOptions
    */
   readonly onRegraded?: (regraded: number, gradedThen: number) => void
   /** Hears of forks of earlier sessions that count, which of their headers were not compared with those of today. */
-  readonly onNotCompared?: (headers: NotCompared) => void
+  readonly onNotCompared?: (headers: UncomparedHeaders) => void
   /** Hears how many forks of earlier sessions were replayed, to see whether they still count. */
   readonly onRecheck?: (done: number, of: number) => void
   readonly signal?: AbortSignal
@@ -111,7 +111,7 @@ export interface BlamedRun extends BlameReport {
   /** The part of `spent` that earlier sessions made. */
   readonly reused: ForksSpent
   /** Headers of forks of earlier sessions that were not compared with those of today; absent: without any. */
-  readonly notCompared?: NotCompared
+  readonly notCompared?: UncomparedHeaders
   readonly stoppedBy?: Stop
   /** Where tools, retrievers and services get their answers from. */
   readonly tools: string

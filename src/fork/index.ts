@@ -27,7 +27,7 @@ export {
   type KeptRun,
   keptRunOf,
   type NotAgain,
-  type NotCompared,
+  type UncomparedHeaders,
   otherwiseText,
   type ReplayedFork,
   type SentAgain,

@@ -86,11 +86,11 @@ export interface SentAgain {
   /** Environment variables whose value is the key of a request. Default none. */
   readonly keyVariables?: readonly string[]
   /** Absent: all of its headers were compared. */
-  readonly notCompared?: NotCompared
+  readonly notCompared?: UncomparedHeaders
 }
 
 /** Names of headers whose values of then and of today were not compared. */
-export interface NotCompared {
+export interface UncomparedHeaders {
   /** Keys, tokens, and what tells about the trace: nothing is kept of them. */
   readonly unkept: readonly string[]
   /** Those that have another value in each replay. */

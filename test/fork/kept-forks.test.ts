@@ -118,6 +118,21 @@ describe('a kept fork', () => {
     expect(await read(at, ['one', 'unknown'], asItWas, doesAgain)).toEqual([undefined, undefined])
   })
 
+  it('is made anew where what was the key of its requests is another value, and is not their key today', async () => {
+    const at = folder()
+    keepFork(at, 'key', fork, reads)
+    const changedSince: Surroundings['changedSince'] = (_, isSentKey) =>
+      isSentKey?.('GATEWAY') === true ? [] : ['environment variable GATEWAY']
+    const asked = [{ folder: at, key: 'key' }]
+    const again = (keyVariables: readonly string[]) =>
+      readKeptForks(asked, { changedSince }, async () => ({ replayed: {} as ReplayedFork, keyVariables }))
+    expect(await again(['GATEWAY'])).toEqual({ forks: [fork] })
+    expect(await again([])).toMatchObject({
+      forks: [undefined],
+      anew: { because: 'changed since: environment variable GATEWAY' },
+    })
+  })
+
   it('that is damaged is made anew', async () => {
     const at = folder()
     keepFork(at, 'key', fork, reads)

@@ -96,14 +96,14 @@ describe('what runs read besides their code', () => {
   it('is not another key of who replays what was made with it, where its name or its look is that of a key', () => {
     const now = { OPENAI_API_KEY: 'sk-one', ROUTE_KEY: 'eu', SERVICE_URL: 'postgres://u:8f3kd92jf@h/x' }
     const other = { OPENAI_API_KEY: 'sk-two', ROUTE_KEY: 'us', SERVICE_URL: 'postgres://u:0k3fd92jg@i/x' }
-    const set = (values: Readonly<Record<string, string>>): void =>
+    const set = (values: Readonly<Record<string, string | undefined>>): void =>
       void Object.entries(values).map(([name, value]) => vi.stubEnv(name, value))
     set(now)
     const watch = watchReads(root)
     expect(Object.keys(now).map((name) => process.env[name])).toEqual(Object.values(now))
     const reads = watch.reads()
     expect(reads.keys).toEqual(['OPENAI_API_KEY'])
-    const since = (values: Readonly<Record<string, string>>, isSentKey?: () => boolean) => {
+    const since = (values: Readonly<Record<string, string | undefined>>, isSentKey?: () => boolean) => {
       set({ ...now, ...values })
       return watchReads(root).changedSince(reads, isSentKey)
     }
@@ -112,6 +112,9 @@ describe('what runs read besides their code', () => {
     expect(since({ OPENAI_API_KEY })).toEqual(changed('OPENAI_API_KEY'))
     expect(since({ OPENAI_API_KEY }, () => false)).toEqual([])
     expect(since({ OPENAI_API_KEY: '' }, () => true)).toEqual(changed('OPENAI_API_KEY'))
+    expect(since({ OPENAI_API_KEY: undefined }, () => true)).toEqual([
+      'environment variable OPENAI_API_KEY (was set, is unset)',
+    ])
     for (const name of ['ROUTE_KEY', 'SERVICE_URL'] as const)
       expect(since({ OPENAI_API_KEY, [name]: other[name] }, () => true)).toEqual(changed(name))
   })

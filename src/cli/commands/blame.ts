@@ -11,7 +11,7 @@ import type { BlameRequest } from '../../blame/task.ts'
 import { usualParallel } from '../../blame/usual-parallel.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
 import { counted, firstNames } from '../../errors/words.ts'
-import type { NotCompared } from '../../fork/index.ts'
+import type { UncomparedHeaders } from '../../fork/index.ts'
 import { acceptedPins, codeFiles, codeState, digestOfCode, pinsOf, topFolder } from '../../provenance/index.ts'
 import { cutsOf, type Json, partialText, readTape, requireClosed, type Tape } from '../../tape/index.ts'
 import { forksFolder, keepAnswer, readPrices } from '../../recordings/index.ts'
@@ -174,7 +174,7 @@ function regradedTexts({ regraded, gradedThen }: Regraded): readonly string[] {
 }
 
 interface Uncompared {
-  readonly notCompared: NotCompared
+  readonly notCompared: UncomparedHeaders
 }
 
 /** Headers of forks of earlier sessions that may be other ones today. */
