@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from 'vitest'
 import type { RepairBlame, StepReport, BlameVerdict } from '../../src/blame/index.ts'
 import type { BlamedRun } from '../../src/blame/run-blame.ts'
 import { printBlame } from '../../src/cli/blame/print.ts'
+import { notComparedText } from '../../src/cli/forking/anew.ts'
 import { stepsAfterBlame, stepsToRun, testsElsewhere } from '../../src/cli/next-steps.ts'
 import { findsHostile, hostilePayloads } from '../support/hostile.ts'
 
@@ -345,6 +346,16 @@ describe('what blame says', () => {
     expect(said({ kind: 'unresolved', ...open, likeliest })).toContain(
       "likeliest, not certified: What the agent's own code drew or read before step 2",
     )
+  })
+
+  it('of kept forks names the headers that were not compared, and why', () => {
+    const names = { unkept: ['authorization', 'baggage'], varying: ['x-ctx'] }
+    expect(notComparedText(names)).toBe(
+      'In forks of earlier sessions, these headers were not compared with those of today: authorization, baggage (nothing of their values is kept), x-ctx (another value in each replay).',
+    )
+    expect(notComparedText({ ...names, unkept: [] })).toMatch(/today: x-ctx \(another value in each replay\)\.$/)
+    const hostile = hostilePayloads.map(({ text }) => notComparedText({ unkept: [text], varying: [text] }))
+    expect(hostile.flatMap((text) => findsHostile(text))).toEqual([])
   })
 
   it('of a run whose forks cannot be graded: why, and what would help', () => {

@@ -94,8 +94,8 @@ describe('what runs read besides their code', () => {
   })
 
   it('is not another key of who replays what was made with it, where its name or its look is that of a key', () => {
-    const now = { OPENAI_API_KEY: 'sk-one', ROUTE_KEY: 'eu', SERVICE_URL: 'postgres://u:8f3kd92jf@h/x' }
-    const other = { OPENAI_API_KEY: 'sk-two', ROUTE_KEY: 'us', SERVICE_URL: 'postgres://u:0k3fd92jg@i/x' }
+    const now = { OPENAI_API_KEY: 'sk-one', ROUTE_KEY: 'eu', SERVICE: 'AKIAIOSFODNN7EXAMPLE eu' }
+    const other = { OPENAI_API_KEY: 'sk-two', ROUTE_KEY: 'us', SERVICE: 'AKIAIOSFODNN7EXAMPLE us' }
     const set = (values: Readonly<Record<string, string | undefined>>): void =>
       void Object.entries(values).map(([name, value]) => vi.stubEnv(name, value))
     set(now)
@@ -115,7 +115,7 @@ describe('what runs read besides their code', () => {
     expect(since({ OPENAI_API_KEY: undefined }, () => true)).toEqual([
       'environment variable OPENAI_API_KEY (was set, is unset)',
     ])
-    for (const name of ['ROUTE_KEY', 'SERVICE_URL'] as const)
+    for (const name of ['ROUTE_KEY', 'SERVICE'] as const)
       expect(since({ OPENAI_API_KEY, [name]: other[name] }, () => true)).toEqual(changed(name))
   })
 

@@ -10,7 +10,7 @@ import type { BlamedRun, BlameEstimate } from '../../blame/run-blame.ts'
 import type { BlameRequest } from '../../blame/task.ts'
 import { usualParallel } from '../../blame/usual-parallel.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
-import { counted, firstNames } from '../../errors/words.ts'
+import { counted } from '../../errors/words.ts'
 import type { UncomparedHeaders } from '../../fork/index.ts'
 import { acceptedPins, codeFiles, codeState, digestOfCode, pinsOf, topFolder } from '../../provenance/index.ts'
 import { cutsOf, type Json, partialText, readTape, requireClosed, type Tape } from '../../tape/index.ts'
@@ -28,6 +28,7 @@ import { chooseJudging } from '../../blame/choose-oracle.ts'
 import { blameSpec } from '../spec/explain.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
+import { notComparedText } from '../forking/anew.ts'
 import { findRun, type FoundRun } from '../find.ts'
 import { alikeCodes } from '../other-code.ts'
 import { printSteps, stepAfterEstimate, stepAfterLimit, stepsAfterBlame } from '../next-steps.ts'
@@ -55,7 +56,7 @@ async function blame(given: CommandInput, screen: Screen): Promise<number> {
     if ('foreseen' in told) foretold.tell(before.offTape(told))
     else if ('setAside' in told) foretold.tell(setAsideTexts(told))
     else if ('regraded' in told) foretold.tell(regradedTexts(told))
-    else if ('notCompared' in told) foretold.tell([notComparedText(told)])
+    else if ('notCompared' in told) foretold.tell([notComparedText(told.notCompared)])
     else if ('rechecked' in told) screen.progress(recheckedText(told))
     else screen.progress(progressLine(known.told(told)))
   }).catch((error: unknown) => {
@@ -85,7 +86,7 @@ export async function isolate(given: CommandInput, screen: Screen): Promise<numb
     if ('foreseen' in told) foretold.tell(before.offTape(told))
     else if ('setAside' in told) foretold.tell(setAsideTexts(told))
     else if ('regraded' in told) foretold.tell(regradedTexts(told))
-    else if ('notCompared' in told) foretold.tell([notComparedText(told)])
+    else if ('notCompared' in told) foretold.tell([notComparedText(told.notCompared)])
     else if ('rechecked' in told) screen.progress(recheckedText(told))
     else screen.progress(told.phase)
   })
@@ -175,19 +176,6 @@ function regradedTexts({ regraded, gradedThen }: Regraded): readonly string[] {
 
 interface Uncompared {
   readonly notCompared: UncomparedHeaders
-}
-
-/** Headers of forks of earlier sessions that may be other ones today. */
-function notComparedText({ notCompared: { unkept, varying } }: Uncompared): string {
-  const names = [
-    ...(unkept.length === 0 ? [] : [`${named(unkept)} (nothing of their values is kept)`]),
-    ...(varying.length === 0 ? [] : [`${named(varying)} (another value in each replay)`]),
-  ]
-  return `In forks of earlier sessions, these headers were not compared with those of today: ${names.join(', ')}.`
-}
-
-function named(names: readonly string[]): string {
-  return neutralLine(firstNames(names), 300)
 }
 
 interface Rechecked {

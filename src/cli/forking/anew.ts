@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { changedPaths, keepCode, keptCode } from '../../blame/fork-cache.ts'
 import { neutralLine } from '../../errors/index.ts'
 import { counted, firstNames } from '../../errors/words.ts'
-import type { MadeAnew } from '../../fork/index.ts'
+import type { MadeAnew, UncomparedHeaders } from '../../fork/index.ts'
 import type { CodeFiles } from '../../provenance/index.ts'
 import { readKeptText } from '../../tape/links.ts'
 import { version } from '../../version.ts'
@@ -66,6 +66,14 @@ function makerOf(folder: string, asked: string): Maker | undefined {
 
 function makerFile(folder: string, asked: string): string {
   return join(folder, `maker-${asked}`)
+}
+
+/** Says which headers of forks that were made before may be other ones today. */
+export function notComparedText({ unkept, varying }: UncomparedHeaders): string {
+  const named = (names: readonly string[], why: string): readonly string[] =>
+    names.length === 0 ? [] : [`${neutralLine(firstNames(names), 300)} (${why})`]
+  const all = [...named(unkept, 'nothing of their values is kept'), ...named(varying, 'another value in each replay')]
+  return `In forks of earlier sessions, these headers were not compared with those of today: ${all.join(', ')}.`
 }
 
 /** Says that forks are made again, and why. */
