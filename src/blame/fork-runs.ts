@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { type HarvestError, neutralLine } from '../errors/index.ts'
 import { firstNames } from '../errors/words.ts'
-import type { KeptRun, NotAgain, UncomparedHeaders, SentAgain } from '../fork/index.ts'
+import { allUncompared, type KeptRun, type NotAgain, type SentAgain, type UncomparedHeaders } from '../fork/index.ts'
 import { notComparable } from './fork-reads.ts'
 import type { GradeGiven } from './oracle.ts'
 import type { KeptToday } from './regrading.ts'
@@ -112,11 +112,8 @@ function sentByAll(sent: readonly SentAgain[]): Pick<Rechecked<never>, 'keyVaria
   const keys = new Set(
     sent[0]?.keyVariables?.filter((name) => sent.every((one) => one.keyVariables?.includes(name) === true)),
   )
-  const names = (of: keyof UncomparedHeaders): readonly string[] =>
-    [...new Set(sent.flatMap(({ notCompared: one }) => one?.[of] ?? []))].sort()
-  const notCompared = { unkept: names('unkept'), varying: names('varying') }
-  const isAny = notCompared.unkept.length + notCompared.varying.length > 0
-  return { keyVariables: keys, ...(isAny ? { notCompared } : {}) }
+  const notCompared = allUncompared(sent.map((one) => one.notCompared))
+  return { keyVariables: keys, ...(notCompared === undefined ? {} : { notCompared }) }
 }
 
 function withGrade({ because: _, ...draw }: ForkDraw, { grade, because }: GradeGiven): ForkDraw {

@@ -11,7 +11,7 @@ import { controlOptionsOf } from './control-options.ts'
 import { forkTape } from './fork.ts'
 import type { FailedJob, Task, TaskContext } from '../jobs/job.ts'
 import { forgetFork, keepFork, type KeptAs, readKeptForks } from './kept-forks.ts'
-import { doAgain, keptRunOf } from './kept-run.ts'
+import { doAgain, keptRunOf, type UncomparedHeaders } from './kept-run.ts'
 import { requireNoKeptState } from './kept-state.ts'
 import { leftByEnding } from './prefix.ts'
 import type { ForkPlan, ForkResult, Tail } from './plan.ts'
@@ -39,6 +39,8 @@ export interface ForkTaskAnswer {
   readonly forks: readonly ForkOrFailure[]
   /** Places in the list of those that were made before. */
   readonly reused: readonly number[]
+  /** Headers of these that were not compared with those of today; absent: without any. */
+  readonly notCompared?: UncomparedHeaders
 }
 
 type ForkOrFailure = FinishedFork | { readonly failed: FailedJob['failed'] }
@@ -52,7 +54,11 @@ export const forkTask: Task = async (options, context) => {
   const { tape, surroundings } = context
   const replaying = await controlOptionsOf(context)
   const control = await controlOf(tape, replaying)
-  const { forks: kept, anew } = await readKeptForks(
+  const {
+    forks: kept,
+    anew,
+    notCompared,
+  } = await readKeptForks(
     forks.map(({ keptAs }) => (isFresh ? undefined : keptAs)),
     surroundings,
     (run, folder) => doAgain(run, { ...replaying, folder }),
@@ -98,7 +104,12 @@ export const forkTask: Task = async (options, context) => {
   }
   // What is kept for a later session is no part of the answer.
   const toldForks = answers.map((one) => ('failed' in one ? one : withoutRun(one)))
-  const answer: ForkTaskAnswer = { control: told, forks: toldForks, reused }
+  const answer: ForkTaskAnswer = {
+    control: told,
+    forks: toldForks,
+    reused,
+    ...(reused.length === 0 || notCompared === undefined ? {} : { notCompared }),
+  }
   return answer as unknown as Json
 }
 

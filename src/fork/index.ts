@@ -23,6 +23,7 @@ export { readJsonPatch } from './json-patch.ts'
 export { askedKey, forkKey, type MadeAnew } from './kept-forks.ts'
 export {
   type Again,
+  allUncompared,
   doAgain,
   type KeptRun,
   keptRunOf,

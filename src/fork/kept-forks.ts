@@ -8,7 +8,7 @@ import type { Json } from '../tape/index.ts'
 import { ignoreFolder, readKeptText } from '../tape/links.ts'
 import { temporaryFor } from '../tape/new-file.ts'
 import type { RunReads, Surroundings } from '../jobs/run-reads.ts'
-import { type Again, type KeptRun, otherwiseText } from './kept-run.ts'
+import { type Again, allUncompared, type KeptRun, otherwiseText, type UncomparedHeaders } from './kept-run.ts'
 import type { FinishedFork, ForkRequest } from './request.ts'
 
 /** All that makes a fork the same fork. */
@@ -54,6 +54,8 @@ export interface ReadForks {
   readonly forks: readonly (FinishedFork | undefined)[]
   /** Why those that are there do not count; absent: they do. */
   readonly anew?: MadeAnew
+  /** Headers of those that count that were not compared with those of today; absent: without any. */
+  readonly notCompared?: UncomparedHeaders
 }
 
 /** Forks that are made once more, and why. */
@@ -88,14 +90,17 @@ export async function readKeptForks(
   if (changed.length > 0) return none(changedText(changed))
   const unknown = 'whether the code still does the same is unknown (an earlier version, or a time limit)'
   if (there.some(({ fork, reads }) => reads === undefined || fork.run === undefined)) return none(unknown)
+  const uncompared: (UncomparedHeaders | undefined)[] = []
   for (const { fork, reads, folder } of there) {
     const again = fork.run && (await doAgain(fork.run, folder))
     if (again === undefined) return none(unknown)
     if (!('replayed' in again)) return none(otherwiseText(again))
     const others = reads && changedSince(reads, (name) => again.keyVariables?.includes(name) === true)
     if (others !== undefined && others.length > 0) return none(changedText(others))
+    uncompared.push(again.notCompared)
   }
-  return { forks: kept.map(({ fork }) => fork) }
+  const notCompared = allUncompared(uncompared)
+  return { forks: kept.map(({ fork }) => fork), ...(notCompared === undefined ? {} : { notCompared }) }
 }
 
 function readKept(folder: string, key: string): Partial<KeptFork> {

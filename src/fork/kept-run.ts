@@ -97,6 +97,14 @@ export interface UncomparedHeaders {
   readonly varying: readonly string[]
 }
 
+/** Of several forks; `undefined`: without any. */
+export function allUncompared(forks: readonly (UncomparedHeaders | undefined)[]): UncomparedHeaders | undefined {
+  const names = (of: keyof UncomparedHeaders): readonly string[] =>
+    [...new Set(forks.flatMap((one) => one?.[of] ?? []))].sort()
+  const all = { unkept: names('unkept'), varying: names('varying') }
+  return all.unkept.length + all.varying.length === 0 ? undefined : all
+}
+
 /** What a fork comes to today, where that is not what it did. */
 export type NotAgain = Exclude<Again, { readonly replayed: unknown }>
 

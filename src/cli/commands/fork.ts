@@ -105,6 +105,7 @@ async function fork(parent: Parent, given: CommandInput, screen: Screen): Promis
   const told = {
     ...answer,
     madeAnew: forks.anew,
+    ...(forks.notCompared === undefined ? {} : { notCompared: forks.notCompared }),
     ...pinsJson(parent.tape, data),
     ...(beside === undefined ? {} : { beside }),
   }
@@ -179,6 +180,7 @@ async function critical(parent: Parent, given: CommandInput, screen: Screen): Pr
     gradedBy: graded?.by ?? null,
     recorded: graded?.recorded ?? null,
     madeAnew: forks.anew,
+    ...(forks.notCompared === undefined ? {} : { notCompared: forks.notCompared }),
     ...pinsJson(parent.tape, data),
     decisions,
     best: bestAlternative(decisions, graded) ?? null,

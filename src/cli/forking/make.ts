@@ -12,6 +12,7 @@ import {
   forkKey,
   type MadeAnew,
   type TailRequest,
+  type UncomparedHeaders,
 } from '../../fork/index.ts'
 import { type Job } from '../../jobs/index.ts'
 import { type CodeFiles, codeFiles, digestOfCode } from '../../provenance/index.ts'
@@ -20,7 +21,7 @@ import { type Json, readTape, type Tape } from '../../tape/index.ts'
 import { version } from '../../version.ts'
 import { exit, exitCodeOf } from '../exit.ts'
 import { type JobsOptions, runTask } from '../../jobs/run.ts'
-import { anewText, madeByOther, noteMade } from './anew.ts'
+import { anewText, madeByOther, notComparedText, noteMade } from './anew.ts'
 import { type ControlRun, controlRun } from './control.ts'
 
 /** The run that is forked. */
@@ -62,7 +63,7 @@ export interface MakeOptions extends Pick<JobsOptions, 'parallel' | 'limits'> {
   /** So many that follow one another are made in one session, or reused together. Default 1. */
   readonly together?: number
   readonly onProgress: (made: number, of: number) => void
-  /** Hears of forks that were made before why they are made again, before anything is spent on them. */
+  /** Hears of forks that were made before why they are made again, before anything is spent on them, or what was not compared. */
   readonly onAnew?: (text: string) => void
 }
 
@@ -72,6 +73,8 @@ export interface MadeForks {
   readonly made: readonly MadeFork[]
   /** Why forks that were made before were made again. */
   readonly anew: readonly string[]
+  /** Headers of reused ones that were not compared with those of today; absent: without any. */
+  readonly notCompared?: UncomparedHeaders
 }
 
 /**
@@ -121,7 +124,14 @@ export async function makeForks(
   const [refused] = made.flatMap(({ fork }) => (HarvestError.is(fork) && exitCodeOf(fork) === exit.usage ? [fork] : []))
   // There is no run to report when none could begin, as with an unknown agent.
   if (refused !== undefined && made.every(({ fork }) => HarvestError.is(fork))) throw refused
-  return { control: controlRun(answer.control, tape), made, anew }
+  const { notCompared } = answer
+  if (notCompared !== undefined) options.onAnew?.(notComparedText(notCompared))
+  return {
+    control: controlRun(answer.control, tape),
+    made,
+    anew,
+    ...(notCompared === undefined ? {} : { notCompared }),
+  }
 }
 
 async function run(
