@@ -22,6 +22,7 @@ import {
   type RecheckOptions,
 } from './fork-runs.ts'
 import { isPassing } from './oracle.ts'
+import { otherOracle } from './regrading.ts'
 
 /** All that makes forks answer the same question: forks of one can be counted together. */
 export interface ForkQuestion {
@@ -113,7 +114,8 @@ export interface LedgerOptions {
  *
  * @throws HarvestError HARVEST_CROSS_VERSION when all forks of this question ran other code, or those of this code read something
  *   that is not as it was, do something else when they are replayed, or have headers that cannot be compared, unless they are to
- *   be left alone
+ *   be left alone;
+ *   HARVEST_ORACLE_CHANGED when who grades has no longer a grade that some of them had
  */
 export async function openLedger(
   file: string,
@@ -159,6 +161,7 @@ export async function openLedger(
     gradedThen,
     keyVariables,
     notCompared,
+    lost,
   } = rechecking === undefined
     ? { ...asTheyWere(alike), unknown: alike.length }
     : await recheck(file, alike, rechecking)
@@ -166,6 +169,8 @@ export async function openLedger(
   if (otherwise.length > 0 && isCrossVersion !== true) throw otherRuns(file, otherwise, alike.length)
   const otherKeys = withOtherReads(file, graded, { surroundings, isSentKey: (name) => keyVariables.has(name) })
   if (otherKeys.size > 0 && isCrossVersion !== true) throw otherReads(file, otherKeys)
+  // Those that would be made today are graded by this oracle as well, also where earlier ones are left out.
+  if (lost !== undefined) throw otherOracle(lost, question.oracle, file)
   const counts = unknown + otherwise.length === 0 && lostKey === undefined && otherKeys.size === 0 ? graded : []
   isToRestart ||= counts.length < alike.length
   return {

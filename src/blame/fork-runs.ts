@@ -7,7 +7,7 @@ import { firstNames } from '../errors/words.ts'
 import { allUncompared, type KeptRun, type NotAgain, type SentAgain, type UncomparedHeaders } from '../fork/index.ts'
 import { notComparable } from './fork-reads.ts'
 import type { GradeGiven } from './oracle.ts'
-import type { KeptToday } from './regrading.ts'
+import { type KeptToday, lostGrade, type LostGrade } from './regrading.ts'
 import type { ForkDraw } from './types.ts'
 
 /**
@@ -55,6 +55,8 @@ export interface Rechecked<Line> {
   readonly keyVariables: ReadonlySet<string>
   /** Headers that were not compared; absent: without any. */
   readonly notCompared?: UncomparedHeaders
+  /** A grade that none of those has any more that had it. */
+  readonly lost?: LostGrade
 }
 
 type OtherRun = Extract<NotAgain, { readonly changedHeaders: unknown }>
@@ -76,7 +78,7 @@ export async function recheck<Line extends { readonly run?: string; readonly dra
   const unread = runs.filter((run) => run === undefined).length
   if (unread > 0) return { ...asTheyWere(lines), unknown: unread }
   const known = new Map<string, KeptToday>()
-  const graded: Line[] = []
+  const [then, graded]: [Line[], Line[]] = [[], []]
   const others: OtherRun[] = []
   const sent: SentAgain[] = []
   let [unknown, regraded, gradedThen] = [0, 0, 0]
@@ -94,13 +96,17 @@ export async function recheck<Line extends { readonly run?: string; readonly dra
       sent.push(today)
       if (given === undefined) gradedThen++
       else if (given.grade !== line.draw.grade) regraded++
+      then.push(line)
       graded.push(given === undefined ? line : { ...line, draw: withGrade(line.draw, given) })
     }
     if (unknown > 0) break
   }
+  if (unknown > 0) return { ...asTheyWere(lines), unknown, others }
   // Grades of then and of today are not counted together.
-  const grades = gradedThen > 0 ? { ...asTheyWere(lines), gradedThen: lines.length } : { graded, regraded, gradedThen }
-  return { ...grades, unknown, others, ...sentByAll(sent) }
+  const all = { unknown, others, ...sentByAll(sent) }
+  if (gradedThen > 0) return { ...asTheyWere(lines), ...all, gradedThen: lines.length }
+  const lost = lostGrade(then, graded)
+  return { ...all, graded, regraded, gradedThen, ...(lost === undefined ? {} : { lost }) }
 }
 
 /** Forks that were not replayed. */

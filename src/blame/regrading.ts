@@ -1,3 +1,5 @@
+import { HarvestError, neutralLine } from '../errors/index.ts'
+import { counted } from '../errors/words.ts'
 import type { KeptRun, NotAgain, ReplayedFork, SentAgain } from '../fork/index.ts'
 import type { Budget } from '../live/index.ts'
 import type { Tape } from '../tape/index.ts'
@@ -64,6 +66,44 @@ export class Regrading {
       await requireSteadyGrades({ recorded: given.grade, regrade: async () => (await grade())?.grade })
     return { given }
   }
+}
+
+interface Graded {
+  readonly draw: Pick<ForkDraw, 'grade'>
+}
+
+/** A grade that forks had, and that none of them has today. */
+export interface LostGrade {
+  readonly grade: 'ok' | 'bad'
+  readonly forks: number
+}
+
+/**
+ * Whether the oracle has no longer a grade that it gave: of forks that did the same again, none has it today. It may have
+ * changed its mind about some of them; but of one that says `ok` of nothing any more, or `bad`, no verdict is about the agent.
+ *
+ * @param today - the same forks as `then`, in the same order
+ */
+export function lostGrade(then: readonly Graded[], today: readonly Graded[]): LostGrade | undefined {
+  const lost = (['ok', 'bad'] as const).map((grade) => {
+    const had = then.flatMap(({ draw }, at) => (draw.grade === grade ? [today[at]?.draw.grade] : []))
+    return { grade, forks: had.includes(grade) ? 0 : had.length }
+  })
+  return lost.find(({ forks }) => forks > 0)
+}
+
+export function otherOracle({ grade, forks }: LostGrade, oracle: string, file: string): HarvestError {
+  const were = forks === 1 ? 'The fork that was' : `Each of ${counted(forks, 'fork')} that were`
+  return new HarvestError('HARVEST_ORACLE_CHANGED', {
+    what: `${were} graded ${grade} when made is not graded ${grade} today`,
+    where: { forks: `${forks}`, oracle: neutralLine(oracle, 200), file },
+    why: 'They do today what they did, with the same answers. So the oracle reads what is not as it was: a file, a database, a program, the time. A verdict would be about that, not about the agent.',
+    fix: [
+      'put back what the oracle reads, and run the same command again',
+      "to grade runs by a call that is right: --ok '<call>', without --oracle",
+      'if the oracle is right today, to start again (the earlier forks stay in the file): --no-cache',
+    ],
+  })
 }
 
 function givenThen({ grade, because }: ForkDraw): GradeGiven {

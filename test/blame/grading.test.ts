@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { blameFailedRun, type ForkSource, type Grade } from '../../src/blame/index.ts'
 import { majorityOracle, withoutCertificate } from '../../src/blame/majority.ts'
 import type { GradedRun, Oracle } from '../../src/blame/oracle.ts'
-import { Regrading, type RegradingOptions } from '../../src/blame/regrading.ts'
+import { lostGrade, Regrading, type RegradingOptions } from '../../src/blame/regrading.ts'
 import { blameSource } from '../../src/blame/report.ts'
 import type { ReplayedFork } from '../../src/fork/index.ts'
 import { openBudget } from '../../src/live/index.ts'
@@ -124,5 +124,19 @@ describe('grading by majority', () => {
     const unsure = withoutCertificate(report, { same: 94, of: 100 })
     expect(unsure.verdict).toEqual({ kind: 'unsure', positions: [5] })
     expect(JSON.stringify(unsure)).not.toContain('certified"')
+  })
+})
+
+describe('a grade that no fork has any more', () => {
+  const graded = (...grades: Grade[]) => grades.map((grade) => ({ draw: { grade } }))
+
+  it('is one that some had and none of these has today, be it ok or bad, and none where one still has it', () => {
+    const then = graded('ok', 'ok', 'bad', 'bad', 'crash')
+    expect(lostGrade(then, graded('bad', 'undefined', 'bad', 'bad', 'crash'))).toEqual({ grade: 'ok', forks: 2 })
+    expect(lostGrade(then, graded('ok', 'ok', 'ok', 'ok', 'crash'))).toEqual({ grade: 'bad', forks: 2 })
+    expect(lostGrade(then, graded('bad', 'bad', 'ok', 'bad', 'crash'))).toEqual({ grade: 'ok', forks: 2 })
+    expect(lostGrade(then, graded('ok', 'bad', 'bad', 'ok', 'crash'))).toBeUndefined()
+    expect(lostGrade(graded('bad'), graded('bad'))).toBeUndefined()
+    expect(lostGrade([], [])).toBeUndefined()
   })
 })

@@ -180,8 +180,16 @@ describe('forks of an earlier session', () => {
 
   it('have the grade their oracle gives them today, whatever it reads, and none of then beside it', async () => {
     let isStrict = false
-    const oracle = gradedBy(({ value }) => !isStrict && isRight(value))
-    const first = session(kept, undefined, oracle)
+    const isShouted = (value: unknown): boolean => (value as Answer).answer === 'I REFUNDED 25 EUR.'
+    const oracle = gradedBy(({ value }) => isRight(value) || (!isStrict && isShouted(value)))
+    let isLoud = true
+    const shouting: Refunds['desk']['decide'] = (...asked) => {
+      const said = saying(...asked)
+      if (said !== 'I refunded 25 EUR.') return said
+      isLoud = !isLoud
+      return isLoud ? said.toUpperCase() : said
+    }
+    const first = session(kept, undefined, oracle, shouting)
     const { spent, verdict } = await first.run()
     expect(verdict?.kind).toBe('confirmed')
     expect(await session(kept, first.dir, oracle).run()).toMatchObject({
@@ -193,11 +201,27 @@ describe('forks of an earlier session', () => {
     isStrict = true
     const now = await session(kept, first.dir, oracle).run()
     expect(now.reused.forks).toBeGreaterThan(0)
-    expect(now.verdict?.kind).not.toBe('confirmed')
-    // As many as were good then.
+    // As many as were loud then.
     expect(now.regraded).toBeGreaterThan(0)
-    expect(now.regraded).toBeLessThan(spent.forks)
-    expect(now.steps.map(({ resampled }) => resampled?.ok ?? 0)).toEqual(now.steps.map(() => 0))
+    expect(now.regraded).toBeLessThan(spent.forks / 2)
+  })
+
+  it('are refused, and nothing is claimed, where their oracle calls none of them ok today that it called ok', async () => {
+    let isDown = false
+    const oracle = gradedBy(({ value }) => !isDown && isRight(value))
+    const first = session(kept, undefined, oracle)
+    const { verdict, steps } = await first.run()
+    expect(verdict?.kind).toBe('confirmed')
+    isDown = true
+    const asked = desk.desk.asked.length
+    for (const more of [oracle, { ...oracle, isCrossVersion: true }])
+      await expect(session(kept, first.dir, more).run()).rejects.toMatchObject({
+        code: 'HARVEST_ORACLE_CHANGED',
+        facts: { where: { oracle: expect.stringContaining('oracle.ts#isRight') as string } },
+      })
+    expect(desk.desk.asked).toHaveLength(asked)
+    isDown = false
+    expect(await session(kept, first.dir, oracle).run()).toMatchObject({ verdict, steps, regraded: 0, calls: 0 })
   })
 
   it('are all in the number of forks, also those that were not needed to see that too many have no grade', async () => {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Desk, deskProject, openDesk, recordDesk, usual } from './desk.ts'
@@ -20,7 +20,8 @@ describe('whoever follows the messages of blame', () => {
     writeFileSync(join(cwd, '.gitignore'), 'node_modules\nrecordings/inbox\n.vitest\n')
     writeFileSync(
       join(cwd, 'src/oracle.ts'),
-      `let asked = 0\nexport const isRight = (): boolean => asked++ % 2 === 1\nexport const isFine = (): boolean => asked++ % 2 === 0\n`,
+      `let asked = 0\nexport const isRight = (): boolean => asked++ % 2 === 1\nexport const isFine = (): boolean => asked++ % 2 === 0\n` +
+        `import { readlinkSync } from 'node:fs'\nexport const isUp = ({ sideEffects }): boolean => readlinkSync('recordings/inbox/up') === 'yes' && sideEffects.some(({ args }) => args.amount === 25)\n`,
     )
     git('init', '--quiet')
     git('add', '-A')
@@ -132,6 +133,31 @@ describe('whoever follows the messages of blame', () => {
       expect(printed(repairs, about)).toEqual(next.toSpliced(5, 0, '--repairs'))
       expect(await run(next)).toMatchObject({ code: 0, stderr: '' })
     }
+  })
+
+  it('with an oracle that calls nothing ok any more comes to a call that is right, or starts again', async () => {
+    const link = join(cwd, 'recordings/inbox/up')
+    const set = (target: string): void => {
+      rmSync(link, { force: true })
+      symlinkSync(target, link)
+    }
+    set('yes')
+    const typed = ['blame', 'bad', '--oracle', './src/oracle.ts#isUp', '--tools', 'live', '--live']
+    const before = await run(typed)
+    expect(before.stdout, before.stderr).toContain('decided the outcome')
+    set('no')
+    const refused = await run([...typed, '--cross-version'])
+    expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('ORACLE_CHANGED') as string })
+    const call = { '<call>': 'refund(amount: 25)' }
+    const byCall = await run(printed(refused.stderr, 'to grade runs by a call that is right', call))
+    expect(byCall.stdout, byCall.stderr).toContain('decided the outcome')
+    const anew = printed(
+      refused.stderr,
+      'if the oracle is right today, to start again (the earlier forks stay in the file)',
+    )
+    expect(await run([...anew, '--dry-run'])).toMatchObject({ code: 0, stderr: '' })
+    set('yes')
+    expect((await run(typed)).stdout).toContain('decided the outcome')
   })
 
   it('with an oracle that disagrees with itself, or a run that went well, comes to what can be asked', async () => {

@@ -66,6 +66,16 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'with a model without a price, a limit that was reached and code that changed comes to the verdict',
     ],
   },
+  'src/blame/regrading.ts': {
+    'to grade runs by a call that is right': [
+      'test/cli/next-commands.test.ts',
+      'with an oracle that calls nothing ok any more comes to a call that is right, or starts again',
+    ],
+    'if the oracle is right today, to start again (the earlier forks stay in the file)': [
+      'test/cli/next-commands.test.ts',
+      'with an oracle that calls nothing ok any more comes to a call that is right, or starts again',
+    ],
+  },
   'src/blame/fork-source.ts': {
     'to find the line that makes the run irreproducible': [
       'test/cli/next-commands-refused.test.ts',
