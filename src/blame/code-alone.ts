@@ -33,7 +33,7 @@ export async function withCodeAlone<T extends Pick<BlameReport, 'earlier' | 'ste
   })
   const all = async <C extends Commitment>(list: readonly C[]): Promise<readonly C[]> => {
     const made: C[] = []
-    for (const one of list) made.push(await marked(one))
+    for (const one of list) made.push(takenBack(await marked(one)))
     return made
   }
   const { verdict, earlier } = report
@@ -48,6 +48,13 @@ export async function withCodeAlone<T extends Pick<BlameReport, 'earlier' | 'ste
     return rest
   })
   return { ...report, ...said, steps }
+}
+
+/** What was certified of an answer says nothing of it where draws alone save runs. */
+function takenBack<C extends Commitment>(one: C): C {
+  if ((one.codeAlone?.ok ?? 0) === 0) return one
+  const { alpha: _alpha, evidence: _evidence, members: _members, ...rest } = one
+  return { ...rest, how: 'draws' } as C
 }
 
 async function verdictOf(

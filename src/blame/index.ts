@@ -4,7 +4,7 @@ export { blameEarlier, type NecessaryEarlier } from './earlier.ts'
 export { type BlameReport, blameSource, type ReportOptions, type StepReport } from './report.ts'
 export { type CostPlan, type ExpectedUse, planCost } from './plan-cost.ts'
 export type { BlameOptions, BlameProgress } from './settings.ts'
-export type { Commitment, Confirmed, Member, NeverRecoverable, Undecided, BlameVerdict } from './verdict.ts'
+export type { CodeAlone, Commitment, Confirmed, Member, NeverRecoverable, Undecided, BlameVerdict } from './verdict.ts'
 export type { Tally, Undecidable } from './curve.ts'
 export { blameMutations } from './mutations.ts'
 export type {

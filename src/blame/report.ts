@@ -177,8 +177,10 @@ function dropOf(curve: readonly Tally[], position: number, kept: number, isExact
 
 function commitmentOf(verdict: BlameVerdict, position: number): StepReport['commitment'] {
   switch (verdict.kind) {
-    case 'confirmed':
-      return verdict.commitments.find((one) => one.position === position)?.how
+    case 'confirmed': {
+      const how = verdict.commitments.find((one) => one.position === position)?.how
+      return how === 'draws' ? undefined : how
+    }
     case 'diffuse':
     case 'unresolved':
       return verdict.likeliest?.position === position ? 'likeliest' : undefined

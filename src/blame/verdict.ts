@@ -25,18 +25,19 @@ export interface Commitment {
   readonly position: number
   /**
    * `certified`: by fresh pairs of forks, at an error of at most `alpha`. `exact`: the tail is deterministic, so one fork
-   * of each kind says it, and there is no interval.
+   * of each kind says it, and there is no interval. `draws`: the rates differ, but {@link codeAlone} shows that by what the
+   * code draws itself from this position on; its answer is not named, and nothing is certified of it.
    */
-  readonly how: 'certified' | 'exact'
+  readonly how: 'certified' | 'exact' | 'draws'
   /** Forks with the position resampled: how many ended well. The fresh ones alone. */
   readonly resampled: { readonly ok: number; readonly forks: number }
   /** Forks with the position kept. 0 forks: it is the last one, so keeping it is the recorded run. */
   readonly kept: { readonly ok: number; readonly forks: number }
   /** The rate of the former less that of the latter. */
   readonly difference: number
-  /** The e-value of the pairs ({@link pairEvidence}) for a difference of more than half of the minimum effect; absent when exact. */
+  /** The e-value of the pairs ({@link pairEvidence}) for a difference of more than half of the minimum effect; absent when exact, or of draws. */
   readonly evidence?: number
-  /** How often a claim like this may be false; its share of delta. Absent when exact. */
+  /** How often a claim like this may be false; its share of delta. Absent when exact, or of draws. */
   readonly alpha?: number
   /** Forks that were under way already when the claim was shown, and were not needed for it. */
   readonly surplus?: number

@@ -48,9 +48,11 @@ describe('blame of a run of a real agent', () => {
     const input = { url: world.desk.url, text: 'Greet.' }
     while ((await recorder.run({ agent: 'desk', input }, () => drawing(input))).isLucky);
     const { verdict, steps } = await blamed({ agent: drawing, ok: ['isLucky=true'] }, readTape(recorder.lastTape ?? ''))
-    const codeAlone = verdict?.kind === 'confirmed' ? verdict.commitments[0]?.codeAlone : undefined
-    expect(codeAlone).toMatchObject({ unknown: 0 })
-    expect(codeAlone?.ok).toBeGreaterThan(0)
+    const [one] = verdict?.kind === 'confirmed' ? verdict.commitments : []
+    expect(one).toMatchObject({ how: 'draws', codeAlone: { unknown: 0 } })
+    expect(one?.codeAlone?.ok).toBeGreaterThan(0)
+    // What was taken back is certified nowhere.
+    expect(JSON.stringify({ verdict, steps })).not.toMatch(/certified|"alpha"|"evidence"/)
     expect(steps[0]).not.toHaveProperty('commitment')
   })
 

@@ -119,6 +119,27 @@ describe.skipIf(chromiumPath === undefined)(`a report ${browserName}`, () => {
     )
   })
 
+  it('names no step of what the code drew, and no badge of a certificate', async () => {
+    const { replay: _replay, ...ran } = whole
+    const { verdict } = whole.blame!
+    const [one] = verdict!.commitments!
+    const { alpha: _, ...rest } = one!
+    const as = (more: object) => ({ ...whole.blame!, verdict: { ...verdict!, commitments: [{ ...rest, ...more }] } })
+    const draws = { how: 'draws', codeAlone: { ok: 8, bad: 12, unknown: 0 } }
+    put('draws', pageOf({ ...ran, blame: as(draws) }))
+    const { page } = await open('draws')
+    const said = (await page.innerText('#app')).replaceAll(/\s+/g, ' ')
+    expect(said).toContain("What the agent's own code draws or reads from step 7 on")
+    expect(said).toContain('8 of 20 runs end well')
+    expect(said).not.toMatch(/certified|step 7 decided/i)
+    expect(await page.locator('main .badge.blame').count()).toBe(0)
+    put('open', pageOf({ ...ran, blame: as({ codeAlone: { ok: 0, bad: 12, unknown: 8 } }) }))
+    const open8 = await open('open')
+    expect(await open8.page.innerText('.right')).toContain(
+      "Step 7, or what the agent's own code draws or reads before it,",
+    )
+  })
+
   it('shows of a packed report what it shows of a plain one', async () => {
     const [plain, packed] = [await open('whole'), await open('packed')]
     expect(await packed.page.innerText('#app')).toBe(await plain.page.innerText('#app'))

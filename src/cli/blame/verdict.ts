@@ -1,5 +1,5 @@
 // Over 300 lines: each verdict of blame in its sentences.
-import { type BlameVerdict, type Commitment, stopTexts, type Undecided } from '../../blame/index.ts'
+import { type BlameVerdict, type CodeAlone, type Commitment, stopTexts, type Undecided } from '../../blame/index.ts'
 import type { BlamedRun } from '../../blame/run-blame.ts'
 import { neutralLine, shellWord } from '../../errors/index.ts'
 import { program } from '../command.ts'
@@ -57,7 +57,7 @@ function proofOf(blamed: BlamedRun, commitment: Commitment): readonly string[] {
   ]
 }
 
-function isOfDraws({ codeAlone = noRuns }: Pick<Commitment, 'codeAlone'>): boolean {
+function isOfDraws({ codeAlone = noRuns }: { readonly codeAlone?: CodeAlone }): boolean {
   return codeAlone.ok > 0
 }
 

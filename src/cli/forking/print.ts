@@ -108,7 +108,9 @@ export function printBranches(
   screen.line(`\n${screen.paint('bold', sumLine(sum, same, areLive(branches)))}`)
   if (beside !== undefined) printBeside(sum, beside, screen)
   if (sum.judged > 0 && branches.every(({ fork }) => fork?.isInert === true))
-    screen.line('nothing that is asked behind the kept steps differs from the tape, so it could not end otherwise')
+    screen.line(
+      `every answer behind the kept steps is the tape's: ${branches.length === 1 ? 'with another seed' : 'with other seeds'} the code draws other random numbers and ids, and may end otherwise`,
+    )
   if (grader !== undefined && isGraded) {
     const counts = [
       ...Object.entries(sum.grades ?? {}).map(([grade, count]) => `${count} ${grade}`),

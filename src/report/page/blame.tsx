@@ -23,6 +23,18 @@ export function capital(value: string): string {
   return value.slice(0, 1).toUpperCase() + value.slice(1)
 }
 
+/** What decided: the answer of a position, what the code draws about it, or one of the two. */
+export function whatDecided({ how, isDrawn, codeAlone }: ReportCommitment, position: Position): string {
+  const steps = stepsText(position)
+  if (how === 'draws') return `What the agent's own code draws or reads from ${steps} on`
+  if (isDrawn === true)
+    return position.isExogenous === true
+      ? `What the agent's own code drew or read before ${steps}`
+      : `What came behind ${steps}`
+  const isOpen = (codeAlone?.unknown ?? 0) > 0
+  return `${capital(steps)}${isOpen ? ", or what the agent's own code draws or reads before it," : ''}`
+}
+
 const [width, height] = [320, 150]
 const [left, right, top, bottom] = [38, 8, 8, 24]
 
@@ -153,7 +165,7 @@ function Asked({ blame }: { readonly blame: ReportBlame }) {
     <>
       {hits.map(({ commitment, position }) => (
         <div>
-          <p class="big">{capital(stepsText(position))}</p>
+          <p class="big">{whatDecided(commitment, position)}</p>
           <p>
             <Shares hit={{ commitment, position }} />
           </p>
@@ -164,7 +176,7 @@ function Asked({ blame }: { readonly blame: ReportBlame }) {
         const position = blame.steps[commitment.position]!
         return (
           <div>
-            <p class="big">{capital(stepsText(position))}, was necessary too</p>
+            <p class="big">{whatDecided(commitment, position)}, was necessary too</p>
             <p>
               All of these with {commitment.held.map((later) => stepsText(blame.steps[later]!)).join(' and ')} as
               recorded. <Shares hit={{ commitment, position }} />
@@ -225,6 +237,7 @@ function Asked({ blame }: { readonly blame: ReportBlame }) {
 
 /** How a claim is known, and how often such a claim may be wrong. */
 function How({ commitment: { how, alpha }, delta }: { readonly commitment: ReportCommitment; readonly delta: number }) {
+  if (how === 'draws') return <p class="soft">No answer is shown to have decided.</p>
   return (
     <p class="soft">
       <span class="badge blame">{how}</span>{' '}
@@ -237,7 +250,17 @@ function How({ commitment: { how, alpha }, delta }: { readonly commitment: Repor
 
 /** The counts behind a claim, in words. */
 export function Shares({ hit: { commitment, position } }: { readonly hit: (typeof decided.value)[number] }) {
-  const { kept, resampled } = commitment
+  const { kept, resampled, how, codeAlone } = commitment
+  if (how === 'draws' && codeAlone !== undefined)
+    return (
+      <>
+        With every answer as recorded,{' '}
+        <b class="num">
+          {codeAlone.ok} of {codeAlone.ok + codeAlone.bad}
+        </b>{' '}
+        runs end well: left are random numbers, ids, the clock, the state of its modules.
+      </>
+    )
   const [these, them] = position.steps.length > 1 ? ['these steps', 'them'] : ['this step', 'it']
   return (
     <>

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks'
-import { capital, Shares, stepsText } from './blame.tsx'
+import { Shares, whatDecided } from './blame.tsx'
 import { Search, Theme } from './controls.tsx'
 import { clip, flat, int, ms, plain, usd } from './format.ts'
 import { go, jump } from './scroll.ts'
@@ -143,7 +143,7 @@ export function Band() {
       <div class="verdict blamed" role="status">
         <span class="badge blame">{commitment.how}</span>
         <p class="grow">
-          <strong>{capital(stepsText(position))} decided how this run ended.</strong>{' '}
+          <strong>{whatDecided(commitment, position)} decided how this run ended.</strong>{' '}
           <span class="soft">
             <Safe text={position.label.slice(0, 140)} />. <Shares hit={first} />
             {run.outcome !== undefined && (

@@ -144,7 +144,14 @@ export const decided = computed(() => {
     return position === undefined ? [] : [{ commitment, position }]
   })
 })
-export const decidedSteps = computed(() => new Set(decided.value.flatMap(({ position }) => position.steps)))
+export const decidedSteps = computed(
+  () =>
+    new Set(
+      decided.value.flatMap(({ commitment, position }) =>
+        commitment.how === 'draws' || commitment.isDrawn === true ? [] : position.steps,
+      ),
+    ),
+)
 export const blameOf = computed(
   () => new Map((data.value?.blame?.steps ?? []).flatMap((one) => one.steps.map((no) => [no, one] as const))),
 )

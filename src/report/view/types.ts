@@ -236,6 +236,7 @@ export interface ReportBlame {
     readonly steps: readonly number[]
     readonly label: string
     readonly resampled?: { readonly ok: number; readonly failed: number }
+    readonly isExogenous?: boolean
     readonly isFromTape?: true
     readonly value?: number
     readonly sequence?: Bounds
@@ -250,9 +251,13 @@ export interface ReportBlame {
   readonly methods: Readonly<Record<string, string>>
 }
 
-/** A position whose answer was shown to decide. */
+/** A position from which on it was decided: by its answer, or by what the code draws. */
 export interface ReportCommitment {
   readonly position: number
+  /** Its answer was never another one. */
+  readonly isDrawn?: true
+  /** How runs ended that have every answer as recorded, and draw again from this position on. */
+  readonly codeAlone?: { readonly ok: number; readonly bad: number; readonly unknown: number }
   readonly how: string
   readonly resampled: Share
   readonly kept: Share
