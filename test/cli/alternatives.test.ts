@@ -3,6 +3,7 @@ import { alternativesOf } from '../../src/cli/forking/alternatives.ts'
 import { bestAlternative, printDecisions, reportDecisions } from '../../src/cli/forking/critical.ts'
 import { currentFlags, parseTape, serializeTape } from '../../src/tape/index.ts'
 import { together } from '../../src/cli/forking/branches.ts'
+import { printBranches } from '../../src/cli/forking/print.ts'
 import { incidentEvents } from '../debug/incident.ts'
 import { mulberry32 } from '../recordings/mulberry32.ts'
 
@@ -138,4 +139,34 @@ it('each run behind a live tail is a draw of its own, equal or not, and equal ru
   const sum = (from: 'live' | 'tape') => together(times(10, run(from) as never))
   expect(sum('live').interval?.low).toBeCloseTo(0.722, 3)
   expect(sum('tape')).not.toHaveProperty('interval')
+})
+
+it('seeds that come out as two runs are each a draw of what the code draws, and none is said to be unable to end otherwise', () => {
+  const run = (seed: number, same: boolean) => ({
+    seed: `${seed}`,
+    request: { keep: 1, seed: `${seed}`, tail: { from: 'tape' } },
+    compared: { outcome: { same }, trace: { same: true } },
+    fork: {
+      fingerprint: `${same}`,
+      outcome: { status: 'returned', value: same },
+      spent: { modelCalls: 0, inputTokens: 0, outputTokens: 0 },
+      isInert: true,
+    },
+    problems: [],
+    isReused: false,
+  })
+  const said = (ends: readonly boolean[]) => {
+    const lines: string[] = []
+    const screen = { line: (text = '') => void lines.push(text), paint: (_: string, text: string) => text }
+    const branches = ends.map((same, at) => run(at + 1, same)) as never
+    printBranches(branches, together(branches), undefined, screen as never)
+    return lines.join('\n')
+  }
+  const chance = said([true, false, true, false, true, false])
+  expect(chance).toContain('3 of 6 (95 %: 18.8 % – 81.2 %) end as recorded; 2 distinct runs')
+  expect(said([true, true, true])).toContain('3 of 3 end as recorded; all are the same run, which counts once')
+  for (const text of [chance, said([true]), said([false])]) {
+    expect(text).toContain('another seed changes only what the code draws itself')
+    expect(text).not.toContain('could not end otherwise')
+  }
 })

@@ -39,8 +39,8 @@ export interface Together {
   readonly distinct: number
   /**
    * Wilson score interval at 95 %, for display. Each run behind a live tail is a draw of its own, also where it comes out
-   * like another; without one, equal runs count once, and it is absent where all are equal. Absent too where too many live
-   * runs were not judged: those left are no rate.
+   * like another; without one, each seed is a draw of what the code draws itself, as soon as two of them come out otherwise. It is
+   * absent where all are equal: these are copies. Absent too where too many live runs were not judged: those left are no rate.
    */
   readonly interval?: Interval
   /** How many were given each grade; absent when it is unknown what a good run is. */
@@ -120,7 +120,7 @@ export function together(branches: readonly BranchSummary[]): Together {
     judged: judged.length,
     asRecorded,
     distinct,
-    // Copies of what a tape answers are one observation: an interval over them would claim what was not seen.
+    // Where all are the same run, nothing was drawn: they are copies of one observation, and say nothing of a chance.
     ...((distinct > 1 || isLive) && asRecorded !== null && !(isLive && areTooMany(lost, branches.length))
       ? { interval: isLive ? withLost(asRecorded, judged.length, lost) : wilson(asRecorded, judged.length) }
       : {}),

@@ -109,7 +109,7 @@ export function printBranches(
   if (beside !== undefined) printBeside(sum, beside, screen)
   if (sum.judged > 0 && branches.every(({ fork }) => fork?.isInert === true))
     screen.line(
-      `every answer behind the kept steps is the tape's: ${branches.length === 1 ? 'with another seed' : 'with other seeds'} the code draws other random numbers and ids, and may end otherwise`,
+      "every answer behind the kept steps is the tape's: another seed changes only what the code draws itself, such as random numbers and ids",
     )
   if (grader !== undefined && isGraded) {
     const counts = [
