@@ -25,7 +25,7 @@ export const ownFiles = [
   'validation/harness/worker',
   'vitest/global-setup',
   'vitest/job-runtime',
-  'vitest/list-programs',
+  'vitest/read-options',
   'vitest/redact-thrown',
   'vitest/run-vitest',
   'vitest/runner',

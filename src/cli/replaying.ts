@@ -5,11 +5,13 @@ import { acceptedFileName, type Case, loadCase, readAcceptedFile } from '../case
 import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import { moreThan } from '../errors/steps.ts'
 import { changedPins, describeChanges, gitState, pinsOf } from '../provenance/index.ts'
+import { mergeDrift } from '../match/drift-policy.ts'
 import type { DriftPolicy, ReplayOptions } from '../replay/index.ts'
 import { recordingsOf } from '../recordings/index.ts'
 import type { Tape } from '../tape/index.ts'
 import { type CommandSpec, type CommandInput, program as bin } from './command.ts'
 import { readDuration } from './live.ts'
+import { replayOptionsOfConfig } from './plugin-options.ts'
 import { usage } from './parse.ts'
 import type { FinishedJob } from '../jobs/index.ts'
 import { runJobs } from '../jobs/run.ts'
@@ -60,10 +62,14 @@ export async function replay(
   const found = await target(tape, given, command, screen)
   const allow = given.values('allow-io')
   const beside = caseBeside(tape.source)
+  // The project's own Vitest has its config by itself.
+  const ofConfig = found === undefined ? {} : await replayOptionsOfConfig(tape.source)
+  const drift = mergeDrift(ofConfig.drift, beside?.drift)
   const whole: ReplayOptions = {
-    ...(beside?.drift === undefined ? {} : { drift: isExact ? listed(beside.drift) : beside.drift }),
+    ...ofConfig,
+    ...(drift === undefined ? {} : { drift: isExact ? listed(drift) : drift }),
     ...options,
-    ...(allow.length > 0 ? { allow } : {}),
+    ...(allow.length > 0 ? { allow: [...(ofConfig.allow ?? []), ...allow] } : {}),
   }
   const owner = beside ?? (await caseMadeOf(tape))
   const ofCase = owner === undefined ? {} : { case: owner }

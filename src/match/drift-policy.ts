@@ -41,3 +41,9 @@ export function driftPolicy(given: ReplayOptions['drift']): Readonly<Record<Drif
   const policies = driftClasses.map((name) => [name, defaultPolicy[name] === 'fail' ? 'fail' : given])
   return Object.fromEntries(policies) as Record<DriftClass, DriftPolicy>
 }
+
+/** One policy for all classes replaces everything said before it; policies by class replace class by class. */
+export function mergeDrift(all: ReplayOptions['drift'], own: ReplayOptions['drift']): ReplayOptions['drift'] {
+  if (own === undefined) return all
+  return typeof own === 'object' && typeof all === 'object' ? { ...all, ...own } : own
+}

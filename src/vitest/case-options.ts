@@ -1,5 +1,6 @@
 import type { Case } from '../cases/index.ts'
 import { HarvestError, neutralJson, neutralLine } from '../errors/index.ts'
+import { mergeDrift } from '../match/drift-policy.ts'
 import type { ReplayOptions } from '../match/types.ts'
 import { isListed } from '../playback/allow.ts'
 import type { MatchOptions } from '../trace/types.ts'
@@ -74,10 +75,4 @@ function mergeMatch(all: MatchOptions, own: MatchOptions | undefined): MatchOpti
   if (own === undefined) return all
   const tools = { ...all.tools, ...own.tools }
   return { ...all, ...own, ...(Object.keys(tools).length > 0 && { tools }) }
-}
-
-/** One policy for all classes replaces everything said before it; policies by class replace class by class. */
-function mergeDrift(all: ReplayOptions['drift'], own: Case['drift']): ReplayOptions['drift'] {
-  if (own === undefined) return all
-  return typeof own === 'object' && typeof all === 'object' ? { ...all, ...own } : own
 }

@@ -9,6 +9,7 @@ import { threwAtOnceText, unreachedModel, unreachedText } from '../live/unreache
 import { thrownText } from '../match/redact-message.ts'
 import { beatFile, type FinishedJob, type Job, type JobResult, jobsVariable, type JobVerdict } from '../jobs/index.ts'
 import type { PriceTable } from '../providers/index.ts'
+import { mergeDrift } from '../match/drift-policy.ts'
 import { guardLoading, replayTape, standInKeys } from '../replay/index.ts'
 import { reportOf } from '../replay/program.ts'
 import type { ReplayOptions, ReplayResult } from '../match/types.ts'
@@ -151,6 +152,8 @@ async function runJob(job: Job, around: Surroundings) {
   }
   const isLive = job.mode === 'live'
   const grading = await gradingOf(job, tape, around, replay.allow)
+  const policies = mergeDrift(replay.drift, job.options?.drift)
+  const drift = policies === undefined ? {} : { drift: policies }
   const once = async (more: ReplayOptions = {}): Promise<ReplayResult> => {
     using limit = startTimeLimit(job.timeoutMs ?? timeoutMs, context.signal, { own: true })
     // Models that are asked for real want a real key.
@@ -165,7 +168,7 @@ async function runJob(job: Job, around: Surroundings) {
             budget,
             ...grading?.options,
           })
-        : replayTape(tape, agent, { ...replay, ...job.options, ...more, signal })
+        : replayTape(tape, agent, { ...replay, ...job.options, ...drift, ...more, signal })
       return await limit.race(work, () => hangs(job.tape, job.timeoutMs ?? timeoutMs), 1_000)
     } finally {
       takeBack()

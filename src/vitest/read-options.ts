@@ -3,10 +3,11 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { HarvestError } from '../errors/index.ts'
+import type { ReadPlugin } from '../jobs/read-plugin.ts'
 import { type WireApi, wireName } from './workspace.ts'
 
 /*
- * The program that says which programs a Vitest config lists: `list-programs <config> <answer>`. A process of its own: a config is code, and may change the process it is loaded in.
+ * The program that says what a Vitest config gives each `harvest()`: `read-options <config> <answer>`. A process of its own: a config is code, and may change the process it is loaded in.
  */
 const [, , config, answer] = process.argv
 if (config === undefined || answer === undefined) throw new TypeError('this file is started by harvest')
@@ -14,7 +15,7 @@ if (config === undefined || answer === undefined) throw new TypeError('this file
 process.env['VITEST'] ??= 'true'
 process.env['NODE_ENV'] ??= 'test'
 try {
-  writeFileSync(answer, JSON.stringify({ programs: await programsOf(path.resolve(config)) }))
+  writeFileSync(answer, JSON.stringify({ plugins: await pluginsOf(path.resolve(config)) }))
 } catch (error) {
   const why = HarvestError.is(error) ? error.facts.what : error instanceof Error ? error.message : String(error)
   writeFileSync(answer, JSON.stringify({ failed: why }))
@@ -33,11 +34,12 @@ interface Vite {
 }
 
 interface Config {
+  readonly root?: string
   readonly plugins?: unknown
   readonly test?: { readonly projects?: readonly unknown[] }
 }
 
-async function programsOf(file: string): Promise<readonly WireApi['settings']['programs'][]> {
+async function pluginsOf(file: string): Promise<readonly ReadPlugin[]> {
   const folder = path.dirname(file)
   const vitest = createRequire(file).resolve('vitest/package.json')
   const entry = createRequire(vitest).resolve('vite')
@@ -45,8 +47,15 @@ async function programsOf(file: string): Promise<readonly WireApi['settings']['p
   const loaded = await vite.loadConfigFromFile({ command: 'serve', mode: 'test' }, file, folder, 'silent')
   const config = loaded?.config ?? {}
   const inline = (config.test?.projects ?? []).filter((one) => typeof one === 'object' && one !== null) as Config[]
-  const plugins = await Promise.all([config, ...inline].map((one) => flattened(one.plugins)))
-  return plugins.flat().flatMap(({ name, api }) => (name === wireName ? [(api as WireApi).settings.programs] : []))
+  const read = async (one: Config): Promise<readonly ReadPlugin[]> => {
+    const root = path.resolve(folder, one.root ?? config.root ?? '.')
+    return (await flattened(one.plugins)).flatMap(({ name, api }) => {
+      if (name !== wireName) return []
+      const { programs, replay, recordings } = (api as WireApi).settings
+      return [{ programs, replay, recordings: path.resolve(root, recordings) }]
+    })
+  }
+  return (await Promise.all([config, ...inline].map(read))).flat()
 }
 
 interface NamedPlugin {

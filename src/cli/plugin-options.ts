@@ -1,0 +1,84 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join, resolve, sep } from 'node:path'
+import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
+import { outputOf, runProgram } from '../jobs/program.ts'
+import type { ReadPlugin } from '../jobs/read-plugin.ts'
+import { ownPath } from '../own-files.ts'
+import { aboveRecordings } from '../recordings/index.ts'
+import { configFiles } from './config-files.ts'
+
+/** One for each `harvest()`, or why the config could not be asked. */
+export type PluginsOfConfig = { readonly plugins: readonly ReadPlugin[] } | { readonly failed: string }
+
+/** What the Vitest config of the current folder gives the plugin. */
+export async function pluginsOfConfig(): Promise<PluginsOfConfig> {
+  // One that lies among recordings is data, as they are: it is not loaded.
+  const root = aboveRecordings(process.cwd())
+  const [config] = configFiles(root)
+  if (config === undefined) return { plugins: [] }
+  const folder = mkdtempSync(join(tmpdir(), 'harvest-options-'))
+  const file = join(folder, 'options.json')
+  const reader = ownPath('vitest/read-options')
+  try {
+    const { code, stderr } = await runProgram(
+      { argv: ['node', reader, config, file], cwd: root },
+      { env: {}, output: 'capture' },
+    )
+    if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as PluginsOfConfig
+    const said = outputOf({ stderr })
+      .split('\n')
+      .find((line) => /\bError\b/.test(line))
+    return { failed: said ?? `it ended with exit code ${code}` }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/**
+ * What `harvest()` in the Vitest config says about replays, of the one whose recordings a tape is among, or of all there are.
+ *
+ * @throws HarvestError `HARVEST_OPTION` where that cannot be known
+ */
+export async function replayOptionsOfConfig(tapeFile: string): Promise<ReadPlugin['replay']> {
+  const root = aboveRecordings(process.cwd())
+  const [config] = configFiles(root)
+  if (config === undefined || !hasVitest(root)) return {}
+  const found = await pluginsOfConfig()
+  if ('failed' in found) throw unreadable(config, found.failed)
+  const own = found.plugins.filter(({ recordings }) => resolve(tapeFile).startsWith(recordings + sep))
+  const asked = new Map((own.length > 0 ? own : found.plugins).map(({ replay }) => [JSON.stringify(replay), replay]))
+  if (asked.size > 1) throw several(config, found.plugins.length)
+  return asked.values().next().value ?? {}
+}
+
+/** A config that has `harvest()` loads Vitest. */
+function hasVitest(root: string): boolean {
+  try {
+    createRequire(join(root, 'noop.js')).resolve('vitest/package.json')
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'MODULE_NOT_FOUND') return false
+    throw error
+  }
+}
+
+function unreadable(config: string, failed: string): HarvestError {
+  return new HarvestError('HARVEST_OPTION', {
+    what: 'Cannot read the options of replays in the Vitest config',
+    where: { config },
+    detail: neutralLine(failed, 400).replace(/^/gm, '  '),
+    why: 'What it says of `drift`, `hosts` and the like holds for this replay too.',
+    fix: [`to see all of the error: npx vitest list --config ${shellWord(config)}`],
+  })
+}
+
+function several(config: string, count: number): HarvestError {
+  return new HarvestError('HARVEST_OPTION', {
+    what: 'Several `harvest()` in the Vitest config give replays other options',
+    where: { config, found: `${count}` },
+    why: 'The tape is among the recordings of none or of several of them.',
+    fix: ['move the tape below the `recordings` of one of them', 'give all of them the same options'],
+  })
+}
