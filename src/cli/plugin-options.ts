@@ -79,6 +79,9 @@ function several(config: string, count: number): HarvestError {
     what: 'Several `harvest()` in the Vitest config give replays other options',
     where: { config, found: `${count}` },
     why: 'The tape is among the recordings of none or of several of them.',
-    fix: ['move the tape below the `recordings` of one of them', 'give all of them the same options'],
+    fix: [
+      "name the folder of the tape in one of them: harvest({ recordings: 'recordings' })",
+      "or give them all the same options, such as drift: { whitespace: 'report' }",
+    ],
   })
 }
