@@ -115,9 +115,7 @@ export class RecordedTimers {
    * @param hasBodies - bodies of wrapped functions ran
    */
   changed(steps: readonly StepState[], hasBodies: boolean): readonly ChangedTimer[] {
-    const missing = [...this.#recorded].filter(
-      ([key, { agent }]) => !key.endsWith(' 0') && (this.#set.get(key) ?? 0) < agent,
-    )
+    const missing = [...this.#recorded].filter(([key, { agent }]) => !isNone(key) && (this.#set.get(key) ?? 0) < agent)
     const byCaller = Map.groupBy(missing, ([key]) => callerIn(key))
     return [...new Set([...byCaller.keys(), ...this.#others.keys()])].flatMap((caller): readonly ChangedTimer[] => {
       const mine = byCaller.get(caller) ?? []
@@ -167,11 +165,16 @@ export class RecordedTimers {
     const recorded = this.#recorded.get(key)
     const isMore = recorded === undefined || before >= recorded.set
     // Those of Node itself a recorder does not note.
-    if (this.#isNoted && caller !== 'node' && (isMore || before >= recorded.agent))
+    if (this.#isNoted && caller !== 'node' && !isNone(key) && (isMore || before >= recorded.agent))
       this.#addOther(timer, caller, !isMore)
     if (isMore) return 'unknown'
     return { firings: recorded.fired.get(before) ?? [], next: 0 }
   }
+}
+
+/** No time-out is no timer. */
+function isNone(key: string): boolean {
+  return key === keyOf(socketLimits, 0)
 }
 
 function isCall({ kind }: TapeEvent): boolean {

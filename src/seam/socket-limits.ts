@@ -1,4 +1,4 @@
-import { ClientRequest } from 'node:http'
+import type { ClientRequest } from 'node:http'
 import net from 'node:net'
 import type { Responder } from './intercept/responder.ts'
 import { onceInProcess, patchProperty } from './patch.ts'
@@ -11,14 +11,21 @@ export const socketLimits = 'node:http'
 /** How long the socket of a request may be silent. */
 interface Limit {
   readonly request: ClientRequest
+  /** It is so long; 0: as long as it likes. */
+  is(ms: number): void
   /** It was set, maybe to what it is. */
   set(): void
   /** Something was sent or came. */
   refresh(): void
 }
 
+/** What a request was asked to be sent with. */
+interface Asked {
+  readonly timeout?: number
+  readonly agent?: { readonly options: { readonly timeout?: number } } | null
+}
+
 const limits = sharedOf('socket.limits', () => new WeakMap<net.Socket, Limit>())
-const wanted = sharedOf('socket.limits.wanted', () => new WeakMap<ClientRequest, number>())
 
 /**
  * Sockets have timers of their own inside of Node. A recorded run hears those of its requests run out; those of a replayed
@@ -29,10 +36,11 @@ export function limitByRun(request: ClientRequest): void {
   if (run === undefined || (!isReplay(run) && run.timerSet === undefined)) return
   patchSockets()
   request.once('socket', (socket: net.Socket) => {
+    const { timeout, agent } = request as ClientRequest & Asked
     const limit = isReplay(run) ? new ReplayedLimit(request, socket, run) : new HeardLimit(request, socket, run)
     limits.set(socket, limit)
-    limit.set()
-    connectedLimit(request)
+    // A server may have shortened that of a connection that is used again, which no replay knows.
+    limit.is(timeout ?? agent?.options.timeout ?? 0)
   })
 }
 
@@ -51,25 +59,12 @@ function patchSockets(): void {
         limits.get(this)?.refresh()
       }
     })
-    patchProperty(ClientRequest.prototype, 'setTimeout', (original) => {
-      return function setTimeout(this: ClientRequest, ms, callback) {
-        const set = original.call(this, ms, callback)
-        const run = currentRun()
-        if (run !== undefined && isReplay(run)) {
-          wanted.set(this, ms)
-          connectedLimit(this)
-        }
-        return set
-      }
-    })
   })
 }
 
-/** Node sets it once the connection is there, which is when the answer comes where nothing is connected. */
-function connectedLimit(request: ClientRequest): void {
-  const ms = wanted.get(request)
-  const { socket } = request
-  if (ms !== undefined && socket?.connecting && limits.get(socket)?.request === request) socket.setTimeout(ms)
+/** After its answer, Node sets the socket to how long a connection may be idle. */
+function isUnderWay(request: ClientRequest, { _httpMessage }: net.Socket): boolean {
+  return _httpMessage === request && (request as { readonly _ended?: boolean })._ended !== true
 }
 
 class HeardLimit implements Limit {
@@ -79,7 +74,7 @@ class HeardLimit implements Limit {
   #ms: number | undefined
   #listener: TimerListener | undefined
   readonly #fired = (): void => {
-    if (this.#socket._httpMessage === this.request) this.#listener?.fired()
+    if (isUnderWay(this.request, this.#socket)) this.#listener?.fired()
   }
 
   constructor(request: ClientRequest, socket: net.Socket, run: RunContext) {
@@ -89,8 +84,11 @@ class HeardLimit implements Limit {
   }
 
   set(): void {
-    const { timeout: ms = 0, _httpMessage } = this.#socket
-    if (_httpMessage !== this.request || ms === this.#ms) return
+    const { timeout = 0 } = this.#socket
+    if (timeout !== this.#ms && isUnderWay(this.request, this.#socket)) this.is(timeout)
+  }
+
+  is(ms: number): void {
     this.#ms = ms
     this.#listener = this.#run.timerSet?.(socketLimits, ms)
     this.#socket.off('timeout', this.#fired)
@@ -122,17 +120,26 @@ class ReplayedLimit implements Limit {
   }
 
   set(): void {
-    const socket = this.#socket
-    const { timeout: ms = 0 } = socket
     if (this.#isStopping) return
-    this.#isStopping = true
-    // The one that Node runs.
-    socket.setTimeout(0)
-    Object.assign(socket, { timeout: ms })
-    this.#isStopping = false
+    const { timeout = 0 } = this.#socket
     // An idle connection is left open: there is nothing to close.
-    if (socket._httpMessage !== this.request) return
-    if (ms === this.#ms) return this.refresh()
+    if (!isUnderWay(this.request, this.#socket)) this.#stop()
+    else if (timeout === this.#ms) this.#stop(), this.refresh()
+    else this.is(timeout)
+  }
+
+  /** Ends the timer that Node runs. */
+  #stop(): void {
+    const { timeout } = this.#socket
+    this.#isStopping = true
+    this.#socket.setTimeout(0)
+    this.#isStopping = false
+    Object.assign(this.#socket, { timeout })
+  }
+
+  is(ms: number): void {
+    const socket = this.#socket
+    this.#stop()
     this.#ms = ms
     this.#timer?.close()
     this.#timer = ms > 0 ? new Timer(this.#run, socketLimits, () => socket.emit('timeout'), ms, [], false) : undefined

@@ -60,12 +60,21 @@ const connections = new WeakMap<net.Socket, Connection>()
 interface Controller {
   /** Lets it be made, without any server. */
   claim(): void
+  /** Tells the client that the connection is there, which the interceptor keeps to itself. */
+  emulateConnect?(): void
+  /** 0: nothing was decided. */
+  readonly readyState: number
 }
 
 /** To be called when the interceptor asks who takes a connection, in the turn in which it is opened. */
 export function isControlledBy(controller: Controller): void {
   const { socket } = controller as Controller & { readonly socket: net.Socket }
   connections.get(socket)?.isControlledBy(controller)
+  const connect = (): void => {
+    if (socket.connecting && !socket.destroyed && controller.readyState === 0) controller.emulateConnect?.()
+  }
+  // A server accepts a connection before it has read anything, and time-outs of a client begin there.
+  if (socket._httpMessage instanceof ClientRequest) setImmediate(connect)
 }
 
 /** The origin of the addresses asked at a place, as the interceptor made it out. */
@@ -132,7 +141,7 @@ class Connection {
     }
     this.#passed = undefined
     this.#answer = new Answer(socket, whole, known)
-    if (socket.connecting && this.#controller) this.#answer.connect(this.#controller)
+    if (this.#controller?.readyState === 0) this.#answer.connect(this.#controller)
     return this.#answer
   }
 
