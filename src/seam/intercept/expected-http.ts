@@ -60,8 +60,6 @@ const connections = new WeakMap<net.Socket, Connection>()
 interface Controller {
   /** Lets it be made, without any server. */
   claim(): void
-  /** Tells the client that the connection is there, which the interceptor keeps to itself. */
-  emulateConnect?(): void
   /** 0: nothing was decided. */
   readonly readyState: number
 }
@@ -71,7 +69,9 @@ export function isControlledBy(controller: Controller): void {
   const { socket } = controller as Controller & { readonly socket: net.Socket }
   connections.get(socket)?.isControlledBy(controller)
   const connect = (): void => {
-    if (socket.connecting && !socket.destroyed && controller.readyState === 0) controller.emulateConnect?.()
+    // Of the interceptor: tells the client that the connection is there.
+    const { emulateConnect } = controller as { readonly emulateConnect?: () => void }
+    if (socket.connecting && !socket.destroyed && controller.readyState === 0) emulateConnect?.call(controller)
   }
   // A server accepts a connection before it has read anything, and time-outs of a client begin there.
   if (socket._httpMessage instanceof ClientRequest) setImmediate(connect)
