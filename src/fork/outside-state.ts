@@ -141,11 +141,13 @@ function classOf(value: object): unknown {
   return Reflect.getPrototypeOf(value)?.constructor
 }
 
+/** Where a function is written never changes: what one look has asked V8, the next ones know. */
+const known = new WeakMap<object, boolean>()
+
 /** Only V8 knows in which file a class is written, and what its private fields hold. */
 class Classes {
   #session: inspector.Session | undefined
   readonly #files = new Map<string, string>()
-  readonly #known = new Map<unknown, boolean>()
 
   /** Whether a value is of a class that a package or Node has made. */
   isForeign(value: unknown): boolean {
@@ -154,15 +156,16 @@ class Classes {
 
   /** Whether a function or a class is written in a file of the project. */
   isOfProject(constructor: unknown): boolean {
-    const known = this.#known.get(constructor) ?? (isNative(constructor) ? false : undefined)
-    if (known !== undefined) return known
+    if (typeof constructor !== 'function') return false
+    const found = known.get(constructor) ?? (isNative(constructor) ? false : undefined)
+    if (found !== undefined) return found
     const { internalProperties = [] } = this.#look(constructor)
     const at = internalProperties.find(({ name }) => name === '[[FunctionLocation]]')
     const { scriptId = '' } = (at?.value?.value ?? {}) as { readonly scriptId?: string }
     const file = this.#files.get(scriptId) ?? ''
     const isOurs = file.startsWith(ownFolderPath) || file.startsWith(ownFolder.href)
     const isOfProject = file !== '' && !isOurs && !/^node:|[\\/]node_modules[\\/]/.test(file)
-    this.#known.set(constructor, isOfProject)
+    known.set(constructor, isOfProject)
     return isOfProject
   }
 
@@ -229,7 +232,7 @@ class Classes {
 }
 
 function isNative(constructor: unknown): boolean {
-  return typeof constructor !== 'function' || leaf(constructor).endsWith('{ [native code] }')
+  return leaf(constructor).endsWith('{ [native code] }')
 }
 
 const slot = 'vitest-harvest/looked-at@1'
