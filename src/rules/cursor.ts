@@ -13,6 +13,8 @@ export class Unreadable extends Error {
 }
 
 const comparisons: ReadonlySet<string> = new Set(['=', '!=', '<', '<=', '>', '>='])
+/** Operators and brackets of one rule: what reads, prints and watches a rule goes as deep. */
+const partCap = 500
 const msOfUnit: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 
 /** The words of a rule, and the place in them; reads what many forms share: names, values, patterns, windows. */
@@ -20,6 +22,7 @@ export class RuleCursor {
   readonly #text: string
   readonly #tokens: readonly RuleToken[]
   #index = 0
+  #parts = 0
 
   constructor(text: string) {
     const tokens = lex(text)
@@ -40,6 +43,12 @@ export class RuleCursor {
     const { token } = this
     if (token.kind !== 'end') this.#index++
     return token
+  }
+
+  /** Counts an operator or bracket. */
+  part(): void {
+    this.#parts += 1
+    if (this.#parts > partCap) this.fail(`at most ${partCap} operators and brackets`)
   }
 
   is(text: string): boolean {

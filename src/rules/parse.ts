@@ -60,11 +60,13 @@ export function readRule(text: string): Expression {
 
 /** A pattern of operators by precedence: V. R. Pratt, Top down operator precedence (1973). */
 function parseExpression(cursor: RuleCursor, above: number): Expression {
+  cursor.part()
   let left = parsePrefix(cursor)
   for (;;) {
     const { kind, text } = cursor.token
     const power = kind === 'word' ? infix[text] : undefined
     if (power === undefined || power <= above) return left
+    cursor.part()
     cursor.skip()
     left = parseInfix(cursor, left, text, power)
   }

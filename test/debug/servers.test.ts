@@ -7,6 +7,7 @@ import { DebugClient } from '@vscode/debugadapter-testsupport'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRecorder, tool } from '../../src/record/index.ts'
 import { ServerBudget } from '../../src/cli/debug/budget.ts'
+import { DapReader, framed } from '../../src/cli/debug/dap-stream.ts'
 import { built } from '../support/built.ts'
 import { run } from '../cli/harvest.ts'
 
@@ -128,7 +129,10 @@ describe('a coding agent, over the client of the MCP SDK', () => {
   })
 
   it('that sends what is no request is told so, and the next one is answered', async () => {
-    const lines = ['[]', 'x', '{"id":1,"method":"initialize","params":null}', '{"id":2,"method":"ping"}']
+    const lines = [
+      ...['[]', 'x', '{"id":1,"method":"initialize","params":null}', '{"id":0,"method":{"toString":1}}'],
+      '{"id":2,"method":"ping"}',
+    ]
     const served = await run(process.execPath, [built('cli/main.js'), 'debug', '--mcp'], { input: lines.join('\n') })
     expect(served).toMatchObject({ code: 0, stderr: '' })
     const answers = served.stdout.trim().split('\n')
@@ -136,8 +140,46 @@ describe('a coding agent, over the client of the MCP SDK', () => {
       { id: null, error: { code: -32600 } },
       { id: null, error: { code: -32700 } },
       { id: 1, result: { serverInfo: { name: 'vitest-harvest' } } },
+      { id: 0, error: { code: -32601 } },
       { id: 2, result: {} },
     ])
+  })
+})
+
+describe('an editor that sends what no editor sends', () => {
+  const requests = [
+    ...['initialize', 'setFunctionBreakpoints', 'setBreakpoints', 'threads', 'stackTrace', 'scopes', 'variables'],
+    ...['next', 'stepBack', 'stepOut', 'evaluate', 'completions', 'source', 'pause', 'toString', '__proto__', ''],
+  ]
+  const odd = [null, -1, 1e308, '', 'x', '__proto__', '('.repeat(20_000), [], [null], { toString: 1, valueOf: 1 }]
+  const fields = ['expression', 'text', 'column', 'frameId', 'variablesReference', 'sourceReference', 'startFrame']
+
+  it('is answered each time, and the server stays', async () => {
+    const sent: object[] = [
+      { seq: 1, type: 'request', command: 'initialize' },
+      { seq: 2, type: 'request', command: 'launch', arguments: { tape } },
+    ]
+    for (const command of requests)
+      for (const one of odd) {
+        const all = Object.fromEntries(fields.map((name) => [name, one]))
+        const given = [one, { ...all, breakpoints: one, source: one }, { ...all, breakpoints: [one, { name: one }] }]
+        for (const args of given) sent.push({ seq: sent.length + 1, type: 'request', command, arguments: args })
+      }
+    sent.push({ seq: sent.length + 1, type: 'request', command: 'disconnect' })
+    const input = sent.map(framed).join('')
+    const served = await run(process.execPath, [built('cli/main.js'), 'debug', '--dap'], { input })
+    expect(served).toMatchObject({ code: 0, stderr: '' })
+    const answered = [...served.stdout.matchAll(/"request_seq":(\d+)/g)].map(([, seq]) => Number(seq))
+    expect(answered).toEqual(sent.map((_, at) => at + 1))
+  })
+
+  it.each([
+    ['a head that does not end', 'x'.repeat(4_096)],
+    ['a length no message has', 'Content-Length: 99999999999999999999\r\n\r\n'],
+    ['a command that is no text', framed({ seq: 1, type: 'request', command: { toString: 1 } })],
+    ['a list', framed([])],
+  ])('is refused where it is no message: %s', (_, bytes) => {
+    expect(() => new DapReader().push(Buffer.from(bytes))).toThrow('stdin is not the Debug Adapter Protocol')
   })
 })
 

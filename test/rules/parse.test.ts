@@ -80,6 +80,16 @@ describe('a rule in words', () => {
     expect(same).toBeGreaterThan(500)
   })
 
+  it.each(['(', 'not ', 'never ', 'a() and ', 'a() implies ', 'a() preceded by ', 'a() within '])(
+    'of more operators and brackets than anyone writes is refused, and of many is read: %j',
+    (unit) => {
+      for (const text of [unit.repeat(20_000), `${unit.repeat(20_000)}a()`])
+        expect(parseRule(text)).toHaveProperty('problem')
+      const many = `${unit.repeat(200)}a()${unit === '(' ? ')'.repeat(200) : ''}`
+      if (!unit.includes('within')) expect(again(again(many))).toBe(again(many))
+    },
+  )
+
   it('for every text, reading ends in a rule or a problem inside the text', () => {
     const near = fc
       .array(

@@ -10,6 +10,9 @@ export interface DapMessage {
   readonly arguments?: unknown
 }
 
+/** Bytes of one message and of its head: editors send far less, and all of one is held. */
+const [messageCap, headCap] = [16 * 1024 * 1024, 4_096]
+
 /** Takes bytes as they come and gives messages: a head with `Content-Length`, an empty line, JSON. */
 export class DapReader {
   #bytes = Buffer.alloc(0)
@@ -19,12 +22,15 @@ export class DapReader {
     this.#bytes = Buffer.concat([this.#bytes, bytes])
     const messages: DapMessage[] = []
     for (;;) {
-      const end = this.#bytes.indexOf('\r\n\r\n')
+      const end = this.#bytes.subarray(0, headCap).indexOf('\r\n\r\n')
+      if (end === -1 && this.#bytes.length >= headCap)
+        throw notDap(`a message has no head of less than ${headCap} bytes`)
       if (end === -1) return messages
       const [, length] = /content-length:\s*(\d+)/i.exec(this.#bytes.subarray(0, end).toString('latin1')) ?? []
       if (length === undefined) throw notDap('a message has no Content-Length')
       const begin = end + 4
       const stop = begin + Number(length)
+      if (stop - begin > messageCap) throw notDap(`a message has more than ${messageCap} bytes`)
       if (this.#bytes.length < stop) return messages
       messages.push(messageIn(this.#bytes.subarray(begin, stop).toString('utf8')))
       this.#bytes = this.#bytes.subarray(stop)
@@ -35,8 +41,10 @@ export class DapReader {
 function messageIn(text: string): DapMessage {
   const message = parseJson(text)
   if (message === undefined) throw notDap('a message is not JSON')
-  if (isMap(message)) return message as unknown as DapMessage
-  throw notDap('a message is not an object')
+  if (!isMap(message)) throw notDap('a message is not an object')
+  const { command = '' } = message
+  if (typeof command !== 'string') throw notDap('a message has a command that is not text')
+  return message as unknown as DapMessage
 }
 
 function notDap(what: string): HarvestError {

@@ -3,6 +3,16 @@ import { neutralLine } from '../../errors/index.ts'
 
 export type DapArguments = Readonly<Record<string, unknown>>
 
+/** A text that an editor gave; empty where it gave something else: an object may refuse to become text. */
+export function textOf(given: unknown): string {
+  return typeof given === 'string' ? given : ''
+}
+
+/** As {@link textOf}. */
+export function numberOf(given: unknown, other: number): number {
+  return typeof given === 'number' ? given : other
+}
+
 /** Frames that are sent to an editor at most. */
 const mostFrames = 50
 
@@ -10,7 +20,7 @@ const mostFrames = 50
 export function framesOf({ steps, at }: DebugSession, args: DapArguments): object {
   const models = steps.slice(0, Math.max(0, at - 1)).filter((step) => wordsOf(step).kind === 'model')
   const shown = [...steps.slice(at - 1, at), ...models.reverse()].slice(0, mostFrames)
-  const [from, count] = [Number(args['startFrame'] ?? 0), Number(args['levels'] ?? 0)]
+  const [from, count] = [numberOf(args['startFrame'], 0), numberOf(args['levels'], 0)]
   return {
     totalFrames: shown.length,
     stackFrames: shown.slice(from, count > 0 ? from + count : undefined).map((step) => ({

@@ -12,7 +12,7 @@ import { HarvestError, neutralLine } from '../../errors/index.ts'
 import { isMap } from '../../json/canonical.ts'
 import type { CommandInput } from '../command.ts'
 import { exit } from '../exit.ts'
-import { DapViews, framesOf, type DapArguments as Body } from './dap-views.ts'
+import { DapViews, framesOf, numberOf, textOf, type DapArguments as Body } from './dap-views.ts'
 import { type DapMessage, eachRequest, framed } from './dap-stream.ts'
 import { type Debugger, errorLines } from './debugger.ts'
 import { openDebugger, withAgent } from './open.ts'
@@ -103,9 +103,9 @@ class Adapter {
       case 'source':
         return { body: { content: this.#page(args), mimeType: 'text/plain' } }
       case 'scopes':
-        return { body: { scopes: this.#views.scopes(this.#session, Number(args['frameId'])) } }
+        return { body: { scopes: this.#views.scopes(this.#session, numberOf(args['frameId'], 0)) } }
       case 'variables':
-        return { body: { variables: this.#views.variables(Number(args['variablesReference'])) } }
+        return { body: { variables: this.#views.variables(numberOf(args['variablesReference'], 0)) } }
       case 'next':
         return this.#move(1)
       case 'stepBack':
@@ -151,7 +151,7 @@ class Adapter {
     const { breakpoints } = this.#session
     for (const { id } of breakpoints) this.#session.delete(id)
     return (Array.isArray(given) ? given : []).map((one: unknown) => {
-      const rule = isMap(one) ? String(one['name']) : ''
+      const rule = isMap(one) ? textOf(one['name']) : ''
       try {
         const { id, hits } = this.#session.break(rule)
         const lines = [`${hits.length} of ${this.#session.steps.length} steps`]
@@ -174,7 +174,8 @@ class Adapter {
   }
 
   #page(args: Body): string {
-    const step = Number(args['sourceReference'] ?? (isMap(args['source']) ? args['source']['sourceReference'] : 0))
+    const source = isMap(args['source']) ? args['source']['sourceReference'] : 0
+    const step = numberOf(args['sourceReference'] ?? source, 0)
     return inspectLines(this.#session.inspect(step), undefined, undefined).join('\n')
   }
 
@@ -235,7 +236,7 @@ class Adapter {
   }
 
   async #evaluate(args: Body): Promise<Done> {
-    const expression = String(args['expression'] ?? '')
+    const expression = textOf(args['expression'])
     // What the mouse rests on is a word of a page, not a command.
     if (args['context'] === 'hover') throw wrong('only the prompt evaluates', ['inspect'])
     // Editors evaluate what they watch again at each stop.
@@ -253,7 +254,7 @@ class Adapter {
 
   #complete(args: Body): readonly object[] {
     return this.#debugger
-      .complete(String(args['text'] ?? '').slice(0, Number(args['column'] ?? 1) - 1))
+      .complete(textOf(args['text']).slice(0, Math.max(0, numberOf(args['column'], 1) - 1)))
       .map((label) => ({ label }))
   }
 

@@ -159,7 +159,14 @@ async function respond(
     case 'tools/call':
       return result(await called(params, call))
     default:
-      return { jsonrpc: '2.0', id, error: { code: -32601, message: `unknown method ${String(method).slice(0, 60)}` } }
+      return {
+        jsonrpc: '2.0',
+        id,
+        error: {
+          code: -32601,
+          message: `unknown method ${typeof method === 'string' ? method.slice(0, 60) : 'that is not text'}`,
+        },
+      }
   }
 }
 
