@@ -158,15 +158,10 @@ async function respond(
       return result({ tools: tools.map(described) })
     case 'tools/call':
       return result(await called(params, call))
-    default:
-      return {
-        jsonrpc: '2.0',
-        id,
-        error: {
-          code: -32601,
-          message: `unknown method ${typeof method === 'string' ? method.slice(0, 60) : 'that is not text'}`,
-        },
-      }
+    default: {
+      const named = typeof method === 'string' ? method.slice(0, 60) : 'that is not text'
+      return { jsonrpc: '2.0', id, error: { code: -32601, message: `unknown method ${named}` } }
+    }
   }
 }
 
@@ -189,10 +184,7 @@ function described({ name, description, properties, required, isLive }: McpTool)
 }
 
 async function called(params: Arguments, call: (name: string, args: Arguments) => Promise<string>): Promise<object> {
-  const answered = (content: string, isError: boolean): object => ({
-    content: [{ type: 'text', text: content }],
-    isError,
-  })
+  const answered = (said: string, isError: boolean): object => ({ content: [{ type: 'text', text: said }], isError })
   try {
     const name = textIn(params, 'name')
     const tool = tools.find((one) => one.name === name)
