@@ -108,8 +108,7 @@ export class RecordedTimers {
 
   /**
    * Timers that were set with another delay. Of one caller the delays that are missing are matched with those that came, in
-   * their order. What is left over is gone, or new. One that is gone is listed where the agent's own code set it: packages
-   * set theirs as they need them, for connections that a replay does not open.
+   * their order. What is left over is gone, or new.
    *
    * @param steps - of the tape
    * @param hasBodies - bodies of wrapped functions ran
@@ -132,7 +131,7 @@ export class RecordedTimers {
         const other = others[at]
         if (other !== undefined)
           return [{ caller, recorded, live: other[0], count, place: other[1].place, isLeft: false }]
-        if (caller !== 'app' || !this.#isApart) return []
+        if (!this.#isApart) return []
         const before = [...fired].find(([index]) => index >= count.live)?.[1][0]?.[0] ?? Number.POSITIVE_INFINITY
         if (before === Number.POSITIVE_INFINITY && this.#isLate) return []
         const place = steps.findLast(({ event }) => event.n < before) ?? steps[0]

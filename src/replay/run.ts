@@ -883,7 +883,8 @@ export class ReplayRun {
       by <= length && !(this.#isInOrder && this.draws.isClockAsRecorded(caller))
     for (const changed of this.#timers.changed(this.steps, this.bodies.size > 0)) {
       const { caller, recorded, live, count, place } = changed
-      if (changed.isLeft !== isOver) continue
+      // What a package leaves is for its connections.
+      if (changed.isLeft !== isOver || (isOver && caller !== 'app')) continue
       const by = recorded === undefined || live === undefined ? 0 : Math.abs(live - recorded)
       if (caller !== 'app' && (!isAsRecorded || isMaybeLeft(caller, by))) continue
       const part = caller === 'app' ? 'timer' : `timer of ${caller}`

@@ -6,7 +6,10 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Anthropic from '@anthropic-ai/sdk'
+import { createOpenAI } from '@ai-sdk/openai'
+import { generateText } from 'ai'
 import OpenAI from 'openai'
+import { startProviderHere } from '../../fixtures/provider/index.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createRecorder, tool } from '../../src/record/index.ts'
 import { installReplay, type ReplayOptions, replayTape, verdictOf } from '../../src/replay/index.ts'
@@ -172,6 +175,22 @@ describe('a timer of another length', () => {
     const { timers: _, ...close } = tape.close!
     const run = await replayTape({ ...tape, close }, agent(9_000, 10, 20))
     expect(run.drift).toEqual([])
+  })
+})
+
+describe('a time limit of the AI SDK', () => {
+  test('that is new, gone or another one is listed', async () => {
+    const provider = await startProviderHere()
+    const model = createOpenAI({ apiKey: 'test-key', baseURL: `${provider.base}/v1` }).chat('gpt-x')
+    const asked = (timeout?: number) => async (): Promise<void> => {
+      await generateText({ model, prompt: 'Hello', ...(timeout !== undefined && { timeout }) })
+    }
+    expect(await recordedWith(asked(), asked())).toEqual([])
+    expect(await recordedWith(asked(5_000), asked(5_000))).toEqual([])
+    expect(await recordedWith(asked(), asked(5_000))).toEqual(['timers 1: 5000 ms, not set → set once'])
+    expect(await recordedWith(asked(5_000), asked())).toEqual(['timers 1: 5000 ms, set once → not set'])
+    expect(await recordedWith(asked(5_000), asked(7_000))).toEqual(['timers 1: 5000 ms → 7000 ms'])
+    provider.close()
   })
 })
 
