@@ -23,7 +23,8 @@ interface Other {
   /** The first of them, and where the replay was when it was set. */
   readonly timer: VirtualTimer
   readonly place: StepState | undefined
-  hasFired: boolean
+  /** It is to fire, for the first time or again. */
+  isWaiting: boolean
   /** They are no more than were set when recorded, bodies of wrapped functions among them. */
   isMaybeOfBody: boolean
 }
@@ -93,6 +94,7 @@ export class RecordedTimers {
     if (timer.caller === socketLimits && !this.#hearsSockets) return whenNothingElse
     let known = this.#known.get(timer)
     if (known === undefined) this.#known.set(timer, (known = this.#find(timer)))
+    this.#waits(timer, true)
     if (known === 'unknown') return undefined
     const firing = known.firings[known.next]
     return firing === undefined ? notBeforeTheEnd : { n: firing[0], at: firing[1] }
@@ -102,8 +104,7 @@ export class RecordedTimers {
   fired(timer: VirtualTimer): void {
     const known = this.#known.get(timer)
     if (known !== undefined && known !== 'unknown') known.next++
-    const other = this.#others.get(timer.caller ?? '')?.get(timer.ms)
-    if (other?.timer === timer) other.hasFired = true
+    this.#waits(timer, false)
   }
 
   /**
@@ -121,8 +122,8 @@ export class RecordedTimers {
       const others = [...(this.#others.get(caller) ?? [])].filter(
         ([, { isMaybeOfBody }]) => !(isMaybeOfBody && hasBodies),
       )
-      const news = others.slice(mine.length).map(([ms, { timer, place, hasFired }]) => {
-        const isLeft = !hasFired && !timer.cancelled && timer.isHolding
+      const news = others.slice(mine.length).map(([ms, { timer, place, isWaiting }]) => {
+        const isLeft = isWaiting && !timer.cancelled && timer.isHolding
         return { caller, live: ms, count: this.#countOf(caller, ms), place, isLeft }
       })
       const gone = mine.flatMap(([key, { fired }], at): readonly ChangedTimer[] => {
@@ -146,12 +147,17 @@ export class RecordedTimers {
     return { recorded: this.#recorded.get(key)?.agent ?? 0, live: this.#set.get(key) ?? 0 }
   }
 
+  #waits(timer: VirtualTimer, isWaiting: boolean): void {
+    const other = this.#others.get(timer.caller ?? '')?.get(timer.ms)
+    if (other?.timer === timer) other.isWaiting = isWaiting
+  }
+
   #addOther(timer: VirtualTimer, caller: string, isMaybeOfBody: boolean): void {
     const { ms } = timer
     const others = this.#others.get(caller) ?? new Map<number, Other>()
     this.#others.set(caller, others)
     const other = others.get(ms)
-    if (other === undefined) others.set(ms, { timer, place: this.#place(), hasFired: false, isMaybeOfBody })
+    if (other === undefined) others.set(ms, { timer, place: this.#place(), isWaiting: true, isMaybeOfBody })
     else other.isMaybeOfBody &&= isMaybeOfBody
   }
 
