@@ -190,7 +190,7 @@ describe('a time limit of the AI SDK', () => {
     expect(await recordedWith(asked(), asked(5_000))).toEqual(['timers 1: 5000 ms, not set → set once'])
     expect(await recordedWith(asked(5_000), asked())).toEqual(['timers 1: 5000 ms, set once → not set'])
     expect(await recordedWith(asked(5_000), asked(7_000))).toEqual(['timers 1: 5000 ms → 7000 ms'])
-    provider.close()
+    await provider.close()
   })
 })
 
