@@ -1,3 +1,4 @@
+// Over 300 lines: one replay in a process of its own, from what is run to what it reports.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
