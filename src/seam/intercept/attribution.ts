@@ -278,8 +278,14 @@ function continueSoon(request: HttpRequest): void {
   const context = new Context()
   request.once('socket', (socket) => {
     // The interceptor connects when it answers, which it does when it has the body.
-    if (openedInside.has(socket)) context.run(() => process.nextTick(() => request.emit('continue')))
+    if (openedInside.has(socket)) context.run(() => process.nextTick(() => goOn(request)))
   })
+}
+
+function goOn(request: HttpRequest): void {
+  request.emit('continue')
+  const version = { httpVersion: '1.1', httpVersionMajor: 1, httpVersionMinor: 1 }
+  request.emit('information', { statusCode: 100, statusMessage: 'Continue', ...version, headers: {}, rawHeaders: [] })
 }
 
 interface HttpRequest {
@@ -297,7 +303,7 @@ interface HttpRequest {
   getHeader(name: string): unknown
   setHeader(name: string, value: string): void
   once(event: 'socket', listener: (socket: net.Socket) => void): void
-  emit(event: 'continue'): void
+  emit(event: 'continue' | 'information', about?: object): void
   destroy(error: Error): void
 }
 

@@ -1,4 +1,5 @@
 import { type Pairs } from '../pairs.ts'
+import type { Socket } from 'node:net'
 import { FetchResponse } from '@mswjs/interceptors'
 import { SocketInterceptor } from '@mswjs/interceptors/net'
 import { HttpRequestInterceptor } from '@mswjs/interceptors/http'
@@ -25,7 +26,7 @@ export function interceptHttp(): void {
         if ('requestedLate' in run) run.requestedLate?.(request.method, request.url, stackOf(tag).madeAt)
         return new Promise<void>(() => undefined)
       }
-      const answer = new Answer(controller, request.method)
+      const answer = new Answer(controller, request.method, () => noteOf(tag)?.request?.socket)
       let isAsked = false
       const ask = (body: Buffer, open?: LiveRequest['open']): void => {
         if (isAsked) return
@@ -48,7 +49,7 @@ export function interceptHttp(): void {
       // Given up before its answer began: it is not read then, and nothing else would be heard of it.
       const gaveUp = (): void => {
         if (endBegun) ask(nothing, 'given up')
-        answer.control?.abort()
+        if (!answer.isBroken) answer.control?.abort()
       }
       request.signal.addEventListener('abort', gaveUp, { once: true })
       try {
@@ -104,18 +105,23 @@ const bodyless = new Set([101, 204, 205, 304])
 /** One answer on its way through the interceptor. */
 class Answer implements ExchangeSink {
   control: ExchangeControl | undefined
+  /** Its connection failed: what the client lets go of then is no giving up. */
+  isBroken = false
   /** Settles when the client has the head of the answer, or its error. */
   readonly begun: Promise<void>
   readonly #begin: () => void
   readonly #controller: Controller
   readonly #method: string
+  /** Of a client of `node:http`. */
+  readonly #socketOf: () => Socket | null | undefined
   readonly #context = new Context()
   #stream: ReadableStreamDefaultController<Uint8Array> | undefined
   #left = Number.POSITIVE_INFINITY
   #closed = false
 
-  constructor(controller: Controller, method: string) {
+  constructor(controller: Controller, method: string, socketOf: () => Socket | null | undefined) {
     this.#controller = controller
+    this.#socketOf = socketOf
     this.#method = method
     const { promise, resolve } = Promise.withResolvers<void>()
     this.begun = promise
@@ -139,7 +145,7 @@ class Answer implements ExchangeSink {
           },
           cancel: () => {
             this.#closed = true
-            this.control?.abort()
+            if (!this.isBroken) this.control?.abort()
           },
         })
     this.#context.run(() => this.#controller.respondWith(new FetchResponse(body, { status, statusText, headers })))
@@ -163,7 +169,11 @@ class Answer implements ExchangeSink {
   error(error: Error): void {
     if (this.#closed) return
     this.#closed = true
-    if (this.#stream) this.#stream.error(error)
+    const socket = this.#stream && 'syscall' in error ? this.#socketOf() : undefined
+    this.isBroken = socket != null
+    // A stream that fails is an answer that ends too early; the client is told of a connection that fails.
+    if (socket) setImmediate(() => this.#context.run(() => socket.destroy(errorHere(error))))
+    else if (this.#stream) this.#stream.error(error)
     else this.#context.run(() => this.#controller.errorWith(errorHere(error)))
     this.#begin()
   }

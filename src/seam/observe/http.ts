@@ -4,11 +4,12 @@ import { copyBytes, headerPairs, isOwnDoing, onChannel, readHeaders } from './ch
 import type { Pairs } from '../pairs.ts'
 import { asTargeted, sentToOf, statedHost, trailersPair } from '../shape.ts'
 import { heldSocket, socketName, statedSocket } from '../connection.ts'
-import { currentObserver, type ExchangeObserver, guarded, hearRequest } from './observer.ts'
+import { type Asked, currentObserver, type ExchangeObserver, guarded, hearRequest, trailersCame } from './observer.ts'
 import { limitByRun } from '../socket-limits.ts'
 import { hearUpgrade, openingSocket } from './websocket.ts'
 
 const underWay = new WeakMap<object, ExchangeObserver>()
+const asked = new WeakMap<object, Asked>()
 /** What stands beside the headers of a request, but for where it was sent. */
 const beside = new WeakMap<object, Pairs>()
 
@@ -25,6 +26,7 @@ export function observeHttp(): void {
     const exchange = hearRequest({ via: 'http', method: request.method, url: path })
     if (!exchange) return
     underWay.set(request, exchange)
+    asked.set(request, { run: currentObserver(), what: `${request.method} ${path}` })
     beside.set(request, statedSocket(request))
     shadowRequest(request, exchange)
     limitByRun(request)
@@ -46,7 +48,7 @@ export function observeHttp(): void {
       if (!exchange) return
       foundSocket(request, exchange)
       exchange.head(response.statusCode ?? 0, response.statusMessage ?? '', readHeaders(response.rawHeaders))
-      shadowResponse(response, exchange)
+      shadowResponse(request, response, exchange)
     },
   )
 }
@@ -118,11 +120,13 @@ function shadowRequest(request: ClientRequest, exchange: ExchangeObserver): void
   })
 }
 
-function shadowResponse(response: IncomingMessage, exchange: ExchangeObserver): void {
+function shadowResponse(request: ClientRequest, response: IncomingMessage, exchange: ExchangeObserver): void {
   const { push, _destroy } = response
   const received = guarded((chunk: unknown, encoding: unknown) => {
-    if (chunk === null) exchange.end()
-    else exchange.chunk(copyBytes(chunk, encoding))
+    if (chunk === null) {
+      if (response.rawTrailers.length > 0) trailersCame(asked.get(request))
+      exchange.end()
+    } else exchange.chunk(copyBytes(chunk, encoding))
   })
   const destroyed = guarded((error: (Error & { code?: string }) | null) => {
     if (response.complete) return

@@ -59,6 +59,17 @@ export function currentObserver(): Observer | undefined {
   return run?.mode === 'record' ? (run as Observer) : undefined
 }
 
+/** Who asked, and what. */
+export interface Asked {
+  readonly run: Observer | undefined
+  readonly what: string
+}
+
+/** What stands behind the body of an answer is not kept. */
+export function trailersCame(asked: Asked | undefined): void {
+  asked?.run?.unrecorded(`trailers of the answer to ${asked.what}`)
+}
+
 /** Hears a request that belongs to no run; `undefined` for one it has no use for. */
 export type OutsideListener = (start: ExchangeStart) => ExchangeObserver | undefined
 

@@ -4,7 +4,15 @@ import { hearAhead } from './body-ahead.ts'
 import { copyBytes, headerPairs, isOwnDoing, laterHeaders, onChannel } from './channels.ts'
 import type { Pairs } from '../pairs.ts'
 import { connectedSocket, runHeader } from '../connection.ts'
-import { currentObserver, type ExchangeObserver, type ExchangeStart, guarded, hearRequest } from './observer.ts'
+import {
+  currentObserver,
+  type ExchangeObserver,
+  type ExchangeStart,
+  guarded,
+  hearRequest,
+  type Observer,
+  trailersCame,
+} from './observer.ts'
 import { hearSocket, type OpeningSocket, openingSocket } from './websocket.ts'
 
 interface UndiciRequest {
@@ -32,6 +40,7 @@ interface Heard {
   readonly exchange: ExchangeObserver
   /** Absent for a WebSocket. */
   readonly start?: Start
+  readonly run?: Observer | undefined
   /** Its body was heard before it was sent. */
   isAhead: boolean
 }
@@ -58,7 +67,7 @@ export function observeUndici(): void {
     const start = new Start(request, url)
     const exchange = hearRequest(start, run)
     if (!exchange) return
-    const heard: Heard = { exchange, start, isAhead: false }
+    const heard: Heard = { exchange, start, run, isAhead: false }
     underWay.set(request, heard)
     shadowBodies(request, heard)
     heard.isAhead = hearAhead(request, exchange)
@@ -87,7 +96,11 @@ export function observeUndici(): void {
   onChannel<About & { chunk: Uint8Array }>('undici', 'undici:request:bodyChunkReceived', ({ request, chunk }) =>
     underWay.get(request)?.exchange.chunk(copyBytes(chunk)),
   )
-  onChannel<About>('undici', 'undici:request:trailers', ({ request }) => ended(request)?.end())
+  onChannel<About & { trailers: object }>('undici', 'undici:request:trailers', ({ request, trailers }) => {
+    const { run, start } = underWay.get(request) ?? {}
+    if (start && Object.keys(trailers).length > 0) trailersCame({ run, what: `${start.method} ${start.url}` })
+    ended(request)?.end()
+  })
   onChannel<About & { error: Error & { code?: string } }>('undici', 'undici:request:error', ({ request, error }) => {
     const exchange = ended(request)
     if (isOwnDoing(error)) exchange?.aborted()
