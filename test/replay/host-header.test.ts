@@ -14,6 +14,10 @@ import { hostsFlag, readTape, type Tape } from '../../src/tape/index.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const server = createServer((incoming, response) => {
+  if (incoming.url === '/trailing') {
+    response.write('ok')
+    response.addTrailers({ 'x-sum': '1' })
+  }
   incoming.resume().on('end', () => response.end('ok'))
 })
 const server2 = http2.createServer((_, response) => response.end('ok'))
@@ -244,4 +248,24 @@ test('names of trailers are compared, and what they say is listed as not compare
     'same',
     'trailers: not on the tape: the trailers of a request',
   ])
+})
+
+test('a recording says of which answers it keeps no trailers', async () => {
+  const byNode = () =>
+    new Promise<string>((resolve, reject) => {
+      const done = send(`${base}/trailing`, (response) =>
+        response.resume().on('end', () => resolve(JSON.stringify(response.trailers))),
+      )
+      done.on('error', reject).end()
+    })
+  const byUndici = async () => {
+    const { body, trailers } = await request(`${base}/trailing`)
+    await body.dump()
+    return JSON.stringify(trailers)
+  }
+  const none = async () => (await request(`${base}/a`)).body.text()
+  const lost = `trailers of the answer to GET ${base}/trailing`
+  expect((await record(byNode)).close?.unrecorded).toEqual([lost])
+  expect((await record(byUndici)).close?.unrecorded).toEqual([lost])
+  expect((await record(none)).close?.unrecorded).toBeUndefined()
 })

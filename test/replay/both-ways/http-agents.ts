@@ -85,7 +85,19 @@ const turns = async (count: number): Promise<void> => {
 const held = ({ sockets, freeSockets, requests }: Agent): unknown =>
   [sockets, freeSockets, requests].map((all) => Object.values(all).map((list) => list?.length))
 
-const requestEvents = ['socket', 'prefinish', 'finish', 'response', 'drain', 'timeout', 'abort', 'error', 'close']
+const requestEvents = [
+  'continue',
+  'information',
+  'socket',
+  'prefinish',
+  'finish',
+  'response',
+  'drain',
+  'timeout',
+  'abort',
+  'error',
+  'close',
+]
 const responseEvents = ['data', 'end', 'aborted', 'error', 'close']
 
 /** Everything that happens, in order, and what is to be seen at each moment. */
@@ -319,6 +331,28 @@ export const httpAgents: Readonly<Record<string, Looks>> = {
       const made = open(base, agent, { path: 'reset', body: '{}' })
       made.end('{}')
       return heard(await responseTo(made))
+    }),
+  'node:http: a connection that is reset in the middle of an answer fails the same': (base) =>
+    connected(base, async (agent) => {
+      const made = open(base, agent, { path: 'torn', body: '{}' })
+      const { log, closed } = listened(made, agent)
+      made.end('{}')
+      // On a connection of its own, which is not counted.
+      const axiosSaid = byAxios(`${base}/torn`, agent).catch(said)
+      await closed
+      return [log.map((one) => (one as unknown[]).slice(0, 2)), await axiosSaid]
+    }),
+  'node:http: a server that wants the body says so': (base) =>
+    connected(base, async (agent) => {
+      const made = open(base, agent, { path: 'json', body: '{}', options: { headers: { expect: '100-continue' } } })
+      made.flushHeaders()
+      const said: unknown[] = []
+      made.on('information', ({ statusCode, statusMessage, headers }) =>
+        said.push([statusCode, statusMessage, headers]),
+      )
+      await once(made, 'information')
+      made.end('{}')
+      return [said, await textOf(await responseTo(made))]
     }),
   'node:http: axios, got and the AWS handler get the same': (base) =>
     connected(base, async (agent) => {

@@ -58,6 +58,10 @@ const answers: Readonly<Record<string, (response: ServerResponse) => void>> = {
     response.writeHead(200).write('data: 1\n\n')
     later(() => void response.socket?.destroy())
   },
+  torn(response) {
+    response.writeHead(200).write('data: 1\n\n')
+    later(() => response.socket?.resetAndDestroy())
+  },
   gone: (response) => void response.socket?.destroy(),
   stream: (response) => inPieces(response.writeHead(200, { 'content-type': 'text/event-stream' })),
   gzip: (response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('{"a":"é"}')),
