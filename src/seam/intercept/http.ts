@@ -171,7 +171,7 @@ class Answer implements ExchangeSink {
     this.#closed = true
     const socket = this.#stream && 'syscall' in error ? this.#socketOf() : undefined
     this.isBroken = socket != null
-    // A stream that fails is an answer that ends too early; the client is told of a connection that fails.
+    // A stream that fails is an answer that ends too early. Here the connection fails, and Node says how.
     if (socket) setImmediate(() => this.#context.run(() => socket.destroy(errorHere(error))))
     else if (this.#stream) this.#stream.error(error)
     else this.#context.run(() => this.#controller.errorWith(errorHere(error)))

@@ -4,12 +4,12 @@ import { copyBytes, headerPairs, isOwnDoing, onChannel, readHeaders } from './ch
 import type { Pairs } from '../pairs.ts'
 import { asTargeted, sentToOf, statedHost, trailersPair } from '../shape.ts'
 import { heldSocket, socketName, statedSocket } from '../connection.ts'
-import { type Asked, currentObserver, type ExchangeObserver, guarded, hearRequest, trailersCame } from './observer.ts'
+import { type AskedBy, currentObserver, type ExchangeObserver, guarded, hearRequest, trailersCame } from './observer.ts'
 import { limitByRun } from '../socket-limits.ts'
 import { hearUpgrade, openingSocket } from './websocket.ts'
 
 const underWay = new WeakMap<object, ExchangeObserver>()
-const asked = new WeakMap<object, Asked>()
+const asked = new WeakMap<object, AskedBy>()
 /** What stands beside the headers of a request, but for where it was sent. */
 const beside = new WeakMap<object, Pairs>()
 

@@ -60,13 +60,13 @@ export function currentObserver(): Observer | undefined {
 }
 
 /** Who asked, and what. */
-export interface Asked {
+export interface AskedBy {
   readonly run: Observer | undefined
   readonly what: string
 }
 
 /** What stands behind the body of an answer is not kept. */
-export function trailersCame(asked: Asked | undefined): void {
+export function trailersCame(asked: AskedBy | undefined): void {
   asked?.run?.unrecorded(`trailers of the answer to ${asked.what}`)
 }
 
