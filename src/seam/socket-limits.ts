@@ -123,9 +123,9 @@ class ReplayedLimit implements Limit {
     if (this.#isStopping) return
     const { timeout = 0 } = this.#socket
     // An idle connection is left open: there is nothing to close.
-    if (!isUnderWay(this.request, this.#socket)) this.#stop()
-    else if (timeout === this.#ms) this.#stop(), this.refresh()
-    else this.is(timeout)
+    if (timeout !== this.#ms && isUnderWay(this.request, this.#socket)) return this.is(timeout)
+    this.#stop()
+    this.refresh()
   }
 
   /** Ends the timer that Node runs. */
