@@ -167,7 +167,9 @@ export async function openLedger(
     : await recheck(file, alike, rechecking)
   if (lostKey !== undefined && isCrossVersion !== true) throw headersUnknown(file, alike.length, lostKey)
   if (otherwise.length > 0 && isCrossVersion !== true) throw otherRuns(file, otherwise, alike.length)
-  const otherKeys = withOtherReads(file, graded, { surroundings, isSentKey: (name) => keyVariables.has(name) })
+  const readNow = withOtherReads(file, graded, { surroundings, isSentKey: (name) => keyVariables.has(name) })
+  // Those of whose reads nothing is known were looked at above.
+  const otherKeys = new Map([...readNow].filter(([, changed]) => changed !== undefined))
   if (otherKeys.size > 0 && isCrossVersion !== true) throw otherReads(file, otherKeys)
   // Those that would be made today are graded by this oracle as well, also where earlier ones are left out.
   if (lost !== undefined) throw otherOracle(lost, question.oracle, file)

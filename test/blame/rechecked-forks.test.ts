@@ -174,21 +174,21 @@ describe('forks of an earlier session', () => {
   })
 
   const isRight = (answer: unknown): boolean => (answer as Answer).answer === 'I refunded 25 EUR.'
+  const isShouted = (value: unknown): boolean => (value as Answer).answer === 'I REFUNDED 25 EUR.'
+  let isLoud = true
+  const shouting: Refunds['desk']['decide'] = (...asked) => {
+    const said = saying(...asked)
+    if (said !== 'I refunded 25 EUR.') return said
+    isLoud = !isLoud
+    return isLoud ? said.toUpperCase() : said
+  }
   const gradedBy = (judge: OracleFunction): Partial<RunBlameOptions> => ({
     judging: { by: 'function', name: 'oracle.ts#isRight', judge },
   })
 
   it('have the grade their oracle gives them today, whatever it reads, and none of then beside it', async () => {
     let isStrict = false
-    const isShouted = (value: unknown): boolean => (value as Answer).answer === 'I REFUNDED 25 EUR.'
     const oracle = gradedBy(({ value }) => isRight(value) || (!isStrict && isShouted(value)))
-    let isLoud = true
-    const shouting: Refunds['desk']['decide'] = (...asked) => {
-      const said = saying(...asked)
-      if (said !== 'I refunded 25 EUR.') return said
-      isLoud = !isLoud
-      return isLoud ? said.toUpperCase() : said
-    }
     const first = session(kept, undefined, oracle, shouting)
     const { spent, verdict } = await first.run()
     expect(verdict?.kind).toBe('confirmed')
@@ -226,8 +226,10 @@ describe('forks of an earlier session', () => {
 
   it('are all in the number of forks, also those that were not needed to see that too many have no grade', async () => {
     let isUnsure = false
-    const oracle = gradedBy(({ value }) => (!isRight(value) ? false : isUnsure ? undefined : true))
-    const first = session(kept, undefined, oracle)
+    const oracle = gradedBy(({ value }) =>
+      isRight(value) && isUnsure ? undefined : isRight(value) || isShouted(value),
+    )
+    const first = session(kept, undefined, oracle, shouting)
     const { spent } = await first.run()
     isUnsure = true
     const now = await session(kept, first.dir, oracle).run()

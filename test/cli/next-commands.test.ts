@@ -287,12 +287,24 @@ describe('whoever follows the messages of blame', () => {
     const other = await run(limited)
     expect(other).toMatchObject({ code: 4, stderr: expect.stringContaining('HARVEST_CROSS_VERSION') as string })
     const anyway = printed(other.stderr, 'to continue anyway')
-    // The forks of before are left out, which is said.
-    const leftOut = expect.stringMatching(/\d+ forks of earlier sessions ran other code or read other data/) as string
-    expect(await run(anyway)).toMatchObject({ ...decided, stderr: leftOut })
+    // The forks of before are left out, which is said, and stay for the day that their code is back.
+    const leftOut = {
+      ...decided,
+      stderr: expect.stringMatching(/\d+ forks of earlier sessions ran other code/) as string,
+    }
+    expect(await run(anyway)).toMatchObject(leftOut)
+    const forks = join(cwd, 'recordings/inbox/.forks/unpriced/blame.jsonl')
+    const both = readFileSync(forks, 'utf8')
     expect(await run([...anyway, '--no-cache'])).toMatchObject(decided)
     const checkout = / to run the recorded code: (git checkout \w+)$/m.exec(other.stderr)?.[1] ?? 'false'
     execFileSync('sh', ['-c', `${checkout} --quiet`], { cwd })
+    writeFileSync(forks, both)
+    const back = await run(limited)
+    expect(back).toMatchObject(leftOut)
+    expect(back.stdout).toContain('of earlier sessions')
+    const codeIn = (line = ''): unknown => /"code":"[^"]+"/.exec(line)?.[0]
+    const lines = both.trimEnd().split('\n')
+    writeFileSync(forks, lines.filter((line) => codeIn(line) !== codeIn(lines[0])).join('\n') + '\n')
     const cached = await run(limited)
     expect(cached).toMatchObject({
       code: 4,
