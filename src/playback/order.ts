@@ -19,7 +19,7 @@ interface Early {
  * A step recorded after another was answered may not be made before it. There are four exceptions. Steps that serve
  * different calls of one model turn may change places: the model called those independent, see `TurnCalls`. A named
  * value is a read of the agent's own surroundings and has no place at all. Two requests that only read may be under
- * way at the same time, if neither can have been asked with what the other was answered. And a step that waited for nothing
+ * way at the same time or change places, if neither can have been asked with what the other was answered. And a step that waited for nothing
  * since a call was made need not wait now for what was answered in between, see `turns` of a step.
  */
 export class StepOrder {
@@ -62,7 +62,7 @@ export class StepOrder {
    * What should have been answered before `step` is made: `early`, when it is certain that the order is another one;
    * `skipped`, tool calls that were not made yet: the agent may leave them out, or make them later and so out of order;
    * `beside`, reads under way that may be answered later, as long as all that follows waits for them; `awaited`, reads that
-   * would be under way at the same time if they were made before this one is answered.
+   * may be made later, as long as all that follows waits for them, too.
    *
    * @param since - number of the call since which `step` waited for nothing; absent: that is not known
    */
@@ -105,8 +105,13 @@ export class StepOrder {
   #mayBeBeside(earlier: AnyState, step: AnyState): boolean {
     if (isTurn(earlier) || isTurn(step)) return false
     if (!onlyReads(earlier) || !onlyReads(step) || earlier.event.in !== step.event.in) return false
+    return !this.usesAnswerOf(step, earlier)
+  }
+
+  /** Whether `step` may have been asked with what `answered` was the first to say, beside the input and what came before `step`. */
+  usesAnswerOf(step: AnyState, answered: AnyState): boolean {
     const before = this.#all.filter(({ event }) => event.n < step.event.n).map(({ event }) => event)
-    return !usesAnswer(step.event, earlier.event, this.#input, before)
+    return usesAnswer(step.event, answered.event, this.#input, before)
   }
 
   /** A tool call that was not made, or what happened inside of one. */

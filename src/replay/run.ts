@@ -180,14 +180,10 @@ export class ReplayRun {
   readonly #connected = new Map<string, string>()
   /** Tool calls that others went before, with the problem that is if they are made. */
   readonly #skipped = new Map<StepState, HarvestError>()
-  /** Reads that later ones did not wait for, with the problem that is if the agent ends without their answer. */
-  readonly #heldBack = new Map<StepState, HarvestError>()
-  /** Reads that a later one was made before: the same thing if they are made before that one is answered. */
-  #awaited: {
-    readonly one: StepState
-    readonly step: ExchangeState | CallState
-    readonly place: problem.ProblemLocation
-  }[] = []
+  /** Reads that later ones did not wait for, with the last of those: a problem if the agent ends without their answer. */
+  readonly #heldBack = new Map<StepState, Passing>()
+  /** Reads that later ones were made before: the same thing if they are made after all, and ask for nothing that those were answered. */
+  readonly #awaited = new Map<ExchangeState | CallState, Passing[]>()
   /** Problems whose cause only the end of the run tells. */
   readonly #causes = new Map<HarvestError, problem.Cause>()
   /** Problems that stopped nothing: what differed was served. */
@@ -348,7 +344,7 @@ export class ReplayRun {
     return site === undefined ? {} : { site }
   }
 
-  take(step: StepState): void {
+  take(step: ExchangeState | CallState): void {
     this.begin(step)
     this.gate.ready(step.items)
   }
@@ -358,20 +354,24 @@ export class ReplayRun {
     // A recording of another tool may list what went side by side one after the other.
     if (this.tape.header.imported?.missing.includes('order')) return
     skipRenewals(this, step)
-    this.#noteTooLate()
     const since = this.#besideSince(step, madeAt)
     const { early = this.order.unsaid(step), skipped, beside, awaited } = this.order.look(step, since)
     if (early) {
       if (!early.taken) this.order.passed(early)
-      const place = this.place(madeAt)
-      this.problem(problem.outOfOrder(place, step, early), problem.unlessAsked(place, early, describeStep(step)))
+      const passing = { step, place: this.place(madeAt) }
+      const [first = passing] = this.#awaited.get(early) ?? []
+      this.problem(
+        problem.outOfOrder(passing.place, step, early),
+        problem.unlessAsked(first.place, early, describeStep(first.step)),
+      )
     }
     for (const one of beside) {
       // Answered last of all: only an agent that waits for both gets any further before it.
       this.gate.holdBack(one.items)
-      this.#heldBack.set(one, problem.outOfOrder(this.place(madeAt), step, one))
+      this.#heldBack.set(one, { step, place: this.place(madeAt) })
     }
-    for (const one of awaited) this.#awaited.push({ one, step, place: this.place(madeAt) })
+    for (const one of awaited)
+      this.#awaited.set(one, [...(this.#awaited.get(one) ?? []), { step, place: this.place(madeAt) }])
     for (const one of skipped)
       if (!this.#skipped.has(one)) this.#skipped.set(one, problem.outOfOrder(this.place(madeAt), step, one))
   }
@@ -402,27 +402,21 @@ export class ReplayRun {
   /** As {@link checkOrder}, of a step that was due when nothing else was made since: answers came at most, and it still is. */
   checkDue(step: ExchangeState): void {
     skipRenewals(this, step)
-    this.#noteTooLate()
   }
 
-  /** The later read was answered and the earlier one not made: the agent waited for the one before it made the other. */
-  #noteTooLate(): void {
-    if (this.#awaited.length === 0) return
-    const tooLate = this.#awaited.filter(({ step }) => step.answered)
-    this.#awaited = this.#awaited.filter(({ step }) => !step.answered)
-    for (const { one, step, place } of tooLate)
-      this.problem(problem.outOfOrder(place, step, one), problem.unlessAsked(place, one, describeStep(step)))
-  }
-
-  /** Both reads are under way now, as if they had been made in the recorded order. */
-  #holdBackAwaited(begun: StepState): void {
-    if (this.#awaited.length === 0) return
-    for (const { one, step, place } of this.#awaited) {
-      if (one !== begun) continue
-      this.gate.holdBack(one.items)
-      this.#heldBack.set(one, problem.outOfOrder(place, step, one))
+  /**
+   * A read is made that later ones went before. It changed places with them, or is under way beside them: as long as it cannot
+   * have been asked with what they were answered, and all that follows waits for it, nothing is different.
+   */
+  #checkAwaited(begun: ExchangeState | CallState): void {
+    for (const passing of this.#awaited.get(begun) ?? []) {
+      const { step, place } = passing
+      if (hasBegunToAnswer(step) && this.order.usesAnswerOf(begun, step))
+        this.problem(problem.outOfOrder(place, step, begun))
+      this.gate.holdBack(begun.items)
+      this.#heldBack.set(begun, passing)
     }
-    this.#awaited = this.#awaited.filter(({ one }) => one !== begun)
+    this.#awaited.delete(begun)
   }
 
   /**
@@ -430,7 +424,6 @@ export class ReplayRun {
    * run is over.
    */
   unanswered(question: MatchRequest, miss: Exclude<Match, { kind: 'found' }>, madeAt: Error | undefined): HarvestError {
-    this.#noteTooLate()
     const place = this.place(madeAt)
     const near = miss.kind === 'ambiguous' ? undefined : 'step' in miss ? miss.step : miss.nearest
     this.refused.push({
@@ -446,9 +439,8 @@ export class ReplayRun {
   }
 
   /** The agent made a step; its answer may be delivered once it is `ready`. */
-  begin(step: StepState): void {
-    this.#noteTooLate()
-    this.#holdBackAwaited(step)
+  begin(step: ExchangeState | CallState): void {
+    this.#checkAwaited(step)
     const late = this.#skipped.get(step)
     if (late) this.problem(late)
     step.taken = true
@@ -816,10 +808,10 @@ export class ReplayRun {
   /** What is wrong once the agent has answered. */
   conclude(): void {
     skipRenewals(this)
-    this.#noteTooLate()
     this.#findCauses()
     const isSound = this.problems.every((error) => this.#served.has(error))
-    for (const [step, error] of isSound ? this.#heldBack : []) if (!step.answered) this.problems.push(error)
+    for (const [step, by] of isSound ? this.#heldBack : [])
+      if (!step.answered) this.problems.push(problem.outOfOrder(by.place, by.step, step))
     for (const one of this.calls.tooOften) this.problems.push(problem.readTooOften(this.tape, one))
     const isStopped = this.problems.some((error) => !this.#served.has(error))
     const { changes } = this.clients
@@ -980,6 +972,17 @@ export class ReplayRun {
 
 function countOf(pieces: number): string {
   return pieces === 1 ? '1 piece' : `${pieces} pieces`
+}
+
+/** A step that went before another one, and where it was made. */
+interface Passing {
+  readonly step: ExchangeState | CallState
+  readonly place: problem.ProblemLocation
+}
+
+/** The agent has some of its answer. */
+function hasBegunToAnswer({ items }: StepState): boolean {
+  return items.slice(1).some(({ state }) => state === 'done')
 }
 
 /** What the gate delivers for a step, its request first. */

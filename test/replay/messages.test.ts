@@ -247,16 +247,17 @@ describe('a problem says what, where, against which recorded call, and what to d
       await post(chat('Look up order A-17'))
     })
     expect(message).toMatchInlineSnapshot(`
-      "The agent made step 2, POST api.openai.com/v1/chat/completions, before step 1 was answered
+      "The agent made its steps in another order: step 2 came before step 1, which it made later
 
         tape        refund
         step        1 of this replay (2 recorded)
         at          test/replay/messages.test.ts:<line>
         after       the start of the run
-        waited for  step 1, POST api.openai.com/v1/chat/completions
+        made        step 2, POST api.openai.com/v1/chat/completions
+        made later  step 1, POST api.openai.com/v1/chat/completions
 
-      In the recording it waited for that answer first.
-      → if the order matters: look for a lost \`await\`
+      In the recording step 1 came first.
+      → if the order matters: make step 1 first, and await it
       → to see the recorded order: npx vitest-harvest show refund
       → if the new behaviour is right: record the run again and promote the new tape
       (HARVEST_ORDER)"
@@ -308,10 +309,8 @@ describe('a problem says what, where, against which recorded call, and what to d
         await get(orders(2))
         await post(chat('thanks'))
       })
-      expect(message).toContain(
-        'The agent made step 4, POST api.openai.com/v1/chat/completions, before step 3 was answered',
-      )
-      expect(message).toContain('waited for  step 3, GET shop.test/orders?page=2')
+      expect(message).toContain('in another order: step 4 came before step 3, which it made later')
+      expect(message).toContain('made later  step 3, GET shop.test/orders?page=2')
       expect(message).toContain('(HARVEST_ORDER)')
     })
 

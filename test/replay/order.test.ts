@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { retriever, tool, value } from '../../src/record/index.ts'
 import { installReplay, type ReplayResult, replayTape } from '../../src/replay/index.ts'
@@ -95,10 +96,93 @@ describe('reads that were made one after the other when recorded', () => {
     expect(codes(await replayTape(reads({ last: 'A-18' }), agent))).toEqual([])
   })
 
-  test('may not change places', async () => {
-    const reads = serial([{ path: '/a' }, { path: '/b' }])
-    const result = await replayTape(reads, async () => [await get('/b'), await get('/a')])
-    expect(codes(result)).toEqual(['HARVEST_ORDER'])
+  test('may change places, one after the other, if all that follows waits for both', async () => {
+    const result = await replayTape(two, async () => [
+      await get('/orders?of=7'),
+      await get('/customers/7'),
+      await post('/refunds', '{}'),
+    ])
+    expect(codes(result)).toEqual([])
+    expect(returned(result)).toEqual(['{"ok":"/orders?of=7"}', '{"ok":"/customers/7"}', '{"ok":"/refunds"}'])
+  })
+
+  test('that change places are out of order where one that came later is asked for with its answer', async () => {
+    const path = fc.stringMatching(/^\/[a-z]{3,9}$/)
+    const reads = fc.uniqueArray(path, { minLength: 2, maxLength: 5 })
+    const order = (paths: readonly string[]) =>
+      fc.shuffledSubarray([...paths], { minLength: paths.length, maxLength: paths.length })
+    await fc.assert(
+      fc.asyncProperty(
+        reads.chain((paths) => fc.tuple(fc.constant(paths), order(paths), fc.nat(paths.length - 1))),
+        fc.boolean(),
+        async ([paths, now, at], isTold) => {
+          // The answer of one of the reads holds the name of another one, which the input may have as well.
+          const [teller, named] = [paths[at]!, paths[(at + 1) % paths.length]!]
+          const tape = serial(
+            paths.map((one) => ({ path: one, answer: one === teller ? { next: named.slice(1) } : {} })),
+            isTold ? { named: named.slice(1) } : {},
+          )
+          const result = await replayTape(tape, async () => {
+            for (const one of now) await get(one)
+          })
+          const isNamedLater = now.indexOf(teller) < now.indexOf(named)
+          const wasNamedLater = paths.indexOf(teller) < paths.indexOf(named)
+          expect(codes(result)).toEqual(isTold || isNamedLater === wasNamedLater ? [] : ['HARVEST_ORDER'])
+          expect(result.comparison.served).toBe(paths.length)
+        },
+      ),
+      { numRuns: 25, seed: 1 },
+    )
+  })
+
+  test('that change places are out of order where the one that is made later is not waited for', async () => {
+    const [afterwards, atTheEnd] = [
+      await replayTape(two, async () => {
+        await get('/orders?of=7')
+        const customer = get('/customers/7')
+        await post('/refunds', '{}')
+        return await customer
+      }),
+      await replayTape(serial([{ path: '/a' }, { path: '/b' }]), async () => {
+        await get('/b')
+        void get('/a')
+        await new Promise((resolve) => setTimeout(resolve, 10))
+      }),
+    ]
+    expect(codes(afterwards)).toEqual(['HARVEST_ORDER'])
+    expect(afterwards.problems[0]?.message).toContain('look for a lost `await`')
+    expect(codes(atTheEnd)).toEqual(['HARVEST_ORDER'])
+  })
+
+  test('that change places are out of order where an action stood or stands between them', async () => {
+    const between = serial([{ path: '/a' }, { path: '/do', method: 'POST' }, { path: '/b' }])
+    const made: readonly (readonly [Tape, readonly string[]])[] = [
+      [between, ['/b', '/do', '/a']],
+      [between, ['/b', '/a', '/do']],
+      [two, ['/orders?of=7', '/refunds', '/customers/7']],
+    ]
+    for (const [tape, paths] of made) {
+      const result = await replayTape(tape, async () => {
+        for (const path of paths) await (path === '/do' || path === '/refunds' ? post(path, '{}') : get(path))
+      })
+      expect(codes(result)).toContain('HARVEST_ORDER')
+      expect(result.problems[0]?.message).toContain('which it made later')
+      expect(result.problems[0]?.message).not.toContain('lost `await`')
+    }
+  })
+
+  test('of which one is never made are named by that one', async () => {
+    const made = async (...paths: readonly string[]): Promise<ReplayResult> =>
+      replayTape(two, async () => {
+        for (const path of paths) await (path === '/refunds' ? post(path, '{}') : get(path))
+      })
+    expect((await made('/orders?of=7', '/refunds')).problems[0]?.facts).toMatchObject({
+      what: 'The agent skipped step 1, GET shop.test/customers/7',
+      detail: 'Made instead: step 2, GET shop.test/orders?of=7',
+    })
+    expect((await made('/orders?of=7')).problems[0]?.facts).toMatchObject({
+      what: 'The agent left out 2 recorded steps',
+    })
   })
 
   test('may change places where both are made before either is answered', async () => {

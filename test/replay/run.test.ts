@@ -324,7 +324,7 @@ describe('order', () => {
       const agent = async () => [await pay({ id: 1 }), await look({ id: 1 }), await post(chat('end'))]
       const result = await replayTape(lookThenPay(), agent)
       expect(codes(result)).toEqual(['HARVEST_ORDER'])
-      expect(result.problems[0]?.message).toContain('The agent made step 2, tool pay, before step 1 was answered')
+      expect(result.problems[0]?.message).toContain('in another order: step 2 came before step 1')
     })
 
     test('is out of order at once when it was made and they do not wait for its answer', async () => {

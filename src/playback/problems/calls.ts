@@ -121,7 +121,9 @@ export function readTooOften(tape: Tape, { name, recorded, read, site }: OftenRe
   })
 }
 
+/** A step was made before one it came behind when recorded: that is under way now, or was not made by then. */
 export function outOfOrder(place: ProblemLocation, step: StepState, before: StepState): HarvestError {
+  if (!before.taken) return changedPlaces(place, step, before)
   const isAtOnce = wasAtOnce(step, before)
   return new HarvestError('HARVEST_ORDER', {
     what: `The agent made ${describeStep(step)}, before step ${before.number} was answered`,
@@ -130,10 +132,28 @@ export function outOfOrder(place: ProblemLocation, step: StepState, before: Step
     fix: [
       `if ${isAtOnce ? 'this step needs that answer' : 'the order matters'}: look for a lost \`await\``,
       ...(isAtOnce ? ['if both were made at once before, too: no `await` is lost; the tape has another count'] : []),
-      `to see the recorded order: npx vitest-harvest show ${shellWord(place.tape.header.id)}`,
+      seeOrder(place),
       recordAgain,
     ],
   })
+}
+
+/** What is never made at all is another problem, see `unlessAsked`. */
+function changedPlaces(place: ProblemLocation, step: StepState, before: StepState): HarvestError {
+  return new HarvestError('HARVEST_ORDER', {
+    what: `The agent made its steps in another order: step ${step.number} came before step ${before.number}, which it made later`,
+    where: { ...whereMade(place), made: describeStep(step), 'made later': describeStep(before) },
+    why: `In the recording step ${before.number} came first.`,
+    fix: [
+      `if the order matters: make step ${before.number} first, and await it`,
+      seeOrder(place),
+      recordAgain,
+    ],
+  })
+}
+
+function seeOrder({ tape }: ProblemLocation): string {
+  return `to see the recorded order: npx vitest-harvest show ${shellWord(tape.header.id)}`
 }
 
 /** What the tape tells of two steps of which the first was answered before the second was made. */
