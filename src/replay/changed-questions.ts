@@ -27,14 +27,14 @@ export interface ChangedQuestion {
   readonly isOfNoModel?: true
 }
 
-/** Drift by change: data first, then by the first step that shows it. */
+/** Drift by change, in the order of the first steps that show it: what a change is the cause of comes behind it. */
 export function changedQuestions(drift: readonly Drift[]): readonly ChangedQuestion[] {
   const byKey = Map.groupBy(drift, ({ key }) => key)
   const questions = [...byKey.values()].flatMap((same) => {
     const [first] = same
     return first === undefined ? [] : [questionOf(first, same)]
   })
-  return questions.sort((a, b) => Number(b.isData === true) - Number(a.isData === true))
+  return questions.sort((a, b) => Math.min(...a.steps) - Math.min(...b.steps))
 }
 
 function questionOf(first: Drift, same: readonly Drift[]): ChangedQuestion {
@@ -80,7 +80,14 @@ export interface UnprovenFacts {
 }
 
 /** Changes that are shown one by one. */
-const shownChanges = 5
+const mostShown = 5
+
+/** The first ones, in their order. Where there are more, those of data go before others: each is accepted by itself. */
+function shownOf(questions: readonly ChangedQuestion[]): readonly ChangedQuestion[] {
+  const byWeight = questions.toSorted((a, b) => Number(b.isData === true) - Number(a.isData === true))
+  const shown = new Set(byWeight.slice(0, mostShown))
+  return questions.filter((one) => shown.has(one))
+}
 
 /**
  * The questions to models changed, and the agent did all it did before.
@@ -160,7 +167,7 @@ function headline(questions: readonly ChangedQuestion[]): string {
 
 /** One block for each change. */
 function changesText(questions: readonly ChangedQuestion[]): string {
-  const shown = questions.slice(0, shownChanges).map(({ part, words, steps, isData, key }) => {
+  const shown = shownOf(questions).map(({ part, words, steps, isData, key }) => {
     const label = questions.length === 1 ? '' : `${neutralLine(part)}, ${stepsText(steps)}: `
     const data = isData ? `\n           this changes data, not instructions; key ${key}` : ''
     return `  changed  ${label}${words}${data}`
@@ -176,8 +183,10 @@ function acceptance(
   if (caseId !== undefined)
     return [`if you looked and it is meant:  npx vitest-harvest accept ${shellWord(caseId)} --reason "…"`]
   if (bare !== undefined) return stepsToAccept(bare)
-  const keys = questions.slice(0, shownChanges).map(({ key }) => `--change ${shellWord(key)}`)
-  return [`if you looked and it is meant:  npx vitest-harvest accept ${keys.join(' ')} --reason "…"`]
+  const shown = shownOf(questions)
+  const meant = shown.length === questions.length ? 'it is meant' : 'what is shown is meant'
+  const keys = shown.map(({ key }) => `--change ${shellWord(key)}`)
+  return [`if you looked and ${meant}:  npx vitest-harvest accept ${keys.join(' ')} --reason "…"`]
 }
 
 /**

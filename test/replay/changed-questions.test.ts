@@ -40,6 +40,38 @@ test('the policy that excludes changes is one for each class of them, conversati
   )
 })
 
+test('changes stand in the order they were asked, so that a change that quotes another one comes behind it', () => {
+  const of = (key: string, stepNumber: number, isData?: true): Drift => ({
+    ...change,
+    class: isData ? 'messages' : 'instructions',
+    part: isData ? 'user message' : 'system prompt',
+    key,
+    stepNumber,
+    ...(isData && { isData }),
+  })
+  // Found in the order of a run in which steps changed places.
+  const found = changedQuestions([of('quote', 9, true), of('prompt', 6), of('prompt', 3), of('prompt', 8)])
+  expect(found.map(({ key }) => key)).toEqual(['prompt', 'quote'])
+  const { message } = unprovenError(found, { tape: 'refund' })
+  expect(message).toMatch(/^2 questions changed \(system prompt, user message\)/)
+  expect(message).toMatch(/changed {2}system prompt.*\n {2}changed {2}user message/)
+  expect(message).toContain('if you looked and it is meant:  npx vitest-harvest accept --change prompt --change quote')
+})
+
+test('of many changes those of data are among the shown ones, and the command says that it accepts no others', () => {
+  const many = Array.from({ length: 7 }, (_, i): Drift => ({ ...change, key: `k${i}`, stepNumber: i + 1 }))
+  const { message } = unprovenError(
+    changedQuestions([...many, { ...change, key: 'data', stepNumber: 8, isData: true }]),
+    {
+      tape: 'refund',
+    },
+  )
+  expect(message).toContain(
+    'if you looked and what is shown is meant:  npx vitest-harvest accept --change k0 --change k1 --change k2 --change k3 --change data --reason',
+  )
+  expect(message).toContain('… and 3 more changes')
+})
+
 test('a tape by itself leads to a case; that of a program, and one without its end, cannot be one', () => {
   const header = { id: 'run', agent: 'desk' } as Tape['header']
   const close = { outcome: { status: 'returned', value: 1 } } as NonNullable<Tape['close']>

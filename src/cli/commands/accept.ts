@@ -105,12 +105,22 @@ function print(
   for (const name of isList ? [] : new Set(accepted.flatMap(({ names }) => names)))
     if (caseNamed(recordings, name)?.case?.expect === 'fail')
       screen.line(`→ if the change is its fix: npx vitest-harvest fix ${shellWord(name)}${dirOption(recordings)}`)
-  const [first] = unproven.filter(({ names }) => names.some((name) => !different.includes(name)))
-  if (isList && first !== undefined)
-    screen.line(`to accept one: npx vitest-harvest accept --change ${shellWord(first.question.key)} --reason "…"`)
-  if (!isList && unproven.some(({ question }) => question.isData))
-    screen.line('changes of data are accepted by their key: npx vitest-harvest accept --change \'<key>\' --reason "…"')
+  const open = unproven.filter(({ names }) => names.some((name) => !different.includes(name)))
+  const ofData = open.filter(({ question }) => question.isData)
+  if (isList && open[0] !== undefined) screen.line(`to accept one: ${acceptText(open.slice(0, 1))}`)
+  if (ofData.length === 0) return
+  if (!isList) screen.line(`changes of data are accepted by their key: ${acceptText(ofData)}`)
+  else if (ofData.length < open.length)
+    screen.line(`accept --reason "…" alone leaves changes of data unproven; to accept all: ${acceptText(open)}`)
 }
+
+function acceptText(changes: AcceptReport['unproven']): string {
+  const keys = changes.slice(0, shownKeys).map(({ question: { key } }) => ` --change ${shellWord(key)}`)
+  return `npx vitest-harvest accept${keys.join('')} --reason "…"`
+}
+
+/** Keys that fit into one command. */
+const shownKeys = 9
 
 function unknownKeys(keys: readonly string[]): HarvestError {
   return new HarvestError('HARVEST_ACCEPT_UNKNOWN', {

@@ -144,11 +144,7 @@ function changedPlaces(place: ProblemLocation, step: StepState, before: StepStat
     what: `The agent made its steps in another order: step ${step.number} came before step ${before.number}, which it made later`,
     where: { ...whereMade(place), made: describeStep(step), 'made later': describeStep(before) },
     why: `In the recording step ${before.number} came first.`,
-    fix: [
-      `if the order matters: make step ${before.number} first, and await it`,
-      seeOrder(place),
-      recordAgain,
-    ],
+    fix: [`if the order matters: make step ${before.number} first, and await it`, seeOrder(place), recordAgain],
   })
 }
 
