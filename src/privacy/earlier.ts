@@ -27,3 +27,6 @@ export const fourthFinders = findersByWords(4)
 
 /** The finders of tapes with the flag `redactor-5`. */
 export const fifthFinders = findersByWords(5)
+
+/** The finders of tapes with the flag `redactor-6`. */
+export const sixthFinders = findersByWords(6)

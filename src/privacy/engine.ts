@@ -14,6 +14,7 @@ import { commandVariables } from './programs.ts'
 import type { Finder, RedactorOptions, TextRange } from './types.ts'
 import { inViews, Spellings } from './views.ts'
 import { type Trigger, Walk } from './walk.ts'
+import { isOverworked, perSecret, work } from './work.ts'
 
 /** A finder, and a character without which it finds nothing; empty without one. */
 export type SignedFinder = readonly [sign: string, finder: Finder]
@@ -36,7 +37,7 @@ export interface Search {
 
 /** A version of the finders. A tape is replayed by the one it was recorded with. */
 export interface Finders {
-  readonly version: 1 | 2 | 3 | 4 | 5 | 6
+  readonly version: 1 | 2 | 3 | 4 | 5 | 6 | 7
   /** @param inHeaders - names that count in headers: those are the same for all tapes */
   readonly by: (options: RedactorOptions, inHeaders: FirstNames) => FindersInUse
 }
@@ -53,7 +54,7 @@ export interface FindersInUse {
 export const findersOfNow = findersByWords(versionNow)
 
 /** Those that read commands word by word. */
-export function findersByWords(version: 3 | 4 | 5 | 6): Finders {
+export function findersByWords(version: 3 | 4 | 5 | 6 | 7): Finders {
   return findersInOneWalk(version, (isOn, names) => (isOn('secret') ? commandTriggers(names) : []), commandVariables)
 }
 
@@ -96,13 +97,15 @@ function inOneWalk(
   const rest = [...first, ...personal]
   const find: Finder = (text) => {
     const found: TextRange[] = []
+    work.done += text.length >> 4
     walk.find(text, found)
     for (let nth = 0; nth < rest.length; nth++) {
       const [sign, finder] = rest[nth]!
-      if (sign !== '' && !text.includes(sign)) continue
+      if ((sign !== '' && !text.includes(sign)) || isOverworked()) continue
       const spans = finder(text)
       for (let at = 0; at < spans.length; at++) found.push(spans[at]!)
     }
+    work.done += found.length * perSecret
     return byMeaning(found)
   }
   const search: Finder = (text) => {

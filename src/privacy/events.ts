@@ -1,4 +1,5 @@
 import type { Encoded, TextRange } from './types.ts'
+import { isOverworked, work } from './work.ts'
 
 /** A secret that stands in several places, in pieces. */
 export interface Scattered {
@@ -24,7 +25,7 @@ export function findScattered(
 ): readonly Scattered[] {
   if (!isStream(text, version)) return []
   return [...gather(text, version)].flatMap(([stream, pieces]) => {
-    if (pieces.length < 2) return []
+    if (pieces.length < 2 || isOverworked()) return []
     return isOfModel.test(stream) ? ofOneText(pieces, find) : betweenPieces(pieces, find)
   })
 }
@@ -134,6 +135,9 @@ export function streamedTexts(text: string, version: number): Iterable<readonly 
   return gather(text, version).values()
 }
 
+/** What it costs to read a piece. */
+const perPiece = 3
+
 /** Pieces by the stream they belong to: the field, and the numbers of choice, block or item beside it. */
 function gather(text: string, version: number): Map<string, Piece[]> {
   const streams = new Map<string, Piece[]>()
@@ -153,6 +157,7 @@ function gather(text: string, version: number): Map<string, Piece[]> {
     const stream = `${field} ${numbers}`
     const pieces = streams.get(stream) ?? []
     if (pieces.length === 0) streams.set(stream, pieces)
+    work.done += perPiece
     pieces.push({ start: end - raw.length, raw, text: isJson ? textOf(raw) : raw })
   }
   return streams

@@ -20,6 +20,7 @@ import type { Encoded, Secret, SecretFinding, RedactorOptions, Replaced, TextRan
 import { settledEnd } from './under-way.ts'
 import { redactUrl } from './url.ts'
 import { encodedAs, type EncodedWord, encodedWords } from './words.ts'
+import { isOverworked, masked, perWord, spareWork, uncounted, work, workFor } from './work.ts'
 
 /**
  * Replaces secrets by placeholders, the same value by the same placeholder, numbered by first appearance.
@@ -187,14 +188,18 @@ class TextRedactor implements Redactor {
   #room = insideCap
   /** All texts of a value share the room there is. */
   #isInValue = false
+  /** What a text may cost beyond what its length allows. */
+  #spare = spareWork
+  /** What all searches of the text under way may cost. */
+  #total = Number.POSITIVE_INFINITY
   /** What words say that were replaced whole: they stay so wherever the run quotes them. */
   readonly #whole = new Set<string>()
   /** By depth, what words say, and what they say without their secrets where that many were known. */
-  #cleaned: Map<string, { readonly clear: string; readonly by: number }>[] = []
+  #cleaned: Map<string, { readonly clear: string; readonly by: number; readonly cost: number }>[] = []
   /** The text that was scanned last, where it holds nothing: a value is often scanned as a line, and redacted then. */
   #searched: string | undefined
-  /** What words of base64 in the text under way say, where it holds none itself and no rule finds anything: it is not searched once more. */
-  readonly #quiet = new Set<string>()
+  /** What words of base64 in the text under way say, where it holds none itself and no rule finds anything: it is not searched once more. With what that cost. */
+  readonly #quiet = new Map<string, number>()
 
   constructor(means: Means, { keys = false, prints, recorded, secrets = [] }: PlaceholderNumbering) {
     this.#means = means
@@ -270,6 +275,7 @@ class TextRedactor implements Redactor {
       return this.#json(value, known)
     } finally {
       this.#isInValue = false
+      this.#spare = spareWork
     }
   }
 
@@ -392,9 +398,15 @@ class TextRedactor implements Redactor {
   }
 
   scan(text: string): readonly SecretFinding[] {
-    const { spans, scattered } = this.#found(text)
+    const { found, isOver } = this.#withinBound(text.length, 1, () => ({
+      found: this.#search(text),
+      isOver: isOverworked(),
+    }))
+    const { spans, scattered } = found
     this.#quiet.clear()
-    this.#searched = spans.length + scattered.length === 0 ? text : undefined
+    const first = beginOf(found)
+    this.#searched = first === undefined && !isOver ? text : undefined
+    if (isOver) return [{ kind: 'secret', index: first ?? 0, length: text.length - (first ?? 0) }]
     return [
       ...spans.map(({ kind, start, end }) => ({ kind, index: start, length: end - start })),
       ...scattered.map(({ kind, pieces: [first] }) => ({
@@ -441,10 +453,22 @@ class TextRedactor implements Redactor {
   /** What in bytes that are no text tells by its form what it is, and what is known to be secret. Earlier tapes keep it. */
   #tokensIn(text: string): readonly TextRange[] {
     if (this.#means.version < 6) return []
-    const tokens = this.#means.find(text).filter(({ kind }) => isToken(kind))
+    const { all, isOver } = this.#findOnce(text)
+    const tokens = all.filter(({ kind }) => isToken(kind))
+    if (isOver) {
+      const start = Math.min(text.length, ...all.map((span) => span.start)) % text.length
+      return [{ kind: 'secret', start, end: text.length, value: text.slice(start) }]
+    }
     const known = this.#known.find(text)
     if (tokens.length + known.length === 0) return []
     return settle(text, [...tokens, ...known], this.#placeholders.in(text))
+  }
+
+  #findOnce(text: string): { readonly all: readonly TextRange[]; readonly isOver: boolean } {
+    return this.#withinBound(text.length, 1, () => {
+      work.most = this.#total
+      return { all: this.#means.find(text), isOver: isOverworked() }
+    })
   }
 
   /** A text that is secret as a whole, because of the name it stands under. */
@@ -454,7 +478,7 @@ class TextRedactor implements Redactor {
     if (scheme !== '') return scheme + this.#secret(text.slice(scheme.length))
     const [standing] = this.#placeholders.in(text)
     if (standing?.start === 0 && standing.end === text.length) return this.text(text)
-    const whole = settle(text, this.#means.find(text), []).find(({ start, end }) => start === 0 && end === text.length)
+    const whole = settle(text, this.#findOnce(text).all, []).find(({ start, end }) => start === 0 && end === text.length)
     const placeholder = this.#replace(whole ?? { kind: 'secret', value: text, contextual: true })
     this.#placeholders.observe(placeholder.text)
     return placeholder.text
@@ -467,30 +491,82 @@ class TextRedactor implements Redactor {
     apply: (now: T, edits: readonly Edit[]) => T,
     before?: Found,
   ): T {
+    if (this.#depth > 0 || this.#means.version < 7) return this.#rounds(given, textOf, apply, before).now
+    for (let from: number | undefined, now = given; ; ) {
+      const text = textOf(now)
+      const { now: clean, first } = this.#withinBound(text.length, 2, () => this.#rounds(now, textOf, apply))
+      if (first === undefined) return clean
+      // Nothing was found before the first secret; where more is found there now, or that cost too much as well, all of it goes.
+      from = from === undefined ? first : 0
+      const rest = masked(text, from)
+      this.replacements++
+      if (text.endsWith(rest)) return now
+      now = apply(now, [{ start: from, end: text.length, text: rest }])
+    }
+  }
+
+  /** @returns what came out; with `first` it costs more than it may, and that is where the first secret begins */
+  #rounds<T>(
+    given: T,
+    textOf: (now: T) => string,
+    apply: (now: T, edits: readonly Edit[]) => T,
+    before?: Found,
+  ): { readonly now: T; readonly first?: number } {
     let text = textOf(given)
-    let found = this.#depth === 0 && text === this.#searched ? nothing : (before ?? this.#found(text))
-    if (found.spans.length + found.scattered.length === 0) {
+    let found = this.#depth === 0 && text === this.#searched ? nothing : (before ?? this.#search(text))
+    const first = beginOf(found)
+    const givenText = text
+    if (first === undefined && !isOverworked()) {
       this.#placeholders.observe(text)
-      return given
+      return { now: given }
     }
     if (this.#depth === 0 && !this.#isInValue) this.#room = insideCap
     const mark = this.#placeholders.mark()
     try {
       const fresh: Fresh[] = []
       let now = given
-      for (let pass = 0; pass < passCap; pass++) {
+      for (let pass = 0; pass < passCap && !isOverworked(); pass++) {
         const edits = this.#step(text, found, fresh)
         if (edits.length === 0) break
         now = apply(now, edits)
         text = textOf(now)
-        found = this.#found(text)
+        found = this.#search(text)
+      }
+      const isOver = isOverworked() || (this.#means.version >= 7 && beginOf(found) !== undefined)
+      if (isOver && this.#depth === 0) {
+        this.#forgetLost(givenText, mark, fresh)
+        return { now: given, first: first ?? 0 }
       }
       const isLost = fresh.length > 0 && this.#forgetLost(text, mark, fresh)
       if (isLost || this.#depth === 0) this.#placeholders.observe(text)
-      return now
+      return { now }
     } finally {
       if (this.#depth === 0) this.#quiet.clear()
       this.#placeholders.release()
+    }
+  }
+
+  /** As {@link #found}. Of a whole text, as far as one search of it may go. */
+  #search(text: string): Found {
+    if (this.#depth > 0 || this.#means.version < 7) return this.#found(text)
+    work.most = Math.min(this.#total, work.done + this.#spare + workFor(text.length))
+    const found = this.#found(text)
+    if (!isOverworked()) work.most = this.#total
+    return found
+  }
+
+  /** What is done with a text, as long as that costs no more than so many searches may. Earlier tapes know no bound. */
+  #withinBound<T>(length: number, searches: number, act: () => T): T {
+    if (this.#means.version < 7) return act()
+    const usual = workFor(length)
+    work.done = 0
+    this.#total = searches * (this.#spare + usual)
+    try {
+      return act()
+    } finally {
+      work.most = Number.POSITIVE_INFINITY
+      // All texts of a value share what short ones may cost.
+      if (this.#isInValue) this.#spare = Math.max(0, this.#spare - Math.max(0, work.done - usual))
     }
   }
 
@@ -565,7 +641,7 @@ class TextRedactor implements Redactor {
     // A value that has a placeholder went through this before.
     const isFirst =
       contextual && !this.#known.isFull && isDistinctive(value) && this.#placeholders.known(value) === undefined
-    if (isFirst && this.#means.find(value).length === 0) this.#known.remember(kind, value)
+    if (isFirst && uncounted(() => this.#means.find(value)).length === 0) this.#known.remember(kind, value)
   }
 
   #replace({ kind, value, contextual }: Secret): {
@@ -581,6 +657,7 @@ class TextRedactor implements Redactor {
 
   #found(text: string): Found {
     const spans = this.#look(text)
+    if (isOverworked()) return { spans, scattered: [] }
     const scattered = findScattered(text, (part) => this.#look(part), this.#means.version)
     if (scattered.length > 0) return { spans: apartFrom(spans, scattered), scattered: apart(scattered) }
     return spans.length === 0 ? nothing : { spans, scattered }
@@ -588,13 +665,18 @@ class TextRedactor implements Redactor {
 
   #look(text: string): readonly TextRange[] {
     const isWord = this.#depth > 0
-    const found = isWord && this.#quiet.has(text) ? nothing.spans : this.#means.find(text)
+    const quiet = isWord ? this.#quiet.get(text) : undefined
+    const before = work.done
+    if (quiet !== undefined) work.done += quiet
+    const found = quiet === undefined ? this.#means.find(text) : nothing.spans
+    const cost = work.done - before
     const known = this.#known.find(text)
     const all = known.length === 0 ? found : [...found, ...known]
     const spans = all.length === 0 ? all : settle(text, all, this.#placeholders.in(text))
-    const words = this.#means.version === 1 || this.#depth >= depthCap ? [] : encodedWords(text)
+    const words = this.#means.version === 1 || this.#depth >= depthCap || isOverworked() ? [] : encodedWords(text)
+    work.done += words.length * perWord
     if (words.length > 0) return this.#withEncoded(text, words, spans)
-    if (isWord && spans.length === 0) this.#quiet.add(text)
+    if (isWord && spans.length === 0 && !isOverworked()) this.#quiet.set(text, cost)
     return spans
   }
 
@@ -603,6 +685,7 @@ class TextRedactor implements Redactor {
     let more: TextRange[] | undefined
     let next = 0
     for (const word of words) {
+      if (isOverworked()) break
       while (next < spans.length && spans[next]!.end <= word.start) next++
       if (next < spans.length && spans[next]!.start < word.end) continue
       const found = this.#foundInside(word.plain)
@@ -641,8 +724,10 @@ class TextRedactor implements Redactor {
     const before = cleaned.get(text)
     if (before?.by === this.#known.size) {
       this.replacements++
+      work.done += before.cost
       return before.clear
     }
+    const begun = work.done
     const cost = wordCost + found.spans.length + found.scattered.length
     if (cost > this.#room) {
       this.#whole.add(text)
@@ -650,7 +735,7 @@ class TextRedactor implements Redactor {
     }
     this.#room -= cost
     const clear = this.#cleanInside(text, found, known)
-    cleaned.set(text, { clear, by: this.#known.size })
+    if (!isOverworked()) cleaned.set(text, { clear, by: this.#known.size, cost: work.done - begun })
     return clear
   }
 
@@ -669,6 +754,12 @@ class TextRedactor implements Redactor {
   #clean(text: string, found?: Found): string {
     return this.#untilClean(text, itself, edited, found)
   }
+}
+
+/** Where the first secret begins. */
+function beginOf({ spans: [span], scattered }: Found): number | undefined {
+  const starts = [...(span === undefined ? [] : [span.start]), ...scattered.map(({ pieces: [piece] }) => piece!.start)]
+  return starts.length === 0 ? undefined : Math.min(...starts)
 }
 
 const itself = (text: string): string => text

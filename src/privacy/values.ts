@@ -2,7 +2,7 @@ import { changed, codesOf } from './edges.ts'
 import { keyShown, placeholderShown, scopeWords } from './credentials.ts'
 
 /** The version of finders that records. */
-export const versionNow = 6
+export const versionNow = 7
 /** Which finders look just now: those before the fourth or fifth version look as they always did. */
 export const looking = { asBefore: false, isSinceFifth: true }
 

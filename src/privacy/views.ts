@@ -1,6 +1,7 @@
 import { endInText, isBehindText } from './edges.ts'
 import type { Finder, TextRange } from './types.ts'
 import type { Trigger } from './walk.ts'
+import { isOverworked, work } from './work.ts'
 
 /** One way to spell characters, and how it is undone. */
 interface View {
@@ -150,7 +151,9 @@ export function inViews(text: string, seen: number, find: Finder, isBefore: bool
   for (let nth = 0; nth < all.length; nth++) {
     const view = all[nth]!
     if ((seen & (1 << nth)) === 0) continue
+    if (isOverworked()) break
     for (const [from, to] of windows(text, view)) {
+      work.done += (to - from) >> 3
       const { plain, place } = read(text.slice(from, to), view)
       if (plain.length === to - from) continue
       for (const span of find(plain)) {

@@ -1,5 +1,6 @@
 import type { Endings } from './endings.ts'
 import type { TextRange } from './types.ts'
+import { work } from './work.ts'
 
 /** Something to look at wherever a text stands. */
 export interface Trigger {
@@ -116,7 +117,7 @@ export class Walk {
   find(text: string, found: TextRange[]): void {
     for (let nth = 0; nth < this.#touches; nth++) this.#goOn[this.#touched[nth]!] = 0
     this.#touches = 0
-    for (let from = 0; from < text.length; from += blockLength) {
+    for (let from = 0; from < text.length && work.done <= work.most; from += blockLength) {
       // Characters beyond a byte are cut down to one: what they then seem to be is looked at again in the text.
       const part = text.length <= blockLength ? text : text.slice(from, from + blockLength)
       const length = writer.write(part, 0, 'latin1')
@@ -132,7 +133,7 @@ export class Walk {
   #ask(text: string, from: number, count: number, found: TextRange[]): void {
     const table = this.#table
     const lists = this.#lists
-    for (let nth = 0; nth < count; nth++) {
+    for (let nth = 0; nth < count && work.done <= work.most; nth++) {
       const at = hits[nth]!
       const { all, gate, anywhere } = lists[table[bytes[at - 1]! | (bytes[at]! << 8)]!]!
       // What stands long before the block is not among its bytes.
@@ -150,6 +151,7 @@ export class Walk {
       const { codes, offset, nth, at: look } = entry
       const index = pair - offset
       if (index < this.#goOn[nth]! || !stands(codes, text, index)) continue
+      work.done++
       const next = look(text, index, found)
       if (next === 0) continue
       if (this.#goOn[nth] === 0) this.#touched[this.#touches++] = nth

@@ -20,6 +20,7 @@ export {
   lateFlag,
   redactorFlag,
   secondRedactorFlag,
+  sixthRedactorFlag,
   thirdRedactorFlag,
   regionFlag,
   regionVariables,
