@@ -5,6 +5,7 @@ import { unescaped } from './named.ts'
 import { type How, type KnownRow, knownPrograms } from './programs.ts'
 import type { TextRange } from './types.ts'
 import { isStandIn, looksRandom, type NameClass, passes } from './values.ts'
+import { work } from './work.ts'
 
 export const quote = String.raw`\\*["']`
 /** White space of a carrier: as it stands there, as JSON spells it, and behind the backslash that lets a line go on. */
@@ -112,6 +113,7 @@ export function behindBlock(
   if (indent === undefined) return undefined
   let start = end
   while (start > end - longestLine && start > 0 && !endsLine(text, start)) start--
+  work.done += 10 + ((end - start) >> 4)
   const [, own, begin = ''] = /^([ \t]*)(.?)/s.exec(text.slice(start, end)) ?? []
   return own === indent && mayBe(next, begin) ? { at: nextLine.lastIndex } : undefined
 }
@@ -166,6 +168,7 @@ export function readWords(
   let [before, letters] = ['', '']
   let awaited: Awaited | undefined
   for (let count = 0; place !== undefined && count < mostWords; count++) {
+    work.done += 20
     const word = wordAt(text, place, gap)
     if (word === undefined) break
     const { said } = word
@@ -229,6 +232,7 @@ const mostBeforePipe = 160
 
 /** What a command reads, where the line says it. */
 function inputOf(text: string, begin: number, end: number): readonly Word[] {
+  work.done += 30
   const near = Math.max(0, begin - mostBeforePipe)
   const before = text.slice(near, begin)
   const bar = before.lastIndexOf('|')

@@ -24,6 +24,7 @@ import { optionByName } from './option-names.ts'
 import { type KnownRow, knownPrograms, programs } from './programs.ts'
 import type { TextRange } from './types.ts'
 import type { Trigger } from './walk.ts'
+import { work } from './work.ts'
 
 /** Secrets of command lines by the program and the option before them, in a text, and in a list: `["curl","-u","ada:…"]`. */
 export function commandTriggers(names: NameTable): readonly Trigger[] {
@@ -171,6 +172,9 @@ function commandStart(text: string, index: number, floor: number): number {
   return floor
 }
 
+/** What it costs to look for a program, and to begin to read its words. */
+const perLook = 30
+
 /** Looks for the program of an option or verb, once in each part of a text. */
 function lookForProgram(names: NameTable) {
   // What of a text was read: up to the last option, command, and list without a program before it.
@@ -181,9 +185,11 @@ function lookForProgram(names: NameTable) {
     seen.index = index
     const floor = seen.end
     if (floor > word) return 0
+    work.done += perLook
     const reading: CommandText = { text, names, found }
     const list = isBlank(text[index]) ? undefined : listAround(text, index, floor)
     const from = list === undefined ? commandStart(text, index, floor) : Math.max(floor, list.at - mostFields)
+    work.done += (index - from) >> 3
     let next = nextProgram(text, from, word)
     while (next !== undefined) {
       seen.end = Math.max(next.end, read(reading, next.start, next.end, next.rows))
@@ -199,6 +205,7 @@ function lookForProgram(names: NameTable) {
 /** @returns where the command ends whose program stands here, or the next one begins; 0 where there is no other word */
 function read(reading: CommandText, begin: number, end: number, rows: readonly KnownRow[]): number {
   const { text } = reading
+  work.done += perLook
   openQuote.lastIndex = end
   const behind = openQuote.test(text) ? openQuote.lastIndex : end
   for (const gap of [inList, inElements, inYaml, inLine, inFlow]) {
@@ -216,6 +223,7 @@ function listAround(text: string, index: number, floor: number): WordPlace | und
   const from = Math.max(floor, index - farthest)
   const head = text.slice(from, index + 1)
   for (let at = head.lastIndexOf('['); at !== -1; at = at === 0 ? -1 : head.lastIndexOf('[', at - 1)) {
+    work.done += 6
     listOpening.lastIndex = from + at
     const around = listOpening.exec(text)?.[1]
     if (around !== undefined && listOpening.lastIndex <= index + 1 && text.endsWith(around, index + 1))

@@ -14,7 +14,7 @@ import { commandVariables } from './programs.ts'
 import type { Finder, RedactorOptions, TextRange } from './types.ts'
 import { inViews, Spellings } from './views.ts'
 import { type Trigger, Walk } from './walk.ts'
-import { isOverworked, perSecret, work } from './work.ts'
+import { isOverworked, perFind, work } from './work.ts'
 
 /** A finder, and a character without which it finds nothing; empty without one. */
 export type SignedFinder = readonly [sign: string, finder: Finder]
@@ -97,7 +97,7 @@ function inOneWalk(
   const rest = [...first, ...personal]
   const find: Finder = (text) => {
     const found: TextRange[] = []
-    work.done += text.length >> 4
+    work.done += text.length >> 3
     walk.find(text, found)
     for (let nth = 0; nth < rest.length; nth++) {
       const [sign, finder] = rest[nth]!
@@ -105,7 +105,7 @@ function inOneWalk(
       const spans = finder(text)
       for (let at = 0; at < spans.length; at++) found.push(spans[at]!)
     }
-    work.done += found.length * perSecret
+    work.done += found.length * perFind
     return byMeaning(found)
   }
   const search: Finder = (text) => {

@@ -136,12 +136,13 @@ export function streamedTexts(text: string, version: number): Iterable<readonly 
 }
 
 /** What it costs to read a piece. */
-const perPiece = 3
+const perPiece = 20
 
 /** Pieces by the stream they belong to: the field, and the numbers of choice, block or item beside it. */
 function gather(text: string, version: number): Map<string, Piece[]> {
   const streams = new Map<string, Piece[]>()
   const pattern = version < 6 ? piecePattern : anyPiece
+  work.done += text.length >> 3
   let lineEnd = -1
   let numbers = ''
   pattern.lastIndex = 0

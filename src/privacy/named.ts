@@ -18,6 +18,7 @@ import type { NameTable } from './names.ts'
 import type { TextRange } from './types.ts'
 import { isInPieces, isInWords, looking, looksRandom, type NameClass, ofVersion, lately, passes } from './values.ts'
 import type { Trigger } from './walk.ts'
+import { work } from './work.ts'
 
 /** Secrets by the name before them: `"password": "…"`, `api_key=…`, `?session=…`, `--token …`, `["x-api-key", "…"]`. */
 export function namedTriggers(names: NameTable): readonly Trigger[] {
@@ -74,6 +75,9 @@ function isOfName(text: string, at: number): boolean {
 
 const [dash, dot, backslash, space, dollar, equals] = [0x2d, 0x2e, 0x5c, 0x20, 0x24, 0x3d]
 const [doubleQuote, colon, wideColon] = [0x22, 0x3a, 0xff1a]
+
+/** What it costs to read what stands behind a name. */
+const perName = 20
 
 interface Named {
   readonly kind: NameClass
@@ -152,6 +156,7 @@ function afterSign(names: NameTable): Trigger['at'] {
     if (inQuery !== undefined && !(isNested && ++outer.nested > mostNested)) {
       const end = queryValueEnd(text, sign + 1)
       if (end === undefined) return 0
+      work.done += 8 + ((end - sign) >> 5)
       const value = text.slice(sign + 1, end)
       if (names.isSecret(inQuery, value) || (names.isKeyInQuery(inQuery, value) && looksRandom(value))) {
         addSecret(found, sign + 1, end, value)
@@ -161,6 +166,7 @@ function afterSign(names: NameTable): Trigger['at'] {
     }
     const named = nameUpTo(names, text, nameEnd(text, sign))
     if (named === undefined) return 0
+    work.done += perName
     // What the secret is called, not what it says.
     if (
       !names.isBefore &&
@@ -321,6 +327,7 @@ function valueWithin(
   if (holder === undefined || open === undefined) return undefined
   let at = start + holder.length
   for (let count = 0; count < mostItems; count++) {
+    work.done += perName
     const end = closingQuote(text, at, open)
     if (end === text.length) return Math.max(0, end - overlap)
     // As bare values: what is shorter is a number or a letter.
@@ -412,6 +419,7 @@ function inList(names: NameTable, text: string, start: number, kind: NameClass, 
     listedItem.lastIndex = at
     const [whole, quote] = listedItem.exec(text) ?? []
     if (whole === undefined || quote === undefined) return at
+    work.done += perName
     const begin = at + whole.length
     const end = closingQuote(text, begin, quote)
     // A text with blanks says what is wrong with a value.
@@ -467,7 +475,9 @@ export function closesLiteral(text: string, name: number, start: number, quote: 
   const before = text.slice(Math.max(from, name - mostBefore), name)
   const line = before.slice(before.lastIndexOf('\n') + 1)
   let isOpen = false
+  work.done += perName
   for (let at = line.indexOf(quote); at !== -1; at = line.indexOf(quote, at + quote.length)) {
+    work.done += 5
     const last = line.charCodeAt(at - 1)
     if (last === backslash) continue
     const isBehindWord = has(isOfWord, last) && !endsShortEscape(line, at)
@@ -677,6 +687,7 @@ function afterComma(names: NameTable): Trigger['at'] {
   return (text, index, found) => {
     const named = nameUpTo(names, text, nameEnd(text, index + 1))
     if (named === undefined) return 0
+    work.done += perName
     let open = named.start
     while (text[open - 1] === '-') open--
     if (!/["']/.test(text[open - 1] ?? '')) return 0
@@ -709,6 +720,7 @@ function inCall(names: NameTable): Trigger['at'] {
   return (text, index, found) => {
     const named = nameUpTo(names, text, index + 1)
     if (named === undefined) return 0
+    work.done += perName
     const last = named.name.slice(named.name.lastIndexOf('.') + 1)
     const isMethod = (last.length < named.name.length || text.charCodeAt(named.start - 1) === dot) && method.test(last)
     if (!isMethod && !lately(setter, setterFourth).test(last)) return 0
@@ -742,6 +754,7 @@ const defaultSign = / {0,24}= {0,4}/y
 /** The value of a field whose name stands in the line above, as in manifests of Kubernetes and variables of Terraform. */
 function belowName(names: NameTable, sign: string): Trigger['at'] {
   return (text, index, found) => {
+    work.done += 2 * perName
     let start = index + sign.length
     if (sign === 'default ') {
       defaultSign.lastIndex = start
@@ -776,6 +789,7 @@ function afterFlag(names: NameTable): Trigger['at'] {
     const after = text.charCodeAt(optionEnd(text, index + 2))
     // Neither a sign nor a space, which may be beyond ASCII.
     if (after > space && after < 128 && after !== equals) return 0
+    work.done += 8
     flagPattern.lastIndex = index
     const [head, name = '', quote] = flagPattern.exec(text) ?? []
     const kind = names.classOfFlag(name)
@@ -815,6 +829,7 @@ function inElement(names: NameTable): Trigger['at'] {
     let open = text.lastIndexOf('<', index - 1)
     if (text.startsWith('<![CDATA[', open)) open = text.lastIndexOf('<', open - 1)
     if (open === -1 || index - open > 4_800) return 0
+    work.done += perName + ((index - open) >> 4)
     const [, tag = '', attributes = '', said = '', close = ''] = elementPattern.exec(text.slice(open, index)) ?? []
     const value = withoutSpaces(said)
     const kind =
@@ -843,6 +858,7 @@ function inAttribute(names: NameTable, length: number): Trigger['at'] {
   return (text, index, found) => {
     const quote = /^\\{0,64}["']/.exec(text.slice(index + length, index + length + 65))?.[0]
     const tag = quote === undefined ? '' : text.slice(Math.max(0, index - 512), index)
+    work.done += perName
     const open = tag.lastIndexOf('<')
     const name = open === -1 ? undefined : namePattern.exec(tag.slice(open))?.[1]
     const kind = name === undefined ? undefined : names.classOf(name)
@@ -858,6 +874,7 @@ const partHead = /form-data;[^\r\n]{0,64}?\bname="([^"\r\n]{1,128})"[^\r\n]{0,51
 /** Secret fields of multipart forms: the name stands in the head of the part, the value is its body. */
 function inPart(names: NameTable): Trigger['at'] {
   return (text, index, found) => {
+    work.done += perName
     partHead.lastIndex = index
     const [head, name = ''] = partHead.exec(text) ?? []
     if (head === undefined) return 0

@@ -2,6 +2,7 @@ import { beginsToken, sticky } from './edges.ts'
 import type { TextRange } from './types.ts'
 import { isInPieces, isStandIn, looking, looksRandom, passes } from './values.ts'
 import type { Trigger } from './walk.ts'
+import { work } from './work.ts'
 
 /** A secret that what stands before it tells. */
 export interface Near {
@@ -145,6 +146,7 @@ function triggerOf({ kind = 'secret', anchor, pair, pattern, isInside, holds, sk
     ...(pair !== undefined && { pair }),
     at(text, index, found: TextRange[]) {
       if (isWord && !beginsToken(text, index)) return 0
+      work.done += 10
       pattern.lastIndex = index
       const match = pattern.exec(text)
       if (match === null) return skip === 0 ? 0 : index + skip

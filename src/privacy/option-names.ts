@@ -17,6 +17,7 @@ import { closesLiteral, listed, quoted, word as lettersOnly } from './named.ts'
 import type { NameTable } from './names.ts'
 import type { TextRange } from './types.ts'
 import { type NameClass, passes } from './values.ts'
+import { work } from './work.ts'
 
 const dash = 0x2d
 const breaksLine = /[\n\\\0]/
@@ -34,6 +35,7 @@ export function optionByName(names: NameTable, text: string, index: number, foun
   const end = optionEnd(text, begin)
   const kind = end === begin ? undefined : names.classOfFlag(text.slice(begin, end))
   if (kind === undefined) return 0
+  work.done += 30
   if (!isLong && kind !== 'always' && kind !== 'random' && kind !== 'pass') return 0
   if (isPlainComma(text, end)) return valueAt({ at: end + 3, quote: '"' }, inList)
   // Mostly a space: no quote ends the option.

@@ -1,6 +1,7 @@
 import { afterEscape, beginsToken, codesOf, endsShortEscape, has, isAlphanumeric } from './edges.ts'
 import type { Finder, TextRange } from './types.ts'
 import type { Trigger } from './walk.ts'
+import { work } from './work.ts'
 
 /** Finds e-mail addresses, around each `@`. Linear: no character is looked at for two addresses. */
 export const findEmails: Finder = (text) => emailsAround(text, '@', 0)
@@ -20,6 +21,7 @@ function emailsAround(text: string, sign: string, escapes: number): TextRange[] 
   for (let at = text.indexOf(sign); at !== -1; at = text.indexOf(sign, at + 1)) {
     let start = at
     while (start > 0 && at - start < 128 && isLocalCode(text.charCodeAt(start - 1))) start--
+    work.done += 4 + ((at - start) >> 3)
     start = afterEscape(text, start)
     // Dots and dashes before an address are punctuation.
     while (start < at && !isAlphanumeric(text.charCodeAt(start)) && text.charCodeAt(start) < 0x80) start++
@@ -94,6 +96,7 @@ export const findCards: Finder = (text) => {
   const found: TextRange[] = []
   cardStart.lastIndex = 0
   for (let match = cardStart.exec(text); match !== null; match = cardStart.exec(text)) {
+    work.done += 8
     const start = match.index
     cardPattern.lastIndex = start
     const written = cardPattern.exec(text)?.[0]
@@ -160,6 +163,7 @@ export function ibanTriggers(allowed: ReadonlySet<string>): readonly Trigger[] {
 function ibanAt(allowed: ReadonlySet<string>, text: string, index: number, found: TextRange[]): number {
   // In base64 most of these are no such number: the second digit tells.
   if (!isDecimal(text.charCodeAt(index + 2))) return 0
+  work.done += 4
   const start = index - 1
   const length = ibanLengths.get(text.slice(start, start + 2))
   if (length === undefined || !/^\d ?[A-Z0-9]{4}/.test(text.slice(index + 2, index + 8))) return 0

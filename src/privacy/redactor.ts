@@ -20,7 +20,7 @@ import type { Encoded, Secret, SecretFinding, RedactorOptions, Replaced, TextRan
 import { settledEnd } from './under-way.ts'
 import { redactUrl } from './url.ts'
 import { encodedAs, type EncodedWord, encodedWords } from './words.ts'
-import { isOverworked, masked, perWord, spareWork, uncounted, work, workFor } from './work.ts'
+import { isOverworked, masked, perSecret, perWord, spareWork, uncounted, work, workFor } from './work.ts'
 
 /**
  * Replaces secrets by placeholders, the same value by the same placeholder, numbered by first appearance.
@@ -398,15 +398,14 @@ class TextRedactor implements Redactor {
   }
 
   scan(text: string): readonly SecretFinding[] {
-    const { found, isOver } = this.#withinBound(text.length, 1, () => ({
+    const { found, isOver } = this.#withinBound(text.length, () => ({
       found: this.#search(text),
       isOver: isOverworked(),
     }))
     const { spans, scattered } = found
     this.#quiet.clear()
-    const first = beginOf(found)
-    this.#searched = first === undefined && !isOver ? text : undefined
-    if (isOver) return [{ kind: 'secret', index: first ?? 0, length: text.length - (first ?? 0) }]
+    this.#searched = isNothing(found) && !isOver ? text : undefined
+    if (isOver) return text === masked(text) ? [] : [{ kind: 'secret', index: 0, length: text.length }]
     return [
       ...spans.map(({ kind, start, end }) => ({ kind, index: start, length: end - start })),
       ...scattered.map(({ kind, pieces: [first] }) => ({
@@ -455,20 +454,14 @@ class TextRedactor implements Redactor {
     if (this.#means.version < 6) return []
     const { all, isOver } = this.#findOnce(text)
     const tokens = all.filter(({ kind }) => isToken(kind))
-    if (isOver) {
-      const start = Math.min(text.length, ...all.map((span) => span.start)) % text.length
-      return [{ kind: 'secret', start, end: text.length, value: text.slice(start) }]
-    }
+    if (isOver) return [{ kind: 'secret', start: 0, end: text.length, value: text }]
     const known = this.#known.find(text)
     if (tokens.length + known.length === 0) return []
     return settle(text, [...tokens, ...known], this.#placeholders.in(text))
   }
 
   #findOnce(text: string): { readonly all: readonly TextRange[]; readonly isOver: boolean } {
-    return this.#withinBound(text.length, 1, () => {
-      work.most = this.#total
-      return { all: this.#means.find(text), isOver: isOverworked() }
-    })
+    return this.#withinBound(text.length, () => ({ all: this.#means.find(text), isOver: isOverworked() }))
   }
 
   /** A text that is secret as a whole, because of the name it stands under. */
@@ -492,33 +485,28 @@ class TextRedactor implements Redactor {
     before?: Found,
   ): T {
     if (this.#depth > 0 || this.#means.version < 7) return this.#rounds(given, textOf, apply, before).now
-    for (let from: number | undefined, now = given; ; ) {
-      const text = textOf(now)
-      const { now: clean, first } = this.#withinBound(text.length, 2, () => this.#rounds(now, textOf, apply))
-      if (first === undefined) return clean
-      // Nothing was found before the first secret; where more is found there now, or that cost too much as well, all of it goes.
-      from = from === undefined ? first : 0
-      const rest = masked(text, from)
-      this.replacements++
-      if (text.endsWith(rest)) return now
-      now = apply(now, [{ start: from, end: text.length, text: rest }])
-    }
+    const text = textOf(given)
+    const { now, isOver } = this.#withinBound(text.length, () => this.#rounds(given, textOf, apply))
+    const instead = isOver ? masked(text) : text
+    // Rules of the application's own may find something in stars as well.
+    if (instead === text) return now
+    this.replacements++
+    return this.#untilClean(apply(given, [{ start: 0, end: text.length, text: instead }]), textOf, apply)
   }
 
-  /** @returns what came out; with `first` it costs more than it may, and that is where the first secret begins */
+  /** @returns what came out, or the same where that costs more than it may */
   #rounds<T>(
     given: T,
     textOf: (now: T) => string,
     apply: (now: T, edits: readonly Edit[]) => T,
     before?: Found,
-  ): { readonly now: T; readonly first?: number } {
-    let text = textOf(given)
+  ): { readonly now: T; readonly isOver: boolean } {
+    const whole = textOf(given)
+    let text = whole
     let found = this.#depth === 0 && text === this.#searched ? nothing : (before ?? this.#search(text))
-    const first = beginOf(found)
-    const givenText = text
-    if (first === undefined && !isOverworked()) {
+    if (isNothing(found) && !isOverworked()) {
       this.#placeholders.observe(text)
-      return { now: given }
+      return { now: given, isOver: false }
     }
     if (this.#depth === 0 && !this.#isInValue) this.#room = insideCap
     const mark = this.#placeholders.mark()
@@ -532,14 +520,15 @@ class TextRedactor implements Redactor {
         text = textOf(now)
         found = this.#search(text)
       }
-      const isOver = isOverworked() || (this.#means.version >= 7 && beginOf(found) !== undefined)
-      if (isOver && this.#depth === 0) {
-        this.#forgetLost(givenText, mark, fresh)
-        return { now: given, first: first ?? 0 }
+      // What still lays bare another secret after so many searches would change again.
+      const isOver = this.#depth === 0 && (isOverworked() || (this.#means.version >= 7 && !isNothing(found)))
+      if (isOver) {
+        this.#forgetLost(whole, mark, fresh)
+        return { now: given, isOver }
       }
       const isLost = fresh.length > 0 && this.#forgetLost(text, mark, fresh)
       if (isLost || this.#depth === 0) this.#placeholders.observe(text)
-      return { now }
+      return { now, isOver }
     } finally {
       if (this.#depth === 0) this.#quiet.clear()
       this.#placeholders.release()
@@ -555,12 +544,12 @@ class TextRedactor implements Redactor {
     return found
   }
 
-  /** What is done with a text, as long as that costs no more than so many searches may. Earlier tapes know no bound. */
-  #withinBound<T>(length: number, searches: number, act: () => T): T {
+  /** What is done with a text, as long as that costs no more than it may. Earlier tapes know no bound. */
+  #withinBound<T>(length: number, act: () => T): T {
     if (this.#means.version < 7) return act()
     const usual = workFor(length)
     work.done = 0
-    this.#total = searches * (this.#spare + usual)
+    this.#total = work.most = this.#spare + usual
     try {
       return act()
     } finally {
@@ -673,6 +662,7 @@ class TextRedactor implements Redactor {
     const known = this.#known.find(text)
     const all = known.length === 0 ? found : [...found, ...known]
     const spans = all.length === 0 ? all : settle(text, all, this.#placeholders.in(text))
+    work.done += spans.length * perSecret
     const words = this.#means.version === 1 || this.#depth >= depthCap || isOverworked() ? [] : encodedWords(text)
     work.done += words.length * perWord
     if (words.length > 0) return this.#withEncoded(text, words, spans)
@@ -756,10 +746,8 @@ class TextRedactor implements Redactor {
   }
 }
 
-/** Where the first secret begins. */
-function beginOf({ spans: [span], scattered }: Found): number | undefined {
-  const starts = [...(span === undefined ? [] : [span.start]), ...scattered.map(({ pieces: [piece] }) => piece!.start)]
-  return starts.length === 0 ? undefined : Math.min(...starts)
+function isNothing({ spans, scattered }: Found): boolean {
+  return spans.length + scattered.length === 0
 }
 
 const itself = (text: string): string => text

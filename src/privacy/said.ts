@@ -3,6 +3,7 @@ import type { NameTable } from './names.ts'
 import type { TextRange } from './types.ts'
 import { isInPieces, passes } from './values.ts'
 import type { Trigger } from './walk.ts'
+import { work } from './work.ts'
 
 /** Ends of the words for a password, as they are written where no sign stands behind them. */
 const passwords =
@@ -114,6 +115,7 @@ function isOfParticle(code: number): boolean {
 function saidBehind(names: NameTable, text: string, end: number, found: TextRange[]): number {
   if (isReplaced(text, end)) return 0
   for (const pattern of patternsAt(text, end)) {
+    work.done += 12
     pattern.lastIndex = end
     const match = pattern.exec(text)
     if (match === null) continue
@@ -167,6 +169,7 @@ const digits = new RegExp(
 /** `the PIN is 4711`; a year is no code. */
 function codeBehind(word: string, text: string, index: number, found: TextRange[]): number {
   if (!beginsToken(text, index)) return 0
+  work.done += 8
   digits.lastIndex = index + word.length
   const value = digits.exec(text)?.[1]
   if (value === undefined || /^(?:19|20)\d\d$/.test(value)) return 0
@@ -187,12 +190,14 @@ const ruled = /^[\s|+:=-]*$/
 function belowHeader(names: NameTable, beginOf: LineBegins, text: string, end: number, found: TextRange[]): number {
   beforeNextCell.lastIndex = end
   if (!beforeNextCell.test(text)) return 0
+  work.done += 20
   const start = beginOf(text, end)
   if (end - start > longestLine) return 0
   const stop = lineEnd(text, start, true)
   const isEscaped = text[stop] === '\\'
   const last = isEscaped ? stop : lineEnd(text, start, false)
   const header = text.slice(start, last)
+  work.done += header.length
   const delimiter = /\||\t|\\+t|;|,/.exec(header)?.[0]
   if (header.length >= longestLine || delimiter === undefined) return last
   const cells = header.split(delimiter).map(plain)
@@ -208,6 +213,7 @@ function belowHeader(names: NameTable, beginOf: LineBegins, text: string, end: n
     const to = lineEnd(text, from, isEscaped)
     const line = text.slice(from, to)
     const values = line.split(delimiter)
+    work.done += 20 + line.length + 10 * values.length
     if (line !== '' && !ruled.test(line)) {
       if (values.length !== kinds.length) break
       let at = from

@@ -3,6 +3,7 @@ import type { NameTable } from './names.ts'
 import type { TextRange } from './types.ts'
 import { looking, type NameClass, passes } from './values.ts'
 import type { Trigger } from './walk.ts'
+import { work } from './work.ts'
 
 /** So far a statement is read, before a literal and in it. */
 const before = 256
@@ -50,6 +51,7 @@ function spelled(words: readonly string[]): readonly (readonly [spelling: string
 const statement = /\b(?:create|alter|grant|set|attach|copy|unload|identified)\b/i
 
 function isInStatement(text: string, index: number): boolean {
+  work.done += 24
   const said = text.slice(Math.max(0, index - before), index)
   // Of code: `setPassword('…')`.
   if (!looking.asBefore && /[A-Za-z]$/.test(said)) return false
@@ -63,6 +65,7 @@ const setFor = /password\s{1,8}for\s[^;=]{1,160}(?:=|to)\s{0,8}(?:password[\s(]{
 
 function afterWords(text: string, index: number, found: TextRange[]): number {
   for (const form of [identified, setFor]) {
+    work.done += 8
     form.lastIndex = index
     const quote = form.exec(text)?.[1]
     if (quote !== undefined) return literalAt(text, form.lastIndex, quote, 'always', found)
@@ -123,6 +126,7 @@ const between = /^(?:\\+[nrt]|\s|overriding|system|user|value)*$/i
 
 /** The columns of `insert into t (…) values`; `undefined` without one. */
 function columnsBefore(text: string, index: number): readonly string[] | undefined {
+  work.done += 20
   const head = text.slice(Math.max(0, index - 48), index)
   const behind = head.length - head.lastIndexOf(')')
   if (behind > head.length || !between.test(head.slice(head.length - behind + 1))) return undefined
@@ -132,6 +136,7 @@ function columnsBefore(text: string, index: number): readonly string[] | undefin
   if (open < from) return undefined
   const said = text.slice(Math.max(0, open - 220), open)
   if (!/\binto\s[^()]*$/i.test(said.slice(Math.max(0, said.toLowerCase().lastIndexOf('into'))))) return undefined
+  work.done += close - open
   return text
     .slice(open + 1, close)
     .split(',')

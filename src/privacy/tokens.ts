@@ -3,6 +3,7 @@ import { alphabets, type KindFamily } from './families.ts'
 import type { TextRange } from './types.ts'
 import { looking, looksRandom } from './values.ts'
 import type { Trigger } from './walk.ts'
+import { work } from './work.ts'
 
 const guards: Readonly<Record<NonNullable<KindFamily['guard']>, (body: string) => boolean>> = {
   digit: (body) => /\d/.test(body),
@@ -185,8 +186,10 @@ function triggerOf(shape: Shape, anchor: string): Trigger {
   return {
     text: anchor,
     at(text, index, found) {
+      work.done += reach >> 3
       const start = reach === 0 ? index - back : beginning(text, index, reach)
       if (start < 0 || !(isInside || beginsWord(text, start))) return reach === 0 ? 0 : index + 64
+      work.done += 8
       pattern.lastIndex = start
       const match = pattern.exec(text)
       // A backslash at the end spells the quote behind it.

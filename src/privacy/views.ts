@@ -153,7 +153,7 @@ export function inViews(text: string, seen: number, find: Finder, isBefore: bool
     if ((seen & (1 << nth)) === 0) continue
     if (isOverworked()) break
     for (const [from, to] of windows(text, view)) {
-      work.done += (to - from) >> 3
+      work.done += to - from
       const { plain, place } = read(text.slice(from, to), view)
       if (plain.length === to - from) continue
       for (const span of find(plain)) {

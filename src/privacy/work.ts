@@ -1,23 +1,23 @@
 import { codesOf, has } from './edges.ts'
 
 /**
- * What the search of texts has cost, in units of about a quarter of a microsecond: characters that are walked over, places that
+ * What the search of texts has cost, in units of about fifty nanoseconds: characters that are walked over, places that
  * are looked at, secrets that are found, words that are decoded. It is counted and not measured: one text costs the same
  * everywhere and always, so that a recorder, a replay and `check` give up on the same texts.
  */
 export const work = { done: 0, most: Number.POSITIVE_INFINITY }
 
-/** What a secret costs: it is settled, replaced, and what replaces it is looked for. */
-export const perSecret = 4
+/** What it costs to find something, and to replace it. */
+export const [perFind, perSecret] = [4, 30]
 /** What a word of base64 costs, beside the search of what it says. */
-export const perWord = 4
+export const perWord = 12
 /** What a text may cost beyond {@link workFor}: a short one may be full of secrets. */
-export const spareWork = 16_384
-const [units, characters] = [5, 16]
+export const spareWork = 1 << 18
+const perCharacter = 3
 
-/** What one search of a text of a length may cost: many times what it costs where people or programs wrote it. */
+/** What all searches of a text of a length may cost: some times what they cost where people or programs wrote it. */
 export function workFor(length: number): number {
-  return Math.ceil((length * units) / characters)
+  return length * perCharacter
 }
 
 /** Whether the search under way has cost more than it may: what it found is not all there is. */
@@ -49,14 +49,14 @@ const [isAlphanumeric, isHex, isEscape] = [/[A-Za-z\d]/, /[\dA-Fa-f]/, /[bfnrt]/
 ]
 
 /**
- * A text from a place on without anything that may be secret, where the whole costs more than it may: each letter and digit is
+ * A text without anything that may be secret, for one that costs more than it may: each letter and digit is
  * a star. It is as long as it was, and JSON if it was.
  */
-export function masked(text: string, from: number): string {
-  const codes = new Uint16Array(text.length - from)
-  let at = from
+export function masked(text: string): string {
+  const codes = new Uint16Array(text.length)
+  let at = 0
   const put = (said: string): void => {
-    for (let nth = 0; nth < said.length; nth++) codes[at++ - from] = said.charCodeAt(nth)
+    for (let nth = 0; nth < said.length; nth++) codes[at++] = said.charCodeAt(nth)
   }
   while (at < text.length) {
     const code = text.charCodeAt(at)
@@ -67,7 +67,7 @@ export function masked(text: string, from: number): string {
       put(zeroed(text.slice(at, standing.lastIndex)))
     else {
       const isKept = before === backslash && has(isEscape, code)
-      codes[at++ - from] = !isKept && (code > 127 || has(isAlphanumeric, code)) ? star : code
+      codes[at++] = !isKept && (code > 127 || has(isAlphanumeric, code)) ? star : code
     }
   }
   return Buffer.from(codes.buffer).toString('utf16le')
