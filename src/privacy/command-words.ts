@@ -168,7 +168,7 @@ export function readWords(
   let [before, letters] = ['', '']
   let awaited: Awaited | undefined
   for (let count = 0; place !== undefined && count < mostWords; count++) {
-    work.done += 20
+    work.done += 8
     const word = wordAt(text, place, gap)
     if (word === undefined) break
     const { said } = word

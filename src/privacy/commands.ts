@@ -173,7 +173,7 @@ function commandStart(text: string, index: number, floor: number): number {
 }
 
 /** What it costs to look for a program, and to begin to read its words. */
-const perLook = 30
+const perLook = 14
 
 /** Looks for the program of an option or verb, once in each part of a text. */
 function lookForProgram(names: NameTable) {

@@ -136,7 +136,7 @@ export function streamedTexts(text: string, version: number): Iterable<readonly 
 }
 
 /** What it costs to read a piece. */
-const perPiece = 20
+const perPiece = 16
 
 /** Pieces by the stream they belong to: the field, and the numbers of choice, block or item beside it. */
 function gather(text: string, version: number): Map<string, Piece[]> {

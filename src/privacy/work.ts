@@ -13,7 +13,7 @@ export const [perFind, perSecret] = [4, 30]
 export const perWord = 12
 /** What a text may cost beyond {@link workFor}: a short one may be full of secrets. */
 export const spareWork = 1 << 18
-const perCharacter = 3
+const perCharacter = 4
 
 /** What all searches of a text of a length may cost: some times what they cost where people or programs wrote it. */
 export function workFor(length: number): number {
