@@ -135,6 +135,8 @@ const made: Readonly<Record<string, string>> = {
   'resources of AWS': 'arn:aws:secretsmanager:eu-west-1:123456789012:password:',
   'values that end in signs': `password:${'.'.repeat(4_000)}x `,
   'elements that end in spaces': `<password>${' '.repeat(4_000)}x</password>`,
+  'options before a quote': "secret_key ' -",
+  'names before a quote and an option': "password ' -",
   'keys of backslashes': `-----BEGIN PRIVATE KEY-----${'\\'.repeat(19_000)}a\n`,
 }
 
@@ -214,6 +216,9 @@ const everNew: Readonly<Record<string, (n: number, word: string) => string>> = {
   'new values in % in base64url': (_, word) => `${base64url(`password%3D${word}%26`)} `,
   'new values in % in base64 of base64': (_, word) => `${base64(base64(`password%3D${word}%26`))} `,
   'new values in % in base64 three deep': (_, word) => `${base64(base64(base64(`password%3D${word}%26`)))} `,
+  'new bearers in lines of a log': (_, word) => `{"msg":"Bearer ${word}${word}"}\n`,
+  'one value in base64 three deep': () => `${base64(base64(base64('pwd=a1b2c3d4e5')))} `,
+  'new values in lines of JSON': (n, word) => `{"id":${n},"password":"${word}","mail":"ada${n}@shop.example"}\n`,
   'one value in % in base64': () => `${base64('password%3Da1b2c3d4%26')} `,
   'new passwords in base64 of JSON of base64': (n) => `${base64(JSON.stringify(base64(`pwd=a1${n} and more`)))} `,
   'new lists in base64 of base64': (n) => `${base64(base64(`["--pwd","a1${n}"]`))} `,

@@ -471,7 +471,9 @@ class TextRedactor implements Redactor {
     if (scheme !== '') return scheme + this.#secret(text.slice(scheme.length))
     const [standing] = this.#placeholders.in(text)
     if (standing?.start === 0 && standing.end === text.length) return this.text(text)
-    const whole = settle(text, this.#findOnce(text).all, []).find(({ start, end }) => start === 0 && end === text.length)
+    const whole = settle(text, this.#findOnce(text).all, []).find(
+      ({ start, end }) => start === 0 && end === text.length,
+    )
     const placeholder = this.#replace(whole ?? { kind: 'secret', value: text, contextual: true })
     this.#placeholders.observe(placeholder.text)
     return placeholder.text
