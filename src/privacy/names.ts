@@ -2,6 +2,7 @@
 import { codesOf, has } from './edges.ts'
 import { Endings } from './endings.ts'
 import { lookingAs, type NameClass, passes, versionNow } from './values.ts'
+import { work } from './work.ts'
 
 /** What tells from its name that a value is secret. */
 export interface SecretNames {
@@ -157,6 +158,8 @@ export class NameTable implements SecretNames {
     if (pair !== undefined && this.#lastTwo[pair] === 0) return undefined
     // A placeholder: there is another one at each place.
     if (name.startsWith('redacted-') && isDigit[name.charCodeAt(name.length - 1)] === 1) return undefined
+    // What is not known yet is cut into words.
+    work.done += Math.min(name.length, 64)
     const known = this.#known.get(name)
     if (known !== undefined) return known === 'nothing' ? undefined : known
     const found = this.#classOf(name)

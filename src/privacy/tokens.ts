@@ -1,4 +1,4 @@
-import { afterEscape, beginsToken, withoutLast } from './edges.ts'
+import { afterEscape, beginsToken, codesOf, has, withoutLast } from './edges.ts'
 import { alphabets, type KindFamily } from './families.ts'
 import type { TextRange } from './types.ts'
 import { looking, looksRandom } from './values.ts'
@@ -186,8 +186,8 @@ function triggerOf(shape: Shape, anchor: string): Trigger {
   return {
     text: anchor,
     at(text, index, found) {
-      work.done += reach >> 3
       const start = reach === 0 ? index - back : beginning(text, index, reach)
+      work.done += (index - start) >> 1
       if (start < 0 || !(isInside || beginsWord(text, start))) return reach === 0 ? 0 : index + 64
       work.done += 8
       pattern.lastIndex = start
@@ -213,9 +213,11 @@ function triggerOf(shape: Shape, anchor: string): Trigger {
 /** Where a token begins that has its sign at `index`; the two characters behind a percent sign belong to its escape. */
 function beginning(text: string, index: number, reach: number): number {
   let start = index
-  while (start > 0 && index - start < reach && /[\w-]/.test(text[start - 1]!)) start--
+  while (start > 0 && index - start < reach && has(isOfToken, text.charCodeAt(start - 1))) start--
   return text[start - 1] === '%' ? start + 2 : start
 }
+
+const isOfToken = codesOf(/[\w-]/, 128)
 
 /** A key has line feeds, which JSON spells in its own way at each depth: the same key is one secret everywhere. */
 function withLines(key: string): string {
