@@ -1,7 +1,7 @@
 import { endInText, isBehindText } from './edges.ts'
 import type { Finder, TextRange } from './types.ts'
 import type { Trigger } from './walk.ts'
-import { isOverworked, work } from './work.ts'
+import { isOverworked, perSecret, work } from './work.ts'
 
 /** One way to spell characters, and how it is undone. */
 interface View {
@@ -157,6 +157,7 @@ export function inViews(text: string, seen: number, find: Finder, isBefore: bool
       const { plain, place } = read(text.slice(from, to), view)
       if (plain.length === to - from) continue
       for (const span of find(plain)) {
+        work.done += perSecret
         const [start, last] = [from + place(span.start), from + place(span.end)]
         // To a reader of the JSON, quotes that escapes spell are part of the text.
         const end = endInText(text, start, last)

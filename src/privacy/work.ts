@@ -8,7 +8,7 @@ import { codesOf, has } from './edges.ts'
 export const work = { done: 0, most: Number.POSITIVE_INFINITY }
 
 /** What it costs to find something, and to replace it. */
-export const [perFind, perSecret] = [4, 30]
+export const [perFind, perSecret] = [4, 20]
 /** What a word of base64 costs, beside the search of what it says. */
 export const perWord = 12
 /** What a text may cost beyond {@link workFor}: a short one may be full of secrets. */
