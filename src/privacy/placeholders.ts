@@ -230,8 +230,8 @@ export class Placeholders {
   /** Takes back the numbers given out since, and forgets these values. */
   restore(mark: number, forget: readonly string[]): void {
     for (const { kind, before } of this.#trail.splice(mark).reverse()) this.#last.set(kind, before)
-    const forgotten = new Set(forget.map((value) => this.known(value)))
-    this.#fresh = this.#fresh.filter(({ placeholder }) => !forgotten.has(placeholder))
+    const forgotten = new Set(forget.map((value) => this.#byValue.get(value)))
+    this.#fresh = this.#fresh.filter((given) => !forgotten.has(given))
     for (const value of forget) this.#byValue.delete(value)
   }
 }
