@@ -87,7 +87,7 @@ test('texts that people and programs write cost less: a table of fifty thousand 
 
 test('what lays bare another secret each time it is replaced is stars in the end, and goes through again unchanged', () => {
   for (const unit of ["secret_key ' -", "password ' -"]) {
-    const redacted = createRedactor().text(unit.repeat(1_000))
+    const redacted = createRedactor().text(unit.repeat(200))
     expect(scan(redacted)).toEqual([])
     expect(createRedactor().text(redacted) === redacted).toBe(true)
   }
