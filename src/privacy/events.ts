@@ -26,48 +26,78 @@ export function findScattered(
   if (!isStream(text, version)) return []
   return [...gather(text, version)].flatMap(([stream, pieces]) => {
     if (pieces.length < 2 || isOverworked()) return []
-    return isOfModel.test(stream) ? ofOneText(pieces, find) : betweenPieces(pieces, find)
+    return isOfModel.test(stream) ? ofOneText(pieces, find, version) : betweenPieces(pieces, find, version)
   })
 }
 
 type Find = (joined: string) => readonly TextRange[]
 
 /** One piece may have all of a secret, and the one before its name: `Bearer ` and then the token. */
-function ofOneText(pieces: readonly Piece[], find: Find): readonly Scattered[] {
+function ofOneText(pieces: readonly Piece[], find: Find, version: number): readonly Scattered[] {
   // A piece that holds many is searched once, not for each of them.
   let [asked, values]: [Piece | undefined, ReadonlySet<string>] = [undefined, new Set()]
-  return inPieces(pieces, find, (value, piece) => {
+  const scattered = inPieces(pieces, find, (value, piece) => {
     if (asked !== piece) values = new Set(find(piece.text).map((alone) => alone.value))
     asked = piece
     return !values.has(value)
   })
+  if (version < 7) return scattered
+  const records = new Records(pieces, find, version)
+  return scattered.filter(({ pieces: places }) => !records.areAt(places, (before) => before !== ''))
 }
 
 /**
- * Of fields of any name: texts that follow one another may be pieces of one, or the same column of many records. Where two of them
- * are secrets as a whole, or were, they are records; and numbers that fit by chance are numbers.
+ * Of fields of any name: texts that follow one another may be pieces of one, or the same column of many records; and numbers
+ * that fit by chance are numbers.
  */
-function betweenPieces(pieces: readonly Piece[], find: Find): readonly Scattered[] {
+function betweenPieces(pieces: readonly Piece[], find: Find, version: number): readonly Scattered[] {
   if (pieces.every(({ raw }) => raw === pieces[0]!.raw)) return []
-  const known = new Map<Piece, boolean>()
-  const isWhole = (piece: Piece): boolean => {
-    const { text } = piece
-    const is =
-      known.get(piece) ??
-      (wholePlaceholder.test(text) || find(text).some(({ start, end }) => start === 0 && end === text.length))
-    known.set(piece, is)
-    return is
+  const records = new Records(pieces, find, version)
+  return inPieces(pieces, find, () => false).filter(
+    ({ kind, pieces: places }) => !isNumber.test(kind) && !records.areAt(places, () => true),
+  )
+}
+
+/**
+ * Tells records from pieces of one text: two of them end with a secret, or did, behind the same beginning, such as none or
+ * `Bearer `.
+ */
+class Records {
+  readonly #pieces: readonly Piece[]
+  readonly #find: Find
+  readonly #version: number
+  /** What stands before the secret that a piece ends with. */
+  readonly #before = new Map<Piece, string | undefined>()
+
+  constructor(pieces: readonly Piece[], find: Find, version: number) {
+    this.#pieces = pieces
+    this.#find = find
+    this.#version = version
   }
-  return inPieces(pieces, find, () => false).filter(({ kind, pieces: places }) => {
-    if (isNumber.test(kind)) return false
-    const mayBeWhole = piecesWith(pieces, places).filter((part) => known.get(part) !== false)
+
+  /** Whether the pieces in which the places lie are records, of those with beginnings that count. */
+  areAt(places: Scattered['pieces'], counts: (before: string) => boolean): boolean {
+    const parts = piecesWith(this.#pieces, places)
+    const seen = new Set<string>()
     // The last ones first: the next secret may begin in them.
-    for (let whole = 0; whole + mayBeWhole.length > 1; ) {
-      if (isWhole(mayBeWhole.pop()!)) whole++
-      if (whole === 2) return false
+    for (let at = parts.length - 1; at >= 0; at--) {
+      const before = this.#beforeIn(parts[at]!)
+      if (before === undefined || !counts(before)) continue
+      if (seen.has(before)) return true
+      seen.add(before)
     }
-    return true
-  })
+    return false
+  }
+
+  #beforeIn(piece: Piece): string | undefined {
+    if (this.#before.has(piece)) return this.#before.get(piece)
+    const { text } = piece
+    let start = placeholderAtEnd.exec(text)?.index ?? text.length
+    for (const found of this.#find(text)) if (found.end === text.length) start = Math.min(start, found.start)
+    const before = start === text.length || (this.#version < 7 && start > 0) ? undefined : text.slice(0, start)
+    this.#before.set(piece, before)
+    return before
+  }
 }
 
 /** The pieces in which the places lie; both stand in order. */
@@ -91,7 +121,7 @@ function endOf({ start, raw }: Piece): number {
   return start + raw.length
 }
 
-const wholePlaceholder = /^redacted-[\w.@-]{1,128}$/
+const placeholderAtEnd = /(?<![\w.@-])redacted-[\w.@-]{1,128}$/
 const isNumber = /^(?:card|iban|phone|ssn|ip)$/
 
 const fieldOfEvents = /^(?:data|event|id|retry|:)/

@@ -101,3 +101,25 @@ test('a tape with the flag `redactor-5` is searched as then', () => {
   expect(createRedactor({}, { finders: fifthFinders }).text(stream)).toBe(stream)
   expect(createRedactor({}).text(stream)).not.toBe(stream)
 })
+
+test('lines of a log that end with a token behind the same words keep all their other words, however many they are', () => {
+  const keys = Array.from({ length: 40 }, (_, nth) => `aB3${nth.toString(36).padStart(2, 'x')}Qz7Lk9Wp`)
+  for (const before of ['Bearer ', 'otp=Bearer ']) {
+    const lines = keys.map((key, nth) => JSON.stringify({ nth, header: before + key }))
+    const redacted = createRedactor().text(lines.join('\n')).split('\n')
+    expect(redacted).toEqual(
+      keys.map((_, nth) => JSON.stringify({ nth, header: `${before}redacted-bearer-token-${nth + 1}` })),
+    )
+  }
+})
+
+test('a token that goes on in the next line is replaced as a whole', () => {
+  for (const [first, second] of [
+    ['Bearer aB3xxQz7Lk9', 'Wp5Yt2Rr8 then'],
+    ['Bearer aB3xxQz7Lk9', 'Wp5Yt2Rr8'],
+  ] as const) {
+    const redacted = createRedactor().text(`${JSON.stringify({ t: first })}\n${JSON.stringify({ t: second })}`)
+    expect(redacted).not.toContain('Wp5Yt2Rr8')
+    expect(redacted).not.toContain('aB3xxQz7Lk9')
+  }
+})
