@@ -3,7 +3,7 @@ import { heedModules } from '../seam/intercept/index.ts'
 import { agentModules, watchNativeImports } from './agent-modules.ts'
 import { installMatchers } from './matchers.ts'
 import { nameSetUpFiles } from './set-up-files.ts'
-import { watchTests } from './under-way.ts'
+import { watchExpectations, watchTests } from './under-way.ts'
 
 /**
  * The entry point for hand-written tests: `replay`, `record`, and what `expect` can say about a replay.
@@ -25,4 +25,5 @@ watchNativeImports()
 heedModules(agentModules)
 nameSetUpFiles()
 installMatchers()
+watchExpectations()
 watchTests()

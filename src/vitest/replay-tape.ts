@@ -54,7 +54,8 @@ export interface HandReplayOptions extends ReplayOptions {
  *
  * What `harvest()` in the config says about drift, escapes and serving holds here too; `options` go first.
  *
- * A test that ends before its replay does is red (`HARVEST_TEST_OVER`).
+ * A test that ends before its replay does is red (`HARVEST_TEST_OVER`). So is one that passes although it caught what the replay
+ * threw, unless it expects that error by `expect()`.
  *
  * @param tape - a tape, or the path of one, relative to the folder Vitest runs in
  * @param agent - called with the recorded input
@@ -66,7 +67,7 @@ export function replay<T>(
   agent: (input: unknown) => T | PromiseLike<T>,
   options: HandReplayOptions = {},
 ): Promise<JudgedReplay<T>> {
-  return untilAwaited('replay()', () => replayJudged(tape, agent, options))
+  return untilAwaited('replay()', () => replayJudged(tape, agent, options), true)
 }
 
 async function replayJudged<T>(

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { type RunnerTestCase, type RunnerTestFile, TestRunner } from 'vitest'
-import { HarvestError } from '../errors/index.ts'
+import { chai, type RunnerTask, type RunnerTestCase, type RunnerTestFile, TestRunner } from 'vitest'
+import { HarvestError, withFacts } from '../errors/index.ts'
 import { siteIn, siteOf } from '../seam/caller.ts'
 import { sharedOf } from '../seam/source.ts'
 import { tellVitest } from './unheard.ts'
@@ -12,10 +12,19 @@ interface Work {
   promise?: Promise<unknown>
 }
 
+/** Why a work failed. Whoever catches that may keep it from the test. */
+interface Failure {
+  readonly error: unknown
+  readonly call: string
+  /** The test said itself that it has to be. */
+  isExpected: boolean
+}
+
 /** One attempt of a test, with its hooks. */
 interface Attempt {
   readonly test: RunnerTestCase
   readonly works: Set<Work>
+  readonly failures: Failure[]
   isOver: boolean
 }
 
@@ -23,26 +32,37 @@ interface State {
   readonly attempts: AsyncLocalStorage<Attempt>
   /** Begun outside of any attempt: in `beforeAll`, while a file is loaded, or by a test that is over. */
   readonly loose: Set<Work>
+  /** Of those, and of the file that is run. */
+  looseFailures: { readonly file: string | undefined; readonly failures: Failure[] } | undefined
   readonly watched: WeakSet<RunnerTestFile>
+  /** Of each copy of `expect`. */
+  readonly observed: WeakSet<object>
 }
 
 /**
- * Does `work`, and turns the test red that ends before it does: its result would go unseen. What no running test began
- * turns its file red.
+ * Does `work`, and turns the test red that ends before it does, or that passes although it failed: its result would go unseen.
+ * What no running test began turns its file red.
  *
  * @param call - for people: `replay()`
+ * @param isVerdict - an error of it says what is wrong with the agent
  */
-export function untilAwaited<T>(call: string, work: () => Promise<T>): Promise<T> {
+export function untilAwaited<T>(call: string, work: () => Promise<T>, isVerdict = false): Promise<T> {
   const { attempts, loose } = state()
   const attempt = attempts.getStore()
   const one: Work = { call, from: new Error('site') }
-  const works = attempt === undefined || attempt.isOver ? loose : attempt.works
+  const isLoose = attempt === undefined || attempt.isOver
+  const works = isLoose ? loose : attempt.works
+  const failures = isLoose ? looseFailuresHere() : attempt.failures
+  const isNoted = isVerdict && !(isLoose && TestRunner.getCurrentTest<RunnerTestCase | undefined>()?.fails)
   // Where this module was loaded for an earlier file, no hook watches this one.
   if (works === loose) watchFileOf(TestRunner.getCurrentTest<RunnerTestCase | undefined>())
   works.add(one)
   one.promise = (async () => {
     try {
       return await work()
+    } catch (error) {
+      if (isNoted) failures.push({ error, call, isExpected: false })
+      throw error
     } finally {
       works.delete(one)
     }
@@ -62,16 +82,59 @@ export function currentTest(): RunnerTestCase | undefined {
 export function watchTests(): void {
   const collector = TestRunner.getCurrentSuite()
   collector.on('aroundEach', aroundTest)
-  collector.on('aroundAll', async (runSuite) => {
+  collector.on('aroundAll', async (runSuite, ...[suite]) => {
     await runSuite()
-    requireNoneLoose()
+    requireNoneLoose(suite.file)
   })
 }
 
+/**
+ * Notes the failures that a test says have to be: by `expect(…).rejects`, or by what it expects of the error, its message or
+ * its code. All else that catches them keeps them from the test.
+ */
+export function watchExpectations(): void {
+  const { observed } = state()
+  chai.use(({ Assertion: { prototype } }, { flag, overwriteMethod, overwriteProperty }) => {
+    if (observed.has(prototype)) return
+    observed.add(prototype)
+    // Vitest calls it for each `expect()`.
+    overwriteMethod(prototype, 'withTest', (withTest: (...args: unknown[]) => unknown) => {
+      return function (this: Chai.AssertionStatic, ...args: unknown[]) {
+        expectFailure((error) => isAbout(flag(this, 'object'), error))
+        return withTest.apply(this, args)
+      }
+    })
+    overwriteProperty(prototype, 'rejects', (rejects: () => unknown) => {
+      return function (this: Chai.AssertionStatic) {
+        const given: unknown = flag(this, 'object')
+        const promise: unknown = typeof given === 'function' ? given() : given
+        flag(this, 'object', promise)
+        Promise.resolve(promise).catch((thrown: unknown) => expectFailure((error) => error === thrown))
+        return rejects.call(this)
+      }
+    })
+  })
+}
+
+/** Of the test that runs this code, and of what its file did before it. */
+function expectFailure(isMeant: (error: unknown) => boolean): void {
+  const { attempts } = state()
+  for (const one of [...(attempts.getStore()?.failures ?? []), ...looseFailuresHere()])
+    if (isMeant(one.error)) one.isExpected = true
+}
+
+/** Whether a value is an error, its message or its code. */
+function isAbout(value: unknown, error: unknown): boolean {
+  if (value === error) return true
+  if (typeof value !== 'string' || !(error instanceof Error)) return false
+  return value === error.message || (error instanceof HarvestError && value === error.code)
+}
+
 async function aroundTest(runTest: () => Promise<void>, { task }: { readonly task: RunnerTestCase }): Promise<void> {
-  const attempt: Attempt = { test: task, works: new Set(), isOver: false }
+  const attempt: Attempt = { test: task, works: new Set(), failures: [], isOver: false }
   await state().attempts.run(attempt, runTest)
   attempt.isOver = true
+  requireReached(attempt)
   const error = notAwaited(attempt.works, 'test')
   if (error === undefined) return
   // An error would be what such a test waits for.
@@ -80,16 +143,67 @@ async function aroundTest(runTest: () => Promise<void>, { task }: { readonly tas
   else if (task.result?.state === 'pass') throw error
 }
 
+/** A test that passes, or is skipped, although a replay of it failed would hide that. */
+function requireReached({ test, failures }: Attempt): void {
+  const { result } = test
+  const hidden = failures.find(({ isExpected }) => !isExpected)
+  // What such a test waits for is an error: without one it is red by itself.
+  if (hidden === undefined || result === undefined || result.state === 'fail' || test.fails === true) return
+  // Vitest would skip it all the same. Not in its types.
+  delete (result as { pending?: boolean }).pending
+  throw caught(hidden, 'test')
+}
+
+function requireLooseReached(file: RunnerTestFile): void {
+  const hidden = looseFailuresHere().find((one) => !one.isExpected && !isReported(file, one.error))
+  state().looseFailures = undefined
+  if (hidden !== undefined) throw caught(hidden, 'test file')
+}
+
+function isReported(task: RunnerTask, error: unknown): boolean {
+  const message = error instanceof Error ? error.message : String(error)
+  if (task.result?.errors?.some((one) => one.message === message)) return true
+  return 'tasks' in task && task.tasks.some((one) => isReported(one, error))
+}
+
+/** The error that was kept from the test. */
+function caught({ error, call }: Failure, owner: string): unknown {
+  if (!(error instanceof HarvestError)) return error
+  const told = withFacts(error, {
+    fix: [
+      `the ${owner} caught this error: let it through, or say that it has to be: await expect(${call.replace('()', '(…)')}).rejects.toThrow(…)`,
+      "to look at the verdict instead: replay(tape, agent, { problems: 'collect' })",
+      ...(error.facts.fix ?? []),
+    ],
+  })
+  const frames = (error.stack ?? '').split('\n').filter((line) => siteOf(line) !== undefined)
+  told.stack = [`${told.name}: ${told.message}`, ...frames].join('\n')
+  return told
+}
+
+/** A file that was not collected left others. */
+function looseFailuresHere(): Failure[] {
+  const file = runningFile()
+  const one = state()
+  if (one.looseFailures?.file !== file) one.looseFailures = undefined
+  return (one.looseFailures ??= { file, failures: [] }).failures
+}
+
+function runningFile(): string | undefined {
+  return (globalThis as { readonly __vitest_worker__?: { readonly filepath?: string } }).__vitest_worker__?.filepath
+}
+
 function watchFileOf(test: RunnerTestCase | undefined): void {
   const { watched } = state()
   if (test === undefined || watched.has(test.file)) return
   watched.add(test.file)
   const hooks = TestRunner.getSuiteHooks(test.file)
   hooks.aroundEach.unshift(aroundTest)
-  hooks.afterAll.unshift(() => requireNoneLoose())
+  hooks.afterAll.unshift(() => requireNoneLoose(test.file))
 }
 
-function requireNoneLoose(): void {
+function requireNoneLoose(file: RunnerTestFile): void {
+  requireLooseReached(file)
   const error = notAwaited(state().loose, 'test file')
   if (error !== undefined) throw error
 }
@@ -121,6 +235,8 @@ function state(): State {
   return sharedOf('vitest/under-way', () => ({
     attempts: new AsyncLocalStorage(),
     loose: new Set(),
+    looseFailures: undefined,
     watched: new WeakSet(),
+    observed: new WeakSet(),
   }))
 }

@@ -91,6 +91,54 @@ beforeAll(() => { replay('recordings/golden/one.tape.jsonl', () => refundAgent({
 it('sees nothing of it', () => {})
 `
 
+const swallowing = `import { replay } from 'vitest-harvest/vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { refundAgent } from './refund.ts'
+
+const start = () => replay('recordings/golden/one.tape.jsonl', () => refundAgent({ order_id: 'B-2' }))
+const other = () => replay('recordings/golden/one.tape.jsonl', async (input) => (await refundAgent(input as { order_id: string }), { refunded: 26 }))
+const same = () => replay('recordings/golden/one.tape.jsonl', (input) => refundAgent(input as { order_id: string }))
+const none = () => {}
+
+describe('red', () => {
+  it('settles all', async () => { await Promise.allSettled([start(), same()]) })
+  it('counts settled ones', async () => { expect(await Promise.allSettled([start(), same()])).toHaveLength(2) })
+  it('catches', async () => { try { await start() } catch {} })
+  it('catches by a promise', async () => { await other().catch(none) })
+  it('catches and prints', async () => { await start().catch((error) => console.log(error.message)) })
+  it('skips', async ({ skip }) => { try { await start() } catch { skip('no key') } })
+  it('catches a missing tape', async () => { await replay('recordings/golden/two.tape.jsonl', none).catch(none) })
+  it('catches what the agent throws', async () => { await replay('recordings/golden/one.tape.jsonl', async () => { throw new RangeError('out') }).catch(none) })
+  it.concurrent('catches beside others', async () => { await other().catch(none) })
+  it('expects one of two', async () => { await Promise.all([expect(start()).rejects.toThrow(), other().catch(none)]) })
+  it('tries again', { retry: 1 }, async () => { await start().catch(none) })
+  describe('in a hook', () => {
+    beforeEach(async () => { await start().catch(none) })
+    it('sees nothing of it', none)
+  })
+  const withRun = it.extend<{ run: unknown }>({ run: async ({}, use) => { await use(await start().catch(none)) } })
+  withRun('has a fixture that catches', ({ run }) => { expect(run).toBeUndefined() })
+})
+describe('green', () => {
+  it('expects it', async () => { await expect(start()).rejects.toThrow('HARVEST_DIVERGENCE') })
+  it('expects it of a function', async () => { await expect(async () => { await other() }).rejects.toMatchObject({ code: 'HARVEST_OUTCOME' }) })
+  it('expects its text', async () => { await expect(start()).rejects.toThrowErrorMatchingSnapshot() })
+  it('expects the error', async () => { expect(await start().catch((error) => error)).toBeInstanceOf(Error) })
+  it('expects its code', async () => { try { await other() } catch (error) { expect((error as { code: string }).code).toBe('HARVEST_OUTCOME') } })
+  it('expects its fields', async () => { expect(await start().catch((error) => error)).toMatchObject({ code: 'HARVEST_DIVERGENCE' }) })
+  it('settles all that are the same', async () => { await Promise.allSettled([same(), same()]) })
+  it.fails('waits for it', async () => { await start() })
+  it('tries again until it is', { retry: 1 }, async ({ task }) => { await (task.result?.retryCount === 0 ? start() : same()) })
+})
+`
+
+const swallowingHook = (where: string) => `import { replay } from 'vitest-harvest/vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { refundAgent } from './refund.ts'
+const start = () => replay('recordings/golden/one.tape.jsonl', () => refundAgent({ order_id: 'B-2' }))
+${where}
+`
+
 describe.each<Lane>([5, 4])('tests by hand under Vitest %i', (lane) => {
   let home: Home
   let project: InlineProject
@@ -106,6 +154,18 @@ describe.each<Lane>([5, 4])('tests by hand under Vitest %i', (lane) => {
       'src/hand.test.ts': handWritten,
       'src/hand-forgets.test.ts': forgetful,
       'src/hand-forgets-in-a-hook.test.ts': forgetfulHook,
+      'src/hand-swallows.test.ts': swallowing,
+      'src/hand-swallows-in-a-hook.test.ts': swallowingHook(
+        'beforeAll(async () => { await start().catch(() => undefined) }); it("passes in a hook", () => {})',
+      ),
+      'src/hand-swallows-at-the-top.test.ts': swallowingHook(
+        'await start().catch(() => undefined); it("passes at the top", () => {})',
+      ),
+      'src/hand-expects-in-a-hook.test.ts': swallowingHook(
+        `let failed: unknown
+beforeAll(async () => { failed = await start().catch((error) => error) })
+it('expects what a hook caught', () => { expect(failed).toBeInstanceOf(Error) })`,
+      ),
       'types.ts': `import 'vitest-harvest/vitest'
 import { expect } from 'vitest'
 expect(1).toCall('refund', { amount: 25 })
@@ -135,7 +195,24 @@ harvest({ agents: {}, agent: 'refund' })
     const awaiting = ['after each', 'later', 'what began before', 'when it is finished'].map((when) => `awaits ${when}`)
     const beside = ['beside others awaits', 'beside others begins last']
     const others = ['collected', 'forgets where it fails', 'records', 'replays', 'sees nothing of it']
-    expect(passed.sort()).toEqual([...awaiting, ...beside, ...others])
+    const expected = ['expects what a hook caught', 'passes at the top', 'passes in a hook']
+    expect(passed.filter((name) => !/^(green|red) /.test(name)).sort()).toEqual(
+      [...awaiting, ...beside, ...expected, ...others].sort(),
+    )
+  })
+
+  it('are red where they keep from the test what a replay threw, unless they expect it', () => {
+    const [green, red] = ['green ', 'red '].map((name) => [...tests].filter(([test]) => test.startsWith(name)))
+    expect(green!.filter(([, { status }]) => status !== 'passed')).toEqual([])
+    expect(red!.filter(([, { status }]) => status !== 'failed')).toEqual([])
+    expect([green!.length, red!.length]).toEqual([9, 13])
+    expect(message('red settles all')).toMatch(/HARVEST_DIVERGENCE/)
+    expect(message('red settles all')).toContain('the test caught this error')
+    expect(message('red catches what the agent throws')).toContain('RangeError: out')
+    expect(message('red expects one of two')).toContain('HARVEST_OUTCOME')
+    for (const file of ['in-a-hook', 'at-the-top'])
+      expect(output).toMatch(new RegExp(`FAIL .*hand-swallows-${file}.test.ts[^]*the test file caught this error`))
+    expect(output).not.toMatch(/FAIL .*hand-expects-in-a-hook/)
   })
 
   it('are red where they end before a replay or a recording does, with the line that began it', () => {
