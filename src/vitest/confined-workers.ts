@@ -1,4 +1,4 @@
-import { existsSync, globSync, readFileSync, realpathSync } from 'node:fs'
+import fs, { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -43,7 +43,7 @@ function parents(folder: string): readonly string[] {
 /** The cases of agents that are left at `seam`: paths relative to the root. */
 export function openCases(root: string, recordings: string, { open }: ConfineSetting): readonly string[] {
   if (open.length === 0) return []
-  const files = globSync(`${recordings}/**/*.case.{yaml,yml}`, { cwd: root })
+  const files = fs.globSync(`${recordings}/**/*.case.{yaml,yml}`, { cwd: root })
   return files
     .filter((file) => open.includes(readHead(readFileSync(path.join(root, file), 'utf8')).agent.value ?? ''))
     .map(toPosix)

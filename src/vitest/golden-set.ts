@@ -1,4 +1,4 @@
-import { existsSync, globSync } from 'node:fs'
+import fs, { existsSync } from 'node:fs'
 import path from 'node:path'
 import type { TestModule } from 'vitest/node'
 import type { HarvestError } from '../errors/index.ts'
@@ -82,7 +82,7 @@ export async function lookAtGoldenSet(run: EndedRun): Promise<Looked> {
 /** Cases in folders beside one that is not there: its name may be a slip. */
 function casesBeside(recordings: string): readonly string[] {
   const cwd = path.dirname(recordings)
-  return existsSync(cwd) ? globSync('*/golden/**/*.case.{yaml,yml}', { cwd }).map(toPosix).sort() : []
+  return existsSync(cwd) ? fs.globSync('*/golden/**/*.case.{yaml,yml}', { cwd }).map(toPosix).sort() : []
 }
 
 const nothing: Looked = { errors: [], warnings: [] }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, globSync } from 'node:fs'
+import fs, { existsSync } from 'node:fs'
 import path from 'node:path'
 import type { Plugin, TestProjectInlineConfiguration } from 'vitest/config'
 import { type TestProject, version as vitestVersion, type Vitest, type VitestPluginContext } from 'vitest/node'
@@ -8,6 +8,7 @@ import { ownPath } from '../own-files.ts'
 import { version } from '../version.ts'
 import { addReporters } from './add-reporters.ts'
 import { agentsModule } from './agents-module-id.ts'
+import { requireNode } from './require-node.ts'
 import { isCaseId, withoutQuery } from './case-head.ts'
 import { generateCaseModule, generatedMark, isNode } from './case-module.ts'
 import type { HarvestProvided } from './channel.ts'
@@ -46,8 +47,10 @@ export type { AgentEntry, HarvestOptions, IsolateMode, MatchSetting, PoolName, T
  * Cases run in a project of their own, named `recordings`; the `include` of other projects is not touched.
  *
  * @throws HarvestError `HARVEST_OPTION` for an option or value that is not known
+ * @throws Error in a Node below the oldest that is supported
  */
 export function harvest(options: HarvestOptions): Plugin[] {
+  requireNode(process.versions.node)
   const settings = parseOptions(options)
   return [wire(settings), cases(settings)]
 }
@@ -215,7 +218,7 @@ function provide(
 function cases(settings: HarvestSettings): Plugin {
   let root = process.cwd()
   const findDeps = () => {
-    const found = settings.deps.length === 0 ? [] : globSync([...settings.deps], { cwd: root })
+    const found = settings.deps.length === 0 ? [] : fs.globSync([...settings.deps], { cwd: root })
     return found.map((file) => toPosix(path.resolve(root, file))).sort()
   }
   const agents = () => Object.entries(settings.agents).map(([name, entry]) => resolveAgent(name, entry, root))

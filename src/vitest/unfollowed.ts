@@ -1,4 +1,4 @@
-import { globSync, statSync } from 'node:fs'
+import fs, { statSync } from 'node:fs'
 import path from 'node:path'
 import { neutralLine } from '../errors/index.ts'
 import { toPosix } from './posix.ts'
@@ -10,7 +10,7 @@ export function unfollowed(set: GoldenSetProject, results: readonly CaseResult[]
   const reads = new Map<string, number>()
   for (const { report } of results) for (const file of report.reads ?? []) reads.set(file, (reads.get(file) ?? 0) + 1)
   if (reads.size === 0) return []
-  const deps = set.deps.length === 0 ? [] : globSync([...set.deps], { cwd: set.root })
+  const deps = set.deps.length === 0 ? [] : fs.globSync([...set.deps], { cwd: set.root })
   const followed = new Set(deps.map((file) => toPosix(path.relative(set.root, path.resolve(set.root, file)))))
   const recordings = toPosix(path.relative(set.root, set.recordings))
   const left = [...reads].filter(([file]) => {
