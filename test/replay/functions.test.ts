@@ -60,6 +60,32 @@ describe('another function under the name of a wrapped one', () => {
     expect(verdictOf(run).notJudged).toMatchObject([{ class: 'functions', part, steps: [1] }])
   })
 
+  test('is none where the same one is wrapped by another function, or written in another way', async () => {
+    const ways: readonly Agent[] = [
+      () => tools({ refund: async (id: number) => ({ id, to: 'eu' }) }).refund(1),
+      () => tool('refund', async (id: number) => ({ id, to: 'eu' }))(1),
+    ]
+    const bodies: readonly Agent[] = [
+      () =>
+        tools({
+          refund: async function (id: number) {
+            return { id, to: 'eu' }
+          },
+        }).refund(1),
+      () =>
+        tools({
+          async refund(id: number) {
+            return { id, to: 'eu' }
+          },
+        }).refund(1),
+    ]
+    for (const alike of [ways, bodies])
+      for (const was of alike) {
+        const tape = await record(was)
+        for (const is of alike) expect(listed(await replayTape(tape, is))).toEqual([])
+      }
+  })
+
   test('is named by its own name', async () => {
     const [was, is] = pairs['another function under a name']!
     const { drift } = await replayTape(await record(was), is)

@@ -74,6 +74,41 @@ describe('what tells a function from another', () => {
     expect(codeOf(anew(one))).toEqual(codeOf(anew(other)))
   })
 
+  describe('does not depend on how a function is handed over', () => {
+    const body = '(a, b) { const rate = 25; return lookup(a, b, `EUR`, rate) }'
+    const arrow = body.replace(') {', ') => {')
+    /** How one function may be written, and whether it is given a name. */
+    const ways: Readonly<Record<string, string>> = {
+      'an arrow in an object': `({ refund: async ${arrow} }).refund`,
+      'an arrow by itself': `async ${arrow}`,
+      'an arrow in a constant': `(() => { const refund = async ${arrow}; return refund })()`,
+      'a method': `({ async refund${body} }).refund`,
+      'a static method': `(class { static async refund ${body} }).refund`,
+      'a declaration': `(() => { return refund; async function refund${body} })()`,
+      'a function expression': `({ refund: async function ${body} }).refund`,
+      'a function expression by itself': `async function${body}`,
+    }
+    const meet = (one: AnyFunction, other: AnyFunction): boolean => {
+      const recorded = codeOf(one)!
+      return [codeOf(other)!, ...codes.rewritten(other, recorded[0])].some((now) => mayBeSame(recorded, now))
+    }
+    const pairs = Object.keys(ways).flatMap((one) => Object.keys(ways).map((other) => [one, other] as const))
+    test.each(pairs)('%s, now %s', (one, other) => {
+      const text = (way: string, change = (from: string) => from) => anew(change(ways[way]!))
+      expect(meet(text(one), text(other))).toBe(true)
+      for (const change of [
+        (from: string) => from.replace('25', '26'),
+        (from: string) => from.replace('EUR', 'USD'),
+        (from: string) => from.replace('lookup', 'find'),
+        (from: string) => from.replace('async', ''),
+      ])
+        expect(meet(text(one), text(other, change))).toBe(false)
+      // Its own name tells it from another one, where both have one.
+      const renamed = text(other, (from) => from.replaceAll('refund', 'payout'))
+      expect(meet(text(one), renamed)).toBe(text(one).name === '' || renamed.name === '')
+    })
+  })
+
   test('is not another one where a text is another name in it, and is where it is any other text', () => {
     const of = (text: string) => codeOf(anew(`(refund, pay) => refund({ how: ${text} }) ?? pay`))
     expect(mayBeSame(of("'refund'")!, of("'pay'")!)).toBe(true)
