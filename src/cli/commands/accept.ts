@@ -107,16 +107,18 @@ function print(
       screen.line(`→ if the change is its fix: npx vitest-harvest fix ${shellWord(name)}${dirOption(recordings)}`)
   const open = unproven.filter(({ names }) => names.some((name) => !different.includes(name)))
   const ofData = open.filter(({ question }) => question.isData)
-  if (isList && open[0] !== undefined) screen.line(`to accept one: ${acceptText(open.slice(0, 1))}`)
+  if (isList && open[0] !== undefined) screen.line(`to accept one: ${acceptText(open.slice(0, 1), recordings)}`)
   if (ofData.length === 0) return
-  if (!isList) screen.line(`changes of data are accepted by their key: ${acceptText(ofData)}`)
+  if (!isList) screen.line(`changes of data are accepted by their key: ${acceptText(ofData, recordings)}`)
   else if (ofData.length < open.length)
-    screen.line(`accept --reason "…" alone leaves changes of data unproven; to accept all: ${acceptText(open)}`)
+    screen.line(
+      `accept --reason "…" alone leaves changes of data unproven; to accept all: ${acceptText(open, recordings)}`,
+    )
 }
 
-function acceptText(changes: AcceptReport['unproven']): string {
-  const keys = changes.slice(0, shownKeys).map(({ question: { key } }) => ` --change ${shellWord(key)}`)
-  return `npx vitest-harvest accept${keys.join('')} --reason "…"`
+function acceptText(changes: AcceptReport['unproven'], recordings: string): string {
+  const keys = changes.slice(0, shownKeys).map(({ question: { key } }) => key)
+  return `npx vitest-harvest accept ${keys.map((key) => `--change ${shellWord(key)}`).join(' ')} --reason "…"${dirOption(recordings)}`
 }
 
 /** Keys that fit into one command. */
