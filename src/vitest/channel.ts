@@ -216,6 +216,8 @@ declare module 'vitest' {
     harvest?: CaseReport
     /** What the replays of a hand-written test prove together. */
     harvestReplay?: TestReplayReport
+    /** A case that an argument of its run left out by its name or tags. */
+    harvestFiltered?: true
     /** What an agent did around the seam in a hand-written test, and was let through. */
     harvestListed?: readonly ListedLine[]
   }

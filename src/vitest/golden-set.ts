@@ -1,7 +1,7 @@
 import fs, { existsSync } from 'node:fs'
 import path from 'node:path'
 import type { TestModule } from 'vitest/node'
-import type { HarvestError } from '../errors/index.ts'
+import { type HarvestError, neutralLine } from '../errors/index.ts'
 import { isCaseModule } from './case-results.ts'
 import { toPosix } from './posix.ts'
 import type { CaseResult, SummaryLine } from './summary.ts'
@@ -11,6 +11,7 @@ import {
   noCasesCollected,
   notCollected,
   obsoleteTapes,
+  skippedCases,
   surveyRecordings,
 } from './survey.ts'
 import { unattended } from './update-mode.ts'
@@ -37,6 +38,8 @@ export interface EndedRun {
   readonly recordings: string
   /** A path as people read it. */
   readonly shown: (file: string) => string
+  /** Whether files were asked for by name: then to skip one is no answer. */
+  readonly isNamed?: boolean
 }
 
 /**
@@ -60,11 +63,17 @@ export async function lookAtGoldenSet(run: EndedRun): Promise<Looked> {
   const below = toPosix(path.relative(root, recordings))
   const left = isWhole && ran ? notAmong(modules, survey.cases, below).filter((file) => !isQueued(file)) : []
   const { obsolete } = survey
+  const skipped = modules.filter(isSkipped)
+  const skips =
+    skipped.length === 0 ? [] : [skippedCases(skipped.map(pathOf), shown(root), skipped.flatMap(notesOf).at(0))]
   if (unattended(process.env) === undefined) {
     return {
-      errors,
+      errors: [...errors, ...(run.isNamed ? skips : [])],
       warnings: [
         ...warning('Not run', left, 'case(s) the config keeps out'),
+        ...(run.isNamed
+          ? []
+          : warning('Not run', skipped.map(pathOf), 'case(s) that a set-up file or the config skips')),
         ...warning('Obsolete', obsolete, 'tape(s) without a case'),
       ],
     }
@@ -73,6 +82,7 @@ export async function lookAtGoldenSet(run: EndedRun): Promise<Looked> {
     errors: [
       ...errors,
       ...(left.length > 0 ? [notCollected(left, folder)] : []),
+      ...skips,
       ...(obsolete.length > 0 ? [obsoleteTapes(obsolete, folder)] : []),
     ],
     warnings: [],
@@ -87,9 +97,30 @@ function casesBeside(recordings: string): readonly string[] {
 
 const nothing: Looked = { errors: [], warnings: [] }
 
+/** Skipped by what holds for every run: a set-up file, the config. An argument of this run has marked its tests. */
+function isSkipped(module: TestModule): boolean {
+  const tests = isCaseModule(module) ? [...module.children.allTests()] : []
+  return (
+    tests.length > 0 &&
+    tests.every((test) => test.result().state === 'skipped' && test.meta().harvestFiltered === undefined)
+  )
+}
+
+function pathOf({ relativeModuleId }: TestModule): string {
+  return toPosix(relativeModuleId)
+}
+
+/** What the one who skipped says. */
+function notesOf({ children }: TestModule): readonly string[] {
+  return [...children.allTests()].flatMap((test) => {
+    const result = test.result()
+    return result.state === 'skipped' && result.note !== undefined ? [neutralLine(result.note, 200)] : []
+  })
+}
+
 /** By the path below the root: reports from elsewhere have other absolute paths. */
 function notAmong(modules: readonly TestModule[], cases: readonly string[], folder: string): readonly string[] {
-  const collected = new Set(modules.filter(isCaseModule).map(({ relativeModuleId }) => toPosix(relativeModuleId)))
+  const collected = new Set(modules.filter(isCaseModule).map(pathOf))
   return cases.filter((file) => !collected.has(path.posix.join(folder, file)))
 }
 

@@ -60,6 +60,8 @@ export class HarvestReporter implements Reporter {
   readonly #acceptances: CaseAcceptance[] = []
   #vitest: Vitest | undefined
   #scope: Scope = 'all'
+  /** Whether arguments leave out tests by their names or tags. */
+  #isFiltered = false
   #isFirstRun = true
   readonly #running = new RunningCases()
   readonly #reports = new RedReports()
@@ -81,6 +83,7 @@ export class HarvestReporter implements Reporter {
     this.#updates.clear()
     this.#acceptances.length = 0
     this.#scope = this.#vitest === undefined ? 'all' : scopeOf(this.#vitest)
+    this.#isFiltered = this.#vitest !== undefined && isFiltered(this.#vitest)
     const files = specifications.filter(({ project }) => isOwn(project)).map(({ moduleId }) => moduleId)
     this.#queued = files
     this.#reports.begin()
@@ -137,6 +140,7 @@ export class HarvestReporter implements Reporter {
   onTestCaseResult(test: TestCase): void {
     this.#running.end(test)
     this.#addLate(test)
+    if (this.#isFiltered && isOwn(test.project) && test.result().state === 'skipped') test.meta().harvestFiltered = true
     const report = test.meta().harvest
     if (this.#scope === 'part' && report !== undefined) test.meta().harvest = { ...report, isPart: true }
   }
@@ -207,11 +211,12 @@ export class HarvestReporter implements Reporter {
   /** Looks at every golden set of the workspace. */
   async #look(modules: readonly TestModule[], results: readonly CaseResult[]): Promise<Looked> {
     const all: Looked[] = []
+    const isNamed = this.#vitest !== undefined && namesOf(this.#vitest).length > 0
     for (const set of this.#vitest === undefined ? [] : goldenSets(this.#vitest)) {
       const { root, recordings } = set
       const own = modules.filter((module) => runsCasesOf(module.project, set))
       const shown = (file: string) => this.#shown(file)
-      const run = { scope: this.#scope, modules: own, queued: this.#queued, results, root, recordings, shown }
+      const run = { scope: this.#scope, modules: own, queued: this.#queued, results, root, recordings, shown, isNamed }
       all.push(await lookAtGoldenSet(run))
     }
     return { errors: all.flatMap(({ errors }) => errors), warnings: all.flatMap(({ warnings }) => warnings) }
@@ -338,17 +343,36 @@ function activeReporters(vitest: Vitest): readonly (object | undefined)[] {
 function scopeOf(vitest: Vitest): Scope {
   const { config } = vitest
   if (config.mergeReports) return 'merge'
-  const lists = [Reflect.get(vitest, 'filenamePattern'), config.project, config.related, config.tagsFilter]
-  const switches = [config.changed, config.standalone, Reflect.get(config.cliOptions ?? {}, 'lastFailed')]
+  // In the config, tags hold for every run.
+  const lists = [namesOf(vitest), config.project, config.related, argument(vitest, 'tagsFilter')]
+  const switches = [config.changed, config.standalone, argument(vitest, 'lastFailed')]
   // Types only, or benchmarks only.
   const others = [
     config.typecheck?.only,
     Reflect.get(config, 'mode') === 'benchmark',
-    Reflect.get(config.cliOptions ?? {}, 'benchmarkOnly'),
+    argument(vitest, 'benchmarkOnly'),
   ]
   if (others.some(Boolean)) return 'part'
-  if (lists.some((list) => Array.isArray(list) && list.length > 0) || switches.some(Boolean)) return 'part'
+  if (lists.some((list) => [list ?? []].flat().length > 0) || switches.some(Boolean)) return 'part'
   return config.shard ? 'shard' : 'all'
+}
+
+/** Whether arguments of this run skip tests. What the config says holds for every run, and leaves cases out for ever. */
+function isFiltered(vitest: Vitest): boolean {
+  const names = [argument(vitest, 'testNamePattern'), argument(vitest, 'tagsFilter')]
+  return names.some((one) => one !== undefined) || namesOf(vitest).some((name) => /:\d+$/.test(name))
+}
+
+/** The files that were asked for, by parts of their paths; not in Vitest's types. */
+function namesOf(vitest: Vitest): readonly string[] {
+  const names: unknown = Reflect.get(vitest, 'filenamePattern')
+  return Array.isArray(names) ? names.map(String) : []
+}
+
+/** What stands on the command line, apart from the config. Vitest 4 keeps it elsewhere. */
+function argument(vitest: Vitest, name: string): unknown {
+  const options: unknown = Reflect.get(vitest.config, 'cliOptions') ?? Reflect.get(vitest, '_cliOptions')
+  return typeof options === 'object' && options !== null ? Reflect.get(options, name) : undefined
 }
 
 function isAcceptance(artifact: { readonly type: string }): artifact is CaseAcceptance {

@@ -118,6 +118,23 @@ export function notCollected(left: readonly string[], folder: string): HarvestEr
   })
 }
 
+/**
+ * Cases that Vitest took for tests and did not run.
+ *
+ * @param note - what the one who skipped says
+ */
+export function skippedCases(skipped: readonly string[], folder: string, note: string | undefined): HarvestError {
+  return new HarvestError('HARVEST_CASE_NOT_COLLECTED', {
+    what: 'A case was skipped',
+    where: { cases: listed(skipped, folder), ...(note !== undefined && { note }) },
+    why: 'A set-up file or the Vitest config skips it in every run, and a case that does not run proves nothing.',
+    fix: [
+      'look for skip() and .only in the files of test.setupFiles: no case needs a key or a network',
+      'look for test.testNamePattern and test.tagsFilter in vitest.config.ts; as arguments they hold for one run: -t, --tags-filter',
+    ],
+  })
+}
+
 /** A golden tape without a case asserts nothing: someone deleted the test and left the evidence. */
 export function obsoleteTapes(obsolete: readonly string[], folder: string): HarvestError {
   return new HarvestError('HARVEST_TAPE_OBSOLETE', {
@@ -129,7 +146,7 @@ export function obsoleteTapes(obsolete: readonly string[], folder: string): Harv
 }
 
 function listed(files: readonly string[], folder: string): string {
-  const shown = files.slice(0, 9).map((file) => neutralLine(`${folder}/${file}`))
+  const shown = files.slice(0, 9).map((file) => neutralLine(folder === '' ? file : `${folder}/${file}`))
   const more = files.length - shown.length
   return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('\n')
 }

@@ -48,4 +48,38 @@ describe.each<Lane>([5, 4])('a run that collected no case, under Vitest %i', (la
     const { stderr } = await project.run(['run', '--typecheck.only'], { env: { CI: 'true' } })
     expect(stderr).not.toContain('HARVEST_')
   })
+
+  it('is red where a set-up file or the config skips the cases, and not where an argument of the run does', async () => {
+    using home = openHome(lane)
+    const files = {
+      ...refundSources,
+      ...golden('one', refundBaseline),
+      'src/plain.test.ts': plain,
+      'setup.ts': `import { beforeEach } from 'vitest'\nbeforeEach(({ skip }) => { skip(!process.env.REAL_KEY, 'no key') })\n`,
+    }
+    const keyless = home.project('keyless', { ...files, 'vitest.config.ts': config('', `setupFiles: ['./setup.ts']`) })
+    const named = home.project('pattern', { ...files, 'vitest.config.ts': config('', `testNamePattern: 'is plain'`) })
+    const tagged = home.project('tags', {
+      ...files,
+      'vitest.config.ts': config('', `tags: [{ name: 'unit' }], tagsFilter: ['unit'], passWithNoTests: true`),
+    })
+    const env = { CI: 'true' }
+    const results = [
+      await keyless.run(['run'], { env }),
+      await named.run(['run'], { env }),
+      await tagged.run(['run'], { env }),
+      // By its name, everywhere.
+      await keyless.run(['one'], { bin: 'vitest-harvest' }),
+      await keyless.run(['run']),
+      await named.run(['run', '-t', 'is plain'], { env }),
+      await tagged.run(['run', '--tags-filter=unit'], { env }),
+    ]
+    expect(results.map(({ code, stderr }) => [code, /HARVEST_\w+/.exec(stderr)?.[0]])).toEqual([
+      ...[1, 2, 3, 4].map(() => [1, 'HARVEST_CASE_NOT_COLLECTED']),
+      ...[1, 2, 3].map(() => [0, undefined]),
+    ])
+    expect(results[0]?.stderr).toMatch(/cases +recordings\/golden\/one\.case\.yaml\n +note +no key/)
+    expect(results[4]?.stdout).toMatch(/Not run +1 case\(s\) that a set-up file or the config skips; CI fails on them/)
+    for (const { stdout } of results.slice(5)) expect(stdout).not.toContain('Not run')
+  })
 })
