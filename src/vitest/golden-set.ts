@@ -38,6 +38,12 @@ export interface EndedRun {
   readonly recordings: string
   /** A path as people read it. */
   readonly shown: (file: string) => string
+  /** Whether the folder was there when the run began: tests may have recorded since. */
+  readonly wasThere: boolean
+  /** Of the project; absolute. */
+  readonly configFile?: string | undefined
+  /** Folders of the other golden sets of the run; absolute. */
+  readonly others: readonly string[]
   /** Whether files were asked for by name: then to skip one is no answer. */
   readonly isNamed?: boolean
 }
@@ -56,8 +62,14 @@ export async function lookAtGoldenSet(run: EndedRun): Promise<Looked> {
   const survey = surveyRecordings(recordings)
   const folder = shown(recordings)
   if (!ran && survey.isEmpty) {
-    const elsewhere = existsSync(recordings) ? [] : casesBeside(recordings)
-    return elsewhere.length === 0 ? nothing : { errors: [folderMissing(elsewhere, folder)], warnings: [] }
+    const elsewhere = existsSync(recordings) ? [] : [...casesBeside(recordings), ...casesAbove(run)]
+    if (elsewhere.length > 0) return { errors: [folderMissing(elsewhere.map(shown), folder)], warnings: [] }
+    const isAlone = unattended(process.env) !== undefined
+    if (!run.wasThere)
+      return { errors: [], warnings: isAlone ? [['Recordings', `no case: there is no ${folder}`]] : [] }
+    return isAlone
+      ? { errors: [noCasesCollected(survey, folder)], warnings: [] }
+      : { errors: [], warnings: [['Recordings', `no case in ${folder}; CI fails on it`]] }
   }
   const errors = [...(await duplicateErrors(survey, recordings)), ...(ran ? [] : [noCasesCollected(survey, folder)])]
   const below = toPosix(path.relative(root, recordings))
@@ -91,8 +103,35 @@ export async function lookAtGoldenSet(run: EndedRun): Promise<Looked> {
 
 /** Cases in folders beside one that is not there: its name may be a slip. */
 function casesBeside(recordings: string): readonly string[] {
-  const cwd = path.dirname(recordings)
-  return existsSync(cwd) ? fs.globSync('*/golden/**/*.case.{yaml,yml}', { cwd }).map(toPosix).sort() : []
+  return casesIn(path.dirname(recordings), '*/golden')
+}
+
+/** Cases that lie beside the `root` of a config: in the folder of the config, and up to that of the package. */
+function casesAbove({ root, recordings, configFile, others }: EndedRun): readonly string[] {
+  const starts = [root, ...(configFile === undefined ? [] : [path.dirname(configFile)])]
+  const folders = starts.flatMap(upToPackage).map((folder) => path.resolve(folder, path.relative(root, recordings)))
+  return [...new Set(folders)]
+    .filter((folder) => !others.includes(folder))
+    .flatMap((folder) => casesIn(folder, 'golden'))
+}
+
+/** A folder and those above it, up to the one of its package; the folder alone where there is no package. */
+function upToPackage(folder: string): readonly string[] {
+  const above = [folder]
+  for (let at = folder; ; at = path.dirname(at)) {
+    if (at !== folder) above.push(at)
+    if (['package.json', '.git'].some((name) => existsSync(path.join(at, name)))) return above
+    if (path.dirname(at) === at) return [folder]
+  }
+}
+
+/** Absolute paths. */
+function casesIn(cwd: string, below: string): readonly string[] {
+  if (!existsSync(cwd)) return []
+  return fs
+    .globSync(`${below}/**/*.case.{yaml,yml}`, { cwd })
+    .map((file) => path.join(cwd, file))
+    .sort()
 }
 
 const nothing: Looked = { errors: [], warnings: [] }

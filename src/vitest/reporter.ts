@@ -60,6 +60,8 @@ export class HarvestReporter implements Reporter {
   readonly #acceptances: CaseAcceptance[] = []
   #vitest: Vitest | undefined
   #scope: Scope = 'all'
+  /** Recordings folders that were there before the first run. */
+  #folders: ReadonlySet<string> = new Set()
   /** Whether arguments leave out tests by their names or tags. */
   #isFiltered = false
   #isFirstRun = true
@@ -82,6 +84,12 @@ export class HarvestReporter implements Reporter {
   onTestRunStart(specifications: readonly TestSpecification[]): void {
     this.#updates.clear()
     this.#acceptances.length = 0
+    if (this.#isFirstRun && this.#vitest !== undefined)
+      this.#folders = new Set(
+        goldenSets(this.#vitest)
+          .map(({ recordings }) => recordings)
+          .filter((folder) => existsSync(folder)),
+      )
     this.#scope = this.#vitest === undefined ? 'all' : scopeOf(this.#vitest)
     this.#isFiltered = this.#vitest !== undefined && isFiltered(this.#vitest)
     const files = specifications.filter(({ project }) => isOwn(project)).map(({ moduleId }) => moduleId)
@@ -212,11 +220,16 @@ export class HarvestReporter implements Reporter {
   async #look(modules: readonly TestModule[], results: readonly CaseResult[]): Promise<Looked> {
     const all: Looked[] = []
     const isNamed = this.#vitest !== undefined && namesOf(this.#vitest).length > 0
-    for (const set of this.#vitest === undefined ? [] : goldenSets(this.#vitest)) {
-      const { root, recordings } = set
+    const sets = this.#vitest === undefined ? [] : goldenSets(this.#vitest)
+    for (const set of sets) {
+      const { root, recordings, project } = set
+      const others = sets.filter((one) => one !== set).map((one) => one.recordings)
+      const { configFile = this.#vitest?.vite.config.configFile } = project.vite.config
       const own = modules.filter((module) => runsCasesOf(module.project, set))
       const shown = (file: string) => this.#shown(file)
-      const run = { scope: this.#scope, modules: own, queued: this.#queued, results, root, recordings, shown, isNamed }
+      const wasThere = this.#folders.has(recordings)
+      const where = { root, recordings, wasThere, configFile, others }
+      const run = { scope: this.#scope, modules: own, queued: this.#queued, results, shown, isNamed, ...where }
       all.push(await lookAtGoldenSet(run))
     }
     return { errors: all.flatMap(({ errors }) => errors), warnings: all.flatMap(({ warnings }) => warnings) }

@@ -95,13 +95,16 @@ export function noCasesCollected(survey: Survey, folder: string): HarvestError {
   })
 }
 
-/** The folder of the option is not there, and cases lie beside it. */
+/** The folder of the option is not there, and cases lie beside it or beside the `root`. */
 export function folderMissing(elsewhere: readonly string[], folder: string): HarvestError {
   return new HarvestError('HARVEST_NO_CASES', {
     what: 'The recordings folder does not exist, but other folders have cases',
-    where: { folder, cases: listed(elsewhere, path.posix.dirname(folder)).replaceAll(/^\.\//gm, '') },
+    where: { folder, cases: listed(elsewhere, '') },
     why: 'None of these cases was run.',
-    fix: ['correct harvest({ recordings }) in vitest.config.ts'],
+    fix: [
+      'correct harvest({ recordings }) in vitest.config.ts',
+      'or its `root`: the folder of recordings and the agents are looked for below it',
+    ],
   })
 }
 

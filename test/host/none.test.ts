@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Lane, openHome } from './inline.ts'
-import { config, golden, refundBaseline, refundSources } from './refund.ts'
+import { config, golden, refundBaseline, refundSources, tapeText } from './refund.ts'
 
 const plain = `import { expect, it } from 'vitest'\nit('is plain', () => { expect(1).toBe(1) })\n`
 
@@ -81,5 +81,33 @@ describe.each<Lane>([5, 4])('a run that collected no case, under Vitest %i', (la
     expect(results[0]?.stderr).toMatch(/cases +recordings\/golden\/one\.case\.yaml\n +note +no key/)
     expect(results[4]?.stdout).toMatch(/Not run +1 case\(s\) that a set-up file or the config skips; CI fails on them/)
     for (const { stdout } of results.slice(5)) expect(stdout).not.toContain('Not run')
+  })
+
+  it('is red in CI where the recordings folder is empty or lies beside the root, and says a line where there is no folder', async () => {
+    using home = openHome(lane)
+    const files = { ...refundSources, 'src/plain.test.ts': plain, 'vitest.config.ts': config() }
+    const inbox = home.project('inbox', { ...files, 'recordings/inbox/x.tape.jsonl': tapeText('x') })
+    const young = home.project('fresh', files)
+    const beside = home.project('beside', {
+      ...golden('one', refundBaseline),
+      'app/src/plain.test.ts': plain,
+      'vitest.config.ts': config().replace('plugins:', `root: 'app', plugins:`),
+    })
+    const env = { CI: 'true' }
+    const results = [
+      await inbox.run(['run'], { env }),
+      await beside.run(['run'], { env }),
+      await young.run(['run'], { env }),
+      await inbox.run(['run']),
+    ]
+    expect(results.map(({ code, stderr }) => [code, /HARVEST_\w+/.exec(stderr)?.[0]])).toEqual([
+      [1, 'HARVEST_NO_CASES'],
+      [1, 'HARVEST_NO_CASES'],
+      [0, undefined],
+      [0, undefined],
+    ])
+    expect(results[1]?.stderr).toContain('../recordings/golden/one.case.yaml')
+    expect(results[2]?.stdout).toContain('Recordings  no case: there is no recordings')
+    expect(results[3]?.stdout).toContain('Recordings  no case in recordings; CI fails on it')
   })
 })
