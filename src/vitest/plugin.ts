@@ -18,6 +18,7 @@ import { type HarvestOptions, type HarvestSettings, parseOptions, resolveAgent }
 import { toPosix } from './posix.ts'
 import { fingerprintOf, goldenSetOf, isOwn, keepOwnLists, recordingsProjects } from './project.ts'
 import { requestedMode } from './requested-mode.ts'
+import { followMissingTapes } from './tapeless.ts'
 import { askConsent, type ToolsChoice, toolsChoice } from './tools-choice.ts'
 import { surveyTools } from './tools-survey.ts'
 import { unattended } from './update-mode.ts'
@@ -115,6 +116,7 @@ async function configure(
   // A run for a command has no cases to sum up, and writes none.
   if (jobModule() === undefined) addReporters(vitest, choice)
   if (vitest.config.watch) followDeletedTapes(vitest)
+  if (vitest.config.changed) followMissingTapes(vitest)
   provide(current, settings, updates)
   if (jobModule() !== undefined && !isOwn(current)) findNoTests(current)
   if (!isInjecting) return
