@@ -24,6 +24,7 @@ import { surveyTools } from './tools-survey.ts'
 import { unattended } from './update-mode.ts'
 import { approvalOf } from './update-reason.ts'
 import {
+  admit,
   besideProjects,
   hasProjects,
   hasRecordings,
@@ -123,6 +124,7 @@ async function configure(
   const added = hasProjects(vitest)
     ? await besideProjects(current, settings, () => [cases(settings)], isCovered(current.config))
     : projects(settings, current.config.root, current.config)
+  if (hasProjects(vitest)) admit(vitest, added)
   // configureVitest is not called for injected projects.
   for (const injected of await injectTestProjects([...added])) provide(injected, settings, updates)
 }

@@ -98,6 +98,16 @@ export async function besideProjects(
   }))
 }
 
+/** `--project=billing` asks for the cases of billing as well: Vitest filters what is injected, by a name that was not typed. */
+export function admit(vitest: Vitest, added: readonly TestProjectInlineConfiguration[]): void {
+  const asked = vitest.config.project
+  if (asked.every((pattern) => pattern.startsWith('!'))) return
+  for (const { test } of added) {
+    const name = String(test?.name)
+    if (!isSelected(name, asked)) asked.push(name)
+  }
+}
+
 function folderOf(current: TestProject, { recordings }: HarvestSettings): string {
   return path.resolve(current.config.root, recordings)
 }

@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { spawnSync } from 'node:child_process'
+import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Home, type InlineProject, type Lane, openHome, type RunResult } from './inline.ts'
 import { amount, config, golden, refundAgent, refundBaseline, refundSources } from './refund.ts'
@@ -81,7 +82,7 @@ describe.each<Lane>([5, 4])('a workspace of Vitest %i', (lane) => {
     expect(all.output).toMatch(/FAIL {2}\|b \(recordings\)\| \S*recordings\/golden\/two\.case\.yaml/)
     const own = await project.run(['run', '--project=recordings'], ci)
     expect([own.code, cases(own), tests(own)]).toEqual([0, ['recordings: zero'], '1 passed (1)'])
-    const ofPackage = await project.run(['run', '--project=a*'], ci)
+    const ofPackage = await project.run(['run', '--project=a'], ci)
     expect([ofPackage.code, cases(ofPackage), tests(ofPackage)]).toEqual([0, ['a (recordings): one'], '2 passed (2)'])
   })
 
@@ -211,5 +212,12 @@ describe.each<Lane>([5, 4])('a workspace of Vitest %i', (lane) => {
     git('-c', 'user.name=a', '-c', 'user.email=a@example.com', 'commit', '--quiet', '--message', 'all')
     project.write(path.join('packages/a/src/amount.ts'), `${amount}// edited\n`)
     expect(cases(await project.run(['run', '--changed']))).toEqual(['a (recordings): one'])
+    rmSync(path.join(project.folder, 'packages/b/recordings/golden/two.tape.jsonl'))
+    const { code, output: gone } = await project.run(['run', '--changed'], ci)
+    expect([code, gone.includes('HARVEST_CASE_TAPE_MISSING'), gone.includes('FAIL  |b (recordings)|')]).toEqual([
+      1,
+      true,
+      true,
+    ])
   })
 })
