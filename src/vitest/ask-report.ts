@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { inject, recordArtifact, type TestContext } from 'vitest'
 import type { Case } from '../cases/index.ts'
+import { printedPath } from '../errors/here.ts'
 import { type HarvestError, neutralLine } from '../errors/index.ts'
 import type { ReplayResult } from '../match/types.ts'
 import { reportFile } from '../report/view/report-file.ts'
@@ -27,7 +28,7 @@ export interface RedCase {
 /**
  * Has the config process write the report of a red case, and attaches it. Workers may not be allowed to write.
  *
- * @returns where it is, below the root; `undefined` when none was written
+ * @returns where it is, from where the run was started; `undefined` when none was written
  */
 export async function leaveReport(red: RedCase, { task, annotate }: TestContext): Promise<string | undefined> {
   const { root, acceptedFile, settings } = inject('vitest-harvest')
@@ -52,15 +53,16 @@ export async function leaveReport(red: RedCase, { task, annotate }: TestContext)
     },
   })
   const written = path.join(root, file)
+  const shown = toPosix(printedPath(written))
   // Above the limit, or where the folder cannot be written, there is no report: the summary says so, once.
   if (linkOnTheWay(root, written) !== undefined || !existsSync(written)) return undefined
   try {
-    await annotate(file, 'report', { path: written, contentType: 'text/html' })
+    await annotate(shown, 'report', { path: written, contentType: 'text/html' })
   } catch {
     // Vitest copies it, and may not be able to. The case is red for its own reason; the report is where the summary says.
-    return file
+    return shown
   }
-  return file
+  return shown
 }
 
 function replayed(run: ReplayResult | undefined) {

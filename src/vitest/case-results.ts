@@ -4,7 +4,7 @@ import { type HarvestError, neutralLine } from '../errors/index.ts'
 import { lineDiff } from '../errors/line-diff.ts'
 import { neutralLines } from './neutral-lines.ts'
 import { toPosix } from './posix.ts'
-import { isOwn } from './project.ts'
+import { isOwn, projectName } from './project.ts'
 import type { LostCase } from './running-cases.ts'
 import type { CaseError, CaseResult, FileLine } from './summary.ts'
 
@@ -20,10 +20,11 @@ export function caseResults(
   updated: ReadonlySet<string> | undefined,
   lost: readonly LostCase[] = [],
 ): readonly CaseResult[] {
+  const nameOf = namesWithin(modules)
   const errors = new Map(lost.map(({ test, error }) => [test.id, error]))
   return modules.filter(isCaseModule).flatMap((module) => {
     const tests = [...module.children.allTests()]
-    const found = tests.flatMap((test) => resultOf(test, module, updated, errors.get(test.id)) ?? [])
+    const found = tests.flatMap((test) => resultOf(test, module, updated, errors.get(test.id), nameOf(test)) ?? [])
     return found.length === 0 ? notCollected(module) : found
   })
 }
@@ -32,18 +33,43 @@ export function isCaseModule({ project }: TestModule): boolean {
   return isOwn(project)
 }
 
+/**
+ * What a summary calls a case or a hand-written test. Packages of a workspace may have the same names: theirs begin with the
+ * project, as Vitest's own lines do; those of the root stay plain.
+ */
+export function namesWithin(modules: readonly TestModule[]): (test: TestCase) => string {
+  const projects = new Map<string, Set<string>>()
+  for (const module of modules)
+    for (const test of module.children.allTests()) {
+      const name = plainName(test)
+      projects.set(name, (projects.get(name) ?? new Set()).add(module.project.name))
+    }
+  return (test) => {
+    const name = plainName(test)
+    const project = test.project.name
+    const isOther = project !== '' && project !== projectName
+    return isOther && (projects.get(name)?.size ?? 0) > 1 ? `|${neutralLine(project)}| ${name}` : name
+  }
+}
+
+/** The suite has the name of the case, see generateCaseModule. */
+function plainName(test: TestCase): string {
+  const { harvest } = test.meta()
+  if (harvest === undefined) return test.fullName
+  return test.parent.type === 'suite' ? test.parent.name : harvest.case
+}
+
 function resultOf(
   test: TestCase,
   module: TestModule,
   updated: ReadonlySet<string> | undefined,
   lost: HarvestError | undefined,
+  name: string,
 ): CaseResult | undefined {
   const report = test.meta().harvest
   if (report === undefined) return undefined
   const { state, errors } = test.result()
   const isUpdated = updated === undefined ? report.updated !== undefined : updated.has(module.moduleId)
-  // The suite has the name of the case, see generateCaseModule.
-  const name = test.parent.type === 'suite' ? test.parent.name : report.case
   if (lost !== undefined) {
     const failure = { message: neutralLines(lost.message), place: { file: module.moduleId, line: 1, column: 1 } }
     return { name, state: 'failed', report: { ...report, code: lost.code }, failure }

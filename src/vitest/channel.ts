@@ -93,7 +93,7 @@ export interface CaseReport {
   readonly divergedAt?: string
   /** Set when the run was asked for a part of the cases: merged reports then need not have them all. */
   readonly isPart?: true
-  /** Its report, below the root; absent when it left none. */
+  /** Its report, from where the run was started; absent when it left none. */
   readonly report?: string
   /** Code of the error that made it red. */
   readonly code?: string

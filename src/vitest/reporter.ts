@@ -12,7 +12,7 @@ import {
 } from 'vitest/node'
 import { acceptedFileName } from '../cases/accepted-name.ts'
 import { type HarvestError, neutralLine } from '../errors/index.ts'
-import { caseResults } from './case-results.ts'
+import { caseResults, namesWithin } from './case-results.ts'
 import { acceptReportVariable } from '../replay/accept-request.ts'
 import { writeAcceptReport } from './accept-report.ts'
 import {
@@ -336,10 +336,11 @@ function askedKeys(askers: readonly QuestionOwner[]): ReadonlySet<string> {
 
 /** Everybody who asked a changed question, or has one to report. */
 function askersOf(modules: readonly TestModule[]): readonly QuestionOwner[] {
+  const nameOf = namesWithin(modules)
   return modules.flatMap((module) =>
     [...module.children.allTests()].flatMap((test) => {
       const { harvest, harvestReplay } = test.meta()
-      const name = harvest === undefined || test.parent.type !== 'suite' ? test.fullName : test.parent.name
+      const name = nameOf(test)
       const questions = harvest?.questions ?? harvestReplay
       const isDifferent = (harvest ?? harvestReplay)?.verdict === 'different'
       return questions === undefined ? [] : [{ name, questions, isDifferent }]

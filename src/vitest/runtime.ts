@@ -1,4 +1,5 @@
 // Over 300 lines: what a generated test module calls, in the order in which it does.
+import path from 'node:path'
 import { url as inspectorUrl } from 'node:inspector'
 import { threadId } from 'node:worker_threads'
 import { inject, recordArtifact, type RunnerTestCase, type TestContext, type TestOptions, vi } from 'vitest'
@@ -33,6 +34,7 @@ import { forgetCaseBefore, forgetFixtures } from './forget-case.ts'
 import { isOwnStray, type Stray, unhandled } from '../playback/problems.ts'
 import { withStrays } from './stray-rejections.ts'
 import { withReads } from './read-files.ts'
+import { stepsFromHere } from './steps-from-here.ts'
 import { startTimeLimit, type TimeLimit } from './time-limit.ts'
 import { noConsent, unapproved } from './tools-choice.ts'
 import { type Difference, judge } from '../verdict/index.ts'
@@ -99,8 +101,9 @@ async function replayCase(file: string, link: AgentLink | undefined, context: Te
     if (!HarvestError.is(error)) throw error
     const line = lineOf(kase, error)
     // Red before its replay could be judged: its tape can be looked at all the same.
-    await attachReport({ kase, error, line }, context)
-    throw failure(kase, { error, line })
+    const told = stepsFromHere(error, kase, path.dirname(provided.acceptedFile))
+    await attachReport({ kase, error: told, line }, context)
+    throw failure(kase, { error: told, line })
   }
 }
 
@@ -267,8 +270,9 @@ async function conclude(
   const failed = { ...report, ...(divergedAt !== undefined && { divergedAt }) }
   tell(task, failed)
   await annotateFailure(failed, run, context)
-  await attachReport({ kase, run, ...because }, context)
-  throw failure(kase, because, run.tape)
+  const told = { ...because, error: stepsFromHere(because.error, kase, path.dirname(provided.acceptedFile), run.tape) }
+  await attachReport({ kase, run, ...told }, context)
+  throw failure(kase, told, run.tape)
 }
 
 /** Said where any case of the set is confined. */

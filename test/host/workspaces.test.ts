@@ -4,6 +4,7 @@ import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Home, type InlineProject, type Lane, openHome, type RunResult } from './inline.ts'
 import { amount, config, golden, refundAgent, refundBaseline, refundSources } from './refund.ts'
+import { supportCase, supportSources } from './support.ts'
 
 const plain = `import { expect, it } from 'vitest'\nit('is plain', () => { expect(1).toBe(1) })\n`
 const plugin = (more = '') => `harvest({ agents: { refund: './src/refund.ts#refundAgent' }, ${more} })`
@@ -219,5 +220,34 @@ describe.each<Lane>([5, 4])('a workspace of Vitest %i', (lane) => {
       true,
       true,
     ])
+  })
+
+  it('says whose a case is where packages share its name, and prints paths and commands that work at the root', async () => {
+    const { 'packages/b/vitest.config.ts': _, ...b } = packageOf('b', 'one')
+    const project = create({
+      'vitest.config.ts': configure(`test: { projects: ['packages/*'] }`),
+      ...packageOf('a', 'one'),
+      ...b,
+      'packages/b/vitest.config.ts': config(`agents: { support: './src/support.ts#support' }`).replace(
+        /agents: \{ refund[^}]*\},?/,
+        '',
+      ),
+      ...below('packages/b', { ...supportSources, ...supportCase('one') }),
+      'packages/b/src/prompt.ts': supportSources['src/prompt.ts'].replace('100', '500'),
+      'packages/a/src/amount.ts': amount.replace('order.amount', 'order.amount + 1'),
+    })
+    const { code, output } = await project.run(['run'], ci)
+    expect([code, /Recordings {2}(.*)/.exec(output)?.[1]]).toEqual([1, '0 replayed, 1 diverged, 1 unproven'])
+    expect(output).toContain('Red  |a (recordings)| golden/one  ')
+    expect(output).toContain('1 case: |b (recordings)| golden/one')
+    expect(output).toContain('report packages/a/.harvest/report/golden/one.html')
+    expect(output).toContain('show one --dir packages/a/recordings')
+    expect(output).toContain('test packages/b/recordings/golden/one.case.yaml --prove')
+    const accept = /npx vitest-harvest (accept one .*)/.exec(output)?.[1]
+    expect(accept).toBe('accept one --reason "…" --dir packages/b/recordings')
+    const args = ['accept', 'one', '--reason', 'checked', '--dir', 'packages/b/recordings']
+    const accepted = await project.run(args, { bin: 'harvest' })
+    expect([accepted.output, accepted.code]).toEqual([expect.stringContaining('one'), 0])
+    expect(project.read('packages/b/recordings/golden/one.case.yaml')).toContain('checked')
   })
 })

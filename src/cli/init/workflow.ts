@@ -13,7 +13,7 @@ const step = [
   '  uses: actions/upload-artifact@v5',
   '  with:',
   '    name: harvest-report-${{ github.job }}-${{ strategy.job-index }}',
-  '    path: .harvest/report',
+  "    path: '**/.harvest/report'",
   '    include-hidden-files: true',
   '    if-no-files-found: ignore',
 ]
