@@ -146,7 +146,7 @@ export async function openLedger(
   const own = entries.filter((line) => isOfThisCode(line) || (isCrossVersion === true && isUnknown(line)))
   if (own.length === 0 && entries.length > 0 && isCrossVersion !== true) throw otherCode(file, entries, here)
   // Whether what was the key of a request is one today, its replay says.
-  const readOthers = withOtherReads(file, own, { surroundings, isSentKey: () => true })
+  const readOthers = withOtherReads(file, own, { surroundings, isFree: () => true })
   if (readOthers.size > 0 && isCrossVersion !== true) throw otherReads(file, readOthers)
   // The first forks of a session may not have come to what later ones read.
   const left = own.slice(own.findLastIndex((line) => readOthers.get(line) !== undefined) + 1)
@@ -159,7 +159,7 @@ export async function openLedger(
     graded,
     regraded,
     gradedThen,
-    keyVariables,
+    isFree,
     notCompared,
     lost,
   } = rechecking === undefined
@@ -167,7 +167,7 @@ export async function openLedger(
     : await recheck(file, alike, rechecking)
   if (lostKey !== undefined && isCrossVersion !== true) throw headersUnknown(file, alike.length, lostKey)
   if (otherwise.length > 0 && isCrossVersion !== true) throw otherRuns(file, otherwise, alike.length)
-  const readNow = withOtherReads(file, graded, { surroundings, isSentKey: (name) => keyVariables.has(name) })
+  const readNow = withOtherReads(file, graded, { surroundings, isFree })
   // Those of whose reads nothing is known were looked at above.
   const otherKeys = new Map([...readNow].filter(([, changed]) => changed !== undefined))
   if (otherKeys.size > 0 && isCrossVersion !== true) throw otherReads(file, otherKeys)

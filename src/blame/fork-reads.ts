@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type ErrorFacts, HarvestError, neutralLine } from '../errors/index.ts'
 import { firstNames } from '../errors/words.ts'
-import type { RunReads, Surroundings } from '../jobs/run-reads.ts'
+import type { IsFree, RunReads, Surroundings } from '../jobs/run-reads.ts'
 import { readKeptText } from '../tape/links.ts'
 
 /**
@@ -27,16 +27,13 @@ function readsFileOf(file: string, name: string): string {
 export function withOtherReads<Line extends { readonly reads?: string }>(
   file: string,
   entries: readonly Line[],
-  {
-    surroundings,
-    isSentKey,
-  }: { readonly surroundings: Surroundings | undefined; readonly isSentKey: (name: string) => boolean },
+  { surroundings, isFree }: { readonly surroundings: Surroundings | undefined; readonly isFree: IsFree },
 ): ReadonlyMap<Line, readonly string[] | undefined> {
   const names = [...new Set(entries.map(({ reads }) => reads))]
   const changes = new Map(
     names.map((name) => {
       const reads = name === undefined ? undefined : keptReads(file, name)
-      return [name, reads && surroundings?.changedSince(reads, isSentKey)]
+      return [name, reads && surroundings?.changedSince(reads, isFree)]
     }),
   )
   const others = entries.filter(({ reads }) => changes.get(reads)?.length !== 0)

@@ -4,7 +4,15 @@ import { dirname, join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { type HarvestError, neutralLine } from '../errors/index.ts'
 import { firstNames } from '../errors/words.ts'
-import { allUncompared, type KeptRun, type NotAgain, type SentAgain, type UncomparedHeaders } from '../fork/index.ts'
+import {
+  allUncompared,
+  isFreeIn,
+  type KeptRun,
+  type NotAgain,
+  type SentAgain,
+  type UncomparedHeaders,
+} from '../fork/index.ts'
+import type { IsFree } from '../jobs/run-reads.ts'
 import { notComparable } from './fork-reads.ts'
 import type { GradeGiven } from './oracle.ts'
 import { type KeptToday, lostGrade, type LostGrade } from './regrading.ts'
@@ -51,8 +59,8 @@ export interface Rechecked<Line> {
   readonly regraded: number
   /** How many have the grade they got, for who grades would have to be paid for another one: all of them, or none. */
   readonly gradedThen: number
-  /** Environment variables whose value is the key of a request of each of them. */
-  readonly keyVariables: ReadonlySet<string>
+  /** Which variables may have another value, as the replays show. */
+  readonly isFree: IsFree
   /** Headers that were not compared; absent: without any. */
   readonly notCompared?: UncomparedHeaders
   /** A grade that none of those has any more that had it. */
@@ -111,15 +119,13 @@ export async function recheck<Line extends { readonly run?: string; readonly dra
 
 /** Forks that were not replayed. */
 export function asTheyWere<Line>(lines: readonly Line[]): Rechecked<Line> {
-  return { unknown: 0, others: [], graded: lines, regraded: 0, gradedThen: 0, keyVariables: new Set() }
+  return { unknown: 0, others: [], graded: lines, regraded: 0, gradedThen: 0, isFree: () => false }
 }
 
-function sentByAll(sent: readonly SentAgain[]): Pick<Rechecked<never>, 'keyVariables' | 'notCompared'> {
-  const keys = new Set(
-    sent[0]?.keyVariables?.filter((name) => sent.every((one) => one.keyVariables?.includes(name) === true)),
-  )
+function sentByAll(sent: readonly SentAgain[]): Pick<Rechecked<never>, 'isFree' | 'notCompared'> {
   const notCompared = allUncompared(sent.map((one) => one.notCompared))
-  return { keyVariables: keys, ...(notCompared === undefined ? {} : { notCompared }) }
+  const isFree: IsFree = (name, isNamed) => sent.every((one) => isFreeIn(one, name, isNamed))
+  return { isFree, ...(notCompared === undefined ? {} : { notCompared }) }
 }
 
 function withGrade({ because: _, ...draw }: ForkDraw, { grade, because }: GradeGiven): ForkDraw {

@@ -25,6 +25,7 @@ export {
   type Again,
   allUncompared,
   doAgain,
+  isFreeIn,
   type KeptRun,
   keptRunOf,
   type NotAgain,

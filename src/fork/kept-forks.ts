@@ -8,7 +8,7 @@ import type { Json } from '../tape/index.ts'
 import { ignoreFolder, readKeptText } from '../tape/links.ts'
 import { temporaryFor } from '../tape/new-file.ts'
 import type { RunReads, Surroundings } from '../jobs/run-reads.ts'
-import { type Again, allUncompared, type KeptRun, otherwiseText, type UncomparedHeaders } from './kept-run.ts'
+import { type Again, allUncompared, isFreeIn, type KeptRun, otherwiseText, type UncomparedHeaders } from './kept-run.ts'
 import type { FinishedFork, ForkRequest } from './request.ts'
 
 /** All that makes a fork the same fork. */
@@ -95,7 +95,7 @@ export async function readKeptForks(
     const again = fork.run && (await doAgain(fork.run, folder))
     if (again === undefined) return none(unknown)
     if (!('replayed' in again)) return none(otherwiseText(again))
-    const others = reads && changedSince(reads, (name) => again.keyVariables?.includes(name) === true)
+    const others = reads && changedSince(reads, (name, isNamed) => isFreeIn(again, name, isNamed))
     if (others !== undefined && others.length > 0) return none(changedText(others))
     uncompared.push(again.notCompared)
   }

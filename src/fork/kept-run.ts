@@ -18,6 +18,8 @@ import {
   keyVariablesOf,
   nameOfKey,
   newHeadersKey,
+  type SaidRequest,
+  saidVariables,
   type SentHeaders,
   unkeptHeaders,
 } from './sent-headers.ts'
@@ -85,8 +87,22 @@ export type Again =
 export interface SentAgain {
   /** Environment variables whose value is the key of a request. Default none. */
   readonly keyVariables?: readonly string[]
+  /** Those whose value stands in the address or the body of a request. Default none. */
+  readonly saidVariables?: readonly string[]
   /** Absent: all of its headers were compared. */
   readonly notCompared?: UncomparedHeaders
+}
+
+/**
+ * Whether a variable may have another value than when a fork was made, by its replay: it was or is a key, and that shows in no
+ * address and no body, where a tape has the same placeholder for each.
+ */
+export function isFreeIn(
+  { keyVariables: keys = [], saidVariables: said = [] }: SentAgain,
+  name: string,
+  isNamed: boolean,
+): boolean {
+  return !said.includes(name) && (isNamed || keys.includes(name))
 }
 
 /** Names of headers whose values of then and of today were not compared. */
@@ -133,9 +149,14 @@ export async function doAgain(run: KeptRun, { folder, ...options }: Replaying & 
     return { replayed, isOther, sent, heard, changed: isOther ? [] : changedHeaders(headers, sent, asked) }
   }
   const same = ({ replayed, heard }: Awaited<ReturnType<typeof again>>, varying: readonly string[]): Again => {
-    const { keyVariables: variables, unkept } = heard
+    const { keyVariables: variables, saidVariables: said, unkept } = heard
     const isAll = unkept.length + varying.length === 0
-    return { replayed, keyVariables: variables, ...(isAll ? {} : { notCompared: { unkept, varying } }) }
+    return {
+      replayed,
+      keyVariables: variables,
+      saidVariables: said,
+      ...(isAll ? {} : { notCompared: { unkept, varying } }),
+    }
   }
   const first = await again()
   if (!first.isOther && first.changed.length === 0) return same(first, [])
@@ -165,9 +186,11 @@ export interface KeptIn {
 /** What a replay sends. */
 class Heard {
   readonly #requests: SentHeaders[] = []
+  readonly #said: SaidRequest[] = []
   #redactor: Redactor | undefined
   readonly listening: Pick<RunSettings, 'onSent'> = {
-    onSent: (step, { headers }, redactor) => {
+    onSent: (step, { headers, url, text, body }, redactor) => {
+      this.#said.push({ url, said: text ?? body.toString() })
       this.#redactor = redactor
       this.#requests.push(step === undefined ? { headers } : { n: step.event.n, headers })
     },
@@ -180,6 +203,10 @@ class Heard {
 
   get keyVariables(): readonly string[] {
     return keyVariables(this.#requests)
+  }
+
+  get saidVariables(): readonly string[] {
+    return saidVariables(this.#said)
   }
 
   get unkept(): readonly string[] {

@@ -13,6 +13,12 @@ export interface SentHeaders {
   readonly headers: readonly HeaderPair[]
 }
 
+/** What one request says besides its headers. */
+export interface SaidRequest {
+  readonly url: string
+  readonly said: string
+}
+
 /**
  * A header whose value no tape holds: the `n` of its request (0: of the first one without an answer), its name, a digest of its
  * value, and of the value with its secrets replaced, where it has some.
@@ -100,6 +106,16 @@ export function keyVariables(requests: readonly SentHeaders[]): readonly string[
     ),
   )
   return Object.entries(process.env).flatMap(([name, value]) => (value && keys.has(value) ? [name] : []))
+}
+
+/** Names of the environment variables whose value stands in the address or the body of one of these requests. */
+export function saidVariables(requests: readonly SaidRequest[]): readonly string[] {
+  const texts = requests.flatMap(({ url, said }) => [url, said])
+  return Object.entries(process.env).flatMap(([name, value = '']) => {
+    const forms = new Set([value, JSON.stringify(value).slice(1, -1), encodeURIComponent(value.toWellFormed())])
+    const isSaid = value !== '' && texts.some((text) => [...forms].some((form) => text.includes(form)))
+    return isSaid ? [name] : []
+  })
 }
 
 /** What may be the key in the value of a header: all of it, what stands behind a scheme, the password of a pair. */

@@ -27,6 +27,9 @@ export interface RunReads {
   readonly machine?: Readonly<Record<string, string>>
 }
 
+/** Whether a variable may have another value: one that is a key by its name or look, or was the key of a request. */
+export type IsFree = (name: string, isNamed: boolean) => boolean
+
 /** Where runs of a task happen, and what they have read there so far. */
 export interface Surroundings {
   /** @param sentKeys - variables whose value was the key of a request of what was made */
@@ -34,10 +37,9 @@ export interface Surroundings {
   /**
    * What is not as it was when this was read, for people; empty: all of it is.
    *
-   * @param isSentKey - for who replays what was made, where another key is no change: whether the value of a variable is the key
-   *   of a request today
+   * @param isFree - for who replays what was made, where another key is no change: see {@link IsFree}
    */
-  changedSince(reads: RunReads, isSentKey?: (name: string) => boolean): readonly string[]
+  changedSince(reads: RunReads, isFree?: IsFree): readonly string[]
 }
 
 /** A digest that says nothing of what it was made from. */
@@ -83,16 +85,20 @@ export function readVariables(
 /**
  * Which variables are not as they were, for people and without any value.
  *
- * @param isSentKey - as for {@link Surroundings.changedSince}
+ * @param isFree - as for {@link Surroundings.changedSince}
  */
 export function changedVariables(
   { salt, set, unset, values, keys = [], sentKeys = [], plain, hints, listed }: RunReads,
   now: Variables,
-  isSentKey?: (name: string) => boolean,
+  isFree?: IsFree,
 ): readonly string[] {
   // An empty one is no key: code that asks whether there is one goes another way.
   const free = new Set(
-    isSentKey === undefined ? [] : [...keys, ...sentKeys.filter(isSentKey)].filter((name) => (now[name] ?? '') !== ''),
+    isFree === undefined
+      ? []
+      : [...keys.filter((name) => isFree(name, true)), ...sentKeys.filter((name) => isFree(name, false))].filter(
+          (name) => (now[name] ?? '') !== '',
+        ),
   )
   const held = set.filter((name) => !free.has(name))
   const isPlain = held.length === set.length - keys.length - sentKeys.length && valuesOf(now, held, salt) === plain

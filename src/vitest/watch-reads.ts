@@ -58,9 +58,9 @@ export function watchReads(root: string): Surroundings {
         machine: Object.fromEntries(machine.map(([name, value]) => [name, saltedDigest(salt, [value])])),
       }
     },
-    changedSince: (reads, isSentKey) => {
+    changedSince: (reads, isFree) => {
       const changed = [
-        ...changedVariables(reads, variables, isSentKey),
+        ...changedVariables(reads, variables, isFree),
         ...machine.flatMap(([name, value]) =>
           reads.machine?.[name] === saltedDigest(reads.salt, [value]) ? [] : [`the ${name}`],
         ),

@@ -198,7 +198,7 @@ test('forks that differ in the key they were sent with alone count where their r
       wrote.push(sentKeys)
       return reads
     },
-    changedSince: (_, isSentKey) => (isSentKey?.('GATEWAY') === true ? [] : ['environment variable GATEWAY']),
+    changedSince: (_, isFree) => (isFree?.('GATEWAY', false) === true ? [] : ['environment variable GATEWAY']),
   }
   const sending = (keyVariables: readonly string[]): LedgerOptions => ({
     ...options,

@@ -121,16 +121,16 @@ describe('a kept fork', () => {
   it('is made anew where what was the key of its requests is another value, and is not their key today', async () => {
     const at = folder()
     keepFork(at, 'key', fork, reads)
-    const changedSince: Surroundings['changedSince'] = (_, isSentKey) =>
-      isSentKey?.('GATEWAY') === true ? [] : ['environment variable GATEWAY']
+    const changedSince: Surroundings['changedSince'] = (_, isFree) =>
+      isFree?.('GATEWAY', false) === true ? [] : ['environment variable GATEWAY']
     const asked = [{ folder: at, key: 'key' }]
     const again = (keyVariables: readonly string[]) =>
       readKeptForks(asked, { changedSince }, async () => ({ replayed: {} as ReplayedFork, keyVariables }))
     expect(await again(['GATEWAY'])).toEqual({ forks: [fork] })
-    expect(await again([])).toMatchObject({
-      forks: [undefined],
-      anew: { because: 'changed since: environment variable GATEWAY' },
-    })
+    const anew = { forks: [undefined], anew: { because: 'changed since: environment variable GATEWAY' } }
+    expect(await again([])).toMatchObject(anew)
+    const said = { replayed: {} as ReplayedFork, keyVariables: ['GATEWAY'], saidVariables: ['GATEWAY'] }
+    expect(await readKeptForks(asked, { changedSince }, async () => said)).toMatchObject(anew)
   })
 
   it('that is damaged is made anew', async () => {

@@ -162,6 +162,22 @@ test('a kept run knows the environment variables whose value is the key of its r
   }
 })
 
+test('a kept run done again names the environment variables whose value stands in an address or a body, where a tape may hide it', async () => {
+  const { again } = await keptWith({ authorization: 'Bearer sk-one' })
+  for (const [name, value] of Object.entries({
+    BODY_SECRET: 'gpt-x',
+    PATH_SECRET: '/v1/chat',
+    HEADER_SECRET: 'sk-one',
+    UNSAID: 'x y z',
+  }))
+    vi.stubEnv(name, value)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const { saidVariables = [] } = (await again({ authorization: 'Bearer sk-one' })) as {
+    saidVariables?: readonly string[]
+  }
+  expect(saidVariables.filter((name) => /SECRET$|^UNSAID$/.test(name))).toEqual(['BODY_SECRET', 'PATH_SECRET'])
+})
+
 test('a kept run is told from one whose requests have swapped their headers', async () => {
   const { again } = await keptWith((turn) => ({ 'x-mode': `${turn}` }))
   expect(await again((turn) => ({ 'x-mode': `${turn}` }))).toMatchObject(same)

@@ -103,14 +103,18 @@ describe('what runs read besides their code', () => {
     expect(Object.keys(now).map((name) => process.env[name])).toEqual(Object.values(now))
     const reads = watch.reads()
     expect(reads.keys).toEqual(['OPENAI_API_KEY'])
-    const since = (values: Readonly<Record<string, string | undefined>>, isSentKey?: () => boolean) => {
+    const since = (
+      values: Readonly<Record<string, string | undefined>>,
+      isFree?: (name: string, isNamed: boolean) => boolean,
+    ) => {
       set({ ...now, ...values })
-      return watchReads(root).changedSince(reads, isSentKey)
+      return watchReads(root).changedSince(reads, isFree)
     }
     const changed = (name: string) => [`environment variable ${name} (another value)`]
     const { OPENAI_API_KEY } = other
     expect(since({ OPENAI_API_KEY })).toEqual(changed('OPENAI_API_KEY'))
-    expect(since({ OPENAI_API_KEY }, () => false)).toEqual([])
+    expect(since({ OPENAI_API_KEY }, (_, isNamed) => isNamed)).toEqual([])
+    expect(since({ OPENAI_API_KEY }, () => false)).toEqual(changed('OPENAI_API_KEY'))
     expect(since({ OPENAI_API_KEY: '' }, () => true)).toEqual(changed('OPENAI_API_KEY'))
     expect(since({ OPENAI_API_KEY: undefined }, () => true)).toEqual([
       'environment variable OPENAI_API_KEY (was set, is unset)',
