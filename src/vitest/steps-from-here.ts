@@ -18,7 +18,8 @@ export function stepsFromHere(error: HarvestError, { id, file }: Case, recording
     const [whole, command, word] = /npx vitest-harvest (\S+) (\S+)/.exec(step) ?? []
     if (whole === undefined || word === undefined || !words.includes(word)) return step
     // Vitest looks for parts of paths, and other packages may have a case of this name.
-    if (command === 'test') return step.replace(whole, () => `npx vitest-harvest test ${shellWord(printedPath(file))}`)
+    if (command === 'test' && !step.includes('--prove'))
+      return step.replace(whole, () => `npx vitest-harvest test ${shellWord(printedPath(file))}`)
     return `${step} --dir ${shellWord(printedPath(recordings))}`
   })
   return withFacts(error, { fix: steps })

@@ -242,7 +242,9 @@ describe.each<Lane>([5, 4])('a workspace of Vitest %i', (lane) => {
     expect(output).toContain('1 case: |b (recordings)| golden/one')
     expect(output).toContain('report packages/a/.harvest/report/golden/one.html')
     expect(output).toContain('show one --dir packages/a/recordings')
-    expect(output).toContain('test packages/b/recordings/golden/one.case.yaml --prove')
+    expect(output).toContain('test one --prove --dir packages/b/recordings')
+    const filtered = await project.run(['test', '--project', 'b (recordings)'], { bin: 'harvest' })
+    expect([filtered.code, filtered.output]).toEqual([1, expect.stringContaining('test packages/b/recordings\n')])
     const accept = /npx vitest-harvest (accept one .*)/.exec(output)?.[1]
     expect(accept).toBe('accept one --reason "…" --dir packages/b/recordings')
     const args = ['accept', 'one', '--reason', 'checked', '--dir', 'packages/b/recordings']

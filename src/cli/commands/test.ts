@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { foldersBelow } from '../../errors/above.ts'
 import { printedPath } from '../../errors/here.ts'
 import { HarvestError, shellWord } from '../../errors/index.ts'
 import { testSpec } from '../spec/test.ts'
@@ -29,7 +30,7 @@ export const testCommand: Command = {
     const before = isShut ? await withoutNetwork() : []
     const words = rest.filter((word) => word !== '--json' && word !== noNetwork)
     const code = await (rest.includes('--json') ? reported(words, screen, before) : vitest(words, 'inherit', before))
-    for (const step of toOtherFolder(words, code)) screen.note(`→ ${step}`)
+    for (const step of [...toOtherFolder(words, code), ...toPackages(words, code)]) screen.note(`→ ${step}`)
     // What follows an option may be its value.
     const names = words.filter((_, at) => words[at - 1]?.startsWith('-') !== true)
     if (code !== 0) for (const word of names) await noteNoCase(word, screen)
@@ -41,6 +42,17 @@ export const testCommand: Command = {
 function toOtherFolder(words: readonly string[], code: number): readonly string[] {
   const isNamed = words.some((word) => /^(?:-[cr]|--(?:config|root))(?:=|$)/.test(word))
   return isNamed || (code === 0 && existsSync('recordings')) ? [] : toTheConfig()
+}
+
+/** Vitest applies `--project` before a package can name the project of its cases, and then finds none. */
+function toPackages(words: readonly string[], code: number): readonly string[] {
+  const isAsked = words.some((word, at) =>
+    /^--project=(?:recordings|.+ \(recordings\))$/i.test(words[at - 1] === '--project' ? `--project=${word}` : word),
+  )
+  if (code === 0 || !isAsked) return []
+  return foldersBelow(['recordings']).map(
+    (folder) => `to run the cases of a package: npx vitest-harvest test ${shellWord(`${join(folder, 'recordings')}`)}`,
+  )
 }
 
 /** Vitest looks for parts of paths: what no file of a case has is a case that was renamed, deleted or mistyped. */
