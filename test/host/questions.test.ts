@@ -245,7 +245,7 @@ describe.each<Lane>([5, 4])('a changed question under Vitest %i', (lane) => {
   })
 
   once('is red in a hand-written test too, and accepted there by its key', async () => {
-    const test = `import { test } from 'vitest'
+    const test = `import { expect, test } from 'vitest'
 import { replay } from 'vitest-harvest/vitest'
 import { support } from '../src/support.ts'
 test('by hand', async () => {
@@ -253,7 +253,9 @@ test('by hand', async () => {
 })
 test('otherwise', async () => {
   const denied = replay('tapes/a-1.tape.jsonl', async (input) => (await support(input as { order: string }), 'no'))
-  console.log(await denied.catch((error) => error.message))
+  const error = await denied.catch((error) => error)
+  expect(error.code).toBe('HARVEST_OUTCOME')
+  console.log(error.message)
 })
 `
     const project = home.project('by-hand', {
