@@ -1,6 +1,8 @@
+import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type HarvestOptions, parseOptions, resolveAgent } from '../../src/vitest/options.ts'
+import { requireNode } from '../../src/vitest/require-node.ts'
 
 const agents = { refund: './src/refund.ts#refundAgent' }
 
@@ -87,4 +89,15 @@ describe('the options of harvest()', () => {
     expect(resolve('options.test.ts').module).toBe(import.meta.filename)
     expect(resolve('@acme/agents#refund')).toEqual({ name: 'a', module: '@acme/agents', export: 'refund' })
   })
+})
+
+it('a Node below the oldest that is supported is told so, and loads the plugin to get that far', () => {
+  for (const old of ['18.20.0', '20.20.2', '22.14.1'])
+    expect(() => requireNode(old)).toThrow(`vitest-harvest needs Node 22.15, 24 or 26 (this is ${old})`)
+  for (const known of ['22.15.0', '24.0.0', '26.1.0']) expect(() => requireNode(known)).not.toThrow()
+  // A name that such a version lacks would be an error of syntax.
+  const byName = globSync('src/vitest/*.ts').filter((file) =>
+    /import \{[^}]*\bglobSync\b[^}]*\} from 'node:fs'/.test(readFileSync(file, 'utf8')),
+  )
+  expect(byName).toEqual([])
 })
