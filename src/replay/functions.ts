@@ -1,7 +1,7 @@
 import { extname } from 'node:path'
 import type { CallState } from '../match/step.ts'
 import { redactorOfTape } from '../privacy/index.ts'
-import { Codes, type FunctionCode, mayBeSame } from '../seam/code-of.ts'
+import { Codes, type FunctionCode, mayBeSame, nameOf, textOf } from '../seam/code-of.ts'
 import type { SeamCall } from '../seam/source.ts'
 import type { Tape } from '../tape/index.ts'
 import type { ReplayRun } from './run.ts'
@@ -22,7 +22,7 @@ export class Functions {
     const codes = codesFor(this.#run.tape)
     const live = codes.of(body)
     if (!live || mayBeSame(recorded, live)) return
-    if (codes.rewritten(body, recorded[0]).some((one) => mayBeSame(recorded, one))) return
+    if (rewritten(codes, body, recorded[0]).some((one) => mayBeSame(recorded, one))) return
     const pair = JSON.stringify([name, recorded, live])
     if (this.#listed.has(pair)) return
     this.#listed.add(pair)
@@ -38,6 +38,23 @@ export class Functions {
       live: shown([this.#run.redactor.text(live[0]), live[1]]),
     })
   }
+}
+
+/**
+ * What might be known of a function if it were written as a method, an arrow or a function expression, and where it or the other
+ * one was given no name.
+ *
+ * @param name - of the other one
+ */
+export function rewritten(codes: Codes, fn: NonNullable<SeamCall['body']>, name: string): readonly FunctionCode[] {
+  const own = nameOf(fn)
+  if (own !== name && own !== '' && name !== '') return []
+  const text = textOf(fn)
+  const head = /^(async\b)?\s*(?:function\b)?[\s*]*([\p{L}\p{N}_$]*)\s*(?=\()/u.exec(text)
+  const isOwnHead = head !== null && (head[2] === '' || head[2] === own)
+  const rest = isOwnHead ? `${head[1] ?? ''} ${text.slice(head[0].length)}` : text
+  const texts = isOwnHead ? [rest, `function ${rest}`] : [rest]
+  return texts.map((one) => codes.of(fn, name, one)).filter((one) => one !== undefined)
 }
 
 /** By the rules for secrets: tapes of one recorder have the same. */

@@ -25,34 +25,15 @@ export class Codes {
    * count, for loaders write the same function in other ways. Where one replaced names that are imported, the words are
    * its own: `w7TzB1aL+`, `w7TzB1aL*`.
    *
+   * @param own - another name than its own
+   * @param text - another source than its own
    * @returns `undefined` where a coverage tool wrote into it
    */
-  of(fn: AnyFunction): FunctionCode | undefined {
-    return this.#read(nameOf(fn), textOf(fn))
-  }
-
-  /**
-   * What {@link of} might say of a function if it were written as a method, an arrow or a function expression, and where it or the
-   * other one was given no name.
-   *
-   * @param name - of the other one
-   */
-  rewritten(fn: AnyFunction, name: string): readonly FunctionCode[] {
-    const own = nameOf(fn)
-    if (own !== name && own !== '' && name !== '') return []
-    const text = textOf(fn)
-    const head = /^(async\b)?\s*(?:function\b)?[\s*]*([\p{L}\p{N}_$]*)\s*(?=\()/u.exec(text)
-    if (head === null || (head[2] !== '' && head[2] !== own))
-      return [this.#read(name, text)].filter((one) => one !== undefined)
-    const rest = `${head[1] ?? ''} ${text.slice(head[0].length)}`
-    return [rest, `function ${rest}`].map((one) => this.#read(name, one)).filter((one) => one !== undefined)
-  }
-
-  #read(name: string, text: string): FunctionCode | undefined {
-    const key = `${name} ${text}`
+  of(fn: AnyFunction, own = nameOf(fn), text = textOf(fn)): FunctionCode | undefined {
+    const key = `${own} ${text}`
     if (!this.#known.has(key)) {
       if (this.#known.size === mostKnown) this.#known.clear()
-      this.#known.set(key, read(name, this.#withoutSecrets(text)))
+      this.#known.set(key, read(own, this.#withoutSecrets(text)))
     }
     return this.#known.get(key)
   }
@@ -68,12 +49,12 @@ export class Codes {
   }
 }
 
-function nameOf(fn: AnyFunction): string {
+export function nameOf(fn: AnyFunction): string {
   const name: unknown = fn.name
   return typeof name === 'string' ? name : ''
 }
 
-function textOf(fn: AnyFunction): string {
+export function textOf(fn: AnyFunction): string {
   return Function.prototype.toString.call(fn).slice(0, mostText)
 }
 
