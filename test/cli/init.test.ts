@@ -363,7 +363,9 @@ describe('a workflow that runs Vitest', () => {
         uses: actions/upload-artifact@v5
         with:
           name: harvest-report-\${{ github.job }}-\${{ strategy.job-index }}
-          path: '**/.harvest/report'
+          path: |
+            **/.harvest/report
+            !**/node_modules/**
           include-hidden-files: true
           if-no-files-found: ignore
 `
