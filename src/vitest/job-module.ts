@@ -15,6 +15,15 @@ export function readJobs(file: string): JobList {
   return JSON.parse(readFileSync(file, 'utf8')) as JobList
 }
 
+/** The tapes and cases that the jobs of a command are about; none where there is no command. */
+export function filesOfJobs(env: Readonly<Record<string, string | undefined>> = process.env): readonly string[] {
+  const list = env[jobsVariable]
+  if (list === undefined || list === '') return []
+  return readJobs(list).jobs.flatMap(({ tape, case: subject }) =>
+    subject === undefined ? [tape] : [subject.file, tape],
+  )
+}
+
 /** The test file that runs jobs: all agents of the config, each loaded when a job needs it. */
 export function generateJobModule(agents: readonly AgentEntry[], runtime: string): string {
   return [

@@ -16,7 +16,7 @@ import { importFirst } from './import-first.ts'
 import { generateAgentsModule, generateJobModule, jobModule } from './job-module.ts'
 import { type HarvestOptions, type HarvestSettings, parseOptions, resolveAgent } from './options.ts'
 import { toPosix } from './posix.ts'
-import { fingerprintOf, goldenSetOf, isOwn, keepOwnLists, recordingsProjects } from './project.ts'
+import { fingerprintOf, goldenSetOf, goldenSets, isOwn, keepOwnLists, recordingsProjects } from './project.ts'
 import { requestedMode } from './requested-mode.ts'
 import { followMissingTapes } from './tapeless.ts'
 import { askConsent, type ToolsChoice, toolsChoice } from './tools-choice.ts'
@@ -29,11 +29,13 @@ import {
   hasProjects,
   hasRecordings,
   hold,
+  mayRunJobs,
   needsProject,
+  recordingsOfJobs,
   refuseSecond,
   selectsCasesOnly,
-  wireName,
   type WireApi,
+  wireName,
 } from './workspace.ts'
 import { guardYamlPlugins } from './yaml-guard.ts'
 
@@ -79,7 +81,11 @@ function wire(settings: HarvestSettings): Plugin<WireApi> {
       const { vitest, project: current } = context
       const isOurs = isOwn(current)
       const isMissing = !isOurs && needsProject(vitest, current, settings)
-      const isInjecting = isMissing && (!hasProjects(vitest) || hasRecordings(current, settings)) && !hasJobs(vitest)
+      const isInjecting =
+        isMissing &&
+        (!hasProjects(vitest) || hasRecordings(current, settings)) &&
+        !hasJobs(vitest) &&
+        mayRunJobs(vitest, current, settings)
       // Held before anything is waited for, so that no other project injects the same. Without `using`: a config that imports
       // the source is read by Node 22 as well.
       const held = isInjecting ? hold(vitest, current, settings) : undefined
@@ -119,7 +125,7 @@ async function configure(
   if (vitest.config.watch) followDeletedTapes(vitest)
   if (vitest.config.changed) followMissingTapes(vitest)
   provide(current, settings, updates)
-  if (jobModule() !== undefined && !isOwn(current)) findNoTests(current)
+  if (jobModule() !== undefined && !(isOwn(current) && mayRunJobs(vitest, current, settings))) findNoTests(current)
   if (!isInjecting) return
   const added = hasProjects(vitest)
     ? await besideProjects(current, settings, () => [cases(settings)], isCovered(current.config))
@@ -173,9 +179,11 @@ function findNoTests({ config }: TestProject): void {
   Object.assign(config, { include: [], includeSource: [] })
 }
 
-/** A command runs its jobs once, in whichever project of ours is there first. */
+/** A command runs its jobs once: in the project of the recordings they are about, or else in the first of ours. */
 function hasJobs(vitest: Vitest): boolean {
-  return jobModule() !== undefined && vitest.projects.some(isOwn)
+  if (jobModule() === undefined) return false
+  const folder = recordingsOfJobs(vitest)
+  return goldenSets(vitest).some(({ recordings }) => folder === undefined || recordings === folder)
 }
 
 function nested(project: unknown): object | undefined {

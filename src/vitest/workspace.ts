@@ -3,6 +3,7 @@ import path from 'node:path'
 import type { Plugin, TestProjectInlineConfiguration } from 'vitest/config'
 import type { TestProject, Vitest } from 'vitest/node'
 import { HarvestError, neutralLine } from '../errors/index.ts'
+import { filesOfJobs } from './job-module.ts'
 import type { HarvestSettings } from './options.ts'
 import { fingerprintOf, goldenSetOf, goldenSets, isOwn, projectName, recordingsProjects } from './project.ts'
 
@@ -106,6 +107,29 @@ export function admit(vitest: Vitest, added: readonly TestProjectInlineConfigura
     const name = String(test?.name)
     if (!isSelected(name, asked)) asked.push(name)
   }
+}
+
+/**
+ * The recordings that the jobs of a command are about, of those that a plugin in this run has: their agents are asked, and those of
+ * another package have the same names. `undefined`: the files lie in none.
+ */
+export function recordingsOfJobs(vitest: Vitest): string | undefined {
+  const files = filesOfJobs()
+  const folders = vitest.projects.flatMap(({ config, vite }) =>
+    vite.config.plugins.flatMap(({ name, api }) =>
+      name === wireName ? [path.resolve(config.root, (api as WireApi).settings.recordings)] : [],
+    ),
+  )
+  const all = [...folders, ...goldenSets(vitest).map(({ recordings }) => recordings)]
+  return all
+    .filter((folder) => files.some((file) => file.startsWith(folder + path.sep)))
+    .sort((a, b) => b.length - a.length)[0]
+}
+
+/** Whether the jobs of a command, if any, are about the recordings of a project. */
+export function mayRunJobs(vitest: Vitest, current: TestProject, settings: HarvestSettings): boolean {
+  const folder = recordingsOfJobs(vitest)
+  return folder === undefined || folder === folderOf(current, settings)
 }
 
 function folderOf(current: TestProject, { recordings }: HarvestSettings): string {

@@ -222,6 +222,21 @@ describe.each<Lane>([5, 4])('a workspace of Vitest %i', (lane) => {
     ])
   })
 
+  it('asks the agent of the package whose recordings a command is about, whichever is loaded first', async () => {
+    const project = create({
+      'vitest.config.ts': configure(`test: { projects: ['packages/*'] }`),
+      ...packageOf('a', 'one'),
+      ...packageOf('b', 'one'),
+      'packages/a/src/amount.ts': amount.replace('order.amount', 'order.amount + 1'),
+    })
+    const fork = (name: string) =>
+      project.run(['fork', 'one', '--step', '1', '--dir', `packages/${name}/recordings`], { bin: 'harvest' })
+    const ofA = await fork('a')
+    expect([ofA.code, ofA.output]).toEqual([1, expect.stringContaining('HARVEST_CONTROL')])
+    const ofB = await fork('b')
+    expect([ofB.code, ofB.output]).toEqual([0, expect.stringContaining('the outcome survives')])
+  })
+
   it('says whose a case is where packages share its name, and prints paths and commands that work at the root', async () => {
     const { 'packages/b/vitest.config.ts': _, ...b } = packageOf('b', 'one')
     const project = create({
