@@ -23,16 +23,16 @@ export function capital(value: string): string {
   return value.slice(0, 1).toUpperCase() + value.slice(1)
 }
 
+const ownDraws = "what the agent's own code draws or reads "
+
 /** What decided: the answer of a position, what the code draws about it, or one of the two. */
 export function whatDecided({ how, isDrawn, codeAlone }: ReportCommitment, position: Position): string {
   const steps = stepsText(position)
-  if (how === 'draws') return `What the agent's own code draws or reads from ${steps} on`
+  if (how === 'draws') return capital(`${ownDraws}from ${steps} on`)
   if (isDrawn === true)
-    return position.isExogenous === true
-      ? `What the agent's own code drew or read before ${steps}`
-      : `What came behind ${steps}`
-  const isOpen = (codeAlone?.unknown ?? 0) > 0
-  return `${capital(steps)}${isOpen ? ", or what the agent's own code draws or reads before it," : ''}`
+    return capital(position.isExogenous ? `${ownDraws}before ${steps}` : `what came behind ${steps}`)
+  const other = (codeAlone?.unknown ?? 0) > 0 ? `, or ${ownDraws}before it,` : ''
+  return capital(steps) + other
 }
 
 const [width, height] = [320, 150]
@@ -237,7 +237,7 @@ function Asked({ blame }: { readonly blame: ReportBlame }) {
 
 /** How a claim is known, and how often such a claim may be wrong. */
 function How({ commitment: { how, alpha }, delta }: { readonly commitment: ReportCommitment; readonly delta: number }) {
-  if (how === 'draws') return <p class="soft">No answer is shown to have decided.</p>
+  if (how === 'draws') return <p class="soft">No one answer decided.</p>
   return (
     <p class="soft">
       <span class="badge blame">{how}</span>{' '}
@@ -258,7 +258,7 @@ export function Shares({ hit: { commitment, position } }: { readonly hit: (typeo
         <b class="num">
           {codeAlone.ok} of {codeAlone.ok + codeAlone.bad}
         </b>{' '}
-        runs end well: left are random numbers, ids, the clock, the state of its modules.
+        runs end well: by random numbers, ids, the clock, module state.
       </>
     )
   const [these, them] = position.steps.length > 1 ? ['these steps', 'them'] : ['this step', 'it']

@@ -148,7 +148,7 @@ export const decidedSteps = computed(
   () =>
     new Set(
       decided.value.flatMap(({ commitment, position }) =>
-        commitment.how === 'draws' || commitment.isDrawn === true ? [] : position.steps,
+        commitment.how === 'draws' || commitment.isDrawn ? [] : position.steps,
       ),
     ),
 )
