@@ -146,7 +146,7 @@ export class ForkRun {
     this.steps = stepStates(asked)
     this.recordedBudget = new RecordedBudget(asked)
     this.#cuts = requestCuts(tape)
-    this.#recordedHost = recordedHosts(options.hosts)
+    this.#recordedHost = recordedHosts(options.hosts, tape.events)
     this.kept = this.steps.slice(0, plan.keep)
     // A fork has the keys of this machine: the numbers of the tape it begins like do not hold for them.
     this.redactor = redactorOfTape(tape, { keys: 'unnumbered' })

@@ -1,4 +1,5 @@
 import { invalidOption, isFields, type OptionsOf } from '../errors/options.ts'
+import type { TapeEvent } from '../tape/index.ts'
 import { originOf } from './address.ts'
 
 /** Recorded hosts and the hosts that are the same by now: `{ 'https://recorded': ['https://now'] }`. */
@@ -6,13 +7,18 @@ export type SameHosts = Readonly<Record<string, readonly string[]>>
 
 /**
  * Turns the address of a live request into the one its host had when it was recorded, for the hosts a user said to be the
- * same. What is asked there is asked of the recorded host then, at every match level and in every message.
+ * same. What is asked there is asked of the recorded host then, at every match level and in every message. A tape that was
+ * recorded at the live host itself stays as it is.
+ *
+ * @param events - of the tape
  */
-export function recordedHosts(hosts: SameHosts = {}): (url: string) => string {
+export function recordedHosts(hosts: SameHosts = {}, events: readonly TapeEvent[]): (url: string) => string {
   const recordedFor = new Map(
     Object.entries(hosts).flatMap(([recorded, live]) => live.map((one) => [originOf(one), new URL(recorded)] as const)),
   )
   if (recordedFor.size === 0) return (url) => url
+  const onTape = new Set(events.flatMap((event) => (event.kind === 'exchange' ? [originOf(event.url)] : [])))
+  for (const [live, { origin }] of recordedFor) if (onTape.has(live) && !onTape.has(origin)) recordedFor.delete(live)
   return (url) => {
     const recorded = recordedFor.get(originOf(url))
     return recorded === undefined ? url : url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, recorded.origin)

@@ -217,7 +217,7 @@ export class ReplayRun {
     this.budget = new RecordedBudget(tape)
     this.changes = new Changes(tape.header.agent)
     this.sharedAnswers = sharedAnswersOf(tape)
-    this.#recordedHost = recordedHosts(settings.hosts)
+    this.#recordedHost = recordedHosts(settings.hosts, tape.events)
     this.steps = stepStates(tape)
     this.begun = new BegunRequests(this.steps)
     this.lostAwaits = new LostAwaits(tape)

@@ -142,7 +142,7 @@ describe('an imported recording of a tool loop', () => {
       const replayed = await run(tape, spoilt(script, kind))
       const { verdict, unproven } = verdictOf(replayed)
       expect([verdict, unproven.length > 0]).toEqual(['unproven', true])
-      expect(unproven[0]).toMatchObject({ class: 'messages', isData: true })
+      expect(unproven).toContainEqual(expect.objectContaining({ class: 'messages', isData: true }))
     }
   })
 

@@ -16,12 +16,22 @@ const agent = async (): Promise<void> => {
   await post('https://models.test:8443/v1/chat/completions', chat('hi'))
   await post('http://localhost:4000/refunds', '{"order":7}')
 }
+const agentAt = async (asked: readonly { readonly url: string; readonly body: string }[]): Promise<void> => {
+  for (const { url, body } of asked) await post(url, body)
+}
 const hosts = { 'https://api.openai.com': ['https://models.test:8443'], 'https://shop.test': ['http://127.0.0.1:4000'] }
 
 describe('hosts that a user said to be the same', () => {
   test('are no drift in any request of a replay', async () => {
     const { problems, drift, unused } = await replayTape(tapeOf(recorded), agent, { hosts })
     expect({ problems, drift, unused }).toEqual({ problems: [], drift: [], unused: [] })
+  })
+
+  test('are no drift of a run that was recorded at the live host itself', async () => {
+    const { drift: none, problems } = await replayTape(tapeOf(recorded), () => agentAt(recorded), {
+      hosts: { 'https://models.test:8443': ['https://api.openai.com'], 'http://localhost:4000': ['https://shop.test'] },
+    })
+    expect({ none, problems }).toEqual({ none: [], problems: [] })
   })
 
   test('say nothing of all others', async () => {
