@@ -11,7 +11,7 @@ export interface ReplayedScenario {
   readonly name: string
   readonly result: unknown
   readonly problems: readonly string[]
-  readonly drift: number
+  readonly drift: readonly string[]
   readonly comparison: ByteComparison
   readonly reached: Readonly<Record<string, number>>
   readonly durationMs: number
@@ -32,7 +32,7 @@ answerParent(async (recorded: readonly RecordedScenario[]): Promise<readonly Rep
       result:
         replay.outcome.status === 'returned' ? replay.outcome.value : { replayThrew: String(replay.outcome.error) },
       problems: replay.problems.map(({ message }) => message),
-      drift: replay.drift.length,
+      drift: replay.drift.map(({ class: name, part, words }) => `${name} ${part}: ${words}`),
       comparison: replay.comparison,
       reached: { ...reached },
       durationMs: performance.now() - start,
