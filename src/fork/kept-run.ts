@@ -185,14 +185,13 @@ export interface KeptIn {
 
 /** What a replay sends. */
 class Heard {
-  readonly #requests: SentHeaders[] = []
-  readonly #said: SaidRequest[] = []
+  readonly #requests: (SentHeaders & SaidRequest)[] = []
   #redactor: Redactor | undefined
   readonly listening: Pick<RunSettings, 'onSent'> = {
     onSent: (step, { headers, url, text, body }, redactor) => {
-      this.#said.push({ url, said: text ?? body.toString() })
       this.#redactor = redactor
-      this.#requests.push(step === undefined ? { headers } : { n: step.event.n, headers })
+      const request = { headers, url, said: text ?? body.toString() }
+      this.#requests.push(step === undefined ? request : { n: step.event.n, ...request })
     },
   }
 
@@ -206,7 +205,7 @@ class Heard {
   }
 
   get saidVariables(): readonly string[] {
-    return saidVariables(this.#said)
+    return saidVariables(this.#requests)
   }
 
   get unkept(): readonly string[] {
