@@ -81,16 +81,15 @@ function wire(settings: HarvestSettings): Plugin<WireApi> {
       const { vitest, project: current } = context
       const isOurs = isOwn(current)
       const isMissing = !isOurs && needsProject(vitest, current, settings)
+      const jobsIn = recordingsOfJobs(vitest)
+      const mayRun = mayRunJobs(current, settings, jobsIn)
       const isInjecting =
-        isMissing &&
-        (!hasProjects(vitest) || hasRecordings(current, settings)) &&
-        !hasJobs(vitest) &&
-        mayRunJobs(vitest, current, settings)
+        isMissing && (!hasProjects(vitest) || hasRecordings(current, settings)) && !hasJobs(vitest, jobsIn) && mayRun
       // Held before anything is waited for, so that no other project injects the same. Without `using`: a config that imports
       // the source is read by Node 22 as well.
       const held = isInjecting ? hold(vitest, current, settings) : undefined
       try {
-        await configure(context, settings, isInjecting)
+        await configure(context, settings, { isInjecting, mayRunJobs: mayRun })
       } finally {
         held?.[Symbol.dispose]()
       }
@@ -107,7 +106,7 @@ function wire(settings: HarvestSettings): Plugin<WireApi> {
 async function configure(
   { vitest, project: current, injectTestProjects }: VitestPluginContext,
   settings: HarvestSettings,
-  isInjecting: boolean,
+  { isInjecting, mayRunJobs: mayRun }: { readonly isInjecting: boolean; readonly mayRunJobs: boolean },
 ): Promise<void> {
   const choice = requestedMode(vitest, process.env)
   const { mode: update, reason, accept } = choice
@@ -125,7 +124,7 @@ async function configure(
   if (vitest.config.watch) followDeletedTapes(vitest)
   if (vitest.config.changed) followMissingTapes(vitest)
   provide(current, settings, updates)
-  if (jobModule() !== undefined && !(isOwn(current) && mayRunJobs(vitest, current, settings))) findNoTests(current)
+  if (jobModule() !== undefined && !(isOwn(current) && mayRun)) findNoTests(current)
   if (!isInjecting) return
   const added = hasProjects(vitest)
     ? await besideProjects(current, settings, () => [cases(settings)], isCovered(current.config))
@@ -180,10 +179,9 @@ function findNoTests({ config }: TestProject): void {
 }
 
 /** A command runs its jobs once: in the project of the recordings they are about, or else in the first of ours. */
-function hasJobs(vitest: Vitest): boolean {
+function hasJobs(vitest: Vitest, jobsIn: string | undefined): boolean {
   if (jobModule() === undefined) return false
-  const folder = recordingsOfJobs(vitest)
-  return goldenSets(vitest).some(({ recordings }) => folder === undefined || recordings === folder)
+  return goldenSets(vitest).some(({ recordings }) => jobsIn === undefined || recordings === jobsIn)
 }
 
 function nested(project: unknown): object | undefined {

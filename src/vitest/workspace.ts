@@ -115,6 +115,7 @@ export function admit(vitest: Vitest, added: readonly TestProjectInlineConfigura
  */
 export function recordingsOfJobs(vitest: Vitest): string | undefined {
   const files = filesOfJobs()
+  if (files.length === 0) return undefined
   const folders = vitest.projects.flatMap(({ config, vite }) =>
     vite.config.plugins.flatMap(({ name, api }) =>
       name === wireName ? [path.resolve(config.root, (api as WireApi).settings.recordings)] : [],
@@ -126,10 +127,13 @@ export function recordingsOfJobs(vitest: Vitest): string | undefined {
     .sort((a, b) => b.length - a.length)[0]
 }
 
-/** Whether the jobs of a command, if any, are about the recordings of a project. */
-export function mayRunJobs(vitest: Vitest, current: TestProject, settings: HarvestSettings): boolean {
-  const folder = recordingsOfJobs(vitest)
-  return folder === undefined || folder === folderOf(current, settings)
+/**
+ * Whether the jobs of a command, if any, are about the recordings of a project.
+ *
+ * @param jobsIn - {@link recordingsOfJobs}
+ */
+export function mayRunJobs(current: TestProject, settings: HarvestSettings, jobsIn: string | undefined): boolean {
+  return jobsIn === undefined || jobsIn === folderOf(current, settings)
 }
 
 function folderOf(current: TestProject, { recordings }: HarvestSettings): string {
