@@ -1,4 +1,4 @@
-import { HarvestError } from '../errors/index.ts'
+import { HarvestError, shellWord } from '../errors/index.ts'
 import type { ChangedQuestion } from './changed-questions.ts'
 import type { VerdictName } from './run-verdict.ts'
 
@@ -61,4 +61,9 @@ export interface AcceptReport {
   readonly refused?: string
   /** Why no one is here to decide anything: CI, or a coding agent. */
   readonly unattended?: string
+}
+
+/** The command that accepts these changes, for a person to state the reason. */
+export function acceptChanges(keys: readonly string[]): string {
+  return `npx vitest-harvest accept ${keys.map((key) => `--change ${shellWord(key)}`).join(' ')} --reason "…"`
 }

@@ -1,4 +1,5 @@
 import { HarvestError, neutralLine, shellWord, withFacts } from '../errors/index.ts'
+import { acceptChanges } from './accept-request.ts'
 import { writtenOrigin } from '../match/address.ts'
 import type { Drift, DriftClass } from '../match/types.ts'
 import type { Tape } from '../tape/index.ts'
@@ -185,8 +186,7 @@ function acceptance(
   if (bare !== undefined) return stepsToAccept(bare)
   const shown = shownOf(questions)
   const meant = shown.length === questions.length ? 'it is meant' : 'what is shown is meant'
-  const keys = shown.map(({ key }) => `--change ${shellWord(key)}`)
-  return [`if you looked and ${meant}:  npx vitest-harvest accept ${keys.join(' ')} --reason "…"`]
+  return [`if you looked and ${meant}:  ${acceptChanges(shown.map(({ key }) => key))}`]
 }
 
 /**

@@ -1,5 +1,5 @@
-import { neutralLine, shellWord } from '../errors/index.ts'
-import type { AskedChange } from '../replay/accept-request.ts'
+import { neutralLine } from '../errors/index.ts'
+import { acceptChanges, type AskedChange } from '../replay/accept-request.ts'
 import type { QuestionCounts } from './channel.ts'
 import { labelOf, type SummaryLine } from './summary.ts'
 
@@ -53,14 +53,7 @@ export function unprovenLines(askers: readonly QuestionOwner[]): readonly Summar
   return [
     ...rows,
     ...(more > 0 ? [['', `and ${more} more changes: npx vitest-harvest accept --list`] as const] : []),
-    ...(keys.length === 0
-      ? []
-      : [
-          [
-            '',
-            `to accept ${what}: npx vitest-harvest accept ${keys.map((key) => `--change ${shellWord(key)}`).join(' ')} --reason "…"`,
-          ] as const,
-        ]),
+    ...(keys.length === 0 ? [] : [['', `to accept ${what}: ${acceptChanges(keys)}`] as const]),
   ]
 }
 

@@ -3,7 +3,7 @@ import { acceptedFileName } from '../../cases/accepted-name.ts'
 import { HarvestError, neutralLine, shellWord } from '../../errors/index.ts'
 import { isPlaceholder } from '../../errors/placeholder.ts'
 import { findCase } from '../../recordings/index.ts'
-import { type AcceptReport, acceptVariable } from '../../replay/accept-request.ts'
+import { acceptChanges, type AcceptReport, acceptVariable } from '../../replay/accept-request.ts'
 import { acceptSpec } from '../spec/test.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { printDifferent } from '../different-cases.ts'
@@ -118,7 +118,7 @@ function print(
 
 function acceptText(changes: AcceptReport['unproven'], recordings: string): string {
   const keys = changes.slice(0, shownKeys).map(({ question: { key } }) => key)
-  return `npx vitest-harvest accept ${keys.map((key) => `--change ${shellWord(key)}`).join(' ')} --reason "…"${dirOption(recordings)}`
+  return `${acceptChanges(keys)}${dirOption(recordings)}`
 }
 
 /** Keys that fit into one command. */
