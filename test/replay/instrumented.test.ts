@@ -2,13 +2,13 @@ import http, { createServer } from 'node:http'
 import { once } from 'node:events'
 import { randomBytes } from 'node:crypto'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import type { AddressInfo } from 'node:net'
 import OpenAI from 'openai'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { Agent, fetch as undiciFetch, request as undiciRequest } from 'undici'
 import { createRecorder } from '../../src/record/index.ts'
 import { installReplay, replayTape, type ReplayResult } from '../../src/replay/index.ts'
 import { readTape, type Tape } from '../../src/tape/index.ts'
+import { served } from '../support/served.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const server = createServer((request, response) => {
@@ -16,16 +16,8 @@ const server = createServer((request, response) => {
   const message = { role: 'assistant', content: 'noted' }
   request.resume().on('end', () => response.end(JSON.stringify({ id: 'c-1', choices: [{ index: 0, message }] })))
 })
-let base = ''
-beforeAll(async () => {
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  await installReplay()
-})
-afterAll(() => {
-  server.close()
-  server.closeAllConnections()
-})
+const base = served(server)
+beforeAll(() => installReplay())
 
 interface Created {
   readonly request: { addHeader(name: string, value: string): void }
@@ -71,22 +63,22 @@ function instrument(): readonly string[] {
 
 const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"id":1}' }
 const ways: { readonly [way: string]: () => Promise<unknown> } = {
-  fetch: async () => (await fetch(`${base}/orders`)).json(),
-  'fetch with a body': async () => (await fetch(`${base}/orders`, post)).json(),
+  fetch: async () => (await fetch(`${base()}/orders`)).json(),
+  'fetch with a body': async () => (await fetch(`${base()}/orders`, post)).json(),
   openai: async () =>
-    new OpenAI({ apiKey: 'none', baseURL: base, maxRetries: 0 }).chat.completions
+    new OpenAI({ apiKey: 'none', baseURL: base(), maxRetries: 0 }).chat.completions
       .create({ model: 'gpt-5', messages: [{ role: 'user', content: 'Note it.' }] })
       .then(({ choices }) => choices.length),
-  'fetch of undici': async () => (await undiciFetch(`${base}/orders`, post)).json(),
-  'request of undici': async () => (await undiciRequest(`${base}/orders`)).body.json(),
+  'fetch of undici': async () => (await undiciFetch(`${base()}/orders`, post)).json(),
+  'request of undici': async () => (await undiciRequest(`${base()}/orders`)).body.json(),
   'the client of Node': async () => {
-    const request = http.request(`${base}/orders`, { ...post, agent: false }).end(post.body)
+    const request = http.request(`${base()}/orders`, { ...post, agent: false }).end(post.body)
     const [response] = (await once(request, 'response')) as [http.IncomingMessage]
     return Buffer.concat(await response.toArray()).toString()
   },
   "an agent of the code's own": async () => {
     const dispatcher = new Agent()
-    const { body } = await undiciRequest(`${base}/orders`, { dispatcher })
+    const { body } = await undiciRequest(`${base()}/orders`, { dispatcher })
     const answer = await body.json()
     await dispatcher.close()
     return answer

@@ -1,14 +1,13 @@
-import { once } from 'node:events'
 import { Agent, type ClientRequest, createServer, get, type RequestOptions } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { NodeHttpHandler } from '@smithy/node-http-handler'
 import axios from 'axios'
 import got from 'got'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { createRecorder } from '../../src/record/index.ts'
 import { installReplay, replayTape } from '../../src/replay/index.ts'
 import { readTape, type Tape } from '../../src/tape/index.ts'
+import { served } from '../support/served.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 /** Answers after as many ms as its path says, or in four pieces that far apart. */
@@ -24,16 +23,8 @@ const server = createServer((incoming, response) => {
   setTimeout(send, Number(ms))
 })
 const dir = temporaryFolder('harvest-socket-limits-')
-let base = ''
-beforeAll(async () => {
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  await installReplay()
-})
-afterAll(() => {
-  server.closeAllConnections()
-  server.close()
-})
+const base = served(server)
+beforeAll(() => installReplay())
 
 /** What an agent is told of a request that it sets a time-out for. */
 type Ask = (url: string, limit: number) => Promise<unknown>
@@ -101,8 +92,8 @@ async function replayed(tape: Tape, agent: () => Promise<unknown>): Promise<read
 describe('a time-out of a socket', () => {
   test.for(Object.entries(asks))('that ran out when recorded runs out without waiting: %s', async ([, ask]) => {
     const agent = (limit: number) => async () => [
-      await ask(`${base}/whole/1500`, limit),
-      await ask(`${base}/whole/1`, 4_444),
+      await ask(`${base()}/whole/1500`, limit),
+      await ask(`${base()}/whole/1`, 4_444),
     ]
     const { tape, result } = await recorded(agent(60))
     expect(await replayed(tape, agent(60))).toEqual([result, [], []])
@@ -113,8 +104,8 @@ describe('a time-out of a socket', () => {
 
   test.for(Object.entries(asks))('that did not run out when recorded does not in a replay: %s', async ([, ask]) => {
     const agent = (limit: number) => async () => [
-      await ask(`${base}/whole/150`, limit),
-      await ask(`${base}/pieces/100`, limit),
+      await ask(`${base()}/whole/150`, limit),
+      await ask(`${base()}/pieces/100`, limit),
     ]
     const { tape, result } = await recorded(agent(4_444))
     expect(await replayed(tape, agent(4_444))).toEqual([result, [], []])
@@ -131,10 +122,10 @@ describe('a time-out of a socket', () => {
 
   test('says nothing against a replay of a recording that knows nothing of them', async () => {
     const ask = asks['setTimeout of a request']!
-    const ran = await recorded(() => ask(`${base}/whole/1500`, 60))
-    const not = await recorded(() => ask(`${base}/whole/150`, 4_444))
-    expect(await replayed(unheard(ran.tape), () => ask(`${base}/whole/1500`, 60))).toEqual(['mine', [], []])
-    expect(await replayed(unheard(not.tape), () => ask(`${base}/whole/150`, 100))).toEqual(['0 true', [], []])
+    const ran = await recorded(() => ask(`${base()}/whole/1500`, 60))
+    const not = await recorded(() => ask(`${base()}/whole/150`, 4_444))
+    expect(await replayed(unheard(ran.tape), () => ask(`${base()}/whole/1500`, 60))).toEqual(['mine', [], []])
+    expect(await replayed(unheard(not.tape), () => ask(`${base()}/whole/150`, 100))).toEqual(['0 true', [], []])
   })
 })
 
