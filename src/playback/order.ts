@@ -18,9 +18,9 @@ interface Early {
  *
  * A step recorded after another was answered may not be made before it. There are four exceptions. Steps that serve
  * different calls of one model turn may change places: the model called those independent, see `TurnCalls`. A named
- * value is a read of the agent's own surroundings and has no place at all. Two requests that only read may be under
- * way at the same time or change places, if neither can have been asked with what the other was answered. And a step that waited for nothing
- * since a call was made need not wait now for what was answered in between, see `turns` of a step.
+ * value is a read of the agent's own surroundings and has no place at all. Two requests that only read, or searches, may be
+ * under way at the same time or change places, if neither can have been asked with what the other was answered. And a step
+ * that waited for nothing since a call was made need not wait now for what was answered in between, see `turns` of a step.
  */
 export class StepOrder {
   /** By the moment their answer was complete; what comes before `#next` is answered. */
@@ -77,8 +77,8 @@ export class StepOrder {
       if (!earlier || endN(earlier) > step.event.n) break
       if (earlier === step || earlier.answered || this.#mayChangePlaces(earlier, step)) continue
       if (earlier.event.n >= since && this.#isHeldUp(earlier, since)) continue
-      if (this.#mayBeLeftOut(earlier)) skipped.push(earlier)
-      else if (this.#mayBeBeside(earlier, step)) (earlier.taken ? beside : awaited).push(earlier)
+      if (this.#mayBeBeside(earlier, step)) (earlier.taken ? beside : awaited).push(earlier)
+      else if (this.#mayBeLeftOut(earlier)) skipped.push(earlier)
       else return { early: earlier, skipped, beside, awaited }
     }
     return { skipped, beside, awaited }
@@ -103,9 +103,11 @@ export class StepOrder {
 
   /** Whether both only read, and what the one was answered is not in what the other asks. */
   #mayBeBeside(earlier: AnyState, step: AnyState): boolean {
-    if (isTurn(earlier) || isTurn(step)) return false
-    if (!onlyReads(earlier) || !onlyReads(step) || earlier.event.in !== step.event.in) return false
-    return !this.usesAnswerOf(step, earlier)
+    const areSideBySide = earlier.event.in === step.event.in
+    // What a search does inside is the search, whether it only reads by itself or not.
+    const [one, other] = areSideBySide ? [earlier, step] : [this.#outermost(earlier), this.#outermost(step)]
+    if (one === other || isTurn(one) || isTurn(other) || !onlyReads(one) || !onlyReads(other)) return false
+    return !this.usesAnswerOf(step, earlier) && (areSideBySide || !this.usesAnswerOf(other, one))
   }
 
   /** Whether `step` may have been asked with what `answered` was the first to say, beside the input and what came before `step`. */

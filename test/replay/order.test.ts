@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { retriever, tool, value } from '../../src/record/index.ts'
 import { installReplay, type ReplayResult, replayTape } from '../../src/replay/index.ts'
-import type { Json, Tape } from '../../src/tape/index.ts'
+import type { ExchangeEvent, Json, Moment, Tape, TapeEvent } from '../../src/tape/index.ts'
 import { chat, Recording, tapeOf } from './tapes.ts'
 
 beforeAll(() => installReplay())
@@ -13,6 +13,29 @@ const post = async (path: string, body: string): Promise<string> =>
   (await fetch(`${shop}${path}`, { method: 'POST', body })).text()
 const codes = ({ problems }: ReplayResult): readonly string[] => problems.map(({ code }) => code)
 const returned = ({ outcome }: ReplayResult): unknown => (outcome.status === 'returned' ? outcome.value : outcome.error)
+
+const search = retriever('kb', async (words: string) => post('/kb', words))
+const look = retriever('wiki', async (words: string) => post('/wiki', words))
+
+/** Two searches made one after the other, each with the request it makes. */
+function searched(): Tape {
+  let n = 0
+  const one = (name: string, words: string, result: string): readonly TapeEvent[] => {
+    const [call, at] = [n, n]
+    n += 6
+    const request: ExchangeEvent = {
+      ...{ kind: 'exchange', n: call + 1, at: at + 1, in: call, via: 'undici', method: 'POST' },
+      ...{ url: `${shop}/${name}`, request: { headers: [], body: words } },
+      response: {
+        ...{ moment: [call + 2, at + 2], status: 200, headers: [] },
+        ...{ chunks: [[call + 3, at + 3, result]], end: [call + 4, at + 4] },
+      },
+    }
+    const settled: Moment = [call + 5, at + 5]
+    return [{ kind: 'retrieval', n: call, at, name, args: [words], settled, result }, request]
+  }
+  return { ...tapeOf([]), events: [...one('kb', 'tea', 'green'), ...one('wiki', 'cups', 'blue')] }
+}
 
 interface Made {
   readonly path: string
@@ -113,17 +136,22 @@ describe('reads that were made one after the other when recorded', () => {
       fc.shuffledSubarray([...paths], { minLength: paths.length, maxLength: paths.length })
     await fc.assert(
       fc.asyncProperty(
-        reads.chain((paths) => fc.tuple(fc.constant(paths), order(paths), fc.nat(paths.length - 1))),
+        reads.chain((paths) =>
+          fc.tuple(fc.constant(paths), order(paths), fc.nat(paths.length - 1), fc.subarray(paths)),
+        ),
         fc.boolean(),
-        async ([paths, now, at], isTold) => {
+        async ([paths, now, at, searches], isTold) => {
           // The answer of one of the reads holds the name of another one, which the input may have as well.
           const [teller, named] = [paths[at]!, paths[(at + 1) % paths.length]!]
-          const tape = serial(
-            paths.map((one) => ({ path: one, answer: one === teller ? { next: named.slice(1) } : {} })),
-            isTold ? { named: named.slice(1) } : {},
-          )
+          const recording = new Recording()
+          for (const path of paths) {
+            const answer = path === teller ? { next: named.slice(1) } : {}
+            if (searches.includes(path)) recording.call('kb', [path.slice(1)], [answer], { kind: 'retrieval' })
+            else recording.exchange({ method: 'GET', url: `${shop}${path}`, answer: JSON.stringify(answer) })
+          }
+          const tape = recording.tape({ input: isTold ? { named: named.slice(1) } : {} })
           const result = await replayTape(tape, async () => {
-            for (const one of now) await get(one)
+            for (const one of now) await (searches.includes(one) ? search(one.slice(1)) : get(one))
           })
           const isNamedLater = now.indexOf(teller) < now.indexOf(named)
           const wasNamedLater = paths.indexOf(teller) < paths.indexOf(named)
@@ -131,7 +159,7 @@ describe('reads that were made one after the other when recorded', () => {
           expect(result.comparison.served).toBe(paths.length)
         },
       ),
-      { numRuns: 25, seed: 1 },
+      { numRuns: 30, seed: 1 },
     )
   })
 
@@ -210,14 +238,48 @@ describe('reads that were made one after the other when recorded', () => {
     expect(codes(result)).toEqual(['HARVEST_ORDER'])
   })
 
-  test('may be two searches', async () => {
-    const search = retriever('kb', async (_: string) => ['live'])
-    const recording = new Recording()
-    recording.call('kb', ['tea'], ['green'], { kind: 'retrieval' })
-    recording.call('kb', ['cups'], ['blue'], { kind: 'retrieval' })
-    const result = await replayTape(recording.tape(), () => Promise.all([search('tea'), search('cups')]))
-    expect(codes(result)).toEqual([])
-    expect(returned(result)).toEqual([['green'], ['blue']])
+  test('may be two searches, in any order, with what these do inside', async () => {
+    const tape = searched()
+    for (const tools of [{}, { run: ['kb', 'wiki'] }]) {
+      for (const agent of [
+        async () => [await search('tea'), await look('cups')],
+        async () => [await look('cups'), await search('tea')].toReversed(),
+        async () => Promise.all([search('tea'), look('cups')]),
+        async () => (await Promise.all([look('cups'), search('tea')])).toReversed(),
+      ]) {
+        const result = await replayTape(tape, agent, { tools })
+        expect(codes(result)).toEqual([])
+        expect(returned(result)).toEqual(['green', 'blue'])
+      }
+    }
+  })
+
+  test('may be searches, but not where a model, a tool or a write stood or stands between them', async () => {
+    const ask = async () =>
+      fetch('https://api.openai.com/v1/chat/completions', { method: 'POST', body: chat('which?') })
+    const note = tool('note', async () => 'live')
+    const betweens: readonly (readonly [(recording: Recording) => unknown, () => Promise<unknown>])[] = [
+      [(recording) => recording.exchange({ body: chat('which?') }), ask],
+      [(recording) => recording.call('note', [], 'noted'), note],
+      [(recording) => recording.exchange({ url: `${shop}/do`, body: '{}' }), async () => post('/do', '{}')],
+    ]
+    for (const [record, between] of betweens) {
+      const recording = new Recording()
+      recording.call('kb', ['tea'], 'green', { kind: 'retrieval' })
+      record(recording)
+      recording.call('wiki', ['cups'], 'blue', { kind: 'retrieval' })
+      const agents = [
+        [async () => look('cups'), between, async () => search('tea')],
+        [async () => look('cups'), async () => search('tea'), between],
+        [between, async () => search('tea'), async () => look('cups')],
+      ]
+      for (const calls of agents) {
+        const result = await replayTape(recording.tape(), async () => {
+          for (const call of calls) await call()
+        })
+        expect(codes(result)).toContain('HARVEST_ORDER')
+      }
+    }
   })
 })
 
