@@ -1,5 +1,6 @@
 export { baselinePath, parseBaseline, renderBaseline } from './baseline.ts'
 export { parseCall, renderCall } from './call-text.ts'
+export { compareReplay } from './compare-run.ts'
 export { compareTraces, type TraceComparison } from './compare.ts'
 export type { TraceDifference } from './differences.ts'
 export { layered } from './layers.ts'

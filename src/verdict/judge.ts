@@ -15,7 +15,7 @@ import {
 import { firstDifference } from '../match/difference.ts'
 import type { ReplayResult, RunOutcome } from '../match/types.ts'
 import { encodeFor, encodeValue, type Json } from '../tape/index.ts'
-import { compareTraces, matchOutcome, type MatchOptions, traceOf } from '../trace/index.ts'
+import { compareReplay, compareTraces, matchOutcome, type MatchOptions, traceOf } from '../trace/index.ts'
 import { presentValue } from '../tape/present-args.ts'
 
 /** One way in which a replay is not what its case says. */
@@ -214,7 +214,9 @@ function nameOf(error: unknown): string {
 
 function trace(kase: Case, run: ReplayResult, match: MatchOptions): Difference | undefined {
   if (kase.expected === undefined) return baselineMissing(kase)
-  const compared = compareTraces(kase.expected, traceOf(run.events), match)
+  const compared = isReplay(run)
+    ? compareReplay(kase.expected, run, match)
+    : compareTraces(kase.expected, traceOf(run.events), match)
   if (compared.equal) return undefined
   const { baseline, baselineItems, case: top } = kase.lines
   const error = new HarvestError('HARVEST_TRACE', {
@@ -256,9 +258,7 @@ function outcome(kase: Case, run: ReplayResult): Difference | undefined {
   const given = encodeFor(run.tape.header.flags, hasThrown ? live.error : live.value)
   const said = (value: Json): Json => (hasThrown ? factsOfError(value) : value)
   const actual = said(run.redactedOutcome)
-  // A live run answers the same in its own way; a replay has the recorded answers.
-  const isReplay = run.comparison.messages !== undefined
-  const recorded = isReplay && run.tape.close ? saidOutcome(run.tape.close.outcome) : undefined
+  const recorded = isReplay(run) && run.tape.close ? saidOutcome(run.tape.close.outcome) : undefined
   const match = (value: Json): ReturnType<typeof matchOutcome> =>
     wanted === undefined
       ? { equal: false, path: '' }
@@ -287,6 +287,11 @@ function outcome(kase: Case, run: ReplayResult): Difference | undefined {
     expected: pretty(kase.outcome),
     actual: pretty(hasThrown ? throwing(actual) : actual),
   }
+}
+
+/** A live run answers the same in its own way, and in an order of its own; a replay has the recorded answers. */
+function isReplay({ comparison }: ReplayResult): boolean {
+  return comparison.messages !== undefined
 }
 
 function recordedOutcome(

@@ -6,6 +6,7 @@ import type { ReplayResult } from '../match/types.ts'
 import { requireGrade } from '../tape/grade.ts'
 import { encodeValue, type Json } from '../tape/index.ts'
 import {
+  compareReplay,
   compareTraces,
   type MatchOptions,
   matchOutcome,
@@ -51,7 +52,10 @@ export function installMatchers(): void {
 function toMatchTrace(received: unknown, baseline?: readonly Json[], options: MatchOptions = {}): MatcherResult {
   const run = requireRun(received, 'toMatchTrace')
   const wanted = parseBaseline(baseline ?? renderBaseline(traceOf(run.tape.events), options))
-  const { equal, report, expectedText, actualText } = compareTraces(wanted, traceOf(run.events), options)
+  const isInOrder = run.problems.every(({ code }) => code !== 'HARVEST_ORDER')
+  const { equal, report, expectedText, actualText } = isInOrder
+    ? compareReplay(wanted, run, options)
+    : compareTraces(wanted, traceOf(run.events), options)
   return {
     pass: equal,
     message: () => (equal ? `the run of ${run.tape.header.id} makes exactly these calls, and was not to` : report),

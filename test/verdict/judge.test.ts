@@ -5,8 +5,9 @@ import { expect, test } from 'vitest'
 import { parseCase, updateCase } from '../../src/cases/index.ts'
 import { installReplay, replayTape, verdictOf } from '../../src/replay/index.ts'
 import { createRecorder, mark, message, state } from '../../src/record/index.ts'
-import { tool } from '../../src/seam/index.ts'
+import { retriever, tool } from '../../src/seam/index.ts'
 import { readTape, type Tape } from '../../src/tape/index.ts'
+import type { MatchOptions } from '../../src/trace/index.ts'
 import { judge } from '../../src/verdict/index.ts'
 import { Recording, tapeOf } from '../replay/tapes.ts'
 
@@ -47,6 +48,44 @@ test('under sequence the line with the call that differs is told, and the number
   })
   const verdict = judge(parseCase(text, 'a.case.yaml'), run, { trace: 'sequence' })
   expect(verdict.isGreen ? 'green' : verdict.because).toMatchObject({ line: 7, divergedAt: 'call 3 of the trace' })
+})
+
+test('searches that changed places are as recorded, unless the case wants a strict order', async () => {
+  await installReplay()
+  const head = 'case: a\nagent: a\ntape: a.tape.jsonl\nexpect: pass\nbaseline:\n'
+  const recording = new Recording()
+  recording.call('kb', ['tea'], 'green', { kind: 'retrieval' })
+  recording.call('wiki', ['cups'], 'blue', { kind: 'retrieval' })
+  recording.call('order', [1], 'done')
+  const tape = recording.tape({ value: 'done' })
+  const [kb, wiki] = ['kb', 'wiki'].map((name) => retriever(name, async (_: string) => 'live'))
+  const order = tool('order', async (_: number) => 'live')
+  const agents = {
+    'as recorded': async () => [await kb!('tea'), await wiki!('cups')],
+    swapped: async () => [await wiki!('cups'), await kb!('tea')],
+    'at once': async () => Promise.all([wiki!('cups'), kb!('tea')]),
+    'one left out': async () => kb!('tea'),
+  }
+  const verdicts = async (baseline: string, match: MatchOptions = {}) =>
+    Promise.all(
+      Object.values(agents).map(async (searches) => {
+        const run = await replayTape(tape, async () => {
+          await searches()
+          return order(1)
+        })
+        const verdict = judge(parseCase(`${head}${baseline}`, 'a.case.yaml'), run, match)
+        return verdict.isGreen ? 'green' : verdict.because?.error.code
+      }),
+    )
+  const recorded = '  - kb(*)\n  - wiki(*)\n  - order(*)\n'
+  expect(await verdicts(recorded)).toEqual(['green', 'green', 'green', 'HARVEST_TRACE'])
+  expect(await verdicts('  - wiki(*)\n  - kb(*)\n  - order(*)\n')).toEqual([
+    ...['HARVEST_TRACE', 'green', 'HARVEST_TRACE', 'HARVEST_TRACE'],
+  ])
+  for (const trace of ['strict', 'sequence'] as const)
+    expect(await verdicts(recorded, { trace })).toEqual([
+      ...['green', 'HARVEST_TRACE', 'HARVEST_TRACE', 'HARVEST_TRACE'],
+    ])
 })
 
 test('an update that is proposed renews the case in question and no other', async () => {
