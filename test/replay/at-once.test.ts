@@ -7,6 +7,7 @@ import { readdirSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { DatabaseSync } from 'node:sqlite'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { client, createRecorder, type RecorderOptions, retriever, tool } from '../../src/record/index.ts'
@@ -16,6 +17,12 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
 const message = { role: 'assistant', content: 'yes' }
+const asks = (id: string, name: string, value: string) => ({
+  id,
+  type: 'function',
+  function: { name, arguments: JSON.stringify({ value }) },
+})
+const twoTools = { ...message, content: null, tool_calls: [asks('t1', 'make', 'tea-1'), asks('t2', 'wash', 'cup-2')] }
 const answers: Readonly<Record<string, unknown>> = {
   '/v1/chat/completions': {
     id: 'c1',
@@ -37,9 +44,14 @@ const answers: Readonly<Record<string, unknown>> = {
   },
 }
 const server = createServer((request, response) => {
-  request.resume().on('end', () => {
+  const asked: Buffer[] = []
+  request.on('data', (piece: Buffer) => asked.push(piece))
+  request.on('end', () => {
     response.setHeader('content-type', 'application/json')
-    response.end(JSON.stringify(answers[request.url ?? ''] ?? {}))
+    const answer = answers[request.url ?? ''] ?? {}
+    const isAskedForTools = Buffer.concat(asked).includes('two tools')
+    const choices = [{ index: 0, message: twoTools, finish_reason: 'tool_calls' }]
+    response.end(JSON.stringify(isAskedForTools ? { ...answer, choices } : answer))
   })
 })
 let base = ''
@@ -165,6 +177,64 @@ test('a request in another turn than recorded is not said to have lost an `await
       ],
     ],
   ])
+})
+
+describe('two branches of which one takes more turns of promises', () => {
+  const turns = async (count: number): Promise<void> => {
+    for (let i = 0; i < count; i++) await Promise.resolve()
+  }
+  type Call = (id: string) => unknown
+  const branches = async (before: readonly number[], calls: readonly (readonly Call[])[]): Promise<unknown> =>
+    Promise.all(
+      ['tea-1', 'cup-2'].map(async (id, at) => {
+        for (const call of calls[at]!) {
+          if (before[at]! > 0) await turns(before[at]!)
+          await call(id)
+        }
+      }),
+    )
+  const turnsOfBoth = fc.tuple(fc.nat(5), fc.nat(5))
+  const reads: readonly Call[] = [search, embed]
+  const actions: readonly Call[] = [approve, stamp, send]
+
+  test('are the same where one model turn asked for both, or both only read', async () => {
+    const calls = (of: readonly Call[]) => fc.array(fc.constantFrom(...of), { minLength: 1, maxLength: 3 })
+    const both = (of: readonly Call[]) => fc.tuple(calls(of), calls(of))
+    const kinds = fc.oneof(
+      fc.record({ isAsked: fc.constant(true), made: both([...reads, ...actions]) }),
+      fc.record({ isAsked: fc.constant(false), made: both(reads) }),
+    )
+    await fc.assert(
+      fc.asyncProperty(kinds, turnsOfBoth, turnsOfBoth, async ({ isAsked, made }, before, now) => {
+        const agent = (turns: readonly number[]) => async (): Promise<void> => {
+          if (isAsked) await clients['the OpenAI SDK']!('two tools')
+          await branches(turns, made)
+        }
+        const tape = await record(agent(before))
+        expect(codes(await replayTape(tape, agent(now)))).toEqual([])
+      }),
+      { numRuns: 40, seed: 1 },
+    )
+  })
+
+  test('are named by that where nothing shows that neither waits for the other', async () => {
+    const agent =
+      (...turns: readonly number[]) =>
+      async () =>
+        branches(turns, [[approve], [note]])
+    const [later, first] = [await record(agent(1, 0)), await record(agent(0, 0))]
+    expect(codes(await replayTape(first, agent(5, 0)))).toEqual([])
+    const { problems } = await replayTape(later, agent(0, 0))
+    expect(problems.map(({ code, facts }) => [code, facts.why, facts.fix?.[1]])).toEqual([
+      [
+        'HARVEST_ORDER',
+        expect.stringMatching(
+          /^In the recording step 1 came first and was answered at once, .* one `await`, .* more or less decides/,
+        ),
+        expect.stringContaining('make both calls before the first `await`'),
+      ],
+    ])
+  })
 })
 
 test('a tool whose call waited for an answer that came at once still waits for it', async () => {

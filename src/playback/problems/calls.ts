@@ -140,11 +140,24 @@ export function outOfOrder(place: ProblemLocation, step: StepState, before: Step
 
 /** What is never made at all is another problem, see `unlessAsked`. */
 function changedPlaces(place: ProblemLocation, step: StepState, before: StepState): HarvestError {
+  const isAtOnce = wasAtOnce(step, before)
+  const isWhereCalled = before.event.kind !== 'exchange' && before.event.sync === true
   return new HarvestError('HARVEST_ORDER', {
     what: `The agent made its steps in another order: step ${step.number} came before step ${before.number}, which it made later`,
     where: { ...whereMade(place), made: describeStep(step), 'made later': describeStep(before) },
-    why: `In the recording step ${before.number} came first.`,
-    fix: [`if the order matters: make step ${before.number} first, and await it`, seeOrder(place), recordAgain],
+    why: isAtOnce
+      ? `In the recording step ${before.number} came first and was answered at once, and step ${step.number} followed within some turns of promises. A tape does not show whether it waited. Where neither waits for the other, one \`await\`, \`async\` function or \`then\` more or less decides which comes first.`
+      : `In the recording step ${before.number} came first.`,
+    fix: [
+      `if the order matters: make step ${before.number} first, and await it`,
+      ...(isAtOnce && !isWhereCalled
+        ? [
+            'if it does not: make both calls before the first `await`, as in `Promise.all([a(), b()])`, and record again; then either may come first',
+          ]
+        : []),
+      seeOrder(place),
+      recordAgain,
+    ],
   })
 }
 
