@@ -13,6 +13,8 @@ export interface RecordedFiring {
   readonly isUnheard?: true
 }
 
+type Firings = ReadonlyMap<number, readonly Moment[]>
+
 interface Known {
   readonly firings: readonly Moment[]
   next: number
@@ -40,8 +42,8 @@ export interface ChangedTimer {
   readonly recorded?: number
   /** Likewise. */
   readonly live?: number
-  /** How often it was set, where the one or the other is absent. */
-  readonly count: { readonly recorded: number; readonly live: number }
+  /** How often it was set, where the one or the other is absent; time limits that were given to nothing are `unheeded`. */
+  readonly count: { readonly recorded: number; readonly live: number; readonly unheeded: number }
   /** Where the replay was when it was first set; of one that is gone, the last step before it fired. */
   readonly place: StepState | undefined
   /** It is new, and the agent leaves it: what it does after the run is listed by its name. */
@@ -55,13 +57,19 @@ export interface ChangedTimer {
 export class RecordedTimers {
   readonly #recorded = new Map<
     string,
-    { readonly set: number; readonly agent: number; readonly fired: ReadonlyMap<number, readonly Moment[]> }
+    { readonly set: number; readonly agent: number; readonly heeded: number; readonly fired: Firings }
   >()
   readonly #set = new Map<string, number>()
   /** Timers the tape does not know, by who set them and in the order in which they were set; of each delay the first. */
   readonly #others = new Map<string, Map<number, Other>>()
   readonly #place: () => StepState | undefined
   readonly #known = new WeakMap<VirtualTimer, Known | 'unknown'>()
+
+  /** Time limits that were set and are given to nothing. */
+  readonly #unheeded = new Set<VirtualTimer>()
+
+  /** Which time limits were given to nothing when recorded is known. */
+  readonly #knowsUnheeded: boolean
 
   /** The recorder noted timers. */
   readonly #isNoted: boolean
@@ -75,14 +83,19 @@ export class RecordedTimers {
   /** @param place - where the replay is */
   constructor({ close, events }: Tape, place: () => StepState | undefined = () => undefined) {
     this.#place = place
-    const inCalls = new Map(close?.timersInCalls?.map(([caller, ms, before]) => [keyOf(caller, ms), before.length]))
+    const inCalls = new Map(close?.timersInCalls?.map(([caller, ms, before]) => [keyOf(caller, ms), before]))
+    const unheeded = new Map(close?.timersUnheeded?.map(([caller, ms, before]) => [keyOf(caller, ms), before]))
+    this.#knowsUnheeded = close?.timersUnheeded !== undefined
     this.#isNoted = close?.timers !== undefined
     this.#isLate = (close?.late?.length ?? 0) > 0
     this.#hearsSockets = close?.timers?.some(([caller]) => caller === socketLimits) === true
     this.#isApart = close?.timersInCalls !== undefined || !events.some(isCall)
     for (const [caller, ms, set, fired] of close?.timers ?? []) {
       const key = keyOf(caller, ms)
-      this.#recorded.set(key, { set, agent: set - (inCalls.get(key) ?? 0), fired: new Map(fired) })
+      const inside = inCalls.get(key) ?? []
+      const agent = set - inside.length
+      const left = unheeded.get(key)?.filter((before) => !inside.includes(before)) ?? []
+      this.#recorded.set(key, { set, agent, heeded: agent - left.length, fired: new Map(fired) })
     }
   }
 
@@ -115,7 +128,7 @@ export class RecordedTimers {
    * @param hasBodies - bodies of wrapped functions ran
    */
   changed(steps: readonly StepState[], hasBodies: boolean): readonly ChangedTimer[] {
-    const missing = [...this.#recorded].filter(([key, { agent }]) => !isNone(key) && (this.#set.get(key) ?? 0) < agent)
+    const missing = [...this.#recorded].filter(([key, { heeded }]) => !isNone(key) && this.#heeded(key) < heeded)
     const byCaller = Map.groupBy(missing, ([key]) => callerIn(key))
     return [...new Set([...byCaller.keys(), ...this.#others.keys()])].flatMap((caller): readonly ChangedTimer[] => {
       const mine = byCaller.get(caller) ?? []
@@ -142,9 +155,17 @@ export class RecordedTimers {
     })
   }
 
-  #countOf(caller: string, ms: number): { readonly recorded: number; readonly live: number } {
+  #countOf(caller: string, ms: number): ChangedTimer['count'] {
     const key = keyOf(caller, ms)
-    return { recorded: this.#recorded.get(key)?.agent ?? 0, live: this.#set.get(key) ?? 0 }
+    const live = this.#heeded(key)
+    return { recorded: this.#recorded.get(key)?.heeded ?? 0, live, unheeded: (this.#set.get(key) ?? 0) - live }
+  }
+
+  /** How many of such timers were set, without those that are known to limit nothing. */
+  #heeded(key: string): number {
+    const set = this.#set.get(key) ?? 0
+    if (!this.#knowsUnheeded) return set
+    return set - [...this.#unheeded].filter(({ caller = '', ms }) => keyOf(caller, ms) === key).length
   }
 
   #waits(timer: VirtualTimer, isWaiting: boolean): void {
@@ -167,6 +188,11 @@ export class RecordedTimers {
     const key = keyOf(caller, ms)
     const before = this.#set.get(key) ?? 0
     this.#set.set(key, before + 1)
+    const { limit } = timer
+    if (limit !== undefined) {
+      this.#unheeded.add(timer)
+      limit.unheeded = this.#unheeded
+    }
     const recorded = this.#recorded.get(key)
     const isMore = recorded === undefined || before >= recorded.set
     // Those of Node itself a recorder does not note.

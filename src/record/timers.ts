@@ -11,10 +11,12 @@ interface Kind {
   readonly fired: Map<number, Moment[]>
   /** Those set in calls of wrapped functions. */
   readonly inCalls: number[]
+  /** Time limits that nothing heeds so far; absent: there is no time limit. */
+  unheeded?: Set<number>
 }
 
 /** What the last line of a tape has of them. */
-export type NotedTimers = Pick<TapeClose, 'timers' | 'timersInCalls'>
+export type NotedTimers = Pick<TapeClose, 'timers' | 'timersInCalls' | 'timersUnheeded'>
 
 /** Notes which timers of a run fired, and when. */
 export class TimerLog {
@@ -41,6 +43,7 @@ export class TimerLog {
       kinds.set(key, (kind = { caller, ms, set: 0, fired: new Map(), inCalls: [] }))
     }
     const { fired } = kind
+    const noted = kind
     const before = kind.set++
     if (isInCall) kind.inCalls.push(before)
     let stop: (() => void) | undefined
@@ -54,6 +57,11 @@ export class TimerLog {
         else fired.set(before, [this.#now()])
       },
       onOver: (work) => void stops.add((stop = work)),
+      isHeeded(is) {
+        noted.unheeded ??= new Set()
+        if (is) noted.unheeded.delete(before)
+        else noted.unheeded.add(before)
+      },
     }
   }
 
@@ -65,9 +73,15 @@ export class TimerLog {
     // That none was set tells a time limit from one that is new.
     if (kinds.length === 0) return { timers: [] }
     const inCalls = kinds.filter((kind) => kind.inCalls.length > 0)
+    const limits = kinds.filter(({ unheeded }) => unheeded !== undefined)
     return {
       timers: kinds.map(({ caller, ms, set, fired }) => [caller, ms, set, [...fired]]),
       timersInCalls: inCalls.map((kind) => [kind.caller, kind.ms, kind.inCalls]),
+      ...(limits.length > 0 && {
+        timersUnheeded: limits.flatMap(({ caller, ms, unheeded }) =>
+          unheeded?.size ? [[caller, ms, [...unheeded]] as const] : [],
+        ),
+      }),
     }
   }
 

@@ -881,9 +881,11 @@ export class ReplayRun {
       if (caller !== 'app' && (!isAsRecorded || isMaybeLeft(caller, by))) continue
       const part = caller === 'app' ? 'timer' : `timer of ${caller}`
       const set = (count: number): string => (count === 0 ? 'not set' : `set ${times(count)}`)
+      const { unheeded } = count
+      const isSet = `${set(count.live + unheeded)}${unheeded > 0 ? `, given to nothing ${times(unheeded)}` : ''}`
       const [before, now] =
         recorded === undefined || live === undefined
-          ? [`${recorded ?? live} ms, ${set(count.recorded)}`, set(count.live)]
+          ? [`${recorded ?? live} ms, ${set(count.recorded)}`, isSet]
           : [`${recorded} ms`, `${live} ms`]
       const found = { class: 'timers', path: part, part, recorded: before, live: now } as const
       const at = { n: place?.event.n ?? 0, number: place?.number ?? 0 }

@@ -59,6 +59,8 @@ export interface TimerListener {
   fired(): void
   /** Calls this when the run is over and the timer has not fired: what listens to it may then stop. */
   onOver(stop: () => void): void
+  /** Of a time limit: whether something heeds it. */
+  isHeeded(is: boolean): void
 }
 
 /** What a replay has instead of a clock and an entropy source. */

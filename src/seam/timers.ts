@@ -4,7 +4,7 @@ import timersPromises from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { callerPackage, withOrigin } from './caller.ts'
 import { Context } from './intercept/context.ts'
-import type { Responder, VirtualTimer } from './intercept/responder.ts'
+import type { Responder, SignalLimit, VirtualTimer } from './intercept/responder.ts'
 import { patchProperty, syncBuiltins } from './patch.ts'
 import { type Caller, currentRun, type RunContext, seamState, type TimerListener } from './source.ts'
 
@@ -128,6 +128,7 @@ export class Timer implements VirtualTimer {
   readonly [virtual] = true
   readonly ms: number
   readonly caller: string
+  readonly limit?: SignalLimit
   readonly id: number
   due: number
   cancelled = false
@@ -143,8 +144,10 @@ export class Timer implements VirtualTimer {
     ms: number | undefined,
     args: readonly unknown[],
     repeat: boolean,
+    limit?: SignalLimit,
   ) {
     this.ms = delayOf(ms)
+    if (limit !== undefined) this.limit = limit
     this.caller = caller
     this.id = ++lastId
     this.#run = run
@@ -372,6 +375,8 @@ function heardTimeout(signal: AbortSignal, run: RunContext, caller: Caller, ms: 
   if (listener === undefined) return signal
   const fired = (): void => listener.fired()
   signal.addEventListener('abort', fired, { once: true })
+  listener.isHeeded(false)
+  onHeeded(signal, () => listener.isHeeded(true))
   // Node holds a signal that someone listens to until its time has come, and that may be long after the run.
   listener.onOver(() => signal.removeEventListener('abort', fired))
   return signal
@@ -381,6 +386,30 @@ function virtualTimeout(run: Responder, caller: string, ms: number): AbortSignal
   const controller = new AbortController()
   const expire = (): void =>
     controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'))
-  new Timer(run, caller, expire, ms, [], false).unref()
-  return controller.signal
+  const limit: SignalLimit = {}
+  const timer = new Timer(run, caller, expire, ms, [], false, limit).unref()
+  const { signal } = controller
+  onHeeded(signal, () => void limit.unheeded?.delete(timer))
+  return signal
+}
+
+/** Tells once that something listens to a signal or looks at it: what it is given to does the one or the other at once. */
+function onHeeded(signal: AbortSignal, heeded: () => void): void {
+  const methods = ['addEventListener', 'throwIfAborted'] as const
+  const isHeeded = (): void => {
+    for (const name of ['aborted', ...methods]) Reflect.deleteProperty(signal, name)
+    heeded()
+  }
+  const get = (): boolean => {
+    isHeeded()
+    return signal.aborted
+  }
+  Object.defineProperty(signal, 'aborted', { configurable: true, get })
+  for (const name of methods) {
+    const value = (...args: unknown[]): unknown => {
+      isHeeded()
+      return Reflect.apply(signal[name], signal, args)
+    }
+    Object.defineProperty(signal, name, { configurable: true, value })
+  }
 }

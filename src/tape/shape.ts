@@ -124,6 +124,7 @@ export function closeProblem(close: Fields): Problem {
     prints,
     timers,
     timersInCalls,
+    timersUnheeded,
     late,
   } = close
   if (!isCount(close['n'])) return 'n is not a whole number'
@@ -141,6 +142,7 @@ export function closeProblem(close: Fields): Problem {
     optional(usage, () => (isFields(usage) ? usageProblem(usage) : 'usage is not an object')) ??
     optional(timers, () => listOf(timers, 'timers', isTimersRecord)) ??
     optional(timersInCalls, () => listOf(timersInCalls, 'timersInCalls', isTimersInCalls)) ??
+    optional(timersUnheeded, () => listOf(timersUnheeded, 'timersUnheeded', isTimersInCalls)) ??
     optional(late, () => listOf(late, 'late', isLateWork))
   )
 }

@@ -400,6 +400,8 @@ export interface TapeClose {
   readonly timers?: readonly TimersRecord[]
   /** Those of them that were set in calls of wrapped functions, which a replay does not run. Absent: the recorder did not look. */
   readonly timersInCalls?: readonly TimersInCalls[]
+  /** Those of them that are an `AbortSignal.timeout` which was given to nothing. Absent: there was no such signal, or the recorder did not look. */
+  readonly timersUnheeded?: readonly TimersInCalls[]
   /** What the agent did after the run ended, each thing once. Added to a tape that is closed, as long as it is where it was written. */
   readonly late?: readonly LateWork[]
 }
@@ -424,7 +426,7 @@ export type TimersRecord = readonly [
   fired: readonly (readonly [before: number, firings: readonly Moment[]])[],
 ]
 
-/** Of the timers of one caller and delay those that were set in a call, each by how many were set before it. */
+/** Some of the timers of one caller and delay, each by how many were set before it. */
 export type TimersInCalls = readonly [caller: string, ms: number, before: readonly number[]]
 
 /** One reason for keeping a run. */

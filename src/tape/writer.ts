@@ -333,9 +333,11 @@ class TapeLines {
     prints,
     timers,
     timersInCalls,
+    timersUnheeded,
     late,
   }: Closing): PendingLine {
-    const rest = { incomplete, unrecorded, droppedHeaders, kept, retention, usage, prints, timers, timersInCalls, late }
+    const ofTimers = { timers, timersInCalls, timersUnheeded }
+    const rest = { incomplete, unrecorded, droppedHeaders, kept, retention, usage, prints, ...ofTimers, late }
     // `JSON.stringify` leaves out what is undefined.
     return this.#seal({ kind: 'close', n, at, outcome: writeOutcome(outcome), events: this.#events, ...rest }, () => {})
   }

@@ -1,3 +1,4 @@
+import { addAbortListener, once } from 'node:events'
 import http from 'node:http'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
@@ -110,6 +111,70 @@ describe('a timer of another length', () => {
       }
     }
     expect(await timersOf(unlimited)).toEqual(['same', ['timers 3: 5000 ms, set once → not set'], ['timer']])
+  })
+
+  test('and an `AbortSignal.timeout` that is given to nothing any more is listed, unless it was so when recorded', async () => {
+    const ask = async (at: number, signal?: AbortSignal) => {
+      await (await fetch(`${url}/${at}`, signal && { signal })).text()
+    }
+    const limited = async () => ask(0, AbortSignal.timeout(5_000))
+    const dropped = async () => {
+      AbortSignal.timeout(5_000)
+      await ask(0)
+    }
+    const found = ['timers 1: 5000 ms, set once → set once, given to nothing once']
+    expect(await recordedWith(limited, dropped)).toEqual(found)
+    expect(await recordedWith(limited, limited)).toEqual([])
+    expect(await recordedWith(dropped, dropped)).toEqual([])
+    expect(await recordedWith(dropped, async () => ask(0))).toEqual([])
+    // What older recorders wrote does not tell.
+    const untold = (read: Tape): Tape => {
+      const { timersUnheeded: _, ...close } = read.close!
+      return { ...read, close }
+    }
+    expect(await recordedWith(limited, dropped, untold)).toEqual([])
+    const [both, one] = [
+      async () => {
+        await limited()
+        await limited()
+      },
+      async () => {
+        await dropped()
+        await limited()
+      },
+    ]
+    expect(await recordedWith(both, one)).toEqual([
+      'timers 2: 5000 ms, set 2 times → set 2 times, given to nothing once',
+    ])
+  })
+
+  test.for<readonly [string, (signal: AbortSignal) => unknown]>([
+    ['a Request', (signal) => new Request(url, { signal })],
+    [
+      'node:http',
+      (signal) =>
+        once(
+          http.get(url, { signal }).on('response', (one) => one.resume()),
+          'close',
+        ),
+    ],
+    ['a pause', async (signal) => sleep(1, undefined, { signal })],
+    ['another signal', (signal) => AbortSignal.any([signal])],
+    ['a listener', (signal) => signal.addEventListener('abort', () => undefined)],
+    ['a listener of Node', (signal) => addAbortListener(signal, () => undefined)],
+    ['a property that listens', (signal) => (signal.onabort = () => undefined)],
+    ['code that throws', (signal) => signal.throwIfAborted()],
+    ['code that looks', (signal) => signal.aborted],
+  ])('but one that is given to %s is heeded', async ([, heed]) => {
+    const agent = async (): Promise<void> => {
+      await heed(AbortSignal.timeout(5_000))
+    }
+    const recorder = createRecorder({ dir })
+    await recorder.run({ agent: 'c' }, agent)
+    const read = readTape(recorder.lastTape!)
+    expect(read.close?.timersUnheeded).toEqual([])
+    const run = await replayTape(read, agent)
+    expect([run.problems, run.drift]).toEqual([[], []])
   })
 
   test("of the body of a wrapped function is not missed, and beside such one the agent's own is", async () => {

@@ -238,6 +238,7 @@ export const arbitraryClosing: fc.Arbitrary<Closing> = fc
     maybe('usage', usage),
     maybe('timers', timers),
     maybe('timersInCalls', timersInCalls),
+    maybe('timersUnheeded', timersInCalls),
   )
   .map(([n, at, result, ...rest]) => Object.assign({ n, at, outcome: result }, ...rest) as Closing)
 

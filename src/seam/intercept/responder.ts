@@ -105,7 +105,15 @@ export interface VirtualTimer {
   cancelled: boolean
   /** Whether someone waits for it: not after `unref()`. */
   readonly isHolding: boolean
+  /** Of an `AbortSignal.timeout`, that nothing heeds at first. */
+  readonly limit?: SignalLimit
   fire(): void
+}
+
+/** An `AbortSignal.timeout`. */
+export interface SignalLimit {
+  /** Where it stands as long as nothing heeds it. */
+  unheeded?: Set<VirtualTimer>
 }
 
 /** What someone may have replaced before a replay could take it over. */
