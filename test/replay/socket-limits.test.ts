@@ -1,9 +1,9 @@
-import { Agent, type ClientRequest, createServer, get, type RequestOptions } from 'node:http'
+import { Agent, type ClientRequest, createServer, get, request, type RequestOptions } from 'node:http'
 import { join } from 'node:path'
 import { NodeHttpHandler } from '@smithy/node-http-handler'
 import axios from 'axios'
 import got from 'got'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { createRecorder } from '../../src/record/index.ts'
 import { installReplay, replayTape } from '../../src/replay/index.ts'
 import { readTape, type Tape } from '../../src/tape/index.ts'
@@ -147,4 +147,61 @@ function slowed(tape: Tape, times: number): Tape {
 function unheard(tape: Tape): Tape {
   const { timers = [], ...close } = tape.close!
   return { ...tape, close: { ...close, timers: timers.filter(([caller]) => caller !== 'node:http') } }
+}
+
+describe.for(['', 'undici'])('a connection of `node:http`, with VITEST_HARVEST_FETCH=%s,', (how) => {
+  test.for<readonly [string, () => Promise<unknown>]>([
+    ['its events', connects],
+    [
+      'the phases that got measures',
+      async () => {
+        const agent = { http: new Agent({ keepAlive: true }) }
+        const asked = [
+          await got(`${base()}/whole/1`),
+          await got.post(`${base()}/whole/1`, { json: {} }),
+          await got(`${base()}/whole/1`, { agent }),
+          await got(`${base()}/whole/1`, { agent }),
+        ]
+        agent.http.destroy()
+        return asked.map(({ timings }) =>
+          Object.entries(timings?.phases ?? {}).map(([name, ms]) => `${name} ${typeof ms}`),
+        )
+      },
+    ],
+  ])('is there before what is written to it, as live: %s', async ([, agent]) => {
+    const { tape, result } = await recorded(agent)
+    vi.stubEnv('VITEST_HARVEST_FETCH', how)
+    try {
+      const { outcome, problems } = await replayTape(tape, agent)
+      expect([outcome, problems]).toEqual([{ status: 'returned', value: result }, []])
+    } finally {
+      vi.unstubAllEnvs()
+    }
+  })
+
+  test('that its client closes before it is there tells what was to be written', async () => {
+    const agent = async (): Promise<unknown> => {
+      const made = request(`${base()}/whole/1`, { method: 'POST' })
+      const failed = new Promise((resolve) => made.on('error', ({ message }) => resolve(message)))
+      const written = new Promise((resolve) => made.end('{}', () => resolve(made.writableFinished)))
+      made.on('socket', () => made.destroy(new RangeError('mine')))
+      return [await failed, await Promise.race([written, new Promise((resolve) => setTimeout(resolve, 50, 'never'))])]
+    }
+    const { tape, result } = await recorded(agent)
+    const { outcome } = await replayTape(tape, agent)
+    expect(outcome).toEqual({ status: 'returned', value: result })
+  })
+})
+
+/** What happens to a request and its connection, in order. */
+async function connects(): Promise<readonly string[]> {
+  const made = request(`${base()}/whole/1`, { method: 'POST' })
+  const log: string[] = []
+  for (const name of ['socket', 'finish', 'response'] as const) made.on(name, () => log.push(name))
+  made.on('socket', (socket) => {
+    for (const name of ['connect', 'ready']) socket.on(name, () => log.push(`${name} of the socket`))
+  })
+  made.end('{}', () => log.push('written'))
+  await new Promise((resolve) => made.on('response', (response) => response.resume().on('end', resolve)))
+  return log
 }

@@ -21,8 +21,36 @@ import { thrownAfterHead } from './turns.ts'
  */
 export function answerExpectedOn(socket: net.Socket): void {
   tellErrorsFirst(socket as Line)
-  if (isUndiciForced() || connections.has(socket)) return
-  connections.set(socket, new Connection(socket as Line))
+  if (!isUndiciForced() && !connections.has(socket)) connections.set(socket, new Connection(socket as Line))
+  writeOnceConnected(socket as Line)
+}
+
+/** What is written to a connection that is not there yet is written when it is: clients measure from the one to the other. */
+function writeOnceConnected(socket: Line): void {
+  const { _writeGeneric: write } = socket
+  const writeInOrder: typeof write = (isMany, data, encoding, callback) => {
+    if (!socket.connecting || !(socket._httpMessage instanceof ClientRequest))
+      return write.call(socket, isMany, data, encoding, callback)
+    write.call(socket, isMany, data, encoding, (error) => {
+      if (!socket.connecting) return callback?.(error)
+      const closed = (): void => {
+        socket.off('connect', connected)
+        callback?.(closedBefore())
+      }
+      const connected = (): void => {
+        socket.off('close', closed)
+        callback?.(error)
+      }
+      socket.once('connect', connected).once('close', closed)
+    })
+  }
+  socket._writeGeneric = writeInOrder
+}
+
+/** As Node says it. */
+function closedBefore(): Error {
+  const code = 'ERR_SOCKET_CLOSED_BEFORE_CONNECTION'
+  return Object.assign(new Error('Socket closed before the connection was established'), { code })
 }
 
 /**
