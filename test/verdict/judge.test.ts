@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
 import { parseCase, updateCase } from '../../src/cases/index.ts'
 import { installReplay, replayTape, verdictOf } from '../../src/replay/index.ts'
 import { createRecorder, mark, message, state } from '../../src/record/index.ts'
@@ -86,6 +87,41 @@ test('searches that changed places are as recorded, unless the case wants a stri
     expect(await verdicts(recorded, { trace })).toEqual([
       ...['green', 'HARVEST_TRACE', 'HARVEST_TRACE', 'HARVEST_TRACE'],
     ])
+})
+
+test('calls made at once are the same one after the other, and calls that waited are not the same at once', async () => {
+  await installReplay()
+  const dir = mkdtempSync(join(tmpdir(), 'harvest-order-'))
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  const names = ['look', 'count', 'pay'] as const
+  const [look, count, pay] = names.map((name) => tool(name, async (_: number) => (await pause(5), name)))
+  const agents = {
+    'at once': async () => [await Promise.all([look!(1), count!(2)]), await pay!(3)],
+    'one by one': async () => [await look!(1), await count!(2), await pay!(3)],
+    'the other first': async () => [await count!(2), await look!(1), await pay!(3)],
+    'all at once': async () => Promise.all([look!(1), count!(2), pay!(3)]),
+    'another argument': async () => [await look!(1), await count!(9), await pay!(3)],
+  }
+  const recorder = createRecorder({ dir })
+  const judged = async (recorded: keyof typeof agents, baseline: string, match: MatchOptions = {}) => {
+    await recorder.run({ agent: 'a' }, async () => void (await agents[recorded]()))
+    const tape = readTape(recorder.lastTape!)
+    const parsed = parseCase(
+      `case: a\nagent: a\ntape: a.tape.jsonl\nexpect: pass\nbaseline: ${baseline}\n`,
+      'a.case.yaml',
+    )
+    const runs = Object.values(agents).map(async (agent) => {
+      const run = await replayTape(tape, async () => void (await agent()))
+      const verdict = judge(parsed, run, match)
+      return verdict.isGreen ? 'green' : verdict.because?.error.code
+    })
+    return Promise.all(runs)
+  }
+  const [trace, order, argument] = ['HARVEST_TRACE', 'HARVEST_ORDER', 'HARVEST_DIVERGENCE']
+  const atOnce = '[[look(*), count(*)], pay(*)]'
+  expect(await judged('at once', atOnce)).toEqual(['green', 'green', 'green', order, argument])
+  expect(await judged('at once', atOnce, { trace: 'strict' })).toEqual(['green', trace, trace, order, argument])
+  expect(await judged('one by one', '[look(*), count(*), pay(*)]')).toEqual([order, 'green', order, order, argument])
 })
 
 test('an update that is proposed renews the case in question and no other', async () => {
