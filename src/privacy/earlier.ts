@@ -30,3 +30,6 @@ export const fifthFinders = findersByWords(5)
 
 /** The finders of tapes with the flag `redactor-6`. */
 export const sixthFinders = findersByWords(6)
+
+/** The finders of tapes with the flag `redactor-7`. */
+export const seventhFinders = findersByWords(7)

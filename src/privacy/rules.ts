@@ -7,11 +7,20 @@ import {
   redactorFlag,
   type RecordedRules,
   secondRedactorFlag,
+  seventhRedactorFlag,
   sixthRedactorFlag,
   type Tape,
   thirdRedactorFlag,
 } from '../tape/index.ts'
-import { fifthFinders, firstFinders, fourthFinders, secondFinders, sixthFinders, thirdFinders } from './earlier.ts'
+import {
+  fifthFinders,
+  firstFinders,
+  fourthFinders,
+  secondFinders,
+  seventhFinders,
+  sixthFinders,
+  thirdFinders,
+} from './earlier.ts'
 import { type Finders, findersOfNow } from './engine.ts'
 import { foreign, refusalOf, type Guard, type Watch } from './foreign.ts'
 import { patienceMs } from './pace.ts'
@@ -84,6 +93,7 @@ export function redactorOfTape(tape: RuledTape, { keys = true, ...rest }: Placeh
 
 function findersOfTape(flags: readonly string[]): Finders {
   if (flags.includes(redactorFlag)) return findersOfNow
+  if (flags.includes(seventhRedactorFlag)) return seventhFinders
   if (flags.includes(sixthRedactorFlag)) return sixthFinders
   if (flags.includes(fifthRedactorFlag)) return fifthFinders
   if (flags.includes(fourthRedactorFlag)) return fourthFinders

@@ -20,6 +20,7 @@ export {
   lateFlag,
   redactorFlag,
   secondRedactorFlag,
+  seventhRedactorFlag,
   sixthRedactorFlag,
   thirdRedactorFlag,
   regionFlag,
