@@ -13,6 +13,7 @@ import { findEmailsNow } from './personal.ts'
 import { commandVariables } from './programs.ts'
 import type { Finder, RedactorOptions, TextRange } from './types.ts'
 import { inViews, Spellings } from './views.ts'
+import { typedTriggers } from './typed-objects.ts'
 import { type Trigger, Walk } from './walk.ts'
 import { isOverworked, perFind, work } from './work.ts'
 
@@ -92,6 +93,7 @@ function inOneWalk(
     ...(isBefore ? [] : nearTriggers(isOn, nearSince)),
     ...(version >= 5 ? nearTriggers(isOn, nearLately) : []),
     ...(version >= 5 && isOn('secret') ? saidTriggers(names) : []),
+    ...(version >= 8 && isOn('secret') ? typedTriggers(names) : []),
     ...triggers,
   ])
   const rest = [...first, ...personal]

@@ -548,7 +548,7 @@ const mayBeScheme = codesOf(/[abdst]/i, 128)
 /** Three letters and a space before what it is for. */
 const shortestScheme = 5
 
-function schemeLength(text: string, start: number, end: number): number {
+export function schemeLength(text: string, start: number, end: number): number {
   if (end - start < shortestScheme || !has(mayBeScheme, text.charCodeAt(start))) return 0
   const head = text.slice(start, Math.min(end, start + 9_000))
   scheme.lastIndex = 0

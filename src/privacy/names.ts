@@ -205,9 +205,12 @@ export class NameTable implements SecretNames {
   classOfFlag(name: string): NameClass | undefined {
     const kind = this.classOf(name)
     if (kind !== undefined || !/(?:token|key)$/i.test(name)) return kind
+    return this.isData(name) ? undefined : 'random'
+  }
+
+  /** Whether what ends like the name of a secret is data, here or everywhere. */
+  isData(name: string): boolean {
     return data.test(wordsOf(name, this.isBefore).join('_')) || this.#own.get(plainOf(name, this.isBefore)) === 'never'
-      ? undefined
-      : 'random'
   }
 
   promise(name: string, _value: unknown): ((text: string) => boolean) | undefined {
@@ -267,7 +270,7 @@ const isOneWord = /^[a-z\d]+$/
 const [numberedBefore, numberedName] = [/^(.*[^\d_.-])[_.-]?\d$/s, /^(.*[^\d_.-])[_.-]?\d{1,2}$/s]
 
 /** Words of a name in lower case, without the `X-` some headers begin with. */
-function wordsOf(name: string, isBefore: boolean): readonly string[] {
+export function wordsOf(name: string, isBefore: boolean): readonly string[] {
   if (isOneWord.test(name)) return [name]
   return (isBefore ? name : folded(name))
     .replace(/^x-/i, '')

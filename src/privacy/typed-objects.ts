@@ -1,0 +1,212 @@
+import { addSecret, closingQuote, codesOf, has, sticky } from './edges.ts'
+import { schemeLength, unescaped } from './named.ts'
+import { type NameTable, wordsOf } from './names.ts'
+import type { TextRange } from './types.ts'
+import { type NameClass, passes } from './values.ts'
+import type { Trigger } from './walk.ts'
+import { work } from './work.ts'
+
+/** What tells what an object is: `"type":"api_key"`, `auth_type: bearer`. */
+const told = ['type', 'Type', 'kind', 'Kind', 'scheme', 'Scheme']
+
+/**
+ * Secrets by what the object is that they stand in: `{"type":"api_key","key":"…"}`. Also in lines of YAML.
+ */
+export function typedTriggers(names: NameTable): readonly Trigger[] {
+  const at = inTyped(names)
+  return told.map((text) => {
+    const pair = text.indexOf('yp')
+    return { text, ...(pair > 0 && { pair }), at: (within, index, found) => at(within, index + text.length, found) }
+  })
+}
+
+interface Member {
+  readonly name: string
+  readonly nameEnd: number
+  readonly start: number
+  readonly end: number
+  /** Absent: it has none, and stands in a line. */
+  readonly quote: string | undefined
+}
+
+/** What an object that says what it is promises of its members. */
+interface Promised {
+  readonly kind: NameClass
+  /** The last word of what it is: `key` of `api_key`. */
+  readonly word: string
+}
+
+const white = String.raw`(?:\s|\\{1,8}[nrt]){0,64}`
+const typePattern = /(\\*["'])?\s{0,8}[:=]\s{0,8}(\\*["'])?(\w[\w .+-]{1,63})/y
+const memberPattern = sticky`${white}(\\*["'])?([\w$.-]{1,64})(\\*["'])?${white}:${white}(\\*["'])?`
+const afterMember = sticky`${white}(?:(,)|\}|$)`
+const scalar = /[^\s,{}[\]"'\\]{1,64}/y
+const bracket = /\\*["']|[{}[\]]/g
+const mayFollow = codesOf(/["'\\:= ]/, 128)
+const [longestBefore, longestBehind, mostObjects, mostMembers, mostBrackets] = [2_048, 8_192, 8, 64, 256]
+
+function inTyped(names: NameTable): (text: string, nameEnd: number, found: TextRange[]) => number {
+  // An object may say many times what it is: it is read once.
+  let last: { text: string; open: number; members: readonly Member[] } = { text: '', open: -1, members: [] }
+  return (text, nameEnd, found) => {
+    if (!has(mayFollow, text.charCodeAt(nameEnd))) return 0
+    typePattern.lastIndex = nameEnd
+    const [head, , quote, said = ''] = typePattern.exec(text) ?? []
+    if (head === undefined || (quote !== undefined && !text.startsWith(quote, nameEnd + head.length))) return 0
+    work.done += 4
+    const promised = promiseOf(names, said.trim())
+    if (promised === undefined) return 0
+    const from = Math.max(0, nameEnd - longestBefore)
+    const before = text.slice(from, nameEnd)
+    let members: readonly Member[] | undefined
+    let open = before.lastIndexOf('{')
+    for (let count = 0; open !== -1 && count < mostObjects && members === undefined; count++) {
+      if (last.open !== from + open || last.text !== text)
+        last = { text, open: from + open, members: membersFrom(text, from + open + 1) }
+      if (last.members.some((member) => member.nameEnd === nameEnd)) members = last.members
+      open = open === 0 ? -1 : before.lastIndexOf('{', open - 1)
+    }
+    for (const member of members ?? linesAround(text, nameEnd)) add(names, text, member, promised, found)
+    return 0
+  }
+}
+
+const scheme = /(?:^|[^a-z])(?:bearer|basic|digest|ssws)$/i
+const several = /[_\s-]and[_\s-]/i
+
+function promiseOf(names: NameTable, said: string): Promised | undefined {
+  for (const one of said.split(several)) {
+    const kind = scheme.test(one) ? 'random' : names.classOfFlag(one)
+    if (kind !== undefined && kind !== 'code') return { kind, word: lastWord(one) }
+  }
+  return undefined
+}
+
+function lastWord(name: string): string {
+  return wordsOf(name, false).at(-1) ?? ''
+}
+
+/** Last words of names of members that hold what the object is. */
+const holder = /^(?:key|value|val|token|secret|credentials?)$/
+
+function add(names: NameTable, text: string, member: Member, { kind, word }: Promised, found: TextRange[]): void {
+  const last = lastWord(member.name)
+  if ((last !== word && !holder.test(last)) || names.isData(member.name)) return
+  const { end, quote } = member
+  const start = member.start + schemeLength(text, member.start, end)
+  const value = unescaped(text.slice(start, end), quote ?? '')
+  if (!passes(kind, value, quote === undefined) || names.classOf(value) !== undefined) return
+  if (kind !== 'own' && kind !== 'phrase' && !isCredential(value, kind, last, word)) return
+  addSecret(found, start, end, value)
+}
+
+/** Whether a value is one that the object promises, and no name of a field, of a token of code or of a sentence. */
+function isCredential(value: string, kind: NameClass, last: string, word: string): boolean {
+  const isCertain = kind === 'always' || kind === 'foreign'
+  // `{"type":"password","key":"…"}` is a field of a form; in `{"type":"api_key","key":"…"}` it says so once more.
+  if (last === 'key') return last === word && isCertain ? passes('random', value, false) : passes('key', value, false)
+  if (!isCertain) return passes('key', value, false)
+  return /[\d=]/.test(value) && (!/\s/.test(value) || value.includes('='))
+}
+
+/** The members of an object that begins here, as far as they can be read. */
+function membersFrom(text: string, open: number): readonly Member[] {
+  const members: Member[] = []
+  let at = open
+  while (members.length < mostMembers && at - open < longestBehind) {
+    work.done += 8
+    memberPattern.lastIndex = at
+    const [head, before, name = '', behind, quote] = memberPattern.exec(text) ?? []
+    if (head === undefined || before !== behind) return members
+    const nameEnd = text.indexOf(name, at + (before?.length ?? 0)) + name.length
+    const start = at + head.length
+    const end = quote === undefined ? plainEnd(text, start) : closingQuote(text, start, quote)
+    if (end === undefined || end === text.length) return members
+    work.done += (end - at) >> 4
+    members.push({ name, nameEnd, start, end, quote })
+    afterMember.lastIndex = end + (quote?.length ?? 0)
+    const [, comma] = afterMember.exec(text) ?? []
+    if (comma === undefined) return members
+    at = afterMember.lastIndex
+  }
+  return members
+}
+
+/** Where a value without quotes ends: a number, a word, an object or a list. */
+function plainEnd(text: string, start: number): number | undefined {
+  if (text[start] !== '{' && text[start] !== '[') {
+    scalar.lastIndex = start
+    return scalar.test(text) ? scalar.lastIndex : undefined
+  }
+  let depth = 0
+  bracket.lastIndex = start
+  for (let count = 0; count < mostBrackets; count++) {
+    const sign = bracket.exec(text)?.[0]
+    if (sign === undefined || bracket.lastIndex - start > longestBehind) return undefined
+    work.done += 4
+    if (sign === '{' || sign === '[') depth++
+    else if (sign === '}' || sign === ']') depth--
+    else bracket.lastIndex = closingQuote(text, bracket.lastIndex, sign) + sign.length
+    if (depth === 0) return bracket.lastIndex
+  }
+  return undefined
+}
+
+const lineEnd = /\r?\n|(?:\\{1,8}r)?\\{1,8}n/g
+const linePattern =
+  /^([ \t]*(?:- {1,4})?)([\w$.-]{1,64}) {0,8}[:=] {0,8}(["']?)([^\s"'\\{}[\],]{1,512})\3 {0,8}(?:$|\\*["'])/
+/** What stands before the first line of a text in quotes. */
+const beforeText = /^.{0,512}[^\w\\]\\*["'](?=(?:- {1,4})?[\w$.-]{1,64} {0,8}[:=] )/
+const longestLines = 1_024
+
+/** The lines beside one that says what they are, as far as they are indented as it is. */
+function linesAround(text: string, nameEnd: number): readonly Member[] {
+  const from = Math.max(0, nameEnd - longestLines)
+  const near = text.slice(from, nameEnd + longestLines)
+  work.done += near.length >> 3
+  const lines: { said: string; start: number }[] = []
+  let begin = 0
+  const add = (end: number): void => {
+    const skipped = beforeText.exec(near.slice(begin, end))?.[0].length ?? 0
+    lines.push({ said: near.slice(begin + skipped, end), start: from + begin + skipped })
+  }
+  for (const { 0: sign, index } of near.matchAll(lineEnd)) {
+    add(index)
+    begin = index + sign.length
+  }
+  add(near.length)
+  const own = lines.findLastIndex(({ start }) => start < nameEnd)
+  if (own === -1) return []
+  const indent = indentOf(lines[own]!.said)
+  const members: Member[] = []
+  // Up to the first line of the item, and down to the next one.
+  for (let at = own; at >= 0 && readLine(lines[at]!, indent, members); at--) if (isItem(lines[at]!, indent)) break
+  for (let at = own + 1; at < lines.length && !isItem(lines[at]!, indent); at++)
+    if (!readLine(lines[at]!, indent, members)) break
+  return members
+}
+
+interface Line {
+  readonly said: string
+  readonly start: number
+}
+
+/** @returns whether the lines go on */
+function readLine({ said, start: lineStart }: Line, indent: number, members: Member[]): boolean {
+  const depth = indentOf(said)
+  const [, before = '', name = '', quote = '', value = ''] = linePattern.exec(said) ?? []
+  if (depth < indent || (depth === indent && name === '')) return false
+  if (depth > indent) return true
+  const nameEnd = lineStart + before.length + name.length
+  const start = lineStart + said.indexOf(value, nameEnd - lineStart + 1)
+  members.push({ name, nameEnd, start, end: start + value.length, quote: quote === '' ? undefined : quote })
+  return true
+}
+
+function isItem({ said }: Line, indent: number): boolean {
+  return /^[ \t]*- /.test(said) && indentOf(said) === indent
+}
+
+function indentOf(line: string): number {
+  return /^[ \t]*(?:- {1,4})?/.exec(line)![0].length
+}
