@@ -77,6 +77,12 @@ const sixth: Readonly<Record<string, string>> = {
   entry: 'accesscode doorcode unlockcode entrycode gatecode backupcode backupcodes recoverycodes',
   random: 'clientassertion',
 }
+/** Since the eighth: in settings a key is called by what uses it, `jasypt.encryptor.key`. */
+const eighth: Readonly<Record<string, string>> = {
+  random: `
+    encryptorkey decryptorkey decryptionkey cipherkey cryptokey cryptographickey jwtkey jwskey jwekey aeskey authkey
+    searchkey cosmoskey vaultkey signerkey`,
+}
 /** What may stand behind a name that says it once more, or how: `password_confirmation`, `passwordRepeat`. */
 const onceMore = ['confirm', 'confirmation', 'repeat', 'repeated', 'again', 'plain']
 /** Names that end like a secret's and are data. */
@@ -129,7 +135,10 @@ export class NameTable implements SecretNames {
       ...keys.map((name) => [plain(name), 'own'] as const),
       ...never.map((name) => [plain(name), 'never'] as const),
     ])
-    const tables = [byClass, since, lately, sixth].slice(0, isBefore ? 1 : version - 2)
+    const tables = [byClass, since, lately, sixth, ...(version >= 8 ? [eighth] : [])].slice(
+      0,
+      isBefore ? 1 : version - 2,
+    )
     const rows = tables
       .flatMap((words) => Object.entries(words))
       .flatMap(([kind, words]) => wordsIn(words).map((word) => [word, kind as NameClass] as const))

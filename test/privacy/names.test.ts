@@ -38,3 +38,19 @@ it('names of your own are read with a digit before their last letter', () => {
     '{"seal4k":"redacted-secret-1","seal_4_k":"redacted-secret-2","seal5k":"fig tart"}',
   )
 })
+
+it('finds settings by the last words of their names, as lines, in JSON and as options', () => {
+  const value = `${'Zx81mNq9'}${'2LwPo37R'}tKq7Y`
+  const names = [
+    'jasypt.encryptor.key',
+    'azure.search.key',
+    'app.jwt.key',
+    'app.jwt.signing-key',
+    'spring.security.oauth2.client.registration.x.client-secret',
+  ]
+  for (const name of names)
+    for (const text of [`${name}=${value}\n`, `${name}: ${value}\n`, `{"${name}":"${value}"}`, `-D${name}=${value} x`])
+      expect(createRedactor().text(text)).not.toContain(value)
+  for (const text of ['search.key=next-page-of-the-list', '{"searchKey":"a1"}', `cache.key=${value}`])
+    expect(createRedactor().text(text)).toBe(text)
+})
