@@ -43,7 +43,7 @@ function ofOneText(pieces: readonly Piece[], find: Find, version: number): reado
   })
   if (version < 7) return scattered
   const records = new Records(pieces, find, version)
-  return scattered.filter(({ pieces: places }) => !records.areAt(places, (before) => before !== ''))
+  return records.withoutChance(scattered.filter(({ pieces }) => !records.areAt(pieces, (before) => before !== '')))
 }
 
 /**
@@ -53,8 +53,10 @@ function ofOneText(pieces: readonly Piece[], find: Find, version: number): reado
 function betweenPieces(pieces: readonly Piece[], find: Find, version: number): readonly Scattered[] {
   if (pieces.every(({ raw }) => raw === pieces[0]!.raw)) return []
   const records = new Records(pieces, find, version)
-  return inPieces(pieces, find, () => false).filter(
-    ({ kind, pieces: places }) => !isNumber.test(kind) && !records.areAt(places, () => true),
+  return records.withoutChance(
+    inPieces(pieces, find, () => false).filter(
+      ({ kind, pieces: places }) => !isNumber.test(kind) && !records.areAt(places, () => true),
+    ),
   )
 }
 
@@ -68,6 +70,7 @@ class Records {
   readonly #version: number
   /** What stands before the secret that a piece ends with. */
   readonly #before = new Map<Piece, string | undefined>()
+  readonly #edges = new Map<Piece, Edges>()
 
   constructor(pieces: readonly Piece[], find: Find, version: number) {
     this.#pieces = pieces
@@ -89,6 +92,53 @@ class Records {
     return false
   }
 
+  /** Without those that are whole in one piece, where the pieces are lines and the next one only begins with a word. */
+  withoutChance(scattered: readonly Scattered[]): readonly Scattered[] {
+    if (this.#version < 8 || scattered.length === 0 || this.#pieces.some(({ text }) => hasBlankEdge.test(text)))
+      return scattered
+    const whole = scattered.map(({ pieces: places }) => this.#whole(places))
+    const ofLines = this.#pieces.filter(({ text }) => /\s/.test(text)).length
+    if (ofLines < certainLines && !this.#areSecretsInTwo()) return scattered
+    return scattered.filter(({ pieces: places }, nth) => {
+      const own = whole[nth]!
+      if (own.length === 0 || ofLines >= certainLines) return own.length === 0
+      return !piecesWith(this.#pieces, places).every((part, at) => {
+        const from = places[at]!.start - part.start
+        const { first } = this.#edgesOf(part)
+        return own.includes(part) || isPlain.test(part.raw.slice(from, Math.min(first, places[at]!.end - part.start)))
+      })
+    })
+  }
+
+  #areSecretsInTwo(): boolean {
+    const isIn = (piece: Piece): boolean => this.#edgesOf(piece).first < piece.text.length
+    const one = this.#pieces.findIndex(isIn)
+    return one !== -1 && this.#pieces.slice(one + 1, one + mostAlone).some(isIn)
+  }
+
+  /** The pieces in which the places lie that have a secret alone where others begin. */
+  #whole(places: Scattered['pieces']): readonly Piece[] {
+    const parts = piecesWith(this.#pieces, places)
+    return parts.filter((part, at) => {
+      const { starts, ends } = this.#edgesOf(part)
+      return (at > 0 && starts) || (at < parts.length - 1 && ends)
+    })
+  }
+
+  #edgesOf(piece: Piece): Edges {
+    const known = this.#edges.get(piece)
+    if (known !== undefined) return known
+    const { text } = piece
+    const found = this.#find(text)
+    const edges = {
+      starts: placeholderAtStart.test(text) || found.some(({ start }) => start === 0),
+      ends: placeholderAtEnd.test(text) || found.some(({ end }) => end === text.length),
+      first: Math.min(placeholderWithin.exec(text)?.index ?? text.length, ...found.map(({ start }) => start)),
+    }
+    this.#edges.set(piece, edges)
+    return edges
+  }
+
   #beforeIn(piece: Piece): string | undefined {
     if (this.#before.has(piece)) return this.#before.get(piece)
     const { text } = piece
@@ -99,6 +149,22 @@ class Records {
     return before
   }
 }
+
+/** Whether a secret stands alone where a piece begins or ends, and where the first one begins. */
+interface Edges {
+  readonly starts: boolean
+  readonly ends: boolean
+  readonly first: number
+}
+
+/** So many pieces of several words that neither begin nor end with a blank are lines: a text is cut at some of its blanks. */
+const certainLines = 6
+/** So many pieces behind one with a secret are searched for another one. */
+const mostAlone = 64
+const hasBlankEdge = /^\s|\s$/
+const words = String.raw`(?:\p{Lu}?[\p{Ll}\p{Lo}\p{M}]+|\p{Lu}+)?`
+/** Words and signs, and no part of a token. */
+const isPlain = new RegExp(String.raw`^${words}(?:[^\p{L}\p{M}\d]+${words})*$`, 'u')
 
 /** The pieces in which the places lie; both stand in order. */
 function piecesWith(pieces: readonly Piece[], places: Scattered['pieces']): readonly Piece[] {
@@ -122,6 +188,8 @@ function endOf({ start, raw }: Piece): number {
 }
 
 const placeholderAtEnd = /(?<![\w.@-])redacted-[\w.@-]{1,128}$/
+const placeholderAtStart = /^redacted-[\w.@-]{1,128}(?![\w.@-])/
+const placeholderWithin = /(?<![\w.@-])redacted-[\w.@-]{1,128}/
 const isNumber = /^(?:card|iban|phone|ssn|ip)$/
 
 const fieldOfEvents = /^(?:data|event|id|retry|:)/

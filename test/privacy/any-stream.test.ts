@@ -123,3 +123,44 @@ test('a token that goes on in the next line is replaced as a whole', () => {
     expect(redacted).not.toContain('aB3xxQz7Lk9')
   }
 })
+
+test('of a log with several secrets nothing else changes, whatever words stand before them', () => {
+  const before = fc.constantFrom('', 'Gwen wrote to ', 'Mail from ', 'x=', '(', 'Password reset for ', 'retry by ')
+  const secret = fc
+    .tuple(
+      fc.constantFrom('mail', 'Bearer ', 'token=', 'ghp_'),
+      fc.stringMatching(/^[a-zA-Z0-9]{16}$/).map((random) => `q7Wz${random}K4nTb8Yd2Rxs`),
+    )
+    .map(([kind, random]) => {
+      if (kind === 'mail') return ['', `${random.slice(0, 8)}@b.example`] as const
+      return kind === 'ghp_' ? (['', `ghp_${random}a1B2`] as const) : ([kind, random] as const)
+    })
+  const line = fc.tuple(before, secret, fc.constantFrom('', ' today'))
+  const plain = fc.constantFrom('started', 'all good here', 'Gwen')
+  const field = fc.constantFrom('msg', 'text', 'content', 'note')
+  const wrap = fc.constantFrom(
+    (one: string) => `${one}\n`,
+    (one: string) => `data: ${one}\n\n`,
+  )
+  fc.assert(
+    fc.property(
+      fc.array(line, { minLength: 2, maxLength: 9 }),
+      fc.array(plain, { maxLength: 3 }),
+      field,
+      wrap,
+      (lines, words, name, as) => {
+        const write = (put: (secret: string) => string): string =>
+          [...lines.map(([lead, [said, value], rest]) => lead + said + put(value) + rest), ...words]
+            .map((text, t) => as(JSON.stringify({ t, [name]: text })))
+            .join('')
+        const hidden = /redacted-(?:[a-z]+-)*\d+(?:@email\.invalid)?/g
+        expect(
+          createRedactor()
+            .text(write((value) => value))
+            .replaceAll(hidden, '?'),
+        ).toBe(write(() => '?'))
+      },
+    ),
+    { numRuns: 300 },
+  )
+})
