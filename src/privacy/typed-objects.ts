@@ -163,7 +163,7 @@ const longestLines = 1_024
 function linesAround(text: string, nameEnd: number): readonly Member[] {
   const from = Math.max(0, nameEnd - longestLines)
   const near = text.slice(from, nameEnd + longestLines)
-  work.done += near.length >> 3
+  work.done += near.length
   const lines: { said: string; start: number }[] = []
   let begin = 0
   const add = (end: number): void => {
