@@ -157,13 +157,13 @@ const linePattern =
   /^([ \t]*(?:- {1,4})?)([\w$.-]{1,64}) {0,8}[:=] {0,8}(["']?)([^\s"'\\{}[\],]{1,512})\3 {0,8}(?:$|\\*["'])/
 /** What stands before the first line of a text in quotes. */
 const beforeText = /^.{0,512}[^\w\\]\\*["'](?=(?:- {1,4})?[\w$.-]{1,64} {0,8}[:=] )/
-const longestLines = 1_024
+const longestLines = 512
 
 /** The lines beside one that says what they are, as far as they are indented as it is. */
 function linesAround(text: string, nameEnd: number): readonly Member[] {
   const from = Math.max(0, nameEnd - longestLines)
   const near = text.slice(from, nameEnd + longestLines)
-  work.done += near.length
+  work.done += 2 * near.length
   const lines: { said: string; start: number }[] = []
   let begin = 0
   const add = (end: number): void => {
