@@ -103,6 +103,7 @@ function isOfWords(text: string, at: number): boolean {
 function nameUpTo(names: NameTable, text: string, end: number): Named | undefined {
   let start = end
   while (start > 0 && end - start < 64 && isOfName(text, start - 1)) start--
+  if (names.version >= 8) work.done += (end - start) >> 1
   // In JSON text the `n` of `\n` belongs to the escape.
   if (text.charCodeAt(start - 1) === backslash && /[nrtbf]/.test(text[start] ?? '') && end - start > 1) start++
   const isFlag = text.charCodeAt(start) === dash
@@ -617,6 +618,7 @@ function bare(
     if (items > start) return items
   }
   let value = kind === 'cookie' ? matched(cookiePattern, text, start) : undefined
+  if (kind === 'cookie' && names.version >= 8) work.done += perName + ((value?.length ?? 0) >> 4)
   if (kind === 'phrase') value = matched(phrasePattern, text, start)
   else value ??= bareWord(text, start)
   if (value === undefined || value === '' || text[start + value.length] === '(') return 0

@@ -105,6 +105,8 @@ const inQuery = new Set([
 ])
 
 const namesCap = 2048
+/** What it costs to look up a name beyond ASCII, beside its letters. */
+const perWideName = 16
 
 /** The names that promise a secret: the built-in ones and the application's. */
 export class NameTable implements SecretNames {
@@ -168,7 +170,9 @@ export class NameTable implements SecretNames {
     // A placeholder: there is another one at each place.
     if (name.startsWith('redacted-') && isDigit[name.charCodeAt(name.length - 1)] === 1) return undefined
     // What is not known yet is cut into words.
-    work.done += Math.min(name.length, 64)
+    const cost = Math.min(name.length, 64)
+    // Beyond ASCII, each letter takes longer; finders before the eighth version counted them alike.
+    work.done += pair === undefined && this.version >= 8 ? 2 * cost + perWideName : cost
     const known = this.#known.get(name)
     if (known !== undefined) return known === 'nothing' ? undefined : known
     const found = this.#classOf(name)
