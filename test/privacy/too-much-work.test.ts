@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { hostileTexts } from '../../bench/secrets/hurt.ts'
-import { sixthFinders } from '../../src/privacy/earlier.ts'
+import { seventhFinders, sixthFinders } from '../../src/privacy/earlier.ts'
 import { createRedactor, scan } from '../../src/privacy/index.ts'
-import { masked } from '../../src/privacy/work.ts'
+import { masked, work } from '../../src/privacy/work.ts'
 import type { Json } from '../../src/tape/index.ts'
 
 /*
@@ -98,4 +98,17 @@ test('a tape of earlier finders is read as it was: no text costs too much', () =
   expect(createRedactor({}, { finders: sixthFinders }).text(text)).toMatch(
     /^&pwd=redacted-secret-1&pwd=redacted-secret-2/,
   )
+})
+
+test('names beyond ASCII are counted for what they take, and as before on a tape of earlier finders', () => {
+  const costOf = (text: string, finders?: typeof seventhFinders): number => {
+    createRedactor({}, finders && { finders }).scan(text)
+    return work.done
+  }
+  for (const word of ['密码Cookie：', 'пароль: x ']) {
+    const text = word.repeat(400)
+    expect(costOf(text)).toBeGreaterThan(1.2 * costOf(text, seventhFinders))
+  }
+  const plain = 'the quick brown fox, 12 of them. '.repeat(400)
+  expect(costOf(plain)).toBe(costOf(plain, seventhFinders))
 })
