@@ -1,3 +1,4 @@
+// Over 300 lines: what tells pieces of one text from records is one set of rules.
 import type { Encoded, TextRange } from './types.ts'
 import { isOverworked, work } from './work.ts'
 
