@@ -16,6 +16,7 @@ import { importFirst } from './import-first.ts'
 import { generateAgentsModule, generateJobModule, jobModule } from './job-module.ts'
 import { type HarvestOptions, type HarvestSettings, parseOptions, resolveAgent } from './options.ts'
 import { toPosix } from './posix.ts'
+import { findNoTests, selectsCasesOnly, standBack, standsIn, type StandIn } from './project-filter.ts'
 import { fingerprintOf, goldenSetOf, goldenSets, isOwn, keepOwnLists, recordingsProjects } from './project.ts'
 import { requestedMode } from './requested-mode.ts'
 import { followMissingTapes } from './tapeless.ts'
@@ -33,7 +34,6 @@ import {
   needsProject,
   recordingsOfJobs,
   refuseSecond,
-  selectsCasesOnly,
   type WireApi,
   wireName,
 } from './workspace.ts'
@@ -62,6 +62,7 @@ export function harvest(options: HarvestOptions): Plugin[] {
 /** Puts the project and the reporter into Vitest and tells the workers what they need. */
 function wire(settings: HarvestSettings): Plugin<WireApi> {
   let isOfOwn = false
+  let standIn: StandIn | undefined
   return {
     name: wireName,
     api: { settings },
@@ -70,6 +71,9 @@ function wire(settings: HarvestSettings): Plugin<WireApi> {
       // The config that our project extends.
       isOfOwn = goldenSetOf(test) !== undefined
       if (isOfOwn) return undefined
+      standIn = standsIn(user)
+      // In place: the label that is there may be an object, and would be joined with ours.
+      if (standIn !== undefined) Object.assign((user.test ??= {}), { name: standIn.asked })
       if (test.projects === undefined)
         return selectsCasesOnly(test) ? { test: { projects: projects(settings, rootOf(user), test) } } : undefined
       refuseSecond(test.projects, settings)
@@ -79,6 +83,7 @@ function wire(settings: HarvestSettings): Plugin<WireApi> {
     },
     async configureVitest(context) {
       const { vitest, project: current } = context
+      if (standIn !== undefined && current.config.name === standIn.asked && !isOwn(current)) standBack(current, standIn)
       const isOurs = isOwn(current)
       const isMissing = !isOurs && needsProject(vitest, current, settings)
       const jobsIn = recordingsOfJobs(vitest)
@@ -171,11 +176,6 @@ interface UserTest {
   readonly project?: unknown
   readonly name?: unknown
   readonly projects?: readonly unknown[]
-}
-
-/** The user's tests do not run for a command: their project, which may be large, is not searched for them. */
-function findNoTests({ config }: TestProject): void {
-  Object.assign(config, { include: [], includeSource: [] })
 }
 
 /** A command runs its jobs once: in the project of the recordings they are about, or else in the first of ours. */

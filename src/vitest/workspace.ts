@@ -5,6 +5,7 @@ import type { TestProject, Vitest } from 'vitest/node'
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import { filesOfJobs } from './job-module.ts'
 import type { HarvestSettings } from './options.ts'
+import { casesOf, isSelected, read } from './project-filter.ts'
 import { fingerprintOf, goldenSetOf, goldenSets, isOwn, projectName, recordingsProjects } from './project.ts'
 
 /** Name of the plugin that puts our project into Vitest. */
@@ -74,7 +75,7 @@ export async function besideProjects(
   plugins: () => readonly Plugin[],
   isCovered: boolean,
 ): Promise<readonly TestProjectInlineConfiguration[]> {
-  const name = current.name === '' ? projectName : `${current.name} (${projectName})`
+  const name = current.name === '' ? projectName : casesOf(current.name)
   const all = recordingsProjects(settings, plugins, current.config.root, { name, isCovered })
   const { configFile, inlineConfig } = current.vite.config
   const inline: object = settings.inherit ? inlineConfig : {}
@@ -194,42 +195,6 @@ function isUsers(plugin: unknown): plugin is Plugin {
   return typeof name === 'string' && !/^(?:vitest|vite|vitest-harvest):/.test(name)
 }
 
-function read(value: unknown, key: string): unknown {
-  return typeof value === 'object' && value !== null ? (Reflect.get(value, key) as unknown) : undefined
-}
-
 function pick(from: unknown, keys: readonly string[]): object {
   return Object.fromEntries(keys.flatMap((key) => (read(from, key) === undefined ? [] : [[key, read(from, key)]])))
-}
-
-/**
- * Whether `--project` asks for the cases and not for the only project there is. Vitest applies it before a project can
- * be injected, and would find none.
- */
-export function selectsCasesOnly(test: { readonly name?: unknown; readonly project?: unknown }): boolean {
-  // Vitest 4 does not tell plugins what stands on its command line.
-  const asked = [test.project ?? projectFlags(process.argv)].flat().map(String)
-  const name = read(test.name, 'label') ?? test.name ?? ''
-  return asked.length > 0 && isSelected(projectName, asked) && !isSelected(String(name), asked)
-}
-
-function projectFlags(argv: readonly string[]): readonly string[] {
-  const stop = argv.indexOf('--', 2)
-  const words = argv.slice(2, stop === -1 ? undefined : stop)
-  return words.flatMap((word, at) => {
-    if (word === '--project') return words[at + 1] ?? []
-    return word.startsWith('--project=') ? word.slice('--project='.length) : []
-  })
-}
-
-/** As Vitest reads `--project`: `*` matches anything, `!` leaves out. */
-function isSelected(name: string, asked: readonly string[]): boolean {
-  const matches = (pattern: string) => new RegExp(`^${pattern.split('*').map(escaped).join('.*')}$`, 'i').test(name)
-  if (asked.some((pattern) => pattern.startsWith('!') && matches(pattern.slice(1)))) return false
-  const wanted = asked.filter((pattern) => !pattern.startsWith('!'))
-  return wanted.length === 0 || wanted.some(matches)
-}
-
-function escaped(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 }

@@ -85,6 +85,14 @@ describe.each<Lane>([5, 4])('a workspace of Vitest %i', (lane) => {
     expect([own.code, cases(own), tests(own)]).toEqual([0, ['recordings: zero'], '1 passed (1)'])
     const ofPackage = await project.run(['run', '--project=a'], ci)
     expect([ofPackage.code, cases(ofPackage), tests(ofPackage)]).toEqual([0, ['a (recordings): one'], '2 passed (2)'])
+    const casesOfPackage = await project.run(['run', '--project=a (recordings)'], ci)
+    expect([casesOfPackage.code, cases(casesOfPackage), tests(casesOfPackage)]).toEqual([
+      0,
+      ['a (recordings): one'],
+      '1 passed (1)',
+    ])
+    const ofAll = await project.run(['run', '--project', '*(recordings)'], ci)
+    expect([ofAll.code, cases(ofAll), tests(ofAll)]).toEqual([1, ['a (recordings): one'], '1 failed | 1 passed (2)'])
   })
 
   it('runs the cases of a plugin in an inline entry, with the aliases and set-up of the entry', async () => {
@@ -108,6 +116,8 @@ describe.each<Lane>([5, 4])('a workspace of Vitest %i', (lane) => {
       '3 passed (3)',
       ['agents (recordings): one'],
     ])
+    const alone = await project.run(['run', '--project=agents (recordings)'], ci)
+    expect([alone.code, tests(alone), cases(alone)]).toEqual([0, '1 passed (1)', ['agents (recordings): one']])
   })
 
   it('runs the cases of a folder once, when two projects have the same plugin', async () => {
@@ -259,7 +269,7 @@ describe.each<Lane>([5, 4])('a workspace of Vitest %i', (lane) => {
     expect(output).toContain('show one --dir packages/a/recordings')
     expect(output).toContain('test one --prove --dir packages/b/recordings')
     const filtered = await project.run(['test', '--project', 'b (recordings)'], { bin: 'harvest' })
-    expect([filtered.code, filtered.output]).toEqual([1, expect.stringContaining('test packages/b/recordings\n')])
+    expect([filtered.code, tests(filtered), replayed(filtered)]).toEqual([1, '1 failed (1)', '0 replayed, 1 unproven'])
     const accept = /npx vitest-harvest (accept one .*)/.exec(output)?.[1]
     expect(accept).toBe('accept one --reason "…" --dir packages/b/recordings')
     const args = ['accept', 'one', '--reason', 'checked', '--dir', 'packages/b/recordings']

@@ -44,10 +44,10 @@ function toOtherFolder(words: readonly string[], code: number): readonly string[
   return isNamed || (code === 0 && existsSync('recordings')) ? [] : toTheConfig()
 }
 
-/** Vitest applies `--project` before a package can name the project of its cases, and then finds none. */
+/** `recordings` is the project of a root that has cases; those of packages have the name of the package in front. */
 function toPackages(words: readonly string[], code: number): readonly string[] {
   const isAsked = words.some((word, at) =>
-    /^--project=(?:recordings|.+ \(recordings\))$/i.test(words[at - 1] === '--project' ? `--project=${word}` : word),
+    /^--project=recordings$/i.test(words[at - 1] === '--project' ? `--project=${word}` : word),
   )
   if (code === 0 || !isAsked) return []
   return foldersBelow(['recordings']).map(
