@@ -31,17 +31,19 @@ import {
 } from './channel.ts'
 import { lookAtGoldenSet, type Looked, type Scope } from './golden-set.ts'
 import { confinedLine, listedLines } from './listed.ts'
+import { namedNotRun } from './named-cases.ts'
 import { neutralLines } from './neutral-lines.ts'
 import { toPosix } from './posix.ts'
 import { goldenSets, isOwn, runsCasesOf } from './project.ts'
 import { type CaseResult, failures, type SummaryLine, totals } from './summary.ts'
 import { RedReports } from './red-reports.ts'
-import { pragmaErrors } from './survey.ts'
+import { namedCases, pragmaErrors } from './survey.ts'
 import { tellGithub } from './tell-github.ts'
 import { collectWorkers, type LostCase, RunningCases } from './running-cases.ts'
 import { unfollowed } from './unfollowed.ts'
 import { type UpdateChoice, unattended } from './update-mode.ts'
 import { type QuestionOwner, changesOf, proofLines, unprovenLines } from './question-lines.ts'
+import { recordingsFolders } from './workspace.ts'
 import { forgetAcceptances, obsoleteAcceptances, writeAcceptances } from './write-acceptances.ts'
 import { writeUpdates } from './write-updates.ts'
 
@@ -232,7 +234,17 @@ export class HarvestReporter implements Reporter {
       const run = { scope: this.#scope, modules: own, queued: this.#queued, results, shown, isNamed, ...where }
       all.push(await lookAtGoldenSet(run))
     }
+    const left = this.#vitest === undefined ? [] : this.#namedNotRun(this.#vitest, modules)
+    if (left.length > 0) all.push({ errors: [namedCases(left.map((file) => this.#shown(file)))], warnings: [] })
     return { errors: all.flatMap(({ errors }) => errors), warnings: all.flatMap(({ warnings }) => warnings) }
+  }
+
+  /** What else chose files of this run may have left out what was named. */
+  #namedNotRun(vitest: Vitest, modules: readonly TestModule[]): readonly string[] {
+    const names = namesOf(vitest)
+    if (names.length === 0 || vitest.config.shard !== undefined || isChosenOtherwise(vitest)) return []
+    const folders = recordingsFolders(vitest)
+    return namedNotRun({ names, root: vitest.config.root, folders, modules, queued: this.#queued })
   }
 
   /** Reporters for machines own stdout; what makes the run fail is said on stderr in any case. */
@@ -358,7 +370,14 @@ function scopeOf(vitest: Vitest): Scope {
   const { config } = vitest
   if (config.mergeReports) return 'merge'
   // In the config, tags hold for every run.
-  const lists = [namesOf(vitest), config.project, config.related, argument(vitest, 'tagsFilter')]
+  const lists = [namesOf(vitest), config.project, argument(vitest, 'tagsFilter')]
+  if (isChosenOtherwise(vitest) || lists.some((list) => [list ?? []].flat().length > 0)) return 'part'
+  return config.shard ? 'shard' : 'all'
+}
+
+/** Whether files are chosen by something other than their names, projects and tags. */
+function isChosenOtherwise(vitest: Vitest): boolean {
+  const { config } = vitest
   const switches = [config.changed, config.standalone, argument(vitest, 'lastFailed')]
   // Types only, or benchmarks only.
   const others = [
@@ -366,9 +385,7 @@ function scopeOf(vitest: Vitest): Scope {
     Reflect.get(config, 'mode') === 'benchmark',
     argument(vitest, 'benchmarkOnly'),
   ]
-  if (others.some(Boolean)) return 'part'
-  if (lists.some((list) => [list ?? []].flat().length > 0) || switches.some(Boolean)) return 'part'
-  return config.shard ? 'shard' : 'all'
+  return [...switches, ...others].some(Boolean) || [config.related ?? []].flat().length > 0
 }
 
 /** Whether arguments of this run skip tests. What the config says holds for every run, and leaves cases out for ever. */

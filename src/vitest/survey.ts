@@ -121,6 +121,19 @@ export function notCollected(left: readonly string[], folder: string): HarvestEr
   })
 }
 
+/** Cases that the run was asked for by name, and left out for another reason. */
+export function namedCases(left: readonly string[]): HarvestError {
+  return new HarvestError('HARVEST_CASE_NOT_COLLECTED', {
+    what: 'A case that was asked for by name did not run',
+    where: { cases: listed(left, '') },
+    why: 'The Vitest config or another argument of this run leaves it out.',
+    fix: [
+      'compare test.exclude in vitest.config.ts with the name of the case',
+      'run it without --project, -t and --tags-filter',
+    ],
+  })
+}
+
 /**
  * Cases that Vitest took for tests and did not run.
  *

@@ -117,15 +117,21 @@ export function admit(vitest: Vitest, added: readonly TestProjectInlineConfigura
 export function recordingsOfJobs(vitest: Vitest): string | undefined {
   const files = filesOfJobs()
   if (files.length === 0) return undefined
-  const folders = vitest.projects.flatMap(({ config, vite }) =>
+  const all = [...recordingsFolders(vitest).keys()]
+  return all
+    .filter((folder) => files.some((file) => file.startsWith(folder + path.sep)))
+    .sort((a, b) => b.length - a.length)[0]
+}
+
+/** The folders of recordings that plugins of this run name, and whether it has a project for their cases. Absolute. */
+export function recordingsFolders(vitest: Vitest): ReadonlyMap<string, boolean> {
+  const folders = [vitest, ...vitest.projects].flatMap(({ config, vite }) =>
     vite.config.plugins.flatMap(({ name, api }) =>
       name === wireName ? [path.resolve(config.root, (api as WireApi).settings.recordings)] : [],
     ),
   )
-  const all = [...folders, ...goldenSets(vitest).map(({ recordings }) => recordings)]
-  return all
-    .filter((folder) => files.some((file) => file.startsWith(folder + path.sep)))
-    .sort((a, b) => b.length - a.length)[0]
+  const here = goldenSets(vitest).map(({ recordings }) => recordings)
+  return new Map([...folders, ...here].map((folder) => [folder, here.includes(folder)]))
 }
 
 /**

@@ -83,6 +83,39 @@ describe.each<Lane>([5, 4])('a run that collected no case, under Vitest %i', (la
     for (const { stdout } of results.slice(5)) expect(stdout).not.toContain('Not run')
   })
 
+  it('is red where a case that was asked for by name did not run, also where a run without tests may pass', async () => {
+    using home = openHome(lane)
+    const files = { ...refundSources, ...golden('one', refundBaseline), 'src/one.test.ts': plain }
+    const excluded = home.project('excluded', {
+      ...files,
+      ...golden('one-more', refundBaseline),
+      'vitest.config.ts': config('', `exclude: ['recordings/golden/one.*'], passWithNoTests: true`),
+    })
+    const whole = home.project('left', { ...files, 'vitest.config.ts': config('', `passWithNoTests: true`) })
+    const test = (...words: string[]) => ['test', ...words]
+    const bin = { bin: 'harvest' } as const
+    const red = [
+      await excluded.run(test('one'), bin),
+      await excluded.run(['run', 'recordings/golden/one.case.yaml']),
+      await whole.run(test('golden/one', '--project=!recordings'), bin),
+      await whole.run(test('one', '-t', 'is plain'), bin),
+    ]
+    expect(red.map(({ code, stderr }) => [code, /HARVEST_\w+/.exec(stderr)?.[0]])).toEqual(
+      red.map(() => [1, 'HARVEST_CASE_NOT_COLLECTED']),
+    )
+    expect(red[0]?.stderr).toMatch(/cases +recordings\/golden\/one\.case\.yaml\n/)
+    const green = [
+      await excluded.run(test('one-more'), bin),
+      await whole.run(['run', 'one', '--project=!recordings']),
+      await whole.run(['run', 'one']),
+      await whole.run(['run', 'one', '--shard=1/2']),
+      await whole.run(['run', 'golden', '-t', 'is plain']),
+    ]
+    expect(green.map(({ code, stderr }) => [code, /HARVEST_\w+/.exec(stderr)?.[0]])).toEqual(
+      green.map(() => [0, undefined]),
+    )
+  })
+
   it('is red in CI where the recordings folder is empty or lies beside the root, and says a line where there is no folder', async () => {
     using home = openHome(lane)
     const files = { ...refundSources, 'src/plain.test.ts': plain, 'vitest.config.ts': config() }
