@@ -1,6 +1,6 @@
 import { inject, recordArtifact, type RunnerTestCase } from 'vitest'
 import type { AcceptedChange } from '../cases/index.ts'
-import { type HarvestError, neutralLine } from '../errors/index.ts'
+import { HarvestError, neutralLine } from '../errors/index.ts'
 import { checkOption, oneOf, type OptionsOf } from '../errors/options.ts'
 import {
   replayTape,
@@ -28,6 +28,7 @@ import {
   type UncomparedValue,
 } from './channel.ts'
 import { printableListed } from './listed.ts'
+import { recordingsAround, tapeStepsFromHere } from './steps-from-here.ts'
 import { tellReporter } from './unheard.ts'
 import { currentTest, untilAwaited } from './under-way.ts'
 
@@ -79,7 +80,7 @@ async function replayJudged<T>(
   checkOption(replayOptions, 'problems', policy, oneOf(['throw', 'collect']))
   checkOption(replayOptions, 'outcome', outcome, oneOf(['compare', 'ignore']))
   const test = currentTest()
-  const whole = requireClosed(typeof tape === 'string' ? readTape(tape) : tape)
+  const whole = opened(tape)
   const settings = { ...provided()?.settings.replay, ...own, late: true } as ReplayOptions
   const root = provided()?.root ?? process.cwd()
   const listLate = (one: UninstrumentedIo): void => {
@@ -97,6 +98,19 @@ async function replayJudged<T>(
   results.add(judged)
   if (policy === 'throw') await requireSame(judged, acceptances, around, test)
   return judged
+}
+
+function opened(tape: string | Tape): Tape {
+  try {
+    return requireClosed(typeof tape === 'string' ? readTape(tape) : tape)
+  } catch (error) {
+    throw HarvestError.is(error) ? stepsOfTape(error, typeof tape === 'string' ? tape : tape.source) : error
+  }
+}
+
+function stepsOfTape(error: HarvestError, source: string, names: readonly string[] = []): HarvestError {
+  const recordings = recordingsAround(source)
+  return recordings === undefined ? error : tapeStepsFromHere(error, recordings, names)
 }
 
 const replayOptions: OptionsOf = { owner: 'replay', code: 'HARVEST_REPLAY_OPTION' }
@@ -129,8 +143,10 @@ async function requireSame(
     if (test !== undefined) test.meta.harvestReplay = together(before, report)
   }
   tell(proof, entries)
+  const { header, source } = run.tape
+  const fromHere = (error: HarvestError) => stepsOfTape(error, source, [header.id])
   const [difference] = differences
-  if (difference !== undefined) throw thrownBy(run, withQuestions(difference, proof.unproven))
+  if (difference !== undefined) throw thrownBy(run, fromHere(withQuestions(difference, proof.unproven)))
   if (proof.unproven.length === 0) return
   const accepted = around === undefined ? [] : acceptedBy(around, proof.unproven)
   if (accepted.length > 0 && test !== undefined) {
@@ -143,7 +159,7 @@ async function requireSame(
     tell(verdictFrom(run, [], covered), [...entries, ...accepted])
   }
   const open = proof.unproven.filter(({ key }) => !accepted.some((entry) => entry.key === key))
-  if (open.length > 0) throw unprovenError(open, { tape: run.tape.header.id, expired })
+  if (open.length > 0) throw fromHere(unprovenError(open, { tape: header.id, expired }))
 }
 
 function uncompared({ kind, stepNumber, path }: ReplayResult['notCompared'][number]): UncomparedValue {

@@ -38,6 +38,7 @@ import { goldenSets, isOwn, runsCasesOf } from './project.ts'
 import { type CaseResult, failures, type SummaryLine, totals } from './summary.ts'
 import { RedReports } from './red-reports.ts'
 import { namedCases, pragmaErrors } from './survey.ts'
+import { tapeStepsFromHere } from './steps-from-here.ts'
 import { tellGithub } from './tell-github.ts'
 import { collectWorkers, type LostCase, RunningCases } from './running-cases.ts'
 import { unfollowed } from './unfollowed.ts'
@@ -232,7 +233,8 @@ export class HarvestReporter implements Reporter {
       const wasThere = this.#folders.has(recordings)
       const where = { root, recordings, wasThere, configFile, others }
       const run = { scope: this.#scope, modules: own, queued: this.#queued, results, shown, isNamed, ...where }
-      all.push(await lookAtGoldenSet(run))
+      const { errors, warnings } = await lookAtGoldenSet(run)
+      all.push({ errors: errors.map((error) => tapeStepsFromHere(error, recordings)), warnings })
     }
     const left = this.#vitest === undefined ? [] : this.#namedNotRun(this.#vitest, modules)
     if (left.length > 0) all.push({ errors: [namedCases(left.map((file) => this.#shown(file)))], warnings: [] })

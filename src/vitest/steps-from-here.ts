@@ -11,16 +11,46 @@ import type { Tape } from '../tape/index.ts'
  * @param recordings - absolute folder of the case
  */
 export function stepsFromHere(error: HarvestError, { id, file }: Case, recordings: string, tape?: Tape): HarvestError {
-  const { fix } = error.facts
-  if (fix === undefined || path.resolve('recordings') === recordings) return error
-  const words = [id, ...(tape === undefined ? [] : [tape.header.id])].map(shellWord)
-  const steps = fix.map((step) => {
+  const names = [id, ...(tape === undefined ? [] : [tape.header.id])]
+  return withSteps(error, recordings, (step) => {
     const [whole, command, word] = /npx vitest-harvest (\S+) (\S+)/.exec(step) ?? []
-    if (whole === undefined || word === undefined || !words.includes(word)) return step
+    if (whole === undefined || word === undefined || !names.map(shellWord).includes(word)) return step
     // Vitest looks for parts of paths, and other packages may have a case of this name.
     if (command === 'test' && !step.includes('--prove'))
       return step.replace(whole, () => `npx vitest-harvest test ${shellWord(printedPath(file))}`)
-    return `${step} --dir ${shellWord(printedPath(recordings))}`
+    return inFolder(step, recordings)
   })
-  return withFacts(error, { fix: steps })
+}
+
+/**
+ * The same for an error that is about no case: of the golden set, or of a tape in a hand-written test. What is left for the
+ * reader to fill in has its place in the same recordings.
+ *
+ * @param names - names of tapes that steps are about
+ */
+export function tapeStepsFromHere(
+  error: HarvestError,
+  recordings: string,
+  names: readonly string[] = [],
+): HarvestError {
+  const known = [...names.map(shellWord), "'<tape>'", "'<id>'"]
+  return withSteps(error, recordings, (step) => {
+    const [, command, word = ''] = /npx vitest-harvest (\S+)(?: (\S+))?/.exec(step) ?? []
+    return command === 'ls' || known.includes(word) ? inFolder(step, recordings) : step
+  })
+}
+
+/** The folder of recordings that a tape lies in; absolute. */
+export function recordingsAround(tape: string): string | undefined {
+  return /^(.+)[\\/](?:golden|inbox)[\\/]/.exec(path.resolve(tape))?.[1]
+}
+
+function withSteps(error: HarvestError, recordings: string, change: (step: string) => string): HarvestError {
+  const { fix } = error.facts
+  if (fix === undefined || path.resolve('recordings') === recordings) return error
+  return withFacts(error, { fix: fix.map(change) })
+}
+
+function inFolder(step: string, recordings: string): string {
+  return `${step} --dir ${shellWord(printedPath(recordings))}`
 }

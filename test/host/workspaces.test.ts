@@ -277,4 +277,36 @@ describe.each<Lane>([5, 4])('a workspace of Vitest %i', (lane) => {
     expect([accepted.output, accepted.code]).toEqual([expect.stringContaining('one'), 0])
     expect(project.read('packages/b/recordings/golden/one.case.yaml')).toContain('checked')
   })
+  it('prints commands that work at the root for hand-written tests and for the golden set of a package', async () => {
+    const byHand = `import { expect, it } from 'vitest'
+import { replay } from 'vitest-harvest/vitest'
+import { refundAgent } from './refund.ts'
+it('replays', () => replay(import.meta.dirname + '/../recordings/golden/one.tape.jsonl', () => refundAgent({ order_id: 'B-2' })))
+`
+    const { 'packages/a/src/plain.test.ts': _, ...a } = packageOf('a', 'one')
+    const project = create({
+      'vitest.config.ts': configure(`test: { projects: ['packages/*'] }`),
+      ...a,
+      'packages/a/src/hand.test.ts': byHand,
+      'packages/a/recordings/golden/left.tape.jsonl': a['packages/a/recordings/golden/one.tape.jsonl'] ?? '',
+      ...packageOf('b', 'one'),
+    })
+    const { output } = await project.run(['run'], ci)
+    const shown = /npx vitest-harvest (show .*)/.exec(output)?.[1] ?? ''
+    expect(shown).toMatch(/ --dir packages\/a\/recordings$/)
+    const typed = await project.run(shown.split(' '), { bin: 'harvest' })
+    expect([typed.code, typed.output]).toEqual([0, expect.stringContaining('refund')])
+    const promote = /npx vitest-harvest (promote .*)/.exec(output)?.[1]
+    expect(promote).toBe(`promote '<tape>' --as '<id>' --dir packages/a/recordings`)
+    const args = [
+      'promote',
+      'packages/a/recordings/golden/left.tape.jsonl',
+      '--as',
+      'left',
+      '--dir',
+      'packages/a/recordings',
+    ]
+    const promoted = await project.run(args, { bin: 'harvest' })
+    expect([promoted.output, promoted.code]).toEqual([expect.stringContaining('packages/a/recordings/golden/left'), 0])
+  })
 })
