@@ -1,6 +1,6 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, relative } from 'node:path'
+import { join, resolve } from 'node:path'
 import { HarvestError } from '../errors/index.ts'
 import { type AcceptReport, acceptReportVariable } from '../replay/accept-request.ts'
 import { type CaseSummary, findCase } from '../recordings/index.ts'
@@ -8,9 +8,9 @@ import { outputOf } from '../jobs/program.ts'
 import { toTheConfig } from '../jobs/run.ts'
 import { runVitest } from './vitest.ts'
 
-/** Words that make Vitest run these cases, or all cases and nothing else. */
+/** Words that make Vitest run these cases, or all cases and nothing else. A path from here is part of those of packages below. */
 export function caseFilters(files: readonly string[]): readonly string[] {
-  return files.length > 0 ? files.map((one) => relative('.', one)) : ['.case.yaml', '.case.yml']
+  return files.length > 0 ? files.map((one) => resolve(one)) : ['.case.yaml', '.case.yml']
 }
 
 /**

@@ -309,4 +309,28 @@ it('replays', () => replay(import.meta.dirname + '/../recordings/golden/one.tape
     const promoted = await project.run(args, { bin: 'harvest' })
     expect([promoted.output, promoted.code]).toEqual([expect.stringContaining('packages/a/recordings/golden/left'), 0])
   })
+  it('accepts a change of the case of the root alone where a package has a case of its name', async () => {
+    const pluginFor = `harvest({ agents: { support: './src/support.ts#support' } })`
+    const support = {
+      ...supportSources,
+      ...supportCase('one'),
+      'src/prompt.ts': supportSources['src/prompt.ts'].replace('100', '500'),
+    }
+    const project = create({
+      'vitest.config.ts': configure(`plugins: [${pluginFor}], test: { projects: ['packages/*'] }`),
+      ...support,
+      ...below('packages/a', {
+        ...support,
+        'package.json': JSON.stringify({ name: 'a', type: 'module' }),
+        'vitest.config.ts': configure(`plugins: [${pluginFor}]`),
+      }),
+    })
+    const accepted = await project.run(['accept', 'one', '--reason', 'checked'], { bin: 'harvest' })
+    expect([accepted.code, accepted.output]).toEqual([0, expect.stringContaining('recordings/golden/one.case.yaml')])
+    expect(project.read('recordings/golden/one.case.yaml')).toContain('checked')
+    expect(project.read('packages/a/recordings/golden/one.case.yaml')).not.toContain('checked')
+    const inPackage = ['accept', 'one', '--reason', 'looked', '--dir', 'packages/a/recordings']
+    expect((await project.run(inPackage, { bin: 'harvest' })).code).toBe(0)
+    expect(project.read('packages/a/recordings/golden/one.case.yaml')).toContain('looked')
+  })
 })
