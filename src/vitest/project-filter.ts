@@ -47,7 +47,7 @@ export function standsIn({ configFile, plugins, test = {} }: ProjectConfig): Sta
   return isSelected(name, left) && isSelected(casesOf(name), asked) ? { name, asked: casesOf(name) } : undefined
 }
 
-/** Vitest resolves the config of a project with plugins of its own; that of the root is none. */
+/** Vitest resolves the config of a project with plugins of its own, which the config of the root does not have. */
 function isProject(plugins: unknown): boolean {
   const all = Array.isArray(plugins) ? (plugins.flat(Infinity) as unknown[]) : []
   return all.some((plugin) => /^vitest:project\b/.test(String(read(plugin, 'name'))))
