@@ -132,10 +132,11 @@ export interface KnownGood {
 export async function neverMet(judging: Judging, names: Names, known: KnownGood): Promise<readonly string[]> {
   const { isGood, hasKnown } = known
   if (isGood === 'same question') return []
-  if (judging.by === 'function')
-    return hasKnown && isGood === undefined
-      ? [`--oracle ${neutralLine(judging.name, 80)}: no known run that passes is graded ok`]
-      : []
+  if (judging.by === 'function') {
+    if (isGood !== undefined) return []
+    const why = hasKnown ? 'no known run that passes is graded ok' : 'no run is known that it grades ok'
+    return [`--oracle ${neutralLine(judging.name, 80)}: ${why}`]
+  }
   if (judging.by !== 'expectations') return []
   // With what is bad alone, all else is good; but a run that passes should be.
   if (judging.ok.length === 0) {

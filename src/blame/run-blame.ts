@@ -27,6 +27,7 @@ import { requireOutside } from './outside.ts'
 import { type BlameReport, blameSource } from './report.ts'
 import { type BlameProgress, requireSteps } from './settings.ts'
 import type { ForksSpent } from './spent.ts'
+import type { BlameVerdict } from './verdict.ts'
 import type { ForkDraw, Grade, GradingUse, KnownRun, Position } from './types.ts'
 
 /** How a real run is blamed. */
@@ -127,7 +128,7 @@ export interface BlamedRun extends BlameReport {
   readonly unclear: readonly { readonly because: string; readonly forks: number }[]
   /** What of the expectations may be mistyped, although it could be met. */
   readonly warnings?: readonly string[]
-  /** Where no step decided: what is asked for and no known run has. That no fork met it says nothing about the agent. */
+  /** Where no step decided: what is asked for and no known run has, or who grades none ok. That no fork met it says nothing about the agent. */
   readonly neverSeen?: readonly string[]
   /** Where none is named: runs that may help. */
   readonly knownRuns?: OtherRuns
@@ -170,10 +171,13 @@ export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<Bl
   await requireNoKeptState({ source, forkCache }, forkBudget)
   const found = await withCodeAlone(claimed, (position, seed) => source.drawAgain(position, seed, options.signal))
   const { agreement } = oracle
-  const said = found.verdict === undefined ? {} : { verdict: withDrawn(found.verdict, found.steps) }
-  // With repaired answers a run of this very question was good: then it is known that one can be.
-  const hasGood = (found.repairs?.clean.ok ?? 0) > 0
+  // A run of this very question was good, resampled or with repaired answers: then it is known that one can be.
+  const hasGood = (found.repairs?.clean.ok ?? 0) > 0 || found.steps.some(({ resampled }) => (resampled?.ok ?? 0) > 0)
   const unseen = found.verdict?.kind === 'never' && !hasGood ? await neverSeen() : []
+  const said =
+    found.verdict === undefined
+      ? {}
+      : { verdict: unseen.length > 0 ? doubted(found.verdict) : withDrawn(found.verdict, found.steps) }
   const others = options.reference === undefined ? await knownRuns() : {}
   return {
     ...(agreement === undefined ? { ...found, ...said } : withoutCertificate({ ...found, ...said }, agreement)),
@@ -348,6 +352,13 @@ export async function requireNoKeptState(
     if (HarvestError.is(error, 'HARVEST_CONTROL')) forkCache?.restart()
     throw error
   }
+}
+
+/** That each run is graded bad stays; what that says of the agent is not known. */
+function doubted(verdict: BlameVerdict): BlameVerdict {
+  if (verdict.kind !== 'never') return verdict
+  const { alpha: _claimed, ...rest } = verdict
+  return { ...rest, how: 'doubted' }
 }
 
 function expectationsOf(judging: Judging): readonly Expectation[] {

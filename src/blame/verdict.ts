@@ -77,7 +77,11 @@ export interface Member {
 /** Resampled from its very beginning the run still fails: no step of it, but the prompt, the tools or the environment. */
 export interface NeverRecoverable {
   readonly kind: 'never'
-  readonly how: 'certified' | 'exact'
+  /**
+   * `doubted`: no run is graded ok, and none is known that would be. Either what the agent is made of decides, or who grades
+   * calls every run bad.
+   */
+  readonly how: 'certified' | 'exact' | 'doubted'
   /** Forks that resample everything, and were graded. */
   readonly ok: number
   readonly forks: number
@@ -85,6 +89,7 @@ export interface NeverRecoverable {
   readonly lost?: number
   /** The rate at which they end well, by {@link confidenceSequence}, with what could not be graded counted as if it did; absent when exact. */
   readonly rate?: Interval
+  /** How often the claim may be false. Absent when exact, or doubted: then nothing is claimed. */
   readonly alpha?: number
   /** With a deterministic tail: positions that no fork looked at, where the run might have recovered. */
   readonly unseen?: number

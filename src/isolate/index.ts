@@ -8,4 +8,4 @@ export {
   type FailureLayer,
 } from './isolate.ts'
 export { estimateIsolation, type IsolationEstimate, type PlannedArm } from './estimate.ts'
-export { type IsolatedRun, isolateRun } from './run.ts'
+export { claimOf, type IsolatedRun, isolateRun } from './run.ts'

@@ -25,7 +25,7 @@ export interface IsolatedRun extends Isolation {
   readonly recorded: Grade
   /** Where today's code, unchanged, already differs from the recording. */
   readonly differs?: { readonly step?: number; readonly what: string }
-  /** What is asked for and no known run has: that the failure stays says nothing about the code. */
+  /** What is asked for and no known run has, or who grades none ok: that the failure stays says nothing about the code. */
   readonly neverSeen?: readonly string[]
   /** Beside `neverSeen`: runs that may help. */
   readonly knownRuns?: OtherRuns
@@ -40,7 +40,8 @@ export interface IsolatedRun extends Isolation {
 }
 
 /**
- * Replays a failed run, and finds the layer that triggers its failure.
+ * Replays a failed run, and finds the layer that triggers its failure. Its verdict is what the runs point to; who tells it on
+ * tells no more than {@link claimOf}.
  *
  * @throws HarvestError as `runBlame`: before anything is spent, where the run does not replay or is no failure
  */
@@ -71,7 +72,7 @@ export async function isolateRun(
   const unseen = found.verdict.kind === 'found' && !isCured ? await neverSeen() : []
   const others = unseen.length === 0 ? {} : await knownRuns()
   return {
-    ...(unseen.length === 0 ? found : { ...found, verdict: neverRight }),
+    ...found,
     ...(unseen.length === 0 ? {} : { neverSeen: unseen }),
     ...(Object.keys(others).length === 0 ? {} : { knownRuns: others }),
     tape: tape.header.id,
@@ -89,6 +90,11 @@ export async function isolateRun(
       interval: 'Wilson, 95 % at a fixed number of runs; for display only',
     },
   }
+}
+
+/** What is known of an isolated run: where each run is bad and none is known that is good, who grades may call every run bad. */
+export function claimOf(isolated: IsolatedRun): IsolatedRun {
+  return isolated.neverSeen === undefined ? isolated : { ...isolated, verdict: neverRight }
 }
 
 const neverRight: IsolateVerdict = {

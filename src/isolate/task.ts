@@ -2,7 +2,7 @@ import { type BlameRequest, blameOptionsOf } from '../blame/index.ts'
 import type { Task } from '../jobs/index.ts'
 import type { Json } from '../tape/index.ts'
 import { estimateIsolation } from './estimate.ts'
-import { isolateRun } from './run.ts'
+import { claimOf, isolateRun } from './run.ts'
 
 /** Isolates the layer of a failure, in the process that can load its agent; answers with an `IsolatedRun`, or with an `IsolationEstimate`. */
 export const isolateTask: Task = async (asked, context) => {
@@ -12,6 +12,6 @@ export const isolateTask: Task = async (asked, context) => {
   const answer =
     request.isDryRun === true
       ? await estimateIsolation(context.tape, options)
-      : await isolateRun(context.tape, { ...options, onArm })
+      : claimOf(await isolateRun(context.tape, { ...options, onArm }))
   return JSON.parse(JSON.stringify(answer)) as Json
 }

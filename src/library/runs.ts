@@ -93,7 +93,8 @@ export async function blame(
   if (options.isolate !== true) return entry.blame(tape, options)
   const { isolate: _, ...rest } = options
   const given = entry.blameInput(tape, rest)
-  return (await import('../isolate/index.ts')).isolateRun(given.tape, given.options)
+  const { claimOf, isolateRun } = await import('../isolate/index.ts')
+  return claimOf(await isolateRun(given.tape, given.options))
 }
 
 /**

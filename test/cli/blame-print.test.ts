@@ -269,6 +269,25 @@ describe('what blame says', () => {
     )
   })
 
+  it('of a function that grades no run ok: an either/or, and what tells the two apart', () => {
+    const never = { kind: 'never', ok: 0, forks: 25, how: 'doubted', rate: { low: 0, high: 0.2 } } as const
+    const [model] = steps
+    const by = {
+      steps: [model!],
+      gradedBy: '--oracle ./o.ts#no',
+      neverSeen: ['--oracle ./o.ts#no: no run is known that it grades ok'],
+    }
+    const text = said(never, by)
+    expect(text).toContain(
+      'No claim: none of 25 runs is graded ok, and it is not known that the oracle grades a run ok.',
+    )
+    expect(text).toContain('Either the code of the agent or its prompt decided, or the oracle calls every run bad.')
+    expect(text).toContain("→ to tell the two apart, with a run that went right: --reference '<tape|case>'")
+    expect(text).toContain("→ to grade runs by a call that is right: --ok '<call>', without --oracle")
+    expect(text).not.toContain('certified')
+    expect(said(never, { ...by, knownRuns: { passing: 'last' } })).not.toContain('--reference')
+  })
+
   it('of a run that no step decided', () => {
     const never = {
       kind: 'never',

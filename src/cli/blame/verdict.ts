@@ -195,29 +195,59 @@ function describeNever(
   ]
 }
 
-/** A condition that no run is known to meet says nothing of the agent, be it mistyped or not. */
+/** A condition that no run is known to meet says nothing of the agent, be it mistyped or not; a function that grades none ok, neither. */
 export function noClaim(
   {
     neverSeen = [],
     knownRuns,
+    gradedBy,
     steps = [],
     tools,
-  }: Pick<BlamedRun, 'knownRuns' | 'neverSeen'> & Partial<Pick<BlamedRun, 'steps' | 'tools'>>,
+  }: Pick<BlamedRun, 'gradedBy' | 'knownRuns' | 'neverSeen'> & Partial<Pick<BlamedRun, 'steps' | 'tools'>>,
   forks: number,
 ): readonly string[] {
   const hasTools = areFromTape({ steps, ...(tools === undefined ? {} : { tools }) })
-  const isOfBad = typedValues('bad').length > 0 && typedValues('ok').length === 0
+  const code = `the code of the agent${hasTools ? ', its prompt or the answers of its tools' : ' or its prompt'} decided`
+  const { said, otherwise, ways } = doubtOf(gradedBy, knownRuns?.passing !== undefined)
   return [
-    isOfBad
-      ? `No claim: ${forks === 0 ? '' : `each of ${forks} runs is bad by the condition, and `}it is not known that a run can be good.`
-      : `No claim: ${forks === 0 ? '' : `none of ${forks} runs met the condition, and `}it is not known that a run can meet it.`,
+    `No claim: ${forks === 0 ? '' : `${said.of(forks)}, and `}it is not known that ${said.unknown}.`,
     ...neverSeen.map((text) => `  ${neutralLine(text, 200)}`),
-    `  If it is right, the code of the agent${hasTools ? ', its prompt or the answers of its tools' : ' or its prompt'} decided; if it is mistyped${isOfBad ? ' or true of good runs too' : ''}, nothing is known.`,
+    `  ${otherwise(code)}`,
     ...seePassing(knownRuns),
-    // With one of the two that is doubted, the next answer would be this one again.
-    `→ to grade runs by a call that is right: --ok '<call>'${typedValues('bad').length > 0 ? ', without --bad' : ''}`,
-    ...(knownRuns?.passing === undefined ? ["→ with a run that meets it: --reference '<tape|case>'"] : []),
+    ...ways,
   ]
+}
+
+interface Doubt {
+  readonly said: { of(forks: number): string; readonly unknown: string }
+  /** What is left, with the code and without it. */
+  otherwise(code: string): string
+  readonly ways: readonly string[]
+}
+
+function doubtOf(gradedBy: string, hasPassing: boolean): Doubt {
+  const isOfBad = typedValues('bad').length > 0 && typedValues('ok').length === 0
+  if (gradedBy.startsWith('--oracle '))
+    return {
+      said: { of: (forks) => `none of ${forks} runs is graded ok`, unknown: 'the oracle grades a run ok' },
+      otherwise: (code) => `Either ${code}, or the oracle calls every run bad.`,
+      ways: [
+        ...(hasPassing ? [] : ["→ to tell the two apart, with a run that went right: --reference '<tape|case>'"]),
+        "→ to grade runs by a call that is right: --ok '<call>', without --oracle",
+      ],
+    }
+  return {
+    said: isOfBad
+      ? { of: (forks) => `each of ${forks} runs is bad by the condition`, unknown: 'a run can be good' }
+      : { of: (forks) => `none of ${forks} runs met the condition`, unknown: 'a run can meet it' },
+    otherwise: (code) =>
+      `If it is right, ${code}; if it is mistyped${isOfBad ? ' or true of good runs too' : ''}, nothing is known.`,
+    ways: [
+      // With one of the two that is doubted, the next answer would be this one again.
+      `→ to grade runs by a call that is right: --ok '<call>'${typedValues('bad').length > 0 ? ', without --bad' : ''}`,
+      ...(hasPassing ? [] : ["→ with a run that meets it: --reference '<tape|case>'"]),
+    ],
+  }
 }
 
 function seePassing({ passing }: NonNullable<BlamedRun['knownRuns']> = {}): readonly string[] {

@@ -125,11 +125,12 @@ function Curve({ blame: { steps } }: { readonly blame: ReportBlame }) {
 }
 
 const verdicts: Readonly<Record<string, string>> = {
-  never: 'No step: it fails from the very beginning',
+  never: 'No step: it fails from the start',
+  doubted: 'No run is known to be good',
   diffuse: 'No single step',
   unresolved: 'Not resolved yet',
-  undecidable: 'It cannot be decided',
-  unsure: 'The oracle disagrees with itself: nothing is certified',
+  undecidable: 'Undecidable',
+  unsure: 'The oracle disagrees with itself',
 }
 
 /** Which step decided, how sure that is, and what is on the tape. */
@@ -150,7 +151,7 @@ function NotAsked() {
   if (why !== undefined) return <div class="empty top">Not known.{why}</div>
   return (
     <div class="empty top">
-      Not asked yet. Blame replays the first steps of a run, resamples the rest, and counts how many runs end well.
+      Not asked yet. Blame replays the first steps, resamples the rest, and counts how many runs end well.
       <code>npx vitest-harvest blame {run.word} --ok "…" --live --max-cost 0.50</code>
     </div>
   )
@@ -186,14 +187,18 @@ function Asked({ blame }: { readonly blame: ReportBlame }) {
         )
       })}
       {hits.length === 0 && (
-        <p class="big">{verdicts[blame.verdict?.kind ?? ''] ?? 'Not asked: only answers were mutated'}</p>
+        <p class="big">
+          {verdicts[blame.verdict?.how ?? ''] ??
+            verdicts[blame.verdict?.kind ?? ''] ??
+            'Not asked: only answers were mutated'}
+        </p>
       )}
       <h3>Chance to end well</h3>
       <Curve blame={blame} />
       <h3>What replaying a step loses</h3>
       <p class="faint small">
-        How far the share that ends well falls when the step is kept as recorded (replayed) as well: 1 is all of it, 0
-        nothing. A step without a row was not tried, or there are no runs to compare it with.
+        How far the share that ends well falls when the step is replayed as well: 1 is all of it, 0 nothing. A step
+        without a row was not tried, or there are no runs to compare it with.
       </p>
       <Ranking blame={blame} />
       {hasColumns && (

@@ -227,6 +227,8 @@ export interface ReportBlame {
   readonly spent: { readonly forks: number; readonly modelCalls: number; readonly costUsd?: number }
   readonly verdict?: {
     readonly kind: string
+    /** `doubted`: each run is bad, and none is known that is good. */
+    readonly how?: string
     readonly commitments?: readonly ReportCommitment[]
   }
   /** Earlier positions that were necessary too, each with the later ones that answered as recorded. */

@@ -1,0 +1,68 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { OracleFunction } from '../../src/blame/oracle.ts'
+import { runBlame, type RunBlameOptions } from '../../src/blame/run-blame.ts'
+import { claimOf, isolateRun } from '../../src/isolate/index.ts'
+import { installReplay } from '../../src/replay/index.ts'
+import { serializeTape, type Tape } from '../../src/tape/index.ts'
+import { deskAgent, openRefunds, type Refunds, refunds } from './desk-agent.ts'
+
+describe('a function that grades no run ok', () => {
+  let desk: Refunds
+  let bad: Tape
+  let good: string
+  beforeAll(async () => {
+    await installReplay()
+    desk = await openRefunds()
+    const right = await desk.record(refunds(25))
+    good = join(desk.dir, 'good.tape.jsonl')
+    writeFileSync(good, serializeTape(right.header, right.events, right.close))
+    bad = await desk.record(refunds(2500))
+  })
+  afterAll(() => desk.close())
+
+  /** Its model decides one of two wrong things. */
+  const asking = (judge: OracleFunction, more: Partial<RunBlameOptions> = {}): RunBlameOptions => {
+    let asked = 0
+    desk.desk.decide = (messages) => refunds(asked++ % 3 === 0 ? 2500 : 2600)(messages)
+    return {
+      agent: 'desk',
+      load: async () => deskAgent,
+      judging: { by: 'function', name: './oracle.ts#isRight', judge },
+      tools: 'live',
+      timeoutMs: 10_000,
+      limits: { forks: 100 },
+      ...more,
+    }
+  }
+  const isRight: OracleFunction = ({ value }) => JSON.stringify(value).includes(' 25 EUR')
+  const unseen = ['--oracle ./oracle.ts#isRight: no run is known that it grades ok']
+
+  it('certifies nothing of the code, be it right or wrong, as long as no run is known that it grades ok', async () => {
+    for (const judge of [isRight, () => false]) {
+      const { verdict, neverSeen } = await runBlame(bad, asking(judge))
+      expect(verdict).toMatchObject({ kind: 'never', how: 'doubted', ok: 0 })
+      expect(verdict).not.toHaveProperty('alpha')
+      expect(neverSeen).toEqual(unseen)
+    }
+  })
+
+  it('is believed where it grades a known run of the same question ok, and doubted where it grades that bad, too', async () => {
+    const known = [{ name: 'good', file: good }]
+    const believed = await runBlame(bad, asking(isRight, { known }))
+    expect(believed).toMatchObject({ verdict: { kind: 'never', how: 'certified' } })
+    expect(believed).not.toHaveProperty('neverSeen')
+    const doubted = await runBlame(bad, asking(() => false, { known }))
+    expect(doubted).toMatchObject({ verdict: { how: 'doubted' }, knownRuns: { passing: 'good' } })
+  })
+
+  it('points isolate to the code, and nothing of that is claimed', async () => {
+    const isolated = await isolateRun(bad, asking(() => false))
+    expect(isolated).toMatchObject({ verdict: { kind: 'found', layers: ['code'] }, neverSeen: unseen })
+    expect(claimOf(isolated).verdict).toMatchObject({ kind: 'unresolved', open: ['code'] })
+    const known = [{ name: 'good', file: good }]
+    const believed = await isolateRun(bad, asking(isRight, { known }))
+    expect(claimOf(believed).verdict).toEqual({ kind: 'found', layers: ['code'] })
+  })
+})
