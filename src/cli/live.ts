@@ -11,7 +11,7 @@ import {
   toRecordedCode,
   versionChanges,
 } from '../provenance/index.ts'
-import { parseSpan } from '../report/moments.ts'
+import { parseNumeral, parseSpan } from '../report/moments.ts'
 import type { CommandSpec, CommandInput } from './command.ts'
 import type { JobOutcome } from '../jobs/run.ts'
 import { changedDependencies, type CodeSubject } from './other-code.ts'
@@ -74,8 +74,8 @@ export function readNumber(
 ): number | undefined {
   const text = given.value(name)
   if (text === undefined) return undefined
-  const number = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN
-  if (number >= least && number <= most) return number
+  const number = parseNumeral(text)
+  if (number !== undefined && number >= least && number <= most) return number
   const range =
     most === Number.POSITIVE_INFINITY ? `a number of at least ${least}` : `a number from ${least} to ${most}`
   throw badValue(command, name, text, range)
@@ -95,11 +95,7 @@ const longest = 2_147_483_647
 export function readDuration(given: CommandInput, command: CommandSpec, name: string): number | undefined {
   const text = given.value(name)
   if (text === undefined) return undefined
-  const ms = /^\d+$/.test(text)
-    ? Number(text)
-    : /^\d+(?:\.\d+)?ms$/.test(text)
-      ? Number(text.slice(0, -2))
-      : parseSpan(text)
+  const ms = /^\d+$/.test(text) ? Number(text) : text.endsWith('ms') ? parseNumeral(text.slice(0, -2)) : parseSpan(text)
   if (ms !== undefined && ms >= 1 && ms <= longest) return Math.round(ms)
   throw badValue(command, name, text, 'a duration such as 90s or 5m')
 }

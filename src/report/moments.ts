@@ -1,8 +1,16 @@
 const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
+/** A number as people type one, `5`, `0.5` or `.5`, in a regular expression: without a sign and without an exponent. */
+export const numeral = String.raw`(?:\d*\.)?\d+`
+
+/** What {@link numeral} fits; `undefined` when it is not one. */
+export function parseNumeral(text: string): number | undefined {
+  return new RegExp(`^${numeral}$`).test(text) ? Number(text) : undefined
+}
+
 /** `90d`, `2h`, `30m` in milliseconds; `undefined` when it is not one. */
 export function parseSpan(text: string): number | undefined {
-  const [, count, unit] = /^(\d+(?:\.\d+)?)([smhdw])$/.exec(text) ?? []
+  const [, count, unit] = new RegExp(`^(${numeral})([smhdw])$`).exec(text) ?? []
   return count === undefined || unit === undefined ? undefined : Number(count) * units[unit]!
 }
 

@@ -6,7 +6,11 @@ import { together } from '../../src/cli/forking/branches.ts'
 import { printDecisions, reportDecisions } from '../../src/cli/forking/critical.ts'
 import { printAsk, printBranches } from '../../src/cli/forking/print.ts'
 import { readCall, readClock, readEdit, readModes } from '../../src/cli/forking/words.ts'
-import { describeInterval, describeRate, withLost } from '../../src/cli/live.ts'
+import { describeInterval, describeRate, readDuration, readNumber, withLost } from '../../src/cli/live.ts'
+import { parse } from '../../src/cli/parse.ts'
+import { readProveWords } from '../../src/cli/proving/words.ts'
+import { specs } from '../../src/cli/spec/index.ts'
+import { parseNumeral, parseSpan } from '../../src/report/moments.ts'
 import { wilson } from '../../src/stats/index.ts'
 import type { Screen } from '../../src/report/output.ts'
 import { type Json, parseTape } from '../../src/tape/index.ts'
@@ -42,6 +46,33 @@ describe('a tool call on the command line', () => {
 
   it.each(['refund', 'refund(10)', '(a=1)', 'refund(a=1', ''])('%j is none', (word) => {
     expect(() => call(word)).toThrow(/--decide/)
+  })
+})
+
+describe('a number that begins with a dot', () => {
+  const given = (argv: readonly string[]) => {
+    const parsed = parse(argv, specs)
+    if (parsed.kind !== 'run') throw new Error('no command')
+    return parsed.given
+  }
+
+  it('is read as with a nought before it, whichever option it stands behind', () => {
+    const cost = (text: string) => readNumber(given(['blame', 'x', '--max-cost', text]), forkCommand, 'max-cost', 0)
+    const time = (text: string) => readDuration(given(['blame', 'x', '--timeout', text]), forkCommand, 'timeout')
+    const budget = (text: string) => readProveWords(['--prove', '--budget', text]).costUsd
+    fc.assert(
+      fc.property(fc.stringMatching(/^\d{1,3}[1-9]$/), (digits) => {
+        const [bare, whole] = [`.${digits}`, `0.${digits}`]
+        expect([cost(bare), budget(bare)]).toEqual([Number(whole), Number(whole)])
+        expect([time(`${bare}m`), clock(`-1d${bare}h`)]).toEqual([time(`${whole}m`), clock(`-1d${whole}h`)])
+        expect(parseSpan(`${bare}w`)).toBe(parseSpan(`${whole}w`))
+      }),
+    )
+  })
+
+  it.each(['.', '1.', '-.5', '1e3', '.5.5', ''])('%j is none', (text) => {
+    expect(parseNumeral(text)).toBe(undefined)
+    expect(() => readProveWords(['--prove', `--budget=${text}`])).toThrow(/--budget/)
   })
 })
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { neutralLine } from '../../errors/index.ts'
 import type { AnswerEdit, ForkRequest } from '../../fork/index.ts'
 import type { Json } from '../../tape/index.ts'
+import { numeral } from '../../report/moments.ts'
 import type { CommandSpec } from '../command.ts'
 import { badValue } from '../parse.ts'
 
@@ -107,9 +108,10 @@ function splitArguments(text: string): readonly string[] {
 /** `+2h`, `-30m`, `1d12h`, `500ms` in milliseconds. */
 export function readClock(word: string | undefined, command: CommandSpec): number | undefined {
   if (word === undefined) return undefined
-  if (!/^[+-]?(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/.test(word))
+  const part = `(${numeral})(ms|s|m|h|d)`
+  if (!new RegExp(`^[+-]?(?:${part})+$`).test(word))
     throw badValue(command, 'clock', word, 'a time such as +2h, -30m or 1d12h')
-  const parts = [...word.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)]
+  const parts = [...word.matchAll(new RegExp(part, 'g'))]
   const ms = parts.reduce((sum, [, count = '0', unit = 'ms']) => sum + Number(count) * (units[unit] ?? 1), 0)
   return word.startsWith('-') ? -ms : ms
 }

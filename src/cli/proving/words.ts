@@ -1,6 +1,6 @@
 import { HarvestError, neutralLine, shellWord } from '../../errors/index.ts'
 import { program } from '../command.ts'
-import { parseSpan } from '../../report/moments.ts'
+import { parseNumeral, parseSpan } from '../../report/moments.ts'
 
 /** What `test --prove` was called with. */
 export interface ProveWords {
@@ -55,7 +55,8 @@ function number(
 ): number | undefined {
   const text = values.get(flag)
   if (text === undefined) return undefined
-  if (/^\d+(\.\d+)?$/.test(text) && Number(text) > 0) return Number(text)
+  const typed = parseNumeral(text)
+  if (typed !== undefined && typed > 0) return typed
   const right = rest.map((word, at) =>
     word.startsWith(`${flag}=`) ? `${flag}=${examples[flag]}` : rest[at - 1] === flag ? examples[flag] : word,
   )
