@@ -59,30 +59,43 @@ async function look<T>(search: Search<T>, options: ChaosOptions<T>): Promise<Cha
     ...(path === undefined ? {} : { path, endOnFailure: true }),
     ...(timeMs === undefined ? {} : { interruptAfterTimeLimit: timeMs }),
   }
-  const details = await checked(() => fc.check(property, asked), path)
+  if (path !== undefined) requirePath(search.schedules, path, asked)
+  const details = await fc.check(property, asked)
   if (search.broken !== undefined) throw search.broken.error
   await search.requireNoKeptState()
   return search.report(details)
 }
 
-/** A path leads through the schedules of one seed and one choice of faults; elsewhere fast-check throws. */
-async function checked<D>(check: () => D | Promise<D>, path: string | undefined): Promise<D> {
-  try {
-    return await check()
-  } catch (cause) {
-    const isLost = cause instanceof Error && cause.message.startsWith('Unable to replay')
-    if (path === undefined || !isLost) throw cause
-    throw new HarvestError(
-      'HARVEST_CHAOS_OPTION',
-      {
-        what: 'No schedule of faults has this path',
-        where: { path: neutralLine(path, 120) },
-        why: 'A path is that of a failure: it counts beside the same seed, faults and tape.',
-        fix: ['to try other schedules: the same command, without --path'],
-      },
-      { cause },
-    )
+/**
+ * A path leads through the schedules of one seed and one choice of faults: the schedule drawn there, then which of the simpler
+ * ones below it, and so on. Where it leads to none, fast-check would run none and say nothing.
+ */
+function requirePath(
+  schedules: fc.Arbitrary<FaultSchedule>,
+  path: string,
+  asked: fc.Parameters<[FaultSchedule]>,
+): void {
+  const isSound = /^\d+(:\d+)*$/.test(path)
+  const [first = '', ...rest] = isSound ? path.split(':') : []
+  // As the property of the search holds them, so that the same are drawn.
+  const drawn = fc.tuple(schedules)
+  let walked = first
+  for (const part of rest) {
+    const { length } = fc.sample(drawn, { ...asked, path: `${walked}:0`, numRuns: Number(part) + 1 })
+    if (length <= Number(part))
+      throw noPath(path, length === 0 ? `none below ${walked}` : `${walked}:0 to ${walked}:${length - 1}`)
+    walked += `:${part}`
   }
+  if (!isSound) throw noPath(path, 'numbers between colons, such as 0:1')
+}
+
+function noPath(path: string, there: string): HarvestError {
+  return new HarvestError('HARVEST_CHAOS_OPTION', {
+    what: 'No schedule of faults has this path',
+    where: { path: neutralLine(path, 120), 'there are': neutralLine(there, 120) },
+    why: 'A path is that of a failure: it counts beside the same seed, faults and tape.',
+    fix: ['to try other schedules: the same command, without --path'],
+  })
 }
 
 interface Run {

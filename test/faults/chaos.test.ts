@@ -197,6 +197,23 @@ describe('the search', () => {
     expect((await search(frugal, { faults: http, runs: 100, seed: -7 }, many)).failure).toEqual(failure)
   })
 
+  it('refuses a path that leads to no schedule, and says which there are', async () => {
+    const lost = async (path: string) =>
+      search(frugal, { faults: http, seed: 1, path }, many).catch((error: unknown) => error)
+    const there = async (path: string): Promise<readonly string[]> => {
+      const said = (await lost(path)) as { facts?: { where?: { readonly 'there are'?: string } } }
+      return said.facts?.where?.['there are']?.split(' to ') ?? []
+    }
+    const [first, last] = await there('999:999')
+    expect([first, last]).toEqual(['999:0', expect.stringMatching(/^999:\d+$/)])
+    const next = last!.replace(/\d+$/, (n) => `${Number(n) + 1}`)
+    expect(await there(next)).toEqual([first, last])
+    expect(await lost(last!)).toMatchObject({ survived: expect.anything() as boolean })
+    expect(await there('999:999:0')).toEqual([first, last])
+    for (const path of ['x', '1:', ':', '1::0'])
+      expect(await lost(path)).toMatchObject({ code: 'HARVEST_CHAOS_OPTION' })
+  })
+
   it('shrinks the schedule of an incident that is given to it', async () => {
     const incident = Array.from({ length: 12 }, (_, i): Fault[] => [
       { step: i + 1, kind: i % 2 === 0 ? 'http-429' : 'http-slow', args: i % 2 === 0 ? {} : { ms: 100 } },
