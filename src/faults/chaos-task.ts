@@ -41,7 +41,7 @@ export const chaosTask: Task = async (given, context) => {
     control: await controlOptionsOf(context),
     signal: context.signal,
     ...accessOf(context.replay),
-    onRun: (told) => context.say({ ...told }),
+    onRun: (told) => context.say({ ...told } as unknown as Json),
   })) as unknown as Json
 }
 

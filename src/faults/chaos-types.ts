@@ -73,6 +73,8 @@ export interface ChaosProgress {
   readonly runs: number
   /** Faults in the smallest failing schedule so far; absent while nothing failed. */
   readonly failing?: number
+  /** What would be reported if the search ended here. */
+  readonly known: ChaosReport
 }
 
 /** What became of an agent under faults. Plain data. */

@@ -50,12 +50,13 @@ export async function chaos<T>(tape: Tape | string, options: ChaosOptions<T>): P
 }
 
 async function look<T>(search: Search<T>, options: ChaosOptions<T>): Promise<ChaosReport> {
-  const { examples, runs, seed, path, timeMs } = options
+  const { examples, runs, path, timeMs } = options
+  const { seed } = search
   const property = fc.asyncProperty(search.schedules, (schedule) => search.survives(schedule))
   const asked = {
     ...(examples === undefined ? {} : { examples: examples.map((one) => [one] as [FaultSchedule]) }),
     ...(runs === undefined ? {} : { numRuns: runs }),
-    ...(seed === undefined ? {} : { seed }),
+    seed,
     ...(path === undefined ? {} : { path, endOnFailure: true }),
     ...(timeMs === undefined ? {} : { interruptAfterTimeLimit: timeMs }),
   }
@@ -63,7 +64,7 @@ async function look<T>(search: Search<T>, options: ChaosOptions<T>): Promise<Cha
   const details = await fc.check(property, asked)
   if (search.broken !== undefined) throw search.broken.error
   await search.requireNoKeptState()
-  return search.report(details)
+  return search.report({ path: details.counterexamplePath ?? undefined, isInterrupted: details.interrupted })
 }
 
 /**
@@ -110,6 +111,8 @@ const chaosOptions: OptionsOf = { owner: 'chaos', code: 'HARVEST_CHAOS_OPTION' }
 /** One search for a schedule that the agent does not survive. */
 class Search<T> {
   readonly schedules: fc.Arbitrary<FaultSchedule>
+  /** Without one of the caller, one that is drawn before the search: what is known in its middle names it. */
+  readonly seed: number
   readonly #tape: Tape
   readonly #options: ChaosOptions<T>
   readonly #fail: ReadonlySet<string>
@@ -134,6 +137,7 @@ class Search<T> {
   constructor(tape: Tape, options: ChaosOptions<T>) {
     this.#tape = tape
     this.#options = options
+    this.seed = options.seed ?? Math.floor(Math.random() * 2 ** 31)
     this.#fail = new Set(options.fail ?? defaultFailures)
     for (const one of this.#fail) checkOption(chaosOptions, 'fail', one, oneOf(failureClasses))
     if (options.path !== undefined && options.seed === undefined)
@@ -225,7 +229,8 @@ class Search<T> {
       this.#last = { schedule, run }
     }
     const failing = this.#last?.schedule.length
-    this.#options.onRun?.({ runs: this.#runs, ...(failing === undefined ? {} : { failing }) })
+    const known = this.report({ path: undefined, isInterrupted: true })
+    this.#options.onRun?.({ runs: this.#runs, ...(failing === undefined ? {} : { failing }), known })
   }
 
   async #run(schedule: FaultSchedule): Promise<Run> {
@@ -306,7 +311,8 @@ class Search<T> {
     return found
   }
 
-  report(details: fc.RunDetails<[FaultSchedule]>): ChaosReport {
+  /** @param path - that of the failure; `undefined` where it is not known, or there was none */
+  report({ path, isInterrupted }: { readonly path: string | undefined; readonly isInterrupted: boolean }): ChaosReport {
     const kinds = [...this.#tried.keys()]
     const unjudged = kinds.filter((kind) => !this.#judged.has(kind))
     const isKnown = kinds.length > 0 && unjudged.length === 0
@@ -314,8 +320,8 @@ class Search<T> {
     const { digest = '', differs } = this.#control ?? {}
     return {
       survived: failure === undefined ? (isKnown ? true : null) : false,
-      seed: details.seed,
-      ...(details.counterexamplePath === null ? {} : { path: details.counterexamplePath }),
+      seed: this.seed,
+      ...(path === undefined ? {} : { path }),
       schedules: this.#schedules,
       runs: this.#runs,
       tried: Object.fromEntries(this.#tried),
@@ -325,7 +331,7 @@ class Search<T> {
       ...(this.#left === undefined ? {} : { offTape: this.#left }),
       ...(failure === undefined ? {} : { failure }),
       control: { digest, ...(differs === undefined ? {} : { differs }) },
-      isInterrupted: details.interrupted || this.#options.signal?.aborted === true,
+      isInterrupted: isInterrupted || this.#options.signal?.aborted === true,
     }
   }
 

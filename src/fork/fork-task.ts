@@ -10,7 +10,7 @@ import { type ControlData } from '../jobs/job.ts'
 import { controlOptionsOf } from './control-options.ts'
 import { forkTape } from './fork.ts'
 import type { FailedJob, Task, TaskContext } from '../jobs/job.ts'
-import { forgetFork, keepFork, type KeptAs, readKeptForks } from './kept-forks.ts'
+import { forgetFork, keepFork, type KeptAs, type MadeAnew, readKeptForks } from './kept-forks.ts'
 import { doAgain, keptRunOf, type UncomparedHeaders } from './kept-run.ts'
 import { requireNoKeptState } from './kept-state.ts'
 import { leftByEnding } from './prefix.ts'
@@ -41,6 +41,19 @@ export interface ForkTaskAnswer {
   readonly reused: readonly number[]
   /** Headers of these that were not compared with those of today; absent: without any. */
   readonly notCompared?: UncomparedHeaders
+}
+
+/** What is said while forks are made: what is known already when someone ends it. */
+export interface ForkTaskProgress {
+  readonly anew?: MadeAnew
+  /** With the places in the list of forks that were made before. */
+  readonly control?: ControlData
+  readonly reused?: readonly number[]
+  /** Place in the list of the fork beside it. */
+  readonly ended?: number
+  readonly fork?: ForkOrFailure
+  readonly made?: number
+  readonly of?: number
 }
 
 type ForkOrFailure = FinishedFork | { readonly failed: FailedJob['failed'] }
@@ -80,6 +93,10 @@ export const forkTask: Task = async (options, context) => {
   const told = controlData(tape, control)
   // Models that are asked for real want a real key.
   const takeBack = isLive ? () => undefined : standInKeys(tape)
+  context.say({ control: told, reused } as unknown as Json)
+  const tell = (index: number, one: ForkOrFailure): void =>
+    context.say({ ended: index, fork: shownOf(one) } as unknown as Json)
+  for (const index of reused) tell(index, kept[index] as FinishedFork)
   const waiting = open.values()
   const work = async (): Promise<void> => {
     for (const [index, one] of waiting) {
@@ -88,6 +105,7 @@ export const forkTask: Task = async (options, context) => {
       if (keptAs !== undefined && !('failed' in made))
         keepFork(keptAs.folder, keptAs.key, made, surroundings.reads(made.run?.keyVariables))
       answers[index] = made
+      tell(index, made)
       context.say({ made: Object.keys(answers).length - reused.length, of: open.length })
     }
   }
@@ -102,18 +120,19 @@ export const forkTask: Task = async (options, context) => {
     for (const [, { keptAs }] of open) if (keptAs !== undefined) forgetFork(keptAs.folder, keptAs.key)
     throw error
   }
-  // What is kept for a later session is no part of the answer.
-  const toldForks = answers.map((one) => ('failed' in one ? one : withoutRun(one)))
   const answer: ForkTaskAnswer = {
     control: told,
-    forks: toldForks,
+    forks: answers.map(shownOf),
     reused,
     ...(reused.length === 0 || notCompared === undefined ? {} : { notCompared }),
   }
   return answer as unknown as Json
 }
 
-function withoutRun({ run: _, ...fork }: FinishedFork): FinishedFork {
+/** What is kept for a later session is no part of the answer. */
+function shownOf(one: ForkOrFailure): ForkOrFailure {
+  if ('failed' in one) return one
+  const { run: _, ...fork } = one
   return fork
 }
 

@@ -36,4 +36,4 @@ export {
 } from './kept-run.ts'
 export type { ChangeRequest, FinishedFork, ForkRequest, SerializedError, TailRequest } from './request.ts'
 export { controlOptionsOf } from './control-options.ts'
-export type { ForkTaskAnswer, ForkTaskOptions } from './fork-task.ts'
+export type { ForkTaskAnswer, ForkTaskOptions, ForkTaskProgress } from './fork-task.ts'

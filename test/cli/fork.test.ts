@@ -197,6 +197,37 @@ describe('harvest fork', () => {
     rmSync(join(cwd, 'src/other.ts'))
   })
 
+  it.each([
+    ['text', ['--step', '3']],
+    ['json', ['--step', '3', '--json']],
+    ['text', ['--critical']],
+    ['json', ['--critical', '--json']],
+  ])('Ctrl-C prints in %s what was known until then: %j', async (form, more) => {
+    const args = ['fork', 'first', ...more, '--live', '--runs', '4', '--parallel', '1', '--no-cache', '--cross-version']
+    const child = spawn(process.execPath, [built('cli/main.js'), ...args], {
+      cwd,
+      env: { ...process.env, DESK_URL: desk.url, CI: '', VITEST: '' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const said = { stdout: '', stderr: '' }
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => (said.stdout += chunk))
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => (said.stderr += chunk))
+    let asked = 0
+    // The sixth question is left open.
+    desk.decide = (messages) => (++asked < 6 ? usual(messages) : void child.kill('SIGINT'))
+    const [code] = await once(child, 'close')
+    desk.decide = usual
+    expect(code).toBe(130)
+    expect(said.stderr).toContain('HARVEST_CLI_INTERRUPTED')
+    if (form === 'text') {
+      expect(said.stdout).toMatch(more[0] === '--critical' ? /^step 1 .*judged/m : /\d of \d runs|end as recorded/)
+      return
+    }
+    const { interrupted } = JSON.parse(said.stdout) as { interrupted: { made: number; of: number } }
+    expect(interrupted.made).toBeGreaterThan(0)
+    expect(interrupted.made).toBeLessThan(interrupted.of)
+  })
+
   it('a fork whose agent read a variable, or a file that git ignores, runs anew where that is not as it was', async () => {
     const args = ['fork', 'flagged', '--step', '1', '--result', '{"amount":30}', '--json']
     const reused = async (env: Record<string, string> = {}) => {

@@ -4,6 +4,7 @@ import {
   chaos,
   type ChaosAgent,
   type ChaosOptions,
+  type ChaosReport,
   type Fault,
   faultSchedule,
   type FaultSchedule,
@@ -212,6 +213,21 @@ describe('the search', () => {
     expect(await there('999:999:0')).toEqual([first, last])
     for (const path of ['x', '1:', ':', '1::0'])
       expect(await lost(path)).toMatchObject({ code: 'HARVEST_CHAOS_OPTION' })
+  })
+
+  it('tells with each run what would be reported if it ended there, with the seed it drew', async () => {
+    const told: ChaosReport[] = []
+    const report = await search(
+      frugal,
+      { faults: http, runs: 100, seed: undefined as unknown as number, onRun: ({ known }) => told.push(known) },
+      many,
+    )
+    const { path: _, isInterrupted, ...rest } = report
+    expect([isInterrupted, told[0]?.isInterrupted]).toEqual([false, true])
+    expect(told.at(-1)).toMatchObject({ ...rest, runs: expect.any(Number) as number })
+    const found = told.find(({ failure }) => failure !== undefined)
+    expect(found).toMatchObject({ survived: false, seed: report.seed, failure: { shrinkRuns: 0 } })
+    expect(told[0]?.seed).toBe(report.seed)
   })
 
   it('shrinks the schedule of an incident that is given to it', async () => {

@@ -20,6 +20,7 @@ import type { Job } from '../../jobs/index.ts'
 import { type Json, readTape, requireClosed, type Tape } from '../../tape/index.ts'
 import { chaosSpec } from '../spec/explain.ts'
 import type { Command, CommandInput } from '../command.ts'
+import { endedEarly } from '../ended-early.ts'
 import { exit } from '../exit.ts'
 import { findRun, type FoundRun } from '../find.ts'
 import { controlLine, pinsJson } from '../forking/control.ts'
@@ -41,13 +42,14 @@ export const chaosCommand: Command = {
     const found = findRun(given.args[0] ?? '', recordings)
     const tape = requireClosed(readTape(found.file))
     requireTools(tape, options.reads ?? [])
-    const report = await ask(found, options, given, screen)
+    const { report, interrupted } = await ask(found, options, given, screen)
     const answer = { tape: tape.source, ...report, ...pinsJson(tape, report.control) }
     printAnswer(answer, (shown) => print(tape, report, { screen: shown, given }), {
       given,
       spec: chaosCommand,
       screen,
     })
+    if (interrupted !== undefined) return endedEarly(interrupted, screen)
     return report.survived === true ? exit.ok : exit.divergence
   },
 }
@@ -168,7 +170,7 @@ async function ask(
   options: ChaosTaskOptions,
   given: CommandInput,
   screen: Screen,
-): Promise<ChaosReport> {
+): Promise<{ readonly report: ChaosReport; readonly interrupted?: HarvestError }> {
   const agent = given.value('agent')
   const timeoutMs = readDuration(given, chaosCommand, 'timeout')
   const kase = found.case
@@ -180,14 +182,21 @@ async function ask(
     ...(kase === undefined ? {} : { case: { file: resolve(kase.file), text: readFileSync(kase.file, 'utf8') } }),
     task: { name: 'chaos', options: { ...options, ...expectation } as unknown as Json },
   }
-  const answer = await runTask(job, {
-    onReport: (told) => {
-      const { runs, failing } = told as unknown as ChaosProgress
-      screen.progress(`${runs} runs${failing === undefined ? '' : `, failing with ${failing} fault(s)`}`)
-    },
-  })
-  screen.progress('')
-  return answer as unknown as ChaosReport
+  let known: ChaosReport | undefined
+  try {
+    const answer = await runTask(job, {
+      onReport: (told) => {
+        const { runs, failing, known: soFar } = told as unknown as ChaosProgress
+        known = soFar
+        screen.progress(`${runs} runs${failing === undefined ? '' : `, failing with ${failing} fault(s)`}`)
+      },
+    })
+    screen.progress('')
+    return { report: answer as unknown as ChaosReport }
+  } catch (error) {
+    if (known === undefined || !HarvestError.is(error, 'HARVEST_CLI_INTERRUPTED')) throw error
+    return { report: known, interrupted: error }
+  }
 }
 
 function print(

@@ -7,6 +7,7 @@ import { keepAnswer, listCases, readPrices } from '../../recordings/index.ts'
 import { type Json, readTape, requireClosed, type Tape } from '../../tape/index.ts'
 import { forkSpec } from '../spec/debug.ts'
 import type { Command, CommandInput } from '../command.ts'
+import { endedEarly } from '../ended-early.ts'
 import { exit } from '../exit.ts'
 import { findRun, type FoundRun } from '../find.ts'
 import { type ForkAsk, readAsk, readTail } from '../forking/ask.ts'
@@ -24,7 +25,7 @@ import { gradedBeside, pinsJson } from '../forking/control.ts'
 import { alternativesOf, besideDecisions, decisionsOf } from '../forking/alternatives.ts'
 import { bestAlternative, type DecisionReport, printDecisions, reportDecisions } from '../forking/critical.ts'
 import { type Grader, graderOf } from '../forking/grading.ts'
-import { agentOf, makeForks, type MakeOptions, type Parent } from '../forking/make.ts'
+import { agentOf, type MadeForks, makeForks, type MakeOptions, type Parent } from '../forking/make.ts'
 import { printAsk, printBranches, printReused } from '../forking/print.ts'
 import { saveBranches } from '../forking/save.ts'
 import { lookAtDecisions } from '../forking/decided-calls.ts'
@@ -69,14 +70,16 @@ async function fork(parent: Parent, given: CommandInput, screen: Screen): Promis
   if (given.has('live')) await refuseOtherCode(codePins(parent), given, subjectOf(parent))
   const pairs = alternately(Array.from({ length: times }, (_, n) => ({ ...ask, seed: `${first + n}` })))
   const forks = await makeForks(parent, pairs.requests, { ...makeOptions(given, screen), together: pairs.together })
-  const { changed, controls } = apart(await tellBranches(parent.tape, forks, grader), pairs.together)
+  const drawn = apart(await tellBranches(parent.tape, forks, grader), pairs.together)
+  const [changed, controls] = [drawn.changed.filter(isMade), drawn.controls.filter(isMade)]
+  if (forks.interrupted !== undefined && changed.length === 0) throw forks.interrupted
   const branches = given.has('save') ? saveBranches(parent, changed) : changed
   const sum = together(branches)
   const beside = tellBeside(sum, controls)
   const { data } = forks.control
   const graded = await gradedBeside(grader, forks.control)
   const answer = asJson(parent.tape, ask, changes, branches, sum, graded)
-  keep(parent, answer)
+  if (forks.interrupted === undefined) keep(parent, answer)
   const runs = limited(parent, branches, controls, given)
   const print = (shown: Screen): void => {
     printAsk(parent, ask, changes, shown)
@@ -104,13 +107,26 @@ async function fork(parent: Parent, given: CommandInput, screen: Screen): Promis
   }
   const told = {
     ...answer,
+    ...endedAt(forks),
     madeAnew: forks.anew,
     ...(forks.notCompared === undefined ? {} : { notCompared: forks.notCompared }),
     ...pinsJson(parent.tape, data),
     ...(beside === undefined ? {} : { beside }),
   }
   printAnswer(told, print, { given, spec: forkCommand, screen })
+  if (forks.interrupted !== undefined) return endedEarly(forks.interrupted, screen)
   return isDecided(sum, given.has('live')) ? exit.ok : exit.divergence
+}
+
+/** Forks that were not made yet when someone ended the command say nothing. */
+function isMade({ problems }: BranchSummary): boolean {
+  return !problems.some(({ code }) => code === 'HARVEST_CLI_INTERRUPTED')
+}
+
+/** For programs: that this is what was known when someone ended the command, and of how many forks. */
+function endedAt({ interrupted, made }: MadeForks): { readonly interrupted?: { made: number; of: number } } {
+  if (interrupted === undefined) return {}
+  return { interrupted: { made: made.filter(({ fork }) => fork !== interrupted).length, of: made.length } }
 }
 
 /** What the budget may have kept from its end. */
@@ -147,8 +163,9 @@ async function critical(parent: Parent, given: CommandInput, screen: Screen): Pr
   const alternatives = alternativesOf(parent.tape, tail, reference, times)
   const pairs = besideDecisions(alternatives)
   const forks = await makeForks(parent, pairs.requests, { ...makeOptions(given, screen), together: pairs.together })
-  const told = await tellBranches(parent.tape, forks, grader)
-  const { changed, controls } = apart(told, pairs.together)
+  const drawn = await tellBranches(parent.tape, forks, grader)
+  const told = drawn.filter(isMade)
+  const { changed, controls } = apart(drawn, pairs.together)
   const graded = await gradedBeside(grader, forks.control)
   const decisions = reportDecisions(decisionsOf(parent.tape), alternatives, changed, graded?.recorded, controls)
   const { data } = forks.control
@@ -179,6 +196,7 @@ async function critical(parent: Parent, given: CommandInput, screen: Screen): Pr
     tail,
     gradedBy: graded?.by ?? null,
     recorded: graded?.recorded ?? null,
+    ...endedAt(forks),
     madeAnew: forks.anew,
     ...(forks.notCompared === undefined ? {} : { notCompared: forks.notCompared }),
     ...pinsJson(parent.tape, data),
@@ -187,6 +205,7 @@ async function critical(parent: Parent, given: CommandInput, screen: Screen): Pr
     spent,
   }
   printAnswer(answer, print, { given, spec: forkCommand, screen })
+  if (forks.interrupted !== undefined) return endedEarly(forks.interrupted, screen)
   const isJudged =
     decisions.some(({ verdict }) => verdict !== 'unknown') || decisions.every(({ tried }) => tried.length === 0)
   return isJudged && !told.some(isUnreached) ? exit.ok : exit.divergence

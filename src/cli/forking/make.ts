@@ -9,6 +9,7 @@ import {
   type ForkRequest,
   type ForkTaskAnswer,
   type ForkTaskOptions,
+  type ForkTaskProgress,
   forkKey,
   type MadeAnew,
   type TailRequest,
@@ -75,6 +76,8 @@ export interface MadeForks {
   readonly anew: readonly string[]
   /** Headers of reused ones that were not compared with those of today; absent: without any. */
   readonly notCompared?: UncomparedHeaders
+  /** Someone ended it: it stands for each fork that was not made yet. */
+  readonly interrupted?: HarvestError
 }
 
 /**
@@ -113,14 +116,15 @@ export async function makeForks(
       return { request, ...(key === undefined ? {} : { keptAs: { folder, key } }) }
     }),
   }
-  const answer = await run(parent, agent, task, { ...options, onAnew })
+  const { answer, interrupted } = await run(parent, agent, task, { ...options, onAnew })
   const made = requests.map((request, index): MadeFork => {
     const [key, one] = [keys[index], answer.forks[index]]
-    if (one === undefined) throw new TypeError(`fork ${index} has no answer`)
+    if (one === undefined && interrupted === undefined) throw new TypeError(`fork ${index} has no answer`)
+    if (one === undefined) return { request, fork: interrupted!, isReused: false }
     const fork = 'failed' in one ? new HarvestError(one.failed.code, one.failed.facts) : one
     return { request, fork, isReused: answer.reused.includes(index), ...(key === undefined ? {} : { key }) }
   })
-  if (code !== undefined) noteMade(folder, names, code)
+  if (code !== undefined && interrupted === undefined) noteMade(folder, names, code)
   const [refused] = made.flatMap(({ fork }) => (HarvestError.is(fork) && exitCodeOf(fork) === exit.usage ? [fork] : []))
   // There is no run to report when none could begin, as with an unknown agent.
   if (refused !== undefined && made.every(({ fork }) => HarvestError.is(fork))) throw refused
@@ -131,6 +135,7 @@ export async function makeForks(
     made,
     anew,
     ...(notCompared === undefined ? {} : { notCompared }),
+    ...(interrupted === undefined ? {} : { interrupted }),
   }
 }
 
@@ -145,7 +150,7 @@ async function run(
     onProgress,
     onAnew,
   }: Omit<MakeOptions, 'onAnew'> & { readonly onAnew: (why: MadeAnew) => void },
-): Promise<ForkTaskAnswer> {
+): Promise<{ readonly answer: ForkTaskAnswer; readonly interrupted?: HarvestError }> {
   const { length } = task.forks
   onProgress(0, length)
   const job = {
@@ -155,17 +160,27 @@ async function run(
     ...caseOf(parent),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   }
-  const answer = await runTask(job, {
-    parallel,
-    prices: readPrices(parent.recordings) ?? {},
-    ...(limits === undefined ? {} : { limits }),
-    onReport: (told) => {
-      const { anew, made, of } = told as Partial<{ anew: MadeAnew; made: number; of: number }>
-      if (anew !== undefined) onAnew(anew)
-      else onProgress(made ?? 0, of ?? 0)
-    },
-  })
-  return answer as unknown as ForkTaskAnswer
+  const forks: ForkTaskAnswer['forks'][number][] = []
+  let control: ForkTaskAnswer['control'] | undefined
+  let reused: readonly number[] = []
+  try {
+    const answer = await runTask(job, {
+      parallel,
+      prices: readPrices(parent.recordings) ?? {},
+      ...(limits === undefined ? {} : { limits }),
+      onReport: (told) => {
+        const heard = told as unknown as ForkTaskProgress
+        if (heard.anew !== undefined) onAnew(heard.anew)
+        else if (heard.control !== undefined) [control, reused] = [heard.control, heard.reused ?? []]
+        else if (heard.ended !== undefined && heard.fork !== undefined) forks[heard.ended] = heard.fork
+        else onProgress(heard.made ?? 0, heard.of ?? 0)
+      },
+    })
+    return { answer: answer as unknown as ForkTaskAnswer }
+  } catch (error) {
+    if (!HarvestError.is(error, 'HARVEST_CLI_INTERRUPTED') || control === undefined || forks.length === 0) throw error
+    return { answer: { control, forks, reused }, interrupted: error }
+  }
 }
 
 /** The case of a run, as a job has it. */

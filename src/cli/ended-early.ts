@@ -1,0 +1,9 @@
+import type { HarvestError } from '../errors/index.ts'
+import { neutralLines, type Screen } from '../report/output.ts'
+import { exit } from './exit.ts'
+
+/** Says, behind what was known until then, that someone ended the command: its answer is printed already. */
+export function endedEarly(interrupted: HarvestError, screen: Screen): number {
+  screen.note(neutralLines(interrupted.message))
+  return exit.interrupted
+}
