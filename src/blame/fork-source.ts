@@ -29,6 +29,7 @@ import { type ExchangeEvent, requestBytes, type Step, stepsOf, type Tape } from 
 import { type ReferenceRun, referenceOf } from './reference-run.ts'
 import { askedWhile } from './asked-while.ts'
 import { addedUse, gradeHeard, noUse, type PaidGrade, spendGrading, timesUse, useOf } from './graded-use.ts'
+import { gradeRecorded } from './grade-task.ts'
 import { paidRegrades } from './grading.ts'
 import { createPlanner } from './fork-plans.ts'
 import type { GradeGiven, Oracle } from './oracle.ts'
@@ -407,7 +408,42 @@ async function preflight(tape: Tape, control: Control, options: ForkSourceOption
   return { graded: came.given, calls: came.calls, isPaidToGrade: hasAsked || came.calls.length > 0 }
 }
 
-function notReproducible(tape: Tape, { prefix, problems }: ForkResult): HarvestError {
+/**
+ * Refuses a run that fails as recorded and not when it is replayed: the grade of the replay is none of the recorded run.
+ *
+ * @param ofReplay - the grade of the unchanged run of today's code
+ * @throws HarvestError `HARVEST_BLAME_PREFLIGHT`
+ */
+export async function requireSameEnd(
+  tape: Tape,
+  { control, graded, isPaidToGrade }: Pick<RealForks, 'control' | 'graded' | 'isPaidToGrade'>,
+  oracle: Oracle,
+): Promise<void> {
+  if (control.branch === undefined || isFailed(graded.grade)) return
+  // Who is paid for a grade is not asked twice: a run that ends as recorded was graded already.
+  const isSame = isPaidToGrade
+    ? control.replayed.comparison.outcomeEqual !== false
+    : (await gradeRecorded(oracle, tape)) === graded.grade
+  if (isSame) return
+  throw notReproducible(
+    tape,
+    { problems: [], prefix: {} },
+    `It asks the same, and ends otherwise: the replay is graded ${graded.grade}.`,
+  )
+}
+
+function isFailed(grade: Grade): boolean {
+  return grade === 'bad' || grade === 'crash' || grade === 'timeout'
+}
+
+function notReproducible(
+  tape: Tape,
+  {
+    prefix,
+    problems,
+  }: { readonly prefix: Pick<ForkResult['prefix'], 'divergence'>; readonly problems: ForkResult['problems'] },
+  otherwise = 'It asks the same, and ends otherwise.',
+): HarvestError {
   const found = prefix.divergence ?? problems[0]
   return new HarvestError(
     'HARVEST_BLAME_PREFLIGHT',
@@ -419,7 +455,7 @@ function notReproducible(tape: Tape, { prefix, problems }: ForkResult): HarvestE
       },
       detail:
         found === undefined
-          ? 'It asks the same, and ends otherwise.'
+          ? otherwise
           : [found.facts.what, found.facts.detail].filter((text) => text !== undefined).join('\n'),
       fix: [
         `to find the line that makes the run irreproducible: npx vitest-harvest doctor ${shellWord(tape.header.id)}`,

@@ -8,7 +8,7 @@ import { isPriced, modelIds } from '../providers/index.ts'
 import { pinsOf } from '../provenance/index.ts'
 import type { Json, Tape } from '../tape/index.ts'
 import type { Expectation } from './expectation.ts'
-import { type ForkSourceOptions, forkSourceOf, type RealForks } from './fork-source.ts'
+import { type ForkSourceOptions, forkSourceOf, type RealForks, requireSameEnd } from './fork-source.ts'
 import { type ForkLimits, ForkBudget, type Stop } from './fork-budget.ts'
 import { gradeRecorded, requireGoodReference, runTools } from './grade-task.ts'
 import { noUse } from './graded-use.ts'
@@ -263,6 +263,7 @@ export async function openForks(tape: Tape, options: RunBlameOptions): Promise<O
   if (options.mutate !== true) {
     // An oracle that says `ok` now and `bad` at the next look has nothing to say about this run.
     if (source.recorded === 'ok' && !source.isPaidToGrade) await requireSteadyGrades(source)
+    await requireSameEnd(tape, source, plain)
     requireFailure(source.graded, oracle, tape)
   }
   if (options.repairs === true && source.repairs === undefined) throw noRepairs(tape)

@@ -53,12 +53,33 @@ describe('a function that grades no run ok', () => {
     const believed = await runBlame(bad, asking(isRight, { known }))
     expect(believed).toMatchObject({ verdict: { kind: 'never', how: 'certified' } })
     expect(believed).not.toHaveProperty('neverSeen')
-    const doubted = await runBlame(bad, asking(() => false, { known }))
+    const doubted = await runBlame(
+      bad,
+      asking(() => false, { known }),
+    )
     expect(doubted).toMatchObject({ verdict: { how: 'doubted' }, knownRuns: { passing: 'good' } })
   })
 
+  it('and one that fails as recorded and not when it is replayed: that it does not replay is said, not that it is ok', async () => {
+    const ends = (input: unknown): Promise<unknown> => deskAgent(input).then(() => ({ answer: 'I refunded 25 EUR.' }))
+    for (const ask of [runBlame, isolateRun]) {
+      const asked = ask(bad, { ...asking(isRight), load: async () => ends })
+      await expect(asked).rejects.toMatchObject({
+        code: 'HARVEST_BLAME_PREFLIGHT',
+        facts: { detail: 'It asks the same, and ends otherwise: the replay is graded ok.' },
+      })
+    }
+    // Where the recorded run is good as well, there is nothing to blame.
+    await expect(runBlame(bad, { ...asking(() => true), load: async () => ends })).rejects.toMatchObject({
+      code: 'HARVEST_ORACLE_OK',
+    })
+  })
+
   it('points isolate to the code, and nothing of that is claimed', async () => {
-    const isolated = await isolateRun(bad, asking(() => false))
+    const isolated = await isolateRun(
+      bad,
+      asking(() => false),
+    )
     expect(isolated).toMatchObject({ verdict: { kind: 'found', layers: ['code'] }, neverSeen: unseen })
     expect(claimOf(isolated).verdict).toMatchObject({ kind: 'unresolved', open: ['code'] })
     const known = [{ name: 'good', file: good }]

@@ -29,7 +29,9 @@ export function printIsolated(isolated: IsolatedRun, screen: Screen): void {
   screen.line()
   const dim = (line: string): void => screen.line(screen.paint('dim', line))
   if (differs !== undefined) dim(controlLine(differs))
-  dim(`graded by ${neutralLine(gradedBy, 200)}; the recorded run: ${recorded}`)
+  dim(
+    `graded by ${neutralLine(gradedBy, 200)}; the ${differs === undefined ? 'recorded run' : 'unchanged replay'}: ${recorded}`,
+  )
   dim(`confidence ${confidenceOf(delta)}, minimum effect ${minEffect}; claims: ${methods['verdict'] ?? ''}`)
   dim(`intervals: ${methods['interval'] ?? ''}`)
   const { forks, modelCalls, costUsd } = spent.now

@@ -124,7 +124,7 @@ function finePrint(blamed: BlamedRun): readonly string[] {
   const display = mutations === undefined ? methods['display'] : methods['mutated.display']
   return [
     ...(control?.differs === undefined ? [] : [controlLine(control.differs)]),
-    `graded by ${neutralLine(gradedBy, 200)}; the recorded run: ${recorded}`,
+    `graded by ${neutralLine(gradedBy, 200)}; the ${control?.differs === undefined ? 'recorded run' : 'unchanged replay'}: ${recorded}`,
     ...(selfAgreement === undefined ? [] : [agreementText(selfAgreement)]),
     `estimand ${estimand}: ${perturbation}; live models, tools ${neutralLine(tools)}${repairedBy === undefined ? '' : `, repaired with ${neutralLine(repairedBy)}`}`,
     `confidence ${confidenceOf(delta)}, minimum effect ${tau}; claims: ${methods['verdict'] ?? 'none'}`,
