@@ -39,7 +39,7 @@ export interface ForkTaskAnswer {
   readonly forks: readonly ForkOrFailure[]
   /** Places in the list of those that were made before. */
   readonly reused: readonly number[]
-  /** Headers of these that were not compared with those of today; absent: without any. */
+  /** Headers of these that were not compared with those of today; absent: without any, or where none of them asked a live model. */
   readonly notCompared?: UncomparedHeaders
 }
 
@@ -120,11 +120,13 @@ export const forkTask: Task = async (options, context) => {
     for (const [, { keptAs }] of open) if (keptAs !== undefined) forgetFork(keptAs.folder, keptAs.key)
     throw error
   }
+  // What no service was asked, no header can have changed.
+  const isOfLive = reused.some((index) => forks[index]?.request.tail.from === 'live')
   const answer: ForkTaskAnswer = {
     control: told,
     forks: answers.map(shownOf),
     reused,
-    ...(reused.length === 0 || notCompared === undefined ? {} : { notCompared }),
+    ...(isOfLive && notCompared !== undefined ? { notCompared } : {}),
   }
   return answer as unknown as Json
 }
