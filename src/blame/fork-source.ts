@@ -409,7 +409,7 @@ async function preflight(tape: Tape, control: Control, options: ForkSourceOption
 }
 
 /**
- * Refuses a run that fails as recorded and not when it is replayed: the grade of the replay is none of the recorded run.
+ * Refuses a run that fails as recorded and not when it is replayed: the replay's grade says nothing of the recorded run.
  *
  * @param ofReplay - the grade of the unchanged run of today's code
  * @throws HarvestError `HARVEST_BLAME_PREFLIGHT`

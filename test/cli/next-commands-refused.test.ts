@@ -44,6 +44,8 @@ $&`,
 
 const oracle = `export const isRight = ({ sideEffects }: any): boolean =>
   sideEffects.some(({ name, args }: any) => name === 'refund' && args.amount === 25)
+export const isThirty = ({ value }: any): boolean => value.total === 30
+export const isNone = (): boolean => false
 `
 
 const tooMuch: Desk['decide'] = (messages) => {
@@ -156,6 +158,14 @@ describe('whoever is refused, or told that nothing could be judged, comes by wha
     expect(await worked(repairs)).toContain('No model decided the outcome: recorded answers did.')
     const meets = printed(exact.stdout, 'with a run that meets it', { '<tape|case>': 'enough' })
     expect(await worked(meets)).toContain("The agent's own code decided")
+    // A function that grades no run ok is right, or calls each run bad: a run that went right tells.
+    const apart = async (name: string) => {
+      const { code, stdout } = await run(['blame', 'few', '--oracle', `./src/oracle.ts#${name}`, '--live'])
+      expect([code, stdout]).toEqual([1, expect.stringContaining('or the oracle calls every run bad.')])
+      return printed(stdout, 'to tell the two apart, with a run that went right', { '<tape|case>': 'enough' })
+    }
+    expect(await worked(await apart('isThirty'))).toContain("The agent's own code decided")
+    await refused(await apart('isNone'), 'HARVEST_BLAME_REFERENCE')
     // Repairs without a good run need tools that run again.
     const words = [...blame.slice(0, -1), '--repairs']
     const notGood = await refused([...words, '--reference', 'bad', '--dry-run'], 'HARVEST_BLAME_REFERENCE')

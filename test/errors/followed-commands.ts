@@ -212,6 +212,10 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'test/cli/next-commands-refused.test.ts',
       'of blame: where no model is asked, a good run shows which answer decided',
     ],
+    'to tell the two apart, with a run that went right': [
+      'test/cli/next-commands-refused.test.ts',
+      'of blame: where no model is asked, a good run shows which answer decided',
+    ],
     'with a run that meets it': [
       'test/cli/next-commands-refused.test.ts',
       'of blame: where no model is asked, a good run shows which answer decided',
