@@ -56,7 +56,7 @@ async function blame(given: CommandInput, screen: Screen): Promise<number> {
     if ('foreseen' in told) foretold.tell(before.offTape(told))
     else if ('setAside' in told) foretold.tell(setAsideTexts(told))
     else if ('regraded' in told) foretold.tell(regradedTexts(told))
-    else if ('notCompared' in told) foretold.tell([notComparedText(told.notCompared)])
+    else if ('notCompared' in told) foretold.tell(uncomparedTexts(told))
     else if ('rechecked' in told) screen.progress(recheckedText(told))
     else screen.progress(progressLine(known.told(told)))
   }).catch((error: unknown) => {
@@ -86,7 +86,7 @@ export async function isolate(given: CommandInput, screen: Screen): Promise<numb
     if ('foreseen' in told) foretold.tell(before.offTape(told))
     else if ('setAside' in told) foretold.tell(setAsideTexts(told))
     else if ('regraded' in told) foretold.tell(regradedTexts(told))
-    else if ('notCompared' in told) foretold.tell([notComparedText(told.notCompared)])
+    else if ('notCompared' in told) foretold.tell(uncomparedTexts(told))
     else if ('rechecked' in told) screen.progress(recheckedText(told))
     else screen.progress(told.phase)
   })
@@ -176,6 +176,11 @@ function regradedTexts({ regraded, gradedThen }: Regraded): readonly string[] {
 
 interface Uncompared {
   readonly notCompared: UncomparedHeaders
+}
+
+/** Another key, or a header that routes, may lead to other answers: only runs of today can tell. */
+function uncomparedTexts({ notCompared }: Uncompared): readonly string[] {
+  return [notComparedText(notCompared), `→ if one of them leads to other answers: ${typedAgain({ 'no-cache': true })}`]
 }
 
 interface Rechecked {
