@@ -395,21 +395,28 @@ function virtualTimeout(run: Responder, caller: string, ms: number): AbortSignal
 
 /** Tells once that something listens to a signal or looks at it: what it is given to does the one or the other at once. */
 function onHeeded(signal: AbortSignal, heeded: () => void): void {
-  const methods = ['addEventListener', 'throwIfAborted'] as const
+  const { addEventListener, throwIfAborted } = signal
   const isHeeded = (): void => {
-    for (const name of ['aborted', ...methods]) Reflect.deleteProperty(signal, name)
+    // One that was frozen meanwhile keeps them.
+    for (const name of ['aborted', 'addEventListener', 'throwIfAborted']) Reflect.deleteProperty(signal, name)
     heeded()
   }
-  const get = (): boolean => {
-    isHeeded()
-    return signal.aborted
-  }
-  Object.defineProperty(signal, 'aborted', { configurable: true, get })
-  for (const name of methods) {
-    const value = (...args: unknown[]): unknown => {
+  const heededBy = (method: (...args: never[]) => unknown): PropertyDescriptor => ({
+    configurable: true,
+    value(...args: unknown[]): unknown {
       isHeeded()
-      return Reflect.apply(signal[name], signal, args)
-    }
-    Object.defineProperty(signal, name, { configurable: true, value })
-  }
+      return Reflect.apply(method, signal, args)
+    },
+  })
+  Object.defineProperties(signal, {
+    aborted: {
+      configurable: true,
+      get() {
+        isHeeded()
+        return Reflect.get(AbortSignal.prototype, 'aborted', signal)
+      },
+    },
+    addEventListener: heededBy(addEventListener),
+    throwIfAborted: heededBy(throwIfAborted),
+  })
 }

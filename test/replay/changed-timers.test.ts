@@ -165,6 +165,14 @@ describe('a timer of another length', () => {
     ['a property that listens', (signal) => (signal.onabort = () => undefined)],
     ['code that throws', (signal) => signal.throwIfAborted()],
     ['code that looks', (signal) => signal.aborted],
+    [
+      'code that looks after it was frozen',
+      (signal) => {
+        const { aborted } = Object.freeze(signal)
+        signal.throwIfAborted()
+        return aborted
+      },
+    ],
   ])('but one that is given to %s is heeded', async ([, heed]) => {
     const agent = async (): Promise<void> => {
       await heed(AbortSignal.timeout(5_000))
