@@ -21,6 +21,8 @@ export class Draws {
   #uint32: () => number
   #isAnew = false
   #aheadMs = 0
+  /** Of the time since the process began, below a millisecond. */
+  #phaseMs = 0
   #inTurn = 0
   #extraMs = 0
   #lastNow = 0
@@ -52,19 +54,20 @@ export class Draws {
     this.#world = {
       // Never behind what was already served: code that measures must not see time run backwards.
       epochMs: () => Math.max(this.#lastNow, epoch + Math.floor(now() + this.#extraMs + this.#aheadMs)),
-      uptimeMs: () => Math.max(this.#lastPerf, uptime + now() + this.#extraMs),
+      uptimeMs: () => Math.max(this.#lastPerf, uptime + now() + this.#extraMs + this.#phaseMs),
       uint32: () => this.#uint32(),
     }
   }
 
   /**
    * From here on the tape answers nothing: the virtual world does, with chance seeded by `seed` and its calendar
-   * `aheadMs` ahead.
+   * `aheadMs` ahead. What its clock says below a millisecond is chance, too.
    */
   startAnew(seed: string, aheadMs: number): void {
     if (this.#isAnew) return
     this.#isAnew = true
     this.#uint32 = generator(seed)
+    this.#phaseMs = generator(`${seed} clock`)() / 2 ** 32
     this.#aheadMs = aheadMs
     // Ahead of the tape means ahead of what it would say now, and backwards where that is asked for.
     if (aheadMs !== 0) this.#lastNow = Number.NEGATIVE_INFINITY

@@ -96,6 +96,14 @@ describe('forks of a run of the real SDK', () => {
       expect(new Set(await at(1))).toEqual(new Set(['bad']))
     })
 
+    test('of what the clock says below a millisecond ends well too', async () => {
+      const { at } = await codeAlone(async (input) => {
+        const isLucky = Math.floor(performance.now() * 1_000) % 2 === 1
+        return { answer: await agent(input), isLucky }
+      }, 'isLucky=true')
+      expect(new Set(await at(0))).toEqual(new Set(['ok', 'bad']))
+    })
+
     test('of an agent that draws nothing is the recorded run at each position', async () => {
       const { source, at } = await codeAlone(agent, 'refund(amount: 25)', bad)
       for (const position of source.positions.keys()) expect(new Set(await at(position))).toEqual(new Set(['bad']))
