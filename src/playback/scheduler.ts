@@ -316,10 +316,10 @@ export class Scheduler {
     const [timer, answer] = [this.#timers.peek(), this.#answers.peek()]
     if (item?.state === 'ready') {
       const isOther = (answer && item.at >= answer.due) || (timer && isBefore(timer, item))
-      return isOther ? [] : item.place === 'free' ? [item] : this.#mates(item)
+      return isOther ? [] : item.place === 'free' ? this.#ownMates(item) : this.#mates(item)
     }
     const late = this.#hurry ? this.#earliestReady() : undefined
-    return late === undefined ? [] : [late]
+    return late === undefined ? [] : this.#ownMates(late)
   }
 
   #mates(first: GateItem): readonly GateItem[] {
@@ -330,6 +330,15 @@ export class Scheduler {
       if (item.state === 'ready' && item.place === undefined) mates.push(item)
     }
     return mates
+  }
+
+  /** What arrived in the same burst of the same answer: a client may take an answer for complete before its end is told. */
+  #ownMates(first: GateItem): readonly GateItem[] {
+    const mates = [...this.#ready]
+      .filter(({ step, at, n }) => step === first.step && at === first.at && n > first.n)
+      .sort((a, b) => a.n - b.n)
+    const alone = mates.findIndex(({ isAlone }) => isAlone)
+    return [first, ...(alone === -1 ? mates : mates.slice(0, alone))]
   }
 
   /** Does the next thing; `false` when there is nothing to do until the agent moves. */
@@ -380,7 +389,7 @@ export class Scheduler {
     if (!ready) return false
     this.relaxed++
     this.#options.onRelaxed?.()
-    this.#deliver(ready)
+    this.#deliverAll(this.#ownMates(ready))
     this.#relaxing = ready.step
     return true
   }
@@ -420,7 +429,7 @@ export class Scheduler {
   /** Delivers the next item and those that arrived in the same burst: the agent had no turn in between. */
   #deliverBurst(first: GateItem): void {
     if (first.place === 'free') {
-      this.#deliver(first)
+      this.#deliverAll(this.#ownMates(first))
       return
     }
     for (let i = this.#next; i < this.#items.length; i++) {
@@ -429,6 +438,11 @@ export class Scheduler {
       if (item.isAlone && item !== first) return
       if (item.state === 'ready' && item.place === undefined) this.#deliver(item)
     }
+  }
+
+  #deliverAll(items: readonly GateItem[]): void {
+    // Whoever got a piece may have given up the rest.
+    for (const item of items) if (item.state === 'ready') this.#deliver(item)
   }
 
   /** Something was asked or delivered: the agent does not hang. */
