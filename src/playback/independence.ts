@@ -32,8 +32,12 @@ export function usesAnswer(step: Step, answered: Step, input: Json | undefined, 
     for (const value of askedValues(event)) first.delete(value)
     if (event !== answered) for (const value of answerValues(event)) first.delete(value)
   }
-  return askedValues(step).some((value) => first.has(value))
+  const names = [...first].filter(({ length }) => length >= shortestPart)
+  return askedValues(step).some((value) => first.has(value) || names.some((name) => value.includes(name)))
 }
+
+/** So long is a value that stands in a longer one by no chance. */
+const shortestPart = 5
 
 /** What a step was asked with: parts of its address, or its arguments. Values of one or two characters are left out. */
 export function askedValues(event: Step): readonly string[] {
@@ -45,14 +49,15 @@ export function askedValues(event: Step): readonly string[] {
   return [...pathname.split('/').map(decoded), ...searchParams.values(), ...inBody].filter(says)
 }
 
-function answerValues(event: Step): readonly string[] {
+/** What a step was answered with. */
+export function answerValues(event: Step): readonly string[] {
   if (event.kind !== 'exchange') return valuesIn(event.result)
   const pieces = event.response?.chunks.map(([, , bytes]) => decodeBytes(bytes)) ?? []
   return valuesOf(Buffer.concat(pieces).toString('utf8'))
 }
 
 /** The values of a JSON text; of any other, its words. */
-function valuesOf(text: string): readonly string[] {
+export function valuesOf(text: string): readonly string[] {
   try {
     return valuesIn(JSON.parse(text) as Json)
   } catch {

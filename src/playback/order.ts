@@ -1,4 +1,5 @@
-import { readModelCall } from '../providers/index.ts'
+import { readModelCall, toolResultsIn } from '../providers/index.ts'
+import type { ToolCall } from '../providers/types.ts'
 import type { Json, Moment, Step } from '../tape/index.ts'
 import { isRead, usesAnswer } from './independence.ts'
 import { TurnCalls } from './turn-calls.ts'
@@ -170,9 +171,21 @@ export class StepOrder {
       const asked = readModelCall(turn.event)?.response?.toolCalls ?? []
       // What the provider ran itself says nothing of what the agent runs.
       const calls = asked.filter(({ builtIn }) => !builtIn)
-      this.#calls.set(turn, calls.length > 1 ? new TurnCalls(calls, this.#stepsOf(turn)) : undefined)
+      this.#calls.set(
+        turn,
+        calls.length > 1 ? new TurnCalls(calls, this.#stepsOf(turn), this.#resultsOf(turn, calls)) : undefined,
+      )
     }
     return this.#calls.get(turn)
+  }
+
+  /** What the next turn was told of each call. */
+  #resultsOf(turn: ExchangeState, calls: readonly ToolCall[]): readonly (Json | undefined)[] {
+    const turns = this.#turnsByEnd()
+    const next = turns[turns.indexOf(turn) + 1]
+    const request = next && readModelCall(next.event)?.request
+    const told = request === undefined ? [] : toolResultsIn(request)
+    return calls.map(({ id }) => (id === undefined ? undefined : told.find((result) => result.id === id)?.result))
   }
 
   /** What the agent did between a turn and the next, what that did inside left out. */

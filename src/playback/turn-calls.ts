@@ -2,31 +2,39 @@ import { canonicalJson } from '../json/canonical.ts'
 import { readRpc } from '../providers/rpc.ts'
 import type { ToolCall } from '../providers/types.ts'
 import type { Json, Step } from '../tape/index.ts'
-import { askedValues, valuesIn } from './independence.ts'
+import { answerValues, askedValues, valuesIn, valuesOf } from './independence.ts'
 
 /**
  * Tells which steps of one model turn serve different calls. A model that asks for several tools at once says that these are
  * independent. It says nothing of the requests that the code of one tool makes: their order is that of the code.
  *
  * A step serves a call if it has the name of its tool, or else if it is asked with a value that the arguments of this call
- * have, and those of no other. What shows neither may serve a call of its own only where there are enough calls for each.
+ * have, and those of no other, or is answered with a value that the result of this call has, and that of no other. What shows
+ * none of these may be what the code does before or after all calls, such as a check: it keeps its place.
  */
 export class TurnCalls {
   /** The place of the call in the list; `undefined` where the step does not show it. */
   readonly #served: ReadonlyMap<Step, number | undefined>
-  readonly #isOneForEach: boolean
   /** What a protocol needs to connect is no action. */
   readonly #protocol: ReadonlySet<Step>
 
-  /** `steps` are those between this turn and the next that are inside of no other. */
-  constructor(calls: readonly ToolCall[], steps: readonly Step[]) {
+  /**
+   * `steps` are those between this turn and the next that are inside of no other, `results` what the model was told next of
+   * each call; absent where it was told nothing.
+   */
+  constructor(calls: readonly ToolCall[], steps: readonly Step[], results: readonly (Json | undefined)[]) {
     const tools = new Map(steps.map((step) => [step, toolOf(step)]))
     const named = byName(calls, tools)
     this.#protocol = new Set(steps.filter((step) => tools.get(step) === 'protocol'))
     const others = steps.filter((step) => !named.has(step) && !this.#protocol.has(step))
-    const values = ownValues(calls)
-    this.#served = new Map([...named, ...others.map((step) => [step, byValues(step, values)] as const)])
-    this.#isOneForEach = others.length <= calls.length - named.size
+    const asked = ownValues(calls.map(({ args }) => valuesIn(args)))
+    const told = ownValues(results.map(valuesSaid))
+    const served = (step: Step): number | undefined => {
+      const by = callsWith(askedValues(step), asked)
+      // What names several calls serves none of them alone.
+      return by.length > 0 ? only(by) : only(callsWith(answerValues(step), told))
+    }
+    this.#served = new Map([...named, ...others.map((step) => [step, served(step)] as const)])
   }
 
   /** Whether two steps of the turn serve different calls, as far as the tape shows. */
@@ -35,7 +43,7 @@ export class TurnCalls {
     // What began before the turn serves none of its calls.
     if (!this.#served.has(a) || !this.#served.has(b)) return false
     const [one, other] = [this.#served.get(a), this.#served.get(b)]
-    return one === undefined || other === undefined ? this.#isOneForEach : one !== other
+    return one !== undefined && other !== undefined && one !== other
   }
 }
 
@@ -68,17 +76,23 @@ function toolOf(step: Step): Tool {
   return rpc && (rpc.tool ?? 'protocol')
 }
 
-/** Of each call, the values of its arguments that no other call has. */
-function ownValues(calls: readonly ToolCall[]): readonly ReadonlySet<string>[] {
-  const all = calls.map(({ args }) => new Set(valuesIn(args)))
+/** Of each list, the values that no other list has. */
+function ownValues(lists: readonly (readonly string[])[]): readonly ReadonlySet<string>[] {
+  const all = lists.map((values) => new Set(values))
   return all.map(
     (own, at) => new Set([...own].filter((value) => all.every((other, i) => i === at || !other.has(value)))),
   )
 }
 
-function byValues(step: Step, values: readonly ReadonlySet<string>[]): number | undefined {
-  const asked = askedValues(step)
-  const served = [...values.keys()].filter((at) => asked.some((value) => values[at]?.has(value)))
-  const [call, another] = served
+function callsWith(found: readonly string[], values: readonly ReadonlySet<string>[]): readonly number[] {
+  return [...values.keys()].filter((at) => found.some((value) => values[at]?.has(value)))
+}
+
+function only([call, another]: readonly number[]): number | undefined {
   return another === undefined ? call : undefined
+}
+
+/** Results are texts, most of them of JSON. */
+function valuesSaid(result: Json | undefined): readonly string[] {
+  return typeof result === 'string' ? valuesOf(result) : valuesIn(result).flatMap(valuesOf)
 }

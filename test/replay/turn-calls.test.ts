@@ -22,16 +22,23 @@ const made = async (what: string): Promise<string> => {
 }
 const ask = (): Promise<string> => post('https://api.openai.com/v1/chat/completions', chat('go'))
 
-/** A model turn that asks for several tools at once, and what the agent then did, one after the other. */
-const turn = (asked: readonly Asked[], done: readonly (string | Asked)[]): Tape => {
-  const recording = new Recording()
-  const calls = asked.map(({ name, args }, i) => ({
+const callsOf = (asked: readonly Asked[]) =>
+  asked.map(({ name, args }, i) => ({
     id: `c${i}`,
     type: 'function',
     function: { name, arguments: JSON.stringify(args) },
   }))
-  const answer = JSON.stringify({ choices: [{ message: { role: 'assistant', tool_calls: calls } }] })
+
+const begun = (asked: readonly Asked[]): Recording => {
+  const recording = new Recording()
+  const answer = JSON.stringify({ choices: [{ message: { role: 'assistant', tool_calls: callsOf(asked) } }] })
   recording.exchange({ body: chat('go'), answer })
+  return recording
+}
+
+/** A model turn that asks for several tools at once, and what the agent then did, one after the other. */
+const turn = (asked: readonly Asked[], done: readonly (string | Asked)[]): Tape => {
+  const recording = begun(asked)
   for (const one of done) {
     if (typeof one !== 'string') recording.call(one.name, one.args, 'done')
     else {
@@ -81,13 +88,42 @@ describe('requests after a model turn that asked for two tools', () => {
     expect(await replayed(tape, atOnce)).toEqual(['HARVEST_ORDER'])
   })
 
-  test('are out of order where they name no call, and are more than the model asked for', async () => {
-    const anonymous = turn(orders, ['left', 'right', 'log'])
-    expect(await replayed(anonymous, inTurn(...['right', 'left', 'log'].map((one) => () => made(one))))).toEqual([
-      'HARVEST_ORDER',
-    ])
-    const two = turn(orders, ['left', 'right'])
-    expect(await replayed(two, inTurn(...['right', 'left'].map((one) => () => made(one))))).toEqual([])
+  test('are out of order where they show no call, be they fewer than the model asked for', async () => {
+    for (const done of [
+      ['left', 'right', 'log'],
+      ['left', 'right'],
+      ['check', 'charge A-17'],
+    ]) {
+      const changed = [done[1]!, done[0]!, ...done.slice(2)]
+      expect(await replayed(turn(orders, done), inTurn(...changed.map((one) => () => made(one))))).toEqual([
+        'HARVEST_ORDER',
+      ])
+    }
+  })
+
+  test('may change places where the result of each call has what one of them was answered', async () => {
+    const answers = { left: '{"stock":"seven"}', right: '{"stock":"twelve"}', check: '{"risk":"none"}' }
+    const told = (results: readonly string[]): string =>
+      JSON.stringify({
+        model: 'gpt-x',
+        messages: [
+          { role: 'user', content: 'go' },
+          { role: 'assistant', tool_calls: callsOf(orders) },
+          ...results.map((content, i) => ({ role: 'tool', tool_call_id: `c${i}`, content })),
+        ],
+      })
+    const both = told([answers.left, answers.right])
+    const recorded = (...done: readonly (keyof typeof answers)[]): Tape => {
+      const recording = begun(orders)
+      for (const one of done) recording.exchange({ url: `${shop}/${one}`, body: '', answer: answers[one] })
+      recording.exchange({ body: both, answer: '{"choices":[{"message":{"role":"assistant","content":"done"}}]}' })
+      return recording.tape()
+    }
+    const tell = () => post('https://api.openai.com/v1/chat/completions', both)
+    const act = (...done: readonly string[]) => inTurn(...done.map((one) => () => made(one)), tell)
+    expect(await replayed(recorded('left', 'right'), act('right', 'left'))).toEqual([])
+    expect(await replayed(recorded('check', 'left', 'right'), act('check', 'right', 'left'))).toEqual([])
+    expect(await replayed(recorded('check', 'left', 'right'), act('left', 'right', 'check'))).toContain('HARVEST_ORDER')
   })
 })
 
@@ -108,6 +144,23 @@ describe('tools that a model turn asked for at once', () => {
       () => made('audit A-17'),
     )
     expect(await replayed(tape, act)).toEqual([])
+  })
+
+  test('may not change places with a check that no call asked for, where another call is none of a step', async () => {
+    const check = tool('fraud_check', async (_: { customer: string }) => 'done')
+    const tape = turn(
+      [{ name: 'think', args: { thought: 'refund it' } }, first],
+      [{ name: 'fraud_check', args: { customer: 'c9' } }, first],
+    )
+    const steps = [() => refund({ order: 'A-17' }), () => check({ customer: 'c9' })]
+    expect(await replayed(tape, inTurn(...steps.toReversed()))).toEqual([])
+    expect(await replayed(tape, inTurn(...steps))).toContain('HARVEST_ORDER')
+    const behind = async () => {
+      const checked = check({ customer: 'c9' })
+      await refund({ order: 'A-17' })
+      return checked
+    }
+    expect(await replayed(tape, behind)).toContain('HARVEST_ORDER')
   })
 
   test('may not change places with a request that serves the same call, or that shows no call', async () => {
