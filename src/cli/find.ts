@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
-import { type Case, requireTapeFile } from '../cases/index.ts'
+import { type Case, loadCase, requireTapeFile } from '../cases/index.ts'
 import { HarvestError } from '../errors/index.ts'
 import {
   casesCalled,
@@ -31,6 +31,12 @@ export function findTapeFile(word: string, recordings = 'recordings', options: F
 /** Of an exact search, names mean something else later. */
 function given({ isExact, files }: FindTapeOptions): Pick<FindTapeOptions, 'files'> {
   return isExact === true || files === undefined ? {} : { files }
+}
+
+/** As {@link findTapeFile}, or the tape of the case whose file is named, by any path. */
+export function findReplayed(word: string, recordings = 'recordings'): string {
+  if (!/\.case\.ya?ml$/.test(word)) return findTapeFile(word, recordings)
+  return existsSync(word) ? requireTapeFile(loadCase(resolve(word))) : findRun(word, recordings).file
 }
 
 function fileOf(word: string, recordings: string, options: FindTapeOptions): string {

@@ -1,15 +1,12 @@
-import { type Dirent, existsSync, readdirSync } from 'node:fs'
-import { dirname, isAbsolute, join, relative } from 'node:path'
-import { shellWord } from './neutral.ts'
+import fs, { type Dirent, existsSync, readdirSync } from 'node:fs'
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
+import { neutralLine, shellWord } from './neutral.ts'
 
 /** The nearest folder above the current one that has one of these, as `../..`; `undefined` where the current one has one, or none does. */
 export function folderAbove(names: readonly string[]): string | undefined {
   const from = process.cwd()
-  for (let folder = from; ; folder = dirname(folder)) {
-    if (names.some((name) => existsSync(join(folder, name))))
-      return folder === from ? undefined : relative(from, folder)
-    if (folder === dirname(folder)) return undefined
-  }
+  const folder = nearestFolder(names, from)
+  return folder === undefined || folder === from ? undefined : relative(from, folder)
 }
 
 /** What to do where these recordings are not here, and a folder above, or packages below, have some; nothing otherwise. */
@@ -22,13 +19,34 @@ export function stepsElsewhere(recordings: string): readonly string[] {
   )
 }
 
+/** What to type where these recordings have no such name, and those of packages below have it. */
+export function stepsInPackages(recordings: string, word: string): readonly string[] {
+  if (isAbsolute(recordings) || !existsSync(recordings) || !/^\w[\w.-]*$/.test(word)) return []
+  return packagesWith([recordings])
+    .map((folder) => join(folder, recordings))
+    .filter((dir) => fs.globSync(`{inbox,golden}/**/${word}.{case.yaml,case.yml,tape.jsonl}`, { cwd: dir }).length > 0)
+    .slice(0, 3)
+    .map((dir) => `${neutralLine(dirname(dir))} has one of this name: --dir ${shellWord(dir)}`)
+}
+
 /** The first packages of a workspace that have one of these, as `packages/shop`; none where the current folder has one. */
 export function foldersBelow(names: readonly string[]): readonly string[] {
   if (names.some((name) => existsSync(name))) return []
+  return packagesWith(names).slice(0, 3)
+}
+
+function packagesWith(names: readonly string[]): readonly string[] {
   return foldersIn('.')
     .flatMap((folder) => [folder, ...foldersIn(folder)])
     .filter((folder) => names.some((name) => existsSync(join(folder, name))))
-    .slice(0, 3)
+}
+
+/** The nearest folder with one of these, from this one upwards; absolute. */
+export function nearestFolder(names: readonly string[], from: string): string | undefined {
+  for (let folder = resolve(from); ; folder = dirname(folder)) {
+    if (names.some((name) => existsSync(join(folder, name)))) return folder
+    if (folder === dirname(folder)) return undefined
+  }
 }
 
 /** What is not to be looked into, or is gone when it is, has nothing to name. */
@@ -48,4 +66,9 @@ function entriesOf(folder: string): readonly Dirent[] {
     if (closed.includes((error as NodeJS.ErrnoException).code ?? '')) return []
     throw error
   }
+}
+
+/** The folder of recordings that a tape or case lies in, in its inbox or golden set; absolute. */
+export function recordingsAround(file: string): string | undefined {
+  return /^(.+)[\\/](?:golden|inbox)[\\/]/.exec(resolve(file))?.[1]
 }

@@ -97,6 +97,8 @@ export interface JobList {
   readonly limits?: BudgetLimits
   /** Looked in before the list prices. */
   readonly prices?: PriceTable
+  /** The code is of another folder than the recordings, as that of a former commit is. Default false. */
+  readonly isOtherCode?: boolean
 }
 
 /** What the worker says each second, as long as its thread is free. */

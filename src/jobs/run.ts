@@ -152,7 +152,7 @@ async function runAll(
   } = options
   const own = new AbortController()
   running.add(own)
-  const asked: JobList = { jobs, results, parallel, limits, prices }
+  const asked: JobList = { jobs, results, parallel, limits, prices, isOtherCode: options.cwd !== undefined }
   try {
     writeFileSync(list, JSON.stringify(asked))
     writeFileSync(module, '')

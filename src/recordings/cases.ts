@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, rmSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { type Case, caseText, loadCase, plainHead, requireTapeFile } from '../cases/index.ts'
-import { stepsElsewhere } from '../errors/above.ts'
+import { stepsElsewhere, stepsInPackages } from '../errors/above.ts'
 import { HarvestError, neutralLine, nearestWord, shellWord } from '../errors/index.ts'
 import { isCaseFile, locate, pathsBelow, RecordingFiles } from './files.ts'
 import { tapesOfRun } from './index-runs.ts'
@@ -218,6 +218,7 @@ function missing(recordings: string, word: string, cases: readonly CaseSummary[]
         ? [`it is a tape, to make a case of it: npx vitest-harvest promote ${shellWord(word)} --as '<id>'`]
         : []),
       ...stepsElsewhere(recordings),
+      ...stepsInPackages(recordings, word),
       'to list them: npx vitest-harvest ls --golden',
     ],
   })

@@ -1,6 +1,8 @@
 // Over 300 lines: everything that touches files of recordings, so that nothing else does.
 import * as fs from 'node:fs'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { recordingsAround } from '../errors/above.ts'
+import { here } from '../errors/here.ts'
 import { HarvestError, shellWord } from '../errors/index.ts'
 import { isLink } from '../tape/links.ts'
 import { linkAs, temporaryFor, temporaryName } from '../tape/new-file.ts'
@@ -285,8 +287,14 @@ export function locate(folder: string, path: string): string | undefined {
   throw new HarvestError('HARVEST_RECORDINGS_OUTSIDE', {
     what: 'The file is outside the recordings folder',
     where: { file: real, recordings: root },
-    fix: [`to use it, copy it into ${join(folder, 'inbox')}`],
+    fix: [...toItsRecordings(found), `to use it, copy it into ${join(folder, 'inbox')}`],
   })
+}
+
+/** Of a file in the recordings of another package. */
+function toItsRecordings(file: string): readonly string[] {
+  const recordings = recordingsAround(file)
+  return recordings === undefined ? [] : [`to use it where it is: --dir ${shellWord(here(recordings))}`]
 }
 
 /**

@@ -1,7 +1,7 @@
 // Over 300 lines: how tapes are found, beside what is said of those that are not.
 import { closeSync, fstatSync, lstatSync, readSync } from 'node:fs'
 import { basename, join, relative, resolve, sep } from 'node:path'
-import { stepsElsewhere } from '../errors/above.ts'
+import { stepsElsewhere, stepsInPackages } from '../errors/above.ts'
 import { HarvestError, neutralLine, nearestWord, shellWord } from '../errors/index.ts'
 import { toRecord } from '../errors/usual-steps.ts'
 import { type Outcome, readOutcome, readTapeHeader, type TapeClose, type WrittenOutcome } from '../tape/index.ts'
@@ -302,6 +302,7 @@ function missing(recordings: string, word: string, nearest?: string): HarvestErr
     fix: [
       ...(nearest === undefined ? [] : [`did you mean: ${shellWord(nearest)} instead of ${shellWord(word)}`]),
       ...stepsElsewhere(recordings),
+      ...stepsInPackages(recordings, word),
       "if its recorder writes to another folder: --dir '<folder>'",
       "to find it by its text: npx vitest-harvest ls --text '<words>'",
       "to keep such runs from now on: keep: { when: 'refund(amount > 100)' }",

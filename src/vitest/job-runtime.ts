@@ -22,6 +22,7 @@ import { caseOptions } from './case-options.ts'
 import type { HarvestProvided } from './channel.ts'
 import { readJobs } from './job-module.ts'
 import { startBeat } from './beat.ts'
+import { refuseOtherAgents } from './other-agents.ts'
 import { loadTask } from './tasks.ts'
 import { startTimeLimit } from './time-limit.ts'
 import { filesOfRun } from './loaded-files.ts'
@@ -38,7 +39,7 @@ export async function runJobs(
   const file = process.env[jobsVariable]
   if (file === undefined) throw new TypeError(`${jobsVariable} is not set: this module is run by harvest commands`)
   endWithRunner()
-  const { jobs, results, parallel = 1, limits = {}, prices = {} } = readJobs(file)
+  const { jobs, results, parallel = 1, limits = {}, prices = {}, isOtherCode = false } = readJobs(file)
   const budget = openBudget(limits, prices)
   const provided = inject('vitest-harvest')
   const write = (result: JobResult): void => appendFileSync(results, `${JSON.stringify(result)}\n`)
@@ -58,6 +59,7 @@ export async function runJobs(
         say,
         allow: beat.allow,
         importModule,
+        isOtherCode,
       }
       write(await attempt(index, job, around))
     }
@@ -84,6 +86,7 @@ interface Surroundings {
   /** A run may take so many milliseconds. */
   readonly allow: (ms: number) => void
   importModule(file: string): Promise<object>
+  readonly isOtherCode: boolean
 }
 
 async function attempt(index: number, job: Job, around: Surroundings): Promise<JobResult> {
@@ -101,6 +104,7 @@ const answered: ToolsChoice = { asked: 'serve', yes: false }
 async function runJob(job: Job, around: Surroundings) {
   const { agents, provided, budget, context } = around
   const { settings } = provided
+  if (!around.isOtherCode) refuseOtherAgents(job.tape, provided)
   const tape = requireClosed(readTape(job.tape))
   const kase = job.case === undefined ? undefined : parseCase(job.case.text, job.case.file)
   const { replay, match, timeoutMs } = kase === undefined ? settings : caseOptions(kase, settings, answered)

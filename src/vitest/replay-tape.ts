@@ -1,5 +1,6 @@
 import { inject, recordArtifact, type RunnerTestCase } from 'vitest'
 import type { AcceptedChange } from '../cases/index.ts'
+import { recordingsAround } from '../errors/above.ts'
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import { checkOption, oneOf, type OptionsOf } from '../errors/options.ts'
 import {
@@ -28,7 +29,7 @@ import {
   type UncomparedValue,
 } from './channel.ts'
 import { printableListed } from './listed.ts'
-import { recordingsAround, tapeStepsFromHere } from './steps-from-here.ts'
+import { tapeStepsFromHere } from './steps-from-here.ts'
 import { tellReporter } from './unheard.ts'
 import { currentTest, untilAwaited } from './under-way.ts'
 

@@ -40,11 +40,6 @@ export function tapeStepsFromHere(
   })
 }
 
-/** The folder of recordings that a tape lies in; absolute. */
-export function recordingsAround(tape: string): string | undefined {
-  return /^(.+)[\\/](?:golden|inbox)[\\/]/.exec(path.resolve(tape))?.[1]
-}
-
 function withSteps(error: HarvestError, recordings: string, change: (step: string) => string): HarvestError {
   const { fix } = error.facts
   if (fix === undefined || path.resolve('recordings') === recordings) return error

@@ -65,6 +65,8 @@ export interface RunOptions {
   readonly bin?: keyof typeof entries
   /** User and group it runs as. */
   readonly uid?: number
+  /** Folder below the project's. Default: its own. */
+  readonly cwd?: string
 }
 
 export interface InlineProject {
@@ -131,9 +133,9 @@ function createProject(folder: string, modules: string, files: Readonly<Record<s
     writeFileSync(target, text)
   }
   for (const [file, text] of Object.entries({ 'package.json': '{ "type": "module" }', ...files })) write(file, text)
-  const start = (args: readonly string[], { env, bin = 'vitest', uid }: RunOptions = {}) => {
+  const start = (args: readonly string[], { env, bin = 'vitest', uid, cwd = '.' }: RunOptions = {}) => {
     return spawn(process.execPath, [path.join(modules, entries[bin]), ...args], {
-      cwd: folder,
+      cwd: path.join(folder, cwd),
       env: { ...cleanEnvironment(), ...env },
       ...(uid === undefined ? {} : { uid, gid: uid }),
     })
@@ -148,9 +150,12 @@ function createProject(folder: string, modules: string, files: Readonly<Record<s
         text.test(readFileSync(path.join(folder, below, file), 'utf8')),
       ),
     run: (args, options = {}) => {
-      const { env, bin = 'vitest', uid } = options
+      const { env, bin = 'vitest', uid, cwd = '.' } = options
       if (uid !== undefined) return finished(start(args, options))
-      return warm([path.join(modules, entries[bin]), ...args], { cwd: folder, env: { ...cleanEnvironment(), ...env } })
+      return warm([path.join(modules, entries[bin]), ...args], {
+        cwd: path.join(folder, cwd),
+        env: { ...cleanEnvironment(), ...env },
+      })
     },
     start: (file) => finished(spawn(process.execPath, [file], { cwd: folder, env: cleanEnvironment() })),
     watch: (args, options) => watching(start(args, options)),

@@ -2,8 +2,8 @@ import path from 'node:path'
 import { spawnSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Home, type InlineProject, type Lane, openHome, type RunResult } from './inline.ts'
-import { amount, config, golden, refundAgent, refundBaseline, refundSources } from './refund.ts'
+import { type Home, type InlineProject, type Lane, onLane, openHome, type RunResult } from './inline.ts'
+import { amount, config, golden, refundAgent, refundBaseline, refundSources, tapeText } from './refund.ts'
 import { supportCase, supportSources } from './support.ts'
 
 const plain = `import { expect, it } from 'vitest'\nit('is plain', () => { expect(1).toBe(1) })\n`
@@ -333,4 +333,65 @@ it('replays', () => replay(import.meta.dirname + '/../recordings/golden/one.tape
     expect((await project.run(inPackage, { bin: 'harvest' })).code).toBe(0)
     expect(project.read('packages/a/recordings/golden/one.case.yaml')).toContain('looked')
   })
+
+  onLane(lane, 5)(
+    'takes each case and tape with its own agent where the root has a harvest() beside those of packages',
+    async () => {
+      const project = create({
+        'vitest.config.ts': configure(`plugins: [${plugin()}], test: { projects: ['packages/*'] }`),
+        ...refundSources,
+        ...golden('one', refundBaseline),
+        ...golden('only-root', refundBaseline),
+        ...packageOf('a', 'one'),
+        'packages/a/recordings/inbox/in-a.tape.jsonl': tapeText('in-a'),
+        ...packageOf('b', 'one'),
+        ...below('packages/b', golden('only-b', refundBaseline)),
+        'packages/b/src/amount.ts': amount.replace('order.amount', 'order.amount + 1'),
+      })
+      const typeIn = async (cwd: string, words: readonly string[]) => {
+        const { code, output } = await project.run(words, { bin: 'harvest', cwd })
+        return { code, output }
+      }
+      const type = (...words: string[]) => typeIn('.', words)
+      const said = (text: string) => expect.stringContaining(text)
+      const ofB = 'packages/b/recordings'
+      // The one of b is different, under the same name.
+      expect((await type('replay', 'one')).code).toBe(0)
+      expect(await type('replay', 'one', '--dir', ofB)).toEqual({ code: 1, output: said('packages/b/src/refund.ts') })
+      expect((await type('replay', `${ofB}/golden/one.case.yaml`)).code).toBe(1)
+      expect((await type('replay', 'packages/a/recordings/golden/one.case.yaml')).code).toBe(0)
+      // What only a package has, with the command that finds it.
+      for (const command of [
+        ['show', 'only-b'],
+        ['verify', 'only-b'],
+        ['accept', 'only-b', '--reason', 'why'],
+      ]) {
+        const now = command[0] === 'verify' ? ['replay', '--exact', 'only-b'] : command
+        const { code, output } = await type(...command)
+        expect([code, output]).toEqual([2, said(`npx vitest-harvest ${now.join(' ')} --dir ${ofB}\n`)])
+      }
+      expect((await type('show', 'only-b', '--dir', ofB)).code).toBe(0)
+      expect((await type('show', `${ofB}/golden/only-b.case.yaml`)).output).toContain(`--dir ${ofB}\n`)
+      // A case is written beside its agent.
+      const tape = 'packages/a/recordings/inbox/in-a.tape.jsonl'
+      const refused = await type('promote', tape, '--as', 'new')
+      const again = `npx vitest-harvest promote ${tape} --as new --dir packages/a/recordings\n`
+      expect(refused).toEqual({ code: 2, output: said(again) })
+      expect((await type(...again.trim().split(' ').slice(2))).code).toBe(0)
+      expect(project.read('packages/a/recordings/golden/new.case.yaml')).toContain('case: new')
+      // Vitest of a package has no agents but its own.
+      const toRoot = { code: 2, output: said(`cd ${project.folder}\n`) }
+      const inB = (...words: string[]) => typeIn('packages/b', words)
+      expect(await inB('fork', 'only-root', '--step', '1', '--dir', '../../recordings')).toEqual(toRoot)
+      expect(await inB('replay', 'only-root', '--dir', '../../recordings')).toEqual(toRoot)
+      expect(await inB('promote', '../../recordings/golden/only-root.tape.jsonl', '--as', 'x')).toEqual({
+        code: 2,
+        output: said(`cd ${project.folder}\n`),
+      })
+      expect(await inB('replay', '../a/recordings/golden/one.tape.jsonl')).toEqual({
+        code: 2,
+        output: said(`cd ${path.join(project.folder, 'packages/a')}\n`),
+      })
+    },
+  )
 })

@@ -18,6 +18,7 @@ import { exit, exitCodeOf } from '../exit.ts'
 import { findTapeFile, openRun } from '../find.ts'
 import { isRightSaid, printSteps, rightText, stepsOfKnownBad, stepsToRun, testsElsewhere } from '../next-steps.ts'
 import { choose } from '../choose.ts'
+import { refuseOtherPackage } from '../other-package.ts'
 import { badValue, usage } from '../parse.ts'
 import { typedAgain } from '../typed-again.ts'
 import { pinnedConstants } from '../pinned-constants.ts'
@@ -161,6 +162,7 @@ function optionsOf(given: CommandInput, screen: Screen): PromoteOptions {
     throw usage(promoteCommand, 'HARVEST_CLI_ARGUMENT', 'promote needs --as <id>', ["with one: --as '<id>'"])
   const recordings = given.value('dir') ?? 'recordings'
   const tape = findTapeFile(given.args[0] ?? '', recordings, { isExact: true })
+  refuseOtherPackage(tape, recordings)
   const expect = choose(given, 'expect', ['pass', 'fail'], promoteCommand) ?? usualExpect(tape, recordings, screen)
   const optional = (option: string, name: string): Record<string, string> => {
     const value = given.value(option)

@@ -6,7 +6,7 @@ import { replaySpec } from '../spec/debug.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { choose } from '../choose.ts'
 import { exit } from '../exit.ts'
-import { findTapeFile } from '../find.ts'
+import { findReplayed } from '../find.ts'
 import { inputHint, lacksInput } from '../input-hint.ts'
 import { countsByKind, driftLine, messagesOf, remarkLines, verdictLine } from '../report.ts'
 import { exitCodes } from '../byte-report.ts'
@@ -19,7 +19,7 @@ export const replayCommand: Command = {
   async run(given, screen) {
     if (given.has('exact')) return (await import('./verify.ts')).verifyCommand.run(given, screen)
     const isJson = given.has('json')
-    const tape = readTape(findTapeFile(given.args[0] ?? ''))
+    const tape = readTape(findReplayed(given.args[0] ?? '', given.value('dir')))
     requireGrade(tape.header, 'replay')
     const serve = levelOf(given)
     const replayed = await replay(tape, given, {

@@ -5,7 +5,7 @@ import { cutsOf, partialText, readTape, requireClosed } from '../../tape/index.t
 import { verifySpec } from '../spec/debug.ts'
 import type { Command } from '../command.ts'
 import { exit } from '../exit.ts'
-import { findTapeFile } from '../find.ts'
+import { findReplayed } from '../find.ts'
 import { byteReportRows } from '../byte-report.ts'
 import { driftLine, messagesOf, remarkLines, verdictLine } from '../report.ts'
 import { type Replayed, replay } from '../replaying.ts'
@@ -15,7 +15,7 @@ import { neutralLines, table } from '../../report/output.ts'
 export const verifyCommand: Command = {
   ...verifySpec,
   async run(given, screen) {
-    const tape = requireClosed(readTape(findTapeFile(given.args[0] ?? '')))
+    const tape = requireClosed(readTape(findReplayed(given.args[0] ?? '', given.value('dir'))))
     requireGrade(tape.header, 'verify')
     screen.progress(`replaying ${neutralLine(tape.header.id)}`)
     const replayed = await replay(tape, given, {

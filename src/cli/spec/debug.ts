@@ -41,6 +41,7 @@ export const replaySpec: CommandSpec = {
       was: [{ flag: '--serve <level>' }],
     },
     { flag: '--exact', about: 'Require the recorded run byte for byte' },
+    dirOption,
     jsonOption,
   ],
   examples: [
@@ -57,7 +58,7 @@ export const verifySpec: CommandSpec = {
   args: '<tape>',
   rest: '[-- <program> [arguments]]',
   about: 'Replay a tape and require every byte, read, answer and exit code as recorded',
-  options: [...replayOptions, jsonOption],
+  options: [...replayOptions, dirOption, jsonOption],
   examples: [
     'verify recordings/inbox/refund-100x.tape.jsonl',
     'verify refund-100x --module ./src/refund-agent.ts#refundAgent',
