@@ -151,8 +151,6 @@ const leftOut: Readonly<Record<string, readonly string[]>> = {
   ],
   // Blame counts forks and dollars, and says so itself.
   'or limit something else: --max-tokens 100000, without --max-cost': ['blame', 'isolate'],
-  // These take a path in the place of a folder.
-  "if its recorder writes to another folder: --dir '<folder>'": ['replay', 'verify'],
   // These run an agent as long as its case says.
   'to give it more time: --timeout 10m': ['show', 'report', 'promote'],
   // A fix is graded by each of its runs.

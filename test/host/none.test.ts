@@ -45,6 +45,8 @@ describe.each<Lane>([5, 4])('a run that collected no case, under Vitest %i', (la
       const { code, stderr } = await project.run(['run', ...args], { env: { CI: 'true' } })
       expect([args, code, /HARVEST_\w+/.exec(stderr)?.[0]]).toEqual([args, 0, undefined])
     }
+    const kept = await project.run(['run', '--exclude', '**/*.case.yaml'], { env: { CI: 'true' } })
+    expect([kept.code, kept.output]).toEqual([0, expect.stringContaining('1 replayed')])
     const { stderr } = await project.run(['run', '--typecheck.only'], { env: { CI: 'true' } })
     expect(stderr).not.toContain('HARVEST_')
   })
