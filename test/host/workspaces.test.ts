@@ -355,7 +355,9 @@ it('replays', () => replay(import.meta.dirname + '/../recordings/golden/one.tape
       const type = (...words: string[]) => typeIn('.', words)
       const said = (text: string) => expect.stringContaining(text)
       const ofB = 'packages/b/recordings'
-      // The one of b is different, under the same name.
+      // The one of b is different, under the same name and path.
+      expect(await type('test', 'recordings/golden/one.case.yaml')).toEqual({ code: 0, output: said('1 passed (1)') })
+      expect(await type('test', `${ofB}/golden/one.case.yaml`)).toEqual({ code: 1, output: said('1 failed (1)') })
       expect((await type('replay', 'one')).code).toBe(0)
       expect(await type('replay', 'one', '--dir', ofB)).toEqual({ code: 1, output: said('packages/b/src/refund.ts') })
       expect((await type('replay', `${ofB}/golden/one.case.yaml`)).code).toBe(1)

@@ -1,6 +1,6 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { foldersBelow } from '../../errors/above.ts'
 import { printedPath } from '../../errors/here.ts'
 import { HarvestError, shellWord } from '../../errors/index.ts'
@@ -29,13 +29,20 @@ export const testCommand: Command = {
     }
     const before = isShut ? await withoutNetwork() : []
     const words = rest.filter((word) => word !== '--json' && word !== noNetwork)
-    const code = await (rest.includes('--json') ? reported(words, screen, before) : vitest(words, 'inherit', before))
+    const asked = words.map((word, at) => (words[at - 1]?.startsWith('-') === true ? word : wholePath(word)))
+    const code = await (rest.includes('--json') ? reported(asked, screen, before) : vitest(asked, 'inherit', before))
     for (const step of [...toOtherFolder(words, code), ...toPackages(words, code)]) screen.note(`→ ${step}`)
     // What follows an option may be its value.
     const names = words.filter((_, at) => words[at - 1]?.startsWith('-') !== true)
     if (code !== 0) for (const word of names) await noteNoCase(word, screen)
     return code
   },
+}
+
+/** Vitest looks for parts of paths, and compares them with paths below each package: the file of a case is one file. */
+function wholePath(word: string): string {
+  const [, file = ''] = /^(.+\.case\.ya?ml)(?::\d+)?$/.exec(word) ?? []
+  return file !== '' && existsSync(file) ? resolve(word) : word
 }
 
 /** Vitest runs without a config, too: below the project it finds no case, and may be green for that. */
