@@ -31,3 +31,10 @@ export function refuseOtherPackage(tape: string, recordings: string): void {
     ],
   })
 }
+
+/** What to type where a file lies in a package whose Vitest config is not that of the current folder. */
+export function stepsToPackage(file: string): readonly string[] {
+  const folder = nearestFolder(configNames, dirname(resolve(file)))
+  if (folder === undefined || folder === nearestFolder(configNames, process.cwd())) return []
+  return [`to run it in its package, first: cd ${shellWord(here(folder))}`]
+}

@@ -63,6 +63,12 @@ export interface AcceptReport {
   readonly unattended?: string
 }
 
+/** As a run writes it: for the command to see that what it named ran. */
+export interface WrittenAcceptReport extends AcceptReport {
+  /** Absolute paths of the cases that ran. */
+  readonly ran: readonly string[]
+}
+
 /** The command that accepts these changes, for a person to state the reason. */
 export function acceptChanges(keys: readonly string[]): string {
   return `npx vitest-harvest accept ${keys.map((key) => `--change ${shellWord(key)}`).join(' ')} --reason "…"`

@@ -114,3 +114,14 @@ function outcomeDiff(error: object | undefined): { readonly diff?: string } {
 function isFrame(value: unknown): value is FileLine {
   return typeof value === 'object' && value !== null && 'file' in value && 'line' in value && 'column' in value
 }
+
+/** Absolute paths of the cases of which a test ran, or could not be collected. */
+export function casesRun(modules: readonly TestModule[]): readonly string[] {
+  return modules
+    .filter((module) => isCaseModule(module))
+    .filter(({ children }) => {
+      const tests = [...children.allTests()]
+      return tests.length === 0 || tests.some((test) => test.result().state !== 'skipped')
+    })
+    .map(({ moduleId }) => moduleId)
+}

@@ -12,7 +12,7 @@ import {
 } from 'vitest/node'
 import { acceptedFileName } from '../cases/accepted-name.ts'
 import { type HarvestError, neutralLine } from '../errors/index.ts'
-import { caseResults, namesWithin } from './case-results.ts'
+import { caseResults, casesRun, namesWithin } from './case-results.ts'
 import { acceptReportVariable } from '../replay/accept-request.ts'
 import { writeAcceptReport } from './accept-report.ts'
 import {
@@ -196,6 +196,7 @@ export class HarvestReporter implements Reporter {
       const { refused } = this.#choice
       const nobody = unattended(process.env)
       writeAcceptReport(acceptReport, askers, {
+        ran: casesRun(modules),
         different: different.map(({ name }) => name),
         written: written.map(shown),
         ...(refused !== undefined && { refused: refused.because }),

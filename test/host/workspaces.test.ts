@@ -386,6 +386,7 @@ it('replays', () => replay(import.meta.dirname + '/../recordings/golden/one.tape
       const inB = (...words: string[]) => typeIn('packages/b', words)
       expect(await inB('fork', 'only-root', '--step', '1', '--dir', '../../recordings')).toEqual(toRoot)
       expect(await inB('replay', 'only-root', '--dir', '../../recordings')).toEqual(toRoot)
+      expect(await inB('accept', 'only-root', '--reason', 'why', '--dir', '../../recordings')).toEqual(toRoot)
       expect(await inB('promote', '../../recordings/golden/only-root.tape.jsonl', '--as', 'x')).toEqual({
         code: 2,
         output: said(`cd ${project.folder}\n`),

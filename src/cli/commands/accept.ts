@@ -70,7 +70,7 @@ async function run(
     const filters = files.length === 0 && keys.length > 0 ? [] : caseFilters(files)
     const mode = isList ? ['--update-recordings=none'] : ['--update-recordings=questions', '--reason', reason]
     const request = isList ? {} : { [acceptVariable]: JSON.stringify({ withData, ...(keys.length > 0 && { keys }) }) }
-    const report = await askedQuestions([...filters, ...mode], request)
+    const report = await askedQuestions([...filters, ...mode], files, request)
     if (report.refused !== undefined) throw refused(report.refused)
     return report
   } finally {

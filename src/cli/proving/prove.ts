@@ -84,7 +84,7 @@ async function look({ cases, recordings }: ProveWords, screen: Screen): Promise<
   const files = cases.map((name) => findCase(recordings, name).file)
   screen.progress('replaying')
   try {
-    return await askedQuestions([...caseFilters(files), '--update-recordings=none'])
+    return await askedQuestions([...caseFilters(files), '--update-recordings=none'], files)
   } finally {
     screen.progress('')
   }
