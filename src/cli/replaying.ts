@@ -241,7 +241,8 @@ async function replayInVitest(
   }: { readonly options: ReplayOptions; readonly accepted: readonly string[]; readonly owner: Case | undefined },
   command: CommandSpec,
 ): Promise<Replayed> {
-  const agent = given.value('agent')
+  // A case may run another agent than the one that made its tape.
+  const agent = given.value('agent') ?? owner?.agent
   const timeoutMs = readDuration(given, command, 'timeout') ?? owner?.timeout
   const job = {
     tape: resolve(tape.source),
@@ -251,7 +252,7 @@ async function replayInVitest(
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   }
   const [run] = await runJobs([job]).catch((error: unknown) => [error])
-  if (run instanceof Error) throw isUnreachable(run) ? noAgent(tape, given, command, run) : run
+  if (run instanceof Error) throw isUnreachable(run) ? noAgent(tape, given, command, { agent, cause: run }) : run
   if (run === undefined) throw new TypeError(`no answer for ${tape.source}`)
   const { report } = run as FinishedJob
   const ended = { code: 0, signal: null, stdout: '', stderr: '' }
@@ -263,13 +264,18 @@ function isUnreachable(error: Error): boolean {
   return codes.some((code) => HarvestError.is(error, code))
 }
 
-function noAgent({ header }: Tape, given: CommandInput, command: CommandSpec, cause: Error): HarvestError {
-  const name = /^\w+$/.test(header.agent) ? header.agent : 'agent'
+function noAgent(
+  { header }: Tape,
+  given: CommandInput,
+  command: CommandSpec,
+  { agent = header.agent, cause }: { readonly agent: string | undefined; readonly cause: Error },
+): HarvestError {
+  const name = /^\w+$/.test(agent) ? agent : 'agent'
   return new HarvestError(
     'HARVEST_CLI_AGENT',
     {
       what: 'No agent to run this tape with',
-      where: { tape: header.id, agent: given.value('agent') ?? header.agent },
+      where: { tape: header.id, agent },
       detail: cause.message.replace(/^/gm, '  '),
       why: 'The tape was made by recorder.run: its agent is looked up in the Vitest config.',
       fix: [

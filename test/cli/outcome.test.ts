@@ -158,6 +158,20 @@ describe('an import whose file does not state how the run ended', () => {
     expect(thrown.code).toBe(1)
   })
 
+  it('is replayed with the agent of its case, which may be another than that of its tape', async () => {
+    const cwd = await imported()
+    expect((await harvest(['promote', 'desk', '--as', 'desk-a17', '--baseline'], { cwd })).code).toBe(0)
+    const clerk = { desk: './src/desk.ts#desk', clerk: './src/clerk.ts#clerk' }
+    writeFileSync(join(cwd, 'vitest.config.ts'), configFor(clerk))
+    writeFileSync(join(cwd, 'src/clerk.ts'), "export const clerk = async () => ({ wants: ['lookup_order'] })\n")
+    expect((await harvest(['replay', 'desk-a17'], { cwd })).code).toBe(0)
+    const file = caseIn(cwd, 'desk-a17')
+    writeFileSync(file, readFileSync(file, 'utf8').replace('agent: desk', 'agent: clerk'))
+    const { code, stderr } = await harvest(['replay', 'desk-a17'], { cwd })
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('HARVEST_UNUSED') as string })
+    expect((await harvest(['replay', 'desk-a17', '--agent', 'desk'], { cwd })).code).toBe(0)
+  })
+
   it('is promoted with what a person says: an oracle, or an outcome that is checked from then on', async () => {
     const cwd = await imported()
     const promote = (...args: string[]) => harvest(['promote', 'desk', ...args], { cwd })
