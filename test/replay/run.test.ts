@@ -244,7 +244,10 @@ describe('order', () => {
   })
 
   const turn = (calls: number): string => {
-    const one = (i: number) => ({ id: `c${i}`, type: 'function', function: { name: 'look', arguments: '{}' } })
+    const one = (i: number) => {
+      const args = JSON.stringify({ side: ['left', 'right'][i] })
+      return { id: `c${i}`, type: 'function', function: { name: 'look', arguments: args } }
+    }
     return JSON.stringify({
       choices: [{ message: { role: 'assistant', tool_calls: Array.from({ length: calls }, (_, i) => one(i)) } }],
     })
