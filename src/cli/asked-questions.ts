@@ -1,6 +1,6 @@
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join, resolve, sep } from 'node:path'
 import { here } from '../errors/here.ts'
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import { type AcceptReport, acceptReportVariable, type WrittenAcceptReport } from '../replay/accept-request.ts'
@@ -10,9 +10,13 @@ import { toTheConfig } from '../jobs/run.ts'
 import { stepsToPackage } from './other-package.ts'
 import { runVitest } from './vitest.ts'
 
-/** Words that make Vitest run these cases, or all cases and nothing else. A path from here is part of those of packages below. */
-export function caseFilters(files: readonly string[]): readonly string[] {
-  return files.length > 0 ? files.map((one) => resolve(one)) : ['.case.yaml', '.case.yml']
+/**
+ * Words that make Vitest run these cases, or all cases of a folder of recordings, or all there are, and nothing else. A path
+ * from here is part of those of packages below.
+ */
+export function caseFilters(files: readonly string[], recordings?: string): readonly string[] {
+  if (files.length > 0) return files.map((one) => resolve(one))
+  return recordings === undefined ? ['.case.yaml', '.case.yml'] : [resolve(recordings) + sep]
 }
 
 /**

@@ -1,8 +1,10 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join, resolve, sep } from 'node:path'
+import { dirname, join, resolve, sep } from 'node:path'
+import { nearestFolder, recordingsAround } from '../errors/above.ts'
 import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
+import { configNames } from '../jobs/job.ts'
 import { outputOf, runProgram } from '../jobs/program.ts'
 import type { ReadPlugin } from '../jobs/read-plugin.ts'
 import { ownPath } from '../own-files.ts'
@@ -12,10 +14,11 @@ import { configFiles } from './config-files.ts'
 /** One for each `harvest()`, or why the config could not be asked. */
 export type PluginsOfConfig = { readonly plugins: readonly ReadPlugin[] } | { readonly failed: string }
 
-/** What the Vitest config of the current folder gives the plugin. */
-export async function pluginsOfConfig(): Promise<PluginsOfConfig> {
+/** What the Vitest config of a folder, by default of the current one, gives the plugin. */
+export async function pluginsOfConfig(
   // One that lies among recordings is data, as they are: it is not loaded.
-  const root = aboveRecordings(process.cwd())
+  root = aboveRecordings(process.cwd()),
+): Promise<PluginsOfConfig> {
   const [config] = configFiles(root)
   if (config === undefined) return { plugins: [] }
   const folder = mkdtempSync(join(tmpdir(), 'harvest-options-'))
@@ -42,14 +45,24 @@ export async function pluginsOfConfig(): Promise<PluginsOfConfig> {
  * @throws HarvestError `HARVEST_OPTION` where that cannot be known
  */
 export async function replayOptionsOfConfig(tapeFile: string): Promise<ReadPlugin['replay']> {
-  const root = aboveRecordings(process.cwd())
-  const [config] = configFiles(root)
-  if (config === undefined || !hasVitest(root)) return {}
-  const found = await pluginsOfConfig()
-  if ('failed' in found) throw unreadable(config, found.failed)
-  const own = found.plugins.filter(({ recordings }) => resolve(tapeFile).startsWith(recordings + sep))
-  const asked = new Map((own.length > 0 ? own : found.plugins).map(({ replay }) => [JSON.stringify(replay), replay]))
-  if (asked.size > 1) throw several(config, found.plugins.length)
+  const here = aboveRecordings(process.cwd())
+  const tape = resolve(tapeFile)
+  // Of a package of the workspace that has a config of its own.
+  const below = nearestFolder(configNames, dirname(recordingsAround(tape) ?? tape))
+  const folders = below?.startsWith(here + sep) === true ? [here, below] : [here]
+  let all: readonly ReadPlugin[] = []
+  let last = ''
+  for (const folder of folders) {
+    const [config] = configFiles(folder)
+    if (config === undefined || !hasVitest(folder)) continue
+    const found = await pluginsOfConfig(folder)
+    if ('failed' in found) throw unreadable(config, found.failed)
+    const own = found.plugins.filter(({ recordings }) => tape.startsWith(recordings + sep))
+    ;[all, last] = [own.length > 0 ? own : found.plugins, config]
+    if (own.length > 0) break
+  }
+  const asked = new Map(all.map(({ replay }) => [JSON.stringify(replay), replay]))
+  if (asked.size > 1) throw several(last, all.length)
   return asked.values().next().value ?? {}
 }
 

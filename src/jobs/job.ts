@@ -204,7 +204,7 @@ export interface FailedJob {
   readonly failed: { readonly code: ErrorCode; readonly facts: ErrorFacts }
 }
 
-/** The files in which Vitest finds its config, where none is named. */
+/** The files in which Vitest finds its config, where none is named, in the order in which it looks. */
 export const configNames: readonly string[] = ['vitest.config', 'vite.config'].flatMap((name) =>
-  ['ts', 'mts', 'js', 'mjs', 'cts', 'cjs'].map((end) => `${name}.${end}`),
+  ['ts', 'mts', 'cts', 'js', 'mjs', 'cjs'].map((end) => `${name}.${end}`),
 )

@@ -2,7 +2,7 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createRecorder } from '../../src/record/index.ts'
 import { warmHarvest as harvest } from './harvest.ts'
@@ -45,17 +45,18 @@ afterAll(() => {
   rmSync(cwd, { recursive: true, force: true })
 })
 
-const config = (...plugins: readonly string[]): void =>
+const config = (...plugins: readonly string[]): void => configIn('', ...plugins)
+const configIn = (folder: string, ...plugins: readonly string[]): void =>
   writeFileSync(
-    join(cwd, 'vitest.config.ts'),
+    join(cwd, folder, 'vitest.config.ts'),
     `import { harvest } from 'vitest-harvest/plugin'
 export default { plugins: [${plugins.map((options) => `harvest(${options})`).join(', ')}] }
 `,
   )
 
-async function judged(...more: readonly string[]): Promise<readonly unknown[]> {
+async function judged(file = tape): Promise<readonly unknown[]> {
   const module = ['--module', './src/greeter.js#greeter']
-  const { code, stdout, stderr } = await harvest(['replay', tape, ...module, '--json', ...more], {
+  const { code, stdout, stderr } = await harvest(['replay', file, ...module, '--json'], {
     cwd,
     env: { PROMPT: 'Do not greet.' },
   })
@@ -73,6 +74,18 @@ it('replay --module judges by the policies of the Vitest config', async () => {
   // That of the plugin whose recordings the tape is among.
   config(`{ agents: {}, drift: 'report', recordings: 'others' }`, `{ agents: {} }`)
   expect(await judged()).toEqual(unproven)
+})
+
+it('replay --module judges a tape of a package by the policies of its package', async () => {
+  const inbox = join(cwd, 'packages/a/recordings/inbox')
+  mkdirSync(inbox, { recursive: true })
+  const own = join(inbox, 'own.tape.jsonl')
+  copyFileSync(tape, own)
+  config(`{ agents: {}, drift: 'report' }`)
+  expect(await judged(own)).toEqual([0, 'same', undefined])
+  configIn('packages/a', '{ agents: {} }')
+  expect(await judged(own)).toEqual([1, 'unproven', undefined])
+  expect(await judged()).toEqual([0, 'same', undefined])
 })
 
 it('replay --module refuses options of the config that it cannot know', async () => {

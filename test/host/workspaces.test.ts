@@ -309,7 +309,7 @@ it('replays', () => replay(import.meta.dirname + '/../recordings/golden/one.tape
     const promoted = await project.run(args, { bin: 'harvest' })
     expect([promoted.output, promoted.code]).toEqual([expect.stringContaining('packages/a/recordings/golden/left'), 0])
   })
-  it('accepts a change of the case of the root alone where a package has a case of its name', async () => {
+  it('accepts changes of the case that is named, or of the recordings that are, where a package has a case of the same name', async () => {
     const pluginFor = `harvest({ agents: { support: './src/support.ts#support' } })`
     const support = {
       ...supportSources,
@@ -325,13 +325,23 @@ it('replays', () => replay(import.meta.dirname + '/../recordings/golden/one.tape
         'vitest.config.ts': configure(`plugins: [${pluginFor}]`),
       }),
     })
-    const accepted = await project.run(['accept', 'one', '--reason', 'checked'], { bin: 'harvest' })
-    expect([accepted.code, accepted.output]).toEqual([0, expect.stringContaining('recordings/golden/one.case.yaml')])
-    expect(project.read('recordings/golden/one.case.yaml')).toContain('checked')
-    expect(project.read('packages/a/recordings/golden/one.case.yaml')).not.toContain('checked')
-    const inPackage = ['accept', 'one', '--reason', 'looked', '--dir', 'packages/a/recordings']
-    expect((await project.run(inPackage, { bin: 'harvest' })).code).toBe(0)
-    expect(project.read('packages/a/recordings/golden/one.case.yaml')).toContain('looked')
+    const [ofRoot, ofPackage] = ['', 'packages/a/'].map((folder) => `${folder}recordings/golden/one.case.yaml`) as [
+      string,
+      string,
+    ]
+    const accept = (...words: string[]) => project.run(['accept', ...words], { bin: 'harvest' })
+    const inPackage = await accept('--reason', 'looked', '--dir', 'packages/a/recordings')
+    expect([inPackage.code, inPackage.output]).toEqual([0, expect.stringContaining(ofPackage)])
+    expect([project.read(ofPackage), project.read(ofRoot)]).toEqual([
+      expect.stringContaining('looked'),
+      expect.not.stringContaining('looked'),
+    ])
+    const accepted = await accept('one', '--reason', 'checked')
+    expect([accepted.code, accepted.output]).toEqual([0, expect.stringContaining(ofRoot)])
+    expect([project.read(ofPackage), project.read(ofRoot)]).toEqual([
+      expect.not.stringContaining('checked'),
+      expect.stringContaining('checked'),
+    ])
   })
 
   onLane(lane, 5)(

@@ -67,7 +67,7 @@ async function run(
   screen.progress('replaying')
   try {
     // Hand-written tests are only run where a change is named: other tests have nothing to do with cases.
-    const filters = files.length === 0 && keys.length > 0 ? [] : caseFilters(files)
+    const filters = files.length === 0 && keys.length > 0 ? [] : caseFilters(files, given.value('dir'))
     const mode = isList ? ['--update-recordings=none'] : ['--update-recordings=questions', '--reason', reason]
     const request = isList ? {} : { [acceptVariable]: JSON.stringify({ withData, ...(keys.length > 0 && { keys }) }) }
     const report = await askedQuestions([...filters, ...mode], files, request)

@@ -84,7 +84,8 @@ async function look({ cases, recordings }: ProveWords, screen: Screen): Promise<
   const files = cases.map((name) => findCase(recordings, name).file)
   screen.progress('replaying')
   try {
-    return await askedQuestions([...caseFilters(files), '--update-recordings=none'], files)
+    const filters = caseFilters(files, dirOption(recordings) === '' ? undefined : recordings)
+    return await askedQuestions([...filters, '--update-recordings=none'], files)
   } finally {
     screen.progress('')
   }
