@@ -400,10 +400,17 @@ export function listed(
   const from = start + schemeLength(text, start, end)
   const value = unescaped(text.slice(from, end), quote)
   const isValue = kind === 'phrase' || /[\d=]/.test(value)
-  if (!isValue || !passes(kind, value, false) || names.classOf(value) !== undefined) return false
+  if (!isValue || !passes(kind, value, false) || looksNamed(names, value)) return false
   addSecret(found, from, end, value)
   listedLast = { span: found.at(-1), kind, quote }
   return true
+}
+
+const nameLike = /^(?:[\p{L}\p{M}_.$-]+|[A-Z][A-Z\d]*(?:_[A-Z\d]+)+)$/u
+
+/** Whether a value is what a secret is called: `apiKey`, `DB_PASSWORD_2`; of `SuperPass1` only the end is. */
+export function looksNamed(names: NameTable, value: string): boolean {
+  return (names.version < 8 || nameLike.test(value)) && names.classOf(value) !== undefined
 }
 
 /** What was found last: behind an option in a list, a value is looked at for the option and for the comma. */

@@ -1,5 +1,5 @@
 import { addSecret, closingQuote, codesOf, has, sticky } from './edges.ts'
-import { schemeLength, unescaped } from './named.ts'
+import { looksNamed, schemeLength, unescaped } from './named.ts'
 import { type NameTable, wordsOf } from './names.ts'
 import type { TextRange } from './types.ts'
 import { type NameClass, passes } from './values.ts'
@@ -24,14 +24,17 @@ interface Member {
   readonly name: string
   readonly nameEnd: number
   readonly start: number
+  /** Where it starts for what is no text. */
   readonly end: number
-  /** Absent: it has none, and stands in a line. */
+  /** Absent: it has none. */
   readonly quote: string | undefined
 }
 
 /** What an object that says what it is promises of its members. */
 interface Promised {
   readonly kind: NameClass
+  /** Whether it says so of nothing else: a `token` is also one of a text or of a design, `basic` a plan. */
+  readonly isCertain: boolean
   /** The last word of what it is: `key` of `api_key`. */
   readonly word: string
 }
@@ -71,13 +74,15 @@ function inTyped(names: NameTable): (text: string, nameEnd: number, found: TextR
   }
 }
 
-const scheme = /(?:^|[^a-z])(?:bearer|basic|digest|ssws)$/i
+const scheme = /(?:^|[^a-z])(bearer|basic|digest|ssws)$/i
 const several = /[_\s-]and[_\s-]/i
 
 function promiseOf(names: NameTable, said: string): Promised | undefined {
   for (const one of said.split(several)) {
-    const kind = scheme.test(one) ? 'random' : names.classOfFlag(one)
-    if (kind !== undefined && kind !== 'code') return { kind, word: lastWord(one) }
+    const name = scheme.exec(one)?.[1]
+    const kind = name === undefined ? names.classOfFlag(one) : 'random'
+    const isCertain = kind === 'random' ? name !== undefined && !/basic/i.test(name) : kind !== 'key'
+    if (kind !== undefined && kind !== 'code') return { kind, isCertain, word: lastWord(one) }
   }
   return undefined
 }
@@ -89,24 +94,39 @@ function lastWord(name: string): string {
 /** Last words of names of members that hold what the object is. */
 const holder = /^(?:key|value|val|token|secret|credentials?)$/
 
-function add(names: NameTable, text: string, member: Member, { kind, word }: Promised, found: TextRange[]): void {
+function add(names: NameTable, text: string, member: Member, promised: Promised, found: TextRange[]): void {
+  const { kind, word } = promised
   const last = lastWord(member.name)
   if ((last !== word && !holder.test(last)) || names.isData(member.name)) return
   const { end, quote } = member
   const start = member.start + schemeLength(text, member.start, end)
   const value = unescaped(text.slice(start, end), quote ?? '')
-  if (!passes(kind, value, quote === undefined) || names.classOf(value) !== undefined) return
-  if (kind !== 'own' && kind !== 'phrase' && !isCredential(value, kind, last, word)) return
+  if (!passes(kind, value, quote === undefined) || looksNamed(names, value)) return
+  if (kind !== 'own' && kind !== 'phrase' && !isCredential(value, promised, last)) return
   addSecret(found, start, end, value)
 }
 
+/** Where a secret is, and what a variable is called that holds it: `op://vault/item1`, `env.API_KEY_2`. */
+const reference = /^(?:[a-z][\w+.-]{0,16}:\/\/|arn:|projects\/|(?:[a-z]\w{0,16}\.)?[A-Z][A-Z\d]*(?:_[A-Z\d]+)+$)/
+const hex = /^[\da-f]{32,}$/i
+const ofWords = /[A-Z]?[a-z]{3,}/g
+
 /** Whether a value is one that the object promises, and no name of a field, of a token of code or of a sentence. */
-function isCredential(value: string, kind: NameClass, last: string, word: string): boolean {
-  const isCertain = kind === 'always' || kind === 'foreign'
+function isCredential(value: string, { kind, isCertain, word }: Promised, last: string): boolean {
+  if (reference.test(value)) return false
+  const isKey = passes('key', value, false)
+  if (!isCertain) return isKey && isMixed(value)
   // `{"type":"password","key":"…"}` is a field of a form; in `{"type":"api_key","key":"…"}` it says so once more.
-  if (last === 'key') return last === word && isCertain ? passes('random', value, false) : passes('key', value, false)
-  if (!isCertain) return passes('key', value, false)
+  const isAgain = last === 'key' && word.endsWith(last)
+  if ((kind !== 'always' && kind !== 'foreign') || (last === 'key' && !isAgain)) return isKey || hex.test(value)
+  if (isAgain) return passes('random', value, false)
   return /[\d=]/.test(value) && (!/\s/.test(value) || value.includes('='))
+}
+
+/** Letters of both cases and digits, and few of them in words. */
+function isMixed(value: string): boolean {
+  const isLong = value.length >= 20 && /[a-z]/.test(value) && /[A-Z]/.test(value)
+  return isLong && 2 * value.replace(ofWords, '').length > value.length
 }
 
 /** The members of an object that begins here, as far as they can be read. */
@@ -123,7 +143,9 @@ function membersFrom(text: string, open: number): readonly Member[] {
     const end = quote === undefined ? plainEnd(text, start) : closingQuote(text, start, quote)
     if (end === undefined || end === text.length) return members
     work.done += (end - at) >> 4
-    members.push({ name, nameEnd, start, end, quote })
+    // Where names have quotes, all texts do; a number or a list that is replaced would be no JSON.
+    const isText = quote !== undefined || (before === undefined && !/[{[]/.test(text[start]!))
+    members.push({ name, nameEnd, start, end: isText ? end : start, quote })
     afterMember.lastIndex = end + (quote?.length ?? 0)
     const [, comma] = afterMember.exec(text) ?? []
     if (comma === undefined) return members
@@ -154,7 +176,9 @@ function plainEnd(text: string, start: number): number | undefined {
 
 const lineEnd = /\r?\n|(?:\\{1,8}r)?\\{1,8}n/g
 const linePattern =
-  /^([ \t]*(?:- {1,4})?)([\w$.-]{1,64}) {0,8}[:=] {0,8}(["']?)([^\s"'\\{}[\],]{1,512})\3 {0,8}(?:$|\\*["'])/
+  /^([ \t]*(?:- {1,4})?)([\w$.-]{1,64}) {0,8}[:=] {0,8}(["']?)([^\s"'\\{}[\],]{1,512})\3 {0,8}(?:$|\\*["']| #)/
+/** A blank, a comment, or a name with another value: words, a list, a block. */
+const otherLine = /^[ \t]*(?:$|#|(?:- {1,4})?[\w$.-]{1,64} {0,8}[:=](?: |$))/
 /** What stands before the first line of a text in quotes. */
 const beforeText = /^.{0,512}[^\w\\]\\*["'](?=(?:- {1,4})?[\w$.-]{1,64} {0,8}[:=] )/
 const longestLines = 512
@@ -195,6 +219,7 @@ interface Line {
 function readLine({ said, start: lineStart }: Line, indent: number, members: Member[]): boolean {
   const depth = indentOf(said)
   const [, before = '', name = '', quote = '', value = ''] = linePattern.exec(said) ?? []
+  if (name === '' && otherLine.test(said) && (depth >= indent || /^\s*(?:$|#)/.test(said))) return true
   if (depth < indent || (depth === indent && name === '')) return false
   if (depth > indent) return true
   const nameEnd = lineStart + before.length + name.length

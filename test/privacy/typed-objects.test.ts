@@ -1,9 +1,12 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { seventhFinders } from '../../src/privacy/earlier.ts'
 import { createRedactor, scan } from '../../src/privacy/index.ts'
+import type { Json } from '../../src/tape/index.ts'
 
 // Made up, and put together here so that no scanner takes them for real ones.
 const key = `${'7f3aB9cD'.repeat(3)}2eF4gH6j`
+const hex = '3f2a9c7d'.repeat(3) + '0b1e5d64'
 const part = (value: unknown): string =>
   `--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n${JSON.stringify(value)}\r\n--b--`
 
@@ -20,6 +23,14 @@ test.each([
   `{"type":"connection_string","value":"Endpoint=sb://x/;Id=${key}"}`,
   `auth:\n  key: ${key}\n  type: api_key\n`,
   JSON.stringify({ said: `- type: bearer\n  value: ${key}\n- type: other` }),
+  `{type: api_key, key: ${key}}`,
+  ...[' # rotated', ' # "old"'].map((comment) => `auth:\n  type: api_key\n  key: ${key}${comment}\n`),
+  ...['', '# the key', 'scopes:\n    - a\n    - b', 'scopes:\n  - a', 'of:\n    a: 1', 'for: any of you'].flatMap(
+    (line) => [
+      `auth:\n  type: api_key\n  ${line}\n  key: ${key}\n`,
+      JSON.stringify({ said: `auth:\n  key: ${key}\n  ${line}\n  type: api_key` }),
+    ],
+  ),
 ])('what an object holds is secret where it says that it is one: %s', (text) => {
   const redacted = createRedactor().text(text)
   expect(redacted).not.toContain(key)
@@ -28,6 +39,53 @@ test.each([
 })
 
 test.each([
+  ...['api_key', 'apikey', 'access-key', 'password', 'secret', 'bearer', 'access_token'].flatMap((type) =>
+    ['key', 'value'].map((name) => ({ type, [name]: hex })),
+  ),
+  { type: 'password', value: 'SuperPass1' },
+  { type: 'apikey', key: 'Zr9Xv4Tn8Wb2Kq7Secret' },
+])(
+  'of an object that is nothing but a secret, a number of 32 digits is one, and so is what ends like a name: %j',
+  (value) => {
+    const redacted = createRedactor().json(value) as Record<string, string>
+    const { type, ...rest } = redacted
+    expect(type).toBe(value.type)
+    expect(Object.values(rest)).toEqual([expect.stringMatching(/^redacted-secret-/)])
+  },
+)
+
+test.each(['SuperPass1', 'Sup3rS3cretPassword', 'admin_pwd1', 'hunter2pass', 'blue7OrangePIN'])(
+  'a value that ends like a name, and looks like none, is secret behind a name: %s',
+  (value) => {
+    for (const text of [
+      JSON.stringify({ name: 'password', value }),
+      JSON.stringify(['--password', value]),
+      `<property name="password" value="${value}"/>`,
+    ]) {
+      expect(createRedactor().text(text)).not.toContain(value)
+      expect(createRedactor({}, { finders: seventhFinders }).text(text)).toBe(text)
+    }
+  },
+)
+
+test.each([
+  '["password","newPassword","password2","api_key","DB_PASSWORD_2"]',
+  '["--password","DB_PASSWORD_2"]',
+  '{"name":"password","value":"DB_PASSWORD_2"}',
+  '{"type":"token","value":"550e8400-e29b-41d4-a716-446655440000"}',
+  `{"type":"token","value":"${hex}0a1b2c3d"}`,
+  '{"type":"token","value":"claude-sonnet-4-5-20250929"}',
+  '{"type":"token","value":"/usr/lib/x86_64-linux-gnu"}',
+  '{"type":"token","value":"getUserById2v1Handler"}',
+  '{"type":"Token","key":"node-1f2e3d4c5b6a7988","ref":null}',
+  '{"type":"secret","key":"DATABASE_URL_V2_PROD"}',
+  '{"type":"api_key","value":"OPENAI_API_KEY_2024_PROD"}',
+  '{"type":"api_key","key":"env.OPENAI_API_KEY_2024"}',
+  '{"type":"password","value":"op://Private/Stripe2024/credential1"}',
+  '{"type":"secret","value":"arn:aws:secretsmanager:eu-west-1:123456789012:secret:prod/db-AbCdE1"}',
+  '{"type":"api_key","key":[{"a":"x1y2z3x1y2z3x1y2z3"}],"z":1}',
+  '{"type":"apikey","apikey":4711471147114711}',
+  `auth:\n  type: bearer\nnext:\n  key: ${key}\n`,
   '{"type":"token","value":"the"}',
   '{"type":"token","value":"HelloWorld123"}',
   '{"type":"hash-token","value":"a1b2c3"}',
@@ -54,3 +112,43 @@ test('a tape with the flag `redactor-7` is searched as then', () => {
   const text = `{"type":"api_key","key":"${key}"}`
   expect(createRedactor({}, { finders: seventhFinders }).text(text)).toBe(text)
 })
+
+test('whichever values its members have, an object keeps its shape, its numbers and its lists, and is JSON', () => {
+  const names = ['type', 'kind', 'scheme', 'key', 'value', 'token', 'secret', 'apikey', 'a']
+  const said = fc.constantFrom('api_key', 'apikey', 'bearer', 'password', 'access_token', 'token', 'secret')
+  const texts = fc.constantFrom(key, 'SuperPass1', '{type: api_key, key: abcdef123}', 'type: bearer\nkey: [abc1]')
+  const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
+    tree: fc.oneof(
+      { maxDepth: 4 },
+      fc.oneof(said, texts, fc.integer(), fc.boolean(), fc.constant(null), fc.string({ maxLength: 6 })),
+      fc.array(tie('tree'), { maxLength: 3 }),
+      fc.dictionary(fc.constantFrom(...names), tie('tree'), { maxKeys: 5, noNullPrototype: true }),
+      fc.tuple(said, fc.constantFrom(...names), tie('tree')).map(([type, name, of]) => ({ type, [name]: of })),
+      fc.jsonValue({ maxDepth: 2 }),
+    ),
+  }))
+  fc.assert(
+    fc.property(tree, fc.constantFrom(undefined, 2), fc.nat(2), (value, space, depth) => {
+      let text = JSON.stringify(value, undefined, space)
+      for (let at = 0; at < depth; at++) text = JSON.stringify({ of: text })
+      let redacted = createRedactor().text(text)
+      for (let at = 0; at < depth; at++) redacted = (JSON.parse(redacted) as { of: string }).of
+      expect(shape(JSON.parse(redacted) as Json)).toEqual(shape(JSON.parse(JSON.stringify(value)) as Json))
+    }),
+    {
+      numRuns: 2_000,
+      examples: [
+        [{ type: 'api_key', key: [{ a: 'x1' }], z: 1 }, undefined, 0],
+        [{ type: 'apikey', apikey: 4711471147114711 }, undefined, 1],
+      ],
+    },
+  )
+})
+
+/** All but texts, in which secrets may stand. */
+function shape(json: Json): Json {
+  if (typeof json === 'string') return ''
+  if (Array.isArray(json)) return json.map(shape)
+  if (typeof json !== 'object' || json === null) return json
+  return Object.fromEntries(Object.entries(json).map(([name, item]) => [name, shape(item)]))
+}
