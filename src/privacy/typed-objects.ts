@@ -1,5 +1,5 @@
 import { addSecret, closingQuote, codesOf, has, sticky } from './edges.ts'
-import { looksNamed, schemeLength, unescaped } from './named.ts'
+import { looksNamed, pointer, schemeLength, unescaped } from './named.ts'
 import { type NameTable, wordsOf } from './names.ts'
 import type { TextRange } from './types.ts'
 import { type NameClass, passes } from './values.ts'
@@ -106,14 +106,12 @@ function add(names: NameTable, text: string, member: Member, promised: Promised,
   addSecret(found, start, end, value)
 }
 
-/** Where a secret is, and what a variable is called that holds it: `op://vault/item1`, `env.API_KEY_2`. */
-const reference = /^(?:[a-z][\w+.-]{0,16}:\/\/|arn:|projects\/|(?:[a-z]\w{0,16}\.)?[A-Z][A-Z\d]*(?:_[A-Z\d]+)+$)/
 const hex = /^[\da-f]{32,}$/i
 const ofWords = /[A-Z]?[a-z]{3,}/g
 
 /** Whether a value is one that the object promises, and no name of a field, of a token of code or of a sentence. */
 function isCredential(value: string, { kind, isCertain, word }: Promised, last: string): boolean {
-  if (reference.test(value)) return false
+  if (pointer.test(value)) return false
   const isKey = passes('key', value, false)
   if (!isCertain) return isKey && isMixed(value)
   // `{"type":"password","key":"…"}` is a field of a form; in `{"type":"api_key","key":"…"}` it says so once more.

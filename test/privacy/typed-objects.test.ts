@@ -54,7 +54,7 @@ test.each([
   },
 )
 
-test.each(['SuperPass1', 'Sup3rS3cretPassword', 'admin_pwd1', 'hunter2pass', 'blue7OrangePIN'])(
+test.each(['SuperPass1', 'Sup3rS3cretPassword', 'admin_pwd1', 'lemon7Pass', 'blue7OrangePIN'])(
   'a value that ends like a name, and looks like none, is secret behind a name: %s',
   (value) => {
     for (const text of [
