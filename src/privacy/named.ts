@@ -454,10 +454,13 @@ function inCode(
     !/\s|\\n/.test(said) &&
     !(looking.isSinceFifth && said.includes('${')) &&
     !isInPieces(said) &&
+    !(names.version >= 8 && fieldName.test(said) && names.classOf(said) !== undefined) &&
     listed(names, text, start, end, quote, kind, found)
   return isValue ? end : Math.max(0, end - overlap)
 }
 
+/** What a field is called: `password1`. */
+const fieldName = /^[a-z_]+\d{1,2}$/
 const afterText = /\s{0,16}(?:[,}\]:](?!\w)|$)/y
 
 function endsText(text: string, start: number): boolean {
@@ -794,6 +797,7 @@ function belowName(names: NameTable, sign: string): Trigger['at'] {
     // In Terraform, what has no quotes is an expression.
     if (inTerraform !== undefined)
       return quote === undefined ? 0 : inCode(names, text, start + quote.length, quote, kind, found)
+    if (quote !== undefined && names.version >= 8 && endsText(text, start + quote.length)) return 0
     if (quote !== undefined) return quoted(text, start + quote.length, quote, kind, found)
     return bare(names, text, start, true, { kind, name, start: index, end: start }, found)
   }

@@ -86,6 +86,7 @@ test.each([
   '{"type":"api_key","key":[{"a":"x1y2z3x1y2z3x1y2z3"}],"z":1}',
   '{"type":"apikey","apikey":4711471147114711}',
   `auth:\n  type: bearer\nnext:\n  key: ${key}\n`,
+  JSON.stringify({ text: 'env:\n  - name: DB_PASSWORD\n    value: ', model: 'stop123456789abcd' }),
   '{"type":"token","value":"the"}',
   '{"type":"token","value":"HelloWorld123"}',
   '{"type":"hash-token","value":"a1b2c3"}',
