@@ -79,6 +79,7 @@ const sixth: Readonly<Record<string, string>> = {
 }
 /** Since the eighth: in settings a key is called by what uses it, `jasypt.encryptor.key`. */
 const eighth: Readonly<Record<string, string>> = {
+  always: 'securestring secretstring',
   random: `
     encryptorkey decryptorkey decryptionkey cipherkey cryptokey cryptographickey jwtkey jwskey jwekey aeskey authkey
     searchkey cosmoskey vaultkey signerkey`,

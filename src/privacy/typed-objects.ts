@@ -41,7 +41,7 @@ interface Promised {
 
 const white = String.raw`(?:\s|\\{1,8}[nrt]){0,64}`
 const typePattern = /(\\*["'])?\s{0,8}[:=]\s{0,8}(\\*["'])?(\w[\w .+-]{1,63})/y
-const memberPattern = sticky`${white}(\\*["'])?([\w$.-]{1,64})(\\*["'])?${white}:${white}(\\*["'])?`
+const memberPattern = sticky`${white}(\\*["'])?([\w$.-]{1,64})(\\*["'])?${white}[:=]${white}(\\*["'])?`
 const afterMember = sticky`${white}(?:(,)|\}|$)`
 const scalar = /[^\s,{}[\]"'\\]{1,64}/y
 const bracket = /\\*["']|[{}[\]]/g
@@ -81,7 +81,7 @@ function promiseOf(names: NameTable, said: string): Promised | undefined {
   for (const one of said.split(several)) {
     const name = scheme.exec(one)?.[1]
     const kind = name === undefined ? names.classOfFlag(one) : 'random'
-    const isCertain = kind === 'random' ? name !== undefined && !/basic/i.test(name) : kind !== 'key'
+    const isCertain = name === undefined ? kind === 'always' || kind === 'foreign' : !/basic/i.test(name)
     if (kind !== undefined && kind !== 'code') return { kind, isCertain, word: lastWord(one) }
   }
   return undefined

@@ -24,6 +24,9 @@ test.each([
   `auth:\n  key: ${key}\n  type: api_key\n`,
   JSON.stringify({ said: `- type: bearer\n  value: ${key}\n- type: other` }),
   `{type: api_key, key: ${key}}`,
+  `auth = { type = "api_key", key = "${key}" }`,
+  JSON.stringify({ ARN: 'a', SecretString: key }),
+  `{"Name":"/prod/db","Type":"SecureString","Value":"${key}"}`,
   ...[' # rotated', ' # "old"'].map((comment) => `auth:\n  type: api_key\n  key: ${key}${comment}\n`),
   ...['', '# the key', 'scopes:\n    - a\n    - b', 'scopes:\n  - a', 'of:\n    a: 1', 'for: any of you'].flatMap(
     (line) => [
@@ -87,6 +90,9 @@ test.each([
   '{"type":"apikey","apikey":4711471147114711}',
   `auth:\n  type: bearer\nnext:\n  key: ${key}\n`,
   JSON.stringify({ text: 'env:\n  - name: DB_PASSWORD\n    value: ', model: 'stop123456789abcd' }),
+  '{"role":"tool","name":"reset_password","content":"A mail was sent to the user in 2 minutes."}',
+  '{"type":"apiKey","key":"X-Api-Key-V2-2024","in":"header"}',
+  '{"kind":"session","key":"a1b2c3d4e5f6a7b8c9d0"}',
   '{"type":"token","value":"the"}',
   '{"type":"token","value":"HelloWorld123"}',
   '{"type":"hash-token","value":"a1b2c3"}',
