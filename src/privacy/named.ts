@@ -726,12 +726,15 @@ const numbers = /[_-]?\d{1,2}$/
 export const pointer =
   /^(?:[a-z][\w+.-]{0,16}:\/\/|arn:|projects\/|(?:[a-z]\w{0,16}\.)?[A-Z][A-Z\d]*(?:_[A-Z\d]+)+$|[Xx](?:-[A-Za-z\d]{1,12})+$)/
 
+/** What else an object may say that it is: a token is also one of a text or of a design. */
+export const vague = /^(?:token|key|session|basic)$/i
+
 /**
  * Whether the second of two texts is no value of the first: that one says what an object is or what was called, or both are
  * names of fields.
  */
 function isOther(text: string, open: number, start: number, value: string, named: Named): boolean {
-  if (behindType.test(text.slice(Math.max(0, open - 40), open))) return named.kind === 'random' || pointer.test(value)
+  if (behindType.test(text.slice(Math.max(0, open - 40), open))) return vague.test(named.name) || pointer.test(value)
   if (named.kind !== 'phrase' && contentField.test(text.slice(Math.max(0, start - 40), start))) return /\s/.test(value)
   return open === named.start && named.name.toLowerCase().replace(numbers, '').endsWith(value.replace(numbers, ''))
 }

@@ -1,5 +1,5 @@
 import { addSecret, closingQuote, codesOf, has, sticky } from './edges.ts'
-import { looksNamed, pointer, schemeLength, unescaped } from './named.ts'
+import { looksNamed, pointer, schemeLength, unescaped, vague } from './named.ts'
 import { type NameTable, wordsOf } from './names.ts'
 import type { TextRange } from './types.ts'
 import { type NameClass, passes } from './values.ts'
@@ -33,8 +33,8 @@ interface Member {
 /** What an object that says what it is promises of its members. */
 interface Promised {
   readonly kind: NameClass
-  /** Whether it says so of nothing else: a `token` is also one of a text or of a design, `basic` a plan. */
-  readonly isCertain: boolean
+  /** Whether that may be something else. */
+  readonly isVague: boolean
   /** The last word of what it is: `key` of `api_key`. */
   readonly word: string
 }
@@ -74,15 +74,13 @@ function inTyped(names: NameTable): (text: string, nameEnd: number, found: TextR
   }
 }
 
-const scheme = /(?:^|[^a-z])(bearer|basic|digest|ssws)$/i
+const scheme = /(?:^|[^a-z])(?:bearer|basic|digest|ssws)$/i
 const several = /[_\s-]and[_\s-]/i
 
 function promiseOf(names: NameTable, said: string): Promised | undefined {
   for (const one of said.split(several)) {
-    const name = scheme.exec(one)?.[1]
-    const kind = name === undefined ? names.classOfFlag(one) : 'random'
-    const isCertain = name === undefined ? kind === 'always' || kind === 'foreign' : !/basic/i.test(name)
-    if (kind !== undefined && kind !== 'code') return { kind, isCertain, word: lastWord(one) }
+    const kind = scheme.test(one) ? 'random' : names.classOfFlag(one)
+    if (kind !== undefined && kind !== 'code') return { kind, isVague: vague.test(one), word: lastWord(one) }
   }
   return undefined
 }
@@ -107,13 +105,15 @@ function add(names: NameTable, text: string, member: Member, promised: Promised,
 }
 
 const hex = /^[\da-f]{32,}$/i
+/** What a field is called: `addressLine2`. */
+const camel = /^[a-z]+\d{0,2}(?:[A-Z][a-z]+\d{0,2})+$/
 const ofWords = /[A-Z]?[a-z]{3,}/g
 
 /** Whether a value is one that the object promises, and no name of a field, of a token of code or of a sentence. */
-function isCredential(value: string, { kind, isCertain, word }: Promised, last: string): boolean {
+function isCredential(value: string, { kind, isVague, word }: Promised, last: string): boolean {
   if (pointer.test(value)) return false
-  const isKey = passes('key', value, false)
-  if (!isCertain) return isKey && isMixed(value)
+  const isKey = passes('key', value, false) && !camel.test(value)
+  if (isVague) return isKey && isMixed(value)
   // `{"type":"password","key":"…"}` is a field of a form; in `{"type":"api_key","key":"…"}` it says so once more.
   const isAgain = last === 'key' && word.endsWith(last)
   if ((kind !== 'always' && kind !== 'foreign') || (last === 'key' && !isAgain)) return isKey || hex.test(value)

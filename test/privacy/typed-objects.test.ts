@@ -92,6 +92,7 @@ test.each([
   JSON.stringify({ text: 'env:\n  - name: DB_PASSWORD\n    value: ', model: 'stop123456789abcd' }),
   '{"role":"tool","name":"reset_password","content":"A mail was sent to the user in 2 minutes."}',
   '{"type":"apiKey","key":"X-Api-Key-V2-2024","in":"header"}',
+  '{"type":"secret","key":"billingAddress2Line1"}',
   '{"kind":"session","key":"a1b2c3d4e5f6a7b8c9d0"}',
   '{"type":"token","value":"the"}',
   '{"type":"token","value":"HelloWorld123"}',
