@@ -174,7 +174,7 @@ function plainEnd(text: string, start: number): number | undefined {
 
 const lineEnd = /\r?\n|(?:\\{1,8}r)?\\{1,8}n/g
 const linePattern =
-  /^([ \t]*(?:- {1,4})?)([\w$.-]{1,64}) {0,8}[:=] {0,8}(["']?)([^\s"'\\{}[\],]{1,512})\3 {0,8}(?:$|\\*["']| #)/
+  /^([ \t]*(?:- {1,4})?)([\w$.-]{1,64}) {0,8}[:=] {0,8}(["']?)([^\s"'\\{}[\],]{1,512})\3 {0,8}(?:$|(\\*["'])| #)/
 /** A blank, a comment, or a name with another value: words, a list, a block. */
 const otherLine = /^[ \t]*(?:$|#|(?:- {1,4})?[\w$.-]{1,64} {0,8}[:=](?: |$))/
 /** What stands before the first line of a text in quotes. */
@@ -202,8 +202,9 @@ function linesAround(text: string, nameEnd: number): readonly Member[] {
   const indent = indentOf(lines[own]!.said)
   const members: Member[] = []
   // Up to the first line of the item, and down to the next one.
-  for (let at = own; at >= 0 && readLine(lines[at]!, indent, members); at--) if (isItem(lines[at]!, indent)) break
-  for (let at = own + 1; at < lines.length && !isItem(lines[at]!, indent); at++)
+  for (let at = own; at >= 0 && readLine(lines[at]!, indent, members); at--)
+    if (isItem(lines[at]!, indent) || (at > 0 && endsQuoted(lines[at - 1]!))) break
+  for (let at = own + 1; at < lines.length && !isItem(lines[at]!, indent) && !endsQuoted(lines[at - 1]!); at++)
     if (!readLine(lines[at]!, indent, members)) break
   return members
 }
@@ -224,6 +225,12 @@ function readLine({ said, start: lineStart }: Line, indent: number, members: Mem
   const start = lineStart + said.indexOf(value, nameEnd - lineStart + 1)
   members.push({ name, nameEnd, start, end: start + value.length, quote: quote === '' ? undefined : quote })
   return true
+}
+
+/** Whether a text in quotes ends in the line: the next one is of another. */
+function endsQuoted({ said }: Line): boolean {
+  const [, , , quote, , end] = linePattern.exec(said) ?? []
+  return quote === '' && end !== undefined
 }
 
 function isItem({ said }: Line, indent: number): boolean {

@@ -93,6 +93,8 @@ test.each([
   '{"role":"tool","name":"reset_password","content":"A mail was sent to the user in 2 minutes."}',
   '{"type":"apiKey","key":"X-Api-Key-V2-2024","in":"header"}',
   '{"type":"secret","key":"billingAddress2Line1"}',
+  JSON.stringify({ a: 'type: bearer', b: `x\nvalue: ${key}` }),
+  JSON.stringify({ a: `x\nvalue: ${key}`, b: 'y\ntype: bearer' }),
   '{"kind":"session","key":"a1b2c3d4e5f6a7b8c9d0"}',
   '{"type":"token","value":"the"}',
   '{"type":"token","value":"HelloWorld123"}',
