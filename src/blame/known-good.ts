@@ -11,7 +11,7 @@ import { type Names, neverSeen, valuesSeen } from './known-names.ts'
 import { createOracle, type Judging, type Oracle } from './oracle.ts'
 import { decisionOf } from './positions.ts'
 import { referenceOf } from './reference-run.ts'
-import type { KnownRun } from './types.ts'
+import type { Grade, KnownRun } from './types.ts'
 
 /** The tape of a run that ended; `undefined` for one that cannot be read: such a run is no proposal. */
 function closedTape(file: string): Tape | undefined {
@@ -84,10 +84,19 @@ export class KnownRuns {
   }
 
   /** The first one of this kind that is graded `ok`. */
-  async good(fits: (one: Tape) => boolean): Promise<KnownRun | undefined> {
+  good(fits: (one: Tape) => boolean): Promise<KnownRun | undefined> {
+    return this.#graded('ok', fits)
+  }
+
+  /** The first one of this kind that is graded `bad`. */
+  bad(fits: (one: Tape) => boolean): Promise<KnownRun | undefined> {
+    return this.#graded('bad', fits)
+  }
+
+  async #graded(as: Grade, fits: (one: Tape) => boolean): Promise<KnownRun | undefined> {
     for (const { run, look } of this.#runs) {
-      const { tape, isGood } = look()
-      if (tape !== undefined && fits(tape) && (await isGood())) return run
+      const { tape, grade } = look()
+      if (tape !== undefined && fits(tape) && (await grade()) === as) return run
     }
     return undefined
   }
@@ -95,14 +104,14 @@ export class KnownRuns {
 
 interface LookedAt {
   readonly tape: Tape | undefined
-  isGood(): Promise<boolean>
+  grade(): Promise<Grade | undefined>
 }
 
 function lookAt({ file }: KnownRun, asked: Tape, oracle: Oracle): LookedAt {
   const tape = otherTape(file, asked)
   return {
     tape,
-    isGood: once(async () => tape !== undefined && (await gradeRecorded(oracle, tape)) === 'ok'),
+    grade: once(async () => (tape === undefined ? undefined : gradeRecorded(oracle, tape))),
   }
 }
 
@@ -120,6 +129,8 @@ export interface KnownGood {
   readonly isGood: 'another question' | 'same question' | undefined
   /** Whether runs are known that pass. */
   readonly hasKnown: boolean
+  /** A run of the same question that passes, and is graded `bad`: one of the two is wrong. Absent: none is known. */
+  readonly contradictedBy?: string
 }
 
 /**
@@ -127,15 +138,24 @@ export interface KnownGood {
  * agent whose code is wrong look alike: each fork fails.
  *
  * @returns none: a run is good, or its models asked for the call that the code then made otherwise, or all that differs from
- *   the bad run is good
+ *   the bad run is good; and no run of the same question contradicts that
  */
 export async function neverMet(judging: Judging, names: Names, known: KnownGood): Promise<readonly string[]> {
-  const { isGood, hasKnown } = known
+  const { isGood, contradictedBy } = known
   if (isGood === 'same question') return []
+  const unmet = await unmetOf(judging, names, known)
+  if (unmet.length > 0 || contradictedBy === undefined) return unmet
+  if (judging.by !== 'function' && judging.by !== 'expectations') return []
+  const asked = judging.by === 'function' ? oracleText(judging.name) : saidOf([...judging.ok, ...judging.bad])
+  return [`${asked}: ${neutralLine(contradictedBy, 80)} passes, has the same input, and is bad by that`]
+}
+
+async function unmetOf(judging: Judging, names: Names, known: KnownGood): Promise<readonly string[]> {
+  const { isGood, hasKnown } = known
   if (judging.by === 'function') {
     if (isGood !== undefined) return []
     const why = hasKnown ? 'no known run that passes is graded ok' : 'no run is known that it grades ok'
-    return [`--oracle ${neutralLine(judging.name, 80)}: ${why}`]
+    return [`${oracleText(judging.name)}: ${why}`]
   }
   if (judging.by !== 'expectations') return []
   // With what is bad alone, all else is good; but a run that passes should be.
@@ -152,6 +172,10 @@ export async function neverMet(judging: Judging, names: Names, known: KnownGood)
   // Each by itself may be met, and all of them by no run: they may contradict each other.
   if (unmet.length > 0 || conditions.length === 1) return unmet
   return [`no known run meets all conditions: ${saidOf(conditions)}`]
+}
+
+function oracleText(name: string): string {
+  return `--oracle ${neutralLine(name, 80)}`
 }
 
 function saidOf(conditions: readonly Expectation[]): string {

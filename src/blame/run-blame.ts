@@ -329,9 +329,11 @@ export async function openForks(tape: Tape, options: RunBlameOptions): Promise<O
         reference !== undefined && (source.isPaidToGrade || (await gradeRecorded(plain, reference)) === 'ok')
       const isSame = (isGood && isOfSameQuestion(reference, tape)) || (await good(isOfSameQuestion)) !== undefined
       const isOther = isGood || (await good(() => true)) !== undefined
+      const contrary = isSame ? undefined : await known.bad((one) => isOfSameQuestion(one, tape))
       return neverMet(judging, namesOf(tape, options), {
         isGood: isSame ? 'same question' : isOther ? 'another question' : undefined,
         hasKnown: known.first !== undefined,
+        ...(contrary === undefined ? {} : { contradictedBy: contrary.name }),
       })
     },
   }

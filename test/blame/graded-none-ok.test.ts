@@ -5,19 +5,24 @@ import type { OracleFunction } from '../../src/blame/oracle.ts'
 import { runBlame, type RunBlameOptions } from '../../src/blame/run-blame.ts'
 import { claimOf, isolateRun } from '../../src/isolate/index.ts'
 import { installReplay } from '../../src/replay/index.ts'
-import { serializeTape, type Tape } from '../../src/tape/index.ts'
+import { readTape, serializeTape, type Tape } from '../../src/tape/index.ts'
 import { deskAgent, openRefunds, type Refunds, refunds } from './desk-agent.ts'
 
 describe('a function that grades no run ok', () => {
   let desk: Refunds
   let bad: Tape
   let good: string
+  /** It passes, and is of another input. */
+  let thirty: string
   beforeAll(async () => {
     await installReplay()
     desk = await openRefunds()
     const right = await desk.record(refunds(25))
     good = join(desk.dir, 'good.tape.jsonl')
     writeFileSync(good, serializeTape(right.header, right.events, right.close))
+    const other = await desk.record(refunds(30), 'Refund B-200.')
+    thirty = join(desk.dir, 'thirty.tape.jsonl')
+    writeFileSync(thirty, serializeTape(other.header, other.events, other.close))
     bad = await desk.record(refunds(2500))
   })
   afterAll(() => desk.close())
@@ -58,6 +63,23 @@ describe('a function that grades no run ok', () => {
       asking(() => false, { known }),
     )
     expect(doubted).toMatchObject({ verdict: { how: 'doubted' }, knownRuns: { passing: 'good' } })
+  })
+
+  it('is doubted where it grades a run of the same question bad that passes, although one of another is good by it', async () => {
+    const isThirty: OracleFunction = ({ value }) => JSON.stringify(value).includes(' 30 EUR')
+    const other = { name: 'thirty', file: thirty }
+    const known = [other, { name: 'good', file: good }]
+    const contrary = ['--oracle ./oracle.ts#isRight: good passes, has the same input, and is bad by that']
+    const doubted = await runBlame(bad, asking(isThirty, { known }))
+    expect(doubted).toMatchObject({ verdict: { kind: 'never', how: 'doubted' }, neverSeen: contrary })
+    const isolated = claimOf(await isolateRun(bad, asking(isThirty, { known })))
+    expect(isolated).toMatchObject({ verdict: { kind: 'unresolved' }, neverSeen: contrary })
+    const reference = readTape(thirty)
+    const beside = await runBlame(bad, asking(isThirty, { known, reference }))
+    expect(beside).toMatchObject({ verdict: { how: 'doubted' }, neverSeen: contrary })
+    // Nothing is known of this question.
+    const believed = await runBlame(bad, asking(isThirty, { known: [other] }))
+    expect(believed).toMatchObject({ verdict: { kind: 'never', how: 'certified' } })
   })
 
   it('and one that fails as recorded and not when it is replayed: that it does not replay is said, not that it is ok', async () => {

@@ -138,6 +138,22 @@ describe('a condition that no run is known to meet', () => {
     expect(await look(false, false)).toEqual(['--oracle ./src/oracle.ts#isRight: no run is known that it grades ok'])
     expect(await look(true, true)).toEqual([])
   })
+
+  it('is one that calls a run of the same question bad which passes, although one of another question is good', async () => {
+    const input = { tapes: [bad] }
+    const is = (isGood: 'another question' | 'same question') =>
+      ({ isGood, hasKnown: true, contradictedBy: 'good25' }) as const
+    const name = './src/oracle.ts#isRight'
+    const judge = { by: 'function', name, judge: () => false } as const
+    expect(await neverMet(judge, input, is('another question'))).toEqual([
+      `--oracle ${name}: good25 passes, has the same input, and is bad by that`,
+    ])
+    const values = { by: 'expectations', ok: [parseExpectation('refund(amount: 30)', '--ok')], bad: [] } as const
+    expect(await neverMet(values, input, is('another question'))).toEqual([
+      '--ok refund(amount: 30): good25 passes, has the same input, and is bad by that',
+    ])
+    for (const judging of [judge, values]) expect(await neverMet(judging, input, is('same question'))).toEqual([])
+  })
 })
 
 it('a known run is graded once, no matter how often it is asked whether one is good', async () => {
@@ -163,5 +179,6 @@ it('a known run is graded once, no matter how often it is asked whether one is g
   expect(runs.first?.name).toBe('30')
   for (let time = 0; time < 3; time++) expect((await runs.good(() => true))?.name).toBe('25')
   expect(await runs.good(() => false)).toBeUndefined()
+  for (let time = 0; time < 3; time++) expect((await runs.bad(() => true))?.name).toBe('30')
   expect(graded).toHaveLength(2)
 })

@@ -279,9 +279,11 @@ describe('what blame says', () => {
     }
     const text = said(never, by)
     expect(text).toContain(
-      'No claim: none of 25 runs is graded ok, and it is not known that the oracle grades a run ok.',
+      'No claim: none of 25 runs is graded ok, and it is not known that the oracle grades a run of this input ok.',
     )
-    expect(text).toContain('Either the code of the agent or its prompt decided, or the oracle calls every run bad.')
+    expect(text).toContain(
+      'Either the code of the agent or its prompt decided, or the oracle calls good runs bad, too.',
+    )
     expect(text).toContain("→ to tell the two apart, with a run that went right: --reference '<tape|case>'")
     expect(text).toContain("→ to grade runs by a call that is right: --ok '<call>', without --oracle")
     expect(text).not.toContain('certified')

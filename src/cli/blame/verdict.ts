@@ -229,8 +229,11 @@ function doubtOf(gradedBy: string, hasPassing: boolean): Doubt {
   const isOfBad = typedValues('bad').length > 0 && typedValues('ok').length === 0
   if (gradedBy.startsWith('--oracle '))
     return {
-      said: { of: (forks) => `none of ${forks} runs is graded ok`, unknown: 'the oracle grades a run ok' },
-      otherwise: (code) => `Either ${code}, or the oracle calls every run bad.`,
+      said: {
+        of: (forks) => `none of ${forks} runs is graded ok`,
+        unknown: 'the oracle grades a run of this input ok',
+      },
+      otherwise: (code) => `Either ${code}, or the oracle calls good runs bad, too.`,
       ways: [
         ...(hasPassing ? [] : ["→ to tell the two apart, with a run that went right: --reference '<tape|case>'"]),
         "→ to grade runs by a call that is right: --ok '<call>', without --oracle",

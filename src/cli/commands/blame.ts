@@ -456,7 +456,9 @@ async function goodRuns(
     good: (fits) => runs.good((one) => tests[fits](one, tape)),
     async unmet(names) {
       const isGood = (await runs.good(() => true)) === undefined ? undefined : 'another question'
-      return neverMet(judging, names, { isGood, hasKnown: runs.first !== undefined })
+      const contrary = await runs.bad((one) => tests.isOfSameQuestion(one, tape))
+      const contradictedBy = contrary === undefined ? {} : { contradictedBy: contrary.name }
+      return neverMet(judging, names, { isGood, hasKnown: runs.first !== undefined, ...contradictedBy })
     },
   }
 }
