@@ -80,6 +80,8 @@ export interface RunBlameOptions
   readonly onProgress?: (progress: BlameProgress) => void
   /** Hears, before anything is spent, that other decisions of the models leave the tape, and which known run is a good one. */
   readonly onForeseen?: (risk: OffTapeRisk, good?: string) => void
+  /** Hears, before anything is spent, why a function that grades may grade no run of this input `ok`. */
+  readonly onUnmet?: (because: readonly string[]) => void
   /**
    * Hears how many forks of earlier sessions do not count, for they ran other code, read other data or end otherwise today; how
    * many because that is unknown; and how many because the key of the digests of their headers is not there any more.
@@ -308,6 +310,20 @@ export async function openForks(tape: Tape, options: RunBlameOptions): Promise<O
     known.good((one) => fits(one, tape))
   if (offTape !== undefined && offTape.steps.length > 0)
     options.onForeseen?.(offTape, (await good(hasOtherCalls))?.name)
+  const neverSeen = async (): Promise<readonly string[]> => {
+    const isGood = reference !== undefined && (source.isPaidToGrade || (await gradeRecorded(plain, reference)) === 'ok')
+    const isSame = (isGood && isOfSameQuestion(reference, tape)) || (await good(isOfSameQuestion)) !== undefined
+    const isOther = isGood || (await good(() => true)) !== undefined
+    const contrary = isSame ? undefined : await known.bad((one) => isOfSameQuestion(one, tape))
+    return neverMet(judging, namesOf(tape, options), {
+      isGood: isSame ? 'same question' : isOther ? 'another question' : undefined,
+      hasKnown: known.first !== undefined,
+      ...(contrary === undefined ? {} : { contradictedBy: contrary.name }),
+    })
+  }
+  // Conditions can be looked at without the agent: who asks does it.
+  const unmet = judging.by === 'function' && options.mutate !== true ? await neverSeen() : []
+  if (unmet.length > 0) options.onUnmet?.(unmet)
   return {
     source,
     oracle,
@@ -324,18 +340,7 @@ export async function openForks(tape: Tape, options: RunBlameOptions): Promise<O
         ...(answers === undefined ? {} : { answers: answers.name }),
       }
     },
-    neverSeen: async () => {
-      const isGood =
-        reference !== undefined && (source.isPaidToGrade || (await gradeRecorded(plain, reference)) === 'ok')
-      const isSame = (isGood && isOfSameQuestion(reference, tape)) || (await good(isOfSameQuestion)) !== undefined
-      const isOther = isGood || (await good(() => true)) !== undefined
-      const contrary = isSame ? undefined : await known.bad((one) => isOfSameQuestion(one, tape))
-      return neverMet(judging, namesOf(tape, options), {
-        isGood: isSame ? 'same question' : isOther ? 'another question' : undefined,
-        hasKnown: known.first !== undefined,
-        ...(contrary === undefined ? {} : { contradictedBy: contrary.name }),
-      })
-    },
+    neverSeen,
   }
 }
 

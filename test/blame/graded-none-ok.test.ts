@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { OracleFunction } from '../../src/blame/oracle.ts'
-import { runBlame, type RunBlameOptions } from '../../src/blame/run-blame.ts'
-import { claimOf, isolateRun } from '../../src/isolate/index.ts'
+import { estimateBlame, runBlame, type RunBlameOptions } from '../../src/blame/run-blame.ts'
+import { claimOf, estimateIsolation, isolateRun } from '../../src/isolate/index.ts'
 import { installReplay } from '../../src/replay/index.ts'
 import { readTape, serializeTape, type Tape } from '../../src/tape/index.ts'
 import { deskAgent, openRefunds, type Refunds, refunds } from './desk-agent.ts'
@@ -63,6 +63,25 @@ describe('a function that grades no run ok', () => {
       asking(() => false, { known }),
     )
     expect(doubted).toMatchObject({ verdict: { how: 'doubted' }, knownRuns: { passing: 'good' } })
+  })
+
+  it('is said to grade none ok before anything is spent, and where nothing is', async () => {
+    const before: [readonly string[], number][] = []
+    let forks = 0
+    const hearing = (judge: OracleFunction, more: Partial<RunBlameOptions> = {}): RunBlameOptions => ({
+      ...asking(judge, more),
+      onProgress: (now) => (forks = now.forks),
+      onUnmet: (because) => before.push([because, forks]),
+    })
+    for (const ask of [estimateBlame, estimateIsolation, runBlame])
+      await ask(
+        bad,
+        hearing(() => false),
+      )
+    expect(before).toEqual([unseen, unseen, unseen].map((because) => [because, 0]))
+    const known = [{ name: 'good', file: good }]
+    await estimateBlame(bad, hearing(isRight, { known }))
+    expect(before).toHaveLength(3)
   })
 
   it('is doubted where it grades a run of the same question bad that passes, although one of another is good by it', async () => {

@@ -52,8 +52,9 @@ async function blame(given: CommandInput, screen: Screen): Promise<number> {
   if (request.isDryRun !== true) await requireConsent(given, request, screen)
   const known = new Known(request.cacheFile ?? '')
   const answer = await runIn({ found, recordings, given }, { name: 'blame', request }, (progress) => {
-    const told = progress as unknown as Told | ForeseenRisk | SetAside | Regraded | Uncompared | Rechecked
+    const told = progress as unknown as Told | ForeseenRisk | Unmet | SetAside | Regraded | Uncompared | Rechecked
     if ('foreseen' in told) foretold.tell(before.offTape(told))
+    else if ('unmet' in told) foretold.tell(told.unmet.map(unmetText))
     else if ('setAside' in told) foretold.tell(setAsideTexts(told))
     else if ('regraded' in told) foretold.tell(regradedTexts(told))
     else if ('notCompared' in told) foretold.tell(uncomparedTexts(told))
@@ -79,11 +80,13 @@ export async function isolate(given: CommandInput, screen: Screen): Promise<numb
     const told = progress as unknown as
       | { readonly phase: string }
       | ForeseenRisk
+      | Unmet
       | SetAside
       | Regraded
       | Uncompared
       | Rechecked
     if ('foreseen' in told) foretold.tell(before.offTape(told))
+    else if ('unmet' in told) foretold.tell(told.unmet.map(unmetText))
     else if ('setAside' in told) foretold.tell(setAsideTexts(told))
     else if ('regraded' in told) foretold.tell(regradedTexts(told))
     else if ('notCompared' in told) foretold.tell(uncomparedTexts(told))
@@ -129,6 +132,15 @@ async function prepare(given: CommandInput, screen: Screen): Promise<Prepared> {
   const foretold = new Foretold(given.has('json') ? undefined : screen)
   foretold.tell(before.warnings)
   return { found, tape, recordings, request: { ...request, known }, before, foretold }
+}
+
+/** Why what grades may grade no run good. */
+interface Unmet {
+  readonly unmet: readonly string[]
+}
+
+function unmetText(text: string): string {
+  return `${text}; without a good fork nothing is claimed`
 }
 
 interface SetAside {
@@ -424,12 +436,7 @@ async function foreseen(
   const question = { tape, tools, hasReference: reference !== undefined, repairs } as const
   requireGoodAnswers({ ...question, ...(good === undefined ? {} : { good: good.name }) })
   return {
-    warnings: [
-      ...warnings,
-      ...unmet
-        .filter((text) => !warnings.includes(text))
-        .map((text) => `${text}; without a good fork nothing is claimed`),
-    ],
+    warnings: [...warnings, ...unmet.filter((text) => !warnings.includes(text)).map(unmetText)],
     offTape: ({ foreseen: risk, good: graded }) =>
       foreseenOffTape(risk, { ...question, ...(graded === undefined ? {} : { good: graded }) }),
   }
