@@ -64,6 +64,7 @@ async function look<T>(search: Search<T>, options: ChaosOptions<T>): Promise<Cha
   const details = await fc.check(property, asked)
   if (search.broken !== undefined) throw search.broken.error
   await search.requireNoKeptState()
+  await search.requireCause()
   return search.report({ path: details.counterexamplePath ?? undefined, isInterrupted: details.interrupted })
 }
 
@@ -198,8 +199,36 @@ class Search<T> {
     }
   }
 
+  /**
+   * Offline the same faults do the same: a failure is that of its faults where it comes back with them and goes away without
+   * them. What of the machine no tape holds, such as `process.hrtime`, may decide instead.
+   *
+   * @throws HarvestError `HARVEST_CONTROL`
+   */
+  async requireCause(): Promise<void> {
+    const { tail, noisy = false } = this.#options
+    if (this.#last === undefined || this.#isStopped) return
+    const { schedule, run } = this.#last
+    const isLive = tail !== undefined && tail.from !== 'tape'
+    if (schedule.length === 0) throw noCause(this.#tape, run, 'without faults')
+    // A model that is asked for real may answer otherwise, and costs money.
+    if (isLive) return
+    for (let time = 0; time < (noisy === false ? timesAgain : 1); time++) {
+      const without = await this.#run([], this.#keepOf(schedule))
+      const again = await this.#run(schedule)
+      // Who gave up hears what is known.
+      if (this.#isStopped) return
+      if (without.isFailure) throw noCause(this.#tape, without, 'without faults')
+      if (!again.isFailure) throw noCause(this.#tape, again, 'with the same faults')
+    }
+  }
+
+  get #isStopped(): boolean {
+    return this.#options.signal?.aborted === true
+  }
+
   async survives(schedule: FaultSchedule): Promise<boolean> {
-    if (this.broken !== undefined || this.#options.signal?.aborted === true) return true
+    if (this.broken !== undefined || this.#isStopped) return true
     try {
       const key = JSON.stringify(schedule)
       const known = this.#known.get(key)
@@ -233,12 +262,18 @@ class Search<T> {
     this.#options.onRun?.({ runs: this.#runs, ...(failing === undefined ? {} : { failing }), known })
   }
 
-  async #run(schedule: FaultSchedule): Promise<Run> {
+  /** Steps before the first fault answer as recorded. */
+  #keepOf(schedule: FaultSchedule): number {
+    const first = Math.min(...schedule.map(({ step }) => step))
+    return this.#keepsPrefix && Number.isFinite(first) ? Math.max(0, first - 1) : 0
+  }
+
+  async #run(schedule: FaultSchedule, keep = this.#keepOf(schedule)): Promise<Run> {
     const { noisy = false } = this.#options
-    if (noisy === false) return this.#once(schedule, 0)
+    if (noisy === false) return this.#once(schedule, keep, 0)
     const runs = new Map<boolean, Run>()
     const once = async (n: number): Promise<boolean> => {
-      const run = await this.#once(schedule, n)
+      const run = await this.#once(schedule, keep, n)
       runs.set(run.isFailure, run)
       return run.isFailure
     }
@@ -250,9 +285,7 @@ class Search<T> {
     return { ending, isFailure, reached }
   }
 
-  async #once(schedule: FaultSchedule, n: number): Promise<Run> {
-    const first = Math.min(...schedule.map(({ step }) => step))
-    const keep = this.#keepsPrefix && Number.isFinite(first) ? Math.max(0, first - 1) : 0
+  async #once(schedule: FaultSchedule, keep: number, n: number): Promise<Run> {
     const result = await this.#fork(schedule, keep, n)
     const reached = stepsOf(result).length
     const { judge } = this.#options
@@ -359,6 +392,20 @@ class Search<T> {
 
 function add(counts: Map<string, number>, name: string): void {
   counts.set(name, (counts.get(name) ?? 0) + 1)
+}
+
+/** An agent that is decided by chance half of the time passes for one that its faults decide in 1 of 1000 searches. */
+const timesAgain = 5
+
+function noCause(tape: Tape, { ending }: Run, how: 'with the same faults' | 'without faults'): HarvestError {
+  const { class: name, said } = ending
+  return new HarvestError('HARVEST_CONTROL', {
+    what: 'The agent ends otherwise when it is run again, so no fault can be judged',
+    where: { tape: tape.header.id, ending: name, agent: said },
+    detail: `${how === 'without faults' ? 'Without any fault it fails as well' : 'With the same faults it does not fail again'}, with the recorded answers.`,
+    why: 'Something that is not on the tape decides, such as a clock of high resolution or the load of the machine.',
+    fix: [`to find what its runs depend on: npx vitest-harvest doctor ${shellWord(tape.header.id)}`],
+  })
 }
 
 function nothing(tape: Tape, words: readonly string[]): HarvestError {

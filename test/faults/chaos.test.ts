@@ -192,8 +192,9 @@ describe('the search', () => {
     expect(seed).toBe(-7)
     const again = await search(frugal, { faults: http, seed, path: path ?? '' }, many)
     expect(again.failure?.schedule).toEqual(failure?.schedule)
-    // With three runs without faults: the control, which another order makes two of, and whether it keeps what it asks.
-    expect(again.runs).toBe(4)
+    // With three runs without faults: the control, which another order makes two of, and whether it keeps what it asks. And
+    // with those that show that it fails again, and only with the faults.
+    expect(again.runs).toBe(14)
     expect(runs).toBeGreaterThan(10)
     expect((await search(frugal, { faults: http, runs: 100, seed: -7 }, many)).failure).toEqual(failure)
   })
@@ -323,9 +324,32 @@ describe('the search', () => {
 })
 
 describe('refuses', () => {
+  it.each([
+    ['half of its runs', (n: number) => n % 2 === 0],
+    ['its first run with a fault alone', (n: number) => n === 0],
+    ['all but the first runs', (n: number) => n > 3],
+  ])('to blame the faults where what is not on the tape decides: %s', async (_, fails) => {
+    let n = -2
+    const agent = async () => {
+      const isWrong = n++ >= 0 && fails(n - 1)
+      const { charged } = await buy()
+      return { charged: isWrong ? 0 : charged }
+    }
+    const found = search(agent, { faults: ['tool-slow'] })
+    await expect(found).rejects.toMatchObject({
+      code: 'HARVEST_CONTROL',
+      facts: { what: 'The agent ends otherwise when it is run again, so no fault can be judged' },
+    })
+  })
+
   it('an agent that leaves its tape without faults, or does not end as its case says', async () => {
     await expect(search(async () => ({ charged: 26 }))).rejects.toMatchObject({ code: 'HARVEST_CONTROL' })
     await expect(search(buy, { expected: { charged: 26 } })).rejects.toMatchObject({ code: 'HARVEST_CHAOS_CONTROL' })
+  })
+
+  it('a failure without any fault for a failure of the agent', async () => {
+    const none = { faults: fc.constant([]), judge: () => 'failed' }
+    await expect(search(buy, none)).rejects.toMatchObject({ code: 'HARVEST_CONTROL' })
   })
 
   it('faults that cannot happen to the run', async () => {
