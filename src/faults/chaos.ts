@@ -81,6 +81,9 @@ function requirePath(
   const [first = '', ...rest] = isSound ? path.split(':') : []
   // As the property of the search holds them, so that the same are drawn.
   const drawn = fc.tuple(schedules)
+  // Each schedule before it is drawn, which only a search of so many runs makes worth while.
+  const most = Math.max(asked.numRuns ?? 0, mostDrawn)
+  if (Number(first) >= most) throw noPath(path, `0 to ${most - 1}`)
   let walked = first
   for (const part of rest) {
     const { length } = fc.sample(drawn, { ...asked, path: `${walked}:0`, numRuns: Number(part) + 1 })
@@ -90,6 +93,9 @@ function requirePath(
   }
   if (!isSound) throw noPath(path, 'numbers between colons, such as 0:1')
 }
+
+/** So many schedules are drawn in about a second. */
+const mostDrawn = 100_000
 
 function noPath(path: string, there: string): HarvestError {
   return new HarvestError('HARVEST_CHAOS_OPTION', {

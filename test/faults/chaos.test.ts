@@ -212,7 +212,8 @@ describe('the search', () => {
     expect(await there(next)).toEqual([first, last])
     expect(await lost(last!)).toMatchObject({ survived: expect.anything() as boolean })
     expect(await there('999:999:0')).toEqual([first, last])
-    for (const path of ['x', '1:', ':', '1::0'])
+    expect(await there('99999999999999999999')).toEqual(['0', '99999'])
+    for (const path of ['100000', '100000:0', 'x', '1:', ':', '1::0'])
       expect(await lost(path)).toMatchObject({ code: 'HARVEST_CHAOS_OPTION' })
   })
 
