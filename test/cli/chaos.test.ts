@@ -56,7 +56,7 @@ describe('harvest chaos', () => {
         step 2, tool refund: the call fails (tool-error)
       trace: did lookup_order({"order_id":"A-1"}) 2 times, and 1 when recorded
 
-      Without this fault it survives. Found in schedule 2, of 4 faults; 4 runs to shrink it, 8 all together.
+      Without this fault it survives. Found in schedule 2, of 4 faults; 4 runs to shrink it, 18 all together.
       → to see it again: npx vitest-harvest chaos paid --dir 'my recordings' --faults tool-error,tool-slow --seed 4 --path 1:1:0
       "
     `)
@@ -66,7 +66,7 @@ describe('harvest chaos', () => {
     expect(repeated.code).toBe(1)
     expect(JSON.parse(repeated.stdout)).toMatchObject({
       survived: false,
-      runs: 3,
+      runs: 13,
       failure: { class: 'trace', schedule: [{ step: 2, kind: 'tool-error', args: {} }] },
     })
   })
@@ -110,6 +110,13 @@ describe('harvest chaos', () => {
     expect(await harvest(printed(stdout, 'to try them alone'), { cwd })).toMatchObject({
       stdout: expect.not.stringContaining('not tried') as string,
     })
+  })
+
+  it('names the command that tries a fault which the one schedule of a path does not hold, without that path', async () => {
+    const { stdout } = await chaos('--faults', 'tool-slow', '--seed', '1', '--path', '0:0')
+    const alone = printed(stdout, 'to try them alone')
+    expect(alone).toEqual(['chaos', 'paid', '--dir', recordings, '--seed', '1', '--faults', 'tool-slow'])
+    expect(await harvest(alone, { cwd })).toMatchObject({ stdout: expect.not.stringContaining('not tried') as string })
   })
 
   it('that has no fault to try names the commands that show the steps and try others, as a shell reads them', async () => {

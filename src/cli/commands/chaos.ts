@@ -220,7 +220,7 @@ function print(
   screen.line(`${report.schedules} schedules of faults, ${report.runs} runs: ${counts(report.endings)}`)
   screen.line(`tried: ${counts(report.tried)}`)
   if (report.isInterrupted) screen.line('stopped before all schedules were tried')
-  if (given.has('faults')) printUntried(tape, report, screen)
+  if (given.has('faults')) printUntried(tape, report, { screen, given })
   screen.line(`seed ${seed}`)
   if (report.offTape === undefined) return
   screen.line(
@@ -257,14 +257,22 @@ function verdict(report: ChaosReport, fail: string | undefined): string {
 }
 
 /** Faults that were asked for by name and never happened. */
-function printUntried(tape: Tape, { untried, schedules }: ChaosReport, screen: Screen): void {
+function printUntried(
+  tape: Tape,
+  { untried, schedules }: ChaosReport,
+  { screen, given }: { readonly screen: Screen; readonly given: CommandInput },
+): void {
   const isPossible = (word: string): boolean => possibleFaults(tape, kindsNamed([word])).length > 0
   const never = untried.filter((word) => !isPossible(word))
   const undrawn = untried.filter(isPossible)
   if (never.length > 0) screen.line(`not tried: ${never.join(', ')}: no such fault can happen in this run`)
   if (undrawn.length === 0) return
   screen.line(`not tried: ${undrawn.join(', ')}: not in any of ${counted(schedules, 'schedule')}`)
-  screen.line(`→ to try them alone: ${typedAgain({ faults: undrawn.join(',') })}`)
+  // One schedule that was asked for holds what it holds.
+  const isOfOne = given.has('path') || given.has('schedule')
+  const isTyped = undrawn.length === listOf(given, 'faults')?.length
+  if (isTyped && !isOfOne) return
+  screen.line(`→ to try them alone: ${typedAgain({ faults: undrawn.join(','), path: undefined, schedule: undefined })}`)
 }
 
 /** What the models say to it is found out by asking them. */
