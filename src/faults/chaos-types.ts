@@ -79,7 +79,10 @@ export interface ChaosProgress {
 
 /** What became of an agent under faults. Plain data. */
 export interface ChaosReport {
-  /** `null`: unknown, because of some kind of fault every run left the tape, or did not come to its step. */
+  /**
+   * `null`: unknown, because of some kind of fault every run left the tape, or did not come to its step; or someone gave up
+   * before all schedules were tried. A time limit is a size of the search, as the number of its schedules is.
+   */
   readonly survived: boolean | null
   readonly seed: number
   /** Runs the failing schedule again, together with the seed. */
@@ -101,8 +104,8 @@ export interface ChaosReport {
   readonly failure?: ChaosFailure
   /** The run without faults; `differs`: where today's code is not the recorded one. */
   readonly control: Pick<Control, 'digest' | 'differs'>
-  /** The time was up, or it was given up, before all schedules were tried. */
-  readonly isInterrupted: boolean
+  /** The time was up, or it was given up, before all schedules were tried; absent: they were. */
+  readonly interrupted?: { readonly made: number; readonly of: number }
 }
 
 export interface ChaosFailure {

@@ -65,7 +65,8 @@ async function look<T>(search: Search<T>, options: ChaosOptions<T>): Promise<Cha
   if (search.broken !== undefined) throw search.broken.error
   await search.requireNoKeptState()
   await search.requireCause()
-  return search.report({ path: details.counterexamplePath ?? undefined, isInterrupted: details.interrupted })
+  const ended = details.interrupted ? 'time' : search.isStopped ? 'given up' : 'whole'
+  return search.report({ path: details.counterexamplePath ?? undefined, ended })
 }
 
 /**
@@ -106,6 +107,12 @@ function noPath(path: string, there: string): HarvestError {
   })
 }
 
+/** Why no further schedule was tried: all were or one failed, the time was up, or someone gave up. */
+type Ended = 'whole' | 'time' | 'given up'
+
+/** Schedules that fast-check tries unless it is told otherwise. */
+const usualRuns = 100
+
 interface Run {
   readonly ending: RunEnding | { readonly class: 'judged'; readonly said: string }
   readonly isFailure: boolean
@@ -131,6 +138,8 @@ class Search<T> {
   readonly #judged = new Set<string>()
   /** The shortest schedule that left the tape. */
   #left: FaultSchedule | undefined
+  /** Schedules until one failed, and among them distinct ones. */
+  #drawn = 0
   #schedules = 0
   #runs = 0
   #first: FaultSchedule | undefined
@@ -213,7 +222,7 @@ class Search<T> {
    */
   async requireCause(): Promise<void> {
     const { tail, noisy = false } = this.#options
-    if (this.#last === undefined || this.#isStopped) return
+    if (this.#last === undefined || this.isStopped) return
     const { schedule, run } = this.#last
     const isLive = tail !== undefined && tail.from !== 'tape'
     if (schedule.length === 0) throw noCause(this.#tape, run, 'without faults')
@@ -223,18 +232,18 @@ class Search<T> {
       const without = await this.#run([], this.#keepOf(schedule))
       const again = await this.#run(schedule)
       // Who gave up hears what is known.
-      if (this.#isStopped) return
+      if (this.isStopped) return
       if (without.isFailure) throw noCause(this.#tape, without, 'without faults')
       if (!again.isFailure) throw noCause(this.#tape, again, 'with the same faults')
     }
   }
 
-  get #isStopped(): boolean {
+  get isStopped(): boolean {
     return this.#options.signal?.aborted === true
   }
 
   async survives(schedule: FaultSchedule): Promise<boolean> {
-    if (this.broken !== undefined || this.#isStopped) return true
+    if (this.broken !== undefined || this.isStopped) return true
     try {
       const key = JSON.stringify(schedule)
       const known = this.#known.get(key)
@@ -249,6 +258,7 @@ class Search<T> {
   }
 
   #count(schedule: FaultSchedule, run: Run, isNew: boolean): void {
+    if (this.#first === undefined) this.#drawn++
     if (this.#first !== undefined) this.#shrinkRuns++
     else if (isNew) {
       this.#schedules++
@@ -264,7 +274,7 @@ class Search<T> {
       this.#last = { schedule, run }
     }
     const failing = this.#last?.schedule.length
-    const known = this.report({ path: undefined, isInterrupted: true })
+    const known = this.report({ path: undefined, ended: 'given up' })
     this.#options.onRun?.({ runs: this.#runs, ...(failing === undefined ? {} : { failing }), known })
   }
 
@@ -351,10 +361,11 @@ class Search<T> {
   }
 
   /** @param path - that of the failure; `undefined` where it is not known, or there was none */
-  report({ path, isInterrupted }: { readonly path: string | undefined; readonly isInterrupted: boolean }): ChaosReport {
+  report({ path, ended }: { readonly path: string | undefined; readonly ended: Ended }): ChaosReport {
     const kinds = [...this.#tried.keys()]
     const unjudged = kinds.filter((kind) => !this.#judged.has(kind))
-    const isKnown = kinds.length > 0 && unjudged.length === 0
+    const isKnown = kinds.length > 0 && unjudged.length === 0 && ended !== 'given up'
+    const interrupted = { made: this.#drawn, of: this.#options.runs ?? fc.readConfigureGlobal().numRuns ?? usualRuns }
     const failure = this.#last === undefined ? undefined : this.#failure(this.#last)
     const { digest = '', differs } = this.#control ?? {}
     return {
@@ -370,7 +381,7 @@ class Search<T> {
       ...(this.#left === undefined ? {} : { offTape: this.#left }),
       ...(failure === undefined ? {} : { failure }),
       control: { digest, ...(differs === undefined ? {} : { differs }) },
-      isInterrupted: isInterrupted || this.#options.signal?.aborted === true,
+      ...(ended === 'whole' ? {} : { interrupted }),
     }
   }
 

@@ -224,8 +224,8 @@ describe('the search', () => {
       { faults: http, runs: 100, seed: undefined as unknown as number, onRun: ({ known }) => told.push(known) },
       many,
     )
-    const { path: _, isInterrupted, ...rest } = report
-    expect([isInterrupted, told[0]?.isInterrupted]).toEqual([false, true])
+    const { path: _, interrupted, ...rest } = report
+    expect([interrupted, told[0]?.interrupted]).toEqual([undefined, { made: 1, of: 100 }])
     expect(told.at(-1)).toMatchObject({ ...rest, runs: expect.any(Number) as number })
     const found = told.find(({ failure }) => failure !== undefined)
     expect(found).toMatchObject({ survived: false, seed: report.seed, failure: { shrinkRuns: 0 } })
@@ -292,8 +292,24 @@ describe('the search', () => {
 
   it('ends when its time is up', async () => {
     const report = await search(frugal, { faults: ['http-slow'], runs: 100_000, timeMs: 200 }, many)
-    expect(report).toMatchObject({ isInterrupted: true })
+    expect(report).toMatchObject({ survived: true, interrupted: { of: 100_000 } })
     expect(report.schedules).toBeLessThan(100_000)
+  })
+
+  it('knows of no survival once someone gave it up before its last schedule', async () => {
+    const giveUp = new AbortController()
+    const report = await search(
+      frugal,
+      {
+        faults: ['http-slow'],
+        runs: 50,
+        signal: giveUp.signal,
+        onRun: ({ known }) => known.schedules === 3 && giveUp.abort(),
+      },
+      many,
+    )
+    expect(report).toMatchObject({ survived: null, schedules: 3, interrupted: { of: 50 } })
+    expect(report.interrupted?.made).toBeLessThan(50)
   })
 
   it('runs other code of the agent where that is a fault', async () => {

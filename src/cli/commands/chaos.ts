@@ -20,7 +20,7 @@ import type { Job } from '../../jobs/index.ts'
 import { type Json, readTape, requireClosed, type Tape } from '../../tape/index.ts'
 import { chaosSpec } from '../spec/explain.ts'
 import type { Command, CommandInput } from '../command.ts'
-import { endedEarly } from '../ended-early.ts'
+import { endedEarly, stoppedText } from '../ended-early.ts'
 import { exit } from '../exit.ts'
 import { findRun, type FoundRun } from '../find.ts'
 import { controlLine, pinsJson } from '../forking/control.ts'
@@ -219,7 +219,7 @@ function print(
   screen.line(screen.paint('bold', verdict(report, given.value('fail'))))
   screen.line(`${report.schedules} schedules of faults, ${report.runs} runs: ${counts(report.endings)}`)
   screen.line(`tried: ${counts(report.tried)}`)
-  if (report.isInterrupted) screen.line('stopped before all schedules were tried')
+  if (report.interrupted !== undefined) screen.line(stoppedText(report.interrupted, 'schedules'))
   if (given.has('faults')) printUntried(tape, report, { screen, given })
   screen.line(`seed ${seed}`)
   if (report.offTape === undefined) return
@@ -247,7 +247,8 @@ function verdict(report: ChaosReport, fail: string | undefined): string {
   const seen = seenIn(report)
   if (seen.length === 0) return 'undecided'
   const isExcused = defaultFailures.some((ending) => (endings[ending] ?? 0) > 0)
-  const said = isExcused ? `no run ended as --fail ${fail ?? ''} says` : 'the agent survives'
+  const soFar = report.interrupted === undefined ? '' : ' so far'
+  const said = isExcused ? `no run ended as --fail ${fail ?? ''} says${soFar}` : `the agent survives${soFar}`
   if (kinds.length > 0) {
     const of = isExcused ? ', with' : ''
     return `${said}${of} ${firstNames(seen)}; ${kinds.length} of ${Object.keys(tried).length} kinds of faults unknown`
