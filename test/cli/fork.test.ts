@@ -221,6 +221,7 @@ describe('harvest fork', () => {
     expect(said.stderr).toContain('HARVEST_CLI_INTERRUPTED')
     if (form === 'text') {
       expect(said.stdout).toMatch(more[0] === '--critical' ? /^step 1 .*judged/m : /\d of \d runs|end as recorded/)
+      expect(said.stdout).toMatch(/^stopped after \d+ of \d+ forks$/m)
       return
     }
     const { interrupted } = JSON.parse(said.stdout) as { interrupted: { made: number; of: number } }

@@ -7,7 +7,7 @@ import { keepAnswer, listCases, readPrices } from '../../recordings/index.ts'
 import { type Json, readTape, requireClosed, type Tape } from '../../tape/index.ts'
 import { forkSpec } from '../spec/debug.ts'
 import type { Command, CommandInput } from '../command.ts'
-import { endedEarly } from '../ended-early.ts'
+import { endedEarly, stoppedText } from '../ended-early.ts'
 import { exit } from '../exit.ts'
 import { findRun, type FoundRun } from '../find.ts'
 import { type ForkAsk, readAsk, readTail } from '../forking/ask.ts'
@@ -85,6 +85,7 @@ async function fork(parent: Parent, given: CommandInput, screen: Screen): Promis
     printAsk(parent, ask, changes, shown)
     const isGood = parent.case?.expect === 'pass'
     printBranches(branches, sum, graded, shown, { differs: data.differs, beside, isGood })
+    printEnded(forks, shown)
     const isOffTape = branches.some(({ problems }) => problems.some(({ code }) => code === 'HARVEST_NOT_RECORDED'))
     // No tape holds what a tool answers to a call that was not made.
     const isNewCall = branches.some((branch) => hasOpenCall(branch, parent.tape))
@@ -127,6 +128,11 @@ function isMade({ problems }: BranchSummary): boolean {
 function endedAt({ interrupted, made }: MadeForks): { readonly interrupted?: { made: number; of: number } } {
   if (interrupted === undefined) return {}
   return { interrupted: { made: made.filter(({ fork }) => fork !== interrupted).length, of: made.length } }
+}
+
+function printEnded(forks: MadeForks, shown: Screen): void {
+  const { interrupted } = endedAt(forks)
+  if (interrupted !== undefined) shown.line(stoppedText(interrupted, 'forks'))
 }
 
 /** What the budget may have kept from its end. */
@@ -173,6 +179,7 @@ async function critical(parent: Parent, given: CommandInput, screen: Screen): Pr
   const print = (shown: Screen): void => {
     if (decisions.length === 0) return shown.line('No model decides anything in this run.')
     printDecisions(decisions, { grader: graded, differs: data.differs }, shown)
+    printEnded(forks, shown)
     printReused(told, shown)
     const lost = told.find(isUnreached)
     const runs = limited(parent, changed, controls, given)
