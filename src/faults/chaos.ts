@@ -110,7 +110,7 @@ function noPath(path: string, there: string): HarvestError {
 /** Why no further schedule was tried: all were or one failed, the time was up, or someone gave up. */
 type Ended = 'whole' | 'time' | 'given up'
 
-/** Schedules that fast-check tries unless it is told otherwise. */
+/** Schedules that fast-check tries by default. */
 const usualRuns = 100
 
 interface Run {

@@ -179,7 +179,7 @@ export class StepOrder {
     return this.#calls.get(turn)
   }
 
-  /** What the next turn was told of each call. */
+  /** What the next turn has as the result of each call. */
   #resultsOf(turn: ExchangeState, calls: readonly ToolCall[]): readonly (Json | undefined)[] {
     const turns = this.#turnsByEnd()
     const next = turns[turns.indexOf(turn) + 1]

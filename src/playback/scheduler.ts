@@ -332,7 +332,7 @@ export class Scheduler {
     return mates
   }
 
-  /** What arrived in the same burst of the same answer: a client may take an answer for complete before its end is told. */
+  /** What arrived in the same burst of the same answer: a client may take an answer for complete before its end comes. */
   #ownMates(first: GateItem): readonly GateItem[] {
     const mates = [...this.#ready]
       .filter(({ step, at, n }) => step === first.step && at === first.at && n > first.n)

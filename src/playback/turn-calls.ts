@@ -19,8 +19,8 @@ export class TurnCalls {
   readonly #protocol: ReadonlySet<Step>
 
   /**
-   * `steps` are those between this turn and the next that are inside of no other, `results` what the model was told next of
-   * each call; absent where it was told nothing.
+   * `steps` are those between this turn and the next that are inside of no other, `results` what the next question to the
+   * model has of each call; absent where it has nothing.
    */
   constructor(calls: readonly ToolCall[], steps: readonly Step[], results: readonly (Json | undefined)[]) {
     const tools = new Map(steps.map((step) => [step, toolOf(step)]))
