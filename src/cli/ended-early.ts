@@ -1,6 +1,7 @@
 import type { HarvestError } from '../errors/index.ts'
 import { neutralLines, type Screen } from '../report/output.ts'
 import { exit } from './exit.ts'
+import type { MadeForks } from './forking/make.ts'
 
 /** That an answer is of fewer runs than were asked for. */
 export function stoppedText({ made, of }: { readonly made: number; readonly of: number }, what: string): string {
@@ -11,4 +12,16 @@ export function stoppedText({ made, of }: { readonly made: number; readonly of: 
 export function endedEarly(interrupted: HarvestError, screen: Screen): number {
   screen.note(neutralLines(interrupted.message))
   return exit.interrupted
+}
+
+/** For programs: that this is what was known when someone ended the command, and of how many forks. */
+export function endedAt({ interrupted, made }: MadeForks): { readonly interrupted?: { made: number; of: number } } {
+  if (interrupted === undefined) return {}
+  return { interrupted: { made: made.filter(({ fork }) => fork !== interrupted).length, of: made.length } }
+}
+
+/** The same, for people. */
+export function printEnded(forks: MadeForks, shown: Screen): void {
+  const { interrupted } = endedAt(forks)
+  if (interrupted !== undefined) shown.line(stoppedText(interrupted, 'forks'))
 }

@@ -7,7 +7,7 @@ import { keepAnswer, listCases, readPrices } from '../../recordings/index.ts'
 import { type Json, readTape, requireClosed, type Tape } from '../../tape/index.ts'
 import { forkSpec } from '../spec/debug.ts'
 import type { Command, CommandInput } from '../command.ts'
-import { endedEarly, stoppedText } from '../ended-early.ts'
+import { endedAt, endedEarly, printEnded } from '../ended-early.ts'
 import { exit } from '../exit.ts'
 import { findRun, type FoundRun } from '../find.ts'
 import { type ForkAsk, readAsk, readTail } from '../forking/ask.ts'
@@ -25,7 +25,7 @@ import { gradedBeside, pinsJson } from '../forking/control.ts'
 import { alternativesOf, besideDecisions, decisionsOf } from '../forking/alternatives.ts'
 import { bestAlternative, type DecisionReport, printDecisions, reportDecisions } from '../forking/critical.ts'
 import { type Grader, graderOf } from '../forking/grading.ts'
-import { agentOf, type MadeForks, makeForks, type MakeOptions, type Parent } from '../forking/make.ts'
+import { agentOf, makeForks, type MakeOptions, type Parent } from '../forking/make.ts'
 import { printAsk, printBranches, printReused } from '../forking/print.ts'
 import { saveBranches } from '../forking/save.ts'
 import { lookAtDecisions } from '../forking/decided-calls.ts'
@@ -122,17 +122,6 @@ async function fork(parent: Parent, given: CommandInput, screen: Screen): Promis
 /** Forks that were not made yet when someone ended the command say nothing. */
 function isMade({ problems }: BranchSummary): boolean {
   return !problems.some(({ code }) => code === 'HARVEST_CLI_INTERRUPTED')
-}
-
-/** For programs: that this is what was known when someone ended the command, and of how many forks. */
-function endedAt({ interrupted, made }: MadeForks): { readonly interrupted?: { made: number; of: number } } {
-  if (interrupted === undefined) return {}
-  return { interrupted: { made: made.filter(({ fork }) => fork !== interrupted).length, of: made.length } }
-}
-
-function printEnded(forks: MadeForks, shown: Screen): void {
-  const { interrupted } = endedAt(forks)
-  if (interrupted !== undefined) shown.line(stoppedText(interrupted, 'forks'))
 }
 
 /** What the budget may have kept from its end. */
