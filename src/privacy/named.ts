@@ -8,12 +8,14 @@ import {
   endsShortEscape,
   has,
   codesOf,
+  isBehindText,
   isPlainComma,
   optionEnd,
   sticky,
   withoutLast,
 } from './edges.ts'
 import { placeholderShown } from './credentials.ts'
+import { isMessage } from './messages.ts'
 import type { NameTable } from './names.ts'
 import type { TextRange } from './types.ts'
 import { isInPieces, isInWords, looking, looksRandom, type NameClass, ofVersion, lately, passes } from './values.ts'
@@ -312,6 +314,7 @@ function valueWithin(
   const [head = '', quote] = pattern.exec(text) ?? []
   const begin = start + head.length
   if (reference.test(head)) return begin
+  if (quote !== undefined && names.version >= 8 && (endsText(text, begin) || isBehindText(text, begin))) return 0
   if (quote !== undefined) return quoted(text, begin, quote, named.kind, found)
   if (head !== '') return bare(names, text, begin, true, named, found)
   longPattern.lastIndex = start
@@ -703,6 +706,7 @@ function afterComma(names: NameTable): Trigger['at'] {
     let open = named.start
     while (text[open - 1] === '-') open--
     if (!/["']/.test(text[open - 1] ?? '')) return 0
+    if (names.version >= 8 && isMessage(text, open, named.end)) return 0
     let [start, quote] = [named.end + 3, '"']
     if (!isPlainComma(text, named.end)) {
       const pair = ofVersion(pairPattern, pairBefore)
@@ -803,6 +807,8 @@ function belowName(names: NameTable, sign: string): Trigger['at'] {
     if (name === undefined || kind === undefined) return 0
     const quote = /^\\{0,64}["']/.exec(text.slice(start, start + 65))?.[0]
     if (looking.isSinceFifth && reference.test(text.slice(start, start + 16))) return 0
+    // Nothing was written there yet: the text ends that the name stands in.
+    if (quote !== undefined && names.version >= 8 && isBehindText(text, start + quote.length)) return 0
     // In Terraform, what has no quotes is an expression.
     if (inTerraform !== undefined)
       return quote === undefined ? 0 : inCode(names, text, start + quote.length, quote, kind, found)
@@ -850,6 +856,7 @@ function afterVariable(names: NameTable): Trigger['at'] {
     const kind = names.classOf(name)
     if (head === undefined || kind === undefined) return 0
     const start = index + head.length
+    if (quote !== undefined && names.version >= 8 && (endsText(text, start) || isBehindText(text, start))) return 0
     if (quote !== undefined) return quoted(text, start, quote, kind, found)
     return bare(names, text, start, true, { kind, name, start: index, end: start }, found)
   }

@@ -113,3 +113,29 @@ test.each([
   expect(createRedactor().text(said)).toBe(expected)
   expect(createRedactor().text(JSON.stringify({ said, id: 'k1' }))).toBe(JSON.stringify({ said: expected, id: 'k1' }))
 })
+
+const unwritten = [
+  ...['- name: DB_PASSWORD\n    value: ', '- name: "API_TOKEN"\n  value: ', 'variable "db_password" {\n  default = '],
+  ...[
+    'ENV DB_PASSWORD ',
+    'set -x DB_PASSWORD ',
+    'setenv DB_PASSWORD ',
+    'password: !x ',
+    'password: b',
+    'password: |\n  ',
+  ],
+  ...['password: ', 'password = ', 'run --token ', '<input name="password" value=', 'setPassword(', 'the password is '],
+]
+
+test.each(unwritten)('a text that ends where a value would begin keeps its end: %j', (said) => {
+  for (const whole of [
+    { old: said, new: 'x1y2z3' },
+    { choices: [{ delta: { content: said }, at: null }] },
+    [said, 'x', said],
+  ])
+    for (const space of [undefined, 2])
+      for (let depth = 0, line = JSON.stringify(whole, undefined, space); depth < 3; depth++) {
+        expect(createRedactor().text(line)).toBe(line)
+        line = JSON.stringify({ said: line, id: 7 }, undefined, space)
+      }
+})

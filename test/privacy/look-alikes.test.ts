@@ -154,3 +154,32 @@ test.each(Object.entries(alike).flatMap(([kind, all]) => all.map((text) => [kind
     }
   },
 )
+
+test.each([
+  {
+    role: 'tool',
+    tool_call_id: 'call_1',
+    name: 'reset_password',
+    content: 'A mail was sent to the user in 2 minutes.',
+  },
+  { role: 'function', name: 'rotate_api_key', content: 'rotated-2025-x' },
+  { name: 'rotate_api_key', content: 'rotated-2025-x', tool_call_id: 'call_1' },
+  { name: 'list_api_key', content: '[{"id":"ak_1","name":"Main2024"}]' },
+  { type: 'tool', name: 'get_secret', text: '{"at":"2025-01-01"}' },
+  { tool: 'rotate_api_key', value: 'rotated-2025-x' },
+])('what a tool says stays, however it is called: %j', (message) => {
+  for (const space of [undefined, 2]) {
+    const line = JSON.stringify([message], undefined, space)
+    for (const text of [line, JSON.stringify({ said: line })]) expect(createRedactor().text(text)).toBe(text)
+  }
+})
+
+test('a secret in what a tool says is taken out, and the value of a field beside a role', () => {
+  const clean = (value: unknown): unknown => JSON.parse(createRedactor().text(JSON.stringify(value)))
+  expect(clean({ role: 'tool', name: 'reset_password', content: 'password=tr33house' })).toEqual({
+    role: 'tool',
+    name: 'reset_password',
+    content: 'password=redacted-secret-1',
+  })
+  expect(clean({ role: 'admin', name: 'password', value: 'tr33house' })).toHaveProperty('value', 'redacted-secret-1')
+})
