@@ -1,3 +1,4 @@
+import { columnTriggers } from './columns.ts'
 import { commandTriggers } from './commands.ts'
 import { builtInFamilies, type KindFamily } from './families.ts'
 import type { FirstNames } from './first/names.ts'
@@ -92,7 +93,7 @@ function inOneWalk(
     ...nearTriggers(isOn),
     ...(isBefore ? [] : nearTriggers(isOn, nearSince)),
     ...(version >= 5 ? nearTriggers(isOn, nearLately) : []),
-    ...(version >= 5 && isOn('secret') ? saidTriggers(names) : []),
+    ...(version >= 5 && isOn('secret') ? [...saidTriggers(names), ...columnTriggers(names)] : []),
     ...(version >= 8 && isOn('secret') ? typedTriggers(names) : []),
     ...triggers,
   ])

@@ -6,20 +6,16 @@ import type { Trigger } from './walk.ts'
 import { work } from './work.ts'
 
 /** Ends of the words for a password, as they are written where no sign stands behind them. */
-const passwords =
+export const passwords =
   'assword ASSWORD asswort ennwort assphrase asscode de_passe ontraseña senha 密码 密碼 パスワード 비밀번호 пароль Пароль'
 /** Words for a code of digits; whole. */
 const codes = 'PIN OTP verification_code one-time_code'
-/** Others that stand above columns. */
-const columns = 'ecret oken pi_key piKey asswd'
 
 /**
  * Secrets behind a name without a sign between them: `the password is …`, `password "…"`, `fill('#password', '…')`,
- * `<td>Password</td><td>…</td>`, and in the column below it. There a value is one that no word and no name looks like.
+ * `<td>Password</td><td>…</td>`. There a value is one that no word and no name looks like.
  */
 export function saidTriggers(names: NameTable): readonly Trigger[] {
-  const beginOf = lineBegins()
-  const words = (all: string): string[] => all.split(' ').map((word) => word.replaceAll('_', ' '))
   return [
     ...words(passwords).map((word): Trigger => {
       const isWhole = word === 'senha'
@@ -33,14 +29,12 @@ export function saidTriggers(names: NameTable): readonly Trigger[] {
       }
     }),
     ...words(codes).map((text): Trigger => ({ text, group: 'said', at: (...place) => codeBehind(text, ...place) })),
-    ...[...words(passwords), ...columns.split(' ')].map(
-      (text): Trigger => ({
-        text,
-        group: 'columns',
-        at: (within, index, found) => belowHeader(names, beginOf, within, index + text.length, found),
-      }),
-    ),
   ]
+}
+
+/** Words with blanks between them, written with `_`. */
+export function words(all: string): string[] {
+  return all.split(' ').map((word) => word.replaceAll('_', ' '))
 }
 
 const spaces = String.raw`[ \t]{1,12}`
@@ -176,100 +170,4 @@ function codeBehind(word: string, text: string, index: number, found: TextRange[
   const end = digits.lastIndex
   addSecret(found, end - value.length, end, value)
   return end
-}
-
-const beforeNextCell = /["`*]{0,2} {0,40}(?:[,;\t|]|\r?\n|(?:\\{1,8}r)?\\{1,8}n|\\{1,8}t)/y
-const [longestLine, mostRows] = [1_024, 4_096]
-const lineBreak = /\n|(?:\\{1,8}r)?\\{1,8}n/y
-/** Behind a line of a text of JSON, and at the beginning and the end of that text. */
-const [beginsLine, afterText] = [/\\n$|:\\{0,7}"$/, /^\\{0,8}"\s?[,}\]]/]
-const headerCell = /^[\p{L}\p{N} ._#-]{0,48}$/u
-const ruled = /^[\s|+:=-]*$/
-
-/** Rows below a line of names: CSV, Markdown, what databases print; as they are, and in a text of JSON. */
-function belowHeader(names: NameTable, beginOf: LineBegins, text: string, end: number, found: TextRange[]): number {
-  beforeNextCell.lastIndex = end
-  if (!beforeNextCell.test(text)) return 0
-  work.done += 20
-  const start = beginOf(text, end)
-  if (end - start > longestLine) return 0
-  const stop = lineEnd(text, start, true)
-  const isEscaped = text[stop] === '\\'
-  const last = isEscaped ? stop : lineEnd(text, start, false)
-  const header = text.slice(start, last)
-  work.done += header.length
-  const delimiter = /\||\t|\\+t|;|,/.exec(header)?.[0]
-  if (header.length >= longestLine || delimiter === undefined) return last
-  const cells = header.split(delimiter).map(plain)
-  // A list in lines is no head.
-  if (delimiter !== '|' && (/^\s/.test(header) || cells.includes(''))) return last
-  const kinds = cells.every((cell) => headerCell.test(cell)) ? cells.map((cell) => names.classOf(cell)) : []
-  if (!kinds.some((kind) => kind !== undefined)) return last
-  let from = last
-  for (let row = 0; row < mostRows; row++) {
-    lineBreak.lastIndex = from
-    if (!lineBreak.test(text)) break
-    from = lineBreak.lastIndex
-    const to = lineEnd(text, from, isEscaped)
-    const line = text.slice(from, to)
-    const values = line.split(delimiter)
-    work.done += 20 + line.length + 10 * values.length
-    if (line !== '' && !ruled.test(line)) {
-      if (values.length !== kinds.length) break
-      let at = from
-      values.forEach((cell, nth) => {
-        const [kind, value] = [kinds[nth], plain(cell)]
-        const begin = at + cell.indexOf(value)
-        at += cell.length + delimiter.length
-        const isPassword = kind === 'always' || kind === 'foreign'
-        if (
-          kind !== undefined &&
-          /^[!-~]+$/.test(value) &&
-          !/[\\(){}<>]/.test(value) &&
-          passes(isPassword ? 'pass' : kind, value, true)
-        )
-          addSecret(found, begin, begin + value.length, value)
-      })
-    } else if (line === '') break
-    from = to
-  }
-  return from
-}
-
-type LineBegins = (text: string, end: number) => number
-
-/** Where a line begins, or the text of JSON that it is the first of. No character is looked at twice. */
-function lineBegins(): LineBegins {
-  let [seen, upTo, begin] = ['', 0, 0]
-  return (text, end) => {
-    if (text !== seen || end < upTo) [seen, upTo, begin] = [text, 0, 0]
-    for (let at = end; at > upTo; at--) {
-      const last = text.charCodeAt(at - 1)
-      if (last !== 0x0a && last !== 0x6e && last !== quoteSign) continue
-      if (last !== 0x0a && !beginsLine.test(text.slice(Math.max(0, at - 9), at))) continue
-      begin = at
-      break
-    }
-    upTo = end
-    return begin
-  }
-}
-
-/** Where a line ends; one of a text of JSON where that does, at the latest. */
-function lineEnd(text: string, start: number, isEscaped: boolean): number {
-  const most = Math.min(text.length, start + longestLine)
-  for (let at = start; at < most; at++) {
-    const code = text.charCodeAt(at)
-    if (code === 0x0a) return at
-    if (!isEscaped) continue
-    lineBreak.lastIndex = at
-    if (code === 0x5c && (lineBreak.test(text) || afterText.test(text.slice(at, at + 12)))) return at
-    if (code === quoteSign && at > start && afterText.test(text.slice(at, at + 4))) return at
-  }
-  return most
-}
-
-/** A cell without its spaces, quotes and Markdown. */
-function plain(cell: string): string {
-  return cell.trim().replace(/^(?:["`]|\*\*)|(?:["`]|\*\*|\r)$/g, '')
 }

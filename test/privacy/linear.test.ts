@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Json } from '../../src/tape/index.ts'
+import { columnTriggers } from '../../src/privacy/columns.ts'
 import { commandTriggers } from '../../src/privacy/commands.ts'
 import { builtInFamilies } from '../../src/privacy/families.ts'
 import { createRedactor, scan } from '../../src/privacy/index.ts'
@@ -153,6 +154,7 @@ function wordsOfTables(): Readonly<Record<string, readonly string[]>> {
     commands: commandTriggers(names),
     surroundings: [nearTriggers(isOn), nearTriggers(isOn, nearSince), nearTriggers(isOn, nearLately)].flat(),
     sentences: saidTriggers(names),
+    columns: columnTriggers(new NameTable({}, 8)),
     'bank accounts': ibanTriggers(new Set()),
   }
   const said = programs.flatMap((row) => Object.values(row).filter((words) => typeof words === 'string'))

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createRedactor } from '../../src/privacy/index.ts'
 
@@ -90,4 +91,54 @@ test('every column with the name of a secret is read, to the end of its table', 
   const rows = Array.from({ length: 50 }, (_, n) => `ada${n},k${n}q7zr9x,none`)
   const clean = createRedactor().text(`user,password,api_key\n${rows.join('\n')}\n\nada,k1q7zr8y,none\n`)
   expect(clean).toContain('ada49,redacted-secret-50,none\n\nada,k1q7zr8y,none\n')
+})
+
+const cell = fc
+  .array(fc.constantFrom('Ann', 'Doe', ', ', ',', '"', '\n', '\r\n', ' ', ';', '|', '\\', "'", 'é', '7'), {
+    maxLength: 6,
+  })
+  .map((parts) => parts.join('').trim())
+const made = fc
+  .tuple(fc.integer({ min: 10, max: 99 }), fc.constantFrom('a,b"', ';', '', '"', '|', '\\', '}'))
+  .map(([number, sign]) => `k${number}q7zR9x${sign}w`)
+const generated = fc.record({
+  at: fc.nat(3),
+  delimiter: fc.constantFrom(',', ';', '\t'),
+  lineBreak: fc.constantFrom('\n', '\r\n'),
+  mark: fc.constantFrom('', '\ufeff'),
+  name: fc.constantFrom('password', 'api_key', 'Secret', 'Passwort'),
+  isQuoted: fc.boolean(),
+  rows: fc.array(fc.tuple(fc.array(cell, { minLength: 3, maxLength: 3 }), made, fc.nat(4)), {
+    minLength: 1,
+    maxLength: 8,
+  }),
+})
+
+test('a table keeps no secret of a column and all else, and so does a text of JSON that it stands in', () => {
+  fc.assert(
+    fc.property(generated, fc.nat(2), ({ at, delimiter, lineBreak, mark, name, isQuoted, rows }, depth) => {
+      // As RFC 4180 writes it.
+      const write = (cells: readonly string[]): string =>
+        cells
+          .map((one) => (isQuoted || /[",;\t\r\n]/.test(one) ? `"${one.replaceAll('"', '""')}"` : one))
+          .join(delimiter)
+      const table = (secrets: readonly string[]): string =>
+        [
+          write(['id', 'full name', 'note'].toSpliced(at, 0, name)),
+          ...rows.flatMap(([cells, , other], nth) => [
+            write(cells.toSpliced(at, 0, secrets[nth]!)),
+            // Rows of other lengths, and none of them empty.
+            ...(other === 4 ? [] : [write(['x', ...cells, 'y'].slice(0, other === 3 ? 5 : other + 1))]),
+          ]),
+          '',
+        ].join(lineBreak)
+      let text = mark + table(rows.map(([, secret]) => secret))
+      for (let nested = 0; nested < depth; nested++) text = JSON.stringify({ id: 'k1', csv: text, n: 1 })
+      let read = createRedactor().text(text)
+      for (let nested = 0; nested < depth; nested++) read = (JSON.parse(read) as { csv: string }).csv
+      const [put, bare] = [/"?redacted-secret-\d+"?/g, /"?\0"?/g]
+      expect(read.replaceAll(put, '\0')).toBe((mark + table(rows.map(() => '\0'))).replaceAll(bare, '\0'))
+    }),
+    { numRuns: 2_000, seed: 4180 },
+  )
 })
