@@ -717,14 +717,13 @@ function afterComma(names: NameTable): Trigger['at'] {
       quote = valueQuote
     }
     const end = closingQuote(text, start, quote)
-    if (names.version >= 8 && named.kind !== 'own' && isOther(text, open, start, text.slice(start, end), named))
+    if (names.version >= 8 && named.kind !== 'own' && isOther(text, open, text.slice(start, end), named))
       return Math.max(0, end - overlap)
     return listed(names, text, start, end, quote, named.kind, found) ? end : Math.max(0, end - overlap)
   }
 }
 
 const behindType = /(?:type|kind|scheme)\\{0,8}["']?\s{0,4}:\s{0,4}\\{0,8}["']$/i
-const contentField = /["'](?:content|text)\\{0,8}["']\s{0,4}:\s{0,16}\\{0,8}["']$/
 const numbers = /[_-]?\d{1,2}$/
 /** Where a secret is, and what a variable is called that holds it: `op://vault/item1`, `env.API_KEY_2`. */
 export const pointer =
@@ -734,12 +733,11 @@ export const pointer =
 export const vague = /^(?:token|key|session|basic)$/i
 
 /**
- * Whether the second of two texts is no value of the first: that one says what an object is or what was called, or both are
- * names of fields.
+ * Whether the second of two texts is no value of the first: that one says what an object is, or both are names of
+ * fields.
  */
-function isOther(text: string, open: number, start: number, value: string, named: Named): boolean {
+function isOther(text: string, open: number, value: string, named: Named): boolean {
   if (behindType.test(text.slice(Math.max(0, open - 40), open))) return vague.test(named.name) || pointer.test(value)
-  if (named.kind !== 'phrase' && contentField.test(text.slice(Math.max(0, start - 40), start))) return /\s/.test(value)
   return open === named.start && named.name.toLowerCase().replace(numbers, '').endsWith(value.replace(numbers, ''))
 }
 
