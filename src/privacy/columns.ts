@@ -6,7 +6,7 @@ import { passwords, words } from './said.ts'
 import type { TextRange } from './types.ts'
 import { type NameClass, passes } from './values.ts'
 import type { Trigger } from './walk.ts'
-import { work } from './work.ts'
+import { isOverworked, work } from './work.ts'
 
 /** Ends of other names that stand above columns. */
 const othersBefore = ['ecret', 'oken', 'pi_key', 'piKey', 'asswd']
@@ -84,16 +84,18 @@ const [newline, backslash, quoteSign, space, carriageReturn] = [0x0a, 0x5c, 0x22
 const beforeDelimiter = /(?:\\{0,16}["`*]){0,2} {0,40}(?:[,;\t|]|\r?\n|(?:\\{1,8}r)?\\{1,8}n|\\{1,8}t)/y
 /** As the bytes are, as JSON may spell it, and as Latin letters. */
 const byteOrder = /\ufeff|ï»¿|\\{1,8}u[Ff][Ee][Ff]{2}/y
-/** So many rows of other lengths in a row belong to no table. */
-const [longestHeader, longestName, mostOthers] = [4_096, 96, 64]
+/** So many rows of other lengths in a row belong to no table; so many cells more than names are looked at. */
+const [longestHeader, longestName, mostOthers, mostMore] = [4_096, 96, 64, 8]
 
 function belowNames({ names, beginOf, breakFrom }: Reading, text: string, end: number, found: TextRange[]): number {
   beforeDelimiter.lastIndex = end
   if (!beforeDelimiter.test(text)) return 0
   work.done += 20
   byteOrder.lastIndex = beginOf(text, end)
-  const start = byteOrder.test(text) ? byteOrder.lastIndex : beginOf(text, end)
+  let start = byteOrder.test(text) ? byteOrder.lastIndex : beginOf(text, end)
   const { index, escapes } = breakFrom(text, end)
+  // The whole is a text of JSON.
+  if (start === 0 && escapes > 0 && text.charCodeAt(0) === quoteSign) start = 1
   if (index - start > longestHeader || (escapes & (escapes - 1)) !== 0) return 0
   work.done += (index - start) >> 2
   const header = text.slice(start, index)
@@ -109,7 +111,7 @@ function belowNames({ names, beginOf, breakFrom }: Reading, text: string, end: n
     const row = readRow(text, at, format)
     work.done += 2 + ((row.end - at) >> 3) + row.cells.length
     const said = text.slice(at, row.end)
-    if (said === '' || said === '\r') break
+    if (said === '' || said === '\r' || isOverworked()) break
     const cells = row.cells.length > kinds.length && sign === '|' ? aligned(text, at, row, start, head) : row.cells
     if (cells.length === kinds.length) {
       unlike = 0
@@ -119,7 +121,7 @@ function belowNames({ names, beginOf, breakFrom }: Reading, text: string, end: n
       if (row.cells.length > 1 && kindsOf(names, text, row, format) !== undefined) return at
       if (++unlike > mostOthers) break
       // A cell may be missing, and a sign that parts cells stand in one: what looks random near the place is taken.
-      const more = Math.max(0, cells.length - kinds.length)
+      const more = Math.min(mostMore, Math.max(0, cells.length - kinds.length))
       if (cells.length > 1)
         kinds.forEach((kind, nth) => {
           if (kind === undefined) return

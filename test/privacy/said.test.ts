@@ -114,6 +114,22 @@ const generated = fc.record({
   }),
 })
 
+test.each([
+  [' id | password  | note\n----+-----------+------\n  1 | tr33house | a|b\n  2 | lemon7art | c\n(2 rows)\n', 2],
+  ['| id | password | note |\n|---|---|---|\n| 1 | tr33house | a\\|b |\n| 2 | lemon7art | c |\n', 2],
+  [',user,password\n0,ada,tr33house\n1,bob,lemon7art\n', 2],
+  ['user,password\nada,tr33house\nid,name,api_key\n1,x,7f3aB9cD2eF4gH6jK8mN\n', 2],
+  ['id,name,password\n1,"open,tr33house\n2,Bob,lemon7art\n3,"Doe, C",apple9pie\n', 3],
+  ['ID,TOKEN\n1,Doe, Ann,7f3aB9cD2eF4gH6jK8mN\n', 1],
+])('a table is read past signs in its cells, to the names of the next one: %j', (table, count) => {
+  for (const text of [table, JSON.stringify(table), `{"csv": ${JSON.stringify(table)}}`, JSON.stringify([table])])
+    expect([
+      ...createRedactor()
+        .text(text)
+        .matchAll(/redacted-secret-\d(?=[\s"|,\\])/g),
+    ]).toHaveLength(count)
+})
+
 test('a table keeps no secret of a column and all else, and so does a text of JSON that it stands in', () => {
   fc.assert(
     fc.property(generated, fc.nat(2), ({ at, delimiter, lineBreak, mark, name, isQuoted, rows }, depth) => {
