@@ -5,6 +5,7 @@ import { readTape, requireClosed, type Tape } from '../tape/index.ts'
 import { chooseJudging } from './choose-oracle.ts'
 import { loadOracle, type NamedOracle } from './named-oracle.ts'
 import { requireGoodReference } from './grade-task.ts'
+import { gradeHeard } from './graded-use.ts'
 import { createOracle, type GradeGiven } from './oracle.ts'
 import { referenceOf } from './reference-run.ts'
 import { loadStandIns, type StandInsFile } from './stand-ins.ts'
@@ -48,7 +49,11 @@ export async function openLiveGrading(
   return {
     tape: good === undefined ? tape : referenceOf(tape, good).tape,
     options: { tools: tools === 'live' ? 'live' : 'tape', ...(standIns === undefined ? {} : { standIns }) },
-    grade: async ({ outcome, events, problems }) =>
-      oracle && { ...(await oracle.grade({ tape, outcome, events, problems })), by: oracle.about },
+    async grade({ outcome, events, problems }) {
+      if (oracle === undefined) return undefined
+      // Whom it asks is no part of the other runs that are under way.
+      const { given } = await gradeHeard(oracle, { tape, outcome, events, problems })
+      return { ...given, by: oracle.about }
+    },
   }
 }

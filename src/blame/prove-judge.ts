@@ -1,6 +1,6 @@
 import { type Case, expectedError, shapeOfError } from '../cases/index.ts'
 import { type ErrorCode, type HarvestError, neutralLine } from '../errors/index.ts'
-import type { FinishedFork } from '../fork/index.ts'
+import { type FinishedFork, hearModelCalls } from '../fork/index.ts'
 import { readModelCall } from '../providers/index.ts'
 import type { CallEvent, Json, Tape, TapeEvent } from '../tape/index.ts'
 import { sameButTexts, sameData } from '../live/same-data.ts'
@@ -69,7 +69,8 @@ export async function gradeAsk(
   }
   const { case: kase, oracle, tape } = judge
   if (oracle !== undefined) {
-    const grade = await gradeFork(oracle, tape, fork.outcome, events)
+    // Whom it asks is no part of the other ask, which may be under way.
+    const { came: grade } = await hearModelCalls(() => gradeFork(oracle, tape, fork.outcome, events))
     if (grade === 'undefined' || grade === 'ungraded' || grade === 'timeout') return { grade: 'ungraded' }
     // A known-bad case is to stay as bad as it is.
     return { grade: (grade === 'ok') === (kase.expect === 'pass') ? 'good' : 'bad' }
