@@ -5,7 +5,7 @@ import { readTape, requireClosed, type Tape } from '../tape/index.ts'
 import { chooseJudging } from './choose-oracle.ts'
 import { loadOracle, type NamedOracle } from './named-oracle.ts'
 import { requireGoodReference } from './grade-task.ts'
-import { gradeHeard } from './graded-use.ts'
+import { gradeWithin, type Paying } from './graded-use.ts'
 import { createOracle, type GradeGiven } from './oracle.ts'
 import { referenceOf } from './reference-run.ts'
 import { loadStandIns, type StandInsFile } from './stand-ins.ts'
@@ -29,13 +29,14 @@ export interface OpenLiveGrading {
     readonly tools: 'tape' | 'live'
     readonly standIns?: NonNullable<Awaited<ReturnType<typeof loadStandIns>>>
   }
+  /** @throws HarvestError `HARVEST_BUDGET_USED` when its grade is not paid for */
   grade(run: ReplayResult): Promise<(GradeGiven & { readonly by: string }) | undefined>
 }
 
 /** @throws HarvestError `HARVEST_ORACLE_…`, `HARVEST_FORK_TOOLS` */
 export async function openLiveGrading(
   { isGraded, ok, bad, oracle: named, tools, reference }: LiveGrading,
-  { tape, case: given, importModule }: Pick<TaskContext, 'tape' | 'case' | 'importModule'>,
+  { tape, case: given, importModule, ...paying }: Pick<TaskContext, 'tape' | 'case' | 'importModule'> & Paying,
 ): Promise<OpenLiveGrading> {
   const standIns = await loadStandIns(tools, importModule)
   const judge = named === undefined ? undefined : await loadOracle(named, importModule)
@@ -51,9 +52,8 @@ export async function openLiveGrading(
     options: { tools: tools === 'live' ? 'live' : 'tape', ...(standIns === undefined ? {} : { standIns }) },
     async grade({ outcome, events, problems }) {
       if (oracle === undefined) return undefined
-      // Whom it asks is no part of the other runs that are under way.
-      const { given } = await gradeHeard(oracle, { tape, outcome, events, problems })
-      return { ...given, by: oracle.about }
+      const grade = () => oracle.grade({ tape, outcome, events, problems })
+      return { ...(await (oracle.mayVary ? gradeWithin(oracle.about, grade, paying) : grade())), by: oracle.about }
     },
   }
 }

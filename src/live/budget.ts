@@ -33,15 +33,18 @@ export interface Budget {
   refusal(model: string, asked?: number): HarvestError | undefined
   /** Notes one model call. When the provider sent no tokens, they are estimated from the size of what was said. */
   spent(model: string, usage: Usage | undefined, said: TextSizes): void
+  /** Notes one model call that was made without asking {@link refusal}. */
+  paid(model: string, usage: Usage | undefined, said: TextSizes): void
   readonly total: Spent
   /** Counts what one run uses of this budget. */
   part(): Budget
   /**
    * Sets apart what a run may use, before it begins; waits for others to end when it does not fit beside them.
    *
+   * @param isUnasked - its calls do not ask {@link refusal}, so those that do are refused as if it were used already
    * @returns gives it back once what the run used is counted; `undefined` when it does not fit into what is left
    */
-  reserve(use: Use): Promise<(() => void) | undefined>
+  reserve(use: Use, isUnasked?: boolean): Promise<(() => void) | undefined>
   /** Counts what was used before this budget was opened. */
   carry(use: Use): void
 }
@@ -65,6 +68,7 @@ export function openBudget(limits: BudgetLimits, prices: PriceTable = {}): Budge
   let isEstimated: true | undefined
   const carried = { calls: 0, tokens: 0, costUsd: 0 }
   const reserved = new Set<Use>()
+  const unasked = new Set<Use>()
   let wake = Promise.withResolvers<void>()
   const fits = (use: Use): boolean => {
     const sum = (of: (one: Use) => number): number => [...reserved, use, carried].reduce((all, one) => all + of(one), 0)
@@ -80,11 +84,13 @@ export function openBudget(limits: BudgetLimits, prices: PriceTable = {}): Budge
   const whole: Budget = {
     refusal(model) {
       if (limits.costUsd !== undefined && !isPriced(model, prices)) return noPrice(model)
-      const tokens = total.inputTokens + total.outputTokens
-      if (limits.calls !== undefined && total.modelCalls >= limits.calls) return usedUp('calls', limits.calls)
+      const held = (of: (one: Use) => number): number => [...unasked].reduce((all, one) => all + of(one), 0)
+      const calls = total.modelCalls + held((one) => one.calls)
+      const tokens = total.inputTokens + total.outputTokens + held((one) => one.tokens)
+      const dollars = (costUsd ?? Number.POSITIVE_INFINITY) + held((one) => one.costUsd ?? 0)
+      if (limits.calls !== undefined && calls >= limits.calls) return usedUp('calls', limits.calls)
       if (limits.tokens !== undefined && tokens >= limits.tokens) return usedUp('tokens', limits.tokens)
-      if (limits.costUsd !== undefined && (costUsd ?? Number.POSITIVE_INFINITY) >= limits.costUsd)
-        return usedUp('US dollars', limits.costUsd)
+      if (limits.costUsd !== undefined && dollars >= limits.costUsd) return usedUp('US dollars', limits.costUsd)
       total.modelCalls++
       return undefined
     },
@@ -96,11 +102,15 @@ export function openBudget(limits: BudgetLimits, prices: PriceTable = {}): Budge
       const cost = costOf(usage, model, prices)
       costUsd = cost === undefined || costUsd === undefined ? undefined : costUsd + cost
     },
+    paid(model, usage, said) {
+      total.modelCalls++
+      whole.spent(model, usage, said)
+    },
     get total() {
       return { ...total, ...(costUsd === undefined ? {} : { costUsd }), ...(isEstimated ? { isEstimated } : {}) }
     },
     part: () => partOf(whole, openBudget({}, prices)),
-    async reserve(use) {
+    async reserve(use, isUnasked = false) {
       while (!fits(use)) {
         // What is set apart for the others is rarely used up.
         if (reserved.size === 0) return undefined
@@ -108,8 +118,10 @@ export function openBudget(limits: BudgetLimits, prices: PriceTable = {}): Budge
       }
       const one = { ...use }
       reserved.add(one)
+      if (isUnasked) unasked.add(one)
       return () => {
         reserved.delete(one)
+        unasked.delete(one)
         wake.resolve()
         wake = Promise.withResolvers<void>()
       }
@@ -130,6 +142,10 @@ function partOf(whole: Budget, own: Budget): Budget {
     spent(model, usage, said) {
       whole.spent(model, usage, said)
       own.spent(model, usage, said)
+    },
+    paid(model, usage, said) {
+      whole.paid(model, usage, said)
+      own.paid(model, usage, said)
     },
     get total() {
       return own.total

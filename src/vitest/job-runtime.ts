@@ -183,15 +183,23 @@ async function runJob(job: Job, around: Surroundings) {
   const run = await (job.namesFiles === true ? withReads(provided.root, reads, () => once()) : once())
   const files = job.namesFiles === true ? filesOfRun(provided.root, reads) : undefined
   const unreached = isLive ? unreachedBy(run) : undefined
-  const grade = unreached === undefined ? await grading?.grade(run) : undefined
+  const graded = unreached === undefined ? await grading?.grade(run).catch(unpaid) : undefined
+  const grade = HarvestError.is(graded) ? undefined : graded
+  const problems = HarvestError.is(graded) ? [...run.problems, graded] : run.problems
   return {
-    ...describe(run, new Set(job.accepted)),
+    ...describe({ ...run, problems }, new Set(job.accepted)),
     ...(grade === undefined ? {} : { grade }),
     ...(unreached === undefined ? {} : { unreached }),
     ...(files === undefined ? {} : { files }),
     ...(kase === undefined ? {} : { verdict: verdictOf(judge(kase, run, match, greenKeys(kase, run, provided))) }),
     ...(isLive ? { spentSoFar: budget.total } : {}),
   }
+}
+
+/** The refusal of a budget is a problem of the run, which was made and paid for. */
+function unpaid(error: unknown): HarvestError {
+  if (HarvestError.is(error, 'HARVEST_BUDGET_USED')) return error
+  throw error
 }
 
 /** Why a live run could not ask its model. What ends as recorded does as it did then. */
@@ -209,7 +217,7 @@ function unreachedBy({ events, outcome, comparison, problems, tape }: ReplayResu
 async function gradingOf(
   { grading, case: given }: Job,
   tape: Tape,
-  { importModule }: Surroundings,
+  { importModule, budget, limits, prices }: Surroundings,
   allow: readonly string[] | undefined,
 ): Promise<OpenLiveGrading | undefined> {
   if (grading === undefined) return undefined
@@ -218,6 +226,9 @@ async function gradingOf(
     tape,
     ...(given === undefined ? {} : { case: given }),
     importModule: (file) => guardLoading(() => importFile(file, importModule), allow),
+    budget,
+    limits,
+    prices,
   })
 }
 

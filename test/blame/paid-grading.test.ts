@@ -1,8 +1,12 @@
 import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
+import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type BlameTapeOptions, blame } from '../../src/blame/blame.ts'
+import { openLiveGrading } from '../../src/blame/live-grading.ts'
+import type { OracleFunction } from '../../src/blame/oracle.ts'
 import { estimateBlame, runBlame, type RunBlameOptions } from '../../src/blame/run-blame.ts'
+import { type BudgetLimits, openBudget } from '../../src/live/index.ts'
 import { installReplay } from '../../src/replay/index.ts'
 import type { Tape } from '../../src/tape/index.ts'
 import { deskAgent, openRefunds, refunds, type Refunds } from './desk-agent.ts'
@@ -113,6 +117,69 @@ describe('an oracle that asks a model', () => {
       costUsd: expect.closeTo(judged * callUsd) as number,
     })
     expect(judged).toBe(8)
+  })
+
+  describe('of a case that is run again', () => {
+    const sdkJudge =
+      (model: string): OracleFunction =>
+      async ({ value }) => {
+        const client = new OpenAI({ baseURL: `${world.desk.url}/v1`, apiKey: 'k', maxRetries: 0 })
+        const content = `Is it right? ${JSON.stringify(value)}`
+        const { choices } = await client.chat.completions.create({ model, messages: [{ role: 'user', content }] })
+        return choices[0]?.message.content === 'yes'
+      }
+    /** Grades so many runs at once, out of one budget. */
+    async function graded(runs: number, limits: BudgetLimits, model = 'gpt-4o') {
+      const budget = openBudget(limits)
+      const oracle = { file: '/oracle.ts', export: 'judge', name: './oracle.ts#judge' }
+      const how = { isGraded: true, ok: [], bad: [], oracle, tools: 'tape' } as const
+      const importModule = async () => ({ judge: sdkJudge(model) })
+      const run = { tape: bad, outcome: { status: 'returned', value: 25 }, events: [], problems: [] } as never
+      const one = async () => {
+        const grading = await openLiveGrading(how, { tape: bad, importModule, budget, limits, prices: {} })
+        return grading.grade(run)
+      }
+      const ended = await Promise.allSettled(Array.from({ length: runs }, one))
+      const said = ended.map((end) =>
+        end.status === 'fulfilled' ? end.value?.grade : (end.reason as { readonly code: string }).code,
+      )
+      return {
+        said: Object.fromEntries(Object.entries(Object.groupBy(said, String)).map(([of, all]) => [of, all?.length])),
+        budget,
+      }
+    }
+
+    test.each<[limit: string, limits: BudgetLimits]>([
+      ['dollars', { costUsd: 3.6 * callUsd }],
+      ['calls', { calls: 3 }],
+      ['tokens', { tokens: 430 }],
+    ])('is paid from the budget in %s, which grades never pass', async (_, limits) => {
+      const { said, budget } = await graded(8, limits)
+      expect(said).toEqual({ ok: 3, HARVEST_BUDGET_USED: 5 })
+      expect(judged).toBe(3)
+      expect(budget.total).toEqual({
+        modelCalls: 3,
+        inputTokens: 300,
+        outputTokens: 60,
+        costUsd: expect.closeTo(3 * callUsd) as number,
+      })
+    })
+
+    test('leaves no call to the agent that was set apart for its grade', async () => {
+      const budget = openBudget({ calls: 2 })
+      const release = await budget.reserve({ calls: 1, tokens: 0, costUsd: 0 }, true)
+      expect(budget.refusal('gpt-4o')).toBeUndefined()
+      expect(budget.refusal('gpt-4o')).toMatchObject({ code: 'HARVEST_BUDGET_USED' })
+      release?.()
+      expect(budget.refusal('gpt-4o')).toBeUndefined()
+    })
+
+    test('whose model has no price is refused where dollars are the limit, once it has shown that', async () => {
+      const { said } = await graded(4, { costUsd: 1 }, 'house-judge')
+      expect({ said, judged }).toEqual({ said: { HARVEST_BUDGET_PRICE: 4 }, judged: 1 })
+      const { said: free, budget } = await graded(4, { calls: 10 }, 'house-judge')
+      expect({ said: free, calls: budget.total.modelCalls }).toEqual({ said: { ok: 4 }, calls: 4 })
+    })
   })
 
   test('is asked once to tell what blame will cost, and that is told', async () => {
