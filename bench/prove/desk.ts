@@ -40,6 +40,8 @@ export interface Asking {
   /** Where its log is kept. Default: another folder each time. */
   readonly folder?: string
   readonly prove?: TaskContext['prove']
+  /** Default 1. */
+  readonly parallel?: number
 }
 
 /** Agents, their world, and proofs of them, in this process. */
@@ -118,7 +120,7 @@ export async function openDesk(base: string): Promise<Desk> {
 
   async function prove(of: Recorded, agent: Agent, keys: readonly string[], asking: Asking = {}): Promise<ProveAnswer> {
     const { subject, tape } = of
-    const { mind, limits = {}, signal = new AbortController().signal, folder, prove: plan } = asking
+    const { mind, limits = {}, signal = new AbortController().signal, folder, prove: plan, parallel = 1 } = asking
     const context: TaskContext = {
       tape,
       tapeFile: tape.source,
@@ -137,7 +139,7 @@ export async function openDesk(base: string): Promise<Desk> {
       replay: {},
       ...(plan === undefined ? {} : { prove: plan }),
       timeoutMs: 120_000,
-      parallel: 1,
+      parallel,
       budget: openBudget(limits),
       limits,
       prices: {},

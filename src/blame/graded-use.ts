@@ -89,9 +89,10 @@ export async function gradeWithin<T>(about: string, grade: () => Promise<T>, pay
   }
 }
 
-const noUses: Use = { calls: 0, tokens: 0, costUsd: 0 }
+export const noUses: Use = { calls: 0, tokens: 0, costUsd: 0 }
 
-function mostOf(a: Use, b: Use): Use {
+/** The most of each. */
+export function mostOf(a: Use, b: Use): Use {
   const isKnown = a.costUsd !== undefined && b.costUsd !== undefined
   return {
     calls: Math.max(a.calls, b.calls),

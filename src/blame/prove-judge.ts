@@ -1,6 +1,6 @@
 import { type Case, expectedError, shapeOfError } from '../cases/index.ts'
 import { type ErrorCode, type HarvestError, neutralLine } from '../errors/index.ts'
-import { type FinishedFork, hearModelCalls } from '../fork/index.ts'
+import { type FinishedFork, hearModelCalls, type HeardCall } from '../fork/index.ts'
 import { readModelCall } from '../providers/index.ts'
 import type { CallEvent, Json, Tape, TapeEvent } from '../tape/index.ts'
 import { sameButTexts, sameData } from '../live/same-data.ts'
@@ -48,12 +48,13 @@ const lost: ReadonlySet<string> = new Set<ErrorCode>([
  * case does not make is bad, although the tape has no answer to it: it was made, no matter what would have followed.
  *
  * @param problems - those of the fork, as they were thrown
+ * @returns with the model calls of the function
  */
 export async function gradeAsk(
   fork: FinishedFork,
   { events, problems }: { readonly events: readonly TapeEvent[]; readonly problems: readonly HarvestError[] },
   judge: AskJudge,
-): Promise<{ readonly grade: AskGrade; readonly because?: string }> {
+): Promise<{ readonly grade: AskGrade; readonly because?: string; readonly calls?: readonly HeardCall[] }> {
   const [problem] = fork.problems
   if (problem !== undefined) {
     const because = problem.message
@@ -70,10 +71,10 @@ export async function gradeAsk(
   const { case: kase, oracle, tape } = judge
   if (oracle !== undefined) {
     // Whom it asks is no part of the other ask, which may be under way.
-    const { came: grade } = await hearModelCalls(() => gradeFork(oracle, tape, fork.outcome, events))
-    if (grade === 'undefined' || grade === 'ungraded' || grade === 'timeout') return { grade: 'ungraded' }
+    const { came: grade, calls } = await hearModelCalls(() => gradeFork(oracle, tape, fork.outcome, events))
+    if (grade === 'undefined' || grade === 'ungraded' || grade === 'timeout') return { grade: 'ungraded', calls }
     // A known-bad case is to stay as bad as it is.
-    return { grade: (grade === 'ok') === (kase.expect === 'pass') ? 'good' : 'bad' }
+    return { grade: (grade === 'ok') === (kase.expect === 'pass') ? 'good' : 'bad', calls }
   }
   return { grade: endsAsSaid(fork, judge) && actsAsSaid(events, judge) ? 'good' : 'bad' }
 }

@@ -16,6 +16,8 @@ export interface AskEntry {
   /** ISO 8601. */
   readonly at: string
   readonly used: Use
+  /** The part of it that the function of the case used, where there is one. */
+  readonly grading?: Use
   /** The branch of the first ask of the changed question that is not good. */
   readonly branch?: string
 }

@@ -21,6 +21,7 @@ import { type ExchangeEvent, type Json, type Step, stepsOf } from '../tape/index
 import type { MatchOptions } from '../trace/index.ts'
 import { version } from '../version.ts'
 import { loadOracle, oracleOfCase } from './named-oracle.ts'
+import { asUse, mostOf, noUses, spendGrading, useOf } from './graded-use.ts'
 import { createOracle } from './oracle.ts'
 import { type AskTally, defaultProvePlan, proveDecision, type ProveDecision, type ProvePlan } from './prove-gate.ts'
 import { type AskArm, type AskEntry, ProveLog } from './prove-log.ts'
@@ -208,7 +209,9 @@ class Proof {
   }
 
   async #askAll(arms: readonly AskArm[], log: ProveLog): Promise<readonly boolean[]> {
-    if (this.#parts.context.parallel > 1) return Promise.all(arms.map((arm) => this.#ask(arm, log)))
+    // The first ask shows what its grade uses.
+    const isKnown = this.#parts.judge.oracle === undefined || this.#gradings().length > 0
+    if (isKnown && this.#parts.context.parallel > 1) return Promise.all(arms.map((arm) => this.#ask(arm, log)))
     const made: boolean[] = []
     for (const arm of arms) made.push(await this.#ask(arm, log))
     return made
@@ -217,10 +220,11 @@ class Proof {
   /** @returns false when the budget does not allow it */
   async #ask(arm: AskArm, log: ProveLog): Promise<boolean> {
     const { context, judge, allowance } = this.#parts
-    const release = await context.budget.reserve(allowance)
+    const toCome = added(allowance, times(gradeMargin, this.#gradings().reduce(mostOf, noUses)))
+    const release = await context.budget.reserve(toCome)
     if (release === undefined) return false
     const id = `${arm} ${Date.now()} ${process.pid} ${++asksMade}`
-    log.began(id, allowance)
+    log.began(id, toCome)
     const budget = askBudget(context.budget, allowance, context.prices)
     const settle = (): Use => {
       const { modelCalls, inputTokens, outputTokens, costUsd } = budget.total
@@ -246,8 +250,14 @@ class Proof {
       } as const
       const fork = await forkTape(context.tape, agent, plan, { signal: limit.signal, ...accessOf(context.replay) })
       const made = asData(fork, request)
-      const { grade, because } = await gradeAsk(made, fork, judge)
+      const { grade, because, calls = [] } = await gradeAsk(made, fork, judge)
+      spendGrading(budget, calls)
       const used = settle()
+      const unpriced = calls.find(({ model }) => !isPriced(model, context.prices))
+      if (context.limits.costUsd !== undefined && unpriced !== undefined) {
+        log.lost(id, used)
+        throw noPrice(unpriced.model)
+      }
       if (grade === 'lost') {
         log.lost(id, used)
         if (fork.problems.some(({ code }) => code === 'HARVEST_BUDGET_USED')) return false
@@ -259,6 +269,7 @@ class Proof {
         grade,
         at: new Date().toISOString(),
         used,
+        ...(judge.oracle === undefined ? {} : { grading: asUse(useOf(calls, context.prices)) }),
         ...(because === undefined ? {} : { because }),
         ...(isFirst ? { branch: made.branch } : {}),
       }
@@ -268,6 +279,11 @@ class Proof {
     } finally {
       release()
     }
+  }
+
+  /** What grades used so far. */
+  #gradings(): readonly Use[] {
+    return this.#asked.flatMap(({ grading }) => grading ?? [])
   }
 
   #count(arm: AskArm): number {
@@ -314,6 +330,17 @@ class Proof {
 
 /** Asks of one process, to tell two of the same moment apart. */
 let asksMade = 0
+
+/** By how much a grade may exceed the dearest one before it: as an ask its recorded steps. */
+const gradeMargin = 3
+
+function times(factor: number, { calls, tokens, costUsd }: Use): Use {
+  return {
+    calls: factor * calls,
+    tokens: factor * tokens,
+    ...(costUsd === undefined ? {} : { costUsd: factor * costUsd }),
+  }
+}
 
 function added(sum: Use, use: Use): Use {
   const isKnown = sum.costUsd !== undefined && use.costUsd !== undefined

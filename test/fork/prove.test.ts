@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -144,6 +146,52 @@ describe('the budget of a proof', () => {
     }
   })
 
+  it('pays the calls of the function of the case too, and is never passed by them', async () => {
+    const { of, agent, keys } = readyOf('travel')
+    let judged = 0
+    const server = createServer((request, response) => {
+      judged++
+      request.resume().on('end', () => response.setHeader('content-type', 'application/json').end(judgement))
+    })
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+    const { port } = server.address() as AddressInfo
+    const judge = (model: string): Recorded => {
+      const file = `judge-${model}.mjs`
+      const source = `import OpenAI from 'openai'
+export const isRight = async ({ value }) => {
+  const client = new OpenAI({ baseURL: 'http://127.0.0.1:${port}/v1', apiKey: 'k', maxRetries: 0 })
+  const messages = [{ role: 'user', content: 'Is it right? ' + JSON.stringify(value) }]
+  const { choices } = await client.chat.completions.create({ model: '${model}', messages })
+  return choices[0].message.content === 'yes'
+}
+`
+      writeFileSync(join(base, file), source)
+      return { ...of, case: `${of.case}oracle: ./${basename(base)}/${file}#isRight\n` }
+    }
+    const mind = rightWith(of, { changed: 1, recorded: 1 }, 0)
+    const whole = await desk.prove(judge('gpt-4o'), agent, keys, { ...mind, parallel: 2 })
+    const asks = whole.asks.good + whole.control.good
+    expect([whole.decision, judged]).toEqual(['proven', asks])
+    // A hundred thousand tokens for each of them.
+    expect(whole.used.tokens).toBeGreaterThan(100_000 * asks)
+    for (const parallel of [1, 2]) {
+      judged = 0
+      const { decision, used } = await desk.prove(judge('gpt-4o'), agent, keys, {
+        ...mind,
+        parallel,
+        limits: { tokens: 800_000 },
+      })
+      expect([decision, judged > 1, used.tokens <= 800_000], `${parallel}`).toEqual(['budget', true, true])
+      expect(used.tokens).toBeGreaterThan(100_000 * judged)
+    }
+    judged = 0
+    const unpriced = desk.prove(judge('house-1'), agent, keys, { ...mind, limits: { costUsd: 1 } })
+    await expect(unpriced).rejects.toMatchObject({ code: 'HARVEST_BUDGET_PRICE' })
+    expect(judged).toBe(1)
+    server.closeAllConnections()
+    server.close()
+  })
+
   it('in dollars needs a price for every model', async () => {
     const { of } = readyOf('refund')
     const edits = [of.tooled!, benign('another model', ["model: 'gpt-5'", "model: 'house-1'"])]
@@ -169,6 +217,16 @@ describe('the budget of a proof', () => {
     expect(decision).not.toBe('proven')
     expect(calls.length).toBeLessThan(20 * 3 * 6)
   })
+})
+
+/** What a model that judges says. */
+const judgement = JSON.stringify({
+  id: 'chatcmpl-1',
+  object: 'chat.completion',
+  created: 1,
+  model: 'gpt-4o',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'yes' }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 99_000, completion_tokens: 1_000, total_tokens: 100_000 },
 })
 
 function readyOf(name: string): Ready {
