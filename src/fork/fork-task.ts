@@ -241,8 +241,13 @@ function toOtherAgent({ prefix, tape }: ForkResult, agent: string, isUnchanged: 
 }
 
 /** An agent that throws before it asks anything, not even what is kept, found another world: no key, no file. */
-function beforeAsking({ events, outcome, prefix, tape }: ForkResult, tail: TailRequest): HarvestError | undefined {
+function beforeAsking(
+  { events, outcome, prefix, problems, tape }: ForkResult,
+  tail: TailRequest,
+): HarvestError | undefined {
   if (tail.from !== 'live' || outcome.status === 'returned' || stepsOf({ events }).length > 0) return undefined
+  // It was refused its first question.
+  if (problems.some(({ code }) => code === 'HARVEST_BUDGET_USED' || code === 'HARVEST_BUDGET_PRICE')) return undefined
   // It did ask, and something else than was recorded: that it got no answer is why it threw.
   if (prefix.divergence !== undefined && !leftByEnding(prefix.divergence)) return undefined
   const { error } = outcome
