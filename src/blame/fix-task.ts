@@ -11,6 +11,7 @@ import {
   type ForkPlan,
   forkTape,
   type ForkOptions,
+  type HeardCall,
   hearModelCalls,
   requireNoKeptState,
   type UnchangedRun,
@@ -21,6 +22,7 @@ import { doAgain } from '../fork/kept-run.ts'
 import { recordedQuestions } from '../fork/recorded-question.ts'
 import { timeLimit } from '../fork/time-limit.ts'
 import type { Task, TaskContext } from '../jobs/index.ts'
+import type { Budget, Spent } from '../live/index.ts'
 import { isGenerative, readModelCall } from '../providers/index.ts'
 import { codeDigest, gitState } from '../provenance/index.ts'
 import { changedQuestions, replayTape, standInKeys } from '../replay/index.ts'
@@ -43,11 +45,11 @@ import { gradeEnded, gradeRecorded, requireGoodReference } from './grade-task.ts
 import { leastRuns } from './fix-control.ts'
 import { loadOracle, type NamedOracle } from './named-oracle.ts'
 import { paidRegrades, requireSteadyGrades } from './grading.ts'
-import { type PaidGrade, spendGrading } from './graded-use.ts'
+import { gradeWithin, type PaidGrade, spendGrading, unpaid, useOf } from './graded-use.ts'
 import { createOracle, gradeOfCalls, type GradeGiven, type Judging, type Oracle } from './oracle.ts'
 import { loadStandIns, type StandInsFile } from './stand-ins.ts'
 import { referenceOf } from './reference-run.ts'
-import type { Grade } from './types.ts'
+import type { Grade, GradingUse } from './types.ts'
 import { waysToName } from './ways-to-name.ts'
 
 /** What the task `fix` is asked for; its job has the case. Files are absolute paths. */
@@ -103,6 +105,10 @@ export interface FixAnswer {
   readonly isControlled: boolean
   /** The same runs with models asked as recorded, each made after the run it stands beside; empty unless controlled. */
   readonly controls: readonly FixRun[]
+  /** What models used in this session, those that graded too. */
+  readonly spent: Spent
+  /** The part of it that grading used; absent where no model was asked for that. */
+  readonly grading?: GradingUse
   /** What one live run uses at most, as far as the recorded steps tell. */
   readonly perRun: { readonly calls: number; readonly tokens: number; readonly costUsd?: number }
 }
@@ -113,7 +119,7 @@ export const fixTask: Task = async (asked, context) => {
   const { tape } = context
   const kase = caseOf(context)
   const oracle = await oracleOf(request, context)
-  const session = { request, context, oracle }
+  const session: Session = { request, context, oracle, heard: [] }
   const { grade: recorded } = await steadyGrade(async () => ({ grade: await gradeRecorded(oracle, tape) }), session)
   if (kase.expect === 'fail' && recorded === 'ok') throw notBad(kase.id, tape, oracle)
   if (request.reference !== undefined) await requireGoodReference(oracle, requireClosed(readTape(request.reference)))
@@ -151,6 +157,8 @@ export const fixTask: Task = async (asked, context) => {
     runs,
     isControlled,
     controls,
+    spent: context.budget.total,
+    ...(session.heard.length === 0 ? {} : { grading: useOf(session.heard, context.prices) }),
     perRun: allowanceOf(
       // Behind the last recorded step a call is taken to be as large as the last one.
       stoodFor.length > 0 ? stoodFor : steps.filter(isModelCall).slice(-1),
@@ -237,6 +245,8 @@ interface Session {
   readonly request: FixRequest
   readonly context: TaskContext
   readonly oracle: FixOracle
+  /** The model calls of all grades. */
+  readonly heard: HeardCall[]
 }
 
 /**
@@ -314,7 +324,7 @@ async function runLive(most: number, isControlled: boolean, session: Session, ma
     if (isControl) controls.push(run)
     else runs.push(run)
     context.say({ runs: runs.length, ok: runs.filter(({ grade }) => grade === 'ok').length })
-    if (fork.problems.some(({ code: problem }) => problem.startsWith('HARVEST_BUDGET_'))) break
+    if (run.fork.problems.some(({ code: problem }) => problem.startsWith('HARVEST_BUDGET_'))) break
   }
   return { runs, controls }
 }
@@ -381,21 +391,31 @@ function keyOf({ keep, seed }: ForkPlan, { request, context }: Session, code: st
  *
  * @throws HarvestError HARVEST_ORACLE_FLAKY
  */
-async function steadyGrade(
-  grade: () => Promise<GradeGiven>,
-  { request, context, oracle }: Session,
-): Promise<GradeGiven> {
+async function steadyGrade(grade: () => Promise<GradeGiven>, session: Session): Promise<GradeGiven> {
+  const { request, context, oracle } = session
   if (!oracle.mayVary) return grade()
   const heard = async (): Promise<PaidGrade> => {
-    const { came: given, calls } = await hearModelCalls(grade)
-    spendGrading(context.budget, calls)
-    return { given, calls }
+    // No model of the agent may be asked, so there is no budget to keep.
+    const made = request.isLive
+      ? await gradeWithin(oracle.about, grade, context)
+      : await heardAlone(grade, context.budget)
+    session.heard.push(...made.calls)
+    return made
   }
   const { given, calls } = await heard()
   let left = calls.length === 0 ? Number.POSITIVE_INFINITY : request.isLive ? paidRegrades : 0
-  const regrade = async () => (left-- > 0 ? (await heard()).given.grade : undefined)
+  const regrade = async () => {
+    const again = left-- > 0 ? await heard().catch(unpaid) : undefined
+    return again === undefined || HarvestError.is(again) ? undefined : again.given.grade
+  }
   await requireSteadyGrades({ recorded: given.grade, regrade }, waysToName(context.tape))
   return given
+}
+
+async function heardAlone(grade: () => Promise<GradeGiven>, budget: Budget): Promise<PaidGrade> {
+  const { came: given, calls } = await hearModelCalls(grade)
+  spendGrading(budget, calls)
+  return { given, calls }
 }
 
 /**
@@ -414,7 +434,12 @@ async function graded(fork: FinishedFork, session: Session, isReused: boolean): 
     return { fork, grade: 'ungraded', because: problem.message, isReused }
   }
   const ended = { tape, outcome: fork.outcome, events }
-  const { grade, because } = await steadyGrade(() => gradeEnded(oracle, ended), session)
+  const given = await steadyGrade(() => gradeEnded(oracle, ended), session).catch(unpaid)
+  if (HarvestError.is(given)) {
+    const { code, message } = given
+    return { fork: { ...fork, problems: [{ code, message }] }, grade: 'ungraded', because: message, isReused }
+  }
+  const { grade, because } = given
   return { fork, grade, ...(because === undefined ? {} : { because }), isReused }
 }
 

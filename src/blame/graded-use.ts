@@ -51,7 +51,11 @@ const margin = 1.5
  * @throws HarvestError `HARVEST_BUDGET_USED` when it is not paid for; `HARVEST_BUDGET_PRICE` when dollars are the limit and its
  *   model has no price
  */
-export async function gradeWithin<T>(about: string, grade: () => Promise<T>, paying: Paying): Promise<T> {
+export async function gradeWithin<T>(
+  about: string,
+  grade: () => Promise<T>,
+  paying: Paying,
+): Promise<{ readonly given: T; readonly calls: readonly HeardCall[] }> {
   const { budget, limits, prices } = paying
   const ofBudget = knownGrades.get(budget) ?? new Map<string, KnownGrades>()
   knownGrades.set(budget, ofBudget)
@@ -82,7 +86,7 @@ export async function gradeWithin<T>(about: string, grade: () => Promise<T>, pay
     refuseUnpriced()
     const [settled] = came
     if (settled.status === 'rejected') throw settled.reason
-    return settled.value
+    return { given: settled.value, calls }
   } finally {
     release()
     mine.resolve()
@@ -104,6 +108,12 @@ export function mostOf(a: Use, b: Use): Use {
 /** What a grade used, as a budget counts it. */
 export function asUse({ modelCalls, tokens, costUsd }: GradingUse): Use {
   return { calls: modelCalls, tokens, ...(costUsd === undefined ? {} : { costUsd }) }
+}
+
+/** The refusal of a budget, to go on with; other errors are thrown. */
+export function unpaid(error: unknown): HarvestError {
+  if (HarvestError.is(error, 'HARVEST_BUDGET_USED')) return error
+  throw error
 }
 
 function gradeUnpaid(): HarvestError {

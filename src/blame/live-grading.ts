@@ -53,7 +53,8 @@ export async function openLiveGrading(
     async grade({ outcome, events, problems }) {
       if (oracle === undefined) return undefined
       const grade = () => oracle.grade({ tape, outcome, events, problems })
-      return { ...(await (oracle.mayVary ? gradeWithin(oracle.about, grade, paying) : grade())), by: oracle.about }
+      const given = oracle.mayVary ? (await gradeWithin(oracle.about, grade, paying)).given : await grade()
+      return { ...given, by: oracle.about }
     },
   }
 }

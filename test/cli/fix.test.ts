@@ -390,3 +390,52 @@ it('each run of a fixed agent draws random numbers of its own, and the chosen on
     await project.close()
   }
 })
+
+it('the calls of a function that asks a model are paid from the budget of the fix, and never pass it', async () => {
+  const prompt = kind('prompt')
+  const project = await openFixProject(prompt)
+  let judged = 0
+  project.desk.decide = (messages, question) => {
+    const said = String(messages[0]?.content)
+    if (!said.startsWith('Is it right?')) return prompt.decide(messages, question)
+    judged++
+    return said.includes('"amount":25}') ? 'yes' : 'no'
+  }
+  try {
+    writeFileSync(
+      join(project.cwd, 'src/oracle.ts'),
+      `import OpenAI from 'openai'
+export const judge = async ({ sideEffects }: any): Promise<boolean> => {
+  const client = new OpenAI({ baseURL: process.env.DESK_URL + '/v1', apiKey: 'k', maxRetries: 0 })
+  const content = 'Is it right? ' + JSON.stringify(sideEffects.map(({ args }: any) => args))
+  const { choices } = await client.chat.completions.create({ model: 'gpt-4o', messages: [{ role: 'user', content }] })
+  return choices[0]?.message.content === 'yes'
+}
+`,
+    )
+    const words = ['fix', 'incident', '--oracle', './src/oracle.ts#judge', '--live', '--tools', 'live']
+    const fix = async (...more: readonly string[]) => {
+      const before = project.desk.asked.length
+      judged = 0
+      const { stdout, stderr } = await project.harvest(...words, ...more)
+      const [, calls] = /^(\d+) model calls, /m.exec(stdout) ?? []
+      const [, grading] = /^of which grading (\d+) model calls, \$/m.exec(stdout) ?? []
+      return {
+        calls: Number(calls),
+        grading: Number(grading),
+        asked: project.desk.asked.length - before,
+        said: stdout + stderr,
+      }
+    }
+    const whole = await fix('--max-cost', '1')
+    expect(whole, whole.said).toMatchObject({ calls: whole.asked, grading: judged })
+    expect(judged).toBeGreaterThan(10)
+    const most = whole.asked - judged + 8
+    const limited = await fix('--no-cache', '--max-calls', `${most}`)
+    expect(limited, limited.said).toMatchObject({ calls: limited.asked, grading: judged })
+    expect(limited.asked).toBeLessThanOrEqual(most)
+    expect(limited.said).toContain('to leave room for all runs')
+  } finally {
+    await project.close()
+  }
+})

@@ -7,7 +7,7 @@ import { counted } from '../../errors/words.ts'
 import type { PreparedFix } from '../../recordings/index.ts'
 import { describeOutcome } from '../../report/describe.ts'
 import { neutralLines, type Screen, table } from '../../report/output.ts'
-import { sumSpent } from '../forking/branches.ts'
+import { gradingText } from '../blame/print.ts'
 import { describeRate, describeSpent } from '../live.ts'
 import type { Choice } from './choose.ts'
 import type { Shown } from './shown.ts'
@@ -29,7 +29,7 @@ export function printPlan(kase: Case, answer: FixAnswer, screen: Screen): void {
 
 /** A row for each run, and for each beside it. */
 export function printRuns(
-  { runs, controls }: Pick<FixAnswer, 'runs' | 'controls'>,
+  { runs, controls, spent, grading }: Pick<FixAnswer, 'runs' | 'controls' | 'spent' | 'grading'>,
   tools: Parameters<typeof describeSpent>[1],
   screen: Screen,
 ): void {
@@ -38,8 +38,8 @@ export function printRuns(
     screen.line('\nwithout the fix: the same, with models asked as recorded')
     printTable(controls, screen)
   }
-  const spent = sumSpent([...runs, ...controls].flatMap(({ fork, isReused }) => (isReused ? [] : [fork.spent])))
   if (spent.modelCalls > 0) screen.line(describeSpent(spent, tools))
+  if (grading !== undefined) screen.line(`of which ${gradingText(grading)}`)
 }
 
 function printTable(runs: readonly FixRun[], screen: Screen): void {
