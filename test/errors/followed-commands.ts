@@ -644,6 +644,7 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
 export const advice: Readonly<Record<string, readonly string[]>> = {
   'src/blame/blame.ts': ['HARVEST_BLAME_LIMITS'],
   'src/blame/choose-oracle.ts': ['HARVEST_ORACLE_CONFLICT'],
+  'src/blame/graded-use.ts': ['HARVEST_BUDGET_USED'],
   'src/blame/oracle.ts': ['HARVEST_ORACLE_THREW', 'HARVEST_ORACLE_ANSWER'],
   'src/blame/run-blame.ts': ['HARVEST_BLAME_PROGRAM'],
   'src/blame/stand-ins.ts': ['HARVEST_FORK_TOOLS'],
