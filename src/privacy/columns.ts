@@ -1,5 +1,5 @@
 // Over 300 lines: what stands above columns is read in one place, as now and as by the finders before.
-import { addSecret, codesOf } from './edges.ts'
+import { addSecret } from './edges.ts'
 import { unescaped } from './named.ts'
 import type { NameTable } from './names.ts'
 import { passwords, words } from './said.ts'

@@ -130,6 +130,17 @@ test.each([
     ]).toHaveLength(count)
 })
 
+test('a table ends where the page says, and a line with another number of cells has what looks random', () => {
+  const clean = (text: string): string => createRedactor().text(text)
+  const [head, row] = ['id,password\n', '1,tr33house\n']
+  for (const end of ['\n', '\r\n', 'a,b,c\n'.repeat(65)]) expect(clean(head + end + row)).toBe(head + end + row)
+  expect(clean(head + 'a,b,c\n'.repeat(64) + row)).not.toContain('tr33house')
+  expect(clean(`${head}user,password,id\na,lemon7art,1\n`)).not.toContain('lemon7art')
+  expect(clean(`${head}1,tr33house,x\n1,2,7f3aB9cD2eF4gH6jK8mN\n`)).toBe(
+    `${head}1,tr33house,x\n1,2,redacted-secret-1\n`,
+  )
+})
+
 test('a table keeps no secret of a column and all else, and so does a text of JSON that it stands in', () => {
   fc.assert(
     fc.property(generated, fc.nat(2), ({ at, delimiter, lineBreak, mark, name, isQuoted, rows }, depth) => {
