@@ -51,29 +51,50 @@ const [longestBefore, longestBehind, mostObjects, mostMembers, mostBrackets] = [
 function inTyped(names: NameTable): (text: string, nameEnd: number, found: TextRange[]) => number {
   // An object may say many times what it is: it is read once.
   let last: { text: string; open: number; members: readonly Member[] } = { text: '', open: -1, members: [] }
+  /** What promised nothing of late, with the quote behind it, and what it cost to find that out. */
+  const dull: { readonly first: number; readonly said: string; readonly cost: number }[] = []
   return (text, nameEnd, found) => {
     if (!has(mayFollow, text.charCodeAt(nameEnd))) return 0
+    // Schemas say it for each of their parts: `"type":"string"`. It costs as much again, for the work on a text must not depend
+    // on those before it.
+    if (text.charCodeAt(nameEnd) === doubleQuote && text.charCodeAt(nameEnd + 2) === doubleQuote) {
+      const first = text.charCodeAt(nameEnd + 3)
+      for (const one of dull)
+        if (one.first === first && text.startsWith(one.said, nameEnd + 1)) {
+          work.done += one.cost
+          return 0
+        }
+    }
+    const before = work.done
     typePattern.lastIndex = nameEnd
     const [head, , quote, said = ''] = typePattern.exec(text) ?? []
     if (head === undefined || (quote !== undefined && !text.startsWith(quote, nameEnd + head.length))) return 0
     work.done += 4
     const promised = promiseOf(names, said.trim())
-    if (promised === undefined) return 0
+    if (promised === undefined) {
+      // A longer text would hold on to the one it was cut from.
+      if (quote === '"' && said.length < 12)
+        dull.unshift({ first: said.charCodeAt(0), said: `:"${said}"`, cost: work.done - before })
+      if (dull.length > mostDull) dull.pop()
+      return 0
+    }
     const from = Math.max(0, nameEnd - longestBefore)
-    const before = text.slice(from, nameEnd)
+    const upTo = text.slice(from, nameEnd)
     let members: readonly Member[] | undefined
-    let open = before.lastIndexOf('{')
+    let open = upTo.lastIndexOf('{')
     for (let count = 0; open !== -1 && count < mostObjects && members === undefined; count++) {
       if (last.open !== from + open || last.text !== text)
         last = { text, open: from + open, members: membersFrom(text, from + open + 1) }
       if (last.members.some((member) => member.nameEnd === nameEnd)) members = last.members
-      open = open === 0 ? -1 : before.lastIndexOf('{', open - 1)
+      open = open === 0 ? -1 : upTo.lastIndexOf('{', open - 1)
     }
     for (const member of members ?? linesAround(text, nameEnd)) add(names, text, member, promised, found)
     return 0
   }
 }
 
+const mostDull = 6
+const doubleQuote = 0x22
 const scheme = /(?:^|[^a-z])(?:bearer|basic|digest|ssws)$/i
 const several = /[_\s-]and[_\s-]/i
 
