@@ -2,6 +2,7 @@ import { hearModelCalls, type HeardCall } from '../fork/index.ts'
 import { HarvestError } from '../errors/index.ts'
 import type { TaskContext } from '../jobs/index.ts'
 import { type Budget, estimatedUsage, noPrice, type Use } from '../live/index.ts'
+import { mostOf, noUses } from '../live/budget.ts'
 import { costOf, isPriced, type PriceTable } from '../providers/index.ts'
 import type { GradedRun, GradeGiven, Oracle } from './oracle.ts'
 import type { GradingUse } from './types.ts'
@@ -90,18 +91,6 @@ export async function gradeWithin<T>(
   } finally {
     release()
     mine.resolve()
-  }
-}
-
-export const noUses: Use = { calls: 0, tokens: 0, costUsd: 0 }
-
-/** The most of each. */
-export function mostOf(a: Use, b: Use): Use {
-  const isKnown = a.costUsd !== undefined && b.costUsd !== undefined
-  return {
-    calls: Math.max(a.calls, b.calls),
-    tokens: Math.max(a.tokens, b.tokens),
-    ...(isKnown ? { costUsd: Math.max(a.costUsd, b.costUsd) } : {}),
   }
 }
 

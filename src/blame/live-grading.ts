@@ -1,11 +1,12 @@
 import { parseCase } from '../cases/index.ts'
 import type { TaskContext } from '../jobs/index.ts'
+import type { Use } from '../live/index.ts'
 import type { ReplayResult } from '../match/types.ts'
 import { readTape, requireClosed, type Tape } from '../tape/index.ts'
 import { chooseJudging } from './choose-oracle.ts'
 import { loadOracle, type NamedOracle } from './named-oracle.ts'
 import { requireGoodReference } from './grade-task.ts'
-import { gradeWithin, type Paying } from './graded-use.ts'
+import { asUse, gradeWithin, type Paying, useOf } from './graded-use.ts'
 import { createOracle, type GradeGiven } from './oracle.ts'
 import { referenceOf } from './reference-run.ts'
 import { loadStandIns, type StandInsFile } from './stand-ins.ts'
@@ -30,7 +31,7 @@ export interface OpenLiveGrading {
     readonly standIns?: NonNullable<Awaited<ReturnType<typeof loadStandIns>>>
   }
   /** @throws HarvestError `HARVEST_BUDGET_USED` when its grade is not paid for */
-  grade(run: ReplayResult): Promise<(GradeGiven & { readonly by: string }) | undefined>
+  grade(run: ReplayResult): Promise<(GradeGiven & { readonly by: string; readonly used?: Use }) | undefined>
 }
 
 /** @throws HarvestError `HARVEST_ORACLE_…`, `HARVEST_FORK_TOOLS` */
@@ -53,8 +54,11 @@ export async function openLiveGrading(
     async grade({ outcome, events, problems }) {
       if (oracle === undefined) return undefined
       const grade = () => oracle.grade({ tape, outcome, events, problems })
-      const given = oracle.mayVary ? (await gradeWithin(oracle.about, grade, paying)).given : await grade()
-      return { ...given, by: oracle.about }
+      const { given, calls } = oracle.mayVary
+        ? await gradeWithin(oracle.about, grade, paying)
+        : { given: await grade(), calls: [] }
+      const used = calls.length === 0 ? {} : { used: asUse(useOf(calls, paying.prices)) }
+      return { ...given, by: oracle.about, ...used }
     },
   }
 }

@@ -1,5 +1,6 @@
-import { type Allowance, allowanceOf } from '../fork/ask-budget.ts'
-import type { BudgetLimits } from '../live/index.ts'
+import { allowanceOf } from '../fork/ask-budget.ts'
+import { noUses } from '../live/budget.ts'
+import type { BudgetLimits, Use } from '../live/index.ts'
 import { isModelCall, type PriceTable } from '../providers/index.ts'
 import { stepsOf, type Tape } from '../tape/index.ts'
 import type { NextStep } from './next-steps.ts'
@@ -11,6 +12,8 @@ export interface LimitedRuns {
   readonly codes: readonly string[]
   /** What was asked for: tapes, and how often each is run. Only looked at where a limit was reached. */
   runs(): readonly (readonly [tape: Tape, times: number])[]
+  /** What grading one of these runs uses, where that is paid for. */
+  readonly grading?: Use
   readonly limits: BudgetLimits
   readonly prices: PriceTable
 }
@@ -23,14 +26,14 @@ export function stepsAfterBudget(runs: LimitedRuns): readonly NextStep[] {
 }
 
 /** Options with limits that all runs fit into, three times what was recorded of each; none where no limit was reached. */
-export function roomForAll({ codes, runs, limits, prices }: LimitedRuns): OptionChanges {
+export function roomForAll({ codes, runs, grading = noUses, limits, prices }: LimitedRuns): OptionChanges {
   if (!codes.includes('HARVEST_BUDGET_USED')) return {}
   const all = runs().map(([tape, times]) => {
     const calls = stepsOf(tape).flatMap((step) => (step.kind === 'exchange' && isModelCall(step) ? [step] : []))
     return { times, one: allowanceOf(calls, tape.events, prices) }
   })
-  const sum = (of: (one: Allowance) => number): number =>
-    all.reduce((total, { times, one }) => total + times * of(one), 0)
+  const sum = (of: (one: Use) => number): number =>
+    all.reduce((total, { times, one }) => total + times * (of(one) + 2 * of(grading)), 0)
   const dollars = sum(({ costUsd }) => costUsd ?? 0)
   return {
     ...raised(

@@ -3,7 +3,7 @@ import type { ProgramReport, WrittenVerdict } from '../replay/program.ts'
 import type { PriceTable } from '../providers/index.ts'
 import type { ReplayOptions, ReplayResult } from '../match/types.ts'
 import type { Json, Tape } from '../tape/types.ts'
-import type { Budget, BudgetLimits, Spent } from '../live/budget.ts'
+import type { Budget, BudgetLimits, Spent, Use } from '../live/budget.ts'
 import type { Surroundings } from './run-reads.ts'
 
 /**
@@ -151,7 +151,7 @@ export interface FinishedJob {
   /** Only of a job with `probe`: an `Examination` of the room doctor. */
   readonly examination?: unknown
   /** Only of a job with `grading` that says what a good run is. */
-  readonly grade?: { readonly grade: string; readonly because?: string; readonly by: string }
+  readonly grade?: { readonly grade: string; readonly because?: string; readonly by: string; readonly used?: Use }
   /** Only of a live run that could not ask its model, and did not end as recorded: why. It says nothing about the agent. */
   readonly unreached?: { readonly because: string; readonly said?: string }
   /** What all `live` jobs have used when this one ended. */

@@ -57,6 +57,18 @@ export interface Use {
   readonly costUsd?: number
 }
 
+export const noUses: Use = { calls: 0, tokens: 0, costUsd: 0 }
+
+/** The most of each. */
+export function mostOf(a: Use, b: Use): Use {
+  const isKnown = a.costUsd !== undefined && b.costUsd !== undefined
+  return {
+    calls: Math.max(a.calls, b.calls),
+    tokens: Math.max(a.tokens, b.tokens),
+    ...(isKnown ? { costUsd: Math.max(a.costUsd, b.costUsd) } : {}),
+  }
+}
+
 /**
  * Opens a budget. A limit in dollars needs a price for every model: without one nothing would ever reach the limit.
  *

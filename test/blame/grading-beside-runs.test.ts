@@ -86,7 +86,7 @@ describe('an oracle that asks a model, while another run is under way', () => {
     )
     const one = await ended()
     const { came, run } = await beside(() => grading.grade(one))
-    expect(came).toMatchObject({ grade: 'ok' })
+    expect(came).toMatchObject({ grade: 'ok', used: { calls: 1, tokens: 120 } })
     expect({ problems: run.problems, outcome: run.outcome.status }).toEqual({ problems: [], outcome: 'returned' })
   })
 

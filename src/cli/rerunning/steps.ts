@@ -1,6 +1,7 @@
 import { requireTapeFile } from '../../cases/index.ts'
 import { HarvestError, shellWord } from '../../errors/index.ts'
 import type { JobOutcome } from '../../jobs/run.ts'
+import { mostOf, noUses } from '../../live/budget.ts'
 import { isUnreached } from '../../live/unreached.ts'
 import type { PriceTable } from '../../providers/index.ts'
 import { keysRight } from '../../replay/index.ts'
@@ -49,6 +50,7 @@ export function stepsAfterRates(rates: readonly PassRate[], rerun: Rerun): reado
     ...stepsAfterBudget({
       codes: ended.flatMap((run) => codesOf(run)),
       runs: () => cases.map((kase) => [readTape(requireTapeFile(kase.case)), plan.times]),
+      grading: ended.flatMap((run) => (HarvestError.is(run) ? [] : (run.grade?.used ?? []))).reduce(mostOf, noUses),
       limits: plan.limits,
       prices,
     }),
