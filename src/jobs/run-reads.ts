@@ -19,6 +19,8 @@ export interface RunReads {
   readonly plain?: string
   /** Eight bits of a digest of each of them, which say which one is another: too few to try out what it was. */
   readonly hints?: readonly string[]
+  /** The same of the value alone, of each of `keys` and `sentKeys`: which one has the key that another one had. */
+  readonly keyHints?: Readonly<Record<string, string>>
   /** Digest of the names of all variables, where they listed them. */
   readonly listed?: string
   /** Files and folders by what was asked of them, and a digest of the answer. */
@@ -70,6 +72,7 @@ export function readVariables(
     set,
     ...(keys.length === 0 ? {} : { keys }),
     ...(sent.length === 0 ? {} : { sentKeys: sent }),
+    ...(keys.length + sent.length < 2 ? {} : { keyHints: keyHintsOf(now, [...keys, ...sent], salt) }),
     plain: valuesOf(
       now,
       set.filter((name) => !keys.includes(name) && !sent.includes(name)),
@@ -88,16 +91,21 @@ export function readVariables(
  * @param isFree - as for {@link Surroundings.changedSince}
  */
 export function changedVariables(
-  { salt, set, unset, values, keys = [], sentKeys = [], plain, hints, listed }: RunReads,
+  { salt, set, unset, values, keys = [], sentKeys = [], plain, hints, keyHints = {}, listed }: RunReads,
   now: Variables,
   isFree?: IsFree,
 ): readonly string[] {
+  const hintsNow = keyHintsOf(now, Object.keys(keyHints), salt)
+  // A key that was renewed is a new one; that of another variable may be that of another account.
+  const isMoved = (name: string): boolean =>
+    hintsNow[name] !== keyHints[name] &&
+    Object.entries(keyHints).some(([other, hint]) => other !== name && hint === hintsNow[name])
   // An empty one is no key: code that asks whether there is one goes another way.
   const free = new Set(
     isFree === undefined
       ? []
       : [...keys.filter((name) => isFree(name, true)), ...sentKeys.filter((name) => isFree(name, false))].filter(
-          (name) => (now[name] ?? '') !== '',
+          (name) => (now[name] ?? '') !== '' && !isMoved(name),
         ),
   )
   const held = set.filter((name) => !free.has(name))
@@ -121,6 +129,10 @@ export function changedVariables(
       : []),
     ...(isListedOther && gone.length + come.length === 0 ? ['the names of the environment variables'] : []),
   ]
+}
+
+function keyHintsOf(now: Variables, names: readonly string[], salt: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(names.map((name) => [name, hintOf({ key: now[name] }, 'key', salt)]))
 }
 
 function hintOf(now: Variables, name: string, salt: string): string {

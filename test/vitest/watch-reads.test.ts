@@ -138,6 +138,24 @@ describe('what runs read besides their code', () => {
     expect(changedVariables(earlier, rotated, () => true)).not.toEqual([])
   })
 
+  it('is a key that another variable had, for who replays, too', () => {
+    const now = { CRM_KEY: 'sk-one', SHOP_KEY: 'sk-two' }
+    const by = { salt: 'a salt', names: Object.keys(now), isListed: false }
+    const reads = {
+      ...readVariables(now, by, { isKey: (name) => name === 'CRM_KEY', sentKeys: ['SHOP_KEY'] }),
+      files: {},
+    }
+    const free = (one: Readonly<Record<string, string>>) => changedVariables(reads, one, () => true)
+    expect(free(now)).toEqual([])
+    expect(free({ CRM_KEY: 'sk-three', SHOP_KEY: 'sk-four' })).toEqual([])
+    expect(free({ CRM_KEY: 'sk-two', SHOP_KEY: 'sk-one' })).toEqual(
+      ['CRM_KEY', 'SHOP_KEY'].map((name) => `environment variable ${name} (another value)`),
+    )
+    expect(free({ CRM_KEY: 'sk-three', SHOP_KEY: 'sk-one' })).toEqual(['environment variable SHOP_KEY (another value)'])
+    const { keyHints: _, ...earlier } = reads
+    expect(changedVariables(earlier, { CRM_KEY: 'sk-two', SHOP_KEY: 'sk-one' }, () => true)).toEqual([])
+  })
+
   it('of several variables names those with another value, and without their hints all of them', () => {
     const now = { HARVEST_KEY: 'k', HARVEST_MODE: 'a', HARVEST_REGION: 'eu' }
     const reads = { ...readVariables(now, { salt: 'a salt', names: Object.keys(now), isListed: false }), files: {} }
