@@ -268,7 +268,7 @@ describe('a message that is printed before anything runs leads on by what it pri
     const own = printed(refused?.stderr ?? '', 'to run desk, whose run it is')
     expect(own).toEqual(blame)
     const whole = printed(refused?.stderr ?? '', 'to see the whole difference')
-    expect(whole).toEqual(['replay', `${recordings}/inbox/the-run-974585d99047.tape.jsonl`, '--agent', 'odd'])
+    expect(whole).toEqual(['replay', 'the run', ...inDir, '--agent', 'odd'])
     const replayed = await harvest(whole, { cwd, env: { CI: '' } })
     expect(replayed.code).toBe(1)
     const back = printed(replayed.stderr, 'to replay desk, whose run it is')
