@@ -118,8 +118,7 @@ describe('a next step that names options alone', () => {
       ['promote <tape> --as <id> --reason "…"', `promote 'a b' --as <id> --reason "…" ${inDir} --agent mine`],
       ['ls --tool x', `ls --tool x ${inDir}`],
       [`show 'the id' ${inDir}`, `show 'a b' ${inDir}`],
-      // No folder can be named there.
-      ["replay 'the id'", "replay 'recs it'\\''s/inbox/a b.tape.jsonl' --agent mine"],
+      ["replay 'the id'", `replay 'a b' ${inDir} --agent mine`],
       ['fix <case>', `fix <case> ${inDir} --agent mine`],
       ['show another', `show another ${inDir}`],
       ['test the-case --prove', 'test the-case --prove'],
