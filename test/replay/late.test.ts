@@ -3,27 +3,20 @@ import { spawn } from 'node:child_process'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as setTimer } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import Ws, { WebSocketServer } from 'ws'
 import { createRecorder, mark, message, type RecorderOptions, tools } from '../../src/record/index.ts'
 import { replayTape } from '../../src/replay/index.ts'
 import type { ReplayOptions, ReplayResult } from '../../src/match/types.ts'
 import { lateFlag, readTape, type Tape } from '../../src/tape/index.ts'
+import { served } from '../support/served.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const server = createServer((request, response) => void request.resume().on('end', () => response.end('{}')))
 new WebSocketServer({ server }).on('connection', (socket) => void socket.on('error', () => undefined))
-let base = ''
-beforeAll(async () => {
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-})
-afterAll(() => {
-  server.close()
-})
+const base = served(server)
 
 const desk = tools({
   look: async ({ id }: { id: string }) => ({ id, total: 25 }),
@@ -35,7 +28,7 @@ const works = {
   'a tool': () => desk.refund({ id: 'A-17' }),
   'a message': () => message('desk', 'worker', { id: 'A-17' }),
   'a mark': () => mark('done', { id: 'A-17' }),
-  'a request': async () => (await fetch(`${base}/orders?id=17`, { method: 'POST', body: '{}' })).text(),
+  'a request': async () => (await fetch(`${base()}/orders?id=17`, { method: 'POST', body: '{}' })).text(),
 } as const
 type Work = keyof typeof works
 const names: Readonly<Record<Work, string>> = {
@@ -43,7 +36,7 @@ const names: Readonly<Record<Work, string>> = {
   'a message': 'message desk → worker',
   'a mark': 'mark done',
   get 'a request'() {
-    return `request POST ${base}`
+    return `request POST ${base()}`
   },
 }
 const actions = new Set<Work>(['a tool', 'a message', 'a request'])
@@ -172,10 +165,10 @@ describe('what an agent does after it returned', () => {
   const child = 'process.stdin.on("data", (line) => process.stdout.write(line))'
   const asked = '{"jsonrpc":"2.0","method":"pay"}\n'
   const connections: Readonly<Record<string, readonly [name: RegExp, () => unknown]>> = {
-    'a WebSocket of Node': [/^request OPEN ws:/, () => new WebSocket(base.replace('http', 'ws')).close()],
+    'a WebSocket of Node': [/^request OPEN ws:/, () => new WebSocket(base().replace('http', 'ws')).close()],
     'a WebSocket of ws': [
       /^request OPEN ws:/,
-      () => new Ws(base.replace('http', 'ws')).on('error', () => undefined).terminate(),
+      () => new Ws(base().replace('http', 'ws')).on('error', () => undefined).terminate(),
     ],
     'a child process': [
       /^request SPAWN stdio:/,
@@ -210,7 +203,7 @@ describe('what an agent does after it returned', () => {
 
   test('what is said then over a WebSocket or to a child that were opened before is listed too, and that they end is not', async () => {
     const run = (isSaid: boolean) => async (): Promise<unknown> => {
-      const socket = new Ws(base.replace('http', 'ws'))
+      const socket = new Ws(base().replace('http', 'ws'))
       await once(socket, 'open')
       const { stdin, stdout } = spawn(process.execPath, ['-e', child])
       stdin.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
@@ -258,12 +251,12 @@ describe('what an agent does after it returned', () => {
     const tape = await record(agent('a timer'))
     const { problems, drift } = await replay(tape, async () => {
       await desk.look({ id: 'A-17' })
-      setTimeout(() => void fetch(`${base}/orders`, { method }).catch(() => undefined), 5)
+      setTimeout(() => void fetch(`${base()}/orders`, { method }).catch(() => undefined), 5)
       return { done: true }
     })
     expect(problems.map((each) => each.code)).toEqual(code === undefined ? [] : [code])
     expect(drift.map(({ part }) => part)).toEqual(
-      code === undefined ? [`request ${method} ${base} after the agent returned`] : [],
+      code === undefined ? [`request ${method} ${base()} after the agent returned`] : [],
     )
   })
 

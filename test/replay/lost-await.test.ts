@@ -1,14 +1,14 @@
 import { stat } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import OpenAI from 'openai'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createRecorder, tools } from '../../src/record/index.ts'
 import { replayTape, verdictOf } from '../../src/replay/index.ts'
 import { readTape, type Tape } from '../../src/tape/index.ts'
+import { served } from '../support/served.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 let hasEnded = false
@@ -24,15 +24,7 @@ const server = createServer((request, response) => {
   const message = { role: 'assistant', content: 'noted' }
   request.resume().on('end', () => response.end(JSON.stringify({ id: 'c-1', choices: [{ index: 0, message }] })))
 })
-let base = ''
-beforeAll(async () => {
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-})
-afterAll(() => {
-  server.close()
-  server.closeAllConnections()
-})
+const base = served(server)
 
 const desk = tools({
   look: async ({ id }: { id: string }) => ({ id, total: 25 }),
@@ -53,15 +45,15 @@ const desk = tools({
     await new Promise((resolve) => setTimeout(resolve, 2))
     throw new Error(`no ${id}`)
   },
-  post: async ({ id }: { id: string }) => (await fetch(`${base}/orders`, { method: 'POST', body: id })).json(),
+  post: async ({ id }: { id: string }) => (await fetch(`${base()}/orders`, { method: 'POST', body: id })).json(),
 })
 
 /** The last action of an agent. */
 const actions = {
-  'a request with fetch': async () => (await fetch(`${base}/orders/1`)).text(),
-  'a request with a body': async () => (await fetch(`${base}/orders`, { method: 'POST', body: '{"id":1}' })).json(),
+  'a request with fetch': async () => (await fetch(`${base()}/orders/1`)).text(),
+  'a request with a body': async () => (await fetch(`${base()}/orders`, { method: 'POST', body: '{"id":1}' })).json(),
   'a call of a model': () =>
-    new OpenAI({ apiKey: 'none', baseURL: base, maxRetries: 0 }).chat.completions
+    new OpenAI({ apiKey: 'none', baseURL: base(), maxRetries: 0 }).chat.completions
       .create({ model: 'gpt-5', messages: [{ role: 'user', content: 'Note it.' }] })
       .then(({ choices }) => choices.length),
   'a tool that waits for a timer': () => desk.wait({ id: 'A-17' }),
@@ -348,7 +340,7 @@ describe('an agent that returns without waiting for its last action', () => {
 
   test('is neither when it reads nothing of an answer but its status', async () => {
     const agent = (isRecorded: boolean) => async (): Promise<unknown> => {
-      const { status } = await fetch(`${base}/late`)
+      const { status } = await fetch(`${base()}/late`)
       do await stat('.')
       while (isRecorded && !hasEnded)
       for (let i = 0; isRecorded && i < 100; i++) await stat('.')
@@ -362,7 +354,7 @@ describe('an agent that returns without waiting for its last action', () => {
 
   test('is neither where an action was open when it returned: answers may have been noted after that', async () => {
     const agent = (isLost: boolean) => async (): Promise<unknown> => {
-      fetch(`${base}/never`, { method: 'DELETE' }).catch(() => undefined)
+      fetch(`${base()}/never`, { method: 'DELETE' }).catch(() => undefined)
       const begun = request()
       await desk.note({ id: '1' })
       if (!isLost) await begun
@@ -373,7 +365,7 @@ describe('an agent that returns without waiting for its last action', () => {
   })
 
   test('is green when it returns the response itself, for its caller to read', async () => {
-    const agent = async (): Promise<Response> => fetch(`${base}/orders/1`)
+    const agent = async (): Promise<Response> => fetch(`${base()}/orders/1`)
     expect((await replayTape(await record(agent), agent)).problems).toEqual([])
   })
 

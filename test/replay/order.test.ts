@@ -1,10 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { once } from 'node:events'
 import http, { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { createRecorder, retriever, tool, value } from '../../src/record/index.ts'
 import { installReplay, type ReplayResult, replayTape } from '../../src/replay/index.ts'
 import {
@@ -15,6 +13,8 @@ import {
   type Tape,
   type TapeEvent,
 } from '../../src/tape/index.ts'
+import { served } from '../support/served.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { chat, Recording, tapeOf } from './tapes.ts'
 
 beforeAll(() => installReplay())
@@ -25,6 +25,9 @@ const post = async (path: string, body: string): Promise<string> =>
   (await fetch(`${shop}${path}`, { method: 'POST', body })).text()
 const codes = ({ problems }: ReplayResult): readonly string[] => problems.map(({ code }) => code)
 const returned = ({ outcome }: ReplayResult): unknown => (outcome.status === 'returned' ? outcome.value : outcome.error)
+
+const dir = temporaryFolder('reads')
+const echo = served(createServer(({ url = '' }, response) => response.end(url)))
 
 const search = retriever('kb', async (words: string) => post('/kb', words))
 const look = retriever('wiki', async (words: string) => post('/wiki', words))
@@ -260,21 +263,10 @@ describe('reads that were made one after the other when recorded', () => {
   })
 
   test('may be of `node:http`, whose clients take an answer for complete before its end', async () => {
-    const dir = mkdtempSync(join(tmpdir(), 'harvest-reads-'))
-    onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
-    const server = createServer(({ url = '' }, response) => response.end(url))
-    onTestFinished(() => void server.close())
-    const { port } = await new Promise<AddressInfo>((listens) =>
-      server.listen(0, '127.0.0.1', () => listens(server.address() as AddressInfo)),
-    )
-    const ask = (path: string): Promise<string> =>
-      new Promise((answered, failed) => {
-        const heard = (response: IncomingMessage): void => {
-          let text = ''
-          response.on('data', (chunk: Buffer) => (text += chunk.toString())).on('end', () => answered(text))
-        }
-        http.get(`http://127.0.0.1:${port}${path}`, heard).on('error', failed)
-      })
+    const ask = async (path: string): Promise<string> => {
+      const [response] = (await once(http.get(`${echo()}${path}`), 'response')) as [IncomingMessage]
+      return text(response)
+    }
     const recorder = createRecorder({ dir })
     await recorder.run({ agent: 'reads' }, async () => [await ask('/a'), await ask('/b'), await ask('/c')])
     const tape = readTape(recorder.lastTape!)

@@ -8,6 +8,7 @@ import { createRecorder, tools } from '../../src/record/index.ts'
 import { replayTape } from '../../src/replay/index.ts'
 import type { ReplayOptions, ReplayResult } from '../../src/match/types.ts'
 import { readTape, type Tape } from '../../src/tape/index.ts'
+import { served } from '../support/served.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const words = ['Refund', ' of', ' 25', ' EUR']
@@ -26,14 +27,7 @@ const server = createServer((request, response) => {
     })()
   })
 })
-let base = ''
-beforeAll(async () => {
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-})
-afterAll(() => {
-  server.close()
-})
+const base = served(server)
 
 const desk = tools({
   note: async () => 'noted',
@@ -48,22 +42,22 @@ const desk = tools({
 /** Each reads an answer that comes in pieces, to its end or not. */
 const readers = {
   'a loop over a stream of the SDK': async (isWhole: boolean) => {
-    const client = new OpenAI({ apiKey: 'none', baseURL: base, maxRetries: 0 })
+    const client = new OpenAI({ apiKey: 'none', baseURL: base(), maxRetries: 0 })
     const messages = [{ role: 'user', content: 'How much?' }] as const
     const stream = await client.chat.completions.create({ model: 'gpt-5', stream: true, messages: [...messages] })
     for await (const _ of stream) if (!isWhole) break
   },
   'a loop over a body': async (isWhole: boolean) => {
-    const { body } = await fetch(base, { method: 'POST', body: '{}' })
+    const { body } = await fetch(base(), { method: 'POST', body: '{}' })
     for await (const _ of body ?? []) if (!isWhole) break
   },
   'a body that is cancelled': async (isWhole: boolean) => {
-    const response = await fetch(base, { method: 'POST', body: '{}' })
+    const response = await fetch(base(), { method: 'POST', body: '{}' })
     await (isWhole ? response.text() : response.body?.cancel())
   },
   'a request that is aborted': async (isWhole: boolean) => {
     const control = new AbortController()
-    const response = await fetch(base, { method: 'POST', body: '{}', signal: control.signal })
+    const response = await fetch(base(), { method: 'POST', body: '{}', signal: control.signal })
     if (isWhole) await response.text()
     else control.abort()
   },

@@ -1,12 +1,11 @@
-import { once } from 'node:events'
 import { createServer, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import OpenAI from 'openai'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createRecorder } from '../../src/record/index.ts'
 import { replayTape, verdictOf } from '../../src/replay/index.ts'
 import { readTape, type Tape } from '../../src/tape/index.ts'
+import { served } from '../support/served.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const server = createServer((incoming, response) => {
@@ -16,14 +15,7 @@ const server = createServer((incoming, response) => {
     response.end(JSON.stringify({ id: 'c-1', model: 'gpt-5', choices: [{ index: 0, message, finish_reason: 'stop' }] }))
   })
 })
-let base = ''
-beforeAll(async () => {
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-})
-afterAll(() => {
-  server.close()
-})
+const base = served(server)
 
 const dir = temporaryFolder('unseen')
 let made = 0
@@ -56,7 +48,7 @@ describe('the order of the keys of a question', () => {
   const ask =
     ({ fields = { reason, refund }, answer = { reason, refund }, args = { a: 1, b: 2 }, isTurned }: Question) =>
     async (): Promise<unknown> => {
-      const client = new OpenAI({ apiKey: 'none', baseURL: base, maxRetries: 0 })
+      const client = new OpenAI({ apiKey: 'none', baseURL: base(), maxRetries: 0 })
       const parameters = { type: 'object', properties: { case: { type: 'object', properties: fields } } }
       const body = {
         model: 'gpt-5',
@@ -87,7 +79,7 @@ describe('the order of the keys of a question', () => {
 describe('headers that select what is done', () => {
   const headers = { 'x-api-version': '1', 'notion-version': '2022-06-28', 'x-app-version': '1', 'x-trace': 'a' }
   const send = (changed: Readonly<Record<string, string>>) => async (): Promise<number> =>
-    (await fetch(`${base}/pages`, { method: 'POST', body: '{}', headers: { ...headers, ...changed } })).status
+    (await fetch(`${base()}/pages`, { method: 'POST', body: '{}', headers: { ...headers, ...changed } })).status
 
   test.for([
     ['x-api-version', '2', 'unproven'],
@@ -150,7 +142,7 @@ describe('headers that select what is done', () => {
     const conditional = { 'if-none-match': '"v1"' }
     const plain = () =>
       new Promise((resolve, reject) => {
-        request(`${base}/pages`, {
+        request(`${base()}/pages`, {
           method: 'POST',
           headers: { ...headers, ...conditional, 'content-type': 'text/plain;charset=UTF-8' },
         })
@@ -166,7 +158,7 @@ describe('headers that select what is done', () => {
     const made =
       (cache: 'default' | 'no-store', ...methods: readonly string[]) =>
       async (): Promise<void> => {
-        for (const method of methods) await fetch(`${base}/cached`, { method, cache })
+        for (const method of methods) await fetch(`${base()}/cached`, { method, cache })
       }
     const past = async (...methods: readonly string[]) =>
       (await judged(await record(made('default', ...methods)), made('no-store', ...methods)))[0]
@@ -207,7 +199,7 @@ describe('headers that select what is done', () => {
     const put = (target?: string) => (): Promise<unknown> =>
       new Promise((resolve, reject) => {
         const options = { method: 'POST', headers: target === undefined ? {} : { 'x-amz-target': target } }
-        request(`${base}/db`, options, (response) => response.resume().on('end', () => resolve(response.statusCode)))
+        request(`${base()}/db`, options, (response) => response.resume().on('end', () => resolve(response.statusCode)))
           .on('error', reject)
           .end('{}')
       })
@@ -238,7 +230,7 @@ test('they are also at any depth of lists and maps of it, beside its data', asyn
 
 test('a zero with a sign is another number in a body than one without, in every spelling of it', async () => {
   const send = (number: string) => async (): Promise<number> =>
-    (await fetch(`${base}/pages`, { method: 'POST', body: `{"shift": ${number}, "unit": "day"}` })).status
+    (await fetch(`${base()}/pages`, { method: 'POST', body: `{"shift": ${number}, "unit": "day"}` })).status
   const tape = await record(send('-0'))
   expect(await judged(tape, send('-0'))).toEqual(['same'])
   expect(await judged(tape, send('-0.0'))).toEqual(['same', 'encoding: body: same value -> written differently'])
@@ -250,7 +242,7 @@ test('a zero with a sign is another number in a body than one without, in every 
 test('a request that lost its method is told as that request, with the body that `node:http` sends after it', async () => {
   const send = (method?: string, isInPieces?: boolean) => () =>
     new Promise((resolve, reject) => {
-      const asked = request(`${base}/pages`, { ...(method !== undefined && { method }) })
+      const asked = request(`${base()}/pages`, { ...(method !== undefined && { method }) })
         .on('response', (answer) => answer.resume().on('end', () => resolve(answer.statusCode)))
         .on('error', reject)
       if (isInPieces) asked.write('<get ')
@@ -260,7 +252,7 @@ test('a request that lost its method is told as that request, with the body that
   for (const isInPieces of [false, true]) {
     const { problems, escapes } = await replayTape(tape, send(undefined, isInPieces))
     expect([problems[0]?.message.split('\n')[0], escapes]).toEqual([
-      `The agent called GET ${base.slice('http://'.length)}/pages, which is not on the tape`,
+      `The agent called GET ${base().slice('http://'.length)}/pages, which is not on the tape`,
       [],
     ])
   }
