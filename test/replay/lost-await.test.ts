@@ -1,6 +1,5 @@
 import { stat } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import OpenAI from 'openai'
