@@ -49,21 +49,24 @@ export async function replayOptionsOfConfig(tapeFile: string): Promise<ReadPlugi
   const tape = resolve(tapeFile)
   // Of a package of the workspace that has a config of its own.
   const below = nearestFolder(configNames, dirname(recordingsAround(tape) ?? tape))
-  const folders = below?.startsWith(here + sep) === true ? [here, below] : [here]
-  let all: readonly ReadPlugin[] = []
-  let last = ''
+  const folders = below?.startsWith(here + sep) === true ? [below, here] : [here]
+  let asked: { readonly config: string; readonly plugins: readonly ReadPlugin[] } | undefined
   for (const folder of folders) {
     const [config] = configFiles(folder)
     if (config === undefined || !hasVitest(folder)) continue
     const found = await pluginsOfConfig(folder)
     if ('failed' in found) throw unreadable(config, found.failed)
     const own = found.plugins.filter(({ recordings }) => tape.startsWith(recordings + sep))
-    ;[all, last] = [own.length > 0 ? own : found.plugins, config]
-    if (own.length > 0) break
+    if (own.length > 0) {
+      asked = { config, plugins: own }
+      break
+    }
+    asked ??= { config, plugins: found.plugins }
   }
-  const asked = new Map(all.map(({ replay }) => [JSON.stringify(replay), replay]))
-  if (asked.size > 1) throw several(last, all.length)
-  return asked.values().next().value ?? {}
+  const { config = '', plugins = [] } = asked ?? {}
+  const options = new Map(plugins.map(({ replay }) => [JSON.stringify(replay), replay]))
+  if (options.size > 1) throw several(config, plugins.length)
+  return options.values().next().value ?? {}
 }
 
 /** A config that has `harvest()` loads Vitest. */
