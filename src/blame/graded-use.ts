@@ -99,12 +99,6 @@ export function asUse({ modelCalls, tokens, costUsd }: GradingUse): Use {
   return { calls: modelCalls, tokens, ...(costUsd === undefined ? {} : { costUsd }) }
 }
 
-/** The refusal of a budget, to go on with; other errors are thrown. */
-export function unpaid(error: unknown): HarvestError {
-  if (HarvestError.is(error, 'HARVEST_BUDGET_USED')) return error
-  throw error
-}
-
 function gradeUnpaid(): HarvestError {
   return new HarvestError('HARVEST_BUDGET_USED', {
     what: 'The budget does not pay for grading this run',

@@ -203,6 +203,12 @@ export function noPrice(
   })
 }
 
+/** The refusal of a budget, to go on with; other errors are thrown. */
+export function unpaid(error: unknown): HarvestError {
+  if (HarvestError.is(error, 'HARVEST_BUDGET_USED')) return error
+  throw error
+}
+
 /** What leaves room for all runs, the command says that knows how many there are. */
 function usedUp(unit: string, limit: number): HarvestError {
   return new HarvestError('HARVEST_BUDGET_USED', {

@@ -6,6 +6,7 @@ export {
   noPrice,
   openBudget,
   type Spent,
+  unpaid,
   type Use,
   usageOf,
 } from './budget.ts'

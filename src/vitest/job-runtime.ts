@@ -4,7 +4,7 @@ import { inject, type TestContext, vi } from 'vitest'
 import { type Case, parseCase } from '../cases/index.ts'
 import { HarvestError } from '../errors/index.ts'
 import { moreThan } from '../errors/steps.ts'
-import { type Budget, type BudgetLimits, openBudget, runLive } from '../live/index.ts'
+import { type Budget, type BudgetLimits, openBudget, runLive, unpaid } from '../live/index.ts'
 import { threwAtOnceText, unreachedModel, unreachedText } from '../live/unreached.ts'
 import { thrownText } from '../match/redact-message.ts'
 import { beatFile, type FinishedJob, type Job, type JobResult, jobsVariable, type JobVerdict } from '../jobs/index.ts'
@@ -194,12 +194,6 @@ async function runJob(job: Job, around: Surroundings) {
     ...(kase === undefined ? {} : { verdict: verdictOf(judge(kase, run, match, greenKeys(kase, run, provided))) }),
     ...(isLive ? { spentSoFar: budget.total } : {}),
   }
-}
-
-/** The refusal of a budget is a problem of the run, which was made and paid for. */
-function unpaid(error: unknown): HarvestError {
-  if (HarvestError.is(error, 'HARVEST_BUDGET_USED')) return error
-  throw error
 }
 
 /** Why a live run could not ask its model. What ends as recorded does as it did then. */
