@@ -19,12 +19,15 @@ export async function rawAnswer({ base }: Base): Promise<string> {
   return (await fetch(`${base}/tool/raw`)).text()
 }
 
-/** The pieces an event stream came in. */
-export async function streamPieces({ base }: Base): Promise<readonly string[]> {
+/** The pieces an event stream came in; `onPiece` is called when one was read. */
+export async function streamPieces({ base }: Base, onPiece = (): void => undefined): Promise<readonly string[]> {
   const response = await fetch(`${base}/events/8`)
   const decoder = new TextDecoder()
   const pieces: string[] = []
-  for await (const piece of response.body!) pieces.push(decoder.decode(piece))
+  for await (const piece of response.body!) {
+    pieces.push(decoder.decode(piece))
+    onPiece()
+  }
   return pieces
 }
 

@@ -1,4 +1,7 @@
 // Records what the nineteen checks replay, as an application would.
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { agent as clockAndIds } from '../../../fixtures/agents/clock-and-ids.ts'
 import { answerParent } from '../../../fixtures/child/answer.ts'
 import type { Addresses } from '../../../fixtures/provider/index.ts'
@@ -14,10 +17,11 @@ export type NineteenRecordings = Readonly<Record<string, NineteenRecording>>
 
 answerParent(
   async ({ dir, input }: { readonly dir: string; readonly input: Addresses }): Promise<NineteenRecordings> => {
+    const inPieces = await servePieces(8)
     const recorder = createRecorder({ dir })
     const runs = {
       rawAnswer: () => agents.rawAnswer(input),
-      streamPieces: () => agents.streamPieces({ base: `${input.base}/~pieces~slow40` }),
+      streamPieces: () => agents.streamPieces(inPieces, inPieces.next),
       chat: () => agents.chat(input),
       twoOrders: () => agents.twoOrders(input),
       oneOrder: () => agents.twoOrders(input, ['order 12']),
@@ -34,9 +38,29 @@ answerParent(
     }
     const recordings: Record<string, NineteenRecording> = {}
     for (const [id, run] of Object.entries(runs)) {
-      const result: unknown = await recorder.run({ agent: id, input, id }, (): Promise<unknown> => run())
+      const asked = id === 'streamPieces' ? { ...input, base: inPieces.base } : input
+      const result: unknown = await recorder.run({ agent: id, input: asked, id }, (): Promise<unknown> => run())
       recordings[id] = { tape: recorder.lastTape ?? '', result }
     }
+    inPieces.close()
     return recordings
   },
 )
+
+/** A stream of events whose next piece is written when the last one was read, so that no two come as one. */
+async function servePieces(
+  count: number,
+): Promise<agents.Base & { readonly next: () => void; readonly close: () => void }> {
+  let written = 0
+  let open: ServerResponse | undefined
+  const next = () => {
+    if (written === count) open?.end()
+    else open?.write(`data: {"n":${written++}}\n\n`)
+  }
+  const server = createServer((_request, response) => {
+    open = response.writeHead(200, { 'content-type': 'text/event-stream' })
+    next()
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return { base: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, next, close: () => server.close() }
+}
