@@ -1,7 +1,7 @@
 import { isHostUnknown, isSocketNoted } from '../match/asked-url.ts'
 import { at, isList, isMap, without } from '../json/canonical.ts'
 import type { NotCompared } from '../match/redacted.ts'
-import { hiddenPart, unkeptHeader } from '../match/hidden-part.ts'
+import { hiddenPart, orderOfSteps, unkeptHeader } from '../match/hidden-part.ts'
 import { offersUnknown, subprotocolHeader } from '../match/subprotocol.ts'
 import type { RunOutcome } from '../match/types.ts'
 import { droppedCap, type Redactor } from '../privacy/index.ts'
@@ -92,6 +92,20 @@ export class HiddenParts {
     ]
   }
 
+  /** Of a recording that does not state in which order its steps were made: they may have been made in any. */
+  order(steps: number): readonly NotCompared[] {
+    const { imported } = this.#tape.header
+    if (steps < 2 || imported === undefined || !isOrderUnknown(this.#tape)) return []
+    return [
+      {
+        kind: orderOfSteps,
+        placeholder: 'which step waited for which',
+        path: `imported from ${imported.format}`,
+        why: 'the recording does not state which of its steps waited for which: record the run again with vitest-harvest',
+      },
+    ]
+  }
+
   /** Of a function that lies over this one, which a replay does not call. */
   over(name: string): readonly NotCompared[] {
     const why = `it was there before the replay, which did not call it: import the agent inside of the function that is replayed`
@@ -150,4 +164,9 @@ export function withRecordedParts(recorded: Json, live: Json): Json {
   return isUnheard && isMap(live) && isMap(now) && Object.hasOwn(now, 'body')
     ? { ...live, contents: without(now, 'body') }
     : live
+}
+
+/** Whether a recording of another tool may list one after the other what went side by side. */
+export function isOrderUnknown({ header: { imported } }: Tape): boolean {
+  return imported?.missing.includes('order') === true
 }

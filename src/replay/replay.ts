@@ -135,6 +135,7 @@ export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual
   if (outcomeEqual === true) run.noteHidden(run.hidden.ofOutcome(outcome))
   // What left out a step left out its headers too.
   if (run.problems.length === 0 && run.unused.length === 0) run.notCompared.push(...run.hidden.headerNames())
+  run.notCompared.push(...run.hidden.order(run.steps.length))
   const shared = run.allShared()
   return {
     tape,

@@ -48,7 +48,7 @@ import { HeaderRedactor } from '../match/header-redactor.ts'
 import { recordedHosts } from '../match/hosts-option.ts'
 import { IdempotencyKeys } from '../match/idempotency.ts'
 import { Functions } from './functions.ts'
-import { HiddenParts } from './hidden-parts.ts'
+import { HiddenParts, isOrderUnknown } from './hidden-parts.ts'
 import { isImporting } from './importing.ts'
 import { LateRun } from './late.ts'
 import { LostAwaits } from './lost-awaits.ts'
@@ -351,8 +351,7 @@ export class ReplayRun {
 
   /** Notes what `step` was made without waiting for; what it merely went without is a problem once it is made after all. */
   checkOrder(step: ExchangeState | CallState, madeAt?: Error): void {
-    // A recording of another tool may list what went side by side one after the other.
-    if (this.tape.header.imported?.missing.includes('order')) return
+    if (isOrderUnknown(this.tape)) return
     skipRenewals(this, step)
     const since = this.#besideSince(step, madeAt)
     const { early = this.order.unsaid(step), skipped, beside, awaited } = this.order.look(step, since)

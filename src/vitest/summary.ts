@@ -1,5 +1,5 @@
 import { neutralLine } from '../errors/index.ts'
-import { hiddenPart, unkeptHeader } from '../match/hidden-part.ts'
+import { hiddenPart, orderOfSteps, unkeptHeader } from '../match/hidden-part.ts'
 import type { CaseReport } from './channel.ts'
 
 /** One case of a run, as Vitest judged it. */
@@ -151,7 +151,7 @@ const counted: readonly (readonly [
 ])[] = [
   ['Drift', '', ({ drift }) => spellingOnly(drift), 'drift'],
   ['Tools', 'code run: ', ({ ran }) => ran],
-  ...(['Redacted', 'Contents', 'Headers'] as const).map(
+  ...(['Redacted', 'Contents', 'Headers', 'Order'] as const).map(
     (label) =>
       [
         label,
@@ -163,7 +163,8 @@ const counted: readonly (readonly [
 ]
 
 /** How a summary names what was not compared. */
-export function labelOf(kind: string): 'Redacted' | 'Contents' | 'Headers' {
+export function labelOf(kind: string): 'Redacted' | 'Contents' | 'Headers' | 'Order' {
+  if (kind === orderOfSteps) return 'Order'
   if (kind === unkeptHeader) return 'Headers'
   return kind === hiddenPart ? 'Contents' : 'Redacted'
 }

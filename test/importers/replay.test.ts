@@ -31,7 +31,7 @@ describe('the replay of an imported tape', () => {
     expect(first.outcome).toMatchObject({ value: [answered, Date.parse('2026-03-04T05:06:07.089Z') + 820, {}, {}] })
   })
 
-  it('calls that the file lists one after the other may be made side by side', async () => {
+  it('calls that the file lists one after the other may be made side by side, and their order is listed as not compared', async () => {
     const [one, two] = ['{"q":1}', '{"q":2}']
     const entry = JSON.parse(samples['dd-test-agent']) as { request: { url: string }; response: { body: string } }
     const interactions = [one, two].map((body) => ({
@@ -42,10 +42,18 @@ describe('the replay of an imported tape', () => {
     const result = await replayTape(tape, () => Promise.all([ask(two), ask(one)]))
     expect(result.problems).toEqual([])
     expect(result.outcome).toEqual({ status: 'returned', value: [`answer to ${two}`, `answer to ${one}`] })
+    expect(result.notCompared.map(({ kind, path }) => [kind, path])).toEqual([
+      ['order of steps', 'imported from vcrpy'],
+    ])
     // On a tape of our own the same is a change of order.
     const { imported: _, ...own } = tape.header
     const strict = await replayTape({ ...tape, header: own }, () => Promise.all([ask(two), ask(one)]))
     expect(strict.problems.map(({ code }) => code)).toContain('HARVEST_ORDER')
+    expect(strict.notCompared).toEqual([])
+  })
+
+  it('a single call has no order that could be left out of a comparison', async () => {
+    expect((await replayTape(tapeOf(samples.vcrpy), () => ask(asked))).notCompared).toEqual([])
   })
 
   it('calls that were under way at once are answered in the order in which they were answered then', async () => {

@@ -36,9 +36,9 @@ describe('the summary', () => {
       result('a', 'passed', {
         drift: { encoding: 2 },
         pins: ['commit 4f2a → 9c1b'],
-        notCompared: { email: 2 },
+        notCompared: { email: 2, 'order of steps': 1 },
         steps: { drift: { encoding: [1, 2] }, notCompared: { email: [3] } },
-        paths: { email: ['body.to', 'body.cc'] },
+        paths: { email: ['body.to', 'body.cc'], 'order of steps': ['imported from nock'] },
       }),
       result('b', 'passed', {
         expect: 'fail',
@@ -56,6 +56,7 @@ describe('the summary', () => {
       'Recordings: 1 replayed, 1 known bad reproduced, 1 escaped, 1 diverged, 1 no longer reproduced, 1 failed, 1 updated',
       'Drift: encoding 3, bookkeeping 1 (a steps 1, 2; b)',
       'Redacted: not compared: email 2 (a step 3: body.to, body.cc)',
+      'Order: not compared: order of steps 1 (a: imported from nock)',
       'Pins: commit 4f2a → 9c1b (a; b)',
       'Escapes: 1',
     ])
