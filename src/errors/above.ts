@@ -35,7 +35,8 @@ export function foldersBelow(names: readonly string[]): readonly string[] {
   return packagesWith(names).slice(0, 3)
 }
 
-function packagesWith(names: readonly string[]): readonly string[] {
+/** The packages of a workspace below the current folder that have one of these. */
+export function packagesWith(names: readonly string[]): readonly string[] {
   return foldersIn('.')
     .flatMap((folder) => [folder, ...foldersIn(folder)])
     .filter((folder) => names.some((name) => existsSync(join(folder, name))))
@@ -49,8 +50,8 @@ export function nearestFolder(names: readonly string[], from: string): string | 
   }
 }
 
-/** What is not to be looked into, or is gone when it is, has nothing to name. */
-const closed = ['EACCES', 'EPERM', 'ENOENT', 'ENOTDIR']
+/** What is not to be looked into, by the system or a confined worker, or is gone when it is, has nothing to name. */
+const closed = ['EACCES', 'EPERM', 'ENOENT', 'ENOTDIR', 'ERR_ACCESS_DENIED']
 
 function foldersIn(folder: string): readonly string[] {
   return entriesOf(folder)

@@ -1,7 +1,9 @@
 import path from 'node:path'
+import { packagesWith } from '../errors/above.ts'
 import { printedPath } from '../errors/here.ts'
 import { type HarvestError, shellWord, withFacts } from '../errors/index.ts'
 import type { Case } from '../cases/index.ts'
+import { configNames } from '../jobs/index.ts'
 import type { Tape } from '../tape/index.ts'
 
 /**
@@ -11,14 +13,16 @@ import type { Tape } from '../tape/index.ts'
  * @param recordings - absolute folder of the case
  */
 export function stepsFromHere(error: HarvestError, { id, file }: Case, recordings: string, tape?: Tape): HarvestError {
+  // Without packages beside them the name is enough.
+  if (isHere(recordings) && packagesWith([...configNames, path.basename(recordings)]).length === 0) return error
   const names = [id, ...(tape === undefined ? [] : [tape.header.id])]
-  return withSteps(error, recordings, (step) => {
+  return withSteps(error, (step) => {
     const [whole, command, word] = /npx vitest-harvest (\S+) (\S+)/.exec(step) ?? []
     if (whole === undefined || word === undefined || !names.map(shellWord).includes(word)) return step
     // Vitest looks for parts of paths, and other packages may have a case of this name.
     if (command === 'test' && !step.includes('--prove'))
       return step.replace(whole, () => `npx vitest-harvest test ${shellWord(printedPath(file))}`)
-    return inFolder(step, recordings)
+    return isHere(recordings) ? step : inFolder(step, recordings)
   })
 }
 
@@ -34,15 +38,21 @@ export function tapeStepsFromHere(
   names: readonly string[] = [],
 ): HarvestError {
   const known = [...names.map(shellWord), "'<tape>'", "'<id>'"]
-  return withSteps(error, recordings, (step) => {
+  if (isHere(recordings)) return error
+  return withSteps(error, (step) => {
     const [, command, word = ''] = /npx vitest-harvest (\S+)(?: (\S+))?/.exec(step) ?? []
     return command === 'ls' || known.includes(word) ? inFolder(step, recordings) : step
   })
 }
 
-function withSteps(error: HarvestError, recordings: string, change: (step: string) => string): HarvestError {
+/** Commands look there without being told. */
+function isHere(recordings: string): boolean {
+  return path.resolve('recordings') === recordings
+}
+
+function withSteps(error: HarvestError, change: (step: string) => string): HarvestError {
   const { fix } = error.facts
-  if (fix === undefined || path.resolve('recordings') === recordings) return error
+  if (fix === undefined) return error
   return withFacts(error, { fix: fix.map(change) })
 }
 

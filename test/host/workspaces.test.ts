@@ -277,6 +277,19 @@ describe.each<Lane>([5, 4])('a workspace of Vitest %i', (lane) => {
     expect([accepted.output, accepted.code]).toEqual([expect.stringContaining('one'), 0])
     expect(project.read('packages/b/recordings/golden/one.case.yaml')).toContain('checked')
   })
+  it('prints for a red case of the root a command that runs this case and none of that name in a package', async () => {
+    const project = create({
+      'vitest.config.ts': configure(`plugins: [${plugin()}], test: { projects: ['packages/*'] }`),
+      ...refundSources,
+      ...golden('one', `${refundBaseline}outcome: { refunded: 26 }\n`),
+      ...packageOf('a', 'one'),
+    })
+    const { output } = await project.run(['run'], ci)
+    const words = /npx vitest-harvest (test \S*one\S*)/.exec(output)?.[1] ?? ''
+    expect(words).toBe('test recordings/golden/one.case.yaml')
+    const typed = await project.run(words.split(' '), { bin: 'harvest' })
+    expect([typed.code, tests(typed)]).toEqual([1, '1 failed (1)'])
+  })
   it('prints commands that work at the root for hand-written tests and for the golden set of a package', async () => {
     const byHand = `import { expect, it } from 'vitest'
 import { replay } from 'vitest-harvest/vitest'
