@@ -120,6 +120,21 @@ describe.each<Lane>([5, 4])('a workspace of Vitest %i', (lane) => {
     expect([alone.code, tests(alone), cases(alone)]).toEqual([0, '1 passed (1)', ['agents (recordings): one']])
   })
 
+  it('runs the cases of an entry without a name alone by their folder', async () => {
+    const { 'packages/a/vitest.config.ts': _a, ...a } = packageOf('a', 'one')
+    const { 'packages/b/vitest.config.ts': _b, ...b } = packageOf('b', 'two')
+    const project = create({
+      'vitest.config.ts': configure(`test: { projects: [
+        { plugins: [${plugin()}], root: './packages/a', test: { include: ['src/**/*.test.ts'] } },
+        { plugins: [${plugin()}], root: './packages/b', test: { include: ['src/**/*.test.ts'] } },
+      ] }`),
+      ...a,
+      ...b,
+    })
+    const ofB = await project.run(['run', 'packages/b/recordings/golden/'], ci)
+    expect([ofB.code, cases(ofB), tests(ofB)]).toEqual([0, ['1 (recordings): two'], '1 passed (1)'])
+  })
+
   it('runs the cases of a folder once, when two projects have the same plugin', async () => {
     const entry = (name: string, more = '') =>
       `{ extends: true, plugins: [${plugin(more)}], test: { name: '${name}', include: ['src/**/*.test.ts'] } }`
