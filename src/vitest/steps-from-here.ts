@@ -45,7 +45,7 @@ export function tapeStepsFromHere(
   })
 }
 
-/** Commands look there without being told. */
+/** Whether commands look there without an option. */
 function isHere(recordings: string): boolean {
   return path.resolve('recordings') === recordings
 }

@@ -44,12 +44,12 @@ export async function desk() {
 `
 
 /** A project whose inbox holds the import of a cassette. */
-async function imported(): Promise<string> {
+async function imported(har = cassette): Promise<string> {
   const cwd = project({
     'vitest.config.ts': configFor({ desk: './src/desk.ts#desk' }),
     'src/desk.ts': deskAgent,
     'src/oracle.ts': 'export const isRight = ({ value }) => value?.wants.length === 1\n',
-    'cassettes/desk.har': cassette,
+    'cassettes/desk.har': har,
   })
   onTestFinished(() => rmSync(cwd, { recursive: true, force: true }))
   const args = ['import', join(cwd, 'cassettes/desk.har'), '--as', 'desk', '--agent', 'desk', '--input', '{}']
@@ -156,6 +156,26 @@ describe('an import whose file does not state how the run ended', () => {
     const thrown = await test(cwd, { DESK: 'throws' })
     expect(thrown.stdout + thrown.stderr).toContain('The agent threw, and its case expects a return value')
     expect(thrown.code).toBe(1)
+  })
+
+  it('that states no order of its two calls is a case whose every summary says that their order was not compared', async () => {
+    const { log } = JSON.parse(cassette) as { log: { version: string; entries: readonly object[] } }
+    const [entry = {}] = log.entries
+    const untimed = { ...entry, startedDateTime: undefined, time: undefined }
+    const cwd = await imported(JSON.stringify({ log: { ...log, entries: [untimed, untimed] } }))
+    const agent = deskAgent.replace('export async function desk() {', 'async function once() {')
+    writeFileSync(join(cwd, 'src/desk.ts'), `${agent}export const desk = async () => (await once(), once())\n`)
+    const { stdout, stderr } = await harvest(['promote', 'desk', '--as', 'desk-a17', '--baseline'], { cwd })
+    expect(`${stderr}${stdout}`).toContain('not compared: 1 order of steps\n')
+    const env = { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: join(cwd, 'steps.md') }
+    writeFileSync(env.GITHUB_STEP_SUMMARY, '')
+    const words = ['run', '--reporter=default', '--reporter=json', '--outputFile.json=report.json']
+    const program = resolve('node_modules/vitest/vitest.mjs')
+    const green = await run(process.execPath, [program, ...words], { cwd, env: { CI: '1', ...env } })
+    const line = 'not compared: order of steps 1 (golden/desk-a17: imported from har)'
+    expect([green.code, green.stdout]).toEqual([0, expect.stringContaining(`Order  ${line}`)])
+    expect(readFileSync(env.GITHUB_STEP_SUMMARY, 'utf8')).toContain(line)
+    expect(readFileSync(join(cwd, 'report.json'), 'utf8')).toContain('"notCompared":{"order of steps":1}')
   })
 
   it('is replayed with the agent of its case, which may be another than that of its tape', async () => {
