@@ -1,7 +1,10 @@
 import { HarvestError } from '../errors/index.ts'
 import { dirname, join } from 'node:path'
-import type { Task } from '../jobs/index.ts'
+import type { FailedJob, Task } from '../jobs/index.ts'
+import { mostOf, noUses } from '../live/budget.ts'
+import { type Spent, unpaid, type Use } from '../live/index.ts'
 import { decodeValue, type Json, parseTape, type Tape } from '../tape/index.ts'
+import { asUse, gradeWithin, knowGrade, useOf } from './graded-use.ts'
 import { loadOracle, type NamedOracle } from './named-oracle.ts'
 import { createOracle, type GradeGiven, type Oracle } from './oracle.ts'
 import type { Grade } from './types.ts'
@@ -9,8 +12,10 @@ import type { Grade } from './types.ts'
 /** What the task `grade` is asked for. */
 export interface GradeRequest {
   readonly oracle: NamedOracle
-  /** Forks of the tape: how each ended, and the text of its branch. */
-  readonly forks: readonly { readonly outcome: EncodedOutcome; readonly branch: string }[]
+  /** Forks of the tape: how each ended, and the text of its branch. Default: the recorded run is graded. */
+  readonly forks?: readonly { readonly outcome: EncodedOutcome; readonly branch: string }[]
+  /** What a grade by this oracle used at most, in processes before. */
+  readonly most?: Use
 }
 
 /** How a run ended, encoded. */
@@ -20,22 +25,35 @@ export interface EncodedOutcome {
 }
 
 export interface GradeAnswer {
-  /** What the function calls the tape itself. */
-  readonly recorded: Grade
-  readonly grades: readonly Grade[]
+  /** In the order they were asked for: a grade, or why it was not paid for. */
+  readonly grades: readonly (Grade | FailedJob['failed'])[]
+  /** What models used for them. */
+  readonly spent: Spent
+  /** What one of them used at most. */
+  readonly most: Use
 }
 
-/** Grades forks by a function of the project, in the process that can load it. */
-export const gradeTask: Task = async (asked, { tape, tapeFile, importModule }) => {
-  const { oracle: named, forks } = asked as unknown as GradeRequest
+/** Grades runs by a function of the project, in the process that can load it. The models it asks are paid from the budget. */
+export const gradeTask: Task = async (asked, context) => {
+  const { tape, tapeFile, importModule, budget, prices } = context
+  const { oracle: named, forks, most: before } = asked as unknown as GradeRequest
   const oracle = createOracle({ by: 'function', ...(await loadOracle(named, importModule)) })
-  const grades: Grade[] = []
-  for (const { outcome, branch } of forks) {
+  if (before !== undefined) knowGrade(oracle.about, before, budget)
+  const grades: GradeAnswer['grades'][number][] = []
+  let most = noUses
+  const add = async (grade: () => Promise<Grade>): Promise<void> => {
+    const made = await gradeWithin(oracle.about, grade, context).catch(unpaid)
+    if (HarvestError.is(made)) return void grades.push({ code: made.code, facts: made.facts })
+    most = mostOf(most, asUse(useOf(made.calls, prices)))
+    grades.push(made.given)
+  }
+  if (forks === undefined) await add(() => gradeRecorded(oracle, tape))
+  for (const { outcome, branch } of forks ?? []) {
     // It names its parent as seen from the parent's own folder.
     const { events } = parseTape(branch, join(dirname(tapeFile), 'branch.tape.jsonl'))
-    grades.push(await gradeFork(oracle, tape, outcome, events))
+    await add(() => gradeFork(oracle, tape, outcome, events))
   }
-  const answer: GradeAnswer = { recorded: await gradeRecorded(oracle, tape), grades }
+  const answer: GradeAnswer = { grades, spent: budget.total, most }
   return answer as unknown as Json
 }
 

@@ -41,8 +41,13 @@ interface KnownGrades {
 /** Of each budget, by oracle. */
 const knownGrades = new WeakMap<Budget, Map<string, KnownGrades>>()
 
+/** Tells a budget what a grade used in another process, so none begins here that does not fit. */
+export function knowGrade(about: string, most: Use, budget: Budget): void {
+  knownGrades.set(budget, new Map([[about, { first: Promise.resolve(), most }]]))
+}
+
 /** By how much a grade may exceed the dearest one before it. */
-const margin = 1.5
+export const margin = 1.5
 
 /**
  * Grades a run out of the budget of a command. The first grade shows what one uses: until it is given no other begins, and

@@ -97,6 +97,8 @@ export interface JobList {
   readonly limits?: BudgetLimits
   /** Looked in before the list prices. */
   readonly prices?: PriceTable
+  /** What of the limits is used already, or is set apart for what follows. */
+  readonly carried?: Use
   /** The code is of another folder than the recordings, as that of a former commit is. Default false. */
   readonly isOtherCode?: boolean
 }

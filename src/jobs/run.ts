@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import { folderAbove, foldersBelow } from '../errors/above.ts'
 import { HarvestError, shellWord } from '../errors/index.ts'
 import { moreThan } from '../errors/steps.ts'
-import { type BudgetLimits } from '../live/index.ts'
+import type { BudgetLimits, Use } from '../live/index.ts'
 import {
   type Beat,
   beatFile,
@@ -42,6 +42,8 @@ export interface JobsOptions {
   readonly limits?: BudgetLimits
   /** Looked in before the list prices. */
   readonly prices?: PriceTable
+  /** What of the limits is used already, or is set apart for what follows. */
+  readonly carried?: Use
   /** Folder of the project. Default: the current one. */
   readonly cwd?: string
   /** More arguments of Vitest. */
@@ -144,6 +146,7 @@ async function runAll(
     parallel = 1,
     limits = {},
     prices = {},
+    carried,
     env = {},
     cwd = process.cwd(),
     vitestArguments: more = [],
@@ -152,7 +155,8 @@ async function runAll(
   } = options
   const own = new AbortController()
   running.add(own)
-  const asked: JobList = { jobs, results, parallel, limits, prices, isOtherCode: options.cwd !== undefined }
+  const isOtherCode = options.cwd !== undefined
+  const asked: JobList = { jobs, results, parallel, limits, prices, ...(carried && { carried }), isOtherCode }
   try {
     writeFileSync(list, JSON.stringify(asked))
     writeFileSync(module, '')

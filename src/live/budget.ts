@@ -45,7 +45,7 @@ export interface Budget {
    * @returns gives it back once what the run used is counted; `undefined` when it does not fit into what is left
    */
   reserve(use: Use, isUnasked?: boolean): Promise<(() => void) | undefined>
-  /** Counts what was used before this budget was opened. */
+  /** Counts what was used before this budget was opened, or is set apart for what follows it. */
   carry(use: Use): void
 }
 
@@ -96,7 +96,7 @@ export function openBudget(limits: BudgetLimits, prices: PriceTable = {}): Budge
   const whole: Budget = {
     refusal(model) {
       if (limits.costUsd !== undefined && !isPriced(model, prices)) return noPrice(model)
-      const held = (of: (one: Use) => number): number => [...unasked].reduce((all, one) => all + of(one), 0)
+      const held = (of: (one: Use) => number): number => [...unasked, carried].reduce((all, one) => all + of(one), 0)
       const calls = total.modelCalls + held((one) => one.calls)
       const tokens = total.inputTokens + total.outputTokens + held((one) => one.tokens)
       const dollars = (costUsd ?? Number.POSITIVE_INFINITY) + held((one) => one.costUsd ?? 0)

@@ -39,8 +39,9 @@ export async function runJobs(
   const file = process.env[jobsVariable]
   if (file === undefined) throw new TypeError(`${jobsVariable} is not set: this module is run by harvest commands`)
   endWithRunner()
-  const { jobs, results, parallel = 1, limits = {}, prices = {}, isOtherCode = false } = readJobs(file)
+  const { jobs, results, parallel = 1, limits = {}, prices = {}, carried, isOtherCode = false } = readJobs(file)
   const budget = openBudget(limits, prices)
+  if (carried !== undefined) budget.carry(carried)
   const provided = inject('vitest-harvest')
   const write = (result: JobResult): void => appendFileSync(results, `${JSON.stringify(result)}\n`)
   const beat = startBeat(beatFile(results))

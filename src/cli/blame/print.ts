@@ -156,7 +156,10 @@ function spentText({ forks, modelCalls, costUsd, grading }: BlamedRun['reused'])
 }
 
 /** What an oracle used that asks models. */
-export function gradingText({ modelCalls, costUsd }: NonNullable<BlamedRun['reused']['grading']>): string {
+export function gradingText({
+  modelCalls,
+  costUsd,
+}: Pick<NonNullable<BlamedRun['reused']['grading']>, 'costUsd' | 'modelCalls'>): string {
   return `grading ${modelCalls} model calls, ${dollars(costUsd)}`
 }
 

@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path'
 import { typedExpectations } from '../../blame/expectation.ts'
 import { requireKnownNames } from '../../blame/known-names.ts'
 import type { Case } from '../../cases/index.ts'
+import type { Spent } from '../../live/index.ts'
 import { type CasePins, pinsOf } from '../../provenance/index.ts'
 import { keepAnswer, listCases, readPrices } from '../../recordings/index.ts'
 import { type Json, readTape, requireClosed, type Tape } from '../../tape/index.ts'
@@ -26,10 +27,11 @@ import { alternativesOf, besideDecisions, decisionsOf } from '../forking/alterna
 import { bestAlternative, type DecisionReport, printDecisions, reportDecisions } from '../forking/critical.ts'
 import { type Grader, graderOf } from '../forking/grading.ts'
 import { agentOf, makeForks, type MakeOptions, type Parent } from '../forking/make.ts'
-import { printAsk, printBranches, printReused } from '../forking/print.ts'
+import { printAsk, printBranches, printReused, spentLines } from '../forking/print.ts'
+import { Purse } from '../forking/purse.ts'
 import { saveBranches } from '../forking/save.ts'
 import { lookAtDecisions } from '../forking/decided-calls.ts'
-import { describeSpent, readLivePlan, readWhole, refuseOtherCode, acrossVersions } from '../live.ts'
+import { readLivePlan, readWhole, refuseOtherCode, acrossVersions } from '../live.ts'
 import type { CodeSubject } from '../other-code.ts'
 import { neutralLines, type Screen } from '../../report/output.ts'
 import { type LimitedRuns, roomForAll, stepsAfterBudget } from '../budget-step.ts'
@@ -62,29 +64,38 @@ function lookAtNames({ tape, case: kase }: Parent, given: CommandInput): readonl
 
 async function fork(parent: Parent, given: CommandInput, screen: Screen): Promise<number> {
   const ask = readAsk(given, parent.tape, forkCommand)
-  const grader = await graderOf(parent, given)
+  const purse = purseOf(parent, given)
+  const grader = await graderOf(parent, given, purse)
   for (const note of typeNotes(parent.tape, ask.changes ?? [])) screen.note(note)
   const changes = (ask.changes ?? []).map((change) => tellChange(parent.tape, change))
   const first = readWhole(given, forkCommand, 'seed') ?? 1
   const times = readWhole(given, forkCommand, 'runs') ?? 1
   if (given.has('live')) await refuseOtherCode(codePins(parent), given, subjectOf(parent))
   const pairs = alternately(Array.from({ length: times }, (_, n) => ({ ...ask, seed: `${first + n}` })))
-  const forks = await makeForks(parent, pairs.requests, { ...makeOptions(given, screen), together: pairs.together })
-  const drawn = apart(await tellBranches(parent.tape, forks, grader), pairs.together)
+  const forks = await makeForks(parent, pairs.requests, {
+    ...makeOptions(given, screen, purse),
+    together: pairs.together,
+  })
+  const graded = await gradedBeside(grader, forks.control)
+  const drawn = apart(await tellBranches(parent.tape, forks, graded), pairs.together)
   const [changed, controls] = [drawn.changed.filter(isMade), drawn.controls.filter(isMade)]
   if (forks.interrupted !== undefined && changed.length === 0) throw forks.interrupted
   const branches = given.has('save') ? saveBranches(parent, changed) : changed
   const sum = together(branches)
   const beside = tellBeside(sum, controls)
   const { data } = forks.control
-  const graded = await gradedBeside(grader, forks.control)
   const answer = asJson(parent.tape, ask, changes, branches, sum, graded)
   if (forks.interrupted === undefined) keep(parent, answer)
-  const runs = limited(parent, branches, controls, given)
+  const runs = limited(parent.tape, branches, controls, purse)
   const print = (shown: Screen): void => {
     printAsk(parent, ask, changes, shown)
     const isGood = parent.case?.expect === 'pass'
-    printBranches(branches, sum, graded, shown, { differs: data.differs, beside, isGood })
+    printBranches(branches, sum, graded, shown, {
+      differs: data.differs,
+      beside,
+      grading: purse.grading,
+      isGood,
+    })
     printEnded(forks, shown)
     const isOffTape = branches.some(({ problems }) => problems.some(({ code }) => code === 'HARVEST_NOT_RECORDED'))
     // No tape holds what a tool answers to a call that was not made.
@@ -113,6 +124,7 @@ async function fork(parent: Parent, given: CommandInput, screen: Screen): Promis
     ...(forks.notCompared === undefined ? {} : { notCompared: forks.notCompared }),
     ...pinsJson(parent.tape, data),
     ...(beside === undefined ? {} : { beside }),
+    ...gradingJson(purse),
   }
   printAnswer(told, print, { given, spec: forkCommand, screen })
   if (forks.interrupted !== undefined) return endedEarly(forks.interrupted, screen)
@@ -126,15 +138,20 @@ function isMade({ problems }: BranchSummary): boolean {
 
 /** What the budget may have kept from its end. */
 function limited(
-  { tape, recordings }: Parent,
+  tape: Tape,
   branches: readonly BranchSummary[],
   controls: readonly BranchSummary[],
-  given: CommandInput,
+  { limits, prices, mostOfGrade: grading }: Purse,
 ): LimitedRuns {
   const all = [...branches, ...controls]
   const codes = all.flatMap(({ problems }) => problems.map(({ code }) => code))
+  return { codes, runs: () => [[tape, all.length]], grading, limits, prices }
+}
+
+/** Models that no run may ask are asked by what grades at most, and then there is no budget to keep. */
+function purseOf({ recordings }: Parent, given: CommandInput): Purse {
   const { limits } = readLivePlan(given, forkCommand)
-  return { codes, runs: () => [[tape, all.length]], limits, prices: readPrices(recordings) ?? {} }
+  return new Purse(given.has('live') ? limits : {}, readPrices(recordings) ?? {})
 }
 
 /** For a report: forks of another plan stand beside these, the same plan's are replaced. */
@@ -151,17 +168,21 @@ function keep({ recordings, file, tape }: Parent, answer: ForkJson): void {
 
 async function critical(parent: Parent, given: CommandInput, screen: Screen): Promise<number> {
   const tail = readTail(given, forkCommand)
-  const grader = await graderOf(parent, given)
+  const purse = purseOf(parent, given)
+  const grader = await graderOf(parent, given, purse)
   const reference = tail.from === 'reference' ? requireClosed(readTape(tail.file)) : undefined
   const times = readWhole(given, forkCommand, 'runs') ?? 1
   if (given.has('live')) await refuseOtherCode(codePins(parent), given, subjectOf(parent))
   const alternatives = alternativesOf(parent.tape, tail, reference, times)
   const pairs = besideDecisions(alternatives)
-  const forks = await makeForks(parent, pairs.requests, { ...makeOptions(given, screen), together: pairs.together })
-  const drawn = await tellBranches(parent.tape, forks, grader)
+  const forks = await makeForks(parent, pairs.requests, {
+    ...makeOptions(given, screen, purse),
+    together: pairs.together,
+  })
+  const graded = await gradedBeside(grader, forks.control)
+  const drawn = await tellBranches(parent.tape, forks, graded)
   const told = drawn.filter(isMade)
   const { changed, controls } = apart(drawn, pairs.together)
-  const graded = await gradedBeside(grader, forks.control)
   const decisions = reportDecisions(decisionsOf(parent.tape), alternatives, changed, graded?.recorded, controls)
   const { data } = forks.control
   const { spent } = together(told)
@@ -171,14 +192,14 @@ async function critical(parent: Parent, given: CommandInput, screen: Screen): Pr
     printEnded(forks, shown)
     printReused(told, shown)
     const lost = told.find(isUnreached)
-    const runs = limited(parent, changed, controls, given)
+    const runs = limited(parent.tape, changed, controls, purse)
     const toAll = stepsAfterBudget(runs)
     printSteps(toAll, (text) => shown.line(text))
     if (toAll.length === 0 && lost === undefined && decisions.some(({ verdict }) => verdict === 'open'))
       printSteps([finerAnswer(times)], (text) => shown.line(text))
     const areToolsReal = tail.from === 'live' && tail.tools === 'live'
     if (lost !== undefined) shown.line(neutralLines(lost.problems[0]?.message ?? ''))
-    if (spent.modelCalls > 0) shown.line(describeSpent(spent, areToolsReal ? 'for real' : 'from the tape'))
+    for (const line of spentLines(spent, purse.grading, areToolsReal)) shown.line(line)
     if (graded === undefined || graded.takesAnyOther)
       shown.line(`→ to grade runs by what is right: ${typedAgain({ ok: '<right>' })}`)
     // Another decision asks for another call: no tape holds what a tool answers to it.
@@ -199,6 +220,7 @@ async function critical(parent: Parent, given: CommandInput, screen: Screen): Pr
     decisions,
     best: bestAlternative(decisions, graded) ?? null,
     spent,
+    ...gradingJson(purse),
   }
   printAnswer(answer, print, { given, spec: forkCommand, screen })
   if (forks.interrupted !== undefined) return endedEarly(forks.interrupted, screen)
@@ -215,13 +237,18 @@ function isOffTape({ outcome, because }: DecisionReport['tried'][number]): boole
   return outcome === 'not judged' && because === 'HARVEST_NOT_RECORDED'
 }
 
-function makeOptions(given: CommandInput, screen: Screen): MakeOptions {
-  const { parallel, timeoutMs, limits } = readLivePlan(given, forkCommand)
+/** For programs: what grading used, beside what the forks did. */
+function gradingJson({ grading }: Purse): { readonly grading?: Spent } {
+  return grading === undefined ? {} : { grading }
+}
+
+function makeOptions(given: CommandInput, screen: Screen, purse: Purse): MakeOptions {
+  const { parallel, timeoutMs } = readLivePlan(given, forkCommand)
   const isTimed = given.has('live') || given.has('timeout')
   return {
     parallel,
     isFresh: given.has('no-cache'),
-    ...(given.has('live') ? { limits } : {}),
+    purse,
     ...(isTimed ? { timeoutMs } : {}),
     onProgress: (made, of) => screen.progress(`${made} of ${of} forks`),
     ...(given.has('json') ? {} : { onAnew: (text: string) => screen.note(text) }),

@@ -1,5 +1,5 @@
 import type { BudgetLimits, Spent } from '../../live/index.ts'
-import { sumSpent } from '../forking/branches.ts'
+import { sumSpent } from '../forking/sum-spent.ts'
 import type { CommandInput } from '../command.ts'
 import { wrong } from './words.ts'
 

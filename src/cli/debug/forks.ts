@@ -3,8 +3,7 @@ import { resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { here } from '../../errors/here.ts'
 import { neutralLine } from '../../errors/index.ts'
-import type { BudgetLimits, Spent } from '../../live/index.ts'
-import type { PriceTable } from '../../providers/index.ts'
+import type { Spent } from '../../live/index.ts'
 import { readPrices } from '../../recordings/index.ts'
 import { requireClosed, type Tape } from '../../tape/index.ts'
 import { table } from '../../report/output.ts'
@@ -16,7 +15,6 @@ import {
   areToolsReal,
   gradedOk,
   isDecided,
-  sumSpent,
   tellBranches,
   together,
   type Together,
@@ -27,9 +25,11 @@ import { controlLine } from '../forking/control.ts'
 import { lookAtDecisions, recordedText } from '../forking/decided-calls.ts'
 import { graderOf } from '../forking/grading.ts'
 import { agentOf, makeForks, type Parent } from '../forking/make.ts'
-import { differenceText } from '../forking/print.ts'
+import { differenceText, spentLines } from '../forking/print.ts'
+import { Purse } from '../forking/purse.ts'
+import { sumSpent } from '../forking/sum-spent.ts'
 import { readCall } from '../forking/words.ts'
-import { describeInterval, describeRate, describeSpent, readLivePlan, readWhole, refuseOtherCode } from '../live.ts'
+import { describeInterval, describeRate, readLivePlan, readWhole, refuseOtherCode } from '../live.ts'
 import { parse } from '../parse.ts'
 import { specs } from '../spec/index.ts'
 import { forkSpec } from '../spec/debug.ts'
@@ -120,16 +120,18 @@ async function whatIf(rest: string, { session, found, given }: DebugContext): Pr
   const input = asks[0]?.input ?? given
   const runs = readWhole(input, forkSpec, 'runs') ?? 1
   if (input.has('live')) await refuseOtherCode(tape.header.pins, input, { tape: parent.file, agent: agentOf(parent) })
-  const grader = await graderOf(parent, input)
+  const { parallel, timeoutMs, limits } = readLivePlan(input, forkSpec)
+  const purse = new Purse(input.has('live') ? limits : {}, readPrices(parent.recordings) ?? {})
+  const grader = await graderOf(parent, input, purse)
   const pairs = alternately(
     asks.flatMap(({ ask }) => Array.from({ length: runs }, (_, n) => ({ ...ask, seed: `${n + 1}` }))),
   )
-  const { parallel, timeoutMs, limits } = readLivePlan(input, forkSpec)
   const forks = await makeForks(parent, pairs.requests, {
     parallel,
     isFresh: false,
     together: pairs.together,
-    ...(input.has('live') ? { limits, timeoutMs } : {}),
+    purse,
+    ...(input.has('live') ? { timeoutMs } : {}),
     onProgress: () => {},
   })
   const { changed, controls } = apart(await tellBranches(tape, forks, grader), pairs.together)
@@ -147,12 +149,11 @@ async function whatIf(rest: string, { session, found, given }: DebugContext): Pr
       ...asks.flatMap(({ notes }) => notes),
       ...forks.anew,
       ...(differs === undefined ? [] : [controlLine(differs)]),
-      ...rowLines(rows, isLive),
+      ...rowLines(rows, isLive, purse.grading),
       ...lostLines(changed),
       ...toAllRuns([...changed, ...controls], {
-        limits,
         tape,
-        prices: readPrices(parent.recordings) ?? {},
+        purse,
         line: (room) => forkLine('what_if', step, changes, [...withoutOptions(options, room), ...room]),
       }),
     ],
@@ -160,6 +161,7 @@ async function whatIf(rest: string, { session, found, given }: DebugContext): Pr
       step,
       differs: differs ?? null,
       spent: spentOn(rows),
+      ...(purse.grading === undefined ? {} : { grading: purse.grading }),
       rows: rows.map(({ change, sum, beside, branches }, index) => ({
         change,
         ...sum,
@@ -186,24 +188,22 @@ function toAllRuns(
   branches: readonly BranchSummary[],
   {
     tape,
-    limits,
-    prices,
+    purse: { limits, prices, mostOfGrade: grading },
     line,
   }: {
     readonly tape: Tape
-    readonly limits: BudgetLimits
-    readonly prices: PriceTable
+    readonly purse: Purse
     readonly line: (room: readonly string[]) => string
   },
 ): readonly string[] {
   const codes = branches.flatMap(({ problems }) => problems.map(({ code }) => code))
-  const room = roomForAll({ codes, runs: () => [[tape, branches.length]], limits, prices })
+  const room = roomForAll({ codes, runs: () => [[tape, branches.length]], grading, limits, prices })
   const options = Object.entries(room).map(([name, value]) => `--${name}=${String(value)}`)
   return options.length === 0 ? [] : [`→ to leave room for all runs: ${line(options)}`]
 }
 
 /** The table of `what_if`. Where a model is asked, each rate stands with its interval. */
-export function rowLines(rows: readonly WhatIfRow[], isLive: boolean): readonly string[] {
+export function rowLines(rows: readonly WhatIfRow[], isLive: boolean, grading?: Spent): readonly string[] {
   const isGraded = rows.some(({ sum }) => sum.grades !== undefined || sum.byCalls !== undefined)
   const titles = [
     'change',
@@ -231,11 +231,10 @@ export function rowLines(rows: readonly WhatIfRow[], isLive: boolean): readonly 
   const isOffTape = rows.some(({ branches }) =>
     branches.some(({ problems }) => problems.some(({ code }) => code === 'HARVEST_NOT_RECORDED')),
   )
-  const spent = spentOn(rows)
-  const tools = areToolsReal(rows.flatMap(({ branches }) => branches)) ? 'for real' : 'from the tape'
+  const areReal = areToolsReal(rows.flatMap(({ branches }) => branches))
   return [
     ...table([titles, ...cells]).split('\n'),
-    ...(spent.modelCalls === 0 ? [] : [describeSpent(spent, tools)]),
+    ...spentLines(spentOn(rows), grading, areReal),
     ...(isOffTape
       ? [
           isLive

@@ -10,6 +10,7 @@ import { branchTape } from './branch-tape.ts'
 import { type ControlRun, numberIn } from './control.ts'
 import type { Grader } from './grading.ts'
 import type { MadeForks } from './make.ts'
+import { sumSpent } from './sum-spent.ts'
 
 /** A fork and how it differs from its parent. */
 export interface BranchSummary {
@@ -82,7 +83,11 @@ export async function tellBranches(
   const gradeAt = new Map(judged.map(({ at }, index) => [at, grades[index]]))
   return branches.map((branch, at) => {
     const grade = gradeAt.get(at)
-    return grade === undefined ? branch : { ...branch, grade }
+    if (grade === undefined) return branch
+    if (typeof grade === 'string') return { ...branch, grade }
+    // It would be taken for a run of another grade.
+    const { compared: _, ...rest } = branch
+    return { ...rest, problems: [{ code: grade.code, message: grade.message }] }
   })
 }
 
@@ -178,20 +183,4 @@ function gradesIn(
 /** Whether tools ran for real in any of them. */
 export function areToolsReal(branches: readonly BranchSummary[]): boolean {
   return branches.some(({ request: { tail } }) => tail.from === 'live' && tail.tools === 'live')
-}
-
-/** What runs used, all together. */
-export function sumSpent(all: readonly Spent[]): Spent {
-  const none: Spent = { modelCalls: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 }
-  return all.reduce<Spent>((total, one) => {
-    // One unknown cost makes the sum unknown.
-    const isKnown = total.costUsd !== undefined && one.costUsd !== undefined
-    return {
-      modelCalls: total.modelCalls + one.modelCalls,
-      inputTokens: total.inputTokens + one.inputTokens,
-      outputTokens: total.outputTokens + one.outputTokens,
-      ...(isKnown ? { costUsd: (total.costUsd ?? 0) + (one.costUsd ?? 0) } : {}),
-      ...(total.isEstimated || one.isEstimated ? { isEstimated: true as const } : {}),
-    }
-  }, none)
 }

@@ -1,4 +1,4 @@
-import { neutralLine } from '../../errors/index.ts'
+import { HarvestError, neutralLine } from '../../errors/index.ts'
 import type { ControlData, ControlDifference } from '../../jobs/index.ts'
 import type { Tape } from '../../tape/index.ts'
 import { branchTape } from './branch-tape.ts'
@@ -21,13 +21,19 @@ export function numberIn({ leftOut }: ControlData, step: number): number {
   return step - leftOut.filter((other) => other < step).length
 }
 
-/** The grader with what it calls the unchanged run: that of the recorded one where they are the same. */
+/**
+ * The grader with what it calls the unchanged run: that of the recorded one where they are the same.
+ *
+ * @throws HarvestError `HARVEST_BUDGET_USED` when its grade is not paid for
+ */
 export async function gradedBeside(
   grader: Grader | undefined,
   { data: { outcome, branch }, run }: ControlRun,
 ): Promise<Grader | undefined> {
   if (grader === undefined || outcome === undefined || branch === undefined) return grader
   const [recorded = 'ungraded'] = await grader.grade([{ fork: { outcome, branch }, branch: run }])
+  // Nothing is another grade than one that is not known.
+  if (HarvestError.is(recorded)) throw recorded
   return { ...grader, recorded }
 }
 

@@ -3,11 +3,13 @@ import { type GradeAnswer, gradeFork, gradeRecorded, type GradeRequest } from '.
 import type { Grade } from '../../blame/index.ts'
 import { oracleOfCase } from '../../blame/named-oracle.ts'
 import { createOracle, gradeOfCalls } from '../../blame/oracle.ts'
+import { HarvestError } from '../../errors/index.ts'
 import type { FinishedFork } from '../../fork/index.ts'
 import type { Json, Tape } from '../../tape/index.ts'
 import type { CommandInput } from '../command.ts'
 import { runTask } from '../../jobs/run.ts'
 import type { Parent } from './make.ts'
+import type { Purse } from './purse.ts'
 
 /** A fork and its branch, as far as it is graded. */
 export interface GradedFork {
@@ -22,8 +24,8 @@ export interface Grader {
   readonly recorded: Grade
   /** A known-bad case says what is bad alone: each other end is `ok` by it, and may be as bad. */
   readonly takesAnyOther: boolean
-  /** The grades of forks, in their order. */
-  grade(forks: readonly GradedFork[]): Promise<readonly Grade[]>
+  /** The grades of forks, in their order, or that one is not paid for. */
+  grade(forks: readonly GradedFork[]): Promise<readonly (Grade | HarvestError)[]>
   /** Of a run that the tape had no answer for: by the calls it made until then, where these decide. */
   gradeCalls?(branch: Tape): 'bad' | 'ok' | undefined
 }
@@ -32,30 +34,37 @@ export interface Grader {
  * The grader of a command: by `--ok` and `--bad`, or else by the case. The function a case names as its `oracle` is run in
  * the project's own Vitest, once before anything is forked: a name that leads nowhere is reported before it costs anything.
  *
+ * @param purse - pays for the models that the function asks
  * @returns `undefined` when neither says what a good run is
- * @throws HarvestError `HARVEST_ORACLE_…`
+ * @throws HarvestError `HARVEST_ORACLE_…`; `HARVEST_BUDGET_PRICE` when dollars are the limit and a model of the function has no
+ *   price
  */
-export async function graderOf(parent: Parent, given: CommandInput): Promise<Grader | undefined> {
+export async function graderOf(parent: Parent, given: CommandInput, purse: Purse): Promise<Grader | undefined> {
   const { tape, case: kase } = parent
   const [ok, bad] = [given.values('ok'), given.values('bad')]
   const isTold = ok.length + bad.length > 0
   const named = isTold || kase === undefined ? undefined : oracleOfCase(kase)
   if (named !== undefined) {
-    const ask = async (forks: GradeRequest['forks']): Promise<GradeAnswer> => {
-      const request: GradeRequest = { oracle: named, forks }
+    const ask = async (forks?: GradeRequest['forks']): Promise<readonly (Grade | HarvestError)[]> => {
+      const { limits, prices, used, mostOfGrade } = purse
+      const request: GradeRequest = { oracle: named, ...(forks && { forks, most: mostOfGrade }) }
       const options = JSON.parse(JSON.stringify(request)) as Json
-      const answer = await runTask({ tape: parent.file, task: { name: 'grade', options } })
-      return answer as unknown as GradeAnswer
+      const told = await runTask(
+        { tape: parent.file, task: { name: 'grade', options } },
+        { limits, prices, carried: used },
+      )
+      const answer = told as unknown as GradeAnswer
+      purse.paidGrades(answer.spent, answer.most)
+      return answer.grades.map((one) => (typeof one === 'string' ? one : new HarvestError(one.code, one.facts)))
     }
-    const { recorded } = await ask([])
+    const [recorded] = await ask()
+    if (recorded === undefined || HarvestError.is(recorded)) throw recorded ?? new TypeError('no grade')
     return {
       by: `the oracle of its case, ${named.name}`,
       recorded,
       takesAnyOther: false,
       grade: async (forks) =>
-        forks.length === 0
-          ? []
-          : (await ask(forks.map(({ fork: { outcome, branch } }) => ({ outcome, branch })))).grades,
+        forks.length === 0 ? [] : ask(forks.map(({ fork: { outcome, branch } }) => ({ outcome, branch }))),
     }
   }
   if (!isTold && kase?.outcome === undefined && kase?.expected === undefined) return undefined

@@ -17,13 +17,14 @@ import {
 } from '../../fork/index.ts'
 import { type Job } from '../../jobs/index.ts'
 import { type CodeFiles, codeFiles, digestOfCode } from '../../provenance/index.ts'
-import { forksFolder, readPrices } from '../../recordings/index.ts'
+import { forksFolder } from '../../recordings/index.ts'
 import { type Json, readTape, type Tape } from '../../tape/index.ts'
 import { version } from '../../version.ts'
 import { exit, exitCodeOf } from '../exit.ts'
 import { type JobsOptions, runTask } from '../../jobs/run.ts'
 import { anewText, madeByOther, notComparedText, noteMade } from './anew.ts'
 import { type ControlRun, controlRun } from './control.ts'
+import type { Purse } from './purse.ts'
 
 /** The run that is forked. */
 export interface Parent {
@@ -56,7 +57,8 @@ export interface MadeFork {
   readonly key?: string
 }
 
-export interface MakeOptions extends Pick<JobsOptions, 'parallel' | 'limits'> {
+export interface MakeOptions extends Pick<JobsOptions, 'parallel'> {
+  readonly purse: Purse
   /** Milliseconds one fork may take. Default: as for cases. */
   readonly timeoutMs?: number
   /** Runs all of them again. */
@@ -124,6 +126,7 @@ export async function makeForks(
     const fork = 'failed' in one ? new HarvestError(one.failed.code, one.failed.facts) : one
     return { request, fork, isReused: answer.reused.includes(index), ...(key === undefined ? {} : { key }) }
   })
+  options.purse.paidForks(made.flatMap(({ fork, isReused }) => (HarvestError.is(fork) || isReused ? [] : [fork.spent])))
   if (code !== undefined && interrupted === undefined) noteMade(folder, names, code)
   const [refused] = made.flatMap(({ fork }) => (HarvestError.is(fork) && exitCodeOf(fork) === exit.usage ? [fork] : []))
   // There is no run to report when none could begin, as with an unknown agent.
@@ -145,7 +148,7 @@ async function run(
   task: ForkTaskOptions,
   {
     parallel = 1,
-    limits,
+    purse,
     timeoutMs,
     onProgress,
     onAnew,
@@ -166,8 +169,9 @@ async function run(
   try {
     const answer = await runTask(job, {
       parallel,
-      prices: readPrices(parent.recordings) ?? {},
-      ...(limits === undefined ? {} : { limits }),
+      prices: purse.prices,
+      limits: purse.limits,
+      carried: purse.besideForks(length),
       onReport: (told) => {
         const heard = told as unknown as ForkTaskProgress
         if (heard.anew !== undefined) onAnew(heard.anew)

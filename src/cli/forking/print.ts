@@ -1,3 +1,4 @@
+import type { Spent } from '../../live/index.ts'
 import { here } from '../../errors/here.ts'
 import type { BranchDifference } from '../../blame/index.ts'
 import { neutralLine, shellWord } from '../../errors/index.ts'
@@ -10,7 +11,9 @@ import { describeRate, describeSpent } from '../live.ts'
 import { neutralLines, type Screen, table } from '../../report/output.ts'
 import type { ForkAsk } from './ask.ts'
 import { type Beside, printBeside } from './beside.ts'
-import { areLive, areToolsReal, gradedOk, sumSpent, type Together, type BranchSummary } from './branches.ts'
+import { gradingText } from '../blame/print.ts'
+import { sumSpent } from './sum-spent.ts'
+import { areLive, areToolsReal, gradedOk, type Together, type BranchSummary } from './branches.ts'
 import { changeLine, type ChangeSummary } from './changes.ts'
 import { controlLine } from './control.ts'
 import type { Grader } from './grading.ts'
@@ -74,6 +77,8 @@ function fileName(file: string): string {
 interface BesideBranches {
   readonly differs?: ControlDifference | undefined
   readonly beside?: Beside | undefined
+  /** What models used that graded them. */
+  readonly grading?: Spent | undefined
   /** Their parent is of a case that passes: there is no incident. */
   readonly isGood?: boolean
 }
@@ -84,7 +89,7 @@ export function printBranches(
   sum: Together,
   grader: Pick<Grader, 'by' | 'recorded'> | undefined,
   screen: Screen,
-  { differs, beside, isGood = false }: BesideBranches = {},
+  { differs, beside, grading, isGood = false }: BesideBranches = {},
 ): void {
   if (differs !== undefined) screen.line(`${controlLine(differs)}\n`)
   const same = sameAs(differs)
@@ -131,7 +136,16 @@ export function printBranches(
   }
   printReused(branches, screen)
   const spent = sumSpent([sum.spent, ...(beside === undefined ? [] : [beside.spent])])
-  if (spent.modelCalls > 0) screen.line(describeSpent(spent, areToolsReal(branches) ? 'for real' : 'from the tape'))
+  for (const line of spentLines(spent, grading, areToolsReal(branches))) screen.line(line)
+}
+
+/** What forks and their grades used; no line where that is nothing. */
+export function spentLines(forks: Spent, grading: Spent | undefined, areReal: boolean): readonly string[] {
+  const all = grading === undefined ? forks : sumSpent([forks, grading])
+  return [
+    ...(all.modelCalls === 0 ? [] : [describeSpent(all, areReal ? 'for real' : 'from the tape')]),
+    ...(grading === undefined ? [] : [`of which ${gradingText(grading)}`]),
+  ]
 }
 
 /** Says which of these were made before, and how they are made again. */

@@ -1,0 +1,62 @@
+import { margin } from '../../blame/graded-use.ts'
+import { mostOf, noUses } from '../../live/budget.ts'
+import type { BudgetLimits, Spent, Use } from '../../live/index.ts'
+import type { PriceTable } from '../../providers/index.ts'
+import { sumSpent } from './sum-spent.ts'
+
+/** What pays for the forks of a command and for their grades: each are made in a process of its own, one after the other. */
+export class Purse {
+  readonly limits: BudgetLimits
+  readonly prices: PriceTable
+  #forks = sumSpent([])
+  #grading = sumSpent([])
+  #mostOfGrade = noUses
+
+  constructor(limits: BudgetLimits, prices: PriceTable) {
+    this.limits = limits
+    this.prices = prices
+  }
+
+  /** What grades used; `undefined` where no model was asked for them. */
+  get grading(): Spent | undefined {
+    return this.#grading.modelCalls === 0 ? undefined : this.#grading
+  }
+
+  /** What one grade used at most. */
+  get mostOfGrade(): Use {
+    return this.#mostOfGrade
+  }
+
+  get used(): Use {
+    return asUse(sumSpent([this.#forks, this.#grading]))
+  }
+
+  /** What of the limits so many forks may not use: what is used, and what grades them, but no more than half of what is left. */
+  besideForks(forks: number): Use {
+    const { used, limits } = this
+    const most = this.#mostOfGrade
+    const apart = (limit: number | undefined, before: number, needed: number): number =>
+      before + Math.min(needed, limit === undefined ? needed : Math.max(0, limit - before) / 2)
+    const { costUsd } = most
+    return {
+      calls: Math.floor(apart(limits.calls, used.calls, forks * most.calls)),
+      tokens: apart(limits.tokens, used.tokens, margin * forks * most.tokens),
+      ...(costUsd === undefined || used.costUsd === undefined
+        ? {}
+        : { costUsd: apart(limits.costUsd, used.costUsd, margin * forks * costUsd) }),
+    }
+  }
+
+  paidForks(spent: readonly Spent[]): void {
+    this.#forks = sumSpent([this.#forks, ...spent])
+  }
+
+  paidGrades(spent: Spent, most: Use): void {
+    this.#grading = sumSpent([this.#grading, spent])
+    this.#mostOfGrade = mostOf(this.#mostOfGrade, most)
+  }
+}
+
+function asUse({ modelCalls, inputTokens, outputTokens, costUsd }: Spent): Use {
+  return { calls: modelCalls, tokens: inputTokens + outputTokens, ...(costUsd === undefined ? {} : { costUsd }) }
+}
