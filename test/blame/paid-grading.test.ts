@@ -1,12 +1,18 @@
+import { readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
+import fc from 'fast-check'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type BlameTapeOptions, blame } from '../../src/blame/blame.ts'
+import { type GradeAnswer, gradeTask } from '../../src/blame/grade-task.ts'
 import { openLiveGrading } from '../../src/blame/live-grading.ts'
 import type { OracleFunction } from '../../src/blame/oracle.ts'
 import { estimateBlame, runBlame, type RunBlameOptions } from '../../src/blame/run-blame.ts'
-import { type BudgetLimits, openBudget } from '../../src/live/index.ts'
+import { Purse } from '../../src/cli/forking/purse.ts'
+import { sumSpent } from '../../src/cli/forking/sum-spent.ts'
+import { noUses } from '../../src/live/budget.ts'
+import { type BudgetLimits, openBudget, type Use } from '../../src/live/index.ts'
 import { installReplay } from '../../src/replay/index.ts'
 import type { Tape } from '../../src/tape/index.ts'
 import { deskAgent, openRefunds, refunds, type Refunds } from './desk-agent.ts'
@@ -179,6 +185,66 @@ describe('an oracle that asks a model', () => {
       expect({ said, judged }).toEqual({ said: { HARVEST_BUDGET_PRICE: 4 }, judged: 1 })
       const { said: free, budget } = await graded(4, { calls: 10 }, 'house-judge')
       expect({ said: free, calls: budget.total.modelCalls }).toEqual({ said: { ok: 4 }, calls: 4 })
+    })
+  })
+
+  describe('of a case that is forked', () => {
+    const sdkName = { file: '/oracle.ts', export: 'judge', name: './oracle.ts#judge' }
+    /** Grades in a process of its own, of whose limits so much is used before it. */
+    async function asked(forks: number | undefined, limits: BudgetLimits, used: Use = noUses, most: Use = noUses) {
+      const budget = openBudget(limits)
+      budget.carry(used)
+      const branch = readFileSync(bad.source, 'utf8')
+      const fork = { outcome: { status: 'returned', value: 25 }, branch }
+      const request = { oracle: sdkName, ...(forks === undefined ? {} : { forks: Array(forks).fill(fork), most }) }
+      const importModule = async () => ({ judge: judgeOf() })
+      const context = { tape: bad, tapeFile: bad.source, importModule, budget, limits, prices: {} }
+      const answer = (await gradeTask(request as never, context as never)) as unknown as GradeAnswer
+      return { ...answer, grades: answer.grades.map((one) => (typeof one === 'string' ? one : one.code)) }
+    }
+
+    test('is told with the grade of the recorded run what each further one may use', async () => {
+      const told = await asked(undefined, { calls: 9 })
+      expect(told.grades).toEqual(['bad'])
+      expect(told.most).toEqual({ calls: 1, tokens: 120, costUsd: expect.closeTo(callUsd) as number })
+      expect(told.spent).toMatchObject({ modelCalls: 1, inputTokens: 100, outputTokens: 20 })
+    })
+
+    test.each<[limit: string, limits: BudgetLimits]>([
+      ['dollars', { costUsd: 7.6 * callUsd }],
+      ['calls', { calls: 7 }],
+      ['tokens', { tokens: 7 * 120 + 70 }],
+    ])('is paid from what forks and grades before it left of a limit in %s, from the first on', async (_, limits) => {
+      const one = { calls: 1, tokens: 120, costUsd: callUsd }
+      const used = (calls: number): Use => ({ calls, tokens: calls * 120, costUsd: calls * callUsd })
+      const { grades } = await asked(4, limits, used(5), one)
+      expect({ grades, judged }).toEqual({
+        grades: ['ok', 'ok', 'HARVEST_BUDGET_USED', 'HARVEST_BUDGET_USED'],
+        judged: 2,
+      })
+      const none = await asked(1, limits, used(7), one)
+      expect({ none: none.grades, judged }).toEqual({ none: ['HARVEST_BUDGET_USED'], judged: 2 })
+    })
+
+    test('leaves to the forks what their grades do not need, and at least half of what is left', () => {
+      const whole = fc.nat(40)
+      fc.assert(
+        fc.property(whole, whole, whole, fc.integer({ min: 1, max: 9 }), (limit, before, most, forks) => {
+          const purse = new Purse({ calls: limit }, {})
+          purse.paidForks([{ modelCalls: before, inputTokens: 0, outputTokens: 0, costUsd: 0 }])
+          purse.paidGrades(sumSpent([]), { calls: most, tokens: 0, costUsd: 0 })
+          const apart = purse.besideForks(forks).calls - before
+          const left = Math.max(0, limit - before)
+          expect(apart).toBe(Math.min(forks * most, Math.floor(left / 2)))
+        }),
+      )
+    })
+
+    test('is refused a fork what was used before it, or is set apart', () => {
+      const budget = openBudget({ calls: 3 })
+      budget.carry({ calls: 2, tokens: 0, costUsd: 0 })
+      expect(budget.refusal('gpt-4o')).toBeUndefined()
+      expect(budget.refusal('gpt-4o')).toMatchObject({ code: 'HARVEST_BUDGET_USED' })
     })
   })
 

@@ -444,6 +444,50 @@ describe('harvest fork', () => {
     rmSync(golden, { recursive: true })
   })
 
+  it('pays the calls of a function that asks a model from its budget, and says what they were', async () => {
+    const golden = join(cwd, 'recordings/golden')
+    mkdirSync(golden, { recursive: true })
+    writeFileSync(
+      join(cwd, 'src/judge.ts'),
+      `export const judge = async ({ value }: any): Promise<boolean> => {
+  const messages = [{ role: 'user', content: 'Is it right? ' + JSON.stringify(value) }]
+  const body = JSON.stringify({ model: 'gpt-4o', messages })
+  const response = await fetch(process.env.DESK_URL + '/v1/chat/completions', { method: 'POST', body })
+  return (await response.text()).includes('yes')
+}
+`,
+    )
+    writeFileSync(join(golden, 'judged.tape.jsonl'), readFileSync(join(cwd, inbox, 'first.tape.jsonl')))
+    const kase = 'case: judged\nagent: desk\ntape: judged.tape.jsonl\nexpect: pass\noracle: ./src/judge.ts#judge\n'
+    writeFileSync(join(golden, 'judged.case.yaml'), kase)
+    let judged = 0
+    desk.decide = (messages) => {
+      if (!String(messages[0]?.content).startsWith('Is it right?')) return usual(messages)
+      judged++
+      return 'yes'
+    }
+    const words = ['judged', '--step', '3', '--live', '--cross-version', '--parallel', '1', '--no-cache', '--runs', '3']
+    const forked = async (most: number) => {
+      const before = desk.asked.length
+      judged = 0
+      const { stdout, stderr } = await fork(...words, '--max-calls', `${most}`)
+      const [, calls] = /^(\d+) model calls, /m.exec(stdout) ?? []
+      const [, grading] = /^of which grading (\d+) model calls, \$/m.exec(stdout) ?? []
+      const said = stdout + stderr
+      return { calls: Number(calls), grading: Number(grading), asked: desk.asked.length - before, said }
+    }
+    const whole = await forked(100)
+    expect(whole, whole.said).toMatchObject({ calls: whole.asked, grading: judged })
+    const most = whole.asked - 3
+    const limited = await forked(most)
+    expect(limited, limited.said).toMatchObject({ calls: limited.asked, grading: judged })
+    expect(limited.asked).toBeLessThanOrEqual(most)
+    expect(judged, limited.said).toBeGreaterThan(1)
+    expect(limited.said).toContain('to leave room for all runs')
+    desk.decide = usual
+    rmSync(golden, { recursive: true })
+  })
+
   it('what a tape holds goes with it: its forks are forgotten when it is removed', async () => {
     const kept = join(cwd, inbox, '.forks')
     writeFileSync(join(cwd, inbox, 'gone.tape.jsonl'), tapeText('gone', { agent: 'payer', input: { order_id: 'A-1' } }))
