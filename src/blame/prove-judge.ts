@@ -15,7 +15,8 @@ import {
   traceOf,
 } from '../trace/index.ts'
 import { gradeFork } from './grade-task.ts'
-import type { Oracle } from './oracle.ts'
+import { gradeOfCalls, type Judging, type Oracle } from './oracle.ts'
+import type { Grade } from './types.ts'
 
 /** What one ask says about the agent. `lost`: nothing, for its model was not reached or the budget is spent. */
 export type AskGrade = 'good' | 'bad' | 'ungraded' | 'lost'
@@ -29,7 +30,8 @@ export interface AskJudge {
   readonly keep: number
   /** What today's agent did on the recorded answers. */
   readonly events: readonly TapeEvent[]
-  /** The function the case names. */
+  /** The function the case names, or its `ok` and `bad`. */
+  readonly judging?: Judging
   readonly oracle?: Oracle
 }
 
@@ -41,8 +43,8 @@ const lost: ReadonlySet<string> = new Set<ErrorCode>([
 ])
 
 /**
- * Judges one ask. The function of the case says it, where it names one. An ask that needs what is not on the tape is then not
- * judged. Else an ask is good when it ends as the case says,
+ * Judges one ask. The function of the case says it, where it names one, or else its `ok` and `bad`. An ask that needs what is not on
+ * the tape is then judged by the calls it made, where these decide by `ok` and `bad`. Else an ask is good when it ends as the case says,
  * with the calls of its baseline, compared by the keys of their arguments, with the data that those calls had on the
  * recorded answers, and with the recorded requests that change something at a service, in their order. A call that the
  * case does not make is bad, although the tape has no answer to it: it was made, no matter what would have followed.
@@ -63,6 +65,9 @@ export async function gradeAsk(
     if (fork.problems.some(({ code }) => lost.has(code))) return { grade: 'lost', because }
     const asked = problems[0]?.code === 'HARVEST_NOT_RECORDED' ? problems[0].facts.where?.['asked'] : undefined
     if (typeof asked !== 'string') return { grade: 'ungraded', because }
+    const made = judge.judging && gradeOfCalls({ events, tape: judge.tape }, judge.judging)
+    if (made !== undefined)
+      return { grade: asWanted(made, judge.case), because: `${problems[0]!.facts.what}: ${asked}` }
     const isOther = judge.oracle === undefined && isOtherCall(asked, events, judge)
     return isOther
       ? { grade: 'bad', because: `A call that the case does not make: ${asked}` }
@@ -73,10 +78,14 @@ export async function gradeAsk(
     // Whom it asks is no part of the other ask, which may be under way.
     const { came: grade, calls } = await hearModelCalls(() => gradeFork(oracle, tape, fork.outcome, events))
     if (grade === 'undefined' || grade === 'ungraded' || grade === 'timeout') return { grade: 'ungraded', calls }
-    // A known-bad case is to stay as bad as it is.
-    return { grade: (grade === 'ok') === (kase.expect === 'pass') ? 'good' : 'bad', calls }
+    return { grade: asWanted(grade, kase), calls }
   }
   return { grade: endsAsSaid(fork, judge) && actsAsSaid(events, judge) ? 'good' : 'bad' }
+}
+
+/** A known-bad case is to stay as bad as it is. */
+function asWanted(grade: Grade, { expect }: Case): 'bad' | 'good' {
+  return (grade === 'ok') === (expect === 'pass') ? 'good' : 'bad'
 }
 
 function endsAsSaid({ outcome: live }: FinishedFork, { case: kase, tape }: AskJudge): boolean {

@@ -2,7 +2,7 @@
 import { accessOf } from '../fork/access.ts'
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { type Case, defaultProofDays, judgedBy, modelText, parseCase } from '../cases/index.ts'
+import { type Case, defaultProofDays, judgedBy, modelText, parseCase, saysGood } from '../cases/index.ts'
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import { thrownText } from '../match/redact-message.ts'
 import { type Allowance, allowanceOf, askBudget, modelOf } from '../fork/ask-budget.ts'
@@ -21,9 +21,10 @@ import type { Drift, ReplayResult } from '../match/types.ts'
 import { type ExchangeEvent, type Json, type Step, stepsOf } from '../tape/index.ts'
 import type { MatchOptions } from '../trace/index.ts'
 import { version } from '../version.ts'
+import { chooseJudging } from './choose-oracle.ts'
 import { loadOracle, oracleOfCase } from './named-oracle.ts'
 import { asUse, spendGrading, useOf } from './graded-use.ts'
-import { createOracle } from './oracle.ts'
+import { createOracle, type Judging } from './oracle.ts'
 import { type AskTally, defaultProvePlan, proveDecision, type ProveDecision, type ProvePlan } from './prove-gate.ts'
 import { type AskArm, type AskEntry, ProveLog } from './prove-log.ts'
 import { type AskJudge, gradeAsk } from './prove-judge.ts'
@@ -96,8 +97,7 @@ async function openProof(request: ProveRequest, context: TaskContext): Promise<P
   const models = run.events.flatMap(modelOf)
   if (limits.costUsd !== undefined) for (const model of models) if (!isPriced(model, prices)) throw noPrice(model)
   const together = [...new Set(judged.map(({ key }) => key))].sort()
-  const named = oracleOfCase(kase)
-  const oracle = named && createOracle({ by: 'function', ...(await loadOracle(named, context.importModule)) })
+  const judging = await judgingOf(kase, context)
   const match = (context.match ?? kase.match ?? {}) as MatchOptions
   const judge = {
     tape,
@@ -105,12 +105,19 @@ async function openProof(request: ProveRequest, context: TaskContext): Promise<P
     match,
     keep: from - 1,
     events: run.events,
-    ...(oracle === undefined ? {} : { oracle }),
+    ...(judging === undefined ? {} : { judging, oracle: createOracle(judging) }),
   }
   const facts = { questions, together, model: modelText(models), judgedBy: judgedBy(kase), from }
   const elsewhere = judged.find((one) => !isModelStep(one, steps))
   const allowance = allowanceOf(recorded, run.events, prices)
   return new Proof({ context, unchanged: runAlone(run), request, judge, facts, allowance, elsewhere })
+}
+
+/** What says which asks are good in the place of outcome and baseline: the function of the case, or else its `ok` and `bad`. */
+async function judgingOf(kase: Case, { tape, importModule }: TaskContext): Promise<Judging | undefined> {
+  const named = oracleOfCase(kase)
+  if (named !== undefined) return { by: 'function', ...(await loadOracle(named, importModule)) }
+  return saysGood(kase) ? chooseJudging(tape, { case: kase }) : undefined
 }
 
 function caseOf({ case: given }: TaskContext): Case {
@@ -211,7 +218,7 @@ class Proof {
 
   async #askAll(arms: readonly AskArm[], log: ProveLog): Promise<readonly boolean[]> {
     // The first ask shows what its grade uses.
-    const isKnown = this.#parts.judge.oracle === undefined || this.#gradings().length > 0
+    const isKnown = this.#parts.judge.oracle?.mayVary !== true || this.#gradings().length > 0
     if (isKnown && this.#parts.context.parallel > 1) return Promise.all(arms.map((arm) => this.#ask(arm, log)))
     const made: boolean[] = []
     for (const arm of arms) made.push(await this.#ask(arm, log))

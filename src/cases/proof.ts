@@ -55,17 +55,24 @@ export function modelText(models: readonly string[]): string {
 
 /**
  * What says which runs of a case are good, with a digest of it: the function the case names, with the files that it imports
- * by relative paths, or its outcome and baseline.
+ * by relative paths, or its `ok` and `bad`, or its outcome and baseline.
  *
  * @returns ends with the digest, so that an edit of any of it makes it another one
  */
-export function judgedBy({ expect, oracle, outcome, baseline, match }: Case): string {
+export function judgedBy(kase: Case): string {
+  const { expect, oracle, ok, bad, outcome, baseline, match } = kase
   if (oracle !== undefined) {
     const file = resolve(oracle.slice(0, oracle.lastIndexOf('#')))
     const [own, ...imported] = codeOf(file)
     return `${oracle} ${digest([expect, oracle, own?.[1] ?? '', ...imported])}`
   }
+  if (saysGood(kase)) return `ok and bad ${digest([expect, ok, bad])}`
   return `outcome and baseline ${digest([expect, outcome, baseline, match])}`
+}
+
+/** Whether `ok` and `bad` of a case say which runs are good. */
+export function saysGood({ ok = [], bad = [] }: Pick<Case, 'bad' | 'ok'>): boolean {
+  return ok.length + bad.length > 0
 }
 
 function digest(parts: readonly (Json | object | undefined)[]): string {

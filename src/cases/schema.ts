@@ -307,7 +307,7 @@ export const caseSchema: SchemaRule & { readonly properties: Readonly<Record<str
     },
     ok: {
       description:
-        'What a good run does, such as `refund(amount: 25)` or `refunded=25`; for fix, rerun, blame and fork.',
+        'What a good run does, such as `refund(amount: 25)` or `refunded=25`; for fix, rerun, blame, fork and proofs.',
       ...words,
     },
     bad: { description: 'What a bad run does, written like `ok`.', ...words },

@@ -134,6 +134,19 @@ describe('a case that names an oracle', () => {
   })
 })
 
+describe('a case that says with ok and bad what a good run is', () => {
+  it('has its asks judged by that, not by its outcome and baseline', async () => {
+    const { of, agent, keys } = readyOf('travel')
+    const judged = (words: string): Recorded => ({ ...of, case: `${of.case}${words}\n` })
+    const lenient = await desk.prove(judged("bad: ['cancel_everything(*)']"), agent, keys, rightWith(of, never, 0))
+    expect([lenient.decision, lenient.asks.good]).toEqual(['proven', 6])
+    expect(lenient.judgedBy).toMatch(/^ok and bad sha256-/)
+    const always = { changed: 1, recorded: 1 }
+    const strict = await desk.prove(judged("ok: ['cancel_everything(*)']"), agent, keys, rightWith(of, always, 0))
+    expect([strict.decision === 'proven', strict.asks.good, strict.control.good]).toEqual([false, 0, 0])
+  })
+})
+
 describe('the budget of a proof', () => {
   it('is never passed: an ask begins only when all it may use fits', async () => {
     const { of, agent, keys } = readyOf('refund')

@@ -6,6 +6,7 @@ import { createOracle, gradeOfCalls } from '../../blame/oracle.ts'
 import { HarvestError } from '../../errors/index.ts'
 import type { FinishedFork } from '../../fork/index.ts'
 import type { Json, Tape } from '../../tape/index.ts'
+import { saysGood } from '../../cases/index.ts'
 import type { CommandInput } from '../command.ts'
 import { runTask } from '../../jobs/run.ts'
 import type { Parent } from './make.ts'
@@ -67,7 +68,8 @@ export async function graderOf(parent: Parent, given: CommandInput, purse: Purse
         forks.length === 0 ? [] : ask(forks.map(({ fork: { outcome, branch } }) => ({ outcome, branch }))),
     }
   }
-  if (!isTold && kase?.outcome === undefined && kase?.expected === undefined) return undefined
+  const isSaid = kase !== undefined && (saysGood(kase) || kase.outcome !== undefined || kase.expected !== undefined)
+  if (!isTold && !isSaid) return undefined
   const judging = chooseJudging(tape, { ok, bad, ...(kase === undefined ? {} : { case: kase }) })
   const oracle = createOracle(judging)
   return {
