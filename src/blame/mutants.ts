@@ -2,7 +2,7 @@ import { HarvestError } from '../errors/index.ts'
 import { decided } from '../fork/decide.ts'
 import type { Decision, Patch } from '../fork/index.ts'
 import { decodeBody } from '../providers/index.ts'
-import { type ExchangeEvent, type Json, responseBytes, type Step } from '../tape/index.ts'
+import { type ExchangeEvent, type Json, responseBytes, type Step, stepsOf, type Tape } from '../tape/index.ts'
 import { decisionOf } from './positions.ts'
 
 /** One other answer a step could have given, of the same shape. */
@@ -31,6 +31,11 @@ export function mutantsOf(step: Step, number: number): readonly Mutant[] {
     kind: 'value',
     patch: { step: number, path: root + keys.map(asPath).join(''), value: other },
   }))
+}
+
+/** Whether any answer of a run has an alternative: of one that only speaks to people none has. */
+export function canMutate(tape: Tape): boolean {
+  return stepsOf(tape).some((step, index) => mutantsOf(step, index + 1).length > 0)
 }
 
 /** Not in every dialect another decision can be written. */

@@ -1,10 +1,14 @@
-import { resolve } from 'node:path'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
 import { asCommand, nextCommands, withCommands } from '../../src/cli/next-lines.ts'
 import { HarvestError } from '../../src/errors/index.ts'
 import { forgetNamed, noteNamed } from '../../src/cli/named-tape.ts'
+import { stepsAfterRates } from '../../src/cli/rerunning/steps.ts'
 import { createScreen } from '../../src/cli/screen.ts'
 import { specs } from '../../src/cli/spec/index.ts'
+import { tapeText } from '../host/refund.ts'
 
 function shown(typed: readonly string[], line: string): string | undefined {
   vi.stubGlobal('process', { ...process, argv: ['node', 'vitest-harvest', ...typed] })
@@ -207,5 +211,30 @@ describe('a next step that names options alone', () => {
 
   it('stays as it is where no command runs', () => {
     expect(asCommand('→ to print it: --json', undefined)).toBe('→ to print it: --json')
+  })
+})
+
+describe('behind a case of rerun that did not always pass', () => {
+  const base = mkdtempSync(join(tmpdir(), 'harvest-next-'))
+  afterAll(() => rmSync(base, { recursive: true, force: true }))
+
+  it.each([
+    ['whose answers can be others', {}, true],
+    ['that only returns', { events: [] }, false],
+  ] as const)('%s, blame by mutated answers is printed only where it works', (_, more, isPrinted) => {
+    writeFileSync(join(base, 'one.tape.jsonl'), tapeText('one', more))
+    const kase = { id: 'one', file: join(base, 'one.case.yaml'), tape: 'one.tape.jsonl', lines: {} }
+    const rate = { case: 'one', expect: 'pass', runs: 2, passed: 1, offTape: 0, gradedBy: null, reasons: [] }
+    const given = { has: () => false, value: () => undefined, values: () => [], args: [] }
+    const rerun = {
+      cases: [{ case: kase }],
+      controls: [{}],
+      ended: [],
+      plan: { times: 2, limits: {} },
+      prices: {},
+      given,
+    }
+    const steps = stepsAfterRates([rate] as never, rerun as never)
+    expect(steps.some(({ command }) => command.includes('--mutate'))).toBe(isPrinted)
   })
 })

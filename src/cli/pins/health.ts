@@ -1,3 +1,7 @@
+import { canMutate } from '../../blame/mutants.ts'
+import { requireTapeFile } from '../../cases/index.ts'
+import { findCase } from '../../recordings/index.ts'
+import { readTape } from '../../tape/index.ts'
 import { neutralLine, shellWord } from '../../errors/index.ts'
 import { counted } from '../../errors/words.ts'
 import type { FlakyCase, Health } from '../../check/index.ts'
@@ -59,7 +63,7 @@ function print(health: Health, recordings: string, screen: Screen): void {
   screen.line(summary(health))
   if (health.flakyUnknown.length > 0)
     screen.line(`flakiness unknown for ${counted(health.flakyUnknown.length, 'case')}: no live run is known here`)
-  for (const next of nextSteps(health)) screen.line(`→ ${next}`)
+  for (const next of nextSteps(health, recordings)) screen.line(`→ ${next}`)
 }
 
 function flakyText({ passed, runs, at, by }: FlakyCase): string {
@@ -80,9 +84,12 @@ function summary({ cases, stale, flaky, redundant, idleTools, neverRed, historyU
 }
 
 /** Each with the first case it is about, to be pasted. */
-function nextSteps({ stale, flaky, flakyUnknown, redundant, idleTools, neverRed }: Health): readonly string[] {
+function nextSteps(
+  { stale, flaky, flakyUnknown, redundant, idleTools, neverRed }: Health,
+  recordings: string,
+): readonly string[] {
   const [old] = stale
-  const [shaky] = flaky
+  const shaky = flaky.find(({ id }) => hasAnswersToMutate(recordings, id))
   const [spare] = redundant
   const [idle] = idleTools
   const [green] = neverRed
@@ -105,4 +112,10 @@ function nextSteps({ stale, flaky, flakyUnknown, redundant, idleTools, neverRed 
       ? []
       : [`break the agent once, and see it red: npx vitest-harvest test ${shellWord(green.id)}`]),
   ]
+}
+
+/** Of one that only speaks to people, no answer has an alternative. */
+function hasAnswersToMutate(recordings: string, id: string): boolean {
+  const { case: kase } = findCase(recordings, id)
+  return kase !== undefined && canMutate(readTape(requireTapeFile(kase)))
 }

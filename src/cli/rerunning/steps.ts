@@ -1,4 +1,5 @@
 import { requireTapeFile } from '../../cases/index.ts'
+import { canMutate } from '../../blame/mutants.ts'
 import { HarvestError, shellWord } from '../../errors/index.ts'
 import type { JobOutcome } from '../../jobs/run.ts'
 import { mostOf, noUses } from '../../live/budget.ts'
@@ -46,7 +47,7 @@ export function stepsAfterRates(rates: readonly PassRate[], rerun: Rerun): reado
           { about: 'or by running its tools for real, side effects and all', command: typedAgain({ tools: 'live' }) },
         ]
       : []),
-    ...(failed === undefined ? [] : stepsAfterFailure(failed, HarvestError.is(control), given)),
+    ...(failed === undefined ? [] : stepsAfterFailure(failed, cases[at]!, HarvestError.is(control), given)),
     ...stepsAfterBudget({
       codes: ended.flatMap((run) => codesOf(run)),
       runs: () => cases.map((kase) => [readTape(requireTapeFile(kase.case)), plan.times]),
@@ -69,6 +70,7 @@ function stepsToReach(rates: readonly PassRate[], cases: readonly Loaded[]): rea
 /** @param isOther - today's code cannot be compared with the recorded run, so no step of it can be blamed */
 function stepsAfterFailure(
   { case: id, expect, gradedBy }: PassRate,
+  { case: kase }: Loaded,
   isOther: boolean,
   given: CommandInput,
 ): readonly NextStep[] {
@@ -88,10 +90,17 @@ function stepsAfterFailure(
   const asked = typedFor('blame', given)
   return [
     ...toGrade,
-    // The recorded run of a case that passes is good: what is asked is which of its answers would make it bad.
-    expect === 'fail'
-      ? { about: 'to see which step decides', command: `${blame}${asked} --dry-run --cross-version${dir}` }
-      : { about: 'to see which answers decide', command: `${blame} --mutate${asked} --dry-run --cross-version${dir}` },
+    ...(expect === 'fail'
+      ? [{ about: 'to see which step decides', command: `${blame}${asked} --dry-run --cross-version${dir}` }]
+      : // The recorded run of a case that passes is good: what is asked is which of its answers would make it bad.
+        canMutate(readTape(requireTapeFile(kase)))
+        ? [
+            {
+              about: 'to see which answers decide',
+              command: `${blame} --mutate${asked} --dry-run --cross-version${dir}`,
+            },
+          ]
+        : []),
   ]
 }
 
