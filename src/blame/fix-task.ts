@@ -113,6 +113,13 @@ export interface FixAnswer {
   readonly perRun: { readonly calls: number; readonly tokens: number; readonly costUsd?: number }
 }
 
+/** What is said while runs are made. */
+export interface FixProgress {
+  readonly runs: number
+  readonly ok: number
+  readonly known: FixAnswer
+}
+
 /** Lets the fixed agent run on from the first step that it does otherwise, and grades what it comes to. */
 export const fixTask: Task = async (asked, context) => {
   const request = asked as unknown as FixRequest
@@ -137,17 +144,9 @@ export const fixTask: Task = async (asked, context) => {
   }
   const isControlled = request.isUnshown !== true && !offline.isWhole && asksOtherwise(replayed)
   if (isControlled && request.isLive && request.runs < leastRuns()) throw tooFewRuns(kase.id)
-  const { runs, controls } = offline.isWhole
-    ? {
-        runs: [await graded(asData(offline.fork, { seed: '1', tail: { from: 'tape' } }), session, false)],
-        controls: [],
-      }
-    : request.isLive
-      ? await runSteadily(session, unchanged, (made) => runLive(offline.keep, isControlled, session, made))
-      : { runs: [], controls: [] }
   const steps = stepsOf(tape)
   const stoodFor = steps.slice(offline.keep).filter(isModelCall)
-  const answer: FixAnswer = {
+  const answerOf = ({ runs, controls }: LiveRuns): FixAnswer => ({
     steps: steps.length,
     keep: offline.isWhole ? steps.length : (runs[0]?.fork.prefix.steps ?? offline.keep),
     isOffline: offline.isWhole,
@@ -165,8 +164,32 @@ export const fixTask: Task = async (asked, context) => {
       offline.fork.events,
       context.prices,
     ),
+  })
+  const made = offline.isWhole
+    ? {
+        runs: [await graded(asData(offline.fork, { seed: '1', tail: { from: 'tape' } }), session, false)],
+        controls: [],
+      }
+    : request.isLive
+      ? await runSteadily(session, unchanged, (names) =>
+          runLive(offline.keep, isControlled, session, names, (known) => tellRuns(answerOf(known), context)),
+        )
+      : { runs: [], controls: [] }
+  return JSON.parse(JSON.stringify(answerOf(made))) as Json
+}
+
+/** Says what is known when someone ends the command. */
+function tellRuns(known: FixAnswer, { say }: Pick<TaskContext, 'say'>): void {
+  const { runs, controls } = known
+  // A branch may be large, and is said nothing of.
+  const shown = (all: readonly FixRun[]): readonly FixRun[] =>
+    all.map(({ fork: { run: _, ...fork }, ...of }) => ({ ...of, fork: { ...fork, branch: '' } }))
+  const progress: FixProgress = {
+    runs: runs.length,
+    ok: runs.filter(({ grade }) => grade === 'ok').length,
+    known: { ...known, runs: shown(runs), controls: shown(controls) },
   }
-  return JSON.parse(JSON.stringify(answer)) as Json
+  say(JSON.parse(JSON.stringify(progress)) as Json)
 }
 
 function caseOf({ case: given }: TaskContext) {
@@ -283,8 +306,15 @@ interface LiveRuns {
  * order the offline run could not tell are found to differ before any model is asked, and then fewer are kept.
  *
  * @param isControlled - each run is followed by one with its models asked as recorded
+ * @param tell - hears of all runs until then, as each one ends
  */
-async function runLive(most: number, isControlled: boolean, session: Session, made: string[]): Promise<LiveRuns> {
+async function runLive(
+  most: number,
+  isControlled: boolean,
+  session: Session,
+  made: string[],
+  tell: (known: LiveRuns) => void,
+): Promise<LiveRuns> {
   const { request, context } = session
   const code = await codeDigest(process.cwd())
   const tools = await loadStandIns(request.tools, context.importModule)
@@ -306,7 +336,7 @@ async function runLive(most: number, isControlled: boolean, session: Session, ma
     // Those of before count together or not at all.
     if (anew !== undefined) {
       context.say({ anew: { ...anew } })
-      return runLive(most, isControlled, { ...session, request: { ...request, isFresh: true } }, made)
+      return runLive(most, isControlled, { ...session, request: { ...request, isFresh: true } }, made, tell)
     }
     const fork =
       kept === undefined
@@ -323,7 +353,7 @@ async function runLive(most: number, isControlled: boolean, session: Session, ma
     const run = await graded(fork, session, kept !== undefined)
     if (isControl) controls.push(run)
     else runs.push(run)
-    context.say({ runs: runs.length, ok: runs.filter(({ grade }) => grade === 'ok').length })
+    tell({ runs, controls })
     if (run.fork.problems.some(({ code: problem }) => problem.startsWith('HARVEST_BUDGET_'))) break
   }
   return { runs, controls }

@@ -41,7 +41,8 @@ export interface ProveRequest {
 
 /** The result of a proof of one case. */
 export interface ProveAnswer {
-  readonly decision: Exclude<ProveDecision, 'more' | 'more control'> | 'budget'
+  /** `stopped`: someone ended the command before it was decided. */
+  readonly decision: Exclude<ProveDecision, 'more' | 'more control'> | 'budget' | 'stopped'
   readonly questions: readonly ChangedQuestion[]
   /** Keys of every change that was asked. */
   readonly together: readonly string[]
@@ -57,6 +58,14 @@ export interface ProveAnswer {
   readonly reasons: readonly string[]
   /** The first ask that was not good, as a branch file. */
   readonly branch?: string
+}
+
+/** What is said while a proof is made. */
+export interface ProveProgress {
+  readonly asks: number
+  readonly good: number
+  /** What is known of it when someone ends the command. */
+  readonly known: ProveAnswer
 }
 
 /** What a proof may use, before anything is asked. */
@@ -193,7 +202,15 @@ class Proof {
       throw error
     }
     if (decision !== 'budget') log.decided(decision, new Date().toISOString())
-    return this.#answer(decision)
+    const answer = this.#answer(decision)
+    // Proofs of other cases may go on.
+    this.#tell(answer)
+    return answer
+  }
+
+  #tell(known: ProveAnswer): void {
+    const progress: ProveProgress = { asks: this.#count('changed'), good: this.#tally('changed').good, known }
+    this.#parts.context.say(JSON.parse(JSON.stringify(progress)) as Json)
   }
 
   /** An answer is no proof where an earlier run may have changed it. */
@@ -211,7 +228,7 @@ class Proof {
       // The recorded question is asked as often.
       if (decision === 'more control' || controls <= asks) arms.push('recorded')
       const made = await this.#askAll(arms, log)
-      this.#parts.context.say({ asks: this.#count('changed'), good: this.#tally('changed').good })
+      this.#tell(this.#answer('stopped'))
       if (made.includes(false)) return 'budget'
     }
   }

@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -435,6 +436,46 @@ export const judge = async ({ sideEffects }: any): Promise<boolean> => {
     expect(limited, limited.said).toMatchObject({ calls: limited.asked, grading: judged })
     expect(limited.asked).toBeLessThanOrEqual(most)
     expect(limited.said).toContain('to leave room for all runs')
+  } finally {
+    await project.close()
+  }
+})
+
+it.each([
+  ['text', []],
+  ['json', ['--json']],
+])('Ctrl-C prints in %s the runs of a fix that ended until then, and writes nothing', async (form, more) => {
+  const prompt = kind('prompt')
+  const project = await openFixProject(prompt)
+  try {
+    const words = ['fix', 'incident', ...ok, '--live', '--runs', '6', ...more]
+    const child = spawn(process.execPath, [built('cli/main.js'), ...words], {
+      cwd: project.cwd,
+      env: { ...process.env, DESK_URL: project.desk.url, CI: '', VITEST: '' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const said = { stdout: '', stderr: '' }
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => (said.stdout += chunk))
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => (said.stderr += chunk))
+    const before = project.desk.asked.length
+    project.desk.decide = (messages, question) =>
+      project.desk.asked.length - before < 10 ? prompt.decide(messages, question) : void child.kill('SIGINT')
+    const [code] = await once(child, 'close')
+    expect(code, said.stderr).toBe(130)
+    expect(said.stderr).toContain('HARVEST_CLI_INTERRUPTED')
+    expect(project.desk.asked.length - before).toBe(10)
+    if (form === 'text') expect(said.stdout).toMatch(/^stopped after \d+ of 12 runs$/m)
+    else {
+      const { interrupted, runs, written } = JSON.parse(said.stdout) as {
+        readonly interrupted: { readonly made: number; readonly of: number }
+        readonly runs: readonly object[]
+        readonly written: null
+      }
+      expect(interrupted.made).toBeGreaterThan(0)
+      expect(interrupted.made).toBeLessThan(interrupted.of)
+      expect([runs.length > 0, written]).toEqual([true, null])
+    }
+    expect(caseIn(project.cwd).expect).toBe('fail')
   } finally {
     await project.close()
   }

@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -179,6 +180,28 @@ describe('harvest test --prove', () => {
     desk.decide = usual
     const again = await run(printed(stdout, 'once the key (usually OPENAI_API_KEY), quota and address of the model'))
     expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('6 of 6 good')])
+  })
+
+  it('Ctrl-C prints what was known until then, and leaves no one who asks', async () => {
+    const child = spawn(process.execPath, [built('cli/main.js'), 'test', '--prove', '--yes', '--budget', '5'], {
+      cwd,
+      env: { ...process.env, ...allowed, DESK_URL: desk.url },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const said = { stdout: '', stderr: '' }
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => (said.stdout += chunk))
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => (said.stderr += chunk))
+    // Two asks and their controls have ended when the question that is left open is asked.
+    desk.decide = (messages) => (desk.asked.length < 14 ? usual(messages) : void child.kill('SIGINT'))
+    const [code] = await once(child, 'close')
+    desk.decide = usual
+    expect(code, said.stderr).toBe(130)
+    expect(said.stdout).toMatch(
+      /^unproven {3}golden\/refund {2}system prompt: stopped before it was decided: 2 of 2 good so far/,
+    )
+    expect(said.stdout).toMatch(/^12 model calls, /m)
+    expect(said.stderr).toContain('HARVEST_CLI_INTERRUPTED')
+    expect(desk.asked.length).toBe(14)
   })
 
   it('goes on where it was killed, and counts what was under way as spent', async () => {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { typedExpectations } from '../../blame/expectation.ts'
 import { evidenceOf } from '../../blame/fix-control.ts'
-import type { FixAnswer } from '../../blame/fix-task.ts'
+import type { FixAnswer, FixProgress } from '../../blame/fix-task.ts'
 import { type Case, requireTapeFile } from '../../cases/index.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
 import { isInGit } from '../../errors/usual-steps.ts'
@@ -16,9 +16,10 @@ import { money } from '../../report/spending.ts'
 import { type Json, readTape, requireClosed, stepsOf } from '../../tape/index.ts'
 import { askYesNo, canAsk } from '../ask.ts'
 import type { Command, CommandInput } from '../command.ts'
+import { endedEarly, stoppedText } from '../ended-early.ts'
 import { exit } from '../exit.ts'
 import { type Choice, chooseRun, powerText, requireShown } from '../fixing/choose.ts'
-import { fixJson } from '../fixing/json.ts'
+import { fixJson, runsJson } from '../fixing/json.ts'
 import { printDifference, printPlan, printRuns, printShown } from '../fixing/print.ts'
 import { readFixRequest } from '../fixing/request.ts'
 import { showFix, type Shown } from '../fixing/shown.ts'
@@ -46,8 +47,9 @@ export const fixCommand: Command = {
     const kase = openCase(recordings, given.args[0] ?? '')
     const tapeFile = resolve(requireTapeFile(kase))
     await requireRevision(given)
-    const answer = await runOn(given, kase, tapeFile, recordings, screen)
+    const { answer, interrupted } = await runOn(given, kase, tapeFile, recordings, screen)
     if (!given.has('json')) printPlan(kase, answer, screen)
+    if (interrupted !== undefined) return stopped(answer, interrupted, kase, given, screen)
     if (answer.runs.length === 0) return needsLive(answer, tapeFile, kase, given, screen)
     if (!given.has('json')) printRuns(answer, toolsWords(given), screen)
     const steps = stepsToAll(answer, tapeFile, given)
@@ -95,7 +97,7 @@ async function runOn(
   tapeFile: string,
   recordings: string,
   screen: Screen,
-): Promise<FixAnswer> {
+): Promise<{ readonly answer: FixAnswer; readonly interrupted?: HarvestError }> {
   const { limits, timeoutMs } = readLivePlan(given, fixSpec)
   const request = readFixRequest(given, kase, tapeFile, recordings)
   const { all } = typedExpectations(request)
@@ -104,7 +106,8 @@ async function runOn(
   const known = [...knownRuns(kase, recordings).map(({ file }) => file), request.reference ?? []].flat()
   if (request.oracle === undefined) await noteUnmet(request, { tape, case: kase, files: known }, screen)
   screen.progress('replaying')
-  const answer = await runTask(
+  let soFar: FixAnswer | undefined
+  const running = runTask(
     {
       tape: tapeFile,
       ...agentOf(given),
@@ -116,17 +119,48 @@ async function runOn(
       prices: readPrices(recordings) ?? {},
       limits,
       onReport: (told) => {
-        const { anew, runs, ok } = told as Partial<{ anew: MadeAnew; runs: number; ok: number }>
+        const { anew, runs, ok, known } = told as unknown as Partial<FixProgress & { anew: MadeAnew }>
         if (anew !== undefined) {
           if (!given.has('json')) screen.note(anewText(anew))
           return
         }
+        soFar = known
         screen.progress(`${runs} of ${request.runs} runs, ${ok} ok`)
       },
     },
   )
-  screen.progress('')
-  return answer as unknown as FixAnswer
+  try {
+    const answer = await running
+    screen.progress('')
+    return { answer: answer as unknown as FixAnswer }
+  } catch (error) {
+    if (soFar === undefined || !HarvestError.is(error, 'HARVEST_CLI_INTERRUPTED')) throw error
+    screen.progress('')
+    return { answer: soFar, interrupted: error }
+  }
+}
+
+/** What was known when someone ended it: fewer runs than were asked for choose nothing. */
+function stopped(
+  answer: FixAnswer,
+  interrupted: HarvestError,
+  kase: Case,
+  given: CommandInput,
+  screen: Screen,
+): number {
+  const { runs, controls } = answer
+  const of = runsAsked(given, answer.isControlled)
+  const made = runs.length + controls.length
+  const print = (shown: Screen): void => {
+    printRuns(answer, toolsWords(given), shown)
+    shown.line(stoppedText({ made, of }, 'runs'))
+  }
+  printAnswer({ ...runsJson(kase.id, answer), interrupted: { made, of }, written: null }, print, {
+    given,
+    spec: fixCommand,
+    screen,
+  })
+  return endedEarly(interrupted, screen)
 }
 
 /** From runs that a limit or a model kept from their end to all of them. */

@@ -13,8 +13,8 @@ interface FixEnd {
   readonly isWritten: boolean
 }
 
-/** The runs of a fix and what came of them, for `--json`. */
-export function fixJson(answer: FixAnswer, { choice, shown, replacement, isWritten }: FixEnd): object {
+/** The runs of a fix, for `--json`. */
+export function runsJson(id: string, answer: FixAnswer): object {
   const { runs, controls, ...rest } = answer
   const told = ({ fork, grade, because, isReused }: FixRun) => ({
     grade,
@@ -24,12 +24,15 @@ export function fixJson(answer: FixAnswer, { choice, shown, replacement, isWritt
     problems: fork.problems,
     reused: isReused,
   })
+  return { case: id, ...rest, runs: runs.map(told), controls: controls.map(told) }
+}
+
+/** The same, with what came of them. */
+export function fixJson(answer: FixAnswer, { choice, shown, replacement, isWritten }: FixEnd): object {
+  const { runs, controls, isControlled } = answer
   return {
-    case: replacement.content.id,
-    ...rest,
-    runs: runs.map(told),
-    controls: controls.map(told),
-    chance: rest.isControlled ? evidenceOf(runs, controls).chance : null,
+    ...runsJson(replacement.content.id, answer),
+    chance: isControlled ? evidenceOf(runs, controls).chance : null,
     chosen: choice.index,
     ok: choice.ok,
     graded: choice.graded,

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { provenAtLeast } from '../../blame/prove-gate.ts'
-import type { ProveAnswer, ProveEstimate, ProveRequest } from '../../blame/prove-task.ts'
+import type { ProveAnswer, ProveEstimate, ProveProgress, ProveRequest } from '../../blame/prove-task.ts'
 import { type Case, parseCase, type ProvenChange, updateCase } from '../../cases/index.ts'
 import { HarvestError, neutralLine, shellWord } from '../../errors/index.ts'
 import type { AcceptReport } from '../../replay/accept-request.ts'
@@ -13,6 +13,7 @@ import { fileNameOf } from '../../tape/file-name.ts'
 import { askYesNo, canAsk } from '../ask.ts'
 import { askedQuestions, caseFilters, caseNamed } from '../asked-questions.ts'
 import { printDifferent } from '../different-cases.ts'
+import { endedEarly } from '../ended-early.ts'
 import { exit } from '../exit.ts'
 import { branchFor } from '../forking/branch-tape.ts'
 import { runTasks } from '../../jobs/run.ts'
@@ -72,9 +73,10 @@ export async function proveCases(rest: readonly string[], screen: Screen): Promi
   refuseUnattended(report)
   const estimates = await tasks<ProveEstimate>(cases, words, true, screen)
   await requireYes(estimates, words, screen)
-  const answers = await tasks<ProveAnswer>(cases, words, false, screen)
+  const { answers, interrupted } = await prove(cases, words, screen)
   const proven = cases.map((one, at) => conclude(one, answers[at] ?? new TypeError('no answer'), words))
   print(proven, words, screen)
+  if (interrupted !== undefined) return endedEarly(interrupted, screen)
   if (!words.isJson && proven.some(({ answer }) => answer?.decision === 'budget'))
     screen.line(`→ to go on from there: ${enough(estimates, proven, words)}`)
   return !isRed && proven.every(({ verdict }) => verdict === 'proven') ? exit.ok : exit.divergence
@@ -155,11 +157,31 @@ async function requireYes(
   })
 }
 
+/** Proves all of them; when someone ends that, what is known of each until then. */
+async function prove(
+  cases: readonly Unproven[],
+  words: ProveWords,
+  screen: Screen,
+): Promise<{ readonly answers: readonly (ProveAnswer | HarvestError)[]; readonly interrupted?: HarvestError }> {
+  const known: ProveAnswer[] = []
+  try {
+    const answers = await tasks<ProveAnswer>(cases, words, false, screen, (job, told) => {
+      known[job] = told.known
+    })
+    return { answers }
+  } catch (error) {
+    if (!HarvestError.is(error, 'HARVEST_CLI_INTERRUPTED') || Object.keys(known).length === 0) throw error
+    screen.progress('')
+    return { answers: cases.map((_, at) => known[at] ?? error), interrupted: error }
+  }
+}
+
 async function tasks<Answer>(
   cases: readonly Unproven[],
   { recordings, costUsd, tokens, parallel, timeoutMs }: ProveWords,
   isDryRun: boolean,
   screen: Screen,
+  onProgress: (job: number, told: ProveProgress) => void = () => undefined,
 ): Promise<readonly (Answer | HarvestError)[]> {
   const jobs = cases.map(({ file, text, case: { tape }, keys }) => {
     const tapeFile = resolve(dirname(file), tape)
@@ -173,8 +195,9 @@ async function tasks<Answer>(
     prices: readPrices(recordings) ?? {},
     limits: { ...(costUsd === undefined ? {} : { costUsd }), ...(tokens === undefined ? {} : { tokens }) },
     onReport: (job, told) => {
-      const { asks, good } = told as { readonly asks: number; readonly good: number }
-      screen.progress(`${cases[job]?.name ?? ''}: ${good} of ${asks} good`)
+      const progress = told as unknown as ProveProgress
+      screen.progress(`${cases[job]?.name ?? ''}: ${progress.good} of ${progress.asks} good`)
+      onProgress(job, progress)
     },
   })
   screen.progress('')
@@ -186,6 +209,9 @@ function conclude(one: Unproven, answer: ProveAnswer | Error, words: ProveWords)
   if (answer instanceof Error) {
     if (!HarvestError.is(answer)) throw answer
     const { code, facts } = answer
+    // How to go on is said once, behind all cases.
+    if (code === 'HARVEST_CLI_INTERRUPTED')
+      return { ...named, verdict: 'unproven', problem: 'stopped before it was asked' }
     const because = facts.where?.['because']
     const problem = `${facts.what}${because === undefined ? '' : `: ${because}`} (${code})`
     return { ...named, verdict: 'unproven', problem, ...(facts.fix === undefined ? {} : { fix: facts.fix }) }
@@ -307,6 +333,8 @@ function describe({ answer, problem, expect }: ProvenCase): string {
       return `${parts}: cannot be proven offline: ${asks.ungraded} of ${asked + asks.ungraded} asks need what is not on the tape`
     case 'open':
       return `${parts}: still open: ${count}`
+    case 'stopped':
+      return `${parts}: stopped before it was decided: ${count} so far, ${controls}`
     case 'budget':
       return `${parts}: the budget is used up: ${count} so far`
     default:
