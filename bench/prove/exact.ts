@@ -5,7 +5,9 @@ import type { Rates } from './chance.ts'
 export type Ending = 'proven' | 'worse' | 'flaky' | 'open'
 
 /** An agent that was never right with either question is counted with those that are wrong with both. */
-export function endingOf<Of extends ProveDecision | 'budget' | 'stopped'>(decision: Of): Exclude<Of, 'neither'> | 'flaky' {
+export function endingOf<Of extends ProveDecision | 'budget' | 'stopped'>(
+  decision: Of,
+): Exclude<Of, 'neither'> | 'flaky' {
   return decision === 'neither' ? 'flaky' : (decision as Exclude<Of, 'neither'>)
 }
 

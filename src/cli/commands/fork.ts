@@ -1,3 +1,4 @@
+// Over 300 lines: one command with its two questions, what comes of a change and which decisions count.
 import { dirname, resolve } from 'node:path'
 import { typedExpectations } from '../../blame/expectation.ts'
 import { requireKnownNames } from '../../blame/known-names.ts'
