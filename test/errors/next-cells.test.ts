@@ -124,7 +124,7 @@ const leftOut: Readonly<Record<string, readonly string[]>> = {
   // A case is written with conditions that its run can meet.
   'if a right run has the other type: --any-name': ['promote'],
   // A decision that is set on a tape: other commands set theirs where a model decides.
-  'models decide at x: --step x': ['fix', 'blame', 'isolate', 'chaos'],
+  'models decide at x: --step x': ['fix', 'check', 'rerun', 'blame', 'isolate', 'chaos'],
   // A value that is set on a tape: other commands set values of their own, which are there.
   "if it is in the answer of a step: --step '<step>'": ['fix', 'blame', 'isolate', 'chaos'],
   "to set all of it: --set 'body=<text>'": ['fix', 'blame', 'isolate', 'chaos'],
