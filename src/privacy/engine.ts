@@ -14,7 +14,7 @@ import { findEmailsNow } from './personal.ts'
 import { commandVariables } from './programs.ts'
 import type { Finder, RedactorOptions, TextRange } from './types.ts'
 import { inViews, Spellings } from './views.ts'
-import { typedTriggers } from './typed-objects.ts'
+import { typedAtEnd, typedTriggers } from './typed-objects.ts'
 import { type Trigger, Walk } from './walk.ts'
 import { isOverworked, perFind, work } from './work.ts'
 
@@ -97,7 +97,8 @@ function inOneWalk(
     ...(version >= 8 && isOn('secret') ? typedTriggers(names) : []),
     ...triggers,
   ])
-  const rest = [...first, ...personal]
+  const atEnd: readonly SignedFinder[] = version >= 8 && isOn('secret') ? [['', typedAtEnd(names)]] : []
+  const rest = [...first, ...personal, ...atEnd]
   const find: Finder = (text) => {
     const found: TextRange[] = []
     work.done += text.length >> 3

@@ -105,6 +105,9 @@ const inQuery = new Set([
   'xgoogsignature',
 ])
 
+/** Schemes of credentials: an object that says it is one holds a secret. */
+export const schemes = ['bearer', 'basic', 'digest', 'ssws']
+
 const namesCap = 2048
 /** What it costs to look up a name beyond ASCII, beside its letters. */
 const perWideName = 16
@@ -159,7 +162,10 @@ export class NameTable implements SecretNames {
       if (pair !== undefined && (pair & 31) === 0) this.#lastTwo[behindDigit] = 1
     }
     const isSinceFifth = version >= 5
-    this.endings = new Endings(names, { mostDigits: isSinceFifth ? 2 : 1, isWide: version >= 6 })
+    this.endings = new Endings(version >= 8 ? [...names, ...schemes] : names, {
+      mostDigits: isSinceFifth ? 2 : 1,
+      isWide: version >= 6,
+    })
     const spelled = isSinceFifth ? names.flatMap((name) => [name, name.normalize('NFD')]) : names
     this.lastLetters = new Set(spelled.flatMap((name) => [name.at(-1)!, name.at(-1)!.toUpperCase()]))
   }

@@ -1,23 +1,58 @@
 import { addSecret, closingQuote, codesOf, has, sticky } from './edges.ts'
 import { looksNamed, pointer, schemeLength, unescaped, vague } from './named.ts'
 import { type NameTable, wordsOf } from './names.ts'
-import type { TextRange } from './types.ts'
+import type { Finder, TextRange } from './types.ts'
 import { type NameClass, passes } from './values.ts'
 import type { Trigger } from './walk.ts'
 import { work } from './work.ts'
 
 /** What tells what an object is: `"type":"api_key"`, `auth_type: bearer`. */
 const told = ['type', 'Type', 'kind', 'Kind', 'scheme', 'Scheme']
+/** What may stand behind the quote of a text that tells it. */
+const behindQuote = [...',} \t\n\r\\"\'']
 
 /**
- * Secrets by what the object is that they stand in: `{"type":"api_key","key":"…"}`. Also in lines of YAML.
+ * Secrets by what the object is that they stand in: `{"type":"api_key","key":"…"}`. Also in lines of YAML. Each part of a schema
+ * has a `"type":`, so a text in quotes is looked at where it ends like the name of a secret; what has none, behind its sign.
  */
 export function typedTriggers(names: NameTable): readonly Trigger[] {
-  const at = inTyped(names)
-  return told.map((text) => {
-    const pair = text.indexOf('yp')
-    return { text, ...(pair > 0 && { pair }), at: (within, index, found) => at(within, index + text.length, found) }
-  })
+  const look = inTyped(names)
+  const atQuote: Trigger['at'] = (text, index, found) => look(text, nameOfText(text, index), found)
+  return [
+    ...['"', "'"].flatMap((quote) =>
+      behindQuote.map((next): Trigger => ({ text: quote + next, behind: names.endings, at: atQuote })),
+    ),
+    // The first of two may be the one that promises something: `key_and_key_id`.
+    ...['_and_', '-and-'].map((text): Trigger => ({ text, at: atQuote })),
+    ...told.flatMap((name) =>
+      [':', '='].map(
+        (sign): Trigger => ({
+          text: name + sign,
+          pair: name.length - 1,
+          at: (text, index, found) => look(text, nameOfPlain(text, index + name.length), found),
+        }),
+      ),
+    ),
+    ...[' :', ' =', '":', "':"].map(
+      (text): Trigger => ({
+        text: `${text} `,
+        pair: 1,
+        at: (within, index, found) => look(within, nameOfPlain(within, index + 1), found),
+      }),
+    ),
+  ]
+}
+
+/** As the triggers, where the text ends behind the quote. */
+export function typedAtEnd(names: NameTable): Finder {
+  const look = inTyped(names)
+  return (text) => {
+    const last = text.charCodeAt(text.length - 1)
+    if (last !== doubleQuote && last !== singleQuote) return []
+    const found: TextRange[] = []
+    look(text, nameOfText(text, text.length - 1), found)
+    return found
+  }
 }
 
 interface Member {
@@ -40,51 +75,80 @@ interface Promised {
 }
 
 const white = String.raw`(?:\s|\\{1,8}[nrt]){0,64}`
-const typePattern = /(\\*["'])?\s{0,8}[:=]\s{0,8}(\\*["'])?(\w[\w .+-]{1,63})/y
+const typePattern = /(?:\\*["'])?\s{0,8}[:=]\s{0,8}(\\*["'])?(\w[\w .+-]{1,63})/y
 const memberPattern = sticky`${white}(\\*["'])?([\w$.-]{1,64})(\\*["'])?${white}[:=]${white}(\\*["'])?`
 const afterMember = sticky`${white}(?:(,)|\}|$)`
 const scalar = /[^\s,{}[\]"'\\]{1,64}/y
 const bracket = /\\*["']|[{}[\]]/g
-const mayFollow = codesOf(/["'\\:= ]/, 128)
 const [longestBefore, longestBehind, mostObjects, mostMembers, mostBrackets] = [2_048, 8_192, 8, 64, 256]
+
+const [isOfSaid, isOfValue, isWhite] = [codesOf(/[\w .+-]/, 128), codesOf(/\w/, 128), codesOf(/\s/)]
+const [space, doubleQuote, singleQuote, colon, equals, backslash] = [0x20, 0x22, 0x27, 0x3a, 0x3d, 0x5c]
+const longestSaid = 64
+
+/** Where the name ends of what a text in quotes tells that ends here, or goes on; 0: it is no such name. */
+function nameOfText(text: string, index: number): number {
+  work.done++
+  let at = index
+  while (at > 0 && text.charCodeAt(at - 1) === backslash) at--
+  const end = at
+  while (at > 0 && end - at <= longestSaid && has(isOfSaid, text.charCodeAt(at - 1))) at--
+  const code = text.charCodeAt(at - 1)
+  if (code !== doubleQuote && code !== singleQuote) return 0
+  at--
+  while (text.charCodeAt(at - 1) === backslash) at--
+  at = withoutSpaces(text, at)
+  const sign = text.charCodeAt(at - 1)
+  return sign === colon || sign === equals ? nameBefore(text, at - 1) : 0
+}
+
+/** As that, of what has no quotes and stands behind a sign. */
+function nameOfPlain(text: string, sign: number): number {
+  work.done++
+  let at = sign + 1
+  while (at - sign < 8 && text.charCodeAt(at) === space) at++
+  return has(isOfValue, text.charCodeAt(at)) ? nameBefore(text, sign) : 0
+}
+
+/** Where a name that tells what an object is ends before a sign; 0: none does. */
+function nameBefore(text: string, sign: number): number {
+  let at = withoutSpaces(text, sign)
+  const code = text.charCodeAt(at - 1)
+  if (code === doubleQuote || code === singleQuote) at--
+  while (text.charCodeAt(at - 1) === backslash) at--
+  return told.some((name) => text.endsWith(name, at)) ? at : 0
+}
+
+function withoutSpaces(text: string, end: number): number {
+  let at = end
+  while (end - at < 8 && has(isWhite, text.charCodeAt(at - 1))) at--
+  return at
+}
 
 function inTyped(names: NameTable): (text: string, nameEnd: number, found: TextRange[]) => number {
   // An object may say many times what it is: it is read once.
-  let last: { text: string; open: number; members: readonly Member[] } = { text: '', open: -1, members: [] }
-  /** What promised nothing of late, with the quote behind it, and what it cost to find that out. */
-  const dull: { readonly first: number; readonly said: string; readonly cost: number }[] = []
+  let last: { text: string; at: number; open: number; members: readonly Member[] } = {
+    text: '',
+    at: 0,
+    open: -1,
+    members: [],
+  }
   return (text, nameEnd, found) => {
-    if (!has(mayFollow, text.charCodeAt(nameEnd))) return 0
-    // Schemas say it for each of their parts: `"type":"string"`. It costs as much again, for the work on a text must not depend
-    // on those before it.
-    if (text.charCodeAt(nameEnd) === doubleQuote && text.charCodeAt(nameEnd + 2) === doubleQuote) {
-      const first = text.charCodeAt(nameEnd + 3)
-      for (const one of dull)
-        if (one.first === first && text.startsWith(one.said, nameEnd + 1)) {
-          work.done += one.cost
-          return 0
-        }
-    }
-    const before = work.done
+    if (nameEnd === 0) return 0
     typePattern.lastIndex = nameEnd
-    const [head, , quote, said = ''] = typePattern.exec(text) ?? []
+    const [head, quote, said = ''] = typePattern.exec(text) ?? []
     if (head === undefined || (quote !== undefined && !text.startsWith(quote, nameEnd + head.length))) return 0
     work.done += 4
     const promised = promiseOf(names, said.trim())
-    if (promised === undefined) {
-      // A longer text would hold on to the one it was cut from.
-      if (quote === '"' && said.length < 12)
-        dull.unshift({ first: said.charCodeAt(0), said: `:"${said}"`, cost: work.done - before })
-      if (dull.length > mostDull) dull.pop()
-      return 0
-    }
+    if (promised === undefined) return 0
     const from = Math.max(0, nameEnd - longestBefore)
     const upTo = text.slice(from, nameEnd)
     let members: readonly Member[] | undefined
     let open = upTo.lastIndexOf('{')
     for (let count = 0; open !== -1 && count < mostObjects && members === undefined; count++) {
-      if (last.open !== from + open || last.text !== text)
-        last = { text, open: from + open, members: membersFrom(text, from + open + 1) }
+      // What stands before is of another search of the same text: it costs as much.
+      if (last.open !== from + open || last.at >= nameEnd || last.text !== text)
+        last = { text, at: nameEnd, open: from + open, members: membersFrom(text, from + open + 1) }
       if (last.members.some((member) => member.nameEnd === nameEnd)) members = last.members
       open = open === 0 ? -1 : upTo.lastIndexOf('{', open - 1)
     }
@@ -93,8 +157,6 @@ function inTyped(names: NameTable): (text: string, nameEnd: number, found: TextR
   }
 }
 
-const mostDull = 6
-const doubleQuote = 0x22
 const scheme = /(?:^|[^a-z])(?:bearer|basic|digest|ssws)$/i
 const several = /[_\s-]and[_\s-]/i
 
