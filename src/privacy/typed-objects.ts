@@ -82,20 +82,19 @@ const scalar = /[^\s,{}[\]"'\\]{1,64}/y
 const bracket = /\\*["']|[{}[\]]/g
 const [longestBefore, longestBehind, mostObjects, mostMembers, mostBrackets] = [2_048, 8_192, 8, 64, 256]
 
-const [isOfSaid, isOfValue, isWhite] = [codesOf(/[\w .+-]/, 128), codesOf(/\w/, 128), codesOf(/\s/)]
+const [isOfValue, isWhite] = [codesOf(/\w/, 128), codesOf(/\s/)]
 const [space, doubleQuote, singleQuote, colon, equals, backslash] = [0x20, 0x22, 0x27, 0x3a, 0x3d, 0x5c]
-const longestSaid = 64
+/** With the quote before it and backslashes behind it. */
+const longestSaid = 80
 
 /** Where the name ends of what a text in quotes tells that ends here, or goes on; 0: it is no such name. */
 function nameOfText(text: string, index: number): number {
   work.done++
-  let at = index
-  while (at > 0 && text.charCodeAt(at - 1) === backslash) at--
-  const end = at
-  while (at > 0 && end - at <= longestSaid && has(isOfSaid, text.charCodeAt(at - 1))) at--
-  const code = text.charCodeAt(at - 1)
-  if (code !== doubleQuote && code !== singleQuote) return 0
-  at--
+  const from = Math.max(0, index - longestSaid)
+  const said = text.slice(from, index)
+  const open = Math.max(said.lastIndexOf('"'), said.lastIndexOf("'"))
+  if (open === -1) return 0
+  let at = from + open
   while (text.charCodeAt(at - 1) === backslash) at--
   at = withoutSpaces(text, at)
   const sign = text.charCodeAt(at - 1)
