@@ -5,15 +5,22 @@ export interface Edit {
   readonly text: string
 }
 
+/** Parts of a text that are put together at a time: a text that grows by each of them keeps them all until it is read. */
+const block = 4_096
+
 /** The text with edits applied; they stand in order and apart. */
-export function edited(text: string, edits: readonly Edit[]): string {
-  let result = ''
+export function edited(text: string, edits: Iterable<Edit>): string {
+  const blocks: string[] = []
+  let parts: string[] = []
   let from = 0
   for (const { start, end, text: instead } of edits) {
-    result += text.slice(from, start) + instead
+    parts.push(text.slice(from, start), instead)
     from = end
+    if (parts.length < block) continue
+    blocks.push(parts.join(''))
+    parts = []
   }
-  return result + text.slice(from)
+  return blocks.join('') + parts.join('') + text.slice(from)
 }
 
 /** A replacement in bytes. */
@@ -51,14 +58,14 @@ export function cutPieces(pieces: readonly Buffer[], edits: readonly ByteEdit[])
 }
 
 /** Edits of a text as edits of its UTF-8. */
-export function inBytes(text: string, edits: readonly Edit[]): readonly ByteEdit[] {
+export function inBytes(text: string, edits: Iterable<Edit>): readonly ByteEdit[] {
   let [characters, bytes] = [0, 0]
   const move = (to: number): number => {
     bytes += Buffer.byteLength(text.slice(characters, to), 'utf8')
     characters = to
     return bytes
   }
-  return edits.map(({ start, end, text: instead }) => ({
+  return Array.from(edits, ({ start, end, text: instead }) => ({
     start: move(start),
     end: move(end),
     bytes: Buffer.from(instead),

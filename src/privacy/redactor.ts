@@ -483,7 +483,7 @@ class TextRedactor implements Redactor {
   #untilClean<T>(
     given: T,
     textOf: (now: T) => string,
-    apply: (now: T, edits: readonly Edit[]) => T,
+    apply: (now: T, edits: Iterable<Edit>) => T,
     before?: Found,
   ): T {
     if (this.#depth > 0 || this.#means.version < 7) return this.#rounds(given, textOf, apply, before).now
@@ -500,7 +500,7 @@ class TextRedactor implements Redactor {
   #rounds<T>(
     given: T,
     textOf: (now: T) => string,
-    apply: (now: T, edits: readonly Edit[]) => T,
+    apply: (now: T, edits: Iterable<Edit>) => T,
     before?: Found,
   ): { readonly now: T; readonly isOver: boolean } {
     const whole = textOf(given)
@@ -515,11 +515,11 @@ class TextRedactor implements Redactor {
     try {
       const fresh: Fresh[] = []
       let now = given
-      for (let pass = 0; pass < passCap && !isOverworked(); pass++) {
-        const edits = this.#step(text, found, fresh)
-        if (edits.length === 0) break
-        now = apply(now, edits)
+      for (let pass = 0; pass < passCap && !isOverworked() && !isNothing(found); pass++) {
+        now = apply(now, this.#step(text, found, fresh))
         text = textOf(now)
+        // What was found in the text before may be as large as it.
+        found = nothing
         found = this.#search(text)
       }
       // What still lays bare another secret after so many searches would change again.
@@ -588,12 +588,19 @@ class TextRedactor implements Redactor {
     return true
   }
 
-  /** @param fresh - gets the values that have a placeholder since */
-  #step(text: string, { spans, scattered }: Found, fresh: Fresh[]): readonly Edit[] {
+  /**
+   * What to put where, one after the other: all of it may be larger than the text.
+   *
+   * @param fresh - gets the values that have a placeholder since
+   */
+  *#step(text: string, { spans, scattered }: Found, fresh: Fresh[]): Iterable<Edit> {
     // What words of base64 say is observed with the text they stand in.
-    if (this.#depth === 0 && spans.length + scattered.length > 0) this.#placeholders.observe(text)
-    if (scattered.length === 0)
-      return spans.map((span) => ({ start: span.start, end: span.end, text: this.#instead(text, span, span, fresh) }))
+    if (this.#depth === 0) this.#placeholders.observe(text)
+    if (scattered.length === 0) {
+      for (const span of spans)
+        yield { start: span.start, end: span.end, text: this.#instead(text, span, span, fresh) }
+      return
+    }
     const places = [
       ...spans.map((span) => ({ of: span, pieces: [span] as readonly Place[] })),
       ...scattered.map((one) => ({ of: one, pieces: one.pieces })),
@@ -605,7 +612,7 @@ class TextRedactor implements Redactor {
         text: at === 0 ? this.#instead(text, of, piece, fresh) : '',
       })),
     )
-    return edits.sort((a, b) => a.start - b.start)
+    yield* edits.sort((a, b) => a.start - b.start)
   }
 
   #instead(text: string, of: TextRange | Scattered, { start, end }: Place, fresh: Fresh[]): string {
