@@ -5,10 +5,10 @@ import { holdsNeedle, type Needle, needleOf } from './rare.ts'
 import type { Replaced } from './types.ts'
 import { encodedWords } from './words.ts'
 
-/** A placeholder standing in a text. */
-export interface PlacedPlaceholder {
-  readonly start: number
-  readonly end: number
+/** Where placeholders stand in a text, in order: as numbers, for there may be millions. */
+export interface PlacedPlaceholders {
+  readonly starts: readonly number[]
+  readonly ends: readonly number[]
 }
 
 interface Shape {
@@ -61,13 +61,15 @@ export class PlaceholderShapes {
   }
 
   /** All in a text, in order. */
-  in(text: string): readonly PlacedPlaceholder[] {
-    if (!this.mayStandIn(text)) return none
-    const placed: PlacedPlaceholder[] = []
+  in(text: string): PlacedPlaceholders {
+    if (!this.mayStandIn(text)) return nowhere
+    const [starts, ends]: [number[], number[]] = [[], []]
     this.#any.lastIndex = 0
-    for (let match = this.#any.exec(text); match !== null; match = this.#any.exec(text))
-      placed.push({ start: match.index, end: match.index + match[0].length })
-    return placed
+    for (let match = this.#any.exec(text); match !== null; match = this.#any.exec(text)) {
+      starts.push(match.index)
+      ends.push(this.#any.lastIndex)
+    }
+    return { starts, ends }
   }
 
   /** The kind and the number of one that stands here; without a kind it is a key's. */
@@ -94,20 +96,23 @@ const oneOf = (sources: readonly string[]): string => sources.map((source) => `(
 /** What the values of one run are replaced by; numbers go by first appearance. */
 export class Placeholders {
   readonly #shapes: PlaceholderShapes
-  readonly #byValue = new Map<string, Given>()
+  /** The number of what each got with that of its kind; of what is on the tape that is replayed, all. */
+  readonly #byValue = new Map<string, number | Replaced>()
   readonly #last = new Map<string, number>()
   /** How often numbers are kept as they are, and what those that grew since were before. */
   #marks = 0
   #trail: { readonly kind: string; readonly before: number }[] = []
-  /** Given out since someone asked. */
-  #fresh: Given[] = []
+  /** How long that was when they were last kept: what they were then is noted down once. */
+  #kept = 0
+  /** Values that got one since someone asked. */
+  #fresh: string[] = []
   /** The placeholder another run gave to a value. */
   readonly #recorded: RecordedPlaceholder
   /** What was served and is not looked through yet: most replays give out no number, and need not know which are taken. */
   #unread: (() => void)[] = []
   readonly #depth: number
   /** Those of the text that was asked for last, where they are many: a text is searched, and noted down when it is clean. */
-  #placed: { readonly text: string; readonly all: readonly PlacedPlaceholder[] } | undefined
+  #placed: { readonly text: string; readonly all: PlacedPlaceholders } | undefined
 
   /**
    * @param recorded - the placeholder a value has on the tape that is replayed, where that can be seen
@@ -120,24 +125,25 @@ export class Placeholders {
   }
 
   /** Placeholders that stand in a text already. */
-  in(text: string): readonly PlacedPlaceholder[] {
+  in(text: string): PlacedPlaceholders {
     if (this.#placed !== undefined && this.#placed.text === text) return this.#placed.all
     const all = this.#shapes.in(text)
-    this.#placed = all.length < worthKeeping ? undefined : { text, all }
+    this.#placed = all.starts.length < worthKeeping ? undefined : { text, all }
     return all
   }
 
   /** Takes note of the numbers in a text that goes to the tape, or comes from it: the next value gets a higher one. */
   observe(text: string, depth = this.#depth): void {
-    const placed = this.in(text)
+    const { starts, ends } = this.in(text)
     this.#placed = undefined
     const words = depth > 0 ? encodedWords(text) : none
     // None of them has a NUL: read together, they say what each says alone.
     if (words.length > 0) this.observe(words.map(({ plain }) => plain).join('\0'), depth - 1)
-    if (placed.length === 0) return
+    if (starts.length === 0) return
     const seen = new Set<string>()
     let [head, tail, last] = ['', '', '']
-    for (const { start, end } of placed) {
+    for (let at = 0; at < starts.length; at++) {
+      const [start, end] = [starts[at]!, ends[at]!]
       // Most are of one kind: of those only the numbers are read.
       const number = head !== '' && text.startsWith(head, start) ? numberAt(text, start + head.length, end, tail) : -1
       if (number !== -1) {
@@ -159,8 +165,13 @@ export class Placeholders {
   #note(kind: string, n: number): void {
     const before = this.#last.get(kind) ?? 0
     if (n >= 1_000_000 || n <= before) return
-    if (this.#marks > 0) this.#trail.push({ kind, before })
+    if (this.#marks > 0 && !this.#isKept(kind)) this.#trail.push({ kind, before })
     this.#last.set(kind, n)
+  }
+
+  #isKept(kind: string): boolean {
+    for (let at = this.#kept; at < this.#trail.length; at++) if (this.#trail[at]!.kind === kind) return true
+    return false
   }
 
   /** As {@link observe}, before the next number is given out. */
@@ -182,7 +193,15 @@ export class Placeholders {
 
   /** The placeholder a value has already. */
   known(value: string): string | undefined {
-    return this.#byValue.get(value)?.placeholder
+    const given = this.#byValue.get(value)
+    return given === undefined ? undefined : this.#shown(given, value).placeholder
+  }
+
+  #shown(given: number | Replaced, value: string): Replaced {
+    if (typeof given !== 'number') return given
+    const { kinds } = this.#shapes
+    const kind = kinds[given % kinds.length]!
+    return { kind, placeholder: this.#shapes.of(kind, Math.floor(given / kinds.length), value) }
   }
 
   /** Whether one of the texts stands in a value that has a placeholder. */
@@ -193,45 +212,53 @@ export class Placeholders {
 
   /** The placeholder of a value: the same for the same value, no matter which kind it was when it first appeared. */
   for(kind: string, value: string): { readonly text: string; readonly isNew: boolean } {
-    const known = this.#byValue.get(value)
-    if (known !== undefined) return { text: known.placeholder, isNew: false }
+    const known = this.known(value)
+    if (known !== undefined) return { text: known, isNew: false }
     const recorded = this.#recorded(kind, value)
     const n = recorded === undefined ? this.#next(kind) : 0
     const text = recorded ?? this.#shapes.of(kind, n, value)
     // What is read most often is known without a look.
     if (recorded === undefined && this.#shapes.isUsual(kind)) this.#note(kind, n)
     else this.observe(text)
-    const given = { kind, placeholder: text, value }
-    this.#byValue.set(value, given)
-    this.#fresh.push(given)
+    this.#byValue.set(
+      value,
+      recorded === undefined
+        ? n * this.#shapes.kinds.length + this.#shapes.kinds.indexOf(kind)
+        : { kind, placeholder: text },
+    )
+    this.#fresh.push(value)
     return { text, isNew: true }
   }
 
   /** The values that were replaced since this was asked before, in the order of their first appearance. */
   takeFresh(): readonly Given[] {
     if (this.#fresh.length === 0) return none
-    // Two values may have one on the tape.
-    const fresh = new Map(this.#fresh.map((given) => [given.placeholder, given]))
+    const all = this.#fresh.map((value): Given => ({ ...this.#shown(this.#byValue.get(value)!, value), value }))
     this.#fresh = []
-    return [...fresh.values()]
+    // Two values may have one on the tape.
+    return [...new Map(all.map((given) => [given.placeholder, given])).values()]
   }
 
   /** Keeps numbers as they are for {@link restore}, until {@link release}. */
   mark(): number {
     this.#catchUp()
     this.#marks++
-    return this.#trail.length
+    this.#kept = this.#trail.length
+    return this.#kept
   }
 
   release(): void {
-    if (--this.#marks === 0) this.#trail = []
+    if (--this.#marks > 0) return
+    this.#trail = []
+    this.#kept = 0
   }
 
   /** Takes back the numbers given out since, and forgets these values. */
   restore(mark: number, forget: readonly string[]): void {
     for (const { kind, before } of this.#trail.splice(mark).reverse()) this.#last.set(kind, before)
-    const forgotten = new Set(forget.map((value) => this.#byValue.get(value)))
-    this.#fresh = this.#fresh.filter((given) => !forgotten.has(given))
+    this.#kept = Math.min(this.#kept, mark)
+    const forgotten = new Set(forget)
+    this.#fresh = this.#fresh.filter((value) => !forgotten.has(value))
     for (const value of forget) this.#byValue.delete(value)
   }
 }
@@ -255,6 +282,7 @@ function numberAt(text: string, start: number, end: number, tail: string): numbe
 type Given = Replaced & { readonly value: string }
 type RecordedPlaceholder = (kind: string, value: string) => string | undefined
 const none: readonly never[] = []
+const nowhere: PlacedPlaceholders = { starts: none, ends: none }
 
 // No issuer's number begins like this, and one of the usual 16 digits fits a JSON number exactly: it need not be quoted.
 const cardStart = '8000'

@@ -157,12 +157,6 @@ const wordCost = 8
 // A client that makes up names must not fill a tape with them.
 export const droppedCap = 64
 
-/** A value that was given a placeholder. */
-interface Fresh {
-  readonly value: string
-  readonly placeholder: string
-}
-
 interface Found {
   readonly spans: readonly TextRange[]
   readonly scattered: readonly Scattered[]
@@ -350,8 +344,7 @@ class TextRedactor implements Redactor {
 
   /** A key by the placeholder of the secret it is, where the run met that elsewhere, or else by its number. */
   #key(key: string): string {
-    const [standing] = this.#placeholders.in(key)
-    if (standing?.start === 0 && standing.end === key.length) return key
+    if (this.#isPlaced(key)) return key
     return this.#placeholders.known(key) ?? this.#keys!.of(key)
   }
 
@@ -464,14 +457,19 @@ class TextRedactor implements Redactor {
     return this.#withinBound(text.length, () => ({ all: this.#means.find(text), isOver: isOverworked() }))
   }
 
+  /** Whether a text begins with a placeholder that is all of it. */
+  #isPlaced(text: string): boolean {
+    const { starts, ends } = this.#placeholders.in(text)
+    return starts[0] === 0 && ends[0] === text.length
+  }
+
   /** A text that is secret as a whole, because of the name it stands under. */
   #secret(text: string): string {
     if (text === '') return text
     const scheme = this.#means.schemeOf(text)
     if (scheme !== '') return scheme + this.#secret(text.slice(scheme.length))
-    const [standing] = this.#placeholders.in(text)
-    if (standing?.start === 0 && standing.end === text.length) return this.text(text)
-    const whole = settle(text, this.#findOnce(text).all, []).find(
+    if (this.#isPlaced(text)) return this.text(text)
+    const whole = settle(text, this.#findOnce(text).all, { starts: [], ends: [] }).find(
       ({ start, end }) => start === 0 && end === text.length,
     )
     const placeholder = this.#replace(whole ?? { kind: 'secret', value: text, contextual: true })
@@ -480,12 +478,7 @@ class TextRedactor implements Redactor {
   }
 
   /** Redacts until nothing is found any more: what came out once goes through unchanged. */
-  #untilClean<T>(
-    given: T,
-    textOf: (now: T) => string,
-    apply: (now: T, edits: Iterable<Edit>) => T,
-    before?: Found,
-  ): T {
+  #untilClean<T>(given: T, textOf: (now: T) => string, apply: (now: T, edits: Iterable<Edit>) => T, before?: Found): T {
     if (this.#depth > 0 || this.#means.version < 7) return this.#rounds(given, textOf, apply, before).now
     const text = textOf(given)
     const { now, isOver } = this.#withinBound(text.length, () => this.#rounds(given, textOf, apply))
@@ -513,7 +506,7 @@ class TextRedactor implements Redactor {
     if (this.#depth === 0 && !this.#isInValue) this.#room = insideCap
     const mark = this.#placeholders.mark()
     try {
-      const fresh: Fresh[] = []
+      const fresh: string[] = []
       let now = given
       for (let pass = 0; pass < passCap && !isOverworked() && !isNothing(found); pass++) {
         now = apply(now, this.#step(text, found, fresh))
@@ -562,29 +555,28 @@ class TextRedactor implements Redactor {
   }
 
   /** Numbers follow from what is on the tape and nothing else, for a replay sees only that. */
-  #forgetLost(text: string, mark: number, fresh: readonly Fresh[]): boolean {
-    const placed = this.#placeholders.in(text)
+  #forgetLost(text: string, mark: number, fresh: readonly string[]): boolean {
+    const { starts, ends } = this.#placeholders.in(text)
+    const placeholderOf = (value: string): string => this.#placeholders.known(value)!
     // Most stand there in the order in which they were given out.
     let next = 0
-    for (let at = 0; at < placed.length && next < fresh.length; at++) {
-      const { start, end } = placed[at]!
-      const { placeholder } = fresh[next]!
-      if (end - start === placeholder.length && text.startsWith(placeholder, start)) next++
+    for (let at = 0; at < starts.length && next < fresh.length; ) {
+      const placeholder = placeholderOf(fresh[next]!)
+      while (at < starts.length && !text.startsWith(placeholder, starts[at])) at++
+      if (at < starts.length && ends[at]! - starts[at]! === placeholder.length) next++
+      at++
     }
     if (next === fresh.length) return false
-    const missing = new Set(fresh.slice(next).map(({ placeholder }) => placeholder))
-    for (const { start, end } of placed) {
+    const missing = new Set(fresh.slice(next).map(placeholderOf))
+    for (let at = 0; at < starts.length; at++) {
       if (missing.size === 0) return false
-      missing.delete(text.slice(start, end).replace('%40', '@'))
+      missing.delete(text.slice(starts[at], ends[at]).replace('%40', '@'))
     }
-    const lost = fresh.filter(({ placeholder }) => missing.has(placeholder))
+    const lost = fresh.filter((value) => missing.has(placeholderOf(value)))
     if (lost.length === 0) return false
     this.replacements++
     this.#cleaned = []
-    this.#placeholders.restore(
-      mark,
-      lost.map(({ value }) => value),
-    )
+    this.#placeholders.restore(mark, lost)
     return true
   }
 
@@ -593,12 +585,11 @@ class TextRedactor implements Redactor {
    *
    * @param fresh - gets the values that have a placeholder since
    */
-  *#step(text: string, { spans, scattered }: Found, fresh: Fresh[]): Iterable<Edit> {
+  *#step(text: string, { spans, scattered }: Found, fresh: string[]): Iterable<Edit> {
     // What words of base64 say is observed with the text they stand in.
     if (this.#depth === 0) this.#placeholders.observe(text)
     if (scattered.length === 0) {
-      for (const span of spans)
-        yield { start: span.start, end: span.end, text: this.#instead(text, span, span, fresh) }
+      for (const span of spans) yield { start: span.start, end: span.end, text: this.#instead(text, span, span, fresh) }
       return
     }
     const places = [
@@ -615,14 +606,14 @@ class TextRedactor implements Redactor {
     yield* edits.sort((a, b) => a.start - b.start)
   }
 
-  #instead(text: string, of: TextRange | Scattered, { start, end }: Place, fresh: Fresh[]): string {
+  #instead(text: string, of: TextRange | Scattered, { start, end }: Place, fresh: string[]): string {
     const { encoded, value } = of
     const again = encoded?.again()
     if (again !== undefined) return again
     // A placeholder of another kind may keep a part of the value, and this value is more than one secret.
     const { text: placeholder, isNew } = this.#replace(encoded === undefined ? of : { kind: 'secret', value })
     if (encoded !== undefined) this.#learn(encoded)
-    if (isNew) fresh.push({ value: of.value, placeholder })
+    if (isNew) fresh.push(of.value)
     return spelled(placeholder, text, start, end)
   }
 

@@ -1,4 +1,4 @@
-import type { PlacedPlaceholder } from './placeholders.ts'
+import type { PlacedPlaceholders } from './placeholders.ts'
 import type { TextRange } from './types.ts'
 
 /**
@@ -11,19 +11,20 @@ import type { TextRange } from './types.ts'
 export function settle(
   text: string,
   spans: readonly TextRange[],
-  standing: readonly PlacedPlaceholder[],
+  { starts, ends }: PlacedPlaceholders,
 ): readonly TextRange[] {
-  if (spans.length === 1 && standing.length === 0) return spans
+  if (spans.length === 1 && starts.length === 0) return spans
   // The sort is stable: the one found first stays before the other.
   const ordered = isInOrder(spans) ? spans : spans.toSorted(byPlace)
   const kept: TextRange[] = []
   for (const span of ordered) {
-    const first = standing[firstEndingAfter(standing, span.start)]
-    if (first !== undefined && first.start <= span.start && span.end <= first.end) continue
-    const last = standing[firstEndingAfter(standing, span.end - 1)]
+    const first = firstEndingAfter(ends, span.start)
+    const firstStart = starts[first] ?? Infinity
+    if (firstStart <= span.start && span.end <= ends[first]!) continue
+    const last = firstEndingAfter(ends, span.end - 1)
     // A placeholder is never cut in two.
-    const start = first === undefined ? span.start : Math.min(span.start, first.start)
-    const end = last === undefined || last.start >= span.end ? span.end : last.end
+    const start = Math.min(span.start, firstStart)
+    const end = (starts[last] ?? Infinity) >= span.end ? span.end : ends[last]!
     const before = kept.at(-1)
     if (before === undefined || start >= before.end) kept.push(stretched(text, span, start, end))
     else if (end > before.end) kept[kept.length - 1] = stretched(text, before, before.start, end)
@@ -41,12 +42,12 @@ function isInOrder(spans: readonly TextRange[]): boolean {
 }
 
 /** Index of the first placeholder that ends after `at`; there may be none. */
-function firstEndingAfter(standing: readonly PlacedPlaceholder[], at: number): number {
+function firstEndingAfter(ends: readonly number[], at: number): number {
   let low = 0
-  let high = standing.length
+  let high = ends.length
   while (low < high) {
     const middle = (low + high) >> 1
-    if (standing[middle]!.end > at) high = middle
+    if (ends[middle]! > at) high = middle
     else low = middle + 1
   }
   return low
