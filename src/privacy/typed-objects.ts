@@ -255,12 +255,23 @@ function plainEnd(text: string, start: number): number | undefined {
 }
 
 const lineEnd = /\r?\n|(?:\\{1,8}r)?\\{1,8}n/g
-const linePattern =
-  /^([ \t]*(?:- {1,4})?)([\w$.-]{1,64}) {0,8}[:=] {0,8}(["']?)([^\s"'\\{}[\],]{1,512})\3 {0,8}(?:$|(\\*["'])| #)/
+const quoteOrNone = String.raw`(\\{0,8}["']|)`
+const lineName = String.raw`[\w$.-]{1,64}`
+/** `- "key": !!str "…"`, with a comment behind it or a quote that ends the text it stands in. */
+const linePattern = new RegExp(
+  String.raw`^([ \t]*(?:- {1,4})?${quoteOrNone}(${lineName})\2)( {0,8}[:=] {0,8}(?:!{1,2}[\w.-]{0,32} {1,4})?${quoteOrNone})([^\s"'\\{}[\],]{1,512})\5 {0,8}(?:$|(\\*["'])| #)`,
+)
 /** A blank, a comment, or a name with another value: words, a list, a block. */
-const otherLine = /^[ \t]*(?:$|#|(?:- {1,4})?[\w$.-]{1,64} {0,8}[:=](?: |$))/
+const otherLine = new RegExp(String.raw`^[ \t]*(?:$|#|(?:- {1,4})?${quoteOrNone}${lineName}\1 {0,8}[:=](?: |$))`)
 /** What stands before the first line of a text in quotes. */
-const beforeText = /^.{0,512}[^\w\\]\\*["'](?=(?:- {1,4})?[\w$.-]{1,64} {0,8}[:=] )/
+const beforeText = new RegExp(
+  String.raw`^.{0,512}[^\w\\]\\*["'](?=[ \t]{0,32}(?:- {1,4})?(\\{1,8}"|\\{0,8}'|)${lineName}\1 {0,8}[:=] )`,
+)
+/** What says that the value stands in the next line, which is all of it. */
+const blockHead = /^[|>][-+\d]{0,2}$/
+const blockLine = /^[ \t]+([^\s"'\\{}[\],]{1,512}) {0,8}(?:$|\\*["'])/
+/** No text in JSON. */
+const jsonScalar = /^(?:-?\d[\d.]*(?:[eE][+-]?\d+)?|true|false|null)$/
 const longestLines = 512
 
 /** The lines beside one that says what they are, as far as they are indented as it is. */
@@ -284,10 +295,10 @@ function linesAround(text: string, nameEnd: number): readonly Member[] {
   const indent = indentOf(lines[own]!.said)
   const members: Member[] = []
   // Up to the first line of the item, and down to the next one.
-  for (let at = own; at >= 0 && readLine(lines[at]!, indent, members); at--)
+  for (let at = own; at >= 0 && readLine(lines, at, indent, members); at--)
     if (isItem(lines[at]!, indent) || (at > 0 && endsQuoted(lines[at - 1]!))) break
   for (let at = own + 1; at < lines.length && !isItem(lines[at]!, indent) && !endsQuoted(lines[at - 1]!); at++)
-    if (!readLine(lines[at]!, indent, members)) break
+    if (!readLine(lines, at, indent, members)) break
   return members
 }
 
@@ -297,22 +308,26 @@ interface Line {
 }
 
 /** @returns whether the lines go on */
-function readLine({ said, start: lineStart }: Line, indent: number, members: Member[]): boolean {
+function readLine(lines: readonly Line[], at: number, indent: number, members: Member[]): boolean {
+  const { said, start: lineStart } = lines[at]!
   const depth = indentOf(said)
-  const [, before = '', name = '', quote = '', value = ''] = linePattern.exec(said) ?? []
+  const [, head = '', nameQuote = '', name = '', gap = '', quote = '', value = ''] = linePattern.exec(said) ?? []
   if (name === '' && otherLine.test(said) && (depth >= indent || /^\s*(?:$|#)/.test(said))) return true
   if (depth < indent || (depth === indent && name === '')) return false
-  if (depth > indent) return true
-  const nameEnd = lineStart + before.length + name.length
-  const start = lineStart + said.indexOf(value, nameEnd - lineStart + 1)
-  members.push({ name, nameEnd, start, end: start + value.length, quote: quote === '' ? undefined : quote })
+  if (depth > indent || (nameQuote !== '' && quote === '' && jsonScalar.test(value))) return true
+  const nameEnd = lineStart + head.length - nameQuote.length
+  const next = blockHead.test(value) ? lines[at + 1] : undefined
+  const [block, below = ''] = (next !== undefined && indentOf(next.said) > depth && blockLine.exec(next.said)) || []
+  const isBelow = next !== undefined && block !== undefined
+  const start = isBelow ? next.start + next.said.indexOf(below) : lineStart + head.length + gap.length
+  const end = start + (isBelow ? below : value).length
+  members.push({ name, nameEnd, start, end, quote: quote === '' ? undefined : quote })
   return true
 }
 
 /** Whether a text in quotes ends in the line: the next one is of another. */
 function endsQuoted({ said }: Line): boolean {
-  const [, , , quote, , end] = linePattern.exec(said) ?? []
-  return quote === '' && end !== undefined
+  return linePattern.exec(said)?.at(7) !== undefined
 }
 
 function isItem({ said }: Line, indent: number): boolean {

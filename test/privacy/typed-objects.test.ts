@@ -48,6 +48,14 @@ test.each([
   JSON.stringify({ ARN: 'a', SecretString: key }),
   `{"Name":"/prod/db","Type":"SecureString","Value":"${key}"}`,
   ...[' # rotated', ' # "old"'].map((comment) => `auth:\n  type: api_key\n  key: ${key}${comment}\n`),
+  ...[
+    `"type": "api_key"\n  "key": "${key}"`,
+    `"type": api_key\n  "key": ${key}`,
+    `'key': '${key}' # rotated\n  'type': 'api_key'`,
+    `type: api_key\n  key: !!str ${key}`,
+    `type: api_key\n  key: >-\n    ${key}\n  for: shop`,
+    `key: |\n    ${key}\n  type: api_key`,
+  ].flatMap((lines) => [`auth:\n  ${lines}\n`, JSON.stringify({ said: `auth:\n  ${lines}` })]),
   ...['', '# the key', 'scopes:\n    - a\n    - b', 'scopes:\n  - a', 'of:\n    a: 1', 'for: any of you'].flatMap(
     (line) => [
       `auth:\n  type: api_key\n  ${line}\n  key: ${key}\n`,
@@ -108,6 +116,9 @@ test.each([
   '{"type":"secret","value":"arn:aws:secretsmanager:eu-west-1:123456789012:secret:prod/db-AbCdE1"}',
   '{"type":"api_key","key":[{"a":"x1y2z3x1y2z3x1y2z3"}],"z":1}',
   '{"type":"apikey","apikey":4711471147114711}',
+  `auth:\n  type: bearer\n  key: >-\n    a text of ${key}\n`,
+  `auth:\n  type: bearer\n  key: >-\n  ${key}\n`,
+  '"type": "password",\n"value": 4711471147114711',
   `auth:\n  type: bearer\nnext:\n  key: ${key}\n`,
   JSON.stringify({ text: 'env:\n  - name: DB_PASSWORD\n    value: ', model: 'stop123456789abcd' }),
   '{"role":"tool","name":"reset_password","content":"A mail was sent to the user in 2 minutes."}',
@@ -131,6 +142,23 @@ test.each([
   `type: bearer\n\nother:\n  key: ${key}\n`,
 ])('what only looks like such an object is kept: %s', (text) => {
   expect(createRedactor().text(text)).toBe(text)
+})
+
+const streamed = (parts: readonly string[]): string =>
+  parts.map((content) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`).join('')
+
+test.each([
+  `auth:\n  type: api_key\n  key: ${key}\n`,
+  `auth:\n  'key': '${key}'\n\n  'type': 'api_key'\n`,
+  `- "type": "api_key"\n  "key": "${key}"\n`,
+  `auth:\n  key: >-\n    ${key}\n  type: api_key\n`,
+  JSON.stringify({ auth: { type: 'api_key', key } }, undefined, 2),
+])('wherever a stream is cut, what it says of a secret is read: %j', (text) => {
+  for (let at = 1; at < text.length; at++) {
+    const redacted = createRedactor().text(streamed([text.slice(0, at), text.slice(at)]))
+    const said = [...redacted.matchAll(/"content":(".*")/g)].map(([, one]) => JSON.parse(one!) as string).join('')
+    expect(said.includes(key), text.slice(0, at)).toBe(false)
+  }
 })
 
 test('a name that promises nothing here does not by what stands beside it', () => {
