@@ -17,6 +17,7 @@ import {
 import { placeholderShown } from './credentials.ts'
 import { isMessage } from './messages.ts'
 import type { NameTable } from './names.ts'
+import { nestedName } from './nested.ts'
 import type { TextRange } from './types.ts'
 import { isInPieces, isInWords, looking, looksRandom, type NameClass, ofVersion, lately, passes } from './values.ts'
 import type { Trigger } from './walk.ts'
@@ -126,7 +127,11 @@ function nameUpTo(names: NameTable, text: string, end: number): Named | undefine
         return { kind: whole, name: text.slice(from, end), start, end }
     }
   }
-  return kind === undefined ? undefined : { kind, name, start, end }
+  if (kind !== undefined) return { kind, name, start, end }
+  const nested = names.version < 8 ? undefined : nestedName(text, start, name)
+  return nested === undefined || names.classOf(nested) === undefined || names.isData(name)
+    ? undefined
+    : { kind: 'nested', name, start, end }
 }
 
 // The quote that ends the name, the sign, the quote that begins the value; Markdown may stand around the sign.

@@ -29,23 +29,24 @@ export interface OwnNames {
 }
 
 /** Last words of names by what they promise. `dbPassword`, `DB_PASS` and `x-api-key` are cut where words begin. */
-const byClass: Readonly<Record<Exclude<NameClass, 'own' | 'foreign' | 'typed' | 'key' | 'cookie' | 'entry'>, string>> =
-  {
-    always: `
+const byClass: Readonly<
+  Record<Exclude<NameClass, 'own' | 'foreign' | 'typed' | 'key' | 'nested' | 'cookie' | 'entry'>, string>
+> = {
+  always: `
     password passwd pwd passphrase secret authorization connectionstring accesssignature authorizationcode devicecode
     codeverifier apikey secretkey accesskey privatekey encryptionkey signingkey accountkey subscriptionkey masterkey
     accesstoken authtoken refreshtoken sessiontoken idtoken bearertoken apitoken securitytoken bottoken securityanswer
     secretkeybase recoverycode keyphrase`,
-    random: `
+  random: `
     token jwt phpsessid jsessionid auth xauth sig hmac credential credentials clientkey serverkey servicekey adminkey
     licensekey deploykey webhookkey hmackey sshkey storagekey functionskey sharedkey rootkey writekey readkey hostkey
     sendkey privatekeyid clientkeydata csrf xsrf apptoken apphash webhookurl connectsid bwsession dsn`,
-    session: 'session sessionid sid ticket',
-    signature: 'signature',
-    pass: 'pass userpass dbpass rootpass mysqlpass smtppass ftppass adminpass',
-    code: 'otp otpcode pin pincode cvv cvc cvv2 mfacode twofactorcode verificationcode securitycode passcode smscode',
-    phrase: 'mnemonic seedphrase recoveryphrase mnemonicphrase secretphrase walletphrase',
-  }
+  session: 'session sessionid sid ticket',
+  signature: 'signature',
+  pass: 'pass userpass dbpass rootpass mysqlpass smtppass ftppass adminpass',
+  code: 'otp otpcode pin pincode cvv cvc cvv2 mfacode twofactorcode verificationcode securitycode passcode smscode',
+  phrase: 'mnemonic seedphrase recoveryphrase mnemonicphrase secretphrase walletphrase',
+}
 /** Since the fourth version: names in other languages, as they are written, and short ones. */
 const since: Readonly<Record<string, string>> = {
   foreign: `
@@ -82,7 +83,7 @@ const eighth: Readonly<Record<string, string>> = {
   always: 'securestring secretstring',
   random: `
     encryptorkey decryptorkey decryptionkey cipherkey cryptokey cryptographickey jwtkey jwskey jwekey aeskey authkey
-    searchkey cosmoskey vaultkey signerkey`,
+    searchkey cosmoskey vaultkey signerkey encryptkey mapskey`,
 }
 /** What may stand behind a name that says it once more, or how: `password_confirmation`, `passwordRepeat`. */
 const onceMore = ['confirm', 'confirmation', 'repeat', 'repeated', 'again', 'plain']

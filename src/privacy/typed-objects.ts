@@ -2,7 +2,7 @@ import { addSecret, closingQuote, codesOf, has, sticky } from './edges.ts'
 import { looksNamed, pointer, schemeLength, unescaped, vague } from './named.ts'
 import { type NameTable, wordsOf } from './names.ts'
 import type { Finder, TextRange } from './types.ts'
-import { type NameClass, passes } from './values.ts'
+import { isMixed, type NameClass, passes } from './values.ts'
 import type { Trigger } from './walk.ts'
 import { work } from './work.ts'
 
@@ -189,24 +189,17 @@ function add(names: NameTable, text: string, member: Member, promised: Promised,
 const hex = /^[\da-f]{32,}$/i
 /** What a field is called: `addressLine2`. */
 const camel = /^[a-z]+\d{0,2}(?:[A-Z][a-z]+\d{0,2})+$/
-const ofWords = /[A-Z]?[a-z]{3,}/g
 
 /** Whether a value is one that the object promises, and no name of a field, of a token of code or of a sentence. */
 function isCredential(value: string, { kind, isVague, word }: Promised, last: string): boolean {
   if (pointer.test(value)) return false
   const isKey = passes('key', value, false) && !camel.test(value)
-  if (isVague) return isKey && isMixed(value)
+  if (isVague) return isKey && value.length >= 20 && isMixed(value)
   // `{"type":"password","key":"…"}` is a field of a form; in `{"type":"api_key","key":"…"}` it says so once more.
   const isAgain = last === 'key' && word.endsWith(last)
   if ((kind !== 'always' && kind !== 'foreign') || (last === 'key' && !isAgain)) return isKey || hex.test(value)
   if (isAgain) return passes('random', value, false)
   return /[\d=]/.test(value) && (!/\s/.test(value) || value.includes('='))
-}
-
-/** Letters of both cases and digits, and few of them in words. */
-function isMixed(value: string): boolean {
-  const isLong = value.length >= 20 && /[a-z]/.test(value) && /[A-Z]/.test(value)
-  return isLong && 2 * value.replace(ofWords, '').length > value.length
 }
 
 /** The members of an object that begins here, as far as they can be read. */

@@ -38,6 +38,7 @@ export type NameClass =
   | 'foreign'
   | 'random'
   | 'key'
+  | 'nested'
   | 'session'
   | 'signature'
   | 'pass'
@@ -139,6 +140,9 @@ export function passes(kind: NameClass, value: string, isBare: boolean): boolean
       return isTyped(value) && /\d/.test(value) && !isInWords(value)
     case 'key':
       return looksRandom(value) && /^[\w+/=.~-]*$/.test(value) && !isInWords(value) && !joinsCalls.test(value)
+    // What the names of several objects or lines say together may be a part of anything.
+    case 'nested':
+      return passes('key', value, isBare) && isMixed(value)
     case 'random':
       return looksRandom(value)
     // In the traffic of agents a session is a UUID that joins calls, or the `sid` of Twilio, and a signature is the model's own: both are sent back.
@@ -157,6 +161,13 @@ export function passes(kind: NameClass, value: string, isBare: boolean): boolean
     case 'cookie':
       return /(?:=|%3D)[^;\s]/i.test(value) || looksRandom(value)
   }
+}
+
+const ofWords = /[A-Z]?[a-z]{3,}/g
+
+/** Letters of both cases, and few of them in words. */
+export function isMixed(value: string): boolean {
+  return /[a-z]/.test(value) && /[A-Z]/.test(value) && 2 * value.replace(ofWords, '').length > value.length
 }
 
 function isTyped(value: string): boolean {

@@ -117,7 +117,7 @@ test.each([
   '{"type":"api_key","key":[{"a":"x1y2z3x1y2z3x1y2z3"}],"z":1}',
   '{"type":"apikey","apikey":4711471147114711}',
   `auth:\n  type: bearer\n  key: >-\n    a text of ${key}\n`,
-  `auth:\n  type: bearer\n  key: >-\n  ${key}\n`,
+  `of:\n  type: bearer\n  key: >-\n  ${key}\n`,
   '"type": "password",\n"value": 4711471147114711',
   `auth:\n  type: bearer\nnext:\n  key: ${key}\n`,
   JSON.stringify({ text: 'env:\n  - name: DB_PASSWORD\n    value: ', model: 'stop123456789abcd' }),
