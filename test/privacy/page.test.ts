@@ -172,6 +172,12 @@ test('what is not found is as the page says', () => {
     'use K7fq2Zr9Xv4Tn8WbJh5gRt7kPm2vQs9d for it',
     'd41d8cd98f00b204e9800998ecf8427e da39a3ee5e6b4b0d3255bfef95601890afd80709',
     '{"pin":4711}',
+    '{"name":"password","value":"lemontart"}',
+    '{"name":"password","value":"lemon tart"}',
+    ...['token', 'key', 'session', 'basic'].map((type) =>
+      JSON.stringify({ type, key: 'd41d8cd98f00b204e9800998ecf8427e' }),
+    ),
+    'user,password\nada,to be told\nbob,Doe,tr33house\n',
     Buffer.from(`password=${secret}`).toString('hex'),
     // base32 of password=tr33house
     'OBQXG43XN5ZGIPLUOIZTG2DPOVZWK===',
