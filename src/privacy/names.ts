@@ -107,7 +107,7 @@ const inQuery = new Set([
 ])
 
 /** Schemes of credentials: an object that says it is one holds a secret. */
-export const schemes = ['bearer', 'basic', 'digest', 'ssws']
+const schemes = ['bearer', 'basic', 'digest', 'ssws']
 
 const namesCap = 2048
 /** What it costs to look up a name beyond ASCII, beside its letters. */

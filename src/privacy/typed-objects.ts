@@ -1,3 +1,4 @@
+// Over 300 lines: members of objects and lines beside one another are read by one set of patterns.
 import { addSecret, closingQuote, codesOf, has, sticky } from './edges.ts'
 import { looksNamed, pointer, schemeLength, unescaped, vague } from './named.ts'
 import { type NameTable, wordsOf } from './names.ts'
