@@ -14,7 +14,7 @@ const blankOrComment = /^\s*(?:#.*)?$/
 const member = /[{,](?:\s|\\{1,8}[nrt]){0,64}\\*["']?$/
 const lineStart = /(\n|\\n)[ \t]{0,64}(?:- {1,4})?\\*["']?$/
 /** The name of an object, before its brace. */
-const ofObject = /([\w$.-]{1,64})(?:\\*["'])?\s{0,8}[:=]\s{0,8}$/
+const ofObject = /([\w$.-]{1,64})(?:\\*["'])?\s{0,8}[:=]$/
 
 /**
  * What a `key` that says nothing by itself is called with the name of what it stands in, as in `azure.search.key`:
@@ -39,7 +39,10 @@ function parentInBraces(above: string): string | undefined {
   for (let at = above.length - 1; at >= 0; at--) {
     const code = above.charCodeAt(at)
     if (code === closing) depth++
-    else if (code === opening && depth-- === 0) return ofObject.exec(above.slice(Math.max(0, at - 96), at))?.[1]
+    else if (code === opening && depth-- === 0) {
+      const before = above.slice(Math.max(0, at - 96), at).trimEnd()
+      return before.endsWith(':') || before.endsWith('=') ? ofObject.exec(before)?.[1] : undefined
+    }
   }
   return undefined
 }
