@@ -22,9 +22,14 @@ export interface DecodedBody {
 
 /** The codings of a body as its headers name them: several headers of that name are one list. */
 export function codingOf(headers: readonly (readonly [name: string, value: string])[]): string | undefined {
-  const codings = headers.flatMap(([name, value]) => (name.toLowerCase() === 'content-encoding' ? [value] : []))
-  return codings.length === 0 ? undefined : codings.join(', ')
+  let codings: string | undefined
+  for (const [name, value] of headers)
+    if (name.length === codingName.length && name.toLowerCase() === codingName)
+      codings = codings === undefined ? value : `${codings}, ${value}`
+  return codings
 }
+
+const codingName = 'content-encoding'
 
 const codingCap = 3
 /** A small body must not become all the memory there is. */

@@ -40,7 +40,8 @@ export class ExchangeDraft implements ExchangeObserver {
   #aborted: Moment | undefined
   /** How much of the request is on the tape: nothing, all but its body, or all. */
   #begun: 'no' | 'named' | 'whole' = 'no'
-  readonly #early = new EarlyPieces()
+  /** Of an answer that was not complete soon. */
+  #early: EarlyPieces | undefined
 
   /** @param bodies - those of an exchange that is over; default: they are still to come */
   constructor(run: RecordedRun, start: ExchangeStart, where: { readonly in?: number }, bodies?: Bodies) {
@@ -157,6 +158,7 @@ export class ExchangeDraft implements ExchangeObserver {
     if (this.#settled || this.#head === undefined || this.#begun !== 'whole' || this.#request === undefined)
       return undefined
     if (codingOf(this.#head.headers) !== undefined) return undefined
+    this.#early ??= new EarlyPieces()
     const pieces = this.#early.next(this.#bodies.got.pieces, (text) => this.#run.redactor.settled(text))
     if (pieces === undefined) return undefined
     const { moment, status } = this.#head
@@ -168,7 +170,9 @@ export class ExchangeDraft implements ExchangeObserver {
 
   /** More had arrived than was written. */
   get isBehind(): boolean {
-    return !this.#settled && this.#early.isBehind(this.#bodies.got.pieces)
+    if (this.#settled) return false
+    const { pieces } = this.#bodies.got
+    return this.#early === undefined ? pieces.length > 0 : this.#early.isBehind(pieces)
   }
 
   /** The line for the tape, redacted: the request first, as a replay will see it first. */

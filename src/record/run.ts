@@ -18,6 +18,7 @@ import {
   createTapeWriter,
   type Closing,
   currentFlags,
+  type DrawsEvent,
   encodeValue,
   formatVersion,
   headersFlag,
@@ -30,7 +31,7 @@ import {
   socketsFlag,
   tenantsFlag,
   tenantVariables,
-  unsearchedBodies,
+  unsearchedIn,
   unsearchedReason,
   type Json,
   LateWorks,
@@ -264,9 +265,7 @@ export class RecordedRun implements Recording {
 
   /** Writes one event; what was drawn before it goes first, in the same write. */
   append(event: TapeEvent | OpenStep): void {
-    const drawn = this.#draws.take()
-    if (drawn === undefined) this.#write(event)
-    else this.#write(drawn, event)
+    this.#write(event, this.#draws.take())
   }
 
   /** Redacts and writes what a run says about itself. */
@@ -469,16 +468,17 @@ export class RecordedRun implements Recording {
     this.append(event)
   }
 
-  #write(...events: readonly (TapeEvent | OpenStep)[]): void {
+  /** @param drawn - what goes before it, in the same write */
+  #write(event: TapeEvent | OpenStep, drawn?: DrawsEvent): void {
     if (this.#over || this.#incomplete !== undefined) return
+    if (drawn !== undefined) this.#drawn.note(drawn.draws)
     // What is said of an open step is said again when it is settled.
-    for (const event of events) if ('kind' in event && event.kind === 'draws') this.#drawn.note(event.draws)
-    this.#unsearched += unsearchedBodies({ events: events.filter((line): line is TapeEvent => !('part' in line)) })
-    const last = events.at(-1)
-    const prints = this.#prints()
-    const written =
-      last === undefined || prints.prints === undefined ? events : [...events.slice(0, -1), withPrints(last, prints)]
-    this.attempt(() => this.#writer?.append(...written))
+    if ('kind' in event) {
+      if (event.kind === 'draws') this.#drawn.note(event.draws)
+      if (event.kind === 'exchange') this.#unsearched += unsearchedIn(event)
+    }
+    const line = this.#makesPrints ? withPrints(event, this.#prints()) : event
+    this.attempt(() => (drawn === undefined ? this.#writer?.append(line) : this.#writer?.append(drawn, line)))
     const { bytes = 0 } = this.#writer ?? {}
     if (bytes <= this.#tapeCap) return
     this.account.capped()
@@ -496,6 +496,7 @@ export class RecordedRun implements Recording {
 }
 
 function withPrints(line: TapeEvent | OpenStep, prints: Pick<TapeEvent, 'prints'>): TapeEvent | OpenStep {
+  if (prints.prints === undefined) return line
   return 'part' in line ? { ...line, event: { ...line.event, ...prints } } : { ...line, ...prints }
 }
 
@@ -529,13 +530,14 @@ function namedByCode(): readonly string[] {
 
 /** Whether a file may name a region. A service records many runs, and a file is looked for once: the SDK reads it once too. */
 function hasAwsConfiguration(): boolean {
-  const file = process.env['AWS_CONFIG_FILE'] ?? join(homedir(), '.aws', 'config')
-  let isThere = awsFiles.get(file)
-  if (isThere === undefined) awsFiles.set(file, (isThere = existsSync(file)))
+  const named = process.env['AWS_CONFIG_FILE']
+  let isThere = awsFiles.get(named)
+  if (isThere === undefined) awsFiles.set(named, (isThere = existsSync(named ?? join(homedir(), '.aws', 'config'))))
   return isThere
 }
 
-const awsFiles = new Map<string, boolean>()
+/** By what the environment names; `undefined` is the one at home. */
+const awsFiles = new Map<string | undefined, boolean>()
 
 /** Whether a tape of this id is there: a run id was used twice. */
 function isTaken(error: unknown): boolean {

@@ -44,6 +44,7 @@ export {
   responseBytes,
   stepsOf,
   unsearchedBodies,
+  unsearchedIn,
   unsearchedReason,
 } from './steps.ts'
 export { isSharedRead, isTokenRead, outsideFolder, sharedFolder } from './shared-read.ts'

@@ -78,7 +78,11 @@ export class PartsWritten {
 /** Members of an event that it did not have before, or not this one. */
 function fresh(event: Step, before: Step): Readonly<Record<string, unknown>> {
   const known = before as unknown as Readonly<Record<string, unknown>>
-  return Object.fromEntries(Object.entries(event).filter(([name, value]) => known[name] !== value))
+  const members = event as unknown as Readonly<Record<string, unknown>>
+  const rest: Record<string, unknown> = {}
+  // Not by lists of names and values: this is done while an agent waits.
+  for (const name of Object.keys(members)) if (known[name] !== members[name]) rest[name] = members[name]
+  return rest
 }
 
 function piecesOf(event: Step): readonly Piece[] {

@@ -39,12 +39,12 @@ export function responseBytes({ response }: ExchangeEvent): Buffer {
 
 /** How many bodies of a tape could not be searched for secrets, and are not on it. */
 export function unsearchedBodies({ events }: { readonly events: readonly TapeEvent[] }): number {
-  let count = 0
-  for (const event of events) {
-    if (event.kind !== 'exchange') continue
-    count += (event.request.unsearched ? 1 : 0) + (event.response?.unsearched ? 1 : 0)
-  }
-  return count
+  return events.reduce((count, event) => count + (event.kind === 'exchange' ? unsearchedIn(event) : 0), 0)
+}
+
+/** The same of one exchange. */
+export function unsearchedIn({ request, response }: ExchangeEvent): number {
+  return (request.unsearched ? 1 : 0) + (response?.unsearched ? 1 : 0)
 }
 
 /** Why a tape is incomplete that lacks nothing but bodies that could not be searched. */
