@@ -1,8 +1,12 @@
+import type { Heard } from './lines.ts'
+
 /** Why the bars of time are not kept; the figures are those of docs/performance.md. */
 export const shortfall =
   'A bare loopback call takes about 0.3 ms of processor time: 1.10 leaves 30 µs for a call and its share of the run, 1.25 leaves 75. A recorder that is told of no run takes what stands behind the figure as armed and deaf; one that hears needs 40 µs a call and 26 µs a run (it needed 90 and 111), and 2.5 µs for each look at who read the clock: one a fetch where the recorder is made before undici is loaded, four where an ES module imported `node:http` before, as this service does. What is left is in no one place: the writes to the tape, JSON, redaction and the look-ups of who read the clock. Writing later or together would lose the last events of a process that is killed; docs/performance.md says what else was tried.'
 /** What no recorder of this kind is under: one that is told of no run, measured in the same rounds. */
 export const floor = 'armed and deaf'
+/** The same, and the lines written that a kill must not lose: see `lines.ts`. */
+export const writing = 'armed, and the lines alone'
 /** Calls of the form in which recorders are compared. */
 export const callCount = 300
 /** Model calls of one run. */
@@ -37,20 +41,30 @@ interface Answer {
   readonly choices: readonly { readonly message: { readonly content: string; readonly tool_calls: unknown } }[]
 }
 
+/** Asks the model once. */
+export async function ask(base: string, question: object, heard?: Heard): Promise<unknown> {
+  const body = JSON.stringify(question)
+  heard?.({ request: body })
+  const response = await fetch(`${base}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: 'Bearer sk-invented-0123456789abcdefghij' },
+    body,
+  })
+  if (heard === undefined) return response.json()
+  const answer = await response.text()
+  heard({ answer })
+  return JSON.parse(answer)
+}
+
 /** Asks the model four times and sends the whole conversation each time, as agents do: 1.5 to 4 KB a request. */
-export async function supportAgent(base: string, text: string): Promise<{ readonly answer: string }> {
+export async function supportAgent(base: string, text: string, heard?: Heard): Promise<{ readonly answer: string }> {
   const messages: unknown[] = [
     { role: 'system', content: system.repeat(4) },
     { role: 'user', content: text },
   ]
   let answer = ''
   for (let call = 0; call < callsPerRun; call++) {
-    const response = await fetch(`${base}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: 'Bearer sk-invented-0123456789abcdefghij' },
-      body: JSON.stringify({ model: 'invented-1', messages, tools }),
-    })
-    const { choices } = (await response.json()) as Answer
+    const { choices } = (await ask(base, { model: 'invented-1', messages, tools }, heard)) as Answer
     const message = choices[0]!.message
     answer = message.content
     messages.push(message, { role: 'tool', tool_call_id: `call_${call}`, content: '{"status":"delivered","paid":25}' })

@@ -1,9 +1,10 @@
 // 300 fetch calls, in a process of its own: node calls.ts WHO PROVIDER FOLDER [ADAPTER]
-// WHO is `bare`, `armed` (a recorder that is told of no run), `ours`, or another recorder, whose adapter stands in bench/peers.
+// WHO is `bare`, `armed` (a recorder that is told of no run), `lines` (the same, see lines.ts), `ours`, or another recorder, whose adapter stands in bench/peers.
 import { readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { createRecorder } from '../../src/record/index.ts'
-import { callCount } from './agent.ts'
+import { ask, callCount } from './agent.ts'
+import { type Heard, Lines } from './lines.ts'
 
 /** What it took to make the calls and to have them on disk. */
 export interface CallFigures {
@@ -19,19 +20,25 @@ interface Session {
 interface Adapter {
   open(mode: 'record', options: { dir: string; name: string; upstream: string }): Promise<Session>
 }
-type Work = (base: string) => Promise<void>
+type Work = (base: string, heard?: Heard) => Promise<void>
 
 const [who = 'bare', provider = '', dir = '', adapter = ''] = process.argv.slice(2)
 const record = await recording()
 
 async function recording(): Promise<(name: string, work: Work) => Promise<unknown>> {
   if (who === 'bare') return (_name, work) => work(provider)
-  if (who === 'ours' || who === 'armed') {
+  if (who === 'ours' || who === 'armed' || who === 'lines') {
     const door = (await import(resolve(import.meta.dirname, '../../dist/record/index.js'))) as {
       createRecorder: typeof createRecorder
     }
     const recorder = door.createRecorder({ dir })
     if (who === 'armed') return (_name, work) => work(provider)
+    if (who === 'lines')
+      return async (name, work) => {
+        const lines = new Lines(dir, name)
+        await work(provider, lines.say)
+        lines.close()
+      }
     return (name, work) => recorder.run({ agent: 'bench', id: name }, () => work(provider))
   }
   const { open } = (await import(adapter)) as Adapter
@@ -42,15 +49,10 @@ async function recording(): Promise<(name: string, work: Work) => Promise<unknow
   }
 }
 
-async function calls(base: string): Promise<void> {
+async function calls(base: string, heard?: Heard): Promise<void> {
   for (let call = 0; call < callCount; call++) {
     const content = `Question ${call}: where is order ${4000 + call}, and what was paid for it?`
-    const response = await fetch(`${base}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: 'Bearer sk-invented-0123456789abcdefghij' },
-      body: JSON.stringify({ model: 'gpt-invented-1', messages: [{ role: 'user', content }] }),
-    })
-    await response.json()
+    await ask(base, { model: 'gpt-invented-1', messages: [{ role: 'user', content }] }, heard)
   }
 }
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Bar, BenchContext, Table } from '../kit/contract.ts'
 import { figure, inTurn, median, ratios, spread } from '../kit/measure.ts'
-import { callCount, floor, shortfall } from './agent.ts'
+import { callCount, floor, shortfall, writing } from './agent.ts'
 import type { Folders } from './bench.ts'
 import type { CallFigures } from './calls.ts'
 import { Child } from './children.ts'
@@ -14,6 +14,12 @@ const others: readonly (readonly [name: string, peers: string, adapter: string])
   ['Polly.js', 'http', 'polly.mjs'],
   ['nock back', 'http', 'nock.mjs'],
 ]
+
+const shown: Readonly<Record<string, string>> = {
+  armed: `vitest-harvest, ${floor}`,
+  lines: `vitest-harvest, ${writing}`,
+  ours: 'vitest-harvest',
+}
 
 /** 300 calls of fetch, recorded by each recorder and by none, each in a process of its own, in turn. */
 export async function measureRecorders(
@@ -28,6 +34,7 @@ export async function measureRecorders(
   }
   await start('bare', '')
   await start('armed', '')
+  await start('lines', '')
   await start('ours', '')
   for (const [name, folder, adapter] of others) await start(name, join(await peers(folder), adapter))
 
@@ -51,19 +58,22 @@ export async function measureRecorders(
   const rows = [...children.keys()]
     .filter((who) => who !== 'bare')
     .map((who) => [
-      who === 'ours' ? 'vitest-harvest' : who === 'armed' ? `vitest-harvest, ${floor}` : who,
+      shown[who] ?? who,
       figure(ratios(wall, who, 'bare')),
       figure(ratios(cpu, who, 'bare')),
       kilobytes(who),
     ])
-  const rivals = [...children.keys()].filter((who) => who !== 'bare' && who !== 'armed' && who !== 'ours')
+  const rivals = [...children.keys()].filter((who) => who !== 'bare' && shown[who] === undefined)
   const barOf = (by: string, figures: ReadonlyMap<string, readonly number[]>, atMost: number): Bar => {
     const ours = ratios(figures, 'ours', 'bare')
     return {
       what: `${callCount} calls of fetch, recorded ÷ not${by}`,
       value: median(ours),
       spread: spread(ours),
-      parts: { [floor]: median(ratios(figures, 'armed', 'bare')) },
+      parts: {
+        [floor]: median(ratios(figures, 'armed', 'bare')),
+        [writing]: median(ratios(figures, 'lines', 'bare')),
+      },
       limit: { atMost },
       others: Object.fromEntries(rivals.map((who) => [who, median(ratios(figures, who, 'bare'))])),
       shortfall,

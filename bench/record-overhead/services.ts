@@ -2,12 +2,12 @@ import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Bar, BenchContext, Table } from '../kit/contract.ts'
 import { figure, inTurn, median, quantile, ratios, spread } from '../kit/measure.ts'
-import { callsPerRun, floor, shortfall } from './agent.ts'
+import { callsPerRun, floor, shortfall, writing } from './agent.ts'
 import type { Folders } from './bench.ts'
 import { Service } from './children.ts'
 import type { How } from './service.ts'
 
-const hows: readonly How[] = ['off', 'armed', 'recorded', 'sampled']
+const hows: readonly How[] = ['off', 'armed', 'lines', 'recorded', 'sampled']
 
 interface Load {
   readonly concurrent: number
@@ -45,13 +45,13 @@ export async function measureServices(
     progress(`a service, ${concurrent} at a time`)
     const name = `${concurrent} at a time${path === '/' ? '' : ', answers after 50 ms'}`
     const { wall, heard } = await underLoad(load, isQuick ? 5 : 25, folders, provider)
-    for (const how of ['armed', 'recorded', 'sampled'] as const) rows.push(rowOf(name, how, wall, heard))
+    for (const how of ['armed', 'lines', 'recorded', 'sampled'] as const) rows.push(rowOf(name, how, wall, heard))
     if (concurrent !== 50) continue
     if (path !== '/') {
       bars.push(barOf('a service at 50 in flight, answers after 50 ms, recorded ÷ not: by the clock', wall, 1.02), {
         what: 'the same: the 99th percentile',
         value: ratioOf(0.99, 'recorded', heard),
-        parts: { [floor]: ratioOf(0.99, 'armed', heard) },
+        parts: { [floor]: ratioOf(0.99, 'armed', heard), [writing]: ratioOf(0.99, 'lines', heard) },
         limit: { atMost: 1.02 },
         shortfall,
       })
@@ -74,14 +74,20 @@ async function underLoad(
   provider: string,
 ): Promise<{ wall: ReadonlyMap<string, readonly number[]>; heard: Readonly<Record<How, Heard>> }> {
   const empty = (): Heard => ({ cpuMs: [], allocated: [], latencies: [], written: 0, runs: 0 })
-  const heard: Record<How, Heard> = { off: empty(), armed: empty(), recorded: empty(), sampled: empty() }
+  const heard: Record<How, Heard> = {
+    off: empty(),
+    armed: empty(),
+    lines: empty(),
+    recorded: empty(),
+    sampled: empty(),
+  }
   const dirs = hows.map((how) => folders(`service-${load.concurrent}${load.path.replaceAll('/', '-')}${how}`))
   const services = await Promise.all(hows.map((how, at) => Service.start(how, provider, dirs[at]!)))
   const contestants = Object.fromEntries(services.map((service) => [service.how, () => oneRound(service, load, heard)]))
   const wall = await inTurn(contestants, rounds)
   for (const [at, service] of services.entries()) {
     const { kept, dropped, failures } = await service.figures()
-    const expected = service.how === 'off' || service.how === 'armed' ? 0 : (rounds + 1) * load.requests
+    const expected = service.how === 'recorded' || service.how === 'sampled' ? (rounds + 1) * load.requests : 0
     if (failures > 0 || kept + dropped !== expected)
       throw new Error(`${service.how}: ${kept} + ${dropped} runs recorded, not ${expected}`)
     heard[service.how].written = sizeOf(dirs[at]!)
@@ -145,7 +151,10 @@ function ratioOf(q: number, how: How, heard: Readonly<Record<How, Heard>>): numb
 
 function barOf(what: string, figures: ReadonlyMap<string, readonly number[]>, atMost: number): Bar {
   const values = ratios(figures, 'recorded', 'off')
-  const parts = { [floor]: median(ratios(figures, 'armed', 'off')) }
+  const parts = {
+    [floor]: median(ratios(figures, 'armed', 'off')),
+    [writing]: median(ratios(figures, 'lines', 'off')),
+  }
   return { what, value: median(values), spread: spread(values), parts, limit: { atMost }, shortfall }
 }
 
