@@ -1,7 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { Agent, request } from 'node:http'
 import { join } from 'node:path'
-import type { Figures, How } from './service.ts'
+import type { How } from './production.ts'
+import type { Figures } from './service.ts'
 
 /** A process that answers questions one after another. */
 export class Child {
@@ -11,12 +12,16 @@ export class Child {
     this.#process = child
   }
 
-  /** Starts `bench/record-overhead/<file>` and waits for its first word. */
-  static async start<T>(file: string, args: readonly string[]): Promise<{ child: Child; said: T }> {
+  /**
+   * Starts `bench/record-overhead/<file>` and waits for its first word.
+   *
+   * @param first - a file beside it that is loaded before all else
+   */
+  static async start<T>(file: string, args: readonly string[], first?: string): Promise<{ child: Child; said: T }> {
     const path = join(import.meta.dirname, file)
-    const child = new Child(
-      fork(path, [...args], { execArgv: ['--expose-gc', '--disable-warning=ExperimentalWarning'] }),
-    )
+    const preload = first === undefined ? [] : ['--import', join(import.meta.dirname, first)]
+    const execArgv = ['--expose-gc', '--disable-warning=ExperimentalWarning', ...preload]
+    const child = new Child(fork(path, [...args], { execArgv }))
     return { child, said: await child.#next<T>() }
   }
 
@@ -56,7 +61,7 @@ export class Service {
   }
 
   static async start(how: How, provider: string, dir: string): Promise<Service> {
-    const { child, said } = await Child.start<{ port: number }>('service.ts', [how, provider, dir])
+    const { child, said } = await Child.start<{ port: number }>('service.ts', [how, provider, dir], 'production.ts')
     return new Service(how, child, said.port)
   }
 

@@ -1,19 +1,12 @@
-// The service, in a process of its own: node --expose-gc service.ts HOW PROVIDER [FOLDER]
+// The service, in a process of its own: node --expose-gc --import production.ts service.ts HOW PROVIDER [FOLDER]
 // Each request runs the agent once, recorded as docs/production.md says, or not.
 import { randomUUID } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { resolve } from 'node:path'
 import { GCProfiler, getHeapStatistics } from 'node:v8'
-import type { createRecorder } from '../../src/record/index.ts'
 import { supportAgent } from './agent.ts'
 import { Lines } from './lines.ts'
-
-/**
- * `off` does not load the recorder; `armed` has one that is told of no run; `lines` has that and writes by itself, see lines.ts;
- * `sampled` keeps one run in twenty.
- */
-export type How = 'off' | 'armed' | 'lines' | 'recorded' | 'sampled'
+import { dir, how, provider, recorder } from './production.ts'
 
 /** What the service tells of itself. */
 export interface Figures {
@@ -35,21 +28,13 @@ export interface Figures {
 
 type Run = (text: string, base: string) => Promise<{ readonly answer: string }>
 
-const [how = 'off', provider = '', dir = ''] = process.argv.slice(2) as [How, string, string]
-const recorder = how === 'off' ? undefined : await record()
+const hearing = how === 'armed' ? undefined : recorder
 const run: Run =
   how === 'lines'
     ? written
-    : recorder === undefined || how === 'armed'
+    : hearing === undefined
       ? (text, base) => supportAgent(base, text)
-      : (text, base) => recorder.run({ agent: 'support', input: { text } }, () => supportAgent(base, text))
-
-async function record(): Promise<ReturnType<typeof createRecorder>> {
-  const door = (await import(resolve(import.meta.dirname, '../../dist/record/index.js'))) as {
-    createRecorder: typeof createRecorder
-  }
-  return door.createRecorder({ dir, commit: '4f2a9c1', ...(how === 'sampled' ? { sample: 0.05 } : {}) })
-}
+      : (text, base) => hearing.run({ agent: 'support', input: { text } }, () => supportAgent(base, text))
 
 async function written(text: string, base: string): Promise<{ readonly answer: string }> {
   const lines = new Lines(dir, randomUUID())

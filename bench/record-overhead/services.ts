@@ -5,7 +5,7 @@ import { figure, inTurn, median, quantile, ratios, spread } from '../kit/measure
 import { callsPerRun, floor, shortfall, writing } from './agent.ts'
 import type { Folders } from './bench.ts'
 import { Service } from './children.ts'
-import type { How } from './service.ts'
+import type { How } from './production.ts'
 
 const hows: readonly How[] = ['off', 'armed', 'lines', 'recorded', 'sampled']
 
