@@ -128,6 +128,8 @@ class Connection {
   #passed: unknown
   #answer: Answer | undefined
   #controller: Controller | undefined
+  /** The first request on it: with its answer the connection is made. */
+  #first: ClientRequest | undefined
   /** It became something else than HTTP. */
   #isLeft = false
 
@@ -155,6 +157,7 @@ class Connection {
     const request = socket._httpMessage
     if (this.#isLeft || request === this.#passed || !(request instanceof ClientRequest)) return undefined
     this.#passed = request
+    this.#first ??= request
     const whole = this.#heads.take(request as WrittenRequest, data, encoding)
     if (typeof whole === 'string') {
       if (whole === 'other') this.#isLeft = true
@@ -169,7 +172,7 @@ class Connection {
     }
     this.#passed = undefined
     this.#answer = new Answer(socket, whole, known)
-    if (this.#controller?.readyState === 0) this.#answer.connect(this.#controller)
+    if (request === this.#first && this.#controller?.readyState === 0) this.#answer.connect(this.#controller)
     return this.#answer
   }
 
