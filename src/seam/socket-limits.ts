@@ -110,13 +110,14 @@ class ReplayedLimit implements Limit {
   readonly #run: Responder
   #ms: number | undefined
   #timer: Timer | undefined
+  /** The end of its request is. */
+  #isHeard = false
   #isStopping = false
 
   constructor(request: ClientRequest, socket: net.Socket, run: Responder) {
     this.request = request
     this.#socket = socket
     this.#run = run
-    request.once('close', () => this.#timer?.close())
   }
 
   set(): void {
@@ -128,13 +129,15 @@ class ReplayedLimit implements Limit {
     this.refresh()
   }
 
-  /** Ends the timer that Node runs. */
+  /** Ends the timer that Node runs: without a time there is no such timer. */
   #stop(): void {
-    const { timeout } = this.#socket
+    const socket = this.#socket as net.Socket & { timeout?: number }
+    const { timeout } = socket
+    if (!timeout) return
     this.#isStopping = true
-    this.#socket.setTimeout(0)
+    socket.setTimeout(0)
     this.#isStopping = false
-    Object.assign(this.#socket, { timeout })
+    socket.timeout = timeout
   }
 
   is(ms: number): void {
@@ -143,6 +146,10 @@ class ReplayedLimit implements Limit {
     this.#ms = ms
     this.#timer?.close()
     this.#timer = ms > 0 ? new Timer(this.#run, socketLimits, () => socket.emit('timeout'), ms, [], false) : undefined
+    if (ms > 0 && !this.#isHeard) {
+      this.#isHeard = true
+      this.request.once('close', () => this.#timer?.close())
+    }
   }
 
   refresh(): void {
