@@ -29,19 +29,25 @@ const limits = sharedOf('socket.limits', () => new WeakMap<net.Socket, Limit>())
 
 /**
  * Sockets have timers of their own inside of Node. A recorded run hears those of its requests run out; those of a replayed
- * one run by its clock. To be called when a request of `node:http` is made.
+ * one run by its clock, see {@link limitReplayed}. To be called when a request of `node:http` is made.
  */
 export function limitByRun(request: ClientRequest): void {
   const run = currentRun()
-  if (run === undefined || (!isReplay(run) && run.timerSet === undefined)) return
+  if (run === undefined || isReplay(run) || run.timerSet === undefined) return
   patchSockets()
-  request.once('socket', (socket: net.Socket) => {
-    const { timeout, agent } = request as ClientRequest & Asked
-    const limit = isReplay(run) ? new ReplayedLimit(request, socket, run) : new HeardLimit(request, socket, run)
-    limits.set(socket, limit)
-    // A server may have shortened that of a connection that is used again, which no replay knows.
-    limit.is(timeout ?? agent?.options.timeout ?? 0)
-  })
+  request.once('socket', (socket: net.Socket) => limit(request, socket, new HeardLimit(request, socket, run)))
+}
+
+/** To be called when a request of a replayed run has its socket. */
+export function limitReplayed(request: ClientRequest, socket: net.Socket, run: Responder): void {
+  patchSockets()
+  limit(request, socket, new ReplayedLimit(request, socket, run))
+}
+
+function limit(request: ClientRequest & Asked, socket: net.Socket, one: Limit): void {
+  limits.set(socket, one)
+  // A server may have shortened that of a connection that is used again, which no replay knows.
+  one.is(request.timeout ?? request.agent?.options.timeout ?? 0)
 }
 
 function patchSockets(): void {

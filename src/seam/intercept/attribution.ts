@@ -9,7 +9,7 @@ import { isOfHttpClient } from '../http-clients.ts'
 import { headerPairs } from '../observe/channels.ts'
 import { patchProperty, subscribeOnce } from '../patch.ts'
 import { heldSocket, noteTarget, runHeader, socketOf, statedSocket } from '../connection.ts'
-import { limitByRun } from '../socket-limits.ts'
+import { limitReplayed } from '../socket-limits.ts'
 import { sentTo, sentToOf, statedHost, trailersPair } from '../shape.ts'
 import { isHeld, letThrough, openedInside, openedOutside, socketTarget } from './guard.ts'
 import { currentOutsideAnswers, currentWatcher, refusal } from './outside.ts'
@@ -39,6 +39,10 @@ let lastRequest = 0
 
 /** The header value for one request made right now: its run and its own number. */
 export function tagFor(run: Responder): string {
+  return tagged(run).tag
+}
+
+function tagged(run: Responder): { readonly tag: string; readonly note: Note } {
   let number = numbers.get(run)
   if (number === undefined) {
     number = String(++lastNumber)
@@ -48,8 +52,9 @@ export function tagFor(run: Responder): string {
   const tag = `${number}-${++lastRequest}`
   const madeAt = captureStack()
   run.making?.(madeAt)
-  notes.set(tag, { madeAt })
-  return tag
+  const note: Note = { madeAt }
+  notes.set(tag, note)
+  return { tag, note }
 }
 
 export function runOf(tag: string | null | undefined): Responder | undefined {
@@ -177,31 +182,27 @@ export function attributeRequests(
   subscribeOnce('attribution', 'undici:request:create', ({ request }: { request: CreatedRequest }) => {
     const run = currentResponder()
     if (!run) return
-    const tag = tagFor(run)
+    const { tag, note } = tagged(run)
     request.addHeader(runHeader, tag)
     const { origin, host } = request
-    const note = noteOf(tag)
     // Seen again where it comes as far as a socket: there its address is made of its `Host` header.
-    if (note && typeof host === 'string') note.sentTo = sentTo(`${String(origin)}/`, [['host', host]])
+    if (typeof host === 'string') note.sentTo = sentTo(`${String(origin)}/`, [['host', host]])
   })
   subscribeOnce('attribution', 'http.client.request.created', ({ request }: { request: HttpRequest }) => {
     const run = currentResponder()
     if (!run) return
-    const tag = tagFor(run)
+    const { tag, note } = tagged(run)
     if (!request.headersSent) request.setHeader(runHeader, tag)
     // Headers given as a flat list are written already.
     else if (request._header?.endsWith('\r\n\r\n') === true)
       request._header = `${request._header.slice(0, -2)}${runHeader}: ${tag}\r\n\r\n`
-    const note = noteOf(tag)
-    if (note) {
-      note.request = request
-      note.socket = statedSocket(request)
-    }
-    limitByRun(request as HttpRequest & http.ClientRequest)
+    note.request = request
+    note.socket = statedSocket(request)
     if (expectsContinue(request)) continueSoon(request)
     if (!request.useChunkedEncodingByDefault) boundBody(request)
     request.once('socket', (socket: net.Socket) => {
-      if (note) note.socket = heldSocket(request)
+      limitReplayed(request as HttpRequest & http.ClientRequest, socket, run)
+      note.socket = heldSocket(request)
       if (openedInside.has(socket)) return
       const error = run.escape(
         'http',
