@@ -202,17 +202,21 @@ function hear(
   { url, headers, body }: Asked,
   inside: number | undefined,
 ): Mutable<ExchangeEvent> {
-  const { response: _response, error: _error, aborted: _aborted, in: _in, turns: _turns, ...issued } = step.event
+  const { via, oneWay, prints, site: recordedAt } = step.event
   const heard: Mutable<ExchangeEvent> = {
-    ...issued,
+    kind: 'exchange',
     n: run.nextN(),
     at: run.gate.now,
+    via,
     method: live.method,
     url,
-    request: { headers, ...(body === '' ? {} : { body }) },
-    ...(inside === undefined ? {} : { in: inside }),
-    ...run.siteOf(live.madeAt),
+    request: body === '' ? { headers } : { headers, body },
   }
+  if (oneWay !== undefined) heard.oneWay = oneWay
+  if (prints !== undefined) heard.prints = prints
+  if (inside !== undefined) heard.in = inside
+  const { site = recordedAt } = run.siteOf(live.madeAt)
+  if (site !== undefined) heard.site = site
   run.events.push(heard)
   return heard
 }
