@@ -40,7 +40,6 @@ export function limitByRun(request: ClientRequest): void {
 
 /** To be called when a request of a replayed run has its socket. */
 export function limitReplayed(request: ClientRequest, socket: net.Socket, run: Responder): void {
-  patchSockets()
   limit(request, socket, new ReplayedLimit(request, socket, run))
 }
 
@@ -50,7 +49,8 @@ function limit(request: ClientRequest & Asked, socket: net.Socket, one: Limit): 
   one.is(request.timeout ?? request.agent?.options.timeout ?? 0)
 }
 
-function patchSockets(): void {
+/** Time limits of sockets are heard from now on. */
+export function patchSockets(): void {
   onceInProcess('socket.limits', () => {
     patchProperty(net.Socket.prototype, 'setTimeout', (original) => {
       return function setTimeout(this: net.Socket, ...args) {

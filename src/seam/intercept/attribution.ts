@@ -9,7 +9,7 @@ import { isOfHttpClient } from '../http-clients.ts'
 import { headerPairs } from '../observe/channels.ts'
 import { patchProperty, subscribeOnce } from '../patch.ts'
 import { heldSocket, noteTarget, runHeader, socketOf, statedSocket } from '../connection.ts'
-import { limitReplayed } from '../socket-limits.ts'
+import { limitReplayed, patchSockets } from '../socket-limits.ts'
 import { sentTo, sentToOf, statedHost, trailersPair } from '../shape.ts'
 import { isHeld, letThrough, openedInside, openedOutside, socketTarget } from './guard.ts'
 import { currentOutsideAnswers, currentWatcher, refusal } from './outside.ts'
@@ -172,6 +172,7 @@ export function attributeRequests(
     },
     'attribution',
   )
+  patchSockets()
   patchProperty(http.OutgoingMessage.prototype, 'addTrailers', (real) => {
     return function addTrailers(this: http.OutgoingMessage, trailers) {
       const note = noteOf(tagOf(this))
