@@ -387,6 +387,7 @@ export class ReplayRun {
 
   /** The agent makes a request at this stack, which is asked some turns later. */
   making(madeAt: Error): void {
+    if (this.#turns.size === 0) return
     // Those of calls that are long past would be copied for each request of the run.
     for (const [n, { turns }] of this.#turns) if (turns === undefined) this.#turns.delete(n)
     if (this.#turns.size === 0) return
