@@ -60,6 +60,11 @@ export class KeyNumbers {
     if (known === undefined) this.#numbers.set(key, number)
     return `[key-${number}]`
   }
+
+  /** The number of a key that has one. */
+  known(key: string): string | undefined {
+    return this.#numbers.has(key) ? this.of(key) : undefined
+  }
 }
 
 /**

@@ -30,6 +30,11 @@ export class KnownSecrets {
     return this.#bySpelling.size
   }
 
+  /** Each value once, in the order in which they became known. */
+  get all(): readonly Known[] {
+    return [...new Map([...this.#bySpelling.values()].map((known) => [known.value, known])).values()]
+  }
+
   /** Looks for a value that is secret no matter what it looks like. */
   keep(kind: string, value: string): void {
     if (value.length >= shortestKept) this.#add(kind, value)

@@ -88,6 +88,15 @@ export class PlaceholderShapes {
   }
 }
 
+/** What a redactor asks of them. */
+export type Shapes = Pick<PlaceholderShapes, 'of' | 'isUsual' | 'in' | 'at' | 'kinds' | 'mayStandIn'>
+
+/**
+ * Where the numbers of values begin that were named when they stood on the tape already: the number it had, and this. They stand before
+ * their turn, and say which number is passed over when it comes.
+ */
+export const lateFrom = 1_000_000
+
 const usualHead = 'redacted-'
 const isUsual = (source: string): boolean => source.startsWith(usualHead)
 const withoutHead = (source: string): string => source.slice(usualHead.length)
@@ -95,10 +104,12 @@ const oneOf = (sources: readonly string[]): string => sources.map((source) => `(
 
 /** What the values of one run are replaced by; numbers go by first appearance. */
 export class Placeholders {
-  readonly #shapes: PlaceholderShapes
+  readonly #shapes: Shapes
   /** The number of what each got with that of its kind; of what is on the tape that is replayed, all. */
   readonly #byValue = new Map<string, number | Replaced>()
   readonly #last = new Map<string, number>()
+  /** By kind, numbers that are passed over. */
+  readonly #late = new Map<string, Set<number>>()
   /** How often numbers are kept as they are, and what those that grew since were before. */
   #marks = 0
   #trail: { readonly kind: string; readonly before: number }[] = []
@@ -118,7 +129,7 @@ export class Placeholders {
    * @param recorded - the placeholder a value has on the tape that is replayed, where that can be seen
    * @param depth - how many encodings inside of each other may hide placeholders
    */
-  constructor(shapes: PlaceholderShapes, recorded: RecordedPlaceholder = () => undefined, depth = 0) {
+  constructor(shapes: Shapes, recorded: RecordedPlaceholder = () => undefined, depth = 0) {
     this.#shapes = shapes
     this.#recorded = recorded
     this.#depth = depth
@@ -163,8 +174,9 @@ export class Placeholders {
 
   /** A number anyone made up must not use up the numbers there are. */
   #note(kind: string, n: number): void {
+    if (n >= lateFrom) return this.#passOver(kind, n - lateFrom)
     const before = this.#last.get(kind) ?? 0
-    if (n >= 1_000_000 || n <= before) return
+    if (n <= before) return
     if (this.#marks > 0 && !this.#isKept(kind)) this.#trail.push({ kind, before })
     this.#last.set(kind, n)
   }
@@ -172,6 +184,13 @@ export class Placeholders {
   #isKept(kind: string): boolean {
     for (let at = this.#kept; at < this.#trail.length; at++) if (this.#trail[at]!.kind === kind) return true
     return false
+  }
+
+  #passOver(kind: string, n: number): void {
+    if (n >= lateFrom) return
+    const late = this.#late.get(kind)
+    if (late === undefined) this.#late.set(kind, new Set([n]))
+    else late.add(n)
   }
 
   /** As {@link observe}, before the next number is given out. */
@@ -188,7 +207,10 @@ export class Placeholders {
 
   #next(kind: string): number {
     this.#catchUp()
-    return (this.#last.get(kind) ?? 0) + 1
+    const late = this.#late.get(kind)
+    let n = (this.#last.get(kind) ?? 0) + 1
+    while (late?.has(n)) n++
+    return n
   }
 
   /** The placeholder a value has already. */

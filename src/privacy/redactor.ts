@@ -1,6 +1,13 @@
 // Over 300 lines: one table of placeholders, which every finder and every kind of value goes through.
 import { isUtf8 } from 'node:buffer'
-import { encodeBytes, type EncodedBytes, type HeaderPair, joinedBytes, type Json } from '../tape/index.ts'
+import {
+  encodeBytes,
+  type EncodedBytes,
+  type HeaderPair,
+  joinedBytes,
+  type Json,
+  type RedactedPrint,
+} from '../tape/index.ts'
 import { awsLines, mayBeFrame, redactAwsEvents } from './aws-events.ts'
 import { pack, unpack, type Unsearched } from './codings.ts'
 import { KeyNumbers, shownCredential, shownSetCookie, someKey } from './credentials.ts'
@@ -10,7 +17,8 @@ import { findScattered, isStream, type Scattered } from './events.ts'
 import { isWorthNaming } from './headers.ts'
 import { redactJson } from './json.ts'
 import { isDistinctive, KnownSecrets } from './known.ts'
-import { type Means, meansFor } from './means.ts'
+import { lateMeans, latePlaceholders, type MeansInUse, type NamedSecret } from './late.ts'
+import { meansFor } from './means.ts'
 import { isCredential, isToken } from './kinds.ts'
 import { Placeholders } from './placeholders.ts'
 import type { Prints } from './prints.ts'
@@ -80,6 +88,14 @@ export interface Redactor {
   readonly dropped: readonly string[]
   /** How often it replaced something: as long as that stays, equal texts come out equal. */
   readonly replacements: number
+  /** Grows when a value became known by a name before it: from then on it is looked for everywhere. */
+  readonly named: number
+  /**
+   * A redactor of what went through this one before: it replaces values that were named since, and the placeholders they have.
+   *
+   * @param only - default: all values that were named, and no placeholders
+   */
+  late(only?: ReadonlySet<string>): LateRedactor
   /** Takes note of the placeholders in text that a replay served. */
   observe(text: string): void
   /** Has `observe` called when it is to be known which numbers are taken: most replays end without. */
@@ -117,6 +133,16 @@ export function createRedactor(options: RedactorOptions = {}, numbering: Placeho
   return new TextRedactor(meansFor(options, numbering.finders ?? findersOfNow), numbering)
 }
 
+/** Replaces what was named late, see `Redactor.late`; what it finds nothing in comes back as it is. */
+export interface LateRedactor extends Pick<Redactor, 'text' | 'json' | 'chunks' | 'packed'> {
+  /** The values it replaced. */
+  readonly met: ReadonlySet<string>
+  /** A credential or an address as a tape has it, with the placeholders of keys that have one. */
+  key(shown: string): string
+  /** Fingerprints of the values, where there is a key. */
+  readonly prints: readonly RedactedPrint[]
+}
+
 /** A request body without its codings, redacted. */
 export interface UnpackedBody {
   readonly bytes: Buffer
@@ -137,6 +163,8 @@ export interface PlaceholderNumbering {
   readonly secrets?: readonly string[]
   /** @internal Default those of now. */
   readonly finders?: Finders
+  /** @internal The placeholder of a value that has one; said for each value once. */
+  readonly given?: (value: string) => string | undefined
   /** Placeholders of the tape that is replayed, by their fingerprint: a value that is on it gets the one it has there. */
   readonly recorded?: ReadonlyMap<string, string>
 }
@@ -165,13 +193,13 @@ interface Found {
 const nothing: Found = { spans: [], scattered: [] }
 
 class TextRedactor implements Redactor {
-  readonly #means: Means
+  readonly #means: MeansInUse
   readonly #placeholders: Placeholders
   readonly #known = new KnownSecrets()
   /** Some are known that no rule recognises: in a text under way, one may begin anywhere. */
   readonly #hasSecrets: boolean
   /** Absent: the tape keeps no credentials. */
-  readonly #keys: Pick<KeyNumbers, 'of'> | undefined
+  readonly #keys: Pick<KeyNumbers, 'of' | 'known'> | undefined
   readonly #dropped = new Set<string>()
 
   readonly #prints: Prints | undefined
@@ -195,18 +223,19 @@ class TextRedactor implements Redactor {
   /** What words of base64 in the text under way say, where it holds none itself and no rule finds anything: it is not searched once more. With what that cost. */
   readonly #quiet = new Map<string, number>()
 
-  constructor(means: Means, { keys = false, prints, recorded, secrets = [] }: PlaceholderNumbering) {
+  constructor(means: MeansInUse, { keys = false, prints, recorded, given, secrets = [] }: PlaceholderNumbering) {
     this.#means = means
     for (const secret of secrets) this.#known.keep('secret', secret)
     this.#hasSecrets = secrets.length > 0
-    this.#keys = keys === false ? undefined : keys === 'unnumbered' ? { of: () => someKey } : new KeyNumbers()
+    this.#keys = keys === false ? undefined : keys === 'unnumbered' ? unnumbered : new KeyNumbers()
     this.#prints = prints
     this.#placeholders = new Placeholders(
       means.shapes,
       (kind, value) =>
-        prints === undefined || recorded === undefined || isCredential(kind)
+        given?.(value) ??
+        (prints === undefined || recorded === undefined || isCredential(kind)
           ? undefined
-          : recorded.get(prints.of(kind, value)),
+          : recorded.get(prints.of(kind, value))),
       means.version === 1 ? 0 : depthCap,
     )
   }
@@ -353,6 +382,46 @@ class TextRedactor implements Redactor {
       return this.text(shownSetCookie(value, (text) => this.#secret(text)))
     if (this.#means.names.isSecret(name, value)) return this.#secret(value)
     return name === 'location' || name === 'link' ? this.url(value) : this.text(value)
+  }
+
+  get named(): number {
+    return this.#known.size
+  }
+
+  late(only?: ReadonlySet<string>): LateRedactor {
+    const named = this.#known.all.filter(({ value }) => only?.has(value) ?? true).map((one) => this.#named(one))
+    const { instead, prints } = latePlaceholders(named, this.#means.shapes)
+    const placeholders = only === undefined ? [] : named.flatMap(({ placeholder = [] }) => placeholder)
+    const keys = only === undefined ? [] : named.flatMap(({ key = [] }) => key)
+    const met = new Set<string>()
+    const redactor = new TextRedactor(lateMeans(this.#means, placeholders), {
+      secrets: named.map(({ value }) => value),
+      given: (value) => {
+        met.add(value)
+        return instead.get(value)
+      },
+    })
+    return {
+      met,
+      prints,
+      text: (text) => redactor.text(text),
+      json: (value) => redactor.json(value),
+      chunks: (pieces) => redactor.chunks(pieces),
+      packed: (pieces, contentEncoding) => redactor.packed(pieces, contentEncoding),
+      key: (shown) => keys.reduce((text, key) => text.replaceAll(key, instead.get(key)!), redactor.text(shown)),
+    }
+  }
+
+  #named({ kind, value }: Pick<NamedSecret, 'kind' | 'value'>): NamedSecret {
+    const placeholder = this.#placeholders.known(value)
+    const key = this.#keys?.known(value)
+    return {
+      kind,
+      value,
+      ...(placeholder !== undefined && { placeholder }),
+      ...(key !== undefined && { key }),
+      ...(this.#prints && { print: this.#prints.of(kind, value) }),
+    }
   }
 
   observe(text: string): void {
@@ -745,6 +814,8 @@ class TextRedactor implements Redactor {
     return this.#untilClean(text, itself, edited, found)
   }
 }
+
+const unnumbered: Pick<KeyNumbers, 'of' | 'known'> = { of: () => someKey, known: () => undefined }
 
 function isNothing({ spans, scattered }: Found): boolean {
   return spans.length + scattered.length === 0

@@ -168,6 +168,11 @@ export class ExchangeDraft implements ExchangeObserver {
     return { ...this.#withRequest(this.#request), response: { moment, status, headers: [], chunks } }
   }
 
+  /** What is redacted of the request is not on the tape yet. */
+  get holdsRedacted(): boolean {
+    return this.#request !== undefined && this.#begun !== 'whole'
+  }
+
   /** More had arrived than was written. */
   get isBehind(): boolean {
     if (this.#settled) return false

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { HarvestError } from '../errors/index.ts'
-import type { Redactor } from '../privacy/index.ts'
+import type { LateRedactor, Redactor } from '../privacy/index.ts'
 import type { Codes } from '../seam/code-of.ts'
 import { addOnsOutOfSight } from '../seam/add-ons.ts'
 import type { ExchangeStart } from '../seam/observe/observer.ts'
@@ -25,6 +25,7 @@ import {
   hostsFlag,
   lateFlag,
   readTape,
+  readTapeStart,
   redactorFlag,
   regionFlag,
   regionVariables,
@@ -48,6 +49,7 @@ import {
   type TapeWriter,
 } from '../tape/index.ts'
 import { version } from '../version.ts'
+import { redactedAgain } from './again.ts'
 import { type Bodies, ExchangeDraft } from './exchange.ts'
 import { asDetail, type RunAccount, type RunHandle, type RetentionDecision } from './run-stats.ts'
 import { DrawnValues, drawnSecret } from './drawn-secrets.ts'
@@ -112,6 +114,7 @@ export type LiveOutcome =
   | { readonly status: 'threw'; readonly error: unknown }
   | Extract<Outcome, { status: 'exited' }>
 
+const nothingYet = (): Partial<CallEvent> => ({})
 const { natives } = seamState()
 const { epoch } = natives
 /** Milliseconds an answer may take before what came of it is written: most are complete sooner. */
@@ -154,6 +157,12 @@ export class RecordedRun implements Recording {
   #incomplete: string | undefined
   /** Bodies that could not be searched and were not kept. */
   #unsearched = 0
+  /** How many spellings were known by a name when the last line was written. */
+  #named: number
+  /** Bytes of the tape in which a value may stand in clear that was named since. */
+  #namedAfter = 0
+  /** Redacts what it found there. */
+  #lateRedactor: LateRedactor | undefined
   /** What the last line says, once it is there. */
   #closing: Closing | undefined
   readonly #late = new LateWorks()
@@ -163,6 +172,7 @@ export class RecordedRun implements Recording {
     this.id = options.account.run
     this.path = options.path
     this.#redactor = options.redactor
+    this.#named = options.redactor.named
     this.codes = options.codes
     this.#makesPrints = options.printed !== undefined
     this.warn = options.warn
@@ -208,6 +218,7 @@ export class RecordedRun implements Recording {
           ...(options.command ? { command: options.command } : {}),
         },
       })
+      this.#noteNamed()
     })
   }
 
@@ -336,7 +347,7 @@ export class RecordedRun implements Recording {
   }
 
   called(event: CallEvent): void {
-    this.#calls.set(event, () => ({}))
+    this.#calls.set(event, nothingYet)
     if (event.kind === 'tool' && !this.#isPast) this.account.called(event.name)
     this.begin(() => event)
   }
@@ -427,9 +438,10 @@ export class RecordedRun implements Recording {
         ...this.#prints(),
         ...timers,
       }
-      this.#writer?.close(closing)
+      const last = this.#withoutLate(closing)
+      this.#writer?.close(last)
       isWhole = this.hasTape
-      if (isWhole) this.#closing = closing
+      if (isWhole) this.#closing = last
     })
     if (!isWhole) this.#writer = undefined
     else if (this.#redactor.hides(this.#drawn.spellings)) this.warn(drawnSecret({ run: this.id, tape: this.path }))
@@ -441,9 +453,47 @@ export class RecordedRun implements Recording {
     const closing = this.#closing
     if (closing === undefined) return
     this.attempt(() => {
-      if (this.#late.add({ kind, name: this.#redactor.text(name) }))
+      const redacted = this.#redactor.text(name)
+      if (this.#late.add({ kind, name: this.#lateRedactor?.text(redacted) ?? redacted }))
         this.#writer?.closeAgain({ ...closing, late: this.#late.all })
     })
+  }
+
+  /**
+   * A value may have stood on the tape before a name said that it is secret: then the tape is written once more, without it.
+   *
+   * @returns the last line without it
+   */
+  #withoutLate(closing: Closing): Closing {
+    this.#noteNamed()
+    this.attempt(() => this.#rewriteLate())
+    const late = this.#lateRedactor
+    const incomplete = closing.incomplete ?? this.#incomplete
+    if (late === undefined) return { ...closing, ...(incomplete !== undefined && { incomplete }) }
+    const prints = [...(closing.prints ?? []), ...late.prints]
+    return { ...(late.json(closing as unknown as Json) as unknown as Closing), ...(prints.length > 0 && { prints }) }
+  }
+
+  #rewriteLate(): void {
+    if (this.#namedAfter === 0 || this.#writer === undefined) return
+    const search = this.#redactor.late()
+    redactedAgain(readTapeStart(this.path, this.#namedAfter), search)
+    if (search.met.size === 0) return
+    const late = this.#redactor.late(search.met)
+    this.#writer.rewrite(redactedAgain(readTape(this.path), late))
+    this.#lateRedactor = late
+  }
+
+  /** What was named in this line may stand in clear in those before it. */
+  #noteNamed(): void {
+    const { named } = this.#redactor
+    if (named === this.#named || this.#writer === undefined) return
+    this.#named = named
+    const isHeld =
+      this.#isPast ||
+      [...this.#open].some((draft) => draft.holdsRedacted) ||
+      [...this.#calls.values()].some((soFar) => soFar !== nothingYet)
+    this.#namedAfter = isHeld ? Number.POSITIVE_INFINITY : this.#writer.bytes
   }
 
   /** Redacted after everything else: a replay has not seen these texts when it numbers its placeholders. */
@@ -479,6 +529,7 @@ export class RecordedRun implements Recording {
     }
     const line = this.#makesPrints ? withPrints(event, this.#prints()) : event
     this.attempt(() => (drawn === undefined ? this.#writer?.append(line) : this.#writer?.append(drawn, line)))
+    this.#noteNamed()
     const { bytes = 0 } = this.#writer ?? {}
     if (bytes <= this.#tapeCap) return
     this.account.capped()

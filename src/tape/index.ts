@@ -36,7 +36,7 @@ export { type Loss, lossesIn } from './losses.ts'
 export { wholeHeader, wholeTape } from './parent.ts'
 export { beyondBounds } from './rule-bounds.ts'
 export { linkAs, temporaryFor, temporaryName } from './new-file.ts'
-export { parseTape, parseTapeLines, readTape, readTapeHeader } from './read.ts'
+export { parseTape, parseTapeLines, readTape, readTapeHeader, readTapeStart } from './read.ts'
 export {
   isSettled,
   isStep,

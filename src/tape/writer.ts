@@ -9,7 +9,7 @@ import { RecentBodies } from './like.ts'
 import { linkAs, temporaryFor } from './new-file.ts'
 import { type OpenStep, type PartLine, PartsWritten } from './parts.ts'
 import type { WrittenOutcome } from './shape.ts'
-import type { ExchangeEvent, Outcome, StateEvent, TapeClose, TapeEvent, TapeHeader } from './types.ts'
+import type { ExchangeEvent, Outcome, StateEvent, Tape, TapeClose, TapeEvent, TapeHeader } from './types.ts'
 
 /** What the last line says; kind and event count are added by the writer. */
 export type Closing = Omit<TapeClose, 'kind' | 'events'>
@@ -24,6 +24,11 @@ export interface TapeWriter extends Disposable {
    * itself. A step can be written before it is settled; what its lines said already, later ones leave out.
    */
   append(...events: readonly (TapeEvent | OpenStep)[]): void
+  /**
+   * Writes the lines so far anew, from these: into another file, which then takes the place of the first one. A step has one line
+   * then. Whoever reads it meanwhile, or is killed, has the lines as they were or as they are.
+   */
+  rewrite(tape: Pick<Tape, 'header' | 'events'>): void
   /** Writes the last line and closes the file; throws as well when someone removed or emptied it meanwhile. */
   close(close: Closing): void
   /**
@@ -61,7 +66,7 @@ export function createTapeWriter(
   { path, header }: { readonly path: string; readonly header: TapeHeader },
   disk: WriterDisk = nodeFs,
 ): TapeWriter {
-  const lines = new TapeLines()
+  let lines = new TapeLines()
   const first = lines.header(header)
   // It has its name when its header is written: who is killed before that leaves no tape without one.
   const unnamed = temporaryFor(path)
@@ -102,6 +107,12 @@ export function createTapeWriter(
         why: 'Its folder was emptied, removed or replaced during the run.',
       },
     )
+  }
+
+  /** What has another name by now is not replaced by a file of this one. */
+  function refuseMoved(): void {
+    const [open, named] = [disk.fstatSync(fd!), disk.lstatSync(path, { throwIfNoEntry: false })]
+    if (named?.ino !== open.ino) throw new Error('the tape has another name by now')
   }
 
   /** Lines that were written since then stand behind zeros, as if nothing had been cut off. */
@@ -156,6 +167,37 @@ export function createTapeWriter(
           line.done()
         }
       }
+    },
+    rewrite(tape) {
+      refuseEmptied()
+      refuseRemoved()
+      const again = new TapeLines()
+      const fresh = temporaryFor(path)
+      let size = 0
+      try {
+        failing(path, 'rewrite', () => {
+          const file = openNew(disk, fresh)
+          try {
+            for (const line of linesOf(again, tape)) {
+              for (let at = 0; at < line.length; )
+                at += disk.writeSync(file, line, at, line.length - at, size + at)
+              size += line.length
+            }
+          } finally {
+            disk.closeSync(file)
+          }
+          refuseMoved()
+          // A system may not replace a file that is open.
+          shut()
+          disk.renameSync(fresh, path)
+          fd = disk.openSync(path, 'r+')
+        })
+      } finally {
+        removeQuietly(disk, fresh)
+      }
+      lines = again
+      written = size
+      torn = false
     },
     close(close) {
       try {
@@ -234,15 +276,21 @@ function makeFolder(disk: WriterDisk, folder: string): void {
 /** The text of a tape with fresh digests; without `close` it is a truncated one. Bodies are passed in full. */
 export function serializeTape(header: TapeHeader, events: readonly TapeEvent[], close?: Closing): string {
   const lines = new TapeLines()
-  const made: string[] = []
-  const add = (line: PendingLine): void => {
-    made.push(line.bytes.toString('utf8'))
+  const made = Array.from(linesOf(lines, { header, events }), (bytes) => bytes.toString('utf8'))
+  if (close !== undefined) made.push(lines.close(close).bytes.toString('utf8'))
+  return made.join('')
+}
+
+/** The lines of a tape that is not closed, each to be written before the next is made. */
+function* linesOf(lines: TapeLines, { header, events }: Pick<Tape, 'header' | 'events'>): Generator<Buffer> {
+  const first = lines.header(header)
+  yield first.bytes
+  first.done()
+  for (const event of events) {
+    const line = lines.event(event)
+    yield line.bytes
     line.done()
   }
-  add(lines.header(header))
-  for (const event of events) add(lines.event(event))
-  if (close !== undefined) add(lines.close(close))
-  return made.join('')
 }
 
 /** A line, and those before it that are not written yet. They count only once they are: `done` moves the chain on. */
