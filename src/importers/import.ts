@@ -1,5 +1,5 @@
 import type { HarvestError } from '../errors/index.ts'
-import { createRedactor, type Redactor, type RedactorOptions, rulesForTape } from '../privacy/index.ts'
+import { createRedactor, type Redactor, type RedactorOptions, rulesForTape, withoutLate } from '../privacy/index.ts'
 import { CallsOnce, ModelQuestions } from '../providers/counted.ts'
 import { readMcpCall, readModelCall } from '../providers/index.ts'
 import {
@@ -92,7 +92,7 @@ function tapeOf(recording: ForeignRecording, options: Omit<ImportOptions, 'bytes
   const missing = missingIn(recording, made).filter((word) => word !== 'input' || input === undefined)
   const { format, startedMs = 0, uncaptured } = recording
   const [n, at] = made.end
-  return {
+  const draft = {
     header: {
       harvest: formatVersion,
       id: typeof options.id === 'string' ? options.id : options.id(recording.name),
@@ -115,7 +115,8 @@ function tapeOf(recording: ForeignRecording, options: Omit<ImportOptions, 'bytes
       ...countsOf(recording, made.events),
       ...(uncaptured === undefined ? {} : { uncaptured }),
     },
-  }
+  } satisfies TapeDraft
+  return withoutLate<TapeDraft>(draft, redactor)
 }
 
 /** How the run ended. Where the recording does not say it, the outcome is unknown: the end of a recording is no ending of a run. */

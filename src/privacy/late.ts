@@ -13,7 +13,8 @@ export interface NamedSecret {
   readonly placeholder?: string
   /** Its number among the keys of requests, where one had it for a key. */
   readonly key?: string
-  readonly print?: string
+  /** Its fingerprint as a value of this kind, where there is a key. */
+  readonly print?: (kind: string) => string
 }
 
 /** What stands for values that were named when they stood on the tape already. */
@@ -32,10 +33,11 @@ export function latePlaceholders(named: readonly NamedSecret[], shapes: Shapes):
   const prints: RedactedPrint[] = []
   named.forEach(({ kind, value, placeholder, key, print }, at) => {
     // One that had no number takes none away.
-    const had = placeholder === undefined ? { kind, n: lateFrom + at } : shapes.at(placeholder, 0)
-    const late = shapes.of(had.kind ?? kind, lateFrom + had.n, value)
+    const had = placeholder === undefined ? { kind, n: lateFrom + at + 1 } : shapes.at(placeholder, 0)
+    const lateKind = had.kind ?? kind
+    const late = shapes.of(lateKind, lateFrom + had.n, value)
     for (const before of [value, placeholder, key]) if (before !== undefined) instead.set(before, late)
-    if (print !== undefined) prints.push([late, print])
+    if (print !== undefined) prints.push([late, print(lateKind)])
   })
   return { instead, prints }
 }

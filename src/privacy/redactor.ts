@@ -420,7 +420,7 @@ class TextRedactor implements Redactor {
       value,
       ...(placeholder !== undefined && { placeholder }),
       ...(key !== undefined && { key }),
-      ...(this.#prints && { print: this.#prints.of(kind, value) }),
+      ...(this.#prints && { print: (as) => this.#prints!.of(as, value) }),
     }
   }
 

@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto'
+import {
+  type Chunk,
+  decodeBytes,
+  encodeBytes,
+  type ExchangeEvent,
+  type HeaderPair,
+  joinedBytes,
+  type Json,
+  type MaybeCut,
+  type RecordedResponse,
+  type TapeClose,
+  type TapeEvent,
+  type TapeHeader,
+} from '../tape/index.ts'
+import { codingOf } from './codings.ts'
+import type { LateRedactor, Redactor } from './redactor.ts'
+
+interface Lines {
+  readonly header: TapeHeader
+  readonly events: readonly TapeEvent[]
+}
+
+/** What is on a tape, redacted once more. Random values stay: a replay draws them again. */
+export function redactedAgain<T extends Lines>(tape: T, redactor: LateRedactor): T {
+  const { header, events } = tape
+  return {
+    ...tape,
+    header: headerAgain(header, redactor),
+    events: events.map((event) => eventAgain(event, redactor)),
+  }
+}
+
+/** A tape in memory that went through this redactor, without the values that were named when they had gone through. */
+export function withoutLate<T extends Lines & { readonly close: Pick<TapeClose, 'outcome'> }>(
+  tape: T,
+  redactor: Redactor,
+): T {
+  if (redactor.named === 0) return tape
+  const search = redactor.late()
+  redactedAgain(tape, search)
+  asJson(search, tape.close.outcome)
+  if (search.met.size === 0) return tape
+  const late = redactor.late(search.met)
+  return { ...redactedAgain(tape, late), close: { ...tape.close, outcome: asJson(late, tape.close.outcome) } }
+}
+
+function headerAgain(header: TapeHeader, redactor: LateRedactor): TapeHeader {
+  const { input, session, attributes, command } = header
+  const said = { input, session, attributes, command }
+  const present = Object.entries(said).filter(([, value]) => value !== undefined)
+  return { ...header, ...asJson(redactor, Object.fromEntries(present)) }
+}
+
+function eventAgain(event: TapeEvent, redactor: LateRedactor): TapeEvent {
+  if (event.kind === 'draws') return event
+  if (event.kind === 'push') return { ...event, ...pushedAgain(event, redactor) }
+  if (event.kind !== 'exchange') return asJson(redactor, event)
+  const { url, error, request, response } = event
+  return {
+    ...event,
+    url: redactor.key(url),
+    request: requestAgain(request, redactor),
+    ...(response && { response: responseAgain(response, redactor) }),
+    ...(error && { error: asJson(redactor, error) }),
+  }
+}
+
+type Pushed = Extract<TapeEvent, { kind: 'push' }>
+
+function pushedAgain({ url, text, frame }: Pushed, redactor: LateRedactor): Pick<Pushed, 'url' | 'text'> {
+  const isBinary = frame === 'binary' || frame === 'ping' || frame === 'pong'
+  if (!isBinary) return { url: redactor.key(url), text: redactor.text(text) }
+  const bytes = redactor.chunks([Buffer.from(text, 'base64')])
+  return { url: redactor.key(url), text: joinedBytes(bytes).toString('base64') }
+}
+
+function requestAgain(request: ExchangeEvent['request'], redactor: LateRedactor): ExchangeEvent['request'] {
+  const { headers, body } = request
+  const kept = { ...request, headers: headers.map(([name, value]): HeaderPair => [name, redactor.key(value)]) }
+  // A tape that was read holds no references.
+  if (body === undefined || (typeof body === 'object' && 'like' in body)) return kept
+  const { pieces, facts } = bodyAgain(request, [decodeBytes(body)], redactor)
+  return { ...kept, ...facts, body: encodeBytes(joinedBytes(pieces)) }
+}
+
+function responseAgain(response: RecordedResponse, redactor: LateRedactor): RecordedResponse {
+  const { statusText, headers, chunks } = response
+  const before = chunks.map(([, , bytes]) => decodeBytes(bytes))
+  const { pieces, facts } = bodyAgain(response, before, redactor, codingOf(headers))
+  return {
+    ...response,
+    ...(statusText !== undefined && { statusText: redactor.text(statusText) }),
+    headers: headers.map(([name, value]): HeaderPair => [name, redactor.text(value)]),
+    ...facts,
+    chunks: chunks.flatMap((chunk, nth): Chunk[] => {
+      const [n, at] = chunk
+      const [was, is] = [before[nth]!, pieces[nth]!]
+      if (is.equals(was)) return [chunk]
+      return is.length === 0 ? [] : [[n, at, encodeBytes(is)]]
+    }),
+  }
+}
+
+/** A body, either side of a cut for itself: what stood across it is on no tape. */
+function bodyAgain(
+  { cut, whole }: MaybeCut,
+  pieces: readonly Buffer[],
+  redactor: LateRedactor,
+  contentEncoding?: string,
+): { readonly pieces: readonly Buffer[]; readonly facts: MaybeCut } {
+  if (cut === undefined || whole === undefined)
+    return { pieces: piecesAgain(pieces, redactor, contentEncoding), facts: {} }
+  let left = whole.at
+  const borders = pieces.map(({ length }) => {
+    const border = Math.min(length, left)
+    left -= border
+    return border
+  })
+  const head = piecesAgain(
+    pieces.map((piece, nth) => piece.subarray(0, borders[nth])),
+    redactor,
+  )
+  const tail = piecesAgain(
+    pieces.map((piece, nth) => piece.subarray(borders[nth])),
+    redactor,
+  )
+  const all = pieces.map((_, nth) => joinedBytes([head[nth]!, tail[nth]!]))
+  if (all.every((piece, nth) => piece.equals(pieces[nth]!))) return { pieces, facts: {} }
+  const { sha256: _, ...rest } = whole
+  const at = head.reduce((sum, { length }) => sum + length, 0)
+  const keptSha256 = createHash('sha256').update(joinedBytes(all)).digest('hex')
+  return { pieces: all, facts: { whole: { ...rest, at, keptSha256 } } }
+}
+
+function piecesAgain(
+  pieces: readonly Buffer[],
+  redactor: LateRedactor,
+  contentEncoding?: string,
+): readonly Buffer[] {
+  const clean = pieces.length === 0 ? pieces : redactor.packed(pieces, contentEncoding)
+  // What could not be unpacked is on no tape.
+  return 'unsearched' in clean ? pieces : clean
+}
+
+function asJson<T>(redactor: LateRedactor, value: T): T {
+  return redactor.json(value as Json) as T
+}
