@@ -79,6 +79,11 @@ export class Calls {
     return onlyOne(this.#all(call).filter((step) => !step.taken && isLike(step.event.args)))
   }
 
+  /** What the open calls of that name were asked. */
+  *openArgs(call: Called): Generator<Json> {
+    for (const { taken, event } of this.#all(call)) if (!taken) yield event.args
+  }
+
   /** The call of that name most like this one, open ones first. */
   nearest(call: Called, args: Json): CallState | undefined {
     const open = this.#all(call).filter((step) => !step.taken)

@@ -1,6 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import { Prints, type PrintKey, printKeys, printVariable, redactorOfTape, type Replaced } from '../privacy/index.ts'
-import type { Json, Tape } from '../tape/index.ts'
+import {
+  Prints,
+  type PrintKey,
+  printKeys,
+  printVariable,
+  type Redactor,
+  redactorOfTape,
+  type Replaced,
+} from '../privacy/index.ts'
+import { type Json, namedLateFlag, type Tape } from '../tape/index.ts'
+import { LateValues } from './late-values.ts'
 import type { FoundDrift } from './matcher.ts'
 
 /**
@@ -65,6 +74,11 @@ export class RedactedValues {
     if (this.#prints === undefined) return {}
     const recorded = new Map([...this.#recorded].map(([placeholder, print]) => [print, placeholder]))
     return { prints: this.#prints, recorded }
+  }
+
+  /** What recognises the values that the agent brings and that were named late; `undefined` of a tape without. */
+  lateValues({ header }: Pick<Tape, 'header'>, redactor: Redactor): LateValues | undefined {
+    return header.flags.includes(namedLateFlag) ? new LateValues(redactor, this.#prints, this.#recorded) : undefined
   }
 
   /** What there is to say about values that just became placeholders. */

@@ -8,6 +8,7 @@ import {
   joinedBytes,
   type Json,
   type MaybeCut,
+  namedLateFlag,
   type RecordedResponse,
   type TapeClose,
   type TapeEvent,
@@ -49,7 +50,8 @@ function headerAgain(header: TapeHeader, redactor: LateRedactor): TapeHeader {
   const { input, session, attributes, command } = header
   const said = { input, session, attributes, command }
   const present = Object.entries(said).filter(([, value]) => value !== undefined)
-  return { ...header, ...asJson(redactor, Object.fromEntries(present)) }
+  const flags = [...new Set([...header.flags, namedLateFlag])]
+  return { ...header, flags, ...asJson(redactor, Object.fromEntries(present)) }
 }
 
 function eventAgain(event: TapeEvent, redactor: LateRedactor): TapeEvent {

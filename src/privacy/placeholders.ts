@@ -252,6 +252,15 @@ export class Placeholders {
     return { text, isNew: true }
   }
 
+  /** Gives a value the placeholder it has on the tape that is replayed. @returns its kind */
+  give(placeholder: string, value: string): string {
+    const { kind = 'secret' } = this.#shapes.at(placeholder, 0)
+    const given: Given = { kind, placeholder, value, isLate: true }
+    this.#byValue.set(value, given)
+    this.#fresh.push(given)
+    return kind
+  }
+
   /** The values that were replaced since this was asked before, in the order of their first appearance. */
   takeFresh(): readonly Given[] {
     if (this.#fresh.length === 0) return none
@@ -301,7 +310,7 @@ function numberAt(text: string, start: number, end: number, tail: string): numbe
   return number
 }
 
-type Given = Replaced & { readonly value: string }
+type Given = Replaced & { readonly value: string; readonly isLate?: true }
 type RecordedPlaceholder = (kind: string, value: string) => string | undefined
 const none: readonly never[] = []
 const nowhere: PlacedPlaceholders = { starts: none, ends: none }

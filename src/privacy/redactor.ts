@@ -96,6 +96,8 @@ export interface Redactor {
    * @param only - default: all values that were named, and no placeholders
    */
   late(only?: ReadonlySet<string>): LateRedactor
+  /** A value that has this placeholder on the tape: it is known from now on, and told by {@link takeReplaced} no matter what it is. */
+  learn(placeholder: string, value: string): void
   /** Takes note of the placeholders in text that a replay served. */
   observe(text: string): void
   /** Has `observe` called when it is to be known which numbers are taken: most replays end without. */
@@ -424,6 +426,11 @@ class TextRedactor implements Redactor {
     }
   }
 
+  learn(placeholder: string, value: string): void {
+    this.#known.remember(this.#placeholders.give(placeholder, value), value)
+    this.#searched = undefined
+  }
+
   observe(text: string): void {
     this.#placeholders.observe(text)
   }
@@ -447,7 +454,7 @@ class TextRedactor implements Redactor {
     // Nearly always.
     if (fresh.length === 0) return []
     return fresh
-      .filter(({ kind }) => !isCredential(kind))
+      .filter(({ kind, isLate }) => isLate === true || !isCredential(kind))
       .map(({ kind, placeholder, value }) => ({
         kind,
         placeholder,

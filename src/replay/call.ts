@@ -36,7 +36,7 @@ export function serveCall(
   viewFrom: View,
 ): unknown {
   if (run.over) return never()
-  const args = run.encode(call.args[0])
+  const args = run.encodeAs(call.args[0], () => run.calls.openArgs(call))
   const again = run.calls.findSame(call, args) ? undefined : run.calls.findAgain(call, userSite())
   if (again) return readAgain(again)
   const handed = call.context?.()

@@ -78,7 +78,7 @@ export async function replayTape<T>(
   return resultOf(
     run,
     outcome,
-    compareOutcome((value) => run.encode(value), tape.close?.outcome, outcome),
+    compareOutcome((value) => run.encodeAs(value, () => endOf(tape.close?.outcome)), tape.close?.outcome, outcome),
   )
 }
 
@@ -126,6 +126,12 @@ async function letEnd(run: ReplayRun, isDue = (): boolean => false): Promise<voi
 
 /** Turns of the event loop in which what was begun last still gets to what it does, where no timer is fired. */
 const lateTurns = 4
+
+/** What the recorded run returned or threw. */
+function endOf(outcome: Outcome | undefined): readonly Json[] {
+  if (outcome?.status === 'threw') return [outcome.error]
+  return outcome?.status === 'returned' && outcome.value !== undefined ? [outcome.value] : []
+}
 
 /** What there is to say about a run that is over. */
 export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual: boolean | null): ReplayResult<T> {

@@ -95,7 +95,7 @@ class RunAsSeen implements Responder {
       run.late.did({ kind: 'mark', name: said }, userSite())
       return data
     }
-    const encoded = data === undefined ? {} : { data: run.encode(data) }
+    const encoded = data === undefined ? {} : { data: run.encodeAs(data, () => run.recordedMarks(said)) }
     run.announced({ kind: 'mark', name: said, ...encoded }, this.#inside)
     run.compareValues(undefined, undefined, () => ({ [`mark ${said}`]: encoded.data ?? null }))
     run.noteHidden(run.hidden.of(`mark ${said}`, data))
@@ -113,7 +113,7 @@ class RunAsSeen implements Responder {
     const run = this.#run
     const [sender, receiver] = [run.saidName(from), run.saidName(to)]
     if (run.over) return run.late.did({ kind: 'message', name: betweenText(sender, receiver) }, userSite())
-    const encoded = run.encode(body)
+    const encoded = run.encodeAs(body, () => run.recordedMessages(sender, receiver))
     run.announced({ kind: 'message', from: sender, to: receiver, body: encoded }, this.#inside)
     run.compareValues(undefined, undefined, () => ({ [`message to ${receiver}`]: encoded }))
     run.noteHidden(run.hidden.of(`message to ${receiver}`, body))

@@ -157,7 +157,7 @@ function differenceOf(run: ReplayRun, step: CallState, ending: Ending): RequestD
       : firstDifference(presentValue(result), presentValue(ending.last), 'result')
   }
   const recorded = presentValue(event.result ?? encodeValue(undefined))
-  const live = presentValue(run.encode(ending.value))
+  const live = presentValue(run.encodeAs(ending.value, () => [event.result ?? null]))
   return canonicalJson(recorded) === canonicalJson(live) ? undefined : firstDifference(recorded, live, 'result')
 }
 

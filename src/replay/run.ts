@@ -29,7 +29,7 @@ import { BegunRequests } from './begun.ts'
 import { AnnouncedOrder } from './announced-order.ts'
 import { type AnnouncementDifference, announcementProblem, Announcements } from './announcements.ts'
 import { States } from './states.ts'
-import { writtenOrigin } from '../match/address.ts'
+import { steadyPath, writtenOrigin } from '../match/address.ts'
 import { askedUrl, besideOf, isSocketNoted } from '../match/asked-url.ts'
 import { Calls } from '../match/calls.ts'
 import { Changes } from './change.ts'
@@ -58,6 +58,7 @@ import { isAborted, isGivenUp, StepOrder } from '../playback/order.ts'
 import { ProblemList } from '../playback/problem-list.ts'
 import * as problem from '../playback/problems.ts'
 import { RecordedTimers } from '../playback/recorded-timers.ts'
+import type { LateValues } from '../match/late-values.ts'
 import { type NotCompared, type Places, RedactedValues } from '../match/redacted.ts'
 import { saidNames } from '../match/said-names.ts'
 import { ProgressTokens } from '../match/rpc.ts'
@@ -120,6 +121,7 @@ export class ReplayRun {
   readonly credentials: Credentials | undefined
   readonly #comparison: HeaderComparison
   readonly #values: RedactedValues
+  readonly #lateValues: LateValues | undefined
   readonly #timers: RecordedTimers
   readonly #cuts: readonly WholeBody[]
   readonly #keyNames: ReadonlyMap<string, ReadonlySet<string>>
@@ -226,6 +228,7 @@ export class ReplayRun {
     this.clients = new Clients(tape)
     this.#values = new RedactedValues(tape, settings.constants)
     this.redactor = redactorOfTape(tape, this.#values.numbering)
+    this.#lateValues = this.#values.lateValues(tape, this.redactor)
     this.redactMessage = redactorForMessages(tape)
     this.outside = new OutsideIo(this.redactMessage, settings.escapes === 'report' ? 'all' : settings.allow)
     this.saidName = saidNames(tape, this.redactor)
@@ -643,11 +646,27 @@ export class ReplayRun {
     const url =
       live.via === 'stdio' && live.url === this.#standIn ? unnamedChild : this.#recordedHost(askedUrl(this.tape, live))
     const options = this.#keyNames.size === 0 ? {} : { keyNames: this.#keyNames.get(pathOf(url)) }
-    return questionOf(requestWith(live, { url }), this.redactor, {
-      ...options,
-      cuts: this.#cuts,
-      isOnTape: (asked) => this.matcher.holds(asked),
-    })
+    const ask = (): MatchRequest =>
+      questionOf(requestWith(live, { url }), this.redactor, {
+        ...options,
+        cuts: this.#cuts,
+        isOnTape: (asked) => this.matcher.holds(asked),
+      })
+    const asked = ask()
+    return this.#lateValues !== undefined && this.#learnLate(this.#lateValues, asked) ? ask() : asked
+  }
+
+  /** Of a request whose values were named late, what the agent brought in their place. */
+  #learnLate(late: LateValues, { method, url, bodyText }: MatchRequest): boolean {
+    const open = this.steps.flatMap((step) =>
+      !step.taken && step.event.kind === 'exchange' && step.event.method === method ? [step as ExchangeState] : [],
+    )
+    // Which host it goes to is compared for itself.
+    const text = (address: string, body: string): string => `${steadyPath({ method, url: address })}\n${body}`
+    return late.learn(
+      text(url, bodyText),
+      open.map(({ event, bodyText: recorded }) => text(event.url, recorded)),
+    )
   }
 
   /** How the headers of a request are compared with those of the step that answers it. */
@@ -668,6 +687,28 @@ export class ReplayRun {
       const [loss] = value === undefined ? [] : lossesIn(value)
       if (loss) this.notRevived.push({ name, stepNumber: step.number, part, ...loss })
     }
+  }
+
+  /**
+   * As {@link encode}, of what the agent brings.
+   *
+   * @param recorded - values of the tape in whose place it may stand
+   */
+  encodeAs(value: unknown, recorded: () => Iterable<Json>): Json {
+    const json = this.encode(value)
+    if (this.#lateValues === undefined) return json
+    const texts = Array.from(recorded(), (one) => JSON.stringify(one))
+    return this.#lateValues.learn(JSON.stringify(json), texts) ? this.redactor.json(json) : json
+  }
+
+  recordedMarks(name: string): readonly Json[] {
+    return this.tape.events.flatMap((event) => (event.kind === 'mark' && event.name === name ? [event.data ?? null] : []))
+  }
+
+  recordedMessages(from: string, to: string): readonly Json[] {
+    return this.tape.events.flatMap((event) =>
+      event.kind === 'message' && event.from === from && event.to === to ? [event.body] : [],
+    )
   }
 
   encode(value: unknown): Json {

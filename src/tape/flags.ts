@@ -21,6 +21,7 @@
  * - `region-1`: nothing on the machine named a region of AWS: the code did.
  * - `contexts-1`: what a framework hands a tool beside its arguments is there with the state of a graph, the actions that a tool
  *   asks for, and regular expressions.
+ * - `named-late-1`: values that were named when they stood on the tape already have placeholders with numbers of their own.
  * - `begun-1`: a step may stand on several lines, the first of them written when it began.
  */
 export const currentFlags: readonly string[] = ['gate-1', 'draws-by-package-1']
@@ -47,6 +48,9 @@ export const begunFlag = 'begun-1'
 
 /** Written by the recorder. A branch has it when its parent has. */
 export const contentsFlag = 'contents-1'
+
+/** Written where a tape was written once more for such values. A branch has it when its parent has. */
+export const namedLateFlag = 'named-late-1'
 
 /** Written by the recorder. A branch has it when its parent has. */
 export const contextsFlag = 'contexts-1'
@@ -90,6 +94,7 @@ export const knownFlags: readonly string[] = [
   begunFlag,
   contentsFlag,
   contextsFlag,
+  namedLateFlag,
   lateFlag,
   hostsFlag,
   socketsFlag,

@@ -18,6 +18,7 @@ export {
   hostsFlag,
   knownFlags,
   lateFlag,
+  namedLateFlag,
   redactorFlag,
   secondRedactorFlag,
   seventhRedactorFlag,

@@ -4,8 +4,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createRecorder, type RecorderOptions, tool } from '../../src/record/index.ts'
+import { afterAll, beforeAll, afterEach, expect, test, vi } from 'vitest'
+import { createRecorder, mark, type RecorderOptions, tool } from '../../src/record/index.ts'
 import { replayTape } from '../../src/replay/index.ts'
 import { readTape } from '../../src/tape/index.ts'
 
@@ -30,6 +30,8 @@ afterAll(() => {
   server.close()
   rmSync(dir, { recursive: true, force: true })
 })
+
+afterEach(() => vi.unstubAllEnvs())
 
 async function recorded(agent: () => Promise<unknown>, options: RecorderOptions = {}): Promise<string> {
   const recorder = createRecorder({ dir, ...options })
@@ -70,4 +72,40 @@ test('a value that an answer names late stands nowhere on the closed tape, and t
       expect(readFileSync(file, 'utf8')).not.toContain(value)
       await expectSame(file, agent)
     }
+})
+
+const start = tool('start', async ({ job }: { job: string }) => ({ session_id: job, ok: true }))
+const close = tool('close', async (_: { job: string; note: string }) => ({ done: true }))
+
+function withConstant(job: string) {
+  return async (): Promise<unknown> => {
+    await start({ job })
+    mark('started', { job })
+    await fetch(`${base}/close?job=${job}`, { method: 'POST', body: JSON.stringify({ job }) })
+    return close({ job, note: `closed ${job}.` })
+  }
+}
+
+test('a constant of the agent that an answer names late is compared by its fingerprint, and without one that is said', async () => {
+  const key = 'Zm9yLXRlc3RzLW9ubHktbm90LWEtc2VjcmV0LWtleQ=='
+  for (const recordedWith of [key, undefined]) {
+    vi.stubEnv('HARVEST_FINGERPRINT_KEY', recordedWith)
+    const file = await recorded(withConstant('import2025q4batch7'))
+    expect(readFileSync(file, 'utf8')).not.toContain('import2025q4batch7')
+    const tape = readTape(file)
+    const told = async (job: string) => {
+      const { problems, drift, notCompared } = await replayTape(tape, withConstant(job))
+      return [...problems, ...drift, ...notCompared].map((one) => ('path' in one ? `${'class' in one ? one.class : one.why} at ${one.path}` : one.code))
+    }
+    if (recordedWith === undefined) {
+      expect(await told('import2025q4batch7')).toEqual(['recorded without HARVEST_FINGERPRINT_KEY at args.job'])
+      continue
+    }
+    expect(await told('import2025q4batch7')).toEqual([])
+    expect(await told('import2026q1batch9')).toEqual(['redacted at args.job'])
+    vi.stubEnv('HARVEST_FINGERPRINT_KEY', undefined)
+    expect(await told('import2025q4batch7')).toEqual([
+      `no HARVEST_FINGERPRINT_KEY with the id ${tape.header.printed?.key} here at args.job`,
+    ])
+  }
 })
