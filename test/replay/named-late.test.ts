@@ -3,11 +3,13 @@ import type { AddressInfo } from 'node:net'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import fc from 'fast-check'
 import { afterAll, beforeAll, afterEach, expect, test, vi } from 'vitest'
 import { createRecorder, mark, type RecorderOptions, tool } from '../../src/record/index.ts'
 import { replayTape } from '../../src/replay/index.ts'
-import { readTape } from '../../src/tape/index.ts'
+import { type Json, readTape, responseBytes } from '../../src/tape/index.ts'
+import { createRedactor } from '../../src/privacy/index.ts'
 
 const value = 'cs_test_a1Hq8Zr9Xv4Tn8WbQm2'
 const dir = mkdtempSync(join(tmpdir(), 'harvest-named-late-'))
@@ -15,7 +17,21 @@ let base = ''
 const server = http.createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
   request.resume().on('end', () => {
     response.setHeader('content-type', 'application/json')
-    const answer = { '/list': [{ id: value }], '/get': { session_id: value, user: 'ada' } }[request.url?.split('?')[0] ?? ''] ?? { ok: true }
+    const one = said.get(/^\/said\/(\d+)$/.exec(request.url ?? '')?.[1] ?? '')
+    if (one?.via === 'gzip') response.setHeader('content-encoding', 'gzip')
+    if (one?.via === 'gzip') return response.end(gzipSync(JSON.stringify(one.answered)))
+    if (one?.via === 'cookie') response.setHeader('set-cookie', 'sid=kept1where2it3stands; Path=/')
+    if (one?.via === 'stream') {
+      response.setHeader('content-type', 'text/event-stream')
+      const text = JSON.stringify(one.answered)
+      return response.end(
+        `${pieceOf(text.slice(0, 14))}${pieceOf(text.slice(14, 20))}${pieceOf(text.slice(20))}data: [DONE]\n\n`,
+      )
+    }
+    if (one !== undefined) return response.end(JSON.stringify(one.answered))
+    const answer = { '/list': [{ id: value }], '/get': { session_id: value, user: 'ada' } }[
+      request.url?.split('?')[0] ?? ''
+    ] ?? { ok: true }
     if (request.headers['x-packed'] === undefined) return response.end(JSON.stringify(answer))
     response.setHeader('content-encoding', 'gzip')
     response.end(gzipSync(JSON.stringify(answer)))
@@ -62,7 +78,9 @@ async function overHttp(headers: Record<string, string> = {}): Promise<unknown> 
   const [first] = (await (await fetch(`${base}/list`, { headers })).json()) as [{ id: string }]
   const found = (await (await fetch(`${base}/get?id=${first.id}`, { headers })).json()) as { user: string }
   const body = JSON.stringify({ id: first.id, user: found.user, note: `kept for ${first.id}.` })
-  return (await fetch(`${base}/close`, { method: 'POST', headers: { authorization: `Bearer ${first.id}` }, body })).json()
+  return (
+    await fetch(`${base}/close`, { method: 'POST', headers: { authorization: `Bearer ${first.id}` }, body })
+  ).json()
 }
 
 test('a value that an answer names late stands nowhere on the closed tape, and the unchanged agent replays the same', async () => {
@@ -72,6 +90,25 @@ test('a value that an answer names late stands nowhere on the closed tape, and t
       expect(readFileSync(file, 'utf8')).not.toContain(value)
       await expectSame(file, agent)
     }
+})
+
+const stream = tool('stream', async function* () {
+  yield { id: value }
+  yield { id: 'another' }
+})
+const current = tool('current', async () => ({ session: value }))
+
+test('a piece that is not written yet when its value is named is written without it', async () => {
+  const agent = async (): Promise<unknown> => {
+    const answers = []
+    for await (const { id } of stream()) answers.push(id === 'another' ? id : await current())
+    return answers
+  }
+  for (const options of [{}, { sample: 1, decide: 'end' } as RecorderOptions]) {
+    const file = await recorded(agent, options)
+    expect(readFileSync(file, 'utf8')).not.toContain(value)
+    await expectSame(file, agent)
+  }
 })
 
 const start = tool('start', async ({ job }: { job: string }) => ({ session_id: job, ok: true }))
@@ -95,7 +132,9 @@ test('a constant of the agent that an answer names late is compared by its finge
     const tape = readTape(file)
     const told = async (job: string) => {
       const { problems, drift, notCompared } = await replayTape(tape, withConstant(job))
-      return [...problems, ...drift, ...notCompared].map((one) => ('path' in one ? `${'class' in one ? one.class : one.why} at ${one.path}` : one.code))
+      return [...problems, ...drift, ...notCompared].map((one) =>
+        'path' in one ? `${'class' in one ? one.class : one.why} at ${one.path}` : one.code,
+      )
     }
     if (recordedWith === undefined) {
       expect(await told('import2025q4batch7')).toEqual(['recorded without HARVEST_FINGERPRINT_KEY at args.job'])
@@ -109,3 +148,139 @@ test('a constant of the agent that an answer names late is compared by its finge
     ])
   }
 })
+
+/** Places in which nothing says that a value is secret, and places in which the name before it does. */
+const neutral: readonly ((v: string) => Json)[] = [
+  (v) => ({ id: v }),
+  (v) => ({ note: `see ${v}, please` }),
+  (v) => ({ body: JSON.stringify({ id: v, next: [v] }) }),
+  (v) => ({ data: Buffer.from(JSON.stringify({ id: v })).toString('base64') }),
+  (v) => `https://shop.example/orders/${v}?page=1`,
+]
+const naming: readonly ((v: string) => Json)[] = [
+  (v) => ({ token: v }),
+  (v) => ({ object: 'session', session: v, status: 'open' }),
+  (v) => ({ login: { password: v } }),
+  (v) => ['tool', '--token', v],
+  (v) => `https://shop.example/?session=${v}`,
+  (v) => `SHOP_TOKEN=${v}\n`,
+]
+const vias = ['tool', 'http', 'gzip', 'stream', 'yields', 'mark', 'cookie'] as const
+interface Said {
+  readonly via: (typeof vias)[number]
+  readonly asked: Json
+  readonly answered: Json
+  readonly own: string
+  /** What stands before the value in headers; absent: it stands in none. */
+  readonly header?: string | undefined
+  /** It is asked at once with the one behind it. */
+  readonly isAtOnce?: boolean
+}
+
+const said = new Map<string, Said>()
+
+const call = tool('call', async (_: { asked: Json; own: Json }, at: string) => said.get(at)!.answered)
+const pieces = tool('pieces', async function* (_: { asked: Json }, at: string) {
+  yield said.get(at)!.answered
+  yield 'end'
+})
+
+/** Asks one thing after another, each with the value as the first answer brought it. */
+function asking(first: Said, rest: readonly Said[], forms: readonly ((v: string) => Json)[]) {
+  return async (): Promise<unknown> => {
+    const ask = async ({ via, own, header }: Said, at: number, asked: Json, id = ''): Promise<unknown> => {
+      const key = String(at)
+      if (via === 'tool') return call({ asked, own: { password: own } }, key)
+      if (via === 'mark') return mark('asked', { asked })
+      if (via === 'yields') return readAll(pieces({ asked }, key))
+      const answer = await fetch(`${base}/said/${at}`, {
+        method: 'POST',
+        headers:
+          header === undefined ? {} : { authorization: header + id, 'x-tenant-id': id, 'x-api-key': 'own9key8of7it' },
+        body: JSON.stringify({ asked, own: { password: own } }),
+      })
+      return via === 'stream' ? deltas(await answer.text()) : answer.json()
+    }
+    const { id } = (await ask(first, 0, null)) as { id: string }
+    const heard: Promise<unknown>[] = []
+    for (const [at, one] of rest.entries()) {
+      heard.push(ask(one, at + 1, forms[at]!(id), id))
+      if (one.isAtOnce !== true) await Promise.all(heard)
+    }
+    return [id, await Promise.all(heard)]
+  }
+}
+
+const pieceOf = (content: string): string =>
+  `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`
+function deltas(text: string): string {
+  return text
+    .split('\n\n')
+    .filter((line) => line.startsWith('data: {'))
+    .map(
+      (line) => (JSON.parse(line.slice(6)) as { choices: [{ delta: { content: string } }] }).choices[0].delta.content,
+    )
+    .join('')
+}
+
+const step = fc.record({
+  via: fc.constantFrom(...vias),
+  asked: fc.constantFrom(...neutral, ...naming),
+  answered: fc.constantFrom(...neutral, ...neutral, ...naming),
+  own: fc.constantFrom('first1secret', 'second2secret', 'third3secret'),
+  header: fc.constantFrom(undefined, 'Bearer ', 'Token ', ''),
+  isAtOnce: fc.boolean(),
+})
+const values = fc
+  .stringMatching(/^[a-z]{2}_[A-Za-z0-9]{18,26}$/)
+  .filter(
+    (v) =>
+      createRedactor().scan(v).length === 0 &&
+      naming.every((form) => createRedactor().scan(JSON.stringify(form(v))).length > 0),
+  )
+
+test('no matter where a value stands before it is named, and where it is named, the tape holds it nowhere and the unchanged agent replays the same', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      values,
+      fc.constantFrom('tool' as const, 'http' as const, 'gzip' as const),
+      fc.array(step, { minLength: 1, maxLength: 6 }),
+      fc.constantFrom(...naming),
+      fc.boolean(),
+      async (v, via, steps, named, isHeld) => {
+        const first: Said = { via, asked: null, answered: { id: v }, own: 'first1secret' }
+        const rest = [
+          ...steps.map((one): Said => ({ ...one, asked: null, answered: one.answered(v) })),
+          { via: 'http', asked: null, answered: named(v), own: 'third3secret' } as const,
+          { via: 'tool', asked: null, answered: { id: v }, own: 'last4secret' } as const,
+        ]
+        said.clear()
+        ;[first, ...rest].forEach((one, at) => said.set(String(at), one))
+        const agent = asking(first, rest, [...steps.map(({ asked }) => asked), neutral[0]!, neutral[1]!])
+        const file = await recorded(agent, isHeld ? { sample: 1, decide: 'end' } : {})
+        const tape = readTape(file)
+        const bodies = tape.events.map((event) =>
+          event.kind === 'exchange' && event.response?.headers.some(([name]) => name === 'content-encoding')
+            ? gunzipSync(responseBytes(event)).toString()
+            : '',
+        )
+        for (const text of [readFileSync(file, 'utf8'), ...bodies]) {
+          expect(text).not.toContain(v)
+          expect(text).not.toContain(
+            Buffer.from(JSON.stringify({ id: v }))
+              .toString('base64')
+              .slice(0, 24),
+          )
+        }
+        await expectSame(file, agent)
+      },
+    ),
+    { numRuns: 60 },
+  )
+}, 60_000)
+
+async function readAll(yielded: AsyncIterable<unknown>): Promise<unknown[]> {
+  const all: unknown[] = []
+  for await (const one of yielded) all.push(one)
+  return all
+}
