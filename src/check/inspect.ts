@@ -6,7 +6,7 @@ import { firstBadLine } from '../cases/text.ts'
 import type { Case } from '../cases/types.ts'
 import { HarvestError, shellWord } from '../errors/index.ts'
 import { toRestore } from '../errors/usual-steps.ts'
-import { createRedactor, isCredential, type Redactor } from '../privacy/index.ts'
+import { createRedactor, isCredential, type Redactor, type RedactorOptions } from '../privacy/index.ts'
 import { ignoreInbox } from '../recordings/ignore-inbox.ts'
 import { refuseUnfinished } from '../recordings/promotable.ts'
 import { readForSecrets, secretFound, type SecretFound } from '../recordings/secrets.ts'
@@ -37,8 +37,10 @@ export interface InspectOptions {
 }
 
 interface Inspecting extends InspectOptions {
-  /** One for all files: making one takes as long as reading a small tape. */
+  /** One for all files but tapes: what a name tells in a tape is looked for in that one alone. */
   readonly redactor: Redactor
+  /** The same for all of them: what is made of them takes as long as reading a small tape. */
+  readonly rules: RedactorOptions
 }
 
 /** A tape of more bytes is worth a word. */
@@ -54,7 +56,8 @@ const largeCase = 64 * 1024
  */
 export function inspect(snapshot: Snapshot, given: InspectOptions): readonly CheckFinding[] {
   const cases = new Map<string, CaseHead>()
-  const options = { ...given, redactor: createRedactor({ off: given.allow }, { keys: true }) }
+  const rules = { off: given.allow }
+  const options = { ...given, rules, redactor: createRedactor(rules, { keys: true }) }
   const found: CheckFinding[] = []
   for (const [index, file] of snapshot.files.entries()) {
     options.progress(index + 1)
@@ -128,9 +131,9 @@ function inspectTape(file: SnapshotFile, bytes: Buffer, options: Inspecting): re
   try {
     // The tape must not say what is looked for in it: of its own rules only the names count that promise more secrets.
     const { tape, search } = readForSecrets(text, file.path, ({ redact }) =>
-      redact?.keys === undefined
-        ? options.redactor
-        : createRedactor({ off: options.allow, keys: redact.keys }, { keys: true }),
+      createRedactor(redact?.keys === undefined ? options.rules : { ...options.rules, keys: redact.keys }, {
+        keys: true,
+      }),
     )
     refuseUnfinished(tape, true)
     const { found = [], unsearched = [] } = Object.groupBy(search(), ({ kind }) =>

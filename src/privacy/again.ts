@@ -54,7 +54,8 @@ function headerAgain(header: TapeHeader, redactor: LateRedactor): TapeHeader {
   return { ...header, flags, ...asJson(redactor, Object.fromEntries(present)) }
 }
 
-function eventAgain(event: TapeEvent, redactor: LateRedactor): TapeEvent {
+/** As {@link redactedAgain}, of one event. */
+export function eventAgain(event: TapeEvent, redactor: LateRedactor): TapeEvent {
   if (event.kind === 'draws') return event
   if (event.kind === 'push') return { ...event, ...pushedAgain(event, redactor) }
   if (event.kind !== 'exchange') return asJson(redactor, event)

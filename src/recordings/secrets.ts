@@ -1,5 +1,5 @@
 import { neutralLine } from '../errors/index.ts'
-import { codingOf, type Redactor } from '../privacy/index.ts'
+import { codingOf, eventAgain, type LateRedactor, redactedAgain, type Redactor } from '../privacy/index.ts'
 import {
   type HeaderPair,
   type Json,
@@ -64,6 +64,8 @@ export function readForSecrets(
 class SecretSearch {
   readonly #redactor: Redactor
   readonly #found: (readonly [line: number, kind: string])[] = []
+  /** Events with a finding on one of their lines; the header has no number. */
+  readonly #events = new Set<unknown>()
   /** By event, the body of its request as it stands on its line. */
   readonly #bodies = new Map<unknown, unknown>()
 
@@ -77,15 +79,41 @@ class SecretSearch {
 
   look(json: string, event: Headed, line: number): void {
     if (event.request !== undefined) this.#bodies.set(event.n, event.request.body)
-    for (const kind of kindsOnLine(json, event, this.#redactor)) this.#found.push([line, kind])
+    const kinds = kindsOnLine(json, event, this.#redactor)
+    if (kinds.length === 0) return
+    for (const kind of kinds) this.#found.push([line, kind])
+    this.#events.add(event.n)
+    // What a name tells here is looked for in all of the tape.
+    this.#redactor.json(event as Json)
   }
 
   in(tape: Tape): readonly SecretFound[] {
     const found = this.#found.sort(([a], [b]) => a - b).map(([line, kind]) => secretFound(`line ${line}`, kind))
     // A body that came in pieces is in pieces on its line; put together it may hold what none of them does.
     const bodies = found.length > 0 ? [] : bodiesOf(tape, this.#bodies)
-    const inBodies = bodies.flatMap(([where, body, coding]) => inBody(where, body, coding, this.#redactor))
-    return [...new Map([...found, ...inBodies].map((one) => [one.place, one])).values()]
+    const inBodies = bodies.flatMap(([where, body, coding, n]) => {
+      const here = inBody(where, body, coding, this.#redactor)
+      if (here.length === 0) return here
+      this.#events.add(n)
+      this.#redactor.packed([body], coding)
+      return here
+    })
+    const all = [...found, ...inBodies]
+    if (all.length > 0) all.push(...this.#named(tape))
+    return [...new Map(all.map((one) => [one.place, one])).values()]
+  }
+
+  /** Where a value stands that is known by a name elsewhere on the tape. */
+  #named({ header, events }: Tape): readonly SecretFound[] {
+    const places: readonly (readonly [n: unknown, place: string, search: (late: LateRedactor) => unknown])[] = [
+      [undefined, 'line 1', (late) => redactedAgain({ header, events: [] }, late)],
+      ...events.map((event) => [event.n, `event ${event.n}`, (late: LateRedactor) => eventAgain(event, late)] as const),
+    ]
+    return places.flatMap(([n, place, search]) => {
+      const late = this.#redactor.late()
+      if (!this.#events.has(n)) search(late)
+      return late.met.size === 0 ? [] : [secretFound(place, 'secret')]
+    })
   }
 }
 
@@ -145,17 +173,17 @@ function inBody(where: string, body: Buffer, coding: string | undefined, redacto
 function bodiesOf(
   { events }: Tape,
   onLine: ReadonlyMap<unknown, unknown>,
-): readonly (readonly [place: string, body: Buffer, coding: string | undefined])[] {
-  return events.flatMap((event): (readonly [string, Buffer, string | undefined])[] => {
+): readonly (readonly [place: string, body: Buffer, coding: string | undefined, n: number])[] {
+  return events.flatMap((event): (readonly [string, Buffer, string | undefined, number])[] => {
     if (event.kind !== 'exchange') return []
     const { n, request, response } = event
     const { body, coded, headers } = request
     // What stands on the tape without its codings is searched as it stands.
     const coding = coded ? undefined : codingOf(headers)
-    const answer = [`response of event ${n}`, responseBytes(event), codingOf(response?.headers ?? [])] as const
+    const answer = [`response of event ${n}`, responseBytes(event), codingOf(response?.headers ?? []), n] as const
     // As a text of its line it was looked through, unless it is binary.
     const isSearched = typeof body === 'string' && coding === undefined && body === onLine.get(n) && !isBinary(body)
-    return isSearched ? [answer] : [[`request of event ${n}`, requestBytes(event), coding], answer]
+    return isSearched ? [answer] : [[`request of event ${n}`, requestBytes(event), coding, n], answer]
   })
 }
 

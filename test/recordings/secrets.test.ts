@@ -32,6 +32,20 @@ test.each([
     ['request of event 5: secret'],
   ],
   ['in the pieces of an answer', serializeTape(header, [inPieces()], closing), ['response of event 1: secret']],
+  [
+    'that is named on one line and stands on others',
+    serializeTape(
+      { ...header, input: { order: secret } },
+      [exchange(1, `{"id":"${secret}"}`), exchange(5, '{"id":"another"}'), exchange(9, talk(secret))],
+      closing,
+    ),
+    ['line 4: secret', 'line 1: secret', 'event 1: secret'],
+  ],
+  [
+    'that is named in an answer and stands on another line',
+    serializeTape(header, [inPieces(), exchange(5, `{"id":"${secret}"}`)], closing),
+    ['response of event 1: secret', 'event 5: secret'],
+  ],
   ['nowhere', serializeTape(header, [asked], closing), []],
 ])('a secret %s is found where it stands, whether the tape is in memory or read for it', (_, text, places) => {
   expect(placesIn(text)).toEqual({ whole: places, read: places })
