@@ -174,26 +174,24 @@ export function createTapeWriter(
       const again = new TapeLines()
       const fresh = temporaryFor(path)
       let size = 0
+      let file: number | undefined
       try {
         failing(path, 'rewrite', () => {
-          const file = openNew(disk, fresh)
-          try {
-            for (const line of linesOf(again, tape)) {
-              for (let at = 0; at < line.length; )
-                at += disk.writeSync(file, line, at, line.length - at, size + at)
-              size += line.length
-            }
-          } finally {
-            disk.closeSync(file)
+          file = openNew(disk, fresh)
+          for (const line of linesOf(again, tape)) {
+            for (let at = 0; at < line.length; ) at += disk.writeSync(file, line, at, line.length - at, size + at)
+            size += line.length
           }
           refuseMoved()
           // A system may not replace a file that is open.
           shut()
           disk.renameSync(fresh, path)
-          fd = disk.openSync(path, 'r+')
+          fd = file
         })
       } finally {
         removeQuietly(disk, fresh)
+        if (fd !== file && file !== undefined) disk.closeSync(file)
+        fd ??= disk.openSync(path, 'r+')
       }
       lines = again
       written = size

@@ -213,6 +213,64 @@ test('what no reader would take, no writer writes', () => {
   expect(readTape(path).events).toHaveLength(1)
 })
 
+test('a tape that is written anew has one line for each step, and goes on from there', () => {
+  const path = join(scratch(), 'refund.tape.jsonl')
+  using writer = createTapeWriter({ path, header })
+  writer.append({ part: 'begun', event: exchange(10, 'Where is my order?') })
+  writer.append(...events.slice(0, 3))
+  writer.rewrite({ header, events: events.slice(0, 3) })
+  expect(writer.bytes).toBe(statSync(path).size)
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+  writer.append(events[3]!)
+  writer.close(closing)
+  writer.closeAgain({ ...closing, late: [{ kind: 'request', name: 'GET shop.example/orders' }] })
+  expect(readFileSync(path, 'utf8').split('\n').slice(0, -2)).toEqual(whole.split('\n').slice(0, -2))
+  expect(readTape(path).close?.late).toHaveLength(1)
+  expect(readdirSync(dirname(path))).toEqual(['refund.tape.jsonl'])
+})
+
+test('for every call that fails while a tape is written anew, it has the lines from before or those after, takes more, and nothing is left beside it', () => {
+  let tried = 0
+  const sound = failingDisk('EIO', Number.POSITIVE_INFINITY, 'once')
+  createTapeWriter({ path: join(scratch(), 'sound.tape.jsonl'), header }, sound).append(...events.slice(0, 3))
+  const opening = sound.calls()
+  for (let at = 1; ; at++) {
+    const path = join(scratch(), 'refund.tape.jsonl')
+    // What fails before belongs to other tests.
+    const disk = failingDisk('EIO', at + opening, 'once')
+    using writer = createTapeWriter({ path, header }, disk)
+    writer.append(...events.slice(0, 3))
+    let isAnew = true
+    try {
+      writer.rewrite({ header, events: events.slice(1, 3) })
+    } catch {
+      isAnew = false
+    }
+    if (disk.calls() < at + opening) break
+    tried++
+    writer.append(events[3]!)
+    expect(readTape(path).events).toHaveLength(isAnew ? 3 : 4)
+    expect(readdirSync(dirname(path))).toEqual(['refund.tape.jsonl'])
+  }
+  expect(tried).toBeGreaterThan(8)
+})
+
+test('a tape that has another name by now is not written anew under the old one', () => {
+  const path = join(scratch(), 'refund.tape.jsonl')
+  using writer = createTapeWriter({ path, header })
+  writer.append(...events)
+  nodeFs.renameSync(path, `${path}.moved`)
+  expect(
+    HarvestError.is(
+      thrownBy(() => writer.rewrite({ header, events })),
+      'HARVEST_TAPE_WRITE',
+    ),
+  ).toBe(true)
+  writer.close(closing)
+  expect(existsSync(path)).toBe(false)
+  expect(readTape(`${path}.moved`).close).toBeDefined()
+})
+
 test('two writers of one tape: exactly one wins', () => {
   const path = join(scratch(), 'refund.tape.jsonl')
   const made = Array.from({ length: 10 }, () => {
@@ -279,7 +337,7 @@ function failingDisk(code: string, at: number, goodFor: 'once' | 'ever'): Writer
     closeSync: nodeFs.closeSync,
     linkSync: failing(nodeFs.linkSync),
     lstatSync: nodeFs.lstatSync,
-    renameSync: nodeFs.renameSync,
+    renameSync: failing(nodeFs.renameSync),
     unlinkSync: nodeFs.unlinkSync,
     calls: () => calls,
   }
