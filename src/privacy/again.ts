@@ -136,11 +136,7 @@ function bodyAgain(
   return { pieces: all, facts: { whole: { ...rest, at, keptSha256 } } }
 }
 
-function piecesAgain(
-  pieces: readonly Buffer[],
-  redactor: LateRedactor,
-  contentEncoding?: string,
-): readonly Buffer[] {
+function piecesAgain(pieces: readonly Buffer[], redactor: LateRedactor, contentEncoding?: string): readonly Buffer[] {
   const clean = pieces.length === 0 ? pieces : redactor.packed(pieces, contentEncoding)
   // What could not be unpacked is on no tape.
   return 'unsearched' in clean ? pieces : clean

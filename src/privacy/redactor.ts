@@ -96,7 +96,7 @@ export interface Redactor {
    * @param only - default: all values that were named, and no placeholders
    */
   late(only?: ReadonlySet<string>): LateRedactor
-  /** A value that has this placeholder on the tape: it is known from now on, and told by {@link takeReplaced} no matter what it is. */
+  /** A value that has this placeholder on the tape: it is known from now on, and {@link takeReplaced} has it no matter what it is. */
   learn(placeholder: string, value: string): void
   /** Takes note of the placeholders in text that a replay served. */
   observe(text: string): void

@@ -702,7 +702,9 @@ export class ReplayRun {
   }
 
   recordedMarks(name: string): readonly Json[] {
-    return this.tape.events.flatMap((event) => (event.kind === 'mark' && event.name === name ? [event.data ?? null] : []))
+    return this.tape.events.flatMap((event) =>
+      event.kind === 'mark' && event.name === name ? [event.data ?? null] : [],
+    )
   }
 
   recordedMessages(from: string, to: string): readonly Json[] {

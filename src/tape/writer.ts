@@ -25,7 +25,7 @@ export interface TapeWriter extends Disposable {
    */
   append(...events: readonly (TapeEvent | OpenStep)[]): void
   /**
-   * Writes the lines so far anew, from these: into another file, which then takes the place of the first one. A step has one line
+   * Writes the lines so far once more, from these: into another file, which then takes the place of the first one. A step has one line
    * then. Whoever reads it meanwhile, or is killed, has the lines as they were or as they are.
    */
   rewrite(tape: Pick<Tape, 'header' | 'events'>): void

@@ -3,10 +3,12 @@ import type { AddressInfo } from 'node:net'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { randomUUID } from 'node:crypto'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { afterAll, beforeAll, afterEach, expect, test, vi } from 'vitest'
 import { createRecorder, mark, type RecorderOptions, tool } from '../../src/record/index.ts'
+import { importRecording } from '../../src/importers/index.ts'
 import { replayTape } from '../../src/replay/index.ts'
 import { type Json, readTape, responseBytes } from '../../src/tape/index.ts'
 import { createRedactor } from '../../src/privacy/index.ts'
@@ -147,6 +149,63 @@ test('a constant of the agent that an answer names late is compared by its finge
       `no HARVEST_FINGERPRINT_KEY with the id ${tape.header.printed?.key} here at args.job`,
     ])
   }
+})
+
+test('what stands on the tape of a run that has not ended stays there until it ends', async () => {
+  const recorder = createRecorder({ dir })
+  const text = (): string => readFileSync(join(dir, 'ends-late.tape.jsonl'), 'utf8')
+  await recorder.run({ agent: 'a', id: 'ends-late' }, async () => {
+    const { id } = await create()
+    await retrieve({ id })
+    expect(text()).toContain(value)
+    expect(readTape(join(dir, 'ends-late.tape.jsonl')).close).toBeUndefined()
+  })
+  expect(text()).not.toContain(value)
+})
+
+test('the id of the run stays, and so does what it drew at random; that is not compared where it was named', async () => {
+  const agent = async (): Promise<unknown> => {
+    const job = randomUUID()
+    await start({ job })
+    return close({ job, note: 'closed' })
+  }
+  const recorder = createRecorder({ dir, redact: { keys: ['session_id'] } })
+  await recorder.run({ agent: 'a', id: value }, async () => [
+    await retrieve({ id: (await create()).id }),
+    await agent(),
+  ])
+  const tape = readTape(recorder.lastTape!)
+  expect(tape.header.id).toBe(value)
+  const drawn = tape.events.flatMap((event) => (event.kind === 'draws' ? event.draws : []))
+  const uuid = drawn.find(([kind]) => kind === 'uuid')?.[2] as string
+  expect(readFileSync(recorder.lastTape!, 'utf8').split(uuid)).toHaveLength(2)
+  const { problems, drift, notCompared } = await replayTape(tape, async () => [
+    await retrieve({ id: (await create()).id }),
+    await agent(),
+  ])
+  expect([problems, drift]).toEqual([[], []])
+  expect(notCompared.map(({ path, why }) => `${path}: ${why}`)).toEqual([
+    'args.job: recorded without HARVEST_FINGERPRINT_KEY',
+  ])
+})
+
+test('a recording of another tool is imported without a value that a later answer names', () => {
+  const entry = (path: string, text: string) => ({
+    startedDateTime: `2026-01-01T00:00:0${path.length}.000Z`,
+    time: 5,
+    request: { method: 'GET', url: `https://shop.example${path}`, headers: [] },
+    response: { status: 200, headers: [], content: { mimeType: 'application/json', text } },
+  })
+  const entries = [
+    entry('/a', JSON.stringify([{ id: value }])),
+    entry(`/ab`, JSON.stringify({ session: value })),
+    entry('/abc', JSON.stringify({ note: `for ${value}.` })),
+  ]
+  const bytes = Buffer.from(JSON.stringify({ log: { version: '1.2', entries } }))
+  const draft = importRecording({ file: 'a.har', bytes, id: 'imported', agent: 'a' })
+  const text = JSON.stringify(draft)
+  expect(text).not.toContain(value)
+  expect(text.split('redacted-secret-1000001')).toHaveLength(4)
 })
 
 /** Places in which nothing says that a value is secret, and places in which the name before it does. */

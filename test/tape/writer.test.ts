@@ -213,7 +213,7 @@ test('what no reader would take, no writer writes', () => {
   expect(readTape(path).events).toHaveLength(1)
 })
 
-test('a tape that is written anew has one line for each step, and goes on from there', () => {
+test('a tape that is written once more has one line for each step, and goes on from there', () => {
   const path = join(scratch(), 'refund.tape.jsonl')
   using writer = createTapeWriter({ path, header })
   writer.append({ part: 'begun', event: exchange(10, 'Where is my order?') })
@@ -229,7 +229,7 @@ test('a tape that is written anew has one line for each step, and goes on from t
   expect(readdirSync(dirname(path))).toEqual(['refund.tape.jsonl'])
 })
 
-test('for every call that fails while a tape is written anew, it has the lines from before or those after, takes more, and nothing is left beside it', () => {
+test('for every call that fails while a tape is written once more, it has the lines from before or those after, takes more, and nothing is left beside it', () => {
   let tried = 0
   const sound = failingDisk('EIO', Number.POSITIVE_INFINITY, 'once')
   createTapeWriter({ path: join(scratch(), 'sound.tape.jsonl'), header }, sound).append(...events.slice(0, 3))
@@ -240,22 +240,22 @@ test('for every call that fails while a tape is written anew, it has the lines f
     const disk = failingDisk('EIO', at + opening, 'once')
     using writer = createTapeWriter({ path, header }, disk)
     writer.append(...events.slice(0, 3))
-    let isAnew = true
+    let isRewritten = true
     try {
       writer.rewrite({ header, events: events.slice(1, 3) })
     } catch {
-      isAnew = false
+      isRewritten = false
     }
     if (disk.calls() < at + opening) break
     tried++
     writer.append(events[3]!)
-    expect(readTape(path).events).toHaveLength(isAnew ? 3 : 4)
+    expect(readTape(path).events).toHaveLength(isRewritten ? 3 : 4)
     expect(readdirSync(dirname(path))).toEqual(['refund.tape.jsonl'])
   }
   expect(tried).toBeGreaterThan(8)
 })
 
-test('a tape that has another name by now is not written anew under the old one', () => {
+test('a tape that has another name by now is not written once more under the old one', () => {
   const path = join(scratch(), 'refund.tape.jsonl')
   using writer = createTapeWriter({ path, header })
   writer.append(...events)
