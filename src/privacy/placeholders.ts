@@ -106,7 +106,7 @@ const oneOf = (sources: readonly string[]): string => sources.map((source) => `(
 export class Placeholders {
   readonly #shapes: Shapes
   /** The number of what each got with that of its kind; of what is on the tape that is replayed, all. */
-  readonly #byValue = new Map<string, number | Replaced>()
+  readonly #byValue = new Map<string, number | Told>()
   readonly #last = new Map<string, number>()
   /** By kind, numbers that are passed over. */
   readonly #late = new Map<string, Set<number>>()
@@ -219,7 +219,7 @@ export class Placeholders {
     return given === undefined ? undefined : this.#shown(given, value).placeholder
   }
 
-  #shown(given: number | Replaced, value: string): Replaced {
+  #shown(given: number | Told, value: string): Told {
     if (typeof given !== 'number') return given
     const { kinds } = this.#shapes
     const kind = kinds[given % kinds.length]!
@@ -255,9 +255,8 @@ export class Placeholders {
   /** Gives a value the placeholder it has on the tape that is replayed. @returns its kind */
   give(placeholder: string, value: string): string {
     const { kind = 'secret' } = this.#shapes.at(placeholder, 0)
-    const given: Given = { kind, placeholder, value, isLate: true }
-    this.#byValue.set(value, given)
-    this.#fresh.push(given)
+    this.#byValue.set(value, { kind, placeholder, isLate: true })
+    this.#fresh.push(value)
     return kind
   }
 
@@ -310,7 +309,8 @@ function numberAt(text: string, start: number, end: number, tail: string): numbe
   return number
 }
 
-type Given = Replaced & { readonly value: string; readonly isLate?: true }
+type Told = Replaced & { readonly isLate?: true }
+type Given = Told & { readonly value: string }
 type RecordedPlaceholder = (kind: string, value: string) => string | undefined
 const none: readonly never[] = []
 const nowhere: PlacedPlaceholders = { starts: none, ends: none }
