@@ -135,7 +135,7 @@ test('parameters of a query are found by their name or their column, and values 
   const [, text] = await recorded(async () => {
     using db = new DatabaseSync(':memory:')
     const asked = client(db)
-    asked.exec("create table users (name text, password text); insert into users values ('ada', 'from-a-column-1')")
+    asked.exec("create table users (name text, password text); insert into users values ('ada', 'from-a-column-1'), ('eve', 'not-read-1')")
     asked.prepare('select * from users where password = :password').all({ password: 'by-its-name-1' })
     asked.prepare('select * from users where password = $password').all({ $password: 'by-its-name-2' })
     asked.prepare("select * from users where password = 'in-the-text-1'").all()
@@ -148,8 +148,9 @@ test('parameters of a query are found by their name or their column, and values 
   })
   for (const secret of ['by-its-name', 'by-its-column', 'in-the-text']) expect(text).not.toContain(secret)
   expect(text).toContain('in-a-call-1')
-  // The insert names no column before its value; the row has one.
-  expect(text.match(/from-a-column-1/g)).toHaveLength(1)
+  // The insert names no column before its values; the row that is read has one.
+  expect(text).toContain('not-read-1')
+  expect(text).not.toContain('from-a-column-1')
 })
 
 test('pieces of one secret in several answers, or in several pieces of a tool, are not found', async () => {

@@ -60,5 +60,7 @@ async function answer(url: string, response: ServerResponse): Promise<void> {
   }
   if (url.startsWith('/slow')) await sleep(30)
   response.setHeader('content-type', 'application/json')
-  response.end(JSON.stringify({ rate: Math.random() }))
+  // The name of the last one says that it is a secret.
+  const visit = 'v7Kq2Zr9Xv4Tn8WbJh5g'
+  response.end(JSON.stringify({ rate: Math.random(), ...(url.startsWith('/rates') ? { session: visit } : { id: visit }) }))
 }
