@@ -135,7 +135,9 @@ test('parameters of a query are found by their name or their column, and values 
   const [, text] = await recorded(async () => {
     using db = new DatabaseSync(':memory:')
     const asked = client(db)
-    asked.exec("create table users (name text, password text); insert into users values ('ada', 'from-a-column-1'), ('eve', 'not-read-1')")
+    asked.exec(
+      "create table users (name text, password text); insert into users values ('ada', 'from-a-column-1'), ('eve', 'not-read-1')",
+    )
     asked.prepare('select * from users where password = :password').all({ password: 'by-its-name-1' })
     asked.prepare('select * from users where password = $password').all({ $password: 'by-its-name-2' })
     asked.prepare("select * from users where password = 'in-the-text-1'").all()
