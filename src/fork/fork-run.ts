@@ -2,7 +2,9 @@
 import { RecordedStates } from '../playback/states.ts'
 import type { HarvestError } from '../errors/index.ts'
 import { type Redactor, redactorOfTape } from '../privacy/index.ts'
+import type { LateValues } from '../match/late-values.ts'
 import { redactorForMessages } from '../match/redact-message.ts'
+import { RedactedValues } from '../match/redacted.ts'
 import { askedUrl } from '../match/asked-url.ts'
 import { Calls } from '../match/calls.ts'
 import { Changes } from '../replay/change.ts'
@@ -42,7 +44,7 @@ import {
   type Responder,
   type VirtualTimer,
 } from '../seam/intercept/index.ts'
-import { seamState } from '../seam/source.ts'
+import { type SeamCall, seamState } from '../seam/source.ts'
 import type { ChildSettings } from '../seam/stdio.ts'
 import {
   type Draw,
@@ -77,6 +79,7 @@ export class ForkRun {
   readonly steps: readonly (ExchangeState | CallState)[]
   readonly kept: readonly (ExchangeState | CallState)[]
   readonly redactor: Redactor
+  readonly #lateValues: LateValues | undefined
   readonly #redactMessage: (text: string) => string
   /** Names of marks and of those who speak, as they stand on the tape. */
   readonly saidName: (name: string) => string
@@ -150,6 +153,7 @@ export class ForkRun {
     this.kept = this.steps.slice(0, plan.keep)
     // A fork has the keys of this machine: the numbers of the tape it begins like do not hold for them.
     this.redactor = redactorOfTape(tape, { keys: 'unnumbered' })
+    this.#lateValues = new RedactedValues(tape).lateValues(tape, this.redactor)
     this.#redactMessage = redactorForMessages(tape)
     this.outside = new OutsideIo(this.#redactMessage, options.allow)
     this.saidName = saidNames(tape, this.redactor)
@@ -409,7 +413,15 @@ export class ForkRun {
 
   question(live: LiveRequest): MatchRequest {
     const url = this.#recordedHost(askedUrl(this.tape, live))
-    return questionOf(requestWith(live, { url }), this.redactor, { cuts: this.#cuts })
+    const ask = (): MatchRequest => questionOf(requestWith(live, { url }), this.redactor, { cuts: this.#cuts })
+    const asked = ask()
+    return this.#lateValues?.learnAsked(asked, this.steps) === true ? ask() : asked
+  }
+
+  /** The arguments of a call. */
+  argsOf({ kind, name, args: [given] }: SeamCall): Json {
+    const args = this.encode(given)
+    return this.#lateValues?.redacted(args, this.#calls.openArgs({ kind, name })) ?? args
   }
 
   encode(value: unknown): Json {

@@ -30,7 +30,7 @@ export function forkCall(
   if (run.over) return never()
   run.look()
   const call = { ...given, name: run.saidName(given.name), args: [argumentsOf(given.args)] }
-  const args = run.encode(call.args[0])
+  const args = run.argsOf(call)
   const fields: Fields = { kind: call.kind, name: call.name, args, ...(inside === undefined ? {} : { in: inside }) }
   const reply = answerFor(run, call, fields)
   switch (reply.from) {

@@ -1,5 +1,9 @@
 import { isDistinctive } from '../privacy/known.ts'
 import type { Prints, Redactor } from '../privacy/index.ts'
+import type { Json } from '../tape/index.ts'
+import { steadyPath } from './address.ts'
+import type { MatchRequest } from './matcher.ts'
+import type { ExchangeState, StepState } from './step.ts'
 
 /** A placeholder of a value that was named when it stood on the tape already; see `lateFrom`. */
 const latePlaceholder = /redacted-[a-z-]{1,40}-[12]\d{6}(?!\d)/g
@@ -43,6 +47,23 @@ export class LateValues {
       this.#redactor.learn(placeholder, unescaped(value))
     }
     return first !== undefined
+  }
+
+  /** A redacted value, redacted once more where something in it was learned. @param recorded - values in whose place it may stand */
+  redacted(live: Json, recorded: Iterable<Json>): Json {
+    const texts = Array.from(recorded, (one) => JSON.stringify(one))
+    return this.learn(JSON.stringify(live), texts) ? this.#redactor.json(live) : live
+  }
+
+  /** As {@link learn}, of a request that is asked of these steps. Which host it goes to is compared for itself. */
+  learnAsked({ method, url, bodyText }: MatchRequest, steps: readonly StepState[]): boolean {
+    const text = (address: string, body: string): string => `${steadyPath({ method, url: address })}\n${body}`
+    const open = steps.flatMap((step) =>
+      !step.taken && step.event.kind === 'exchange' && step.event.method === method
+        ? [text(step.event.url, (step as ExchangeState).bodyText)]
+        : [],
+    )
+    return this.learn(text(url, bodyText), open)
   }
 
   #isRecorded([placeholder, value]: readonly [string, string]): boolean {

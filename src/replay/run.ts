@@ -29,7 +29,7 @@ import { BegunRequests } from './begun.ts'
 import { AnnouncedOrder } from './announced-order.ts'
 import { type AnnouncementDifference, announcementProblem, Announcements } from './announcements.ts'
 import { States } from './states.ts'
-import { steadyPath, writtenOrigin } from '../match/address.ts'
+import { writtenOrigin } from '../match/address.ts'
 import { askedUrl, besideOf, isSocketNoted } from '../match/asked-url.ts'
 import { Calls } from '../match/calls.ts'
 import { Changes } from './change.ts'
@@ -653,20 +653,7 @@ export class ReplayRun {
         isOnTape: (asked) => this.matcher.holds(asked),
       })
     const asked = ask()
-    return this.#lateValues !== undefined && this.#learnLate(this.#lateValues, asked) ? ask() : asked
-  }
-
-  /** Of a request whose values were named late, what the agent brought in their place. */
-  #learnLate(late: LateValues, { method, url, bodyText }: MatchRequest): boolean {
-    const open = this.steps.flatMap((step) =>
-      !step.taken && step.event.kind === 'exchange' && step.event.method === method ? [step as ExchangeState] : [],
-    )
-    // Which host it goes to is compared for itself.
-    const text = (address: string, body: string): string => `${steadyPath({ method, url: address })}\n${body}`
-    return late.learn(
-      text(url, bodyText),
-      open.map(({ event, bodyText: recorded }) => text(event.url, recorded)),
-    )
+    return this.#lateValues?.learnAsked(asked, this.steps) === true ? ask() : asked
   }
 
   /** How the headers of a request are compared with those of the step that answers it. */
@@ -696,9 +683,7 @@ export class ReplayRun {
    */
   encodeAs(value: unknown, recorded: () => Iterable<Json>): Json {
     const json = this.encode(value)
-    if (this.#lateValues === undefined) return json
-    const texts = Array.from(recorded(), (one) => JSON.stringify(one))
-    return this.#lateValues.learn(JSON.stringify(json), texts) ? this.redactor.json(json) : json
+    return this.#lateValues?.redacted(json, recorded()) ?? json
   }
 
   recordedMarks(name: string): readonly Json[] {

@@ -8,6 +8,7 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { afterAll, beforeAll, afterEach, expect, test, vi } from 'vitest'
 import { createRecorder, mark, type RecorderOptions, tool } from '../../src/record/index.ts'
+import { fork } from '../../src/index.ts'
 import { importRecording } from '../../src/importers/index.ts'
 import { replayTape } from '../../src/replay/index.ts'
 import { type Json, readTape, responseBytes } from '../../src/tape/index.ts'
@@ -343,3 +344,11 @@ async function readAll(yielded: AsyncIterable<unknown>): Promise<unknown[]> {
   for await (const one of yielded) all.push(one)
   return all
 }
+
+test('a fork of a run recognises such a constant, and goes on from its answers', async () => {
+  const agent = withConstant('import2025q4batch7')
+  const file = await recorded(agent)
+  const made = await fork(readTape(file), { agent, step: 3, change: { path: 'result.done', value: false } })
+  expect(made.problems).toEqual([])
+  expect(made.outcome).toMatchObject({ status: 'returned', value: { done: false } })
+})
