@@ -71,8 +71,8 @@ export default defineConfig({
     }),
   ],
   test: {
-    // Many tests wait for real programs: three at a time keep both cores of a small machine at work.
-    maxWorkers: 3,
+    // Many tests wait for real programs: four at a time keep both cores of a small machine at work.
+    maxWorkers: 4,
     // Only what waits for ever meets a limit: on a machine that does other work, a minute becomes many.
     testTimeout: 900_000,
     hookTimeout: 900_000,
