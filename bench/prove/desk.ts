@@ -132,7 +132,7 @@ export async function openDesk(base: string): Promise<Desk> {
         server.enter(liveWorld(world, { decide: (asked) => (decide === undefined ? own(asked) : decide(asked, own)) }))
         return agent
       },
-      accepted: () => new Set(),
+      accepted: () => new Map(),
       isGreen: () => false,
       difference: () => undefined,
       importModule: async (file) => (await import(file)) as object,

@@ -25,7 +25,7 @@ import type { Task, TaskContext } from '../jobs/index.ts'
 import { type Budget, type Spent, unpaid } from '../live/index.ts'
 import { isGenerative, readModelCall } from '../providers/index.ts'
 import { codeDigest, gitState } from '../provenance/index.ts'
-import { changedQuestions, replayTape, standInKeys } from '../replay/index.ts'
+import { changedQuestions, replayTape, standInKeys, type GreenSteps, isGreenAt } from '../replay/index.ts'
 import type { Drift, ReplayResult } from '../match/types.ts'
 import {
   type ExchangeEvent,
@@ -245,10 +245,11 @@ function isModelCall(step: Step): step is ExchangeEvent {
 }
 
 /** What differs, in the order in which it shows; a fix often changes several things. What was accepted is not its doing. */
-function changesOf({ drift, problems }: ReplayResult, accepted: ReadonlySet<string>): readonly string[] {
+function changesOf({ drift, problems }: ReplayResult, accepted: GreenSteps): readonly string[] {
   const questions = changedQuestions(drift.filter(isCounted))
-  const parts = questions.map(({ key, part, steps, words }) => {
-    const before = accepted.has(key) ? ', accepted before' : ''
+  const parts = questions.map((question) => {
+    const { part, steps, words } = question
+    const before = isGreenAt(question, accepted) ? ', accepted before' : ''
     return `${part} (step ${steps[0] ?? '?'}${before}): ${words}`
   })
   return [...parts, ...problems.slice(0, 1).map(({ facts }) => facts.what)]

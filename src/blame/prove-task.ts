@@ -2,7 +2,7 @@
 import { accessOf } from '../fork/access.ts'
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { type Case, defaultProofDays, judgedBy, modelText, parseCase, saysGood } from '../cases/index.ts'
+import { type Case, defaultProofDays, judgedBy, modelText, parseCase, saysGood, stepsDigest } from '../cases/index.ts'
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import { thrownText } from '../match/redact-message.ts'
 import { type Allowance, allowanceOf, askBudget, modelOf } from '../fork/ask-budget.ts'
@@ -48,6 +48,8 @@ export interface ProveAnswer {
   readonly together: readonly string[]
   readonly model: string
   readonly judgedBy: string
+  /** Digest of the steps at which these changes were asked. */
+  readonly steps: string
   readonly asks: AskTally
   readonly control: AskTally
   /** All asks of this proof, those before it was interrupted too. */
@@ -116,7 +118,15 @@ async function openProof(request: ProveRequest, context: TaskContext): Promise<P
     events: run.events,
     ...(judging === undefined ? {} : { judging, oracle: createOracle(judging) }),
   }
-  const facts = { questions, together, model: modelText(models), judgedBy: judgedBy(kase), from }
+  const asked = new Map(changedQuestions(judged).map((one) => [one.key, one.steps]))
+  const facts = {
+    questions,
+    together,
+    model: modelText(models),
+    judgedBy: judgedBy(kase),
+    steps: stepsDigest(asked),
+    from,
+  }
   const elsewhere = judged.find((one) => !isModelStep(one, steps))
   const allowance = allowanceOf(recorded, run.events, prices)
   return new Proof({ context, unchanged: runAlone(run), request, judge, facts, allowance, elsewhere })
@@ -157,7 +167,7 @@ interface ProofParts {
   readonly unchanged: UnchangedRun
   readonly request: ProveRequest
   readonly judge: AskJudge
-  readonly facts: Pick<ProveAnswer, 'questions' | 'together' | 'model' | 'judgedBy' | 'from'>
+  readonly facts: Pick<ProveAnswer, 'questions' | 'together' | 'model' | 'judgedBy' | 'steps' | 'from'>
   readonly allowance: Allowance
   /** A change of a question that is no model's. */
   readonly elsewhere: Drift | undefined
@@ -326,8 +336,8 @@ class Proof {
     const { context, request, judge, facts } = this.#parts
     const code = await codeDigest(process.cwd())
     if (code === undefined) return undefined
-    const { together, model, judgedBy: by, from } = facts
-    const identity = [context.tape.digest, judge.case.agent, code, version, together, model, by, from]
+    const { together, model, judgedBy: by, from, steps } = facts
+    const identity = [context.tape.digest, judge.case.agent, code, version, together, model, by, from, steps]
     const name = createHash('sha256').update(JSON.stringify(identity)).digest('base64url').slice(0, 24)
     return join(request.folder, `proof-${name}.jsonl`)
   }

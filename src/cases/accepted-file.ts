@@ -5,9 +5,9 @@ import { type CaseIssue, refuseIssues } from './issues.ts'
 import { readBytes } from './load.ts'
 import { refusePragmas } from './pragma.ts'
 import { renderPair } from './render.ts'
-import { acceptedChange, type SchemaRule } from './schema.ts'
+import { type SchemaRule, sharedAcceptance } from './schema.ts'
 import { replaceField, rewriteDocument, spliceField } from './splice.ts'
-import type { AcceptedChange } from './types.ts'
+import type { SharedAcceptance } from './types.ts'
 import { textOf } from './text.ts'
 import { toJson, validate, validateKeys } from './validate.ts'
 import { parseYaml } from './yaml.ts'
@@ -20,7 +20,7 @@ const fileSchema = {
   type: 'object',
   additionalProperties: false,
   required: ['accepted'],
-  properties: { accepted: { type: 'array', items: acceptedChange } },
+  properties: { accepted: { type: 'array', items: sharedAcceptance } },
 } as const satisfies SchemaRule
 
 /**
@@ -28,7 +28,7 @@ const fileSchema = {
  *
  * @throws HARVEST_CASE_INVALID and the other codes of a case file, with line and column
  */
-export function readAcceptedFile(file: string): readonly AcceptedChange[] {
+export function readAcceptedFile(file: string): readonly SharedAcceptance[] {
   const text = readAcceptedText(file)
   if (text === undefined) return []
   const last = parsed.get(file)
@@ -48,14 +48,14 @@ export function readAcceptedText(file: string): string | undefined {
 }
 
 /** What each file said last: two hundred cases of one worker ask for the same one, and its YAML is taken apart once. */
-const parsed = new Map<string, { readonly text: string; readonly accepted: readonly AcceptedChange[] }>()
+const parsed = new Map<string, { readonly text: string; readonly accepted: readonly SharedAcceptance[] }>()
 
 /**
  * Parses the changes that were accepted for all cases.
  *
  * @throws HARVEST_CASE_INVALID and the other codes of a case file, with line and column
  */
-export function parseAccepted(text: string, file: string): readonly AcceptedChange[] {
+export function parseAccepted(text: string, file: string): readonly SharedAcceptance[] {
   const issues: CaseIssue[] = []
   refusePragmas(text, issues)
   const document = parseYaml(text, issues)
@@ -64,7 +64,7 @@ export function parseAccepted(text: string, file: string): readonly AcceptedChan
     validate(document.contents, fileSchema, '', issues)
   }
   refuseIssues(issues, text, file)
-  const { accepted } = toJson(document?.contents as YAMLMap) as unknown as { readonly accepted: AcceptedChange[] }
+  const { accepted } = toJson(document?.contents as YAMLMap) as unknown as { readonly accepted: SharedAcceptance[] }
   return accepted
 }
 
@@ -73,7 +73,7 @@ export function parseAccepted(text: string, file: string): readonly AcceptedChan
  *
  * @param text - what the file says today; `undefined` without one
  */
-export function writeAccepted(text: string | undefined, accepted: readonly AcceptedChange[], file: string): string {
+export function writeAccepted(text: string | undefined, accepted: readonly SharedAcceptance[], file: string): string {
   const list = accepted as unknown as Json
   if (text === undefined) return header + renderPair('accepted', list, 0)
   for (const edit of [spliceField, replaceField, rewriteDocument]) {

@@ -20,8 +20,8 @@ export function isInTime(at: string | undefined, maxDays: number, now: number): 
 
 /** What the proofs of a case are held against. */
 export interface ProofFacts {
-  /** Keys of every change the replay met that is not green by itself. */
-  readonly asked: ReadonlySet<string>
+  /** Steps of every change the replay met that is not green by itself, by key. */
+  readonly asked: ReadonlyMap<string, readonly number[]>
   /** Models it asked, see {@link modelText}. */
   readonly model: string
   readonly maxDays: number
@@ -29,13 +29,14 @@ export interface ProofFacts {
 }
 
 /**
- * The proofs of a case that count: of the same change together with the same others, of the same models, judged by the
- * same words or function, and not too old.
+ * The proofs of a case that count: of the same change together with the same others, each at the same steps, of the same
+ * models, judged by the same words or function, and not too old.
  */
 export function validProofs(kase: Case, { asked, model, maxDays, now }: ProofFacts): readonly ProvenChange[] {
   const { proven = [] } = kase
   if (proven.length === 0) return []
   const judge = judgedBy(kase)
+  const steps = stepsDigest(asked)
   return proven.filter((proof) => {
     const together = [proof.key, ...(proof.with ?? [])]
     return (
@@ -43,9 +44,16 @@ export function validProofs(kase: Case, { asked, model, maxDays, now }: ProofFac
       together.every((key) => asked.has(key)) &&
       proof.model === model &&
       proof.judgedBy === judge &&
+      (proof.steps === undefined || proof.steps === steps) &&
       isInTime(proof.at, maxDays, now)
     )
   })
+}
+
+/** The steps of changes, as a proof says them: of one prompt at another step a model was asked something else. */
+export function stepsDigest(asked: ReadonlyMap<string, readonly number[]>): string {
+  const sorted = [...asked].map(([key, steps]): [string, number[]] => [key, steps.toSorted((a, b) => a - b)])
+  return digest([sorted.sort(([one], [other]) => (one < other ? -1 : 1))])
 }
 
 /** Models as a proof names them. */

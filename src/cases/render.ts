@@ -53,7 +53,7 @@ function render(value: Json, lineWidth: number): string {
   const document = toDocument(value)
   visit(document, {
     Collection: (_, node, path) => {
-      node.flow = node.items.length === 0 || isWordList(node, path.at(-1))
+      node.flow = node.items.length === 0 || isWordList(node, path.at(-1)) || isStepList(node, path)
     },
   })
   return `${finish(document, lineWidth)}\n`
@@ -64,6 +64,12 @@ const wordLists: ReadonlySet<string> = new Set(['tags', 'models', 'args'])
 
 function isWordList(node: Node, parent: unknown): boolean {
   return isSeq(node) && isPair(parent) && wordLists.has(keyName(parent.key) ?? '') && node.items.every(isShortWord)
+}
+
+/** Numbers of steps, of one case or of each of several. */
+function isStepList(node: Node, path: readonly unknown[]): boolean {
+  const isOfSteps = path.some((one) => isPair(one) && keyName(one.key) === 'steps')
+  return isOfSteps && isSeq(node) && node.items.every((item) => isScalar(item) && typeof item.value === 'number')
 }
 
 function isShortWord(item: unknown): boolean {

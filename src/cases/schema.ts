@@ -35,8 +35,10 @@ const words = { type: 'array', items: { type: 'string', minLength: 1 } } as cons
 const drift = { type: 'string', enum: ['ignore', 'report', 'unproven', 'fail'] } as const
 const args = { type: 'string', enum: ['keys', 'exact', 'ignore', 'subset', 'superset'] } as const
 
-/** A changed question that a person accepted, in a case or in `recordings/accepted.yaml`. */
-export const acceptedChange = {
+const steps = { type: 'array', minItems: 1, items: { type: 'integer', minimum: 1 } } as const
+
+/** A changed question that a person accepted, in a case. */
+const acceptedChange = {
   type: 'object',
   additionalProperties: false,
   required: ['key', 'what', 'was', 'now', 'words'],
@@ -51,9 +53,24 @@ export const acceptedChange = {
     was: { description: 'Digest of what was recorded.', type: 'string', minLength: 1 },
     now: { description: 'Digest of what was accepted.', type: 'string', minLength: 1 },
     words: { description: 'The change, word by word.', ...text },
+    steps: { description: 'The only steps at which it was reviewed. Default: every step that could have it.', ...steps },
     reason: { description: 'Why it was accepted.', ...text },
     by: { description: 'Who accepted it.', ...text },
     at: { description: 'ISO 8601.', ...text },
+  },
+} as const satisfies SchemaRule
+
+/** A changed question that a person accepted for several cases, in `recordings/accepted.yaml`. */
+export const sharedAcceptance = {
+  ...acceptedChange,
+  properties: {
+    ...acceptedChange.properties,
+    steps: {
+      description:
+        'The only cases, and tapes of hand-written tests, for which it was reviewed, with the steps. Default: all, at every step that could have it.',
+      type: 'object',
+      additionalProperties: steps,
+    },
   },
 } as const satisfies SchemaRule
 
@@ -77,6 +94,7 @@ const provenChange = {
     at: { description: 'ISO 8601.', ...text },
     costUsd: { description: 'What the asks cost, in US dollars.', type: 'number', minimum: 0 },
     judgedBy: { description: 'What said which asks were good, with its digest.', type: 'string', minLength: 1 },
+    steps: { description: 'Digest of the steps at which these changes were asked.', type: 'string', minLength: 1 },
   },
 } as const satisfies SchemaRule
 

@@ -79,10 +79,21 @@ export interface AcceptedChange {
   readonly now: string
   /** The change as a word diff, for the reviewer. */
   readonly words: string
+  /** The only steps at which it was reviewed, 1-based. Default: at every step that could have it. */
+  readonly steps?: readonly number[]
   readonly reason?: string
   readonly by?: string
   /** ISO 8601. */
   readonly at?: string
+}
+
+/** A changed question that a person accepted once for several cases and hand-written tests. */
+export interface SharedAcceptance extends Omit<AcceptedChange, 'steps'> {
+  /**
+   * The only cases and tapes for which it was reviewed, each with its steps: cases by their ids, tapes of hand-written tests by
+   * theirs. Default: for every one, at every step that could have it.
+   */
+  readonly steps?: Readonly<Record<string, readonly number[]>>
 }
 
 /**
@@ -108,6 +119,8 @@ export interface ProvenChange {
   readonly costUsd?: number
   /** What said which asks were good, with its digest. */
   readonly judgedBy: string
+  /** Digest of the steps at which these changes were asked. Absent in older proofs: they count for any. */
+  readonly steps?: string
 }
 
 /** A tape that a case had before it was fixed. Written by `npx vitest-harvest fix`. */

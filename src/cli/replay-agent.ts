@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { HarvestError } from '../errors/index.ts'
-import { guardLoading, installReplay, type ReplayOptions, replayTape, standInKeys } from '../replay/index.ts'
+import { type GreenEntries, guardLoading, installReplay, type ReplayOptions, replayTape, standInKeys } from '../replay/index.ts'
 import { isOwnStray, type Stray, unhandled } from '../playback/problems.ts'
 import { readTape } from '../tape/index.ts'
 import { reportOf } from '../replay/program.ts'
@@ -15,7 +15,7 @@ const report = take('report')
 try {
   const tape = readTape(take('tape'))
   const options = JSON.parse(take('options')) as ReplayOptions
-  const accepted = new Set(JSON.parse(take('accepted')) as readonly string[])
+  const accepted = new Map(JSON.parse(take('accepted')) as GreenEntries)
   const spec = take('agent')
   await installReplay()
   standInKeys(tape)

@@ -2,12 +2,12 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { acceptedFileName, type Case, loadCase, readAcceptedFile } from '../cases/index.ts'
+import { acceptedFileName, type Case, entriesFor, greenSteps, loadCase, readAcceptedFile } from '../cases/index.ts'
 import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import { moreThan } from '../errors/steps.ts'
 import { changedPins, describeChanges, gitState, pinsOf } from '../provenance/index.ts'
 import { mergeDrift } from '../match/drift-policy.ts'
-import type { DriftPolicy, ReplayOptions } from '../replay/index.ts'
+import type { DriftPolicy, GreenEntries, ReplayOptions } from '../replay/index.ts'
 import { recordingsOf } from '../recordings/index.ts'
 import type { Tape } from '../tape/index.ts'
 import { type CommandSpec, type CommandInput, program as bin } from './command.ts'
@@ -74,7 +74,7 @@ export async function replay(
   }
   const owner = beside ?? (await caseMadeOf(tape))
   const ofCase = owner === undefined ? {} : { case: owner }
-  const accepted = acceptedFor(tape.source, owner)
+  const accepted = acceptedFor(tape, owner)
   if (found === undefined)
     return { ...(await replayInVitest(tape, given, { options: whole, accepted, owner }, command)), ...ofCase }
   const { program, isProgram, preload, agent } = found
@@ -157,15 +157,15 @@ async function caseMadeOf({ source, header }: Tape): Promise<Case | undefined> {
 }
 
 /**
- * Keys of the changes that were accepted for a tape, in its case and for all cases of its recordings: they hold for the tape
- * wherever it is replayed.
+ * The changes that were accepted for a tape, in its case and for all cases of its recordings: they hold for the tape wherever
+ * it is replayed.
  */
-function acceptedFor(tapeFile: string, owner: Case | undefined): readonly string[] {
-  const shared = foldersAbove(tapeFile)
+function acceptedFor({ source, header }: Tape, owner: Case | undefined): GreenEntries {
+  const shared = foldersAbove(source)
     .map((folder) => join(folder, acceptedFileName))
     .find(existsSync)
-  const entries = [...(owner?.accepted ?? []), ...(shared === undefined ? [] : readAcceptedFile(shared))]
-  return entries.map(({ key }) => key)
+  const ofAll = shared === undefined ? [] : readAcceptedFile(shared)
+  return [...greenSteps(entriesFor(owner?.id ?? header.id, owner?.accepted ?? [], ofAll))]
 }
 
 /** The folder of a file and those above it, the nearest first, up to that of the project. */
@@ -238,7 +238,7 @@ async function replayInVitest(
     options,
     accepted,
     owner,
-  }: { readonly options: ReplayOptions; readonly accepted: readonly string[]; readonly owner: Case | undefined },
+  }: { readonly options: ReplayOptions; readonly accepted: GreenEntries; readonly owner: Case | undefined },
   command: CommandSpec,
 ): Promise<Replayed> {
   // A case may run another agent than the one that made its tape.

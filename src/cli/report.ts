@@ -14,7 +14,7 @@ export const variables = {
   report: 'VITEST_HARVEST_REPORT',
   /** Options of the replay as JSON. */
   options: 'VITEST_HARVEST_OPTIONS',
-  /** Keys of accepted changes, a list as JSON. */
+  /** Accepted changes, {@link GreenEntries} as JSON. */
   accepted: 'VITEST_HARVEST_ACCEPTED',
   /** `file#export` of the agent. */
   agent: 'VITEST_HARVEST_AGENT_MODULE',

@@ -1,5 +1,5 @@
 import type { HarvestError } from '../errors/index.ts'
-import { replayTape, standInKeys, verdictOf } from '../replay/index.ts'
+import { type GreenSteps, replayTape, standInKeys, verdictOf } from '../replay/index.ts'
 import type { ReplayOptions, ReplayResult } from '../match/types.ts'
 import { type Step, stepsOf, type Tape, type TapeEvent } from '../tape/index.ts'
 import { accessOf } from './access.ts'
@@ -65,8 +65,8 @@ export interface ControlOptions extends Pick<ForkOptions, 'signal' | 'hangMs'> {
   load(): Promise<Agent>
   /** As the case of the tape is replayed. Default none. */
   readonly replay?: Omit<ReplayOptions, 'signal'>
-  /** Keys of changed questions that were accepted or proven. Default none. */
-  accepted?(run: ReplayResult): ReadonlySet<string>
+  /** Changed questions that were accepted or proven, and at which steps. Default none. */
+  accepted?(run: ReplayResult): GreenSteps
   /** Whether the case of the tape is green with this replay, problems and all. Default: with a problem it is not. */
   isGreen?(run: ReplayResult): boolean
   /** What the case of the tape does not accept besides changed questions. Default nothing. */

@@ -1,5 +1,6 @@
 import type { ErrorCode, ErrorFacts, HarvestError } from '../errors/index.ts'
 import type { ProgramReport, WrittenVerdict } from '../replay/program.ts'
+import type { GreenEntries, GreenSteps } from '../replay/run-verdict.ts'
 import type { PriceTable } from '../providers/index.ts'
 import type { ReplayOptions, ReplayResult } from '../match/types.ts'
 import type { Json, Tape } from '../tape/types.ts'
@@ -28,8 +29,8 @@ export interface Job {
   /** Also says which files of the project the run loaded and read. */
   readonly namesFiles?: true
   readonly options?: Omit<ReplayOptions, 'signal'>
-  /** Keys of accepted changes, beside those of the case. Default none. */
-  readonly accepted?: readonly string[]
+  /** Accepted changes, beside those of the case. Default none. */
+  readonly accepted?: GreenEntries
   /** Milliseconds the run may take. Default: as for cases. */
   readonly timeoutMs?: number
   /** More than one run: something that runs the agent as often as it needs to. */
@@ -58,8 +59,8 @@ export interface TaskContext {
   importModule(file: string): Promise<object>
   /** The options of this case's replays. */
   readonly replay: Omit<ReplayOptions, 'signal'>
-  /** Keys of the changed questions of a replay that were accepted or proven. */
-  accepted(run: ReplayResult): ReadonlySet<string>
+  /** The changed questions of a replay that were accepted or proven, and at which steps. */
+  accepted(run: ReplayResult): GreenSteps
   /** Whether the case is green with a replay; without a case none is. */
   isGreen(run: ReplayResult): boolean
   /** What the case of a replay does not accept besides changed questions; without a case `undefined`. */

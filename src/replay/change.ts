@@ -96,10 +96,15 @@ function identify(found: FoundDrift, agent: string): Omit<Change, 'words'> & { r
   const place = path.replace(/\[\d+\].*$/s, '')
   return {
     key: digest([agent, found.scope ?? '', place, shape(before), shape(now), found.id ?? '']),
-    was: `sha256-${digest([shape(before)])}`,
-    now: `sha256-${digest([shape(now)])}`,
+    was: digestOfPart(before),
+    now: digestOfPart(now),
     sides: [before, now],
   }
+}
+
+/** The digest of one side of a change. */
+export function digestOfPart(value: Json | undefined): string {
+  return `sha256-${digest([shape(value)])}`
 }
 
 /** What was replaced by what, at each place of a message. */

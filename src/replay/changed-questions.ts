@@ -26,6 +26,8 @@ export interface ChangedQuestion {
   readonly hosts?: readonly [recorded: string, now: string]
   /** A service or a process was asked, and no model. */
   readonly isOfNoModel?: true
+  /** The only steps at which it was accepted; empty: it was accepted for other cases or tapes. */
+  readonly acceptedAt?: readonly number[]
 }
 
 /** Drift by change, in the order of the first steps that show it: what a change is the cause of comes behind it. */
@@ -102,6 +104,7 @@ export function unprovenError(
   const site = questions.find((one) => one.site !== undefined)?.site
   const steps = [...new Set(questions.flatMap((one) => one.steps))].sort((a, b) => a - b)
   const lapsed = questions.map(({ key }) => expired?.get(key)).find((text) => text !== undefined)
+  const before = lapsed ?? acceptedBefore(questions)
   const hosts = questions.flatMap((one) => (one.hosts === undefined ? [] : [one.hosts]))
   return new HarvestError('HARVEST_UNPROVEN', {
     what: headline(questions),
@@ -109,7 +112,7 @@ export function unprovenError(
       ...(caseId === undefined ? { tape } : { case: caseId }),
       asked: stepsText(steps),
       ...(site !== undefined && { at: site }),
-      ...(lapsed !== undefined && { accepted: lapsed }),
+      ...(before !== undefined && { accepted: before }),
     },
     detail: changesText(questions),
     why: 'The agent did the same with the recorded answers, but the new question was not asked.',
@@ -129,6 +132,21 @@ export function unprovenError(
         : []),
     ],
   })
+}
+
+/** Where someone accepted these before, of several with their parts: `at step 4 only`. */
+function acceptedBefore(questions: readonly ChangedQuestion[]): string | undefined {
+  const said = questions.flatMap(({ part, acceptedAt }) => {
+    if (acceptedAt === undefined) return []
+    const text = acceptedAtText(acceptedAt)
+    return [questions.length === 1 ? text : `${neutralLine(part, 60)} ${text}`]
+  })
+  return said.length === 0 ? undefined : [...new Set(said)].slice(0, mostShown).join('; ')
+}
+
+/** `at step 4 only`. */
+export function acceptedAtText(steps: readonly number[]): string {
+  return steps.length === 0 ? 'for other recordings only' : `at ${stepsText(steps)} only`
 }
 
 /** The policy under which none of these is unproven: `drift: { instructions: 'report', tools: 'report' }`. */

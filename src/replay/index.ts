@@ -1,4 +1,5 @@
 export {
+  acceptedAtText,
   type ChangedQuestion,
   changedQuestions,
   stepsText,
@@ -12,12 +13,16 @@ export { guardLoading } from './loading.ts'
 export { nameMocksBy } from '../playback/mocks.ts'
 export { withLosses } from '../playback/problems.ts'
 export type { ProgramReport } from './program.ts'
+export { isAtEveryStep } from './reviewed-steps.ts'
 export { inexactParts } from './inexact.ts'
 export { installReplay, replayTape } from './replay.ts'
 export { comparedFacts } from './same-error.ts'
 export {
   describeEnding,
   describeThrown,
+  type GreenEntries,
+  type GreenSteps,
+  isGreenAt,
   type JudgedReplay,
   type RunVerdict,
   type VerdictName,

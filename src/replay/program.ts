@@ -9,7 +9,7 @@ import { standInKeys } from '../match/keys.ts'
 import type { NotCompared } from '../match/redacted.ts'
 import { resultOf } from './replay.ts'
 import { ReplayRun } from './run.ts'
-import { describeThrown, type RunVerdict, verdictFrom, verdictOf } from './run-verdict.ts'
+import { describeThrown, type GreenSteps, type RunVerdict, verdictFrom, verdictOf } from './run-verdict.ts'
 import { describeEvent } from '../match/step.ts'
 import type { SharedRequest, TranscodedStep, UnansweredCall } from '../match/types.ts'
 import type { Drift, Escape, UninstrumentedIo, ByteComparison, ReplayOptions, ReplayResult } from '../match/types.ts'
@@ -50,7 +50,7 @@ export function replayProgram(
   tape: Tape,
   options: ReplayOptions,
   done: (report: ProgramReport) => void,
-  accepted: ReadonlySet<string> = new Set(),
+  accepted: GreenSteps = new Map(),
 ): void {
   requireGrade(tape.header, options.strict ? 'verify' : 'replay')
   installInterceptors()
@@ -81,7 +81,7 @@ export function replayProgram(
 }
 
 /** The part of a result that can leave its process. */
-export function reportOf(result: ReplayResult, accepted: ReadonlySet<string> = new Set()): ProgramReport {
+export function reportOf(result: ReplayResult, accepted: GreenSteps = new Map()): ProgramReport {
   const { tape, problems, drift, escapes, listed, unused, ranForReal, notCompared, transcoded, comparison } = result
   return {
     tape: tape.header.id,

@@ -9,6 +9,7 @@ import { HarvestError } from '../errors/index.ts'
 import { leaveEnvironment } from '../seam/environment.ts'
 import { readTape } from '../tape/index.ts'
 import { replayProgram } from './program.ts'
+import type { GreenEntries } from './run-verdict.ts'
 
 const {
   VITEST_HARVEST_TAPE: path,
@@ -29,7 +30,7 @@ replayProgram(
   (result) => {
     if (report) writeFileSync(report, JSON.stringify(result))
   },
-  new Set(accepted ? (JSON.parse(accepted) as readonly string[]) : []),
+  new Map(accepted ? (JSON.parse(accepted) as GreenEntries) : []),
 )
 leaveEnvironment('replay/register', [
   'VITEST_HARVEST_TAPE',

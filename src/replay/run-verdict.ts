@@ -29,6 +29,15 @@ export interface RunVerdict {
   readonly notJudged: readonly ChangedQuestion[]
 }
 
+/**
+ * Changes that are green for one tape, by key: at the numbers of its steps at which someone reviewed them. Empty: they were
+ * reviewed for other tapes only.
+ */
+export type GreenSteps = ReadonlyMap<string, readonly number[] | 'all'>
+
+/** The same as JSON. */
+export type GreenEntries = readonly (readonly [key: string, steps: readonly number[] | 'all'])[]
+
 /** A replay with its verdict. */
 export interface JudgedReplay<T = unknown> extends ReplayResult<T> {
   /** `same`, `different` or `unproven`, with each difference. */
@@ -38,9 +47,9 @@ export interface JudgedReplay<T = unknown> extends ReplayResult<T> {
 /**
  * Compares a replay with its tape.
  *
- * @param accepted - keys of changes that a person accepted
+ * @param accepted - changes that a person accepted
  */
-export function verdictOf(run: ReplayResult, accepted: ReadonlySet<string> = new Set()): RunVerdict {
+export function verdictOf(run: ReplayResult, accepted: GreenSteps = new Map()): RunVerdict {
   const ending = outcomeDifference(run).map((error) => withLosses(error, run.notRevived ?? []))
   return verdictFrom(run, [...ending, ...run.problems], accepted)
 }
@@ -49,17 +58,28 @@ export function verdictOf(run: ReplayResult, accepted: ReadonlySet<string> = new
 export function verdictFrom(
   { drift }: Pick<ReplayResult, 'drift'>,
   differences: readonly HarvestError[],
-  accepted: ReadonlySet<string>,
+  accepted: GreenSteps,
 ): RunVerdict {
   const open = changedQuestions(drift.filter(({ policy }) => policy === 'unproven'))
-  const unproven = open.filter(({ key }) => !accepted.has(key))
+  const unproven = open.filter((one) => !isGreenAt(one, accepted)).map((one) => withReviewed(one, accepted))
   return {
     verdict: differences.length > 0 ? 'different' : unproven.length > 0 ? 'unproven' : 'same',
     differences,
     unproven,
-    accepted: open.filter(({ key }) => accepted.has(key)),
+    accepted: open.filter((one) => isGreenAt(one, accepted)),
     notJudged: changedQuestions(drift.filter(({ policy, class: name }) => policy === 'report' && isQuestion(name))),
   }
+}
+
+/** Whether a change shows at no other step than where someone reviewed it. */
+export function isGreenAt({ key, steps }: Pick<ChangedQuestion, 'key' | 'steps'>, green: GreenSteps): boolean {
+  const reviewed = green.get(key)
+  return reviewed === 'all' || (reviewed !== undefined && steps.every((step) => reviewed.includes(step)))
+}
+
+function withReviewed(question: ChangedQuestion, green: GreenSteps): ChangedQuestion {
+  const reviewed = green.get(question.key)
+  return reviewed === undefined || reviewed === 'all' ? question : { ...question, acceptedAt: reviewed }
 }
 
 /** Another spelling of one question, and what only the provider's books know of, change no question. */

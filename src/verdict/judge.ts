@@ -6,6 +6,7 @@ import { toUpdate } from '../errors/usual-steps.ts'
 import {
   comparedFacts,
   describeEnding,
+  type GreenSteps,
   type RunVerdict,
   unprovenError,
   verdictFrom,
@@ -51,14 +52,14 @@ export interface CaseVerdict extends Omit<RunVerdict, 'differences'> {
  * someone looks and takes the fix for its new baseline. What has nothing to do with the agent's decisions (an escape, a
  * hang, a spin) is red in either case, and so is a changed question: it is unknown whether the bug is still there.
  *
- * @param accepted - keys of the changes that a person accepted
+ * @param accepted - changes that a person accepted, and at which steps
  * @param expired - acceptances that do not count any more, by key
  */
 export function judge(
   kase: Case,
   run: ReplayResult,
   match: MatchOptions,
-  accepted: ReadonlySet<string> = new Set(),
+  accepted: GreenSteps = new Map(),
   expired: ReadonlyMap<string, string> = new Map(),
 ): CaseVerdict {
   const found = differenceOf(kase, run, match)

@@ -14,6 +14,7 @@ import {
 import { runDigest } from '../fork/run-digest.ts'
 import { acceptedPins, type CasePins, type GitState, pinsOfReplay } from '../provenance/index.ts'
 import type { ReplayResult } from '../match/types.ts'
+import type { GreenSteps } from '../replay/index.ts'
 import { type TapeEvent } from '../tape/index.ts'
 import { type MatchOptions, traceOf } from '../trace/index.ts'
 import { type CaseUpdate, updateArtifact } from './channel.ts'
@@ -31,8 +32,8 @@ export interface Acceptance {
   readonly git: GitState | null
   /** Who accepts it and why; a first baseline needs neither. */
   readonly approval: CaseApproval | undefined
-  /** Keys of accepted changes, those that this run accepts included. */
-  readonly accepted: ReadonlySet<string>
+  /** Accepted changes, those that this run accepts included. */
+  readonly accepted: GreenSteps
 }
 
 /**

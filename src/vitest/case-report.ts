@@ -1,7 +1,7 @@
-import type { AcceptedChange, Case, CaseApproval, ProvenChange } from '../cases/index.ts'
+import { type Case, type CaseApproval, greenSteps, type NamedAcceptance, type ProvenChange } from '../cases/index.ts'
 import { neutralLine } from '../errors/index.ts'
 import { acceptedPins, changedPins, describeChanges, type GitState, pinsOf } from '../provenance/index.ts'
-import { type ChangedQuestion, describeTranscoded, type RunVerdict } from '../replay/index.ts'
+import { type ChangedQuestion, describeTranscoded, isGreenAt, type RunVerdict } from '../replay/index.ts'
 import type { ReplayResult } from '../match/types.ts'
 import { printableListed } from './listed.ts'
 import type { CaseReport, ProvenQuestion, QuestionCounts } from './channel.ts'
@@ -54,22 +54,23 @@ export function questionsOf(
   kase: Pick<Case, 'accepted'>,
   run: ReplayResult,
   { unproven, accepted, notJudged }: Pick<RunVerdict, 'unproven' | 'accepted' | 'notJudged'>,
-  entries: readonly AcceptedChange[],
+  entries: readonly NamedAcceptance[],
   proofs: readonly ProvenChange[] = [],
 ): QuestionCounts {
   const asked = new Set(run.drift.map(({ key }) => key))
   // A run that did not get to its end may not have asked all there is.
-  const isProven = (key: string): boolean =>
-    proofs.some((proof) => proof.key === key) && !entries.some((entry) => entry.key === key)
+  const byPeople = greenSteps(entries)
+  const isProven = (question: ChangedQuestion): boolean =>
+    proofs.some(({ key }) => key === question.key) && !isGreenAt(question, byPeople)
   const isWhole = run.problems.length === 0
   const obsolete = isWhole ? (kase.accepted ?? []).filter(({ key }) => !asked.has(key)) : []
   return {
     unproven: unproven.map(printable),
     accepted: accepted
-      .filter(({ key }) => !isProven(key))
-      .map((question) => ({ ...printable(question), ...approvalIn(entries, question.key) })),
+      .filter((one) => !isProven(one))
+      .map((question) => ({ ...printable(question), ...approvalIn(entries, question) })),
     proven: proofs.flatMap((proof) =>
-      accepted.filter(({ key }) => key === proof.key && isProven(key)).map((question) => provenBy(question, proof)),
+      accepted.filter((one) => one.key === proof.key && isProven(one)).map((question) => provenBy(question, proof)),
     ),
     notJudged: notJudged.map(printable),
     obsolete: obsolete.map(({ key }) => key),
@@ -81,8 +82,9 @@ function provenBy(question: ChangedQuestion, { asked, good, atLeast, model, at }
 }
 
 /** Who accepted a change, and why. */
-function approvalIn(entries: readonly AcceptedChange[], key: string): CaseApproval {
-  const { reason, by, at } = entries.find((entry) => entry.key === key) ?? {}
+function approvalIn(entries: readonly NamedAcceptance[], question: ChangedQuestion): CaseApproval {
+  const same = entries.filter(({ key }) => key === question.key)
+  const { reason, by, at } = same.find((one) => isGreenAt(question, greenSteps([one]))) ?? same.at(-1) ?? {}
   return {
     ...(reason !== undefined && { reason: neutralLine(reason, 300) }),
     ...(by !== undefined && { by: neutralLine(by) }),

@@ -155,12 +155,23 @@ export interface CaseUpdate {
   readonly text: string
 }
 
+/** A change as it was reviewed for one case or tape. */
+export interface ReviewedChange extends AcceptedChange {
+  readonly steps: readonly number[]
+  /** No other step could have it. */
+  readonly isEverywhere: boolean
+  /** The case has an entry of its own that says at which steps it was reviewed before: that goes before those for all cases. */
+  readonly hasOwnSteps?: true
+}
+
 /** Changed questions that this run accepts. The reporter writes them once it knows which of them several cases share. */
 export interface CaseAcceptance {
   readonly type: typeof acceptArtifact
   /** Absolute path of the case; absent for a hand-written test. */
   readonly file?: string
-  readonly entries: readonly AcceptedChange[]
+  /** Id of the case; of a hand-written test, of the tape. */
+  readonly name: string
+  readonly entries: readonly ReviewedChange[]
   /** The pins of the case from now on; absent: it has none. */
   readonly pins?: CasePins
   /** Absolute path of the file for all cases. */

@@ -10,14 +10,14 @@ import { thrownText } from '../match/redact-message.ts'
 import { beatFile, type FinishedJob, type Job, type JobResult, jobsVariable, type JobVerdict } from '../jobs/index.ts'
 import type { PriceTable } from '../providers/index.ts'
 import { mergeDrift } from '../match/drift-policy.ts'
-import { guardLoading, replayTape, standInKeys } from '../replay/index.ts'
+import { type GreenSteps, guardLoading, replayTape, standInKeys } from '../replay/index.ts'
 import { reportOf } from '../replay/program.ts'
 import type { ReplayOptions, ReplayResult } from '../match/types.ts'
 import type { LiveGrading, OpenLiveGrading } from '../blame/live-grading.ts'
 import { type Json, readTape, requireClosed, stepsOf, type Tape } from '../tape/index.ts'
 import { renderBaseline, traceOf } from '../trace/index.ts'
 import { type CaseAgent, type AgentLink, lineOfThrown, loadAgent } from './agent-link.ts'
-import { acceptancesFor, proofsFor } from './accept-questions.ts'
+import { acceptancesFor, proofsFor, withAll } from './accept-questions.ts'
 import { caseOptions } from './case-options.ts'
 import type { HarvestProvided } from './channel.ts'
 import { readJobs } from './job-module.ts'
@@ -118,9 +118,9 @@ async function runJob(job: Job, around: Surroundings) {
     ...(kase === undefined ? {} : { caseId: kase.id, isKnownBad: kase.expect === 'fail' }),
     load: (other = name) => load(other, agents, { allow: replay.allow, tape, recorded }),
     replay,
-    accepted: (run: ReplayResult) => greenKeys(kase, run, provided),
+    accepted: (run: ReplayResult) => greenIn(kase, run, provided),
     isGreen: (run: ReplayResult) =>
-      kase !== undefined && judge(kase, run, match, greenKeys(kase, run, provided)).isGreen,
+      kase !== undefined && judge(kase, run, match, greenIn(kase, run, provided)).isGreen,
     difference: (run: ReplayResult) => {
       const { because } = kase === undefined ? {} : judge(kase, run, match)
       return because?.aspect === 'question' ? undefined : because?.error
@@ -188,11 +188,11 @@ async function runJob(job: Job, around: Surroundings) {
   const grade = HarvestError.is(graded) ? undefined : graded
   const problems = HarvestError.is(graded) ? [...run.problems, graded] : run.problems
   return {
-    ...describe({ ...run, problems }, new Set(job.accepted)),
+    ...describe({ ...run, problems }, new Map(job.accepted)),
     ...(grade === undefined ? {} : { grade }),
     ...(unreached === undefined ? {} : { unreached }),
     ...(files === undefined ? {} : { files }),
-    ...(kase === undefined ? {} : { verdict: verdictOf(judge(kase, run, match, greenKeys(kase, run, provided))) }),
+    ...(kase === undefined ? {} : { verdict: verdictOf(judge(kase, run, match, greenIn(kase, run, provided))) }),
     ...(isLive ? { spentSoFar: budget.total } : {}),
   }
 }
@@ -230,11 +230,14 @@ async function gradingOf(
 /** What is varied makes agents wait for what never comes: they need not be waited for long. Not options of the public type. */
 const probed = { hangMs: 1_500, sites: true } as ReplayOptions
 
-/** Keys of changes that were accepted or proven. */
-function greenKeys(kase: Case | undefined, run: ReplayResult, provided: HarvestProvided): ReadonlySet<string> {
-  const { keys } = acceptancesFor(kase?.accepted, provided)
+/** Changes that were accepted or proven. */
+function greenIn(kase: Case | undefined, run: ReplayResult, provided: HarvestProvided): GreenSteps {
+  const { green } = acceptancesFor(kase ?? run.tape.header, provided)
   const proofs = kase === undefined ? [] : proofsFor(kase, run, provided)
-  return new Set([...keys, ...proofs.map(({ key }) => key)])
+  return withAll(
+    green,
+    proofs.map(({ key }) => key),
+  )
 }
 
 /** Looks for what makes the run irreproducible; the result is that of the first replay, as it always is. */
@@ -304,7 +307,7 @@ function verdictOf({ verdict, unproven, accepted, notJudged, because }: CaseVerd
 }
 
 /** What a command learns of a run. */
-function describe(run: ReplayResult, accepted?: ReadonlySet<string>) {
+function describe(run: ReplayResult, accepted?: GreenSteps) {
   return {
     report: reportOf(run, accepted),
     outcome: { status: run.outcome.status, value: run.redactedOutcome },

@@ -12,13 +12,14 @@ import {
   verdictFrom,
   verdictOf,
   withQuestions,
+  type GreenSteps,
 } from '../replay/index.ts'
 import type { ReplayOptions, ReplayResult } from '../match/types.ts'
 import { redactorForMessages } from '../match/redact-message.ts'
 import { readTape, requireClosed, type Tape } from '../tape/index.ts'
 import { heedModules, inWork, type UninstrumentedIo } from '../seam/intercept/index.ts'
 import { agentModules } from './agent-modules.ts'
-import { acceptancesFor, type Acceptances, acceptedBy } from './accept-questions.ts'
+import { acceptancesFor, type Acceptances, acceptedBy, withAll } from './accept-questions.ts'
 import { questionsOf } from './case-report.ts'
 import { CaseWork, withWork } from './case-work.ts'
 import {
@@ -94,8 +95,8 @@ async function replayJudged<T>(
   // It put its own back over mocks.
   heedModules(agentModules)
   const around = provided()
-  const acceptances = around === undefined ? none : acceptancesFor(undefined, around)
-  const judged = { ...run, verdict: judge(run, outcome, acceptances.keys) }
+  const acceptances = around === undefined ? none : acceptancesFor(whole.header, around)
+  const judged = { ...run, verdict: judge(run, outcome, acceptances.green) }
   results.add(judged)
   if (policy === 'throw') await requireSame(judged, acceptances, around, test)
   return judged
@@ -122,17 +123,17 @@ export function isReplayResult(value: unknown): value is ReplayResult {
   return typeof value === 'object' && value !== null && results.has(value)
 }
 
-function judge(run: ReplayResult, outcome: 'compare' | 'ignore', keys: ReadonlySet<string>): RunVerdict {
-  const judged = verdictOf(run, keys)
+function judge(run: ReplayResult, outcome: 'compare' | 'ignore', green: GreenSteps): RunVerdict {
+  const judged = verdictOf(run, green)
   if (outcome === 'compare') return judged
   const differences = judged.differences.filter(({ code }) => code !== 'HARVEST_OUTCOME')
-  return verdictFrom(run, differences, keys)
+  return verdictFrom(run, differences, green)
 }
 
 /** Throws why a replay is not the same as its tape. Changed questions that this run of Vitest accepts go to the reporter. */
 async function requireSame(
   run: JudgedReplay,
-  { keys, entries, expired }: Acceptances,
+  { green, entries, expired }: Acceptances,
   around: HarvestProvided | undefined,
   test: RunnerTestCase | undefined,
 ): Promise<void> {
@@ -149,14 +150,18 @@ async function requireSame(
   const [difference] = differences
   if (difference !== undefined) throw thrownBy(run, fromHere(withQuestions(difference, proof.unproven)))
   if (proof.unproven.length === 0) return
-  const accepted = around === undefined ? [] : acceptedBy(around, proof.unproven)
+  const accepted = around === undefined ? [] : acceptedBy(around, proof.unproven, run)
   if (accepted.length > 0 && test !== undefined) {
     await recordArtifact(test, {
       type: acceptArtifact,
+      name: run.tape.header.id,
       entries: accepted,
       acceptedFile: around?.acceptedFile ?? '',
     })
-    const covered = new Set([...keys, ...accepted.map(({ key }) => key)])
+    const covered = withAll(
+      green,
+      accepted.map(({ key }) => key),
+    )
     tell(verdictFrom(run, [], covered), [...entries, ...accepted])
   }
   const open = proof.unproven.filter(({ key }) => !accepted.some((entry) => entry.key === key))
@@ -185,7 +190,7 @@ function worst(one: VerdictName, other: VerdictName): VerdictName {
   return found ?? 'same'
 }
 
-const none: Acceptances = { keys: new Set(), entries: [], expired: new Map() }
+const none: Acceptances = { green: new Map(), entries: [], expired: new Map() }
 
 /** An agent that throws where it returned: its own error says most. */
 function thrownBy({ outcome }: ReplayResult, difference: HarvestError): unknown {

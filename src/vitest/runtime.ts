@@ -6,14 +6,14 @@ import { inject, recordArtifact, type RunnerTestCase, type TestContext, type Tes
 import { type Case, caseErrorPlace, hasUncheckedRules, loadCase, requireTapeFile } from '../cases/index.ts'
 import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import { redactorForMessages } from '../match/redact-message.ts'
-import { guardLoading, replayTape, standInKeys } from '../replay/index.ts'
+import { guardLoading, isGreenAt, replayTape, standInKeys } from '../replay/index.ts'
 import { reachOf } from '../replay/tools.ts'
 import type { ReplayOptions, ReplayResult } from '../match/types.ts'
 import { confine, inWork } from '../seam/intercept/index.ts'
 import { keepDefinitions } from '../seam/source.ts'
 import { readTape, requireClosed, type Tape } from '../tape/index.ts'
 import { acceptRun, pinsNow, renewed } from './accept.ts'
-import { acceptancesFor, acceptedBy, proofsFor } from './accept-questions.ts'
+import { acceptancesFor, acceptedBy, proofsFor, withAll } from './accept-questions.ts'
 import { type CaseAgent, type AgentLink, loadAgent } from './agent-link.ts'
 import type { RedCase } from './ask-report.ts'
 import { CaseFailure, type SourceLocation } from './case-failure.ts'
@@ -226,17 +226,23 @@ async function conclude(
   const { task } = context
   const { update: mode, approval } = provided
   const git = inject('vitest-harvest/git')
-  const { keys: byPeople, entries, expired } = acceptancesFor(kase.accepted, provided)
+  const { green, entries, expired } = acceptancesFor(kase, provided)
   const proofs = proofsFor(kase, run, provided)
-  const keys = new Set([...byPeople, ...proofs.map(({ key }) => key)])
-  const verdict = judge(kase, run, match, keys, expired)
+  const proven = withAll(
+    green,
+    proofs.map(({ key }) => key),
+  )
+  const verdict = judge(kase, run, match, proven, expired)
   const questions = questionsOf(kase, run, verdict, entries, proofs)
   const around = { root: provided.root, ...confinedAs() }
   let report: CaseReport = { ...reportOf(kase, run, git, around), verdict: verdict.verdict, questions }
   tell(task, report)
   await annotateDrift(run, context)
-  const accepted = acceptedBy(provided, verdict.unproven)
-  const covered = new Set([...keys, ...accepted.map(({ key }) => key)])
+  const accepted = acceptedBy(provided, verdict.unproven, run, kase.accepted)
+  const covered = withAll(
+    proven,
+    accepted.map(({ key }) => key),
+  )
   const { because, open } = verdict
   const isUpdate = (mode === 'all' || mode === 'pins') && verdict.isGreen
   // Acceptances are a person's word: renewing pins takes none away.
@@ -250,6 +256,7 @@ async function conclude(
     await recordArtifact(task, {
       type: acceptArtifact,
       file: kase.file,
+      name: kase.id,
       entries: accepted,
       ...(kase.pins !== undefined && { pins: pinsNow(kase.pins, run, git) }),
       acceptedFile: provided.acceptedFile,
@@ -259,7 +266,7 @@ async function conclude(
       questions: questionsOf(kase, run, judge(kase, run, match, covered), [...entries, ...accepted], proofs),
     }
   }
-  const isAccepted = isAccepting && verdict.unproven.every(({ key }) => covered.has(key))
+  const isAccepted = isAccepting && verdict.unproven.every((one) => isGreenAt(one, covered))
   if (mode !== 'none' && (update !== undefined || isAccepted)) {
     tell(task, { ...report, verdict: 'same', updated: mode })
     if (update !== undefined) await recordArtifact(task, update)

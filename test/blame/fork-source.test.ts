@@ -208,7 +208,7 @@ describe('forks of a run of the real SDK', () => {
 
   test('code that asks something else and was accepted has forks, that keep what it asks', async () => {
     const accepted = (run: { readonly drift: readonly { readonly key: string }[] }) =>
-      new Set(run.drift.map(({ key }) => key))
+      new Map(run.drift.map(({ key }) => [key, 'all'] as const))
     const source = await sourceOf(bad, { load: async () => thankful, control: { accepted } })
     expect(source.control.differs).toMatchObject({ step: 1 })
     expect(await source.draw({ keep: 4, seed: 0 }, none)).toMatchObject({ grade: 'bad', modelCalls: 1 })

@@ -26,7 +26,7 @@ const proof: ProvenChange = {
   judgedBy: judgedBy(parseCase(head, 'refund.case.yaml')),
 }
 const now = Date.parse('2026-03-20T00:00:00.000Z')
-const facts = { asked: new Set<string>([first]), model: 'gpt-4.1', maxDays: 30, now }
+const facts = { asked: new Map([[first as string, [1]]]), model: 'gpt-4.1', maxDays: 30, now }
 
 function counts(proven: readonly ProvenChange[], change: Partial<typeof facts> = {}, text = head): number {
   const kase = parseCase(updateCase(text, { proven }), 'refund.case.yaml')
@@ -52,7 +52,7 @@ describe('a proof in a case', () => {
 
   test('counts for its change, models and days', () => {
     expect(counts([proof])).toBe(1)
-    expect(counts([proof], { asked: new Set([second]) })).toBe(0)
+    expect(counts([proof], { asked: new Map([[second, [1]]]) })).toBe(0)
     expect(counts([proof], { model: 'gpt-4.1-mini' })).toBe(0)
     expect(counts([proof], { maxDays: 10 })).toBe(0)
     expect(counts([{ ...proof, at: 'yesterday' }])).toBe(0)
@@ -62,7 +62,10 @@ describe('a proof in a case', () => {
   })
 
   test('counts only together with the changes it was asked with', () => {
-    const both = new Set([first, second])
+    const both = new Map([
+      [first, [1]],
+      [second, [1]],
+    ])
     expect(counts([proof], { asked: both })).toBe(0)
     const together = [
       { ...proof, with: [second] },

@@ -38,7 +38,7 @@ async function task(options: ChaosTaskOptions, exports: object = {}, usual = age
     },
     importModule: (file) => Promise.resolve({ ...exports, file }),
     replay: {},
-    accepted: () => new Set(),
+    accepted: () => new Map(),
     isGreen: () => false,
     difference: () => undefined,
     timeoutMs: 5_000,

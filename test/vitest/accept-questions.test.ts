@@ -18,11 +18,12 @@ test('an acceptance that does not count any more says so in the error, with its 
   const acceptedFile = join(import.meta.dirname, 'no-such-file.yaml')
   const settings = { acceptedMaxDays: 30 } as HarvestProvided['settings']
   const old = { ...change, at: '2026-02-01T00:00:00.000Z', by: 'Ada Lovelace' }
-  const { expired } = acceptancesFor([old], { acceptedFile, settings }, now)
+  const { expired } = acceptancesFor({ id: 'refund', accepted: [old] }, { acceptedFile, settings }, now)
   const question = { ...change, class: 'instructions', part: 'system prompt', steps: [1] } as const
   const told = unprovenError([question], { tape: 't1', expired }).message
   expect(told).toMatch(/accepted +2026-02-01T00:00:00.000Z by Ada Lovelace: counts for 30 days from then/)
-  const young = acceptancesFor([{ ...old, at: '2026-03-01T00:00:00.000Z' }], { acceptedFile, settings }, now)
+  const accepted = [{ ...old, at: '2026-03-01T00:00:00.000Z' }]
+  const young = acceptancesFor({ id: 'refund', accepted }, { acceptedFile, settings }, now)
   expect(young.expired.size).toBe(0)
 })
 
@@ -30,7 +31,7 @@ function isCounted(at: string | undefined, acceptedMaxDays?: number): boolean {
   const acceptedFile = join(import.meta.dirname, 'no-such-file.yaml')
   const settings = { ...(acceptedMaxDays !== undefined && { acceptedMaxDays }) } as HarvestProvided['settings']
   const entry = { ...change, ...(at !== undefined && { at }) }
-  return acceptancesFor([entry], { acceptedFile, settings }, now).keys.has(change.key)
+  return acceptancesFor({ id: 'refund', accepted: [entry] }, { acceptedFile, settings }, now).green.has(change.key)
 }
 
 test('an acceptance counts as many days as the config names, and none of a day to come', () => {

@@ -236,6 +236,7 @@ function entriesOf({
   together,
   model,
   judgedBy,
+  steps,
   asks,
   control,
   used,
@@ -254,6 +255,7 @@ function entriesOf({
       at: new Date().toISOString(),
       ...(used.costUsd === undefined ? {} : { costUsd: Math.round(used.costUsd * 10_000) / 10_000 }),
       judgedBy,
+      steps,
     }
   })
 }
