@@ -53,7 +53,10 @@ const acceptedChange = {
     was: { description: 'Digest of what was recorded.', type: 'string', minLength: 1 },
     now: { description: 'Digest of what was accepted.', type: 'string', minLength: 1 },
     words: { description: 'The change, word by word.', ...text },
-    steps: { description: 'The only steps at which it was reviewed. Default: every step that could have it.', ...steps },
+    steps: {
+      description: 'The only steps at which it was reviewed. Default: every step that could have it.',
+      ...steps,
+    },
     reason: { description: 'Why it was accepted.', ...text },
     by: { description: 'Who accepted it.', ...text },
     at: { description: 'ISO 8601.', ...text },

@@ -1,6 +1,13 @@
 import { writeFileSync } from 'node:fs'
 import { HarvestError } from '../errors/index.ts'
-import { type GreenEntries, guardLoading, installReplay, type ReplayOptions, replayTape, standInKeys } from '../replay/index.ts'
+import {
+  type GreenEntries,
+  guardLoading,
+  installReplay,
+  type ReplayOptions,
+  replayTape,
+  standInKeys,
+} from '../replay/index.ts'
 import { isOwnStray, type Stray, unhandled } from '../playback/problems.ts'
 import { readTape } from '../tape/index.ts'
 import { reportOf } from '../replay/program.ts'

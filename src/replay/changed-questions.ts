@@ -1,5 +1,5 @@
 import { HarvestError, neutralLine, shellWord, withFacts } from '../errors/index.ts'
-import { acceptChanges } from './accept-request.ts'
+import { acceptChanges, type AskedChange } from './accept-request.ts'
 import { writtenOrigin } from '../match/address.ts'
 import type { Drift, DriftClass } from '../match/types.ts'
 import type { Tape } from '../tape/index.ts'
@@ -104,7 +104,7 @@ export function unprovenError(
   const site = questions.find((one) => one.site !== undefined)?.site
   const steps = [...new Set(questions.flatMap((one) => one.steps))].sort((a, b) => a - b)
   const lapsed = questions.map(({ key }) => expired?.get(key)).find((text) => text !== undefined)
-  const before = lapsed ?? acceptedBefore(questions)
+  const before = lapsed ?? acceptedOfThese(questions)
   const hosts = questions.flatMap((one) => (one.hosts === undefined ? [] : [one.hosts]))
   return new HarvestError('HARVEST_UNPROVEN', {
     what: headline(questions),
@@ -135,7 +135,7 @@ export function unprovenError(
 }
 
 /** Where someone accepted these before, of several with their parts: `at step 4 only`. */
-function acceptedBefore(questions: readonly ChangedQuestion[]): string | undefined {
+function acceptedOfThese(questions: readonly ChangedQuestion[]): string | undefined {
   const said = questions.flatMap(({ part, acceptedAt }) => {
     if (acceptedAt === undefined) return []
     const text = acceptedAtText(acceptedAt)
@@ -145,8 +145,14 @@ function acceptedBefore(questions: readonly ChangedQuestion[]): string | undefin
 }
 
 /** `at step 4 only`. */
-export function acceptedAtText(steps: readonly number[]): string {
+function acceptedAtText(steps: readonly number[]): string {
   return steps.length === 0 ? 'for other recordings only' : `at ${stepsText(steps)} only`
+}
+
+/** Of a change that was accepted, and not for all that asks it now: `; accepted at step 4 only`. */
+export function acceptedBefore({ question: { acceptedAt }, names }: AskedChange): string {
+  if (acceptedAt === undefined) return ''
+  return names.length === 1 ? `; accepted ${acceptedAtText(acceptedAt)}` : '; accepted at other steps only'
 }
 
 /** The policy under which none of these is unproven: `drift: { instructions: 'report', tools: 'report' }`. */

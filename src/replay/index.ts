@@ -1,5 +1,5 @@
 export {
-  acceptedAtText,
+  acceptedBefore,
   type ChangedQuestion,
   changedQuestions,
   stepsText,

@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import { type CheckFinding, inspectSnapshot, type Snapshot, type SnapshotFile } from '../check/index.ts'
-import { acceptedFileName, type Case, parseAccepted, parseCase } from '../cases/index.ts'
+import { type AcceptedChange, acceptedFileName, type Case, parseAccepted, parseCase } from '../cases/index.ts'
 import { HarvestError } from '../errors/index.ts'
 import { canonicalJson } from '../json/canonical.ts'
 import { type GitRange, type IndexedFile, readRange } from '../provenance/index.ts'
@@ -147,7 +147,8 @@ function reviewCases({ after, before, changed, read }: State): readonly Reviewed
       canonicalJson((earlier?.approved ?? null) as never) === canonicalJson(approved as never)
         ? {}
         : { approved }),
-      accepted: accepted.filter(({ key }) => earlier?.accepted?.every((known) => known.key !== key) !== false).length,
+      accepted: accepted.filter((entry) => earlier?.accepted?.every((known) => !isSameReview(known, entry)) !== false)
+        .length,
     }
   })
   const ids = new Set(
@@ -170,6 +171,11 @@ function reviewCases({ after, before, changed, read }: State): readonly Reviewed
   return [...changedCases, ...removed].sort((one, other) => (one.file < other.file ? -1 : 1))
 }
 
+/** The same change, accepted at the same steps. */
+function isSameReview(one: AcceptedChange, other: AcceptedChange): boolean {
+  return one.key === other.key && JSON.stringify(one.steps) === JSON.stringify(other.steps)
+}
+
 function reviewAccepted({ before, changed, read }: State): readonly ReviewedAcceptances[] {
   return changed
     .filter(({ path, type }) => type === 'file' && posix.basename(path) === acceptedFileName)
@@ -184,7 +190,9 @@ function reviewAccepted({ before, changed, read }: State): readonly ReviewedAcce
 
 function acceptedKeys(bytes: Buffer, file: string): readonly string[] | undefined {
   try {
-    return parseAccepted(bytes.toString('utf8'), file).map(({ key, was, now }) => `${key} ${was} ${now}`)
+    return parseAccepted(bytes.toString('utf8'), file).map(
+      ({ key, was, now, steps = {} }) => `${key} ${was} ${now} ${JSON.stringify(steps)}`,
+    )
   } catch (error) {
     // Vitest is red for a file that does not parse; the review names it.
     if (HarvestError.is(error)) return undefined

@@ -119,8 +119,7 @@ async function runJob(job: Job, around: Surroundings) {
     load: (other = name) => load(other, agents, { allow: replay.allow, tape, recorded }),
     replay,
     accepted: (run: ReplayResult) => greenIn(kase, run, provided),
-    isGreen: (run: ReplayResult) =>
-      kase !== undefined && judge(kase, run, match, greenIn(kase, run, provided)).isGreen,
+    isGreen: (run: ReplayResult) => kase !== undefined && judge(kase, run, match, greenIn(kase, run, provided)).isGreen,
     difference: (run: ReplayResult) => {
       const { because } = kase === undefined ? {} : judge(kase, run, match)
       return because?.aspect === 'question' ? undefined : because?.error

@@ -1,5 +1,6 @@
 import { neutralLine } from '../errors/index.ts'
 import { acceptChanges, type AskedChange } from '../replay/accept-request.ts'
+import { acceptedBefore } from '../replay/index.ts'
 import type { QuestionCounts } from './channel.ts'
 import { labelOf, type SummaryLine } from './summary.ts'
 
@@ -26,7 +27,8 @@ export function changesOf(
   const asked = askers.flatMap(({ name, questions }) => questions[of].map((question) => ({ name, question })))
   return [...Map.groupBy(asked, ({ question }) => question.key).values()]
     .flatMap((same) => {
-      const [first] = same
+      // What it was accepted for is said of whoever asks more.
+      const first = same.find(({ question }) => question.acceptedAt !== undefined) ?? same[0]
       return first ? [{ question: first.question, names: [...new Set(same.map(({ name }) => name))] }] : []
     })
     .sort((a, b) => b.names.length - a.names.length)
@@ -41,7 +43,7 @@ export function unprovenLines(askers: readonly QuestionOwner[]): readonly Summar
   const shown = changes.slice(0, shownChanges)
   const rows = shown.map(({ question, names }, at): SummaryLine => {
     const { key, part, words, isData } = question
-    const also = acceptable.has(key) ? '' : '; red for more than this'
+    const also = acceptedBefore({ question, names }) + (acceptable.has(key) ? '' : '; red for more than this')
     return [
       at === 0 ? 'Unproven' : '',
       `${part}${isData ? ' (data)' : ''}  ${neutralLine(words, 200)}   ${namesText(names)}${also}`,

@@ -2,7 +2,15 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { judgedBy, modelText, parseCase, type ProvenChange, updateCase, validProofs } from '../../src/cases/index.ts'
+import {
+  judgedBy,
+  modelText,
+  parseCase,
+  type ProvenChange,
+  stepsDigest,
+  updateCase,
+  validProofs,
+} from '../../src/cases/index.ts'
 
 const head = `# a comment
 case: refund
@@ -73,6 +81,24 @@ describe('a proof in a case', () => {
     ]
     expect(counts(together, { asked: both })).toBe(2)
     expect(counts(together)).toBe(0)
+  })
+
+  test('counts only for the steps at which its changes were asked; one that names none counts for any', () => {
+    const asked = new Map([
+      [first as string, [4]],
+      [second as string, [1, 4]],
+    ])
+    const together = { ...proof, with: [second], steps: stepsDigest(asked) }
+    const at = (one: readonly number[], other: readonly number[]) =>
+      new Map([
+        [second as string, other],
+        [first as string, one],
+      ])
+    expect(counts([together], { asked: at([4], [4, 1]) })).toBe(1)
+    for (const moved of [at([1], [1, 4]), at([1, 4], [1, 4]), at([4], [1]), at([1, 4], [4])])
+      expect([counts([together], { asked: moved }), counts([{ ...proof, with: [second] }], { asked: moved })]).toEqual([
+        0, 1,
+      ])
   })
 
   test('does not count after an edit of what says which asks were good', () => {

@@ -4,6 +4,7 @@ import { HarvestError, neutralLine, shellWord } from '../../errors/index.ts'
 import { isPlaceholder } from '../../errors/placeholder.ts'
 import { findCase } from '../../recordings/index.ts'
 import { acceptChanges, type AcceptReport, acceptVariable } from '../../replay/accept-request.ts'
+import { acceptedBefore } from '../../replay/changed-questions.ts'
 import { acceptSpec } from '../spec/test.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { printDifferent } from '../different-cases.ts'
@@ -84,13 +85,11 @@ function print(
   screen: Screen,
 ): void {
   const rows = (changes: AcceptReport['unproven'], state: string): string[][] =>
-    changes.map(({ question: { key, part, words, isData }, names }) => [
-      key,
-      state,
-      `${part}${isData ? ' (data)' : ''}`,
-      neutralLine(words, 100),
-      names.map((name) => neutralLine(name, 60)).join(', '),
-    ])
+    changes.map((change) => {
+      const { key, part, words, isData } = change.question
+      const names = change.names.map((name) => neutralLine(name, 60)).join(', ')
+      return [key, state, `${part}${isData ? ' (data)' : ''}`, neutralLine(words, 100), names + acceptedBefore(change)]
+    })
   const lines = [...rows(accepted, 'accepted'), ...rows(unproven, 'unproven')]
   if (lines.length > 0) screen.line(table(lines))
   else screen.line('no question to a model changed')
