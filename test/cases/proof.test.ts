@@ -34,7 +34,7 @@ const proof: ProvenChange = {
   judgedBy: judgedBy(parseCase(head, 'refund.case.yaml')),
 }
 const now = Date.parse('2026-03-20T00:00:00.000Z')
-const facts = { asked: new Map([[first as string, [1]]]), model: 'gpt-4.1', maxDays: 30, now }
+const facts = { asked: new Map<string, readonly number[]>([[first, [1]]]), model: 'gpt-4.1', maxDays: 30, now }
 
 function counts(proven: readonly ProvenChange[], change: Partial<typeof facts> = {}, text = head): number {
   const kase = parseCase(updateCase(text, { proven }), 'refund.case.yaml')

@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Home, type InlineProject, type Lane, onLane, openHome, type RunResult } from './inline.ts'
 import { config, refundSources } from './refund.ts'
@@ -234,6 +236,59 @@ describe.each<Lane>([5, 4])('a changed question under Vitest %i', (lane) => {
     project.write('recordings/golden/a-1.case.yaml', text.replace(/ at: .*/, ` at: ${old}`))
     expect((await vitest(project)).code).toBe(1)
   })
+
+  once(
+    'that was accepted at the last step is unproven at the first, in cases, a moved one and hand-written tests',
+    async () => {
+      const test = `import { test } from 'vitest'
+import { replay } from 'vitest-harvest/vitest'
+import { support } from '../src/support.ts'
+test('by hand', async () => {
+  for (const id of ['h-1', 'h-2']) await replay('tapes/' + id + '.tape.jsonl', (input) => support(input as { order: string }))
+})
+`
+      const project = home.project('steps', {
+        ...sources(),
+        ...supportCase('a-1'),
+        ...supportCase('b-1'),
+        'test/by-hand.test.ts': test,
+        'tapes/h-1.tape.jsonl': supportTape('h-1'),
+        'tapes/h-2.tape.jsonl': supportTape('h-2'),
+      })
+      edit(project, 'src/support.ts', `model: 'gpt-4.1'`, 'model')
+      edit(project, 'src/support.ts', 'object[])', `object[], model = 'gpt-4.1')`)
+      edit(project, 'src/support.ts', 'content: result }])', `content: result }], 'gpt-4.1-mini')`)
+      const [, key] = /--change ([\w-]{16})/.exec((await vitest(project)).output) ?? []
+      const accepted = await harvest(project, 'accept', '--change', String(key), '--reason', 'it only words the answer')
+      expect(accepted.code, accepted.output).toBe(0)
+      const file = project.read('recordings/accepted.yaml')
+      expect(file.match(/key:/g)).toHaveLength(1)
+      expect(file).toContain('    steps:\n      a-1: [3]\n      b-1: [3]\n      h-1: [3]\n      h-2: [3]\n')
+      for (const end of ['case.yaml', 'tape.jsonl']) {
+        project.write(`recordings/golden/moved/a-1.${end}`, project.read(`recordings/golden/a-1.${end}`))
+        rmSync(join(project.folder, `recordings/golden/a-1.${end}`))
+      }
+      const green = await vitest(project)
+      expect([green.code, summaryOf(green)]).toEqual([0, expect.stringContaining('Accepted  model (3 cases, ')])
+      const one = await harvest(project, 'replay', 'recordings/golden/moved/a-1.tape.jsonl')
+      expect([one.code, one.output]).toEqual([0, expect.stringContaining('accepted: model')])
+      edit(project, 'src/support.ts', 'await ask(told)', `await ask(told, 'gpt-4.1-mini')`)
+      const red = await vitest(project)
+      expect([red.code, summaryOf(red)]).toEqual([
+        1,
+        expect.stringMatching(/0 replayed, 2 unproven[^]*3 cases: .*; accepted at other steps only/),
+      ])
+      expect(red.output).toMatch(/case {6}.*\n {2}asked {5}steps 1 and 3\n[^]*\n {2}accepted {2}at step 3 only\n/)
+      const list = JSON.parse((await harvest(project, 'accept', '--list', '--json')).stdout)
+      expect(list).toMatchObject({ unproven: [{ question: { key, steps: [1, 3], acceptedAt: [3] } }], accepted: [] })
+      const [again] = [await harvest(project, 'replay', 'recordings/golden/moved/a-1.tape.jsonl')]
+      expect([again.code, again.output]).toEqual([1, expect.stringContaining('unproven')])
+      // Reviewed there as well, each step that could have it has it.
+      expect((await harvest(project, 'accept', '--change', String(key), '--reason', 'it decides as well')).code).toBe(0)
+      expect(project.read('recordings/accepted.yaml')).not.toContain('steps')
+      expect((await vitest(project)).code).toBe(0)
+    },
+  )
 
   once('makes a known-bad case red: nobody knows whether the bug is still there', async () => {
     const project = home.project('known-bad', { ...sources(), ...supportCase('a-1', 'A-1', 'expect: fail\n') })

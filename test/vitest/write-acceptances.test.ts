@@ -28,7 +28,7 @@ function set(...ids: readonly string[]) {
   for (const id of ids)
     writeFileSync(fileOf(id), `case: ${id}\nagent: refund\ntape: ${id}.tape.jsonl\nexpect: pass\nbaseline: []\n`)
   const own = (id: string) =>
-    existsSync(fileOf(id)) ? parseCase(readFileSync(fileOf(id), 'utf8')).accepted : undefined
+    existsSync(fileOf(id)) ? parseCase(readFileSync(fileOf(id), 'utf8'), fileOf(id)).accepted : undefined
   /** A name without a case is that of the tape of a hand-written test. */
   const review = (id: string, steps: readonly number[], isEverywhere = false): CaseAcceptance => {
     const hasOwnSteps = own(id)?.some((one) => one.steps !== undefined) === true
