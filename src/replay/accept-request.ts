@@ -1,5 +1,6 @@
 import { HarvestError, shellWord } from '../errors/index.ts'
 import type { ChangedQuestion } from './changed-questions.ts'
+import { acceptedAtText } from './steps-text.ts'
 import type { VerdictName } from './run-verdict.ts'
 
 /** Which changed questions a run accepts. */
@@ -40,6 +41,12 @@ export interface AskedChange {
   readonly question: ChangedQuestion & { readonly reason?: string; readonly by?: string; readonly at?: string }
   /** Cases, `golden/refund-100x`, and hand-written tests. */
   readonly names: readonly string[]
+}
+
+/** Of a change that was accepted, and not for all that asks it now: `; accepted at step 4 only`. */
+export function acceptedBefore({ question: { acceptedAt }, names }: AskedChange): string {
+  if (acceptedAt === undefined) return ''
+  return names.length === 1 ? `; accepted ${acceptedAtText(acceptedAt)}` : '; accepted at other steps only'
 }
 
 /** Names the file in which a run of `npx vitest-harvest accept` says what it met. */

@@ -1,8 +1,9 @@
 import { HarvestError, neutralLine, shellWord, withFacts } from '../errors/index.ts'
-import { acceptChanges, type AskedChange } from './accept-request.ts'
+import { acceptChanges } from './accept-request.ts'
 import { writtenOrigin } from '../match/address.ts'
 import type { Drift, DriftClass } from '../match/types.ts'
 import type { Tape } from '../tape/index.ts'
+import { acceptedAtText, stepsText } from './steps-text.ts'
 
 /** One change of what models are asked, at every step that has it. */
 export interface ChangedQuestion {
@@ -144,17 +145,6 @@ function acceptedOfThese(questions: readonly ChangedQuestion[]): string | undefi
   return said.length === 0 ? undefined : [...new Set(said)].slice(0, mostShown).join('; ')
 }
 
-/** `at step 4 only`. */
-function acceptedAtText(steps: readonly number[]): string {
-  return steps.length === 0 ? 'for other recordings only' : `at ${stepsText(steps)} only`
-}
-
-/** Of a change that was accepted, and not for all that asks it now: `; accepted at step 4 only`. */
-export function acceptedBefore({ question: { acceptedAt }, names }: AskedChange): string {
-  if (acceptedAt === undefined) return ''
-  return names.length === 1 ? `; accepted ${acceptedAtText(acceptedAt)}` : '; accepted at other steps only'
-}
-
 /** The policy under which none of these is unproven: `drift: { instructions: 'report', tools: 'report' }`. */
 export function reportPolicy(questions: readonly Pick<ChangedQuestion, 'class'>[]): string {
   const classes = [...new Set(questions.map((one) => one.class))]
@@ -232,12 +222,4 @@ export function stepsToAccept({ header, close }: Pick<Tape, 'header' | 'close'>,
       : [`if it went wrong, make it a case: ${wrong}`, `if it went right, make it a case: ${promote} --unverified`]),
     `accept the change there${then}: npx vitest-harvest accept '<id>' --reason "…"`,
   ]
-}
-
-/** `step 2`, `steps 2, 4 and 6`. */
-export function stepsText(steps: readonly number[]): string {
-  const [first, ...others] = steps
-  if (others.length === 0) return `step ${first ?? '?'}`
-  if (steps.length > 6) return `steps ${steps.slice(0, 5).join(', ')} and ${steps.length - 5} more`
-  return `steps ${steps.slice(0, -1).join(', ')} and ${steps.at(-1)}`
 }

@@ -1,8 +1,6 @@
 export {
-  acceptedBefore,
   type ChangedQuestion,
   changedQuestions,
-  stepsText,
   reportPolicy,
   stepsToAccept,
   unprovenError,
@@ -30,5 +28,6 @@ export {
   verdictOf,
   verdicts,
 } from './run-verdict.ts'
+export { stepsText } from './steps-text.ts'
 export { describeTranscoded } from './transcode.ts'
 export * from '../match/types.ts'

@@ -6,7 +6,7 @@ import { digestOfPart } from './change.ts'
 
 /**
  * Whether a change shows at every step of a tape that could have it: then who reviewed it reviewed it everywhere. Where that
- * cannot be told for a part, a step of the same kind could have it.
+ * is unknown of a part, a step of the same kind could have it.
  *
  * @param same - all drift of one key
  */

@@ -1,6 +1,5 @@
 import { neutralLine } from '../errors/index.ts'
-import { acceptChanges, type AskedChange } from '../replay/accept-request.ts'
-import { acceptedBefore } from '../replay/index.ts'
+import { acceptChanges, acceptedBefore, type AskedChange } from '../replay/accept-request.ts'
 import type { QuestionCounts } from './channel.ts'
 import { labelOf, type SummaryLine } from './summary.ts'
 
