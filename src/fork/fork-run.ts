@@ -186,7 +186,7 @@ export class ForkRun {
       onTurn: () => this.draws.turned(),
       onFault: (error) => void this.problem(problem.undeliverable(this.place(), error)),
       onHang: () => {
-        if (!this.isReal) this.giveUp(problem.hanging(this.place(), hangMs))
+        if (!this.isReal) this.giveUp(problem.hanging(this.place(), hangMs, { unended: [] }))
       },
       onRelaxed: () => {
         if (this.hasKept()) this.depart()

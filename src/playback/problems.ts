@@ -28,4 +28,4 @@ export {
 } from './problems/escapes.ts'
 export { isOwnStray, type Stray, unhandled } from './problems/strays.ts'
 export { driftRefused, sharedKey } from './problems/drift.ts'
-export { spinning, timedOut, hanging, givenUp, undeliverable } from './problems/time.ts'
+export { type Awaited, spinning, timedOut, hanging, givenUp, undeliverable } from './problems/time.ts'

@@ -40,6 +40,8 @@ export interface GateOptions {
    * for a program, which just ends.
    */
   readonly hangMs: number | undefined
+  /** The same, or less, for an agent that most likely waits for what never comes; asked each time nothing is left to do. */
+  readonly stuckMs?: () => number | undefined
   /** What the tape knows about timers. Absent: nothing. */
   readonly timers?: RecordedTimers
   /** The order was relaxed: an answer went out before a request the tape has first. */
@@ -246,6 +248,11 @@ export class Scheduler {
   /** Number of the next thing on the tape that has not happened. */
   get headN(): number {
     return this.#head()?.n ?? Number.POSITIVE_INFINITY
+  }
+
+  /** Recorded moment of the same thing. */
+  get nextAt(): number | undefined {
+    return this.#head()?.at
   }
 
   /** Hands over the timers that have not fired: from now on someone else keeps the time. */
@@ -566,18 +573,25 @@ export class Scheduler {
         this.#resume()
       }, this.#graceMs)
     }
-    const { hangMs } = this.#options
-    if (hangMs !== undefined) this.#watchFor(hangMs)
+    const { hangMs, stuckMs } = this.#options
+    if (hangMs === undefined) return
+    const firstMs = Math.min(hangMs, stuckMs?.() ?? hangMs)
+    this.#watchFor(firstMs, hangMs - firstMs)
   }
 
-  /** By stretches: what the process stands still for, in a debugger or on a busy machine, is no time of the agent's. */
-  #watchFor(leftMs: number): void {
+  /**
+   * By stretches: what the process stands still for, in a debugger or on a busy machine, is no time of the agent's.
+   *
+   * @param moreMs - after that, as long as files are read or threads work
+   */
+  #watchFor(leftMs: number, moreMs: number): void {
     // Holds the process: with every socket virtual, Node would otherwise leave before the agent answered.
     this.#watchdog ??= real.setTimeout(
       () => {
         this.#watchdog = undefined
         if (this.#options.isOver()) return
-        if (leftMs > stretchMs) this.#watchFor(leftMs - stretchMs)
+        if (leftMs > stretchMs) this.#watchFor(leftMs - stretchMs, moreMs)
+        else if (moreMs > 0 && isWorkingOutside()) this.#watchFor(moreMs, 0)
         else this.#options.onHang()
       },
       Math.min(leftMs, stretchMs),

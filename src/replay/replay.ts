@@ -52,7 +52,8 @@ export async function replayTape<T>(
   closeIdleConnections()
   const ended = Promise.withResolvers<never>()
   const run = new ReplayRun(tape, options as RunSettings, (error) => ended.reject(error))
-  const abort = (): void => void run.giveUp(problem.givenUp(run.place(), options.signal?.reason))
+  const abort = (): void =>
+    void run.giveUp(problem.givenUp(run.place(), options.signal?.reason, undefined, run.awaited))
   if (options.signal?.aborted) abort()
   else options.signal?.addEventListener('abort', abort, { once: true })
   const unwatch = watchOutside(Object.assign(run.root, { answers: outsideAnswers(tape, run) }))

@@ -278,6 +278,7 @@ export class ReplayRun {
         onHang: () => this.giveUp(this.#hangs(hangMs(settings) ?? 0)),
         endAt: tape.close?.at ?? Number.POSITIVE_INFINITY,
         hangMs: hangMs(settings),
+        stuckMs: () => this.#stuckMs,
         timers: this.#timers,
         ungated: settings.ungated ?? false,
         ...(settings.before === undefined ? {} : { before: settings.before }),
@@ -826,7 +827,24 @@ export class ReplayRun {
       (step) => !step.answered && (this.#readOn.has(step) || (step.taken && isAborted(step))),
     )
     if (open !== undefined) return this.readFurther(open)
-    return problem.hanging(this.place(), waitedMs, this.unused[0])
+    return problem.hanging(this.place(), waitedMs, this.awaited)
+  }
+
+  /** What an agent may wait for that does not go on. */
+  get awaited(): problem.Awaited {
+    const [next] = this.unused
+    return { unended: this.steps.filter((step) => step.served && isUnanswered(step)), ...(next && { next }) }
+  }
+
+  /**
+   * Where a step was made that the recorded run ended without an answer to, an agent that does not go on waits for that. It gets
+   * the time that the recorded one took by here, for what no tape sees; one that works on something real gets all of it.
+   */
+  get #stuckMs(): number | undefined {
+    const { unended } = this.awaited
+    if (unended.length === 0 || this.bodies.size > 0 || this.outside.escapes.length > 0) return undefined
+    const nextAt = this.gate.nextAt ?? this.tape.close?.at ?? 0
+    return leastStuckMs + 3 * Math.max(0, nextAt - this.gate.now)
   }
 
   #spin(): never {
@@ -1090,6 +1108,17 @@ function isSocket(url: string): boolean {
 /** Whether a recorded run started this program, with any arguments. */
 function isStartedIn({ events }: Tape, command: readonly string[]): boolean {
   return events.some((event) => event.kind === 'spawn' && urlOfCommand(event.command) === urlOfCommand(command))
+}
+
+/** Real ms without anything happening before an agent counts as waiting for what the tape has no answer to. */
+const leastStuckMs = 1_000
+
+/** Whether the recorded run was over before anything of an answer came. What is said to a peer gets none, and a stream may have no end. */
+function isUnanswered(step: StepState): boolean {
+  const { event } = step
+  if (isGivenUp(step)) return false
+  if (event.kind !== 'exchange') return event.settled === undefined && event.sync !== true
+  return event.via !== 'stdio' && event.via !== 'websocket' && event.response === undefined && event.error === undefined
 }
 
 function hangMs(settings: RunSettings): number | undefined {

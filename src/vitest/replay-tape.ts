@@ -31,6 +31,9 @@ import {
 } from './channel.ts'
 import { printableListed } from './listed.ts'
 import { tapeStepsFromHere } from './steps-from-here.ts'
+import { neverAnswered } from './never-answered.ts'
+import { timeOfReplay } from './test-time.ts'
+import { startTimeLimit, type TimeLimit } from './time-limit.ts'
 import { tellReporter } from './unheard.ts'
 import { currentTest, untilAwaited } from './under-way.ts'
 
@@ -89,7 +92,10 @@ async function replayJudged<T>(
     if (test !== undefined) tellReporter(test.id, { type: listedArtifact, listed: printableListed([one], root) })
   }
   const work = new CaseWork(whole.header.id, settings.allow ?? [], listLate, redactorForMessages(whole))
-  const run = withWork(await inWork(work, () => replayTape(whole, agent, settings)), work)
+  using limit = limitOf(test, settings.signal)
+  const limited = { ...settings, ...(limit && { signal: limit.signal }) }
+  const replayed = await inWork(work, () => replayTape(whole, agent, limited))
+  const run = withWork(limit?.isOver ? withTimeUp(replayed) : replayed, work)
   if (test !== undefined && run.listed.length > 0)
     test.meta.harvestListed = [...(test.meta.harvestListed ?? []), ...printableListed(run.listed, root)]
   // It put its own back over mocks.
@@ -100,6 +106,22 @@ async function replayJudged<T>(
   results.add(judged)
   if (policy === 'throw') await requireSame(judged, acceptances, around, test)
   return judged
+}
+
+function limitOf(test: RunnerTestCase | undefined, given: AbortSignal | undefined): TimeLimit | undefined {
+  const limitMs = timeOfReplay(test)
+  return limitMs === undefined ? undefined : startTimeLimit(limitMs, given ?? new AbortController().signal)
+}
+
+/** What the limit of the test cut off is told as an agent that does not answer. */
+function withTimeUp<T>(run: ReplayResult<T>): ReplayResult<T> {
+  const { id } = run.tape.header
+  const isCutOff = ({ code }: HarvestError): boolean => code === 'HARVEST_RUN_ABORTED'
+  const moreTime = 'the last argument of the test, in milliseconds: test(name, run, 20_000)'
+  const problems = run.problems.map((problem) =>
+    isCutOff(problem) ? neverAnswered({ tape: id }, problem.facts.where ?? {}, moreTime) : problem,
+  )
+  return { ...run, problems }
 }
 
 function opened(tape: string | Tape): Tape {

@@ -4,7 +4,7 @@ import { url as inspectorUrl } from 'node:inspector'
 import { threadId } from 'node:worker_threads'
 import { inject, recordArtifact, type RunnerTestCase, type TestContext, type TestOptions, vi } from 'vitest'
 import { type Case, caseErrorPlace, hasUncheckedRules, loadCase, requireTapeFile } from '../cases/index.ts'
-import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
+import { HarvestError, neutralLine } from '../errors/index.ts'
 import { redactorForMessages } from '../match/redact-message.ts'
 import { guardLoading, isGreenAt, replayTape, standInKeys } from '../replay/index.ts'
 import { reachOf } from '../replay/tools.ts'
@@ -31,6 +31,7 @@ import {
 import { printableListed } from './listed.ts'
 import { tellReporter } from './unheard.ts'
 import { forgetCaseBefore, forgetFixtures } from './forget-case.ts'
+import { neverAnswered } from './never-answered.ts'
 import { isOwnStray, type Stray, unhandled } from '../playback/problems.ts'
 import { withStrays } from './stray-rejections.ts'
 import { withReads } from './read-files.ts'
@@ -363,14 +364,6 @@ function refuseRules(kase: Case): void {
   })
 }
 
-function hangs(kase: Case, where: Readonly<Record<string, string>>): HarvestError {
-  return new HarvestError('HARVEST_AGENT_TIMEOUT', {
-    what: 'The agent never answered',
-    where: { case: kase.id, ...where },
-    why: 'It waits for something that is not on the tape, or it needs more time.',
-    fix: [
-      `to see the recorded steps: npx vitest-harvest show ${shellWord(kase.id)}`,
-      'to give it more time: `timeout:` in the case, in milliseconds',
-    ],
-  })
+function hangs({ id }: Case, where: Readonly<Record<string, string>>): HarvestError {
+  return neverAnswered({ case: id }, where, '`timeout:` in the case, in milliseconds')
 }

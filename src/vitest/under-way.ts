@@ -3,6 +3,7 @@ import { chai, type RunnerTask, type RunnerTestCase, type RunnerTestFile, TestRu
 import { HarvestError, withFacts } from '../errors/index.ts'
 import { siteIn, siteOf } from '../seam/caller.ts'
 import { sharedOf } from '../seam/source.ts'
+import { watchBeginOf } from './test-time.ts'
 import { tellVitest } from './unheard.ts'
 
 /** What a test started and has to await. */
@@ -131,6 +132,7 @@ function isAbout(value: unknown, error: unknown): boolean {
 }
 
 async function aroundTest(runTest: () => Promise<void>, { task }: { readonly task: RunnerTestCase }): Promise<void> {
+  watchBeginOf(task)
   const attempt: Attempt = { test: task, works: new Set(), failures: [], isOver: false }
   await state().attempts.run(attempt, runTest)
   attempt.isOver = true

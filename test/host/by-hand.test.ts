@@ -10,7 +10,7 @@ const repository = path.resolve(import.meta.dirname, '../..')
 
 const handWritten = `import { record, replay } from 'vitest-harvest/vitest'
 import { tool } from 'vitest-harvest/record'
-import { describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { refundAgent } from './refund.ts'
 
 class Card {
@@ -46,6 +46,14 @@ it('collected', async () => {
 })
 it('throws now', async () => { await replay(tape, async (input) => { await agent(input); throw new RangeError('now it throws') }) })
 it('throws at once', async () => { await replay(tape, () => { throw new RangeError('it cannot begin') }) })
+it('never ends', { timeout: 3_000 }, async () => {
+  await replay(tape, async () => { await agent({ order_id: 'A-1' }); await new Promise(() => {}) })
+})
+it('never goes on', { timeout: 3_000 }, async () => { await replay(tape, () => new Promise(() => {})) })
+describe('after slow hooks', () => {
+  beforeEach(async () => { await new Promise((resolve) => setTimeout(resolve, 600)) })
+  it('replays all the same', { timeout: 500 }, async () => { await replay(tape, agent) })
+})
 it('no tape', async () => { await replay('recordings/golden/two.tape.jsonl', agent) })
 it('records', async () => {
   const paying = async (input: unknown) => (await charge({ card: new Card() }), agent(input))
@@ -194,7 +202,14 @@ harvest({ agents: {}, agent: 'refund' })
     const passed = [...tests].filter(([, { status }]) => status === 'passed').map(([name]) => name)
     const awaiting = ['after each', 'later', 'what began before', 'when it is finished'].map((when) => `awaits ${when}`)
     const beside = ['beside others awaits', 'beside others begins last']
-    const others = ['collected', 'forgets where it fails', 'records', 'replays', 'sees nothing of it']
+    const others = [
+      'after slow hooks replays all the same',
+      'collected',
+      'forgets where it fails',
+      'records',
+      'replays',
+      'sees nothing of it',
+    ]
     const expected = ['expects what a hook caught', 'passes at the top', 'passes in a hook']
     expect(passed.filter((name) => !/^(green|red) /.test(name)).sort()).toEqual(
       [...awaiting, ...beside, ...expected, ...others].sort(),
@@ -248,6 +263,16 @@ harvest({ agents: {}, agent: 'refund' })
     expect(message('diverges')).toContain('HARVEST_DIVERGENCE')
     expect(message('throws now')).toContain('RangeError: now it throws')
     expect(message('throws at once')).toContain('RangeError: it cannot begin')
+  })
+
+  it('say what an agent that never ends waits for, before the time of the test is up', () => {
+    const next = 'step 1, tool lookup_order'
+    expect(message('never ends')).toMatch(
+      /The agent never answered\n[^]*test\(name, run, 20_000\)\n\(HARVEST_AGENT_TIMEOUT\)/,
+    )
+    expect(message('never ends')).not.toContain(next)
+    expect(message('never goes on')).toMatch(new RegExp(`next +${next}.*, which the agent has not asked`))
+    for (const name of ['never ends', 'never goes on']) expect(message(name)).not.toContain('timed out')
   })
 
   it('record into the inbox, and never in CI', async () => {

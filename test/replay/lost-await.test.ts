@@ -6,6 +6,8 @@ import OpenAI from 'openai'
 import { describe, expect, test } from 'vitest'
 import { createRecorder, tools } from '../../src/record/index.ts'
 import { replayTape, verdictOf } from '../../src/replay/index.ts'
+import type { ReplayOptions } from '../../src/match/types.ts'
+import { outsideRuns } from '../../src/seam/source.ts'
 import { readTape, type Tape } from '../../src/tape/index.ts'
 import { served } from '../support/served.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -36,6 +38,7 @@ const desk = tools({
     await new Promise((resolve) => setTimeout(resolve, 20))
     return { id }
   },
+  never: () => new Promise(() => undefined),
   file: async ({ id }: { id: string }) => {
     await stat('.')
     return { id }
@@ -371,5 +374,65 @@ describe('an agent that returns without waiting for its last action', () => {
   test('is green when it took the first of two answers', async () => {
     const agent = () => Promise.race([desk.wait({ id: '1' }), actions['a request with fetch']()])
     expect((await replayTape(await record(agent), agent)).problems).toEqual([])
+  })
+})
+
+describe('an agent that waits now for what the recorded one left', () => {
+  const leaving = async () => {
+    await desk.look({ id: 'A-17' })
+    void desk.longer({ id: 'A-17' })
+    return { done: true }
+  }
+  const staying = async () => {
+    await desk.look({ id: 'A-17' })
+    await desk.longer({ id: 'A-17' })
+    return { done: true }
+  }
+
+  test('is told at once that the tape has no answer to it, and that more time does not bring one', async () => {
+    const { problems } = await replayTape(await record(leaving), staying, { hangMs: 60_000 } as ReplayOptions)
+    expect(problems[0]?.message).toMatchInlineSnapshot(`
+      "The agent never answered: it waits for more than the recorded agent did
+
+        tape        run
+        after       step 2, tool longer
+        unanswered  step 2, tool longer, also when recorded
+
+      The recorded run was over before that answer came, so it is not on the tape, and more time does not bring it.
+      → if the new behaviour is right: record the run again and promote the new tape
+      → to see the recorded steps: npx vitest-harvest show run
+      (HARVEST_AGENT_TIMEOUT)"
+    `)
+    expect(problems).toHaveLength(1)
+  })
+
+  test('is told so of a request, before steps that it has not come to', async () => {
+    const tape = await record(async () => {
+      const late = fetch(`${base()}/never`, { method: 'POST' }).catch(() => undefined)
+      await desk.look({ id: 'A-17' })
+      void late
+      return { done: true }
+    })
+    const agent = async () => {
+      await fetch(`${base()}/never`, { method: 'POST' })
+      await desk.look({ id: 'A-17' })
+      return { done: true }
+    }
+    const { problems } = await replayTape(tape, agent, { hangMs: 60_000 } as ReplayOptions)
+    expect(problems[0]?.facts.where).toMatchObject({
+      unanswered: expect.stringMatching(/^step 1, POST .*\/never, also when recorded$/),
+      next: expect.stringContaining('step 2, tool look'),
+    })
+  })
+
+  test('is not told so while it works on what no tape sees for as long as when recorded', async () => {
+    const slow = async () => {
+      await desk.look({ id: 'A-17' })
+      void desk.never()
+      await new Promise((resolve) => outsideRuns(() => setTimeout(resolve, 1_200)))
+      return { done: true }
+    }
+    const { problems } = await replayTape(await record(slow), slow, { hangMs: 60_000 } as ReplayOptions)
+    expect(problems).toEqual([])
   })
 })

@@ -1,9 +1,9 @@
 import { HarvestError, shellWord } from '../../errors/index.ts'
-import { neutral } from '../../errors/neutral.ts'
+import { neutral, neutralLine } from '../../errors/neutral.ts'
 import { thrownText } from '../../match/redact-message.ts'
 import { type ExchangeState, type StepState, describeStep } from '../../match/step.ts'
 import { timersOnFakeClock } from '../mocks.ts'
-import { type ProblemLocation, duration, seeSteps, useRealTimers, where, whereWaiting } from './place.ts'
+import { type ProblemLocation, duration, recordAgain, seeSteps, useRealTimers, where, whereWaiting } from './place.ts'
 
 export function spinning(place: ProblemLocation): HarvestError {
   return new HarvestError('HARVEST_CLOCK_SPIN', {
@@ -44,23 +44,48 @@ export function timedOut(
   })
 }
 
-/** @param next - the first recorded step the agent has not asked */
-export function hanging(place: ProblemLocation, waitedMs: number, next?: StepState): HarvestError {
+/** What an agent may wait for that does not go on. */
+export interface Awaited {
+  /** The first recorded step it has not asked. */
+  readonly next?: StepState
+  /** Steps it made that the recorded run ended without an answer to. */
+  readonly unended: readonly StepState[]
+}
+
+export function hanging(place: ProblemLocation, waitedMs: number, awaited: Awaited): HarvestError {
+  const { next, unended } = awaited
+  if (unended.length > 0) return neverEnded(place, awaited)
   return new HarvestError('HARVEST_AGENT_TIMEOUT', {
     what: 'The agent never answered',
     where: {
       ...whereWaiting(place),
-      ...(next ? { next: `${describeStep(next)}, which the agent has not asked` } : {}),
+      ...whereAwaited(awaited),
       waited: `${Math.round(waitedMs)} ms of real time with nothing left to deliver`,
     },
     why: next
       ? 'It waits for something that is not on the tape.'
       : 'It made all recorded steps, then waits for something that is not on the tape.',
-    fix: [
-      ...(timersOnFakeClock() > 0 ? [useRealTimers] : []),
-      `to see the recorded steps: npx vitest-harvest show ${shellWord(place.tape.header.id)}`,
-    ],
+    fix: [...(timersOnFakeClock() > 0 ? [useRealTimers] : []), seeSteps(place)],
   })
+}
+
+/** The agent waits where the recorded one did not. */
+function neverEnded(place: ProblemLocation, awaited: Awaited): HarvestError {
+  return new HarvestError('HARVEST_AGENT_TIMEOUT', {
+    what: 'The agent never answered: it waits for more than the recorded agent did',
+    where: { ...whereWaiting(place), ...whereAwaited(awaited) },
+    why: 'The recorded run was over before that answer came, so it is not on the tape, and more time does not bring it.',
+    fix: [...(timersOnFakeClock() > 0 ? [useRealTimers] : []), recordAgain, seeSteps(place)],
+  })
+}
+
+function whereAwaited({ next, unended }: Awaited): Record<string, string> {
+  const shown = unended.slice(0, 3).map((step) => neutralLine(describeStep(step)))
+  const more = unended.length > shown.length ? `; and ${unended.length - shown.length} more` : ''
+  return {
+    ...(shown.length > 0 ? { unanswered: `${shown.join('; ')}${more}, also when recorded` } : {}),
+    ...(next ? { next: `${describeStep(next)}, which the agent has not asked` } : {}),
+  }
 }
 
 /** @param moreTime - how to give it more; by default the limit is one of a test */
@@ -68,12 +93,17 @@ export function givenUp(
   place: ProblemLocation,
   reason: unknown,
   moreTime = 'raise the time limit of the test',
+  awaited: Awaited = { unended: [] },
 ): HarvestError {
   return new HarvestError(
     'HARVEST_RUN_ABORTED',
     {
       what: 'The replay was stopped before the agent answered',
-      where: { ...whereWaiting(place), reason: reason instanceof Error ? reason.message : String(reason) },
+      where: {
+        ...whereWaiting(place),
+        ...whereAwaited(awaited),
+        reason: reason instanceof Error ? reason.message : String(reason),
+      },
       why: 'The agent hangs, or the time limit is too short.',
       fix: [seeSteps(place), `to give it more time: ${moreTime}`],
     },
