@@ -38,7 +38,8 @@ const nodeless = 'record/elsewhere'
 
 /** What help and the parser of the command line are made of, what most commands need besides, and what they share with all else. */
 const table =
-  /\/src\/(?:cli\/(?:spec\/\w+|command|commands\/index|choose|exit|help|named-tape|next-lines|parse|typed-again)|errors\/here|report\/(?:fold|moments|output|shown-command)|(?:im|ex)porters\/types)\.ts$/
+  /\/src\/(?:cli\/(?:spec\/\w+|command|commands\/index|choose|exit|help|named-tape|next-lines|parse|typed-again)|report\/(?:fold|moments|output|shown-command)|(?:im|ex)porters\/types)\.ts$/
+const places = /\/src\/errors\/(?:above|case-steps|here)\.ts$/
 const messages =
   /\/(?:scripts\/build-util|src\/(?:errors\/(?:index|former-codes|neutral|nearest|usual-steps|words|page)|tape\/shared-read|version))\.ts$/
 
@@ -61,7 +62,7 @@ const canonical = /\/src\/(?:json\/canonical|providers\/(?:counted|imported-mode
  * to read them all. Those in `base` are what a recorder loads too; what is loaded for less is in neither.
  */
 const small =
-  /\/src\/(?:errors\/above|match\/(?:address|drift-(?:option|policy)|hidden-part|hosts-option|types)|vitest\/(?:channel|neutral-lines)|seam\/intercept\/(?:confine|outside|responder|work)|privacy\/(?:earlier|rules|second\/commands|first\/(?:engine|named|percent|tokens|urls))|tape\/(?:grade|links)|cases\/(?:accepted-name|former-tapes|pragma|proof-days)|recordings\/(?:files|programs))\.ts$/
+  /\/src\/(?:match\/(?:address|drift-(?:option|policy)|hidden-part|hosts-option|types)|vitest\/(?:channel|neutral-lines)|seam\/intercept\/(?:confine|outside|responder|work)|privacy\/(?:earlier|rules|second\/commands|first\/(?:engine|named|percent|tokens|urls))|tape\/(?:grade|links)|cases\/(?:accepted-name|former-tapes|pragma|proof-days)|recordings\/(?:files|programs))\.ts$/
 const base =
   /\/src\/(?:privacy\/credentials|seam\/(?:caller|connection|patch|shape|source|stdio)|seam\/clients\/(?:drivers|in-memory)|errors\/options)\.ts$/
 
@@ -150,6 +151,7 @@ async function bundle(): Promise<readonly string[]> {
     codeSplitting: {
       groups: [
         { name: 'errors', test: messages, priority: 2 },
+        { name: 'places', test: places, priority: 2 },
         { name: 'table', test: table, priority: 1 },
         { name: 'base', test: base, priority: 1 },
         { name: 'small', test: small },
@@ -184,7 +186,7 @@ async function bundle(): Promise<readonly string[]> {
   )
   if (strangers.length > 0) throw new Error(`imported, and not installed with the package: ${strangers.join(', ')}`)
   const files = chunks.map(({ moduleIds }) => moduleIds)
-  for (const group of [table, messages, base, small, canonical, tape, providers, privacy, printed]) {
+  for (const group of [table, places, messages, base, small, canonical, tape, providers, privacy, printed]) {
     const others = files.find((modules) => modules.some((id) => group.test(id)))?.filter((id) => !group.test(id)) ?? []
     if (others.length > 0) throw new Error(`a file of few modules holds others: ${others.join(', ')}`)
   }

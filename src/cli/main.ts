@@ -43,7 +43,7 @@ async function run(): Promise<number> {
     screen.line(parsed.spec === undefined ? rootHelp(version, specs) : commandHelp(parsed.spec))
   else {
     running = parsed.spec
-    const [{ loadCommand }, { withNextCommands }, { forgetNamed }] = await Promise.all([
+    const [{ loadCommand }, { withNextCommands }, { forgetNamed, inFolderOfPaths }] = await Promise.all([
       import('./commands/index.ts'),
       import('./next-lines.ts'),
       import('./named-tape.ts'),
@@ -52,7 +52,7 @@ async function run(): Promise<number> {
     forgetNamed()
     const command = await loadCommand(parsed.spec.name)
     if (!wantsJson(argv) && process.env['CI'] === undefined) for (const hint of parsed.hints) screen.note(hint)
-    return command.run(parsed.given, withNextCommands(screen, parsed.spec))
+    return command.run(inFolderOfPaths(parsed.given, parsed.spec), withNextCommands(screen, parsed.spec))
   }
   return exit.ok
 }

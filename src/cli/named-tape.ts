@@ -1,7 +1,9 @@
 import { shellWord } from '../errors/index.ts'
 import { existsSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
+import { recordingsAround } from '../errors/above.ts'
 import { here } from '../errors/here.ts'
+import type { CommandInput, CommandSpec } from './command.ts'
 
 /** A tape or case that was named on the command line, and found. */
 export interface NamedTape {
@@ -52,6 +54,31 @@ export function dirOption(dir = 'recordings'): string {
   return resolve(whole) === resolve('recordings') ? '' : ` --dir ${shellWord(whole)}`
 }
 
-function recordingsFolder(dir: string): string {
+/** The folder that holds inbox and golden set, where one of them was named. */
+export function recordingsFolder(dir = 'recordings'): string {
   return ['inbox', 'golden'].includes(basename(resolve(dir))) ? dirname(dir) : dir
+}
+
+/**
+ * What was typed, about the recordings that all its golden tapes and cases are in by their paths, unless it names others: at the
+ * root of a workspace a command that is given one is about those of its package. What is promoted goes where the reader is.
+ */
+export function inFolderOfPaths(given: CommandInput, { name, args = '', options }: CommandSpec): CommandInput {
+  if (name === 'promote' || !/tape|case/.test(args) || !options.some(({ flag }) => flag.startsWith('--dir ')))
+    return given
+  const folder = given.has('dir') ? undefined : folderOfPaths(given.args)
+  return folder === undefined
+    ? given
+    : { ...given, value: (option) => (option === 'dir' ? folder : given.value(option)) }
+}
+
+/** `undefined` of recordings that commands look in without being told. */
+function folderOfPaths(words: readonly string[]): string | undefined {
+  const folders = new Set(words.map((word) => (isGolden(word) ? recordingsAround(word) : undefined)))
+  const [one] = folders
+  return one === undefined || folders.size > 1 || one === resolve('recordings') ? undefined : here(one)
+}
+
+function isGolden(word: string): boolean {
+  return /[\\/]golden[\\/]/.test(resolve(word)) && existsSync(word)
 }

@@ -1,10 +1,20 @@
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
+import { casesOfName, packagesWith } from '../errors/above.ts'
+import { caseStepFromHere } from '../errors/case-steps.ts'
 import { printedPath } from '../errors/here.ts'
 import { HarvestError, shellWord } from '../errors/index.ts'
 import { shellWords } from '../errors/words.ts'
 import type { Screen } from '../report/output.ts'
 import { type CommandInput, type CommandSpec, program } from './command.ts'
-import { dirOption, type NamedTape, namedTapes, pathWord, tapeWord } from './named-tape.ts'
+import {
+  dirOption,
+  inFolderOfPaths,
+  type NamedTape,
+  namedTapes,
+  pathWord,
+  recordingsFolder,
+  tapeWord,
+} from './named-tape.ts'
 import { nameOf, parse, specNamed, takesValue } from './parse.ts'
 import { specs } from './spec/index.ts'
 import { type OptionChanges, presentOf, typedAgain, typedInstead, typedValues, typedWords } from './typed-again.ts'
@@ -183,10 +193,10 @@ const subject = ['dir', 'agent', 'module'] as const
 function forWhatWasNamed(command: string): string | undefined {
   const { words, unclosed } = shellWords(command)
   const spec = specNamed(words, specs)
-  if (unclosed !== undefined || spec === undefined || spec.passThrough === true || words.includes('--help'))
-    return undefined
+  if (unclosed !== undefined || spec === undefined || words.includes('--help')) return undefined
   const typed = typedInput()
   if (typed === undefined) return undefined
+  if (spec.passThrough === true) return testOfNamed(command, words[1] ?? '', typed.value('dir'))
   const takes = (option: string): boolean => spec.options.some(({ flag }) => nameOf(flag) === `--${option}`)
   const place = spec.name.split(' ').length
   const slot = spec.args?.split(' ')[0] ?? ''
@@ -204,6 +214,19 @@ function forWhatWasNamed(command: string): string | undefined {
   )
 }
 
+/** `test <case>`: Vitest is asked for its file, where the name is not enough. */
+function testOfNamed(command: string, name: string, dir?: string): string | undefined {
+  const recordings = recordingsFolder(dir)
+  const [found, ...others] = casesOfName(recordings, name)
+  if (found === undefined || others.length > 0) return undefined
+  const about = {
+    file: join(recordings, found),
+    recordings,
+    hasPackages: packagesWith([basename(recordings)]).length > 0,
+  }
+  return caseStepFromHere(`${program} ${command}`, shellWord(name), about).slice(program.length + 1)
+}
+
 /** Options that say what a good run is. */
 const graders = ['ok', 'bad', 'oracle'] as const
 
@@ -219,7 +242,7 @@ function gradedAlike({ name }: CommandSpec, words: readonly string[]): readonly 
 function typedInput(): CommandInput | undefined {
   try {
     const parsed = parse(typedWords(), specs)
-    return parsed.kind === 'run' ? parsed.given : undefined
+    return parsed.kind === 'run' ? inFolderOfPaths(parsed.given, parsed.spec) : undefined
   } catch (error) {
     if (HarvestError.is(error)) return undefined
     throw error

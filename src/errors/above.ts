@@ -29,6 +29,12 @@ export function stepsInPackages(recordings: string, word: string): readonly stri
     .map((dir) => `${neutralLine(dirname(dir))} has one of this name: --dir ${shellWord(dir)}`)
 }
 
+/** Files of cases of these recordings that are called so, from there. */
+export function casesOfName(recordings: string, name: string): readonly string[] {
+  if (!/^\w[\w./-]*$/.test(name) || !existsSync(recordings)) return []
+  return fs.globSync(`golden/**/${name.replace(/^golden\//, '')}.case.{yaml,yml}`, { cwd: recordings })
+}
+
 /** The first packages of a workspace that have one of these, as `packages/shop`; none where the current folder has one. */
 export function foldersBelow(names: readonly string[]): readonly string[] {
   if (names.some((name) => existsSync(name))) return []

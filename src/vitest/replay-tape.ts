@@ -32,6 +32,7 @@ import {
 import { printableListed } from './listed.ts'
 import { tapeStepsFromHere } from './steps-from-here.ts'
 import { neverAnswered } from './never-answered.ts'
+import { tapePlace } from './tape-place.ts'
 import { timeOfReplay } from './test-time.ts'
 import { startTimeLimit, type TimeLimit } from './time-limit.ts'
 import { tellReporter } from './unheard.ts'
@@ -63,7 +64,7 @@ export interface HandReplayOptions extends ReplayOptions {
  * A test that ends before its replay does is red (`HARVEST_TEST_OVER`). So is one that passes although it caught what the replay
  * threw, unless it expects that error by `expect()`.
  *
- * @param tape - a tape, or the path of one, relative to the folder Vitest runs in
+ * @param tape - a tape, or the path of one, from the root of the test's project or else from the folder Vitest runs in
  * @param agent - called with the recorded input
  * @throws HarvestError why the verdict is not `same`, unless `problems: 'collect'`: the first problem, or
  *   `HARVEST_OUTCOME_KIND`, `HARVEST_OUTCOME`, `HARVEST_UNPROVEN`
@@ -126,7 +127,7 @@ function withTimeUp<T>(run: ReplayResult<T>): ReplayResult<T> {
 
 function opened(tape: string | Tape): Tape {
   try {
-    return requireClosed(typeof tape === 'string' ? readTape(tape) : tape)
+    return requireClosed(typeof tape === 'string' ? readTape(tapePlace(tape)) : tape)
   } catch (error) {
     throw HarvestError.is(error) ? stepsOfTape(error, typeof tape === 'string' ? tape : tape.source) : error
   }

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { packagesWith } from '../errors/above.ts'
-import { printedPath } from '../errors/here.ts'
+import { caseStepFromHere, inFolder, isRecordingsHere } from '../errors/case-steps.ts'
 import { type HarvestError, shellWord, withFacts } from '../errors/index.ts'
 import type { Case } from '../cases/index.ts'
 import { configNames } from '../jobs/index.ts'
@@ -13,16 +13,14 @@ import type { Tape } from '../tape/index.ts'
  * @param recordings - absolute folder of the case
  */
 export function stepsFromHere(error: HarvestError, { id, file }: Case, recordings: string, tape?: Tape): HarvestError {
+  const names = [id, ...(tape === undefined ? [] : [tape.header.id])].map(shellWord)
+  const hasPackages = packagesWith([...configNames, path.basename(recordings)]).length > 0
   // Without packages beside them the name is enough.
-  if (isHere(recordings) && packagesWith([...configNames, path.basename(recordings)]).length === 0) return error
-  const names = [id, ...(tape === undefined ? [] : [tape.header.id])]
+  if (isRecordingsHere(recordings) && !hasPackages) return error
   return withSteps(error, (step) => {
-    const [whole, command, word] = /npx vitest-harvest (\S+) (\S+)/.exec(step) ?? []
-    if (whole === undefined || word === undefined || !names.map(shellWord).includes(word)) return step
-    // Vitest looks for parts of paths, and other packages may have a case of this name.
-    if (command === 'test' && !step.includes('--prove'))
-      return step.replace(whole, () => `npx vitest-harvest test ${shellWord(printedPath(file))}`)
-    return isHere(recordings) ? step : inFolder(step, recordings)
+    const [, word] = /npx vitest-harvest \S+ (\S+)/.exec(step) ?? []
+    const isAbout = word !== undefined && names.includes(word)
+    return isAbout ? caseStepFromHere(step, word, { file, recordings, hasPackages }) : step
   })
 }
 
@@ -38,24 +36,15 @@ export function tapeStepsFromHere(
   names: readonly string[] = [],
 ): HarvestError {
   const known = [...names.map(shellWord), "'<tape>'", "'<id>'"]
-  if (isHere(recordings)) return error
+  if (isRecordingsHere(recordings)) return error
   return withSteps(error, (step) => {
     const [, command, word = ''] = /npx vitest-harvest (\S+)(?: (\S+))?/.exec(step) ?? []
     return command === 'ls' || known.includes(word) ? inFolder(step, recordings) : step
   })
 }
 
-/** Whether commands look there without an option. */
-function isHere(recordings: string): boolean {
-  return path.resolve('recordings') === recordings
-}
-
 function withSteps(error: HarvestError, change: (step: string) => string): HarvestError {
   const { fix } = error.facts
   if (fix === undefined) return error
   return withFacts(error, { fix: fix.map(change) })
-}
-
-function inFolder(step: string, recordings: string): string {
-  return `${step} --dir ${shellWord(printedPath(recordings))}`
 }

@@ -2,10 +2,11 @@ import { HarvestError } from '../errors/index.ts'
 import { checkOption, isNumber, oneOf, type OptionRule, type OptionsOf } from '../errors/options.ts'
 import type { OwnAgentOptions, OwnAgentReport } from '../validation/harness/own-agent.ts'
 import { readTape, requireClosed, type Tape } from '../tape/index.ts'
+import { tapePlace } from './tape-place.ts'
 import { untilAwaited } from './under-way.ts'
 
 export interface ValidateBlameOptions extends OwnAgentOptions {
-  /** A run of the agent that went well: its tape, or the path of one, relative to the folder Vitest runs in. */
+  /** A run of the agent that went well: its tape, or the path of one, from the root of the project or else the folder Vitest runs in. */
   readonly tape: string | Tape
   /** Least share of the failed runs in which blame has to name the planted step. Default 0.8. */
   readonly least?: number
@@ -39,7 +40,7 @@ async function validate(options: ValidateBlameOptions): Promise<OwnAgentReport> 
   checkOption(validateOptions, 'least', least, share)
   // Only tests that plant faults load what draws them.
   const { validateOwnAgent } = await import('../validation/harness/own-agent.ts')
-  const report = await validateOwnAgent(requireClosed(typeof tape === 'string' ? readTape(tape) : tape), own)
+  const report = await validateOwnAgent(requireClosed(typeof tape === 'string' ? readTape(tapePlace(tape)) : tape), own)
   const failed = report.right + report.wrong + report.abstained
   if (problems === 'throw' && (report.wrong > 0 || report.right < least * failed)) throw notTrusted(report, least)
   return report

@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
 import { asCommand, nextCommands, withCommands } from '../../src/cli/next-lines.ts'
 import { HarvestError } from '../../src/errors/index.ts'
@@ -102,6 +102,41 @@ describe('a next step that names options alone', () => {
     expect(shown(typed, '→ to give its price: prices: { "m": { "input": 1 } }')).toBe(
       `→ to give its price: ${file}: { "m": { "input": 1 } }`,
     )
+  })
+
+  describe('or a command about recordings elsewhere', () => {
+    const recordings = join(mkdtempSync(join(tmpdir(), 'next-')), 'recordings')
+    const golden = join(recordings, 'golden')
+    mkdirSync(golden, { recursive: true })
+    for (const ending of ['case.yaml', 'tape.jsonl']) writeFileSync(join(golden, `r.${ending}`), '')
+    afterAll(() => rmSync(dirname(recordings), { recursive: true }))
+
+    describe.each([
+      ['by the path of a golden tape', [join(golden, 'r.tape.jsonl')]],
+      ['by --dir', ['r', '--dir', recordings]],
+    ])('that were named %s', (_how, typed) => {
+      it.each([
+        ['accept r --reason "…"', `accept r --reason "…" --dir ${recordings}`],
+        ['test r --prove', `test r --prove --dir ${recordings}`],
+        ['test r --update-recordings', `test ${golden}/r.case.yaml --update-recordings`],
+        ['test r', `test ${golden}/r.case.yaml`],
+        ['rerun r --live', `rerun r --live --dir ${recordings}`],
+        ['fix r', `fix r --dir ${recordings}`],
+        ['test another', 'test another'],
+        ['test --tags-filter=golden', 'test --tags-filter=golden'],
+      ])('%s: is about those', (command, expected) => {
+        expect(shown(['replay', ...typed], `→ next: npx vitest-harvest ${command}`)).toBe(
+          `→ next: npx vitest-harvest ${expected}`,
+        )
+      })
+    })
+
+    it('goes on here with what is promoted from there', () => {
+      const tape = join(golden, 'r.tape.jsonl')
+      expect(shown(['promote', tape, '--as', 'x'], '→ next: npx vitest-harvest test x')).toBe(
+        '→ next: npx vitest-harvest test x',
+      )
+    })
   })
 
   describe('or a command', () => {

@@ -310,6 +310,7 @@ describe.each<Lane>([5, 4])('a workspace of Vitest %i', (lane) => {
 import { replay } from 'vitest-harvest/vitest'
 import { refundAgent } from './refund.ts'
 it('replays', () => replay(import.meta.dirname + '/../recordings/golden/one.tape.jsonl', () => refundAgent({ order_id: 'B-2' })))
+it('names a tape as its package does', async () => void (await replay('recordings/golden/one.tape.jsonl', (input: any) => refundAgent(input))))
 `
     const { 'packages/a/src/plain.test.ts': _, ...a } = packageOf('a', 'one')
     const project = create({
@@ -319,7 +320,8 @@ it('replays', () => replay(import.meta.dirname + '/../recordings/golden/one.tape
       'packages/a/recordings/golden/left.tape.jsonl': a['packages/a/recordings/golden/one.tape.jsonl'] ?? '',
       ...packageOf('b', 'one'),
     })
-    const { output } = await project.run(['run'], ci)
+    const { output } = await project.run(['run', '--reporter=verbose', '--reporter=default'], ci)
+    expect(output).toMatch(/✓ .*names a tape as its package does/)
     const shown = /npx vitest-harvest (show .*)/.exec(output)?.[1] ?? ''
     expect(shown).toMatch(/ --dir packages\/a\/recordings$/)
     const typed = await project.run(shown.split(' '), { bin: 'harvest' })
