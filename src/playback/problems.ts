@@ -13,6 +13,7 @@ export {
   withPassedOver,
   unusedSteps,
   notAwaited,
+  notAwaitedInside,
   readsOn,
 } from './problems/calls.ts'
 export {

@@ -1,6 +1,7 @@
 import { HarvestError } from '../errors/index.ts'
 import { canonicalJson } from '../providers/index.ts'
 import { captureStack } from '../seam/caller.ts'
+import { real } from '../seam/intercept/index.ts'
 import { isAsyncIterable, isThenable } from '../seam/shape.ts'
 import { type SeamCall, type RunContext, seamState } from '../seam/source.ts'
 import { decodeValue, encodeValue, type Json, lateFlag } from '../tape/index.ts'
@@ -45,20 +46,31 @@ export function runBody(
   const given = isSame ? undefined : listOf(decodeValue(step.event.args))
   const inside = <T>(work: () => T): T => seamState().runs.run(view, work)
   const end = (ending: Ending): RanBody => ({ outcome: outcomeOf(run, call, step, ending, madeAt) })
+  const ended = async (ending: Ending): Promise<RanBody> => {
+    run.bodyAwaits.ended(step, run.gate)
+    // What it made last and did not wait for is not left out.
+    for (let turns = 0; turns < lastTurns && run.isAsking(step); turns++)
+      await new Promise<void>((resolve) => real.setImmediate(resolve))
+    return end(ending)
+  }
+  run.bodyAwaits.runs(step)
   let value: unknown
   try {
     value = inside(() => body(given))
   } catch (error) {
     return end({ how: 'threw', error })
   }
-  if (step.event.yields !== undefined) return piecesOf(run, step, value, inside).then(end)
+  if (step.event.yields !== undefined) return piecesOf(run, step, value, inside).then(ended)
   if (!isThenable(value)) return end({ how: 'returned', value })
   const settled = Promise.resolve(value).then(
     (result): Ending => ({ how: 'returned', value: result }),
     (error: unknown): Ending => ({ how: 'threw', error }),
   )
-  return settled.then(end)
+  return settled.then(ended)
 }
+
+/** Turns of the event loop in which requests made just before the end get to the interceptors. */
+const lastTurns = 20
 
 function listOf(args: unknown): readonly unknown[] {
   return Array.isArray(args) ? args : [args]

@@ -26,6 +26,7 @@ import {
 import { isAllowed } from '../playback/allow.ts'
 import { OutsideIo } from '../playback/outside-io.ts'
 import { BegunRequests } from './begun.ts'
+import { BodyAwaits } from './body-awaits.ts'
 import { AnnouncedOrder } from './announced-order.ts'
 import { type AnnouncementDifference, announcementProblem, Announcements } from './announcements.ts'
 import { States } from './states.ts'
@@ -128,6 +129,7 @@ export class ReplayRun {
   readonly expected = new ExpectedRequest(this)
   readonly hidden: HiddenParts
   readonly lostAwaits: LostAwaits
+  readonly bodyAwaits: BodyAwaits
   readonly late: LateRun
   readonly begun: BegunRequests
   readonly functions = new Functions(this)
@@ -223,6 +225,7 @@ export class ReplayRun {
     this.steps = stepStates(tape)
     this.begun = new BegunRequests(this.steps)
     this.lostAwaits = new LostAwaits(tape)
+    this.bodyAwaits = new BodyAwaits(tape)
     this.late = new LateRun(tape)
     this.hidden = new HiddenParts(tape, () => this.redactor)
     this.clients = new Clients(tape)
@@ -458,6 +461,7 @@ export class ReplayRun {
     this.#settings.onAsked?.(step)
     this.gate.asked(step.items[0])
     this.lostAwaits.begun(step)
+    this.bodyAwaits.begun(step)
   }
 
   /** The agent sent a request; without a step, nothing on the tape answers it. */
@@ -532,8 +536,17 @@ export class ReplayRun {
     this.events.push({ kind: 'state', n: this.nextN(), at: this.gate.now, ...where, name, ...left })
   }
 
+  /** Whether a body that ended may still be about to ask for what the tape has of it: requests take a few turns to get here. */
+  isAsking({ event }: CallState): boolean {
+    return !this.#wentOut.has(event.n) && this.calls.inside(event.n).some(({ taken }) => !taken)
+  }
+
   /** The body of a recorded call ended: what it has not asked for by now it will not ask for. */
   bodyEnded(step: CallState, name: string, madeAt: Error): void {
+    for (const { step: action, isCertain } of this.bodyAwaits.found(step)) {
+      if (isCertain) this.#serve(problem.notAwaitedInside(this.tape, name, siteIn(madeAt), action))
+      else this.#listLostAwait(action)
+    }
     const left = this.calls.inside(step.event.n).filter(({ taken }) => !taken)
     if (left.length === 0) return
     // Where its requests really went out, the tape is not asked for them.
@@ -947,17 +960,18 @@ export class ReplayRun {
       this.#report({ n: step.event.n, number: step.number }, found, policy, site)
     }
     for (const { step, isCertain } of this.lostAwaits.found) {
+      if (this.bodyAwaits.isTold(step)) continue
       if (isCertain) this.problems.push(problem.notAwaited(this.tape, step, this.lostAwaits.hasThrown))
-      if (isCertain || policy === 'ignore') continue
-      const found = {
-        class: 'awaits',
-        path: '',
-        part: describeStep(step),
-        recorded: 'answered',
-        live: 'not awaited',
-      } as const
-      this.#report({ n: step.event.n, number: step.number }, found, policy)
+      else this.#listLostAwait(step)
     }
+  }
+
+  #listLostAwait(step: StepState): void {
+    const policy = this.#policyOf('awaits')
+    if (policy === 'ignore') return
+    const part = describeStep(step)
+    const found = { class: 'awaits', path: '', part, recorded: 'answered', live: 'not awaited' } as const
+    this.#report({ n: step.event.n, number: step.number }, found, policy)
   }
 
   /** What the agent did after it returned, once there was time for it. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import OpenAI from 'openai'
 import { describe, expect, test } from 'vitest'
-import { createRecorder, tools } from '../../src/record/index.ts'
+import { createRecorder, tool, tools } from '../../src/record/index.ts'
 import { replayTape, verdictOf } from '../../src/replay/index.ts'
 import type { ReplayOptions } from '../../src/match/types.ts'
 import { outsideRuns } from '../../src/seam/source.ts'
@@ -434,5 +434,56 @@ describe('an agent that waits now for what the recorded one left', () => {
     }
     const { problems } = await replayTape(await record(slow), slow, { hangMs: 60_000 } as ReplayOptions)
     expect(problems).toEqual([])
+  })
+})
+
+describe('the code of a tool, run beside its recording, that loses its last await', () => {
+  const send = async (path: string) => (await fetch(`${base()}/${path}`, { method: 'POST', body: path })).json()
+  const settle = (last: () => unknown) => async () => {
+    const settling = tool('settle', async () => {
+      await send('check')
+      await last()
+      return { done: true }
+    })
+    await settling()
+    await desk.look({ id: 'A-17' })
+    return { done: true }
+  }
+  const run = { tools: { run: ['settle'] } } as ReplayOptions
+
+  test.for([
+    ['a request', () => send('refund')],
+    ['a tool that waits for a timer', () => desk.wait({ id: 'A-17' })],
+  ] as const)('is red, and names what it did not wait for: %s', async ([, action]) => {
+    const tape = await record(settle(action))
+    const same = await replayTape(tape, settle(action), run)
+    expect([same.problems, same.drift]).toEqual([[], []])
+    for (let again = 0; again < 5; again++) {
+      const { problems } = await replayTape(
+        tape,
+        settle(() => void left.push(action())),
+        run,
+      )
+      expect(problems.map(({ code }) => code)).toEqual(['HARVEST_NOT_AWAITED'])
+      expect(problems[0]?.message).toContain('The code of settle ended without waiting for an action')
+    }
+  })
+
+  test('is red where the code does not make the request at all, as one that leaves it out', async () => {
+    const tape = await record(settle(() => send('refund')))
+    const { problems } = await replayTape(
+      tape,
+      settle(() => undefined),
+      run,
+    )
+    expect(problems.map(({ message }) => message)).toEqual([
+      expect.stringContaining('The code of settle left out 1 recorded step'),
+    ])
+  })
+
+  test('is green when it did not wait before either', async () => {
+    const leaving = settle(() => void left.push(send('refund')))
+    const { problems, drift } = await replayTape(await record(leaving), leaving, run)
+    expect([problems, drift]).toEqual([[], []])
   })
 })

@@ -110,6 +110,24 @@ export function leftOutInside(
   })
 }
 
+/** The code of a recorded call ended while an action was under way whose answer it waited for when recorded. */
+export function notAwaitedInside(tape: Tape, name: string, site: string | undefined, step: StepState): HarvestError {
+  return new HarvestError('HARVEST_NOT_AWAITED', {
+    what: `The code of ${name} ended without waiting for an action`,
+    where: {
+      tape: tape.header.id,
+      action: neutralLine(describeStep(step)),
+      ...(site === undefined ? {} : { at: site }),
+    },
+    why: 'The recorded code waited for its answer; now its errors go unseen.',
+    fix: [
+      `put \`await\` before the call in ${name}`,
+      `to see the recorded step: npx vitest-harvest show ${shellWord(tape.header.id)} --step ${shellWord(step.number)}`,
+      recordAgain,
+    ],
+  })
+}
+
 /** A `value()` that is read in a loop, or once more. */
 export function readTooOften(tape: Tape, { name, recorded, read, site }: OftenRead): HarvestError {
   const times = (count: number): string => (count === 1 ? 'once' : `${count} times`)
