@@ -8,6 +8,8 @@ import { droppedCap, type Redactor } from '../privacy/index.ts'
 import { socketName, unknownSocket } from '../seam/connection.ts'
 import { trailersName } from '../seam/shape.ts'
 import type { LiveRequest } from '../seam/intercept/index.ts'
+import type { ExchangeState, StepState } from '../match/step.ts'
+import { isRead } from '../playback/independence.ts'
 import { uncomparedParts } from './same-error.ts'
 import {
   encodeFor,
@@ -102,6 +104,21 @@ export class HiddenParts {
         placeholder: 'which step waited for which',
         path: `imported from ${imported.format}`,
         why: 'the recording does not state which of its steps waited for which: record the run again with vitest-harvest',
+      },
+    ]
+  }
+
+  /** Of an async generator that acted: its tape holds what it did and what it yielded, and not where the one stood in the other. */
+  orderOfPieces(steps: readonly StepState[]): readonly NotCompared[] {
+    const acts = (step: StepState): boolean =>
+      !isRead(step.event) && (step as Partial<ExchangeState>).model === undefined
+    if (!steps.some(acts)) return []
+    return [
+      {
+        kind: orderOfSteps,
+        placeholder: 'what it did between which pieces',
+        path: 'what the agent yields',
+        why: 'no tape holds where the steps of an async generator stand among its pieces: leave a mark before the step, whose place is compared',
       },
     ]
   }

@@ -96,7 +96,8 @@ async function attempt<T>(run: ReplayRun, agent: (input: unknown) => T | Promise
       throw error
     }
     if (isUnreadResponse(returned)) return readOut(returned)
-    const value = isAsyncGenerator(returned) ? await readOut(returned, run.tape.close?.outcome) : returned
+    run.hasYielded = isAsyncGenerator(returned)
+    const value = run.hasYielded ? await readOut(returned, run.tape.close?.outcome) : returned
     run.lostAwaits.returned(run.gate)
     return value
   })
@@ -143,6 +144,7 @@ export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual
   // What left out a step left out its headers too.
   if (run.problems.length === 0 && run.unused.length === 0) run.notCompared.push(...run.hidden.headerNames())
   run.notCompared.push(...run.hidden.order(run.steps.length))
+  if (run.hasYielded) run.notCompared.push(...run.hidden.orderOfPieces(run.steps))
   const shared = run.allShared()
   return {
     tape,

@@ -206,6 +206,8 @@ export class ReplayRun {
   #standIn: string | undefined
   /** The steps were made in their recorded order so far. */
   #isInOrder = true
+  /** The agent is an async generator. */
+  hasYielded = false
   pending = 0
   identical = 0
   #made = 0

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { createRecorder, type RecorderOptions, tool } from '../../src/record/index.ts'
+import { createRecorder, mark, type RecorderOptions, tool } from '../../src/record/index.ts'
 import { replayTape, verdictOf } from '../../src/replay/index.ts'
 import { readTape, type Tape } from '../../src/tape/index.ts'
 import { type Model, startModel } from './model.ts'
@@ -102,4 +102,34 @@ test('what it yields beyond the cap of bodies is read and not kept, and the tape
     outcome: { value: { yielded: [] } },
     unrecorded: ['what the agent yielded, more than 0.001 MB'],
   })
+})
+
+test('where an action stands among the pieces is not compared, which is said, and the place of a mark is', async () => {
+  const refund = tool('refund', async (id: string) => ({ id }))
+  const asking = (isEarly: boolean, hasMark: boolean) =>
+    async function* () {
+      if (isEarly) await refund('A-1')
+      yield 'may I?'
+      if (hasMark) mark('approved')
+      if (!isEarly) await refund('A-1')
+      yield 'done'
+    }
+  const { run, tape } = recording()
+  for await (const _ of run(() => asking(false, false)()));
+  const unsaid = { kind: 'order of steps', path: 'what the agent yields' }
+  for (const isEarly of [false, true])
+    expect(await verdictOn(tape(), asking(isEarly, false))).toMatchObject({ verdict: 'same', notCompared: [unsaid] })
+  const marked = recording()
+  for await (const _ of marked.run(() => asking(false, true)()));
+  expect(await verdictOn(marked.tape(), asking(true, true))).toMatchObject({ verdict: 'different' })
+  expect(await verdictOn(marked.tape(), asking(false, true))).toMatchObject({ verdict: 'same' })
+})
+
+test('of an async generator that asks a model alone, nothing is said to be not compared', async () => {
+  const talking = async function* () {
+    yield await model.ask()
+  }
+  const { run, tape } = recording()
+  for await (const _ of run(() => talking()));
+  expect(await verdictOn(tape(), () => talking())).toMatchObject({ verdict: 'same', notCompared: [] })
 })
