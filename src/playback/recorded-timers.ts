@@ -80,9 +80,19 @@ export class RecordedTimers {
   /** The recorded agent did something after it returned. What it did is listed by its name. */
   readonly #isLate: boolean
 
-  /** @param place - where the replay is */
-  constructor({ close, events }: Tape, place: () => StepState | undefined = () => undefined) {
+  readonly #hasReturned: () => boolean
+
+  /**
+   * @param place - where the replay is
+   * @param hasReturned - the agent has: a package may have set what follows when the recorded run was over
+   */
+  constructor(
+    { close, events }: Tape,
+    place: () => StepState | undefined = () => undefined,
+    hasReturned: () => boolean = () => false,
+  ) {
     this.#place = place
+    this.#hasReturned = hasReturned
     const inCalls = new Map(close?.timersInCalls?.map(([caller, ms, before]) => [keyOf(caller, ms), before]))
     const unheeded = new Map(close?.timersUnheeded?.map(([caller, ms, before]) => [keyOf(caller, ms), before]))
     this.#knowsUnheeded = close?.timersUnheeded !== undefined
@@ -196,7 +206,8 @@ export class RecordedTimers {
     const recorded = this.#recorded.get(key)
     const isMore = recorded === undefined || before >= recorded.set
     // Those of Node itself a recorder does not note.
-    if (this.#isNoted && caller !== 'node' && !isNone(key) && (isMore || before >= recorded.agent))
+    const isEarly = caller === 'app' || !this.#hasReturned()
+    if (this.#isNoted && isEarly && caller !== 'node' && !isNone(key) && (isMore || before >= recorded.agent))
       this.#addOther(timer, caller, !isMore)
     if (isMore) return 'unknown'
     return { firings: recorded.fired.get(before) ?? [], next: 0 }

@@ -263,7 +263,8 @@ export class ReplayRun {
       () => this.gate.now,
       () => this.#spin(),
     )
-    this.#timers = new RecordedTimers(tape, () => this.last ?? this.steps[0])
+    const hasReturned = (): boolean => this.lostAwaits.hasReturned
+    this.#timers = new RecordedTimers(tape, () => this.last ?? this.steps[0], hasReturned)
     this.#pushes = pushItems(tape, ({ url, text, frame }) => {
       observePush(this, { text, frame })
       const said = this.progress.renamed(url, text)

@@ -1,10 +1,12 @@
 import { appendFileSync, readdirSync, readFileSync, renameSync } from 'node:fs'
 import { spawn } from 'node:child_process'
-import { createServer } from 'node:http'
+import { Agent, createServer, request as httpRequest } from 'node:http'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as setTimer } from 'node:timers/promises'
+import axios from 'axios'
+import got from 'got'
 import { describe, expect, test } from 'vitest'
 import Ws, { WebSocketServer } from 'ws'
 import { createRecorder, mark, message, type RecorderOptions, tools } from '../../src/record/index.ts'
@@ -291,5 +293,41 @@ describe('what an agent does after it returned', () => {
     const { problems, drift } = await replay(await record(agent('a timer')), run)
     expect(problems).toEqual([])
     expect(drift).toMatchObject([{ part: 'work without an end after the agent returned', live: 'not compared' }])
+  })
+})
+
+const kept = new Agent({ keepAlive: true, timeout: 5_000 })
+const clients: Readonly<Record<string, (path: string) => Promise<unknown>>> = {
+  fetch: async (path) => (await fetch(`${base()}${path}`, { method: 'POST', body: '{}' })).text(),
+  axios: (path) => axios.post(`${base()}${path}`, { id: 'A-17' }),
+  got: (path) => got.post(`${base()}${path}`, { json: { id: 'A-17' }, agent: { http: kept } }).text(),
+  'node:http': (path) =>
+    new Promise((resolve, reject) => {
+      const options = { method: 'POST', agent: kept, headers: { 'content-length': 2 } }
+      httpRequest(`${base()}${path}`, options, (response) => {
+        void response.toArray().then(resolve, reject)
+      })
+        .on('error', reject)
+        .end('{}')
+    }),
+}
+
+describe('a request that an agent makes at its end and does not wait for', () => {
+  test.for(Object.keys(clients))('with %s: is the same, and ends in no error', async (name) => {
+    const post = clients[name]!
+    const ended: string[] = []
+    const run = async (): Promise<string> => {
+      await post('/refund')
+      void post('/log').then(
+        () => ended.push('answered'),
+        (error: unknown) => ended.push(`failed: ${String(error)}`),
+      )
+      return 'done'
+    }
+    const tape = await record(run)
+    ended.length = 0
+    const { problems, drift } = await replay(tape, run)
+    for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve))
+    expect([problems, drift.filter(({ class: of }) => of !== 'awaits'), ended]).toEqual([[], [], []])
   })
 })

@@ -102,10 +102,18 @@ const answered = new Set<net.Socket>()
  */
 function closeAnswered(): void {
   for (const socket of answered) {
+    letWait(socket)
     socket.destroy()
     ;(socket as { readonly _handle?: { close?(): void } })._handle?.close?.()
   }
   answered.clear()
+}
+
+/** A request of a run that is over gets no more answers: its client, which may ride a connection used before, stays where it is. */
+function letWait({ _httpMessage: request }: net.Socket): void {
+  if (!(request instanceof http.ClientRequest)) return
+  const { res } = request as { readonly res?: http.IncomingMessage | null }
+  for (const waiting of [request, res]) waiting?.removeAllListeners().on('error', () => undefined)
 }
 
 /** Forgets runs that are over. */
