@@ -2,7 +2,7 @@ import { callerPackage } from '../seam/caller.ts'
 import { type ChildSettings, urlOfCommand } from '../seam/stdio.ts'
 import type { ExchangeObserver, ExchangeStart, Observer } from '../seam/observe/observer.ts'
 import type { Caller, SeamCall, SeamDrawKind, Thinning, TimerListener } from '../seam/source.ts'
-import { betweenText, encodeValue, isOfConnection, lateRequestText, type PushFrame } from '../tape/index.ts'
+import { betweenText, encodeValue, isOfConnection, lateRequest, type PushFrame } from '../tape/index.ts'
 import { AtOnceCalls } from './at-once.ts'
 import { recordCall } from './call.ts'
 import type { RunHandle } from './run-stats.ts'
@@ -154,7 +154,7 @@ class View implements RunObserver {
   }
 
   requestedLate({ method, url }: ExchangeStart): void {
-    this.#run.late({ kind: 'request', name: lateRequestText(method, url) })
+    this.#run.late(lateRequest(method, url))
   }
 
   spawned(command: readonly string[], settings: ChildSettings): void {

@@ -448,12 +448,15 @@ export class RecordedRun implements Recording {
   }
 
   /** The run was over when its agent did this: no step, but a replay can tell that there was something. */
-  late({ kind, name }: LateWork): void {
+  late({ kind, name, path }: LateWork): void {
     const closing = this.#closing
     if (closing === undefined) return
     this.attempt(() => {
-      const redacted = this.#redactor.text(name)
-      if (this.#late.add({ kind, name: this.#lateRedactor?.text(redacted) ?? redacted }))
+      const redact = (text: string): string => {
+        const redacted = this.#redactor.text(text)
+        return this.#lateRedactor?.text(redacted) ?? redacted
+      }
+      if (this.#late.add({ kind, name: redact(name), ...(path !== undefined && { path: redact(path) }) }))
         this.#writer?.closeAgain({ ...closing, late: this.#late.all })
     })
   }

@@ -1,7 +1,7 @@
 import type { FoundDrift } from '../match/matcher.ts'
 import { isSafeMethod } from '../playback/independence.ts'
 import { LateTimers } from './late-timers.ts'
-import { lateFlag, lateKey, type LateWork, LateWorks, type Tape } from '../tape/index.ts'
+import { isLateAs, lateFlag, lateKey, type LateWork, LateWorks, type Tape } from '../tape/index.ts'
 
 /** A difference in what an agent does after it returned. */
 export interface LateDifference {
@@ -29,11 +29,15 @@ export class LateRun {
 
   /** Whether the recorded agent did this after it returned. */
   isRecorded(work: LateWork): boolean {
-    return this.#recorded.some((one) => lateKey(one) === lateKey(work))
+    return this.#recorded.some((one) => isLateAs(one, work))
   }
 
   did(work: LateWork, site: string | undefined): void {
-    if (this.#done.add(work)) this.#sites.set(lateKey(work), site)
+    const { kind, name } = work
+    // Where the recorder noted no path, all of one origin is one thing.
+    const isPathNoted = !this.#recorded.some((one) => isLateAs(one, work) && one.path === undefined)
+    const one = isPathNoted ? work : { kind, name }
+    if (this.#done.add(one)) this.#sites.set(lateKey(one), site)
   }
 
   /**
@@ -41,19 +45,17 @@ export class LateRun {
    * run that is over does not answer any more.
    */
   get differences(): readonly LateDifference[] {
-    const known = new Set(this.#recorded.map(lateKey))
-    const done = new Set(this.#done.all.map(lateKey))
     const made = this.#done.all.map((work) => {
-      const isKnown = known.has(lateKey(work))
+      const isKnown = this.isRecorded(work)
       const isAction = this.#isNoted && !isKnown && acts(work)
       const recorded = isKnown ? 'made, not compared' : 'not made'
-      const found = foundOf(`${work.kind} ${work.name}`, recorded, 'made')
+      const found = foundOf(lateKey(work), recorded, 'made')
       return { ...(isAction && { action: work }), site: this.#sites.get(lateKey(work)), found }
     })
-    const missing = this.#recorded.filter((work) => !done.has(lateKey(work)))
+    const missing = this.#recorded.filter((work) => !this.#done.all.some((one) => isLateAs(work, one)))
     return [
       ...made,
-      ...missing.map(({ kind, name }) => ({ found: foundOf(`${kind} ${name}`, 'made', 'not made') })),
+      ...missing.map((work) => ({ found: foundOf(lateKey(work), 'made', 'not made') })),
       ...this.timers.left.map(({ ms }) => ({ found: foundOf(`timer of ${ms} ms`, 'not set', 'set, not compared') })),
       ...(this.timers.isCutOff ? [{ found: foundOf('work without an end', 'not seen', 'not compared') }] : []),
     ]

@@ -1,5 +1,5 @@
 import type { ExchangeControl, LiveRequest } from '../seam/intercept/index.ts'
-import { lateRequestText } from '../tape/index.ts'
+import { lateRequest } from '../tape/index.ts'
 import type { Match, MatchRequest } from '../match/matcher.ts'
 import { notEnded } from '../playback/problems.ts'
 import type { ReplayRun } from './run.ts'
@@ -33,7 +33,7 @@ export function openRequest(
 
 /** The recorded agent made it after it returned, and this one a little sooner. */
 export function isRecordedLate(run: ReplayRun, { method, url, madeAt }: LiveRequest): boolean {
-  const work = { kind: 'request', name: lateRequestText(method, run.redactor.url(url)) } as const
+  const work = lateRequest(method, run.redactor.url(url))
   if (!run.lostAwaits.hasReturned || !run.late.isRecorded(work)) return false
   run.late.did(work, run.place(madeAt).site)
   return true

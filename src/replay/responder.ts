@@ -20,7 +20,7 @@ import { serveCall } from './call.ts'
 import { serveExchange } from './exchange.ts'
 import * as problem from '../playback/problems.ts'
 import type { ReplayRun } from './run.ts'
-import { betweenText, isOfConnection, lateRequestText } from '../tape/index.ts'
+import { betweenText, isOfConnection, lateRequest } from '../tape/index.ts'
 
 /** The run as the agent sees it from inside the tool call `inside` (or from none). */
 export function responderOf(run: ReplayRun, inside: number | undefined): Responder {
@@ -133,7 +133,7 @@ class RunAsSeen implements Responder {
   requestedLate(method: string, url: string, madeAt: Error | undefined): void {
     const run = this.#run
     const site = madeAt === undefined ? userSite() : siteIn(madeAt)
-    run.late.did({ kind: 'request', name: lateRequestText(method, run.redactor.url(url)) }, site)
+    run.late.did(lateRequest(method, run.redactor.url(url)), site)
   }
 
   making(madeAt: Error): void {

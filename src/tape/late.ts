@@ -21,8 +21,32 @@ export class LateWorks {
 }
 
 /** Two of one key are one thing. */
-export function lateKey({ kind, name }: LateWork): string {
-  return `${kind} ${name}`
+export function lateKey({ kind, name, path = '' }: LateWork): string {
+  return `${kind} ${name}${path}`
+}
+
+/** Whether `live` may be what was recorded: older recorders noted no paths. */
+export function isLateAs(recorded: LateWork, live: LateWork): boolean {
+  if (recorded.kind !== live.kind || recorded.name !== live.name) return false
+  if (recorded.path === undefined || live.path === undefined) return true
+  const [before, now] = [recorded.path.split('/'), live.path.split('/')]
+  return before.length === now.length && before.every((part, i) => part === now[i] || isOpen(part) || isOpen(now[i]!))
+}
+
+const left = '…'
+
+/** A part with a digit may be an id of its run, or what redaction left of one. */
+function isOpen(part: string): boolean {
+  return part === left || /\d/.test(part)
+}
+
+/** A request, of which a tape has no more: one that only reads has no path on it. */
+export function lateRequest(method: string, url: string): LateWork {
+  const work = { kind: 'request', name: lateRequestText(method, url) } as const
+  const { protocol = '', pathname = '' } = URL.parse(url) ?? {}
+  if (!protocol.startsWith('http') || /^(GET|HEAD|OPTIONS)$/.test(method)) return work
+  const parts = pathname.split('/').map((part) => (isOpen(part) ? left : part))
+  return { ...work, path: parts.join('/') }
 }
 
 /** The name of a message between agents. */
@@ -35,8 +59,7 @@ export function isOfConnection(via: string, method: string): boolean {
   return (via === 'websocket' || via === 'stdio') && method !== 'CLOSE' && method !== 'END'
 }
 
-/** The name of a request: its path may have a number of its run in it. */
-export function lateRequestText(method: string, url: string): string {
+function lateRequestText(method: string, url: string): string {
   const origin = URL.parse(url)?.origin ?? 'null'
   return `${method} ${origin === 'null' ? url : origin}`
 }

@@ -160,7 +160,8 @@ function isTimersInCalls(value: unknown): boolean {
 }
 
 function isLateWork(value: unknown): boolean {
-  return isFields(value) && isText(value['kind']) && isText(value['name'])
+  if (!isFields(value) || !isText(value['kind']) || !isText(value['name'])) return false
+  return value['path'] === undefined || isText(value['path'])
 }
 
 function isFiredTimer(value: unknown): boolean {

@@ -411,6 +411,8 @@ export interface LateWork {
   readonly kind: 'tool' | 'retrieval' | 'message' | 'mark' | 'state' | 'request'
   /** The name of the function, the mark or the state; `from → to` of a message; method and origin of a request. */
   readonly name: string
+  /** Of a request that does more than read: the path, without its parts that have a digit. Absent on older tapes. */
+  readonly path?: string
 }
 
 /**

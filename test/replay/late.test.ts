@@ -38,7 +38,7 @@ const names: Readonly<Record<Work, string>> = {
   'a message': 'message desk → worker',
   'a mark': 'mark done',
   get 'a request'() {
-    return `request POST ${base()}`
+    return `request POST ${base()}/orders`
   },
 }
 const actions = new Set<Work>(['a tool', 'a message', 'a request'])
@@ -113,8 +113,8 @@ const cases = (Object.keys(starts) as readonly Start[]).flatMap((start) =>
 describe('what an agent does after it returned', () => {
   test.for(cases)('from %s, %s: is on its tape by name and listed as not compared', async ([start, work]) => {
     const tape = await record(agent(start, work))
-    const { kind, name } = tape.close?.late?.[0] ?? {}
-    expect([`${kind} ${name}`, tape.close?.late?.length]).toEqual([names[work], 1])
+    const { kind, name, path = '' } = tape.close?.late?.[0] ?? {}
+    expect([`${kind} ${name}${path}`, tape.close?.late?.length]).toEqual([names[work], 1])
     const same = await replay(tape, agent(start, work))
     expect(same.problems).toEqual([])
     const part = `${names[work]} after the agent returned`
@@ -311,6 +311,64 @@ const clients: Readonly<Record<string, (path: string) => Promise<unknown>>> = {
         .end('{}')
     }),
 }
+
+describe('a request after the agent returned, of an origin to which the recording has one then', () => {
+  const asks =
+    (...paths: readonly string[]) =>
+    async (): Promise<unknown> => {
+      await desk.look({ id: 'A-17' })
+      setTimeout(() => {
+        for (const path of paths) started = fetch(`${base()}${path}`, { method: 'POST', body: '{}' })
+      }, 5)
+      return { done: true }
+    }
+  const told = async (tape: Tape, ...paths: readonly string[]): Promise<readonly unknown[]> =>
+    (await replay(tape, asks(...paths))).problems.map(({ code }) => code)
+
+  test.for([
+    ['beside it', ['/log', '/refund']],
+    ['instead of it', ['/refund']],
+    ['below it', ['/log/refund']],
+  ] as const)('to another path %s: is red', async ([, paths]) => {
+    const tape = await record(asks('/log'))
+    expect(tape.close?.late).toEqual([{ kind: 'request', name: `POST ${base()}`, path: '/log' }])
+    expect(await told(tape, ...paths)).toEqual(['HARVEST_RUN_OVER'])
+    expect(await told(tape, '/log')).toEqual([])
+  })
+
+  test.for(Object.keys(clients))('with %s: only that to the recorded path is known', async (name) => {
+    const run = (path: string) => async (): Promise<void> => {
+      setTimeout(() => (started = clients[name]!(path).catch(() => undefined)), 5)
+      await desk.look({ id: 'A-17' })
+    }
+    const tape = await record(run('/log'))
+    expect(tape.close?.late).toEqual([{ kind: 'request', name: `POST ${base()}`, path: '/log' }])
+    const codes = async (path: string) => (await replay(tape, run(path))).problems.map(({ code }) => code)
+    expect([await codes('/log'), await codes('/refund')]).toEqual([[], ['HARVEST_RUN_OVER']])
+  })
+
+  test('to the same path but for ids and the query: is listed, and no id is on the tape', async () => {
+    const tape = await record(asks('/runs/8af3/log?at=1', '/runs/77c1/log?at=2'))
+    expect(tape.close?.late).toEqual([{ kind: 'request', name: `POST ${base()}`, path: '/runs/…/log' }])
+    expect(await told(tape, '/runs/abcdef0/log')).toEqual([])
+    expect(await told(tape, '/runs/8af3/refund')).toEqual(['HARVEST_RUN_OVER'])
+  })
+
+  test('to a path with a value that is redacted: is listed, and the value is not on the tape', async () => {
+    const tape = await record(asks('/of/mia@example.com/log'))
+    expect(JSON.stringify(tape.close?.late)).not.toContain('mia')
+    expect(await told(tape, '/of/mia@example.com/log')).toEqual([])
+    expect(await told(tape, '/of/mia@example.com/refund')).toEqual(['HARVEST_RUN_OVER'])
+  })
+
+  test('is listed once where the recorder noted no paths, to all of them', async () => {
+    const { close, ...rest } = await record(asks('/log'))
+    const late = close!.late!.map(({ kind, name }) => ({ kind, name }))
+    const { problems, drift } = await replay({ ...rest, close: { ...close!, late } }, asks('/log', '/refund'))
+    const part = `request POST ${base()} after the agent returned`
+    expect([problems, drift.map((one) => [one.part, one.recorded])]).toEqual([[], [[part, 'made, not compared']]])
+  })
+})
 
 describe('a request that an agent makes at its end and does not wait for', () => {
   test.for(Object.keys(clients))('with %s: is the same, and ends in no error', async (name) => {

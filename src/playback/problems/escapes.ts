@@ -137,9 +137,9 @@ export function afterRun(name: string, kind: string, target: string): HarvestErr
 }
 
 /** Something that no recording holds, and that the recorder did not see either. */
-export function lateAction(tape: Tape, { kind, name }: LateWork, site: string | undefined): HarvestError {
+export function lateAction(tape: Tape, { kind, name, path = '' }: LateWork, site: string | undefined): HarvestError {
   return new HarvestError('HARVEST_RUN_OVER', {
-    what: `The agent ${lateVerbs[kind]} ${neutral(name)} after it returned, which it did not when recorded`,
+    what: `The agent ${lateVerbs[kind]} ${neutral(name + path)} after it returned, which it did not when recorded`,
     where: { tape: tape.header.id, ...(site === undefined ? {} : { at: site }) },
     why: 'A recording ends when the agent returns, so no replay can compare what follows.',
     fix: [

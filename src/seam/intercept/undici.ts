@@ -215,7 +215,7 @@ class ServingDispatcher extends EventEmitter implements Dispatcher {
     if (run.over) {
       const [method, origin] = [options.method, String(options.origin ?? '')]
       const isSocket = options.upgrade === 'websocket'
-      const asked = isSocket ? (['OPEN', origin.replace(/^http/, 'ws')] as const) : ([method, origin] as const)
+      const asked = isSocket ? (['OPEN', origin.replace(/^http/, 'ws')] as const) : ([method, urlOf(options)] as const)
       responder?.requestedLate?.(...asked, entries.getStore()?.madeAt)
       return true
     }
@@ -246,7 +246,7 @@ function answerBeneath(dispatcher: Dispatcher, socket: Pairs): void {
     return function dispatch(this: unknown, options, handler) {
       const run = currentResponder()
       if (!run || options.upgrade) return Reflect.apply(real, this, [options, handler])
-      if (run.over) run.requestedLate?.(options.method, String(options.origin ?? ''), entries.getStore()?.madeAt)
+      if (run.over) run.requestedLate?.(options.method, urlOf(options), entries.getStore()?.madeAt)
       else new Dispatch(run, options, handler, socket)
       return true
     }
