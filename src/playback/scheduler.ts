@@ -70,6 +70,8 @@ export function isWorkingOutside(): boolean {
 /** Turns of the event loop that are not waited for with a timer while a thread works: most work is done sooner. */
 const shortWork = 200
 
+/** Rounds of ticks and promises in which clients hand on what was delivered, all in one turn of the event loop. */
+const clientTicks = 8
 /** Quiet turns of the event loop before the next delivery: the agent has then done all it can with the last one. */
 const quietTurns = 2
 /** Real ms by which a timer comes too late when the process stood still. */
@@ -128,6 +130,12 @@ export class Scheduler {
   timersFired = 0
   /** The timer that fired last, as long as nothing was delivered since. */
   lastFired: FiredTimer | undefined
+  /** Nothing but ticks and promises runs in between: no file, socket or timer of the process comes to its end. */
+  readonly #tick = (): void => {
+    this.isTouched = --this.#ticks > 0
+    if (this.isTouched) void Promise.resolve().then(() => nextTick(this.#tick))
+  }
+  #ticks = 0
   /** In this turn of the event loop the agent asked for something, was answered, or a timer fired. */
   isTouched = false
   /** Number of what happened last, of those on the tape. */
@@ -460,7 +468,8 @@ export class Scheduler {
   }
 
   #touch(): void {
-    if (!this.isTouched) nextTick(() => (this.isTouched = false))
+    this.#ticks = clientTicks
+    if (!this.isTouched) nextTick(this.#tick)
     this.isTouched = true
   }
 

@@ -1,4 +1,5 @@
 import type { StepState } from '../match/step.ts'
+import { isRead } from '../playback/independence.ts'
 import { isGivenUp } from '../playback/order.ts'
 import type { ExchangeEvent, Tape } from '../tape/index.ts'
 
@@ -85,7 +86,8 @@ export class LostAwaits {
       if (end === undefined) return []
       if (earlier === undefined) return [{ step, isCertain: this.#neededLoop(step, end) }]
       if (this.#isAfterReturn(end)) return []
-      if (this.#neededLoop(step, end, earlier.after)) return [{ step, isCertain: !earlier.isKept }]
+      const isKept = earlier.isKept || isReadAlone(step) || this.#wasUnpacked(earlier.after)
+      if (this.#neededLoop(step, end, earlier.after)) return [{ step, isCertain: !isKept }]
       // What it took, such as a file, no tape says; neither what kept the agent.
       return earlier.isKept && !this.#neededLoop(step, end) ? [{ step, isCertain: false }] : []
     })
@@ -96,6 +98,17 @@ export class LostAwaits {
     const isOpen = ({ response, error, aborted, method }: ExchangeEvent): boolean =>
       !response && !error && !aborted && method !== 'GET' && method !== 'HEAD'
     return this.#tape.events.some((event) => event.kind === 'exchange' && event.n < end && isOpen(event))
+  }
+
+  /** A client may unpack an answer in a thread, and others come meanwhile. */
+  #wasUnpacked(n: number): boolean {
+    return this.#tape.events.some(
+      (event) =>
+        event.kind === 'exchange' &&
+        event.response?.headers.some(([name]) => name === 'content-encoding') === true &&
+        event.response.moment[0] <= n &&
+        n <= (event.response.end?.[0] ?? n),
+    )
   }
 
   /**
@@ -110,6 +123,11 @@ export class LostAwaits {
       (n) => n !== undefined && n > Math.max(event.n, after) && n <= end,
     )
   }
+}
+
+/** Of several requests that read, an agent may take the answer that comes first. */
+function isReadAlone({ event }: StepState): boolean {
+  return event.kind === 'exchange' && isRead(event)
 }
 
 /** The number of the moment at which a recorded step was answered for good. */

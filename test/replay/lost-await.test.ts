@@ -1,7 +1,10 @@
 import { stat } from 'node:fs/promises'
-import { createServer } from 'node:http'
+import { Agent, createServer, request } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import axios from 'axios'
+import got from 'got'
 import OpenAI from 'openai'
 import { describe, expect, test } from 'vitest'
 import { createRecorder, tool, tools } from '../../src/record/index.ts'
@@ -211,7 +214,7 @@ describe('an agent that returns without waiting for its last action', () => {
   })
 
   const pair = () => [desk.wait({ id: '1' }), desk.longer({ id: '2' })] as const
-  const request = actions['a request with a body']
+  const posted = actions['a request with a body']
   const recordedAndNow: readonly (readonly [string, () => Promise<unknown>, () => Promise<unknown>])[] = [
     [
       'the first of two tools, of which it took both',
@@ -235,13 +238,13 @@ describe('an agent that returns without waiting for its last action', () => {
     [
       'a tool made after a request that it began, of which it had the answer',
       async () => {
-        const begun = request()
+        const begun = posted()
         await desk.note({ id: '1' })
         await begun
         return true
       },
       async () => {
-        void request()
+        void posted()
         await desk.note({ id: '1' })
         return true
       },
@@ -309,7 +312,7 @@ describe('an agent that returns without waiting for its last action', () => {
 
   test('is neither when what it did not wait for was answered meanwhile in both', async () => {
     const agent = async (): Promise<unknown> => {
-      void request()
+      void posted()
       await desk.longer({ id: '1' })
       void desk.wait({ id: '2' })
       await actions['a call of a model']()
@@ -357,7 +360,7 @@ describe('an agent that returns without waiting for its last action', () => {
   test('is neither where an action was open when it returned: answers may have been noted after that', async () => {
     const agent = (isLost: boolean) => async (): Promise<unknown> => {
       fetch(`${base()}/never`, { method: 'DELETE' }).catch(() => undefined)
-      const begun = request()
+      const begun = posted()
       await desk.note({ id: '1' })
       if (!isLost) await begun
       return true
@@ -485,5 +488,93 @@ describe('the code of a tool, run beside its recording, that loses its last awai
     const leaving = settle(() => void left.push(send('refund')))
     const { problems, drift } = await replayTape(await record(leaving), leaving, run)
     expect([problems, drift]).toEqual([[], []])
+  })
+})
+
+/** Answers to two at once come in one packet each, one behind the other; of `late` ones, much later. */
+const shop = createServer((asked, response) => {
+  const { url = '' } = asked
+  const isPacked = url.includes('packed')
+  const body = JSON.stringify({ choices: [{ index: 0, message: { role: 'assistant', content: 'done' } }] })
+  if (isPacked) response.setHeader('content-encoding', 'gzip')
+  response.setHeader('content-type', 'application/json')
+  const end = (): void => void response.end(isPacked ? gzipSync(body) : body)
+  asked.resume().on('end', () => setTimeout(end, url.includes('late') ? 40 : 2))
+})
+const shopBase = served(shop)
+const lines = new Agent({ keepAlive: true })
+const clients: Readonly<Record<string, (path: string, method?: 'POST' | 'GET') => Promise<unknown>>> = {
+  fetch: async (path, method = 'POST') =>
+    (await fetch(`${shopBase()}${path}`, method === 'POST' ? { method, body: '{}' } : { method })).json(),
+  axios: (path, method = 'POST') => axios.request({ url: `${shopBase()}${path}`, method }),
+  got: (path, method = 'POST') => got(`${shopBase()}${path}`, { method }).json(),
+  'node:http': (path, method = 'POST') =>
+    new Promise((resolve, reject) => {
+      request(`${shopBase()}${path}`, { method, agent: lines, headers: { 'content-length': 0 } }, (response) => {
+        void response.toArray().then(resolve, reject)
+      })
+        .on('error', reject)
+        .end()
+    }),
+  OpenAI: (path) =>
+    new OpenAI({ apiKey: 'none', baseURL: `${shopBase()}${path}`, maxRetries: 0 }).chat.completions.create({
+      model: 'gpt-5',
+      messages: [{ role: 'user', content: path }],
+    }),
+}
+
+describe('an agent that waits for the first of two requests made at once', () => {
+  const pairOf = (name: string, paths: readonly string[], method?: 'GET') => {
+    const asked = paths.map((path) => clients[name]!(path, method))
+    left.push(...asked)
+    return asked
+  }
+  const both = (name: string, paths: readonly string[], method?: 'GET') => async (): Promise<boolean> => {
+    await Promise.all(pairOf(name, paths, method))
+    return true
+  }
+  const first = (name: string, paths: readonly string[], method?: 'GET') => async (): Promise<boolean> => {
+    await Promise.race(pairOf(name, paths, method))
+    return true
+  }
+  const paths = ['/refund', '/late-invoice']
+
+  test.for(Object.keys(clients))('with %s: is red where it waited for both when recorded', async (name) => {
+    const tape = await record(both(name, paths))
+    const same = await replayTape(tape, both(name, paths))
+    expect([same.problems, same.drift]).toEqual([[], []])
+    const { problems } = await replayTape(tape, first(name, paths))
+    expect(problems.map(({ code }) => code)).toEqual(['HARVEST_NOT_AWAITED'])
+    expect(problems[0]?.message).toContain('late-invoice')
+  })
+
+  test.for(Object.keys(clients).flatMap((name) => [paths, ['/a', '/b']].map((asked) => [name, asked] as const)))(
+    'with %s, %j: is neither where it did so when recorded',
+    async ([name, asked]) => {
+      const tape = await record(first(name, asked))
+      expect((await replayTape(tape, first(name, asked))).problems).toEqual([])
+    },
+  )
+
+  test.for(['fetch', 'axios', 'got'])('with %s: is listed where they only read, or were packed', async (name) => {
+    for (const [asked, method] of [[paths, 'GET'], [['/packed', '/packed/late']]] as const) {
+      const { problems, drift } = await replayTape(await record(both(name, asked, method)), first(name, asked, method))
+      expect(problems).toEqual([])
+      expect(drift).toMatchObject([{ class: 'awaits', recorded: 'answered', live: 'not awaited' }])
+    }
+  })
+
+  test.for([
+    ['a turn of the event loop', () => new Promise((resolve) => setImmediate(resolve))],
+    ['a look at a file', () => stat('.')],
+    ['a timer', () => sleep(0)],
+  ] as const)('is listed where it waited for %s then, which may have kept it as long', async ([, instead]) => {
+    const { problems, drift } = await replayTape(await record(both('fetch', paths)), async () => {
+      await first('fetch', paths)()
+      await instead()
+      return true
+    })
+    expect(problems).toEqual([])
+    expect(drift).toContainEqual(expect.objectContaining({ class: 'awaits', live: 'not awaited' }))
   })
 })
