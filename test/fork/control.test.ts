@@ -56,7 +56,9 @@ async function ask(prompt: string, text: string): Promise<string> {
 const changed: Code = { words: 'paid back' }
 /** Its case says so. */
 const green = { isGreen: () => true }
-const accepted = { accepted: (run: { drift: readonly { key: string }[] }) => new Set(run.drift.map(({ key }) => key)) }
+const accepted = {
+  accepted: (run: { drift: readonly { key: string }[] }) => new Map(run.drift.map(({ key }) => [key, 'all'])),
+}
 
 describe('what a what-if is compared with', () => {
   let tape: Tape

@@ -31,7 +31,7 @@ test('headers that were not compared are told of kept forks that asked a live mo
     tapeFile: tape.source,
     load: async () => agent,
     replay: {},
-    accepted: () => new Set<string>(),
+    accepted: () => new Map(),
     isGreen: () => false,
     difference: () => undefined,
     timeoutMs: 10_000,
