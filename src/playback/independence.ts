@@ -62,8 +62,12 @@ export function valuesOf(text: string): readonly string[] {
     return valuesIn(JSON.parse(text) as Json)
   } catch {
     // No JSON: then every word may be a value.
-    return text.split(/[^\p{L}\p{N}_.@-]+/u).filter(says)
+    return wordsOf(text).filter(says)
   }
+}
+
+export function wordsOf(text: string): readonly string[] {
+  return text.split(/[^\p{L}\p{N}_.@-]+/u)
 }
 
 /** The values of JSON as texts, without those of one or two characters. */
@@ -78,7 +82,7 @@ function says(value: string): boolean {
   return value.length > 2
 }
 
-function decoded(part: string): string {
+export function decoded(part: string): string {
   try {
     return decodeURIComponent(part)
   } catch {

@@ -2,49 +2,100 @@ import { canonicalJson } from '../json/canonical.ts'
 import { readRpc } from '../providers/rpc.ts'
 import type { ToolCall } from '../providers/types.ts'
 import type { Json, Step } from '../tape/index.ts'
-import { answerValues, askedValues, valuesIn, valuesOf } from './independence.ts'
+import { answerValues, askedValues, decoded, valuesIn, valuesOf, wordsOf } from './independence.ts'
 
 /**
  * Tells which steps of one model turn serve different calls. A model that asks for several tools at once says that these are
- * independent. It says nothing of the requests that the code of one tool makes: their order is that of the code.
+ * independent. It says nothing of what else the agent's own code does between them, such as a check of the customer before a
+ * refund: that may have waited for it. So a step beside the tools themselves serves a call where the tape proves it, and
+ * keeps its place where it does not:
  *
- * A step serves a call if it has the name of its tool, or else if it is asked with a value that the arguments of this call
- * have, and those of no other, or is answered with a value that the result of this call has, and that of no other. What shows
- * none of these may be what the code does before or after all calls, such as a check: it keeps its place.
+ * - It is asked with no value that another call alone has. And
+ * - its answer went into the result of its call alone, by itself or through what was asked next: it is the first to say a value
+ *   of it. Or it is asked with a value that its call alone has, and the other call is one of the same tool, with such a step of
+ *   its own: one code made both.
  */
 export class TurnCalls {
-  /** The place of the call in the list; `undefined` where the step does not show it. */
-  readonly #served: ReadonlyMap<Step, number | undefined>
+  readonly #calls: readonly ToolCall[]
+  /** The place of the call in the list that a step serves, as far as it shows. */
+  readonly #served = new Map<Step, number>()
+  /** Of these, the tools that the model asked for, and steps whose answers went into the result of their call. */
+  readonly #proven = new Set<Step>()
   /** What a protocol needs to connect is no action. */
   readonly #protocol: ReadonlySet<Step>
+  /** Forms of the steps that are told by the arguments of their call, by the place of that. */
+  readonly #forms: readonly ReadonlySet<string>[]
+  readonly #formOf = new Map<Step, string>()
 
   /**
    * `steps` are those between this turn and the next that are inside of no other, `results` what the next question to the
    * model has of each call; absent where it has nothing.
    */
   constructor(calls: readonly ToolCall[], steps: readonly Step[], results: readonly (Json | undefined)[]) {
+    this.#calls = calls
     const tools = new Map(steps.map((step) => [step, toolOf(step)]))
-    const named = byName(calls, tools)
     this.#protocol = new Set(steps.filter((step) => tools.get(step) === 'protocol'))
-    const others = steps.filter((step) => !named.has(step) && !this.#protocol.has(step))
+    for (const [step, call] of byName(calls, tools)) this.#prove(step, call)
     const asked = ownValues(calls.map(({ args }) => valuesIn(args)))
+    const known = new Set(calls.flatMap(({ args }) => valuesIn(args)))
     const told = ownValues(results.map(valuesSaid))
-    const served = (step: Step): number | undefined => {
-      const by = callsWith(askedValues(step), asked)
-      // What names several calls serves none of them alone.
-      return by.length > 0 ? only(by) : only(callsWith(answerValues(step), told))
+    const forms = calls.map(() => new Set<string>())
+    const said = new Map<string, number>()
+    for (const step of steps)
+      for (const value of new Set(answerValues(step))) said.set(value, (said.get(value) ?? 0) + 1)
+    const isNews = (value: string): boolean => !known.has(value) && said.get(value) === 1
+    // What a step was answered went into those behind it.
+    for (const step of steps.toReversed()) {
+      if (this.#served.has(step) || this.#protocol.has(step)) continue
+      const shown = callsWith(
+        askedValues(step).flatMap((value) => [value, ...wordsOf(value)]),
+        asked,
+      )
+      const [call, another] = new Set([...shown, ...this.#reached(answerValues(step).filter(isNews), told)])
+      if (call === undefined || another !== undefined) continue
+      if (this.#reached(answerValues(step).filter(isNews), told).length > 0) this.#prove(step, call)
+      if (callsWith(askedValues(step), asked).length === 0) continue
+      this.#served.set(step, call)
+      this.#formOf.set(step, formOf(step, tools.get(step), asked[call]!))
+      forms[call]!.add(this.#formOf.get(step)!)
     }
-    this.#served = new Map([...named, ...others.map((step) => [step, served(step)] as const)])
+    this.#forms = forms
   }
 
-  /** Whether two steps of the turn serve different calls, as far as the tape shows. */
+  /** Whether two steps of the turn serve different calls, as far as the tape proves it. */
   areIndependent(a: Step, b: Step): boolean {
     if (this.#protocol.has(a) || this.#protocol.has(b)) return true
     // What began before the turn serves none of its calls.
-    if (!this.#served.has(a) || !this.#served.has(b)) return false
     const [one, other] = [this.#served.get(a), this.#served.get(b)]
-    return one !== undefined && other !== undefined && one !== other
+    if (one === undefined || other === undefined || one === other) return false
+    return this.#isSure(a, one, other) && this.#isSure(b, other, one)
   }
+
+  #isSure(step: Step, call: number, other: number): boolean {
+    const isOfOneTool = this.#calls[call]?.name === this.#calls[other]?.name
+    return this.#proven.has(step) || (isOfOneTool && this.#forms[other]?.has(this.#formOf.get(step)!) === true)
+  }
+
+  #prove(step: Step, call: number): void {
+    this.#served.set(step, call)
+    this.#proven.add(step)
+  }
+
+  /** The calls into whose results `values` went, or into what was asked for these. */
+  #reached(values: readonly string[], told: readonly ReadonlySet<string>[]): readonly number[] {
+    const used = [...this.#proven].filter((step) => askedValues(step).some((value) => values.includes(value)))
+    return [...callsWith(values, told), ...used.map((step) => this.#served.get(step)!)]
+  }
+}
+
+/** What the same code asks for another call in the same way. */
+function formOf(step: Step, tool: Tool, own: ReadonlySet<string>): string {
+  if (tool !== undefined && tool !== 'protocol') return JSON.stringify([step.kind, tool.name])
+  if (step.kind !== 'exchange') return JSON.stringify([step.kind])
+  if (!URL.canParse(step.url)) return JSON.stringify([step.method, step.url])
+  const { origin, pathname, searchParams } = new URL(step.url)
+  const path = pathname.split('/').map((part) => (own.has(decoded(part)) ? null : part))
+  return JSON.stringify([step.method, origin, path, [...searchParams.keys()]])
 }
 
 /** Each tool that the model named, with the call it is: that with its arguments, or else the first of its name that is left. */
@@ -86,10 +137,6 @@ function ownValues(lists: readonly (readonly string[])[]): readonly ReadonlySet<
 
 function callsWith(found: readonly string[], values: readonly ReadonlySet<string>[]): readonly number[] {
   return [...values.keys()].filter((at) => found.some((value) => values[at]?.has(value)))
-}
-
-function only([call, another]: readonly number[]): number | undefined {
-  return another === undefined ? call : undefined
 }
 
 /** Results are texts, most of them of JSON. */
