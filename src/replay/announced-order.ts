@@ -94,9 +94,11 @@ interface Passed {
   readonly mates: readonly AnyState[]
 }
 
-/** What the agent did in the recording, as far as what it says can have a place there: a read is no action. */
+/** What the agent did in the recording. */
 interface Act {
   readonly step: AnyState
+  /** It is no action: what the agent says has no place beside it. */
+  readonly isRead: boolean
   readonly n: number
   readonly end: number
   /** Nothing else was under way when it was answered: all that follows had waited for it. */
@@ -120,8 +122,12 @@ class Places {
   passed(n: number): Passed | undefined {
     this.#acts ??= actsOf(this.#steps)
     const awaited = this.#acts.find(({ end, isAwaited }) => isAwaited && end > n)?.end ?? Number.POSITIVE_INFINITY
-    for (const { step, n: begun, end, isAwaited, isAlone } of this.#acts) {
-      if (end < n ? !isAwaited || step.answered : begun <= n || !step.taken || !(isAlone || begun > awaited)) continue
+    // What was begun before anything was waited for has no order, and the announcement may belong to any of it.
+    const isBehindAll = this.#acts.every(({ step, n: begun }) => begun <= n || begun > awaited || step.answered)
+    for (const { step, isRead, n: begun, end, isAwaited, isAlone } of this.#acts) {
+      if (isRead) continue
+      const isBehind = isAlone || isBehindAll || begun > awaited
+      if (end < n ? !isAwaited || step.answered : begun <= n || !step.taken || !isBehind) continue
       const isEarly = end < n
       if (!this.#order.isOneOfSeveral(step, n)) return { step, isEarly, mates: [] }
       // Calls of one turn may be made at once now: what is said while one is under way is on neither side of it.
@@ -129,7 +135,7 @@ class Places {
       return {
         step,
         isEarly,
-        mates: this.#acts.map((act) => act.step).filter((one) => this.#order.isOneOfSeveral(one, n)),
+        mates: this.#acts.flatMap((act) => (!act.isRead && this.#order.isOneOfSeveral(act.step, n) ? [act.step] : [])),
       }
     }
     return undefined
@@ -148,11 +154,11 @@ function actsOf(steps: readonly AnyState[]): readonly Act[] {
   })
   return own.flatMap((step, i): readonly Act[] => {
     const [n, end] = [step.event.n, ends[i]!]
-    if (!Number.isFinite(end) || isRead(step.event)) return []
+    if (!Number.isFinite(end)) return []
     let isAwaited = latestBefore[i]! < end
     for (let next = i + 1; next < own.length && own[next]!.event.n < end; next++) isAwaited &&= ends[next]! < end
     const isAlone = latestBefore[i]! < n && (own[i + 1]?.event.n ?? Number.POSITIVE_INFINITY) > end
-    return [{ step, n, end, isAwaited, isAlone }]
+    return [{ step, isRead: isRead(step.event), n, end, isAwaited, isAlone }]
   })
 }
 

@@ -232,6 +232,64 @@ describe('among the steps of a run', () => {
     expect([result.problems, result.drift]).toEqual([[], []])
   })
 
+  describe('before calls that went side by side', () => {
+    const atOnce = (announce: (recording: Recording) => void, hasRead = false): Tape => {
+      const recording = new Recording()
+      announce(recording)
+      const refunded = recording.call('refund', { amount: 25 }, { ok: true })
+      const noted = recording.call('note', { text: 'paid' }, { ok: true })
+      const answered = recording.exchange({ method: 'GET', url: 'https://shop.test/orders/17' })
+      const at = (step: number, n: number) => ({ n, ...(step < 2 && { settled: [n + 3, n + 3] as const }) })
+      const response = { ...answered.response!, moment: [6, 6] as const, chunks: [], end: [7, 7] as const }
+      const steps = [
+        { ...refunded, ...at(0, 1) },
+        { ...noted, ...at(1, 2) },
+        ...(hasRead ? [{ ...answered, n: 3, response }] : []),
+      ]
+      return { ...recording.tape(), events: [...recording.events.slice(0, 1), ...steps] }
+    }
+    const said = (recording: Recording): void => recording.message('desk', 'audit', { amount: 25 })
+    const marked = (recording: Recording): void => recording.mark('paid')
+
+    test.for<readonly [what: string, recorded: Tape, announce: () => void, code: string]>([
+      ['a message', atOnce(said), say, 'HARVEST_MESSAGES'],
+      ['a mark', atOnce(marked), leave, 'HARVEST_MARKS'],
+      ['a message, and a read beside them,', atOnce(said, true), say, 'HARVEST_MESSAGES'],
+    ])('%s may not stand behind all of them', async ([, recorded, announce, code]) => {
+      const deeds = (): readonly unknown[] => [pay(), jot(), ...(recorded.events.length > 3 ? [read()] : [])]
+      const [before, behind] = [
+        await replayTape(recorded, async () => {
+          announce()
+          await Promise.all(deeds())
+        }),
+        await replayTape(recorded, async () => {
+          await Promise.all(deeds())
+          announce()
+        }),
+      ]
+      expect([codes(before), codes(behind)]).toEqual([[], [code]])
+    })
+
+    test('a mark may stand behind some of them, as it may belong to what comes after it', async () => {
+      const acts: readonly (readonly (() => unknown)[])[] = [
+        [pay, leave, jot],
+        [jot, leave, pay],
+      ]
+      for (const deeds of acts) {
+        const result = await replayTape(atOnce(marked), async () => {
+          for (const deed of deeds) await deed()
+        })
+        expect(codes(result)).toEqual([])
+      }
+      const withRead = await replayTape(atOnce(marked, true), async () => {
+        await Promise.all([pay(), jot()])
+        leave()
+        await read()
+      })
+      expect(codes(withRead)).toEqual([])
+    })
+  })
+
   describe('between calls that one model turn asked for', () => {
     const call = (name: string, args: string): object => ({
       id: name,
