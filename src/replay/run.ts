@@ -48,6 +48,7 @@ import { type HeaderComparison, meaningOnTape } from '../match/header-drift.ts'
 import { HeaderRedactor } from '../match/header-redactor.ts'
 import { recordedHosts } from '../match/hosts-option.ts'
 import { IdempotencyKeys } from '../match/idempotency.ts'
+import { type FrameWait, frameWaits } from './frame-waits.ts'
 import { Functions } from './functions.ts'
 import { HiddenParts, isOrderUnknown } from './hidden-parts.ts'
 import { isImporting } from './importing.ts'
@@ -199,6 +200,7 @@ export class ReplayRun {
   /** Recorded calls whose bodies asked the world. */
   readonly #wentOut = new Set<number>()
   readonly #pushes: readonly PushItem[]
+  readonly #frameWaits: ReadonlyMap<StepState, FrameWait>
   readonly #spawns: SpawnEvent[]
   /** Commands that the tape does not have, and that may be those of a server on it. */
   readonly #strangers: (readonly string[])[] = []
@@ -273,6 +275,7 @@ export class ReplayRun {
       if (isSocket(url) || messageOf(text) === undefined)
         this.events.push({ kind: 'push', n: this.nextN(), at: this.gate.now, url, text, ...(frame && { frame }) })
     })
+    this.#frameWaits = frameWaits(tape, this.steps)
     this.#spawns = spawnsOf(tape)
     this.gate = new Scheduler(
       [...this.steps.flatMap((step) => gateItems(step)), ...this.#pushes.map(({ item }) => item)],
@@ -374,6 +377,12 @@ export class ReplayRun {
         problem.unlessAsked(first.place, early, describeStep(first.step)),
       )
     }
+    const frame = this.#frameWaits.get(step)
+    if (frame && !this.#wasHeard(frame)) {
+      const error = problem.outOfOrder(this.place(madeAt), step, frame.said)
+      if (!frame.said.taken) this.#skipped.set(frame.said, error)
+      else if (this.gate.isTouched) this.problem(error)
+    }
     for (const one of beside) {
       // Answered last of all: only an agent that waits for both gets any further before it.
       this.gate.holdBack(one.items)
@@ -383,6 +392,10 @@ export class ReplayRun {
       this.#awaited.set(one, [...(this.#awaited.get(one) ?? []), { step, place: this.place(madeAt) }])
     for (const one of skipped)
       if (!this.#skipped.has(one)) this.#skipped.set(one, problem.outOfOrder(this.place(madeAt), step, one))
+  }
+
+  #wasHeard({ heard }: FrameWait): boolean {
+    return this.#pushes.some(({ item }) => item.n === heard && item.state === 'done')
   }
 
   /**

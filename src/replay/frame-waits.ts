@@ -1,0 +1,61 @@
+import { isRead } from '../playback/independence.ts'
+import type { StepState } from '../match/step.ts'
+import type { PushEvent, Tape } from '../tape/index.ts'
+
+/** What was said on a WebSocket, and the first frame that came back: nothing else happened before the next action. */
+export interface FrameWait {
+  readonly said: StepState
+  readonly heard: number
+}
+
+/**
+ * A frame that comes back on a WebSocket is the answer to nothing, as far as a tape says: it may be news that the agent merely
+ * listens to. But where nothing else came between a frame that the agent said and its next action, neither another answer nor
+ * a timer, that action waited for what came back.
+ */
+export function frameWaits(tape: Tape, steps: readonly StepState[]): ReadonlyMap<StepState, FrameWait> {
+  const found = new Map<StepState, FrameWait>()
+  const timers = tape.close?.timers
+  const pushes = new Map(tape.events.flatMap((event) => (isAnswer(event) ? [[event.n, event] as const] : [])))
+  if (pushes.size === 0 || timers === undefined) return found
+  const notes = new Set(tape.events.flatMap(({ kind, n }) => (isNote(kind) ? [n] : [])))
+  const byN = new Map(steps.map((step) => [step.event.n, step]))
+  const fired = timers.flatMap(([, , , of]) => of.flatMap(([, moments]) => moments.map(([n]) => n)))
+  for (const step of steps) {
+    if (!isAction(step)) continue
+    let heard: PushEvent | undefined
+    for (let n = step.event.n - 1; n >= 0; n--) {
+      const push = pushes.get(n)
+      const isOfOne = push !== undefined && (heard === undefined || heard.url === push.url)
+      if (isOfOne) heard = push
+      else if (!notes.has(n)) {
+        const said = heard && saidBy(heard, [byN.get(n), byN.get(n - 1)])
+        const isWoken = fired.some((at) => said !== undefined && at > said.event.n && at <= step.event.n)
+        if (said && heard && !isWoken) found.set(step, { said, heard: heard.n })
+        break
+      }
+    }
+  }
+  return found
+}
+
+/** The step that said something to the peer of `heard`; a frame that is sent takes a second number, as its own end. */
+function saidBy({ url }: PushEvent, [at, before]: readonly (StepState | undefined)[]): StepState | undefined {
+  const said = at ?? before
+  const { event } = said ?? {}
+  return event?.kind === 'exchange' && event.url === url && event.method.startsWith('SEND') ? said : undefined
+}
+
+/** Connecting and taking leave do nothing yet. */
+function isAction({ event }: StepState): boolean {
+  if (event.kind === 'value' || isRead(event)) return false
+  return event.kind !== 'exchange' || !['OPEN', 'CLOSE', 'END'].includes(event.method)
+}
+
+function isAnswer(event: Tape['events'][number]): event is PushEvent {
+  return event.kind === 'push' && /^wss?:/.test(event.url) && (event.frame === undefined || event.frame === 'binary')
+}
+
+function isNote(kind: Tape['events'][number]['kind']): boolean {
+  return kind === 'message' || kind === 'mark' || kind === 'state'
+}
