@@ -18,7 +18,7 @@ export function frameWaits(tape: Tape, steps: readonly StepState[]): ReadonlyMap
   const timers = tape.close?.timers
   const pushes = new Map(tape.events.flatMap((event) => (isAnswer(event) ? [[event.n, event] as const] : [])))
   if (pushes.size === 0 || timers === undefined) return found
-  const notes = new Set(tape.events.flatMap(({ kind, n }) => (isNote(kind) ? [n] : [])))
+  const notes = new Set(tape.events.flatMap((event) => (isNote(event) ? [event.n] : [])))
   const byN = new Map(steps.map((step) => [step.event.n, step]))
   const fired = timers.flatMap(([, , , of]) => of.flatMap(([, moments]) => moments.map(([n]) => n)))
   for (const step of steps) {
@@ -56,6 +56,8 @@ function isAnswer(event: Tape['events'][number]): event is PushEvent {
   return event.kind === 'push' && /^wss?:/.test(event.url) && (event.frame === undefined || event.frame === 'binary')
 }
 
-function isNote(kind: Tape['events'][number]['kind']): boolean {
-  return kind === 'message' || kind === 'mark' || kind === 'state'
+/** Nothing that an agent is told: a client answers pings by itself. */
+function isNote(event: Tape['events'][number]): boolean {
+  if (event.kind === 'push') return event.frame === 'ping' || event.frame === 'pong'
+  return event.kind === 'message' || event.kind === 'mark' || event.kind === 'state'
 }

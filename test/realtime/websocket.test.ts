@@ -9,7 +9,7 @@ import { WebSocket as Ws, WebSocketServer } from 'ws'
 import { geminiLive, openaiRealtime } from '../../fixtures/realtime/models.ts'
 import { forkTape } from '../../src/fork/index.ts'
 import { openBudget } from '../../src/live/index.ts'
-import { createRecorder } from '../../src/record/index.ts'
+import { createRecorder, tool } from '../../src/record/index.ts'
 import { installReplay, replayTape, verdictOf } from '../../src/replay/index.ts'
 import { readTape, type Tape } from '../../src/tape/index.ts'
 import { renderBaseline, traceOf } from '../../src/trace/index.ts'
@@ -385,4 +385,82 @@ test('an upgrade to a protocol that nobody knows is an escape, with its name', a
   })
   expect(run.escapes).toMatchObject([{ kind: 'upgrade to h2c', allowed: false }])
   expect(run.problems[0]?.message).toMatch(/upgrade to h2c/)
+})
+
+describe('an action after a frame came back', () => {
+  const refund = tool('refund', async (_: { readonly order: string }) => ({ ok: true }))
+  const pay = (): unknown => refund({ order: 'A-17' })
+  const allow = (socket: WebSocket): void => socket.send('may I?')
+  const run =
+    (client: Client, act: (socket: WebSocket, next: () => Promise<string>) => unknown) => async (): Promise<void> => {
+      const { socket, next } = await connect(client, base)
+      await act(socket, next)
+      socket.close()
+    }
+  const codes = async (tape: Tape, agent: () => Promise<unknown>): Promise<readonly string[]> =>
+    (await replayTape(tape, agent)).problems.map(({ code }) => code)
+  const waits = async (socket: WebSocket, next: () => Promise<string>, deed = pay): Promise<void> => {
+    allow(socket)
+    await next()
+    await deed()
+  }
+
+  test.for(['ws', 'global'] as const)('must still wait for it: %s', async (client) => {
+    const doAs = (socket: WebSocket) => (): void => socket.send('do it')
+    const acted = await recorded('waited', run(client, waits))
+    const said = await recorded(
+      'said-next',
+      run(client, async (socket, next) => waits(socket, next, doAs(socket))),
+    )
+    const late = async (socket: WebSocket, next: () => Promise<string>, deed: () => unknown): Promise<void> => {
+      allow(socket)
+      await deed()
+      await next()
+    }
+    expect(await codes(acted, run(client, waits))).toEqual([])
+    expect(
+      await codes(
+        said,
+        run(client, async (socket, next) => waits(socket, next, doAs(socket))),
+      ),
+    ).toEqual([])
+    expect(
+      await codes(
+        acted,
+        run(client, async (socket, next) => late(socket, next, pay)),
+      ),
+    ).toEqual(['HARVEST_ORDER'])
+    expect(
+      await codes(
+        said,
+        run(client, async (socket, next) => late(socket, next, doAs(socket))),
+      ),
+    ).toEqual(['HARVEST_ORDER'])
+    expect(
+      await codes(
+        acted,
+        run(client, async (socket) => {
+          allow(socket)
+          await pay()
+        }),
+      ),
+    ).toEqual(['HARVEST_ORDER'])
+  })
+
+  test('need not wait for one that came while it waited for something else', async () => {
+    const paused = async (socket: WebSocket): Promise<void> => {
+      allow(socket)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      await pay()
+    }
+    const tape = await recorded('paused', run('ws', paused))
+    expect(tape.events.some(({ kind }) => kind === 'push')).toBe(true)
+    expect(await codes(tape, run('ws', paused))).toEqual([])
+    const atOnce = async (socket: WebSocket, next: () => Promise<string>): Promise<void> => {
+      allow(socket)
+      await pay()
+      await next()
+    }
+    expect(await codes(tape, run('ws', atOnce))).not.toContain('HARVEST_ORDER')
+  })
 })
