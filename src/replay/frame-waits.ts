@@ -46,10 +46,10 @@ function saidBy({ url }: PushEvent, [at, before]: readonly (StepState | undefine
   return event?.kind === 'exchange' && event.url === url && event.method.startsWith('SEND') ? said : undefined
 }
 
-/** Connecting and taking leave do nothing yet. */
+/** What is said on sockets has no place behind what comes: clients hold frames back while they deflate them. */
 function isAction({ event }: StepState): boolean {
   if (event.kind === 'value' || isRead(event)) return false
-  return event.kind !== 'exchange' || !['OPEN', 'CLOSE', 'END'].includes(event.method)
+  return event.kind !== 'exchange' || event.via !== 'websocket'
 }
 
 function isAnswer(event: Tape['events'][number]): event is PushEvent {
