@@ -338,7 +338,7 @@ describe('a request after the agent returned, of an origin to which the recordin
 
   test.for(Object.keys(clients))('with %s: only that to the recorded path is known', async (name) => {
     const run = (path: string) => async (): Promise<void> => {
-      setTimeout(() => (started = clients[name]!(path).catch(() => undefined)), 5)
+      setTimeout(() => void (started = clients[name]!(path).catch(() => undefined)), 5)
       await desk.look({ id: 'A-17' })
     }
     const tape = await record(run('/log'))
