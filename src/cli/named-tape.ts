@@ -72,7 +72,7 @@ export function inFolderOfPaths(given: CommandInput, { name, args = '', options 
     : { ...given, value: (option) => (option === 'dir' ? folder : given.value(option)) }
 }
 
-/** `undefined` of recordings that commands look in without being told. */
+/** `undefined` of those that commands look in without an option. */
 function folderOfPaths(words: readonly string[]): string | undefined {
   const folders = new Set(words.map((word) => (isGolden(word) ? recordingsAround(word) : undefined)))
   const [one] = folders

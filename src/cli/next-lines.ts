@@ -224,7 +224,7 @@ function testOfNamed(command: string, name: string, dir?: string): string | unde
     recordings,
     hasPackages: packagesWith([basename(recordings)]).length > 0,
   }
-  return caseStepFromHere(`${program} ${command}`, shellWord(name), about).slice(program.length + 1)
+  return caseStepFromHere([program, command].join(' '), name, about).slice(program.length + 1)
 }
 
 /** Options that say what a good run is. */

@@ -15,10 +15,11 @@ export interface CaseOfStep {
  * The command of a next step as it works where it is printed. Commands look for a case in `./recordings`, and Vitest for parts of
  * paths: the file of a case is one file.
  *
- * @param step - text with `npx vitest-harvest <command> <case>`, where `word` is the case
+ * @param step - text with `npx vitest-harvest <command> <case>`
+ * @param name - of the case there
  */
-export function caseStepFromHere(step: string, word: string, { file, recordings, hasPackages }: CaseOfStep): string {
-  const test = `npx vitest-harvest test ${word}`
+export function caseStepFromHere(step: string, name: string, { file, recordings, hasPackages }: CaseOfStep): string {
+  const test = `npx vitest-harvest test ${shellWord(name)}`
   const isHere = isRecordingsHere(recordings)
   if (!step.includes(test) || step.includes('--prove')) return isHere ? step : inFolder(step, recordings)
   return isHere && !hasPackages

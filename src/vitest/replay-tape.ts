@@ -114,7 +114,7 @@ function limitOf(test: RunnerTestCase | undefined, given: AbortSignal | undefine
   return limitMs === undefined ? undefined : startTimeLimit(limitMs, given ?? new AbortController().signal)
 }
 
-/** What the limit of the test cut off is told as an agent that does not answer. */
+/** What the limit of the test cut off is an agent that does not answer, as in a case. */
 function withTimeUp<T>(run: ReplayResult<T>): ReplayResult<T> {
   const { id } = run.tape.header
   const isCutOff = ({ code }: HarvestError): boolean => code === 'HARVEST_RUN_ABORTED'

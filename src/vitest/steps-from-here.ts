@@ -13,14 +13,14 @@ import type { Tape } from '../tape/index.ts'
  * @param recordings - absolute folder of the case
  */
 export function stepsFromHere(error: HarvestError, { id, file }: Case, recordings: string, tape?: Tape): HarvestError {
-  const names = [id, ...(tape === undefined ? [] : [tape.header.id])].map(shellWord)
+  const names = [id, ...(tape === undefined ? [] : [tape.header.id])]
   const hasPackages = packagesWith([...configNames, path.basename(recordings)]).length > 0
   // Without packages beside them the name is enough.
   if (isRecordingsHere(recordings) && !hasPackages) return error
   return withSteps(error, (step) => {
     const [, word] = /npx vitest-harvest \S+ (\S+)/.exec(step) ?? []
-    const isAbout = word !== undefined && names.includes(word)
-    return isAbout ? caseStepFromHere(step, word, { file, recordings, hasPackages }) : step
+    const name = names.find((one) => shellWord(one) === word)
+    return name === undefined ? step : caseStepFromHere(step, name, { file, recordings, hasPackages })
   })
 }
 
