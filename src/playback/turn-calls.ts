@@ -23,7 +23,7 @@ export class TurnCalls {
   readonly #proven = new Set<Step>()
   /** What a protocol needs to connect is no action. */
   readonly #protocol: ReadonlySet<Step>
-  /** Forms of the steps that are known by the arguments of their call, by the place of that. */
+  /** Forms of the steps that name a value of their call, by the place of that. */
   readonly #forms: readonly ReadonlySet<string>[]
   readonly #formOf = new Map<Step, string>()
 

@@ -56,7 +56,7 @@ function isAnswer(event: Tape['events'][number]): event is PushEvent {
   return event.kind === 'push' && /^wss?:/.test(event.url) && (event.frame === undefined || event.frame === 'binary')
 }
 
-/** Nothing that an agent hears: a client answers pings by itself. */
+/** An agent learns nothing from it: a client answers pings by itself. */
 function isNote(event: Tape['events'][number]): boolean {
   if (event.kind === 'push') return event.frame === 'ping' || event.frame === 'pong'
   return event.kind === 'message' || event.kind === 'mark' || event.kind === 'state'
