@@ -22,7 +22,7 @@ const asks = (id: string, name: string, value: string) => ({
   type: 'function',
   function: { name, arguments: JSON.stringify({ value }) },
 })
-const twoTools = { ...message, content: null, tool_calls: [asks('t1', 'make', 'tea-1'), asks('t2', 'wash', 'cup-2')] }
+const twoTools = { ...message, content: null, tool_calls: [asks('t1', 'make', 'tea-1'), asks('t2', 'make', 'cup-2')] }
 const answers: Readonly<Record<string, unknown>> = {
   '/v1/chat/completions': {
     id: 'c1',
