@@ -5,11 +5,11 @@ import { requireKnownNames } from '../blame/known-names.ts'
 import { goodAmong, neverMet, otherTape } from '../blame/known-good.ts'
 import { createOracle } from '../blame/oracle.ts'
 import { waysToName } from '../blame/ways-to-name.ts'
-import type { Case } from '../cases/index.ts'
-import { HarvestError } from '../errors/index.ts'
+import { type Case, saysGood } from '../cases/index.ts'
+import { HarvestError, withFacts } from '../errors/index.ts'
 import type { Promotion } from '../recordings/index.ts'
 import type { Screen } from '../report/output.ts'
-import { readTape, type Tape } from '../tape/index.ts'
+import { type Json, readTape, type Tape } from '../tape/index.ts'
 
 /** What is said to be right has to tell the recorded run from a right one; a function that grades is asked by those who use it. */
 export async function refuseGood({ source, content }: Promotion, screen: Screen): Promise<void> {
@@ -32,10 +32,11 @@ export function noteUnknownNames(
   expectations: readonly Expectation[],
   tape: Tape,
   screen: Screen,
-  { isAsked = false } = {},
+  { isAsked = false, outcome }: { readonly isAsked?: boolean; readonly outcome?: Json | undefined } = {},
 ): void {
+  const names = { tapes: [tape], ...(outcome === undefined ? {} : { outcome }) }
   try {
-    for (const warning of requireKnownNames(expectations, { tapes: [tape] })) screen.note(warning)
+    for (const warning of requireKnownNames(expectations, names)) screen.note(warning)
   } catch (error) {
     if (!HarvestError.is(error, 'HARVEST_ORACLE_EXPECTATION')) throw error
     const { what, where, fix = [] } = error.facts
@@ -43,6 +44,30 @@ export function noteUnknownNames(
     if (isAsked && where !== undefined && fix.some((step) => step.startsWith('did you mean'))) throw error
     // The fixed agent may have a tool that this run never saw, and give it other values.
     screen.note([what, ...fix].join('\n→ '))
+  }
+}
+
+/**
+ * The same of what a case says of good and bad runs, where nothing else was typed: mistyped, `bad` is never met and `ok` never
+ * broken, so each run would be graded right.
+ *
+ * @param hasAnyName - whether the command has an option that lets it through
+ * @throws HarvestError as {@link noteUnknownNames}, with the line of the case
+ */
+export function noteUnknownInCase(
+  kase: Case,
+  tape: Tape,
+  screen: Screen,
+  { hasAnyName }: { hasAnyName: boolean },
+): void {
+  if (kase.oracle !== undefined || !saysGood(kase)) return
+  const judging = chooseJudging(tape, { case: kase })
+  if (judging.by !== 'expectations') return
+  try {
+    noteUnknownNames([...judging.ok, ...judging.bad], tape, screen, { isAsked: true, outcome: kase.outcome })
+  } catch (error) {
+    if (hasAnyName || !HarvestError.is(error)) throw error
+    throw withFacts(error, { fix: error.facts.fix?.filter((step) => !step.includes('--any-name')) ?? [] })
   }
 }
 

@@ -139,6 +139,30 @@ describe('harvest test --prove', () => {
     expect([asked.code, asked.stdout]).toEqual([1, expect.stringContaining('its models have to be asked')])
   })
 
+  it('refuses a mistyped name in ok and bad of the case before a model is asked, and so do fork and rerun', async () => {
+    desk.asked.length = 0
+    for (const mistyped of [
+      `bad: ['refnud(order_id: "A-100")']`,
+      `ok: ['never refnud(amount > 100)']`,
+      `bad: ['answr~25']`,
+    ]) {
+      writeFileSync(caseFile(), `${read('refund')}${mistyped}\n`)
+      for (const args of [
+        ['test', '--prove', '--yes', 'refund'],
+        ['fork', 'refund', '--step', '1', '--say', 'No.'],
+        ['rerun', 'refund', '--live', '--runs', '1', '--cross-version'],
+      ]) {
+        const { code, stderr } = await run(args)
+        expect([code, stderr]).toEqual([2, expect.stringContaining('HARVEST_ORACLE_EXPECTATION')])
+        expect(stderr).toMatch(/refund\.case\.yaml:\d+:1, (?:ok|bad)/)
+        expect(stderr).toContain('did you mean')
+        expect(stderr.includes('--any-name')).toBe(args[0] !== 'test')
+      }
+      writeFileSync(caseFile(), read('refund').replace(`${mistyped}\n`, ''))
+    }
+    expect(desk.asked).toEqual([])
+  })
+
   it('says of runs that nothing on the tape can judge what they asked for, and how to see their end', async () => {
     writeFileSync(caseFile(), `${fresh.trimEnd()}\nmatch: { tools: { refund: ignore } }\n`)
     const wrong = otherRefund(1)

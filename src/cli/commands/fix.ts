@@ -26,7 +26,7 @@ import { showFix, type Shown } from '../fixing/shown.ts'
 import { branchTape } from '../forking/branch-tape.ts'
 import { stepsToModels } from '../blame/to-models.ts'
 import { stepsAfterBudget } from '../budget-step.ts'
-import { noteUnknownNames, noteUnmet } from '../known-bad.ts'
+import { noteUnknownInCase, noteUnknownNames, noteUnmet } from '../known-bad.ts'
 import { knownRuns } from '../known-runs.ts'
 import { readLivePlan } from '../live.ts'
 import { toolsWords, usualTools, withUsualTools } from '../live-grading.ts'
@@ -102,7 +102,10 @@ async function runOn(
   const request = readFixRequest(given, kase, tapeFile, recordings)
   const { all } = typedExpectations(request)
   const tape = readTape(tapeFile)
-  if (all.length > 0 && !given.has('any-name')) noteUnknownNames(all, tape, screen, { isAsked: true })
+  if (!given.has('any-name')) {
+    if (all.length > 0) noteUnknownNames(all, tape, screen, { isAsked: true })
+    else if (request.oracle === undefined) noteUnknownInCase(kase, tape, screen, { hasAnyName: true })
+  }
   const known = [...knownRuns(kase, recordings).map(({ file }) => file), request.reference ?? []].flat()
   if (request.oracle === undefined) await noteUnmet(request, { tape, case: kase, files: known }, screen)
   screen.progress('replaying')

@@ -38,6 +38,7 @@ import { neutralLines, type Screen } from '../../report/output.ts'
 import { type LimitedRuns, roomForAll, stepsAfterBudget } from '../budget-step.ts'
 import { printAnswer } from '../next-lines.ts'
 import { finerAnswer } from '../finer-answer.ts'
+import { noteUnknownInCase } from '../known-bad.ts'
 import { printSteps } from '../next-steps.ts'
 import { typedAgain } from '../typed-again.ts'
 
@@ -46,16 +47,17 @@ export const forkCommand: Command = {
   ...forkSpec,
   async run(given, screen) {
     const parent = readParent(given)
-    for (const warning of lookAtNames(parent, given)) screen.note(warning)
+    for (const warning of lookAtNames(parent, given, screen)) screen.note(warning)
     return given.has('critical') ? critical(parent, given, screen) : fork(parent, given, screen)
   },
 }
 
 /** Refuses expectations that no fork could meet, and decisions no model could make, before a fork is made. */
-function lookAtNames({ tape, case: kase }: Parent, given: CommandInput): readonly string[] {
+function lookAtNames({ tape, case: kase }: Parent, given: CommandInput, screen: Screen): readonly string[] {
   const expectations = typedExpectations({ ok: given.values('ok'), bad: given.values('bad') }).all
   const notes = lookAtDecisions(given, tape, forkCommand)
   if (given.has('any-name')) return []
+  if (expectations.length === 0 && kase !== undefined) noteUnknownInCase(kase, tape, screen, { hasAnyName: true })
   const warnings = requireKnownNames(expectations, {
     tapes: [tape],
     ...(kase?.outcome === undefined ? {} : { outcome: kase.outcome }),

@@ -10,6 +10,7 @@ import type { Job } from '../../jobs/index.ts'
 import { keepLiveRuns, type LiveRuns, readPrices } from '../../recordings/index.ts'
 import { type Json, readTape } from '../../tape/index.ts'
 import { chosen, type Loaded, requireOneChoice } from '../chosen-cases.ts'
+import { noteUnknownInCase } from '../known-bad.ts'
 import { liveGradingOf, readReference, toolsWords } from '../live-grading.ts'
 import { verdicts } from '../../replay/index.ts'
 import { type PassRate, rateOf } from '../rerunning/rates.ts'
@@ -56,7 +57,7 @@ export const rerunCommand: Command = {
         ...(text === undefined ? {} : { case: text }),
       })
     }
-    requireKnown(cases, given)
+    requireKnown(cases, given, screen)
     const jobs = cases.flatMap((kase) => {
       const grading = liveGradingOf(given, kase.case, rerunCommand)
       return Array.from({ length: plan.times }, () => jobOf(kase, plan.timeoutMs, grading))
@@ -97,10 +98,15 @@ export const rerunCommand: Command = {
 }
 
 /** Refuses a condition that no run could meet, before a model is asked. */
-function requireKnown(cases: readonly Loaded[], given: CommandInput): void {
+function requireKnown(cases: readonly Loaded[], given: CommandInput, screen: Screen): void {
   if (given.has('any-name')) return
   const { all } = typedExpectations({ ok: given.values('ok'), bad: given.values('bad') })
-  if (all.length === 0) return
+  if (all.length === 0) {
+    if (given.has('oracle')) return
+    for (const { case: kase } of cases)
+      noteUnknownInCase(kase, readTape(requireTapeFile(kase)), screen, { hasAnyName: true })
+    return
+  }
   const { reference } = readReference(given)
   for (const { case: kase } of cases) {
     const tapes = [requireTapeFile(kase), ...(reference === undefined ? [] : [reference])].map((file) => readTape(file))

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { provenAtLeast } from '../../blame/prove-gate.ts'
 import type { ProveAnswer, ProveEstimate, ProveProgress, ProveRequest } from '../../blame/prove-task.ts'
-import { type Case, parseCase, type ProvenChange, updateCase } from '../../cases/index.ts'
+import { type Case, parseCase, type ProvenChange, requireTapeFile, updateCase } from '../../cases/index.ts'
 import { HarvestError, neutralLine, shellWord } from '../../errors/index.ts'
 import type { AcceptReport } from '../../replay/accept-request.ts'
 import { findCase, forksFolder, readPrices, writeFileAtomic } from '../../recordings/index.ts'
@@ -15,6 +15,7 @@ import { askedQuestions, caseFilters, caseNamed } from '../asked-questions.ts'
 import { printDifferent } from '../different-cases.ts'
 import { endedEarly } from '../ended-early.ts'
 import { exit } from '../exit.ts'
+import { noteUnknownInCase } from '../known-bad.ts'
 import { branchFor } from '../forking/branch-tape.ts'
 import { runTasks } from '../../jobs/run.ts'
 import { dirOption } from '../named-tape.ts'
@@ -71,6 +72,8 @@ export async function proveCases(rest: readonly string[], screen: Screen): Promi
     return isRed ? exit.divergence : exit.ok
   }
   refuseUnattended(report)
+  for (const { case: kase } of cases)
+    noteUnknownInCase(kase, readTape(requireTapeFile(kase)), screen, { hasAnyName: false })
   const estimates = await tasks<ProveEstimate>(cases, words, true, screen)
   await requireYes(estimates, words, screen)
   const { answers, interrupted } = await prove(cases, words, screen)
