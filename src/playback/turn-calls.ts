@@ -47,14 +47,16 @@ export class TurnCalls {
     // What a step was answered went into those behind it.
     for (const step of steps.toReversed()) {
       if (this.#served.has(step) || this.#protocol.has(step)) continue
+      const values = askedValues(step)
       const shown = callsWith(
-        askedValues(step).flatMap((value) => [value, ...wordsOf(value)]),
+        values.flatMap((value) => [value, ...wordsOf(value)]),
         asked,
       )
-      const [call, another] = new Set([...shown, ...this.#reached(answerValues(step).filter(isNews), told)])
+      const reached = this.#reached(answerValues(step).filter(isNews), told)
+      const [call, another] = new Set([...shown, ...reached])
       if (call === undefined || another !== undefined) continue
-      if (this.#reached(answerValues(step).filter(isNews), told).length > 0) this.#prove(step, call)
-      if (callsWith(askedValues(step), asked).length === 0) continue
+      if (reached.length > 0) this.#prove(step, call)
+      if (callsWith(values, asked).length === 0) continue
       this.#served.set(step, call)
       this.#formOf.set(step, formOf(step, tools.get(step), asked[call]!))
       forms[call]!.add(this.#formOf.get(step)!)

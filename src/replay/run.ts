@@ -201,6 +201,8 @@ export class ReplayRun {
   readonly #wentOut = new Set<number>()
   readonly #pushes: readonly PushItem[]
   readonly #frameWaits: ReadonlyMap<StepState, FrameWait>
+  /** Steps that the recorded run ended without an answer to: asked for each time the gate runs dry. */
+  readonly #unanswered: readonly StepState[]
   readonly #spawns: SpawnEvent[]
   /** Commands that the tape does not have, and that may be those of a server on it. */
   readonly #strangers: (readonly string[])[] = []
@@ -276,6 +278,7 @@ export class ReplayRun {
         this.events.push({ kind: 'push', n: this.nextN(), at: this.gate.now, url, text, ...(frame && { frame }) })
     })
     this.#frameWaits = frameWaits(tape, this.steps)
+    this.#unanswered = this.steps.filter(isUnanswered)
     this.#spawns = spawnsOf(tape)
     this.gate = new Scheduler(
       [...this.steps.flatMap((step) => gateItems(step)), ...this.#pushes.map(({ item }) => item)],
@@ -862,7 +865,11 @@ export class ReplayRun {
   /** What an agent may wait for that does not go on. */
   get awaited(): problem.Awaited {
     const [next] = this.unused
-    return { unended: this.steps.filter((step) => step.served && isUnanswered(step)), ...(next && { next }) }
+    return { unended: this.#unended, ...(next && { next }) }
+  }
+
+  get #unended(): readonly StepState[] {
+    return this.#unanswered.filter(({ served }) => served)
   }
 
   /**
@@ -870,8 +877,7 @@ export class ReplayRun {
    * the time that the recorded one took by here, for what no tape sees; one that works on something real gets all of it.
    */
   get #stuckMs(): number | undefined {
-    const { unended } = this.awaited
-    if (unended.length === 0 || this.bodies.size > 0 || this.outside.escapes.length > 0) return undefined
+    if (this.#unended.length === 0 || this.bodies.size > 0 || this.outside.escapes.length > 0) return undefined
     const nextAt = this.gate.nextAt ?? this.tape.close?.at ?? 0
     return leastStuckMs + 3 * Math.max(0, nextAt - this.gate.now)
   }

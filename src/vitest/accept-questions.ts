@@ -47,8 +47,8 @@ export function acceptancesFor(
 }
 
 /** With these changes green at every step. */
-export function withAll(green: GreenSteps, keys: readonly string[]): GreenSteps {
-  return new Map([...green, ...keys.map((key) => [key, 'all'] as const)])
+export function withAll(green: GreenSteps, changes: readonly Pick<ReviewedChange, 'key'>[]): GreenSteps {
+  return new Map([...green, ...changes.map(({ key }) => [key, 'all'] as const)])
 }
 
 function expiredText({ at, by }: NamedAcceptance, days = 0): string {

@@ -233,10 +233,7 @@ const probed = { hangMs: 1_500, sites: true } as ReplayOptions
 function greenIn(kase: Case | undefined, run: ReplayResult, provided: HarvestProvided): GreenSteps {
   const { green } = acceptancesFor(kase ?? run.tape.header, provided)
   const proofs = kase === undefined ? [] : proofsFor(kase, run, provided)
-  return withAll(
-    green,
-    proofs.map(({ key }) => key),
-  )
+  return withAll(green, proofs)
 }
 
 /** Looks for what makes the run irreproducible; the result is that of the first replay, as it always is. */

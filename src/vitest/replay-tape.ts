@@ -181,10 +181,7 @@ async function requireSame(
       entries: accepted,
       acceptedFile: around?.acceptedFile ?? '',
     })
-    const covered = withAll(
-      green,
-      accepted.map(({ key }) => key),
-    )
+    const covered = withAll(green, accepted)
     tell(verdictFrom(run, [], covered), [...entries, ...accepted])
   }
   const open = proof.unproven.filter(({ key }) => !accepted.some((entry) => entry.key === key))

@@ -229,10 +229,7 @@ async function conclude(
   const git = inject('vitest-harvest/git')
   const { green, entries, expired } = acceptancesFor(kase, provided)
   const proofs = proofsFor(kase, run, provided)
-  const proven = withAll(
-    green,
-    proofs.map(({ key }) => key),
-  )
+  const proven = withAll(green, proofs)
   const verdict = judge(kase, run, match, proven, expired)
   const questions = questionsOf(kase, run, verdict, entries, proofs)
   const around = { root: provided.root, ...confinedAs() }
@@ -240,10 +237,7 @@ async function conclude(
   tell(task, report)
   await annotateDrift(run, context)
   const accepted = acceptedBy(provided, verdict.unproven, run, kase.accepted)
-  const covered = withAll(
-    proven,
-    accepted.map(({ key }) => key),
-  )
+  const covered = withAll(proven, accepted)
   const { because, open } = verdict
   const isUpdate = (mode === 'all' || mode === 'pins') && verdict.isGreen
   // Acceptances are a person's word: renewing pins takes none away.

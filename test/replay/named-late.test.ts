@@ -1,22 +1,21 @@
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { randomUUID } from 'node:crypto'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
-import { afterAll, beforeAll, afterEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, expect, test, vi } from 'vitest'
 import { createRecorder, mark, type RecorderOptions, tool } from '../../src/record/index.ts'
 import { fork } from '../../src/index.ts'
 import { importRecording } from '../../src/importers/index.ts'
 import { replayTape } from '../../src/replay/index.ts'
 import { type Json, readTape, responseBytes } from '../../src/tape/index.ts'
 import { createRedactor } from '../../src/privacy/index.ts'
+import { served } from '../support/served.ts'
 
 const value = 'cs_test_a1Hq8Zr9Xv4Tn8WbQm2'
 const dir = mkdtempSync(join(tmpdir(), 'harvest-named-late-'))
-let base = ''
 const server = http.createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
   request.resume().on('end', () => {
     response.setHeader('content-type', 'application/json')
@@ -40,15 +39,8 @@ const server = http.createServer({ keepAliveTimeout: 120_000 }, (request, respon
     response.end(gzipSync(JSON.stringify(answer)))
   })
 })
-beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-})
-afterAll(() => {
-  server.closeAllConnections()
-  server.close()
-  rmSync(dir, { recursive: true, force: true })
-})
+const base = served(server)
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 afterEach(() => vi.unstubAllEnvs())
 
@@ -78,11 +70,11 @@ async function withTools(): Promise<unknown> {
 }
 
 async function overHttp(headers: Record<string, string> = {}): Promise<unknown> {
-  const [first] = (await (await fetch(`${base}/list`, { headers })).json()) as [{ id: string }]
-  const found = (await (await fetch(`${base}/get?id=${first.id}`, { headers })).json()) as { user: string }
+  const [first] = (await (await fetch(`${base()}/list`, { headers })).json()) as [{ id: string }]
+  const found = (await (await fetch(`${base()}/get?id=${first.id}`, { headers })).json()) as { user: string }
   const body = JSON.stringify({ id: first.id, user: found.user, note: `kept for ${first.id}.` })
   return (
-    await fetch(`${base}/close`, { method: 'POST', headers: { authorization: `Bearer ${first.id}` }, body })
+    await fetch(`${base()}/close`, { method: 'POST', headers: { authorization: `Bearer ${first.id}` }, body })
   ).json()
 }
 
@@ -121,7 +113,7 @@ function withConstant(job: string) {
   return async (): Promise<unknown> => {
     await start({ job })
     mark('started', { job })
-    await fetch(`${base}/close?job=${job}`, { method: 'POST', body: JSON.stringify({ job }) })
+    await fetch(`${base()}/close?job=${job}`, { method: 'POST', body: JSON.stringify({ job }) })
     return close({ job, note: `closed ${job}.` })
   }
 }
@@ -253,7 +245,7 @@ function asking(first: Said, rest: readonly Said[], forms: readonly ((v: string)
       if (via === 'tool') return call({ asked, own: { password: own } }, key)
       if (via === 'mark') return mark('asked', { asked })
       if (via === 'yields') return readAll(pieces({ asked }, key))
-      const answer = await fetch(`${base}/said/${at}`, {
+      const answer = await fetch(`${base()}/said/${at}`, {
         method: 'POST',
         headers:
           header === undefined ? {} : { authorization: header + id, 'x-tenant-id': id, 'x-api-key': 'own9key8of7it' },

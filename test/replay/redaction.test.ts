@@ -1,16 +1,15 @@
 import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { createRecorder, mark, message, retriever, state, tool, value } from '../../src/record/index.ts'
 import { replayTape } from '../../src/replay/index.ts'
 import { readTape } from '../../src/tape/index.ts'
+import { served } from '../support/served.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'harvest-redaction-'))
-let base = ''
 // The first question is answered last, compressed, and the answer names somebody new.
 const server = http.createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
   request.resume().on('end', () => {
@@ -22,18 +21,11 @@ const server = http.createServer({ keepAliveTimeout: 120_000 }, (request, respon
     )
   })
 })
-beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-})
-afterAll(() => {
-  server.closeAllConnections()
-  server.close()
-  rmSync(dir, { recursive: true, force: true })
-})
+const base = served(server)
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 const ask = async (path: string, body: string): Promise<string> =>
-  (await fetch(base + path, { method: 'POST', body })).text()
+  (await fetch(base() + path, { method: 'POST', body })).text()
 
 async function agent(): Promise<string> {
   const [first, second] = await Promise.all([
@@ -110,7 +102,7 @@ test('a request that is no text and has a token in it replays with another token
     (token: string, first = 0x82) =>
     async (): Promise<void> => {
       const body = Buffer.concat([Buffer.from([first, 0xd9, token.length]), Buffer.from(token), Buffer.from([0xff])])
-      await (await fetch(`${base}/packed`, { method: 'POST', body })).text()
+      await (await fetch(`${base()}/packed`, { method: 'POST', body })).text()
     }
   const [key, other] = ['a', 'b'].map((tail) => `ghp_${'aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zAbCd'}${tail}`)
   await recorder.run({ agent: 'a', id: 'packed' }, asking(key!))
