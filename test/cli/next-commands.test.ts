@@ -98,12 +98,14 @@ describe('whoever follows the messages of blame', () => {
     const test = await run(printed(asked.stdout, 'to make it a test', { '<id>': 'refund' }))
     expect(test.code, test.stderr).toBe(0)
 
-    // One of time that left no room leads to the command without it.
+    // One of time that left no room leads to the command without it; one within which a run fitted, to as much again.
     const late = await run([...words, '--live', '--max-time', '1ms', '--no-cache'])
-    expect(late).toMatchObject({ code: 1, stdout: expect.stringContaining('leaves room for no run') as string })
+    expect(late).toMatchObject({ code: 1, stderr: '' })
+    const isRoomless = late.stdout.includes('leaves room for no run')
+    if (!isRoomless) expect(late.stdout).toContain('Not resolved: stopped by the limit of time.')
     const timely = printed(late.stdout, 'to go on, with all runs so far')
-    expect(timely).toEqual([...words, '--live'])
-    expect((await run(timely)).stdout).toContain('decided the outcome')
+    expect(timely).toEqual([...words, '--live', ...(isRoomless ? [] : ['--max-time', '1ms'])])
+    expect((await run([...words, '--live'])).stdout).toContain('decided the outcome')
 
     // Another model answers than was recorded.
     desk.answeredBy = 'gpt-4o-mini'
