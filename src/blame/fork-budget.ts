@@ -3,6 +3,7 @@ import { counted } from '../errors/words.ts'
 import { HarvestError, withFacts } from '../errors/index.ts'
 import type { KeptRun } from '../fork/index.ts'
 import { noPrice } from '../live/index.ts'
+import { margin } from './graded-use.ts'
 import { requireSteadyGrades, SteadyGrades } from './grading.ts'
 import { added, emptySpent, type ForksSpent, withRecorded } from './spent.ts'
 import type { ForkDraw, ForkSource, ForkSpec } from './types.ts'
@@ -90,7 +91,7 @@ export class ForkBudget {
   readonly #ratios: number[] = []
   #underWay = 0
   #started = 0
-  #reserved = 0
+  readonly #reserved = new Set<ForkSpec>()
   #retries = 0
   #stop: Stop | undefined
   #made = emptySpent
@@ -228,8 +229,10 @@ export class ForkBudget {
     const limit = this.#limits.costUsd
     if (limit === undefined) return 0
     for (;;) {
-      const price = (this.#source.expect(spec).costUsd ?? 0) * this.#margin()
-      if ((this.#made.costUsd ?? 0) + this.#recordedUsd() + this.#reserved + price <= limit) return price
+      // A grade may have shown that those of forks under way cost more than was known when they began.
+      const reserved = [...this.#reserved].reduce((sum, one) => sum + this.#price(one), 0)
+      const price = this.#price(spec)
+      if ((this.#made.costUsd ?? 0) + this.#recordedUsd() + reserved + price <= limit) return price
       // What is reserved for the others is rarely used up: wait for one of them.
       if (running.size === 0) {
         this.#stop = 'costUsd'
@@ -237,6 +240,12 @@ export class ForkBudget {
       }
       await Promise.race(running)
     }
+  }
+
+  /** What is reserved for a fork; for its grade as much as that waits for. */
+  #price(spec: ForkSpec): number {
+    const { costUsd = 0, gradingUsd = 0 } = this.#source.expect(spec)
+    return (costUsd - gradingUsd) * this.#margin() + gradingUsd * Math.max(margin, this.#margin())
   }
 
   /** What grading the recorded run has cost, and what is reserved for grading it again. */
@@ -252,18 +261,18 @@ export class ForkBudget {
   async #make(spec: ForkSpec, price: number): Promise<ForkDraw | undefined> {
     this.#underWay++
     this.#started++
-    this.#reserved += price
+    this.#reserved.add(spec)
     try {
       const made = await this.#tries(spec)
       if (made === undefined) return undefined
       const { run, ...draw } = made
-      if (price > 0 && draw.costUsd !== undefined) this.#learn(spec, draw.costUsd)
+      if (price > 0) this.#learn(spec, draw)
       this.#made = added(this.#made, draw.costUsd === undefined && price > 0 ? { ...draw, costUsd: price } : draw)
       await this.#options.forkCache?.append({ spec, draw, at: new Date(this.#now()).toISOString() }, run)
       return draw
     } finally {
       this.#underWay--
-      this.#reserved -= price
+      this.#reserved.delete(spec)
     }
   }
 
@@ -286,9 +295,11 @@ export class ForkBudget {
     }
   }
 
-  #learn(spec: ForkSpec, costUsd: number): void {
-    const expected = this.#source.expect(spec).costUsd
-    if (expected !== undefined && expected > 0) this.#ratios.push(costUsd / expected)
+  /** Of the agent's own calls: what grades use is learned by the dearest. */
+  #learn(spec: ForkSpec, { costUsd, grading }: ForkDraw): void {
+    const { costUsd: expected = 0, gradingUsd = 0 } = this.#source.expect(spec)
+    if (costUsd !== undefined && expected > gradingUsd)
+      this.#ratios.push((costUsd - (grading?.costUsd ?? 0)) / (expected - gradingUsd))
   }
 
   /** By how much a reservation exceeds what is expected: nineteen of twenty forks so far stayed below it. */

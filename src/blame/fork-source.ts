@@ -21,14 +21,26 @@ import {
   requireNoKeptState,
   requireSameOutside,
 } from '../fork/index.ts'
-import { type Budget, openBudget } from '../live/index.ts'
+import { type Budget, openBudget, unpaid, type Use } from '../live/index.ts'
 import { threwAtOnceText, unreachedModel, unreachedText } from '../live/unreached.ts'
 import { costOf, isPriced, modelIds, type ModelResponse, type PriceTable, readModelCall } from '../providers/index.ts'
 import { standInKeys } from '../replay/index.ts'
 import { type ExchangeEvent, requestBytes, type Step, stepsOf, type Tape } from '../tape/index.ts'
 import { type ReferenceRun, referenceOf } from './reference-run.ts'
 import { askedWhile } from './asked-while.ts'
-import { addedUse, gradeHeard, noUse, type PaidGrade, spendGrading, timesUse, useOf } from './graded-use.ts'
+import {
+  addedUse,
+  asUse,
+  dearestGrade,
+  gradeHeard,
+  gradeWithin,
+  knowGrade,
+  noUse,
+  type PaidGrade,
+  spendGrading,
+  timesUse,
+  useOf,
+} from './graded-use.ts'
 import { gradeRecorded } from './grade-task.ts'
 import { paidRegrades } from './grading.ts'
 import { createPlanner } from './fork-plans.ts'
@@ -81,6 +93,8 @@ export interface RealForks extends ForkSource {
   readonly control: Control
   /** Who grades asks someone for it, who may have to be paid. */
   readonly isPaidToGrade: boolean
+  /** What one grade used at most so far. */
+  dearestGrade(): Use
   /** Positions of answers from outside to which the run of `reference` has no answer. */
   readonly unrepaired: readonly number[]
   /** The run with another decision of a model at a position, and no model asked behind it: free. `undefined`: no such run. */
@@ -121,6 +135,7 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
   const ofOne = useOf(calls, prices)
   const budget = typeof options.budget === 'function' ? options.budget(ofOne) : options.budget
   spendGrading(budget, calls)
+  knowGrade(oracle.about, asUse(ofOne), budget, graded.grade)
   let used = ofOne
   let left = isPaidToGrade ? paidRegrades : Number.POSITIVE_INFINITY
   const regrade = async (): Promise<Grade | undefined> => {
@@ -165,6 +180,7 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
     graded,
     control,
     isPaidToGrade,
+    dearestGrade: () => dearestGrade(oracle.about, budget),
     recorded: graded.grade,
     ...(unpriced === undefined ? {} : { unpriced }),
     ...(options.isFlakyOracle === true ? { isGradedByMajority: true as const } : {}),
@@ -216,10 +232,11 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
         const cost = costs[number - 1]
         return total === undefined || cost === undefined ? undefined : total + cost
       }, 0)
-      const isPriced = sum !== undefined && ofOne.costUsd !== undefined
+      const grading = dearestGrade(oracle.about, budget)
+      const isPriced = sum !== undefined && grading.costUsd !== undefined
       return {
-        modelCalls: free.length + ofOne.modelCalls,
-        ...(isPriced ? { costUsd: sum + ofOne.costUsd } : {}),
+        modelCalls: free.length + grading.calls,
+        ...(isPriced ? { costUsd: sum + grading.costUsd, gradingUsd: grading.costUsd } : {}),
       }
     },
     async draw(spec, signal) {
@@ -231,8 +248,13 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
       if (other !== undefined && options.isCrossVersion !== true) throw otherModel(tape, other, [...known])
       const isChanged = spec.mutated !== undefined || spec.repaired !== undefined
       const lost = unheldOf(result) ?? lostModel(result) ?? (isChanged ? undefined : lostAtOnce(result, steps.length))
-      const paid = lost === undefined ? await gradeHeard(oracle, { ...result, isTimedOut }) : { given: lost, calls: [] }
-      spendGrading(budget, paid.calls)
+      const ended = { ...result, isTimedOut }
+      const paid =
+        lost !== undefined
+          ? { given: lost, calls: [] }
+          : oracle.mayVary
+            ? await gradeWithin(oracle.about, () => oracle.grade(ended), { budget, prices }).catch(notPaid)
+            : { given: await oracle.grade(ended), calls: [] }
       const isPlain = !isChanged && spec.only === undefined && spec.layers === undefined && spec.pinned === undefined
       const position = isPlain ? positions[spec.keep] : undefined
       return {
@@ -243,6 +265,12 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
       }
     },
   }
+}
+
+/** A run whose grade the budget does not pay for. */
+function notPaid(error: unknown): PaidGrade {
+  const { code, facts } = unpaid(error)
+  return { given: { grade: 'ungraded', because: `${facts.what} (${code})` }, calls: [] }
 }
 
 /** Keys for runs that ask no model, as long as one of them is under way: offline no key is needed. */

@@ -42,10 +42,10 @@ export const gradeTask: Task = async (asked, context) => {
   const grades: GradeAnswer['grades'][number][] = []
   let most = noUses
   const add = async (grade: () => Promise<Grade>): Promise<void> => {
-    const made = await gradeWithin(oracle.about, grade, context).catch(unpaid)
+    const made = await gradeWithin(oracle.about, async () => ({ grade: await grade() }), context).catch(unpaid)
     if (HarvestError.is(made)) return void grades.push({ code: made.code, facts: made.facts })
     most = mostOf(most, asUse(useOf(made.calls, prices)))
-    grades.push(made.given)
+    grades.push(made.given.grade)
   }
   if (forks === undefined) await add(() => gradeRecorded(oracle, tape))
   for (const { outcome, branch } of forks ?? []) {

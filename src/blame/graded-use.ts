@@ -5,7 +5,7 @@ import { type Budget, estimatedUsage, noPrice, type Use } from '../live/index.ts
 import { mostOf, noUses } from '../live/budget.ts'
 import { costOf, isPriced, type PriceTable } from '../providers/index.ts'
 import type { GradedRun, GradeGiven, Oracle } from './oracle.ts'
-import type { GradingUse } from './types.ts'
+import type { Grade, GradingUse } from './types.ts'
 
 /** A grade, and the model calls that were made for it. */
 export interface PaidGrade {
@@ -26,76 +26,108 @@ export function spendGrading(budget: Budget, calls: readonly HeardCall[]): void 
 }
 
 /** What of a command pays for grades. */
-export type Paying = Pick<TaskContext, 'budget' | 'limits' | 'prices'>
+export type Paying = Pick<TaskContext, 'budget' | 'prices'>
 
 /** What grades by one oracle have shown of those that follow. */
 interface KnownGrades {
-  /** The first one is given. */
-  readonly first: Promise<void>
   /** What one used at most. */
   most: Use
+  /** Grades that were given: what the others use is not known yet. */
+  readonly given: Set<Grade>
   /** A model that was asked, and that has no price. */
   unpriced?: string
+  /** The one under way while nothing is known of what grades use. */
+  alone?: Promise<void>
 }
 
 /** Of each budget, by oracle. */
 const knownGrades = new WeakMap<Budget, Map<string, KnownGrades>>()
 
-/** Tells a budget what a grade used in another process, so none begins here that does not fit. */
-export function knowGrade(about: string, most: Use, budget: Budget): void {
-  knownGrades.set(budget, new Map([[about, { first: Promise.resolve(), most }]]))
+function knownOf(about: string, budget: Budget): KnownGrades {
+  const ofBudget = knownGrades.get(budget) ?? new Map<string, KnownGrades>()
+  knownGrades.set(budget, ofBudget)
+  const known = ofBudget.get(about) ?? { most: noUses, given: new Set() }
+  ofBudget.set(about, known)
+  return known
+}
+
+/** Tells a budget what a grade used that was not paid from it, so none begins that does not fit. */
+export function knowGrade(about: string, most: Use, budget: Budget, given?: Grade): void {
+  const known = knownOf(about, budget)
+  known.most = mostOf(known.most, most)
+  if (given !== undefined) known.given.add(given)
+}
+
+/** What one grade used at most so far. */
+export function dearestGrade(about: string, budget: Budget): Use {
+  return knownOf(about, budget).most
 }
 
 /** By how much a grade may exceed the dearest one before it. */
 export const margin = 1.5
 
 /**
- * Grades a run out of the budget of a command. The first grade shows what one uses: until it is given no other begins, and
- * from then on none that does not fit.
+ * The same where only `ok` was given so far, or only `bad`: whoever looks further at one of them asks more. Others begin beside
+ * such a grade only where so much is left.
+ */
+const unseenMargin = 20
+
+/**
+ * Grades a run out of the budget of a command. Grades show what further ones use: one begins beside others only where it fits
+ * into the limits, also where it is the first that is `ok`, or `bad`, and uses far more than those before. So a limit is passed
+ * by one grade at most, whose like was not seen before.
  *
  * @param about - what grades
  * @throws HarvestError `HARVEST_BUDGET_USED` when it is not paid for; `HARVEST_BUDGET_PRICE` when dollars are the limit and its
  *   model has no price
  */
-export async function gradeWithin<T>(
+export async function gradeWithin(
   about: string,
-  grade: () => Promise<T>,
-  paying: Paying,
-): Promise<{ readonly given: T; readonly calls: readonly HeardCall[] }> {
-  const { budget, limits, prices } = paying
-  const ofBudget = knownGrades.get(budget) ?? new Map<string, KnownGrades>()
-  knownGrades.set(budget, ofBudget)
-  const before = ofBudget.get(about)
+  grade: () => Promise<GradeGiven>,
+  { budget, prices }: Paying,
+): Promise<PaidGrade> {
+  const known = knownOf(about, budget)
+  const { costUsd, tokens, calls } = budget.limits
+  const isLimited = (costUsd ?? tokens ?? calls) !== undefined
+  const isSeen = (): boolean => known.given.has('ok') && known.given.has('bad')
+  const isUnknown = (): boolean => isLimited && known.most.calls === 0 && !isSeen()
+  while (isUnknown() && known.alone !== undefined) await known.alone
   const mine = Promise.withResolvers<void>()
-  const known = before ?? { first: mine.promise, most: noUses }
-  ofBudget.set(about, known)
-  const refuseUnpriced = (): void => {
-    if (known.unpriced !== undefined && limits.costUsd !== undefined) throw noPrice(known.unpriced)
-  }
-  if (before !== undefined) await before.first
-  refuseUnpriced()
-  const { calls: expected, tokens, costUsd } = known.most
-  const toCome = {
-    calls: expected,
-    tokens: margin * tokens,
-    ...(costUsd === undefined ? {} : { costUsd: margin * costUsd }),
-  }
-  const release = expected === 0 ? () => undefined : await budget.reserve(toCome, true)
-  if (release === undefined) throw gradeUnpaid()
+  if (isUnknown()) known.alone = mine.promise
+  const toCome = (): Use => ({ ...times(margin, known.most), calls: known.most.calls })
+  const release =
+    known.most.calls === 0
+      ? () => undefined
+      : await budget.reserve(() => (isSeen() ? toCome() : times(unseenMargin, known.most)), toCome)
   try {
+    const refuseUnpriced = (): void => {
+      if (known.unpriced !== undefined && costUsd !== undefined) throw noPrice(known.unpriced)
+    }
+    refuseUnpriced()
+    if (release === undefined) throw gradeUnpaid()
     // One that throws has asked all the same.
-    const { came, calls } = await hearModelCalls(() => Promise.allSettled([grade()]))
-    spendGrading(budget, calls)
-    known.most = mostOf(known.most, asUse(useOf(calls, prices)))
-    const unpriced = calls.find(({ model }) => !isPriced(model, prices))?.model
+    const { came, calls: heard } = await hearModelCalls(() => Promise.allSettled([grade()]))
+    spendGrading(budget, heard)
+    known.most = mostOf(known.most, asUse(useOf(heard, prices)))
+    const unpriced = heard.find(({ model }) => !isPriced(model, prices))?.model
     if (unpriced !== undefined) known.unpriced = unpriced
     refuseUnpriced()
     const [settled] = came
     if (settled.status === 'rejected') throw settled.reason
-    return { given: settled.value, calls }
+    known.given.add(settled.value.grade)
+    return { given: settled.value, calls: heard }
   } finally {
-    release()
+    release?.()
+    if (known.alone === mine.promise) delete known.alone
     mine.resolve()
+  }
+}
+
+function times(factor: number, { calls, tokens, costUsd }: Use): Use {
+  return {
+    calls: factor * calls,
+    tokens: factor * tokens,
+    ...(costUsd === undefined ? {} : { costUsd: factor * costUsd }),
   }
 }
 

@@ -2,7 +2,8 @@
 import { dirname } from 'node:path'
 import { HarvestError } from '../errors/index.ts'
 import { type Control, type UncomparedHeaders } from '../fork/index.ts'
-import { type Budget, openBudget } from '../live/index.ts'
+import { passedBy } from '../live/budget.ts'
+import { type Budget, type BudgetLimits, openBudget, type Use } from '../live/index.ts'
 import type { Surroundings } from '../jobs/run-reads.ts'
 import { isPriced, modelIds } from '../providers/index.ts'
 import { pinsOf } from '../provenance/index.ts'
@@ -116,6 +117,8 @@ export interface BlamedRun extends BlameReport {
   /** Headers of forks of earlier sessions that were not compared with those of today; absent: without any. */
   readonly notCompared?: UncomparedHeaders
   readonly stoppedBy?: Stop
+  /** By how much a limit was passed all the same, and what one grade used at most; absent: it was kept. */
+  readonly limitPassed?: { readonly by: BudgetLimits; readonly grade: Use }
   /** Where tools, retrievers and services get their answers from. */
   readonly tools: string
   /** What a good answer is, when some were repaired. */
@@ -171,6 +174,7 @@ export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<Bl
     ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
   })
   await requireNoKeptState({ source, forkCache }, forkBudget)
+  const passed = passedBy({ ...(limits.costUsd === undefined ? {} : { costUsd: limits.costUsd }) }, nowUsed(forkBudget))
   const found = await withCodeAlone(claimed, (position, seed) => source.drawAgain(position, seed, options.signal))
   const { agreement } = oracle
   // A run of this very question was good, resampled or with repaired answers: then it is known that one can be.
@@ -196,6 +200,7 @@ export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<Bl
     reused: forkBudget.spent.reused,
     ...(forkCache?.notCompared === undefined ? {} : { notCompared: forkCache.notCompared }),
     ...(forkBudget.stopped === undefined ? {} : { stoppedBy: forkBudget.stopped }),
+    ...(passed === undefined ? {} : { limitPassed: { by: passed, grade: source.dearestGrade() } }),
     tools: toolsOf(options),
     ...(repairs && source.repairs !== undefined ? { repairedBy: source.repairs } : {}),
     ...(repairs && source.unrepaired.length > 0 ? { unrepaired: source.unrepaired } : {}),
@@ -206,6 +211,11 @@ export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<Bl
     ...(Object.keys(others).length === 0 ? {} : { knownRuns: others }),
     ...(offTape === undefined ? {} : { offTape }),
   }
+}
+
+function nowUsed({ spent: { now } }: Pick<ForkBudget, 'spent'>): Use {
+  const { modelCalls, tokens, costUsd } = now
+  return { calls: modelCalls, tokens, ...(costUsd === undefined ? {} : { costUsd }) }
 }
 
 /** Forks of a failed run, with who grades them and the limits they are made in. */

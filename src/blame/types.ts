@@ -110,8 +110,11 @@ export interface ForkSource {
   readonly drawsLast?: true
   /** A model whose price is unknown; absent: all are known. */
   readonly unpriced?: string
-  /** What a fork is expected to use, from the tape's own counts: the sum over its own tail. */
-  expect(spec: ForkSpec): { readonly modelCalls: number; readonly costUsd?: number }
+  /**
+   * What a fork is expected to use, from the tape's own counts: the sum over its own tail. `gradingUsd`: the part of it that its
+   * grade uses, which is that of the dearest grade so far.
+   */
+  expect(spec: ForkSpec): { readonly modelCalls: number; readonly costUsd?: number; readonly gradingUsd?: number }
   draw(spec: ForkSpec, signal: AbortSignal): Promise<ForkDraw>
   /**
    * Grades the recorded run once more, from a replay of its own that costs nothing. `undefined`: who grades it would have to

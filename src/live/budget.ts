@@ -36,15 +36,18 @@ export interface Budget {
   /** Notes one model call that was made without asking {@link refusal}. */
   paid(model: string, usage: Usage | undefined, said: TextSizes): void
   readonly total: Spent
+  readonly limits: BudgetLimits
   /** Counts what one run uses of this budget. */
   part(): Budget
   /**
    * Sets apart what a run may use, before it begins; waits for others to end when it does not fit beside them.
    *
-   * @param isUnasked - its calls do not ask {@link refusal}, so those that do are refused as if it were used already
+   * @param use - asked again whenever another one ended, which may have shown more
+   * @param unasked - what of it calls will use that do not ask {@link refusal}, so those that do are refused as if that were used
+   *   already. Once all others have ended it is enough that this fits
    * @returns gives it back once what the run used is counted; `undefined` when it does not fit into what is left
    */
-  reserve(use: Use, isUnasked?: boolean): Promise<(() => void) | undefined>
+  reserve(use: Use | (() => Use), unasked?: () => Use): Promise<(() => void) | undefined>
   /** Counts what was used before this budget was opened, or is set apart for what follows it. */
   carry(use: Use): void
 }
@@ -67,6 +70,20 @@ export function mostOf(a: Use, b: Use): Use {
     tokens: Math.max(a.tokens, b.tokens),
     ...(isKnown ? { costUsd: Math.max(a.costUsd, b.costUsd) } : {}),
   }
+}
+
+/** By how much limits were passed; absent parts were kept, or were no limits. `undefined`: all were kept. */
+export function passedBy(limits: BudgetLimits, used: Use): BudgetLimits | undefined {
+  const over = (limit: number | undefined, of: number | undefined): number =>
+    limit === undefined || of === undefined ? 0 : Math.max(0, of - limit)
+  const { costUsd, tokens, calls } = {
+    // Sums of prices are not exact.
+    costUsd: Number(over(limits.costUsd, used.costUsd).toFixed(9)),
+    tokens: over(limits.tokens, used.tokens),
+    calls: over(limits.calls, used.calls),
+  }
+  if (costUsd + tokens + calls === 0) return undefined
+  return { ...(costUsd > 0 && { costUsd }), ...(tokens > 0 && { tokens }), ...(calls > 0 && { calls }) }
 }
 
 /**
@@ -121,19 +138,24 @@ export function openBudget(limits: BudgetLimits, prices: PriceTable = {}): Budge
     get total() {
       return { ...total, ...(costUsd === undefined ? {} : { costUsd }), ...(isEstimated ? { isEstimated } : {}) }
     },
+    limits,
     part: () => partOf(whole, openBudget({}, prices)),
-    async reserve(use, isUnasked = false) {
-      while (!fits(use)) {
+    async reserve(use, ofUnasked) {
+      const toSetApart = typeof use === 'function' ? use : () => use
+      while (!fits(toSetApart())) {
+        if (reserved.size === 0) {
+          if (ofUnasked !== undefined && fits(ofUnasked())) break
+          return undefined
+        }
         // What is set apart for the others is rarely used up.
-        if (reserved.size === 0) return undefined
         await wake.promise
       }
-      const one = { ...use }
+      const [one, held] = [{ ...toSetApart() }, ofUnasked && { ...ofUnasked() }]
       reserved.add(one)
-      if (isUnasked) unasked.add(one)
+      if (held !== undefined) unasked.add(held)
       return () => {
         reserved.delete(one)
-        unasked.delete(one)
+        if (held !== undefined) unasked.delete(held)
         wake.resolve()
         wake = Promise.withResolvers<void>()
       }
@@ -162,6 +184,7 @@ function partOf(whole: Budget, own: Budget): Budget {
     get total() {
       return own.total
     },
+    limits: whole.limits,
     part: whole.part,
     reserve: whole.reserve,
     carry: whole.carry,

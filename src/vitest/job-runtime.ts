@@ -211,7 +211,7 @@ function unreachedBy({ events, outcome, comparison, problems, tape }: ReplayResu
 async function gradingOf(
   { grading, case: given }: Job,
   tape: Tape,
-  { importModule, budget, limits, prices }: Surroundings,
+  { importModule, budget, prices }: Surroundings,
   allow: readonly string[] | undefined,
 ): Promise<OpenLiveGrading | undefined> {
   if (grading === undefined) return undefined
@@ -221,7 +221,6 @@ async function gradingOf(
     ...(given === undefined ? {} : { case: given }),
     importModule: (file) => guardLoading(() => importFile(file, importModule), allow),
     budget,
-    limits,
     prices,
   })
 }

@@ -82,7 +82,7 @@ describe('an oracle that asks a model, while another run is under way', () => {
         oracle: { file: join(world.dir, 'oracle.ts'), export: 'judge', name: './oracle.ts#judge' },
         tools: 'tape',
       },
-      { tape, importModule: async () => ({ judge }), budget: openBudget({}), limits: {}, prices: {} },
+      { tape, importModule: async () => ({ judge }), budget: openBudget({}), prices: {} },
     )
     const one = await ended()
     const { came, run } = await beside(() => grading.grade(one))

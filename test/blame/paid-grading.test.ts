@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type BlameTapeOptions, blame } from '../../src/blame/blame.ts'
+import { gradeWithin } from '../../src/blame/graded-use.ts'
 import { type GradeAnswer, gradeTask } from '../../src/blame/grade-task.ts'
 import { openLiveGrading } from '../../src/blame/live-grading.ts'
 import type { OracleFunction } from '../../src/blame/oracle.ts'
@@ -81,6 +82,27 @@ describe('an oracle that asks a model', () => {
     expect(spent.costUsd).toBeCloseTo(callUsd, 8)
   })
 
+  test.each<[first: string, looks: number]>([
+    ['asks once of a bad run', 1],
+    ['asks nothing of a bad run', 0],
+  ])('that %s and eleven times of a good one passes a limit by one grade at most, and says it', async (_, looks) => {
+    const asks = judgeOf()
+    const judge = async (run: { readonly value?: unknown }): Promise<boolean> => {
+      const isGood = !JSON.stringify(run.value).includes('2500')
+      for (let look = 0; look < (isGood ? 11 : looks); look++) await asks(run)
+      return isGood
+    }
+    const limit = 30 * callUsd
+    const { spent, stoppedBy, limitPassed } = await blamed({ oracle: judge, limits: { costUsd: limit }, parallel: 8 })
+    expect(stoppedBy).toBe('costUsd')
+    const used = world.desk.asked.length * callUsd
+    expect(spent.now.costUsd).toBeCloseTo(used, 8)
+    expect(used).toBeLessThanOrEqual(limit + 11 * callUsd)
+    expect(limitPassed?.by.costUsd ?? 0).toBeCloseTo(Math.max(0, used - limit), 8)
+    // More than one good grade would have been paid for where they began together.
+    expect(judged).toBeLessThan(3 * 11)
+  })
+
   test('asked five times for each run costs five times as much', async () => {
     const { spent } = await blamed({ limits: { costUsd: 0.03 }, flakyOracle: true })
     expect(spent.grading?.modelCalls).toBe(judged)
@@ -142,7 +164,7 @@ describe('an oracle that asks a model', () => {
       const importModule = async () => ({ judge: sdkJudge(model) })
       const run = { tape: bad, outcome: { status: 'returned', value: 25 }, events: [], problems: [] } as never
       const one = async () => {
-        const grading = await openLiveGrading(how, { tape: bad, importModule, budget, limits, prices: {} })
+        const grading = await openLiveGrading(how, { tape: bad, importModule, budget, prices: {} })
         return grading.grade(run)
       }
       const ended = await Promise.allSettled(Array.from({ length: runs }, one))
@@ -171,9 +193,33 @@ describe('an oracle that asks a model', () => {
       })
     })
 
+    test('is begun beside others only where a first good grade may cost twenty times the bad one', async () => {
+      const run = async (calls: number) => {
+        const budget = openBudget({ calls })
+        let [most, now] = [0, 0]
+        const grade = (said: 'bad' | 'ok') =>
+          gradeWithin('judge', () => underWay(said), { budget, prices: {} }).then(
+            () => 'graded',
+            () => 'unpaid',
+          )
+        const underWay = async (said: 'bad' | 'ok') => {
+          most = Math.max(most, ++now)
+          for (let asked = 0; asked < (said === 'ok' ? 11 : 1); asked++) await judgeOf()({ value: 1 })
+          now--
+          return { grade: said }
+        }
+        await grade('bad')
+        const rest = await Promise.all([grade('bad'), grade('ok'), grade('ok'), grade('bad')])
+        return { most, rest, made: budget.total.modelCalls }
+      }
+      // Of the last one it is known by now that it may be a good one.
+      expect(await run(15)).toEqual({ most: 1, rest: ['graded', 'graded', 'unpaid', 'unpaid'], made: 13 })
+      expect(await run(200)).toMatchObject({ most: 4, made: 25 })
+    })
+
     test('leaves no call to the agent that was set apart for its grade', async () => {
       const budget = openBudget({ calls: 2 })
-      const release = await budget.reserve({ calls: 1, tokens: 0, costUsd: 0 }, true)
+      const release = await budget.reserve({ calls: 1, tokens: 0, costUsd: 0 }, () => ({ calls: 1, tokens: 0, costUsd: 0 }))
       expect(budget.refusal('gpt-4o')).toBeUndefined()
       expect(budget.refusal('gpt-4o')).toMatchObject({ code: 'HARVEST_BUDGET_USED' })
       release?.()
