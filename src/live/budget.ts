@@ -62,6 +62,11 @@ export interface Use {
 
 export const noUses: Use = { calls: 0, tokens: 0, costUsd: 0 }
 
+/** As limits count it. */
+export function asUse({ modelCalls, inputTokens, outputTokens, costUsd }: Spent): Use {
+  return { calls: modelCalls, tokens: inputTokens + outputTokens, ...(costUsd === undefined ? {} : { costUsd }) }
+}
+
 /** The most of each. */
 export function mostOf(a: Use, b: Use): Use {
   const isKnown = a.costUsd !== undefined && b.costUsd !== undefined

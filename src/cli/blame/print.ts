@@ -1,3 +1,4 @@
+import { passedTexts } from '../passed-limit.ts'
 import type { StepReport } from '../../blame/index.ts'
 import type { BlamedRun } from '../../blame/run-blame.ts'
 import { usualParallel } from '../../blame/usual-parallel.ts'
@@ -118,7 +119,7 @@ function yesNo(is: boolean | undefined): string {
 function finePrint(blamed: BlamedRun): readonly string[] {
   const { delta, tau, spent, reused, models, commit, gradedBy, tail, recorded, tools, unclear, methods, repairs } =
     blamed
-  const { estimand, perturbation, repairedBy, mutations, control, selfAgreement } = blamed
+  const { estimand, perturbation, repairedBy, mutations, control, selfAgreement, limitPassed } = blamed
   const earlier = reused.forks === 0 ? '' : `; of earlier sessions ${spentText(reused)}`
   const lost = unclear.reduce((sum, { forks }) => sum + forks, 0)
   const display = mutations === undefined ? methods['display'] : methods['mutated.display']
@@ -131,6 +132,7 @@ function finePrint(blamed: BlamedRun): readonly string[] {
     ...(tail === 'exact' ? [] : [`intervals: ${display ?? 'none'}`]),
     ...(repairs === undefined || tail === 'exact' ? [] : [`repairs: ${methods['repairs'] ?? 'none'}`]),
     `${spentText(spent.now)}${earlier}; models ${neutralLine(models.join(', ') || 'none')}; commit ${neutralLine(commit?.slice(0, 10) ?? 'unknown')}`,
+    ...(limitPassed === undefined ? [] : passedTexts(limitPassed.by, limitPassed.grade)),
     ...(spent.now.forks > 0 ? roundsText() : []),
     ...(lost > 0 ? [`${counted(lost, 'fork')} ${lost === 1 ? 'is' : 'are'} ungraded and not counted`] : []),
   ]

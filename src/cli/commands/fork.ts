@@ -99,6 +99,7 @@ async function fork(parent: Parent, given: CommandInput, screen: Screen): Promis
       grading: purse.grading,
       isGood,
     })
+    for (const line of purse.passed) shown.line(line)
     printEnded(forks, shown)
     const isOffTape = branches.some(({ problems }) => problems.some(({ code }) => code === 'HARVEST_NOT_RECORDED'))
     // No tape holds what a tool answers to a call that was not made.
@@ -203,6 +204,7 @@ async function critical(parent: Parent, given: CommandInput, screen: Screen): Pr
     const areToolsReal = tail.from === 'live' && tail.tools === 'live'
     if (lost !== undefined) shown.line(neutralLines(lost.problems[0]?.message ?? ''))
     for (const line of spentLines(spent, purse.grading, areToolsReal)) shown.line(line)
+    for (const line of purse.passed) shown.line(line)
     if (graded === undefined || graded.takesAnyOther)
       shown.line(`→ to grade runs by what is right: ${typedAgain({ ok: '<right>' })}`)
     // Another decision asks for another call: no tape holds what a tool answers to it.

@@ -11,10 +11,13 @@ import { keepLiveRuns, type LiveRuns, readPrices } from '../../recordings/index.
 import { type Json, readTape } from '../../tape/index.ts'
 import { chosen, type Loaded, requireOneChoice } from '../chosen-cases.ts'
 import { noteUnknownInCase } from '../known-bad.ts'
+import { asUse } from '../../live/budget.ts'
+import { passedLines } from '../passed-limit.ts'
+
 import { liveGradingOf, readReference, toolsWords } from '../live-grading.ts'
 import { verdicts } from '../../replay/index.ts'
 import { type PassRate, rateOf } from '../rerunning/rates.ts'
-import { stepsAfterRates } from '../rerunning/steps.ts'
+import { dearestOf, stepsAfterRates } from '../rerunning/steps.ts'
 import { rerunSpec } from '../spec/test.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { printAnswer } from '../next-lines.ts'
@@ -86,6 +89,7 @@ export const rerunCommand: Command = {
       { cases: rates, spent, minimum: minimum ?? null, met: isMet },
       (shown) => {
         print(rates, { spent, minimum, isMet, given }, shown)
+        for (const line of passedLines(plan.limits, asUse(spent), dearestOf(ended))) shown.line(line)
         printSteps(stepsAfterRates(rates, { cases, controls: all, ended, plan, prices, given }), (text) =>
           shown.line(text),
         )

@@ -150,6 +150,7 @@ async function whatIf(rest: string, { session, found, given }: DebugContext): Pr
       ...forks.anew,
       ...(differs === undefined ? [] : [controlLine(differs)]),
       ...rowLines(rows, isLive, purse.grading),
+      ...purse.passed,
       ...lostLines(changed),
       ...toAllRuns([...changed, ...controls], {
         tape,

@@ -1,7 +1,8 @@
 import { margin } from '../../blame/graded-use.ts'
-import { mostOf, noUses } from '../../live/budget.ts'
+import { asUse, mostOf, noUses } from '../../live/budget.ts'
 import type { BudgetLimits, Spent, Use } from '../../live/index.ts'
 import type { PriceTable } from '../../providers/index.ts'
+import { passedLines } from '../passed-limit.ts'
 import { sumSpent } from './sum-spent.ts'
 
 /** What pays for the forks of a command and for their grades: each are made in a process of its own, one after the other. */
@@ -31,6 +32,11 @@ export class Purse {
     return asUse(sumSpent([this.#forks, this.#grading]))
   }
 
+  /** A limit that was passed all the same, for people. */
+  get passed(): readonly string[] {
+    return passedLines(this.limits, this.used, this.#mostOfGrade)
+  }
+
   /** What of the limits so many forks may not use: what is used, and what grades them, but no more than half of what is left. */
   besideForks(forks: number): Use {
     const { used, limits } = this
@@ -55,8 +61,4 @@ export class Purse {
     this.#grading = sumSpent([this.#grading, spent])
     this.#mostOfGrade = mostOf(this.#mostOfGrade, most)
   }
-}
-
-function asUse({ modelCalls, inputTokens, outputTokens, costUsd }: Spent): Use {
-  return { calls: modelCalls, tokens: inputTokens + outputTokens, ...(costUsd === undefined ? {} : { costUsd }) }
 }

@@ -3,6 +3,7 @@ import { canMutate } from '../../blame/mutants.ts'
 import { HarvestError, shellWord } from '../../errors/index.ts'
 import type { JobOutcome } from '../../jobs/run.ts'
 import { mostOf, noUses } from '../../live/budget.ts'
+import type { Use } from '../../live/index.ts'
 import { isUnreached } from '../../live/unreached.ts'
 import type { PriceTable } from '../../providers/index.ts'
 import { keysRight } from '../../replay/index.ts'
@@ -51,12 +52,17 @@ export function stepsAfterRates(rates: readonly PassRate[], rerun: Rerun): reado
     ...stepsAfterBudget({
       codes: ended.flatMap((run) => codesOf(run)),
       runs: () => cases.map((kase) => [readTape(requireTapeFile(kase.case)), plan.times]),
-      grading: ended.flatMap((run) => (HarvestError.is(run) ? [] : (run.grade?.used ?? []))).reduce(mostOf, noUses),
+      grading: dearestOf(ended),
       limits: plan.limits,
       prices,
     }),
     ...stepsToReach(rates, cases),
   ]
+}
+
+/** What one grade used at most. */
+export function dearestOf(ended: readonly JobOutcome[]): Use {
+  return ended.flatMap((run) => (HarvestError.is(run) ? [] : (run.grade?.used ?? []))).reduce(mostOf, noUses)
 }
 
 /** From models that could not be asked to what may be wrong. */
