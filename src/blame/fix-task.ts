@@ -22,7 +22,8 @@ import { doAgain } from '../fork/kept-run.ts'
 import { recordedQuestions } from '../fork/recorded-question.ts'
 import { timeLimit } from '../fork/time-limit.ts'
 import type { Task, TaskContext } from '../jobs/index.ts'
-import { type Budget, type Spent, unpaid } from '../live/index.ts'
+import { mostOf, noUses } from '../live/budget.ts'
+import { type Budget, type Spent, unpaid, type Use } from '../live/index.ts'
 import { isGenerative, readModelCall } from '../providers/index.ts'
 import { codeDigest, gitState } from '../provenance/index.ts'
 import { changedQuestions, replayTape, standInKeys, type GreenSteps, isGreenAt } from '../replay/index.ts'
@@ -43,9 +44,10 @@ import { type OfflineRun, runOffline } from './changed-from.ts'
 import { chooseJudging } from './choose-oracle.ts'
 import { gradeEnded, gradeRecorded, requireGoodReference } from './grade-task.ts'
 import { leastRuns } from './fix-control.ts'
+import { KeptGrades } from './kept-grades.ts'
 import { loadOracle, type NamedOracle } from './named-oracle.ts'
 import { paidRegrades, requireSteadyGrades } from './grading.ts'
-import { gradeWithin, type PaidGrade, spendGrading, useOf } from './graded-use.ts'
+import { asUse, gradeWithin, type PaidGrade, spendGrading, useOf } from './graded-use.ts'
 import { createOracle, gradeOfCalls, type GradeGiven, type Judging, type Oracle } from './oracle.ts'
 import { loadStandIns, type StandInsFile } from './stand-ins.ts'
 import { referenceOf } from './reference-run.ts'
@@ -109,6 +111,8 @@ export interface FixAnswer {
   readonly spent: Spent
   /** The part of it that grading used; absent where no model was asked for that. */
   readonly grading?: GradingUse
+  /** What one grade used at most; absent where no model was asked for any in this session. */
+  readonly perGrade?: Use
   /** What one live run uses at most, as far as the recorded steps tell. */
   readonly perRun: { readonly calls: number; readonly tokens: number; readonly costUsd?: number }
 }
@@ -126,8 +130,15 @@ export const fixTask: Task = async (asked, context) => {
   const { tape } = context
   const kase = caseOf(context)
   const oracle = await oracleOf(request, context)
-  const session: Session = { request, context, oracle, heard: [] }
-  const { grade: recorded } = await steadyGrade(async () => ({ grade: await gradeRecorded(oracle, tape) }), session)
+  const { folder, isFresh } = request
+  const code = await codeDigest(process.cwd())
+  const keptGrades = new KeptGrades(oracle, { folder, code, isFresh, surroundings: context.surroundings })
+  const session: Session = { request, context, oracle, heard: [], keptGrades, agreed: new Set() }
+  const { grade: recorded } = await steadyGrade(
+    async () => ({ grade: await gradeRecorded(oracle, tape) }),
+    `fix of ${tape.digest}`,
+    session,
+  )
   if (kase.expect === 'fail' && recorded === 'ok') throw notBad(kase.id, tape, oracle)
   if (request.reference !== undefined) await requireGoodReference(oracle, requireClosed(readTape(request.reference)))
   const { unchanged, offline } = await runRecorded(context)
@@ -157,7 +168,12 @@ export const fixTask: Task = async (asked, context) => {
     isControlled,
     controls,
     spent: context.budget.total,
-    ...(session.heard.length === 0 ? {} : { grading: useOf(session.heard, context.prices) }),
+    ...(session.heard.length === 0
+      ? {}
+      : {
+          grading: useOf(session.heard.flat(), context.prices),
+          perGrade: session.heard.map((calls) => asUse(useOf(calls, context.prices))).reduce(mostOf, noUses),
+        }),
     perRun: allowanceOf(
       // Behind the last recorded step a call is taken to be as large as the last one.
       stoodFor.length > 0 ? stoodFor : steps.filter(isModelCall).slice(-1),
@@ -269,8 +285,11 @@ interface Session {
   readonly request: FixRequest
   readonly context: TaskContext
   readonly oracle: FixOracle
-  /** The model calls of all grades. */
-  readonly heard: HeardCall[]
+  /** The model calls of all grades that made some. */
+  readonly heard: (readonly HeardCall[])[]
+  readonly keptGrades: KeptGrades
+  /** Grades of which it is known that who is paid for them gives them again to the same run. */
+  readonly agreed: Set<Grade>
 }
 
 /**
@@ -417,29 +436,42 @@ function keyOf({ keep, seed }: ForkPlan, { request, context }: Session, code: st
 }
 
 /**
- * The grade of one run. A function is asked again and again, whoever is paid for it less often: a grade that comes and goes
- * calls a run a fix that is not.
+ * The grade of one run. A function is asked again and again, for a grade that comes and goes calls a run a fix that is not.
+ * Whoever is paid for it is asked again about the first run of each grade alone, and once about runs that are the same.
  *
+ * @param run - a text that is the same for the same run
  * @throws HarvestError HARVEST_ORACLE_FLAKY
  */
-async function steadyGrade(grade: () => Promise<GradeGiven>, session: Session): Promise<GradeGiven> {
-  const { request, context, oracle } = session
+async function steadyGrade(grade: () => Promise<GradeGiven>, run: string, session: Session): Promise<GradeGiven> {
+  const { request, context, oracle, keptGrades, agreed } = session
   if (!oracle.mayVary) return grade()
+  const known = keptGrades.get(run)
+  if (known !== undefined) {
+    agreed.add(known)
+    return { grade: known }
+  }
   const heard = async (): Promise<PaidGrade> => {
     // No model of the agent may be asked, so there is no budget to keep.
     const made = request.isLive
       ? await gradeWithin(oracle.about, grade, context)
       : await heardAlone(grade, context.budget)
-    session.heard.push(...made.calls)
+    if (made.calls.length > 0) session.heard.push(made.calls)
     return made
   }
   const { given, calls } = await heard()
-  let left = calls.length === 0 ? Number.POSITIVE_INFINITY : request.isLive ? paidRegrades : 0
+  const isPaid = calls.length > 0
+  let left = isPaid ? (request.isLive && !agreed.has(given.grade) ? paidRegrades : 0) : Number.POSITIVE_INFINITY
+  let isMeasured = request.isLive
   const regrade = async () => {
     const again = left-- > 0 ? await heard().catch(unpaid) : undefined
+    if (HarvestError.is(again)) isMeasured = false
     return again === undefined || HarvestError.is(again) ? undefined : again.given.grade
   }
   await requireSteadyGrades({ recorded: given.grade, regrade }, waysToName(context.tape))
+  if (isPaid && isMeasured) {
+    agreed.add(given.grade)
+    keptGrades.keep(run, given.grade)
+  }
   return given
 }
 
@@ -465,7 +497,8 @@ async function graded(fork: FinishedFork, session: Session, isReused: boolean): 
     return { fork, grade: 'ungraded', because: problem.message, isReused }
   }
   const ended = { tape, outcome: fork.outcome, events }
-  const given = await steadyGrade(() => gradeEnded(oracle, ended), session).catch(unpaid)
+  const runText = JSON.stringify([tape.digest, fork.prefix.steps, fork.fingerprint])
+  const given = await steadyGrade(() => gradeEnded(oracle, ended), runText, session).catch(unpaid)
   if (HarvestError.is(given)) {
     const { code, message } = given
     return { fork: { ...fork, problems: [{ code, message }] }, grade: 'ungraded', because: message, isReused }

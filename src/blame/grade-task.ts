@@ -5,6 +5,8 @@ import { mostOf, noUses } from '../live/budget.ts'
 import { type Spent, unpaid, type Use } from '../live/index.ts'
 import { decodeValue, type Json, parseTape, type Tape } from '../tape/index.ts'
 import { asUse, gradeWithin, knowGrade, useOf } from './graded-use.ts'
+import { codeDigest } from '../provenance/index.ts'
+import { KeptGrades } from './kept-grades.ts'
 import { loadOracle, type NamedOracle } from './named-oracle.ts'
 import { createOracle, type GradeGiven, type Oracle } from './oracle.ts'
 import type { Grade } from './types.ts'
@@ -14,6 +16,8 @@ export interface GradeRequest {
   readonly oracle: NamedOracle
   /** Forks of the tape: how each ended, and the text of its branch. Default: the recorded run is graded. */
   readonly forks?: readonly { readonly outcome: EncodedOutcome; readonly branch: string }[]
+  /** Where grades that were paid for are kept; absent: nowhere. */
+  readonly kept?: { readonly folder: string; readonly isFresh: boolean }
   /** What a grade by this oracle used at most, in processes before. */
   readonly most?: Use
 }
@@ -36,22 +40,33 @@ export interface GradeAnswer {
 /** Grades runs by a function of the project, in the process that can load it. The models it asks are paid from the budget. */
 export const gradeTask: Task = async (asked, context) => {
   const { tape, tapeFile, importModule, budget, prices } = context
-  const { oracle: named, forks, most: before } = asked as unknown as GradeRequest
+  const { oracle: named, forks, kept, most: before } = asked as unknown as GradeRequest
   const oracle = createOracle({ by: 'function', ...(await loadOracle(named, importModule)) })
   if (before !== undefined) knowGrade(oracle.about, before, budget)
   const grades: GradeAnswer['grades'][number][] = []
   let most = noUses
-  const add = async (grade: () => Promise<Grade>): Promise<void> => {
+  const keptGrades =
+    kept === undefined
+      ? undefined
+      : new KeptGrades(oracle, {
+          ...kept,
+          code: await codeDigest(process.cwd()),
+          surroundings: context.surroundings,
+        })
+  const add = async (run: string, grade: () => Promise<Grade>): Promise<void> => {
+    const known = keptGrades?.get(run)
+    if (known !== undefined) return void grades.push(known)
     const made = await gradeWithin(oracle.about, async () => ({ grade: await grade() }), context).catch(unpaid)
     if (HarvestError.is(made)) return void grades.push({ code: made.code, facts: made.facts })
     most = mostOf(most, asUse(useOf(made.calls, prices)))
+    if (made.calls.length > 0) keptGrades?.keep(run, made.given.grade)
     grades.push(made.given.grade)
   }
-  if (forks === undefined) await add(() => gradeRecorded(oracle, tape))
+  if (forks === undefined) await add(`recorded ${tape.digest}`, () => gradeRecorded(oracle, tape))
   for (const { outcome, branch } of forks ?? []) {
     // It names its parent as seen from the parent's own folder.
     const { events } = parseTape(branch, join(dirname(tapeFile), 'branch.tape.jsonl'))
-    await add(() => gradeFork(oracle, tape, outcome, events))
+    await add(JSON.stringify([tape.digest, outcome, branch]), () => gradeFork(oracle, tape, outcome, events))
   }
   const answer: GradeAnswer = { grades, spent: budget.total, most }
   return answer as unknown as Json

@@ -2,7 +2,7 @@ import { hearModelCalls, type HeardCall } from '../fork/index.ts'
 import { HarvestError } from '../errors/index.ts'
 import type { TaskContext } from '../jobs/index.ts'
 import { type Budget, estimatedUsage, noPrice, type Use } from '../live/index.ts'
-import { mostOf, noUses } from '../live/budget.ts'
+import { mostOf, noUses, times } from '../live/budget.ts'
 import { costOf, isPriced, type PriceTable } from '../providers/index.ts'
 import type { GradedRun, GradeGiven, Oracle } from './oracle.ts'
 import type { Grade, GradingUse } from './types.ts'
@@ -70,7 +70,7 @@ export const margin = 1.5
  * The same where only `ok` was given so far, or only `bad`: whoever looks further at one of them asks more. Others begin beside
  * such a grade only where so much is left.
  */
-const unseenMargin = 20
+export const unseenMargin = 20
 
 /**
  * Grades a run out of the budget of a command. Grades show what further ones use: one begins beside others only where it fits
@@ -98,7 +98,10 @@ export async function gradeWithin(
   const release =
     known.most.calls === 0
       ? () => undefined
-      : await budget.reserve(() => (isSeen() ? toCome() : times(unseenMargin, known.most)), toCome)
+      : await budget.reserve(() => (isSeen() ? toCome() : times(unseenMargin, known.most)), {
+          alone: toCome,
+          unasked: toCome,
+        })
   try {
     const refuseUnpriced = (): void => {
       if (known.unpriced !== undefined && costUsd !== undefined) throw noPrice(known.unpriced)
@@ -120,14 +123,6 @@ export async function gradeWithin(
     release?.()
     if (known.alone === mine.promise) delete known.alone
     mine.resolve()
-  }
-}
-
-function times(factor: number, { calls, tokens, costUsd }: Use): Use {
-  return {
-    calls: factor * calls,
-    tokens: factor * tokens,
-    ...(costUsd === undefined ? {} : { costUsd: factor * costUsd }),
   }
 }
 

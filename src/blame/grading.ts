@@ -7,6 +7,11 @@ export const regrades = 10
 /** Times someone who has to be paid is asked again about the recorded run. */
 export const paidRegrades = 4
 
+/** Grades of so many runs at most, where each has to be paid: the recorded run and the first run of another grade are graded again. */
+export function mostPaidGrades(runs: number): number {
+  return runs + 1 + 2 * paidRegrades
+}
+
 const byMajority = 'to grade every run five times and count the majority: --flaky-oracle'
 
 /**

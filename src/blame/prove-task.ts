@@ -8,7 +8,7 @@ import { thrownText } from '../match/redact-message.ts'
 import { type Allowance, allowanceOf, askBudget, modelOf } from '../fork/ask-budget.ts'
 import { asData } from '../fork/fork-task.ts'
 import { type ForkResult, forkTape, requireNoKeptState, runAlone, type UnchangedRun } from '../fork/index.ts'
-import { mostOf, noUses } from '../live/budget.ts'
+import { added, mostOf, noUses, times } from '../live/budget.ts'
 import { noPrice, type Use } from '../live/index.ts'
 import { threwAtOnceText, unreachedModel, unreachedText } from '../live/unreached.ts'
 import { type Task, type TaskContext } from '../jobs/index.ts'
@@ -23,7 +23,7 @@ import type { MatchOptions } from '../trace/index.ts'
 import { version } from '../version.ts'
 import { chooseJudging } from './choose-oracle.ts'
 import { loadOracle, oracleOfCase } from './named-oracle.ts'
-import { asUse, spendGrading, useOf } from './graded-use.ts'
+import { asUse, spendGrading, unseenMargin, useOf } from './graded-use.ts'
 import { createOracle, type Judging } from './oracle.ts'
 import { type AskTally, defaultProvePlan, proveDecision, type ProveDecision, type ProvePlan } from './prove-gate.ts'
 import { type AskArm, type AskEntry, ProveLog } from './prove-log.ts'
@@ -54,6 +54,10 @@ export interface ProveAnswer {
   readonly control: AskTally
   /** All asks of this proof, those before it was interrupted too. */
   readonly used: Use
+  /** What one grade used at most; absent where no model was asked for any. */
+  readonly perGrade?: Use
+  /** What grades of all asks may use, as far as known. */
+  readonly grading?: Use
   /** The first step that was asked again, 1-based. */
   readonly from: number
   /** Why asks were not good, the most frequent first. */
@@ -245,7 +249,7 @@ class Proof {
 
   async #askAll(arms: readonly AskArm[], log: ProveLog): Promise<readonly boolean[]> {
     // The first ask shows what its grade uses.
-    const isKnown = this.#parts.judge.oracle?.mayVary !== true || this.#gradings().length > 0
+    const isKnown = this.#isSeen() || this.#gradings().length > 0
     if (isKnown && this.#parts.context.parallel > 1) return Promise.all(arms.map((arm) => this.#ask(arm, log)))
     const made: boolean[] = []
     for (const arm of arms) made.push(await this.#ask(arm, log))
@@ -255,11 +259,13 @@ class Proof {
   /** @returns false when the budget does not allow it */
   async #ask(arm: AskArm, log: ProveLog): Promise<boolean> {
     const { context, judge, allowance } = this.#parts
-    const toCome = added(allowance, times(gradeMargin, this.#gradings().reduce(mostOf, noUses)))
-    const release = await context.budget.reserve(toCome)
+    const ofGrade = (): Use => times(gradeMargin, this.#dearest())
+    const toCome = (): Use => added(allowance, ofGrade())
+    const besideOthers = (): Use => (this.#isSeen() ? toCome() : added(allowance, times(unseenMargin, this.#dearest())))
+    const release = await context.budget.reserve(besideOthers, { alone: toCome, unasked: ofGrade })
     if (release === undefined) return false
     const id = `${arm} ${Date.now()} ${process.pid} ${++asksMade}`
-    log.began(id, toCome)
+    log.began(id, toCome())
     const budget = askBudget(context.budget, allowance, context.prices)
     const settle = (): Use => {
       const { modelCalls, inputTokens, outputTokens, costUsd } = budget.total
@@ -316,6 +322,17 @@ class Proof {
     }
   }
 
+  /** What one grade used at most so far. */
+  #dearest(): Use {
+    return this.#gradings().reduce(mostOf, noUses)
+  }
+
+  /** Whether good asks and bad ones were graded, or none of them costs anything. */
+  #isSeen(): boolean {
+    if (this.#parts.judge.oracle?.mayVary !== true) return true
+    return (['good', 'bad'] as const).every((grade) => this.#asked.some((entry) => entry.grade === grade))
+  }
+
   /** What grades used so far. */
   #gradings(): readonly Use[] {
     return this.#asked.flatMap(({ grading }) => grading ?? [])
@@ -344,12 +361,14 @@ class Proof {
 
   #answer(decision: Decided, reasons = this.#reasons()): ProveAnswer {
     const branch = this.#asked.find((entry) => entry.branch !== undefined)?.branch
+    const perGrade = this.#dearest()
     return {
       decision,
       ...this.#parts.facts,
       asks: this.#tally('changed'),
       control: this.#tally('recorded'),
       used: this.#used,
+      ...(perGrade.calls === 0 ? {} : { perGrade, grading: times(2 * this.#plan.maxAsks + marginGrades, perGrade) }),
       reasons,
       ...(branch === undefined ? {} : { branch }),
     }
@@ -369,22 +388,8 @@ let asksMade = 0
 /** By how much a grade may exceed the dearest one before it: as an ask its recorded steps. */
 const gradeMargin = 3
 
-function times(factor: number, { calls, tokens, costUsd }: Use): Use {
-  return {
-    calls: factor * calls,
-    tokens: factor * tokens,
-    ...(costUsd === undefined ? {} : { costUsd: factor * costUsd }),
-  }
-}
-
-function added(sum: Use, use: Use): Use {
-  const isKnown = sum.costUsd !== undefined && use.costUsd !== undefined
-  return {
-    calls: sum.calls + use.calls,
-    tokens: sum.tokens + use.tokens,
-    ...(isKnown ? { costUsd: (sum.costUsd ?? 0) + (use.costUsd ?? 0) } : {}),
-  }
-}
+/** Two asks are under way at once, and for the grade of each so much more is reserved. */
+const marginGrades = 2 * (gradeMargin - 1)
 
 function notStarted({ outcome, tape }: ReplayResult): HarvestError {
   const error = outcome.status === 'threw' ? outcome.error : undefined

@@ -14,6 +14,8 @@ export interface LimitedRuns {
   runs(): readonly (readonly [tape: Tape, times: number])[]
   /** What grading one of these runs uses, where that is paid for. */
   readonly grading?: Use
+  /** Grades besides one for each run. Default: that of the recorded run. */
+  readonly furtherGrades?: number
   readonly limits: BudgetLimits
   readonly prices: PriceTable
 }
@@ -26,14 +28,21 @@ export function stepsAfterBudget(runs: LimitedRuns): readonly NextStep[] {
 }
 
 /** Options with limits that all runs fit into, three times what was recorded of each; none where no limit was reached. */
-export function roomForAll({ codes, runs, grading = noUses, limits, prices }: LimitedRuns): OptionChanges {
+export function roomForAll({
+  codes,
+  runs,
+  grading = noUses,
+  furtherGrades = 1,
+  limits,
+  prices,
+}: LimitedRuns): OptionChanges {
   if (!codes.includes('HARVEST_BUDGET_USED')) return {}
   const all = runs().map(([tape, times]) => {
     const calls = stepsOf(tape).flatMap((step) => (step.kind === 'exchange' && isModelCall(step) ? [step] : []))
     return { times, one: allowanceOf(calls, tape.events, prices) }
   })
   const sum = (of: (one: Use) => number): number =>
-    all.reduce((total, { times, one }) => total + times * (of(one) + 2 * of(grading)), 0)
+    all.reduce((total, { times, one }) => total + times * (of(one) + 2 * of(grading)), 2 * furtherGrades * of(grading))
   const dollars = sum(({ costUsd }) => costUsd ?? 0)
   return {
     ...raised(

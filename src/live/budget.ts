@@ -43,13 +43,18 @@ export interface Budget {
    * Sets apart what a run may use, before it begins; waits for others to end when it does not fit beside them.
    *
    * @param use - asked again whenever another one ended, which may have shown more
-   * @param unasked - what of it calls will use that do not ask {@link refusal}, so those that do are refused as if that were used
-   *   already. Once all others have ended it is enough that this fits
    * @returns gives it back once what the run used is counted; `undefined` when it does not fit into what is left
    */
-  reserve(use: Use | (() => Use), unasked?: () => Use): Promise<(() => void) | undefined>
+  reserve(use: Use | (() => Use), options?: ReserveOptions): Promise<(() => void) | undefined>
   /** Counts what was used before this budget was opened, or is set apart for what follows it. */
   carry(use: Use): void
+}
+
+export interface ReserveOptions {
+  /** What fits once all others have ended is enough. Default: as beside them. */
+  readonly alone?: () => Use
+  /** What of it calls will use that do not ask for a refusal: those that do are refused as if that were used already. */
+  readonly unasked?: () => Use
 }
 
 /** What runs use, or may use. */
@@ -65,6 +70,24 @@ export const noUses: Use = { calls: 0, tokens: 0, costUsd: 0 }
 /** As limits count it. */
 export function asUse({ modelCalls, inputTokens, outputTokens, costUsd }: Spent): Use {
   return { calls: modelCalls, tokens: inputTokens + outputTokens, ...(costUsd === undefined ? {} : { costUsd }) }
+}
+
+/** So many times the same. */
+export function times(factor: number, { calls, tokens, costUsd }: Use): Use {
+  return {
+    calls: factor * calls,
+    tokens: factor * tokens,
+    ...(costUsd === undefined ? {} : { costUsd: factor * costUsd }),
+  }
+}
+
+export function added(sum: Use, use: Use): Use {
+  const isKnown = sum.costUsd !== undefined && use.costUsd !== undefined
+  return {
+    calls: sum.calls + use.calls,
+    tokens: sum.tokens + use.tokens,
+    ...(isKnown ? { costUsd: (sum.costUsd ?? 0) + (use.costUsd ?? 0) } : {}),
+  }
 }
 
 /** The most of each. */
@@ -145,11 +168,11 @@ export function openBudget(limits: BudgetLimits, prices: PriceTable = {}): Budge
     },
     limits,
     part: () => partOf(whole, openBudget({}, prices)),
-    async reserve(use, ofUnasked) {
+    async reserve(use, { alone, unasked: ofUnasked } = {}) {
       const toSetApart = typeof use === 'function' ? use : () => use
       while (!fits(toSetApart())) {
         if (reserved.size === 0) {
-          if (ofUnasked !== undefined && fits(ofUnasked())) break
+          if (alone !== undefined && fits(alone())) break
           return undefined
         }
         // What is set apart for the others is rarely used up.

@@ -219,7 +219,12 @@ describe('an oracle that asks a model', () => {
 
     test('leaves no call to the agent that was set apart for its grade', async () => {
       const budget = openBudget({ calls: 2 })
-      const release = await budget.reserve({ calls: 1, tokens: 0, costUsd: 0 }, () => ({ calls: 1, tokens: 0, costUsd: 0 }))
+      const release = await budget.reserve(
+        { calls: 1, tokens: 0, costUsd: 0 },
+        {
+          unasked: () => ({ calls: 1, tokens: 0, costUsd: 0 }),
+        },
+      )
       expect(budget.refusal('gpt-4o')).toBeUndefined()
       expect(budget.refusal('gpt-4o')).toMatchObject({ code: 'HARVEST_BUDGET_USED' })
       release?.()

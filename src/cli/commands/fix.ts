@@ -26,6 +26,10 @@ import { showFix, type Shown } from '../fixing/shown.ts'
 import { branchTape } from '../forking/branch-tape.ts'
 import { stepsToModels } from '../blame/to-models.ts'
 import { stepsAfterBudget } from '../budget-step.ts'
+import { mostPaidGrades } from '../../blame/grading.ts'
+import { added, asUse, noUses, times } from '../../live/budget.ts'
+import type { Use } from '../../live/index.ts'
+import { passedLines } from '../passed-limit.ts'
 import { noteUnknownInCase, noteUnknownNames, noteUnmet } from '../known-bad.ts'
 import { knownRuns } from '../known-runs.ts'
 import { readLivePlan } from '../live.ts'
@@ -51,7 +55,13 @@ export const fixCommand: Command = {
     if (!given.has('json')) printPlan(kase, answer, screen)
     if (interrupted !== undefined) return stopped(answer, interrupted, kase, given, screen)
     if (answer.runs.length === 0) return needsLive(answer, tapeFile, kase, given, screen)
-    if (!given.has('json')) printRuns(answer, toolsWords(given), screen)
+    if (!given.has('json')) {
+      printRuns(answer, toolsWords(given), screen)
+      const { limits } = readLivePlan(given, fixSpec)
+      // Nothing was to be kept where no model may be asked.
+      if (given.has('live'))
+        for (const line of passedLines(limits, asUse(answer.spent), answer.perGrade)) screen.line(line)
+    }
     const steps = stepsToAll(answer, tapeFile, given)
     const chosenFor = { kase, recordings, gradedBy: answer.gradedBy, steps }
     const choice = chooseRun(answer.runs, chosenFor)
@@ -168,7 +178,7 @@ function stopped(
 
 /** From runs that a limit or a model kept from their end to all of them. */
 function stepsToAll(
-  { runs, controls, isControlled }: FixAnswer,
+  { runs, controls, isControlled, perGrade = noUses }: FixAnswer,
   tapeFile: string,
   given: CommandInput,
 ): readonly NextStep[] {
@@ -177,9 +187,17 @@ function stepsToAll(
   const tape = readTape(tapeFile)
   const prices = readPrices(given.value('dir') ?? 'recordings') ?? {}
   const { limits } = readLivePlan(given, fixSpec)
+  const asked = runsAsked(given, isControlled)
   return [
     ...stepsToModels(codes, tape),
-    ...stepsAfterBudget({ codes, runs: () => [[tape, runsAsked(given, isControlled)]], limits, prices }),
+    ...stepsAfterBudget({
+      codes,
+      runs: () => [[tape, asked]],
+      grading: perGrade,
+      furtherGrades: mostPaidGrades(asked) - asked,
+      limits,
+      prices,
+    }),
   ]
 }
 
@@ -191,13 +209,18 @@ function runsAsked(given: CommandInput, isControlled: boolean): number {
 /** Nothing is asked without a word for it; what it may use is known by now. */
 function needsLive(answer: FixAnswer, tapeFile: string, kase: Case, given: CommandInput, screen: Screen): number {
   const [fixed, runs] = [runsAsked(given, false), runsAsked(given, answer.isControlled)]
-  const { calls, tokens, costUsd } = answer.perRun
+  const { perRun, perGrade = noUses } = answer
+  const grades = mostPaidGrades(runs)
+  const inAll = added(times(runs, perRun), times(grades, perGrade))
   const print = (shown: Screen): void => {
-    const cost = costUsd === undefined ? 'cost unknown' : `about ${money(Number((runs * costUsd).toPrecision(2)))}`
     shown.line()
     shown.line(
-      `its models have to be asked: ${answer.isControlled ? `${fixed} runs, and ${fixed} as recorded` : `${runs} runs`}, at most ${runs * calls} calls, ${runs * tokens} tokens, ${cost}`,
+      `its models have to be asked: ${answer.isControlled ? `${fixed} runs, and ${fixed} as recorded` : `${runs} runs`}, at most ${useText(inAll)}`,
     )
+    if (answer.perGrade !== undefined)
+      shown.line(
+        `of which at most ${grades} grades: ${useText(times(grades, perGrade))}, if each uses what that of the recorded run did`,
+      )
     const power = answer.isControlled ? powerText(fixed) : undefined
     if (power !== undefined) shown.line(power)
     const tool = changedTool(answer, tapeFile, given)
@@ -210,6 +233,11 @@ function needsLive(answer: FixAnswer, tapeFile: string, kase: Case, given: Comma
   }
   printAnswer({ ...answer, case: kase.id, written: null }, print, { given, spec: fixCommand, screen })
   return exit.divergence
+}
+
+function useText({ calls, tokens, costUsd }: Use): string {
+  const cost = costUsd === undefined ? 'cost unknown' : `about ${money(Number(costUsd.toPrecision(2)))}`
+  return `${calls} calls, ${tokens} tokens, ${cost}`
 }
 
 /** The tool that the fixed agent calls otherwise first, unless someone answers it. */

@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { forksFolder } from '../../recordings/index.ts'
 import { chooseJudging } from '../../blame/choose-oracle.ts'
 import { type GradeAnswer, gradeFork, gradeRecorded, type GradeRequest } from '../../blame/grade-task.ts'
 import type { Grade } from '../../blame/index.ts'
@@ -48,7 +51,9 @@ export async function graderOf(parent: Parent, given: CommandInput, purse: Purse
   if (named !== undefined) {
     const ask = async (forks?: GradeRequest['forks']): Promise<readonly (Grade | HarvestError)[]> => {
       const { limits, prices, used, mostOfGrade } = purse
-      const request: GradeRequest = { oracle: named, ...(forks && { forks, most: mostOfGrade }) }
+      const folder = resolve(forksFolder(parent.recordings, parent.file))
+      const kept = existsSync(parent.recordings) ? { kept: { folder, isFresh: given.has('no-cache') } } : {}
+      const request: GradeRequest = { oracle: named, ...kept, ...(forks && { forks, most: mostOfGrade }) }
       const options = JSON.parse(JSON.stringify(request)) as Json
       const told = await runTask(
         { tape: parent.file, task: { name: 'grade', options } },

@@ -8,6 +8,8 @@ import { HarvestError, neutralLine, shellWord } from '../../errors/index.ts'
 import type { AcceptReport } from '../../replay/accept-request.ts'
 import { findCase, forksFolder, readPrices, writeFileAtomic } from '../../recordings/index.ts'
 import { type Json, readTape } from '../../tape/index.ts'
+import { passedLines } from '../passed-limit.ts'
+import { added, mostOf, noUses } from '../../live/budget.ts'
 import { refuseLinks } from '../../tape/links.ts'
 import { fileNameOf } from '../../tape/file-name.ts'
 import { askYesNo, canAsk } from '../ask.ts'
@@ -123,16 +125,28 @@ function refuseUnattended({ unattended }: AcceptReport): void {
 function enough(
   estimates: readonly (ProveEstimate | HarvestError)[],
   proven: readonly ProvenCase[],
-  { costUsd }: ProveWords,
+  { costUsd, tokens = 0 }: ProveWords,
 ): string {
   const uses = [
     ...estimates.flatMap((one) => (HarvestError.is(one) ? [] : [one])),
-    ...proven.flatMap(({ answer }) => answer?.used ?? []),
+    ...proven.flatMap(({ answer }) => [answer?.used ?? [], answer?.grading ?? []].flat()),
   ]
   const sum = (of: (use: ProveEstimate) => number): number => uses.reduce((all, use) => all + of(use), 0)
+  // Never what was just too little: a grade may have shown more than was known.
   return costUsd === undefined
-    ? `--max-tokens ${sum(({ tokens }) => tokens)}`
-    : `--max-cost ${(Math.ceil(100 * sum((use) => use.costUsd ?? 0)) / 100).toFixed(2)}`
+    ? `--max-tokens ${Math.max(
+        2 * tokens,
+        sum((use) => use.tokens),
+      )}`
+    : `--max-cost ${(
+        Math.ceil(
+          100 *
+            Math.max(
+              2 * costUsd,
+              sum((use) => use.costUsd ?? 0),
+            ),
+        ) / 100
+      ).toFixed(2)}`
 }
 
 /** Says what it may cost at most, and goes on only with a yes. */
@@ -297,6 +311,12 @@ function print(cases: readonly ProvenCase[], words: ProveWords, screen: Screen):
   const isPriced = used.every(({ costUsd }) => costUsd !== undefined)
   const cost = isPriced ? `$${used.reduce((sum, { costUsd = 0 }) => sum + costUsd, 0).toFixed(4)}` : 'cost unknown'
   screen.line(`${calls} model calls, ${tokens} tokens, ${cost}`)
+  const limits = {
+    ...(words.costUsd === undefined ? {} : { costUsd: words.costUsd }),
+    ...(words.tokens === undefined ? {} : { tokens: words.tokens }),
+  }
+  const dearest = cases.flatMap(({ answer }) => answer?.perGrade ?? []).reduce(mostOf, noUses)
+  for (const line of passedLines(limits, used.reduce(added, noUses), dearest)) screen.line(line)
   if (cases.some(({ verdict }) => verdict === 'proven'))
     screen.line('→ to renew the pins of what is proven: npx vitest-harvest test --update-recordings=pins')
   for (const step of new Set(cases.flatMap(({ fix = [] }) => fix))) screen.line(`→ ${step}`)
