@@ -1,12 +1,15 @@
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type BlameTapeOptions, blame } from '../../src/blame/blame.ts'
+import { type FixAnswer, fixTask } from '../../src/blame/fix-task.ts'
 import { gradeWithin } from '../../src/blame/graded-use.ts'
 import { type GradeAnswer, gradeTask } from '../../src/blame/grade-task.ts'
+import { mostPaidGrades } from '../../src/blame/grading.ts'
 import { openLiveGrading } from '../../src/blame/live-grading.ts'
 import type { OracleFunction } from '../../src/blame/oracle.ts'
 import { estimateBlame, runBlame, type RunBlameOptions } from '../../src/blame/run-blame.ts'
@@ -242,17 +245,48 @@ describe('an oracle that asks a model', () => {
   describe('of a case that is forked', () => {
     const sdkName = { file: '/oracle.ts', export: 'judge', name: './oracle.ts#judge' }
     /** Grades in a process of its own, of whose limits so much is used before it. */
-    async function asked(forks: number | undefined, limits: BudgetLimits, used: Use = noUses, most: Use = noUses) {
+    async function asked(
+      forks: number | undefined,
+      limits: BudgetLimits,
+      used: Use = noUses,
+      most: Use = noUses,
+      more: object = {},
+      beside: object = {},
+    ) {
       const budget = openBudget(limits)
       budget.carry(used)
       const branch = readFileSync(bad.source, 'utf8')
       const fork = { outcome: { status: 'returned', value: 25 }, branch }
-      const request = { oracle: sdkName, ...(forks === undefined ? {} : { forks: Array(forks).fill(fork), most }) }
+      const request = {
+        oracle: sdkName,
+        ...(forks === undefined ? {} : { forks: Array(forks).fill(fork), most }),
+        ...more,
+      }
       const importModule = async () => ({ judge: judgeOf() })
-      const context = { tape: bad, tapeFile: bad.source, importModule, budget, limits, prices: {} }
+      const context = { tape: bad, tapeFile: bad.source, importModule, budget, limits, prices: {}, ...beside }
       const answer = (await gradeTask(request as never, context as never)) as unknown as GradeAnswer
       return { ...answer, grades: answer.grades.map((one) => (typeof one === 'string' ? one : one.code)) }
     }
+
+    test('is not paid twice for the grade of one run, unless the code or what was read is other, or all is asked anew', async () => {
+      const folder = join(mkdtempSync(join(world.dir, 'kept-')), 'tape')
+      let changed: readonly string[] = []
+      const surroundings = { reads: () => ({}), changedSince: () => changed }
+      const again = async (isFresh = false) => {
+        const before = judged
+        const { grades } = await asked(3, {}, noUses, noUses, { kept: { folder, isFresh } }, { surroundings })
+        return { grades, judged: judged - before }
+      }
+      expect(await again()).toEqual({ grades: ['ok', 'ok', 'ok'], judged: 1 })
+      expect(await again()).toEqual({ grades: ['ok', 'ok', 'ok'], judged: 0 })
+      expect(await again(true)).toMatchObject({ judged: 1 })
+      changed = ['.env']
+      expect(await again()).toMatchObject({ judged: 1 })
+      changed = []
+      expect(readdirSync(folder)).toEqual([expect.stringMatching(/^grade-.+\.json$/)])
+      writeFileSync(join(folder, readdirSync(folder)[0]!), '{"gra')
+      expect(await again()).toMatchObject({ judged: 1 })
+    })
 
     test('is told with the grade of the recorded run what each further one may use', async () => {
       const told = await asked(undefined, { calls: 9 })
@@ -296,6 +330,95 @@ describe('an oracle that asks a model', () => {
       budget.carry({ calls: 2, tokens: 0, costUsd: 0 })
       expect(budget.refusal('gpt-4o')).toBeUndefined()
       expect(budget.refusal('gpt-4o')).toMatchObject({ code: 'HARVEST_BUDGET_USED' })
+    })
+  })
+
+  describe('of a fix', () => {
+    /** Makes so many runs of a fixed agent, and as many as recorded. */
+    async function fixed(
+      runs: number,
+      more: { readonly isLive?: boolean; readonly folder: string; readonly judge?: OracleFunction },
+    ) {
+      const { isLive = true, folder, judge = judgeOf() } = more
+      const before = { judged, asked: world.desk.asked.length }
+      const budget = openBudget({ costUsd: 1 })
+      const request = {
+        ok: [],
+        bad: [],
+        oracle: { file: '/oracle.ts', export: 'judge', name: './oracle.ts#judge' },
+        tools: 'live',
+        runs,
+        isLive,
+        folder,
+        isFresh: false,
+      }
+      const agent = (input: unknown) => {
+        const { url, text } = input as { readonly url: string; readonly text: string }
+        return deskAgent({ url, text: `${text} In euros.` })
+      }
+      const text = ['case: x', 'agent: desk', 'expect: fail', 'tape: x.tape.jsonl', 'lesson: { wrong: took it for cents }'].join(
+        '\n',
+      )
+      const context = {
+        tape: bad,
+        tapeFile: bad.source,
+        case: { file: join(world.dir, 'x.case.yaml'), text },
+        load: async () => agent,
+        importModule: async () => ({ judge }),
+        replay: {},
+        accepted: () => new Map(),
+        isGreen: () => false,
+        timeoutMs: 10_000,
+        parallel: 1,
+        budget,
+        limits: { costUsd: 1 },
+        prices: {},
+        surroundings: { reads: () => ({}), changedSince: () => [] },
+        signal: new AbortController().signal,
+        say: () => undefined,
+      }
+      const answer = (await fixTask(request as never, context as never)) as unknown as FixAnswer
+      return { answer, judged: judged - before.judged, asked: world.desk.asked.length - before.asked }
+    }
+
+    beforeEach(() => {
+      let said = 0
+      world.desk.decide = (messages) => {
+        const question = JSON.stringify(messages)
+        if (question.includes('Is it right?')) {
+          judged++
+          return question.includes('2500') ? 'no' : 'yes'
+        }
+        const decided = refunds(question.includes('In euros') ? 25 : 2500)(messages)
+        return typeof decided === 'string' ? `${decided} Bye ${said++}.` : decided
+      }
+    })
+
+    test('is asked five times about the recorded run and the first right one, once about the others, and never again', async () => {
+      const folder = join(mkdtempSync(join(world.dir, 'fix-')), 'tape')
+      const { answer, judged: first } = await fixed(3, { folder })
+      expect(answer.runs.map(({ grade }) => grade)).toEqual(['ok', 'ok', 'ok'])
+      expect(answer.controls.map(({ grade }) => grade)).toEqual(['bad', 'bad', 'bad'])
+      expect(first).toBe(mostPaidGrades(6))
+      expect(answer).toMatchObject({ grading: { modelCalls: first }, perGrade: { calls: 1, tokens: 120 } })
+      const again = await fixed(3, { folder })
+      expect(again).toMatchObject({ judged: 0, asked: 0 })
+      expect(again.answer.runs).toMatchObject([{ grade: 'ok', isReused: true }, { grade: 'ok' }, { grade: 'ok' }])
+      expect(again.answer).not.toHaveProperty('perGrade')
+    })
+
+    test('that says ok of a right run now and bad at the next look ends the fix', async () => {
+      const folder = join(mkdtempSync(join(world.dir, 'fix-')), 'tape')
+      let looks = 0
+      const judge: OracleFunction = async (run) => (await judgeOf()(run as never)) && looks++ % 2 === 0
+      await expect(fixed(3, { folder, judge })).rejects.toMatchObject({ code: 'HARVEST_ORACLE_FLAKY' })
+    })
+
+    test('is told before a model of the agent is asked, with what one grade uses', async () => {
+      const folder = join(mkdtempSync(join(world.dir, 'fix-')), 'tape')
+      const { answer, asked } = await fixed(3, { folder, isLive: false })
+      expect({ asked, runs: answer.runs }).toEqual({ asked: 1, runs: [] })
+      expect(answer.perGrade).toEqual({ calls: 1, tokens: 120, costUsd: expect.closeTo(callUsd) as number })
     })
   })
 
