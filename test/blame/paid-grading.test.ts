@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -269,7 +269,7 @@ describe('an oracle that asks a model', () => {
     }
 
     test('is not paid twice for the grade of one run, unless the code or what was read is other, or all is asked anew', async () => {
-      const folder = join(mkdtempSync(join(world.dir, 'kept-')), 'tape')
+      const folder = join(world.dir, 'kept', 'tape')
       let changed: readonly string[] = []
       const surroundings = { reads: () => ({}), changedSince: () => changed }
       const again = async (isFresh = false) => {
@@ -356,9 +356,13 @@ describe('an oracle that asks a model', () => {
         const { url, text } = input as { readonly url: string; readonly text: string }
         return deskAgent({ url, text: `${text} In euros.` })
       }
-      const text = ['case: x', 'agent: desk', 'expect: fail', 'tape: x.tape.jsonl', 'lesson: { wrong: took it for cents }'].join(
-        '\n',
-      )
+      const text = [
+        'case: x',
+        'agent: desk',
+        'expect: fail',
+        'tape: x.tape.jsonl',
+        'lesson: { wrong: took it for cents }',
+      ].join('\n')
       const context = {
         tape: bad,
         tapeFile: bad.source,
@@ -395,7 +399,7 @@ describe('an oracle that asks a model', () => {
     })
 
     test('is asked five times about the recorded run and the first right one, once about the others, and never again', async () => {
-      const folder = join(mkdtempSync(join(world.dir, 'fix-')), 'tape')
+      const folder = join(world.dir, 'fix 1', 'tape')
       const { answer, judged: first } = await fixed(3, { folder })
       expect(answer.runs.map(({ grade }) => grade)).toEqual(['ok', 'ok', 'ok'])
       expect(answer.controls.map(({ grade }) => grade)).toEqual(['bad', 'bad', 'bad'])
@@ -408,14 +412,14 @@ describe('an oracle that asks a model', () => {
     })
 
     test('that says ok of a right run now and bad at the next look ends the fix', async () => {
-      const folder = join(mkdtempSync(join(world.dir, 'fix-')), 'tape')
+      const folder = join(world.dir, 'fix 2', 'tape')
       let looks = 0
       const judge: OracleFunction = async (run) => (await judgeOf()(run as never)) && looks++ % 2 === 0
       await expect(fixed(3, { folder, judge })).rejects.toMatchObject({ code: 'HARVEST_ORACLE_FLAKY' })
     })
 
     test('is told before a model of the agent is asked, with what one grade uses', async () => {
-      const folder = join(mkdtempSync(join(world.dir, 'fix-')), 'tape')
+      const folder = join(world.dir, 'fix 3', 'tape')
       const { answer, asked } = await fixed(3, { folder, isLive: false })
       expect({ asked, runs: answer.runs }).toEqual({ asked: 1, runs: [] })
       expect(answer.perGrade).toEqual({ calls: 1, tokens: 120, costUsd: expect.closeTo(callUsd) as number })
