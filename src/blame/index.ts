@@ -29,7 +29,14 @@ export {
 export type { ForksSpent } from './spent.ts'
 export { blameRepairs, type RepairBlame, type RepairOptions } from './repairs.ts'
 export type { ForkDraw, ForkSource, ForkSpec, Grade, GradingUse, Position, RunLayer } from './types.ts'
-export { openForks, type OtherRuns, requireNoKeptState, type RunBlameOptions } from './run-blame.ts'
+export {
+  type LimitPassed,
+  limitPassed,
+  openForks,
+  type OtherRuns,
+  requireNoKeptState,
+  type RunBlameOptions,
+} from './run-blame.ts'
 export { decisionOf } from './positions.ts'
 export { blameOptionsOf, type BlameRequest } from './task.ts'
 export { type BranchComparison, compareBranches, type BranchDifference } from './compare.ts'

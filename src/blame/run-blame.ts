@@ -117,8 +117,8 @@ export interface BlamedRun extends BlameReport {
   /** Headers of forks of earlier sessions that were not compared with those of today; absent: without any. */
   readonly notCompared?: UncomparedHeaders
   readonly stoppedBy?: Stop
-  /** By how much a limit was passed all the same, and what one grade used at most; absent: it was kept. */
-  readonly limitPassed?: { readonly by: BudgetLimits; readonly grade: Use }
+  /** Absent: all limits were kept. */
+  readonly limitPassed?: LimitPassed
   /** Where tools, retrievers and services get their answers from. */
   readonly tools: string
   /** What a good answer is, when some were repaired. */
@@ -174,7 +174,7 @@ export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<Bl
     ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
   })
   await requireNoKeptState({ source, forkCache }, forkBudget)
-  const passed = passedBy({ ...(limits.costUsd === undefined ? {} : { costUsd: limits.costUsd }) }, nowUsed(forkBudget))
+  const passed = limitPassed({ source, limits, forkBudget })
   const found = await withCodeAlone(claimed, (position, seed) => source.drawAgain(position, seed, options.signal))
   const { agreement } = oracle
   // A run of this very question was good, resampled or with repaired answers: then it is known that one can be.
@@ -200,7 +200,7 @@ export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<Bl
     reused: forkBudget.spent.reused,
     ...(forkCache?.notCompared === undefined ? {} : { notCompared: forkCache.notCompared }),
     ...(forkBudget.stopped === undefined ? {} : { stoppedBy: forkBudget.stopped }),
-    ...(passed === undefined ? {} : { limitPassed: { by: passed, grade: source.dearestGrade() } }),
+    ...passed,
     tools: toolsOf(options),
     ...(repairs && source.repairs !== undefined ? { repairedBy: source.repairs } : {}),
     ...(repairs && source.unrepaired.length > 0 ? { unrepaired: source.unrepaired } : {}),
@@ -213,9 +213,25 @@ export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<Bl
   }
 }
 
-function nowUsed({ spent: { now } }: Pick<ForkBudget, 'spent'>): Use {
-  const { modelCalls, tokens, costUsd } = now
-  return { calls: modelCalls, tokens, ...(costUsd === undefined ? {} : { costUsd }) }
+/** A limit that was passed all the same. */
+export interface LimitPassed {
+  readonly by: BudgetLimits
+  /** What one grade used at most. */
+  readonly grade: Use
+}
+
+/** Behind the last fork: by how much a limit in dollars was passed; empty: it was kept. */
+export function limitPassed({
+  source,
+  limits: { costUsd: limit },
+  forkBudget: { spent },
+}: Pick<OpenedForks, 'limits' | 'source'> & { readonly forkBudget: Pick<ForkBudget, 'spent'> }): {
+  readonly limitPassed?: LimitPassed
+} {
+  const { modelCalls, tokens, costUsd } = spent.now
+  const used = { calls: modelCalls, tokens, ...(costUsd === undefined ? {} : { costUsd }) }
+  const by = limit === undefined ? undefined : passedBy({ costUsd: limit }, used)
+  return by === undefined ? {} : { limitPassed: { by, grade: source.dearestGrade() } }
 }
 
 /** Forks of a failed run, with who grades them and the limits they are made in. */

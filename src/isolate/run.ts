@@ -4,6 +4,8 @@ import {
   ForkBudget,
   type ForksSpent,
   type Grade,
+  type LimitPassed,
+  limitPassed,
   openForks,
   type OtherRuns,
   requireNoKeptState,
@@ -36,6 +38,8 @@ export interface IsolatedRun extends Isolation {
   readonly spent: { readonly now: ForksSpent; readonly reused: ForksSpent }
   /** The limit that ended it; absent: none did. */
   readonly stoppedBy?: Stop
+  /** Absent: all limits were kept. */
+  readonly limitPassed?: LimitPassed
   readonly methods: Readonly<Record<string, string>>
 }
 
@@ -85,6 +89,7 @@ export async function isolateRun(
     timing: families,
     spent: { now, reused },
     ...(forks.stopped === undefined ? {} : { stoppedBy: forks.stopped }),
+    ...limitPassed({ source, limits, forkBudget: forks }),
     methods: {
       verdict: `Wald's sequential test of the share of cured runs, ${tau} against ${tau / 4}; all claims together are false at most 1 − confidence of the time`,
       interval: 'Wilson, 95 % at a fixed number of runs; for display only',

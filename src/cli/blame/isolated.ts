@@ -1,3 +1,4 @@
+import { passedTexts } from '../passed-limit.ts'
 import type { ExpectedUse, RunLayer } from '../../blame/index.ts'
 import { neutralLine, shellWord } from '../../errors/index.ts'
 import type { ArmReport, IsolatedRun, IsolationEstimate, FailureLayer } from '../../isolate/index.ts'
@@ -37,6 +38,8 @@ export function printIsolated(isolated: IsolatedRun, screen: Screen): void {
   const { forks, modelCalls, costUsd } = spent.now
   const earlier = spent.reused.forks === 0 ? '' : `; ${spent.reused.forks} forks of earlier sessions`
   dim(`${forks} forks, ${modelCalls} model calls, ${dollars(modelCalls === 0 ? 0 : costUsd)}${earlier}`)
+  const { limitPassed: passed } = isolated
+  if (passed !== undefined) for (const line of passedTexts(passed.by, passed.grade)) dim(line)
   if (verdict.kind === 'found' && verdict.layers.includes('code'))
     dim('random numbers and ids are as recorded in every run, and the environment is as it is now')
 }
