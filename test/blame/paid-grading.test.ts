@@ -13,6 +13,8 @@ import { mostPaidGrades } from '../../src/blame/grading.ts'
 import { openLiveGrading } from '../../src/blame/live-grading.ts'
 import type { OracleFunction } from '../../src/blame/oracle.ts'
 import { estimateBlame, runBlame, type RunBlameOptions } from '../../src/blame/run-blame.ts'
+import { roomForAll } from '../../src/cli/budget-step.ts'
+import { passedLines } from '../../src/cli/passed-limit.ts'
 import { Purse } from '../../src/cli/forking/purse.ts'
 import { sumSpent } from '../../src/cli/forking/sum-spent.ts'
 import { noUses } from '../../src/live/budget.ts'
@@ -337,11 +339,16 @@ describe('an oracle that asks a model', () => {
     /** Makes so many runs of a fixed agent, and as many as recorded. */
     async function fixed(
       runs: number,
-      more: { readonly isLive?: boolean; readonly folder: string; readonly judge?: OracleFunction },
+      more: {
+        readonly isLive?: boolean
+        readonly folder: string
+        readonly judge?: OracleFunction
+        readonly limits?: BudgetLimits
+      },
     ) {
-      const { isLive = true, folder, judge = judgeOf() } = more
+      const { isLive = true, folder, judge = judgeOf(), limits = { costUsd: 1 } } = more
       const before = { judged, asked: world.desk.asked.length }
-      const budget = openBudget({ costUsd: 1 })
+      const budget = openBudget(limits)
       const request = {
         ok: [],
         bad: [],
@@ -375,7 +382,7 @@ describe('an oracle that asks a model', () => {
         timeoutMs: 10_000,
         parallel: 1,
         budget,
-        limits: { costUsd: 1 },
+        limits,
         prices: {},
         surroundings: { reads: () => ({}), changedSince: () => [] },
         signal: new AbortController().signal,
@@ -418,12 +425,53 @@ describe('an oracle that asks a model', () => {
       await expect(fixed(3, { folder, judge })).rejects.toMatchObject({ code: 'HARVEST_ORACLE_FLAKY' })
     })
 
+    test.each<[limit: string, option: string, unit: keyof BudgetLimits, least: number]>([
+      ['dollars', 'max-cost', 'costUsd', callUsd / 2],
+      ['tokens', 'max-tokens', 'tokens', 50],
+      ['calls', 'max-calls', 'calls', 4],
+    ])(
+      'leaves no run ungraded with the limit in %s that is offered where one was reached',
+      async (_, option, unit, least) => {
+        const judge: OracleFunction = async (run) => {
+          for (let look = 1; look < 20; look++) await judgeOf()(run as never)
+          return judgeOf()(run as never)
+        }
+        const made = (limit: number) =>
+          fixed(3, { folder: join(world.dir, `fix ${unit} ${limit}`, 'tape'), judge, limits: { [unit]: limit } })
+        const { answer } = await made(least)
+        const codes = [...answer.runs, ...answer.controls].flatMap(({ fork }) => fork.problems.map(({ code }) => code))
+        expect(codes).toEqual(['HARVEST_BUDGET_USED'])
+        const room = roomForAll({
+          codes,
+          runs: () => [[bad, 6]],
+          grading: answer.perGrade!,
+          furtherGrades: mostPaidGrades(6) - 6,
+          limits: { [unit]: least },
+          prices: {},
+        })
+        const again = await made(Number(room[option]))
+        expect(again.answer.runs.map(({ grade }) => grade)).toEqual(['ok', 'ok', 'ok'])
+        expect(again.answer.controls.map(({ grade }) => grade)).toEqual(['bad', 'bad', 'bad'])
+      },
+    )
+
     test('is told before a model of the agent is asked, with what one grade uses', async () => {
       const folder = join(world.dir, 'fix 3', 'tape')
       const { answer, asked } = await fixed(3, { folder, isLive: false })
       expect({ asked, runs: answer.runs }).toEqual({ asked: 1, runs: [] })
       expect(answer.perGrade).toEqual({ calls: 1, tokens: 120, costUsd: expect.closeTo(callUsd) as number })
     })
+  })
+
+  test('says of each limit that was passed by how much, and of none that was kept', () => {
+    const limits = { costUsd: 0.01, calls: 12, tokens: 5000 }
+    const used = { costUsd: 0.0429, calls: 13, tokens: 1320 }
+    expect(passedLines(limits, used, { costUsd: 0.0312, calls: 0, tokens: 0 })).toEqual([
+      'passed the limit by $0.0329: one grade used up to $0.0312, which is known once it is given',
+      'passed the limit by 1 call: calls under way when it was reached ended',
+    ])
+    expect(passedLines(limits, { costUsd: 0.01, calls: 12, tokens: 5000 })).toEqual([])
+    expect(passedLines({}, used)).toEqual([])
   })
 
   test('is asked once to tell what blame will cost, and that is told', async () => {
