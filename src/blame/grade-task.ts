@@ -18,6 +18,8 @@ export interface GradeRequest {
   readonly forks?: readonly { readonly outcome: EncodedOutcome; readonly branch: string }[]
   /** Where grades that were paid for are kept; absent: nowhere. */
   readonly kept?: { readonly folder: string; readonly isFresh: boolean }
+  /** Someone said that models may be paid for grades: else the first one that asks a model is the last. Default true. */
+  readonly mayPay?: boolean
   /** What a grade by this oracle used at most, in processes before. */
   readonly most?: Use
 }
@@ -35,16 +37,19 @@ export interface GradeAnswer {
   readonly spent: Spent
   /** What one of them used at most. */
   readonly most: Use
+  /** One of them asked a model, now or before. */
+  readonly isPaid: boolean
 }
 
 /** Grades runs by a function of the project, in the process that can load it. The models it asks are paid from the budget. */
 export const gradeTask: Task = async (asked, context) => {
   const { tape, tapeFile, importModule, budget, prices } = context
-  const { oracle: named, forks, kept, most: before } = asked as unknown as GradeRequest
+  const { oracle: named, forks, kept, mayPay = true, most: before } = asked as unknown as GradeRequest
   const oracle = createOracle({ by: 'function', ...(await loadOracle(named, importModule)) })
   if (before !== undefined) knowGrade(oracle.about, before, budget)
   const grades: GradeAnswer['grades'][number][] = []
   let most = noUses
+  let isPaid = (before?.calls ?? 0) > 0
   const keptGrades =
     kept === undefined
       ? undefined
@@ -53,23 +58,40 @@ export const gradeTask: Task = async (asked, context) => {
           code: await codeDigest(process.cwd()),
           surroundings: context.surroundings,
         })
-  const add = async (run: string, grade: () => Promise<Grade>): Promise<void> => {
+  const soFar = (): GradeAnswer => ({ grades, spent: budget.total, most, isPaid })
+  const add = (one: GradeAnswer['grades'][number]): void => {
+    grades.push(one)
+    context.say(soFar() as unknown as Json)
+  }
+  const gradeOne = async (run: string, grade: () => Promise<Grade>): Promise<void> => {
     const known = keptGrades?.get(run)
-    if (known !== undefined) return void grades.push(known)
+    // Those alone are kept that were paid for.
+    isPaid ||= known !== undefined
+    if (known !== undefined) return add(known)
+    if (isPaid && !mayPay) return add(notToPay())
     const made = await gradeWithin(oracle.about, async () => ({ grade: await grade() }), context).catch(unpaid)
-    if (HarvestError.is(made)) return void grades.push({ code: made.code, facts: made.facts })
+    if (HarvestError.is(made)) return add({ code: made.code, facts: made.facts })
+    isPaid ||= made.calls.length > 0
     most = mostOf(most, asUse(useOf(made.calls, prices)))
     if (made.calls.length > 0) keptGrades?.keep(run, made.given.grade)
-    grades.push(made.given.grade)
+    add(made.given.grade)
   }
-  if (forks === undefined) await add(`recorded ${tape.digest}`, () => gradeRecorded(oracle, tape))
+  if (forks === undefined) await gradeOne(`recorded ${tape.digest}`, () => gradeRecorded(oracle, tape))
   for (const { outcome, branch } of forks ?? []) {
     // It names its parent as seen from the parent's own folder.
     const { events } = parseTape(branch, join(dirname(tapeFile), 'branch.tape.jsonl'))
-    await add(JSON.stringify([tape.digest, outcome, branch]), () => gradeFork(oracle, tape, outcome, events))
+    await gradeOne(JSON.stringify([tape.digest, outcome, branch]), () => gradeFork(oracle, tape, outcome, events))
   }
-  const answer: GradeAnswer = { grades, spent: budget.total, most }
-  return answer as unknown as Json
+  return soFar() as unknown as Json
+}
+
+/** That more of what an oracle asks a model would have to be paid, and nothing says that it may. */
+export function notToPay(): HarvestError {
+  return new HarvestError('HARVEST_BUDGET_USED', {
+    what: 'The oracle asks a model, and nothing says that it may be paid',
+    why: 'Without --live a limit is what allows it. That it asks a model is known by one grade, and no other is asked for.',
+    fix: ['to pay for grades, with a limit: --max-cost 0.50', "or grade by a call that is right: --ok '<call>'"],
+  })
 }
 
 /** The grade of a fork that ended without problems. */

@@ -1,6 +1,7 @@
 import type { HarvestError } from '../errors/index.ts'
 import { neutralLines, type Screen } from '../report/output.ts'
 import { exit } from './exit.ts'
+import type { Grader } from './forking/grading.ts'
 import type { MadeForks } from './forking/make.ts'
 
 /** That an answer is of fewer runs than were asked for. */
@@ -15,13 +16,19 @@ export function endedEarly(interrupted: HarvestError, screen: Screen): number {
 }
 
 /** For programs: that this is what was known when someone ended the command, and of how many forks. */
-export function endedAt({ interrupted, made }: MadeForks): { readonly interrupted?: { made: number; of: number } } {
-  if (interrupted === undefined) return {}
+export function endedAt(forks: MadeForks, grader?: Grader): { readonly interrupted?: { made: number; of: number } } {
+  if (endOf(forks, grader) === undefined) return {}
+  const { interrupted, made } = forks
   return { interrupted: { made: made.filter(({ fork }) => fork !== interrupted).length, of: made.length } }
 }
 
+/** Why there are no more forks, or no more grades. */
+export function endOf({ interrupted }: MadeForks, grader: Grader | undefined): HarvestError | undefined {
+  return interrupted ?? grader?.ended?.()
+}
+
 /** The same, for people. */
-export function printEnded(forks: MadeForks, shown: Screen): void {
-  const { interrupted } = endedAt(forks)
+export function printEnded(forks: MadeForks, grader: Grader | undefined, shown: Screen): void {
+  const { interrupted } = endedAt(forks, grader)
   if (interrupted !== undefined) shown.line(stoppedText(interrupted, 'forks'))
 }

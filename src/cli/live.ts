@@ -44,6 +44,11 @@ export function readLivePlan(given: CommandInput, command: CommandSpec): LivePla
   }
 }
 
+/** Whether models may be paid: someone says so by `--live`, or by a limit. */
+export function saysToPay(given: CommandInput): boolean {
+  return ['live', 'max-cost', 'max-tokens', 'max-calls'].some((name) => given.has(name))
+}
+
 /** How to agree to live calls: as they were limited, or by the limit there is. */
 export function toConfirm(given: CommandInput, usd: number): readonly string[] {
   if (['max-cost', 'max-tokens', 'max-calls', 'max-runs'].some((limit) => given.has(limit)))

@@ -265,7 +265,8 @@ describe('an oracle that asks a model', () => {
         ...more,
       }
       const importModule = async () => ({ judge: judgeOf() })
-      const context = { tape: bad, tapeFile: bad.source, importModule, budget, limits, prices: {}, ...beside }
+      const say = (): void => {}
+      const context = { tape: bad, tapeFile: bad.source, importModule, budget, limits, prices: {}, say, ...beside }
       const answer = (await gradeTask(request as never, context as never)) as unknown as GradeAnswer
       return { ...answer, grades: answer.grades.map((one) => (typeof one === 'string' ? one : one.code)) }
     }
@@ -288,6 +289,15 @@ describe('an oracle that asks a model', () => {
       expect(readdirSync(folder)).toEqual([expect.stringMatching(/^grade-.+\.json$/)])
       writeFileSync(join(folder, readdirSync(folder)[0]!), '{"gra')
       expect(await again()).toMatchObject({ judged: 1 })
+    })
+
+    test('is asked no second time where nothing says that it may be paid', async () => {
+      const { grades, isPaid } = await asked(3, {}, noUses, noUses, { mayPay: false })
+      expect({ grades, isPaid, judged }).toEqual({
+        grades: ['ok', 'HARVEST_BUDGET_USED', 'HARVEST_BUDGET_USED'],
+        isPaid: true,
+        judged: 1,
+      })
     })
 
     test('is told with the grade of the recorded run what each further one may use', async () => {

@@ -9,7 +9,7 @@ import { keepAnswer, listCases, readPrices } from '../../recordings/index.ts'
 import { type Json, readTape, requireClosed, type Tape } from '../../tape/index.ts'
 import { forkSpec } from '../spec/debug.ts'
 import type { Command, CommandInput } from '../command.ts'
-import { endedAt, endedEarly, printEnded } from '../ended-early.ts'
+import { endedAt, endedEarly, endOf, printEnded } from '../ended-early.ts'
 import { exit } from '../exit.ts'
 import { findRun, type FoundRun } from '../find.ts'
 import { type ForkAsk, readAsk, readTail } from '../forking/ask.ts'
@@ -32,7 +32,7 @@ import { printAsk, printBranches, printReused, spentLines } from '../forking/pri
 import { Purse } from '../forking/purse.ts'
 import { saveBranches } from '../forking/save.ts'
 import { lookAtDecisions } from '../forking/decided-calls.ts'
-import { readLivePlan, readWhole, refuseOtherCode, acrossVersions } from '../live.ts'
+import { acrossVersions, readLivePlan, readWhole, refuseOtherCode, saysToPay } from '../live.ts'
 import type { CodeSubject } from '../other-code.ts'
 import { neutralLines, type Screen } from '../../report/output.ts'
 import { type LimitedRuns, roomForAll, stepsAfterBudget } from '../budget-step.ts'
@@ -79,16 +79,17 @@ async function fork(parent: Parent, given: CommandInput, screen: Screen): Promis
     ...makeOptions(given, screen, purse),
     together: pairs.together,
   })
-  const graded = await gradedBeside(grader, forks.control)
+  const graded = await gradedBeside(grader, forks)
   const drawn = apart(await tellBranches(parent.tape, forks, graded), pairs.together)
   const [changed, controls] = [drawn.changed.filter(isMade), drawn.controls.filter(isMade)]
-  if (forks.interrupted !== undefined && changed.length === 0) throw forks.interrupted
+  const interrupted = endOf(forks, graded)
+  if (interrupted !== undefined && changed.length === 0) throw interrupted
   const branches = given.has('save') ? saveBranches(parent, changed) : changed
   const sum = together(branches)
   const beside = tellBeside(sum, controls)
   const { data } = forks.control
   const answer = asJson(parent.tape, ask, changes, branches, sum, graded)
-  if (forks.interrupted === undefined) keep(parent, answer)
+  if (interrupted === undefined) keep(parent, answer)
   const runs = limited(parent.tape, branches, controls, purse)
   const print = (shown: Screen): void => {
     printAsk(parent, ask, changes, shown)
@@ -100,7 +101,7 @@ async function fork(parent: Parent, given: CommandInput, screen: Screen): Promis
       isGood,
     })
     for (const line of purse.passed) shown.line(line)
-    printEnded(forks, shown)
+    printEnded(forks, graded, shown)
     const isOffTape = branches.some(({ problems }) => problems.some(({ code }) => code === 'HARVEST_NOT_RECORDED'))
     // No tape holds what a tool answers to a call that was not made.
     const isNewCall = branches.some((branch) => hasOpenCall(branch, parent.tape))
@@ -123,7 +124,7 @@ async function fork(parent: Parent, given: CommandInput, screen: Screen): Promis
   }
   const told = {
     ...answer,
-    ...endedAt(forks),
+    ...endedAt(forks, graded),
     madeAnew: forks.anew,
     ...(forks.notCompared === undefined ? {} : { notCompared: forks.notCompared }),
     ...pinsJson(parent.tape, data),
@@ -131,13 +132,13 @@ async function fork(parent: Parent, given: CommandInput, screen: Screen): Promis
     ...gradingJson(purse),
   }
   printAnswer(told, print, { given, spec: forkCommand, screen })
-  if (forks.interrupted !== undefined) return endedEarly(forks.interrupted, screen)
+  if (interrupted !== undefined) return endedEarly(interrupted, screen)
   return isDecided(sum, given.has('live')) ? exit.ok : exit.divergence
 }
 
 /** Forks that were not made yet when someone ended the command say nothing. */
-function isMade({ problems }: BranchSummary): boolean {
-  return !problems.some(({ code }) => code === 'HARVEST_CLI_INTERRUPTED')
+function isMade({ fork, problems }: BranchSummary): boolean {
+  return fork !== undefined || !problems.some(({ code }) => code === 'HARVEST_CLI_INTERRUPTED')
 }
 
 /** What the budget may have kept from its end. */
@@ -152,10 +153,11 @@ function limited(
   return { codes, runs: () => [[tape, all.length]], grading, limits, prices }
 }
 
-/** Models that no run may ask are asked by what grades at most, and then there is no budget to keep. */
+/** Without `--live` a limit is for what grades: no run asks a model then. */
 function purseOf({ recordings }: Parent, given: CommandInput): Purse {
   const { limits } = readLivePlan(given, forkCommand)
-  return new Purse(given.has('live') ? limits : {}, readPrices(recordings) ?? {})
+  const mayPay = saysToPay(given)
+  return new Purse(mayPay ? limits : {}, readPrices(recordings) ?? {}, mayPay)
 }
 
 /** For a report: forks of another plan stand beside these, the same plan's are replaced. */
@@ -183,8 +185,9 @@ async function critical(parent: Parent, given: CommandInput, screen: Screen): Pr
     ...makeOptions(given, screen, purse),
     together: pairs.together,
   })
-  const graded = await gradedBeside(grader, forks.control)
+  const graded = await gradedBeside(grader, forks)
   const drawn = await tellBranches(parent.tape, forks, graded)
+  const interrupted = endOf(forks, graded)
   const told = drawn.filter(isMade)
   const { changed, controls } = apart(drawn, pairs.together)
   const decisions = reportDecisions(decisionsOf(parent.tape), alternatives, changed, graded?.recorded, controls)
@@ -193,7 +196,7 @@ async function critical(parent: Parent, given: CommandInput, screen: Screen): Pr
   const print = (shown: Screen): void => {
     if (decisions.length === 0) return shown.line('No model decides anything in this run.')
     printDecisions(decisions, { grader: graded, differs: data.differs }, shown)
-    printEnded(forks, shown)
+    printEnded(forks, graded, shown)
     printReused(told, shown)
     const lost = told.find(isUnreached)
     const runs = limited(parent.tape, changed, controls, purse)
@@ -218,7 +221,7 @@ async function critical(parent: Parent, given: CommandInput, screen: Screen): Pr
     tail,
     gradedBy: graded?.by ?? null,
     recorded: graded?.recorded ?? null,
-    ...endedAt(forks),
+    ...endedAt(forks, graded),
     madeAnew: forks.anew,
     ...(forks.notCompared === undefined ? {} : { notCompared: forks.notCompared }),
     ...pinsJson(parent.tape, data),
@@ -228,7 +231,7 @@ async function critical(parent: Parent, given: CommandInput, screen: Screen): Pr
     ...gradingJson(purse),
   }
   printAnswer(answer, print, { given, spec: forkCommand, screen })
-  if (forks.interrupted !== undefined) return endedEarly(forks.interrupted, screen)
+  if (interrupted !== undefined) return endedEarly(interrupted, screen)
   const isJudged =
     decisions.some(({ verdict }) => verdict !== 'unknown') || decisions.every(({ tried }) => tried.length === 0)
   return isJudged && !told.some(isUnreached) ? exit.ok : exit.divergence

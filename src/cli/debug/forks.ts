@@ -29,7 +29,7 @@ import { differenceText, spentLines } from '../forking/print.ts'
 import { Purse } from '../forking/purse.ts'
 import { sumSpent } from '../forking/sum-spent.ts'
 import { readCall } from '../forking/words.ts'
-import { describeInterval, describeRate, readLivePlan, readWhole, refuseOtherCode } from '../live.ts'
+import { describeInterval, describeRate, readLivePlan, readWhole, refuseOtherCode, saysToPay } from '../live.ts'
 import { parse } from '../parse.ts'
 import { specs } from '../spec/index.ts'
 import { forkSpec } from '../spec/debug.ts'
@@ -121,7 +121,7 @@ async function whatIf(rest: string, { session, found, given }: DebugContext): Pr
   const runs = readWhole(input, forkSpec, 'runs') ?? 1
   if (input.has('live')) await refuseOtherCode(tape.header.pins, input, { tape: parent.file, agent: agentOf(parent) })
   const { parallel, timeoutMs, limits } = readLivePlan(input, forkSpec)
-  const purse = new Purse(input.has('live') ? limits : {}, readPrices(parent.recordings) ?? {})
+  const purse = new Purse(saysToPay(input) ? limits : {}, readPrices(parent.recordings) ?? {}, saysToPay(input))
   const grader = await graderOf(parent, input, purse)
   const pairs = alternately(
     asks.flatMap(({ ask }) => Array.from({ length: runs }, (_, n) => ({ ...ask, seed: `${n + 1}` }))),

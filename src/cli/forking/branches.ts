@@ -55,7 +55,7 @@ export interface Together {
 /** Compares forks with the unchanged run, and grades them when someone says what a good run is. */
 export async function tellBranches(
   parent: Tape,
-  { control, made }: MadeForks,
+  { control, made, interrupted }: MadeForks,
   grader: Grader | undefined,
 ): Promise<readonly BranchSummary[]> {
   const branches: BranchSummary[] = []
@@ -79,7 +79,7 @@ export async function tellBranches(
     judged.push({ at: branches.length, fork, branch: tape })
     branches.push({ ...common, fork, problems, ...(compared === undefined ? {} : { compared }) })
   }
-  const grades = (await grader?.grade(judged)) ?? []
+  const grades = (await grader?.grade(judged, interrupted)) ?? []
   const gradeAt = new Map(judged.map(({ at }, index) => [at, grades[index]]))
   return branches.map((branch, at) => {
     const grade = gradeAt.get(at)
@@ -87,9 +87,12 @@ export async function tellBranches(
     if (typeof grade === 'string') return { ...branch, grade }
     // It would be taken for a run of another grade.
     const { compared: _, ...rest } = branch
-    return { ...rest, problems: [{ code: grade.code, message: grade.message }] }
+    const isEnded = grade.code === 'HARVEST_CLI_INTERRUPTED'
+    return { ...rest, problems: [{ code: grade.code, message: isEnded ? notGraded : grade.message }] }
   })
 }
+
+const notGraded = 'not graded: the command was ended before'
 
 function changedSteps({ changes = [] }: ForkRequest, { data }: ControlRun): readonly number[] {
   return changes.flatMap((change) =>

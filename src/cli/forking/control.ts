@@ -3,6 +3,7 @@ import type { ControlData, ControlDifference } from '../../jobs/index.ts'
 import type { Tape } from '../../tape/index.ts'
 import { branchTape } from './branch-tape.ts'
 import type { Grader } from './grading.ts'
+import type { MadeForks } from './make.ts'
 
 /** The unchanged run of today's code: what branches are compared with. */
 export interface ControlRun {
@@ -28,10 +29,13 @@ export function numberIn({ leftOut }: ControlData, step: number): number {
  */
 export async function gradedBeside(
   grader: Grader | undefined,
-  { data: { outcome, branch }, run }: ControlRun,
+  { control: { data, run }, interrupted }: Pick<MadeForks, 'control' | 'interrupted'>,
 ): Promise<Grader | undefined> {
+  const { outcome, branch, digest } = data
   if (grader === undefined || outcome === undefined || branch === undefined) return grader
-  const [recorded = 'ungraded'] = await grader.grade([{ fork: { outcome, branch }, branch: run }])
+  const fork = { outcome, branch, fingerprint: digest, prefix: { steps: 0, isExact: true } }
+  const [recorded = 'ungraded'] = await grader.grade([{ fork, branch: run }], interrupted)
+  if (HarvestError.is(recorded, 'HARVEST_CLI_INTERRUPTED')) return { ...grader, recorded: 'ungraded' }
   // Nothing is another grade than one that is not known.
   if (HarvestError.is(recorded)) throw recorded
   return { ...grader, recorded }

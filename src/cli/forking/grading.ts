@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { forksFolder } from '../../recordings/index.ts'
 import { chooseJudging } from '../../blame/choose-oracle.ts'
-import { type GradeAnswer, gradeFork, gradeRecorded, type GradeRequest } from '../../blame/grade-task.ts'
+import { type GradeAnswer, gradeFork, gradeRecorded, type GradeRequest, notToPay } from '../../blame/grade-task.ts'
 import type { Grade } from '../../blame/index.ts'
 import { oracleOfCase } from '../../blame/named-oracle.ts'
 import { createOracle, gradeOfCalls } from '../../blame/oracle.ts'
@@ -12,12 +12,13 @@ import type { Json, Tape } from '../../tape/index.ts'
 import { saysGood } from '../../cases/index.ts'
 import type { CommandInput } from '../command.ts'
 import { runTask } from '../../jobs/run.ts'
+import { describeSpent } from '../live.ts'
 import type { Parent } from './make.ts'
 import type { Purse } from './purse.ts'
 
 /** A fork and its branch, as far as it is graded. */
 export interface GradedFork {
-  readonly fork: Pick<FinishedFork, 'outcome' | 'branch'>
+  readonly fork: Pick<FinishedFork, 'branch' | 'fingerprint' | 'outcome' | 'prefix'>
   readonly branch: Tape
 }
 
@@ -28,8 +29,14 @@ export interface Grader {
   readonly recorded: Grade
   /** A known-bad case says what is bad alone: each other end is `ok` by it, and may be as bad. */
   readonly takesAnyOther: boolean
-  /** The grades of forks, in their order, or that one is not paid for. */
-  grade(forks: readonly GradedFork[]): Promise<readonly (Grade | HarvestError)[]>
+  /**
+   * The grades of forks, in their order, or why one has none: it is not paid for, or someone ended the command.
+   *
+   * @param ended - someone ended the command: nothing begins any more that may have to be paid
+   */
+  grade(forks: readonly GradedFork[], ended?: HarvestError): Promise<readonly (Grade | HarvestError)[]>
+  /** Someone ended the command while it graded. */
+  ended?(): HarvestError | undefined
   /** Of a run that the tape had no answer for: by the calls it made until then, where these decide. */
   gradeCalls?(branch: Tape): 'bad' | 'ok' | undefined
 }
@@ -49,19 +56,37 @@ export async function graderOf(parent: Parent, given: CommandInput, purse: Purse
   const isTold = ok.length + bad.length > 0
   const named = isTold || kase === undefined ? undefined : oracleOfCase(kase)
   if (named !== undefined) {
+    let interrupted: HarvestError | undefined
     const ask = async (forks?: GradeRequest['forks']): Promise<readonly (Grade | HarvestError)[]> => {
       const { limits, prices, used, mostOfGrade } = purse
       const folder = resolve(forksFolder(parent.recordings, parent.file))
       const kept = existsSync(parent.recordings) ? { kept: { folder, isFresh: given.has('no-cache') } } : {}
-      const request: GradeRequest = { oracle: named, ...kept, ...(forks && { forks, most: mostOfGrade }) }
+      const request: GradeRequest = {
+        oracle: named,
+        mayPay: purse.mayPay,
+        ...kept,
+        ...(forks && { forks, most: mostOfGrade }),
+      }
       const options = JSON.parse(JSON.stringify(request)) as Json
+      let soFar: GradeAnswer | undefined
       const told = await runTask(
         { tape: parent.file, task: { name: 'grade', options } },
-        { limits, prices, carried: used },
-      )
+        { limits, prices, carried: used, onReport: (heard) => (soFar = heard as unknown as GradeAnswer) },
+      ).catch((error: unknown) => {
+        // Those that were given are paid for.
+        if (soFar !== undefined && HarvestError.is(error)) purse.paidGrades(soFar.spent, soFar.most)
+        if (forks === undefined || !HarvestError.is(error, 'HARVEST_CLI_INTERRUPTED')) throw error
+        return error
+      })
+      if (HarvestError.is(told)) {
+        interrupted = told
+        const given = soFar?.grades.map(asGrade) ?? []
+        return forks!.map((_, at) => given[at] ?? told)
+      }
       const answer = told as unknown as GradeAnswer
       purse.paidGrades(answer.spent, answer.most)
-      return answer.grades.map((one) => (typeof one === 'string' ? one : new HarvestError(one.code, one.facts)))
+      if (answer.isPaid && forks === undefined && !purse.mayPay) throw paidUnsaid(purse)
+      return answer.grades.map(asGrade)
     }
     const [recorded] = await ask()
     if (recorded === undefined || HarvestError.is(recorded)) throw recorded ?? new TypeError('no grade')
@@ -69,8 +94,9 @@ export async function graderOf(parent: Parent, given: CommandInput, purse: Purse
       by: `the oracle of its case, ${named.name}`,
       recorded,
       takesAnyOther: false,
-      grade: async (forks) =>
-        forks.length === 0 ? [] : ask(forks.map(({ fork: { outcome, branch } }) => ({ outcome, branch }))),
+      ended: () => interrupted,
+      grade: (forks, ended = interrupted) =>
+        ended === undefined ? gradeOnce(forks, ask) : Promise.resolve(forks.map(() => ended)),
     }
   }
   const isSaid = kase !== undefined && (saysGood(kase) || kase.outcome !== undefined || kase.expected !== undefined)
@@ -85,4 +111,34 @@ export async function graderOf(parent: Parent, given: CommandInput, purse: Purse
     grade: (forks) =>
       Promise.all(forks.map(({ fork: { outcome }, branch }) => gradeFork(oracle, tape, outcome, branch.events))),
   }
+}
+
+/** Forks that are the same run have one grade: whoever is paid for it is asked once. */
+async function gradeOnce(
+  forks: readonly GradedFork[],
+  ask: (forks: GradeRequest['forks']) => Promise<readonly (Grade | HarvestError)[]>,
+): Promise<readonly (Grade | HarvestError)[]> {
+  const same = Map.groupBy(forks, ({ fork: { prefix, fingerprint, outcome } }) =>
+    JSON.stringify([prefix.steps, fingerprint, outcome]),
+  )
+  const distinct = [...same.values()].flatMap(([first]) => first ?? [])
+  if (distinct.length === 0) return []
+  const grades = await ask(distinct.map(({ fork: { outcome, branch } }) => ({ outcome, branch })))
+  const graded = new Map([...same.values()].flatMap((all, at) => all.map((one) => [one, grades[at]] as const)))
+  return forks.map((one) => graded.get(one) ?? 'ungraded')
+}
+
+function asGrade(one: GradeAnswer['grades'][number]): Grade | HarvestError {
+  return typeof one === 'string' ? one : new HarvestError(one.code, one.facts)
+}
+
+/** Before anything is forked: the grade of the recorded run asked a model, or one of an earlier session did. */
+function paidUnsaid({ grading }: Purse): HarvestError {
+  const { what, why, fix = [] } = notToPay().facts
+  return new HarvestError('HARVEST_BUDGET_USED', {
+    what,
+    ...(grading === undefined ? {} : { where: { spent: describeSpent(grading) } }),
+    ...(why === undefined ? {} : { why }),
+    fix,
+  })
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Case } from '../../cases/index.ts'
-import { HarvestError } from '../../errors/index.ts'
+import { HarvestError, withFacts } from '../../errors/index.ts'
 import {
   askedKey,
   type FinishedFork,
@@ -21,6 +21,7 @@ import { forksFolder } from '../../recordings/index.ts'
 import { type Json, readTape, type Tape } from '../../tape/index.ts'
 import { version } from '../../version.ts'
 import { exit, exitCodeOf } from '../exit.ts'
+import { describeSpent } from '../live.ts'
 import { type JobsOptions, runTask } from '../../jobs/run.ts'
 import { anewText, madeByOther, notComparedText, noteMade } from './anew.ts'
 import { type ControlRun, controlRun } from './control.ts'
@@ -130,7 +131,7 @@ export async function makeForks(
   if (code !== undefined && interrupted === undefined) noteMade(folder, names, code)
   const [refused] = made.flatMap(({ fork }) => (HarvestError.is(fork) && exitCodeOf(fork) === exit.usage ? [fork] : []))
   // There is no run to report when none could begin, as with an unknown agent.
-  if (refused !== undefined && made.every(({ fork }) => HarvestError.is(fork))) throw refused
+  if (refused !== undefined && made.every(({ fork }) => HarvestError.is(fork))) throw withSpent(refused, options.purse)
   const { notCompared } = answer
   if (notCompared !== undefined) options.onAnew?.(notComparedText(notCompared))
   return {
@@ -182,9 +183,16 @@ async function run(
     })
     return { answer: answer as unknown as ForkTaskAnswer }
   } catch (error) {
-    if (!HarvestError.is(error, 'HARVEST_CLI_INTERRUPTED') || control === undefined || forks.length === 0) throw error
+    if (!HarvestError.is(error, 'HARVEST_CLI_INTERRUPTED') || control === undefined || forks.length === 0)
+      throw withSpent(error, purse)
     return { answer: { control, forks, reused }, interrupted: error }
   }
+}
+
+/** What was paid before a command refuses is said with the refusal: no answer says it. */
+function withSpent(error: unknown, { grading }: Purse): unknown {
+  if (!HarvestError.is(error) || grading === undefined) return error
+  return withFacts(error, { where: { ...error.facts.where, spent: describeSpent(grading) } })
 }
 
 /** The case of a run, as a job has it. */

@@ -9,12 +9,16 @@ import { sumSpent } from './sum-spent.ts'
 export class Purse {
   readonly limits: BudgetLimits
   readonly prices: PriceTable
+  /** Someone said that models may be paid: by `--live`, or by a limit. */
+  readonly mayPay: boolean
   #forks = sumSpent([])
   #grading = sumSpent([])
   #mostOfGrade = noUses
 
-  constructor(limits: BudgetLimits, prices: PriceTable) {
+  /** @param mayPay - default: a limit is given */
+  constructor(limits: BudgetLimits, prices: PriceTable, mayPay = Object.keys(limits).length > 0) {
     this.limits = limits
+    this.mayPay = mayPay
     this.prices = prices
   }
 
