@@ -30,9 +30,9 @@ const fork = (name: string) =>
   }) as never
 const asked = () => runTask.mock.calls.map(([{ task }]) => task.options.forks?.length)
 
-beforeEach(() =>
-  runTask.mockReset().mockImplementation(async ({ task }) => answer((task.options.forks ?? [1]).map(() => 'ok'))),
-)
+beforeEach(() => {
+  runTask.mockReset().mockImplementation(async ({ task }) => answer((task.options.forks ?? [1]).map(() => 'ok')))
+})
 
 test('an oracle that asks a model is asked once where nothing says that it may be paid, and what that used is said', async () => {
   const refused = graderOf(parent, given, new Purse({}, {}))
