@@ -31,7 +31,7 @@ export async function refuseGood({ source, content }: Promotion, screen: Screen)
 export function noteUnknownNames(
   expectations: readonly Expectation[],
   tape: Tape,
-  screen: Screen,
+  screen: Pick<Screen, 'note'>,
   { isAsked = false, outcome }: { readonly isAsked?: boolean; readonly outcome?: Json | undefined } = {},
 ): void {
   const names = { tapes: [tape], ...(outcome === undefined ? {} : { outcome }) }
@@ -57,7 +57,7 @@ export function noteUnknownNames(
 export function noteUnknownInCase(
   kase: Case,
   tape: Tape,
-  screen: Screen,
+  screen: Pick<Screen, 'note'>,
   { hasAnyName }: { hasAnyName: boolean },
 ): void {
   if (kase.oracle !== undefined || !saysGood(kase)) return

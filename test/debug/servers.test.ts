@@ -6,7 +6,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { DebugClient } from '@vscode/debugadapter-testsupport'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRecorder, tool } from '../../src/record/index.ts'
-import { ServerBudget } from '../../src/cli/debug/budget.ts'
+import { SessionBudget } from '../../src/cli/debug/budget.ts'
 import { DapReader, framed } from '../../src/cli/debug/dap-stream.ts'
 import { built } from '../support/built.ts'
 import { run } from '../cli/harvest.ts'
@@ -236,19 +236,21 @@ describe('an editor, over the official client of the Debug Adapter Protocol', ()
 describe('the budget of a server', () => {
   const used = { modelCalls: 2, inputTokens: 300, outputTokens: 20 }
 
-  it('is one for all its calls: each may use what those before it left', () => {
-    const budget = new ServerBudget({ costUsd: 1, tokens: 1_000, calls: 5 })
-    expect(budget.options).toEqual(['--max-cost=1', '--max-tokens=1000', '--max-calls=5'])
+  it('is one for all its calls: each may use what those before it left, and a limit of its own is no more', () => {
+    const budget = new SessionBudget({ costUsd: 1, tokens: 1_000, calls: 5 })
+    expect(budget.within({ costUsd: 1 })).toEqual({ costUsd: 1, tokens: 1_000, calls: 5 })
     budget.add({ ...used, costUsd: 0.3 })
     budget.add({ ...used, costUsd: 0.1 })
-    expect(budget.options).toEqual(['--max-cost=0.6', '--max-tokens=360', '--max-calls=1'])
+    expect(budget.within({ costUsd: 3, tokens: 100 })).toEqual({ costUsd: 0.6, tokens: 100, calls: 1 })
+    expect([budget.binds({ costUsd: 0.5, tokens: 100, calls: 0 }), budget.binds({})]).toEqual([false, true])
+    expect(budget.withRoom({ 'max-cost': '0.5' })).toEqual({ 'max-cost': '0.90' })
     budget.add({ ...used, costUsd: 0 })
-    expect(() => budget.options).toThrow('the budget of this server is used up: --max-calls')
+    expect(() => budget.within({})).toThrow('the budget of this debugger is used up: --max-calls')
   })
 
   it('in dollars is used up by a call whose cost is unknown', () => {
-    const budget = new ServerBudget({ costUsd: 1 })
+    const budget = new SessionBudget({ costUsd: 1 })
     budget.add(used)
-    expect(() => budget.options).toThrow('the budget of this server is used up: --max-cost')
+    expect(() => budget.within({})).toThrow('the budget of this debugger is used up: --max-cost')
   })
 })

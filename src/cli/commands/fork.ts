@@ -1,9 +1,7 @@
 // Over 300 lines: one command with its two questions, what comes of a change and which decisions count.
 import { dirname, resolve } from 'node:path'
-import { typedExpectations } from '../../blame/expectation.ts'
-import { requireKnownNames } from '../../blame/known-names.ts'
 import type { Case } from '../../cases/index.ts'
-import type { Spent } from '../../live/index.ts'
+import type { BudgetLimits, Spent } from '../../live/index.ts'
 import { type CasePins, pinsOf } from '../../provenance/index.ts'
 import { keepAnswer, listCases, readPrices } from '../../recordings/index.ts'
 import { type Json, readTape, requireClosed, type Tape } from '../../tape/index.ts'
@@ -28,6 +26,7 @@ import { alternativesOf, besideDecisions, decisionsOf } from '../forking/alterna
 import { bestAlternative, type DecisionReport, printDecisions, reportDecisions } from '../forking/critical.ts'
 import { type Grader, graderOf } from '../forking/grading.ts'
 import { agentOf, makeForks, type MakeOptions, type Parent } from '../forking/make.ts'
+import { lookAtNames } from '../forking/names.ts'
 import { printAsk, printBranches, printReused, spentLines } from '../forking/print.ts'
 import { Purse } from '../forking/purse.ts'
 import { saveBranches } from '../forking/save.ts'
@@ -38,36 +37,37 @@ import { neutralLines, type Screen } from '../../report/output.ts'
 import { type LimitedRuns, roomForAll, stepsAfterBudget } from '../budget-step.ts'
 import { printAnswer } from '../next-lines.ts'
 import { finerAnswer } from '../finer-answer.ts'
-import { noteUnknownInCase } from '../known-bad.ts'
 import { printSteps } from '../next-steps.ts'
 import { typedAgain } from '../typed-again.ts'
 
 /** Replays a run up to a step, changes something there, and lets the agent run on. */
 export const forkCommand: Command = {
   ...forkSpec,
-  async run(given, screen) {
-    const parent = readParent(given)
-    for (const warning of lookAtNames(parent, given, screen)) screen.note(warning)
-    return given.has('critical') ? critical(parent, given, screen) : fork(parent, given, screen)
-  },
+  run: (given, screen) => runFork(given, screen),
 }
 
-/** Refuses expectations that no fork could meet, and decisions no model could make, before a fork is made. */
-function lookAtNames({ tape, case: kase }: Parent, given: CommandInput, screen: Screen): readonly string[] {
-  const expectations = typedExpectations({ ok: given.values('ok'), bad: given.values('bad') }).all
-  const notes = lookAtDecisions(given, tape, forkCommand)
-  if (given.has('any-name')) return []
-  if (expectations.length === 0 && kase !== undefined) noteUnknownInCase(kase, tape, screen, { hasAnyName: true })
-  const warnings = requireKnownNames(expectations, {
-    tapes: [tape],
-    ...(kase?.outcome === undefined ? {} : { outcome: kase.outcome }),
-  })
-  return [...notes, ...warnings]
+/** @param more - `limits` in the place of those of the command line; `onPurse` hears what pays, before anything is paid */
+export async function runFork(
+  given: CommandInput,
+  screen: Screen,
+  { limits, onPurse }: { readonly limits?: BudgetLimits; readonly onPurse?: (purse: Purse) => void } = {},
+): Promise<number> {
+  const parent = readParent(given)
+  const notes = lookAtDecisions(given, parent.tape, forkCommand)
+  if (!given.has('any-name')) for (const note of notes) screen.note(note)
+  lookAtNames(parent, given, screen)
+  const purse = purseOf(parent, given, limits)
+  onPurse?.(purse)
+  return (given.has('critical') ? critical : fork)({ parent, purse }, given, screen)
 }
 
-async function fork(parent: Parent, given: CommandInput, screen: Screen): Promise<number> {
+interface Paid {
+  readonly parent: Parent
+  readonly purse: Purse
+}
+
+async function fork({ parent, purse }: Paid, given: CommandInput, screen: Screen): Promise<number> {
   const ask = readAsk(given, parent.tape, forkCommand)
-  const purse = purseOf(parent, given)
   const grader = await graderOf(parent, given, purse)
   for (const note of typeNotes(parent.tape, ask.changes ?? [])) screen.note(note)
   const changes = (ask.changes ?? []).map((change) => tellChange(parent.tape, change))
@@ -154,8 +154,11 @@ function limited(
 }
 
 /** Without `--live` a limit is for what grades: no run asks a model then. */
-function purseOf({ recordings }: Parent, given: CommandInput): Purse {
-  const { limits } = readLivePlan(given, forkCommand)
+function purseOf(
+  { recordings }: Parent,
+  given: CommandInput,
+  limits: BudgetLimits = readLivePlan(given, forkCommand).limits,
+): Purse {
   const mayPay = saysToPay(given)
   return new Purse(mayPay ? limits : {}, readPrices(recordings) ?? {}, mayPay)
 }
@@ -172,9 +175,8 @@ function keep({ recordings, file, tape }: Parent, answer: ForkJson): void {
   })
 }
 
-async function critical(parent: Parent, given: CommandInput, screen: Screen): Promise<number> {
+async function critical({ parent, purse }: Paid, given: CommandInput, screen: Screen): Promise<number> {
   const tail = readTail(given, forkCommand)
-  const purse = purseOf(parent, given)
   const grader = await graderOf(parent, given, purse)
   const reference = tail.from === 'reference' ? requireClosed(readTape(tail.file)) : undefined
   const times = readWhole(given, forkCommand, 'runs') ?? 1

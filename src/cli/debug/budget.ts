@@ -1,6 +1,9 @@
 import type { BudgetLimits, Spent } from '../../live/index.ts'
 import { sumSpent } from '../forking/sum-spent.ts'
 import type { CommandInput } from '../command.ts'
+import { readLivePlan, saysToPay } from '../live.ts'
+import { debugSpec } from '../spec/debugger.ts'
+import type { OptionChanges } from '../typed-again.ts'
 import { wrong } from './words.ts'
 
 const consent = ['live', 'max-cost', 'max-tokens', 'max-calls']
@@ -14,8 +17,8 @@ export function offline(given: CommandInput): CommandInput {
   }
 }
 
-/** What all calls of one server may use together: each call is given what those before it left. */
-export class ServerBudget {
+/** What all lines of one debugger, or all calls of its server, may use together: each is given what those before it left. */
+export class SessionBudget {
   readonly #limits: BudgetLimits
   #spent: Spent = sumSpent([])
 
@@ -23,29 +26,69 @@ export class ServerBudget {
     this.#limits = limits
   }
 
+  /** The budget of a command line: none where it allows nothing, for then a line allows what it asks for. */
+  static of(given: CommandInput): SessionBudget {
+    return new SessionBudget(saysToPay(given) ? readLivePlan(given, debugSpec).limits : {})
+  }
+
   /**
-   * The options of the next call.
+   * What the next line may use, within limits of its own.
    *
    * @throws HarvestError when nothing is left
    */
-  get options(): readonly string[] {
-    const { costUsd, tokens, calls } = this.#limits
-    const { costUsd: cost = costUsd, inputTokens, outputTokens, modelCalls } = this.#spent
-    const left = {
-      // What a cost that is unknown leaves is nothing.
-      'max-cost': costUsd === undefined ? undefined : Number((costUsd - (cost ?? 0)).toFixed(6)),
-      'max-tokens': tokens === undefined ? undefined : tokens - inputTokens - outputTokens,
-      'max-calls': calls === undefined ? undefined : calls - modelCalls,
+  within(own: BudgetLimits): BudgetLimits {
+    const { costUsd, tokens, calls } = this.#left()
+    const used = Object.entries({ 'max-cost': costUsd, 'max-tokens': tokens, 'max-calls': calls }).find(
+      ([, left]) => left !== undefined && left <= 0,
+    )
+    if (used !== undefined)
+      throw wrong(`the budget of this debugger is used up: --${used[0]}`, ['to go on: start it again'])
+    return {
+      ...least('costUsd', own.costUsd, costUsd),
+      ...least('tokens', own.tokens, tokens),
+      ...least('calls', own.calls, calls),
     }
-    return Object.entries(left).flatMap(([name, value]) => {
-      if (value === undefined) return []
-      if (value <= 0) throw wrong(`the budget of this server is used up: --${name}`, ['start it again'])
-      return [`--${name}=${value}`]
-    })
   }
 
-  /** Notes what a call used. */
+  /** Whether a limit of the debugger, not one of the line, is what ends its runs. */
+  binds({ costUsd, tokens, calls }: BudgetLimits): boolean {
+    const left = this.#left()
+    const isLess = (one: number | undefined, own: number | undefined): boolean =>
+      one !== undefined && one <= (own ?? Number.POSITIVE_INFINITY)
+    return isLess(left.costUsd, costUsd) || isLess(left.tokens, tokens) || isLess(left.calls, calls)
+  }
+
+  /** Options of the debugger with room for a line that needs so much, beside what was used before it. */
+  withRoom(needed: OptionChanges): OptionChanges {
+    const { costUsd = 0, inputTokens, outputTokens, modelCalls } = this.#spent
+    const before = { 'max-cost': costUsd, 'max-tokens': inputTokens + outputTokens, 'max-calls': modelCalls }
+    const raised = Object.entries(before).flatMap(([name, used]) => {
+      const value = needed[name]
+      if (value === undefined) return []
+      const sum = Number(value) + used
+      return [[name, name === 'max-cost' ? (Math.ceil(sum * 100) / 100).toFixed(2) : `${sum}`]]
+    })
+    return Object.fromEntries(raised) as OptionChanges
+  }
+
+  /** Notes what a line used. */
   add(spent: Spent): void {
     this.#spent = sumSpent([this.#spent, spent])
   }
+
+  #left(): BudgetLimits {
+    const { costUsd, tokens, calls } = this.#limits
+    const { costUsd: cost = costUsd, inputTokens, outputTokens, modelCalls } = this.#spent
+    return {
+      // What a cost that is unknown leaves is nothing.
+      ...(costUsd === undefined ? {} : { costUsd: Number((costUsd - (cost ?? 0)).toFixed(6)) }),
+      ...(tokens === undefined ? {} : { tokens: tokens - inputTokens - outputTokens }),
+      ...(calls === undefined ? {} : { calls: calls - modelCalls }),
+    }
+  }
+}
+
+function least(name: keyof BudgetLimits, ...values: readonly (number | undefined)[]): BudgetLimits {
+  const all = values.filter((value) => value !== undefined)
+  return all.length === 0 ? {} : { [name]: Math.min(...all) }
 }

@@ -10,12 +10,11 @@ import type { Answer } from './types.ts'
 import { wrong } from './words.ts'
 
 const load: Readonly<Record<string, () => Promise<Command>>> = {
-  fork: async () => (await import('../commands/fork.ts')).forkCommand,
   diff: async () => (await import('../commands/diff.ts')).diffCommand,
 }
 
 /** What another command of the command line answers: its text, or, with `isJson`, its data. Its next steps are of that command. */
-export async function captured(argv: readonly string[], isJson: boolean): Promise<Answer> {
+export async function captured(argv: readonly string[], isJson: boolean, runWith?: Command['run']): Promise<Answer> {
   const lines: string[] = []
   let data: unknown = null
   const screen: Screen = {
@@ -28,9 +27,9 @@ export async function captured(argv: readonly string[], isJson: boolean): Promis
   return asCommand(argv, async () => {
     const parsed = parse(isJson ? [...argv, '--json'] : argv, specs)
     if (parsed.kind !== 'run') throw wrong('help has no place here', ['for all commands: help'])
-    const command = await load[parsed.spec.name]?.()
-    if (command === undefined) throw new TypeError(`the debugger does not run ${parsed.spec.name}`)
-    const code = await command.run(parsed.given, withNextCommands(screen, parsed.spec))
+    const run = runWith ?? (await load[parsed.spec.name]?.())?.run
+    if (run === undefined) throw new TypeError(`the debugger does not run ${parsed.spec.name}`)
+    const code = await run(parsed.given, withNextCommands(screen, parsed.spec))
     // Of a comparison that code says that runs differ.
     const isOpen = parsed.spec.name === 'fork' && code === exit.divergence
     return { lines, data, ...(isOpen ? { isOpen } : {}) }

@@ -8,7 +8,7 @@ import { readPrices } from '../../recordings/index.ts'
 import { requireClosed, type Tape } from '../../tape/index.ts'
 import { table } from '../../report/output.ts'
 import { roomForAll } from '../budget-step.ts'
-import type { CommandInput } from '../command.ts'
+import type { Command, CommandInput } from '../command.ts'
 import { readAsk } from '../forking/ask.ts'
 import { alternately, apart, type Beside, tellBeside } from '../forking/beside.ts'
 import {
@@ -26,6 +26,7 @@ import { lookAtDecisions, recordedText } from '../forking/decided-calls.ts'
 import { graderOf } from '../forking/grading.ts'
 import { agentOf, makeForks, type Parent } from '../forking/make.ts'
 import { differenceText, spentLines } from '../forking/print.ts'
+import { lookAtNames } from '../forking/names.ts'
 import { Purse } from '../forking/purse.ts'
 import { sumSpent } from '../forking/sum-spent.ts'
 import { readCall } from '../forking/words.ts'
@@ -33,6 +34,7 @@ import { describeInterval, describeRate, readLivePlan, readWhole, refuseOtherCod
 import { parse } from '../parse.ts'
 import { specs } from '../spec/index.ts'
 import { forkSpec } from '../spec/debug.ts'
+import { type OptionChanges, typedAgain } from '../typed-again.ts'
 import { asCommand, captured } from './captured.ts'
 import { forkLine, inDebugger, requireModel } from './fork-lines.ts'
 import type { Answer, DebugCommand, DebugContext } from './types.ts'
@@ -81,7 +83,7 @@ export const forkCommands: Readonly<Record<string, DebugCommand>> = {
   },
 }
 
-async function branch(rest: string, { found, given, isJson, session }: DebugContext): Promise<Answer> {
+async function branch(rest: string, { found, given, isJson, session, budget }: DebugContext): Promise<Answer> {
   const parent = parentOf(session.tape, found, given)
   // The command that keeps the tape forks the agent of the case or tape.
   if (agentOf(parent) !== agentOf({ ...parent, agent: undefined }))
@@ -92,10 +94,21 @@ async function branch(rest: string, { found, given, isJson, session }: DebugCont
   const said = changes.filter((change) => isSaid(change))
   if (said.length > 1) throw wrong('a model says one text', [`as one text: branch ${step} "${said.join(' ')}"`])
   for (const change of said) requireModel(session.tape, step, change, 'branch')
-  return captured(
-    ['fork', here(found.file), ...changeOptions(step, changes), '--save', ...handOn(given, options), ...options],
-    isJson,
-  )
+  const argv = [
+    'fork',
+    here(found.file),
+    ...changeOptions(step, changes),
+    '--save',
+    ...handOn(given, options),
+    ...options,
+  ]
+  let purse: Purse | undefined
+  const run: Command['run'] = async (input, screen) => {
+    const { runFork } = await import('../commands/fork.ts')
+    const limits = saysToPay(input) ? budget.within(readLivePlan(input, forkSpec).limits) : {}
+    return runFork(input, screen, { limits, onPurse: (one) => (purse = one) })
+  }
+  return captured(argv, isJson, run).finally(() => purse && budget.add(purse.spent))
 }
 
 /** One change and how the runs ended that were made with it. */
@@ -106,7 +119,13 @@ export interface WhatIfRow {
   readonly branches: readonly BranchSummary[]
 }
 
-async function whatIf(rest: string, { session, found, given }: DebugContext): Promise<Answer> {
+async function whatIf(rest: string, context: DebugContext): Promise<Answer> {
+  const paid: Purse[] = []
+  // Also what a line paid that ends with an error.
+  return ask(rest, context, paid).finally(() => context.budget.add(sumSpent(paid.map(({ spent }) => spent))))
+}
+
+async function ask(rest: string, { session, found, given, budget }: DebugContext, paid: Purse[]): Promise<Answer> {
   const { step, changes, options } = askedFor(rest, usages.whatIf, session.at)
   const tape = requireClosed(session.tape)
   const parent = parentOf(tape, found, given)
@@ -120,8 +139,12 @@ async function whatIf(rest: string, { session, found, given }: DebugContext): Pr
   const input = asks[0]?.input ?? given
   const runs = readWhole(input, forkSpec, 'runs') ?? 1
   if (input.has('live')) await refuseOtherCode(tape.header.pins, input, { tape: parent.file, agent: agentOf(parent) })
-  const { parallel, timeoutMs, limits } = readLivePlan(input, forkSpec)
-  const purse = new Purse(saysToPay(input) ? limits : {}, readPrices(parent.recordings) ?? {}, saysToPay(input))
+  const named: string[] = []
+  lookAtNames(parent, input, { note: (text) => void named.push(...text.split('\n')) })
+  const { parallel, timeoutMs, limits: own } = readLivePlan(input, forkSpec)
+  const mayPay = saysToPay(input)
+  const purse = new Purse(mayPay ? budget.within(own) : {}, readPrices(parent.recordings) ?? {}, mayPay)
+  paid.push(purse)
   const grader = await graderOf(parent, input, purse)
   const pairs = alternately(
     asks.flatMap(({ ask }) => Array.from({ length: runs }, (_, n) => ({ ...ask, seed: `${n + 1}` }))),
@@ -141,11 +164,16 @@ async function whatIf(rest: string, { session, found, given }: DebugContext): Pr
     return { change, sum, beside: tellBeside(sum, mine(controls)), branches: mine(changed) }
   })
   const { differs } = forks.control.data
+  const lineWith = (room: OptionChanges): string => {
+    const more = Object.entries(room).map(([name, value]) => `--${name}=${String(value)}`)
+    return forkLine('what_if', step, changes, [...withoutOptions(options, more), ...more])
+  }
   const isLive = input.has('live')
   const isOpen = rows.some(({ sum }) => !isDecided(sum, isLive))
   return {
     ...(isOpen ? { isOpen } : {}),
     lines: [
+      ...named,
       ...asks.flatMap(({ notes }) => notes),
       ...forks.anew,
       ...(differs === undefined ? [] : [controlLine(differs)]),
@@ -155,7 +183,7 @@ async function whatIf(rest: string, { session, found, given }: DebugContext): Pr
       ...toAllRuns([...changed, ...controls], {
         tape,
         purse,
-        line: (room) => forkLine('what_if', step, changes, [...withoutOptions(options, room), ...room]),
+        line: (room) => (budget.binds(own) ? typedAgain(budget.withRoom(room)) : lineWith(room)),
       }),
     ],
     data: {
@@ -194,13 +222,12 @@ function toAllRuns(
   }: {
     readonly tape: Tape
     readonly purse: Purse
-    readonly line: (room: readonly string[]) => string
+    readonly line: (room: OptionChanges) => string
   },
 ): readonly string[] {
   const codes = branches.flatMap(({ problems }) => problems.map(({ code }) => code))
   const room = roomForAll({ codes, runs: () => [[tape, branches.length]], grading, limits, prices })
-  const options = Object.entries(room).map(([name, value]) => `--${name}=${String(value)}`)
-  return options.length === 0 ? [] : [`→ to leave room for all runs: ${line(options)}`]
+  return Object.keys(room).length === 0 ? [] : [`→ to leave room for all runs: ${line(room)}`]
 }
 
 /** The table of `what_if`. Where a model is asked, each rate stands with its interval. */

@@ -2,15 +2,12 @@ import { createInterface } from 'node:readline'
 import { inspectParts, openingLines } from '../../debug/index.ts'
 import { HarvestError, shellWord } from '../../errors/index.ts'
 import { isMap } from '../../json/canonical.ts'
-import type { Spent } from '../../live/index.ts'
 import type { Json } from '../../tape/index.ts'
 import { version } from '../../version.ts'
 import type { CommandInput } from '../command.ts'
 import { typedAgain } from '../typed-again.ts'
 import { exit } from '../exit.ts'
-import { readLivePlan } from '../live.ts'
-import { debugSpec } from '../spec/debugger.ts'
-import { offline, ServerBudget } from './budget.ts'
+import { offline, SessionBudget } from './budget.ts'
 import { type Debugger, errorLines } from './debugger.ts'
 import { openDebugger, withAgent } from './open.ts'
 import { untilSignal } from './signals.ts'
@@ -92,12 +89,14 @@ type Arguments = Readonly<Record<string, Json>>
 /** Serves the debugger to coding agents, on stdin and stdout, until stdin ends. */
 export async function serveMcp(given: CommandInput): Promise<number> {
   let open: Debugger | undefined
-  const budget = given.has('live') ? new ServerBudget(readLivePlan(given, debugSpec).limits) : undefined
+  const isLiveAllowed = given.has('live')
+  // Who is paid to grade is paid from it, too.
+  const options = { budget: SessionBudget.of(given) }
   const use = (prompt: Debugger): Debugger => {
     open?.context.code.close()
     return (open = prompt)
   }
-  if (given.args[0] !== undefined) use(openDebugger(given.args[0], offline(given)))
+  if (given.args[0] !== undefined) use(openDebugger(given.args[0], offline(given), options))
   const whole = async (name: string, args: Arguments): Promise<string> => {
     if (name === 'open_tape') {
       const agent = typeof args['agent'] === 'string' ? args['agent'] : undefined
@@ -106,7 +105,7 @@ export async function serveMcp(given: CommandInput): Promise<number> {
       ).join('\n')
     }
     if (open === undefined) throw wrong('no tape is open', ['call open_tape first'])
-    return answer(open, name, args, budget)
+    return answer(open, name, args, isLiveAllowed)
   }
   let last = { asked: '', text: '' }
   // The rest of an answer is no second call: what it is about runs once, and costs once.
@@ -217,16 +216,10 @@ function page(whole: string, from: Json | undefined): string {
   return left <= 0 ? part : `${part}\n… ${left} more characters: the same call with offset ${end}`
 }
 
-async function answer(
-  prompt: Debugger,
-  name: string,
-  args: Arguments,
-  budget: ServerBudget | undefined,
-): Promise<string> {
+async function answer(prompt: Debugger, name: string, args: Arguments, isLiveAllowed: boolean): Promise<string> {
   const run = async (command: string): Promise<string> => {
     const answered = await prompt.run(command)
     if ('error' in answered) throw answered.error
-    if (command.startsWith('what_if ')) budget?.add((answered.data as { readonly spent: Spent }).spent)
     return answered.lines.join('\n')
   }
   switch (name) {
@@ -243,7 +236,7 @@ async function answer(
       return stopInCode(prompt, run, args)
     default: {
       const isLive = args['live'] === true
-      if (isLive && budget === undefined)
+      if (isLive && !isLiveAllowed)
         throw wrong('live models are off', [
           `start the server with a budget: ${typedAgain({ live: true, 'max-cost': '1' })}`,
         ])
@@ -251,9 +244,7 @@ async function answer(
       const option = changes.find((change) => change.startsWith('-'))
       // Options of the line say what may cost money, and whether tools run for real: that is for the command line to say.
       if (option !== undefined) throw wrong('a change cannot begin with -', ['result.total=30', 'refund(amount=10)'])
-      return run(
-        `what_if ${numberIn(args, 'step')} ${changes.map(shellWord).join(' ')} ${isLive && budget !== undefined ? ['--live', ...budget.options].join(' ') : ''}`,
-      )
+      return run(`what_if ${numberIn(args, 'step')} ${changes.map(shellWord).join(' ')} ${isLive ? '--live' : ''}`)
     }
   }
 }

@@ -4,6 +4,7 @@ import type { CommandInput } from '../command.ts'
 import { findRun } from '../find.ts'
 import { readDuration, readNumber } from '../live.ts'
 import { debugSpec } from '../spec/debugger.ts'
+import { SessionBudget } from './budget.ts'
 import { Debugger } from './debugger.ts'
 import { launchOf } from './launch.ts'
 
@@ -12,6 +13,8 @@ export interface OpenOptions {
   readonly isJson?: boolean
   /** Port of the inspector, for an editor. */
   readonly port?: number
+  /** What its lines may use together. Default: what the command line says. */
+  readonly budget?: SessionBudget
 }
 
 /**
@@ -19,7 +22,11 @@ export interface OpenOptions {
  *
  * @throws HarvestError `HARVEST_TAPE_…`, `HARVEST_CASE_…`
  */
-export function openDebugger(word: string, given: CommandInput, { isJson = false, port }: OpenOptions = {}): Debugger {
+export function openDebugger(
+  word: string,
+  given: CommandInput,
+  { isJson = false, port, budget = SessionBudget.of(given) }: OpenOptions = {},
+): Debugger {
   const found = findRun(word, given.value('dir'))
   const session = new DebugSession(readTape(found.file), found.case?.rules)
   const maxMemoryMb = readNumber(given, debugSpec, 'max-memory', 0, 2 ** 20)
@@ -30,7 +37,7 @@ export function openDebugger(word: string, given: CommandInput, { isJson = false
     ...(maxMemoryMb === undefined ? {} : { maxMemoryMb }),
   }
   const code = new CodeSession(session.steps, launchOf(found, given), options)
-  return new Debugger({ session, found, given, isJson, code })
+  return new Debugger({ session, found, given, isJson, code, budget })
 }
 
 /** The same command line, with another agent. */

@@ -1,6 +1,7 @@
 import type { CodeSession, DebugSession } from '../../debug/index.ts'
 import type { CommandInput } from '../command.ts'
 import type { FoundRun } from '../find.ts'
+import type { SessionBudget } from './budget.ts'
 
 /** The result of a command of the debugger: text for people, data for programs. */
 export interface Answer {
@@ -30,6 +31,8 @@ export interface DebugContext {
   readonly found: FoundRun
   /** The command line the debugger was started with: consent and limits of live calls stand there. */
   readonly given: CommandInput
+  /** What all lines may use together. */
+  readonly budget: SessionBudget
   /** The agent's own code. Nothing is started before it is asked for. */
   readonly code: CodeSession
   /** Answers are for a program. */

@@ -32,8 +32,13 @@ export class Purse {
     return this.#mostOfGrade
   }
 
+  /** What forks and grades used. */
+  get spent(): Spent {
+    return sumSpent([this.#forks, this.#grading])
+  }
+
   get used(): Use {
-    return asUse(sumSpent([this.#forks, this.#grading]))
+    return asUse(this.spent)
   }
 
   /** A limit that was passed all the same, for people. */
