@@ -47,7 +47,7 @@ import { leastRuns } from './fix-control.ts'
 import { KeptGrades } from './kept-grades.ts'
 import { loadOracle, type NamedOracle } from './named-oracle.ts'
 import { paidRegrades, requireSteadyGrades } from './grading.ts'
-import { asUse, gradeWithin, type PaidGrade, spendGrading, useOf } from './graded-use.ts'
+import { asUse, gradeWithin, ofAnswered, type PaidGrade, spendGrading, useOf } from './graded-use.ts'
 import { createOracle, gradeOfCalls, type GradeGiven, type Judging, type Oracle } from './oracle.ts'
 import { loadStandIns, type StandInsFile } from './stand-ins.ts'
 import { referenceOf } from './reference-run.ts'
@@ -478,7 +478,7 @@ async function steadyGrade(grade: () => Promise<GradeGiven>, run: string, sessio
 async function heardAlone(grade: () => Promise<GradeGiven>, budget: Budget): Promise<PaidGrade> {
   const { came: given, calls } = await hearModelCalls(grade)
   spendGrading(budget, calls)
-  return { given, calls }
+  return { given: ofAnswered(given, calls), calls }
 }
 
 /**

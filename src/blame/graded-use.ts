@@ -1,4 +1,4 @@
-import { hearModelCalls, type HeardCall } from '../fork/index.ts'
+import { hearModelCalls, type HeardCall, lostCall } from '../fork/index.ts'
 import { HarvestError } from '../errors/index.ts'
 import type { TaskContext } from '../jobs/index.ts'
 import { type Budget, estimatedUsage, noPrice, type Use } from '../live/index.ts'
@@ -17,7 +17,14 @@ export interface PaidGrade {
 export async function gradeHeard(oracle: Oracle, run: GradedRun): Promise<PaidGrade> {
   if (!oracle.mayVary) return { given: await oracle.grade(run), calls: [] }
   const { came, calls } = await hearModelCalls(() => oracle.grade(run))
-  return { given: came, calls }
+  return { given: ofAnswered(came, calls), calls }
+}
+
+/** No grade where the model that was asked last gave no answer: what an oracle makes of its own error is none. */
+export function ofAnswered(given: GradeGiven, calls: readonly HeardCall[]): GradeGiven {
+  const lost = lostCall(calls)
+  if (lost === undefined || (given.grade !== 'ok' && given.grade !== 'bad')) return given
+  return { grade: 'ungraded', because: `${lost}, which the oracle asked` }
 }
 
 /** Counts calls in a budget too. There is no question whether to pay: they were made. */
@@ -117,8 +124,9 @@ export async function gradeWithin(
     refuseUnpriced()
     const [settled] = came
     if (settled.status === 'rejected') throw settled.reason
-    known.given.add(settled.value.grade)
-    return { given: settled.value, calls: heard }
+    const given = ofAnswered(settled.value, heard)
+    known.given.add(given.grade)
+    return { given, calls: heard }
   } finally {
     release?.()
     if (known.alone === mine.promise) delete known.alone

@@ -1,3 +1,4 @@
+import { ofAnswered } from './graded-use.ts'
 import { type Case, expectedError, shapeOfError } from '../cases/index.ts'
 import { type ErrorCode, type HarvestError, neutralLine } from '../errors/index.ts'
 import { type FinishedFork, hearModelCalls, type HeardCall } from '../fork/index.ts'
@@ -77,6 +78,8 @@ export async function gradeAsk(
   if (oracle !== undefined) {
     // Whom it asks is no part of the other ask, which may be under way.
     const { came: grade, calls } = await hearModelCalls(() => gradeFork(oracle, tape, fork.outcome, events))
+    const { because: lost } = ofAnswered({ grade }, calls)
+    if (lost !== undefined) return { grade: 'ungraded', because: lost, calls }
     if (grade === 'undefined' || grade === 'ungraded' || grade === 'timeout') return { grade: 'ungraded', calls }
     return { grade: asWanted(grade, kase), calls }
   }

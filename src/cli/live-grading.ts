@@ -66,8 +66,12 @@ export function readTools(given: CommandInput, command: CommandSpec): LiveGradin
   throw badValue(command, 'tools', word, 'tape, live or a module such as ./test/tools.ts')
 }
 
-/** Where functions for tools usually are. */
-export const usualTools = './test/tools.ts'
+const usualTools = './test/tools.ts'
+
+/** Where functions for tools are: a command that names a file which is not there does not start. */
+export function toolsHere(): string {
+  return existsSync(usualTools) ? usualTools : '<file>'
+}
 
 /**
  * What is said of functions of the user's own before the command that uses them: they may have to be written first.
@@ -75,10 +79,9 @@ export const usualTools = './test/tools.ts'
  * @param about - what they are for: `to answer unrecorded calls`
  */
 export function withUsualTools(about: string): string {
-  const file = usualTools.slice(2)
   return existsSync(usualTools)
     ? `${about} with your own functions`
-    : `${about}, once ${file} exports a function by the name of each tool`
+    : `${about}, once a file such as ${usualTools.slice(2)} exports a function by the name of each tool`
 }
 
 function missingTools(file: string): HarvestError {

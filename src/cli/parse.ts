@@ -34,6 +34,8 @@ export function parse(given: readonly string[], specs: readonly CommandSpec[]): 
   const end = tokens.find(({ kind }) => kind === 'option-terminator')
   const typed = end === undefined ? tokens : tokens.filter(({ index }) => index < end.index)
   const options = typed.filter((token) => token.kind === 'option')
+  const renamed = underNewName(options, argv, spec, specs)
+  if (renamed !== undefined) return renamed
   checkNames(options, argv, spec)
   if (options.some(({ rawName }) => isHelp([rawName]))) return { kind: 'help', ...(spec === undefined ? {} : { spec }) }
   if (spec === undefined)
@@ -119,6 +121,24 @@ function checkNames(options: readonly OptionToken[], argv: readonly string[], sp
   for (const { rawName, index } of options)
     if (!shown.includes(rawName) && !former.includes(rawName))
       throw unknownOption({ word: rawName, index, argv }, shown, spec)
+}
+
+/** An earlier name with an option that only the command of today has: it is that command. */
+function underNewName(
+  options: readonly OptionToken[],
+  argv: readonly string[],
+  spec: CommandSpec | undefined,
+  specs: readonly CommandSpec[],
+): ParsedCommand | undefined {
+  if (spec?.now === undefined) return undefined
+  const words = spec.now.split(' ')
+  const now = specNamed(words, specs)
+  const isNew = ({ rawName }: OptionToken): boolean => namedIn(rawName, spec) === undefined
+  if (now === undefined || !options.some((one) => isNew(one) && namedIn(one.rawName, now) !== undefined))
+    return undefined
+  const at = argv.indexOf(spec.name)
+  const parsed = parse([...words, ...argv.slice(0, at), ...argv.slice(at + 1)], specs)
+  return parsed.kind === 'run' ? { ...parsed, hints: [...commandHint(spec), ...parsed.hints] } : parsed
 }
 
 interface Values {

@@ -6,12 +6,20 @@ import { observeUndici } from '../seam/observe/undici.ts'
 import { type SeamCall, type SeamDrawKind, seamState } from '../seam/source.ts'
 import { type Chunk, encodeBytes, type ExchangeEvent } from '../tape/index.ts'
 import { type TextSizes, usageOf } from '../live/budget.ts'
+import { unreachedText } from '../live/unreached.ts'
 
 /** A model call that was made beside any run, as a budget counts it. */
 export interface HeardCall {
   readonly model: string
   readonly usage: Usage | undefined
   readonly said: TextSizes
+  /** Why it has no answer: it was refused, or lost on its way. */
+  readonly failed?: string
+}
+
+/** Why the last call has no answer. What failed before one that was answered was got over: asked again, or someone else. */
+export function lostCall(calls: readonly HeardCall[]): string | undefined {
+  return calls.at(-1)?.failed
 }
 
 /** Does work that belongs to no run, and hears which models it asks. Nothing of what it does is changed. */
@@ -88,6 +96,12 @@ class HeardExchange implements ExchangeObserver {
   error(): void {}
   aborted(): void {}
 
+  #failed(): string | undefined {
+    if (this.#head === undefined) return unreachedText({})
+    const { status } = this.#head
+    return status < 400 ? undefined : unreachedText({ status })
+  }
+
   /** None when it asked no model. */
   asCall(): readonly HeardCall[] {
     const { via, method, url } = this.#start
@@ -115,6 +129,8 @@ class HeardExchange implements ExchangeObserver {
     if (call === undefined || call.isPoll) return []
     const { text = '', toolCalls = [] } = call.response ?? {}
     const answered = text.length + JSON.stringify(toolCalls).length
-    return [{ model: call.request.model, usage: usageOf(event), said: { asked: body.length, answered } }]
+    const failed = this.#failed()
+    const said = { asked: body.length, answered }
+    return [{ model: call.request.model, usage: usageOf(event), said, ...(failed === undefined ? {} : { failed }) }]
   }
 }

@@ -1,5 +1,5 @@
 /** Runs of an agent that part from its tape: asked for by commands, done where the agent's code can be loaded. */
-export { hearModelCalls, type HeardCall } from './heard-calls.ts'
+export { hearModelCalls, type HeardCall, lostCall } from './heard-calls.ts'
 export { type Control, controlData, controlOf, type ControlOptions } from './control.ts'
 export { forkTape } from './fork.ts'
 export { requireNoKeptState, requireSameOutside, runAlone, type UnchangedRun, unchangedRun } from './kept-state.ts'

@@ -52,6 +52,8 @@ export interface JobsOptions {
   readonly signal?: AbortSignal
   /** More environment of the agents. */
   readonly env?: Readonly<Record<string, string>>
+  /** Where someone ends it, those that have ended are answered, each other by the error. Default: it is thrown. */
+  readonly keepsEnded?: boolean
   /** Hears how many jobs have ended. */
   readonly onProgress?: (ended: number) => void
   /** One by one: a job that blocks its thread ends with its error, and those behind it run. Default: it ends them all. */
@@ -152,6 +154,7 @@ async function runAll(
     vitestArguments: more = [],
     signal,
     goesOn = false,
+    keepsEnded = false,
   } = options
   const own = new AbortController()
   running.add(own)
@@ -184,8 +187,9 @@ async function runAll(
       const behind = await runAll(jobs.slice(at + 1), options, () => {})
       return [...inOrder(jobs.slice(0, at), all, ended), blocked, ...behind]
     }
-    if (interrupting.has(ended.code)) throw interrupted()
-    return inOrder(jobs, all, ended)
+    if (!interrupting.has(ended.code)) return inOrder(jobs, all, ended)
+    if (!keepsEnded) throw interrupted()
+    return inOrder(jobs, all, interrupted())
   } finally {
     running.delete(own)
     unwatchFile(results)
@@ -262,12 +266,15 @@ function readResults(file: string): readonly JobResult[] {
 function inOrder(
   jobs: readonly Job[],
   results: readonly JobResult[],
-  ended: ProgramExit,
+  ended: ProgramExit | HarvestError,
 ): readonly (FinishedJob | FinishedTask | HarvestError)[] {
   const byJob = new Map(results.flatMap((result) => ('progress' in result ? [] : [[result.job, result] as const])))
   return jobs.map((_, index) => {
     const result = byJob.get(index)
-    if (result === undefined) throw unreachable(ended)
+    if (result === undefined) {
+      if (HarvestError.is(ended)) return ended
+      throw unreachable(ended)
+    }
     return 'failed' in result ? failed(result) : result
   })
 }

@@ -36,7 +36,7 @@ const noModel = 'A model could not be reached'
 const refused = 'A model answered with status'
 
 /** Why a run has no grade: without what providers say, which is another text each time. */
-export function unreachedText({ status, said }: UnreachedModel): string {
+export function unreachedText({ status, said }: Pick<UnreachedModel, 'said' | 'status'>): string {
   return status === undefined ? `${noModel}${said === undefined ? '' : `: ${said}`}` : `${refused} ${status}`
 }
 

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { request } from 'node:http'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
@@ -150,6 +151,35 @@ describe('an oracle that asks a model', () => {
       costUsd: expect.closeTo(judged * callUsd) as number,
     })
     expect(judged).toBe(8)
+  })
+
+  test('that makes a grade of its own error gives none', async () => {
+    const statuses: number[] = []
+    const server = createServer((_, response) => response.writeHead(statuses.shift() ?? 200).end('{}'))
+    const port = await new Promise<number>((done) =>
+      server.listen(0, '127.0.0.1', () => done((server.address() as AddressInfo).port)),
+    )
+    const ask = async (): Promise<boolean> => {
+      const body = JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content: 'Is it right?' }] })
+      const response = await fetch(`http://127.0.0.1:${port}/v1/chat/completions`, { method: 'POST', body })
+      return (await response.text()) === '{}' && response.ok
+    }
+    const graded = async (...answers: readonly number[]) => {
+      statuses.push(...answers)
+      const grade = async () => {
+        let isGood = false
+        for (let n = 0; n < answers.length; n++) isGood = await ask().catch(() => false)
+        return { grade: isGood ? ('ok' as const) : ('bad' as const) }
+      }
+      return (await gradeWithin('judge', grade, { budget: openBudget({ calls: 9 }), prices: {} })).given
+    }
+    const lost = { grade: 'ungraded', because: 'A model answered with status 500, which the oracle asked' }
+    expect([await graded(200), await graded(500), await graded(200, 500)]).toEqual([{ grade: 'ok' }, lost, lost])
+    // Asked again, or someone else in its place.
+    expect(await graded(500, 200)).toEqual({ grade: 'ok' })
+    server.closeAllConnections()
+    await new Promise((done) => server.close(done))
+    expect(await graded(200)).toMatchObject({ grade: 'ungraded' })
   })
 
   describe('of a case that is run again', () => {

@@ -286,10 +286,10 @@ describe('harvest rerun', () => {
     ])
     // Who passed needs nothing more; functions that are not there are to be written first.
     expect(graded.stdout).not.toContain('→')
-    const asked = printed(ungraded.stdout, 'to answer unrecorded calls, once test/tools.ts exports a function')
-    const file = asked.at(-1) ?? ''
-    expect(asked).toEqual([...words, '--tools', file])
-    const own = [...asked, ...ok]
+    const asked = printed(ungraded.stdout, 'to answer unrecorded calls, once a file such as test/tools.ts')
+    const file = './test/tools.ts'
+    expect(asked).toEqual([...words, '--tools', '<file>'])
+    const own = [...words, '--tools', file, ...ok]
     mkdirSync(join(cwd, dirname(file)))
     writeFileSync(join(cwd, file), 'export const refund = ({ amount }: any) => ({ refunded: amount })\n')
     const answered = await rerun([...own, '--json'])

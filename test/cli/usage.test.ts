@@ -17,6 +17,16 @@ describe('a command line that is wrong', () => {
     expect(stderr).toContain('→ did you mean: npx vitest-harvest record')
   })
 
+  it.each([
+    [['patch', 'k', '--step', '1', '--say', 'y'], 'fork'],
+    [['patch', 'k', '--step', '1', '--set', 'result.a=1'], 'patch'],
+    [['patch', 'k', '--critical', '--live'], 'fork'],
+  ])('an earlier name takes the options of the command of today: %j', (argv, name) => {
+    const parsed = parse(argv, specs)
+    expect(parsed.kind === 'run' && { name: parsed.spec.name, args: parsed.given.args }).toEqual({ name, args: ['k'] })
+    expect(parsed).toMatchObject({ hints: [expect.stringContaining(`hint: ${argv[0]} is now npx vitest-harvest`)] })
+  })
+
   const issues: readonly (readonly [name: string, args: readonly string[], message: string])[] = [
     [
       'a mistyped option',

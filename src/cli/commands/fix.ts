@@ -33,7 +33,7 @@ import { passedLines } from '../passed-limit.ts'
 import { noteUnknownInCase, noteUnknownNames, noteUnmet } from '../known-bad.ts'
 import { knownRuns } from '../known-runs.ts'
 import { readLivePlan } from '../live.ts'
-import { toolsWords, usualTools, withUsualTools } from '../live-grading.ts'
+import { toolsHere, toolsWords, withUsualTools } from '../live-grading.ts'
 import { fixSpec } from '../spec/fix.ts'
 import { pathWord } from '../named-tape.ts'
 import { badValue } from '../parse.ts'
@@ -227,7 +227,7 @@ function needsLive(answer: FixAnswer, tapeFile: string, kase: Case, given: Comma
     if (tool === undefined) shown.line(`→ to ask them: ${typedAgain({ live: true })}`)
     else {
       shown.line(`what ${neutralLine(tool, 60)} answers now is not on the tape: a function of yours does`)
-      shown.line(`→ ${withUsualTools('to ask them')}: ${typedAgain({ live: true, tools: usualTools })}`)
+      shown.line(`→ ${withUsualTools('to ask them')}: ${typedAgain({ live: true, tools: toolsHere() })}`)
       shown.line(`→ or with its tools run for real, side effects and all: ${typedAgain({ live: true, tools: 'live' })}`)
     }
   }

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path'
 import { typedExpectations } from '../../blame/expectation.ts'
 import { requireKnownNames } from '../../blame/known-names.ts'
 import { requireTapeFile } from '../../cases/index.ts'
-import { HarvestError, neutralLine } from '../../errors/index.ts'
+import { HarvestError, neutralLine, withFacts } from '../../errors/index.ts'
 import { counted } from '../../errors/words.ts'
 import type { Spent } from '../../live/index.ts'
 import type { Job } from '../../jobs/index.ts'
@@ -20,10 +20,11 @@ import { type PassRate, rateOf } from '../rerunning/rates.ts'
 import { dearestOf, stepsAfterRates } from '../rerunning/steps.ts'
 import { rerunSpec } from '../spec/test.ts'
 import type { Command, CommandInput } from '../command.ts'
+import { endedEarly, stoppedText } from '../ended-early.ts'
 import { printAnswer } from '../next-lines.ts'
 import { printSteps } from '../next-steps.ts'
 import { exit } from '../exit.ts'
-import { runJobs } from '../../jobs/run.ts'
+import { type JobOutcome, runJobs } from '../../jobs/run.ts'
 import {
   describeInterval,
   describeSpent,
@@ -76,29 +77,55 @@ export const rerunCommand: Command = {
       parallel: plan.parallel,
       limits: plan.limits,
       prices,
+      keepsEnded: true,
       onProgress: (count) => screen.progress(`${Math.max(0, count - cases.length)} of ${jobs.length} runs`),
     })
     const ended = all.slice(cases.length)
+    const stopped = all.find((run) => HarvestError.is(run, 'HARVEST_CLI_INTERRUPTED'))
+    const isDone = (run: JobOutcome | undefined): boolean => run !== undefined && run !== stopped
+    const done = ended.filter(isDone)
     const [first] = ended
     // Nothing ran for one reason: that is the answer.
-    if (HarvestError.is(first) && ended.every((run) => HarvestError.is(run, first.code))) throw first
-    const rates = cases.map((kase, i) => rateOf(kase, ended.slice(i * plan.times, (i + 1) * plan.times)))
+    if (HarvestError.is(first) && ended.every((run) => HarvestError.is(run, first.code)))
+      throw first === stopped ? notKept(first) : first
+    const rates = cases.map((kase, i) => rateOf(kase, ended.slice(i * plan.times, (i + 1) * plan.times).filter(isDone)))
     const spent = spentBy(ended)
-    const isMet = rates.every((rate) => (minimum === undefined ? passes(rate) : meets(rate, minimum)))
+    const isMet =
+      stopped === undefined && rates.every((rate) => (minimum === undefined ? passes(rate) : meets(rate, minimum)))
     printAnswer(
-      { cases: rates, spent, minimum: minimum ?? null, met: isMet },
+      {
+        cases: rates,
+        spent,
+        minimum: minimum ?? null,
+        met: isMet,
+        ...(stopped === undefined ? {} : { interrupted: { made: done.length, of: ended.length } }),
+      },
       (shown) => {
         print(rates, { spent, minimum, isMet, given }, shown)
         for (const line of passedLines(plan.limits, asUse(spent), dearestOf(ended))) shown.line(line)
+        if (stopped !== undefined) {
+          shown.line(stoppedText({ made: done.length, of: ended.length }, 'runs'))
+          return
+        }
         printSteps(stepsAfterRates(rates, { cases, controls: all, ended, plan, prices, given }), (text) =>
           shown.line(text),
         )
       },
       { given, spec: rerunCommand, screen },
     )
+    // Fewer runs than were asked for, and those that ended first: no rate to go by later.
+    if (HarvestError.is(stopped)) return endedEarly(notKept(stopped), screen)
     keepLiveRuns(given.value('dir') ?? 'recordings', liveRunsOf(rates))
     return isMet ? exit.ok : exit.divergence
   },
+}
+
+/** Each run of it is a draw of its own, and none is kept for another command. */
+function notKept(interrupted: HarvestError): HarvestError {
+  return withFacts(interrupted, {
+    why: 'Nothing is running any more. Runs of rerun are not kept.',
+    fix: ['to begin anew: the same command'],
+  })
 }
 
 /** Refuses a condition that no run could meet, before a model is asked. */

@@ -1,6 +1,6 @@
 import type { Case } from '../../cases/index.ts'
 import { withReference } from '../known-runs.ts'
-import { usualTools, withUsualTools } from '../live-grading.ts'
+import { toolsHere, withUsualTools } from '../live-grading.ts'
 import { finerAnswer, isRuledOut, smallest } from '../finer-answer.ts'
 import { describeRate } from '../live.ts'
 import { typedAgain } from '../typed-again.ts'
@@ -134,7 +134,7 @@ function notGood(
     fix: [
       ...(offTape
         ? [
-            `${withUsualTools('to answer its new calls')}: ${typedAgain({ tools: usualTools })}`,
+            `${withUsualTools('to answer its new calls')}: ${typedAgain({ tools: toolsHere() })}`,
             `to answer them from another run: ${withReference(kase, recordings)}`,
             `to run its tools for real, with their side effects: ${typedAgain({ tools: 'live' })}`,
           ]

@@ -46,7 +46,12 @@ function printTable(runs: readonly FixRun[], screen: Screen): void {
   const head = ['run', 'grade', 'ends', 'cost'].map((cell) => screen.paint('dim', cell))
   const rows = runs.map(({ fork, grade, isOffTape, isReused }, at) => {
     const { status, value } = fork.outcome
-    const ends = describeOutcome(status === 'returned' ? { status, value } : { status, error: value })
+    const [problem] = fork.problems
+    // What a client throws where a limit or its model refused the call is not how the agent ends.
+    const ends =
+      problem === undefined || isOffTape === true
+        ? describeOutcome(status === 'returned' ? { status, value } : { status, error: value })
+        : (problem.message.split('\n', 1)[0] ?? '')
     const { modelCalls, costUsd } = fork.spent
     const paid = costUsd === undefined ? `${modelCalls} calls` : `$${costUsd.toFixed(4)}`
     const by = isOffTape === true ? ' by its calls' : ''

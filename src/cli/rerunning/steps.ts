@@ -13,7 +13,7 @@ import type { Loaded } from '../chosen-cases.ts'
 import { type CommandInput, program } from '../command.ts'
 import type { LivePlan } from '../live.ts'
 import { withReference } from '../known-runs.ts'
-import { usualTools, withUsualTools } from '../live-grading.ts'
+import { toolsHere, withUsualTools } from '../live-grading.ts'
 import { dirOption } from '../named-tape.ts'
 import type { NextStep } from '../next-steps.ts'
 import { typedAgain } from '../typed-again.ts'
@@ -42,7 +42,7 @@ export function stepsAfterRates(rates: readonly PassRate[], rerun: Rerun): reado
       ? [
           {
             about: withUsualTools('to answer unrecorded calls'),
-            command: typedAgain({ tools: usualTools }),
+            command: typedAgain({ tools: toolsHere() }),
           },
           { about: 'or from another run', command: withReference(cases[at]!.case, given.value('dir') ?? 'recordings') },
           { about: 'or by running its tools for real, side effects and all', command: typedAgain({ tools: 'live' }) },
