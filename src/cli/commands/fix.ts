@@ -32,7 +32,7 @@ import type { Use } from '../../live/index.ts'
 import { passedLines } from '../passed-limit.ts'
 import { noteUnknownInCase, noteUnknownNames, noteUnmet } from '../known-bad.ts'
 import { knownRuns } from '../known-runs.ts'
-import { readLivePlan } from '../live.ts'
+import { describeSpent, readLivePlan } from '../live.ts'
 import { toolsHere, toolsWords, withUsualTools } from '../live-grading.ts'
 import { fixSpec } from '../spec/fix.ts'
 import { pathWord } from '../named-tape.ts'
@@ -221,6 +221,7 @@ function needsLive(answer: FixAnswer, tapeFile: string, kase: Case, given: Comma
       shown.line(
         `of which at most ${grades} grades: ${useText(times(grades, perGrade))}, if each uses what that of the recorded run did`,
       )
+    if (answer.spent.modelCalls > 0) shown.line(`used up to here: ${describeSpent(answer.spent, toolsWords(given))}`)
     const power = answer.isControlled ? powerText(fixed) : undefined
     if (power !== undefined) shown.line(power)
     const tool = changedTool(answer, tapeFile, given)
