@@ -20,7 +20,7 @@ export async function gradeHeard(oracle: Oracle, run: GradedRun): Promise<PaidGr
   return { given: ofAnswered(came, calls), calls }
 }
 
-/** No grade where the model that was asked last gave no answer: what an oracle makes of its own error is none. */
+/** No grade where the model that was asked last gave no answer: what an oracle makes of its own error is not one. */
 export function ofAnswered(given: GradeGiven, calls: readonly HeardCall[]): GradeGiven {
   const lost = lostCall(calls)
   if (lost === undefined || (given.grade !== 'ok' && given.grade !== 'bad')) return given

@@ -444,7 +444,7 @@ describe('harvest fork', () => {
     rmSync(golden, { recursive: true })
   })
 
-  it('pays the calls of a function that asks a model from its budget, and says what they were', async () => {
+  it('pays the calls of a function that asks a model from its budget, which has to be allowed, and says what they were', async () => {
     const golden = join(cwd, 'recordings/golden')
     mkdirSync(golden, { recursive: true })
     writeFileSync(
@@ -484,6 +484,18 @@ describe('harvest fork', () => {
     expect(limited.asked).toBeLessThanOrEqual(most)
     expect(judged, limited.said).toBeGreaterThan(1)
     expect(limited.said).toContain('to leave room for all runs')
+    // Where no model may be paid it is asked once, and refused.
+    judged = 0
+    const unpaid = await fork('judged', '--step', '3', '--no-cache')
+    expect({ ...unpaid, judged }).toMatchObject({
+      code: 2,
+      judged: 1,
+      stderr: expect.stringMatching(/spent +1 model calls/),
+    })
+    for (const about of ['to pay for grades, with a limit', 'or grade by a call that is right']) {
+      const [, ...args] = printed(unpaid.stderr, about, { '<call>': 'refund(amount: 25)' })
+      expect(await fork(...args)).toMatchObject({ stdout: expect.stringContaining('graded by ') })
+    }
     desk.decide = usual
     rmSync(golden, { recursive: true })
   })

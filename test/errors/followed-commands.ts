@@ -92,6 +92,15 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
   },
   'src/blame/grade-task.ts': {
     'name a good run': ['test/cli/patch.test.ts', 'what was perhaps mistyped is said with the line that works'],
+    ...Object.fromEntries(
+      ['to pay for grades, with a limit', 'or grade by a call that is right'].map((about) => [
+        about,
+        [
+          'test/cli/fork.test.ts',
+          'pays the calls of a function that asks a model from its budget, which has to be allowed, and says what they were',
+        ] as const,
+      ]),
+    ),
     'or go on without one': ['test/cli/patch.test.ts', 'what was perhaps mistyped is said with the line that works'],
     'or run the tools again, with their side effects': [
       'test/cli/next-commands-refused.test.ts',

@@ -124,7 +124,7 @@ export const rerunCommand: Command = {
 function notKept(interrupted: HarvestError): HarvestError {
   return withFacts(interrupted, {
     why: 'Nothing is running any more. Runs of rerun are not kept.',
-    fix: ['to begin anew: the same command'],
+    fix: ['to begin again: the same command'],
   })
 }
 

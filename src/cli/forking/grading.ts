@@ -6,7 +6,7 @@ import { type GradeAnswer, gradeFork, gradeRecorded, type GradeRequest, notToPay
 import type { Grade } from '../../blame/index.ts'
 import { oracleOfCase } from '../../blame/named-oracle.ts'
 import { createOracle, gradeOfCalls } from '../../blame/oracle.ts'
-import { HarvestError } from '../../errors/index.ts'
+import { HarvestError, withFacts } from '../../errors/index.ts'
 import type { FinishedFork } from '../../fork/index.ts'
 import type { Json, Tape } from '../../tape/index.ts'
 import { saysGood } from '../../cases/index.ts'
@@ -134,11 +134,6 @@ function asGrade(one: GradeAnswer['grades'][number]): Grade | HarvestError {
 
 /** Before anything is forked: the grade of the recorded run asked a model, or one of an earlier session did. */
 function paidUnsaid({ grading }: Purse): HarvestError {
-  const { what, why, fix = [] } = notToPay().facts
-  return new HarvestError('HARVEST_BUDGET_USED', {
-    what,
-    ...(grading === undefined ? {} : { where: { spent: describeSpent(grading) } }),
-    ...(why === undefined ? {} : { why }),
-    fix,
-  })
+  const error = notToPay()
+  return grading === undefined ? error : withFacts(error, { where: { spent: describeSpent(grading) } })
 }
