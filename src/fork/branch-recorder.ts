@@ -29,6 +29,11 @@ export function stepBehind(event: Step): Step | undefined {
   return parents.get(event)
 }
 
+/** A step stands for this step of the parent. */
+export function standsFor(event: Step, parent: Step): void {
+  parents.set(event, parent)
+}
+
 /** One event of a fork while it happens. */
 export class Entry<E extends TapeEvent = TapeEvent> {
   readonly event: Mutable<E>

@@ -1,19 +1,25 @@
 import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { type LateRedactor, redactedAgain } from '../privacy/index.ts'
 import {
   branchFlag,
   currentFlags,
   type Draw,
   formatVersion,
+  isStep,
   type Json,
   type Outcome,
   serializeTape,
+  type Step,
+  stepsOf,
   type Tape,
   type TapeClose,
   type TapeEvent,
   type TapeHeader,
 } from '../tape/index.ts'
 import { version } from '../version.ts'
+import { standsFor, stepBehind } from './branch-recorder.ts'
 import type { ForkRun } from './fork-run.ts'
 import type { Branch } from './plan.ts'
 
@@ -26,29 +32,40 @@ export interface BranchEnd {
   readonly ended: Json
 }
 
+/** Of branches of runs that met values that got their name late: what redacts once more, and the events as the run made them. */
+const lateOf = new WeakMap<Tape, { readonly late: LateRedactor; readonly events: readonly TapeEvent[] }>()
+
+/** What a fork says, without the values that are not on its branch. */
+export function asOnBranch(branch: Tape, said: Json): Json {
+  return lateOf.get(branch)?.late.json(said) ?? said
+}
+
+/** The steps of a branch as the next run makes them: before it knows what gets its name late. */
+export function stepsAsMade(branch: Tape): readonly Step[] {
+  return stepsOf(lateOf.get(branch) ?? branch)
+}
+
 /** The run as a tape whose beginning is its parent's: everything up to the first event that is not. */
 export function branchOf(run: ForkRun, outcome: BranchEnd, isSame: boolean): Branch {
   const { tape } = run
-  const { before, own } = split(run)
-  const shared = tape.events.filter(({ n }) => n < before)
-  const draws = drawLines(run, shared)
-  const events = [...own, ...draws].sort((a, b) => a.n - b.n)
-  const close = closeOf(run, outcome, isSame, events)
-  const ends = { outcome: close.outcome, n: close.n, at: close.at }
+  const parted = split(run)
+  const sharedAtFirst = tape.events.filter(({ n }) => n < parted.before)
+  const draws = drawLines(run, sharedAtFirst)
+  const own = [...parted.own, ...draws].sort((a, b) => a.n - b.n)
+  const made = {
+    header: headerOf(run),
+    shared: sharedAtFirst,
+    own,
+    before: parted.before,
+    close: closeOf(run, outcome, isSame, own),
+  }
+  const late = lateIn(run, made)
+  const { header: head, shared, own: events, before, close } = late === undefined ? made : withoutLate(tape, made, late)
+  const { kind: _kind, events: _events, ...said } = close
+  const ends = { outcome: said.outcome, n: said.n, at: said.at, ...(said.prints && { prints: said.prints }) }
   const header: TapeHeader = {
-    harvest: formatVersion,
+    ...head,
     id: idOf(run, events, ends),
-    agent: tape.header.agent,
-    ...(run.plan.input === undefined ? {} : { input: run.redactor.json(run.plan.input) }),
-    startedAt: tape.header.startedAt,
-    recorder: `vitest-harvest/${version}`,
-    flags: [...new Set([...tape.header.flags, ...currentFlags, branchFlag])],
-    pins: { ...run.plan.code, node: process.versions.node, recorded: tape.digest, ...acceptedPin(run) },
-    ...aboutOf(tape.header),
-    ...(tape.header.redact === undefined ? {} : { redact: tape.header.redact }),
-    ...(tape.header.printed === undefined ? {} : { printed: tape.header.printed }),
-    ...(tape.header.prints === undefined ? {} : { prints: tape.header.prints }),
-    ...(tape.header.command === undefined ? {} : { command: tape.header.command }),
     parent: {
       id: tape.header.id,
       file: fileOf(tape),
@@ -61,7 +78,73 @@ export function branchOf(run: ForkRun, outcome: BranchEnd, isSame: boolean): Bra
   const text = serializeTape(header, events, ends)
   const digest = /"#":"([^"]*)"\}\n$/.exec(text)?.[1] ?? ''
   const whole = [...shared, ...events].sort((a, b) => a.n - b.n)
-  return { text, ownEvents: events, tape: { source: `${header.id}.tape.jsonl`, header, events: whole, close, digest } }
+  const branch = { source: `${header.id}.tape.jsonl`, header, events: whole, close, digest }
+  if (late !== undefined) lateOf.set(branch, { late, events: [...made.shared, ...made.own].sort((a, b) => a.n - b.n) })
+  return { text, ownEvents: events, tape: branch }
+}
+
+/** All of a branch but its id and its parent. */
+interface Made {
+  readonly header: TapeHeader
+  readonly shared: readonly TapeEvent[]
+  readonly own: readonly TapeEvent[]
+  readonly before: number
+  readonly close: TapeClose
+}
+
+function headerOf(run: ForkRun): TapeHeader {
+  const { header, digest } = run.tape
+  return {
+    harvest: formatVersion,
+    id: header.id,
+    agent: header.agent,
+    ...(run.plan.input === undefined ? {} : { input: run.redactor.json(run.plan.input) }),
+    startedAt: header.startedAt,
+    recorder: `vitest-harvest/${version}`,
+    flags: [...new Set([...header.flags, ...currentFlags, branchFlag])],
+    pins: { ...run.plan.code, node: process.versions.node, recorded: digest, ...acceptedPin(run) },
+    ...aboutOf(header),
+    ...(header.redact === undefined ? {} : { redact: header.redact }),
+    ...(header.printed === undefined ? {} : { printed: header.printed }),
+    ...(header.prints === undefined ? {} : { prints: header.prints }),
+    ...(header.command === undefined ? {} : { command: header.command }),
+  }
+}
+
+/** What replaces values that stand in clear in what was made before they got their name; `undefined` without any. */
+function lateIn({ redactor }: ForkRun, { header, shared, own, close }: Made): LateRedactor | undefined {
+  if (redactor.named === 0) return undefined
+  const search = redactor.late()
+  redactedAgain({ header, events: [...shared, ...own] }, search)
+  search.json(close.outcome as unknown as Json)
+  return search.met.size === 0 ? undefined : redactor.late(search.met)
+}
+
+/** The parent keeps what it says: from the first event that says such a value, all of them are the branch's own. */
+function withoutLate(tape: Tape, { header, shared, own, before, close }: Made, late: LateRedactor): Made {
+  const old = [...shared, ...own]
+  const again = redactedAgain({ header, events: old }, late)
+  const onTape = new Set(tape.events)
+  const events = again.events.map((event, at) => {
+    const was = old[at]!
+    // What is as it was stays the same event, by which it is known.
+    if (isDeepStrictEqual(event, was)) return was
+    const parent = isStep(was) && !onTape.has(was) ? stepBehind(was) : was
+    if (isStep(event) && parent !== undefined && isStep(parent)) standsFor(event, parent)
+    return event
+  })
+  const other = events.slice(0, shared.length).find((event, at) => event !== shared[at])
+  const border = Math.min(before, other?.n ?? Number.POSITIVE_INFINITY)
+  const ownNow = [...events.slice(0, shared.length).filter(({ n }) => n >= border), ...events.slice(shared.length)]
+  const outcome = late.json(close.outcome as unknown as Json) as unknown as Outcome
+  const prints = [...(close.prints ?? []), ...late.prints]
+  return {
+    header: again.header,
+    shared: shared.filter(({ n }) => n < border),
+    own: ownNow.sort((a, b) => a.n - b.n),
+    before: border,
+    close: { ...close, outcome, events: ownNow.length, ...(prints.length > 0 && { prints }) },
+  }
 }
 
 /** The unchanged run of the code that made the branch: accepted, or the recorded one again. */

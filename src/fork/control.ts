@@ -3,6 +3,7 @@ import { type GreenSteps, replayTape, standInKeys, verdictOf } from '../replay/i
 import type { ReplayOptions, ReplayResult } from '../match/types.ts'
 import { type Step, stepsOf, type Tape, type TapeEvent } from '../tape/index.ts'
 import { accessOf } from './access.ts'
+import { stepsAsMade } from './branch.ts'
 import { stepBehind } from './branch-recorder.ts'
 import { firstDifferenceOf } from './control-difference.ts'
 import { type ControlSubject, controlRefused } from './control-refusal.ts'
@@ -158,7 +159,7 @@ function isRecorded({ problems, drift, comparison, transcoded }: ReplayResult): 
 /** The tape, where each question is the one that today's code asks in its place. */
 function asAskedNow(tape: Tape, { branch, comparison }: ForkResult): Tape {
   const now = new Map<TapeEvent, Step>()
-  for (const event of stepsOf(branch.tape)) {
+  for (const event of stepsAsMade(branch.tape)) {
     const recorded = stepBehind(event)
     if (recorded !== undefined && questionOf(recorded) !== questionOf(event)) now.set(recorded, asked(recorded, event))
   }

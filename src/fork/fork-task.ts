@@ -5,6 +5,7 @@ import { threwAtOnce, unreachedModel } from '../live/unreached.ts'
 import { keysRight, standInKeys } from '../replay/index.ts'
 import { gitState } from '../provenance/index.ts'
 import { type Json, readTape, stepsOf } from '../tape/index.ts'
+import { asOnBranch } from './branch.ts'
 import { type Control, controlData, controlOf } from './control.ts'
 import { type ControlData } from '../jobs/job.ts'
 import { controlOptionsOf } from './control-options.ts'
@@ -15,7 +16,14 @@ import { doAgain, keptRunOf, type UncomparedHeaders } from './kept-run.ts'
 import { requireNoKeptState } from './kept-state.ts'
 import { leftByEnding } from './prefix.ts'
 import type { ForkPlan, ForkResult, Tail } from './plan.ts'
-import { changeOf, type FinishedFork, type ForkRequest, said, type TailRequest } from './request.ts'
+import {
+  changeOf,
+  type FinishedFork,
+  type ForkRequest,
+  said,
+  type SerializedError,
+  type TailRequest,
+} from './request.ts'
 import { timeLimit } from './time-limit.ts'
 
 /** What the task `fork` is asked for. */
@@ -218,11 +226,15 @@ export function asData(
   const own = run.problems.map((problem) => (problem === left && ofAgent !== undefined ? ofAgent : problem))
   const problems = keyless === undefined ? [...own, ...unreached(run, tail)] : [keyless]
   const divergence = keyless === undefined ? ofAgent : undefined
+  const saidOf = (problem: HarvestError): SerializedError => {
+    const { code, message } = said(problem)
+    return { code, message: String(asOnBranch(branch.tape, message)) }
+  }
   return {
     seed,
     outcome: { status: outcome.status, value: redactedOutcome },
-    prefix: { steps, isExact, ...(divergence === undefined ? {} : { divergence: said(divergence) }) },
-    problems: problems.map(said),
+    prefix: { steps, isExact, ...(divergence === undefined ? {} : { divergence: saidOf(divergence) }) },
+    problems: problems.map(saidOf),
     spent,
     isInert,
     fingerprint,

@@ -15,7 +15,7 @@ import {
 import { seamState } from '../seam/source.ts'
 import { requireGrade } from '../tape/grade.ts'
 import { decodeValue, type Tape } from '../tape/index.ts'
-import { branchOf } from './branch.ts'
+import { asOnBranch, branchOf } from './branch.ts'
 import { compilePlan } from './compile.ts'
 import { ForkRun } from './fork-run.ts'
 import type { ForkOptions, ForkPlan, ForkResult } from './plan.ts'
@@ -107,7 +107,7 @@ function resultOf<T>(run: ForkRun, outcome: RunOutcome<T>): ForkResult<T> {
     ranForReal: [...run.ranForReal],
     notCompared: [],
     events: branch.tape.events,
-    redactedOutcome: ended,
+    redactedOutcome: asOnBranch(branch.tape, ended),
     comparison: {
       recorded: steps.length,
       served: run.served,

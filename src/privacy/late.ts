@@ -35,7 +35,9 @@ export function latePlaceholders(named: readonly NamedSecret[], shapes: Shapes):
     // One that had no number takes none away.
     const had = placeholder === undefined ? { kind, n: lateFrom + at + 1 } : shapes.at(placeholder, 0)
     const lateKind = had.kind ?? kind
-    const late = shapes.of(lateKind, lateFrom + had.n, value)
+    // One that a tape gave it keeps its placeholder.
+    const isLate = placeholder !== undefined && had.n >= lateFrom
+    const late = isLate ? placeholder : shapes.of(lateKind, lateFrom + had.n, value)
     for (const before of [value, placeholder, key]) if (before !== undefined) instead.set(before, late)
     if (print !== undefined) prints.push([late, print(lateKind)])
   })
