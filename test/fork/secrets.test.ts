@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { asData } from '../../src/fork/fork-task.ts'
 import { type ForkAnswer, forkTape } from '../../src/fork/index.ts'
 import { createRecorder, mark, message, state, tool } from '../../src/record/index.ts'
-import { installReplay } from '../../src/replay/index.ts'
-import { type Json, readTape, type Step, type Tape } from '../../src/tape/index.ts'
+import { installReplay, replayTape } from '../../src/replay/index.ts'
+import { parseTape, type Json, readTape, type Step, type Tape } from '../../src/tape/index.ts'
 import { asField, asText, type Planted, planted, stillIn } from '../privacy/planted.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -76,6 +76,42 @@ test.each(['returns', 'throws'] as const)(
     const kept = JSON.stringify(asData(fork, { seed: '', tail: { from: 'tape' } }, temporaryFolder('kept-secrets')))
     for (const [where, text] of Object.entries({ branch: fork.branch.text, kept }))
       expect(stillIn(readings(text)).map(({ id }) => `${where}: ${id}`)).toEqual([])
+  },
+)
+
+const create = tool('create', (_: unknown): unknown => ({ id: made }))
+const look = tool('look', (_: unknown): unknown => ({ found: true }))
+const finish = tool('finish', (_: unknown): unknown => null)
+let made = ''
+
+async function desk(): Promise<unknown> {
+  const { id } = (await create({})) as { readonly id: string }
+  await look({ id })
+  await finish({ job: id })
+  return { id }
+}
+
+test.each(['the parent', 'the branch'])(
+  'a value that %s holds and that gets its name in the fork is on no branch and in no kept fork, and the branch replays as same',
+  async (where) => {
+    const value = 'Kq7fZr9Xv4Tn8WbQm2LsJ5hD'
+    made = where === 'the parent' ? value : 'job 1'
+    const recorder = createRecorder({ dir: temporaryFolder('desk') })
+    await recorder.run({ agent: 'desk' }, desk)
+    const parent = readTape(recorder.lastTape ?? '')
+    made = value
+    const answers: Readonly<Record<string, Json>> = { create: { id: value }, look: { session: value }, finish: null }
+    const answer = (step: Step): ForkAnswer => ({ result: answers[step.kind === 'exchange' ? '' : step.name]! })
+    const keep = where === 'the parent' ? 1 : 0
+    const fork = await forkTape(parent, desk, { keep, tail: { from: 'script', answer } })
+    expect(fork.problems).toEqual([])
+    const { branch } = fork
+    const kept = JSON.stringify(asData(fork, { seed: '', tail: { from: 'tape' } }, temporaryFolder('kept-late')))
+    for (const text of [branch.text, kept, JSON.stringify(branch.tape)]) expect(text).not.toContain(value)
+    expect(branch.tape.close?.outcome).toEqual({ status: 'returned', value: { id: 'redacted-secret-1000001' } })
+    const whole = parseTape(branch.text, recorder.lastTape!.replace(/[^/]*$/, 'branch.tape.jsonl'))
+    const { problems, drift, comparison } = await replayTape(whole, desk)
+    expect({ problems, drift, isSame: comparison.outcomeEqual }).toEqual({ problems: [], drift: [], isSame: true })
   },
 )
 
