@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
 import { shellWord } from '../errors/index.ts'
 import { resolve } from 'node:path'
+import { recordingsAround } from '../errors/above.ts'
 import { createRedactor } from '../privacy/index.ts'
+import { leftoversBelow, leftoversOf } from '../recordings/files.ts'
 import { keepsTapeBytes } from '../provenance/index.ts'
 import { attributesLine } from './git-attributes.ts'
 import { type CheckFinding, inspect, isShared } from './inspect.ts'
@@ -47,8 +49,9 @@ export async function checkRecordings(recordings?: string, options: CheckOptions
   const hasTapes = snapshot.files.some(({ kind }) => kind === 'tape')
   const found = inspectSnapshot(snapshot, { ...options, onProgress: (done) => onProgress(done, all) })
   const ends = hasTapes ? await lineEnds(recordings ?? 'recordings', options.staged === true) : []
+  const left = options.staged === true ? [] : leftovers(recordings ?? 'recordings', files)
   const shared = snapshot.files.map(({ path }) => path).filter(isShared)
-  return { checked: all, shared, findings: [...found, ...withoutSecrets(ends, allow)] }
+  return { checked: all, shared, findings: [...found, ...withoutSecrets([...left, ...ends], allow)] }
 }
 
 /** Looks at the files of a snapshot, wherever it was taken. Findings are neutral of secrets. */
@@ -67,6 +70,19 @@ export function inspectSnapshot(
 function withoutSecrets(found: readonly CheckFinding[], allow: readonly string[]): readonly CheckFinding[] {
   const redactor = createRedactor({ off: allow })
   return found.map((one) => redactor.json({ ...one }) as unknown as CheckFinding)
+}
+
+/** What killed processes left half-written: in all of the folder, its inbox too, or beside the files that were named. */
+function leftovers(recordings: string, files: readonly string[]): readonly CheckFinding[] {
+  const found = files.length === 0 ? leftoversBelow(recordings) : files.flatMap(leftoversOf)
+  return found.map((file) => ({
+    level: 'error',
+    code: 'HARVEST_TAPE_LEFTOVER',
+    file,
+    what: 'A killed process left this file, and a part of a run may be in it',
+    detail: [],
+    fix: [`npx vitest-harvest tapes prune --dir ${shellWord(recordingsAround(file) ?? recordings)}`],
+  }))
 }
 
 /** Whether git would change the line ends of tapes, and with them every digest. */

@@ -42,7 +42,9 @@ export class KnownSecrets {
 
   #add(kind: string, value: string): void {
     const inJson = JSON.stringify(value).slice(1, -1)
-    for (const spelling of [value, inJson, encodeURIComponent(value)]) {
+    // Half of a pair of surrogates stands in no bytes and in no URL.
+    const sent = value.toWellFormed()
+    for (const spelling of [value, sent, inJson, encodeURIComponent(sent)]) {
       if (this.#bySpelling.has(spelling)) continue
       this.#bySpelling.set(spelling, { kind, value })
       if (isShort(spelling)) this.#short.add(spelling)

@@ -1,6 +1,6 @@
 // Over 300 lines: one factory, whose functions share its options.
 import { randomFillSync } from 'node:crypto'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createRedactor, printKeys, rulesForTape, subjectKeys } from '../privacy/index.ts'
 import { Codes } from '../seam/code-of.ts'
 import { watchAddOns } from '../seam/add-ons.ts'
@@ -15,7 +15,7 @@ import { patchRandom } from '../seam/random.ts'
 import { isAsyncGenerator, isThenable, isUnreadResponse } from '../seam/shape.ts'
 import { currentRun, outsideRuns, seamState } from '../seam/source.ts'
 import { patchTimers } from '../seam/timers.ts'
-import { keepBody, outsideFolder, type RecordedPins } from '../tape/index.ts'
+import { keepBody, outsideFolder, type RecordedPins, sweepTemporaries } from '../tape/index.ts'
 import { fileNameOf } from '../tape/file-name.ts'
 import { aboutHeader, type AboutRun, subjectsOf } from './about.ts'
 import { observe } from './answer.ts'
@@ -216,7 +216,21 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
     return join(dir, `${fileNameOf(run) || newId()}.tape.jsonl`)
   }
 
+  const swept = new Set<string>()
+
+  /** Before the first tape in a folder: what killed processes left half-written there is a part of a run, and has no name. */
+  function sweep(folder: string): void {
+    if (swept.has(folder)) return
+    swept.add(folder)
+    try {
+      sweepTemporaries(folder)
+    } catch {
+      // There is no folder yet; or what keeps it from being swept is told when a tape is written, or by `check`.
+    }
+  }
+
   function record({ account, about, secrets }: Begun, path: string, past?: Past): RecordedRun {
+    sweep(dirname(path))
     const { redactor, printed } = redactorOfRun(options.redact, printKey, secrets)
     const recorded = new RecordedRun({
       account,

@@ -32,6 +32,7 @@ import {
   socketsFlag,
   tenantsFlag,
   tenantVariables,
+  unclearedReason,
   unsearchedIn,
   unsearchedReason,
   type Json,
@@ -468,9 +469,17 @@ export class RecordedRun implements Recording {
    */
   #withoutLate(closing: Closing): Closing {
     this.#noteNamed()
-    this.attempt(() => this.#rewriteLate())
+    let incomplete = closing.incomplete
+    try {
+      this.#rewriteLate()
+    } catch (error) {
+      const why = this.#redactor.text(reasonOf(error))
+      incomplete = [unclearedReason, why, ...(incomplete === undefined ? [] : [incomplete])].join(': ')
+      this.attempt(() => {
+        throw error
+      })
+    }
     const late = this.#lateRedactor
-    const incomplete = closing.incomplete ?? this.#incomplete
     if (late === undefined) return { ...closing, ...(incomplete !== undefined && { incomplete }) }
     const prints = [...(closing.prints ?? []), ...late.prints]
     return { ...(late.json(closing as unknown as Json) as unknown as Closing), ...(prints.length > 0 && { prints }) }
@@ -478,6 +487,7 @@ export class RecordedRun implements Recording {
 
   #rewriteLate(): void {
     if (this.#namedAfter === 0 || this.#writer === undefined) return
+    this.#writer.refuseElsewhere()
     const search = this.#redactor.late()
     redactedAgain(readTapeStart(this.path, this.#namedAfter), search)
     if (search.met.size === 0) return

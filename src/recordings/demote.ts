@@ -4,7 +4,8 @@ import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import { readTapeHeader } from '../tape/index.ts'
 import { Branches } from './branches.ts'
 import { type CaseSummary, findCase, listCases, removeCase } from './cases.ts'
-import { filesBelow, makeFolder, readRegularFile, sweepTemporaries, writeFileAtomic } from './files.ts'
+import { filesBelow, makeFolder, readRegularFile, writeFileAtomic } from './files.ts'
+import { sweepTemporaries } from '../tape/new-file.ts'
 import { refuseLinks } from '../tape/links.ts'
 
 /** What {@link demote} did. */

@@ -5,7 +5,7 @@ import { recordingsAround } from '../errors/above.ts'
 import { here } from '../errors/here.ts'
 import { HarvestError, shellWord } from '../errors/index.ts'
 import { isLink } from '../tape/links.ts'
-import { linkAs, temporaryFor, temporaryName } from '../tape/new-file.ts'
+import { isLeftOver, linkAs, temporaryFor, temporaryName } from '../tape/new-file.ts'
 
 /**
  * Writes a file whole or not at all: a temporary file beside it (mode 0600), flushed, then renamed over it. Who reads
@@ -115,14 +115,31 @@ function toldOf(path: string, act: () => void): void {
   }
 }
 
-/**
- * Removes what a killed process left half-written in a folder. Files of processes that still run stay.
- */
-export function sweepTemporaries(folder: string): void {
-  for (const name of fs.readdirSync(folder)) {
-    const pid = temporaryName.exec(name)?.[1]
-    if (pid !== undefined && !isRunning(Number(pid))) fs.rmSync(join(folder, name), { recursive: true, force: true })
-  }
+/** What killed processes left half-written below a folder, also in hidden ones; sorted. It holds what a tape or a fork holds. */
+export function leftoversBelow(folder: string): readonly string[] {
+  return listFolder(folder)
+    .flatMap((entry) => {
+      const path = join(folder, entry.name)
+      if (entry.isDirectory()) return leftoversBelow(path)
+      return isLeftOver(path) ? [path] : []
+    })
+    .sort()
+}
+
+/** What killed processes left half-written of a file. */
+export function leftoversOf(file: string): readonly string[] {
+  return temporariesOf(file).filter(isLeftOver)
+}
+
+/** What is half-written of a file, also by a process that still runs: who removes the file wants none of it to stay. */
+export function temporariesOf(file: string): readonly string[] {
+  const folder = dirname(file)
+  const head = `.${basename(file)}.`
+  return namesInFolder(folder)
+    .filter(
+      (name) => name.startsWith(head) && temporaryName.test(name) && !/\.tape\.jsonl\./.test(name.slice(head.length)),
+    )
+    .map((name) => join(folder, name))
 }
 
 /**
@@ -330,16 +347,6 @@ function removeQuietly(path: string): void {
     fs.rmSync(path, { force: true })
   } catch {
     // The reason why nothing was written is on its way up; a temporary file that stays is swept later.
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    // EPERM: it runs, and is someone else's.
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
 

@@ -30,7 +30,7 @@ export {
   type TapeGroups,
   type TapeList,
 } from './query-tapes.ts'
-export { RecordingFiles, writeFileAtomic } from './files.ts'
+export { leftoversBelow, leftoversOf, RecordingFiles, writeFileAtomic } from './files.ts'
 export {
   placePromotion,
   preparePromotion,

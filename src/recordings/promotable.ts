@@ -8,6 +8,7 @@ import {
   partialText,
   type Tape,
   unsearchedBodies,
+  unclearedReason,
   unsearchedReason,
 } from '../tape/index.ts'
 import { secretsIn } from './secrets.ts'
@@ -42,6 +43,17 @@ export function refuseUnfinished(tape: Tape, acceptUnsearched = false): void {
       fix: [
         'wrap the function that sends them in tool() and record the run again',
         'to promote it anyway: --accept-unsearched',
+      ],
+    })
+  }
+  if (close.incomplete?.startsWith(unclearedReason) === true) {
+    throw new HarvestError('HARVEST_PROMOTE_SECRET', {
+      what: 'A secret may stand in clear on the tape: it could not be written once more',
+      where: { tape: source, reason: neutralLine(close.incomplete) },
+      why: 'A name told that a value is secret when the value stood on the tape already.',
+      fix: [
+        `to remove it: npx vitest-harvest tapes rm ${shellWord(source)}`,
+        'and record the run again, where there is space and the folder is writable',
       ],
     })
   }

@@ -6,7 +6,7 @@ import { forgetTapes } from './forget-tapes.ts'
 import type { TapeFilter } from './index-select.ts'
 import { type ListedTape, queryTapes } from './query-tapes.ts'
 import { forgetForks } from './kept-forks.ts'
-import { finishRemovals, removeTape } from './removal.ts'
+import { finishRemovals, removeLeftovers, removeTape } from './removal.ts'
 import { forgetOutside } from './shared.ts'
 
 export interface PruneOptions {
@@ -29,6 +29,8 @@ export interface Pruned {
   readonly needed: readonly { readonly tape: ListedTape; readonly branches: readonly string[] }[]
   /** Could not be removed. */
   readonly failed: readonly { readonly tape: ListedTape; readonly error: HarvestError }[]
+  /** Files that killed processes left half-written; removed, too. */
+  readonly leftovers: readonly string[]
   /** As in a list of tapes. */
   readonly note?: string
 }
@@ -88,5 +90,6 @@ export async function pruneTapes({ recordings, dryRun, without, now = Date.now()
       removed.map(({ file }) => file),
     )
   }
-  return { removed, held, needed, failed, ...(expired.note !== undefined && { note: expired.note }) }
+  const leftovers = removeLeftovers(recordings, dryRun === true)
+  return { removed, held, needed, failed, leftovers, ...(expired.note !== undefined && { note: expired.note }) }
 }

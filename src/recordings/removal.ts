@@ -2,7 +2,7 @@ import { existsSync, lstatSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import { Branches } from './branches.ts'
-import { refuseOutsideInbox } from './files.ts'
+import { leftoversBelow, refuseOutsideInbox, temporariesOf } from './files.ts'
 import { forgetTapes } from './forget-tapes.ts'
 import { type Hold, holdFileOf, holdOf, holdOfTape } from './holds.ts'
 import { forgetForks } from './kept-forks.ts'
@@ -53,6 +53,13 @@ export function finishRemovals(folder: string): void {
   for (const name of left) removing(join(folder, name), () => finishRemoval(join(folder, name)))
 }
 
+/** Removes what killed processes left half-written below the recordings. @returns what that is */
+export function removeLeftovers(recordings: string, isDryRun: boolean): readonly string[] {
+  const left = leftoversBelow(recordings)
+  if (!isDryRun) for (const file of left) removing(file, () => rmSync(file, { force: true }))
+  return left
+}
+
 /** Such as `.run.tape.jsonl.removing`. */
 const asideEnd = '.removing'
 
@@ -62,6 +69,7 @@ function finishRemoval(aside: string): Hold | undefined {
   // A hold that was written with the tape was looked at before.
   const hold = holdOf(file, undefined)
   if (hold === undefined) {
+    for (const left of temporariesOf(file)) rmSync(left, { force: true })
     rmSync(aside, { force: true })
     // What is left beside it says that a hold was released.
     rmSync(holdFileOf(file), { force: true })

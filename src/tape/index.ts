@@ -36,7 +36,7 @@ export { betweenText, isOfConnection, isLateAs, lateKey, lateRequest, LateWorks 
 export { type Loss, lossesIn } from './losses.ts'
 export { wholeHeader, wholeTape } from './parent.ts'
 export { beyondBounds } from './rule-bounds.ts'
-export { linkAs, temporaryFor, temporaryName } from './new-file.ts'
+export { linkAs, sweepTemporaries, temporaryFor, temporaryName } from './new-file.ts'
 export { parseTape, parseTapeLines, readTape, readTapeHeader, readTapeStart } from './read.ts'
 export {
   isSettled,
@@ -46,6 +46,7 @@ export {
   stepsOf,
   unsearchedBodies,
   unsearchedIn,
+  unclearedReason,
   unsearchedReason,
 } from './steps.ts'
 export { isSharedRead, isTokenRead, outsideFolder, sharedFolder } from './shared-read.ts'

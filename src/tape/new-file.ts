@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path'
 
 // Asked once, when this is loaded: no run is under way then, and no reads are recorded.
 const ofProcess = randomBytes(4).toString('hex')
+const startedAt = Date.now() - process.uptime() * 1000
 let count = 0
 
 /** The name of a file beside this one under which it is made; {@link temporaryName} knows whose it is. */
@@ -14,6 +15,33 @@ export function temporaryFor(path: string): string {
 
 /** What {@link temporaryFor} makes, with the id of the process. */
 export const temporaryName: RegExp = /^\..+\.(\d+)\.[0-9a-f]{12}\.tmp$/
+
+/** Whether a process that is gone left this file half-written. */
+export function isLeftOver(path: string): boolean {
+  const pid = Number(temporaryName.exec(basename(path))?.[1])
+  if (Number.isNaN(pid)) return false
+  if (pid !== process.pid) return !isRunning(pid)
+  // One before this had the same id, as in a container that was started again.
+  return (fs.lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? startedAt) < startedAt
+}
+
+/** Removes what a killed process left half-written in a folder. Files of processes that still run stay. */
+export function sweepTemporaries(folder: string): void {
+  for (const name of fs.readdirSync(folder)) {
+    const path = join(folder, name)
+    if (isLeftOver(path)) fs.rmSync(path, { recursive: true, force: true })
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // EPERM: it runs, and is someone else's.
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
 
 /**
  * Gives a file its name unless the name is taken: `rename` would replace what is there.

@@ -24,6 +24,8 @@ export interface TapeWriter extends Disposable {
    * itself. A step can be written before it is settled; what its lines said already, later ones leave out.
    */
   append(...events: readonly (TapeEvent | OpenStep)[]): void
+  /** Throws when the tape is no longer where it was begun, or no longer as it was written. */
+  refuseElsewhere(): void
   /**
    * Writes the lines so far once more, from these: into another file, which then takes the place of the first one. A step has one line
    * then. Whoever reads it meanwhile, or is killed, has the lines as they were or as they are.
@@ -167,6 +169,11 @@ export function createTapeWriter(
           line.done()
         }
       }
+    },
+    refuseElsewhere() {
+      refuseEmptied()
+      refuseRemoved()
+      failing(path, 'find', refuseMoved)
     },
     rewrite(tape) {
       refuseEmptied()

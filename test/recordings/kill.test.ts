@@ -6,7 +6,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import { beforeAll, expect, test } from 'vitest'
 import { loadCase } from '../../src/cases/index.ts'
-import { filesBelow, sweepTemporaries } from '../../src/recordings/files.ts'
+import { filesBelow } from '../../src/recordings/files.ts'
+import { sweepTemporaries } from '../../src/tape/new-file.ts'
 import {
   demote,
   holdOf,

@@ -3,10 +3,11 @@ import { grouped } from '../../errors/words.ts'
 import { toRecord } from '../../errors/usual-steps.ts'
 import { existsSync } from 'node:fs'
 import { here } from '../../errors/here.ts'
-import { neutralLine } from '../../errors/index.ts'
+import { neutralLine, shellWord } from '../../errors/index.ts'
 import {
   outcomeOf,
   holdsOfList,
+  leftoversBelow,
   type ListedTape,
   mapTapes,
   queryTapes,
@@ -49,7 +50,7 @@ export const lsCommand: Command = {
       screen.progress('')
       if (list.note !== undefined) screen.note(list.note)
       tell(list)
-      return list.unreadable.length === 0 ? exit.ok : exit.tape
+      return list.unreadable.length + notSearched(given, dir, screen) === 0 ? exit.ok : exit.tape
     }
     if (given.has('json'))
       return told(await queryTapes(dir, query, onProgress), (list) => screen.json(asJson(list, dir)))
@@ -60,6 +61,17 @@ export const lsCommand: Command = {
     }
     return told(await mapTapes(dir, query, begin, onProgress), (list) => print(list, rows, dir, given, screen))
   },
+}
+
+/** Who looks for all that is about someone is told what was not looked through. @returns how many files that are */
+function notSearched(given: CommandInput, dir: string, screen: Screen): number {
+  if (!given.has('text') && !given.has('subject')) return 0
+  const left = leftoversBelow(dir)
+  if (left.length > 0)
+    screen.note(
+      `not searched: ${number(left.length)} ${left.length === 1 ? 'file' : 'files'} that killed processes left half-written\n→ to remove what they left: npx vitest-harvest tapes prune --dir ${shellWord(dir)}`,
+    )
+  return left.length
 }
 
 /** Lines that fit a screen or two. */

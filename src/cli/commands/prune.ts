@@ -40,18 +40,19 @@ function withoutEnd(given: CommandInput): Parameters<typeof pruneTapes>[0]['with
   return { retention, startedBefore: Date.now() - span }
 }
 
-function asJson({ removed, held, needed, failed }: Pruned, isDryRun: boolean): object {
+function asJson({ removed, held, needed, failed, leftovers }: Pruned, isDryRun: boolean): object {
   return {
     dryRun: isDryRun,
     removed: removed.map(({ file, retention, until }) => ({ file: here(file), class: retention, until })),
     held: held.map(({ tape, hold }) => ({ file: here(tape.file), hold: hold.reason })),
     needed: needed.map(({ tape, branches }) => ({ file: here(tape.file), branches: branches.map(here) })),
     failed: failed.map(({ tape, error }) => ({ file: here(tape.file), error: error.toJSON() })),
+    leftovers: leftovers.map(here),
   }
 }
 
 function print(
-  { removed, held, needed, failed }: Pruned,
+  { removed, held, needed, failed, leftovers }: Pruned,
   { isDryRun, recordings }: { readonly isDryRun: boolean; readonly recordings: string },
   screen: Screen,
 ): void {
@@ -60,8 +61,10 @@ function print(
   for (const { tape, hold } of held) screen.line(`held ${printedPath(tape.file)}  ${neutralLine(hold.reason)}`)
   for (const { tape, branches } of needed)
     screen.line(`needed ${printedPath(tape.file)}  by ${neutralLine(branches.map(here).join(', '), 400)}`)
+  for (const file of leftovers)
+    screen.line(`${isDryRun ? 'would remove' : 'removed'} ${printedPath(file)}  left by a killed process`)
   for (const { error } of failed) screen.note(error.message)
-  if (removed.length + held.length + needed.length + failed.length === 0)
+  if (removed.length + held.length + needed.length + failed.length + leftovers.length === 0)
     screen.note(['no tape whose retention has ended', ...stepsElsewhere(recordings)].join('\n→ '))
 }
 

@@ -11,7 +11,8 @@ import {
   several,
 } from '../../importers/index.ts'
 import type { RedactorOptions } from '../../privacy/index.ts'
-import { makeFolder, openRegular, sweepTemporaries, writeNewFiles } from '../files.ts'
+import { makeFolder, openRegular, writeNewFiles } from '../files.ts'
+import { sweepTemporaries } from '../../tape/new-file.ts'
 import { refuseLinks } from '../../tape/links.ts'
 import { createTapeWriter } from '../../tape/index.ts'
 import type { Candidate } from './candidates.ts'
