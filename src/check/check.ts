@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { shellWord } from '../errors/index.ts'
 import { resolve } from 'node:path'
 import { recordingsAround } from '../errors/above.ts'
+import { here } from '../errors/here.ts'
 import { createRedactor } from '../privacy/index.ts'
 import { leftoversBelow, leftoversOf } from '../recordings/files.ts'
 import { keepsTapeBytes } from '../provenance/index.ts'
@@ -81,7 +82,7 @@ function leftovers(recordings: string, files: readonly string[]): readonly Check
     file,
     what: 'A killed process left this file, and a part of a run may be in it',
     detail: [],
-    fix: [`npx vitest-harvest tapes prune --dir ${shellWord(recordingsAround(file) ?? recordings)}`],
+    fix: [`npx vitest-harvest tapes prune --dir ${shellWord(here(recordingsAround(file) ?? recordings))}`],
   }))
 }
 
