@@ -225,7 +225,7 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
     try {
       sweepTemporaries(folder)
     } catch {
-      // There is no folder yet; or what keeps it from being swept is told when a tape is written, or by `check`.
+      // There is no folder yet; or it cannot be swept: then a tape cannot be written either, or `check` names what stays.
     }
   }
 

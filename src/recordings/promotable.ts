@@ -50,7 +50,7 @@ export function refuseUnfinished(tape: Tape, acceptUnsearched = false): void {
     throw new HarvestError('HARVEST_PROMOTE_SECRET', {
       what: 'A secret may stand in clear on the tape: it could not be written once more',
       where: { tape: source, reason: neutralLine(close.incomplete) },
-      why: 'A name told that a value is secret when the value stood on the tape already.',
+      why: 'Its name came later than it did, so it was written down first.',
       fix: [
         `to remove it: npx vitest-harvest tapes rm ${shellWord(source)}`,
         'and record the run again, where there is space and the folder is writable',

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { HarvestError } from '../../src/errors/index.ts'
+import type { HarvestError } from '../../src/errors/index.ts'
 import { createRecorder, tool } from '../../src/record/index.ts'
 import { readTape, type Tape } from '../../src/tape/index.ts'
 import { warmHarvest as harvest } from '../cli/harvest.ts'
@@ -70,8 +70,12 @@ describe('what a process left that was killed while it wrote its tape once more'
 
   test('is named to who looks for a text: it was not searched', async () => {
     const { cwd } = left()
-    const { code, stderr } = await harvest(['ls', '--text', 'Ada'], { cwd })
-    expect([code, stderr]).toEqual([3, expect.stringContaining('not searched: 1 file that killed processes left')])
+    const says = expect.stringContaining('not searched: 1 file that killed processes left')
+    const key = `2026:${Buffer.alloc(32, 7).toString('base64')}`
+    for (const asked of ['--text', '--subject']) {
+      const { code, stderr } = await harvest(['ls', asked, 'Ada'], { cwd, env: { HARVEST_SUBJECT_KEY: key } })
+      expect([code, stderr], asked).toEqual([3, says])
+    }
   })
 
   test('is removed by the next recorder in the folder, which leaves what a running process writes', async () => {
@@ -114,7 +118,7 @@ const text = (tape: Tape): string => JSON.stringify(tape)
 
 test('check says of a tape that could not be written once more that a secret may stand on it, and how to remove it', async () => {
   const original = fs.renameSync
-  const { cwd, file } = await recordLate(value, () => {
+  const { cwd, file, warned } = await recordLate(value, () => {
     fs.renameSync = () => {
       throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' })
     }
@@ -124,6 +128,7 @@ test('check says of a tape that could not be written once more that a secret may
     syncBuiltinESMExports()
   })
   expect(readFileSync(file, 'utf8')).toContain(value)
+  expect(warned.map(({ code }) => code)).toEqual(['HARVEST_RECORDING_FAILED'])
   const { code, stdout } = await harvest(['check', 'recordings/inbox/late.tape.jsonl'], { cwd })
   expect(code).toBe(3)
   expect(stdout).toContain('A secret may stand in clear on the tape: it could not be written once more')

@@ -63,7 +63,7 @@ export const lsCommand: Command = {
   },
 }
 
-/** Who looks for all that is about someone is told what was not looked through. @returns how many files that are */
+/** Says what was not looked through for all that is about someone. @returns how many files that are */
 function notSearched(given: CommandInput, dir: string, screen: Screen): number {
   if (!given.has('text') && !given.has('subject')) return 0
   const left = leftoversBelow(dir)
