@@ -1,4 +1,5 @@
 import { type HeaderMeaning, isKeyNumber, keysIn, sameForm, someKey } from '../privacy/index.ts'
+import { isLatePlaceholder } from './late-values.ts'
 import type { HeaderPair } from '../tape/index.ts'
 import { originOf } from './address.ts'
 import { standIn } from './keys.ts'
@@ -104,7 +105,8 @@ export class Credentials {
     // A fresh process has one token for both, see `renewed`.
     if (this.#renewed.has(recorded)) return isKeyNumber(live) && [undefined, live].includes(this.#liveOf.get(recorded))
     // What the tape knows from elsewhere, such as a token an answer brought, is served under its placeholder.
-    if (!isKeyNumber(recorded) || !isKeyNumber(live)) return recorded === live
+    // A key that stood on the tape before a request carried it is served under a placeholder of its own.
+    if (!isKeyNumber(recorded) || !(isKeyNumber(live) || isLatePlaceholder(live))) return recorded === live
     const [before, owner] = [this.#liveOf.get(recorded), this.#recordedOf.get(`${service} ${live}`)]
     return (before === undefined || before === live) && (owner === undefined || owner === recorded)
   }

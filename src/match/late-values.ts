@@ -8,6 +8,11 @@ import type { ExchangeState, StepState } from './step.ts'
 /** A placeholder of a value that was named when it stood on the tape already; see `lateFrom`. */
 const latePlaceholder = /redacted-[a-z-]{1,40}-[12]\d{6}(?!\d)/g
 
+/** Whether a text is one and nothing else. */
+export function isLatePlaceholder(text: string): boolean {
+  return text.replace(latePlaceholder, '') === '' && text !== ''
+}
+
 /**
  * Values that the agent brings itself and the tape has late placeholders for: no name before them says that they are secret. They are
  * recognised by their place: where all else of a text is as recorded, what stands in the place of the placeholder is the value.

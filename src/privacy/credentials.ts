@@ -72,12 +72,18 @@ export class KeyNumbers {
  *
  * @param name - of the header, in lower case
  * @param numbered - what stands in the place of a key
+ * @param numberedOnly - as that, of what may be no secret: who signed, what a client offers to speak
  */
-export function shownCredential(name: string, value: string, numbered: (key: string) => string): string {
+export function shownCredential(
+  name: string,
+  value: string,
+  numbered: (key: string) => string,
+  numberedOnly = numbered,
+): string {
   const given = value.trim()
   if (given === '') return ''
   if (name === 'cookie') return shownCookies(given, numbered)
-  if (name === 'sec-websocket-protocol') return shownOffer(given, numbered)
+  if (name === 'sec-websocket-protocol') return shownOffer(given, numberedOnly)
   const [, scheme, rest] = withScheme.exec(given) ?? []
   if (scheme === undefined || rest === undefined) return numbered(given)
   // The first word of a secret in several words is no scheme.
@@ -85,7 +91,17 @@ export function shownCredential(name: string, value: string, numbered: (key: str
   const [, again, scopeAgain = ''] = shownAgain.exec(rest) ?? []
   if (again !== undefined) return `${shown} ${numbered(again)}${scopeAgain}`
   const who = rest === signed ? 'nobody named' : whoSigned(scheme.toLowerCase(), rest)
-  return `${shown} ${who === 'nobody named' ? signed : numbered(who) + (signedScope.exec(rest)?.[1] ?? '')}`
+  if (who === rest) return `${shown} ${numbered(who)}`
+  return `${shown} ${who === 'nobody named' ? signed : numberedOnly(who) + (signedScope.exec(rest)?.[1] ?? '')}`
+}
+
+/** The secret in a credential of the scheme `Basic`: the password, or who has it where there is none. */
+export function basicSecret(value: string): string | undefined {
+  const [, word] = /^\s*basic[ \t]+([\w+/-]+={0,2})\s*$/i.exec(value) ?? []
+  if (word === undefined) return undefined
+  const plain = Buffer.from(word, 'base64').toString('utf8')
+  const sign = plain.indexOf(':')
+  return sign === -1 ? undefined : plain.slice(sign + 1) || plain.slice(0, sign)
 }
 
 /** A scheme, or the number that a tape has in the place of a word that may be none. */

@@ -1,9 +1,9 @@
 import { beginsToken, isAlphanumeric } from './edges.ts'
 import type { TextRange } from './types.ts'
 
-// Each is one more search of every text; a run that meets more secrets by name than this is not one.
-const knownCap = 256
-const none: readonly TextRange[] = []
+/** Tapes of earlier finders were redacted by no more values than this. */
+export const earlierCap = 256
+const none: readonly never[] = []
 
 /**
  * Secrets known by the name that stood before them once. Without that name nothing tells them, so they are looked
@@ -12,8 +12,15 @@ const none: readonly TextRange[] = []
 export class KnownSecrets {
   readonly #bySpelling = new Map<string, Known>()
   readonly #short = new ShortTexts()
-  /** Spellings that are looked for one by one. */
+  /** Spellings that are looked for one by one: those that are too short for that. */
   readonly #others = new Map<string, Search>()
+  /** Long ones by their beginning, which is looked for with the short ones. */
+  readonly #long = new Map<string, string[]>()
+  readonly #cap: number
+
+  constructor(cap = Number.POSITIVE_INFINITY) {
+    this.#cap = cap
+  }
 
   /** @param value - {@link isDistinctive} */
   remember(kind: string, value: string): void {
@@ -22,7 +29,7 @@ export class KnownSecrets {
 
   /** What is remembered now is not looked for. */
   get isFull(): boolean {
-    return this.size >= knownCap
+    return this.size >= this.#cap
   }
 
   /** How many spellings are looked for: it grows with each. */
@@ -47,9 +54,19 @@ export class KnownSecrets {
     for (const spelling of [value, sent, inJson, encodeURIComponent(sent)]) {
       if (this.#bySpelling.has(spelling)) continue
       this.#bySpelling.set(spelling, { kind, value })
-      if (isShort(spelling)) this.#short.add(spelling)
-      else this.#others.set(spelling, searchOf(spelling))
+      if (spelling.length < window) this.#others.set(spelling, searchOf(spelling))
+      else if (spelling.length <= longest) this.#short.add(spelling)
+      else this.#addLong(spelling)
     }
+  }
+
+  #addLong(spelling: string): void {
+    const begin = spelling.slice(0, longest)
+    const alike = this.#long.get(begin)
+    if (alike === undefined) {
+      this.#short.add(begin)
+      this.#long.set(begin, [spelling])
+    } else alike.push(spelling)
   }
 
   find(text: string): readonly TextRange[] {
@@ -60,8 +77,16 @@ export class KnownSecrets {
       const goesOn = isAlphanumeric(text.charCodeAt(end)) && isAlphanumeric(text.charCodeAt(end - 1))
       if (!goesOn && beginsToken(text, start)) (found ??= []).push({ ...this.#bySpelling.get(spelling)!, start, end })
     }
-    this.#short.find(text, note)
-    if (this.#others.size === 0) return found ?? none
+    let begun: Map<string, number> | undefined
+    this.#short.find(text, (start, spelling) => {
+      if (this.#bySpelling.has(spelling)) note(start, spelling)
+      if (this.#long.has(spelling) && begun?.has(spelling) !== true) (begun ??= new Map()).set(spelling, start)
+    })
+    for (const [begin, from] of begun ?? none)
+      for (const spelling of this.#long.get(begin)!) {
+        const indexIn = searchOf(spelling)
+        for (let at = indexIn(text, from); at !== -1; at = indexIn(text, at + spelling.length)) note(at, spelling)
+      }
     for (const [spelling, indexIn] of this.#others)
       for (let at = indexIn(text, 0); at !== -1; at = indexIn(text, at + spelling.length)) note(at, spelling)
     return found ?? none
@@ -76,12 +101,11 @@ interface Known {
 /** Of a text that all are looked for by: characters at its beginning, those at the end of these, and values of their hash. */
 const [window, block, hashes] = [8, 3, 1 << 15]
 
-function isShort(spelling: string): boolean {
-  return spelling.length >= window && spelling.length <= 2 * head
-}
+/** Characters of a text by which it is told from the others. */
+const longest = 256
 
 /**
- * Texts of 8 to 64 characters that are looked for in one pass, no matter how many they are: most characters are skipped, and
+ * Texts of 8 to 256 characters that are looked for in one pass, no matter how many they are: most characters are skipped, and
  * where one may begin, those that do are found by their order.
  *
  * @see Wu and Manber, A fast algorithm for multi-pattern searching (1994)
@@ -89,6 +113,8 @@ function isShort(spelling: string): boolean {
 class ShortTexts {
   /** Of the hash of a block, how far a text may begin at the earliest behind where one ends with it. */
   #skips: Uint8Array | undefined
+  /** Of the hash of a window, whether a text begins with one. */
+  readonly #begins = new Uint8Array(hashes)
   readonly #sorted: string[] = []
   /** Of each, the longest of the others that it begins with. */
   readonly #within = new Map<string, string>()
@@ -99,6 +125,7 @@ class ShortTexts {
       const hash = hashOf(text, end)
       skips[hash] = Math.min(skips[hash]!, window - end)
     }
+    this.#begins[begunAs(text, 0)] = 1
     const at = this.#upTo(text)
     this.#sorted.splice(at, 0, text)
     for (let nth = at; nth < this.#sorted.length; nth++) {
@@ -122,10 +149,11 @@ class ShortTexts {
         continue
       }
       const start = end - window
-      const begun = text.slice(start, start + 2 * head)
+      end++
+      if (this.#begins[begunAs(text, start)] === 0) continue
+      const begun = text.slice(start, start + longest)
       for (let one = this.#sorted[this.#upTo(begun) - 1]; one !== undefined; one = this.#within.get(one))
         if (begun.startsWith(one)) note(start, one)
-      end++
     }
   }
 
@@ -144,6 +172,13 @@ class ShortTexts {
 /** Of the block that ends here. */
 function hashOf(text: string, end: number): number {
   return (text.charCodeAt(end - 1) ^ (text.charCodeAt(end - 2) << 5) ^ (text.charCodeAt(end - 3) << 10)) & (hashes - 1)
+}
+
+/** Of the window that begins here. */
+function begunAs(text: string, start: number): number {
+  let hash = 0
+  for (let at = start; at < start + window; at++) hash = Math.imul(hash, 31) + text.charCodeAt(at)
+  return (hash ^ (hash >>> 15)) & (hashes - 1)
 }
 
 type Search = (text: string, from: number) => number

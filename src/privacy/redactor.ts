@@ -10,13 +10,13 @@ import {
 } from '../tape/index.ts'
 import { awsLines, mayBeFrame, redactAwsEvents } from './aws-events.ts'
 import { pack, unpack, type Unsearched } from './codings.ts'
-import { KeyNumbers, shownCredential, shownSetCookie, someKey } from './credentials.ts'
+import { basicSecret, KeyNumbers, shownCredential, shownSetCookie, someKey } from './credentials.ts'
 import { cutPieces, type Edit, edited, inBytes } from './edits.ts'
 import { type Finders, findersOfNow } from './engine.ts'
 import { findScattered, isStream, type Scattered } from './events.ts'
 import { isWorthNaming } from './headers.ts'
 import { redactJson } from './json.ts'
-import { isDistinctive, KnownSecrets } from './known.ts'
+import { earlierCap, isDistinctive, KnownSecrets } from './known.ts'
 import { lateMeans, latePlaceholders, type MeansInUse, type NamedSecret } from './late.ts'
 import { meansFor } from './means.ts'
 import { isCredential, isToken } from './kinds.ts'
@@ -139,6 +139,8 @@ export function createRedactor(options: RedactorOptions = {}, numbering: Placeho
 export interface LateRedactor extends Pick<Redactor, 'text' | 'json' | 'chunks' | 'packed'> {
   /** The values it replaced. */
   readonly met: ReadonlySet<string>
+  /** How often it replaced one. */
+  readonly replacements: number
   /** A credential or an address as a tape has it, with the placeholders of keys that have one. */
   key(shown: string): string
   /** Fingerprints of the values, where there is a key. */
@@ -197,11 +199,13 @@ const nothing: Found = { spans: [], scattered: [] }
 class TextRedactor implements Redactor {
   readonly #means: MeansInUse
   readonly #placeholders: Placeholders
-  readonly #known = new KnownSecrets()
+  readonly #known: KnownSecrets
   /** Some are known that no rule recognises: in a text under way, one may begin anywhere. */
   readonly #hasSecrets: boolean
   /** Absent: the tape keeps no credentials. */
   readonly #keys: Pick<KeyNumbers, 'of' | 'known'> | undefined
+  /** Keys of requests that nothing but their place tells. */
+  readonly #byPlace = new Set<string>()
   readonly #dropped = new Set<string>()
 
   readonly #prints: Prints | undefined
@@ -227,6 +231,7 @@ class TextRedactor implements Redactor {
 
   constructor(means: MeansInUse, { keys = false, prints, recorded, given, secrets = [] }: PlaceholderNumbering) {
     this.#means = means
+    this.#known = new KnownSecrets(means.version < 8 ? earlierCap : Number.POSITIVE_INFINITY)
     for (const secret of secrets) this.#known.keep('secret', secret)
     this.#hasSecrets = secrets.length > 0
     this.#keys = keys === false ? undefined : keys === 'unnumbered' ? unnumbered : new KeyNumbers()
@@ -364,7 +369,15 @@ class TextRedactor implements Redactor {
   }
 
   #credential(name: string, value: string): string {
-    const shown = shownCredential(name, value, (key) => this.#key(key))
+    const basic = this.#means.version < 8 ? undefined : basicSecret(value)
+    if (basic !== undefined) this.#isNew(basic)
+    const number = (key: string): string => this.#placeholders.known(key) ?? this.#keys!.of(key)
+    const shown = shownCredential(
+      name,
+      value,
+      (key) => this.#key(key),
+      (key) => (this.#isPlaced(key) ? key : number(key)),
+    )
     // Names of cookies are the client's; all else is a scheme and numbers.
     return name === 'cookie' ? this.text(shown) : shown
   }
@@ -376,7 +389,20 @@ class TextRedactor implements Redactor {
   /** A key by the placeholder of the secret it is, where the run met that elsewhere, or else by its number. */
   #key(key: string): string {
     if (this.#isPlaced(key)) return key
-    return this.#placeholders.known(key) ?? this.#keys!.of(key)
+    const placeholder = this.#byPlace.has(key) ? undefined : this.#placeholders.known(key)
+    if (placeholder !== undefined) return placeholder
+    if (this.#means.version >= 8 && this.#isNew(key)) this.#byPlace.add(key)
+    return this.#keys!.of(key)
+  }
+
+  /** Whether a value that its place tells became known by that. */
+  #isNew(value: string): boolean {
+    const before = this.named
+    this.#remember({ kind: 'secret', value, contextual: true })
+    if (this.named === before) return false
+    this.replacements++
+    this.#searched = undefined
+    return true
   }
 
   #header(name: string, value: string): string {
@@ -406,6 +432,9 @@ class TextRedactor implements Redactor {
     return {
       met,
       prints,
+      get replacements() {
+        return redactor.replacements
+      },
       text: (text) => redactor.text(text),
       json: (value) => redactor.json(value),
       chunks: (pieces) => redactor.chunks(pieces),
@@ -416,7 +445,8 @@ class TextRedactor implements Redactor {
 
   #named({ kind, value }: Pick<NamedSecret, 'kind' | 'value'>): NamedSecret {
     const placeholder = this.#placeholders.known(value)
-    const key = this.#keys?.known(value)
+    // A replay has another one in its place, or what an answer of the tape says.
+    const key = this.#byPlace.has(value) ? undefined : this.#keys?.known(value)
     return {
       kind,
       value,
@@ -715,6 +745,7 @@ class TextRedactor implements Redactor {
   } {
     this.replacements++
     this.#remember({ kind, value, ...(contextual && { contextual }) })
+    if (contextual) this.#byPlace.delete(value)
     // What is known now may stand in it.
     this.#searched = undefined
     return this.#placeholders.for(kind, value)

@@ -109,10 +109,11 @@ class SecretSearch {
       [undefined, 'line 1', (late) => redactedAgain({ header, events: [] }, late)],
       ...events.map((event) => [event.n, `event ${event.n}`, (late: LateRedactor) => eventAgain(event, late)] as const),
     ]
+    const late = this.#redactor.late()
     return places.flatMap(([n, place, search]) => {
-      const late = this.#redactor.late()
+      const before = late.replacements
       if (!this.#events.has(n)) search(late)
-      return late.met.size === 0 ? [] : [secretFound(place, 'secret')]
+      return late.replacements === before ? [] : [secretFound(place, 'secret')]
     })
   }
 }
