@@ -1,4 +1,4 @@
-import { type HeaderMeaning, isKeyNumber, keysIn, sameForm, someKey } from '../privacy/index.ts'
+import { type HeaderMeaning, isKeyNumber, keysIn, lateInQuery, sameForm, someKey } from '../privacy/index.ts'
 import { isLatePlaceholder } from './late-values.ts'
 import type { HeaderPair } from '../tape/index.ts'
 import { originOf } from './address.ts'
@@ -84,8 +84,8 @@ export class Credentials {
       const before = shown.get(name)
       shown.set(name, before === undefined ? value : `${before}, ${value}`)
     }
-    for (const [, name = '', key = ''] of url.includes('=[key') ? url.matchAll(keyInQuery) : [])
-      shown.set(`?${name}`, key)
+    for (const [sign, pattern] of inQuery)
+      if (url.includes(sign)) for (const [, name = '', key = ''] of url.matchAll(pattern)) shown.set(`?${name}`, key)
     return shown
   }
 
@@ -201,6 +201,10 @@ function decoded(text: string): readonly string[] {
 
 const none: readonly FoundDrift[] = []
 const keyInQuery = /[?&]([^=&#]+)=(\[key(?:-\d{1,9})?\])/g
+const inQuery = [
+  ['=[key', keyInQuery],
+  ['=redacted-', lateInQuery],
+] as const
 
 /** Names of the query under which requests of a tape carry a key, by their path: a stand-in for one may look like no key. */
 export function keyNamesOf(urls: readonly string[]): ReadonlyMap<string, ReadonlySet<string>> {

@@ -10,6 +10,9 @@ export const someKey = '[key]'
 export const keyNumber = String.raw`\[key(?:-\d{1,9})?\]`
 const wholeNumber = new RegExp(`^${keyNumber}$`)
 const numberInQuery = new RegExp(`=${keyNumber}`, 'g')
+/** A key that stood elsewhere before a request had it: what the tape serves for it has a placeholder of its own. */
+export const lateInQuery =
+  /(?<=[?&])((?:x[-_]?)?(?:(?:api|access|auth|subscription)[-_]?)?(?:key|token))=(redacted-[a-z-]{1,40}-[12]\d{6})(?!\d)/gi
 /** Source of a pattern for the placeholder of a secret. */
 export const placeholderShown = String.raw`redacted-[a-z-]{1,40}-\d{1,9}`
 /** Source of a pattern for what stands in the place of a key. */
@@ -23,7 +26,8 @@ export function isKeyNumber(text: string): boolean {
 
 /** An address without the numbers of the keys in it: which key it is, is compared for itself. */
 export function withoutKeyNumbers(url: string): string {
-  return url.includes('=[key') ? url.replace(numberInQuery, '=[key]') : url
+  const without = url.includes('=[key') ? url.replace(numberInQuery, '=[key]') : url
+  return without.includes('=redacted-') ? without.replace(lateInQuery, '$1=[key]') : without
 }
 
 /** The numbers of keys, and placeholders of secrets known from elsewhere, in a credential as a tape has it. */
@@ -95,7 +99,7 @@ export function shownCredential(
   return `${shown} ${who === 'nobody named' ? signed : numberedOnly(who) + (signedScope.exec(rest)?.[1] ?? '')}`
 }
 
-/** The secret in a credential of the scheme `Basic`: the password, or who has it where there is none. */
+/** The secret in a credential of the scheme `Basic`: the password, or the name of the user where it has no password. */
 export function basicSecret(value: string): string | undefined {
   const [, word] = /^\s*basic[ \t]+([\w+/-]+={0,2})\s*$/i.exec(value) ?? []
   if (word === undefined) return undefined

@@ -33,3 +33,6 @@ export const sixthFinders = findersByWords(6)
 
 /** The finders of tapes with the flag `redactor-7`. */
 export const seventhFinders = findersByWords(7)
+
+/** The finders of tapes with the flag `redactor-8`. */
+export const eighthFinders = findersByWords(8)

@@ -1,5 +1,5 @@
 export { eventAgain, redactedAgain, withoutLate } from './again.ts'
-export { isKeyNumber, keysIn, sameForm, signedFor, someKey, withoutKeyNumbers } from './credentials.ts'
+export { isKeyNumber, keysIn, lateInQuery, sameForm, signedFor, someKey, withoutKeyNumbers } from './credentials.ts'
 export { codingOf, type Unsearched } from './codings.ts'
 export { cutOverlap, type KeptSides, redactSides } from './cut.ts'
 export { isSubjectTag, subjectKeys, subjectTag, subjectVariable } from './subjects.ts'

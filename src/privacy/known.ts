@@ -1,7 +1,9 @@
 import { beginsToken, isAlphanumeric } from './edges.ts'
 import type { TextRange } from './types.ts'
 
-/** Tapes of earlier finders were redacted by no more values than this. */
+/** How many spellings are looked for. */
+const usualCap = 1 << 13
+/** As many, for tapes of earlier finders. */
 export const earlierCap = 256
 const none: readonly never[] = []
 
@@ -18,13 +20,17 @@ export class KnownSecrets {
   readonly #long = new Map<string, string[]>()
   readonly #cap: number
 
-  constructor(cap = Number.POSITIVE_INFINITY) {
+  /** Values that were named when there was no room for them any more. */
+  left = 0
+
+  constructor(cap = usualCap) {
     this.#cap = cap
   }
 
   /** @param value - {@link isDistinctive} */
   remember(kind: string, value: string): void {
     if (!this.isFull) this.#add(kind, value)
+    else if (!this.#bySpelling.has(value)) this.left++
   }
 
   /** What is remembered now is not looked for. */
@@ -101,7 +107,7 @@ interface Known {
 /** Of a text that all are looked for by: characters at its beginning, those at the end of these, and values of their hash. */
 const [window, block, hashes] = [8, 3, 1 << 15]
 
-/** Characters of a text by which it is told from the others. */
+/** Characters by which a text is known from the others. */
 const longest = 256
 
 /**
@@ -114,19 +120,21 @@ class ShortTexts {
   /** Of the hash of a block, how far a text may begin at the earliest behind where one ends with it. */
   #skips: Uint8Array | undefined
   /** Of the hash of a window, whether a text begins with one. */
-  readonly #begins = new Uint8Array(hashes)
+  #begins: Uint8Array | undefined
   readonly #sorted: string[] = []
   /** Of each, the longest of the others that it begins with. */
   readonly #within = new Map<string, string>()
 
   add(text: string): void {
+    const at = this.#upTo(text)
+    if (this.#sorted[at - 1] === text) return
     const skips = (this.#skips ??= new Uint8Array(hashes).fill(window - block + 1))
+    const begins = (this.#begins ??= new Uint8Array(hashes))
     for (let end = block; end <= window; end++) {
       const hash = hashOf(text, end)
       skips[hash] = Math.min(skips[hash]!, window - end)
     }
-    this.#begins[begunAs(text, 0)] = 1
-    const at = this.#upTo(text)
+    begins[begunAs(text, 0)] = 1
     this.#sorted.splice(at, 0, text)
     for (let nth = at; nth < this.#sorted.length; nth++) {
       const one = this.#sorted[nth]!
@@ -140,8 +148,8 @@ class ShortTexts {
   }
 
   find(text: string, note: (start: number, found: string) => void): void {
-    const skips = this.#skips
-    if (skips === undefined) return
+    const [skips, begins] = [this.#skips, this.#begins]
+    if (skips === undefined || begins === undefined) return
     for (let end = window; end <= text.length; ) {
       const skip = skips[hashOf(text, end)]!
       if (skip > 0) {
@@ -150,7 +158,7 @@ class ShortTexts {
       }
       const start = end - window
       end++
-      if (this.#begins[begunAs(text, start)] === 0) continue
+      if (begins[begunAs(text, start)] === 0) continue
       const begun = text.slice(start, start + longest)
       for (let one = this.#sorted[this.#upTo(begun) - 1]; one !== undefined; one = this.#within.get(one))
         if (begun.startsWith(one)) note(start, one)

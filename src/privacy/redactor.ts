@@ -90,6 +90,8 @@ export interface Redactor {
   readonly replacements: number
   /** Grows when a value became known by a name before it: from then on it is looked for everywhere. */
   readonly named: number
+  /** How many were named when so many were known that they are looked for nowhere else. */
+  readonly namedInVain: number
   /**
    * A redactor of what went through this one before: it replaces values that were named since, and the placeholders they have.
    *
@@ -231,7 +233,7 @@ class TextRedactor implements Redactor {
 
   constructor(means: MeansInUse, { keys = false, prints, recorded, given, secrets = [] }: PlaceholderNumbering) {
     this.#means = means
-    this.#known = new KnownSecrets(means.version < 8 ? earlierCap : Number.POSITIVE_INFINITY)
+    this.#known = new KnownSecrets(means.version < 9 ? earlierCap : undefined)
     for (const secret of secrets) this.#known.keep('secret', secret)
     this.#hasSecrets = secrets.length > 0
     this.#keys = keys === false ? undefined : keys === 'unnumbered' ? unnumbered : new KeyNumbers()
@@ -369,7 +371,7 @@ class TextRedactor implements Redactor {
   }
 
   #credential(name: string, value: string): string {
-    const basic = this.#means.version < 8 ? undefined : basicSecret(value)
+    const basic = this.#means.version < 9 ? undefined : basicSecret(value)
     if (basic !== undefined) this.#isNew(basic)
     const number = (key: string): string => this.#placeholders.known(key) ?? this.#keys!.of(key)
     const shown = shownCredential(
@@ -391,7 +393,7 @@ class TextRedactor implements Redactor {
     if (this.#isPlaced(key)) return key
     const placeholder = this.#byPlace.has(key) ? undefined : this.#placeholders.known(key)
     if (placeholder !== undefined) return placeholder
-    if (this.#means.version >= 8 && this.#isNew(key)) this.#byPlace.add(key)
+    if (this.#means.version >= 9 && this.#isNew(key)) this.#byPlace.add(key)
     return this.#keys!.of(key)
   }
 
@@ -414,6 +416,10 @@ class TextRedactor implements Redactor {
 
   get named(): number {
     return this.#known.size
+  }
+
+  get namedInVain(): number {
+    return this.#known.left
   }
 
   late(only?: ReadonlySet<string>): LateRedactor {
@@ -725,7 +731,6 @@ class TextRedactor implements Redactor {
 
   /** What is secret in a word that was replaced whole is looked for elsewhere all the same. */
   #learn({ inside }: Encoded): void {
-    if (this.#known.isFull) return
     for (const one of inside())
       if (one.encoded === undefined) this.#remember(one)
       else this.#learn(one.encoded)
@@ -734,8 +739,7 @@ class TextRedactor implements Redactor {
   #remember({ kind, value, contextual }: Secret): void {
     // What holds a secret that is found by itself is left to that: `Bearer …` in one place, the field it is in another.
     // A value that has a placeholder went through this before.
-    const isFirst =
-      contextual && !this.#known.isFull && isDistinctive(value) && this.#placeholders.known(value) === undefined
+    const isFirst = contextual && isDistinctive(value) && this.#placeholders.known(value) === undefined
     if (isFirst && uncounted(() => this.#means.find(value)).length === 0) this.#known.remember(kind, value)
   }
 
@@ -819,7 +823,10 @@ class TextRedactor implements Redactor {
     if (this.#whole.has(text)) return undefined
     const cleaned = (this.#cleaned[this.#depth] ??= new Map())
     const before = cleaned.get(text)
-    if (before?.by === this.#known.size) {
+    const isStill =
+      before !== undefined &&
+      (before.by === this.#known.size || (this.#means.version >= 9 && this.#known.find(before.clear).length === 0))
+    if (isStill) {
       this.replacements++
       work.done += before.cost
       return before.clear

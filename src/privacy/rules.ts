@@ -1,6 +1,7 @@
 import { createContext, Script } from 'node:vm'
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import {
+  eighthRedactorFlag,
   fifthRedactorFlag,
   fourthRedactorFlag,
   headersFlag,
@@ -13,6 +14,7 @@ import {
   thirdRedactorFlag,
 } from '../tape/index.ts'
 import {
+  eighthFinders,
   fifthFinders,
   firstFinders,
   fourthFinders,
@@ -93,6 +95,7 @@ export function redactorOfTape(tape: RuledTape, { keys = true, ...rest }: Placeh
 
 function findersOfTape(flags: readonly string[]): Finders {
   if (flags.includes(redactorFlag)) return findersOfNow
+  if (flags.includes(eighthRedactorFlag)) return eighthFinders
   if (flags.includes(seventhRedactorFlag)) return seventhFinders
   if (flags.includes(sixthRedactorFlag)) return sixthFinders
   if (flags.includes(fifthRedactorFlag)) return fifthFinders

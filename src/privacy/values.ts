@@ -3,7 +3,7 @@ import { work } from './work.ts'
 import { keyShown, placeholderShown, scopeWords } from './credentials.ts'
 
 /** The version of finders that records. */
-export const versionNow = 8
+export const versionNow = 9
 /** Which finders look just now: those before the fourth or fifth version look as they always did. */
 export const looking = { asBefore: false, isSinceFifth: true }
 

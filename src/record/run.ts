@@ -423,11 +423,14 @@ export class RecordedRun implements Recording {
     // Whether this run called into them is not seen: that they are there is no reason to keep its tape.
     for (const name of addOnsOutOfSight()) this.#unrecorded.add(`native add-on ${name}`)
     this.attempt(() => {
+      const ended = redactedOutcome(outcome(), this.redactor)
+      if (this.#redactor.namedInVain > 0)
+        this.#incomplete ??= `more values were named as secret than are looked for in a run: ${this.#redactor.namedInVain} of them may stand in clear`
       const missing = this.#incomplete ?? incomplete
       const closing: Closing = {
         n,
         at,
-        outcome: redactedOutcome(outcome(), this.redactor),
+        outcome: ended,
         ...(missing === undefined ? {} : { incomplete: this.redactor.text(missing) }),
         // Command lines and addresses, as they came.
         ...(this.#unrecorded.size === 0

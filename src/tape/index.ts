@@ -12,6 +12,7 @@ export {
   contentsFlag,
   contextsFlag,
   currentFlags,
+  eighthRedactorFlag,
   fifthRedactorFlag,
   fourthRedactorFlag,
   headersFlag,

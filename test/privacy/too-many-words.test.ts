@@ -104,7 +104,6 @@ test('what a request quotes of an answer is redacted as it was there', () => {
 
 test('a request that quotes several answers, together more than are read again, is redacted as they were', () => {
   const redactor = createRedactor()
-  // Once as many secrets are remembered as ever are, nothing new becomes known of a word.
   const answers = [0, 1, 2].map((nth) => wordsOf(1_000, nth * 1_000).join(' '))
   redactor.text(answers[0]!)
   const shown = answers.map((answer) => redactor.text(answer)).join(' ')
