@@ -6,6 +6,7 @@ import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { HarvestError } from '../errors/index.ts'
 import { inlineMapsVariable, jobsVariable } from '../jobs/job.ts'
+import { exactCases } from './exact-cases.ts'
 import { parseTools, toolsVariable, toolsYesVariable } from './tools-choice.ts'
 import { chooseMode, parseFlag, parseMode, type UpdateMode, updateVariable } from './update-mode.ts'
 import { askReason, noReason, parseReason, reasonVariable } from './update-reason.ts'
@@ -25,8 +26,10 @@ try {
   if (isProof(process.argv)) process.exit(await prove(process.argv))
   const { argv, reason } = takeFlags(process.argv)
   const entry = findVitest(process.cwd())
-  await settleReason(argv, reason)
-  process.argv = [...argv.slice(0, 1), entry, ...argv.slice(2)]
+  const { mode } = chooseMode([askedMode(argv)], process.env)
+  await settleReason(mode, reason)
+  const words = askedMode(argv) === undefined || mode === 'none' ? argv.slice(2) : exactCases(argv.slice(2))
+  process.argv = [...argv.slice(0, 1), entry, ...words]
   await import(pathToFileURL(entry).href)
 } catch (error) {
   if (!HarvestError.is(error)) throw error
@@ -105,9 +108,8 @@ function askTools(value: string, flag: string): void {
  * Makes sure that someone says why new behaviour is accepted, before anything runs: with `--reason`, the variable, or an
  * answer at the terminal.
  */
-async function settleReason(argv: readonly string[], reason: string | undefined): Promise<void> {
+async function settleReason(mode: UpdateMode, reason: string | undefined): Promise<void> {
   if (reason !== undefined) process.env[reasonVariable] = parseReason(reason)
-  const { mode } = chooseMode([askedMode(argv)], process.env)
   if (mode !== 'all' && mode !== 'questions') return
   const isSaid = (process.env[reasonVariable] ?? '').trim() !== ''
   const isAsked = !isSaid && process.stdin.isTTY && process.stderr.isTTY
