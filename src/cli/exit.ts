@@ -43,7 +43,7 @@ const rows: readonly (readonly [RegExp, ExitCode])[] = [
   ],
   [/^HARVEST_(BLAME|CHAOS|FAULT|FIX|FORK|ORACLE|TASK|VALIDATE)(_|$)/, exit.usage],
   [/^HARVEST_CROSS_VERSION$/, exit.crossVersion],
-  [/^HARVEST_TAPE_(EMPTY|LINE|TAMPERED|TRUNCATED|UNREADABLE|VALUE|VERSION)$/, exit.tape],
+  [/^HARVEST_TAPE_(EMPTY|LEFTOVER|LINE|TAMPERED|TRUNCATED|UNREADABLE|VALUE|VERSION)$/, exit.tape],
   [/^HARVEST_PROMOTE_(TRUNCATED|INCOMPLETE)$/, exit.tape],
   [/^HARVEST_IMPORT_(EXISTS|MISSING|NONE)$/, exit.usage],
   [/^HARVEST_IMPORT_/, exit.tape],
