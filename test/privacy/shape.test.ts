@@ -30,7 +30,7 @@ function shapeOf(json: Json): unknown {
   return Object.values(json).map(shapeOf)
 }
 
-test('for every text of JSON, what is redacted is JSON of the same shape', () => {
+test('for fields whose names end with a sign behind the name of a secret, what is redacted is JSON of the same shape', () => {
   fc.assert(
     fc.property(value, fc.constantFrom(undefined, 1), fc.boolean(), (json, indent, isNested) => {
       const text = JSON.stringify(json, undefined, indent)
