@@ -31,7 +31,9 @@ export function entriesFor(
 }
 
 /** At which steps each change is green, by key. */
-export function greenSteps(entries: readonly NamedAcceptance[]): ReadonlyMap<string, readonly number[] | 'all'> {
+export function greenSteps(
+  entries: readonly Pick<NamedAcceptance, 'key' | 'steps' | 'isOfOthers'>[],
+): ReadonlyMap<string, readonly number[] | 'all'> {
   const green = new Map<string, readonly number[] | 'all'>()
   for (const { key, steps, isOfOthers } of entries) {
     const before = green.get(key) ?? []

@@ -6,6 +6,15 @@ import type { Case, ProvenChange } from './types.ts'
 
 const dayMs = 86_400_000
 
+/** Those of them that still count: all, where there is no limit. */
+export function stillCounted<T extends { readonly at?: string }>(
+  entries: readonly T[],
+  maxDays: number | undefined,
+  now = Date.now(),
+): readonly T[] {
+  return maxDays === undefined ? entries : entries.filter(({ at }) => isInTime(at, maxDays, now))
+}
+
 /**
  * Whether what a person accepted or a proof showed still counts: not for longer than its days, and not when it says no day, or
  * one to come, for that would count for ever.

@@ -14,6 +14,9 @@ import { configFiles } from './config-files.ts'
 /** One for each `harvest()`, or why the config could not be asked. */
 export type PluginsOfConfig = { readonly plugins: readonly ReadPlugin[] } | { readonly failed: string }
 
+/** What a config says of replays, and how long what was accepted counts. */
+export type ReplaysOfConfig = Pick<ReadPlugin, 'replay' | 'acceptedMaxDays'>
+
 /** What the Vitest config of a folder, by default of the current one, gives the plugin. */
 export async function pluginsOfConfig(
   // One that lies among recordings is data, as they are: it is not loaded.
@@ -44,7 +47,7 @@ export async function pluginsOfConfig(
  *
  * @throws HarvestError `HARVEST_OPTION` where that cannot be known
  */
-export async function replayOptionsOfConfig(tapeFile: string): Promise<ReadPlugin['replay']> {
+export async function replayOptionsOfConfig(tapeFile: string): Promise<ReplaysOfConfig> {
   const here = aboveRecordings(process.cwd())
   const tape = resolve(tapeFile)
   // Of a package of the workspace that has a config of its own.
@@ -64,9 +67,12 @@ export async function replayOptionsOfConfig(tapeFile: string): Promise<ReadPlugi
     asked ??= { config, plugins: found.plugins }
   }
   const { config = '', plugins = [] } = asked ?? {}
-  const options = new Map(plugins.map(({ replay }) => [JSON.stringify(replay), replay]))
+  const told = plugins.map(({ replay, acceptedMaxDays: days }): ReplaysOfConfig => {
+    return { replay, ...(days === undefined ? {} : { acceptedMaxDays: days }) }
+  })
+  const options = new Map(told.map((one) => [JSON.stringify(one), one]))
   if (options.size > 1) throw several(config, plugins.length)
-  return options.values().next().value ?? {}
+  return options.values().next().value ?? { replay: {} }
 }
 
 /** A config that has `harvest()` loads Vitest. */

@@ -2,17 +2,26 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { acceptedFileName, type Case, entriesFor, greenSteps, loadCase, readAcceptedFile } from '../cases/index.ts'
+import {
+  acceptedFileName,
+  type Case,
+  entriesFor,
+  greenSteps,
+  loadCase,
+  type NamedAcceptance,
+  readAcceptedFile,
+  stillCounted,
+} from '../cases/index.ts'
 import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import { moreThan } from '../errors/steps.ts'
 import { changedPins, describeChanges, gitState, pinsOf } from '../provenance/index.ts'
 import { mergeDrift } from '../match/drift-policy.ts'
-import type { DriftPolicy, GreenEntries, ReplayOptions } from '../replay/index.ts'
+import type { DriftPolicy, ReplayOptions } from '../replay/index.ts'
 import { recordingsOf } from '../recordings/index.ts'
 import type { Tape } from '../tape/index.ts'
 import { type CommandSpec, type CommandInput, program as bin } from './command.ts'
 import { readDuration } from './live.ts'
-import { replayOptionsOfConfig } from './plugin-options.ts'
+import { replayOptionsOfConfig, type ReplaysOfConfig } from './plugin-options.ts'
 import { usage } from './parse.ts'
 import type { FinishedJob } from '../jobs/index.ts'
 import { runJobs } from '../jobs/run.ts'
@@ -64,7 +73,8 @@ export async function replay(
   const allow = given.values('allow-io')
   const beside = caseBeside(tape.source)
   // The project's own Vitest has its config by itself.
-  const ofConfig = found === undefined ? {} : await replayOptionsOfConfig(tape.source)
+  const none: ReplaysOfConfig = { replay: {} }
+  const { replay: ofConfig, acceptedMaxDays } = found === undefined ? none : await replayOptionsOfConfig(tape.source)
   const drift = mergeDrift(ofConfig.drift, beside?.drift)
   const whole: ReplayOptions = {
     ...ofConfig,
@@ -89,7 +99,7 @@ export async function replay(
         [variables.tape]: tape.source,
         [variables.report]: file,
         [variables.options]: JSON.stringify(whole),
-        [variables.accepted]: JSON.stringify(accepted),
+        [variables.accepted]: JSON.stringify([...greenSteps(stillCounted(accepted, acceptedMaxDays))]),
         ...(agent === undefined ? {} : { [variables.agent]: agent }),
       },
       output,
@@ -160,12 +170,12 @@ async function caseMadeOf({ source, header }: Tape): Promise<Case | undefined> {
  * The changes that were accepted for a tape, in its case and for all cases of its recordings: they hold for the tape wherever
  * it is replayed.
  */
-function acceptedFor({ source, header }: Tape, owner: Case | undefined): GreenEntries {
+function acceptedFor({ source, header }: Tape, owner: Case | undefined): readonly NamedAcceptance[] {
   const shared = foldersAbove(source)
     .map((folder) => join(folder, acceptedFileName))
     .find(existsSync)
   const ofAll = shared === undefined ? [] : readAcceptedFile(shared)
-  return [...greenSteps(entriesFor(owner?.id ?? header.id, owner?.accepted ?? [], ofAll))]
+  return entriesFor(owner?.id ?? header.id, owner?.accepted ?? [], ofAll)
 }
 
 /** The folder of a file and those above it, the nearest first, up to that of the project. */
@@ -238,7 +248,11 @@ async function replayInVitest(
     options,
     accepted,
     owner,
-  }: { readonly options: ReplayOptions; readonly accepted: GreenEntries; readonly owner: Case | undefined },
+  }: {
+    readonly options: ReplayOptions
+    readonly accepted: readonly NamedAcceptance[]
+    readonly owner: Case | undefined
+  },
   command: CommandSpec,
 ): Promise<Replayed> {
   // A case may run another agent than the one that made its tape.

@@ -1,6 +1,6 @@
 import type { ErrorCode, ErrorFacts, HarvestError } from '../errors/index.ts'
 import type { ProgramReport, WrittenVerdict } from '../replay/program.ts'
-import type { GreenEntries, GreenSteps } from '../replay/run-verdict.ts'
+import type { GreenSteps } from '../replay/run-verdict.ts'
 import type { PriceTable } from '../providers/index.ts'
 import type { ReplayOptions, ReplayResult } from '../match/types.ts'
 import type { Json, Tape } from '../tape/types.ts'
@@ -29,12 +29,20 @@ export interface Job {
   /** Also says which files of the project the run loaded and read. */
   readonly namesFiles?: true
   readonly options?: Omit<ReplayOptions, 'signal'>
-  /** Accepted changes, beside those of the case. Default none. */
-  readonly accepted?: GreenEntries
+  /** What was accepted for the tape; how long that counts, the config says. Default nothing. */
+  readonly accepted?: readonly JobAcceptance[]
   /** Milliseconds the run may take. Default: as for cases. */
   readonly timeoutMs?: number
   /** More than one run: something that runs the agent as often as it needs to. */
   readonly task?: { readonly name: TaskName; readonly options: Json }
+}
+
+/** A change that was accepted for a tape, as a case or the file of all cases has it. */
+export interface JobAcceptance {
+  readonly key: string
+  readonly steps?: readonly number[]
+  readonly isOfOthers?: true
+  readonly at?: string
 }
 
 /** What can be asked of the agent's process beyond single runs. */

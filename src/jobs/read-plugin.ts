@@ -4,6 +4,8 @@ import type { ReplayOptions } from '../match/types.ts'
 export interface ReadPlugin {
   readonly programs: Readonly<Record<string, readonly string[]>>
   readonly replay: Pick<ReplayOptions, 'drift' | 'redacted' | 'escapes' | 'allow' | 'hosts' | 'serve'>
+  /** Absent: accepted questions stay accepted. */
+  readonly acceptedMaxDays?: number
   /** Absolute folder. */
   readonly recordings: string
 }

@@ -3,11 +3,11 @@ import {
   type CaseApproval,
   entriesFor,
   greenSteps,
-  isInTime,
   modelText,
   type NamedAcceptance,
   type ProvenChange,
   readAcceptedFile,
+  stillCounted,
   validProofs,
 } from '../cases/index.ts'
 import { neutralLine } from '../errors/index.ts'
@@ -40,7 +40,7 @@ export function acceptancesFor(
 ): Acceptances {
   const { acceptedMaxDays } = settings
   const all = entriesFor(id, own, readAcceptedFile(acceptedFile))
-  const entries = all.filter((entry) => acceptedMaxDays === undefined || isInTime(entry.at, acceptedMaxDays, now))
+  const entries = stillCounted(all, acceptedMaxDays, now)
   const green = greenSteps(entries)
   const old = all.filter(({ key, isOfOthers }) => !green.has(key) && isOfOthers !== true)
   return { green, entries, expired: new Map(old.map((entry) => [entry.key, expiredText(entry, acceptedMaxDays)])) }

@@ -1,7 +1,7 @@
 // Over 300 lines: one job, from its agent to its answer, in the process that runs it.
 import { appendFileSync } from 'node:fs'
 import { inject, type TestContext, vi } from 'vitest'
-import { type Case, parseCase } from '../cases/index.ts'
+import { type Case, greenSteps, parseCase, stillCounted } from '../cases/index.ts'
 import { HarvestError } from '../errors/index.ts'
 import { moreThan } from '../errors/steps.ts'
 import { type Budget, type BudgetLimits, openBudget, runLive, unpaid } from '../live/index.ts'
@@ -187,7 +187,7 @@ async function runJob(job: Job, around: Surroundings) {
   const grade = HarvestError.is(graded) ? undefined : graded
   const problems = HarvestError.is(graded) ? [...run.problems, graded] : run.problems
   return {
-    ...describe({ ...run, problems }, new Map(job.accepted)),
+    ...describe({ ...run, problems }, greenSteps(stillCounted(job.accepted ?? [], provided.settings.acceptedMaxDays))),
     ...(grade === undefined ? {} : { grade }),
     ...(unreached === undefined ? {} : { unreached }),
     ...(files === undefined ? {} : { files }),

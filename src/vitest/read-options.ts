@@ -51,8 +51,9 @@ async function pluginsOf(file: string): Promise<readonly ReadPlugin[]> {
     const root = path.resolve(folder, one.root ?? config.root ?? '.')
     return (await flattened(one.plugins)).flatMap(({ name, api }) => {
       if (name !== wireName) return []
-      const { programs, replay, recordings } = (api as WireApi).settings
-      return [{ programs, replay, recordings: path.resolve(root, recordings) }]
+      const { programs, replay, recordings, acceptedMaxDays } = (api as WireApi).settings
+      const lasting = acceptedMaxDays === undefined ? {} : { acceptedMaxDays }
+      return [{ programs, replay, ...lasting, recordings: path.resolve(root, recordings) }]
     })
   }
   return (await Promise.all([config, ...inline].map(read))).flat()

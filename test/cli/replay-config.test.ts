@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createRecorder } from '../../src/record/index.ts'
+import type { RunVerdict } from '../../src/replay/index.ts'
 import { warmHarvest as harvest } from './harvest.ts'
 import { project } from './project.ts'
 
@@ -86,6 +87,34 @@ it('replay --module judges a tape of a package by the policies of its package', 
   configIn('packages/a', '{ agents: {} }')
   expect(await judged(own)).toEqual([1, 'unproven', undefined])
   expect(await judged()).toEqual([0, 'same', undefined])
+})
+
+it.each([
+  ['by itself', ['--module', './src/greeter.js#greeter']],
+  ['in Vitest', []],
+])('replay %s counts what was accepted for as long as the config says', async (_, module) => {
+  const agents = `agents: { greeter: './src/greeter.js#greeter' }`
+  const replayed = async (limit: string): Promise<readonly unknown[]> => {
+    config(`{ ${agents}, ${limit} }`)
+    const { code, stdout } = await harvest(['replay', tape, ...module, '--json'], {
+      cwd,
+      env: { PROMPT: 'Do not greet.' },
+    })
+    const { verdict } = JSON.parse(stdout) as { readonly verdict: RunVerdict }
+    return [code, verdict.verdict, ...verdict.unproven.map(({ key, words }) => ({ key, words }))]
+  }
+  const [, , asked] = await replayed('')
+  const { key, words } = asked as { readonly key: string; readonly words: string }
+  const entry = { key, what: 'instructions', was: 'x', now: 'y', words, by: 'Ada', at: '2026-01-02T00:00:00.000Z' }
+  const file = join(cwd, 'recordings/accepted.yaml')
+  writeFileSync(file, `accepted:\n  - ${JSON.stringify(entry)}\n`)
+  try {
+    expect(await replayed('')).toEqual([0, 'same'])
+    expect(await replayed('accepted: { maxDays: 1 }')).toEqual([1, 'unproven', asked])
+    expect(await replayed('accepted: { maxDays: 100_000 }')).toEqual([0, 'same'])
+  } finally {
+    rmSync(file)
+  }
 })
 
 it('replay --module refuses options of the config that it cannot know', async () => {
