@@ -21,8 +21,8 @@ export function exactCases(words: readonly string[], cwd = process.cwd()): reado
     .map((path) => path.replaceAll(sep, '/'))
     .sort()
   return words.map((word, at) => {
-    // What follows an option may be its value.
-    const isValue = words[at - 1]?.startsWith('-') === true || (at === 0 && commands.has(word))
+    // What follows an option may be its value, where that does not stand in it.
+    const isValue = /^-[^=]*$/.test(words[at - 1] ?? '') || (at === 0 && commands.has(word))
     return word.startsWith('-') || isValue || (stop !== -1 && at > stop) ? word : exact(word, paths, cwd)
   })
 }

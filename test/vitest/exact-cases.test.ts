@@ -36,6 +36,7 @@ describe('an update of a named case', () => {
   ])('%s is of that one, and of no other whose path has its name in it', (word, path) => {
     expect(exactCases(['run', word, ...more], dir)).toEqual(['run', path, ...more])
     expect(exactCases([...more, word], dir)).toEqual([...more, path])
+    expect(exactCases(['--reporter=json', word], dir)).toEqual(['--reporter=json', path])
     expect(exactCases(['run', '--', word], dir)).toEqual(['run', '--', word])
   })
 
