@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { type LateRedactor, redactedAgain } from '../privacy/index.ts'
+import { lateIn, type LateRedactor, redactedAgain } from '../privacy/index.ts'
 import {
   branchFlag,
   currentFlags,
@@ -59,7 +59,7 @@ export function branchOf(run: ForkRun, outcome: BranchEnd, isSame: boolean): Bra
     before: parted.before,
     close: closeOf(run, outcome, isSame, own),
   }
-  const late = lateIn(run, made)
+  const late = lateOfMade(run, made)
   const { header: head, shared, own: events, before, close } = late === undefined ? made : withoutLate(tape, made, late)
   const { kind: _kind, events: _events, ...said } = close
   const ends = { outcome: said.outcome, n: said.n, at: said.at, ...(said.prints && { prints: said.prints }) }
@@ -112,12 +112,11 @@ function headerOf(run: ForkRun): TapeHeader {
 }
 
 /** What replaces values that stand in clear in what was made before they got their name; `undefined` without any. */
-function lateIn({ redactor }: ForkRun, { header, shared, own, close }: Made): LateRedactor | undefined {
-  if (redactor.named === 0) return undefined
-  const search = redactor.late()
-  redactedAgain({ header, events: [...shared, ...own] }, search)
-  search.json(close.outcome as unknown as Json)
-  return search.met.size === 0 ? undefined : redactor.late(search.met)
+function lateOfMade({ redactor }: ForkRun, { header, shared, own, close }: Made): LateRedactor | undefined {
+  return lateIn(redactor, (search) => {
+    redactedAgain({ header, events: [...shared, ...own] }, search)
+    search.json(close.outcome as unknown as Json)
+  })
 }
 
 /** The parent keeps what it says: from the first event that says such a value, all of them are the branch's own. */

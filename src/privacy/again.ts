@@ -32,17 +32,29 @@ export function redactedAgain<T extends Lines>(tape: T, redactor: LateRedactor):
   }
 }
 
+/**
+ * What replaces the values that stand in clear in what went through this redactor before they got their name; `undefined`
+ * without any.
+ *
+ * @param look - has all of that searched
+ */
+export function lateIn(redactor: Redactor, look: (search: LateRedactor) => void): LateRedactor | undefined {
+  if (redactor.named === 0) return undefined
+  const search = redactor.late()
+  look(search)
+  return search.met.size === 0 ? undefined : redactor.late(search.met)
+}
+
 /** A tape in memory that went through this redactor, without the values that were named when they had gone through. */
 export function withoutLate<T extends Lines & { readonly close: Pick<TapeClose, 'outcome'> }>(
   tape: T,
   redactor: Redactor,
 ): T {
-  if (redactor.named === 0) return tape
-  const search = redactor.late()
-  redactedAgain(tape, search)
-  asJson(search, tape.close.outcome)
-  if (search.met.size === 0) return tape
-  const late = redactor.late(search.met)
+  const late = lateIn(redactor, (search) => {
+    redactedAgain(tape, search)
+    asJson(search, tape.close.outcome)
+  })
+  if (late === undefined) return tape
   return { ...redactedAgain(tape, late), close: { ...tape.close, outcome: asJson(late, tape.close.outcome) } }
 }
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { HarvestError } from '../errors/index.ts'
-import { type LateRedactor, redactedAgain, type Redactor } from '../privacy/index.ts'
+import { lateIn, type LateRedactor, redactedAgain, type Redactor } from '../privacy/index.ts'
 import type { Codes } from '../seam/code-of.ts'
 import { addOnsOutOfSight } from '../seam/add-ons.ts'
 import type { ExchangeStart } from '../seam/observe/observer.ts'
@@ -491,10 +491,8 @@ export class RecordedRun implements Recording {
   #rewriteLate(): void {
     if (this.#namedAfter === 0 || this.#writer === undefined) return
     this.#writer.refuseElsewhere()
-    const search = this.#redactor.late()
-    redactedAgain(readTapeStart(this.path, this.#namedAfter), search)
-    if (search.met.size === 0) return
-    const late = this.#redactor.late(search.met)
+    const late = lateIn(this.#redactor, (search) => redactedAgain(readTapeStart(this.path, this.#namedAfter), search))
+    if (late === undefined) return
     this.#writer.rewrite(redactedAgain(readTape(this.path), late))
     this.#lateRedactor = late
   }
