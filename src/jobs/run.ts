@@ -128,7 +128,7 @@ export async function runTasks(
 /** What ends the Vitest of each call that is not over. */
 const running = new Set<AbortController>()
 
-/** Ends all jobs of this process that run. Their results are not awaited any more. */
+/** Ends all jobs of this process that run: whoever waits for them hears that they were interrupted. */
 export function endJobs(): void {
   for (const one of running) one.abort()
 }
@@ -187,7 +187,8 @@ async function runAll(
       const behind = await runAll(jobs.slice(at + 1), options, () => {})
       return [...inOrder(jobs.slice(0, at), all, ended), blocked, ...behind]
     }
-    if (!interrupting.has(ended.code)) return inOrder(jobs, all, ended)
+    // Whoever ends this process ends what it started, too.
+    if (!interrupting.has(ended.code) && !own.signal.aborted) return inOrder(jobs, all, ended)
     if (!keepsEnded) throw interrupted()
     return inOrder(jobs, all, interrupted())
   } finally {

@@ -32,7 +32,8 @@ export async function captured(argv: readonly string[], isJson: boolean, runWith
     const code = await run(parsed.given, withNextCommands(screen, parsed.spec))
     // Of a comparison that code says that runs differ.
     const isOpen = parsed.spec.name === 'fork' && code === exit.divergence
-    return { lines, data, ...(isOpen ? { isOpen } : {}) }
+    const isPart = code === exit.interrupted
+    return { lines, data, ...(isOpen ? { isOpen } : {}), ...(isPart ? { isPart } : {}) }
   })
 }
 

@@ -9,6 +9,7 @@ import { requireClosed, type Tape } from '../../tape/index.ts'
 import { table } from '../../report/output.ts'
 import { roomForAll } from '../budget-step.ts'
 import type { Command, CommandInput } from '../command.ts'
+import { endedAt, stoppedText } from '../ended-early.ts'
 import { readAsk } from '../forking/ask.ts'
 import { alternately, apart, type Beside, tellBeside } from '../forking/beside.ts'
 import {
@@ -170,8 +171,10 @@ async function ask(rest: string, { session, found, given, budget }: DebugContext
   }
   const isLive = input.has('live')
   const isOpen = rows.some(({ sum }) => !isDecided(sum, isLive))
+  const { interrupted } = endedAt(forks, grader)
   return {
     ...(isOpen ? { isOpen } : {}),
+    ...(interrupted === undefined ? {} : { isPart: true }),
     lines: [
       ...named,
       ...asks.flatMap(({ notes }) => notes),
@@ -179,6 +182,7 @@ async function ask(rest: string, { session, found, given, budget }: DebugContext
       ...(differs === undefined ? [] : [controlLine(differs)]),
       ...rowLines(rows, isLive, purse.grading),
       ...purse.passed,
+      ...(interrupted === undefined ? [] : [stoppedText(interrupted, 'forks')]),
       ...lostLines(changed),
       ...toAllRuns([...changed, ...controls], {
         tape,
@@ -189,6 +193,7 @@ async function ask(rest: string, { session, found, given, budget }: DebugContext
     data: {
       step,
       differs: differs ?? null,
+      ...(interrupted === undefined ? {} : { interrupted }),
       spent: spentOn(rows),
       ...(purse.grading === undefined ? {} : { grading: purse.grading }),
       rows: rows.map(({ change, sum, beside, branches }, index) => ({
@@ -203,10 +208,13 @@ async function ask(rest: string, { session, found, given, budget }: DebugContext
   }
 }
 
-/** Why runs could not be judged; what left the tape is said with what to type. */
+/** Said otherwise: what left the tape with what to type, and what was ended by how far it had come. */
+const saidApart: ReadonlySet<string> = new Set(['HARVEST_NOT_RECORDED', 'HARVEST_CLI_INTERRUPTED'])
+
+/** Why runs could not be judged. */
 function lostLines(branches: readonly BranchSummary[]): readonly string[] {
   const lost = branches.flatMap(({ compared, problems: [problem] }) =>
-    compared === undefined && problem !== undefined && problem.code !== 'HARVEST_NOT_RECORDED' ? [problem] : [],
+    compared === undefined && problem !== undefined && !saidApart.has(problem.code) ? [problem] : [],
   )
   const byText = Map.groupBy(lost, ({ code, message }) => `${message.split('\n', 1)[0]} (${code})`)
   return [...byText].map(([text, all]) => neutralLine(`${all.length} not judged: ${text}`, 200))

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type REPLServer, start } from 'node:repl'
 import type { Screen } from '../../report/output.ts'
 import type { Debugger } from './debugger.ts'
-import { printAnswer } from './script.ts'
+import { printAnswer, saysWhatIsKnown } from './script.ts'
 import { commandsIn } from './words.ts'
 import { refuseLinks } from '../../tape/links.ts'
 
@@ -36,7 +36,7 @@ export async function runPrompt(prompt: Debugger, screen: Screen, recordings: st
         if (isClosed) return
         const answered = await prompt.run(command)
         // Whoever left meanwhile ended what it was about.
-        if (isClosed) return
+        if (isClosed) return saysWhatIsKnown(answered) ? printAnswer(answered, { screen, isJson: false }) : undefined
         printAnswer(answered, { screen, isJson: false })
         if (prompt.isOver) return server.close()
       }

@@ -27,8 +27,7 @@ export async function runScript(
       const answered = await prompt.run(command)
       // What was cut off failed for no reason of its own, unless it says so.
       const isCut = output.signal.aborted
-      if (!isCut || ('error' in answered && HarvestError.is(answered.error, 'HARVEST_CLI_INTERRUPTED')))
-        printAnswer(answered, output)
+      if (!isCut || saysWhatIsKnown(answered)) printAnswer(answered, output)
       if (isCut) return code
       if ('error' in answered) code = exit.usage
       else if (code === exit.ok && (answered.isOpen === true || (answered.isNowhere === true && output.expectsStop)))
@@ -37,6 +36,11 @@ export async function runScript(
     }
   }
   return code
+}
+
+/** Whether an answer is of someone who ended the debugger: what was known then, or that nothing was, and what was spent. */
+export function saysWhatIsKnown(answered: Answered): boolean {
+  return 'error' in answered ? HarvestError.is(answered.error, 'HARVEST_CLI_INTERRUPTED') : answered.isPart === true
 }
 
 /** The lines of stdin, comments and empty ones left out. */

@@ -11,6 +11,8 @@ export interface Answer {
   readonly isNowhere?: true
   /** Too few runs could be judged to answer it. */
   readonly isOpen?: true
+  /** It is what was known when someone ended the debugger. */
+  readonly isPart?: true
   /** An empty line does it once more. */
   readonly isMove?: true
 }
