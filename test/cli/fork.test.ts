@@ -2,6 +2,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { orderExchange, tapeText } from '../host/refund.ts'
@@ -417,6 +418,28 @@ describe('harvest fork', () => {
     while (!existsSync(join(cwd, 'began'))) await setTimeout(20)
     terminal.stdin.write('\u0004')
     await ended
+    expect(existsSync(join(cwd, 'stayed'))).toBe(false)
+  })
+
+  it('of the debugger, ended in its middle, says which of its forks were made and how they ended', async () => {
+    rmSync(join(cwd, 'began'), { force: true })
+    const line = 'what_if 1 result.amount=30 result.amount=99 --parallel 1; first'
+    const own = Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_OPTIONS)/.test(name))
+    const args = [built('cli/main.js'), 'debug', 'paid', '-x', line]
+    const debug = spawn(process.execPath, args, { cwd, env: Object.fromEntries(own), stdio: ['ignore', 'pipe', 'pipe'] })
+    const said = text(debug.stdout)
+    const ended = once(debug, 'close')
+    while (!existsSync(join(cwd, 'began'))) await setTimeout(20)
+    debug.kill('SIGINT')
+    expect(await ended).toEqual([130, null])
+    expect(await said).toMatchInlineSnapshot(`
+      "change            as recorded  95 %  first difference
+      result.amount=30  not judged         HARVEST_NOT_RECORDED
+      result.amount=99  not judged         HARVEST_CLI_INTERRUPTED
+      → the tape does not hold what the model says then; to ask it: add --live to the line, and --tools live if it may call otherwise
+      stopped after 1 of 2 forks
+      "
+    `)
     expect(existsSync(join(cwd, 'stayed'))).toBe(false)
   })
 
