@@ -146,6 +146,7 @@ export async function openDesk(base: string): Promise<Desk> {
       signal,
       surroundings: { reads: () => ({ salt: '', set: [], unset: [], values: '', files: {} }), changedSince: () => [] },
       say: () => undefined,
+      saySpent: () => undefined,
     }
     const request: ProveRequest = { folder: folder ?? join(base, 'proofs', `${++files}`), keys }
     return (await proveTask(request as unknown as Json, context)) as unknown as ProveAnswer

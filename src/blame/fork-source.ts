@@ -20,6 +20,7 @@ import {
   keptRunOf,
   requireNoKeptState,
   requireSameOutside,
+  type HeardCall,
 } from '../fork/index.ts'
 import { type Budget, openBudget, unpaid, type Use } from '../live/index.ts'
 import { threwAtOnceText, unreachedModel, unreachedText } from '../live/unreached.ts'
@@ -126,22 +127,26 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
   const { load, timeoutMs } = options
   const replaying = { ...options.control, load, timeoutMs }
   const control = await controlOf(tape, replaying)
-  const first = await preflight(tape, control, options).catch((error: unknown) => {
+  const opened = (calls: readonly HeardCall[]): Budget => {
+    const made = typeof options.budget === 'function' ? options.budget(useOf(calls, prices)) : options.budget
+    spendGrading(made, calls)
+    return made
+  }
+  const first = await preflight(tape, control, options, opened).catch((error: unknown) => {
     requireSameOutside(tape, control, replaying)
     throw error
   })
-  requireSameOutside(tape, control, replaying)
   const { graded, isPaidToGrade, calls } = first
   const ofOne = useOf(calls, prices)
-  const budget = typeof options.budget === 'function' ? options.budget(ofOne) : options.budget
-  spendGrading(budget, calls)
+  const budget = opened(calls)
+  requireSameOutside(tape, control, replaying)
   knowGrade(oracle.about, asUse(ofOne), budget, graded.grade)
   let used = ofOne
   let left = isPaidToGrade ? paidRegrades : Number.POSITIVE_INFINITY
   const regrade = async (): Promise<Grade | undefined> => {
     if (left === 0) return undefined
     left--
-    const again = await preflight(tape, control, options)
+    const again = await preflight(tape, control, options, (lost) => spendGrading(budget, lost))
     spendGrading(budget, again.calls)
     used = addedUse(used, useOf(again.calls, prices))
     return again.graded.grade
@@ -425,14 +430,19 @@ interface Preflight extends Pick<PaidGrade, 'calls'> {
 }
 
 /** The whole run from its tape: what the forks share with it has to be right before one of them is paid for. */
-async function preflight(tape: Tape, control: Control, options: ForkSourceOptions): Promise<Preflight> {
+async function preflight(
+  tape: Tape,
+  control: Control,
+  options: ForkSourceOptions,
+  onLost: (calls: readonly HeardCall[]) => void,
+): Promise<Preflight> {
   const plan: ForkPlan = { keep: stepsOf(tape).length, tail: { from: 'tape', serve: 'exact' }, control }
   // Offline no key is needed; models that are asked for real want a real one.
   const takeBack = standInKeys(tape)
   const { result, isTimedOut } = await runOnce(tape, plan, new AbortController().signal, options).finally(takeBack)
   const { prefix, problems, comparison } = result
   if (!prefix.isExact || problems.length > 0 || comparison.outcomeEqual === false) throw notReproducible(tape, result)
-  const { came, hasAsked } = await askedWhile(() => gradeHeard(options.oracle, { ...result, isTimedOut }))
+  const { came, hasAsked } = await askedWhile(() => gradeHeard(options.oracle, { ...result, isTimedOut }, onLost))
   return { graded: came.given, calls: came.calls, isPaidToGrade: hasAsked || came.calls.length > 0 }
 }
 

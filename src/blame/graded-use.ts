@@ -13,11 +13,24 @@ export interface PaidGrade {
   readonly calls: readonly HeardCall[]
 }
 
-/** Grades a run and hears whom the oracle asks for it. One that runs no code asks no one for it. */
-export async function gradeHeard(oracle: Oracle, run: GradedRun): Promise<PaidGrade> {
+/**
+ * Grades a run and hears whom the oracle asks for it. One that runs no code asks no one for it.
+ *
+ * @param onLost - hears what was asked for a grade that is not given, for the oracle threw
+ */
+export async function gradeHeard(
+  oracle: Oracle,
+  run: GradedRun,
+  onLost: (calls: readonly HeardCall[]) => void = () => undefined,
+): Promise<PaidGrade> {
   if (!oracle.mayVary) return { given: await oracle.grade(run), calls: [] }
-  const { came, calls } = await hearModelCalls(() => oracle.grade(run))
-  return { given: ofAnswered(came, calls), calls }
+  const {
+    came: [settled],
+    calls,
+  } = await hearModelCalls(() => Promise.allSettled([oracle.grade(run)]))
+  if (settled.status === 'fulfilled') return { given: ofAnswered(settled.value, calls), calls }
+  onLost(calls)
+  throw settled.reason
 }
 
 /** No grade where the model that was asked last gave no answer: what an oracle makes of its own error is not one. */

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { HarvestError } from '../errors/index.ts'
 import { type Control, type UncomparedHeaders } from '../fork/index.ts'
 import { passedBy } from '../live/budget.ts'
-import { type Budget, type BudgetLimits, openBudget, type Use } from '../live/index.ts'
+import { type Budget, type BudgetLimits, openBudget, type Spent, type Use } from '../live/index.ts'
 import type { Surroundings } from '../jobs/run-reads.ts'
 import { isPriced, modelIds } from '../providers/index.ts'
 import { pinsOf } from '../provenance/index.ts'
@@ -95,6 +95,8 @@ export interface RunBlameOptions
   readonly onRegraded?: (regraded: number, gradedThen: number) => void
   /** Hears of forks of earlier sessions that count, which of their headers were not compared with those of today. */
   readonly onNotCompared?: (headers: UncomparedHeaders) => void
+  /** Hears of each model call that has ended what was used until then, for grades too. */
+  readonly onSpent?: (total: Spent) => void
   /** Hears how many forks of earlier sessions were replayed, to see whether they still count. */
   readonly onRecheck?: (done: number, of: number) => void
   readonly signal?: AbortSignal
@@ -283,7 +285,7 @@ export async function openForks(tape: Tape, options: RunBlameOptions): Promise<O
   // The budget of forks plans with what forks are expected to use; one that runs away is stopped in its middle.
   const budget = (grading: GradingUse): Budget => {
     const { costUsd } = limitsOf(tape, options, grading)
-    return openBudget(costUsd === undefined ? {} : { costUsd }, prices)
+    return openBudget(costUsd === undefined ? {} : { costUsd }, prices, options.onSpent)
   }
   const folder = file === undefined ? {} : { folder: dirname(file) }
   const source = await forkSourceOf(tape, { ...options, ...folder, oracle, budget })

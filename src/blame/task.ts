@@ -77,6 +77,8 @@ export async function blameOptionsOf(request: BlameRequest, context: TaskContext
     onRegraded: (regraded, gradedThen) => context.say({ regraded, gradedThen }),
     onNotCompared: (notCompared) => context.say({ notCompared: { ...notCompared } }),
     onRecheck: (done, of) => context.say({ rechecked: done, of }),
+    // Its budget is its own, for it is opened once it is known what a grade uses.
+    onSpent: (total) => context.saySpent(total),
     onUnmet: (unmet) => context.say({ unmet: [...unmet] }),
     onForeseen: ({ tried, steps }, good) =>
       context.say({ foreseen: { tried, steps }, ...(good === undefined ? {} : { good }) }),

@@ -2,6 +2,7 @@
 export {
   type Beat,
   beatFile,
+  spentFile,
   type ControlData,
   type ControlDifference,
   configNames,

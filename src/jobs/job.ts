@@ -90,6 +90,8 @@ export interface TaskContext {
   readonly signal: AbortSignal
   /** Says how far the task is; the command hears it. */
   say(progress: Json): void
+  /** Notes what was used until then, where that is not counted in `budget`. */
+  readonly saySpent: (total: Spent) => void
 }
 
 /** Does what a command asked for; what it returns is the answer of the job. */
@@ -122,6 +124,11 @@ export interface Beat {
 /** File beside the results that holds the last {@link Beat}. */
 export function beatFile(results: string): string {
   return `${results}.beat`
+}
+
+/** File beside the results: a line of {@link Spent} for each model call that has ended, what all jobs used until then. */
+export function spentFile(results: string): string {
+  return `${results}.spent`
 }
 
 /** Name of the file that stands for the list in Vitest: it lies beside it, and the plugin says what is in it. */

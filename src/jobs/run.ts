@@ -15,7 +15,8 @@ import { join } from 'node:path'
 import { folderAbove, foldersBelow } from '../errors/above.ts'
 import { HarvestError, shellWord } from '../errors/index.ts'
 import { moreThan } from '../errors/steps.ts'
-import type { BudgetLimits, Use } from '../live/index.ts'
+import type { BudgetLimits, Spent, Use } from '../live/index.ts'
+import { withSpent } from '../live/said-spent.ts'
 import {
   type Beat,
   beatFile,
@@ -28,6 +29,7 @@ import {
   type JobResult,
   jobModuleName,
   jobsVariable,
+  spentFile,
 } from './index.ts'
 import type { PriceTable } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
@@ -54,6 +56,8 @@ export interface JobsOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Where someone ends it, those that have ended are answered, each other by the error. Default: it is thrown. */
   readonly keepsEnded?: boolean
+  /** Hears in the end what models used, all jobs together: also where that is an error. */
+  readonly onSpent?: (spent: Spent) => void
   /** Hears how many jobs have ended. */
   readonly onProgress?: (ended: number) => void
   /** One by one: a job that blocks its thread ends with its error, and those behind it run. Default: it ends them all. */
@@ -155,6 +159,7 @@ async function runAll(
     signal,
     goesOn = false,
     keepsEnded = false,
+    onSpent,
   } = options
   const own = new AbortController()
   running.add(own)
@@ -178,19 +183,22 @@ async function runAll(
     // What came since the file was last looked at, too.
     const all = readResults(results)
     onResults(all)
+    const spent = lastSpent(spentFile(results))
+    if (spent !== undefined) onSpent?.(spent)
     if (watched.limitMs !== undefined) {
       const more = `to give it more time: ${moreThan(watched.limitMs)}`
       const blocked = threadBlocked({ limit: `${watched.limitMs / 1_000} s` }, more)
-      if (!goesOn) throw blocked
+      if (!goesOn) throw withSpent(blocked, spent)
       const isDone = new Set(all.map(({ job }) => job))
       const at = jobs.findIndex((_, index) => !isDone.has(index))
       const behind = await runAll(jobs.slice(at + 1), options, () => {})
       return [...inOrder(jobs.slice(0, at), all, ended), blocked, ...behind]
     }
     // Whoever ends this process ends what it started, too.
-    if (!interrupting.has(ended.code) && !own.signal.aborted) return inOrder(jobs, all, ended)
-    if (!keepsEnded) throw interrupted()
-    return inOrder(jobs, all, interrupted())
+    if (!interrupting.has(ended.code) && !own.signal.aborted)
+      return sayingSpent(inOrder(jobs, all, ended, spent), spent)
+    if (!keepsEnded) throw withSpent(interrupted(), spent)
+    return sayingSpent(inOrder(jobs, all, interrupted(), spent), spent)
   } finally {
     running.delete(own)
     unwatchFile(results)
@@ -268,16 +276,31 @@ function inOrder(
   jobs: readonly Job[],
   results: readonly JobResult[],
   ended: ProgramExit | HarvestError,
+  spent?: Spent,
 ): readonly (FinishedJob | FinishedTask | HarvestError)[] {
   const byJob = new Map(results.flatMap((result) => ('progress' in result ? [] : [[result.job, result] as const])))
   return jobs.map((_, index) => {
     const result = byJob.get(index)
     if (result === undefined) {
       if (HarvestError.is(ended)) return ended
-      throw unreachable(ended)
+      throw withSpent(unreachable(ended), spent)
     }
     return 'failed' in result ? failed(result) : result
   })
+}
+
+/** Where no job has an answer each error says what all of them used; one that says that already is left alone. */
+function sayingSpent<T>(all: readonly (T | HarvestError)[], spent: Spent | undefined): readonly (T | HarvestError)[] {
+  if (!all.every((one) => HarvestError.is(one))) return all
+  const isSaid = ({ facts }: HarvestError): boolean => facts.where?.['spent'] !== undefined
+  const said = new Map(all.map((one) => [one, isSaid(one) ? one : withSpent(one, spent)]))
+  return all.map((one) => said.get(one) ?? one)
+}
+
+/** `undefined`: no model was asked. The last line may be on its way. */
+function lastSpent(file: string): Spent | undefined {
+  const line = existsSync(file) ? readFileSync(file, 'utf8').split('\n').at(-2) : undefined
+  return line === undefined ? undefined : (JSON.parse(line) as Spent)
 }
 
 function failed({ failed: { code, facts } }: FailedJob): HarvestError {

@@ -118,8 +118,14 @@ export function passedBy(limits: BudgetLimits, used: Use): BudgetLimits | undefi
  * Opens a budget. A limit in dollars needs a price for every model: without one nothing would ever reach the limit.
  *
  * A call is refused once a limit is reached; the calls under way then may still pass it.
+ *
+ * @param onSpent - hears of each call, once it has ended
  */
-export function openBudget(limits: BudgetLimits, prices: PriceTable = {}): Budget {
+export function openBudget(
+  limits: BudgetLimits,
+  prices: PriceTable = {},
+  onSpent: (total: Spent) => void = () => undefined,
+): Budget {
   const total = { modelCalls: 0, inputTokens: 0, outputTokens: 0 }
   let costUsd: number | undefined = 0
   let isEstimated: true | undefined
@@ -158,6 +164,7 @@ export function openBudget(limits: BudgetLimits, prices: PriceTable = {}): Budge
       total.outputTokens += usage.outputTokens ?? 0
       const cost = costOf(usage, model, prices)
       costUsd = cost === undefined || costUsd === undefined ? undefined : costUsd + cost
+      onSpent(whole.total)
     },
     paid(model, usage, said) {
       total.modelCalls++

@@ -4,10 +4,18 @@ import { inject, type TestContext, vi } from 'vitest'
 import { type Case, greenSteps, parseCase, stillCounted } from '../cases/index.ts'
 import { HarvestError } from '../errors/index.ts'
 import { moreThan } from '../errors/steps.ts'
-import { type Budget, type BudgetLimits, openBudget, runLive, unpaid } from '../live/index.ts'
+import { type Budget, type BudgetLimits, openBudget, runLive, type Spent, unpaid } from '../live/index.ts'
 import { threwAtOnceText, unreachedModel, unreachedText } from '../live/unreached.ts'
 import { thrownText } from '../match/redact-message.ts'
-import { beatFile, type FinishedJob, type Job, type JobResult, jobsVariable, type JobVerdict } from '../jobs/index.ts'
+import {
+  beatFile,
+  type FinishedJob,
+  type Job,
+  type JobResult,
+  jobsVariable,
+  type JobVerdict,
+  spentFile,
+} from '../jobs/index.ts'
 import type { PriceTable } from '../providers/index.ts'
 import { mergeDrift } from '../match/drift-policy.ts'
 import { type GreenSteps, guardLoading, replayTape, standInKeys } from '../replay/index.ts'
@@ -40,7 +48,9 @@ export async function runJobs(
   if (file === undefined) throw new TypeError(`${jobsVariable} is not set: this module is run by harvest commands`)
   endWithRunner()
   const { jobs, results, parallel = 1, limits = {}, prices = {}, carried, isOtherCode = false } = readJobs(file)
-  const budget = openBudget(limits, prices)
+  // Whoever ends this process, or what throws, still says what was used.
+  const saySpent = (total: Spent): void => appendFileSync(spentFile(results), `${JSON.stringify(total)}\n`)
+  const budget = openBudget(limits, prices, saySpent)
   if (carried !== undefined) budget.carry(carried)
   const provided = inject('vitest-harvest')
   const write = (result: JobResult): void => appendFileSync(results, `${JSON.stringify(result)}\n`)
@@ -58,6 +68,7 @@ export async function runJobs(
         prices,
         parallel,
         say,
+        saySpent,
         allow: beat.allow,
         importModule,
         isOtherCode,
@@ -84,6 +95,7 @@ interface Surroundings {
   readonly prices: PriceTable
   readonly parallel: number
   say(progress: Json): void
+  readonly saySpent: (total: Spent) => void
   /** A run may take so many milliseconds. */
   readonly allow: (ms: number) => void
   importModule(file: string): Promise<object>
@@ -133,7 +145,7 @@ async function runJob(job: Job, around: Surroundings) {
     return { ...describe(control.replayed), control: controlData(tape, control) }
   }
   if (job.task !== undefined) {
-    const { limits, prices, parallel, say, importModule } = around
+    const { limits, prices, parallel, say, saySpent, importModule } = around
     // What packages read when they are loaded counts, too: before any agent is.
     const { watchReads } = await import('./watch-reads.ts')
     const surroundings = watchReads(provided.root)
@@ -151,6 +163,7 @@ async function runJob(job: Job, around: Surroundings) {
       prices,
       surroundings,
       say,
+      saySpent,
     })
     return { answer }
   }

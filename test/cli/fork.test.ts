@@ -426,7 +426,11 @@ describe('harvest fork', () => {
     const line = 'what_if 1 result.amount=30 result.amount=99 --parallel 1; first'
     const own = Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_OPTIONS)/.test(name))
     const args = [built('cli/main.js'), 'debug', 'paid', '-x', line]
-    const debug = spawn(process.execPath, args, { cwd, env: Object.fromEntries(own), stdio: ['ignore', 'pipe', 'pipe'] })
+    const debug = spawn(process.execPath, args, {
+      cwd,
+      env: Object.fromEntries(own),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
     const said = text(debug.stdout)
     const ended = once(debug, 'close')
     while (!existsSync(join(cwd, 'began'))) await setTimeout(20)

@@ -35,10 +35,10 @@ beforeEach(() => {
 })
 
 test('an oracle that asks a model is asked once where nothing says that it may be paid, and what that used is said', async () => {
-  const refused = graderOf(parent, given, new Purse({}, {}))
-  await expect(refused).rejects.toMatchObject({
+  const purse = new Purse({}, {})
+  await expect(purse.saying(() => graderOf(parent, given, purse))).rejects.toMatchObject({
     code: 'HARVEST_BUDGET_USED',
-    facts: { where: { spent: expect.stringMatching(/^1 model calls/) as string } },
+    facts: { where: { spent: expect.stringMatching(/^1 model call, \$1\.0000$/) as string } },
   })
   expect(asked()).toEqual([undefined])
 })

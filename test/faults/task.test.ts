@@ -48,6 +48,7 @@ async function task(options: ChaosTaskOptions, exports: object = {}, usual = age
     prices: {},
     signal: new AbortController().signal,
     surroundings: { reads: () => ({ salt: '', set: [], unset: [], values: '', files: {} }), changedSince: () => [] },
+    saySpent: () => undefined,
     say: (progress) => told.push(progress),
   }
   const report = (await chaosTask(options as unknown as Json, context)) as unknown as ChaosReport

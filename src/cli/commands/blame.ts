@@ -76,6 +76,7 @@ export async function isolate(given: CommandInput, screen: Screen): Promise<numb
   const { found, tape, recordings, request, before, foretold } = await prepare(given, screen)
   foretold.tell(foreseenLayers(tape, request.tools ?? 'tape'))
   if (request.isDryRun !== true) await requireConsent(given, request, screen)
+  const known = new Known(request.cacheFile ?? '')
   const answer = await runIn({ found, recordings, given }, { name: 'isolate', request }, (progress) => {
     const told = progress as unknown as
       | { readonly phase: string }
@@ -92,6 +93,9 @@ export async function isolate(given: CommandInput, screen: Screen): Promise<numb
     else if ('notCompared' in told) foretold.tell(uncomparedTexts(told))
     else if ('rechecked' in told) screen.progress(recheckedText(told))
     else screen.progress(told.phase)
+  }).catch((error: unknown) => {
+    if (HarvestError.is(error, 'HARVEST_CLI_INTERRUPTED')) screen.note(known.text)
+    throw error
   })
   if (request.isDryRun === true)
     return estimated(answer as unknown as IsolationEstimate, printIsolationEstimate, { given, screen, foretold })

@@ -58,7 +58,7 @@ export async function runFork(
   lookAtNames(parent, given, screen)
   const purse = purseOf(parent, given, limits)
   onPurse?.(purse)
-  return (given.has('critical') ? critical : fork)({ parent, purse }, given, screen)
+  return purse.saying(() => (given.has('critical') ? critical : fork)({ parent, purse }, given, screen))
 }
 
 interface Paid {

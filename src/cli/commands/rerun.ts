@@ -12,6 +12,7 @@ import { type Json, readTape } from '../../tape/index.ts'
 import { chosen, type Loaded, requireOneChoice } from '../chosen-cases.ts'
 import { noteUnknownInCase } from '../known-bad.ts'
 import { asUse } from '../../live/budget.ts'
+import { withSpent } from '../../live/said-spent.ts'
 import { passedLines } from '../passed-limit.ts'
 
 import { liveGradingOf, readReference, toolsWords } from '../live-grading.ts'
@@ -73,11 +74,13 @@ export const rerunCommand: Command = {
     })
     screen.progress(`0 of ${jobs.length} runs`)
     const prices = readPrices(given.value('dir') ?? 'recordings') ?? {}
+    let used: Spent | undefined
     const all = await runJobs([...controls, ...jobs], {
       parallel: plan.parallel,
       limits: plan.limits,
       prices,
       keepsEnded: true,
+      onSpent: (heard) => (used = heard),
       onProgress: (count) => screen.progress(`${Math.max(0, count - cases.length)} of ${jobs.length} runs`),
     })
     const ended = all.slice(cases.length)
@@ -87,7 +90,7 @@ export const rerunCommand: Command = {
     const [first] = ended
     // Nothing ran for one reason: that is the answer.
     if (HarvestError.is(first) && ended.every((run) => HarvestError.is(run, first.code)))
-      throw first === stopped ? notKept(first) : first
+      throw withSpent(first === stopped ? notKept(first) : first, used)
     const rates = cases.map((kase, i) => rateOf(kase, ended.slice(i * plan.times, (i + 1) * plan.times).filter(isDone)))
     const spent = spentBy(ended)
     const isMet =

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { here } from '../../errors/here.ts'
 import { neutralLine } from '../../errors/index.ts'
 import type { Spent } from '../../live/index.ts'
+import { withSpent } from '../../live/said-spent.ts'
 import { readPrices } from '../../recordings/index.ts'
 import { requireClosed, type Tape } from '../../tape/index.ts'
 import { table } from '../../report/output.ts'
@@ -122,8 +123,13 @@ export interface WhatIfRow {
 
 async function whatIf(rest: string, context: DebugContext): Promise<Answer> {
   const paid: Purse[] = []
+  const spent = (): Spent => sumSpent(paid.map((purse) => purse.spent))
   // Also what a line paid that ends with an error.
-  return ask(rest, context, paid).finally(() => context.budget.add(sumSpent(paid.map(({ spent }) => spent))))
+  return ask(rest, context, paid)
+    .catch((error: unknown) => {
+      throw withSpent(error, spent())
+    })
+    .finally(() => context.budget.add(spent()))
 }
 
 async function ask(rest: string, { session, found, given, budget }: DebugContext, paid: Purse[]): Promise<Answer> {

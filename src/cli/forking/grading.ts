@@ -6,13 +6,14 @@ import { type GradeAnswer, gradeFork, gradeRecorded, type GradeRequest, notToPay
 import type { Grade } from '../../blame/index.ts'
 import { oracleOfCase } from '../../blame/named-oracle.ts'
 import { createOracle, gradeOfCalls } from '../../blame/oracle.ts'
-import { HarvestError, withFacts } from '../../errors/index.ts'
+import { HarvestError } from '../../errors/index.ts'
 import type { FinishedFork } from '../../fork/index.ts'
+import { noUses } from '../../live/budget.ts'
+import type { Spent } from '../../live/index.ts'
 import type { Json, Tape } from '../../tape/index.ts'
 import { saysGood } from '../../cases/index.ts'
 import type { CommandInput } from '../command.ts'
 import { runTask } from '../../jobs/run.ts'
-import { describeSpent } from '../live.ts'
 import type { Parent } from './make.ts'
 import type { Purse } from './purse.ts'
 
@@ -69,12 +70,20 @@ export async function graderOf(parent: Parent, given: CommandInput, purse: Purse
       }
       const options = JSON.parse(JSON.stringify(request)) as Json
       let soFar: GradeAnswer | undefined
+      let spent: Spent | undefined
       const told = await runTask(
         { tape: parent.file, task: { name: 'grade', options } },
-        { limits, prices, carried: used, onReport: (heard) => (soFar = heard as unknown as GradeAnswer) },
+        {
+          limits,
+          prices,
+          carried: used,
+          onReport: (heard) => (soFar = heard as unknown as GradeAnswer),
+          onSpent: (heard) => (spent = heard),
+        },
       ).catch((error: unknown) => {
-        // Those that were given are paid for.
-        if (soFar !== undefined && HarvestError.is(error)) purse.paidGrades(soFar.spent, soFar.most)
+        // Those that were given are paid for, and what was asked for one that was not.
+        const paid = spent ?? soFar?.spent
+        if (paid !== undefined) purse.paidGrades(paid, soFar?.most ?? noUses)
         if (forks === undefined || !HarvestError.is(error, 'HARVEST_CLI_INTERRUPTED')) throw error
         return error
       })
@@ -85,7 +94,7 @@ export async function graderOf(parent: Parent, given: CommandInput, purse: Purse
       }
       const answer = told as unknown as GradeAnswer
       purse.paidGrades(answer.spent, answer.most)
-      if (answer.isPaid && forks === undefined && !purse.mayPay) throw paidUnsaid(purse)
+      if (answer.isPaid && forks === undefined && !purse.mayPay) throw notToPay()
       return answer.grades.map(asGrade)
     }
     const [recorded] = await ask()
@@ -130,10 +139,4 @@ async function gradeOnce(
 
 function asGrade(one: GradeAnswer['grades'][number]): Grade | HarvestError {
   return typeof one === 'string' ? one : new HarvestError(one.code, one.facts)
-}
-
-/** Before anything is forked: the grade of the recorded run asked a model, or one of an earlier session did. */
-function paidUnsaid({ grading }: Purse): HarvestError {
-  const error = notToPay()
-  return grading === undefined ? error : withFacts(error, { where: { spent: describeSpent(grading) } })
 }

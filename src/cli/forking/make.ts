@@ -127,11 +127,10 @@ export async function makeForks(
     const fork = 'failed' in one ? new HarvestError(one.failed.code, one.failed.facts) : one
     return { request, fork, isReused: answer.reused.includes(index), ...(key === undefined ? {} : { key }) }
   })
-  options.purse.paidForks(made.flatMap(({ fork, isReused }) => (HarvestError.is(fork) || isReused ? [] : [fork.spent])))
   if (code !== undefined && interrupted === undefined) noteMade(folder, names, code)
   const [refused] = made.flatMap(({ fork }) => (HarvestError.is(fork) && exitCodeOf(fork) === exit.usage ? [fork] : []))
   // There is no run to report when none could begin, as with an unknown agent.
-  if (refused !== undefined && made.every(({ fork }) => HarvestError.is(fork))) throw withSpent(refused, options.purse)
+  if (refused !== undefined && made.every(({ fork }) => HarvestError.is(fork))) throw refused
   const { notCompared } = answer
   if (notCompared !== undefined) options.onAnew?.(notComparedText(notCompared))
   return {
@@ -173,6 +172,7 @@ async function run(
       prices: purse.prices,
       limits: purse.limits,
       carried: purse.besideForks(length),
+      onSpent: (spent) => purse.paidForks([spent]),
       onReport: (told) => {
         const heard = told as unknown as ForkTaskProgress
         if (heard.anew !== undefined) onAnew(heard.anew)
@@ -183,16 +183,9 @@ async function run(
     })
     return { answer: answer as unknown as ForkTaskAnswer }
   } catch (error) {
-    if (!HarvestError.is(error, 'HARVEST_CLI_INTERRUPTED') || control === undefined || forks.length === 0)
-      throw withSpent(error, purse)
+    if (!HarvestError.is(error, 'HARVEST_CLI_INTERRUPTED') || control === undefined || forks.length === 0) throw error
     return { answer: { control, forks, reused }, interrupted: error }
   }
-}
-
-/** What was paid before a command refuses is said with the refusal: no answer says it. */
-function withSpent(error: unknown, { grading }: Purse): unknown {
-  if (!HarvestError.is(error) || grading === undefined) return error
-  return withFacts(error, { where: { ...error.facts.where, spent: describeSpent(grading) } })
 }
 
 /** The case of a run, as a job has it. */

@@ -1,6 +1,7 @@
 import { margin } from '../../blame/graded-use.ts'
 import { asUse, mostOf, noUses } from '../../live/budget.ts'
 import type { BudgetLimits, Spent, Use } from '../../live/index.ts'
+import { withSpent } from '../../live/said-spent.ts'
 import type { PriceTable } from '../../providers/index.ts'
 import { passedLines } from '../passed-limit.ts'
 import { sumSpent } from './sum-spent.ts'
@@ -59,6 +60,15 @@ export class Purse {
       ...(costUsd === undefined || used.costUsd === undefined
         ? {}
         : { costUsd: apart(limits.costUsd, used.costUsd, margin * forks * costUsd) }),
+    }
+  }
+
+  /** What is refused meanwhile says what was spent until then: no answer does. */
+  async saying<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      throw withSpent(error, this.spent)
     }
   }
 

@@ -8,6 +8,8 @@ import { HarvestError, neutralLine, shellWord } from '../../errors/index.ts'
 import type { AcceptReport } from '../../replay/accept-request.ts'
 import { findCase, forksFolder, readPrices, writeFileAtomic } from '../../recordings/index.ts'
 import { type Json, readTape } from '../../tape/index.ts'
+import type { Spent } from '../../live/index.ts'
+import { usedText } from '../../live/said-spent.ts'
 import { passedLines } from '../passed-limit.ts'
 import { added, mostOf, noUses } from '../../live/budget.ts'
 import { refuseLinks } from '../../tape/links.ts'
@@ -78,9 +80,12 @@ export async function proveCases(rest: readonly string[], screen: Screen): Promi
     noteUnknownInCase(kase, readTape(requireTapeFile(kase)), screen, { hasAnyName: false })
   const estimates = await tasks<ProveEstimate>(cases, words, true, screen)
   await requireYes(estimates, words, screen)
-  const { answers, interrupted } = await prove(cases, words, screen)
+  const { answers, interrupted, spent } = await prove(cases, words, screen)
   const proven = cases.map((one, at) => conclude(one, answers[at] ?? new TypeError('no answer'), words))
   print(proven, words, screen)
+  // What a case without an answer used is in no sum.
+  if (!words.isJson && spent !== undefined && proven.some(({ answer }) => answer === undefined))
+    screen.line(`in this session, with what was refused: ${usedText(spent)}`)
   if (interrupted !== undefined) return endedEarly(interrupted, screen)
   if (!words.isJson && proven.some(({ answer }) => answer?.decision === 'budget'))
     screen.line(`→ to go on from there: ${enough(estimates, proven, words)}`)
@@ -179,17 +184,28 @@ async function prove(
   cases: readonly Unproven[],
   words: ProveWords,
   screen: Screen,
-): Promise<{ readonly answers: readonly (ProveAnswer | HarvestError)[]; readonly interrupted?: HarvestError }> {
+): Promise<{
+  readonly answers: readonly (ProveAnswer | HarvestError)[]
+  readonly interrupted?: HarvestError
+  readonly spent?: Spent
+}> {
   const known: ProveAnswer[] = []
+  let spent: Spent | undefined
+  const heard = {
+    onProgress: (job: number, told: ProveProgress) => void (known[job] = told.known),
+    onSpent: (used: Spent) => void (spent = used),
+  }
   try {
-    const answers = await tasks<ProveAnswer>(cases, words, false, screen, (job, told) => {
-      known[job] = told.known
-    })
-    return { answers }
+    const answers = await tasks<ProveAnswer>(cases, words, false, screen, heard)
+    return { answers, ...(spent === undefined ? {} : { spent }) }
   } catch (error) {
     if (!HarvestError.is(error, 'HARVEST_CLI_INTERRUPTED') || Object.keys(known).length === 0) throw error
     screen.progress('')
-    return { answers: cases.map((_, at) => known[at] ?? error), interrupted: error }
+    return {
+      answers: cases.map((_, at) => known[at] ?? error),
+      interrupted: error,
+      ...(spent === undefined ? {} : { spent }),
+    }
   }
 }
 
@@ -198,7 +214,13 @@ async function tasks<Answer>(
   { recordings, costUsd, tokens, parallel, timeoutMs }: ProveWords,
   isDryRun: boolean,
   screen: Screen,
-  onProgress: (job: number, told: ProveProgress) => void = () => undefined,
+  {
+    onProgress,
+    onSpent,
+  }: {
+    readonly onProgress?: (job: number, told: ProveProgress) => void
+    readonly onSpent?: (used: Spent) => void
+  } = {},
 ): Promise<readonly (Answer | HarvestError)[]> {
   const jobs = cases.map(({ file, text, case: { tape }, keys }) => {
     const tapeFile = resolve(dirname(file), tape)
@@ -214,8 +236,9 @@ async function tasks<Answer>(
     onReport: (job, told) => {
       const progress = told as unknown as ProveProgress
       screen.progress(`${cases[job]?.name ?? ''}: ${progress.good} of ${progress.asks} good`)
-      onProgress(job, progress)
+      onProgress?.(job, progress)
     },
+    ...(onSpent === undefined ? {} : { onSpent }),
   })
   screen.progress('')
   return answers as unknown as readonly (Answer | HarvestError)[]
