@@ -193,6 +193,65 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
     rmSync(golden, { recursive: true })
   })
 
+  it('that is refused once its oracle has asked a model says how much that was', async () => {
+    writeFileSync(
+      join(cwd, 'src/judge.ts'),
+      `export const cannotSay = async () => {
+  const body = JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content: 'Is it right?' }] })
+  await (await fetch(process.env.DESK_URL + '/v1/chat/completions', { method: 'POST', body })).text()
+  return undefined
+}
+export const fails = async () => { await cannotSay(); throw new Error('no judge') }\n`,
+    )
+    const by = ['--cross-version', '--live', '--oracle'] as const
+    const cannotSay = [...by, './src/judge.ts#cannotSay'] as const
+    const said: unknown[] = []
+    for (const words of [
+      ['bad', ...cannotSay],
+      ['bad', '--mutate', ...cannotSay],
+      ['bad', '--isolate', ...cannotSay],
+      ['bad', ...by, './src/judge.ts#fails'],
+    ]) {
+      desk.asked.length = 0
+      const { code, stderr } = await blame(...words)
+      said.push([
+        code,
+        desk.asked.length,
+        /HARVEST_\w+/.exec(stderr)?.[0],
+        /^ *spent +(.*)$/m.exec(stderr)?.[1] ?? stderr,
+      ])
+    }
+    rmSync(join(cwd, 'src/judge.ts'))
+    expect(said).toMatchInlineSnapshot(`
+      [
+        [
+          2,
+          1,
+          "HARVEST_ORACLE_UNGRADED",
+          "1 model call, $0.0004",
+        ],
+        [
+          2,
+          1,
+          "HARVEST_BLAME_NO_MUTANTS",
+          "1 model call, $0.0004",
+        ],
+        [
+          2,
+          1,
+          "HARVEST_ORACLE_UNGRADED",
+          "1 model call, $0.0004",
+        ],
+        [
+          2,
+          1,
+          "HARVEST_ORACLE_THREW",
+          "1 model call, $0.0004",
+        ],
+      ]
+    `)
+  })
+
   it('is refused before anything is run when it cannot be', () => {
     const lines: readonly (readonly [args: readonly string[], code: number, message: string])[] = [
       [['bad', ...right], 2, 'HARVEST_LIVE_CONSENT'],
