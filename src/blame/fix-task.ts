@@ -42,7 +42,7 @@ import {
 import { version } from '../version.ts'
 import { type OfflineRun, runOffline } from './changed-from.ts'
 import { chooseJudging } from './choose-oracle.ts'
-import { gradeEnded, gradeRecorded, requireGoodReference } from './grade-task.ts'
+import { gradeEnded, gradeRecorded, notToPay, requireGoodReference } from './grade-task.ts'
 import { leastRuns } from './fix-control.ts'
 import { KeptGrades } from './kept-grades.ts'
 import { loadOracle, type NamedOracle } from './named-oracle.ts'
@@ -70,6 +70,8 @@ export interface FixRequest {
   readonly isUnshown?: true
   /** Models may be asked. */
   readonly isLive: boolean
+  /** Someone said that models may be paid for grades: else the first one that asks a model is the last. */
+  readonly mayPay: boolean
   /** Server of the live models. */
   readonly baseUrl?: string
   /** Folder in which runs are kept. */
@@ -181,6 +183,8 @@ export const fixTask: Task = async (asked, context) => {
       context.prices,
     ),
   })
+  const asksModels = session.heard.length > 0 || session.agreed.size > 0
+  if (offline.isWhole && asksModels && !request.mayPay) throw notToPay()
   const made = offline.isWhole
     ? {
         runs: [await graded(asData(offline.fork, { seed: '1', tail: { from: 'tape' } }), session, false)],
@@ -451,8 +455,7 @@ async function steadyGrade(grade: () => Promise<GradeGiven>, run: string, sessio
     return { grade: known }
   }
   const heard = async (): Promise<PaidGrade> => {
-    // No model of the agent may be asked, so there is no budget to keep.
-    const made = request.isLive
+    const made = request.mayPay
       ? await gradeWithin(oracle.about, grade, context)
       : await heardAlone(grade, context.budget)
     if (made.calls.length > 0) session.heard.push(made.calls)

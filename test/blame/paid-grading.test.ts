@@ -381,12 +381,22 @@ describe('an oracle that asks a model', () => {
       runs: number,
       more: {
         readonly isLive?: boolean
+        readonly mayPay?: boolean
+        /** What the agent asks besides. */
+        readonly added?: string
         readonly folder: string
         readonly judge?: OracleFunction
         readonly limits?: BudgetLimits
       },
     ) {
-      const { isLive = true, folder, judge = judgeOf(), limits = { costUsd: 1 } } = more
+      const {
+        isLive = true,
+        mayPay = isLive,
+        added = ' In euros.',
+        folder,
+        judge = judgeOf(),
+        limits = { costUsd: 1 },
+      } = more
       const before = { judged, asked: world.desk.asked.length }
       const budget = openBudget(limits)
       const request = {
@@ -396,12 +406,13 @@ describe('an oracle that asks a model', () => {
         tools: 'live',
         runs,
         isLive,
+        mayPay,
         folder,
         isFresh: false,
       }
       const agent = (input: unknown) => {
         const { url, text } = input as { readonly url: string; readonly text: string }
-        return deskAgent({ url, text: `${text} In euros.` })
+        return deskAgent({ url, text: `${text}${added}` })
       }
       const text = [
         'case: x',
@@ -500,6 +511,18 @@ describe('an oracle that asks a model', () => {
       const { answer, asked } = await fixed(3, { folder, isLive: false })
       expect({ asked, runs: answer.runs }).toEqual({ asked: 1, runs: [] })
       expect(answer.perGrade).toEqual({ calls: 1, tokens: 120, costUsd: expect.closeTo(callUsd) as number })
+    })
+
+    test('is asked once where nothing says that it may be paid, and about a run from the tape as well where a limit does', async () => {
+      const unchanged = { added: '', isLive: false }
+      const before = judged
+      await expect(fixed(3, { ...unchanged, folder: join(world.dir, 'fix 4') })).rejects.toMatchObject({
+        code: 'HARVEST_BUDGET_USED',
+        facts: { what: 'The oracle asks a model, and nothing says that it may be paid' },
+      })
+      expect(judged - before).toBe(1)
+      const paid = await fixed(3, { ...unchanged, mayPay: true, folder: join(world.dir, 'fix 5') })
+      expect(paid).toMatchObject({ judged: 2, answer: { isOffline: true } })
     })
   })
 

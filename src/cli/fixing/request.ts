@@ -3,7 +3,7 @@ import type { FixRequest } from '../../blame/fix-task.ts'
 import type { Case } from '../../cases/index.ts'
 import { forksFolder } from '../../recordings/index.ts'
 import type { CommandInput } from '../command.ts'
-import { readWhole } from '../live.ts'
+import { readWhole, saysToPay } from '../live.ts'
 import { readExpectations, readOracle, readReference, readTools } from '../live-grading.ts'
 import { badValue } from '../parse.ts'
 import { fixSpec } from '../spec/fix.ts'
@@ -19,6 +19,7 @@ export function readFixRequest(given: CommandInput, kase: Case, tapeFile: string
     tools: readTools(given, fixSpec),
     runs: readWhole(given, fixSpec, 'runs') ?? 3,
     isLive: given.has('live'),
+    mayPay: saysToPay(given),
     ...(given.value('without') === 'none' ? { isUnshown: true as const } : {}),
     folder: resolve(forksFolder(recordings, tapeFile)),
     isFresh: given.has('no-cache'),
