@@ -1,7 +1,6 @@
 // Over 300 lines: one source of forks: what it asks, keeps and grades.
 import { hash } from 'node:crypto'
 import { decidedBy, firstOf, isAskedAlike } from './first-step.ts'
-import type { CodeAloneEnd } from './code-alone.ts'
 import { passed } from './curve.ts'
 import { HarvestError, shellWord } from '../errors/index.ts'
 import { thrownText } from '../match/redact-message.ts'
@@ -100,8 +99,7 @@ export interface RealForks extends ForkSource {
   readonly unrepaired: readonly number[]
   /** The run with another decision of a model at a position, and no model asked behind it: free. `undefined`: no such run. */
   tryOther(position: number): Promise<{ readonly result: ForkResult } | undefined>
-  /** The run with every answer from its tape, and what its code draws itself resampled from a position on: free. */
-  drawAgain(position: number, seed: string, signal?: AbortSignal): Promise<CodeAloneEnd>
+  drawAgain: NonNullable<ForkSource['drawAgain']>
   /**
    * Refuses an agent whose later runs are other ones for the earlier ones: behind the last fork, before anything is claimed.
    *

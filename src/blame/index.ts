@@ -1,5 +1,6 @@
 /** Which step of a run decided how it ended, and how sure that is: every interval says how it was made. */
 export { blameFailedRun, type FailedRunBlame } from './failed-run.ts'
+export { withCodeAlone } from './code-alone.ts'
 export { blameEarlier, type NecessaryEarlier } from './earlier.ts'
 export { type BlameReport, blameSource, type ReportOptions, type StepReport } from './report.ts'
 export { type CostPlan, type ExpectedUse, planCost } from './plan-cost.ts'

@@ -1,3 +1,4 @@
+import type { CodeAloneEnd } from './code-alone.ts'
 import type { KeptRun } from '../fork/index.ts'
 /**
  * The result of a run. `ok`, `bad`, `crash` and `timeout` are outcomes and count; `undefined` (the fork left its tape before
@@ -93,6 +94,8 @@ export interface ForkDraw {
 /** Where forks come from: real runs of an agent, or a model of one. */
 export interface ForkSource {
   readonly positions: readonly Position[]
+  /** The run with every answer from its tape, and what its code draws itself resampled from a position on: free. */
+  drawAgain?(position: number, seed: string, signal?: AbortSignal): Promise<CodeAloneEnd>
   /** How the recorded run ended. */
   readonly recorded: Grade
   /** How many distinct mutants a position has; absent: this source mutates nothing. */

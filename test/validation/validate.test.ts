@@ -122,6 +122,22 @@ describe('the engine', () => {
       ['negative controls, a step was blamed'],
     ],
     [
+      'does not run what the code draws alone',
+      ({ drawAgain: _, ...source }, asked) => blameEngine(source, asked),
+      ['F7.drawn first n=20 exact', 'F7.drawn any n=50 slip=.01', 'F7.drawn any n=20 quiet chance=.3'],
+      [
+        'false certificates',
+        'false claims of any kind',
+        'what code draws, not what a model answers: no answer is named',
+      ],
+    ],
+    [
+      'takes back what was shown of an answer, for some draw',
+      ({ drawAgain: _, ...source }, asked) => blameEngine({ ...source, drawAgain: async () => 'ok' }, asked),
+      ['F5.single n=20 exact', 'F5.single n=50 slip=.01 drop>=.6'],
+      ['exact tail, top-1', 'noisy tail, certified'],
+    ],
+    [
       'takes ten forks at every step',
       async (source, asked) => ({ ...(await blameEngine(source, asked)), forks: 10 * source.positions.length }),
       ['F5.single n=50 exact', 'F5.single n=50 slip=.01 drop>=.6'],

@@ -1,6 +1,6 @@
 // Over 300 lines: the grid of planted kinds is one table, read from top to bottom.
 import { families, type FamilyName, groupOf } from '../../faults/families.ts'
-import { hasModel, plant, plantCoarseErosion, plantMutants } from '../structural/families.ts'
+import { hasModel, plant, plantCoarseErosion, plantDrawn, plantMutants } from '../structural/families.ts'
 import { noNoise, type Noise } from '../structural/model.ts'
 import { type Random, randomOf } from '../structural/random.ts'
 import type { Planted } from '../structural/sketch.ts'
@@ -28,6 +28,8 @@ export interface Cell {
   readonly hasColumns: boolean
   /** Answers from outside come from the tape, kept or not. */
   readonly isTaped?: true
+  /** The agent's own code draws what decides: before its first question, or before any other. */
+  readonly isDrawn?: 'first' | 'any'
   /** Which earlier places were necessary too is asked for as well. */
   readonly asksEarlier?: true
 }
@@ -75,6 +77,7 @@ export function gridCells(): readonly Cell[] {
     ...chanceCells(),
     ...gradingCells(),
     ...tapedCells(),
+    ...drawnCells(),
     ...earlierCells(),
   ]
 }
@@ -104,6 +107,8 @@ export function* tapesOf(cell: Cell, count: number, seed: number): Generator<Cel
 function plantedIn(cell: Cell, random: Random): Planted {
   if (cell.plantsMutants === true) return plantMutants(cell.length, noiseOf(cell, 'F7.no_op_mutation', random), random)
   if (cell.isCoarse === true) return plantCoarseErosion(cell.length, noiseOf(cell, 'F5.erosion', random), random)
+  if (cell.isDrawn !== undefined)
+    return plantDrawn(cell.length, noiseOf(cell, 'F5.single', random), random, cell.isDrawn)
   const family = cell.families[Math.floor(random() * cell.families.length)]
   if (family === undefined) throw new RangeError(`tapesOf: ${cell.id} has no family`)
   const planted = plant(family, cell.length, noiseOf(cell, family, random), random)
@@ -265,6 +270,18 @@ function tapedCells(): readonly Cell[] {
         { ...outside, id: `F7.taped n=${length} ${noise}`, isTaped: true, hasColumns: false },
       ]
     }),
+  )
+}
+
+/** What code draws is drawn again with the answer behind it: that the run is then saved says nothing of the answer. */
+function drawnCells(): readonly Cell[] {
+  return ([20, 50] as const).flatMap((length) =>
+    (['exact', 'quiet', 'quiet chance=.3', usualNoise[length]] as const).flatMap((noise) =>
+      (['first', 'any'] as const).map((isDrawn): Cell => {
+        const cell = cellOf({ name: 'F7.drawn', families: ['F5.single'] }, length, noise)
+        return { ...cell, id: `F7.drawn ${isDrawn} n=${length} ${noise}`, isDrawn }
+      }),
+    ),
   )
 }
 

@@ -9,6 +9,7 @@ import {
   type MutationBlame,
   type Tally,
   type BlameVerdict,
+  withCodeAlone,
 } from '../../blame/index.ts'
 import { confidenceSequence } from '../../stats/index.ts'
 import type { ForkSource } from '../../blame/types.ts'
@@ -41,18 +42,26 @@ async function runDiagnosis(source: ForkSource, asked: DiagnosisRequest): Promis
   // No limit of its own, as `npx vitest-harvest blame` has none unless one is named.
   const forkBudget = new ForkBudget(source)
   const failed = await blameFailedRun(source, { forkBudget, sweep: sweeps, tail })
-  const { verdict, isDeterministic, curve } = failed
+  const { isDeterministic, curve } = failed
+  const earlier = asksEarlier ? await earlierOf(source, failed, tail) : undefined
+  // As the command does it, behind all other forks.
+  const { verdict } = await codeAloneOf(source, failed)
   const { forks, modelCalls } = forkBudget.spent.now
   return {
     ...nothing,
     ...saidBy(verdict),
     ...(hasColumns && (await columnsOf(source, tail))),
-    ...(asksEarlier && (await earlierOf(source, failed, tail))),
+    ...earlier,
     intervals: isDeterministic ? [] : intervalsOf(curve),
     forks,
     modelCalls,
     undefinedForks: curve.reduce((all, arm) => all + arm.undefined + arm.ungraded, 0),
   }
+}
+
+function codeAloneOf({ drawAgain }: ForkSource, { verdict }: FailedRunBlame): Promise<Pick<FailedRunBlame, 'verdict'>> {
+  const told = { verdict, steps: [] }
+  return drawAgain === undefined ? Promise.resolve(told) : withCodeAlone(told, (at, seed) => drawAgain(at, seed))
 }
 
 /** Forks the other three columns of one tape may take. */
@@ -94,7 +103,9 @@ function saidBy(verdict: BlameVerdict): Pick<EngineDiagnosis, 'said' | 'named' |
   switch (verdict.kind) {
     case 'confirmed': {
       // The run was lost for good at the last one, so that is the first guess.
-      const named = verdict.commitments.map(({ position }) => position).reverse()
+      const shown = verdict.commitments.filter(({ how }) => how !== 'draws')
+      if (shown.length === 0) return { said: 'unresolved', named: [], ranking: [] }
+      const named = shown.map(({ position }) => position).reverse()
       return { said: 'confirmed', named, ranking: named }
     }
     case 'never':

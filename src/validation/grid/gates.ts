@@ -184,6 +184,12 @@ const promises: readonly Pledge[] = [
     measure: { atLeast: 0.98, rate: ({ abstained }) => abstained },
   },
   {
+    name: 'what code draws, not what a model answers: no answer is named',
+    about: 'the code draws what decides, before its first question or before another one',
+    is: ({ subject }) => subject === 'F7.drawn',
+    measure: { atLeast: 0.98, rate: ({ abstained }) => abstained },
+  },
+  {
     name: 'negative controls, a step was blamed',
     about: 'nothing to find: no-op mutations, identical answers, runs that passed, failures of the environment',
     is: isF('F7'),

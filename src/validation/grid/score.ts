@@ -166,8 +166,8 @@ function blamesWrongly(
 }
 
 /** A drop of half of what counts: who certifies one names something real, and not what was asked for. */
-function isTrueDrop({ curve }: Truth, place: number): boolean {
-  return (curve[place] ?? 0) - (curve[place + 1] ?? 0) >= minimalDrop / 2
+function isTrueDrop({ curve, drawn = [] }: Truth, place: number): boolean {
+  return !drawn.includes(place) && (curve[place] ?? 0) - (curve[place + 1] ?? 0) >= minimalDrop / 2
 }
 
 function bestChance({ curve }: Truth): number {

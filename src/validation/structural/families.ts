@@ -54,6 +54,16 @@ export function plantCoarseErosion(length: number, noise: Noise, random: Random)
   })
 }
 
+/** What the agent's code draws before the question of one place decides, and its answer does not. */
+export function plantDrawn(length: number, noise: Noise, random: Random, place: 'first' | 'any'): Planted {
+  const on = sketch(length, random, noise)
+  const at = place === 'first' ? 0 : on.free(1, length)
+  const fact = on.cause(at, { inside: true })
+  const planted = on.finish({ fails: (now) => hasFact(now, fact) })
+  const places = planted.model.places.map((one, k) => (k === at ? { ...one, isDrawn: true as const } : one))
+  return { ...planted, model: { ...planted.model, places } }
+}
+
 type Build = (on: Sketch) => Planted
 
 const builders: Readonly<Record<FamilyName, Build | undefined>> = {

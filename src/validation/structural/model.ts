@@ -26,6 +26,8 @@ export interface ModelPosition {
   readonly width?: number
   /** It answers from the tape, kept or not. */
   readonly isTaped?: true
+  /** What it writes the agent's own code draws, before the question is asked: the answer itself decides nothing. */
+  readonly isDrawn?: true
   readonly writes: readonly Write[]
 }
 
@@ -69,8 +71,8 @@ export interface Mutation {
   readonly isIdentical?: true
 }
 
-/** How one place answers in a run. */
-export type Mode = 'recorded' | 'live' | 'repaired' | { readonly mutant: number }
+/** How one place answers in a run. `drawn`: as recorded, and what its code draws before the question is drawn again. */
+export type Mode = 'recorded' | 'live' | 'drawn' | 'repaired' | { readonly mutant: number }
 
 export interface ModelRun {
   readonly grade: Grade
@@ -163,7 +165,11 @@ function write(
   let after = facts
   for (const one of place.writes) {
     const value =
-      mode === 'live' ? isDrawn(one.live(after), random) : mode === 'repaired' ? (one.repaired ?? false) : one.recorded
+      mode === 'live' || mode === 'drawn'
+        ? isDrawn(one.live(after), random)
+        : mode === 'repaired'
+          ? (one.repaired ?? false)
+          : one.recorded
     after = setFact(after, one.fact, value)
   }
   if (typeof mode === 'object') after |= model.mutation?.raises(at, mode.mutant) ?? 0

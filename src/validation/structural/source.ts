@@ -1,3 +1,4 @@
+import { passed } from '../../blame/curve.ts'
 import type { ForkDraw, ForkSource, ForkSpec, Grade } from '../../blame/types.ts'
 import { type Mode, recordedFacts, recordedGrade, runModel, type StructuralModel } from './model.ts'
 import { randomOf } from './random.ts'
@@ -39,6 +40,12 @@ export function structuralSource(model: StructuralModel, seed: number): ForkSour
     draw: async (spec) => {
       const draw = drawOf(model, spec, seed, known)
       return { ...draw, grade: graded(draw.grade, randomOf(seed, 'grade', JSON.stringify(spec))) }
+    },
+    drawAgain: async (position, seedOfRun) => {
+      const modeOf = (at: number): Mode => (at >= position && places[at]?.isDrawn === true ? 'drawn' : 'recorded')
+      const random = randomOf(seed, seedOfRun, position)
+      const { grade } = runModel({ ...model, noise: { ...model.noise, stray: 0 } }, places.length, modeOf, random)
+      return passed(graded(grade, random)) === true ? 'ok' : 'bad'
     },
     ...(grading > 0 && { regrade: async () => graded(recorded, gradings) }),
   }

@@ -10,6 +10,8 @@ export interface Truth {
   readonly commitment: number
   /** The largest drop. */
   readonly drop: number
+  /** Places whose drop is that of what code draws before their question: no answer decided there. Absent: none. */
+  readonly drawn?: readonly number[]
   readonly columns: TrueColumns
   /** The curve of runs in which these places answer as recorded, kept or not. Absent: it is not needed. */
   curveWith?(held: readonly number[]): readonly number[]
@@ -36,13 +38,17 @@ export function truthOf(model: StructuralModel): Truth {
   const curve = curveOf(model)
   const drops = curve.slice(0, -1).map((chance, j) => chance - (curve[j + 1] ?? 0))
   const drop = drops.reduce((most, one) => Math.max(most, one), 0)
+  const isDrawn = (at: number): boolean => model.places[at]?.isDrawn === true
+  const drawn = drops.flatMap((_, j) => (isDrawn(j) ? [j] : []))
   const isCause = (one: number): boolean => one >= minimalDrop && one >= nearlyLargest * drop
+  const largest = drop < minimalDrop ? -1 : drops.findLastIndex((one) => one >= drop - 1e-9)
   return {
     curve,
-    commitments: drops.flatMap((one, j) => (isCause(one) ? [j] : [])),
+    commitments: drops.flatMap((one, j) => (isCause(one) && !isDrawn(j) ? [j] : [])),
     // Equal drops differ in their last bits.
-    commitment: drop < minimalDrop ? -1 : drops.findLastIndex((one) => one >= drop - 1e-9),
+    commitment: isDrawn(largest) ? -1 : largest,
     drop,
+    ...(drawn.length === 0 ? {} : { drawn }),
     columns: columnsOf(model),
     curveWith: (held) => {
       const places = model.places.map((place, at) => (held.includes(at) ? { ...place, isTaped: true as const } : place))
