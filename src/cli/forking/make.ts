@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Case } from '../../cases/index.ts'
-import { HarvestError, withFacts } from '../../errors/index.ts'
+import { HarvestError } from '../../errors/index.ts'
 import {
   askedKey,
   type FinishedFork,
@@ -21,7 +21,6 @@ import { forksFolder } from '../../recordings/index.ts'
 import { type Json, readTape, type Tape } from '../../tape/index.ts'
 import { version } from '../../version.ts'
 import { exit, exitCodeOf } from '../exit.ts'
-import { describeSpent } from '../live.ts'
 import { type JobsOptions, runTask } from '../../jobs/run.ts'
 import { anewText, madeByOther, notComparedText, noteMade } from './anew.ts'
 import { type ControlRun, controlRun } from './control.ts'
