@@ -273,7 +273,7 @@ function tapedCells(): readonly Cell[] {
   )
 }
 
-/** What code draws is drawn again with the answer behind it: that the run is then saved says nothing of the answer. */
+/** What code draws is resampled with the answer behind it: that the run is then saved says nothing of the answer. */
 function drawnCells(): readonly Cell[] {
   return ([20, 50] as const).flatMap((length) =>
     (['exact', 'quiet', 'quiet chance=.3', usualNoise[length]] as const).flatMap((noise) =>

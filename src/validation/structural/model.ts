@@ -71,7 +71,7 @@ export interface Mutation {
   readonly isIdentical?: true
 }
 
-/** How one place answers in a run. `drawn`: as recorded, and what its code draws before the question is drawn again. */
+/** How one place answers in a run. `drawn`: as recorded, and what its code draws before the question is resampled. */
 export type Mode = 'recorded' | 'live' | 'drawn' | 'repaired' | { readonly mutant: number }
 
 export interface ModelRun {
