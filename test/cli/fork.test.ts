@@ -517,7 +517,7 @@ describe('harvest fork', () => {
     expect({ ...unpaid, judged }).toMatchObject({
       code: 2,
       judged: 1,
-      stderr: expect.stringMatching(/spent +1 model calls/),
+      stderr: expect.stringMatching(/spent +1 model call, /),
     })
     for (const about of ['to pay for grades, with a limit', 'or grade by a call that is right']) {
       const [, ...args] = printed(unpaid.stderr, about, { '<call>': 'refund(amount: 25)' })
