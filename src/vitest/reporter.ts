@@ -11,8 +11,8 @@ import {
   type Vitest,
 } from 'vitest/node'
 import { acceptedFileName } from '../cases/accepted-name.ts'
-import { type HarvestError, neutralLine } from '../errors/index.ts'
-import { caseResults, casesRun, namesWithin } from './case-results.ts'
+import { type HarvestError, neutralLine, shellWord } from '../errors/index.ts'
+import { caseResults, casesRun, isCaseModule, namesWithin } from './case-results.ts'
 import { acceptReportVariable } from '../replay/accept-request.ts'
 import { writeAcceptReport } from './accept-report.ts'
 import {
@@ -32,6 +32,7 @@ import {
 import { lookAtGoldenSet, type Looked, type Scope } from './golden-set.ts'
 import { confinedLine, listedLines } from './listed.ts'
 import { namedNotRun } from './named-cases.ts'
+import { narrowedUpdate } from './narrowed-update.ts'
 import { neutralLines } from './neutral-lines.ts'
 import { toPosix } from './posix.ts'
 import { goldenSets, isOwn, runsCasesOf } from './project.ts'
@@ -46,7 +47,7 @@ import { type UpdateChoice, unattended } from './update-mode.ts'
 import { type QuestionOwner, changesOf, proofLines, unprovenLines } from './question-lines.ts'
 import { recordingsFolders } from './workspace.ts'
 import { forgetAcceptances, obsoleteAcceptances, writeAcceptances } from './write-acceptances.ts'
-import { writeUpdates } from './write-updates.ts'
+import { textHash, writeUpdates } from './write-updates.ts'
 
 // Every reporter for people extends it. Vitest types it as an export of vitest/node, but it is not one.
 const HumanReporter = Object.getPrototypeOf(DefaultReporter) as typeof DefaultReporter
@@ -60,7 +61,7 @@ export class HarvestReporter implements Reporter {
   readonly #choice: UpdateChoice
   /** By the file they rewrite. */
   readonly #updates = new Map<string, { readonly update: CaseUpdate; readonly test: TestCase }>()
-  readonly #acceptances: CaseAcceptance[] = []
+  readonly #acceptances: { readonly acceptance: CaseAcceptance; readonly test: TestCase }[] = []
   #vitest: Vitest | undefined
   #scope: Scope = 'all'
   /** Recordings folders that were there before the first run. */
@@ -117,7 +118,7 @@ export class HarvestReporter implements Reporter {
     const isKnown = this.#scope === 'merge' || this.#vitest?.config.watch === true
     if (artifact.type === redArtifact && !isKnown) await this.#knowModule(test)
     if (isUpdate(artifact)) this.#updates.set(artifact.file, { update: artifact, test })
-    if (isAcceptance(artifact)) this.#acceptances.push(artifact)
+    if (isAcceptance(artifact)) this.#acceptances.push({ acceptance: artifact, test })
     if (isListed(artifact)) {
       this.#late.set(test.id, [...(this.#late.get(test.id) ?? []), ...artifact.listed])
       this.#addLate(test)
@@ -160,9 +161,11 @@ export class HarvestReporter implements Reporter {
     const vitest = this.#vitest
     if (vitest === undefined) return
     const askers = askersOf(modules)
-    const { written, lines } = await this.#write(reason, unhandled.length, askers)
+    const partial = this.#scope === 'merge' ? undefined : this.#partial(modules)
+    const { written, lines } = await this.#write(reason, unhandled.length, askers, partial)
     const lost = reason === 'interrupted' ? [] : this.#running.lost()
-    const results = caseResults(modules, this.#scope === 'merge' ? undefined : new Set(written), lost)
+    const updated = this.#scope === 'merge' ? undefined : new Set(written)
+    const results = caseResults(modules, updated, [...lost, ...(partial === undefined ? [] : this.#unwritten(partial))])
     const shown = (file: string) => this.#shown(file)
     // A re-run has what changed; a run that was stopped had not come to all of it.
     const isWhole = this.#isFirstRun && reason !== 'interrupted'
@@ -172,12 +175,14 @@ export class HarvestReporter implements Reporter {
       ...confinedLine(results),
       ...listedLines([...results.map(({ report }) => report.listed), ...listedByHand(modules)]),
     ]
+    // What was not written was not accepted.
+    const proofs = partial === undefined ? proofLines(askers) : []
     const reporters = activeReporters(vitest)
     if (reporters.some((one) => one instanceof HumanReporter))
       print(
         [
           ...sums,
-          ...proofLines(askers),
+          ...proofs,
           ...(isWhole && this.#scope === 'all' ? await this.#obsolete(askers) : []),
           ...this.#notRun(modules, lost),
           ...lines,
@@ -189,9 +194,10 @@ export class HarvestReporter implements Reporter {
         ],
         vitest.logger,
       )
-    this.#fail([...lost.map(({ error }) => error), ...errors])
+    this.#fail([...lost.map(({ error }) => error), ...(partial === undefined ? [] : [partial]), ...errors])
     const acceptReport = process.env[acceptReportVariable] ?? ''
-    if (acceptReport !== '') {
+    // Without a report its command says what this run printed.
+    if (acceptReport !== '' && partial === undefined) {
       const different = results.filter(({ state, report }) => state === 'failed' && report.verdict !== 'unproven')
       const { refused } = this.#choice
       const nobody = unattended(process.env)
@@ -207,7 +213,7 @@ export class HarvestReporter implements Reporter {
     if (!reporters.some((one) => one?.constructor.name === 'BlobReporter')) {
       const hasErrors = reporters.some((one) => one instanceof GithubActionsReporter)
       const told = {
-        totals: [...sums, ...proofLines(askers), ...unprovenLines(askers)],
+        totals: [...sums, ...proofs, ...unprovenLines(askers)],
         results,
         errors,
         hasErrors,
@@ -289,11 +295,44 @@ export class HarvestReporter implements Reporter {
     return [...named, ...more, ['', 'they were to run in a worker that ended before']]
   }
 
+  /** Tests whose new behaviour or changed questions this run would write down. */
+  #accepting(): readonly TestCase[] {
+    const updates = [...this.#updates.values()].filter(
+      ({ update, test }) => textHash(update.text) !== update.before && test.result().state === 'passed',
+    )
+    return [...updates, ...this.#acceptances].map(({ test }) => test)
+  }
+
+  /** Words of this run may reach more than they name: then it accepts nothing. */
+  #partial(modules: readonly TestModule[]): HarvestError | undefined {
+    const vitest = this.#vitest
+    if (vitest === undefined) return undefined
+    const accepting = this.#accepting().map(({ module }) => module)
+    const kinds = [true, false].map((isOfCases) => {
+      const files = (of: readonly TestModule[]) =>
+        of.filter((module) => isCaseModule(module) === isOfCases).map(({ moduleId }) => moduleId)
+      return { ran: files(modules), accepting: files(accepting) }
+    })
+    const pattern = vitest.getGlobalTestNamePattern()
+    const again = ['root', 'config'].map((name) => {
+      const value = argument(vitest, name)
+      return typeof value === 'string' ? ` --${name} ${shellWord(value)}` : ''
+    })
+    const narrowing = { names: namesOf(vitest), again: again.join(''), ...(pattern !== undefined && { pattern }) }
+    return narrowedUpdate(this.#choice, kinds, narrowing)
+  }
+
+  /** What was accepted is not written, so its test is as red as before. */
+  #unwritten(error: HarvestError): readonly LostCase[] {
+    return this.#accepting().map((test) => ({ test, error }))
+  }
+
   /** Writes what was accepted. An update that was promised and is not written makes the run red: its test is green. */
   async #write(
     reason: string,
     unhandled: number,
     askers: readonly QuestionOwner[],
+    partial: HarvestError | undefined,
   ): Promise<{ readonly written: readonly string[]; readonly lines: SummaryLine[] }> {
     const { refused, mode } = this.#choice
     const lines: SummaryLine[] = []
@@ -311,6 +350,7 @@ export class HarvestReporter implements Reporter {
     const isForgetting = this.#choice.mode === 'all' && this.#scope === 'all' && this.#isFirstRun
     const isNothing = this.#updates.size === 0 && this.#acceptances.length === 0 && !isForgetting
     if (isNothing || this.#scope === 'merge') return { written: [], lines }
+    if (partial !== undefined) return { written: [], lines }
     if (reason === 'interrupted' || unhandled > 0) {
       process.exitCode = 1
       const why = unhandled > 0 ? 'the run had errors outside of its tests' : 'the run was interrupted'
@@ -319,7 +359,7 @@ export class HarvestReporter implements Reporter {
     const all = [...this.#updates.values()]
     const red = all.filter(({ test }) => test.result().state !== 'passed').map(({ update }) => update.file)
     const updated = writeUpdates(all.map(({ update }) => update).filter(({ file }) => !red.includes(file)))
-    const accepted = await writeAcceptances(this.#acceptances)
+    const accepted = await writeAcceptances(this.#acceptances.map(({ acceptance }) => acceptance))
     const asked = askedKeys(askers)
     const sets = isForgetting && this.#vitest !== undefined ? goldenSets(this.#vitest) : []
     const files = [...new Set(sets.map(({ recordings }) => path.join(recordings, acceptedFileName)))]

@@ -1,6 +1,6 @@
 import type { Vitest } from 'vitest/node'
-import { HarvestError } from '../errors/index.ts'
 import { acceptVariable, parseAcceptRequest } from '../replay/accept-request.ts'
+import { ofTestNames } from './narrowed-update.ts'
 import {
   chooseMode,
   parseFlag,
@@ -40,7 +40,7 @@ export function requestedMode(vitest: Vitest, env: Environment): UpdateChoice {
   if (choice.mode === 'none' || (choice.mode === 'new' && reason === '')) return choice
   // Renewing pins accepts nothing: the reason stands beside what was accepted.
   if (reason === '' && choice.mode !== 'pins') throw noReason()
-  if (choice.mode !== 'new' && config.testNamePattern !== undefined) throw partial(config.testNamePattern)
+  if (choice.mode !== 'new' && config.testNamePattern !== undefined) throw ofTestNames(config.testNamePattern)
   if (choice.mode === 'pins') return choice
   const request = env[acceptVariable] ?? ''
   const accept = request === '' ? {} : { accept: parseAcceptRequest(request) }
@@ -61,16 +61,6 @@ function takeOverUpdate(vitest: Vitest, env: Environment): UpdateMode | undefine
     each.snapshotOptions.updateSnapshot = updateSnapshot
   }
   return 'all'
-}
-
-/** A pattern finds all that has such a name, today and tomorrow; a file is what someone looked at. */
-function partial(pattern: RegExp): HarvestError {
-  return new HarvestError('HARVEST_UPDATE_PARTIAL', {
-    what: 'Cannot update recordings with a test name filter; nothing was run',
-    where: { 'name pattern': pattern.source },
-    why: 'A name filter can match cases you did not mean to update.',
-    fix: ['name the files instead: npx vitest-harvest test refund-100x --update-recordings --reason "…"'],
-  })
 }
 
 const taken = new WeakSet<Vitest>()

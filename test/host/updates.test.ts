@@ -40,6 +40,10 @@ const why = 'refunds are approved now'
 const reason = { HARVEST_UPDATE_REASON: why }
 const caseFile = (id: string) => `recordings/golden/${id}.case.yaml`
 
+/** As it is printed for the cases of a run that may not write them. */
+const testOf = (...ids: readonly string[]) =>
+  `npx vitest-harvest test ${ids.map(caseFile).join(' ')} --update-recordings --reason '${why}'`
+
 const own = { bin: 'vitest-harvest' } as const
 const unsaid = { HARVEST_UPDATE_REASON: '' }
 
@@ -264,6 +268,43 @@ export default () => refund({ order_id: 'B-2' })
   once('is refused for the tests of a name, which may be more than somebody looked at', async () => {
     const { code, output, changed } = await run(['run', '-t', 'stale', '--update-recordings'], own)
     expect([code, changed, output.includes('HARVEST_UPDATE_PARTIAL')]).toEqual([1, [], true])
+  })
+
+  it('of a word is of the case of that name: for one more that has it in its path nothing is written', async () => {
+    const others = {
+      ...golden('vip-stale', outdated),
+      ...golden('stale-too', `${refundBaseline}outcome: { refunded: 25 }\n`),
+    }
+    for (const [file, text] of Object.entries(others)) project.write(file, text)
+    const isWritten = () => project.read(caseFile('vip-stale')) !== others[caseFile('vip-stale')]
+    const spellings: readonly (readonly [readonly string[], RunOptions])[] = [
+      [['run', 'stale'], { env: { VITEST_HARVEST_UPDATE: 'all' } }],
+      [['run', 'tale', '--', '--update-recordings'], {}],
+      [['run', 'STALE', 'src/ui', '--update=recordings'], {}],
+    ]
+    for (const [args, options] of spellings) {
+      const { code, output, changed } = await run(args, options)
+      expect([args, code, changed, isWritten()]).toEqual([args, 1, [], false])
+      const isNamed = args.includes('stale')
+      const one = isNamed ? `to update what was named: ${testOf('stale')}` : `to update one: ${testOf('stale')}`
+      const [stale, vip] = [caseFile('stale'), caseFile('vip-stale')]
+      expect(output).toContain(
+        isNamed
+          ? `  named        ${stale}\n  not named    ${vip}\n\n`
+          : `  not named    ${stale}\n               ${vip}\n\n`,
+      )
+      expect(output).toContain(`→ ${one}\n→ to update all of them: ${testOf('stale', 'vip-stale')}\n`)
+      expect(output).toMatch(/Recordings {2}1 replayed, 2 failed\n/)
+    }
+    // As printed.
+    const one = await run(['run', caseFile('stale'), '--update-recordings'], own)
+    expect([one.code, one.changed, isWritten()]).toEqual([0, [caseFile('stale')], false])
+    const all = await run(['run', caseFile('stale'), caseFile('vip-stale'), '--update-recordings'], own)
+    expect([all.code, all.changed, isWritten()]).toEqual([0, [caseFile('stale')], true])
+    // What is as it was needs no name.
+    const again = await run(['run', 'stale'], { env: { VITEST_HARVEST_UPDATE: 'all' } })
+    expect([again.code, again.changed]).toEqual([0, [caseFile('stale')]])
+    for (const file of Object.keys(others)) rmSync(path.join(project.folder, file))
   })
 
   it('is not written when the run had errors outside of its tests, and the run is red', async () => {
