@@ -336,4 +336,36 @@ test('otherwise', async () => {
     const other = await vitest(project, ['test/'])
     expect([other.code, other.output]).toEqual([1, expect.stringContaining('HARVEST_OUTCOME')])
   })
+
+  once(
+    'of a hand-written test is accepted by an update of its file, and with no test whose path has the name in it',
+    async () => {
+      const testOf = (id: string) => `import { test } from 'vitest'
+import { replay } from 'vitest-harvest/vitest'
+import { support } from '../src/support.ts'
+test('by hand', async () => {
+  await replay('tapes/${id}.tape.jsonl', (input) => support(input as { order: string }))
+})
+`
+      const project = home.project('by-hand-names', {
+        ...sources(),
+        'test/refund.test.ts': testOf('a-1'),
+        'test/vip-refund.test.ts': testOf('b-1'),
+        'tapes/a-1.tape.jsonl': supportTape('a-1'),
+        'tapes/b-1.tape.jsonl': supportTape('b-1'),
+      })
+      raiseLimit(project)
+      const before = project.hash()
+      const update = { VITEST_HARVEST_UPDATE: 'questions', HARVEST_UPDATE_REASON: 'raised' }
+      const both = await vitest(project, ['refund', '--root=.'], { ...local, ...update })
+      expect([both.code, project.hash()]).toEqual([1, before])
+      expect(both.output).toContain('  named        test/refund.test.ts\n  not named    test/vip-refund.test.ts\n')
+      expect(both.output).toContain(
+        'npx vitest-harvest test test/refund.test.ts --update-recordings=questions --reason raised --root .\n',
+      )
+      const words = ['test/refund.test.ts', '--update-recordings=questions', '--reason', 'raised', '--root', '.']
+      const one = await harvest(project, 'test', ...words)
+      expect([one.code, project.read('recordings/accepted.yaml')]).toEqual([0, expect.stringContaining('raised')])
+    },
+  )
 })

@@ -51,4 +51,51 @@ describe.each<Lane>([5, 4])('watch mode of Vitest %i', (lane) => {
     project.write(file, 'case: [\n')
     await vitest.untilIdle('HARVEST_CASE_SYNTAX')
   })
+
+  it('updates what a pattern that is typed names, and nothing where it reaches more or chooses tests by name', async () => {
+    using home = openHome(lane)
+    const outdated = 'baseline:\n  - lookup_order(*)\n  - escalate(order_id)\n'
+    const project = home.project('typed', {
+      'vitest.config.ts': config(),
+      ...refundSources,
+      ...golden('holds', refundBaseline),
+      ...golden('stale', outdated),
+      ...golden('vip-stale', outdated),
+      // What the keys `p` and `t` do.
+      'watch.ts': `import { readFileSync } from 'node:fs'
+import { startVitest } from 'vitest/node'
+Object.assign(process.env, { VITEST_HARVEST_UPDATE: 'all', HARVEST_UPDATE_REASON: 'no one escalates any more' })
+const vitest = await startVitest('test', ['holds'], { watch: true })
+const say = (step: string) => {
+  const left = ['stale', 'vip-stale'].filter((id) => readFileSync('recordings/golden/' + id + '.case.yaml', 'utf8').includes('escalate('))
+  console.log('%s: outdated %s, exit code %s', step, left.join(' '), process.exitCode)
+}
+const files = async (pattern: string) => (await vitest.globTestSpecifications([pattern])).map(({ moduleId }) => moduleId)
+say('started')
+await vitest.changeFilenamePattern('stale', await files('stale'))
+say('stale')
+process.exitCode = undefined
+await vitest.changeFilenamePattern('golden/stale', await files('golden/stale'))
+say('golden/stale')
+await vitest.changeFilenamePattern('', [])
+await vitest.changeNamePattern('replays', await files('vip-stale'))
+say('by the name of tests')
+await vitest.close()
+`,
+    })
+    const { output } = await project.start('watch.ts')
+    expect(output.match(/^.*: outdated.*$/gm)).toEqual([
+      'started: outdated stale vip-stale, exit code undefined',
+      'stale: outdated stale vip-stale, exit code 1',
+      'golden/stale: outdated vip-stale, exit code undefined',
+      'by the name of tests: outdated vip-stale, exit code 1',
+    ])
+    // The file that was written starts a run as well.
+    expect([...new Set(output.match(/^.*nothing was written\n\n[^]*?HARVEST_UPDATE_PARTIAL\)/gm))]).toEqual([
+      expect.stringContaining('not named    recordings/golden/vip-stale.case.yaml'),
+      expect.stringMatching(
+        /name pattern +replays\n[^]*npx vitest-harvest test recordings\/golden\/vip-stale.case.yaml /,
+      ),
+    ])
+  })
 })
