@@ -1,6 +1,7 @@
 import { printedPath } from '../errors/here.ts'
 import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import { beyond } from './exact-cases.ts'
+import { ofTestNames } from './requested-mode.ts'
 import type { UpdateChoice } from './update-mode.ts'
 
 /** Files of one kind, cases or hand-written tests; absolute paths. */
@@ -20,12 +21,12 @@ export interface Narrowing {
   /** Of the names of the tests that ran. */
   readonly pattern?: RegExp
   /** Arguments that the same run needs again, such as `--root`. */
-  readonly again: string
+  readonly again: readonly string[]
 }
 
 /**
  * Why a run that was narrowed to some files may not write what it accepts: it would be more than was named. Vitest looks for its
- * words in all of a path. A baseline that is missing is written all the same, as a snapshot is.
+ * words in all of a path. The mode `new` writes what was never reviewed, as Vitest does with snapshots, and is not held back.
  */
 export function narrowedUpdate(
   { mode, reason }: UpdateChoice,
@@ -36,10 +37,11 @@ export function narrowedUpdate(
   if (mode === 'none' || mode === 'new' || all.length === 0) return undefined
   const flags = [
     mode === 'all' ? '--update-recordings' : `--update-recordings=${mode}`,
-    ...(mode === 'pins' ? [] : [`--reason ${reason === undefined ? '"…"' : shellWord(reason)}`]),
-  ].join(' ')
+    ...(reason === undefined ? [] : ['--reason', reason]),
+    ...again,
+  ]
   const command = (files: readonly string[]): string =>
-    `npx vitest-harvest test ${files.map((file) => shellWord(printedPath(file))).join(' ')} ${flags}${again}`
+    `npx vitest-harvest test ${[...files.map(printedPath), ...flags].map(shellWord).join(' ')}`
   const forAll = all.length > mostFiles ? [] : [`to update ${all.length === 1 ? 'it' : 'all of them'}: ${command(all)}`]
   if (pattern !== undefined) return ofTestNames(pattern, forAll.length > 0 ? forAll : [command(all.slice(0, 1))])
   if (names.length === 0) return undefined
@@ -59,20 +61,6 @@ export function narrowedUpdate(
     },
     why: 'Vitest looks for a word in all of a path. An update renews and accepts what was reviewed, file by file.',
     fix: [...(all.length === 1 ? [] : [one]), ...forAll],
-  })
-}
-
-/**
- * A pattern finds all that has such a name, today and tomorrow; a file is what someone looked at.
- *
- * @param fix - what to type for the files
- */
-export function ofTestNames(pattern: RegExp, fix?: readonly string[]): HarvestError {
-  return new HarvestError('HARVEST_UPDATE_PARTIAL', {
-    what: `Cannot update recordings with a test name filter; nothing was ${fix === undefined ? 'run' : 'written'}`,
-    where: { 'name pattern': pattern.source },
-    why: 'A name filter can match cases you did not mean to update.',
-    fix: fix ?? ['name the files instead: npx vitest-harvest test refund-100x --update-recordings --reason "…"'],
   })
 }
 

@@ -11,7 +11,7 @@ import {
   type Vitest,
 } from 'vitest/node'
 import { acceptedFileName } from '../cases/accepted-name.ts'
-import { type HarvestError, neutralLine, shellWord } from '../errors/index.ts'
+import { type HarvestError, neutralLine } from '../errors/index.ts'
 import { caseResults, casesRun, isCaseModule, namesWithin } from './case-results.ts'
 import { acceptReportVariable } from '../replay/accept-request.ts'
 import { writeAcceptReport } from './accept-report.ts'
@@ -32,7 +32,6 @@ import {
 import { lookAtGoldenSet, type Looked, type Scope } from './golden-set.ts'
 import { confinedLine, listedLines } from './listed.ts'
 import { namedNotRun } from './named-cases.ts'
-import { narrowedUpdate } from './narrowed-update.ts'
 import { neutralLines } from './neutral-lines.ts'
 import { toPosix } from './posix.ts'
 import { goldenSets, isOwn, runsCasesOf } from './project.ts'
@@ -161,7 +160,7 @@ export class HarvestReporter implements Reporter {
     const vitest = this.#vitest
     if (vitest === undefined) return
     const askers = askersOf(modules)
-    const partial = this.#scope === 'merge' ? undefined : this.#partial(modules)
+    const partial = await this.#partial(modules)
     const { written, lines } = await this.#write(reason, unhandled.length, askers, partial)
     const lost = reason === 'interrupted' ? [] : this.#running.lost()
     const updated = this.#scope === 'merge' ? undefined : new Set(written)
@@ -304,21 +303,23 @@ export class HarvestReporter implements Reporter {
   }
 
   /** Words of this run may reach more than they name: then it accepts nothing. */
-  #partial(modules: readonly TestModule[]): HarvestError | undefined {
+  async #partial(modules: readonly TestModule[]): Promise<HarvestError | undefined> {
     const vitest = this.#vitest
-    if (vitest === undefined) return undefined
     const accepting = this.#accepting().map(({ module }) => module)
+    if (vitest === undefined || this.#scope === 'merge' || accepting.length === 0) return undefined
+    // Only a run that accepts something looks for what it names.
+    const { narrowedUpdate } = await import('./narrowed-update.ts')
     const kinds = [true, false].map((isOfCases) => {
       const files = (of: readonly TestModule[]) =>
         of.filter((module) => isCaseModule(module) === isOfCases).map(({ moduleId }) => moduleId)
       return { ran: files(modules), accepting: files(accepting) }
     })
     const pattern = vitest.getGlobalTestNamePattern()
-    const again = ['root', 'config'].map((name) => {
+    const again = ['root', 'config'].flatMap((name) => {
       const value = argument(vitest, name)
-      return typeof value === 'string' ? ` --${name} ${shellWord(value)}` : ''
+      return typeof value === 'string' ? [`--${name}`, value] : []
     })
-    const narrowing = { names: namesOf(vitest), again: again.join(''), ...(pattern !== undefined && { pattern }) }
+    const narrowing = { names: namesOf(vitest), again, ...(pattern !== undefined && { pattern }) }
     return narrowedUpdate(this.#choice, kinds, narrowing)
   }
 

@@ -1,6 +1,6 @@
 import type { Vitest } from 'vitest/node'
 import { acceptVariable, parseAcceptRequest } from '../replay/accept-request.ts'
-import { ofTestNames } from './narrowed-update.ts'
+import { HarvestError } from '../errors/index.ts'
 import {
   chooseMode,
   parseFlag,
@@ -61,6 +61,20 @@ function takeOverUpdate(vitest: Vitest, env: Environment): UpdateMode | undefine
     each.snapshotOptions.updateSnapshot = updateSnapshot
   }
   return 'all'
+}
+
+/**
+ * A pattern finds all that has such a name, today and tomorrow; a file is what someone looked at.
+ *
+ * @param fix - what to type for the files of a run that is over
+ */
+export function ofTestNames(pattern: RegExp, fix?: readonly string[]): HarvestError {
+  return new HarvestError('HARVEST_UPDATE_PARTIAL', {
+    what: `Cannot update recordings with a test name filter; nothing was ${fix === undefined ? 'run' : 'written'}`,
+    where: { 'name pattern': pattern.source },
+    why: 'A name filter can match cases you did not mean to update.',
+    fix: fix ?? ['name the files instead: npx vitest-harvest test refund-100x --update-recordings --reason "…"'],
+  })
 }
 
 const taken = new WeakSet<Vitest>()

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join, sep } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { beyond, exactCases } from '../../src/vitest/exact-cases.ts'
+import { narrowedUpdate } from '../../src/vitest/narrowed-update.ts'
+import type { UpdateChoice } from '../../src/vitest/update-mode.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'harvest-exact-'))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
@@ -93,5 +95,41 @@ describe('a run of plain Vitest that updates', () => {
       expect([word, beyond(tests, tests, [word], dir)]).toEqual([word, others])
     expect(beyond(tests, tests, ['test'], dir)).toEqual([])
     expect(beyond(tests, tests, ['refund.late'], dir)).toEqual(tests.slice(0, 2))
+  })
+
+  const refused = (
+    choice: UpdateChoice,
+    accepting: readonly string[],
+    names = ['refund'],
+    again: readonly string[] = [],
+  ) =>
+    narrowedUpdate(
+      choice,
+      [
+        { ran: cases, accepting },
+        { ran: tests, accepting: [] },
+      ],
+      { names, again },
+    )?.facts.fix
+  const pins: UpdateChoice = { mode: 'pins' }
+
+  test('is told the commands for what was named and for all, as its mode, its reason and its options have to be typed', () => {
+    const because: UpdateChoice = { mode: 'questions', reason: "it's right" }
+    const end = String.raw`--update-recordings=questions --reason 'it'\''s right' --root 'my app'`
+    expect(refused(because, [vip, refund, refund], ['refund'], ['--root', 'my app'])).toEqual([
+      `to update what was named: npx vitest-harvest test ${refund} ${end}`,
+      `to update all of them: npx vitest-harvest test ${refund} ${vip} ${end}`,
+    ])
+    expect(refused(pins, [vip])).toEqual([`to update it: npx vitest-harvest test ${vip} --update-recordings=pins`])
+    const many = Array.from({ length: 21 }, (_, at) => join(golden, `refund-${100 + at}.case.yaml`))
+    expect(refused(pins, many)).toEqual([`to update one: npx vitest-harvest test ${many[0]} --update-recordings=pins`])
+  })
+
+  test('writes what it names, what is new, and all where it was not narrowed', () => {
+    expect([refused(pins, [refund]), refused({ mode: 'new' }, cases), refused(pins, cases, [])]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
   })
 })
