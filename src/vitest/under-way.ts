@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { chai, type RunnerTask, type RunnerTestCase, type RunnerTestFile, TestRunner } from 'vitest'
 import { HarvestError, withFacts } from '../errors/index.ts'
 import { siteIn, siteOf } from '../seam/caller.ts'
-import { sharedOf } from '../seam/source.ts'
+import { seamState, sharedOf } from '../seam/source.ts'
 import { watchBeginOf } from './test-time.ts'
 import { tellVitest } from './unheard.ts'
 
@@ -36,6 +36,8 @@ interface State {
   /** Of those, and of the file that is run. */
   looseFailures: { readonly file: string | undefined; readonly failures: Failure[] } | undefined
   readonly watched: WeakSet<RunnerTestFile>
+  /** The files that are over, of each run of this worker. */
+  readonly over: WeakMap<object, Set<string>>
   /** Of each copy of `expect`. */
   readonly observed: WeakSet<object>
 }
@@ -68,6 +70,8 @@ export function untilAwaited<T>(call: string, work: () => Promise<T>, isVerdict 
       works.delete(one)
     }
   })()
+  // No hook of its file looks any more.
+  if (isFileOver(attempt)) tellVitest(notAwaited(new Set([one]), 'test file'), 'Unhandled Rejection')
   return one.promise as Promise<T>
 }
 
@@ -85,6 +89,9 @@ export function watchTests(): void {
   collector.on('aroundEach', aroundTest)
   collector.on('aroundAll', async (runSuite, ...[suite]) => {
     await runSuite()
+    // What the last test left for the next turn of the event loop begins now.
+    await new Promise<void>((resolve) => seamState().natives.setImmediate(resolve))
+    endFile()
     requireNoneLoose(suite.file)
   })
 }
@@ -192,7 +199,26 @@ function looseFailuresHere(): Failure[] {
 }
 
 function runningFile(): string | undefined {
-  return (globalThis as { readonly __vitest_worker__?: { readonly filepath?: string } }).__vitest_worker__?.filepath
+  return worker()?.filepath
+}
+
+/** Not in Vitest's types. Another one in each run. */
+function worker(): { readonly filepath?: string } | undefined {
+  return (globalThis as { readonly __vitest_worker__?: { readonly filepath?: string } }).__vitest_worker__
+}
+
+function endFile(): void {
+  const { over } = state()
+  const run = worker()
+  if (run?.filepath === undefined) return
+  over.set(run, (over.get(run) ?? new Set()).add(run.filepath))
+}
+
+/** Whether the file of the test that is running, or of the one that began this, is over. */
+function isFileOver(attempt: Attempt | undefined): boolean {
+  const run = worker()
+  const file = attempt?.test.file.filepath ?? run?.filepath
+  return run !== undefined && file !== undefined && state().over.get(run)?.has(file) === true
 }
 
 function watchFileOf(test: RunnerTestCase | undefined): void {
@@ -239,6 +265,7 @@ function state(): State {
     loose: new Set(),
     looseFailures: undefined,
     watched: new WeakSet(),
+    over: new WeakMap(),
     observed: new WeakSet(),
   }))
 }

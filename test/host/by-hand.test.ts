@@ -141,9 +141,10 @@ describe('green', () => {
 `
 
 const swallowingHook = (where: string) => `import { replay } from 'vitest-harvest/vitest'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { refundAgent } from './refund.ts'
 const start = () => replay('recordings/golden/one.tape.jsonl', () => refundAgent({ order_id: 'B-2' }))
+const next = setImmediate
 ${where}
 `
 
@@ -162,6 +163,12 @@ describe.each<Lane>([5, 4])('tests by hand under Vitest %i', (lane) => {
       'src/hand.test.ts': handWritten,
       'src/hand-forgets.test.ts': forgetful,
       'src/hand-forgets-in-a-hook.test.ts': forgetfulHook,
+      'src/hand-forgets-next.test.ts': swallowingHook(
+        'it("passes before its replay", () => { vi.useFakeTimers(); next(() => void start().catch(() => undefined)) })',
+      ),
+      'src/hand-forgets-later.test.ts': swallowingHook(
+        'it("passes long before", () => { next(() => next(() => void start().catch(() => undefined))) })',
+      ),
       'src/hand-swallows.test.ts': swallowing,
       'src/hand-swallows-in-a-hook.test.ts': swallowingHook(
         'beforeAll(async () => { await start().catch(() => undefined) }); it("passes in a hook", () => {})',
@@ -210,7 +217,13 @@ harvest({ agents: {}, agent: 'refund' })
       'replays',
       'sees nothing of it',
     ]
-    const expected = ['expects what a hook caught', 'passes at the top', 'passes in a hook']
+    const expected = [
+      'expects what a hook caught',
+      'passes at the top',
+      'passes before its replay',
+      'passes in a hook',
+      'passes long before',
+    ]
     expect(passed.filter((name) => !/^(green|red) /.test(name)).sort()).toEqual(
       [...awaiting, ...beside, ...expected, ...others].sort(),
     )
@@ -238,9 +251,19 @@ harvest({ agents: {}, agent: 'refund' })
       )
     expect(message('forgets a recording')).toContain('The test ended before its record() did')
     // Said beside the tests: an error is what this one waits for.
-    expect(output).toMatch(/Vitest caught 1 unhandled error[^]*The test ended before its replay\(\) did/)
+    expect(output).toMatch(/Vitest caught 2 unhandled errors[^]*The test ended before its replay\(\) did/)
     expect(output).toMatch(
       /The test file ended before its replay\(\) did\n\n {2}at {2}src\/hand-forgets-in-a-hook\.test\.ts:4:/,
+    )
+  })
+
+  it('turn the run red that begin one when it is over', () => {
+    expect(output).toMatch(
+      /FAIL .*hand-forgets-next\.test\.ts[^]*The test file ended before its replay\(\) did\n\n {2}at {2}src\/hand-forgets-next\.test\.ts:/,
+    )
+    // Nothing of its file looks any more.
+    expect(output).toMatch(
+      /Vitest caught [^]*The test file ended before its replay\(\) did\n\n {2}at {2}src\/hand-forgets-later\.test\.ts:/,
     )
   })
 
