@@ -21,24 +21,6 @@ export function isRead(event: Step): boolean {
   return rpc === undefined ? event.via !== 'stdio' && isSafeMethod(event.method) : mcpReads.has(rpc.method)
 }
 
-/**
- * Whether a step may have been asked with something that `answered` was the first to say: a value of that answer that
- * neither the input of the run nor anything before had.
- */
-export function usesAnswer(step: Step, answered: Step, input: Json | undefined, before: readonly Step[]): boolean {
-  const first = new Set(answerValues(answered))
-  for (const value of valuesIn(input)) first.delete(value)
-  for (const event of before) {
-    for (const value of askedValues(event)) first.delete(value)
-    if (event !== answered) for (const value of answerValues(event)) first.delete(value)
-  }
-  const names = [...first].filter(({ length }) => length >= shortestPart)
-  return askedValues(step).some((value) => first.has(value) || names.some((name) => value.includes(name)))
-}
-
-/** So long is a value that stands in a longer one by no chance. */
-const shortestPart = 5
-
 /** What a step was asked with: parts of its address, or its arguments. Values of one or two characters are left out. */
 export function askedValues(event: Step): readonly string[] {
   if (event.kind !== 'exchange') return valuesIn(event.args)

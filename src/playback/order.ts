@@ -1,7 +1,7 @@
 import { readModelCall, toolResultsIn } from '../providers/index.ts'
 import type { ToolCall } from '../providers/types.ts'
 import type { Json, Moment, Step } from '../tape/index.ts'
-import { isRead, usesAnswer } from './independence.ts'
+import { isRead } from './independence.ts'
 import { TurnCalls } from './turn-calls.ts'
 import type { CallState, ExchangeState, StepState } from '../match/step.ts'
 
@@ -20,8 +20,9 @@ interface Early {
  * A step recorded after another was answered may not be made before it. There are four exceptions. Steps that serve
  * different calls of one model turn may change places: the model called those independent, see `TurnCalls`. A named
  * value is a read of the agent's own surroundings and has no place at all. Two requests that only read, or searches, may be
- * under way at the same time or change places, if neither can have been asked with what the other was answered. And a step
- * that waited for nothing since a call was made need not wait now for what was answered in between, see `turns` of a step.
+ * under way at the same time or change places: the one that is asked for before the other is answered, now or in the recording,
+ * was not asked for with that answer, and each is asked for as recorded. And a step that waited for nothing since a call was
+ * made need not wait now for what was answered in between, see `turns` of a step.
  */
 export class StepOrder {
   /** By the moment their answer was complete; what comes before `#next` is answered. */
@@ -31,12 +32,10 @@ export class StepOrder {
   #turns: readonly ExchangeState[] | undefined
   /** Of each turn that asked for several tools at once, who serves which. */
   readonly #calls = new Map<ExchangeState, TurnCalls | undefined>()
-  readonly #input: Json | undefined
   readonly #passed = new Set<AnyState>()
   #next = 0
 
-  constructor(steps: readonly AnyState[], input?: Json) {
-    this.#input = input
+  constructor(steps: readonly AnyState[]) {
     this.#steps = steps
       .filter((step) => endOf(step) !== undefined && !isGivenUp(step) && step.event.kind !== 'value')
       .sort((a, b) => endN(a) - endN(b))
@@ -102,19 +101,12 @@ export class StepOrder {
     return this.#all.find((one) => one.event.n < step.event.n && !one.taken && peerOf(one) === url)
   }
 
-  /** Whether both only read, and what the one was answered is not in what the other asks. */
+  /** Whether both only read, and neither is inside the other. */
   #mayBeBeside(earlier: AnyState, step: AnyState): boolean {
-    const areSideBySide = earlier.event.in === step.event.in
     // What a search does inside is the search, whether it only reads by itself or not.
-    const [one, other] = areSideBySide ? [earlier, step] : [this.#outermost(earlier), this.#outermost(step)]
-    if (one === other || isTurn(one) || isTurn(other) || !onlyReads(one) || !onlyReads(other)) return false
-    return !this.usesAnswerOf(step, earlier) && (areSideBySide || !this.usesAnswerOf(other, one))
-  }
-
-  /** Whether `step` may have been asked with what `answered` was the first to say, beside the input and what came before `step`. */
-  usesAnswerOf(step: AnyState, answered: AnyState): boolean {
-    const before = this.#all.filter(({ event }) => event.n < step.event.n).map(({ event }) => event)
-    return usesAnswer(step.event, answered.event, this.#input, before)
+    const [one, other] =
+      earlier.event.in === step.event.in ? [earlier, step] : [this.#outermost(earlier), this.#outermost(step)]
+    return one !== other && !isTurn(one) && !isTurn(other) && onlyReads(one) && onlyReads(other)
   }
 
   /** A tool call that was not made, or what happened inside of one. */

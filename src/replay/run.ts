@@ -257,7 +257,7 @@ export class ReplayRun {
     this.messages = new Announcements(tape, 'message', settings.messages)
     this.marks = new Announcements(tape, 'mark', settings.marks)
     this.states = new States(tape)
-    this.order = new StepOrder(this.steps, tape.header.input)
+    this.order = new StepOrder(this.steps)
     const isTold = settings.messages === undefined && settings.marks === undefined
     this.#announced = isTold ? new AnnouncedOrder(tape, this.steps, this.order) : undefined
     const isDue = (step: ExchangeState): boolean => this.order.isDue(step)
@@ -431,14 +431,11 @@ export class ReplayRun {
   }
 
   /**
-   * A read is made that later ones went before. It changed places with them, or is under way beside them: as long as it cannot
-   * have been asked with what they were answered, and all that follows waits for it, nothing is different.
+   * A read is made that later ones went before. It changed places with them, or is under way beside them: as long as all that
+   * follows waits for it, nothing is different.
    */
   #checkAwaited(begun: ExchangeState | CallState): void {
     for (const passing of this.#awaited.get(begun) ?? []) {
-      const { step, place } = passing
-      if (hasBegunToAnswer(step) && this.order.usesAnswerOf(begun, step))
-        this.problem(problem.outOfOrder(place, step, begun))
       this.gate.holdBack(begun.items)
       this.#heldBack.set(begun, passing)
     }
@@ -1062,11 +1059,6 @@ function countOf(pieces: number): string {
 interface Passing {
   readonly step: ExchangeState | CallState
   readonly place: problem.ProblemLocation
-}
-
-/** The agent has some of its answer. */
-function hasBegunToAnswer({ items }: StepState): boolean {
-  return items.slice(1).some(({ state }) => state === 'done')
 }
 
 /** What the gate delivers for a step, its request first. */
