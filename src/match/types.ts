@@ -15,8 +15,8 @@ import type { WireForm } from '../providers/index.ts'
  * Of what the agent does: `destination` (another host is written to), `arguments` (of wrapped functions), `guards` (headers
  * that protect data from being changed twice), `credentials` (who asks), `agentMessages`, `marks`, `states` (snapshots), `results` (a tool that ran
  * returned something else). Of values that were redacted: `redacted`. Of time: `timers` (time-outs and pauses of another
- * length, where the tape noted its timers). Of the end: `awaits` (the agent returned without waiting for an action that may
- * have been answered at once when recorded). Of what a replay does not run: `functions` (another function is wrapped under the
+ * length, where the tape noted its timers). Of what is waited for: `awaits` (the agent returned without waiting for an action
+ * that may have been answered at once when recorded, or an action comes on another answer than when recorded). Of what a replay does not run: `functions` (another function is wrapped under the
  * name, or its code changed).
  */
 export const driftClasses = [

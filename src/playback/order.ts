@@ -75,7 +75,7 @@ export class StepOrder {
     for (let i = this.#next; i < this.#steps.length; i++) {
       const earlier = this.#steps[i]
       if (!earlier || endN(earlier) > step.event.n) break
-      if (earlier === step || earlier.answered || this.#mayChangePlaces(earlier, step)) continue
+      if (earlier === step || earlier.answered || this.isIndependent(earlier, step)) continue
       if (earlier.event.n >= since && this.#isHeldUp(earlier, since)) continue
       if (this.#mayBeBeside(earlier, step)) (earlier.taken ? beside : awaited).push(earlier)
       else if (this.#mayBeLeftOut(earlier)) skipped.push(earlier)
@@ -122,7 +122,8 @@ export class StepOrder {
     return this.#callsOfBoth(step, n) !== undefined
   }
 
-  #mayChangePlaces(a: AnyState, b: AnyState): boolean {
+  /** Whether two steps serve different calls of one model turn. */
+  isIndependent(a: AnyState, b: AnyState): boolean {
     if (isTurn(b)) return false
     const [outerA, outerB] = [this.#outermost(a), this.#outermost(b)]
     // Inside one tool call the order is that of its code.
@@ -198,6 +199,11 @@ export class StepOrder {
 /** Whoever asks for an embedding changes nothing either. */
 function onlyReads(step: AnyState): boolean {
   return isRead(step.event) || (step as Partial<ExchangeState>).model?.dialect === 'openai-embeddings'
+}
+
+/** Whether something may be done by a step: it is neither a read nor a question to a model. */
+export function isAction(step: AnyState): boolean {
+  return step.event.kind !== 'value' && !isTurn(step) && !onlyReads(step)
 }
 
 /** A model was asked, or a poll brought more of its answer. */

@@ -140,6 +140,8 @@ export class Scheduler {
   isTouched = false
   /** Number of what happened last, of those on the tape. */
   lastN = -1
+  /** Numbers of the steps whose answers were handed over last, together; absent: something else happened since. */
+  heard: number[] | undefined = []
 
   constructor(items: readonly GateItem[], options: GateOptions) {
     this.#items = items.filter(({ place }) => place !== 'free').sort((a, b) => a.n - b.n)
@@ -404,6 +406,7 @@ export class Scheduler {
     if (!ready) return false
     this.relaxed++
     this.#options.onRelaxed?.()
+    this.heard = []
     this.#deliverAll(this.#ownMates(ready))
     this.#relaxing = ready.step
     return true
@@ -443,6 +446,7 @@ export class Scheduler {
 
   /** Delivers the next item and those that arrived in the same burst: the agent had no turn in between. */
   #deliverBurst(first: GateItem): void {
+    this.heard = []
     if (first.place === 'free') {
       this.#deliverAll(this.#ownMates(first))
       return
@@ -497,6 +501,8 @@ export class Scheduler {
     this.#hurry = false
     this.deliveries++
     this.lastN = item.n
+    if (item.step === undefined) this.heard = undefined
+    else if (this.heard?.at(-1) !== item.step) this.heard?.push(item.step)
     this.now = Math.max(this.now, item.at)
     try {
       deliver?.(item)
@@ -515,6 +521,7 @@ export class Scheduler {
     this.#fresh.clear()
     this.lastFired = undefined
     const { timer, due } = answer
+    this.heard = undefined
     this.now = Math.max(this.now, due)
     try {
       timer.fire()
@@ -545,6 +552,7 @@ export class Scheduler {
     }
     this.now = Math.max(this.now, isUnheard ? timer.due : due)
     this.lastFired = { ms: timer.ms, isRecorded: n !== undefined && Number.isFinite(n), waitedFor }
+    this.heard = undefined
     this.#timersKnown?.fired(timer)
     this.#touch()
     timer.fire()

@@ -54,6 +54,7 @@ import { HiddenParts, isOrderUnknown } from './hidden-parts.ts'
 import { isImporting } from './importing.ts'
 import { LateRun } from './late.ts'
 import { LostAwaits } from './lost-awaits.ts'
+import { MovedWaits } from './moved-waits.ts'
 import { observePush, observeValues } from './observe-answer.ts'
 import { type Match, type FoundDrift, Matcher, type MatchRequest } from '../match/matcher.ts'
 import { isAborted, isGivenUp, StepOrder } from '../playback/order.ts'
@@ -131,6 +132,7 @@ export class ReplayRun {
   readonly hidden: HiddenParts
   readonly lostAwaits: LostAwaits
   readonly bodyAwaits: BodyAwaits
+  readonly #movedWaits: MovedWaits
   readonly late: LateRun
   readonly begun: BegunRequests
   readonly functions = new Functions(this)
@@ -258,6 +260,7 @@ export class ReplayRun {
     this.marks = new Announcements(tape, 'mark', settings.marks)
     this.states = new States(tape)
     this.order = new StepOrder(this.steps)
+    this.#movedWaits = new MovedWaits(tape, this.steps, this.order)
     const isTold = settings.messages === undefined && settings.marks === undefined
     this.#announced = isTold ? new AnnouncedOrder(tape, this.steps, this.order) : undefined
     const isDue = (step: ExchangeState): boolean => this.order.isDue(step)
@@ -475,6 +478,7 @@ export class ReplayRun {
       this.gate.ready(this.#pushes.filter(({ closing }) => closing === step.event.n).map(({ item }) => item))
     this.#made++
     this.#settings.onAsked?.(step)
+    this.#movedWaits.begun(step, this.gate.heard, this.gate.relaxed > 0)
     this.gate.asked(step.items[0])
     this.lostAwaits.begun(step)
     this.bodyAwaits.begun(step)
@@ -977,6 +981,15 @@ export class ReplayRun {
     for (const { step, recorded, live, site } of policy === 'ignore' ? [] : this.#givenUp) {
       const found = { class: 'awaits', path: 'end of the answer', part: describeStep(step), recorded, live } as const
       this.#report({ n: step.event.n, number: step.number }, found, policy, site)
+    }
+    for (const { action, recorded, live } of policy === 'ignore' ? [] : this.#movedWaits.found) {
+      const after = (step: StepState): string => `after ${describeStep(step)}`
+      const words = {
+        recorded: after(recorded),
+        live: `${after(live)}; it may not wait for step ${recorded.number} any more`,
+      }
+      const found = { class: 'awaits', path: 'order', part: describeStep(action), ...words } as const
+      this.#report({ n: action.event.n, number: action.number }, found, policy)
     }
     for (const { step, isCertain } of this.lostAwaits.found) {
       if (this.bodyAwaits.isTold(step)) continue

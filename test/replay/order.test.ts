@@ -206,7 +206,7 @@ describe('reads that were made one after the other when recorded', () => {
           expect(codes(await replayTape(recording.tape(), agent(false)))).toEqual(['HARVEST_ORDER'])
         },
       ),
-      { numRuns: 30, seed: 1 },
+      { numRuns: 20, seed: 1 },
     )
   })
 
@@ -368,6 +368,89 @@ describe('what may do something', () => {
     const tape = tapeOf([{ body: chat('is this harmless?') }, { body: chat('do it') }])
     const result = await replayTape(tape, () => Promise.all([ask('is this harmless?'), ask('do it')]))
     expect(codes(result)).toEqual(['HARVEST_ORDER'])
+  })
+})
+
+describe('two branches of which each checks and then acts', () => {
+  const [check, act] = [tool('check', async (_: string) => 'live'), tool('act', async (_: string) => 'live')]
+  /** Events of calls by name, with the number each was made at and the one it was answered at. */
+  const tapeWith = (calls: readonly (readonly [call: string, n: number, end: number])[]): Tape => ({
+    ...tapeOf([]),
+    events: calls.map(([[kind, id], n, end]) => ({
+      ...{ kind: 'tool', name: kind === 'c' ? 'check' : 'act', args: [id!], result: 'ok' },
+      ...{ n, at: n, settled: [end, end] },
+    })),
+  })
+  // prettier-ignore
+  const branches = tapeWith([
+    ['cA', 0, 2],
+    ['cB', 1, 4],
+    ['aA', 3, 6],
+    ['aB', 5, 7],
+  ])
+  /** A call, calls one after the other, or calls side by side. */
+  type Program = string | { readonly all: readonly (readonly Program[])[] }
+  const run = async (program: readonly Program[]): Promise<void> => {
+    for (const one of program) {
+      if (typeof one !== 'string') await Promise.all(one.all.map(run))
+      else await (one.startsWith('c') ? check : act)(one.slice(1))
+    }
+  }
+  const sides = (...all: readonly string[]): Program => ({ all: all.map((side) => side.split(' ')) })
+  const judged = async (tape: Tape, program: readonly Program[]) => {
+    const result = await replayTape(tape, () => run(program))
+    const listed = result.drift.map(({ class: name, path, part }) => `${name} ${path}: ${part}`)
+    return { codes: codes(result), listed }
+  }
+
+  test('are listed where an action of one comes on an answer of the other now: both may be waited for, or the wrong one', async () => {
+    const made: readonly (readonly [harmful: readonly Program[], harmless: readonly Program[], listed: string])[] = [
+      [[sides('cA', 'cB aA aB')], [sides('cA', 'cB'), 'aA', 'aB'], 'step 3, tool act'],
+      [[sides('cA', 'cB aB aA')], [sides('cA', 'cB'), 'aB', 'aA'], 'step 3, tool act'],
+      [[sides('cA aA aB', 'cB')], [sides('cA aA', 'cB'), 'aB'], 'step 4, tool act'],
+      [[sides('cB aA aB', 'cA')], [sides('cB', 'cA'), 'aA', 'aB'], 'step 3, tool act'],
+      [['cA', sides('aA aB', 'cB')], ['cA', sides('aA', 'cB'), 'aB'], 'step 4, tool act'],
+    ]
+    for (const [harmful, harmless, listed] of made)
+      for (const program of [harmful, harmless])
+        expect(await judged(branches, program)).toEqual({ codes: [], listed: [`awaits order: ${listed}`] })
+  })
+
+  test('are the same, and not listed, where each action still comes on its check', async () => {
+    for (const program of [[sides('cA aA', 'cB aB')], [sides('cB aB', 'cA aA')], 'cA aA cB aB'.split(' ')])
+      expect(await judged(branches, program)).toEqual({ codes: [], listed: [] })
+    for (const program of ['cA cB aA aB', 'cB cA aA aB', 'cA cB aB aA'].map((all) => all.split(' ')))
+      expect(await judged(branches, program)).toEqual({ codes: [], listed: [] })
+  })
+
+  test('are red or listed in each order in which an action does not wait for its check', async () => {
+    const orders = (calls: readonly string[]): readonly (readonly string[])[] =>
+      calls.length === 1
+        ? [calls]
+        : calls.flatMap((first, i) => orders(calls.toSpliced(i, 1)).map((rest) => [first, ...rest]))
+    const isWaiting = (id: string, side: readonly string[]): boolean =>
+      side.includes(`c${id}`) && side.indexOf(`a${id}`) > side.indexOf(`c${id}`)
+    const silent: string[] = []
+    for (const calls of orders(['cA', 'aA', 'cB', 'aB'])) {
+      for (const at of [1, 2, 3]) {
+        const all = [calls.slice(0, at), calls.slice(at)]
+        const { codes: problems, listed } = await judged(branches, [{ all }])
+        const isHarmless = ['A', 'B'].every((id) => all.some((side) => isWaiting(id, side)))
+        const isSilent = problems.length + listed.length === 0
+        if (isHarmless !== isSilent) silent.push(all.join(' | '))
+      }
+    }
+    expect(silent).toEqual([])
+  })
+
+  test('are told by both answers, and red where the config says so', async () => {
+    const result = await replayTape(branches, () => run([sides('cA', 'cB aA aB')]), { drift: { awaits: 'fail' } })
+    expect(result.problems.map(({ code, facts }) => [code, facts.what])).toEqual([
+      ['HARVEST_DRIFT', 'The agent waits for less or more than when this run was recorded: step 3, tool act'],
+    ])
+    expect(result.drift.map(({ recorded, live }) => [recorded, live])).toEqual([
+      ['after step 1, tool check', 'after step 2, tool check; it may not wait for step 1 any more'],
+    ])
   })
 })
 
