@@ -10,8 +10,7 @@ export interface Moments {
 }
 
 // The clock before anybody patched it: the recorder must not hear itself.
-const { uptime } = seamState().natives
-const { nextTick } = process
+const { uptime, nextTick } = seamState().natives
 /** Settled: what follows it happens when the code that runs now is done, as with `queueMicrotask`, with less made for it. */
 const turn = Promise.resolve()
 /** Draws kept back at most before they are written as one line. */

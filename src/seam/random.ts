@@ -1,7 +1,10 @@
 import nodeCrypto, { type RandomUUIDOptions, type webcrypto } from 'node:crypto'
 import { promisify, types } from 'node:util'
 import { patchProperty, syncBuiltins } from './patch.ts'
-import { type Caller, currentRun, type VirtualWorld } from './source.ts'
+import { type Caller, currentRun, type VirtualWorld, seamState } from './source.ts'
+
+/** Taken before anyone can fake it. */
+const { nextTick } = seamState().natives
 
 interface Filled {
   readonly buffer: ArrayBufferLike
@@ -65,7 +68,7 @@ function patchNodeCrypto(): void {
       if (!currentRun()) return callback ? (real(size, callback) as unknown as undefined) : real(size)
       const bytes = drawn(randomBytes, [size])
       if (!callback) return bytes
-      process.nextTick(callback, null, bytes)
+      nextTick(callback, null, bytes)
       return undefined
     }
     return withPromise(randomBytes as typeof real, real, drawn)
@@ -90,7 +93,7 @@ function patchNodeCrypto(): void {
     function randomFill(...args: readonly unknown[]): void {
       const at = args.findIndex((arg) => typeof arg === 'function')
       if (at < 1 || !currentRun()) return void Reflect.apply(real, nodeCrypto, args)
-      process.nextTick(args[at] as (...given: unknown[]) => void, null, drawn(randomFill, args.slice(0, at)))
+      nextTick(args[at] as (...given: unknown[]) => void, null, drawn(randomFill, args.slice(0, at)))
     }
     return withPromise(randomFill as typeof real, real, drawn)
   })
@@ -108,7 +111,7 @@ function patchNodeCrypto(): void {
         args.filter((arg) => arg !== callback),
       )
       if (!callback) return value
-      process.nextTick(callback as (...given: unknown[]) => void, null, value)
+      nextTick(callback as (...given: unknown[]) => void, null, value)
       return undefined
     }
     return withPromise(randomInt as typeof real, real, drawn)

@@ -138,6 +138,8 @@ export interface Natives {
   readonly setTimeout: typeof globalThis.setTimeout
   readonly clearTimeout: typeof globalThis.clearTimeout
   readonly setImmediate: typeof globalThis.setImmediate
+  readonly queueMicrotask: typeof globalThis.queueMicrotask
+  readonly nextTick: typeof process.nextTick
 }
 
 const key = Symbol.for('vitest-harvest/seam@1')
@@ -170,7 +172,8 @@ function stateOfProcess(): SeamState {
 }
 
 function natives(): Natives {
-  const { setTimeout, clearTimeout, setImmediate } = globalThis
+  const { setTimeout, clearTimeout, setImmediate, queueMicrotask } = globalThis
+  const { nextTick } = process
   const { performance, Date } = globalThis
   return {
     uptime: beneath(performance, 'performance', performance.now).now.bind(performance),
@@ -178,6 +181,8 @@ function natives(): Natives {
     setTimeout: beneath(setTimeout, 'setTimeout'),
     clearTimeout: beneath(clearTimeout, 'clearTimeout'),
     setImmediate: beneath(setImmediate, 'setImmediate'),
+    queueMicrotask: beneath(queueMicrotask, 'queueMicrotask'),
+    nextTick: beneath(nextTick, 'nextTick'),
   }
 }
 

@@ -235,6 +235,31 @@ describe('clients the replay did not see being made', () => {
     expect(codes(result)).toEqual([])
     expect(result.outcome).toMatchObject({ value: 'from the tape' })
   })
+
+  test('fake microtasks and ticks do not stop a replay, and code outside of it goes on getting them', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'Date', 'queueMicrotask'] })
+    const { nextTick } = process
+    // In a child process Vitest refuses to fake it.
+    process.nextTick = Object.assign(() => {}, { clock: {} })
+    onTestFinished(() => void vi.useRealTimers())
+    onTestFinished(() => void (process.nextTick = nextTick))
+    const done: string[] = []
+    const ask = async (): Promise<string> => {
+      await new Promise<void>((next) => queueMicrotask(next))
+      await new Promise<void>((next) => process.nextTick(next))
+      return (await fetch(url)).text()
+    }
+    const byFetch = await replayTape(get(url), ask, { hangMs: 500 } as object)
+    const byHttp = await replayTape(get('http://shop.test/status'), ways['a request bound early']!, {
+      hangMs: 500,
+    } as object)
+    queueMicrotask(() => done.push('outside'))
+    await Promise.resolve()
+    expect([...codes(byFetch), ...codes(byHttp), ...done]).toEqual([])
+    expect([byFetch.outcome, byHttp.outcome]).toMatchObject([{ value: 'from the tape' }, { value: 'from the tape' }])
+    vi.runAllTicks()
+    expect(done).toEqual(['outside'])
+  })
 })
 
 describe('a recording', () => {

@@ -5,6 +5,9 @@ import { wrapped } from '../wrap.ts'
 import { type Class, restore } from './classes.ts'
 import type { Driver } from './drivers.ts'
 
+/** Taken before anyone can fake it. */
+const { nextTick } = seamState().natives
+
 /** One client of a database or cache, as runs ask it. */
 export interface Port {
   readonly driver: Driver
@@ -207,7 +210,7 @@ export function callback(
   spread: (value: any) => readonly unknown[] = (value) => [value],
 ): void {
   void answer.then(
-    (value) => process.nextTick(done, null, ...spread(value)),
-    (error: unknown) => process.nextTick(done, error),
+    (value) => nextTick(done, null, ...spread(value)),
+    (error: unknown) => nextTick(done, error),
   )
 }

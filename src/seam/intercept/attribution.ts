@@ -14,6 +14,10 @@ import { sentTo, sentToOf, statedHost, trailersPair } from '../shape.ts'
 import { isHeld, letThrough, openedInside, openedOutside, socketTarget } from './guard.ts'
 import { currentOutsideAnswers, currentWatcher, refusal } from './outside.ts'
 import { currentResponder, type Responder } from './responder.ts'
+import { seamState } from '../source.ts'
+
+/** Taken before anyone can fake it. */
+const { nextTick } = seamState().natives
 
 const runs = new Map<string, Responder>()
 const numbers = new WeakMap<Responder, string>()
@@ -174,7 +178,7 @@ export function attributeRequests(
           if (isHttp) taken(this)
           return this
         }
-        process.nextTick(() => this.destroy(error))
+        nextTick(() => this.destroy(error))
         return this
       } as typeof original
     },
@@ -288,7 +292,7 @@ function continueSoon(request: HttpRequest): void {
   const context = new Context()
   request.once('socket', (socket) => {
     // The interceptor connects when it answers, which it does when it has the body.
-    if (openedInside.has(socket)) context.run(() => process.nextTick(() => goOn(request)))
+    if (openedInside.has(socket)) context.run(() => nextTick(() => goOn(request)))
   })
 }
 

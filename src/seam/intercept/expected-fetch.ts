@@ -15,6 +15,10 @@ import {
 } from './responder.ts'
 import { type RequestShape, sentFor, shapeOf } from './sent-headers.ts'
 import { afterHead, afterTurns } from './turns.ts'
+import { seamState } from '../source.ts'
+
+/** Taken before anyone can fake it. */
+const { nextTick } = seamState().natives
 
 /** Turns of the microtask queue that undici takes from asking for bytes that are there to having them. */
 const readTurns = 7
@@ -250,7 +254,7 @@ class Answer implements ExchangeSink {
   #flushSoon(): void {
     if (this.#reading === undefined || this.#isFlushing) return
     this.#isFlushing = true
-    process.nextTick(() => {
+    nextTick(() => {
       this.#isFlushing = false
       const resolve = this.#reading
       this.#reading = undefined

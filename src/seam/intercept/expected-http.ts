@@ -11,6 +11,10 @@ import { type Data, RequestHeads, type WholeRequest, type WrittenRequest } from 
 import { type ExchangeControl, type ExchangeSink, type KnownRequest, type Responder, textRequest } from './responder.ts'
 import { learnSent } from './sent-headers.ts'
 import { thrownAfterHead } from './turns.ts'
+import { seamState } from '../source.ts'
+
+/** Taken before anyone can fake it. */
+const { nextTick, queueMicrotask } = seamState().natives
 
 /**
  * Answers expected requests of `node:http` without objects of `fetch` between the socket and the tape, where the interceptor
@@ -358,7 +362,7 @@ class Answer implements ExchangeSink {
   #send(...pieces: readonly Piece[]): void {
     const isFirst = this.#pieces.length === 0
     this.#pieces.push(...pieces)
-    if (this.#state === 'open' && isFirst) process.nextTick(() => this.#flush())
+    if (this.#state === 'open' && isFirst) nextTick(() => this.#flush())
   }
 
   /** What came in one turn comes in one packet. The pieces of a body are distinguished by their chunks, or by packets. */
@@ -403,7 +407,7 @@ function endAsAnswered(socket: Line): void {
   const destroy: Line['_destroy'] = (error, callback) => {
     if (error) queueMicrotask(() => socket.emit('error', error))
     callback(null)
-    process.nextTick(() => socket.emit('close', error !== null))
+    nextTick(() => socket.emit('close', error !== null))
   }
   socket._destroy = destroy
 }

@@ -2,6 +2,10 @@ import dgram from 'node:dgram'
 import net from 'node:net'
 import { type AnyFunction, guard, refuse } from './guarding.ts'
 import { permit, refusal } from './outside.ts'
+import { seamState } from '../source.ts'
+
+/** Taken before anyone can fake it. */
+const { nextTick } = seamState().natives
 
 /** Servers whose port was asked about: Node opens it in a function of theirs that anyone may call. */
 const asked = new WeakSet<net.Server>()
@@ -15,7 +19,7 @@ export function guardServers(): void {
         asked.add(this)
         return permit(() => original.apply(this, args) as unknown)
       }
-      process.nextTick(() => this.emit('error', error))
+      nextTick(() => this.emit('error', error))
       return this
     }
   })
@@ -32,7 +36,7 @@ export function guardServers(): void {
     return function bind(this: dgram.Socket, ...args: unknown[]) {
       const error = refusal('udp bind', portOf(args))
       if (!error) return permit(() => original.apply(this, args) as unknown)
-      process.nextTick(() => this.emit('error', error))
+      nextTick(() => this.emit('error', error))
       return this
     }
   })

@@ -15,6 +15,10 @@ import { currentResponder } from './responder.ts'
 import { watchSqlite } from './watch-sqlite.ts'
 import { watchWrites } from './watch-writes.ts'
 import { workerTarget } from './worker-target.ts'
+import { seamState } from '../source.ts'
+
+/** Taken before anyone can fake it. */
+const { nextTick } = seamState().natives
 
 /**
  * Refuses all that a replayed run does around the seam: sockets, servers, name look-ups, datagrams, child processes,
@@ -52,7 +56,7 @@ function guardSockets(): void {
         if (by) letThrough.set(this, { by, target: socketTarget(args) })
         return original.apply(this, args) as unknown
       }
-      process.nextTick(() => this.destroy(error))
+      nextTick(() => this.destroy(error))
       return this
     }
   })
@@ -66,7 +70,7 @@ export function isHeld(socket: net.Socket, args: readonly unknown[], connect: An
   if (!currentResponder() && !currentWatcher()) return false
   const madeAt = captureStack()
   if (driverIn(madeAt.stack ?? '') !== 'mysql2') return false
-  process.nextTick(() => {
+  nextTick(() => {
     if (socket.destroyed) return
     const error = refusal('socket', socketTarget(args), madeAt)
     if (error) socket.destroy(error)
@@ -88,7 +92,7 @@ function guardOpenSockets(): void {
         const isOurs = !run || !says || !isOpenedOutside(this) || isStandardStream(this)
         const error = isOurs ? undefined : refused('socket', openTarget(this))
         if (!error) return original.apply(this, args) as unknown
-        process.nextTick(() => this.destroy(error))
+        nextTick(() => this.destroy(error))
         return key === 'end' ? this : false
       }
     })
@@ -162,7 +166,7 @@ function withCallback(kind: string): (original: AnyFunction) => AnyFunction {
       if (!error) return original.apply(this, args) as unknown
       const callback = args.at(-1)
       if (typeof callback !== 'function') throw error
-      process.nextTick(callback as AnyFunction, error)
+      nextTick(callback as AnyFunction, error)
       return undefined
     }
 }
@@ -183,7 +187,7 @@ function guardDatagrams(): void {
       if (!error) return permit(() => original.apply(this, args) as unknown)
       const callback = args.at(-1)
       if (typeof callback !== 'function') throw error
-      process.nextTick(callback as AnyFunction, error)
+      nextTick(callback as AnyFunction, error)
       return undefined
     }
   })

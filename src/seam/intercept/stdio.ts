@@ -8,6 +8,10 @@ import { childSettings, isRequest, messageOf, type RpcMessage, urlOfCommand } fr
 import { permit } from './outside.ts'
 import { type ChildMode, currentResponder, type ExchangeSink, type Responder, type SaidFrame } from './responder.ts'
 import { real } from '../timers.ts'
+import { seamState } from '../source.ts'
+
+/** Taken before anyone can fake it. */
+const { nextTick } = seamState().natives
 
 /** Gives replayed runs scripted children in place of those that speak JSON over stdio. Other children are escapes. */
 export function interceptStdio(): void {
@@ -88,7 +92,7 @@ class ScriptedChild extends EventEmitter {
     })
     this.stdio = [this.stdin, this.stdout, this.stderr]
     run.listen(this.#url, (text, frame) => this.#say(text, frame))
-    process.nextTick(() => this.emit('spawn'))
+    nextTick(() => this.emit('spawn'))
   }
 
   kill(signal: string | number = 'SIGTERM'): boolean {

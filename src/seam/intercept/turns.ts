@@ -1,3 +1,8 @@
+import { seamState } from '../source.ts'
+
+/** Taken before anyone can fake it. */
+const { queueMicrotask } = seamState().natives
+
 /**
  * Turns of the microtask queue from the head of an answer to the response of `fetch`, as undici takes them: as measured on
  * Node 24, until one is counted here. Two answers that come in one turn of the event loop reach the agent in their order,

@@ -27,6 +27,10 @@ import {
   type SaidFrame,
   type Responder,
 } from './responder.ts'
+import { seamState } from '../source.ts'
+
+/** Taken before anyone can fake it. */
+const { nextTick } = seamState().natives
 
 const numbers = new WeakMap<object, SocketNumbers>()
 
@@ -243,7 +247,7 @@ class UpgradeRequest extends EventEmitter {
       if (refused) throw refused
       this.#control = openScripted(run, url, headers, answer, madeAt)
     } catch (error) {
-      process.nextTick(() => this.#tell('error', error))
+      nextTick(() => this.#tell('error', error))
     }
   }
 
@@ -276,7 +280,7 @@ class UpgradeRequest extends EventEmitter {
     if (this.destroyed) return this
     this.destroyed = true
     this.#control?.abort()
-    process.nextTick(() => this.emit('close'))
+    nextTick(() => this.emit('close'))
     return this
   }
 }
