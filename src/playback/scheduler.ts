@@ -1,12 +1,9 @@
 // Over 300 lines: one event loop: queues, virtual time and what holds them up depend on each other.
 import type { GateItem } from '../match/delivery.ts'
 import { isThreadWorking, real, type VirtualTimer } from '../seam/intercept/index.ts'
-import { outsideRuns, seamState } from '../seam/source.ts'
+import { nextTick, outsideRuns } from '../seam/source.ts'
 import type { RecordedTimers } from './recorded-timers.ts'
 import { type QueuedTimer, TimerQueue } from './timer-queue.ts'
-
-/** Taken before anyone can fake it. */
-const { nextTick } = seamState().natives
 
 /** Real ms by the one clock that is never patched. */
 export function uptime(): number {

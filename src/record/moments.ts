@@ -1,4 +1,4 @@
-import { seamState } from '../seam/source.ts'
+import { nextTick, seamState } from '../seam/source.ts'
 import type { Draw, DrawsEvent, Moment } from '../tape/index.ts'
 
 /** Numbers what happens in a run. */
@@ -10,7 +10,7 @@ export interface Moments {
 }
 
 // The clock before anybody patched it: the recorder must not hear itself.
-const { uptime, nextTick } = seamState().natives
+const { uptime } = seamState().natives
 /** Settled: what follows it happens when the code that runs now is done, as with `queueMicrotask`, with less made for it. */
 const turn = Promise.resolve()
 /** Draws kept back at most before they are written as one line. */

@@ -1,5 +1,5 @@
 import { type HarvestError, neutralLine } from '../errors/index.ts'
-import { outsideRuns, seamState } from '../seam/source.ts'
+import { outsideRuns, queueMicrotask } from '../seam/source.ts'
 import type { ExchangeEvent, KeptReason, Retention, RunUsage } from '../tape/index.ts'
 import { budgetSpent } from '../errors/budget-spent.ts'
 import type { HeardExchange, Metered } from './usage.ts'
@@ -7,9 +7,6 @@ import { type BudgetEvent, UsageCounter } from './usage-counter.ts'
 import type { TailSampler } from './tail-sampler.ts'
 import type { WatchedRun } from './watch.ts'
 import type { Fate } from './stats.ts'
-
-/** Taken before anyone can fake it. */
-const { queueMicrotask } = seamState().natives
 
 /** Why a run is worth a look, regardless of chance. */
 export interface RunFailure extends KeptReason {

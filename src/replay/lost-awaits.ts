@@ -2,10 +2,7 @@ import type { StepState } from '../match/step.ts'
 import { isRead } from '../playback/independence.ts'
 import { isGivenUp } from '../playback/order.ts'
 import type { ExchangeEvent, Tape } from '../tape/index.ts'
-import { seamState } from '../seam/source.ts'
-
-/** Taken before anyone can fake it. */
-const { nextTick } = seamState().natives
+import { nextTick } from '../seam/source.ts'
 
 /** A step whose recorded answer came before the recorded run ended, and which the replayed agent did not wait for. */
 export interface LostAwait {

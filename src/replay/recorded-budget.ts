@@ -1,10 +1,7 @@
 import { budgetSpent } from '../errors/budget-spent.ts'
 import { readModelCall } from '../providers/index.ts'
 import type { ExchangeEvent, Step, Tape } from '../tape/index.ts'
-import { seamState } from '../seam/source.ts'
-
-/** Taken before anyone can fake it. */
-const { queueMicrotask } = seamState().natives
+import { queueMicrotask } from '../seam/source.ts'
 
 /**
  * The budget that ended a recorded run: its signal is aborted where the recorder aborted it, behind the answer that passed the

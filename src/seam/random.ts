@@ -1,10 +1,7 @@
 import nodeCrypto, { type RandomUUIDOptions, type webcrypto } from 'node:crypto'
 import { promisify, types } from 'node:util'
 import { patchProperty, syncBuiltins } from './patch.ts'
-import { type Caller, currentRun, type VirtualWorld, seamState } from './source.ts'
-
-/** Taken before anyone can fake it. */
-const { nextTick } = seamState().natives
+import { type Caller, currentRun, nextTick, type VirtualWorld } from './source.ts'
 
 interface Filled {
   readonly buffer: ArrayBufferLike

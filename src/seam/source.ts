@@ -124,7 +124,7 @@ export interface SeamState {
   readonly patched: WeakMap<object, Set<string>>
   /** What was installed once for the whole process, by name. */
   readonly installed: Set<string>
-  /** Clock and timers as they were before anybody patched them. */
+  /** Clock, timers and turns as they were before anybody patched them. */
   readonly natives: Natives
   /** Anything else a room keeps once per process. */
   readonly shared: Map<string, unknown>
@@ -192,6 +192,9 @@ function beneath<T>(value: T, name: string, steered: unknown = value): T {
   const real = clock?.[`_${name}`]
   return real === undefined ? value : (real as T)
 }
+
+/** The turns of this package: where tests fake those of the process, nobody takes them until the test says so. */
+export const { nextTick, queueMicrotask } = seamState().natives
 
 /** The run the calling code belongs to, if any. */
 export function currentRun(): RunContext | undefined {

@@ -1,12 +1,9 @@
 import { HarvestError } from '../../errors/index.ts'
 import { isThenable } from '../shape.ts'
-import { currentRun, outsideRuns, type SeamCall, seamState } from '../source.ts'
+import { currentRun, nextTick, outsideRuns, type SeamCall, seamState } from '../source.ts'
 import { wrapped } from '../wrap.ts'
 import { type Class, restore } from './classes.ts'
 import type { Driver } from './drivers.ts'
-
-/** Taken before anyone can fake it. */
-const { nextTick } = seamState().natives
 
 /** One client of a database or cache, as runs ask it. */
 export interface Port {

@@ -14,10 +14,7 @@ import { sentTo, sentToOf, statedHost, trailersPair } from '../shape.ts'
 import { isHeld, letThrough, openedInside, openedOutside, socketTarget } from './guard.ts'
 import { currentOutsideAnswers, currentWatcher, refusal } from './outside.ts'
 import { currentResponder, type Responder } from './responder.ts'
-import { seamState } from '../source.ts'
-
-/** Taken before anyone can fake it. */
-const { nextTick } = seamState().natives
+import { nextTick } from '../source.ts'
 
 const runs = new Map<string, Responder>()
 const numbers = new WeakMap<Responder, string>()

@@ -15,10 +15,7 @@ import {
 } from './responder.ts'
 import { type RequestShape, sentFor, shapeOf } from './sent-headers.ts'
 import { afterHead, afterTurns } from './turns.ts'
-import { seamState } from '../source.ts'
-
-/** Taken before anyone can fake it. */
-const { nextTick } = seamState().natives
+import { nextTick } from '../source.ts'
 
 /** Turns of the microtask queue that undici takes from asking for bytes that are there to having them. */
 const readTurns = 7

@@ -11,10 +11,7 @@ import { type Data, RequestHeads, type WholeRequest, type WrittenRequest } from 
 import { type ExchangeControl, type ExchangeSink, type KnownRequest, type Responder, textRequest } from './responder.ts'
 import { learnSent } from './sent-headers.ts'
 import { thrownAfterHead } from './turns.ts'
-import { seamState } from '../source.ts'
-
-/** Taken before anyone can fake it. */
-const { nextTick, queueMicrotask } = seamState().natives
+import { nextTick, queueMicrotask } from '../source.ts'
 
 /**
  * Answers expected requests of `node:http` without objects of `fetch` between the socket and the tape, where the interceptor

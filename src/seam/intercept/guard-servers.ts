@@ -2,10 +2,7 @@ import dgram from 'node:dgram'
 import net from 'node:net'
 import { type AnyFunction, guard, refuse } from './guarding.ts'
 import { permit, refusal } from './outside.ts'
-import { seamState } from '../source.ts'
-
-/** Taken before anyone can fake it. */
-const { nextTick } = seamState().natives
+import { nextTick } from '../source.ts'
 
 /** Servers whose port was asked about: Node opens it in a function of theirs that anyone may call. */
 const asked = new WeakSet<net.Server>()

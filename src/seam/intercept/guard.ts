@@ -15,10 +15,7 @@ import { currentResponder } from './responder.ts'
 import { watchSqlite } from './watch-sqlite.ts'
 import { watchWrites } from './watch-writes.ts'
 import { workerTarget } from './worker-target.ts'
-import { seamState } from '../source.ts'
-
-/** Taken before anyone can fake it. */
-const { nextTick } = seamState().natives
+import { nextTick } from '../source.ts'
 
 /**
  * Refuses all that a replayed run does around the seam: sockets, servers, name look-ups, datagrams, child processes,

@@ -8,7 +8,7 @@ import { skipCallerFrames } from '../caller.ts'
 import { builtinsChanged, replacements, syncBuiltins } from '../patch.ts'
 import { heed, levelOf, type ModuleWatch } from './module-layers.ts'
 import { type AgentLayers, PackageLayers, type Place, put, top } from './package-layers.ts'
-import { seamState } from '../source.ts'
+import { nextTick, queueMicrotask } from '../source.ts'
 import { currentResponder } from './responder.ts'
 
 const timerNames = ['setTimeout', 'setInterval', 'setImmediate', 'clearTimeout', 'clearInterval', 'clearImmediate']
@@ -161,8 +161,8 @@ export function keepOnTop(): void {
   }
   for (const name of ['setTimeout', 'setInterval', 'setImmediate']) keep(timersPromises, name)
   keep(net.Socket.prototype, 'connect')
-  keepTurn(globalThis, 'queueMicrotask')
-  keepTurn(process, 'nextTick')
+  keepTurns(globalThis, 'queueMicrotask', queueMicrotask)
+  keepTurns(process, 'nextTick', nextTick)
   keepDate()
   keepPerformance()
   syncBuiltins()
@@ -186,11 +186,11 @@ function keep(target: object, key: string, name?: string): void {
 
 type Fn = (...args: never[]) => unknown
 
-/** Node's `fetch` and streams wait for these themselves, so that a fake one keeps every answer from the agent. */
-function keepTurn(target: object, key: 'queueMicrotask' | 'nextTick'): void {
+/** Only over fake clocks: Node's `fetch` and streams wait for these too, so that a fake one holds back every answer. */
+function keepTurns(target: object, key: string, ours: Fn): void {
   const theirs: unknown = Reflect.get(target, key)
   if (typeof theirs !== 'function' || isKept(theirs) || !('clock' in theirs)) return
-  put(target, key, overIn(theirs as unknown as Fn, seamState().natives[key] as Fn, undefined))
+  put(target, key, overIn(theirs as unknown as Fn, ours, undefined))
 }
 
 /** Calls `theirs`, and in a replay `ours`. */

@@ -1,10 +1,7 @@
 import module from 'node:module'
 import { pathToFileURL } from 'node:url'
 import { builtinsChanged } from '../patch.ts'
-import { seamState } from '../source.ts'
-
-/** Taken before anyone can fake it. */
-const { queueMicrotask } = seamState().natives
+import { queueMicrotask } from '../source.ts'
 
 /** Marks what stands in for what lies below it. */
 export const top: unique symbol = Symbol.for('vitest-harvest/on-top@1') as never

@@ -8,10 +8,7 @@ import { childSettings, isRequest, messageOf, type RpcMessage, urlOfCommand } fr
 import { permit } from './outside.ts'
 import { type ChildMode, currentResponder, type ExchangeSink, type Responder, type SaidFrame } from './responder.ts'
 import { real } from '../timers.ts'
-import { seamState } from '../source.ts'
-
-/** Taken before anyone can fake it. */
-const { nextTick } = seamState().natives
+import { nextTick } from '../source.ts'
 
 /** Gives replayed runs scripted children in place of those that speak JSON over stdio. Other children are escapes. */
 export function interceptStdio(): void {

@@ -1,7 +1,4 @@
-import { seamState } from '../source.ts'
-
-/** Taken before anyone can fake it. */
-const { queueMicrotask } = seamState().natives
+import { queueMicrotask } from '../source.ts'
 
 /**
  * Turns of the microtask queue from the head of an answer to the response of `fetch`, as undici takes them: as measured on

@@ -27,10 +27,7 @@ import {
   type SaidFrame,
   type Responder,
 } from './responder.ts'
-import { seamState } from '../source.ts'
-
-/** Taken before anyone can fake it. */
-const { nextTick } = seamState().natives
+import { nextTick } from '../source.ts'
 
 const numbers = new WeakMap<object, SocketNumbers>()
 
