@@ -1,4 +1,4 @@
-import { isWorkingOutside, uptime } from '../playback/scheduler.ts'
+import { isWorkingOutside } from '../playback/scheduler.ts'
 import { type QueuedTimer, TimerQueue } from '../playback/timer-queue.ts'
 import { real, type VirtualTimer } from '../seam/intercept/index.ts'
 import { isImporting } from './importing.ts'
@@ -9,10 +9,10 @@ const lateMs = 60_000
 const lateTimers = 100
 /** Turns of the event loop in which what was begun last still gets to what it does. */
 const lateTurns = 4
-/** Real ms for which files, threads and immediates are waited for, all together. */
+/** Ms of this process's own work for which files, threads and immediates are waited for: how busy the machine is has no say. */
 const lateWorkMs = 1_000
-/** Turns of the event loop in that time, at most: under fake timers no clock goes on. */
-const lateWorkTurns = 50_000
+/** No fake timers fake it; what others replace comes too late. */
+const { cpuUsage } = process
 
 /** A timer that was not fired. */
 export interface LeftTimer {
@@ -57,7 +57,7 @@ export class LateTimers {
     const { gate } = run
     this.#isOpen = true
     this.#take(gate.takeTimers())
-    const [lastDue, until] = [gate.now + lateMs, uptime() + lateWorkMs]
+    const [lastDue, until] = [gate.now + lateMs, worked() + lateWorkMs]
     let fired = 0
     for (;;) {
       this.#isCutOff = await isEndless(run, until)
@@ -83,13 +83,19 @@ export class LateTimers {
 
 /** Waits until the agent does nothing more without its timers; whether it still does something when the time is over. */
 async function isEndless(run: ReplayRun, until: number): Promise<boolean> {
-  for (let calm = 0, turns = 0; calm < lateTurns; turns++) {
+  for (let calm = 0; calm < lateTurns; ) {
     await turn()
     const isBusy = run.pending > 0 || isImporting() || isWorkingOutside()
-    if (isBusy && (uptime() > until || turns > lateWorkTurns)) return true
+    if (isBusy && worked() > until) return true
     calm = isBusy ? 0 : calm + 1
   }
   return false
+}
+
+/** Ms of processor time of this process, which goes on while turns are waited for. */
+function worked(): number {
+  const { user, system } = cpuUsage()
+  return (user + system) / 1_000
 }
 
 function turn(): Promise<void> {

@@ -124,6 +124,21 @@ describe('what an agent does after it returned', () => {
     expect(lateRows(gone)).toEqual([['awaits', part, 'made', 'not made', 'report']])
   })
 
+  test('is seen however long the machine stood still meanwhile', async () => {
+    const run = async (): Promise<void> => {
+      await desk.look({ id: 'A-17' })
+      started = (async () => {
+        await setTimer(5)
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_100)
+        await readFile(import.meta.filename)
+        await desk.refund({ id: 'A-17' })
+      })()
+    }
+    expect(lateRows(await replay(await record(run), run))).toEqual([
+      ['awaits', 'tool refund after the agent returned', 'made, not compared', 'made', 'report'],
+    ])
+  })
+
   test('is on the tape of a run that was held until it was judged', async () => {
     const tape = await record(agent('a timer', 'a tool'), { sample: 0, keep: { when: () => true } })
     expect(tape.close?.late).toEqual([{ kind: 'tool', name: 'refund' }])

@@ -1,7 +1,8 @@
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import zlib from 'node:zlib'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createRecorder, tools } from '../../src/record/index.ts'
@@ -28,6 +29,15 @@ const server = createServer((request, response) => {
   })
 })
 const base = served(server)
+
+async function listening(
+  answer: (response: ServerResponse) => void,
+): Promise<{ readonly url: string } & AsyncDisposable> {
+  const own = createServer((request, response) => void request.resume().on('end', () => answer(response)))
+  await once(own.listen(0, '127.0.0.1'), 'listening')
+  const url = `http://127.0.0.1:${(own.address() as AddressInfo).port}/`
+  return { url, [Symbol.asyncDispose]: async () => void own.close().closeAllConnections() }
+}
 
 const desk = tools({
   note: async () => 'noted',
@@ -96,6 +106,42 @@ describe('an agent that stops reading an answer', () => {
       expect.stringMatching(/^The agent waits for less or more than when this run was recorded: step 1, /),
     ])
   })
+
+  test.for(['gzip', 'deflate', 'br', 'zstd'] as const)(
+    'of %s, at its last word: is the same, with the check sum behind it or not',
+    async (coding) => {
+      const packer = {
+        gzip: zlib.createGzip,
+        deflate: zlib.createDeflate,
+        br: zlib.createBrotliCompress,
+        zstd: zlib.createZstdCompress,
+      }
+      await using packed = await listening((response) => {
+        response.setHeader('content-encoding', coding)
+        const stream = packer[coding]()
+        stream.pipe(response)
+        void (async () => {
+          for (const word of words) {
+            stream.write(word)
+            await new Promise<void>((done) => stream.flush(done))
+            await wait(20)
+          }
+          stream.end()
+        })()
+      })
+      const reads = (last?: string) => async (): Promise<unknown> => {
+        const decoder = new TextDecoder()
+        for await (const piece of (await fetch(packed.url)).body!)
+          if (last !== undefined && decoder.decode(piece).includes(last)) break
+        return desk.note()
+      }
+      const tape = await record(reads())
+      const atLastWord = await replay(tape, reads('EUR'))
+      expect([atLastWord.problems, atLastWord.drift]).toEqual([[], []])
+      const before = await replay(tape, reads('25'))
+      expect(before.drift).toMatchObject([{ class: 'awaits', path: 'end of the answer' }])
+    },
+  )
 
   test.for(names)('%s: is red when it did so when recorded, and reads on now', async (name) => {
     const tape = await record(agent(name, false))
