@@ -326,6 +326,49 @@ describe('a problem says what, where, against which recorded call, and what to d
       expect(message).toContain('Made instead: GET shop.test/orders?page=1 once more than recorded')
     })
 
+    test('a model call left out, by the beginning of its system prompt or its last message', async () => {
+      const system = (content: unknown): string =>
+        JSON.stringify({
+          model: 'm',
+          messages: [
+            { role: 'system', content },
+            { role: 'user', content: 'go' },
+          ],
+        })
+      const prompts = [
+        [system('You guard\n\u001b[31m the desk. '.repeat(9)), /^Step 1 asked: "You guard.{1,90}"$/m],
+        [system([{ type: 'text', text: 'You guard the desk' }]), /^Step 1 asked: "You guard the desk"$/m],
+        [chat('is it safe?'), /^Step 1 asked: "is it safe\?"$/m],
+      ] as const
+      for (const [guarding, said] of prompts) {
+        const recording = new Recording()
+        recording.exchange({ body: guarding })
+        recording.exchange({ body: chat('thanks for the refund') })
+        recording.exchange({ body: chat('thanks again') })
+        const message = await problemOf(recording.tape(), async () => {
+          await post(chat('thanks for the refund'))
+          await post(chat('thanks again'))
+        })
+        expect(message).toMatch(/^The agent skipped step 1, POST /)
+        expect(message).toMatch(said)
+        expect(message).not.toContain('\u001b')
+      }
+    })
+
+    test('messages left out of a question, by how many and which', async () => {
+      const asked = (...said: readonly string[]): string =>
+        JSON.stringify({ model: 'm', messages: said.map((content) => ({ role: 'user', content })) })
+      const recording = new Recording()
+      recording.exchange({ body: asked('hello', 'it broke', 'on Monday', 'refund it') })
+      const whenAsked = (...said: readonly string[]): Promise<string> =>
+        problemOf(recording.tape(), () => post(asked(...said)), { strict: true })
+      expect(await whenAsked('hello', 'refund it')).toContain(
+        '\n  missing   2 of 4 messages: [1], [2]\n  differs at messages[1]',
+      )
+      expect(await whenAsked('hello', 'other')).toContain('\n  missing   2 of 4 messages\n')
+      expect(await whenAsked('hello', 'it broke', 'on Sunday', 'refund it')).not.toContain('missing')
+    })
+
     test('a tool left out, and a question without its answer', async () => {
       const recording = new Recording()
       recording.exchange({ body: chat('go') })

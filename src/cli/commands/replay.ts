@@ -84,6 +84,7 @@ function print(
   if (!held && !replayed.isProgram && lacksInput(tape.header))
     screen.note(`the agent was called without an input; ${inputHint}`)
   for (const change of replayed.changed) screen.note(`since it was recorded: ${neutralLine(change)}`)
+  const id = replayed.case?.id ?? tape.header.id
   for (const line of remarkLines(tape.header.id, report)) screen.note(line)
-  screen.note(`harvest: ${verdictLine(tape.header.id, report, facts)}`)
+  screen.note(`harvest: ${verdictLine(id, report, facts)}`)
 }

@@ -63,10 +63,11 @@ export function duration(ms: number): string {
   return ms < 1_000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 100) / 10} s`
 }
 
-export function showDifference({ path, recorded, live }: RequestDifference): string {
+export function showDifference({ path, recorded, live, missing }: RequestDifference): string {
   const lines = (text: string): string => visible(neutral(text)).replaceAll('\n', '\n            ')
   const [before, now] = spelledApart(recorded, live) ?? [lines(recorded), lines(live)]
-  return `  differs at ${path || 'the body'}\n  recorded  ${visible(before)}\n  now       ${visible(now)}`
+  const gone = missing === undefined ? '' : `  missing   ${neutral(missing)}\n`
+  return `${gone}  differs at ${path || 'the body'}\n  recorded  ${visible(before)}\n  now       ${visible(now)}`
 }
 
 export function excerpt(text: string): string {
