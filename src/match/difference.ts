@@ -7,8 +7,6 @@ export interface RequestDifference {
   readonly path: string
   readonly recorded: string
   readonly live: string
-  /** Of a list that is shorter now: how many of its items are missing, and which, as far as the others are the recorded ones. */
-  readonly missing?: string
 }
 
 /** The first place two JSON values differ, reading order; `undefined` when they are equal. */
@@ -40,14 +38,18 @@ export function bodyDifference(recorded: string, live: string): RequestDifferenc
   const [before, now] = [parse(recorded), parse(live)]
   const byField = before !== undefined && now !== undefined ? firstDifference(before, now) : undefined
   // Equal values, different texts: spelling, or more digits than a number holds.
-  if (byField) return { ...byField, ...missingIn(before!, now!, byField.path) }
+  if (byField) return byField
   return recorded === live ? undefined : { path: '', ...excerpts(shownBody(recorded), shownBody(live)) }
 }
 
-function missingIn(recorded: Json, live: Json, path: string): { readonly missing?: string } {
+/** Of a list that is shorter now: how many of its items are missing, and which, as far as the others are the recorded ones. */
+export function missingIn(recorded: string, live: string, path: string): string | undefined {
   const name = /^[^.[]*/.exec(path)![0]
-  const [before, now] = [recorded, live].map((body) => (isMap(body) && name !== '' ? own(body, name) : body))
-  if (!Array.isArray(before) || !Array.isArray(now) || now.length >= before.length) return {}
+  const [before, now] = [recorded, live].map((text) => {
+    const body = parse(text)
+    return isMap(body) && name !== '' ? own(body, name) : body
+  })
+  if (!Array.isArray(before) || !Array.isArray(now) || now.length >= before.length) return undefined
   let kept = 0
   const gone = before.flatMap((item, at) => {
     if (kept === now.length || firstDifference(item as Json, now[kept] as Json)) return [`[${at}]`]
@@ -55,7 +57,7 @@ function missingIn(recorded: Json, live: Json, path: string): { readonly missing
     return []
   })
   const which = kept === now.length ? `: ${gone.slice(0, 5).join(', ')}${gone.length > 5 ? ', …' : ''}` : ''
-  return { missing: `${before.length - now.length} of ${before.length} ${name || 'items'}${which}` }
+  return `${before.length - now.length} of ${before.length} ${name || 'items'}${which}`
 }
 
 /** Without the mark of bytes that are no text, which is for us alone. */

@@ -63,7 +63,8 @@ export function duration(ms: number): string {
   return ms < 1_000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 100) / 10} s`
 }
 
-export function showDifference({ path, recorded, live, missing }: RequestDifference): string {
+/** @param missing - what a list has no more */
+export function showDifference({ path, recorded, live }: RequestDifference, missing?: string): string {
   const lines = (text: string): string => visible(neutral(text)).replaceAll('\n', '\n            ')
   const [before, now] = spelledApart(recorded, live) ?? [lines(recorded), lines(live)]
   const gone = missing === undefined ? '' : `  missing   ${neutral(missing)}\n`

@@ -4,7 +4,7 @@ import { wordDiff } from '../../errors/word-diff.ts'
 import { isMap } from '../../json/canonical.ts'
 import { readModelCall } from '../../providers/index.ts'
 import { originOf, steadyPath, writtenOrigin } from '../../match/address.ts'
-import { type RequestDifference, bodyDifference, closeness } from '../../match/difference.ts'
+import { type RequestDifference, bodyDifference, closeness, missingIn } from '../../match/difference.ts'
 import type { Match, MatchRequest } from '../../match/matcher.ts'
 import { type CallState, type ExchangeState, type StepState, describeStep, shortUrl } from '../../match/step.ts'
 import { sameTarget, targetOf } from '../../match/target.ts'
@@ -171,10 +171,11 @@ export function noAnswer(
       fix: [seeSteps(place), recordAgain],
     })
   }
+  const missing = difference && missingIn(nearest.bodyText, question.bodyText, difference.path)
   return new HarvestError('HARVEST_DIVERGENCE', {
     what: `No recorded response matches ${asked}`,
     where: { ...whereMade(place), nearest: describeStep(nearest) },
-    ...(difference ? { detail: showDifference(difference) } : {}),
+    ...(difference ? { detail: showDifference(difference, missing) } : {}),
     why:
       difference?.path === elsewhere
         ? 'The nearest recorded request went to another host, scheme or port.'
