@@ -1,4 +1,5 @@
-import { decodeBody, type FormedRequest } from '../providers/index.ts'
+import type { FormedRequest } from '../providers/index.ts'
+import { isAllSaid } from './all-said.ts'
 import { steadyBoundary } from '../seam/shape.ts'
 import type { ExchangeControl, ExchangeSink, LiveRequest, Pairs } from '../seam/intercept/index.ts'
 import { decodeBytes, type ExchangeEvent, isTokenRead, type Moment, type RecordedResponse } from '../tape/index.ts'
@@ -166,18 +167,6 @@ function answerWith(
       run.gate.done(step.items)
     },
   }
-}
-
-/**
- * Whether the first pieces of a compressed body say all that it says: what follows is a check sum, and whether that came before
- * the client that had read the last word hung up is chance.
- */
-function isAllSaid({ headers, chunks }: RecordedResponse, count: number): boolean {
-  const encoding = headers.find(([name]) => name.toLowerCase() === 'content-encoding')?.[1]
-  if (encoding === undefined) return false
-  const pieces = chunks.map(([, , piece]) => decodeBytes(piece))
-  const [begin, whole] = [pieces.slice(0, count), pieces].map((some) => decodeBody(Buffer.concat(some), encoding))
-  return Buffer.compare(begin!, whole!) === 0
 }
 
 /**

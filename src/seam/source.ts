@@ -193,7 +193,7 @@ function beneath<T>(value: T, name: string, steered: unknown = value): T {
   return real === undefined ? value : (real as T)
 }
 
-/** The turns of this package: where tests fake those of the process, nobody takes them until the test says so. */
+/** The turns of this package: a fake one of a test would hold them back. */
 export const { nextTick, queueMicrotask } = seamState().natives
 
 /** The run the calling code belongs to, if any. */

@@ -1,8 +1,6 @@
 import { type ErrorCode, HarvestError, shellWord } from '../../errors/index.ts'
 import { neutral, neutralLine } from '../../errors/neutral.ts'
 import { wordDiff } from '../../errors/word-diff.ts'
-import { isMap } from '../../json/canonical.ts'
-import { readModelCall } from '../../providers/index.ts'
 import { originOf, steadyPath, writtenOrigin } from '../../match/address.ts'
 import { type RequestDifference, bodyDifference, closeness, missingIn } from '../../match/difference.ts'
 import type { Match, MatchRequest } from '../../match/matcher.ts'
@@ -21,6 +19,7 @@ import {
   where,
   whereMade,
 } from './place.ts'
+import { promptOf } from './prompt.ts'
 
 /** The recorded steps of a run, and what waited for what. */
 interface Recorded {
@@ -105,22 +104,6 @@ function wentOnWithout(
       recordAgain,
     ],
   })
-}
-
-/** How the system prompt of a model call begins, or its last message: of several agents it tells which one asked. */
-function promptOf({ event }: StepState): string | undefined {
-  const request = event.kind === 'exchange' ? readModelCall(event)?.request : undefined
-  const text = spoken(request?.instructions[0] ?? request?.messages.at(-1))
-  return text === undefined ? undefined : JSON.stringify(neutralLine(text, 80))
-}
-
-/** The first words in a message, in whichever form its provider has. */
-function spoken(message: Json | undefined): string | undefined {
-  if (typeof message === 'string') return message
-  if (Array.isArray(message)) return message.map((part) => spoken(part as Json)).find((text) => text !== undefined)
-  return isMap(message)
-    ? spoken((message['content'] ?? message['parts'] ?? message['text']) as Json | undefined)
-    : undefined
 }
 
 function mostAlike(steps: readonly ExchangeState[], { url }: MatchRequest): ExchangeState | undefined {
