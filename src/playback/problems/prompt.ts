@@ -5,10 +5,10 @@ import { readModelCall } from '../../providers/index.ts'
 import type { Json } from '../../tape/index.ts'
 
 /** How the system prompt of a model call begins, or its last message: of several agents it tells which one asked. */
-export function promptOf({ event }: StepState): string | undefined {
+export function promptLine({ event, number }: StepState): string {
   const request = event.kind === 'exchange' ? readModelCall(event)?.request : undefined
   const text = spoken(request?.instructions[0] ?? request?.messages.at(-1))
-  return text === undefined ? undefined : JSON.stringify(neutralLine(text, 80))
+  return text === undefined ? '' : `Step ${number} asked: ${JSON.stringify(neutralLine(text, 80))}\n`
 }
 
 /** The first words in a message, in whichever form its provider has. */

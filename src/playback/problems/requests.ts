@@ -19,7 +19,7 @@ import {
   where,
   whereMade,
 } from './place.ts'
-import { promptOf } from './prompt.ts'
+import { promptLine } from './prompt.ts'
 
 /** The recorded steps of a run, and what waited for what. */
 interface Recorded {
@@ -88,11 +88,7 @@ function wentOnWithout(
   difference?: RequestDifference,
   code: ErrorCode = 'HARVEST_ORDER',
 ): HarvestError {
-  const asked = promptOf(missed)
-  const made = [
-    ...(asked === undefined ? [] : [`Step ${missed.number} asked: ${asked}`]),
-    `Made instead: ${neutral(instead)}`,
-  ].join('\n')
+  const made = `${promptLine(missed)}Made instead: ${neutral(instead)}`
   return new HarvestError(code, {
     what: `The agent skipped ${describeStep(missed)}`,
     where: whereMade(place),
