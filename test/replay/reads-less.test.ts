@@ -36,7 +36,7 @@ async function listening(
   const own = createServer((request, response) => void request.resume().on('end', () => answer(response)))
   await once(own.listen(0, '127.0.0.1'), 'listening')
   const url = `http://127.0.0.1:${(own.address() as AddressInfo).port}/`
-  return { url, [Symbol.asyncDispose]: async () => void own.close().closeAllConnections() }
+  return { url, [Symbol.asyncDispose]: async () => own.close().closeAllConnections() }
 }
 
 const desk = tools({
