@@ -85,6 +85,6 @@ function print(
     screen.note(`the agent was called without an input; ${inputHint}`)
   for (const change of replayed.changed) screen.note(`since it was recorded: ${neutralLine(change)}`)
   const id = replayed.case?.id ?? tape.header.id
-  for (const line of remarkLines(tape.header.id, report)) screen.note(line)
+  for (const line of remarkLines(id, report)) screen.note(line)
   screen.note(`harvest: ${verdictLine(id, report, facts)}`)
 }
