@@ -12,6 +12,7 @@ export {
   withLosses,
   withPassedOver,
   unusedSteps,
+  keptOn,
   notAwaited,
   notAwaitedInside,
   readsOn,

@@ -93,6 +93,7 @@ export function serveExchange(
   ]
   for (const found of drift) run.drifted(step, live.madeAt, found)
   run.noteHidden(run.hidden.ofRequest(live, step.event), step)
+  if (live.open === 'given up') run.abandoned(step)
   if (open?.isMoreThanCompared) run.noteHidden(run.hidden.ofOpenRequest, step)
   const asked = { url: question.url, headers, body: question.bodyText }
   run.compareValues(step, live.madeAt, () => ({ ...asked, headers: Object.fromEntries(headers) }))
@@ -155,6 +156,7 @@ function answerWith(
   if (step.items.length === 1) step.answered = true
   return {
     abort() {
+      run.abandoned(step)
       if (step.answered) return
       noteTimeOut(run, step, live.madeAt)
       const { response: recorded, aborted } = step.event

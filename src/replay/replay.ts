@@ -62,7 +62,7 @@ export async function replayTape<T>(
     (value): RunOutcome<T> => ({ status: 'returned', value }),
     (error: unknown): RunOutcome<T> => ({ status: 'threw', error }),
   )
-  await letEnd(run, () => run.lostAwaits.hasThrown && run.unused.length > 0)
+  await letEnd(run, () => run.lostAwaits.hasThrown && run.isWaitedFor)
   await run.begun.askAll()
   // While it is still watched: what it started while it loaded belongs to no run.
   currentWork()?.end()
@@ -102,7 +102,7 @@ async function attempt<T>(run: ReplayRun, agent: (input: unknown) => T | Promise
     return value
   })
   await run.bodiesEnded()
-  await letEnd(run, () => run.unused.length > 0)
+  await letEnd(run, () => run.isWaitedFor)
   return value
 }
 

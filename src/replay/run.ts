@@ -57,6 +57,7 @@ import { LostAwaits } from './lost-awaits.ts'
 import { MovedWaits } from './moved-waits.ts'
 import { observePush, observeValues } from './observe-answer.ts'
 import { type Match, type FoundDrift, Matcher, type MatchRequest } from '../match/matcher.ts'
+import { isRead } from '../playback/independence.ts'
 import { isAborted, isGivenUp, StepOrder } from '../playback/order.ts'
 import { ProblemList } from '../playback/problem-list.ts'
 import * as problem from '../playback/problems.ts'
@@ -166,6 +167,8 @@ export class ReplayRun {
     readonly recorded: string
     readonly site?: string | undefined
   }[] = []
+  /** Requests that the agent gave up. */
+  readonly #abandoned = new Set<StepState>()
   /** Readers of answers in pieces, who may leave them without a word. */
   readonly #readers: {
     readonly step: CallState
@@ -205,6 +208,8 @@ export class ReplayRun {
   readonly #frameWaits: ReadonlyMap<StepState, FrameWait>
   /** Steps that the recorded run ended without an answer to: asked for each time the gate runs dry. */
   readonly #unanswered: readonly StepState[]
+  /** Requests that the recorded agent gave up. */
+  readonly #cancelled: readonly ExchangeState[]
   readonly #spawns: SpawnEvent[]
   /** Commands that the tape does not have, and that may be those of a server on it. */
   readonly #strangers: (readonly string[])[] = []
@@ -282,6 +287,7 @@ export class ReplayRun {
     })
     this.#frameWaits = frameWaits(tape, this.steps)
     this.#unanswered = this.steps.filter(isUnanswered)
+    this.#cancelled = exchanges.filter(isAborted)
     this.#spawns = spawnsOf(tape)
     this.gate = new Scheduler(
       [...this.steps.flatMap((step) => gateItems(step)), ...this.#pushes.map(({ item }) => item)],
@@ -825,6 +831,16 @@ export class ReplayRun {
     return problem.readsOn(place, step, pieces?.length ?? 0)
   }
 
+  /** The agent gives up a request, answered or not. */
+  abandoned(step: StepState): void {
+    this.#abandoned.add(step)
+  }
+
+  /** Requests that the recorded agent gave up, and this one has not: no answer to them is on the tape, or not all of it. */
+  get keptOn(): readonly ExchangeState[] {
+    return this.#cancelled.filter((step) => step.served && !this.#abandoned.has(step))
+  }
+
   /** The agent gives up an answer of which it had only some pieces, and had all when recorded. */
   gaveUp(step: StepState, pieces: number, all: number): void {
     if (this.over) return
@@ -991,6 +1007,13 @@ export class ReplayRun {
       const found = { class: 'awaits', path: 'order', part: describeStep(action), ...words } as const
       this.#report({ n: action.event.n, number: action.number }, found, policy)
     }
+    for (const step of this.keptOn) {
+      const [n, number] = [step.event.n, step.number]
+      const madeAt = this.#madeAt.get(step)
+      const site = madeAt && siteIn(madeAt)
+      if (isCancelledAction(step)) this.problems.push(problem.keptOn(this.tape, step, site))
+      else if (policy !== 'ignore') this.#report({ n, number }, keptOnDrift(step), policy, site)
+    }
     for (const { step, isCertain } of this.lostAwaits.found) {
       if (this.bodyAwaits.isTold(step)) continue
       if (isCertain) this.problems.push(problem.notAwaited(this.tape, step, this.lostAwaits.hasThrown))
@@ -1059,9 +1082,25 @@ export class ReplayRun {
     }
   }
 
+  /** Whether the agent may be about to do what it did when recorded. */
+  get isWaitedFor(): boolean {
+    return this.unused.length > 0 || this.keptOn.length > 0
+  }
+
   get unused(): readonly StepState[] {
     return this.steps.filter((step) => !step.taken)
   }
+}
+
+/** An action that nothing of an answer came to before the recorded agent cancelled it: now it is carried out. */
+function isCancelledAction({ event, model }: ExchangeState): boolean {
+  return model === undefined && event.response === undefined && !isRead(event)
+}
+
+function keptOnDrift(step: ExchangeState): FoundDrift {
+  const { response } = step.event
+  const recorded = response === undefined ? 'given up' : `given up after ${countOf(response.chunks.length)}`
+  return { class: 'awaits', path: 'end of the answer', part: describeStep(step), recorded, live: 'not given up' }
 }
 
 function countOf(pieces: number): string {

@@ -1,0 +1,93 @@
+import { createServer, request } from 'node:http'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { createRecorder } from '../../src/record/index.ts'
+import { replayTape } from '../../src/replay/index.ts'
+import { readTape, type Tape } from '../../src/tape/index.ts'
+import { served } from '../support/served.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+/** Answers at once, or never; `/begun` says a piece and no more. */
+const server = createServer((incoming, response) => {
+  incoming.resume().on('end', () => {
+    if (incoming.url?.startsWith('/begun') === true) response.write('one')
+    else if (incoming.url?.startsWith('/never') !== true) response.end('{}')
+  })
+})
+const base = served(server)
+
+let made = 0
+async function record(agent: () => Promise<unknown>): Promise<Tape> {
+  const dir = temporaryFolder('given-up')
+  const id = `run-${made++}`
+  await createRecorder({ dir })
+    .run({ agent: 'desk', id }, agent)
+    .catch(() => undefined)
+  return readTape(join(dir, `${id}.tape.jsonl`))
+}
+
+async function seen(tape: Tape, agent: () => Promise<unknown>): Promise<readonly string[]> {
+  const { problems, drift } = await replayTape(tape, agent)
+  const listed = drift.map(({ class: name, part, recorded, live }) => `${name} ${part}: ${recorded} -> ${live}`)
+  return [...problems.map(({ code }) => code), ...listed].map((line) => line.replaceAll(new URL(base()).host, ''))
+}
+
+type Ask = (path: string, method: string, signal: AbortSignal | undefined) => Promise<unknown>
+
+const clients: Readonly<Record<string, Ask>> = {
+  fetch: async (path, method, signal) => (await fetch(base() + path, { method, ...(signal && { signal }) })).text(),
+  'node:http': (path, method, signal) =>
+    new Promise((resolve, reject) => {
+      const sent = request(base() + path, { method, ...(signal && { signal }) }, (answer) => {
+        answer.on('error', reject).resume().on('end', resolve)
+      })
+      sent.on('error', reject).end()
+    }),
+}
+
+type Lost = 'nothing' | 'signal' | 'abort'
+
+/** The first answer wins, and the loser is cancelled. */
+function race(ask: Ask, way: 'race' | 'any', lost: Lost, path = '/never', method = 'POST') {
+  return async (): Promise<string> => {
+    const control = new AbortController()
+    const loser = ask(path, method, lost === 'signal' ? undefined : control.signal)
+    await Promise[way]([ask('/quick', 'GET', undefined), loser])
+    loser.catch(() => undefined)
+    if (path === '/begun') await sleep(50)
+    if (lost !== 'abort') control.abort()
+    // `node:http` says a turn later that it gave up an answer.
+    if (path === '/begun') await sleep(50)
+    return 'done'
+  }
+}
+
+describe.for(Object.entries(clients))('%s: a request that lost a race', ([, ask]) => {
+  test.for(['race', 'any'] as const)('of Promise.%s is given up, and nothing differs', async (way) => {
+    for (const method of ['GET', 'POST']) {
+      const agent = race(ask, way, 'nothing', '/never', method)
+      expect(await seen(await record(agent), agent)).toEqual([])
+    }
+  })
+
+  test.for(['signal', 'abort'] as const)('is an action that is carried out without its %s: different', async (lost) => {
+    const tape = await record(race(ask, 'race', 'nothing'))
+    expect(await seen(tape, race(ask, 'race', lost))).toEqual(['HARVEST_TAPE_EXHAUSTED'])
+  })
+
+  test.for(['signal', 'abort'] as const)('is a read that goes on without its %s: listed', async (lost) => {
+    const tape = await record(race(ask, 'any', 'nothing', '/never', 'GET'))
+    expect(await seen(tape, race(ask, 'any', lost, '/never', 'GET'))).toEqual([
+      'awaits step 1, GET /never: given up -> not given up',
+    ])
+  })
+
+  test('is listed where its answer had begun, for its service had taken it', async () => {
+    const tape = await record(race(ask, 'race', 'nothing', '/begun'))
+    expect(await seen(tape, race(ask, 'race', 'nothing', '/begun'))).toEqual([])
+    expect(await seen(tape, race(ask, 'race', 'abort', '/begun'))).toEqual([
+      'awaits step 1, POST /begun: given up after 1 piece -> not given up',
+    ])
+  })
+})
