@@ -49,14 +49,14 @@ const clients: Readonly<Record<string, Ask>> = {
 type Lost = 'nothing' | 'signal' | 'abort'
 
 /** The first answer wins, and the loser is cancelled. */
-function race(ask: Ask, way: 'race' | 'any', lost: Lost, path = '/never', method = 'POST') {
+function race(ask: Ask, way: 'race' | 'any', lost: Lost, path = '/never', method = 'POST', reason?: unknown) {
   return async (): Promise<string> => {
     const control = new AbortController()
     const loser = ask(path, method, lost === 'signal' ? undefined : control.signal)
     await Promise[way]([ask('/quick', 'GET', undefined), loser])
     loser.catch(() => undefined)
     if (path === '/begun') await sleep(50)
-    if (lost !== 'abort') control.abort()
+    if (lost !== 'abort') control.abort(reason)
     // `node:http` says a turn later that it gave up an answer.
     if (path === '/begun') await sleep(50)
     return 'done'
@@ -71,7 +71,7 @@ describe.for(Object.entries(clients))('%s: a request that lost a race', ([, ask]
     }
   })
 
-  test.for(['signal', 'abort'] as const)('is an action that is carried out without its %s: different', async (lost) => {
+  test.for(['signal', 'abort'] as const)('is an action that goes on without its %s: different', async (lost) => {
     const tape = await record(race(ask, 'race', 'nothing'))
     expect(await seen(tape, race(ask, 'race', lost))).toEqual(['HARVEST_TAPE_EXHAUSTED'])
   })
@@ -81,6 +81,18 @@ describe.for(Object.entries(clients))('%s: a request that lost a race', ([, ask]
     expect(await seen(tape, race(ask, 'any', lost, '/never', 'GET'))).toEqual([
       'awaits step 1, GET /never: given up -> not given up',
     ])
+  })
+
+  test.for(['too late', new Error('too late'), { late: true }])('is the same with %o for a reason', async (reason) => {
+    const agent = (lost: Lost) => async () => {
+      await race(ask, 'race', lost, '/never', 'POST', reason)()
+      // What comes after it keeps the run going.
+      await sleep(5)
+      return ask('/quick', 'PUT', undefined)
+    }
+    const tape = await record(agent('nothing'))
+    expect(await seen(tape, agent('nothing'))).toEqual([])
+    expect(await seen(tape, agent('signal'))).toEqual(['HARVEST_TAPE_EXHAUSTED'])
   })
 
   test('is listed where its answer had begun, for its service had taken it', async () => {

@@ -1,5 +1,5 @@
 import type { Pairs } from '../pairs.ts'
-import { subscribeOnce } from '../patch.ts'
+import { patchProperty, subscribeOnce } from '../patch.ts'
 import { failedToHear, type HeardHeaders } from './observer.ts'
 
 /** Subscribes once per process; a throwing handler is counted, never thrown. */
@@ -87,9 +87,26 @@ export function copyBytes(chunk: unknown, encoding?: unknown): Buffer {
   return Buffer.from(chunk as Uint8Array)
 }
 
+let aborts = 0
+
+/** Hears that a client aborts, for it may do so with any error. */
+export function hearAborts(): void {
+  patchProperty(AbortController.prototype, 'abort', (original) => {
+    return function abort(this: AbortController, ...args) {
+      aborts++
+      try {
+        original.apply(this, args)
+      } finally {
+        aborts--
+      }
+    }
+  })
+}
+
 /** Names of errors that are the client's own doing: a replayed client does them again by itself. */
 export function isOwnDoing(error: { name?: unknown; code?: unknown } | null | undefined): boolean {
   return (
+    aborts > 0 ||
     error?.name === 'AbortError' ||
     error?.name === 'TimeoutError' ||
     error?.code === 'UND_ERR_ABORTED' ||

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { isWebSocket } from '../websocket-frames.ts'
 import { hearAhead } from './body-ahead.ts'
-import { copyBytes, headerPairs, isOwnDoing, laterHeaders, onChannel } from './channels.ts'
+import { copyBytes, headerPairs, hearAborts, isOwnDoing, laterHeaders, onChannel } from './channels.ts'
 import type { Pairs } from '../pairs.ts'
 import { connectedSocket, runHeader } from '../connection.ts'
 import {
@@ -54,6 +54,7 @@ let lastKind: object | undefined
 
 /** Hears built-in `fetch` and every copy of undici, with any dispatcher, also clients made earlier. */
 export function observeUndici(): void {
+  hearAborts()
   onChannel<About>('undici', 'undici:request:create', ({ request }) => {
     // A proxy tunnel is not a request of the agent.
     if (request.method === 'CONNECT') return
