@@ -26,6 +26,7 @@ export {
   lateAction,
   notOnTape,
   startedOtherwise,
+  notClosed,
   notStarted,
 } from './problems/escapes.ts'
 export { isOwnStray, type Stray, unhandled } from './problems/strays.ts'

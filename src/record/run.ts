@@ -440,6 +440,7 @@ export class RecordedRun implements Recording {
         ...this.#said(verdict),
         ...this.#prints(),
         ...timers,
+        ...(timers.childrenClosed && { childrenClosed: timers.childrenClosed.map((url) => this.redactor.url(url)) }),
       }
       const last = this.#withoutLate(closing)
       this.#writer?.close(last)

@@ -275,7 +275,7 @@ export function keptOn(tape: Tape, step: StepState, site: string | undefined): H
   return new HarvestError('HARVEST_TAPE_EXHAUSTED', {
     what: 'The agent no longer gives up a request that it gave up when recorded',
     where: { tape: tape.header.id, action: neutralLine(describeStep(step)), ...(site ? { at: site } : {}) },
-    why: 'It was cancelled before anything of an answer came. Now it is carried out, and what comes of it is not on the tape.',
+    why: 'It was cancelled before anything of an answer came. Now it goes on, and what comes of it is not on the tape.',
     fix: [
       'pass the signal to the request again, and abort it where it was aborted',
       `to see the recorded step: npx vitest-harvest show ${shellWord(tape.header.id)} --step ${shellWord(step.number)}`,
