@@ -1104,7 +1104,7 @@ export class ReplayRun {
   }
 }
 
-/** An action that nothing of an answer came to before the recorded agent cancelled it. */
+/** An action that the recorded agent gave up before any answer. */
 function isCancelledAction({ event, model }: ExchangeState): boolean {
   return model === undefined && event.response === undefined && !isRead(event)
 }

@@ -270,12 +270,12 @@ export function readsOn(place: ProblemLocation, step: StepState, pieces: number)
   })
 }
 
-/** The agent lets a request go on that changes something, and that it cancelled when recorded. */
+/** The agent lets a request go on that changes something, and that it gave up when recorded. */
 export function keptOn(tape: Tape, step: StepState, site: string | undefined): HarvestError {
   return new HarvestError('HARVEST_TAPE_EXHAUSTED', {
     what: 'The agent no longer gives up a request that it gave up when recorded',
     where: { tape: tape.header.id, action: neutralLine(describeStep(step)), ...(site ? { at: site } : {}) },
-    why: 'It was cancelled before anything of an answer came. Now it goes on, and what comes of it is not on the tape.',
+    why: 'It was given up before any answer. Now it goes on, and what it leads to is not on the tape.',
     fix: [
       'pass the signal to the request again, and abort it where it was aborted',
       `to see the recorded step: npx vitest-harvest show ${shellWord(tape.header.id)} --step ${shellWord(step.number)}`,
