@@ -838,7 +838,7 @@ export class ReplayRun {
     return problem.readsOn(place, step, pieces?.length ?? 0)
   }
 
-  /** The agent gives up a request, answered or not. */
+  /** The agent gives up a request, answered or not, or one that went out for real is over. */
   abandoned(step: StepState): void {
     this.#abandoned.add(step)
   }

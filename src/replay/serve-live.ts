@@ -42,6 +42,8 @@ export function serveLive(
   const over = (): void => {
     if (isOver) return
     isOver = true
+    // It does not go on, however it ended.
+    if (step !== undefined) run.abandoned(step)
     if (isHolding) run.gate.release()
   }
   if (isHolding) run.gate.hold()

@@ -1,6 +1,7 @@
 import { createServer, request } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import OpenAI from 'openai'
 import { describe, expect, test } from 'vitest'
 import { createRecorder } from '../../src/record/index.ts'
 import { replayTape } from '../../src/replay/index.ts'
@@ -102,4 +103,23 @@ describe.for(Object.entries(clients))('%s: a request that lost a race', ([, ask]
       'awaits step 1, POST /begun: given up after 1 piece -> not given up',
     ])
   })
+})
+
+test('a model call that goes on is listed: it acts on nothing', async () => {
+  const client = (): OpenAI => new OpenAI({ apiKey: 'none', baseURL: `${base()}/never`, maxRetries: 0 })
+  const agent = (isGiven: boolean) => async (): Promise<string> => {
+    const control = new AbortController()
+    const asked = { model: 'gpt-5', messages: [{ role: 'user' as const, content: 'How much?' }] }
+    void client()
+      .chat.completions.create(asked, isGiven ? { signal: control.signal } : {})
+      .catch(() => undefined)
+    await clients['fetch']!('/quick', 'GET', undefined)
+    control.abort()
+    return 'done'
+  }
+  const tape = await record(agent(true))
+  expect(await seen(tape, agent(true))).toEqual([])
+  expect(await seen(tape, agent(false))).toEqual([
+    'awaits step 2, POST /never/chat/completions: given up -> not given up',
+  ])
 })
