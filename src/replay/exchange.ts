@@ -1,5 +1,5 @@
 import type { FormedRequest } from '../providers/index.ts'
-import { isAllSaid } from './all-said.ts'
+import { isLeftEarly } from './left-early.ts'
 import { steadyBoundary } from '../seam/shape.ts'
 import type { ExchangeControl, ExchangeSink, LiveRequest, Pairs } from '../seam/intercept/index.ts'
 import { decodeBytes, type ExchangeEvent, isTokenRead, type Moment, type RecordedResponse } from '../tape/index.ts'
@@ -160,9 +160,8 @@ function answerWith(
       if (step.answered) return
       noteTimeOut(run, step, live.madeAt)
       const { response: recorded, aborted } = step.event
-      const [count, all] = [delivered(), recorded?.chunks.length ?? 0]
-      if (recorded?.end !== undefined && aborted === undefined && count < all && !isAllSaid(recorded, count))
-        run.gaveUp(step, count, all)
+      if (recorded && aborted === undefined && isLeftEarly(recorded, delivered()))
+        run.gaveUp(step, delivered(), recorded.chunks.length)
       step.answered = true
       observe(run, step)
       heard.aborted = [run.nextN(), run.gate.now]
