@@ -203,7 +203,7 @@ function afterSign(names: NameTable): Trigger['at'] {
     const within = valueQuote === undefined ? valueWithin(names, text, start, named, found) : undefined
     if (within !== undefined) return within
     // A quote behind which the text of a list or object goes on ends the text the name stands in.
-    if (valueQuote !== undefined && nameQuote !== valueQuote && endsText(text, start, names.version)) return 0
+    if (valueQuote !== undefined && nameQuote !== valueQuote && endsText(text, start)) return 0
     if (valueQuote !== undefined && nameQuote === undefined && closes(text, named.start, start, valueQuote)) return 0
     if (
       valueQuote !== undefined &&
@@ -309,7 +309,7 @@ function valueWithin(
     const quote = open.exec(text)![0]
     const begin = start + code + quote.length
     // A quote that ends the text around the code.
-    if (endsText(text, begin, names.version) || closesLiteral(text, named.start, begin, quote)) return 0
+    if (endsText(text, begin) || closesLiteral(text, named.start, begin, quote)) return 0
     return inCode(names, text, begin, quote, named.kind, found)
   }
   if (!has(mayBeHead, first)) return undefined
@@ -319,8 +319,7 @@ function valueWithin(
   const [head = '', quote] = pattern.exec(text) ?? []
   const begin = start + head.length
   if (reference.test(head)) return begin
-  if (quote !== undefined && names.version >= 8 && (endsText(text, begin, names.version) || isBehindText(text, begin)))
-    return 0
+  if (quote !== undefined && names.version >= 8 && (endsText(text, begin) || isBehindText(text, begin))) return 0
   if (quote !== undefined) return quoted(text, begin, quote, named.kind, found)
   if (head !== '') return bare(names, text, begin, true, named, found)
   longPattern.lastIndex = start
@@ -471,15 +470,10 @@ function inCode(
 /** What a field is called: `password1`. */
 const fieldName = /^[a-z_]+\d{1,2}$/
 const afterText = /\s{0,16}(?:[,}\]:](?!\w)|$)/y
-/** Behind the name of a field: a number, `true`, `false` or `null`. */
-const afterField =
-  /\s{0,16}:\s{0,16}(?:-?\d{1,32}(?:\.\d{1,32})?(?:e[-+]?\d{1,3})?|true|false|null)(?:\s|\\[nrt]){0,16}[,}]/iy
 
-function endsText(text: string, start: number, version: number): boolean {
+function endsText(text: string, start: number): boolean {
   afterText.lastIndex = start
-  if (afterText.test(text)) return true
-  afterField.lastIndex = start
-  return version >= 9 && afterField.test(text)
+  return afterText.test(text)
 }
 
 const mostBefore = 256
@@ -821,7 +815,7 @@ function belowName(names: NameTable, sign: string): Trigger['at'] {
     // In Terraform, what has no quotes is an expression.
     if (inTerraform !== undefined)
       return quote === undefined ? 0 : inCode(names, text, start + quote.length, quote, kind, found)
-    if (quote !== undefined && names.version >= 8 && endsText(text, start + quote.length, names.version)) return 0
+    if (quote !== undefined && names.version >= 8 && endsText(text, start + quote.length)) return 0
     if (quote !== undefined) return quoted(text, start + quote.length, quote, kind, found)
     return bare(names, text, start, true, { kind, name, start: index, end: start }, found)
   }
@@ -865,12 +859,7 @@ function afterVariable(names: NameTable): Trigger['at'] {
     const kind = names.classOf(name)
     if (head === undefined || kind === undefined) return 0
     const start = index + head.length
-    if (
-      quote !== undefined &&
-      names.version >= 8 &&
-      (endsText(text, start, names.version) || isBehindText(text, start))
-    )
-      return 0
+    if (quote !== undefined && names.version >= 8 && (endsText(text, start) || isBehindText(text, start))) return 0
     if (quote !== undefined) return quoted(text, start, quote, kind, found)
     return bare(names, text, start, true, { kind, name, start: index, end: start }, found)
   }

@@ -27,6 +27,7 @@ import type { HeaderMeaning } from './meaning.ts'
 import type { Encoded, Secret, SecretFinding, RedactorOptions, Replaced, TextRange } from './types.ts'
 import { settledEnd } from './under-way.ts'
 import { redactUrl } from './url.ts'
+import { withinJson } from './within-json.ts'
 import { encodedAs, type EncodedWord, encodedWords } from './words.ts'
 import { isOverworked, masked, perSecret, perWord, spareWork, uncounted, work, workFor } from './work.ts'
 
@@ -772,13 +773,18 @@ class TextRedactor implements Redactor {
     const cost = work.done - before
     const known = this.#known.find(text)
     const all = known.length === 0 ? found : [...found, ...known]
-    const spans = all.length === 0 ? all : settle(text, all, this.#placeholders.in(text))
+    const spans = all.length === 0 ? all : settle(text, this.#within(text, all), this.#placeholders.in(text))
     work.done += spans.length * perSecret
     const words = this.#means.version === 1 || this.#depth >= depthCap || isOverworked() ? [] : encodedWords(text)
     work.done += words.length * perWord
     if (words.length > 0) return this.#withEncoded(text, words, spans)
     if (isWord && spans.length === 0 && !isOverworked()) this.#quiet.set(text, cost)
     return spans
+  }
+
+  /** JSON stays JSON. Earlier tapes have what was read beyond the borders of its texts. */
+  #within(text: string, spans: readonly TextRange[]): readonly TextRange[] {
+    return this.#means.version < 9 ? spans : withinJson(text, spans)
   }
 
   /** Words of base64 that say something secret, beside what stands plain. */

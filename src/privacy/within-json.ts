@@ -1,0 +1,201 @@
+import type { TextRange } from './types.ts'
+import { work } from './work.ts'
+
+/** What may be the end of a text, or a line, in JSON or in what a text of it says. */
+const border = /["\\\n]/
+/** What stands in texts alone. */
+const beyondStructure = /[^{}[\],:\s\d+.\-eEtrufalsn]/
+const structure = /[{}[\],:]/
+
+/** Whether a span stands in one text, or in one number, no matter where texts begin: nearly all do. */
+function isInOne({ contextual, start, end }: TextRange, text: string): boolean {
+  const said = text.slice(start, end)
+  return !border.test(said) && (beyondStructure.test(said) || (!contextual && !structure.test(said)))
+}
+
+/**
+ * The spans in a text that is JSON, that has JSON in some of its lines, or that says such a text in a text of its own. None goes beyond the
+ * text of JSON it begins in, for what is left would be no JSON. One that begins in no text was misread, but where it tells itself
+ * what it is, all texts of it are secret.
+ */
+export function withinJson(text: string, spans: readonly TextRange[]): readonly TextRange[] {
+  if (spans.every((span) => isInOne(span, text))) return spans
+  const places = new JsonPlaces(text)
+  return spans.flatMap((span) => (isInOne(span, text) ? [span] : places.partsOf(span)))
+}
+
+/** Where the JSON in a text stands. */
+class JsonPlaces {
+  readonly #text: string
+  readonly #whole: JsonPlace | undefined
+  /** By where they begin. */
+  readonly #inLines = new Map<number, JsonPlace | undefined>()
+
+  constructor(text: string) {
+    this.#text = text
+    this.#whole = jsonIn(text, 0, text.length)
+  }
+
+  partsOf(span: TextRange): readonly TextRange[] {
+    const { start, end } = span
+    const first = this.#at(start)
+    if (first !== undefined) return first.partsOf(span)
+    const last = this.#at(end - 1)
+    return last === undefined ? [span] : cut(this.#text, span, start, Math.min(end, last.start))
+  }
+
+  /** The JSON of which this character is a part. */
+  #at(at: number): JsonPlace | undefined {
+    if (this.#whole !== undefined) return this.#whole
+    const line = this.#text.lastIndexOf('\n', at - 1) + 1
+    work.done += (at - line) >> 4
+    const inLine = this.#from(line, () => endOf(this.#text, '\n', line))
+    if (inLine !== undefined) return inLine.start <= at ? inLine : undefined
+    const near = this.#text.slice(Math.max(0, at - farthest), at)
+    work.done += near.length >> 4
+    const begin = Math.max(near.lastIndexOf('\n{'), near.lastIndexOf('\n['))
+    if (begin === -1) return undefined
+    const from = at - near.length + begin + 1
+    const closing = this.#text[from] === '{' ? '\n}' : '\n]'
+    const inLines = this.#from(from, () => endOf(this.#text, closing, from) + closing.length)
+    return inLines !== undefined && at < inLines.end ? inLines : undefined
+  }
+
+  #from(start: number, end: () => number): JsonPlace | undefined {
+    if (!this.#inLines.has(start)) this.#inLines.set(start, jsonIn(this.#text, start, end()))
+    return this.#inLines.get(start)
+  }
+}
+
+/** So far before a place its JSON begins at most, where other text stands around it. */
+const farthest = 16_384
+
+function endOf(text: string, sign: string, from: number): number {
+  const at = text.indexOf(sign, from)
+  return at === -1 ? text.length : at
+}
+
+/** What stands before JSON in a line: `data: `, `0:`. */
+const begin = /(?:[\w-]{1,32}: ?)?(?=\s{0,256}[{["])/y
+
+/** The JSON that a part of a text is, with the name of a field of an event before it. */
+function jsonIn(text: string, from: number, to: number): JsonPlace | undefined {
+  begin.lastIndex = from
+  if (!begin.test(text)) return undefined
+  const start = begin.lastIndex
+  work.done += (to - start) >> 3
+  try {
+    JSON.parse(text.slice(start, to))
+  } catch {
+    // It only begins like JSON.
+    return undefined
+  }
+  return new JsonPlace(text, start, to)
+}
+
+/** JSON in a text: where the texts in it begin and end, inside of their quotes. */
+class JsonPlace {
+  readonly start: number
+  readonly end: number
+  readonly #text: string
+  readonly #starts: number[] = []
+  readonly #ends: number[] = []
+  /** What these texts say, where it was asked for. */
+  readonly #said = new Map<number, Said>()
+
+  constructor(text: string, start: number, end: number) {
+    this.#text = text
+    this.start = start
+    this.end = end
+    for (let open = text.indexOf('"', start); open !== -1 && open < end; open = text.indexOf('"', open)) {
+      let close = text.indexOf('"', open + 1)
+      while (isEscaped(text, close)) close = text.indexOf('"', close + 1)
+      this.#starts.push(open + 1)
+      this.#ends.push(close)
+      open = close + 1
+    }
+  }
+
+  partsOf(span: TextRange): readonly TextRange[] {
+    const { contextual, start, end } = span
+    const [starts, ends] = [this.#starts, this.#ends]
+    const nth = countUpTo(starts, start) - 1
+    const isIn = nth >= 0 && start < ends[nth]!
+    if (isIn && contextual) return this.#partsIn(nth, span)
+    if (contextual) return []
+    const isScalar = !isIn && !structure.test(this.#text.slice(start, end))
+    if (isScalar) return [span]
+    const parts: TextRange[] = []
+    for (let at = isIn ? nth : nth + 1; at < starts.length && starts[at]! < end; at++)
+      parts.push(...this.#partsIn(at, span))
+    return parts
+  }
+
+  /** What of a span stands in one of the texts. */
+  #partsIn(nth: number, span: TextRange): readonly TextRange[] {
+    const [from, to] = [this.#starts[nth]!, this.#ends[nth]!]
+    return cut(this.#text, span, Math.max(span.start, from), Math.min(span.end, to)).flatMap((part) =>
+      this.#saidIn(nth).partsOf(part, this.#text, from),
+    )
+  }
+
+  #saidIn(nth: number): Said {
+    const known = this.#said.get(nth)
+    if (known !== undefined) return known
+    const said = new Said(this.#text.slice(this.#starts[nth], this.#ends[nth]))
+    this.#said.set(nth, said)
+    return said
+  }
+}
+
+/** What a text of JSON says. */
+class Said {
+  readonly #places: JsonPlaces
+  /** Of each character, and of the end, where it stands as it is written. */
+  readonly #written: number[] = []
+
+  constructor(raw: string) {
+    work.done += raw.length >> 2
+    const text = JSON.parse(`"${raw}"`) as string
+    this.#places = new JsonPlaces(text)
+    for (let at = 0; at < raw.length; at += raw[at] !== '\\' ? 1 : raw[at + 1] === 'u' ? 6 : 2) this.#written.push(at)
+    this.#written.push(raw.length)
+  }
+
+  /** @param offset - where what is written begins in the text */
+  partsOf(span: TextRange, text: string, offset: number): readonly TextRange[] {
+    const start = countUpTo(this.#written, span.start - offset - 1)
+    const end = countUpTo(this.#written, span.end - offset - 1)
+    return this.#places
+      .partsOf({ ...span, start, end })
+      .flatMap((part) =>
+        part.start === start && part.end === end
+          ? [span]
+          : cut(text, span, offset + this.#written[part.start]!, offset + this.#written[part.end]!),
+      )
+  }
+}
+
+function cut(text: string, span: TextRange, start: number, end: number): readonly TextRange[] {
+  if (start === span.start && end === span.end) return [span]
+  return start < end ? [{ ...span, start, end, value: text.slice(start, end) }] : []
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let backslashes = 0
+  while (text.charCodeAt(at - backslashes - 1) === backslash) backslashes++
+  return backslashes % 2 === 1
+}
+
+const backslash = 0x5c
+
+/** How many of the numbers, which are in order, are no greater. */
+function countUpTo(numbers: readonly number[], most: number): number {
+  let [low, high] = [0, numbers.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (numbers[middle]! <= most) low = middle + 1
+    else high = middle
+  }
+  return low
+}
