@@ -69,6 +69,8 @@ const hostile: Readonly<Record<string, (length: number) => string>> = {
   'names in Chinese': (length) => '密码：'.repeat(length / 3),
   'names with a number': (length) => 'Token2: '.repeat(length / 8),
   'code before no text': (length) => 'password = env.P ?? '.repeat(length / 20),
+  'keys before empty texts in texts of JSON': (length) =>
+    `"key${String.raw`\\\\\\\":\\\\\\\"\\\\\\\"\\\\\\\":`},`.repeat(length / 40),
   'secrets by name': (length) => Array.from({ length: length / 40 }, (_, at) => `"secret":"a1b2c3d4-${at}"`).join(),
 }
 
