@@ -137,6 +137,8 @@ function nameUpTo(names: NameTable, text: string, end: number): Named | undefine
 // The quote that ends the name, the sign, the quote that begins the value; Markdown may stand around the sign.
 const betweenFourth = /(\\*["'`])?\]?(?:\*\*|`)?\s{0,4}(?:=>|:=|={2,3}|[:=：＝])(?:\*\*)?(\s{0,8})(?:\*\*)?(\\*["'`])?/y
 const betweenPattern = changed(betweenFourth, String.raw`4}(?:`, String.raw`12}(?:(?:\?\?|\|\||!=?)=|`)
+/** Also of a field whose name ends with spaces. */
+const betweenNinth = changed(betweenPattern, String.raw`(\\*["'`, String.raw`(?:\s{0,8}(?=\\*["']))?(\\*["'`)
 const betweenBefore = changed(betweenFourth, '={2,3}|[:=：＝]', '[:=]')
 
 const mayBegin = codesOf(/[^=>*\s"'`\\]/, 128)
@@ -192,7 +194,7 @@ function afterSign(names: NameTable): Trigger['at'] {
       const isLoose = isApart || isColon(text.charCodeAt(sign))
       return valueWithin(names, text, begin, named, found) ?? bare(names, text, begin, isLoose, named, found)
     }
-    const pattern = lately(betweenPattern, betweenFourth, betweenBefore)
+    const pattern = names.version >= 9 ? betweenNinth : lately(betweenPattern, betweenFourth, betweenBefore)
     pattern.lastIndex = named.end
     const between = pattern.exec(text)
     if (between === null || named.end + between[0].length <= sign) return 0
@@ -203,7 +205,8 @@ function afterSign(names: NameTable): Trigger['at'] {
     const within = valueQuote === undefined ? valueWithin(names, text, start, named, found) : undefined
     if (within !== undefined) return within
     // A quote behind which the text of a list or object goes on ends the text the name stands in.
-    if (valueQuote !== undefined && nameQuote !== valueQuote && endsText(text, start)) return 0
+    if (valueQuote !== undefined && nameQuote !== valueQuote && endsText(text, start))
+      return names.version < 9 ? 0 : ofField(text, start, valueQuote, named.kind, found)
     if (valueQuote !== undefined && nameQuote === undefined && closes(text, named.start, start, valueQuote)) return 0
     if (
       valueQuote !== undefined &&
@@ -470,6 +473,14 @@ function inCode(
 /** What a field is called: `password1`. */
 const fieldName = /^[a-z_]+\d{1,2}$/
 const afterText = /\s{0,16}(?:[,}\]:](?!\w)|$)/y
+const fieldSign = /\s{0,16}:\s{0,16}(\\*["'])/y
+
+/** The value of a field whose name ends with the sign behind a name, and the quote before `start`: `{"Password: ":"…"}`. */
+function ofField(text: string, start: number, quote: string, kind: NameClass, found: TextRange[]): number {
+  fieldSign.lastIndex = start
+  const [sign, open] = fieldSign.exec(text) ?? []
+  return sign === undefined || open !== quote ? 0 : quoted(text, start + sign.length, quote, kind, found)
+}
 
 function endsText(text: string, start: number): boolean {
   afterText.lastIndex = start

@@ -154,3 +154,30 @@ test.each(Object.entries(forms))(
     )
   },
 )
+
+/** Of the contexts, those that are the name of a secret and a sign behind it. */
+const named = fc.constantFrom(
+  'Password:',
+  'password: ',
+  'api_key =',
+  'DB_PASSWORD ',
+  '--password=',
+  'secret=',
+  '密码：',
+)
+
+test.each(Object.entries(forms))(
+  'in JSON %s, texts in fields that are called like a secret are found, no matter what stands beside them',
+  (_, form) => {
+    fc.assert(
+      fc.property(item, item, named, fc.boolean(), fc.nat(2), (before, behind, key, isFirst, depth) => {
+        const given = { [key]: 'tr33house', page: 1, password: 'lemon7tart' }
+        const items = isFirst ? [given, before, behind] : [before, given, behind]
+        let text = form.write(items)
+        for (let at = 0; at < depth; at++) text = JSON.stringify({ note: text, page: 1 })
+        expect(createRedactor().text(text)).not.toMatch(/tr33house|lemon7tart/)
+      }),
+      { seed: 14, numRuns: 500 },
+    )
+  },
+)
