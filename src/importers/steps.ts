@@ -74,7 +74,7 @@ class StepMaking {
 
   #note({ name, data }: ForeignMark): void {
     const [n, at] = this.#moment()
-    this.#events.push({ kind: 'mark', n, at, name: this.#redactor.text(name), data: this.#encoded(data) })
+    this.#events.push({ kind: 'mark', n, at, name: this.#redactor.name(name), data: this.#encoded(data) })
   }
 
   #ask(step: ForeignModelCall): void {
@@ -130,7 +130,7 @@ class StepMaking {
       at,
       ...this.#inside(step),
       ...(asked === undefined ? {} : { asked }),
-      name: this.#redactor.text(name),
+      name: this.#redactor.name(name),
       args: this.#encoded(args ?? {}),
     }
     if (id !== undefined && !this.#byId.has(id)) this.#byId.set(id, n)

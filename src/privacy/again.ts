@@ -70,7 +70,7 @@ function headerAgain(header: TapeHeader, redactor: LateRedactor): TapeHeader {
 export function eventAgain(event: TapeEvent, redactor: LateRedactor): TapeEvent {
   if (event.kind === 'draws') return event
   if (event.kind === 'push') return { ...event, ...pushedAgain(event, redactor) }
-  if (event.kind !== 'exchange') return asJson(redactor, event)
+  if (event.kind !== 'exchange') return namedAgain(event, redactor)
   const { url, error, request, response } = event
   return {
     ...event,
@@ -79,6 +79,14 @@ export function eventAgain(event: TapeEvent, redactor: LateRedactor): TapeEvent 
     ...(response && { response: responseAgain(response, redactor) }),
     ...(error && { error: asJson(redactor, error) }),
   }
+}
+
+/** What an event is called stays, and is not searched. */
+function namedAgain<T extends TapeEvent>(event: T, redactor: LateRedactor): T {
+  const names: Partial<Record<'name' | 'from' | 'to', string>> =
+    event.kind === 'message' ? { from: event.from, to: event.to } : 'name' in event ? { name: event.name } : {}
+  const unnamed = Object.fromEntries(Object.keys(names).map((key) => [key, '']))
+  return { ...asJson(redactor, { ...event, ...unnamed }), ...names }
 }
 
 type Pushed = Extract<TapeEvent, { kind: 'push' }>

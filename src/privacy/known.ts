@@ -19,17 +19,20 @@ export class KnownSecrets {
   /** Long ones by their beginning, which is looked for with the short ones. */
   readonly #long = new Map<string, string[]>()
   readonly #cap: number
+  readonly #isIdentifier: Identifies | undefined
 
   /** Values that were named when there was no room for them any more. */
   left = 0
 
-  constructor(cap = usualCap) {
+  /** @param isIdentifier - whether a part of a text names something by what it is: there only what is kept is a secret */
+  constructor(cap = usualCap, isIdentifier?: Identifies) {
     this.#cap = cap
+    this.#isIdentifier = isIdentifier
   }
 
   /** @param value - {@link isDistinctive} */
   remember(kind: string, value: string): void {
-    if (!this.isFull) this.#add(kind, value)
+    if (!this.isFull) this.#add({ kind, value })
     else if (!this.#bySpelling.has(value)) this.left++
   }
 
@@ -48,18 +51,24 @@ export class KnownSecrets {
     return [...new Map([...this.#bySpelling.values()].map((known) => [known.value, known])).values()]
   }
 
-  /** Looks for a value that is secret no matter what it looks like. */
+  /** Looks for a value that is secret no matter what it looks like, and where it stands. */
   keep(kind: string, value: string): void {
-    if (value.length >= shortestKept) this.#add(kind, value)
+    if (value.length >= shortestKept) this.#add({ kind, value, isKept: true })
   }
 
-  #add(kind: string, value: string): void {
+  /** As {@link remember}, no matter how many there are. */
+  rememberAll(values: readonly string[]): void {
+    for (const value of values) if (value.length >= shortestKept) this.#add({ kind: 'secret', value })
+  }
+
+  #add(known: Known): void {
+    const { value } = known
     const inJson = JSON.stringify(value).slice(1, -1)
     // Half of a pair of surrogates stands in no bytes and in no URL.
     const sent = value.toWellFormed()
     for (const spelling of [value, sent, inJson, encodeURIComponent(sent)]) {
       if (this.#bySpelling.has(spelling)) continue
-      this.#bySpelling.set(spelling, { kind, value })
+      this.#bySpelling.set(spelling, known)
       if (spelling.length < window) this.#others.set(spelling, searchOf(spelling))
       else if (spelling.length <= longest) this.#short.add(spelling)
       else this.#addLong(spelling)
@@ -81,7 +90,10 @@ export class KnownSecrets {
     const note = (start: number, spelling: string): void => {
       const end = start + spelling.length
       const goesOn = isAlphanumeric(text.charCodeAt(end)) && isAlphanumeric(text.charCodeAt(end - 1))
-      if (!goesOn && beginsToken(text, start)) (found ??= []).push({ ...this.#bySpelling.get(spelling)!, start, end })
+      if (goesOn || !beginsToken(text, start)) return
+      const { kind, value, isKept } = this.#bySpelling.get(spelling)!
+      if (isKept !== true && this.#isIdentifier?.(text, start, end)) return
+      ;(found ??= []).push({ kind, value, start, end })
     }
     let begun: Map<string, number> | undefined
     this.#short.find(text, (start, spelling) => {
@@ -102,7 +114,10 @@ export class KnownSecrets {
 interface Known {
   readonly kind: string
   readonly value: string
+  readonly isKept?: true
 }
+
+type Identifies = (text: string, start: number, end: number) => boolean
 
 /** Of a text that all are looked for by: characters at its beginning, those at the end of these, and values of their hash. */
 const [window, block, hashes] = [8, 3, 1 << 15]

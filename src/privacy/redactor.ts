@@ -15,6 +15,7 @@ import { cutPieces, type Edit, edited, inBytes } from './edits.ts'
 import { type Finders, findersOfNow } from './engine.ts'
 import { findScattered, isStream, type Scattered } from './events.ts'
 import { isWorthNaming } from './headers.ts'
+import { isIdentifier } from './identifiers.ts'
 import { redactJson } from './json.ts'
 import { earlierCap, isDistinctive, KnownSecrets } from './known.ts'
 import { lateMeans, latePlaceholders, type MeansInUse, type NamedSecret } from './late.ts'
@@ -40,6 +41,8 @@ import { isOverworked, masked, perSecret, perWord, spareWork, uncounted, work, w
  */
 export interface Redactor {
   text(text: string): string
+  /** What a call, a mark or a sender of messages is called: no secret that is known from elsewhere, or it would be another one. */
+  name(name: string): string
   /**
    * Text values, values under names that promise a secret, and keys. The same object when nothing was found.
    *
@@ -168,6 +171,8 @@ export interface PlaceholderNumbering {
   readonly prints?: Prints
   /** Texts that are secret in this run no matter what they look like, such as who it is about. */
   readonly secrets?: readonly string[]
+  /** @internal As these, that the run named later. */
+  readonly named?: readonly string[]
   /** @internal Default those of now. */
   readonly finders?: Finders
   /** @internal The placeholder of a value that has one; said for each value once. */
@@ -213,6 +218,9 @@ class TextRedactor implements Redactor {
 
   readonly #prints: Prints | undefined
   replacements = 0
+  /** The text under way is a name. */
+  #isNaming = false
+  readonly #isIdentifier: typeof isIdentifier = (...place) => this.#isNaming || isIdentifier(...place)
   /** How many encodings inside of each other are being read. */
   #depth = 0
   /** What may still be replaced inside of encoded words. */
@@ -232,9 +240,13 @@ class TextRedactor implements Redactor {
   /** What words of base64 in the text under way say, where it holds none itself and no rule finds anything: it is not searched once more. With what that cost. */
   readonly #quiet = new Map<string, number>()
 
-  constructor(means: MeansInUse, { keys = false, prints, recorded, given, secrets = [] }: PlaceholderNumbering) {
+  constructor(
+    means: MeansInUse,
+    { keys = false, prints, recorded, given, named = [], secrets = [] }: PlaceholderNumbering,
+  ) {
     this.#means = means
-    this.#known = new KnownSecrets(means.version < 9 ? earlierCap : undefined)
+    this.#known = means.version < 9 ? new KnownSecrets(earlierCap) : new KnownSecrets(undefined, this.#isIdentifier)
+    this.#known.rememberAll(named)
     for (const secret of secrets) this.#known.keep('secret', secret)
     this.#hasSecrets = secrets.length > 0
     this.#keys = keys === false ? undefined : keys === 'unnumbered' ? unnumbered : new KeyNumbers()
@@ -253,6 +265,15 @@ class TextRedactor implements Redactor {
   text(text: string): string {
     if (this.#means.isPlain(text) && this.#known.find(text).length === 0) return text
     return this.#clean(text)
+  }
+
+  name(name: string): string {
+    this.#isNaming = this.#means.version >= 9
+    try {
+      return this.text(name)
+    } finally {
+      this.#isNaming = false
+    }
   }
 
   chunks(pieces: readonly Buffer[]): readonly Buffer[] {
@@ -430,7 +451,7 @@ class TextRedactor implements Redactor {
     const keys = only === undefined ? [] : named.flatMap(({ key = [] }) => key)
     const met = new Set<string>()
     const redactor = new TextRedactor(lateMeans(this.#means, placeholders), {
-      secrets: named.map(({ value }) => value),
+      named: named.map(({ value }) => value),
       given: (value) => {
         met.add(value)
         return instead.get(value)

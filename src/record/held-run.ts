@@ -241,7 +241,7 @@ export class HeldRun implements Recording {
       const { name, code, args, context } = event
       const { redactor } = recorded
       const cleaned = {
-        name: redactor.text(name),
+        name: redactor.name(name),
         ...(code && { code: [redactor.text(code[0]), code[1]] as const }),
         args: redactor.json(args),
         ...(context !== undefined && { context: redactor.json(context) }),

@@ -22,16 +22,16 @@ export function redactedNote(note: RunNote, redactor: Redactor): RunNote {
     case 'mark':
       return {
         ...note,
-        name: redactor.text(note.name),
+        name: redactor.name(note.name),
         ...(note.data === undefined ? {} : { data: redactor.json(note.data) }),
       }
     case 'state':
-      return { ...note, name: redactor.text(note.name), data: redactor.json(note.data) }
+      return { ...note, name: redactor.name(note.name), data: redactor.json(note.data) }
     case 'message':
       return {
         ...note,
-        from: redactor.text(note.from),
-        to: redactor.text(note.to),
+        from: redactor.name(note.from),
+        to: redactor.name(note.to),
         body: redactor.json(note.body),
       }
     case 'spawn':
