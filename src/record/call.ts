@@ -30,7 +30,7 @@ export function recordCall(
   let code: CallEvent['code']
   let losses: CallLosses | undefined
   run.attempt(() => {
-    name = run.clean(name) as string
+    name = run.cleanName(name)
     const encoded = encodeValue(argumentsOf(call.args))
     args = run.clean(encoded)
     losses = new CallLosses(call, encoded)

@@ -173,6 +173,12 @@ export class HeldRun implements Recording {
     return this.clean(encodeValue(value))
   }
 
+  cleanName(name: string): string {
+    this.later((recorded) => void recorded.redactor.name(name))
+    this.grown(jsonSize(name))
+    return name
+  }
+
   clean(json: Json): Json {
     // Placeholders are numbered by first appearance: it is looked through when it would have been.
     this.later((recorded) => void recorded.redactor.json(json))

@@ -25,6 +25,8 @@ export interface CallRecording {
   encode(value: unknown): Json
   /** What is encoded already, as it may be kept. */
   clean(value: Json): Json
+  /** As that, of what a call is named. */
+  cleanName(name: string): string
   warn(error: HarvestError): void
   /** An answer comes in pieces. */
   arriving(answer: Arriving): void

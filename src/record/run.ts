@@ -248,6 +248,10 @@ export class RecordedRun implements Recording {
     return this.redactor.json(value)
   }
 
+  cleanName(name: string): string {
+    return this.redactor.name(name)
+  }
+
   /** Puts a step on the tape that has just begun. */
   begin(event: () => Step): void {
     // Of a run that is over, all that began is written when it has ended.

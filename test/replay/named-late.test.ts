@@ -144,6 +144,75 @@ test('a constant of the agent that an answer names late is compared by its finge
   }
 })
 
+const model = 'gpt-4.1-mini-2025-04-14'
+
+/** Where dialects have the model, and the name of a tool. */
+const asked: Readonly<Record<string, (model: string) => readonly [path: string, body: Json]>> = {
+  'in the body': (model) => ['/v1/chat/completions', { model, messages: [{ role: 'user', content: 'hi' }] }],
+  'in the path of Gemini': (model) => [
+    `/v1beta/models/${model}:generateContent`,
+    { contents: [{ parts: [{ text: 'hi' }] }] },
+  ],
+  'in the path of Bedrock': (model) => [
+    `/model/${model}/converse`,
+    { messages: [{ role: 'user', content: [{ text: 'hi' }] }] },
+  ],
+  'in the path of a deployment': (model) => [
+    `/openai/deployments/${model}/chat/completions?api-version=2024-10-21`,
+    { messages: [{ role: 'user', content: 'hi' }] },
+  ],
+  'as a tool it may use': (name) => [
+    '/v1/chat/completions',
+    {
+      model: 'm',
+      messages: [{ role: 'user', content: 'hi' }],
+      tools: [{ type: 'function', function: { name, description: 'says "hi"', parameters: {} } }],
+    },
+  ],
+  'as a tool of another dialect': (name) => [
+    '/v1/messages',
+    { model: 'm', messages: [{ role: 'user', content: 'hi' }], tools: [{ name, input_schema: { type: 'object' } }] },
+  ],
+}
+
+test.each(Object.entries(asked))(
+  'what a request asks for stays on the tape though an answer calls it a secret, and another one is noticed: %s',
+  async (_, request) => {
+    const say = tool('say', async () => ({ session: model }))
+    const ask = async (name: string): Promise<unknown> => {
+      const [path, body] = request(name)
+      return (await fetch(`${base()}${path}`, { method: 'POST', body: JSON.stringify(body) })).json()
+    }
+    const agent = (name: string) => async (): Promise<unknown> => {
+      await ask(name)
+      await say()
+      return ask(name)
+    }
+    const file = await recorded(agent(model))
+    await expectSame(file, agent(model))
+    const { problems, drift } = await replayTape(readTape(file), agent('gpt-4.1-nano-2025-04-14'))
+    expect([...problems, ...drift]).not.toEqual([])
+  },
+)
+
+test('the name of a call, a mark or a sender stays though an answer calls it a secret', async () => {
+  const agent = async (): Promise<unknown> => {
+    const answer = await tool(model, async () => ({ session: model, password: model }))()
+    mark(model, answer)
+    return tool(model, async () => 'done')()
+  }
+  for (const options of [{}, { sample: 1, decide: 'end' } as RecorderOptions]) {
+    const file = await recorded(agent, options)
+    expect(readTape(file).events.flatMap((event) => ('name' in event ? [event.name] : []))).toEqual([
+      model,
+      model,
+      model,
+    ])
+    expect(readFileSync(file, 'utf8')).not.toContain(`"session":"${model}"`)
+    await expectSame(file, agent)
+  }
+})
+
 test('what stands on the tape of a run that has not ended stays there until it ends', async () => {
   const recorder = createRecorder({ dir })
   const text = (): string => readFileSync(join(dir, 'ends-late.tape.jsonl'), 'utf8')
