@@ -1,5 +1,5 @@
 import type { TextRange } from './types.ts'
-import { work } from './work.ts'
+import { isOverworked, work } from './work.ts'
 
 /** What may be the end of a text, or a line, in JSON or in what a text of it says. */
 const border = /["\\\n]/
@@ -28,6 +28,7 @@ export function withinJson(text: string, spans: readonly TextRange[]): readonly 
 class JsonPlaces {
   readonly #text: string
   readonly #whole: JsonPlace | undefined
+  #lines: Lines | undefined
   /** By where they begin. */
   readonly #inLines = new Map<number, JsonPlace | undefined>()
 
@@ -37,6 +38,9 @@ class JsonPlaces {
   }
 
   partsOf(span: TextRange): readonly TextRange[] {
+    work.done += perSpan
+    // All of such a text is replaced.
+    if (isOverworked()) return [span]
     const { start, end } = span
     const first = this.#at(start)
     if (first !== undefined) return first.partsOf(span)
@@ -47,50 +51,83 @@ class JsonPlaces {
   /** The JSON of which this character is a part. */
   #at(at: number): JsonPlace | undefined {
     if (this.#whole !== undefined) return this.#whole
-    const line = this.#text.lastIndexOf('\n', at - 1) + 1
-    work.done += (at - line) >> 4
-    const inLine = this.#from(line, () => endOf(this.#text, '\n', line))
+    const lines = (this.#lines ??= new Lines(this.#text))
+    const line = lines.of(at)
+    const inLine = this.#from(line.start, line.end)
     if (inLine !== undefined) return inLine.start <= at ? inLine : undefined
-    const near = this.#text.slice(Math.max(0, at - farthest), at)
-    work.done += near.length >> 4
-    const begin = Math.max(near.lastIndexOf('\n{'), near.lastIndexOf('\n['))
-    if (begin === -1) return undefined
-    const from = at - near.length + begin + 1
-    const closing = this.#text[from] === '{' ? '\n}' : '\n]'
-    const inLines = this.#from(from, () => endOf(this.#text, closing, from) + closing.length)
+    const block = lines.around(line.nth)
+    const inLines = block && this.#from(block.start, block.end)
     return inLines !== undefined && at < inLines.end ? inLines : undefined
   }
 
-  #from(start: number, end: () => number): JsonPlace | undefined {
-    if (!this.#inLines.has(start)) this.#inLines.set(start, jsonIn(this.#text, start, end()))
+  #from(start: number, end: number): JsonPlace | undefined {
+    if (!this.#inLines.has(start)) this.#inLines.set(start, jsonIn(this.#text, start, end))
     return this.#inLines.get(start)
   }
 }
 
-/** So far before a place its JSON begins at most, where other text stands around it. */
-const farthest = 16_384
+/** What it costs to look at a span. */
+const perSpan = 20
 
-function endOf(text: string, sign: string, from: number): number {
-  const at = text.indexOf(sign, from)
-  return at === -1 ? text.length : at
+/** The lines of a text. */
+class Lines {
+  readonly #text: string
+  readonly #starts: number[] = [0]
+  /** Of each, the last one up to it that begins with an opening bracket, and the first one behind that closes it. */
+  readonly #opening: number[] = []
+  readonly #closing: number[] = []
+
+  constructor(text: string) {
+    this.#text = text
+    work.done += text.length >> 4
+    for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) this.#starts.push(at + 1)
+    let last = -1
+    this.#starts.forEach((start, nth) => {
+      work.done++
+      const sign = text[start]
+      if (sign === '{' || sign === '[') last = nth
+      else if (last !== -1 && this.#closing[last] === undefined && sign === closes[text[this.#starts[last]!]!])
+        this.#closing[last] = nth
+      this.#opening.push(last)
+    })
+  }
+
+  of(at: number): { readonly nth: number; readonly start: number; readonly end: number } {
+    const nth = countUpTo(this.#starts, at) - 1
+    const next = this.#starts[nth + 1]
+    return { nth, start: this.#starts[nth]!, end: next === undefined ? this.#text.length : next - 1 }
+  }
+
+  /** The lines from one with an opening bracket to one with its closing one. */
+  around(nth: number): { readonly start: number; readonly end: number } | undefined {
+    const opening = this.#opening[nth]!
+    const closing = opening === -1 ? undefined : this.#closing[opening]
+    return closing === undefined ? undefined : { start: this.#starts[opening]!, end: this.#starts[closing]! + 1 }
+  }
 }
+
+const closes: Readonly<Record<string, string>> = { '{': '}', '[': ']', '"': '"' }
 
 /** What stands before JSON in a line: `data: `, `0:`. */
 const begin = /(?:[\w-]{1,32}: ?)?(?=\s{0,256}[{["])/y
+
+/** What it costs to try whether a text is JSON. */
+const perTry = 40
 
 /** The JSON that a part of a text is, with the name of a field of an event before it. */
 function jsonIn(text: string, from: number, to: number): JsonPlace | undefined {
   begin.lastIndex = from
   if (!begin.test(text)) return undefined
-  const start = begin.lastIndex
-  work.done += (to - start) >> 3
+  const said = text.slice(begin.lastIndex, to).trim()
+  if (said.at(-1) !== closes[said[0]!]) return undefined
+  work.done += perTry + (said.length >> 3)
   try {
-    JSON.parse(text.slice(start, to))
+    JSON.parse(said)
   } catch {
-    // It only begins like JSON.
+    // It only begins and ends like JSON.
     return undefined
   }
-  return new JsonPlace(text, start, to)
+  return new JsonPlace(text, begin.lastIndex, to)
 }
 
 /** JSON in a text: where the texts in it begin and end, inside of their quotes. */

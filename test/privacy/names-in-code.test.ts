@@ -196,3 +196,36 @@ test.each([
 ])('what only looks like a secret, or speaks of one, stays: %s', (text) => {
   for (const one of [text, JSON.stringify({ said: text })]) expect(createRedactor().text(one)).toBe(one)
 })
+
+test.each([
+  'mutation Login($password: String!) { login(password: $password) { token } }',
+  'query Q($token: ID!, $password: Secret2!, $n: Int) { a }',
+  'input Login {\n  email: String!\n  password: String!\n}',
+  'type Mutation { login(email: String!, password: String!): User }',
+  'token = data.vault_secret.x1.data["token"]',
+  'secret = module.sec1.outputs.value',
+  'if (password !== confirmPassword2) throw new Error()',
+  'return password == user2.hash1',
+])('what code calls another value, or its type, is no secret: %s', (said) => {
+  for (const text of [said, JSON.stringify({ said, id: 7 })]) expect(createRedactor().text(text)).toBe(text)
+})
+
+test.each([
+  ...[
+    'password: hunter2',
+    'password: UserRef1',
+    'password = tr33house',
+    'DB_PASSWORD=hunter2',
+    'password: Sommer2024!',
+  ],
+  ...[
+    'password: letmein!',
+    'db:\n  password: dbPass2024',
+    'password==hunter2',
+    '$password: hunter2',
+    '(password: Hunter2!)',
+  ],
+  ...['{"password":"module.sec1.outputs.value"}', 'password = "confirmPassword2x"'],
+])('a password that might be the name of something is one where it is set: %s', (said) => {
+  expect(createRedactor().text(said)).not.toBe(said)
+})
