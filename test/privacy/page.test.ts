@@ -174,9 +174,12 @@ test('what is not found is as the page says', () => {
     '{"pin":4711}',
     '{"name":"password","value":"lemontart"}',
     '{"name":"password","value":"lemon tart"}',
-    ...['token', 'key', 'session', 'basic'].map((type) =>
-      JSON.stringify({ type, key: 'd41d8cd98f00b204e9800998ecf8427e' }),
+    ...['token', 'key', 'session', 'basic'].flatMap((type) =>
+      ['d41d8cd98f00b204e9800998ecf8427e', 'k7fq2zr9xv4tn8wbjh5grt7kpm2vqs9d4c6e8f1a'].map((key) =>
+        JSON.stringify({ type, key }),
+      ),
     ),
+    '{"SendGrid":{"Key":"K7fq2Zr9Xv4Tn8WbJh5gRt7kPm2vQs9d"}}',
     'user,password\nada,to be told\nbob,Doe,tr33house\n',
     Buffer.from(`password=${secret}`).toString('hex'),
     // base32 of password=tr33house
@@ -189,6 +192,8 @@ test('what is not found is as the page says', () => {
   expect(createRedactor().text('{"api_key":"d41d8cd98f00b204e9800998ecf8427e"}')).toBe(
     '{"api_key":"redacted-secret-1"}',
   )
+  for (const found of ['{"azure":{"search":{"key":"#"}}}', 'SENDGRID_KEY=#'])
+    expect(createRedactor().text(found.replace('#', 'K7fq2Zr9Xv4Tn8WbJh5gRt7kPm2vQs9d'))).toContain('redacted-secret-1')
   // A number under a name stays a number for whoever reads it.
   expect(JSON.parse(createRedactor().text('{"pin":4711,"password":"tr33house"}'))).toEqual({
     pin: 4711,
