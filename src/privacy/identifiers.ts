@@ -24,7 +24,7 @@ const behind = {
 
 /**
  * Whether a protocol names a model or a tool here: what is asked, by what a replay tells requests from one another. A secret that is known from
- * elsewhere and is spelled like that is none here.
+ * elsewhere and is spelled like that is something else here.
  */
 export function isIdentifier(text: string, start: number, end: number): boolean {
   const head = text.slice(Math.max(0, start - longest), start)
