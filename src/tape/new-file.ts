@@ -1,28 +1,50 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
+import { hostname } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 
 // Asked once, when this is loaded: no run is under way then, and no reads are recorded.
 const ofProcess = randomBytes(4).toString('hex')
 const startedAt = Date.now() - process.uptime() * 1000
+/** Where ids of processes mean the same: this machine, or this container on it. */
+const place = createHash('sha256').update(`${hostname()} ${pidNamespace()}`).digest('hex').slice(0, 8)
+/** For how long nobody wrote to a file that a process of another place left. */
+const abandonedMs = 60 * 60 * 1000
 let count = 0
+
+/** Containers of one pod have the same name, and each counts its own processes. */
+function pidNamespace(): number {
+  if (process.platform !== 'linux') return 0
+  try {
+    return fs.statSync('/proc/self/ns/pid').ino
+  } catch {
+    // A process that may not look there, as under the permission model.
+    return 0
+  }
+}
 
 /** The name of a file beside this one under which it is made; {@link temporaryName} knows whose it is. */
 export function temporaryFor(path: string): string {
   count = (count + 1) % 0x10000
-  return join(dirname(path), `.${basename(path)}.${process.pid}.${ofProcess}${count.toString(16).padStart(4, '0')}.tmp`)
+  const own = `${ofProcess}${count.toString(16).padStart(4, '0')}`
+  return join(dirname(path), `.${basename(path)}.${process.pid}.${own}${place}.tmp`)
 }
 
-/** What {@link temporaryFor} makes, with the id of the process. */
-export const temporaryName: RegExp = /^\..+\.(\d+)\.[0-9a-f]{12}\.tmp$/
+/** What {@link temporaryFor} makes, with the id of the process and where it ran. */
+export const temporaryName: RegExp = /^\..+\.(\d+)\.[0-9a-f]{12}([0-9a-f]{8})?\.tmp$/
 
-/** Whether a process that is gone left this file half-written. */
+/**
+ * Whether a process that is gone left this file half-written. One of another machine or container on the same volume cannot
+ * be asked for: its file is left when it was not written to for an hour.
+ */
 export function isLeftOver(path: string): boolean {
-  const pid = Number(temporaryName.exec(basename(path))?.[1])
-  if (Number.isNaN(pid)) return false
-  if (pid !== process.pid) return !isRunning(pid)
-  // One before this had the same id, as in a container that was started again.
-  return (fs.lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? startedAt) < startedAt
+  const [, id, where] = temporaryName.exec(basename(path)) ?? []
+  if (id === undefined) return false
+  const pid = Number(id)
+  if (where === place && pid !== process.pid) return !isRunning(pid)
+  const writtenAt = fs.lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY
+  // One before this had the same id.
+  return writtenAt < (where === place ? startedAt : Date.now() - abandonedMs)
 }
 
 /** Removes what a killed process left half-written in a folder. Files of processes that still run stay. */

@@ -27,7 +27,7 @@ function left(): { readonly cwd: string; readonly inbox: string; readonly names:
   const names = (): readonly string[] =>
     readdirSync(inbox)
       .filter((name) => name.includes('.tape.jsonl'))
-      .map((name) => name.replace(/\.\d+\.[0-9a-f]{12}\.tmp$/, '.tmp'))
+      .map((name) => name.replace(/\.\d+\.[0-9a-f]{20}\.tmp$/, '.tmp'))
       .sort()
   expect(names()).toEqual(['.killed.tape.jsonl.tmp', 'killed.tape.jsonl'])
   return { cwd, inbox, names }
@@ -80,8 +80,9 @@ describe('what a process left that was killed while it wrote its tape once more'
 
   test('is removed by the next recorder in the folder, which leaves what a running process writes', async () => {
     const { inbox, names } = left()
-    const running = join(inbox, `.next.tape.jsonl.${process.ppid}.0123456789ab.tmp`)
+    const running = half(inbox).replace(/\.killed(\.tape\.jsonl)\.\d+\./, `.next$1.${process.ppid}.`)
     writeFileSync(running, 'half')
+    fs.utimesSync(running, 1, 1)
     await createRecorder({ dir: inbox }).run({ agent: 'next', id: 'after' }, async () => 1)
     expect(names()).toEqual(['.next.tape.jsonl.tmp', 'after.tape.jsonl', 'killed.tape.jsonl'])
   })
@@ -89,12 +90,29 @@ describe('what a process left that was killed while it wrote its tape once more'
   test('is known when the next process has the id of the one that was killed, as in a container', async () => {
     const { inbox, names } = left()
     const old = half(inbox)
-    const same = old.replace(/\.\d+\.([0-9a-f]{12})\.tmp$/, `.${process.pid}.$1.tmp`)
+    const same = old.replace(/\.\d+\.([0-9a-f]{20})\.tmp$/, `.${process.pid}.$1.tmp`)
     renameSync(old, same)
     fs.utimesSync(same, 1, 1)
     await createRecorder({ dir: inbox }).run({ agent: 'next', id: 'after' }, async () => 1)
     expect(names()).toEqual(['after.tape.jsonl', 'killed.tape.jsonl'])
   })
+})
+
+test('what a process of another machine or container writes on the same volume is not taken for left, but for an hour without a write', async () => {
+  const { inbox, names } = left()
+  const ofAnother = half(inbox).replace(/[0-9a-f]{8}\.tmp$/, '00000000.tmp')
+  renameSync(half(inbox), ofAnother)
+  const record = (id: string) => createRecorder({ dir: inbox }).run({ agent: 'next', id }, async () => 1)
+  const minutesAgo = (minutes: number): void => {
+    const time = Date.now() / 1000 - 60 * minutes
+    fs.utimesSync(ofAnother, time, time)
+  }
+  minutesAgo(55)
+  await record('after')
+  expect(names()).toEqual(['.killed.tape.jsonl.tmp', 'after.tape.jsonl', 'killed.tape.jsonl'])
+  minutesAgo(65)
+  await record('later')
+  expect(names()).toEqual(['after.tape.jsonl', 'killed.tape.jsonl', 'later.tape.jsonl'])
 })
 
 /** Records a run in which a value gets its name late. @param meanwhile - just before it ends */

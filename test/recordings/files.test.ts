@@ -1,12 +1,13 @@
 import * as nodeFs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { loadCase } from '../../src/cases/index.ts'
 import { filesBelow, isCaseFile, isTapeFile, RecordingFiles, writeNewFiles } from '../../src/recordings/files.ts'
 import { promote, writeFileAtomic } from '../../src/recordings/index.ts'
 import { type Failure, failingAt, fs, namesIn, originals, restoreDisk } from './failing-disk.ts'
 import { errorOf, messageOf, put, putTape, scratch, tapeText } from './make.ts'
+import { temporaryFor } from '../../src/tape/new-file.ts'
 
 const { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } = nodeFs
 
@@ -217,8 +218,8 @@ test('what a killed process left is swept, what a running one writes is not', ()
   const tape = putTape(recordings, 'inbox/run-1')
   const golden = join(recordings, 'golden')
   mkdirSync(golden)
-  const gone = '.a.tape.jsonl.4194305.0123456789ab.tmp'
-  const running = `.a.tape.jsonl.${process.pid}.0123456789ab.tmp`
+  const running = basename(temporaryFor(join(golden, 'a.tape.jsonl')))
+  const gone = running.replace(`.${process.pid}.`, '.4194305.')
   const others = ['.a.tmp', '.gitignore', '.a.tape.jsonl.4194305.tmp', `.x.1.0123456789ab.tmp`]
   for (const name of [gone, running, ...others]) writeFileSync(join(golden, name), 'half')
   promote({ recordings, tape, as: 'a' })
