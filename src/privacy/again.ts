@@ -13,6 +13,7 @@ import {
   type TapeClose,
   type TapeEvent,
   type TapeHeader,
+  type WrittenLine,
 } from '../tape/index.ts'
 import { codingOf } from './codings.ts'
 import type { LateRedactor, Redactor } from './redactor.ts'
@@ -20,6 +21,16 @@ import type { LateRedactor, Redactor } from './redactor.ts'
 interface Lines {
   readonly header: TapeHeader
   readonly events: readonly TapeEvent[]
+}
+
+/** A line of a tape, as {@link redactedAgain}. */
+export function lineAgain(line: WrittenLine, redactor: LateRedactor): WrittenLine {
+  const { header, event } = line
+  return {
+    ...line,
+    ...(header && { header: headerAgain(header, redactor) }),
+    ...(event && { event: eventAgain(event, redactor) }),
+  }
 }
 
 /** What is on a tape, redacted once more. Random values stay: a replay draws them again. */

@@ -1,4 +1,4 @@
-export { eventAgain, lateIn, redactedAgain, withoutLate } from './again.ts'
+export { eventAgain, lateIn, lineAgain, redactedAgain, withoutLate } from './again.ts'
 export { isKeyNumber, keysIn, lateInQuery, sameForm, signedFor, someKey, withoutKeyNumbers } from './credentials.ts'
 export { codingOf, type Unsearched } from './codings.ts'
 export { cutOverlap, type KeptSides, redactSides } from './cut.ts'

@@ -5,6 +5,7 @@
  * lazy thenable is started once. A subclass keeps its own methods and is handed on itself.
  *
  * @param handOn - what whoever asked gets for the value; it tells `fulfilled` itself. Not asked about a subclass
+ * @param failed - as `rejected`; what it returns is waited for before whoever asked hears of the error. Not of a subclass
  */
 export function observe(
   answer: PromiseLike<unknown>,
@@ -14,13 +15,17 @@ export function observe(
     fulfilled(value)
     return value
   },
+  failed: (error: unknown) => PromiseLike<void> | void = rejected,
 ): PromiseLike<unknown> {
   if (answer instanceof Promise && answer.constructor !== Promise) {
     answer.then(fulfilled, rejected)
     return answer
   }
   return Promise.resolve(answer).then(handOn, (error: unknown) => {
-    rejected(error)
-    throw error
+    const waits = failed(error)
+    if (waits === undefined) throw error
+    return waits.then(() => {
+      throw error
+    })
   })
 }

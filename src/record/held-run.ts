@@ -24,6 +24,7 @@ import type { Recording } from './recording.ts'
 import { encodedOutcome, type RunNote } from './redact-event.ts'
 import { handleOf } from './run-handle.ts'
 import { type LiveOutcome, type Past, type RecordedRun, reasonOf, recordingFailed } from './run.ts'
+import { bytesOfTurn, type WorkInParts } from './endings.ts'
 import { jsonSize } from './json-size.ts'
 import { watchedRun } from './watched-run.ts'
 import type { WatchedRun } from './watch.ts'
@@ -344,9 +345,13 @@ export class HeldRun implements Recording {
   }
 
   /** Writes the tape of a run that is kept; of one that goes on, as far as it came, and without a last line. */
-  write(): void {
+  *write(): WorkInParts {
     try {
       const recorded = this.#written()
+      if (recorded.rest !== undefined) {
+        yield bytesOfTurn
+        yield* recorded.rest
+      }
       this.#options.onWritten(recorded)
     } catch (error) {
       // Nothing waits for this but the event loop of the application.

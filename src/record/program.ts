@@ -4,6 +4,7 @@ import { Codes } from '../seam/code-of.ts'
 import { copyOutput } from '../seam/output.ts'
 import { seamState } from '../seam/source.ts'
 import { TailSampler } from './tail-sampler.ts'
+import { finish } from './endings.ts'
 import { listen, newId } from './recorder.ts'
 import { redactorOfRun } from './redactor-of-run.ts'
 import { RecordedRun } from './run.ts'
@@ -42,5 +43,6 @@ export function recordProgram(options: ProgramOptions): void {
   process.on('exit', (code) => {
     seamState().processRun = undefined
     run.close({ status: 'exited', code, stdout: output.stdout(), stderr: output.stderr() })
+    finish(run.rest)
   })
 }

@@ -21,6 +21,7 @@ import { aboutHeader, type AboutRun, subjectsOf } from './about.ts'
 import { observe } from './answer.ts'
 import { type Aside, asideOf, handleWithout, isInsideRun } from './aside.ts'
 import { TailSampler } from './tail-sampler.ts'
+import { Endings, finish, type WorkInParts } from './endings.ts'
 import { HeldRun } from './held-run.ts'
 import { HeldRuns } from './hold.ts'
 import { LiveMoments } from './moments.ts'
@@ -90,9 +91,11 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
   const warn = warner(options.onWarning)
   const sampler = new TailSampler(options, warn)
   const codes = new Codes((text) => createRedactor(options.redact).scan(text))
+  const endings = new Endings()
   const hold = new HeldRuns({
     limit: megabytes(options.hold?.megabytes ?? 64),
     counts: sampler.counts,
+    endings,
     keepsCutShort: options.keep?.errors ?? true,
   })
   listen()
@@ -117,10 +120,22 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
     return settle(
       seamState().runs.run(begun.root, attempt, () => fn(begun.handle)),
       begun,
-      () => {
-        if (begun instanceof RecordedRun) written(begun)
+      (canWait) => {
+        if (begun instanceof RecordedRun) return ended(begun, canWait)
       },
     )
+  }
+
+  /** @returns what whoever is told of the end waits for, where there is much to do and it can */
+  function ended(recorded: RecordedRun, canWait: boolean): Promise<void> | undefined {
+    const { rest } = recorded
+    if (rest === undefined) return written(recorded)
+    const work = (function* (): WorkInParts {
+      yield* rest
+      written(recorded)
+    })()
+    if (canWait) return endings.begin(work)
+    finish(work)
   }
 
   const bodyCap = megabytes(options.bodies?.maxMegabytes ?? 8)
@@ -147,11 +162,12 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
       exchange.chunk(got)
       exchange.end()
       recorded.closePast({ outcome: { status: 'unknown' }, verdict: { isKept: true }, timers: {} })
+      finish(recorded.rest)
     },
   })
   outsideListeners().add((start) => reads.hear(start))
 
-  function written(recorded: RecordedRun): void {
+  function written(recorded: RecordedRun): undefined {
     if (!recorded.hasTape) return
     reads.flush()
     lastTape = recorded.path
@@ -276,7 +292,7 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
     run,
     flag: (reason) => currentHandle()?.flag(reason) ?? isInsideRun(),
     hold: (reason) => currentHandle()?.hold(reason) ?? isInsideRun(),
-    flush: () => outsideRuns(() => hold.flush()),
+    flush: () => outsideRuns(() => endings.flush()),
     get lastTape() {
       return lastTape
     },
@@ -322,36 +338,49 @@ function attempt<T>(fn: () => T): Attempt<T> {
   }
 }
 
-/** Closes the tape when the answer is there, and hands the answer on. */
-function settle<T>(result: Attempt<T>, run: RecordedRun | HeldRun, closed: () => void): T {
+/**
+ * Closes the tape when the answer is there, and hands the answer on.
+ *
+ * @param closed - what it returns is waited for, if it is told that it can be
+ */
+function settle<T>(
+  result: Attempt<T>,
+  run: RecordedRun | HeldRun,
+  closed: (canWait: boolean) => Promise<void> | undefined,
+): T {
+  const end = (outcome: LiveOutcome, canWait: boolean): Promise<void> | undefined => {
+    if (run.over) return undefined
+    run.close(outcome)
+    return closed(canWait)
+  }
+  const answered = (value: unknown, canWait: boolean) => end({ status: 'returned', value }, canWait)
+  const failed = (error: unknown, canWait: boolean) => end({ status: 'threw', error }, canWait)
   if (!result.ok) {
-    run.close({ status: 'threw', error: result.error })
-    closed()
+    void failed(result.error, false)
     throw result.error
   }
   const { value } = result
-  const end = (outcome: LiveOutcome): void => {
-    if (run.over) return
-    run.close(outcome)
-    closed()
-  }
-  const answered = (answer: unknown): void => end({ status: 'returned', value: answer })
-  const failed = (error: unknown): void => end({ status: 'threw', error })
-  const handOn = (answer: unknown): unknown => {
-    if (isAsyncGenerator(answer)) return hearYields(answer, run.root, run.bodyCap, end)
+  const handOn = (answer: unknown, canWait: boolean): unknown => {
+    if (isAsyncGenerator(answer)) return hearYields(answer, run.root, run.bodyCap, (outcome) => end(outcome, true))
     const heard = isUnreadResponse(answer)
       ? hearBody(answer, run.root, run.bodyCap, (body) => {
-          if (body.status === 'failed') return failed(body.error)
+          if (body.status === 'failed') return failed(body.error, true)
           if (body.bytes !== undefined) keepBody(answer, body.bytes)
-          return answered(answer)
+          return answered(answer, true)
         })
       : undefined
-    if (heard === undefined) answered(answer)
-    return heard ?? answer
+    if (heard !== undefined) return heard
+    const waits = answered(answer, canWait)
+    return waits === undefined ? answer : waits.then(() => answer)
   }
-  const handOnHeard = (answer: unknown): unknown =>
-    run.isHearing ? whenHeard(run).then(() => handOn(answer)) : handOn(answer)
-  return (isThenable(value) ? observe(value, answered, failed, handOnHeard) : handOn(value)) as T
+  if (!isThenable(value)) return handOn(value, false) as T
+  return observe(
+    value,
+    (answer) => void answered(answer, false),
+    (error) => void failed(error, false),
+    (answer) => (run.isHearing ? whenHeard(run).then(() => handOn(answer, true)) : handOn(answer, true)),
+    (error) => failed(error, true),
+  ) as T
 }
 
 /** Turns of the event loop in which a client hands over a body that it has. */

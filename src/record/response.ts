@@ -12,7 +12,8 @@ export type BodyEnd =
  * the run goes on while the server reads.
  *
  * What is read behind the body happens in the run, whoever reads it. `ended` is called when the body was read, failed,
- * was given up by its reader, or will not be read: it was collected, or the process ends. Once or more.
+ * was given up by its reader, or will not be read: it was collected, or the process ends. Once or more. Whoever reads waits for
+ * what it returns.
  *
  * @param cap - bytes that are kept of it
  * @returns `undefined` for a response that cannot be made again; it is untouched
@@ -37,10 +38,12 @@ export function hearBody(response: Response, run: Observer, cap: number, ended: 
             else pieces.length = 0
             return controller.enqueue(value)
           }
-          ended({ status: 'read', ...(size <= cap && { bytes: Buffer.concat(pieces) }) })
+          const waits = ended({ status: 'read', ...(size <= cap && { bytes: Buffer.concat(pieces) }) })
+          if (waits !== undefined) await waits
           controller.close()
         } catch (error) {
-          ended({ status: 'failed', error })
+          const waits = ended({ status: 'failed', error })
+          if (waits !== undefined) await waits
           controller.error(error)
         }
       },
@@ -49,7 +52,7 @@ export function hearBody(response: Response, run: Observer, cap: number, ended: 
         try {
           await inRun(() => reader.cancel(reason))
         } finally {
-          ended({ status: 'read' })
+          await ended({ status: 'read' })
         }
       },
     },
@@ -58,7 +61,7 @@ export function hearBody(response: Response, run: Observer, cap: number, ended: 
   )
   try {
     const again = new Response(heard, response)
-    begun = endUnread(heard, () => ended({ status: 'read' }))
+    begun = endUnread(heard, () => void ended({ status: 'read' }))
     return again
   } catch {
     // A class of its own, a status no constructor takes: the body stays whole, what is behind it is not recorded.
@@ -67,4 +70,4 @@ export function hearBody(response: Response, run: Observer, cap: number, ended: 
   }
 }
 
-type Ended = (end: BodyEnd) => void
+type Ended = (end: BodyEnd) => PromiseLike<void> | void

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { HarvestError } from '../errors/index.ts'
-import { lateIn, type LateRedactor, redactedAgain, type Redactor } from '../privacy/index.ts'
+import { type LateRedactor, lineAgain, type Redactor } from '../privacy/index.ts'
 import type { Codes } from '../seam/code-of.ts'
 import { addOnsOutOfSight } from '../seam/add-ons.ts'
 import type { ExchangeStart } from '../seam/observe/observer.ts'
@@ -25,7 +25,6 @@ import {
   hostsFlag,
   lateFlag,
   readTape,
-  readTapeStart,
   redactorFlag,
   regionFlag,
   regionVariables,
@@ -35,6 +34,7 @@ import {
   unclearedReason,
   unsearchedIn,
   unsearchedReason,
+  writtenLines,
   type Json,
   LateWorks,
   type LateWork,
@@ -48,6 +48,7 @@ import {
   type TapeEvent,
   type TapeHeader,
   type TapeWriter,
+  type WrittenLine,
 } from '../tape/index.ts'
 import { version } from '../version.ts'
 import { type Bodies, ExchangeDraft } from './exchange.ts'
@@ -57,6 +58,7 @@ import { failureOf } from './failure.ts'
 import { observerOf, type RunObserver } from './observer.ts'
 import { DrawLog, LiveMoments, type Moments } from './moments.ts'
 import type { Arriving, Recording } from './recording.ts'
+import { finish, type WorkInParts } from './endings.ts'
 import { encodedOutcome, type RunNote, redactedNote, redactedOutcome } from './redact-event.ts'
 import { handleOf } from './run-handle.ts'
 import { type NotedTimers, TimerLog } from './timers.ts'
@@ -165,7 +167,11 @@ export class RecordedRun implements Recording {
   #lateRedactor: LateRedactor | undefined
   /** What the last line says, once it is there. */
   #closing: Closing | undefined
+  /** What is still to be done to end it. */
+  #rest: WorkInParts | undefined
   readonly #late = new LateWorks()
+  /** What its agent did meanwhile. */
+  #lateFirst: LateWork[] = []
 
   constructor(options: RecordedRunOptions) {
     this.account = options.account
@@ -229,6 +235,11 @@ export class RecordedRun implements Recording {
 
   get over(): boolean {
     return this.#over
+  }
+
+  /** What is still to be done to end it, where there is more than one line to write; for whoever closed it. */
+  get rest(): WorkInParts | undefined {
+    return this.#rest
   }
 
   /** The rest of a request will be heard in a moment. */
@@ -382,6 +393,7 @@ export class RecordedRun implements Recording {
     }
   }
 
+  /** Ends it, but for its {@link rest}. */
   close(outcome: LiveOutcome): void {
     if (this.#over) return
     const [n, at] = this.#endSteps()
@@ -399,7 +411,7 @@ export class RecordedRun implements Recording {
     return watchedRun(this.account, events, header?.input, end)
   }
 
-  /** Ends a run that was over before. */
+  /** Ends a run that was over before, but for its {@link rest}. */
   closePast(end: PastEnd): void {
     this.#writeEnd(this.#endSteps(), end, () => end.outcome)
   }
@@ -423,7 +435,7 @@ export class RecordedRun implements Recording {
   }
 
   #writeEnd([n, at]: Moment, { verdict, timers, incomplete }: Omit<PastEnd, 'outcome'>, outcome: () => Outcome): void {
-    let isWhole = false
+    let closing: Closing | undefined
     // Whether this run called into them is not seen: that they are there is no reason to keep its tape.
     for (const name of addOnsOutOfSight()) this.#unrecorded.add(`native add-on ${name}`)
     this.attempt(() => {
@@ -431,7 +443,7 @@ export class RecordedRun implements Recording {
       if (this.#redactor.namedInVain > 0)
         this.#incomplete ??= `more values were named as secret than are looked for in a run: ${this.#redactor.namedInVain} of them may stand in clear`
       const missing = this.#incomplete ?? incomplete
-      const closing: Closing = {
+      closing = {
         n,
         at,
         outcome: ended,
@@ -446,18 +458,40 @@ export class RecordedRun implements Recording {
         ...timers,
         ...(timers.childrenClosed && { childrenClosed: timers.childrenClosed.map((url) => this.redactor.url(url)) }),
       }
-      const last = this.#withoutLate(closing)
+    })
+    this.attempt(() => this.#noteNamed())
+    const work = this.#ending(closing, verdict)
+    if (closing !== undefined && this.#namedAfter > 0 && this.hasTape) this.#rest = work
+    else finish(work)
+  }
+
+  *#ending(closing: Closing | undefined, { kept }: RetentionDecision): WorkInParts {
+    let last: Closing | undefined
+    try {
+      if (closing !== undefined) last = yield* this.#withoutLate(closing)
+    } catch (error) {
+      this.attempt(() => {
+        throw error
+      })
+    }
+    this.#rest = undefined
+    let isWhole = false
+    this.attempt(() => {
+      if (last === undefined) return
       this.#writer?.close(last)
       isWhole = this.hasTape
       if (isWhole) this.#closing = last
     })
     if (!isWhole) this.#writer = undefined
     else if (this.#redactor.hides(this.#drawn.spellings)) this.warn(drawnSecret({ run: this.id, tape: this.path }))
-    this.account.ended(isWhole ? 'kept' : 'unrecorded', verdict.kept)
+    this.account.ended(isWhole ? 'kept' : 'unrecorded', kept)
+    for (const work of this.#lateFirst.splice(0)) this.late(work)
   }
 
   /** The run was over when its agent did this: no step, but a replay can tell that there was something. */
-  late({ kind, name, path }: LateWork): void {
+  late(work: LateWork): void {
+    if (this.#rest !== undefined) return void this.#lateFirst.push(work)
+    const { kind, name, path } = work
     const closing = this.#closing
     if (closing === undefined) return
     this.attempt(() => {
@@ -475,11 +509,10 @@ export class RecordedRun implements Recording {
    *
    * @returns the last line without it
    */
-  #withoutLate(closing: Closing): Closing {
-    this.#noteNamed()
+  *#withoutLate(closing: Closing): Generator<number, Closing, undefined> {
     let incomplete = closing.incomplete
     try {
-      this.#rewriteLate()
+      yield* this.#rewriteLate()
     } catch (error) {
       const why = this.#redactor.text(reasonOf(error))
       incomplete = [unclearedReason, why, ...(incomplete === undefined ? [] : [incomplete])].join(': ')
@@ -493,12 +526,18 @@ export class RecordedRun implements Recording {
     return { ...(late.json(closing as unknown as Json) as unknown as Closing), ...(prints.length > 0 && { prints }) }
   }
 
-  #rewriteLate(): void {
-    if (this.#namedAfter === 0 || this.#writer === undefined) return
-    this.#writer.refuseElsewhere()
-    const late = lateIn(this.#redactor, (search) => redactedAgain(readTapeStart(this.path, this.#namedAfter), search))
-    if (late === undefined) return
-    this.#writer.rewrite(redactedAgain(readTape(this.path), late))
+  *#rewriteLate(): WorkInParts {
+    const writer = this.#writer
+    if (this.#namedAfter === 0 || writer === undefined) return
+    writer.refuseElsewhere()
+    const search = this.#redactor.late()
+    for (const line of writtenLines(this.path, Math.min(this.#namedAfter, writer.bytes))) {
+      lineAgain(line, search)
+      yield line.bytes
+    }
+    if (search.met.size === 0) return
+    const late = this.#redactor.late(search.met)
+    yield* writer.rewrite(linesAgain(writtenLines(this.path, writer.bytes), late))
     this.#lateRedactor = late
   }
 
@@ -562,6 +601,10 @@ export class RecordedRun implements Recording {
       .flatMap(({ placeholder, print }): RedactedPrint[] => (print === undefined ? [] : [[placeholder, print]]))
     return prints.length === 0 ? {} : { prints }
   }
+}
+
+function* linesAgain(lines: Iterable<WrittenLine>, redactor: LateRedactor): Generator<WrittenLine, void, undefined> {
+  for (const line of lines) yield lineAgain(line, redactor)
 }
 
 function withPrints(line: TapeEvent | OpenStep, prints: Pick<TapeEvent, 'prints'>): TapeEvent | OpenStep {

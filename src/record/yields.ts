@@ -5,7 +5,7 @@ import { seamState } from '../seam/source.ts'
 import { encodeValue } from '../tape/index.ts'
 import { endUnread } from './unread.ts'
 
-type Ended = (outcome: YieldsEnd) => void
+type Ended = (outcome: YieldsEnd) => PromiseLike<void> | void
 
 /** How an async generator ended. */
 export type YieldsEnd =
@@ -16,7 +16,7 @@ export type YieldsEnd =
  * The same async generator, heard: nothing of its body has run when an agent hands it on, so the run is its iteration.
  *
  * Its body runs in the run, whoever asks for the next piece. `ended` is called when it ended, or will not be asked any more.
- * Once or more.
+ * Once or more. Whoever asked waits for what it returns.
  *
  * @param cap - bytes that are kept of what it yields; the run of one that yields more is incomplete
  */
@@ -35,18 +35,23 @@ export function hearYields(
     yielded.length = 0
     run.unrecorded(`what the agent yielded, more than ${Number((cap / 2 ** 20).toPrecision(2))} MB`)
   }
-  const stopped = (): void => ended({ status: 'returned', value: { yielded, stopped: true } })
+  const stopped = () => ended({ status: 'returned', value: { yielded, stopped: true } })
   const ask = async (step: () => Promise<IteratorResult<unknown>>, isGivenUp = false) => {
     begun()
     try {
       const answer = await seamState().runs.run(run, step)
       const { done, value } = answer
-      if (done !== true) keep(value)
-      else if (isGivenUp) stopped()
-      else ended({ status: 'returned', value: { yielded, ...(value !== undefined && { returned: value }) } })
+      if (done !== true) {
+        keep(value)
+        return answer
+      }
+      const all = { yielded, ...(value !== undefined && { returned: value }) }
+      const waits = isGivenUp ? stopped() : ended({ status: 'returned', value: all })
+      if (waits !== undefined) await waits
       return answer
     } catch (error) {
-      ended({ status: 'threw', error })
+      const waits = ended({ status: 'threw', error })
+      if (waits !== undefined) await waits
       throw error
     }
   }
@@ -55,7 +60,7 @@ export function hearYields(
     return: (value) => ask(() => source.return(value), true),
     throw: (error) => ask(() => source.throw(error)),
   })
-  const begun = endUnread(heard, stopped)
+  const begun = endUnread(heard, () => void stopped())
   return heard
 }
 

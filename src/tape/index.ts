@@ -38,7 +38,7 @@ export { type Loss, lossesIn } from './losses.ts'
 export { wholeHeader, wholeTape } from './parent.ts'
 export { beyondBounds } from './rule-bounds.ts'
 export { linkAs, sweepTemporaries, temporaryFor, temporaryName } from './new-file.ts'
-export { parseTape, parseTapeLines, readTape, readTapeHeader, readTapeStart } from './read.ts'
+export { parseTape, parseTapeLines, readTape, readTapeHeader } from './read.ts'
 export {
   isSettled,
   isStep,
@@ -54,3 +54,4 @@ export { isSharedRead, isTokenRead, outsideFolder, sharedFolder } from './shared
 export { streamTape } from './stream.ts'
 export * from './types.ts'
 export { type Closing, createTapeWriter, serializeTape, type TapeWriter } from './writer.ts'
+export { writtenLines, type WrittenLine } from './written.ts'

@@ -27,14 +27,8 @@ export function readTape(path: string): Tape {
   return readAt(path, 0)
 }
 
-/** As {@link readTape}, of so many bytes: whole lines of a tape that is being written. */
-export function readTapeStart(path: string, bytes: number): Tape {
-  return readAt(path, 0, bytes)
-}
-
-function readAt(path: string, depth: number, most = Number.POSITIVE_INFINITY): Tape {
-  const { fd, size: all } = openTape(path)
-  const size = Math.min(all, most)
+function readAt(path: string, depth: number): Tape {
+  const { fd, size } = openTape(path)
   try {
     if (size > sizeCap)
       throw unreadable(path, `It has ${size} bytes; the largest tape that is read whole has ${sizeCap}.`)

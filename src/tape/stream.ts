@@ -97,7 +97,7 @@ function rethrow(error: unknown): never {
 }
 
 /** The unread rest moved to the front, in a buffer with room for the next read. */
-function withRoom(buffer: Buffer, start: number, filled: number): Buffer {
+export function withRoom(buffer: Buffer, start: number, filled: number): Buffer {
   const rest = filled - start
   const needed = digestLength + rest + step
   // A long line doubles the buffer, so that its bytes are copied a few times and not once per read.

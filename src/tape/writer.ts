@@ -10,6 +10,7 @@ import { linkAs, temporaryFor } from './new-file.ts'
 import { type OpenStep, type PartLine, PartsWritten } from './parts.ts'
 import type { WrittenOutcome } from './shape.ts'
 import type { ExchangeEvent, Outcome, StateEvent, Tape, TapeClose, TapeEvent, TapeHeader } from './types.ts'
+import type { WrittenLine } from './written.ts'
 
 /** What the last line says; kind and event count are added by the writer. */
 export type Closing = Omit<TapeClose, 'kind' | 'events'>
@@ -28,9 +29,12 @@ export interface TapeWriter extends Disposable {
   refuseElsewhere(): void
   /**
    * Writes the lines so far once more, from these: into another file, which then takes the place of the first one. A step has one line
-   * then. Whoever reads it meanwhile, or is killed, has the lines as they were or as they are.
+   * then. Whoever reads it meanwhile, or is killed, has the lines as they were or as they are. Nothing else may be asked of the
+   * writer until then.
+   *
+   * @returns does it line by line; says how many bytes each had
    */
-  rewrite(tape: Pick<Tape, 'header' | 'events'>): void
+  rewrite(lines: Iterable<WrittenLine>): Generator<number, void, undefined>
   /** Writes the last line and closes the file; throws as well when someone removed or emptied it meanwhile. */
   close(close: Closing): void
   /**
@@ -175,20 +179,28 @@ export function createTapeWriter(
       refuseRemoved()
       failing(path, 'find', refuseMoved)
     },
-    rewrite(tape) {
-      refuseEmptied()
-      refuseRemoved()
+    *rewrite(old) {
       const again = new TapeLines()
       const fresh = temporaryFor(path)
       let size = 0
       let file: number | undefined
+      const putAgain = ({ header, event }: WrittenLine, to: number): void => {
+        const line = header === undefined ? event && again.event(event) : again.header(header)
+        if (line === undefined) return
+        const { bytes } = line
+        for (let at = 0; at < bytes.length; ) at += disk.writeSync(to, bytes, at, bytes.length - at, size + at)
+        size += bytes.length
+        line.done()
+      }
       try {
+        const to = (file = failing(path, 'rewrite', () => openNew(disk, fresh)))
+        for (const line of old) {
+          failing(path, 'rewrite', () => putAgain(line, to))
+          yield line.bytes
+        }
+        refuseEmptied()
+        refuseRemoved()
         failing(path, 'rewrite', () => {
-          file = openNew(disk, fresh)
-          for (const line of linesOf(again, tape)) {
-            for (let at = 0; at < line.length; ) at += disk.writeSync(file, line, at, line.length - at, size + at)
-            size += line.length
-          }
           refuseMoved()
           // A system may not replace a file that is open.
           shut()

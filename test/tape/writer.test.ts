@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { HarvestError } from '../../src/errors/index.ts'
-import type { TapeEvent } from '../../src/tape/index.ts'
+import type { TapeEvent, TapeWriter } from '../../src/tape/index.ts'
 import { createTapeWriter, readTape, serializeTape, temporaryName } from '../../src/tape/index.ts'
 import type { WriterDisk } from '../../src/tape/writer.ts'
 import { call, closing, exchange, header, mark, messageOf, scratch, thrownBy } from './make.ts'
@@ -213,12 +213,17 @@ test('what no reader would take, no writer writes', () => {
   expect(readTape(path).events).toHaveLength(1)
 })
 
+function rewrite(writer: TapeWriter, written: readonly TapeEvent[]): void {
+  const lines = [{ header, bytes: 1 }, ...written.map((event) => ({ event, bytes: 1 }))]
+  expect([...writer.rewrite(lines)]).toHaveLength(lines.length)
+}
+
 test('a tape that is written once more has one line for each step, and goes on from there', () => {
   const path = join(scratch(), 'refund.tape.jsonl')
   using writer = createTapeWriter({ path, header })
   writer.append({ part: 'begun', event: exchange(10, 'Where is my order?') })
   writer.append(...events.slice(0, 3))
-  writer.rewrite({ header, events: events.slice(0, 3) })
+  rewrite(writer, events.slice(0, 3))
   expect(writer.bytes).toBe(statSync(path).size)
   expect(statSync(path).mode & 0o777).toBe(0o600)
   writer.append(events[3]!)
@@ -242,7 +247,7 @@ test('for every call that fails while a tape is written once more, it has the li
     writer.append(...events.slice(0, 3))
     let isRewritten = true
     try {
-      writer.rewrite({ header, events: events.slice(1, 3) })
+      rewrite(writer, events.slice(1, 3))
     } catch {
       isRewritten = false
     }
@@ -262,7 +267,7 @@ test('a tape that has another name by now is not written once more under the old
   nodeFs.renameSync(path, `${path}.moved`)
   expect(
     HarvestError.is(
-      thrownBy(() => writer.rewrite({ header, events })),
+      thrownBy(() => rewrite(writer, events)),
       'HARVEST_TAPE_WRITE',
     ),
   ).toBe(true)
