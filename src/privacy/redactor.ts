@@ -96,6 +96,8 @@ export interface Redactor {
   readonly named: number
   /** How many were named when so many were known that they are looked for nowhere else. */
   readonly namedInVain: number
+  /** The values themselves. */
+  readonly namedValues: readonly string[]
   /**
    * A redactor of what went through this one before: it replaces values that were named since, and the placeholders they have.
    *
@@ -438,6 +440,10 @@ class TextRedactor implements Redactor {
 
   get named(): number {
     return this.#known.size
+  }
+
+  get namedValues(): readonly string[] {
+    return this.#known.all.map(({ value }) => value)
   }
 
   get namedInVain(): number {

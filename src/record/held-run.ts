@@ -1,5 +1,6 @@
 // Over 300 lines: one run in memory: each thing that happens, and how it is written later.
 import type { HarvestError } from '../errors/index.ts'
+import type { Redactor } from '../privacy/index.ts'
 import type { Codes } from '../seam/code-of.ts'
 import type { ExchangeStart } from '../seam/observe/observer.ts'
 import { type SeamDrawKind, seamState } from '../seam/source.ts'
@@ -26,6 +27,7 @@ import { handleOf } from './run-handle.ts'
 import { type LiveOutcome, type Past, type RecordedRun, reasonOf, recordingFailed } from './run.ts'
 import { bytesOfTurn, type WorkInParts } from './endings.ts'
 import { jsonSize } from './json-size.ts'
+import { lookThrough, withoutWords } from './let-go.ts'
 import { watchedRun } from './watched-run.ts'
 import type { WatchedRun } from './watch.ts'
 import { type NotedTimers, TimerLog } from './timers.ts'
@@ -39,8 +41,14 @@ export interface HeldRunOptions {
   readonly about: { readonly input?: unknown }
   readonly codes: Codes
   readonly warn: (error: HarvestError) => void
-  /** Makes the run that is written: only of one that is kept. */
-  readonly record: (past: Past, path: string) => RecordedRun
+  /** Makes what looks through bodies that are let go. */
+  readonly redactor: () => Redactor
+  /**
+   * Makes the run that is written: only of one that is kept.
+   *
+   * @param named - values that what was let go named as secret
+   */
+  readonly record: (past: Past, path: string, named: readonly string[]) => RecordedRun
   /** The run is kept, and its tape is there. */
   readonly onWritten: (recorded: RecordedRun) => void
 }
@@ -93,6 +101,8 @@ export class HeldRun implements Recording {
   #isFreed = false
   #failed: string | undefined
   #lost: string | undefined
+  /** Knows the values that were named in what was let go. */
+  #lookedThrough: Redactor | undefined
   /** What its agent did when it was over. */
   #late: LateWorks | undefined
   /** Made for the first timer. */
@@ -366,16 +376,18 @@ export class HeldRun implements Recording {
     const given = new GivenMoments()
     const input = this.#input === undefined ? {} : { input: this.#input }
     const startedAt = new Date(this.#startedAt).toISOString()
-    const recorded = this.#options.record({ moments: given, startedAt, ...input }, this.path)
+    const named = this.#lookedThrough?.namedValues ?? []
+    const recorded = this.#options.record({ moments: given, startedAt, ...input }, this.path, named)
     for (const work of this.#works) {
       given.moment = work.moment
       recorded.attempt(() => work.tell(recorded))
     }
     if (this.#end !== undefined) {
-      const { moment, ...end } = this.#end
+      const { moment, timers, outcome, verdict } = this.#end
+      const said = this.#lost === tooMuch ? withoutWords(outcome, verdict, tooMuch) : { outcome, verdict }
       const incomplete = this.#failed ?? this.#lost
       given.moment = moment
-      recorded.closePast({ ...end, ...(incomplete === undefined ? {} : { incomplete }) })
+      recorded.closePast({ ...said, timers, ...(incomplete === undefined ? {} : { incomplete }) })
       for (const work of this.#late?.all ?? []) recorded.late(work)
       this.#recorded = recorded
     }
@@ -389,6 +401,8 @@ export class HeldRun implements Recording {
       if (exchange.isSettled && exchange.largest > (largest?.largest ?? 0)) largest = exchange
     if (largest === undefined) return 0
     this.count()
+    const [looks, heard] = [(this.#lookedThrough ??= this.#options.redactor()), largest]
+    this.attempt(() => lookThrough(heard.asHeard(), looks))
     const freed = largest.letGo()
     this.#lost ??= 'hold: bodies were let go, because the runs under way held more than the recorder may hold'
     this.account.capped()

@@ -283,7 +283,8 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
       hold,
       warn,
       path: () => pathOf(account),
-      record: (past, path) => record(begun, path, past),
+      redactor: () => createRedactor(options.redact, { keys: true }),
+      record: (past, path, named) => record({ ...begun, secrets: [...begun.secrets, ...named] }, path, past),
       onWritten: written,
     })
   }

@@ -12,9 +12,16 @@ import { createRecorder, mark, message, type RecorderOptions, type RunHandle, to
 import { readTape, type Tape } from '../../src/tape/index.ts'
 import { startOrigin } from './origin.ts'
 
+/** Nothing tells what it is but its name. */
+const token = 'Kq7fZr9Xv4Tn8WbQm2LsJ5hD'
 let origin: Awaited<ReturnType<typeof startOrigin>>
 beforeAll(async () => {
-  origin = await startOrigin({ '/secret': { body: Buffer.from('{"mail":"jane.roe@example.com","n":1}') } })
+  const pad = 'lorem ipsum '.repeat(50_000)
+  const body = (text: string) => ({ body: Buffer.from(text) })
+  origin = await startOrigin({
+    '/secret': body('{"mail":"jane.roe@example.com","n":1}'),
+    '/token': body(JSON.stringify({ a: pad, access_token: token, z: pad })),
+  })
 })
 afterAll(() => origin.close())
 
@@ -226,6 +233,30 @@ describe('when a hundred runs under way hold more than may be held', () => {
     })
     expect(recorder.stats).toMatchObject({ kept: 1, open: 0, heldBytes: 0 })
   })
+})
+
+test.each([
+  ['bodies of it', 2, /^hold: bodies were let go/],
+  ['all of it', 0.5, /^hold: what happened was let go/],
+])('when %s went, nothing that is kept of a run holds a value that was named in there', async (_, mb, says) => {
+  const { run, tape, dir } = recording({ sample: 0, keep: {}, hold: { megabytes: mb } })
+  const agent = async ({ flag }: RunHandle): Promise<string> => {
+    const text = await (await fetch(`${origin.base}/token`)).text()
+    await tool('log_in', async (given: string) => given)(token)
+    flag(`logged in with ${token}`)
+    for (let n = 0; n < 4; n++) await bytes(800_000)
+    return (JSON.parse(text) as { access_token: string }).access_token
+  }
+  expect(await run('returned', agent)).toBe(token)
+  const failing = run('threw', async (handle) => {
+    throw new Error(`refused: ${await agent(handle)}`)
+  })
+  await expect(failing).rejects.toThrow(`refused: ${token}`)
+  for (const id of ['returned', 'threw']) {
+    const { close } = tape(id)
+    expect(close).toMatchObject({ outcome: { status: id }, incomplete: expect.stringMatching(says) as string })
+    expect(readFileSync(join(dir, `${id}.tape.jsonl`), 'utf8')).not.toContain(token)
+  }
 })
 
 test('for every order of runs, each is in one place: runs = kept + dropped + notSampled + unrecorded + open', async () => {
