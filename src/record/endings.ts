@@ -16,7 +16,7 @@ interface Ending {
  * What is still to be written of the runs of one recorder that are over: one run after the other, and of each a part in every
  * turn of the event loop, so that other requests have theirs.
  */
-export class Endings {
+export class RunEndings {
   #queue: Ending[] = []
   /** The end of the process is heard. */
   #isKnown = false
@@ -80,7 +80,7 @@ export function finish(work: WorkInParts | undefined): void {
   while (work !== undefined && work.next().done !== true);
 }
 
-/** Has it told when the process ends, whichever copy of this package made it. */
+/** Calls `exit` when the process ends, whichever copy of this package asks for it. */
 export function atExit(one: { exit(): void }): void {
   const { shared } = seamState()
   let told = shared.get('record.holds') as Set<typeof one> | undefined

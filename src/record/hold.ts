@@ -1,5 +1,5 @@
 import { outsideRuns } from '../seam/source.ts'
-import { atExit, type Endings, finish } from './endings.ts'
+import { atExit, type RunEndings, finish } from './endings.ts'
 import type { HeldRun } from './held-run.ts'
 import type { RunCounts } from './stats.ts'
 
@@ -8,7 +8,7 @@ export interface HoldSettings {
   readonly limit: number
   readonly counts: RunCounts
   /** Writes those that are kept. */
-  readonly endings: Endings
+  readonly endings: RunEndings
   /** Whether a run that is cut short by the end of its process is written as far as it came. */
   readonly keepsCutShort: boolean
 }

@@ -21,7 +21,7 @@ import { aboutHeader, type AboutRun, subjectsOf } from './about.ts'
 import { observe } from './answer.ts'
 import { type Aside, asideOf, handleWithout, isInsideRun } from './aside.ts'
 import { TailSampler } from './tail-sampler.ts'
-import { Endings, finish, type WorkInParts } from './endings.ts'
+import { RunEndings, finish, type WorkInParts } from './endings.ts'
 import { HeldRun } from './held-run.ts'
 import { HeldRuns } from './hold.ts'
 import { LiveMoments } from './moments.ts'
@@ -91,7 +91,7 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
   const warn = warner(options.onWarning)
   const sampler = new TailSampler(options, warn)
   const codes = new Codes((text) => createRedactor(options.redact).scan(text))
-  const endings = new Endings()
+  const endings = new RunEndings()
   const hold = new HeldRuns({
     limit: megabytes(options.hold?.megabytes ?? 64),
     counts: sampler.counts,
@@ -126,7 +126,7 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
     )
   }
 
-  /** @returns what whoever is told of the end waits for, where there is much to do and it can */
+  /** @returns what the caller waits for, where there is much to do and it can wait */
   function ended(recorded: RecordedRun, canWait: boolean): Promise<void> | undefined {
     const { rest } = recorded
     if (rest === undefined) return written(recorded)
@@ -342,7 +342,7 @@ function attempt<T>(fn: () => T): Attempt<T> {
 /**
  * Closes the tape when the answer is there, and hands the answer on.
  *
- * @param closed - what it returns is waited for, if it is told that it can be
+ * @param closed - gets whether what it returns is waited for
  */
 function settle<T>(
   result: Attempt<T>,

@@ -8,7 +8,7 @@ const ofProcess = randomBytes(4).toString('hex')
 const startedAt = Date.now() - process.uptime() * 1000
 /** Where ids of processes mean the same: this machine, or this container on it. */
 const place = createHash('sha256').update(`${hostname()} ${pidNamespace()}`).digest('hex').slice(0, 8)
-/** For how long nobody wrote to a file that a process of another place left. */
+/** Without a write for so long, a file of another place is left. */
 const abandonedMs = 60 * 60 * 1000
 let count = 0
 

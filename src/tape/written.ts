@@ -8,7 +8,7 @@ import type { TapeEvent, TapeHeader } from './types.ts'
 const lineFeed = 0x0a
 const step = 256 * 1024
 
-/** A line of a tape, as far as it tells something by itself: what has begun is told when it is settled. */
+/** A line of a tape, with the event that it settles. */
 export interface WrittenLine {
   readonly header?: TapeHeader
   readonly event?: TapeEvent
