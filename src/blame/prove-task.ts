@@ -54,6 +54,8 @@ export interface ProveAnswer {
   readonly control: AskTally
   /** All asks of this proof, those before it was interrupted too. */
   readonly used: Use
+  /** The part of it that earlier sessions used; absent: without any. */
+  readonly earlier?: Use
   /** What one grade used at most; absent where no model was asked for any. */
   readonly perGrade?: Use
   /** What grades of all asks may use, as far as known. */
@@ -183,7 +185,8 @@ class Proof {
   readonly #plan: ProvePlan
   readonly #maxDays: number
   #asked: readonly AskEntry[] = []
-  #used: Use = { calls: 0, tokens: 0, costUsd: 0 }
+  #used: Use = noUses
+  #earlier: Use = noUses
 
   constructor(parts: ProofParts) {
     const { good, bad, maxDays } = parts.context.prove ?? { ...defaultProvePlan, maxDays: defaultProofDays }
@@ -204,7 +207,7 @@ class Proof {
     if (elsewhere !== undefined) return this.#answer('offline', [`${elsewhere.part} is no question to a model`])
     const log = new ProveLog(await this.#file(), Date.now() - this.#maxDays * 86_400_000, context.surroundings)
     this.#asked = log.entries
-    this.#used = log.used
+    this.#used = this.#earlier = log.used
     context.budget.carry(log.used)
     await this.#requireNoKeptState()
     const decision = await this.#askUntilDecided(log)
@@ -368,6 +371,7 @@ class Proof {
       asks: this.#tally('changed'),
       control: this.#tally('recorded'),
       used: this.#used,
+      ...(this.#earlier.calls === 0 ? {} : { earlier: this.#earlier }),
       ...(perGrade.calls === 0 ? {} : { perGrade, grading: times(2 * this.#plan.maxAsks + marginGrades, perGrade) }),
       reasons,
       ...(branch === undefined ? {} : { branch }),

@@ -61,11 +61,11 @@ describe('harvest test --prove', () => {
   it('proves a harmless rewording, writes the evidence, and the case is green until it is too old', async () => {
     expect((await run(['test'])).code).toBe(1)
     const { code, stdout, stderr } = await prove('refund', '--budget', '2')
-    expect(stderr).toContain('Prove 1 case: at most 360 model calls and $2.00.')
+    expect(stderr).toContain('Prove 1 case: at most 360 model calls and $2.00, earlier sessions included.')
     expect({ code, stdout }).toEqual({
       code: 0,
       stdout: expect.stringMatching(
-        /^proven {5}golden\/refund {2}system prompt \(6 of 6 good, at least 0\.60, gpt-4o; 6 of 6 with the recorded question\)\n36 model calls, 4320 tokens, \$0\.0\d+\n→ to renew the pins of what is proven: npx vitest-harvest test --update-recordings=pins\n$/,
+        /^proven {5}golden\/refund {2}system prompt \(6 of 6 good, at least 0\.60, gpt-4o; 6 of 6 with the recorded question\)\n36 model calls, 4320 tokens, \$0\.0\d+; all in this session\n→ to renew the pins of what is proven: npx vitest-harvest test --update-recordings=pins\n$/,
       ),
     })
     // Six asks, and the recorded question as often.
@@ -223,7 +223,7 @@ describe('harvest test --prove', () => {
     expect(said.stdout).toMatch(
       /^unproven {3}golden\/refund {2}system prompt: stopped before it was decided: 2 of 2 good so far/,
     )
-    expect(said.stdout).toMatch(/^12 model calls, /m)
+    expect(said.stdout).toMatch(/^12 model calls, .*; all in this session$/m)
     expect(said.stderr).toContain('HARVEST_CLI_INTERRUPTED')
     while (desk.left < desk.asked.length - 13) await new Promise((resolve) => setTimeout(resolve, 50))
     desk.left = 0
@@ -250,11 +250,18 @@ describe('harvest test --prove', () => {
       expect.stringContaining('the budget is used up: 2 of 2 good so far'),
     ])
     expect(desk.asked.length).toBe(0)
+    const [all, ...before] = [...small.stdout.matchAll(/(\d+ model calls, \d+ tokens, \$[.\d]+)/g)].map(
+      ([text]) => text,
+    )
+    expect(before).toEqual([all])
+    expect(small.stdout).toContain(`${all}; of which in earlier sessions ${all}\n`)
     const on = printed(small.stdout, 'to go on from there')
     expect(on.at(-2)).toBe('--max-cost')
     const { code, stdout } = await prove(...on.slice(1))
     expect([code, stdout]).toEqual([0, expect.stringContaining('6 of 6 good')])
     // Four more asks with their controls.
+    const whole = Number(/^(\d+) model calls, /m.exec(stdout)?.[1])
+    expect(stdout).toMatch(new RegExp(`; of which in earlier sessions ${whole - 24} model calls, \\d+ tokens, \\$`))
     expect(desk.asked.length).toBe(24)
   })
 

@@ -5,13 +5,14 @@ import { provenAtLeast } from '../../blame/prove-gate.ts'
 import type { ProveAnswer, ProveEstimate, ProveProgress, ProveRequest } from '../../blame/prove-task.ts'
 import { type Case, parseCase, type ProvenChange, requireTapeFile, updateCase } from '../../cases/index.ts'
 import { HarvestError, neutralLine, shellWord } from '../../errors/index.ts'
+import { counted } from '../../errors/words.ts'
 import type { AcceptReport } from '../../replay/accept-request.ts'
 import { findCase, forksFolder, readPrices, writeFileAtomic } from '../../recordings/index.ts'
 import { type Json, readTape } from '../../tape/index.ts'
 import type { Spent } from '../../live/index.ts'
 import { usedText } from '../../live/said-spent.ts'
 import { passedLines } from '../passed-limit.ts'
-import { added, mostOf, noUses } from '../../live/budget.ts'
+import { added, mostOf, noUses, type Use } from '../../live/budget.ts'
 import { refuseLinks } from '../../tape/links.ts'
 import { fileNameOf } from '../../tape/file-name.ts'
 import { askYesNo, canAsk } from '../ask.ts'
@@ -169,7 +170,7 @@ async function requireYes(
     words.costUsd === undefined
       ? `${words.tokens} tokens`
       : `$${words.costUsd < 0.01 ? words.costUsd : words.costUsd.toFixed(2)}`
-  const text = `Prove ${made.length} case${made.length === 1 ? '' : 's'}: at most ${calls} model calls and ${limit}.`
+  const text = `Prove ${made.length} case${made.length === 1 ? '' : 's'}: at most ${calls} model calls and ${limit}, earlier sessions included.`
   if (words.isYes) return words.isJson ? undefined : screen.note(text)
   if (canAsk() && (await askYesNo(`${text} Ask the models?`))) return
   throw new HarvestError('HARVEST_PROVE_REFUSED', {
@@ -328,12 +329,10 @@ function print(cases: readonly ProvenCase[], words: ProveWords, screen: Screen):
     if (one.saved !== undefined)
       screen.line(`           the first run that is not good: npx vitest-harvest show ${shellWord(one.saved)}`)
   }
-  const used = cases.flatMap(({ answer }) => (answer === undefined ? [] : [answer.used]))
-  const calls = used.reduce((sum, use) => sum + use.calls, 0)
-  const tokens = used.reduce((sum, use) => sum + use.tokens, 0)
-  const isPriced = used.every(({ costUsd }) => costUsd !== undefined)
-  const cost = isPriced ? `$${used.reduce((sum, { costUsd = 0 }) => sum + costUsd, 0).toFixed(4)}` : 'cost unknown'
-  screen.line(`${calls} model calls, ${tokens} tokens, ${cost}`)
+  const used = cases.flatMap(({ answer }) => answer?.used ?? [])
+  const earlier = cases.flatMap(({ answer }) => answer?.earlier ?? []).reduce(added, noUses)
+  const before = earlier.calls === 0 ? 'all in this session' : `of which in earlier sessions ${useText(earlier)}`
+  screen.line(`${useText(used.reduce(added, noUses))}; ${before}`)
   const limits = {
     ...(words.costUsd === undefined ? {} : { costUsd: words.costUsd }),
     ...(words.tokens === undefined ? {} : { tokens: words.tokens }),
@@ -356,6 +355,11 @@ function print(cases: readonly ProvenCase[], words: ProveWords, screen: Screen):
         `→ if you looked and it is meant: npx vitest-harvest accept ${shellWord(name)} --reason "…"${dirOption(words.recordings)}`,
       )
   }
+}
+
+function useText({ calls, tokens, costUsd }: Use): string {
+  const cost = costUsd === undefined ? 'cost unknown' : `$${costUsd.toFixed(4)}`
+  return `${counted(calls, 'model call')}, ${tokens} tokens, ${cost}`
 }
 
 function describe({ answer, problem, expect }: ProvenCase): string {
