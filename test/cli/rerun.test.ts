@@ -1,8 +1,11 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { PassRate } from '../../src/cli/rerunning/rates.ts'
+import { built } from '../support/built.ts'
 import { type Desk, deskProject, openDesk, recordDesk, usual } from './desk.ts'
 import { warmHarvest as harvest } from './harvest.ts'
 import { printed } from './printed.ts'
@@ -317,6 +320,55 @@ describe('harvest rerun', () => {
     expect(cases.map((one) => one.case)).toEqual(['bad', 'refund'])
     expect(spent.modelCalls).toBe(8)
     expect(cases.reduce((sum, { notRun }) => sum + notRun, 0)).toBe(2)
+  })
+
+  it('Ctrl-C prints the rates and costs of the runs that ended until then, and that none of them is kept', async () => {
+    const words = [
+      built('cli/main.js'),
+      'rerun',
+      'refund',
+      '--live',
+      '--runs',
+      '9',
+      '--parallel',
+      '1',
+      '--cross-version',
+    ]
+    const child = spawn(process.execPath, words, {
+      cwd,
+      env: { ...process.env, DESK_URL: desk.url, VITEST: '' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    // Two runs have ended when the question that is left open is asked.
+    desk.decide = (messages) => (desk.asked.length < 7 ? usual(messages) : void child.kill('SIGINT'))
+    const [stdout, stderr, ended] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
+    expect([ended[0], stdout]).toEqual([
+      130,
+      expect.stringMatching(
+        /^refund +2\/2 +100\.0 %.* 0\n[^]*\n6 model calls, .*, \$0\.0027; tools from the tape\n[^]*stopped after 2 of 9 runs\n$/m,
+      ),
+    ])
+    expect(stderr).toContain('Runs of rerun are not kept.')
+    expect(printed(stderr, 'to begin again')).toEqual(words.slice(1))
+    expect(desk.asked.length).toBe(7)
+  })
+
+  it('that is refused once its function has asked a model says how much that was', async () => {
+    writeFileSync(
+      join(cwd, 'src/judge.ts'),
+      `export const fails = async () => {
+  const body = JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content: 'Is it right?' }] })
+  await (await fetch(process.env.DESK_URL + '/v1/chat/completions', { method: 'POST', body })).text()
+  throw new Error('no judge')
+}\n`,
+    )
+    const words = ['rerun', 'refund', '--live', '--runs', '2', '--cross-version', '--oracle', './src/judge.ts#fails']
+    const { code, stdout, stderr } = await rerun(words)
+    rmSync(join(cwd, 'src/judge.ts'))
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toMatch(/^ *spent +8 model calls, \$0\.0036$/m)
+    expect(stderr).toContain('HARVEST_ORACLE_THREW')
+    expect(desk.asked.length).toBe(8)
   })
 
   it.each([
