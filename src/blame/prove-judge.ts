@@ -51,12 +51,14 @@ const lost: ReadonlySet<string> = new Set<ErrorCode>([
  * case does not make is bad, although the tape has no answer to it: it was made, no matter what would have followed.
  *
  * @param problems - those of the fork, as they were thrown
+ * @param onLost - hears the model calls of a function that threw
  * @returns with the model calls of the function
  */
 export async function gradeAsk(
   fork: FinishedFork,
   { events, problems }: { readonly events: readonly TapeEvent[]; readonly problems: readonly HarvestError[] },
   judge: AskJudge,
+  onLost: (calls: readonly HeardCall[]) => void = () => undefined,
 ): Promise<{ readonly grade: AskGrade; readonly because?: string; readonly calls?: readonly HeardCall[] }> {
   const [problem] = fork.problems
   if (problem !== undefined) {
@@ -77,7 +79,15 @@ export async function gradeAsk(
   const { case: kase, oracle, tape } = judge
   if (oracle !== undefined) {
     // Whom it asks is no part of the other ask, which may be under way.
-    const { came: grade, calls } = await hearModelCalls(() => gradeFork(oracle, tape, fork.outcome, events))
+    const {
+      came: [settled],
+      calls,
+    } = await hearModelCalls(() => Promise.allSettled([gradeFork(oracle, tape, fork.outcome, events)]))
+    if (settled.status === 'rejected') {
+      onLost(calls)
+      throw settled.reason
+    }
+    const grade = settled.value
     const { because: lost } = ofAnswered({ grade }, calls)
     if (lost !== undefined) return { grade: 'ungraded', because: lost, calls }
     if (grade === 'undefined' || grade === 'ungraded' || grade === 'timeout') return { grade: 'ungraded', calls }

@@ -294,7 +294,14 @@ class Proof {
       } as const
       const fork = await forkTape(context.tape, agent, plan, { signal: limit.signal, ...accessOf(context.replay) })
       const made = asData(fork, request)
-      const { grade, because, calls = [] } = await gradeAsk(made, fork, judge)
+      const {
+        grade,
+        because,
+        calls = [],
+      } = await gradeAsk(made, fork, judge, (asked) => {
+        spendGrading(budget, asked)
+        log.lost(id, settle())
+      })
       spendGrading(budget, calls)
       const used = settle()
       const unpriced = calls.find(({ model }) => !isPriced(model, context.prices))

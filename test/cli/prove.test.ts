@@ -229,6 +229,36 @@ describe('harvest test --prove', () => {
     desk.left = 0
   })
 
+  it('with a judge: a limit that is too small leads to a larger one, and what a refused case used is said', async () => {
+    writeFileSync(
+      join(cwd, 'src/judge.ts'),
+      `export const judge = async ({ sideEffects }: any): Promise<boolean> => {
+  const messages = [{ role: 'user', content: 'Is it right? ' + JSON.stringify(sideEffects) }]
+  const body = JSON.stringify({ model: 'gpt-4o', messages })
+  const response = await fetch(process.env.DESK_URL + '/v1/chat/completions', { method: 'POST', body })
+  const said = (await response.json()).choices[0].message.content
+  if (said === 'unsure') throw new Error('no judge')
+  return said === 'yes'
+}\n`,
+    )
+    writeFileSync(caseFile(), `${fresh.trimEnd()}\noracle: ./src/judge.ts#judge\n`)
+    let judged = 'unsure'
+    desk.decide = (messages) => (String(messages[0]?.content).startsWith('Is it right?') ? judged : usual(messages))
+    const refused = await prove('refund')
+    const used = `${desk.asked.length} model calls, $`
+    expect([refused.code, refused.stdout]).toEqual([1, expect.stringContaining('(HARVEST_ORACLE_THREW)')])
+    expect(refused.stdout).toContain(`in this session, with what was refused: ${used}`)
+    expect(refused.stdout).not.toContain('all in this session')
+    judged = 'yes'
+    const small = await prove('refund', '--max-cost', '0.01')
+    expect([small.code, small.stdout]).toEqual([1, expect.stringContaining('the budget is used up')])
+    const enough = printed(small.stdout, 'to go on from there')
+    expect(Number(enough.at(-1))).toBeGreaterThanOrEqual(0.02)
+    const proven = await run(enough)
+    rmSync(join(cwd, 'src/judge.ts'))
+    expect([proven.code, proven.stdout]).toEqual([0, expect.stringContaining('6 of 6 good')])
+  })
+
   it('goes on where it was killed, and counts what was under way as spent', async () => {
     const child = spawn(process.execPath, [built('cli/main.js'), 'test', '--prove', '--yes', '--budget', '5'], {
       cwd,

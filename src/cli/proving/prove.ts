@@ -83,10 +83,7 @@ export async function proveCases(rest: readonly string[], screen: Screen): Promi
   await requireYes(estimates, words, screen)
   const { answers, interrupted, spent } = await prove(cases, words, screen)
   const proven = cases.map((one, at) => conclude(one, answers[at] ?? new TypeError('no answer'), words))
-  print(proven, words, screen)
-  // What a case without an answer used is in no sum.
-  if (!words.isJson && spent !== undefined && proven.some(({ answer }) => answer === undefined))
-    screen.line(`in this session, with what was refused: ${usedText(spent)}`)
+  print(proven, spent, words, screen)
   if (interrupted !== undefined) return endedEarly(interrupted, screen)
   if (!words.isJson && proven.some(({ answer }) => answer?.decision === 'budget'))
     screen.line(`→ to go on from there: ${enough(estimates, proven, words)}`)
@@ -320,7 +317,7 @@ function saveBranch({ file, case: kase }: Unproven, { branch }: ProveAnswer, wor
   return saved
 }
 
-function print(cases: readonly ProvenCase[], words: ProveWords, screen: Screen): void {
+function print(cases: readonly ProvenCase[], spent: Spent | undefined, words: ProveWords, screen: Screen): void {
   if (words.isJson) return screen.json({ cases })
   for (const one of cases) {
     screen.line(`${one.verdict.padEnd(9)}  ${neutralLine(one.case)}  ${describe(one)}`)
@@ -332,7 +329,10 @@ function print(cases: readonly ProvenCase[], words: ProveWords, screen: Screen):
   const used = cases.flatMap(({ answer }) => answer?.used ?? [])
   const earlier = cases.flatMap(({ answer }) => answer?.earlier ?? []).reduce(added, noUses)
   const before = earlier.calls === 0 ? 'all in this session' : `of which in earlier sessions ${useText(earlier)}`
-  screen.line(`${useText(used.reduce(added, noUses))}; ${before}`)
+  if (used.length > 0) screen.line(`${useText(used.reduce(added, noUses))}; ${before}`)
+  // What a case without an answer used is in no sum.
+  if (spent !== undefined && used.length < cases.length)
+    screen.line(`in this session, with what was refused: ${usedText(spent)}`)
   const limits = {
     ...(words.costUsd === undefined ? {} : { costUsd: words.costUsd }),
     ...(words.tokens === undefined ? {} : { tokens: words.tokens }),
