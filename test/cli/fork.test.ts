@@ -348,6 +348,8 @@ describe('harvest fork', () => {
       'what_if 3 refnd(amount=25) --live --runs 2',
       'branch 3 refnd(amount=25)',
       'what_if 2 result.total=25 --live',
+      "what_if 2 result.total=30 result.total=99 --ok 'refnud(amount: 25)'",
+      "what_if 2 result.total=30 --bad 'refund(amuont: 25)'",
     ])
     expect(wrong.stdout).toMatchInlineSnapshot(`
       "step 2 calls no model, so it cannot say 'reslt.total=30'
@@ -375,6 +377,18 @@ describe('harvest fork', () => {
         at     step 2, result.total
         value  25
       → give another value
+      No run could meet --ok refnud(amount: 25): unknown tool refnud
+        at           --ok
+        tools known  lookup_order, refund
+      It is in no recorded call, offered tool or good run, so every run would get the same grade.
+      → did you mean refund? what_if 2 result.total=30 result.total=99 '--ok=refund(amount: 25)'
+      → if the tool was never called, or only the fixed agent has it: what_if 2 result.total=30 result.total=99 '--ok=refnud(amount: 25)' --any-name
+      No run could meet --bad refund(amuont: 25): unknown argument amuont
+        at               --bad
+        arguments known  order_id, amount
+      It is in no recorded call, offered tool or good run, so every run would get the same grade.
+      → did you mean amount? what_if 2 result.total=30 '--bad=refund(amount: 25)'
+      → if only the fixed agent has it: what_if 2 result.total=30 '--bad=refund(amuont: 25)' --any-name
       "
     `)
     expect([wrong.code, desk.asked.length]).toEqual([2, asked])
@@ -413,11 +427,12 @@ describe('harvest fork', () => {
     const own = Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_OPTIONS)/.test(name))
     const terminal = spawn('script', ['-qec', command, '/dev/null'], { cwd, env: Object.fromEntries(own) })
     const ended = once(terminal, 'close')
-    terminal.stdout.resume()
-    terminal.stdin.write('what_if 1 result.amount=99\r')
+    const said = text(terminal.stdout)
+    terminal.stdin.write('what_if 1 result.amount=30 result.amount=99 --parallel 1\r')
     while (!existsSync(join(cwd, 'began'))) await setTimeout(20)
     terminal.stdin.write('\u0004')
     await ended
+    expect(await said).toMatch(/amount=30 +not judged +HARVEST_NOT_RECORDED\r[^]*stopped after 1 of 2 forks\r/)
     expect(existsSync(join(cwd, 'stayed'))).toBe(false)
   })
 

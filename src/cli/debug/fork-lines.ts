@@ -26,25 +26,34 @@ export function forkLine(
   return [command, `${step}`, ...[...changes, ...options].map(shellWord)].join(' ')
 }
 
-/** Does what makes forks: next steps of errors that are a `fork` are the lines that make it here. */
-export async function inDebugger<T>(command: ForkCommand, given: CommandInput, run: () => T | Promise<T>): Promise<T> {
+/**
+ * Does what makes forks: next steps of errors that are a `fork` are the lines that make it here.
+ *
+ * @param all - changes of the line, where a fork is made of each; default those of the step
+ */
+export async function inDebugger<T>(
+  command: ForkCommand,
+  given: CommandInput,
+  run: () => T | Promise<T>,
+  all?: readonly string[],
+): Promise<T> {
   try {
     return await run()
   } catch (error) {
     if (!HarvestError.is(error) || error.facts.fix === undefined) throw error
-    const fix = error.facts.fix.map((step) => asLine(step, command, given))
+    const fix = error.facts.fix.map((step) => asLine(step, command, given, all))
     throw new HarvestError(error.code, { ...error.facts, fix }, { cause: error })
   }
 }
 
-function asLine(step: string, command: ForkCommand, given: CommandInput): string {
+function asLine(step: string, command: ForkCommand, given: CommandInput, all?: readonly string[]): string {
   const at = step.indexOf('npx vitest-harvest fork ')
   // A change has no options here.
   if (at === -1) return step.replace(/ with --[a-z]+(?: or --[a-z]+)*$/, '')
   const asked = forkIn(step.slice(at))
   if (asked === undefined) return step
   const number = asked.value('step')
-  const changes = changing.flatMap((name) => asked.values(name))
+  const changes = all ?? changing.flatMap((name) => asked.values(name))
   if (number === undefined || changes.length === 0) return step
   const options = forkSpec.options.flatMap(({ flag }) => {
     const name = nameOf(flag).slice(2)

@@ -136,9 +136,16 @@ async function ask(rest: string, { session, found, given, budget }: DebugContext
   const { step, changes, options } = askedFor(rest, usages.whatIf, session.at)
   const tape = requireClosed(session.tape)
   const parent = parentOf(tape, found, given)
+  const argvOf = (change: string): readonly string[] => [
+    'fork',
+    here(found.file),
+    ...changeOptions(step, [change]),
+    ...handOn(given, options),
+    ...options,
+  ]
   const asks = await Promise.all(
     changes.map((change) => {
-      const argv = ['fork', here(found.file), ...changeOptions(step, [change]), ...handOn(given, options), ...options]
+      const argv = argvOf(change)
       if (isSaid(change)) requireModel(tape, step, change, 'what_if')
       return asCommand(argv, () => askIn(argv, change, tape))
     }),
@@ -146,13 +153,16 @@ async function ask(rest: string, { session, found, given, budget }: DebugContext
   const input = asks[0]?.input ?? given
   const runs = readWhole(input, forkSpec, 'runs') ?? 1
   if (input.has('live')) await refuseOtherCode(tape.header.pins, input, { tape: parent.file, agent: agentOf(parent) })
+  // Of all changes together: what is wrong is typed again with each of them.
+  const ofLine = async <T>(run: () => T | Promise<T>): Promise<T> =>
+    inDebugger('what_if', given, () => asCommand(argvOf(changes[0] ?? ''), run), changes)
   const named: string[] = []
-  lookAtNames(parent, input, { note: (text) => void named.push(...text.split('\n')) })
+  await ofLine(() => lookAtNames(parent, input, { note: (text) => void named.push(...text.split('\n')) }))
   const { parallel, timeoutMs, limits: own } = readLivePlan(input, forkSpec)
   const mayPay = saysToPay(input)
   const purse = new Purse(mayPay ? budget.within(own) : {}, readPrices(parent.recordings) ?? {}, mayPay)
   paid.push(purse)
-  const grader = await graderOf(parent, input, purse)
+  const grader = await ofLine(() => graderOf(parent, input, purse))
   const pairs = alternately(
     asks.flatMap(({ ask }) => Array.from({ length: runs }, (_, n) => ({ ...ask, seed: `${n + 1}` }))),
   )
