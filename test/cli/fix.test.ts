@@ -436,6 +436,15 @@ export const judge = async ({ sideEffects }: any): Promise<boolean> => {
     expect(limited, limited.said).toMatchObject({ calls: limited.asked, grading: judged })
     expect(limited.asked).toBeLessThanOrEqual(most)
     expect(limited.said).toContain('to leave room for all runs')
+    // One that throws has asked all the same.
+    const judge = readFileSync(join(project.cwd, 'src/oracle.ts'), 'utf8')
+    writeFileSync(
+      join(project.cwd, 'src/oracle.ts'),
+      judge.replace('  return choices', "  throw new Error('no judge')\n  return choices"),
+    )
+    const refused = await fix('--no-cache', '--max-cost', '1')
+    expect(refused.said).toContain('HARVEST_ORACLE_THREW')
+    expect(refused.said).toMatch(new RegExp(`^ *spent +${refused.asked} model calls?, \\$`, 'm'))
   } finally {
     await project.close()
   }

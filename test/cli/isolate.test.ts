@@ -1,9 +1,12 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { text as textOf } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { printIsolated } from '../../src/cli/blame/isolated.ts'
 import type { IsolatedRun, IsolationEstimate } from '../../src/isolate/index.ts'
+import { built } from '../support/built.ts'
 import { type Desk, deskProject, openDesk } from './desk.ts'
 import { warmHarvest as harvest, warmRun as run } from './harvest.ts'
 import { printed } from './printed.ts'
@@ -229,6 +232,25 @@ describe('npx vitest-harvest isolate', () => {
     const again = printed(open.stdout, 'once runs can be graded')
     expect(again).toEqual(['blame', '--isolate', 'sampling', ...graded])
     expect((await ask(...again)).stdout).toMatch(/^sampling: /)
+  })
+
+  it('Ctrl-C ends it with how many runs had ended until then and what they used, and how to go on', async () => {
+    const words = ['isolate', 'sampling', ...asked, '--parallel', '1', '--no-cache']
+    const child = spawn(process.execPath, [built('cli/main.js'), ...words], {
+      cwd,
+      env: { ...process.env, CI: '1', VITEST: '' },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    const decide = desk.decide
+    const before = desk.asked.length
+    // Two runs have ended when the question that is left open is asked.
+    desk.decide = (...told) => (desk.asked.length - before < 7 ? decide(...told) : void child.kill('SIGINT'))
+    const [said, [code]] = await Promise.all([textOf(child.stderr), once(child, 'close')])
+    desk.decide = decide
+    expect([code, desk.asked.length - before]).toEqual([130, 7])
+    expect(said).toMatch(/^Until then: 2 forks for \$0\.00\d* in this session\. Nothing is certified\.$/m)
+    expect(said).toMatch(/^ *spent +6 model calls, \$0\.0027$/m)
+    expect(printed(said, 'to go on')).toEqual(['blame', '--isolate', ...words.slice(1, -1)])
   })
 
   it('says with --dry-run which runs it would make and what they cost, and asks nobody', async () => {
