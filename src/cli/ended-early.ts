@@ -1,4 +1,4 @@
-import type { HarvestError } from '../errors/index.ts'
+import { type HarvestError, withFacts } from '../errors/index.ts'
 import { neutralLines, type Screen } from '../report/output.ts'
 import { exit } from './exit.ts'
 import type { Grader } from './forking/grading.ts'
@@ -13,6 +13,14 @@ export function stoppedText({ made, of }: { readonly made: number; readonly of: 
 export function endedEarly(interrupted: HarvestError, screen: Screen): number {
   screen.note(neutralLines(interrupted.message))
   return exit.interrupted
+}
+
+/** Of a command each of whose runs is a draw of its own, and none is kept for another command. */
+export function notKept(interrupted: HarvestError, command: string): HarvestError {
+  return withFacts(interrupted, {
+    why: `Nothing is running any more. Runs of ${command} are not kept.`,
+    fix: ['to begin again: the same command'],
+  })
 }
 
 /** For programs: that this is what was known when someone ended the command, and of how many forks. */

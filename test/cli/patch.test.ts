@@ -1,8 +1,11 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { orderExchange, tapeText } from '../host/refund.ts'
+import { built } from '../support/built.ts'
 import { type Desk, deskProject, openDesk, recordDesk, otherRefund, usual } from './desk.ts'
 import { warmHarvest as harvest } from './harvest.ts'
 import { printed } from './printed.ts'
@@ -150,6 +153,25 @@ describe('harvest patch', () => {
       spent: { modelCalls: 24 },
     })
     expect(code).toBe(0)
+  })
+
+  it('Ctrl-C prints how the runs ended that were made until then and what they cost, and decides nothing', async () => {
+    const input = 'input.text=Refund A-100, please.'
+    const words = ['patch', 'first', '--set', input, '--live', '--runs', '4', '--parallel', '1', '--cross-version']
+    const child = spawn(process.execPath, [built('cli/main.js'), ...words], {
+      cwd,
+      env: { ...process.env, DESK_URL: desk.url, CI: '1', VITEST: '' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const before = desk.asked.length
+    // A run with the change and one without have ended when the question that is left open is asked.
+    desk.decide = (messages) => (desk.asked.length - before < 7 ? usual(messages) : void child.kill('SIGINT'))
+    const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
+    desk.decide = usual
+    expect(code, stderr).toBe(130)
+    expect(stdout).toMatch(/^undecided\n1 of 1 live runs end so; without the change, sampled alternately, 1 of 1\.$/m)
+    expect(stdout).toMatch(/^6 model calls, .*, \$0\.0027[^\n]*\nstopped after 2 of 8 runs\n$/m)
+    expect(stderr).toContain('Runs of patch are not kept.')
   })
 
   it('live runs of which many leave the tape are no rate, and the printed command runs their tools too', async () => {

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import type { Case } from '../../cases/index.ts'
-import { neutralLine } from '../../errors/index.ts'
+import { HarvestError, neutralLine } from '../../errors/index.ts'
 import { type Patch, type Patched, patchTape } from '../../fork/index.ts'
 import { type ControlData, type Job } from '../../jobs/index.ts'
 import { pinsOf } from '../../provenance/index.ts'
@@ -13,6 +13,7 @@ import { stepsToModels } from '../blame/to-models.ts'
 import { type LimitedRuns, roomForAll, stepsAfterBudget } from '../budget-step.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { compact, describeOutcome } from '../../report/describe.ts'
+import { endedEarly, notKept, stoppedText } from '../ended-early.ts'
 import { exit } from '../exit.ts'
 import { findTapeFile } from '../find.ts'
 import { finerAnswer } from '../finer-answer.ts'
@@ -20,7 +21,7 @@ import { apart } from '../forking/beside.ts'
 import { typeNotes } from '../forking/changes.ts'
 import { controlLine, pinsJson } from '../forking/control.ts'
 import { live, type PatchAnswer, replayed, requireControl } from '../forking/patched.ts'
-import { runJobs } from '../../jobs/run.ts'
+import { type JobOutcome, runJobs } from '../../jobs/run.ts'
 import {
   describeInterval,
   describeSpent,
@@ -51,15 +52,17 @@ export const patchCommand: Command = {
       const agent = given.value('agent') ?? kase?.agent ?? tape.header.agent
       await refuseOtherCode({ ...pinsOf(tape), ...kase?.pins }, given, { tape: tape.source, agent, caseId: kase?.id })
     }
-    const { answer, control } = await runBoth(text, { ...jobsOf(tape, kase, given), recordings, plan }, screen)
+    const { answer, control, ended } = await runBoth(text, { ...jobsOf(tape, kase, given), recordings, plan }, screen)
     printAnswer(
-      { tape: tape.source, changed, ...answer, ...pinsJson(tape, control) },
+      { tape: tape.source, changed, ...answer, ...pinsJson(tape, control), ...(ended && { interrupted: ended.at }) },
       (shown) => {
         print(tape, changed, answer, control, shown)
+        if (ended !== undefined) return shown.line(stoppedText(ended.at, 'runs'))
         printSteps(stepsAfterPatch(answer, { tape, given, recordings, plan }), (text) => shown.line(text))
       },
       { given, spec: patchCommand, screen },
     )
+    if (ended !== undefined) return endedEarly(ended.error, screen)
     return answer.survives === null ? exit.divergence : exit.ok
   },
 }
@@ -118,8 +121,15 @@ interface Runs {
   readonly plan: LivePlan | undefined
 }
 
+interface Both {
+  readonly answer: PatchAnswer
+  readonly control: ControlData
+  /** Someone ended the command: the answer is of the runs that were made by then. */
+  readonly ended?: { readonly error: HarvestError; readonly at: { readonly made: number; readonly of: number } }
+}
+
 /** Runs the agent with the change, and without: the unchanged replay first, for it may refuse. */
-async function runBoth(text: string, { unchanged, about, recordings, plan }: Runs, screen: Screen) {
+async function runBoth(text: string, { unchanged, about, recordings, plan }: Runs, screen: Screen): Promise<Both> {
   const folder = mkdtempSync(join(tmpdir(), 'harvest-patch-'))
   const file = join(folder, 'patched.tape.jsonl')
   try {
@@ -134,14 +144,24 @@ async function runBoth(text: string, { unchanged, about, recordings, plan }: Run
     const run = requireControl(first)
     const { times, timeoutMs, parallel, limits } = plan
     const pair = [{ tape: file, ...about }, unchanged].map((job): Job => ({ ...job, mode: 'live', timeoutMs }))
-    const ended = await runJobs(Array.from({ length: times }, () => pair).flat(), {
+    const all = await runJobs(Array.from({ length: times }, () => pair).flat(), {
       parallel,
       limits,
       prices: readPrices(recordings) ?? {},
+      keepsEnded: true,
       onProgress: (n) => screen.progress(`${n} of ${2 * times} runs`),
     })
-    const { changed, controls } = apart(ended, 2)
-    return { answer: live(changed, controls, run), control: run.control }
+    const isStop = (one: JobOutcome): one is HarvestError => HarvestError.is(one, 'HARVEST_CLI_INTERRUPTED')
+    const stopped = all.find(isStop)
+    const error = stopped && notKept(stopped, 'patch')
+    if (error !== undefined && all.every(isStop)) throw error
+    const isMade = (one: JobOutcome): boolean => !isStop(one)
+    const { changed, controls } = apart(all, 2)
+    const answer = live(changed.filter(isMade), controls.filter(isMade), run)
+    if (error === undefined) return { answer, control: run.control }
+    const at = { made: all.filter(isMade).length, of: all.length }
+    // Of fewer runs than were asked for nothing is decided.
+    return { answer: { ...answer, survives: null }, control: run.control, ended: { error, at } }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path'
 import { typedExpectations } from '../../blame/expectation.ts'
 import { requireKnownNames } from '../../blame/known-names.ts'
 import { requireTapeFile } from '../../cases/index.ts'
-import { HarvestError, neutralLine, withFacts } from '../../errors/index.ts'
+import { HarvestError, neutralLine } from '../../errors/index.ts'
 import { counted } from '../../errors/words.ts'
 import type { Spent } from '../../live/index.ts'
 import type { Job } from '../../jobs/index.ts'
@@ -21,7 +21,7 @@ import { type PassRate, rateOf } from '../rerunning/rates.ts'
 import { dearestOf, stepsAfterRates } from '../rerunning/steps.ts'
 import { rerunSpec } from '../spec/test.ts'
 import type { Command, CommandInput } from '../command.ts'
-import { endedEarly, stoppedText } from '../ended-early.ts'
+import { endedEarly, notKept, stoppedText } from '../ended-early.ts'
 import { printAnswer } from '../next-lines.ts'
 import { printSteps } from '../next-steps.ts'
 import { exit } from '../exit.ts'
@@ -90,7 +90,7 @@ export const rerunCommand: Command = {
     const [first] = ended
     // Nothing ran for one reason: that is the answer.
     if (HarvestError.is(first) && ended.every((run) => HarvestError.is(run, first.code)))
-      throw withSpent(first === stopped ? notKept(first) : first, used)
+      throw withSpent(first === stopped ? notKept(first, 'rerun') : first, used)
     const rates = cases.map((kase, i) => rateOf(kase, ended.slice(i * plan.times, (i + 1) * plan.times).filter(isDone)))
     const spent = spentBy(ended)
     const isMet =
@@ -117,18 +117,10 @@ export const rerunCommand: Command = {
       { given, spec: rerunCommand, screen },
     )
     // Fewer runs than were asked for, and those that ended first: no rate to go by later.
-    if (HarvestError.is(stopped)) return endedEarly(notKept(stopped), screen)
+    if (HarvestError.is(stopped)) return endedEarly(notKept(stopped, 'rerun'), screen)
     keepLiveRuns(given.value('dir') ?? 'recordings', liveRunsOf(rates))
     return isMet ? exit.ok : exit.divergence
   },
-}
-
-/** Each run of it is a draw of its own, and none is kept for another command. */
-function notKept(interrupted: HarvestError): HarvestError {
-  return withFacts(interrupted, {
-    why: 'Nothing is running any more. Runs of rerun are not kept.',
-    fix: ['to begin again: the same command'],
-  })
 }
 
 /** Refuses a condition that no run could meet, before a model is asked. */
