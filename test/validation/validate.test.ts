@@ -134,7 +134,7 @@ describe('the engine', () => {
     [
       'takes back what was shown of an answer, for some draw',
       ({ drawAgain: _, ...source }, asked) => blameEngine({ ...source, drawAgain: async () => 'ok' }, asked),
-      ['F5.single n=20 exact', 'F5.single n=50 slip=.01 drop>=.6'],
+      ['F5.single n=20 exact', 'F5.single n=50 slip=.01 drop>=.6 beside a draw, same'],
       ['exact tail, top-1', 'noisy tail, certified'],
     ],
     [

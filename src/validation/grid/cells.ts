@@ -1,6 +1,13 @@
 // Over 300 lines: the grid of planted kinds is one table, read from top to bottom.
 import { families, type FamilyName, groupOf } from '../../faults/families.ts'
-import { hasModel, plant, plantCoarseErosion, plantDrawn, plantMutants } from '../structural/families.ts'
+import {
+  hasModel,
+  plant,
+  plantBesideDrawn,
+  plantCoarseErosion,
+  plantDrawn,
+  plantMutants,
+} from '../structural/families.ts'
 import { noNoise, type Noise } from '../structural/model.ts'
 import { type Random, randomOf } from '../structural/random.ts'
 import type { Planted } from '../structural/sketch.ts'
@@ -30,6 +37,8 @@ export interface Cell {
   readonly isTaped?: true
   /** The agent's own code draws what decides: before its first question, or before any other. */
   readonly isDrawn?: 'first' | 'any'
+  /** It draws what decides nothing: before its first question, or before the one whose answer decides. */
+  readonly drawsBeside?: 'first' | 'same'
   /** Which earlier places were necessary too is asked for as well. */
   readonly asksEarlier?: true
 }
@@ -78,6 +87,7 @@ export function gridCells(): readonly Cell[] {
     ...gradingCells(),
     ...tapedCells(),
     ...drawnCells(),
+    ...besideDrawnCells(),
     ...earlierCells(),
   ]
 }
@@ -109,6 +119,8 @@ function plantedIn(cell: Cell, random: Random): Planted {
   if (cell.isCoarse === true) return plantCoarseErosion(cell.length, noiseOf(cell, 'F5.erosion', random), random)
   if (cell.isDrawn !== undefined)
     return plantDrawn(cell.length, noiseOf(cell, 'F5.single', random), random, cell.isDrawn)
+  if (cell.drawsBeside !== undefined)
+    return plantBesideDrawn(cell.length, noiseOf(cell, 'F5.single', random), random, cell.drawsBeside)
   const family = cell.families[Math.floor(random() * cell.families.length)]
   if (family === undefined) throw new RangeError(`tapesOf: ${cell.id} has no family`)
   const planted = plant(family, cell.length, noiseOf(cell, family, random), random)
@@ -281,6 +293,24 @@ function drawnCells(): readonly Cell[] {
         const cell = cellOf({ name: 'F7.drawn', families: ['F5.single'] }, length, noise)
         return { ...cell, id: `F7.drawn ${isDrawn} n=${length} ${noise}`, isDrawn }
       }),
+    ),
+  )
+}
+
+/** An answer decides: that code draws something beside it takes nothing back. */
+function besideDrawnCells(): readonly Cell[] {
+  const single: Subject = { name: 'F5.single', families: ['F5.single'] }
+  return ([20, 50] as const).flatMap((length) =>
+    [cellOf(single, length, usualNoise[length], 'drop>=.6'), cellOf(single, length, 'quiet chance=.4')].flatMap(
+      (cell) =>
+        (['first', 'same'] as const).map(
+          (drawsBeside): Cell => ({
+            ...cell,
+            id: `${cell.id} beside a draw, ${drawsBeside}`,
+            hasColumns: false,
+            drawsBeside,
+          }),
+        ),
     ),
   )
 }

@@ -1,5 +1,6 @@
+// Over 300 lines: what is planted of each family, one after the other.
 import type { FamilyName } from '../../faults/families.ts'
-import { hasFact, type Noise } from './model.ts'
+import { hasFact, type Noise, type Write } from './model.ts'
 import { distinct, integer, type Random } from './random.ts'
 import { type Planted, sketch, type Sketch } from './sketch.ts'
 
@@ -61,6 +62,20 @@ export function plantDrawn(length: number, noise: Noise, random: Random, place: 
   const fact = on.cause(at, { inside: true })
   const planted = on.finish({ fails: (now) => hasFact(now, fact) })
   const places = planted.model.places.map((one, k) => (k === at ? { ...one, isDrawn: true as const } : one))
+  return { ...planted, model: { ...planted.model, places } }
+}
+
+/** An answer of a model decides, and what the agent's code draws, before that question or before its first one, does not. */
+export function plantBesideDrawn(length: number, noise: Noise, random: Random, place: 'first' | 'same'): Planted {
+  const on = sketch(length, random, noise)
+  const at = on.free(1, length)
+  const decided = on.cause(at, { inside: true })
+  const planted = on.finish({ fails: (now) => hasFact(now, decided) })
+  const innocent: Write = { fact: decided + 1, recorded: true, live: () => 0.5, isDrawn: true }
+  const where = place === 'first' ? 0 : at
+  const places = planted.model.places.map((one, k) =>
+    k === where ? { ...one, writes: [innocent, ...one.writes] } : one,
+  )
   return { ...planted, model: { ...planted.model, places } }
 }
 

@@ -41,6 +41,8 @@ export interface Write {
   live(facts: number): number
   /** With a good answer. Default unset. */
   readonly repaired?: boolean
+  /** The agent's own code draws it, before the question is asked. */
+  readonly isDrawn?: true
 }
 
 /** How an agent differs from itself. All are chances per step that is resampled. */
@@ -165,7 +167,7 @@ function write(
   let after = facts
   for (const one of place.writes) {
     const value =
-      mode === 'live' || mode === 'drawn'
+      mode === 'live' || (mode === 'drawn' && (place.isDrawn ?? one.isDrawn) === true)
         ? isDrawn(one.live(after), random)
         : mode === 'repaired'
           ? (one.repaired ?? false)

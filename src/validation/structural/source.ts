@@ -42,7 +42,7 @@ export function structuralSource(model: StructuralModel, seed: number): ForkSour
       return { ...draw, grade: graded(draw.grade, randomOf(seed, 'grade', JSON.stringify(spec))) }
     },
     drawAgain: async (position, seedOfRun) => {
-      const modeOf = (at: number): Mode => (at >= position && places[at]?.isDrawn === true ? 'drawn' : 'recorded')
+      const modeOf = (at: number): Mode => (at >= position ? 'drawn' : 'recorded')
       const random = randomOf(seed, seedOfRun, position)
       const { grade } = runModel({ ...model, noise: { ...model.noise, stray: 0 } }, places.length, modeOf, random)
       return passed(graded(grade, random)) === true ? 'ok' : 'bad'
