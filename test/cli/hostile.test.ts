@@ -104,11 +104,9 @@ const recipes: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['test', '--reporter=default'],
   ],
   report: [
-    ...payloads.flatMap((one) => [
-      ['report', tapeOf(one), '-o', `reports/${asName(one)}.html`],
-      ['report', asWord(one)],
-    ]),
+    ...payloads.flatMap((one) => [['report', tapeOf(one), '-o', `reports/${asName(one)}.html`]]),
     ...classes.flatMap((one) => [
+      ['report', asWord(one)],
       ['report', tapeOf(one), '--json'],
       ['report', tapeOf(one), '--against', asWord(one)],
     ]),
@@ -117,11 +115,11 @@ const recipes: Readonly<Record<string, readonly (readonly string[])[]>> = {
   // It serves until it is stopped, so here it is asked for what it cannot serve.
   open: [['open', '--port', '70000'], ...payloads.map((one) => ['open', '--port', asWord(one)])],
   locate: [
-    ...payloads.flatMap((one) => [
-      ['locate', tapeOf(one), asWord(one)],
+    ...payloads.map((one) => ['locate', tapeOf(one), asWord(one)]),
+    ...classes.flatMap((one) => [
+      ['locate', tapeOf(one), asWord(one), '--json'],
       ['locate', asWord(one), '1'],
     ]),
-    ...classes.map((one) => ['locate', tapeOf(one), asWord(one), '--json']),
   ],
   fix: classes.flatMap((one) => [
     ['fix', asWord(one)],
@@ -133,11 +131,9 @@ const recipes: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['review', asWord(one), '--json'],
   ]),
   debug: [
-    ...payloads.flatMap((one) => [
-      ['debug', tapeOf(one), '-x', 'steps; inspect; inspect raw; timeline'],
-      ['debug', asWord(one), '-x', 'steps'],
-    ]),
+    ...payloads.map((one) => ['debug', tapeOf(one), '-x', 'steps; inspect; inspect raw; timeline']),
     ...classes.flatMap((one) => [
+      ['debug', asWord(one), '-x', 'steps'],
       ['debug', tapeOf(one), '-x', `break ${asWord(one)}; ${asWord(one)}`],
       ['debug', tapeOf(one), '--json', '-x', 'inspect'],
     ]),
@@ -236,6 +232,9 @@ const recipes: Readonly<Record<string, readonly (readonly string[])[]>> = {
 
 /** Lines that read a golden set only to say that what they ask for is not in it: they are run where it is small. */
 const seekers: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  report: payloads.map((one) => ['report', asWord(one)]),
+  locate: payloads.map((one) => ['locate', asWord(one), '1']),
+  debug: payloads.map((one) => ['debug', asWord(one), '-x', 'steps']),
   rerun: payloads.flatMap((one) => [
     ['rerun', asWord(one), '--live'],
     ['rerun', '--live', '--tag', asWord(one), '--json'],
