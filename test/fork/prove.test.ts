@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { subjects } from '../../bench/catch/agents/index.ts'
 import { benign } from '../../bench/catch/edits.ts'
 import type { Asked } from '../../bench/catch/world/types.ts'
@@ -18,6 +18,7 @@ import { stopAndGoOn } from '../../bench/prove/stops.ts'
 import { parseTape } from '../../src/tape/index.ts'
 
 // Inside the repository: the imports of the agents are found from there.
+const repository = process.cwd()
 const base = mkdtempSync(resolve('.prove-'))
 const scratch = mkdtempSync(join(tmpdir(), 'harvest-prove-'))
 const never = { changed: 0, recorded: 1 }
@@ -30,6 +31,8 @@ beforeAll(async () => {
   for (const name of ['log', 'info', 'debug'] as const) vi.spyOn(console, name).mockReturnValue(undefined)
   for (const agent of provedAgents) ready.set(agent.subject.name, await makeReady(desk, agent))
 })
+// A proof is of the code that is here, which git tells: of all this repository, each time. Here is none.
+beforeEach(() => void vi.spyOn(process, 'cwd').mockReturnValue(scratch))
 afterAll(async () => {
   vi.restoreAllMocks()
   await desk[Symbol.asyncDispose]()
@@ -81,7 +84,6 @@ describe('six agents whose model is right with some probability', () => {
   })
 
   it('goes on where it was killed, at whichever place of its log', async () => {
-    vi.spyOn(process, 'cwd').mockReturnValue(scratch)
     const git = (...args: string[]): Buffer =>
       execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.c', ...args], { cwd: scratch })
     git('init', '--quiet')
@@ -89,7 +91,7 @@ describe('six agents whose model is right with some probability', () => {
     const stopped = await stopAndGoOn(desk, readyOf('docs'), join(scratch, 'proofs'), 5)
     expect(stopped.flatMap(({ wrong }) => wrong ?? [])).toEqual([])
     expect(stopped.length).toBe(5)
-    vi.mocked(process.cwd).mockRestore()
+    rmSync(join(scratch, '.git'), { recursive: true })
   })
 })
 
@@ -116,6 +118,7 @@ describe('edits of the bench, with the model of their world', () => {
 
 describe('a case that names an oracle', () => {
   it('has its asks judged by that function alone', async () => {
+    vi.mocked(process.cwd).mockReturnValue(repository)
     const { of, agent, keys } = readyOf('travel')
     writeFileSync(
       join(base, 'oracle.mjs'),
@@ -160,6 +163,7 @@ describe('the budget of a proof', () => {
   })
 
   it('pays the calls of the function of the case too, and is never passed by them', async () => {
+    vi.mocked(process.cwd).mockReturnValue(repository)
     const { of, agent, keys } = readyOf('travel')
     let judged = 0
     const server = createServer((request, response) => {
