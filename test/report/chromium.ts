@@ -26,7 +26,11 @@ export interface Pages {
  * costs more than most tests. What is tested keeps nothing, so that no page sees what another did.
  */
 export async function startChromium(): Promise<Pages> {
-  const browser = await chromium.launch({ executablePath: chromiumPath ?? '', args: ['--no-sandbox', '--disable-gpu'] })
+  const browser = await chromium.launch({
+    executablePath: chromiumPath ?? '',
+    // All pages are ours: they share processes, too, where the browser can let them.
+    args: ['--no-sandbox', '--disable-gpu', '--renderer-process-limit=1', '--process-per-site'],
+  })
   const windows = new Map<string, Promise<BrowserContext>>()
   return {
     async newPage(options = {}) {
