@@ -26,7 +26,6 @@ export {
   lateAction,
   notOnTape,
   startedOtherwise,
-  notClosed,
   notStarted,
 } from './problems/escapes.ts'
 export { isOwnStray, type Stray, unhandled } from './problems/strays.ts'

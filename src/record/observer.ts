@@ -165,14 +165,6 @@ class View implements RunObserver {
     run.attempt(() => run.note({ kind: 'spawn', n, at, ...this.#where, command, ...settings }))
   }
 
-  get isInCall(): boolean {
-    return this.#where.in !== undefined
-  }
-
-  childClosed(url: string): void {
-    if (!this.#run.over) this.#run.timers.childClosed(url)
-  }
-
   pushed(url: string, text: string, frame?: PushFrame): void {
     const run = this.#run
     if (run.over) return

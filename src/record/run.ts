@@ -456,7 +456,6 @@ export class RecordedRun implements Recording {
         ...this.#said(verdict),
         ...this.#prints(),
         ...timers,
-        ...(timers.childrenClosed && { childrenClosed: timers.childrenClosed.map((url) => this.redactor.url(url)) }),
       }
     })
     this.attempt(() => this.#noteNamed())

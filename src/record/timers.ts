@@ -15,8 +15,8 @@ interface Kind {
   unheeded?: Set<number>
 }
 
-/** What the last line of a tape has of them, and of what else was ended. */
-export type NotedTimers = Pick<TapeClose, 'timers' | 'timersInCalls' | 'timersUnheeded' | 'childrenClosed'>
+/** What the last line of a tape has of them. */
+export type NotedTimers = Pick<TapeClose, 'timers' | 'timersInCalls' | 'timersUnheeded'>
 
 /** Notes which timers of a run fired, and when. */
 export class TimerLog {
@@ -25,7 +25,6 @@ export class TimerLog {
   #kinds: Map<string, Kind> | null | undefined = null
   #stops: Set<() => void> | undefined
   #firings = 0
-  readonly #closed: string[] = []
 
   /** @param now - the number of what comes next in the run, and the time */
   constructor(now: () => Moment) {
@@ -66,17 +65,8 @@ export class TimerLog {
     }
   }
 
-  /** The agent closed a child that speaks JSON-RPC. */
-  childClosed(url: string): void {
-    this.#closed.push(url)
-  }
-
   /** The run is over: what fires now belongs to no run. What there is for the tape. */
   close(): NotedTimers {
-    return { ...this.#noted(), ...(this.#closed.length > 0 && { childrenClosed: this.#closed }) }
-  }
-
-  #noted(): NotedTimers {
     if (this.#kinds === undefined) return {}
     const kinds = [...(this.#kinds?.values() ?? [])]
     this.#giveUp()

@@ -149,10 +149,6 @@ class RunAsSeen implements Responder {
     return this.#run.spawn(command, settings)
   }
 
-  childClosed(url: string): void {
-    this.#run.childClosed(url)
-  }
-
   listen(url: string, say: (text: string, frame?: SaidFrame) => void): void {
     this.#run.listen(url, say)
   }

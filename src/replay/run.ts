@@ -167,8 +167,6 @@ export class ReplayRun {
     readonly recorded: string
     readonly site?: string | undefined
   }[] = []
-  /** Addresses of children that the agent closed. */
-  readonly #closed: string[] = []
   /** Requests that the agent gave up. */
   readonly #abandoned = new Set<StepState>()
   /** Readers of answers in pieces, who may leave them without a word. */
@@ -814,11 +812,6 @@ export class ReplayRun {
     this.gate.ready(this.#pushes.filter(isHeard).map(({ item }) => item))
   }
 
-  /** The agent ended the input of a child that speaks JSON-RPC, or killed it. */
-  childClosed(url: string): void {
-    if (!this.over) this.#closed.push(this.redactor.url(url))
-  }
-
   /** The agent asks for more pieces of an answer than are recorded, or stops. */
   readsOn(step: StepState, isReading: boolean): void {
     if (isReading) this.#readOn.set(step, captureStack())
@@ -967,11 +960,6 @@ export class ReplayRun {
       this.problems.push(problem.notStarted(this.tape, event.command))
       return
     }
-    const open = this.tape.close?.childrenClosed?.find((url, at, all) => {
-      const before = all.slice(0, at + 1).filter((other) => other === url)
-      return this.#closed.filter((other) => other === url).length < before.length
-    })
-    if (open !== undefined) this.problems.push(problem.notClosed(this.tape, open))
   }
 
   #judgeTimers(isOver = false): void {

@@ -125,7 +125,6 @@ export function closeProblem(close: Fields): Problem {
     timers,
     timersInCalls,
     timersUnheeded,
-    childrenClosed,
     late,
   } = close
   if (!isCount(close['n'])) return 'n is not a whole number'
@@ -144,7 +143,6 @@ export function closeProblem(close: Fields): Problem {
     optional(timers, () => listOf(timers, 'timers', isTimersRecord)) ??
     optional(timersInCalls, () => listOf(timersInCalls, 'timersInCalls', isTimersInCalls)) ??
     optional(timersUnheeded, () => listOf(timersUnheeded, 'timersUnheeded', isTimersInCalls)) ??
-    optional(childrenClosed, () => listOf(childrenClosed, 'childrenClosed', isText)) ??
     optional(late, () => listOf(late, 'late', isLateWork))
   )
 }

@@ -402,8 +402,6 @@ export interface TapeClose {
   readonly timersInCalls?: readonly TimersInCalls[]
   /** Those of them that are an `AbortSignal.timeout` which was given to nothing. Absent: there was no such signal, or the recorder did not look. */
   readonly timersUnheeded?: readonly TimersInCalls[]
-  /** MCP servers of the run whose input was ended, or that were killed. Absent: none was, or the recorder did not look. */
-  readonly childrenClosed?: readonly string[]
   /** What the agent did after the run ended, each thing once. Added to a tape that is closed, as long as it is where it was written. */
   readonly late?: readonly LateWork[]
 }

@@ -399,22 +399,10 @@ class TapeLines {
     timers,
     timersInCalls,
     timersUnheeded,
-    childrenClosed,
     late,
   }: Closing): PendingLine {
     const ofTimers = { timers, timersInCalls, timersUnheeded }
-    const rest = {
-      incomplete,
-      unrecorded,
-      droppedHeaders,
-      kept,
-      retention,
-      usage,
-      prints,
-      ...ofTimers,
-      childrenClosed,
-      late,
-    }
+    const rest = { incomplete, unrecorded, droppedHeaders, kept, retention, usage, prints, ...ofTimers, late }
     // `JSON.stringify` leaves out what is undefined.
     return this.#seal({ kind: 'close', n, at, outcome: writeOutcome(outcome), events: this.#events, ...rest }, () => {})
   }

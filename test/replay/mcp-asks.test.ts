@@ -6,7 +6,6 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
@@ -14,7 +13,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { askedAgent, connectAsked, goodManners, type Manners } from '../../fixtures/mcp/agent.ts'
 import { askingServer } from '../../fixtures/mcp/server.ts'
-import { createRecorder, tool } from '../../src/record/index.ts'
+import { createRecorder } from '../../src/record/index.ts'
 import { installReplay, type ReplayResult, replayTape } from '../../src/replay/index.ts'
 import { readTape, type Tape } from '../../src/tape/index.ts'
 
@@ -195,68 +194,14 @@ test('runs that share one server over stdio each have what it asked because of t
   await client.close()
 })
 
-describe('MCP servers over stdio that the agent closes', () => {
-  const agent = (closed: number) => async (): Promise<number> => {
-    const clients = [await connectAsked(transports['stdio']!()), await connectAsked(transports['stdio']!())]
-    const all = []
-    for (const client of clients) all.push(await client.listTools())
-    for (const client of clients.slice(0, closed)) await client.close()
-    return all.length
-  }
-  const record = async (closed: number): Promise<Tape> => {
-    const recorder = createRecorder({ dir })
-    await recorder.run({ agent: 'closing', id: `closing-${closed}` }, agent(closed))
-    return readTape(recorder.lastTape!)
-  }
-  const codes = async (tape: Tape, closed: number): Promise<readonly string[]> =>
-    (await replayTape(tape, agent(closed))).problems.map(({ code }) => code)
-
-  test('are closed in a replay, or that is another run: a process is left for each', async () => {
-    const tape = await record(2)
-    expect(tape.close?.childrenClosed).toEqual(['stdio:node stdio.ts', 'stdio:node stdio.ts'])
-    expect(await codes(tape, 2)).toEqual([])
-    expect(await codes(tape, 1)).toEqual(['HARVEST_UNUSED'])
-    expect(await codes(tape, 0)).toEqual(['HARVEST_UNUSED'])
-  })
-
-  test('need not be closed where none was when recorded, or no recorder noted it', async () => {
-    const tape = await record(1)
-    expect(await codes(tape, 1)).toEqual([])
-    expect(await codes(tape, 2)).toEqual([])
-    const { childrenClosed, ...close } = tape.close!
-    expect(childrenClosed).toHaveLength(1)
-    expect(await codes({ ...tape, close }, 0)).toEqual([])
-  })
-
-  test('need not be closed in a replay by a tool, which does not run', async () => {
-    const closing = async (): Promise<void> => {
-      const client = await connectAsked(transports['stdio']!())
-      await client.listTools()
-      await tool('finish', () => client.close())()
-    }
-    const recorder = createRecorder({ dir })
-    await recorder.run({ agent: 'closing', id: 'closing-tool' }, closing)
-    const tape = readTape(recorder.lastTape!)
-    expect(tape.close).not.toHaveProperty('childrenClosed')
-    expect((await replayTape(tape, closing)).problems).toEqual([])
-  })
-})
-
-test('MCP clients that close over HTTP send nothing, and give up the stream of their server', async () => {
+test('a tape does not say whether the agent closed a server over stdio: it need not in a replay', async () => {
   const agent = (isClosed: boolean) => async (): Promise<void> => {
-    const client = await connectAsked(transports['streamable HTTP']!())
+    const client = await connectAsked(transports['stdio']!())
     await client.listTools()
-    // The stream is asked for beside it.
-    await sleep(50)
     if (isClosed) await client.close()
   }
   const recorder = createRecorder({ dir })
-  await recorder.run({ agent: 'closing', id: 'closing-http' }, agent(true))
-  const tape = readTape(recorder.lastTape!)
-  expect(tape.events.flatMap((event) => (event.kind === 'exchange' ? [event.method] : []))).not.toContain('DELETE')
-  const same = await replayTape(tape, agent(true))
-  expect([same.problems, same.drift]).toEqual([[], []])
-  const { problems, drift } = await replayTape(tape, agent(false))
-  expect(problems).toEqual([])
-  expect(drift.map(({ class: name, live }) => [name, live])).toEqual([['awaits', 'not given up']])
+  await recorder.run({ agent: 'closing', id: 'closing' }, agent(true))
+  const { problems, drift } = await replayTape(readTape(recorder.lastTape!), agent(false))
+  expect([problems, drift.filter(({ class: name }) => name !== 'timers')]).toEqual([[], []])
 })

@@ -239,7 +239,6 @@ export const arbitraryClosing: fc.Arbitrary<Closing> = fc
     maybe('timers', timers),
     maybe('timersInCalls', timersInCalls),
     maybe('timersUnheeded', timersInCalls),
-    maybe('childrenClosed', fc.array(text, { maxLength: 2 })),
   )
   .map(([n, at, result, ...rest]) => Object.assign({ n, at, outcome: result }, ...rest) as Closing)
 

@@ -183,20 +183,6 @@ export function startedOtherwise(
   })
 }
 
-/** An MCP server that the recorded agent closed goes on. */
-export function notClosed(tape: Tape, url: string): HarvestError {
-  return new HarvestError('HARVEST_UNUSED', {
-    what: 'The agent leaves an MCP server running that it closed when recorded',
-    where: { tape: tape.header.id, server: neutralLine(url) },
-    why: 'A child process whose input is never ended may go on after its agent, one for each run.',
-    fix: [
-      'close the client in the agent: `await client.close()`',
-      `to see the recorded steps: npx vitest-harvest show ${shellWord(tape.header.id)}`,
-      'if the new behaviour is right: record the run again and promote the new tape',
-    ],
-  })
-}
-
 export function notStarted(tape: Tape, command: readonly string[]): HarvestError {
   return new HarvestError('HARVEST_UNUSED', {
     what: `The agent left out a recorded child process: ${neutral(command.join(' '))}`,

@@ -158,8 +158,6 @@ export interface Responder extends RunContext {
    * @throws HarvestError when the tape has no such child, or none that said anything a tape can hold
    */
   spawn(command: readonly string[], settings: ChildSettings): ChildMode | undefined
-  /** The agent ended the input of a child that speaks JSON-RPC, or killed it. */
-  childClosed?(url: string): void
   /** Registers the sink for lines a child says unasked, and for what a WebSocket brings. */
   listen(url: string, say: (text: string, frame?: SaidFrame) => void): void
   /** A request begins after the run ended: it comes to nothing, and is reported. */

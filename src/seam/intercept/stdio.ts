@@ -63,7 +63,6 @@ class ScriptedChild extends EventEmitter {
   /** What a child says is heard where it was started: a client that answers does so in its run. */
   readonly #context = new Context()
   #rest = ''
-  #isClosed = false
 
   constructor(run: Responder, command: readonly string[], mode: ChildMode) {
     super()
@@ -88,14 +87,6 @@ class ScriptedChild extends EventEmitter {
         else this.#tell('END', '')
       },
     })
-    const { stdin } = this
-    const { end } = stdin
-    Object.assign(stdin, {
-      end: (...args: unknown[]) => {
-        this.#close()
-        return Reflect.apply(end, stdin, args) as Writable
-      },
-    })
     this.stdio = [this.stdin, this.stdout, this.stderr]
     run.listen(this.#url, (text, frame) => this.#say(text, frame))
     nextTick(() => this.emit('spawn'))
@@ -104,14 +95,8 @@ class ScriptedChild extends EventEmitter {
   kill(signal: string | number = 'SIGTERM'): boolean {
     if (this.exitCode !== null || this.signalCode !== null) return false
     this.killed = true
-    this.#close()
     this.#exit(null, String(signal))
     return true
-  }
-
-  #close(): void {
-    if (!this.#isClosed) this.#run.childClosed?.(this.#url)
-    this.#isClosed = true
   }
 
   ref(): void {

@@ -61,13 +61,6 @@ function follow(child: ChildProcess, starter: Observer | undefined): void {
     input = 'noted'
     told(openRun(starter), address, 'END', '')
   })
-  let isClosed = false
-  const close = guarded(() => {
-    // A replay runs no body of a wrapped function.
-    if (isClosed || mode !== 'rpc' || starter?.isInCall === true || currentObserver()?.isInCall === true) return
-    isClosed = true
-    openRun(starter)?.childClosed?.(url)
-  })
   const wrote = lines((text) => {
     const message = messageOf(text)
     if (message) mode = 'rpc'
@@ -117,15 +110,7 @@ function follow(child: ChildProcess, starter: Observer | undefined): void {
       wrote('\n', undefined)
       if (input === 'open') input = 'ended'
       noteEnd()
-      close()
       return Reflect.apply(end, this, args) as typeof stdin
-    },
-  })
-  const { kill } = child
-  Object.assign(child, {
-    kill(this: ChildProcess, ...args: Parameters<typeof kill>) {
-      close()
-      return kill.apply(this, args)
     },
   })
   child.once(

@@ -17,10 +17,6 @@ export interface Observer extends RunContext {
   requestedLate?(start: ExchangeStart): void
   /** The run started a child process. */
   spawned(command: readonly string[], settings: ChildSettings): void
-  /** What happens here happens in a call of a wrapped function. */
-  readonly isInCall?: boolean
-  /** The run ended the input of an MCP server it started, or killed it. */
-  childClosed?(url: string): void
   /** A child process said something unasked, or a WebSocket brought something: a frame that is no text, or its end. */
   pushed(url: string, text: string, frame?: FrameKind | 'end'): void
   /** The same object for the whole run, also inside its tools. */
