@@ -662,32 +662,25 @@ function bare(
     const resource = looking.isSinceFifth ? value.split('.')[0]! : ''
     if ((names.classOf(value.replace(/\d{1,4}$/, '')) ?? names.classOf(resource)) !== undefined) return after
   }
-  if (isLoose && names.version >= 9 && namesAnother(text, named, given, value)) return after
+  if (isLoose && names.version >= 9 && typeName.test(value) && isTyped(text, named.start)) return after
   if (isLoose && !names.isBefore && spoken.test(value)) return after
-  if (kind === 'always' && word.test(value) && (isLoose || value.includes('.'))) return after
+  // A variable of the environment is set to a text: there, dots join no names.
+  const isText = names.version >= 9 && setting.test(text.slice(named.start, given))
+  if (kind === 'always' && word.test(value) && (isLoose || (value.includes('.') && !isText))) return after
   addSecret(found, start, end, value)
   return end
 }
 
-const identifier = /^[A-Za-z_$][\w$.]*$/
-/** `module.vault1.outputs.value`: at least three names, and the last one is a word. */
-const chain = /^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*){1,8}\.[A-Za-z_]{3,}$/
-/** Of GraphQL: `String!`, `[Secret2!]!`. */
-const [typeName, ownType] = [/^[A-Z]\w*!?$/, /^[A-Z][A-Za-z]*!$/]
+/** `DB_PASSWORD=`. */
+const setting = /^[A-Z][A-Z\d_]*=$/
+/** A type of GraphQL: `String!`. Names of types have digits seldom, and passwords often. */
+const typeName = /^[A-Z][A-Za-z]*!$/
 /** What stands before the brace of fields with such types. */
 const typeHead = /\b(?:type|input|interface)\s{1,8}\w[^{}"'\n]{0,96}$/
-const compares = /^\s{1,8}[!=]={1,2}\s{1,8}$/
-
-/** Whether a value without quotes is what code calls another one, or the type of one. */
-function namesAnother(text: string, { start, end }: Named, given: number, value: string): boolean {
-  if (compares.test(text.slice(end, given))) return identifier.test(value)
-  if (chain.test(value)) return true
-  if (text.charCodeAt(start - 1) === dollar && isColon(text.charCodeAt(end))) return typeName.test(value)
-  return ownType.test(value) && isTyped(text.slice(Math.max(0, start - 512), start))
-}
 
 /** Whether fields or arguments with a type stand here: the last bracket is open, and behind the name of what has them. */
-function isTyped(before: string): boolean {
+function isTyped(text: string, start: number): boolean {
+  const before = text.slice(Math.max(0, start - 512), start)
   work.done += before.length >> 3
   const [round, curly] = [before.lastIndexOf('('), before.lastIndexOf('{')]
   if (round > curly) return round > before.lastIndexOf(')') && has(isOfWord, before.charCodeAt(round - 1))
