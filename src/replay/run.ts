@@ -999,10 +999,9 @@ export class ReplayRun {
       this.#report({ n: step.event.n, number: step.number }, found, policy, site)
     }
     for (const { action, recorded, live } of policy === 'ignore' ? [] : this.#movedWaits.found) {
-      const after = (step: StepState): string => `after ${describeStep(step)}`
       const words = {
-        recorded: after(recorded),
-        live: `${after(live)}; it may not wait for step ${recorded.number} any more`,
+        recorded: `after step ${recorded.number}`,
+        live: `after step ${live.number}; it may not wait for ${describeStep(recorded)} any more`,
       }
       const found = { class: 'awaits', path: 'order', part: describeStep(action), ...words } as const
       this.#report({ n: action.event.n, number: action.number }, found, policy)

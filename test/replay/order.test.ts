@@ -449,7 +449,7 @@ describe('two branches of which each checks and then acts', () => {
       ['HARVEST_DRIFT', 'The agent waits for less or more than when this run was recorded: step 3, tool act'],
     ])
     expect(result.drift.map(({ recorded, live }) => [recorded, live])).toEqual([
-      ['after step 1, tool check', 'after step 2, tool check; it may not wait for step 1 any more'],
+      ['after step 1', 'after step 2; it may not wait for step 1, tool check any more'],
     ])
   })
 })
