@@ -288,14 +288,23 @@ function respelled(
   })
 }
 
-function unknown({ option, text }: Expectation, what: string, name: string, known: readonly string[]): HarvestError {
+/** What a refusal says where the runs know nothing of that kind. */
+export const noneKnown = 'none'
+
+function unknown(
+  { kind, option, text }: Expectation,
+  what: string,
+  name: string,
+  known: readonly string[],
+): HarvestError {
   const names = [...new Set(known)]
   const near = nearestWord(name, names)
   const meant = near === undefined ? undefined : text.replace(name, near)
   return new HarvestError('HARVEST_ORACLE_EXPECTATION', {
-    what: `No run could meet ${option} ${neutralLine(text, 80)}: unknown ${what} ${neutralLine(name, 40)}`,
-    where: { at: option, [`${what}s known`]: names.length === 0 ? 'none' : neutralLine(names.join(', '), 160) },
-    why: 'It is in no recorded call, offered tool or good run, so every run would get the same grade.',
+    // A rule may ask for the absence of what it names: each run would meet it.
+    what: `${kind === 'rule' ? 'No known run decides' : 'No run could meet'} ${option} ${neutralLine(text, 80)}: unknown ${what} ${neutralLine(name, 40)}`,
+    where: { at: option, [`${what}s known`]: names.length === 0 ? noneKnown : neutralLine(names.join(', '), 160) },
+    why: `It is in no recorded call, offered tool or good run, so ${kind === 'rule' ? 'that part says the same of every run' : 'every run would get the same grade'}.`,
     fix: [
       ...(meant === undefined ? [] : [`did you mean ${near}? ${option} ${shellWord(meant)}`]),
       what === 'tool'

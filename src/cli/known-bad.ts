@@ -1,12 +1,12 @@
 import { chooseJudging } from '../blame/choose-oracle.ts'
 import type { Expectation } from '../blame/expectation.ts'
 import { gradeRecorded } from '../blame/grade-task.ts'
-import { requireKnownNames } from '../blame/known-names.ts'
+import { noneKnown, requireKnownNames } from '../blame/known-names.ts'
 import { goodAmong, neverMet, otherTape } from '../blame/known-good.ts'
 import { createOracle } from '../blame/oracle.ts'
 import { waysToName } from '../blame/ways-to-name.ts'
 import { type Case, saysGood } from '../cases/index.ts'
-import { HarvestError, withFacts } from '../errors/index.ts'
+import { HarvestError } from '../errors/index.ts'
 import type { Promotion } from '../recordings/index.ts'
 import type { Screen } from '../report/output.ts'
 import { type Json, readTape, type Tape } from '../tape/index.ts'
@@ -25,7 +25,8 @@ export async function refuseGood({ source, content }: Promotion, screen: Screen)
 /**
  * Says what of the conditions a fixed agent has to meet is most likely mistyped.
  *
- * @param isAsked - models are asked next: a name that is nearly one of those that are known is refused
+ * @param isAsked - models are asked next: a name that is nearly one of those that are known is refused, and any tool where none
+ *   is known
  * @throws HarvestError `HARVEST_ORACLE_EXPECTATION`
  */
 export function noteUnknownNames(
@@ -41,7 +42,8 @@ export function noteUnknownNames(
     if (!HarvestError.is(error, 'HARVEST_ORACLE_EXPECTATION')) throw error
     const { what, where, fix = [] } = error.facts
     // Where a value has another type, the names are right.
-    if (isAsked && where !== undefined && fix.some((step) => step.startsWith('did you mean'))) throw error
+    const isNear = where !== undefined && fix.some((step) => step.startsWith('did you mean'))
+    if (isAsked && (isNear || where?.['tools known'] === noneKnown)) throw error
     // The fixed agent may have a tool that this run never saw, and give it other values.
     screen.note([what, ...fix].join('\n→ '))
   }
@@ -51,24 +53,13 @@ export function noteUnknownNames(
  * The same of what a case says of good and bad runs, where nothing else was typed: mistyped, `bad` is never met and `ok` never
  * broken, so each run would be graded right.
  *
- * @param hasAnyName - whether the command has an option that lets it through
  * @throws HarvestError as {@link noteUnknownNames}, with the line of the case
  */
-export function noteUnknownInCase(
-  kase: Case,
-  tape: Tape,
-  screen: Pick<Screen, 'note'>,
-  { hasAnyName }: { hasAnyName: boolean },
-): void {
+export function noteUnknownInCase(kase: Case, tape: Tape, screen: Pick<Screen, 'note'>): void {
   if (kase.oracle !== undefined || !saysGood(kase)) return
   const judging = chooseJudging(tape, { case: kase })
   if (judging.by !== 'expectations') return
-  try {
-    noteUnknownNames([...judging.ok, ...judging.bad], tape, screen, { isAsked: true, outcome: kase.outcome })
-  } catch (error) {
-    if (hasAnyName || !HarvestError.is(error)) throw error
-    throw withFacts(error, { fix: error.facts.fix?.filter((step) => !step.includes('--any-name')) ?? [] })
-  }
+  noteUnknownNames([...judging.ok, ...judging.bad], tape, screen, { isAsked: true, outcome: kase.outcome })
 }
 
 /**

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseExpectation } from '../../src/blame/expectation.ts'
 import { neverSeen, requireKnownCall, requireKnownNames } from '../../src/blame/known-names.ts'
+import { noteUnknownNames } from '../../src/cli/known-bad.ts'
 import { refundOf, refundRun } from './refund-run.ts'
 
 describe('names of an expectation', () => {
@@ -79,6 +80,31 @@ describe('names of an expectation', () => {
       { seed: 7, numRuns: 60 },
     )
   })
+
+  it('in a rule that each run without them would meet are not said to be met by no run', () => {
+    for (const text of ['at most 1 refnud()', 'never refnud(amount > 100)', 'at most 1 refund(amont=25)']) {
+      expect(() => look(text)).toThrow(`No known run decides --ok ${text}: unknown `)
+      expect(() => look(text)).toThrow('so that part says the same of every run.')
+    }
+    expect(() => look('refnud(amount: 25)')).toThrow('No run could meet')
+  })
+
+  it.each(['at most 1 refnud()', 'never refnud(*)', 'refnud(amount: 2500)'])(
+    'of tools are refused before models are asked, where the run and its models know no tool at all: %s',
+    (text) => {
+      const said = (isAsked: boolean, tape: typeof bad) => {
+        const notes: string[] = []
+        const screen = { note: (note: string) => void notes.push(note) }
+        noteUnknownNames([parseExpectation(text.replace('refnud', 'escalate'), 'ok')], tape, screen, { isAsked })
+        return notes
+      }
+      const without = refundRun([{ say: 'Right.' }])
+      expect(() => said(true, without)).toThrow(/tools known +none[^]*: --any-name/)
+      expect(said(false, without)).toHaveLength(1)
+      // A fixed agent may have one tool more.
+      expect(said(true, bad)).toHaveLength(1)
+    },
+  )
 
   it('that a good run or a case knows are let pass', () => {
     const good = refundRun([{ calls: [{ name: 'apologise', args: { to: 'Ada' } }] }, { say: 'Sorry.' }])

@@ -114,7 +114,7 @@ async function runOn(
   const tape = readTape(tapeFile)
   if (!given.has('any-name')) {
     if (all.length > 0) noteUnknownNames(all, tape, screen, { isAsked: true })
-    else if (request.oracle === undefined) noteUnknownInCase(kase, tape, screen, { hasAnyName: true })
+    else if (request.oracle === undefined) noteUnknownInCase(kase, tape, screen)
   }
   const known = [...knownRuns(kase, recordings).map(({ file }) => file), request.reference ?? []].flat()
   if (request.oracle === undefined) await noteUnmet(request, { tape, case: kase, files: known }, screen)

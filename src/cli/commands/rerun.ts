@@ -129,8 +129,7 @@ function requireKnown(cases: readonly Loaded[], given: CommandInput, screen: Scr
   const { all } = typedExpectations({ ok: given.values('ok'), bad: given.values('bad') })
   if (all.length === 0) {
     if (given.has('oracle')) return
-    for (const { case: kase } of cases)
-      noteUnknownInCase(kase, readTape(requireTapeFile(kase)), screen, { hasAnyName: true })
+    for (const { case: kase } of cases) noteUnknownInCase(kase, readTape(requireTapeFile(kase)), screen)
     return
   }
   const { reference } = readReference(given)

@@ -13,7 +13,7 @@ import type { Parent } from './make.ts'
 export function lookAtNames({ tape, case: kase }: Parent, given: CommandInput, screen: Pick<Screen, 'note'>): void {
   if (given.has('any-name')) return
   const expectations = typedExpectations({ ok: given.values('ok'), bad: given.values('bad') }).all
-  if (expectations.length === 0 && kase !== undefined) noteUnknownInCase(kase, tape, screen, { hasAnyName: true })
+  if (expectations.length === 0 && kase !== undefined) noteUnknownInCase(kase, tape, screen)
   const outcome = kase?.outcome === undefined ? {} : { outcome: kase.outcome }
   for (const warning of requireKnownNames(expectations, { tapes: [tape], ...outcome })) screen.note(warning)
 }

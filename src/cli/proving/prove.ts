@@ -77,8 +77,8 @@ export async function proveCases(rest: readonly string[], screen: Screen): Promi
     return isRed ? exit.divergence : exit.ok
   }
   refuseUnattended(report)
-  for (const { case: kase } of cases)
-    noteUnknownInCase(kase, readTape(requireTapeFile(kase)), screen, { hasAnyName: false })
+  if (!words.isAnyName)
+    for (const { case: kase } of cases) noteUnknownInCase(kase, readTape(requireTapeFile(kase)), screen)
   const estimates = await tasks<ProveEstimate>(cases, words, true, screen)
   await requireYes(estimates, words, screen)
   const { answers, interrupted, spent } = await prove(cases, words, screen)

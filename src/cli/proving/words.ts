@@ -13,6 +13,8 @@ export interface ProveWords {
   /** No one needs to be asked. */
   readonly isYes: boolean
   readonly isJson: boolean
+  /** Names that no run knows are let through. */
+  readonly isAnyName: boolean
   readonly parallel: number
   /** Milliseconds one ask may take. */
   readonly timeoutMs: number
@@ -20,7 +22,7 @@ export interface ProveWords {
 
 /** `--budget` is the earlier spelling of `--max-cost`. */
 const withValue = ['--max-cost', '--budget', '--max-tokens', '--dir', '--parallel', '--timeout'] as const
-const switches = ['--prove', '--yes', '--json'] as const
+const switches = ['--prove', '--yes', '--json', '--any-name'] as const
 
 /** @throws HarvestError `HARVEST_CLI_ARGUMENT` for a flag that is not one of a proof */
 export function readProveWords(rest: readonly string[]): ProveWords {
@@ -43,6 +45,7 @@ export function readProveWords(rest: readonly string[]): ProveWords {
     ...(tokens === undefined ? {} : { tokens }),
     isYes: rest.includes('--yes'),
     isJson: rest.includes('--json'),
+    isAnyName: rest.includes('--any-name'),
     parallel: number(values, '--parallel', rest) ?? 2,
     timeoutMs: duration(values, '--timeout', rest) ?? 120_000,
   }

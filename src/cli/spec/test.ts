@@ -60,6 +60,7 @@ export const testSpec: CommandSpec = {
       about: 'Who answers tools: serve (the tape), run (their code), or names that run [serve]',
     },
     { flag: '--yes', about: 'Ask no question, for --prove and --tools' },
+    anyNameOption,
     { flag: '--no-network', about: 'Run without a network (Linux); exit 2 where that is not possible' },
     jsonOption,
   ],
