@@ -138,7 +138,7 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
   const ofOne = useOf(calls, prices)
   const budget = opened(calls)
   requireSameOutside(tape, control, replaying)
-  knowGrade(oracle.about, asUse(ofOne), budget, graded.grade)
+  knowGrade(oracle.about, asUse(ofOne), budget)
   let used = ofOne
   let left = isPaidToGrade ? paidRegrades : Number.POSITIVE_INFINITY
   const regrade = async (): Promise<Grade | undefined> => {

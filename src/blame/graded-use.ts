@@ -5,7 +5,7 @@ import { type Budget, estimatedUsage, noPrice, type Use } from '../live/index.ts
 import { mostOf, noUses, times } from '../live/budget.ts'
 import { costOf, isPriced, type PriceTable } from '../providers/index.ts'
 import type { GradedRun, GradeGiven, Oracle } from './oracle.ts'
-import type { Grade, GradingUse } from './types.ts'
+import type { GradingUse } from './types.ts'
 
 /** A grade, and the model calls that were made for it. */
 export interface PaidGrade {
@@ -52,8 +52,6 @@ export type Paying = Pick<TaskContext, 'budget' | 'prices'>
 interface KnownGrades {
   /** What one used at most. */
   most: Use
-  /** Grades that were given: what the others use is not known yet. */
-  readonly given: Set<Grade>
   /** A model that was asked, and that has no price. */
   unpriced?: string
   /** The one under way while nothing is known of what grades use. */
@@ -66,16 +64,15 @@ const knownGrades = new WeakMap<Budget, Map<string, KnownGrades>>()
 function knownOf(about: string, budget: Budget): KnownGrades {
   const ofBudget = knownGrades.get(budget) ?? new Map<string, KnownGrades>()
   knownGrades.set(budget, ofBudget)
-  const known = ofBudget.get(about) ?? { most: noUses, given: new Set() }
+  const known = ofBudget.get(about) ?? { most: noUses }
   ofBudget.set(about, known)
   return known
 }
 
 /** Tells a budget what a grade used that was not paid from it, so none begins that does not fit. */
-export function knowGrade(about: string, most: Use, budget: Budget, given?: Grade): void {
+export function knowGrade(about: string, most: Use, budget: Budget): void {
   const known = knownOf(about, budget)
   known.most = mostOf(known.most, most)
-  if (given !== undefined) known.given.add(given)
 }
 
 /** What one grade used at most so far. */
@@ -87,15 +84,15 @@ export function dearestGrade(about: string, budget: Budget): Use {
 export const margin = 1.5
 
 /**
- * The same where only `ok` was given so far, or only `bad`: whoever looks further at one of them asks more. Others begin beside
- * such a grade only where so much is left.
+ * By how much each of several at once may: whoever looks further at one run than at those before asks more, and two may do so
+ * together. Where less is left they are given one after the other.
  */
-export const unseenMargin = 20
+export const besideMargin = 20
 
 /**
  * Grades a run out of the budget of a command. Grades show what further ones use: one begins beside others only where it fits
- * into the limits, also where it is the first that is `ok`, or `bad`, and uses far more than those before. So a limit is passed
- * by one grade at most, whose like was not seen before.
+ * into the limits also if it uses far more than those before, and until one asked a model they are given one after the other. So
+ * a limit is passed by one grade at most, whose like was not seen before.
  *
  * @param about - what grades
  * @throws HarvestError `HARVEST_BUDGET_USED` when it is not paid for; `HARVEST_BUDGET_PRICE` when dollars are the limit and its
@@ -109,8 +106,7 @@ export async function gradeWithin(
   const known = knownOf(about, budget)
   const { costUsd, tokens, calls } = budget.limits
   const isLimited = (costUsd ?? tokens ?? calls) !== undefined
-  const isSeen = (): boolean => known.given.has('ok') && known.given.has('bad')
-  const isUnknown = (): boolean => isLimited && known.most.calls === 0 && !isSeen()
+  const isUnknown = (): boolean => isLimited && known.most.calls === 0
   while (isUnknown() && known.alone !== undefined) await known.alone
   const mine = Promise.withResolvers<void>()
   if (isUnknown()) known.alone = mine.promise
@@ -118,10 +114,7 @@ export async function gradeWithin(
   const release =
     known.most.calls === 0
       ? () => undefined
-      : await budget.reserve(() => (isSeen() ? toCome() : times(unseenMargin, known.most)), {
-          alone: toCome,
-          unasked: toCome,
-        })
+      : await budget.reserve(() => times(besideMargin, known.most), { alone: toCome, unasked: toCome })
   try {
     const refuseUnpriced = (): void => {
       if (known.unpriced !== undefined && costUsd !== undefined) throw noPrice(known.unpriced)
@@ -137,9 +130,7 @@ export async function gradeWithin(
     refuseUnpriced()
     const [settled] = came
     if (settled.status === 'rejected') throw settled.reason
-    const given = ofAnswered(settled.value, heard)
-    known.given.add(given.grade)
-    return { given, calls: heard }
+    return { given: ofAnswered(settled.value, heard), calls: heard }
   } finally {
     release?.()
     if (known.alone === mine.promise) delete known.alone

@@ -23,7 +23,7 @@ import type { MatchOptions } from '../trace/index.ts'
 import { version } from '../version.ts'
 import { chooseJudging } from './choose-oracle.ts'
 import { loadOracle, oracleOfCase } from './named-oracle.ts'
-import { asUse, spendGrading, unseenMargin, useOf } from './graded-use.ts'
+import { asUse, spendGrading, besideMargin, useOf } from './graded-use.ts'
 import { createOracle, type Judging } from './oracle.ts'
 import { type AskTally, defaultProvePlan, proveDecision, type ProveDecision, type ProvePlan } from './prove-gate.ts'
 import { type AskArm, type AskEntry, ProveLog } from './prove-log.ts'
@@ -251,8 +251,8 @@ class Proof {
   }
 
   async #askAll(arms: readonly AskArm[], log: ProveLog): Promise<readonly boolean[]> {
-    // The first ask shows what its grade uses.
-    const isKnown = this.#isSeen() || this.#gradings().length > 0
+    // The first grade that asks a model shows what others use.
+    const isKnown = this.#parts.judge.oracle?.mayVary !== true || this.#dearest().calls > 0
     if (isKnown && this.#parts.context.parallel > 1) return Promise.all(arms.map((arm) => this.#ask(arm, log)))
     const made: boolean[] = []
     for (const arm of arms) made.push(await this.#ask(arm, log))
@@ -264,7 +264,7 @@ class Proof {
     const { context, judge, allowance } = this.#parts
     const ofGrade = (): Use => times(gradeMargin, this.#dearest())
     const toCome = (): Use => added(allowance, ofGrade())
-    const besideOthers = (): Use => (this.#isSeen() ? toCome() : added(allowance, times(unseenMargin, this.#dearest())))
+    const besideOthers = (): Use => added(allowance, times(besideMargin, this.#dearest()))
     const release = await context.budget.reserve(besideOthers, { alone: toCome, unasked: ofGrade })
     if (release === undefined) return false
     const id = `${arm} ${Date.now()} ${process.pid} ${++asksMade}`
@@ -335,12 +335,6 @@ class Proof {
   /** What one grade used at most so far. */
   #dearest(): Use {
     return this.#gradings().reduce(mostOf, noUses)
-  }
-
-  /** Whether good asks and bad ones were graded, or none of them costs anything. */
-  #isSeen(): boolean {
-    if (this.#parts.judge.oracle?.mayVary !== true) return true
-    return (['good', 'bad'] as const).every((grade) => this.#asked.some((entry) => entry.grade === grade))
   }
 
   /** What grades used so far. */

@@ -19,7 +19,9 @@ export function passedTexts(by: BudgetLimits, grade: Use = noUses): readonly str
       : [
           `passed the limit by ${text(by)}: ${
             (of(grade) ?? 0) > 0
-              ? `one grade used up to ${text(grade)}, which is known once it is given`
+              ? `one grade used up to ${text(grade)}, which is known once it is given${
+                  (of(by) ?? 0) > (of(grade) ?? 0) ? ', and calls under way when it was reached ended' : ''
+                }`
               : 'calls under way when it was reached ended'
           }`,
         ]

@@ -228,28 +228,48 @@ describe('an oracle that asks a model', () => {
       })
     })
 
-    test('is begun beside others only where a first good grade may cost twenty times the bad one', async () => {
-      const run = async (calls: number) => {
+    test('is begun beside others only where it may cost twenty times the dearest one before it', async () => {
+      type Asked = [said: 'bad' | 'ok', calls: number]
+      const run = async (calls: number, before: readonly Asked[], together: readonly Asked[]) => {
         const budget = openBudget({ calls })
         let [most, now] = [0, 0]
-        const grade = (said: 'bad' | 'ok') =>
-          gradeWithin('judge', () => underWay(said), { budget, prices: {} }).then(
+        const grade = (asked: Asked) =>
+          gradeWithin('judge', () => underWay(...asked), { budget, prices: {} }).then(
             () => 'graded',
             () => 'unpaid',
           )
-        const underWay = async (said: 'bad' | 'ok') => {
+        const underWay = async (said: 'bad' | 'ok', times: number) => {
           most = Math.max(most, ++now)
-          for (let asked = 0; asked < (said === 'ok' ? 11 : 1); asked++) await judgeOf()({ value: 1 })
+          for (let asked = 0; asked < times; asked++) await judgeOf()({ value: 1 })
           now--
           return { grade: said }
         }
-        await grade('bad')
-        const rest = await Promise.all([grade('bad'), grade('ok'), grade('ok'), grade('bad')])
+        for (const one of before) await grade(one)
+        const rest = await Promise.all(together.map(grade))
         return { most, rest, made: budget.total.modelCalls }
       }
-      // Of the last one it is known by now that it may be a good one.
-      expect(await run(15)).toEqual({ most: 1, rest: ['graded', 'graded', 'unpaid', 'unpaid'], made: 13 })
-      expect(await run(200)).toMatchObject({ most: 4, made: 25 })
+      const [bad1, ok1, bad11, ok11]: [Asked, Asked, Asked, Asked] = [
+        ['bad', 1],
+        ['ok', 1],
+        ['bad', 11],
+        ['ok', 11],
+      ]
+      const mixed = [bad1, ok11, ok11, bad1]
+      expect(await run(15, [bad1], mixed)).toEqual({
+        most: 1,
+        rest: ['graded', 'graded', 'unpaid', 'unpaid'],
+        made: 13,
+      })
+      expect(await run(200, [bad1], mixed)).toMatchObject({ most: 4, made: 25 })
+      // Both kinds were cheap so far, and then some of either kind are not; or the first ones asked no model.
+      const alone = { most: 1, rest: ['graded', 'unpaid', 'unpaid', 'unpaid'] }
+      const dear = [bad11, ok11, bad11, ok11]
+      expect(await run(12, [bad1, ok1], dear)).toEqual({ ...alone, made: 13 })
+      const free: readonly Asked[] = [
+        ['bad', 0],
+        ['ok', 0],
+      ]
+      expect(await run(12, free, dear)).toEqual({ ...alone, made: 11 })
     })
 
     test('leaves no call to the agent that was set apart for its grade', async () => {
@@ -530,7 +550,7 @@ describe('an oracle that asks a model', () => {
     const limits = { costUsd: 0.01, calls: 12, tokens: 5000 }
     const used = { costUsd: 0.0429, calls: 13, tokens: 1320 }
     expect(passedLines(limits, used, { costUsd: 0.0312, calls: 0, tokens: 0 })).toEqual([
-      'passed the limit by $0.0329: one grade used up to $0.0312, which is known once it is given',
+      'passed the limit by $0.0329: one grade used up to $0.0312, which is known once it is given, and calls under way when it was reached ended',
       'passed the limit by 1 call: calls under way when it was reached ended',
     ])
     expect(passedLines(limits, { costUsd: 0.01, calls: 12, tokens: 5000 })).toEqual([])
