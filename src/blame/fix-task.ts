@@ -136,17 +136,11 @@ export const fixTask: Task = async (asked, context) => {
   const code = await codeDigest(process.cwd())
   const keptGrades = new KeptGrades(oracle, { folder, code, isFresh, surroundings: context.surroundings })
   const session: Session = { request, context, oracle, heard: [], keptGrades, agreed: new Set() }
-  const { grade: recorded } = await steadyGrade(
-    async () => ({ grade: await gradeRecorded(oracle, tape) }),
-    `fix of ${tape.digest}`,
-    session,
-  )
-  if (kase.expect === 'fail' && recorded === 'ok') throw notBad(kase.id, tape, oracle)
-  if (request.reference !== undefined) await requireGoodReference(oracle, requireClosed(readTape(request.reference)))
   const { unchanged, offline } = await runRecorded(context)
   const { replayed } = unchanged
   const changed = changesOf(replayed, context.accepted(replayed))
-  // A question that was accepted is another one all the same: only the model says what the agent makes of it.
+  // A question that was accepted is another one all the same: only the model says what the agent makes of it. Where there is
+  // nothing to fix no grade is paid for.
   if (context.isGreen(replayed) && changed.length === 0) {
     throw nothingFixed(
       kase.id,
@@ -155,6 +149,13 @@ export const fixTask: Task = async (asked, context) => {
       request,
     )
   }
+  const { grade: recorded } = await steadyGrade(
+    async () => ({ grade: await gradeRecorded(oracle, tape) }),
+    `fix of ${tape.digest}`,
+    session,
+  )
+  if (kase.expect === 'fail' && recorded === 'ok') throw notBad(kase.id, tape, oracle)
+  if (request.reference !== undefined) await requireGoodReference(oracle, requireClosed(readTape(request.reference)))
   const isControlled = request.isUnshown !== true && !offline.isWhole && asksOtherwise(replayed)
   if (isControlled && request.isLive && request.runs < leastRuns()) throw tooFewRuns(kase.id)
   const steps = stepsOf(tape)

@@ -407,6 +407,7 @@ describe('an oracle that asks a model', () => {
         readonly folder: string
         readonly judge?: OracleFunction
         readonly limits?: BudgetLimits
+        readonly isGreen?: boolean
       },
     ) {
       const {
@@ -416,6 +417,7 @@ describe('an oracle that asks a model', () => {
         folder,
         judge = judgeOf(),
         limits = { costUsd: 1 },
+        isGreen = false,
       } = more
       const before = { judged, asked: world.desk.asked.length }
       const budget = openBudget(limits)
@@ -449,7 +451,7 @@ describe('an oracle that asks a model', () => {
         importModule: async () => ({ judge }),
         replay: {},
         accepted: () => new Map(),
-        isGreen: () => false,
+        isGreen: () => isGreen,
         timeoutMs: 10_000,
         parallel: 1,
         budget,
@@ -474,6 +476,14 @@ describe('an oracle that asks a model', () => {
         const decided = refunds(question.includes('In euros') ? 25 : 2500)(messages)
         return typeof decided === 'string' ? `${decided} Bye ${said++}.` : decided
       }
+    })
+
+    test('is not asked about a case that is green already', async () => {
+      const before = judged
+      await expect(fixed(3, { added: '', isGreen: true, folder: join(world.dir, 'fix 0') })).rejects.toMatchObject({
+        facts: { what: 'The case is green, so there is nothing to fix' },
+      })
+      expect(judged - before).toBe(0)
     })
 
     test('is asked five times about the recorded run and the first right one, once about the others, and never again', async () => {
