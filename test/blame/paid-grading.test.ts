@@ -481,7 +481,7 @@ describe('an oracle that asks a model', () => {
     test('is not asked about a case that is green already', async () => {
       const before = judged
       await expect(fixed(3, { added: '', isGreen: true, folder: join(world.dir, 'fix 0') })).rejects.toMatchObject({
-        facts: { what: 'The case is green, so there is nothing to fix' },
+        facts: { what: expect.stringContaining("Today's code still reproduc") as string },
       })
       expect(judged - before).toBe(0)
     })
