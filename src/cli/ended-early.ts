@@ -15,6 +15,12 @@ export function endedEarly(interrupted: HarvestError, screen: Screen): number {
   return exit.interrupted
 }
 
+/** Of a command whose answer says what models used: the error knows that only of the process it ended. */
+export function withoutSpent(interrupted: HarvestError): HarvestError {
+  const { spent: _, ...where } = interrupted.facts.where ?? {}
+  return withFacts(interrupted, { where })
+}
+
 /** Of a command each of whose runs is a draw of its own, and none is kept for another command. */
 export function notKept(interrupted: HarvestError, command: string): HarvestError {
   return withFacts(interrupted, {

@@ -223,6 +223,8 @@ describe('harvest fork', () => {
     if (form === 'text') {
       expect(said.stdout).toMatch(more[0] === '--critical' ? /^step 1 .*judged/m : /\d of \d runs|end as recorded/)
       expect(said.stdout).toMatch(/^stopped after \d+ of \d+ forks$/m)
+      // Of the fork that did not end too; of the process that was ended the error would say another sum.
+      expect(`${said.stdout}${said.stderr}`.match(/\d+ model calls?,/g)).toEqual(['5 model calls,'])
       return
     }
     const { interrupted } = JSON.parse(said.stdout) as { interrupted: { made: number; of: number } }

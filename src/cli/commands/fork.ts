@@ -7,7 +7,7 @@ import { keepAnswer, listCases, readPrices } from '../../recordings/index.ts'
 import { type Json, readTape, requireClosed, type Tape } from '../../tape/index.ts'
 import { forkSpec } from '../spec/debug.ts'
 import type { Command, CommandInput } from '../command.ts'
-import { endedAt, endedEarly, endOf, printEnded } from '../ended-early.ts'
+import { endedAt, endedEarly, endOf, printEnded, withoutSpent } from '../ended-early.ts'
 import { exit } from '../exit.ts'
 import { findRun, type FoundRun } from '../find.ts'
 import { type ForkAsk, readAsk, readTail } from '../forking/ask.ts'
@@ -98,6 +98,7 @@ async function fork({ parent, purse }: Paid, given: CommandInput, screen: Screen
       differs: data.differs,
       beside,
       grading: purse.grading,
+      ...(interrupted === undefined ? {} : { spent: purse.forks }),
       isGood,
     })
     for (const line of purse.passed) shown.line(line)
@@ -132,7 +133,7 @@ async function fork({ parent, purse }: Paid, given: CommandInput, screen: Screen
     ...gradingJson(purse),
   }
   printAnswer(told, print, { given, spec: forkCommand, screen })
-  if (interrupted !== undefined) return endedEarly(interrupted, screen)
+  if (interrupted !== undefined) return endedEarly(withoutSpent(interrupted), screen)
   return isDecided(sum, given.has('live')) ? exit.ok : exit.divergence
 }
 
@@ -194,7 +195,7 @@ async function critical({ parent, purse }: Paid, given: CommandInput, screen: Sc
   const { changed, controls } = apart(drawn, pairs.together)
   const decisions = reportDecisions(decisionsOf(parent.tape), alternatives, changed, graded?.recorded, controls)
   const { data } = forks.control
-  const { spent } = together(told)
+  const spent = interrupted === undefined ? together(told).spent : purse.forks
   const print = (shown: Screen): void => {
     if (decisions.length === 0) return shown.line('No model decides anything in this run.')
     printDecisions(decisions, { grader: graded, differs: data.differs }, shown)
@@ -233,7 +234,7 @@ async function critical({ parent, purse }: Paid, given: CommandInput, screen: Sc
     ...gradingJson(purse),
   }
   printAnswer(answer, print, { given, spec: forkCommand, screen })
-  if (interrupted !== undefined) return endedEarly(interrupted, screen)
+  if (interrupted !== undefined) return endedEarly(withoutSpent(interrupted), screen)
   const isJudged =
     decisions.some(({ verdict }) => verdict !== 'unknown') || decisions.every(({ tried }) => tried.length === 0)
   return isJudged && !told.some(isUnreached) ? exit.ok : exit.divergence

@@ -79,6 +79,8 @@ interface BesideBranches {
   readonly beside?: Beside | undefined
   /** What models used that graded them. */
   readonly grading?: Spent | undefined
+  /** What forks used where some were begun and did not end. Default: what these and those beside them did. */
+  readonly spent?: Spent
   /** Their parent is of a case that passes: there is no incident. */
   readonly isGood?: boolean
 }
@@ -89,7 +91,7 @@ export function printBranches(
   sum: Together,
   grader: Pick<Grader, 'by' | 'recorded'> | undefined,
   screen: Screen,
-  { differs, beside, grading, isGood = false }: BesideBranches = {},
+  { differs, beside, grading, spent: paid, isGood = false }: BesideBranches = {},
 ): void {
   if (differs !== undefined) screen.line(`${controlLine(differs)}\n`)
   const same = sameAs(differs)
@@ -135,7 +137,7 @@ export function printBranches(
     )
   }
   printReused(branches, screen)
-  const spent = sumSpent([sum.spent, ...(beside === undefined ? [] : [beside.spent])])
+  const spent = paid ?? sumSpent([sum.spent, ...(beside === undefined ? [] : [beside.spent])])
   for (const line of spentLines(spent, grading, areToolsReal(branches))) screen.line(line)
 }
 

@@ -33,6 +33,11 @@ export class Purse {
     return this.#mostOfGrade
   }
 
+  /** What forks used, those that were begun and did not end too. */
+  get forks(): Spent {
+    return this.#forks
+  }
+
   /** What forks and grades used. */
   get spent(): Spent {
     return sumSpent([this.#forks, this.#grading])
