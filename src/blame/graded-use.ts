@@ -21,16 +21,11 @@ export interface PaidGrade {
 export async function gradeHeard(
   oracle: Oracle,
   run: GradedRun,
-  onLost: (calls: readonly HeardCall[]) => void = () => undefined,
+  onLost?: (calls: readonly HeardCall[]) => void,
 ): Promise<PaidGrade> {
   if (!oracle.mayVary) return { given: await oracle.grade(run), calls: [] }
-  const {
-    came: [settled],
-    calls,
-  } = await hearModelCalls(() => Promise.allSettled([oracle.grade(run)]))
-  if (settled.status === 'fulfilled') return { given: ofAnswered(settled.value, calls), calls }
-  onLost(calls)
-  throw settled.reason
+  const { came, calls } = await hearModelCalls(() => oracle.grade(run), onLost)
+  return { given: ofAnswered(came, calls), calls }
 }
 
 /** No grade where the model that was asked last gave no answer: what an oracle makes of its own error is not one. */

@@ -58,7 +58,7 @@ export async function gradeAsk(
   fork: FinishedFork,
   { events, problems }: { readonly events: readonly TapeEvent[]; readonly problems: readonly HarvestError[] },
   judge: AskJudge,
-  onLost: (calls: readonly HeardCall[]) => void = () => undefined,
+  onLost?: (calls: readonly HeardCall[]) => void,
 ): Promise<{ readonly grade: AskGrade; readonly because?: string; readonly calls?: readonly HeardCall[] }> {
   const [problem] = fork.problems
   if (problem !== undefined) {
@@ -79,15 +79,7 @@ export async function gradeAsk(
   const { case: kase, oracle, tape } = judge
   if (oracle !== undefined) {
     // Whom it asks is no part of the other ask, which may be under way.
-    const {
-      came: [settled],
-      calls,
-    } = await hearModelCalls(() => Promise.allSettled([gradeFork(oracle, tape, fork.outcome, events)]))
-    if (settled.status === 'rejected') {
-      onLost(calls)
-      throw settled.reason
-    }
-    const grade = settled.value
+    const { came: grade, calls } = await hearModelCalls(() => gradeFork(oracle, tape, fork.outcome, events), onLost)
     const { because: lost } = ofAnswered({ grade }, calls)
     if (lost !== undefined) return { grade: 'ungraded', because: lost, calls }
     if (grade === 'undefined' || grade === 'ungraded' || grade === 'timeout') return { grade: 'ungraded', calls }

@@ -22,16 +22,27 @@ export function lostCall(calls: readonly HeardCall[]): string | undefined {
   return calls.at(-1)?.failed
 }
 
-/** Does work that belongs to no run, and hears which models it asks. Nothing of what it does is changed. */
+/**
+ * Does work that belongs to no run, and hears which models it asks. Nothing of what it does is changed.
+ *
+ * @param onLost - hears what was asked by work that threw
+ */
 export async function hearModelCalls<T>(
   work: () => Promise<T>,
+  onLost: (calls: readonly HeardCall[]) => void = () => undefined,
 ): Promise<{ readonly came: T; readonly calls: readonly HeardCall[] }> {
   observeUndici()
   observeHttp()
   observeHttp2()
   const listener = new Listener()
-  const came = await seamState().runs.run(listener, work)
-  return { came, calls: listener.exchanges.flatMap((heard) => heard.asCall()) }
+  const calls = (): readonly HeardCall[] => listener.exchanges.flatMap((heard) => heard.asCall())
+  try {
+    const came = await seamState().runs.run(listener, work)
+    return { came, calls: calls() }
+  } catch (error) {
+    onLost(calls())
+    throw error
+  }
 }
 
 class Listener implements Observer {
