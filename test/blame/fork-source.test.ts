@@ -64,7 +64,7 @@ describe('forks of a run of the real SDK', () => {
     const source = await sourceOf(tape, { load: async () => lucky, oracle: oracle('isLucky=true') })
     expect(source.drawsLast).toBe(true)
     const keep = source.positions.length
-    const draws = await Promise.all(Array.from({ length: 12 }, (_, seed) => source.draw({ keep, seed }, none)))
+    const draws = await Promise.all(Array.from({ length: 32 }, (_, seed) => source.draw({ keep, seed }, none)))
     expect(new Set(draws.map(({ grade }) => grade))).toEqual(new Set(['ok', 'bad']))
     expect(draws.every(({ modelCalls }) => modelCalls === 0)).toBe(true)
   })
@@ -83,7 +83,7 @@ describe('forks of a run of the real SDK', () => {
         oracle: oracle(ok),
       })
       const at = (position: number) =>
-        Promise.all(Array.from({ length: 12 }, (_, seed) => source.drawAgain(position, `${seed}`)))
+        Promise.all(Array.from({ length: 32 }, (_, seed) => source.drawAgain(position, `${seed}`)))
       return { source, at }
     }
 
