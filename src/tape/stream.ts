@@ -31,25 +31,17 @@ async function* streamAt(path: string, depth: number): AsyncGenerator<TapeEvent 
   const { fd } = openTape(path)
   try {
     const lines = new LineReader(path)
-    // Room for the digest before the first line: see openLine.
-    let buffer: Buffer = Buffer.allocUnsafe(digestLength + step)
-    let filled = digestLength
+    const text = new LineBuffer()
     for (;;) {
+      const { buffer, filled } = text
       const { bytesRead } = await read(fd, buffer, filled, buffer.length - filled, null)
       if (bytesRead === 0) break
-      const searched = filled
-      filled += bytesRead
-      let start = digestLength
-      let end = buffer.subarray(0, filled).indexOf(lineFeed, searched)
-      while (end !== -1) {
+      for (const [start, end] of text.lines(bytesRead)) {
         if (lines.line === 0) yield* shared(path, lines.header(buffer, start, end), depth)
         else yield* told(lines, lines.next(buffer, start, end))
-        start = end + 1
-        end = buffer.subarray(0, filled).indexOf(lineFeed, start)
       }
-      buffer = withRoom(buffer, start, filled)
-      filled = digestLength + filled - start
     }
+    const { buffer, filled } = text
     if (filled === digestLength) {
       if (lines.line === 0) throw empty(path)
       yield* lines.open()
@@ -96,12 +88,33 @@ function rethrow(error: unknown): never {
   throw error
 }
 
-/** The unread rest moved to the front, in a buffer with room for the next read. */
-export function withRoom(buffer: Buffer, start: number, filled: number): Buffer {
-  const rest = filled - start
-  const needed = digestLength + rest + step
-  // A long line doubles the buffer, so that its bytes are copied a few times and not once per read.
-  const next = needed <= buffer.length ? buffer : Buffer.allocUnsafe(Math.max(needed, buffer.length * 2))
-  buffer.copy(next, digestLength, start, filled)
-  return next
+/** What was read of a tape, cut into lines. Before each is room for the digest of the one before it: see openLine. */
+export class LineBuffer {
+  buffer: Buffer = Buffer.allocUnsafe(digestLength + step)
+  /** Where the next bytes are put. */
+  filled = digestLength
+
+  #makeRoom(start: number): void {
+    const rest = this.filled - start
+    const needed = digestLength + rest + step
+    // A long line doubles the buffer, so that its bytes are copied a few times and not once per read.
+    const next =
+      needed <= this.buffer.length ? this.buffer : Buffer.allocUnsafe(Math.max(needed, this.buffer.length * 2))
+    this.buffer.copy(next, digestLength, start, this.filled)
+    this.buffer = next
+    this.filled = digestLength + rest
+  }
+
+  /** Where the lines begin and end that are whole with so many more bytes. The rest of them is moved to the front behind the last one. */
+  *lines(bytesRead: number): Generator<readonly [start: number, end: number], void, undefined> {
+    const searched = this.filled
+    this.filled += bytesRead
+    const text = this.buffer.subarray(0, this.filled)
+    let start = digestLength
+    for (let end = text.indexOf(lineFeed, searched); end !== -1; end = text.indexOf(lineFeed, start)) {
+      yield [start, end]
+      start = end + 1
+    }
+    this.#makeRoom(start)
+  }
 }

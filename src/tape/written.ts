@@ -1,12 +1,8 @@
 import { closeSync, readSync } from 'node:fs'
-import { digestLength } from './digest.ts'
 import { openTape } from './file.ts'
 import { LineReader } from './lines.ts'
-import { withRoom } from './stream.ts'
+import { LineBuffer } from './stream.ts'
 import type { TapeEvent, TapeHeader } from './types.ts'
-
-const lineFeed = 0x0a
-const step = 256 * 1024
 
 /** A line of a tape, with the event that it settles. */
 export interface WrittenLine {
@@ -24,24 +20,14 @@ export function* writtenLines(path: string, most: number): Generator<WrittenLine
   const { fd } = openTape(path)
   try {
     const lines = new LineReader(path)
-    // Room for the digest before the first line: see openLine.
-    let buffer: Buffer = Buffer.allocUnsafe(digestLength + step)
-    let filled = digestLength
+    const text = new LineBuffer()
     for (let left = most; left > 0; ) {
-      const read = readSync(fd, buffer, filled, Math.min(left, buffer.length - filled), null)
-      if (read === 0) break
-      left -= read
-      const searched = filled
-      filled += read
-      let start = digestLength
-      let end = buffer.subarray(0, filled).indexOf(lineFeed, searched)
-      while (end !== -1) {
+      const { buffer, filled } = text
+      const bytesRead = readSync(fd, buffer, filled, Math.min(left, buffer.length - filled), null)
+      if (bytesRead === 0) break
+      left -= bytesRead
+      for (const [start, end] of text.lines(bytesRead))
         yield { ...told(lines, buffer, start, end), bytes: end + 1 - start }
-        start = end + 1
-        end = buffer.subarray(0, filled).indexOf(lineFeed, start)
-      }
-      buffer = withRoom(buffer, start, filled)
-      filled = digestLength + filled - start
     }
     for (const event of lines.open()) yield { event, bytes: 0 }
   } finally {
