@@ -3,6 +3,7 @@ import { counted } from '../errors/words.ts'
 import { HarvestError, withFacts } from '../errors/index.ts'
 import type { KeptRun } from '../fork/index.ts'
 import { noPrice } from '../live/index.ts'
+import { usedText } from '../live/said-spent.ts'
 import { margin } from './graded-use.ts'
 import { requireSteadyGrades, SteadyGrades } from './grading.ts'
 import { added, emptySpent, type ForksSpent, withRecorded } from './spent.ts'
@@ -157,9 +158,8 @@ export class ForkBudget {
 
   /** What was used now, for people. */
   get spentText(): string {
-    const { forks, modelCalls, costUsd } = this.spent.now
-    const used = `${counted(forks, 'fork')}, ${counted(modelCalls, 'model call')}`
-    return costUsd === undefined ? `${used}, cost unknown` : `${used}, $${costUsd.toFixed(4)}`
+    const { now } = this.spent
+    return `${counted(now.forks, 'fork')}, ${usedText(now)}`
   }
 
   async #draw(arms: readonly Arm[]): Promise<(ForkDraw | undefined)[]> {

@@ -2,6 +2,7 @@ import { type Interval, wilson } from '../stats/index.ts'
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import type { FinishedJob } from '../jobs/index.ts'
 import type { BudgetLimits, Spent } from '../live/index.ts'
+import { costText } from '../live/said-spent.ts'
 import {
   acceptedPins,
   type CasePins,
@@ -148,9 +149,8 @@ export function describeSpent(
   { modelCalls, inputTokens, outputTokens, costUsd, isEstimated }: Spent,
   tools: 'from the tape' | 'for real' | 'from --tools' = 'from the tape',
 ): string {
-  const cost = costUsd === undefined ? 'cost unknown' : `$${costUsd.toFixed(4)}`
   const about = isEstimated ? ' (estimated: a provider sent no token usage)' : ''
-  return `${modelCalls} model calls, ${inputTokens} tokens in, ${outputTokens} out, ${cost}${about}; tools ${tools}`
+  return `${modelCalls} model calls, ${inputTokens} tokens in, ${outputTokens} out, ${costText(costUsd)}${about}; tools ${tools}`
 }
 
 /** `46.8 % – 91.1 %` */

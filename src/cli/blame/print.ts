@@ -9,6 +9,7 @@ import { type Screen, table } from '../../report/output.ts'
 import { typedValues } from '../typed-again.ts'
 import { describeMutations, describeRepairs } from './answers.ts'
 import { confidenceOf, describeVerdict, interval } from './verdict.ts'
+import { costText } from '../../live/said-spent.ts'
 
 /** Prints what blame found: what it says, the steps, and what it rests on. */
 export function printBlame(blamed: BlamedRun, screen: Screen): void {
@@ -167,6 +168,5 @@ export function gradingText({
 
 /** The cost of live calls, to a hundredth of a cent. */
 export function dollars(costUsd: number | undefined): string {
-  if (costUsd === 0) return '$0'
-  return costUsd === undefined ? 'cost unknown' : `$${costUsd.toFixed(4)}`
+  return costUsd === 0 ? '$0' : costText(costUsd)
 }

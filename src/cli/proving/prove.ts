@@ -10,7 +10,7 @@ import type { AcceptReport } from '../../replay/accept-request.ts'
 import { findCase, forksFolder, readPrices, writeFileAtomic } from '../../recordings/index.ts'
 import { type Json, readTape } from '../../tape/index.ts'
 import type { Spent } from '../../live/index.ts'
-import { usedText } from '../../live/said-spent.ts'
+import { costText, usedText } from '../../live/said-spent.ts'
 import { passedLines } from '../passed-limit.ts'
 import { added, mostOf, noUses, type Use } from '../../live/budget.ts'
 import { refuseLinks } from '../../tape/links.ts'
@@ -358,8 +358,7 @@ function print(cases: readonly ProvenCase[], spent: Spent | undefined, words: Pr
 }
 
 function useText({ calls, tokens, costUsd }: Use): string {
-  const cost = costUsd === undefined ? 'cost unknown' : `$${costUsd.toFixed(4)}`
-  return `${counted(calls, 'model call')}, ${tokens} tokens, ${cost}`
+  return `${counted(calls, 'model call')}, ${tokens} tokens, ${costText(costUsd)}`
 }
 
 function describe({ answer, problem, expect }: ProvenCase): string {
