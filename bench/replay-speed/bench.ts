@@ -216,10 +216,14 @@ export interface Measured {
   readonly cpu: Readonly<Record<'bare' | 'replay', readonly number[]>>
   /** Answers in the worst round that were those to their questions. */
   readonly right: number
+  /** Questions of the replays that went to the provider. */
+  readonly asked: number
   readonly heapMb: number
   /** Resident memory of each process at most. */
   readonly peakMb: Readonly<Record<'bare' | 'replay', number>>
 }
+
+const asksProvider = 'asks the provider'
 
 /** Has each contest fought once, when it is first asked for. */
 class Arena {
@@ -238,16 +242,19 @@ class Arena {
   }
 
   cpuCell(who: string, form: Form, count: number): string {
-    return this.cell(who, form, count) === 'fails' ? '' : figure(this.ratios(who, form, count, 'cpu'))
+    return ['fails', asksProvider].includes(this.cell(who, form, count))
+      ? ''
+      : figure(this.ratios(who, form, count, 'cpu'))
   }
 
   peakMb(who: string, form: Form, count: number, by: 'bare' | 'replay' = 'replay'): number {
     return this.#measured(who, form, count).peakMb[by]
   }
 
-  /** Of one who records this, and serves what was asked for. */
+  /** Of one who records this, serves what was asked for, and does not ask for it again. */
   rightRatios(who: string, form: Form, count: number, by: 'wall' | 'cpu'): readonly number[] | undefined {
-    return /fails|wrong/.test(this.cell(who, form, count)) ? undefined : this.ratios(who, form, count, by)
+    const cell = this.cell(who, form, count)
+    return cell === asksProvider || /fails|wrong/.test(cell) ? undefined : this.ratios(who, form, count, by)
   }
 
   cell(who: string, form: Form, count: number): string {
@@ -261,7 +268,9 @@ class Arena {
   }
 
   #cell(who: string, form: Form, count: number): string {
-    const { right } = this.#measured(who, form, count)
+    const { right, asked } = this.#measured(who, form, count)
+    if (asked > 0 && who === 'ours') throw new Error(`a replay asked the provider ${asked} times`)
+    if (asked > 0) return asksProvider
     const wrong = right < count ? `, ${count - right} of ${count} wrong` : ''
     return figure(this.ratios(who, form, count)) + wrong
   }

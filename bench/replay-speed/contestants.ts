@@ -1,6 +1,10 @@
+import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import type * as Recording from '../../src/record/index.ts'
 import type * as Replaying from '../../src/replay/index.ts'
@@ -87,15 +91,24 @@ async function msw(): Promise<Contestant> {
   return {
     async record(place, work) {
       const answers: Record<string, Answer> = {}
-      const real = globalThis.fetch
-      globalThis.fetch = async (...args) => {
-        const response = await real(...args)
-        const type = response.headers.get('content-type') ?? ''
-        answers[String(args[1]?.body)] = { type, body: await response.clone().text() }
-        return response
-      }
-      await work(place.upstream)
-      globalThis.fetch = real
+      const between = createServer((request, response) => {
+        void (async () => {
+          const body = await text(request)
+          const { headers } = request
+          const answer = await fetch(`${place.upstream}${request.url}`, {
+            method: 'POST',
+            headers: { 'content-type': headers['content-type'] ?? '' },
+            body,
+          })
+          const type = answer.headers.get('content-type') ?? ''
+          answers[body] = { type, body: await answer.text() }
+          response.writeHead(200, { 'content-type': type }).end(answers[body].body)
+        })()
+      }).listen(0, '127.0.0.1')
+      await once(between, 'listening')
+      await work(`http://127.0.0.1:${(between.address() as AddressInfo).port}`)
+      between.closeAllConnections()
+      between.close()
       writeFileSync(file(place), JSON.stringify(answers))
     },
     async replay(place, work) {

@@ -20,7 +20,11 @@ interface Round {
 }
 
 if (job.task === 'bare') {
-  process.on('message', () => void measured(() => work(place.upstream)).then((round) => process.send?.(round)))
+  process.on(
+    'message',
+    (what) =>
+      void (what === 'round' ? measured(() => work(place.upstream)) : asked()).then((answer) => process.send?.(answer)),
+  )
 } else {
   const who = await contestant(job.who)
   if (job.task === 'record') await who.record(place, work)
@@ -41,24 +45,36 @@ async function measure(who: Contestant): Promise<Measured> {
     return wallMs
   }
   const bare = fork(import.meta.filename, [JSON.stringify({ ...job, task: 'bare' })])
-  const askBare = async (): Promise<Round> => {
-    const answer = once(bare, 'message') as Promise<[Round]>
-    bare.send('round')
+  const askBare = async <T>(what: 'round' | 'asked'): Promise<T> => {
+    const answer = once(bare, 'message') as Promise<[T]>
+    bare.send(what)
     return (await answer)[0]
   }
+  const before = await askBare<number>('asked')
   const wall = await inTurn(
-    { bare: run('bare', askBare), replay: run('replay', () => measured(() => who.replay(place, work))) },
+    {
+      bare: run('bare', () => askBare<Round>('round')),
+      replay: run('replay', () => measured(() => who.replay(place, work))),
+    },
     rounds,
   )
+  const inAll = (await askBare<number>('asked')) - before
   bare.kill()
   // The first round warms up.
   return {
     wall: { bare: wall.get('bare') ?? [], replay: wall.get('replay') ?? [] },
     cpu: { bare: cpu.bare.slice(1), replay: cpu.replay.slice(1) },
     right,
+    // The bare calls of all rounds, the first too, are made by the other process.
+    asked: inAll - (rounds + 1) * count,
     heapMb: process.memoryUsage().heapUsed / 2 ** 20,
     peakMb,
   }
+}
+
+/** How many questions the provider got until now. */
+async function asked(): Promise<number> {
+  return Number(await (await fetch(place.upstream)).text())
 }
 
 async function measured(ask: () => Promise<number>): Promise<Round> {

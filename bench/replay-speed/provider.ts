@@ -42,7 +42,14 @@ function events(n: number): readonly string[] {
   ]
 }
 
+let asked = 0
 const server = createServer((request, response) => {
+  // Whoever counts what was asked.
+  if (request.method === 'GET') {
+    response.end(String(asked))
+    return
+  }
+  asked++
   const chunks: Buffer[] = []
   request.on('data', (chunk: Buffer) => chunks.push(chunk))
   request.on('end', () => {

@@ -1,4 +1,4 @@
-import { Agent, request as httpRequest } from 'node:http'
+import http from 'node:http'
 
 /**
  * What is asked: a whole answer, a streamed one, one through the OpenAI SDK, a conversation that grows, or a whole answer
@@ -72,12 +72,12 @@ async function askBy(send: Send, base: string, count: number): Promise<number> {
   return right
 }
 
-/** As axios, got and the AWS SDK ask: `node:http` and connections that stay open. */
+/** As axios, got and the AWS SDK ask: what `node:http` has at that moment, and connections that stay open. */
 function byHttp(): Send {
-  const agent = new Agent({ keepAlive: true })
+  const agent = new http.Agent({ keepAlive: true })
   return (url, headers, body) => {
     const { promise, resolve, reject } = Promise.withResolvers<string>()
-    const request = httpRequest(url, { method: 'POST', headers, agent }, (response) => {
+    const request = http.request(url, { method: 'POST', headers, agent }, (response) => {
       let text = ''
       response.setEncoding('utf8')
       response.on('data', (chunk: string) => (text += chunk))
