@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer'
 import { joinedBytes } from '../tape/index.ts'
 import type { Redactor } from './redactor.ts'
 
@@ -31,8 +30,8 @@ export function redactSides(
   window: number,
   redactor: Pick<Redactor, 'chunks'>,
 ): KeptSides {
-  const first = joinedBytes(head)
-  const last = joinedBytes(tail)
+  const first = new Bytes(head)
+  const last = new Bytes(tail)
   const headEnd = characterStart(first, Math.min(window, Math.max(0, first.length - cutOverlap)))
   const tailStart = characterEnd(last, Math.max(last.length - window, Math.min(cutOverlap, last.length)))
   const front = side(head, { from: 0, to: wholeCharacters(first) }, { from: 0, to: headEnd }, redactor)
@@ -87,26 +86,48 @@ function side(
 }
 
 /** Moves a border back to where a character begins. */
-function characterStart(bytes: Buffer, at: number): number {
+function characterStart(bytes: Bytes, at: number): number {
   let start = at
-  while (start > 0 && at - start < 3 && isInside(bytes, start)) start--
-  return isInside(bytes, start) ? at : start
+  while (start > 0 && at - start < 3 && bytes.isInside(start)) start--
+  return bytes.isInside(start) ? at : start
 }
 
 /** Moves a border on to where a character begins. */
-function characterEnd(bytes: Buffer, at: number): number {
+function characterEnd(bytes: Bytes, at: number): number {
   let end = at
-  while (end < bytes.length && end - at < 3 && isInside(bytes, end)) end++
-  return isInside(bytes, end) ? at : end
+  while (end < bytes.length && end - at < 3 && bytes.isInside(end)) end++
+  return bytes.isInside(end) ? at : end
 }
 
-function isInside(bytes: Buffer, at: number): boolean {
-  return at < bytes.length && (bytes[at]! & 0xc0) === 0x80
+/** The end of the last whole character, if the bytes are text. */
+function wholeCharacters(bytes: Bytes): number {
+  const start = characterStart(bytes, Math.max(0, bytes.length - 1))
+  const lead = bytes.at(start) ?? 0
+  const length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1
+  return start + length > bytes.length ? start : bytes.length
 }
 
-/** The end of the last whole character, of bytes that are text. */
-function wholeCharacters(bytes: Buffer): number {
-  for (let short = 0; short < 4 && short < bytes.length; short++)
-    if (isUtf8(bytes.subarray(0, bytes.length - short))) return bytes.length - short
-  return bytes.length
+/** Bytes in pieces: joined, megabytes would be in memory once more. */
+class Bytes {
+  readonly #pieces: readonly Buffer[]
+  readonly length: number
+
+  constructor(pieces: readonly Buffer[]) {
+    this.#pieces = pieces
+    this.length = pieces.reduce((sum, { length }) => sum + length, 0)
+  }
+
+  at(place: number): number | undefined {
+    let before = 0
+    for (const piece of this.#pieces) {
+      if (place < before + piece.length) return piece[place - before]
+      before += piece.length
+    }
+    return undefined
+  }
+
+  /** Not at the begin of a character, if they are text. */
+  isInside(place: number): boolean {
+    return ((this.at(place) ?? 0) & 0xc0) === 0x80
+  }
 }
