@@ -133,6 +133,38 @@ describe('a body larger than its cap', () => {
     )
   })
 
+  test('is cut between characters and read as text, no matter where its bytes were cut', () => {
+    const named = '{"password":"Sommer in Prag"}'
+    fc.assert(
+      fc.property(
+        fc.constantFrom('ü', '→', '😀', 'a😀', 'üa→'),
+        fc.integer({ min: 2_000, max: 2_020 }),
+        fc.integer({ min: 0, max: 8 }),
+        fc.integer({ min: 50_000, max: 50_008 }),
+        fc.boolean(),
+        (letters, window, lost, size, isTail) => {
+          const long = letters.repeat(60_000)
+          const whole = Buffer.from(isTail ? long + named : named + long)
+          const held = isTail
+            ? whole.subarray(whole.length - window - cutOverlap + lost)
+            : whole.subarray(0, window + cutOverlap - lost)
+          const pieces: Buffer[] = []
+          for (let from = 0; from < held.length; from += size) pieces.push(held.subarray(from, from + size))
+          const kept = isTail
+            ? redactSides([], pieces, window, createRedactor()).tail
+            : redactSides(pieces, [], window, createRedactor()).head
+          const shown = Buffer.concat(kept).toString()
+          expect(shown).not.toContain('\ufffd')
+          expect(shown).not.toContain('Sommer')
+          const rest = shown.replace(/\{.*\}/, '')
+          expect(isTail ? long.endsWith(rest) : long.startsWith(rest)).toBe(true)
+          expect(Buffer.byteLength(rest)).toBeGreaterThan(window - named.length - 4 - lost)
+        },
+      ),
+      { seed: 15, numRuns: 60 },
+    )
+  })
+
   test('of a request is compared by its ends', async () => {
     const { tape } = await recorded(agents.sends)
     const { request } = tape.events.find((event) => event.kind === 'exchange')!
