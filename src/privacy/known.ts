@@ -63,10 +63,7 @@ export class KnownSecrets {
 
   #add(known: Known): void {
     const { value } = known
-    const inJson = JSON.stringify(value).slice(1, -1)
-    // Half of a pair of surrogates stands in no bytes and in no URL.
-    const sent = value.toWellFormed()
-    for (const spelling of [value, sent, inJson, encodeURIComponent(sent)]) {
+    for (const spelling of spellingsOf(value)) {
       if (this.#bySpelling.has(spelling)) continue
       this.#bySpelling.set(spelling, known)
       if (spelling.length < window) this.#others.set(spelling, searchOf(spelling))
@@ -110,6 +107,16 @@ export class KnownSecrets {
     return found ?? none
   }
 }
+
+/** How a value is written where it stands alone, in JSON and in a URL; most have no sign that is written otherwise. */
+function spellingsOf(value: string): readonly string[] {
+  if (writtenAlike.test(value)) return [value]
+  // Half of a pair of surrogates stands in no bytes and in no URL.
+  const sent = value.toWellFormed()
+  return [value, sent, JSON.stringify(value).slice(1, -1), encodeURIComponent(sent)]
+}
+
+const writtenAlike = /^[\w.~!*'()-]*$/
 
 interface Known {
   readonly kind: string

@@ -219,6 +219,11 @@ export class Placeholders {
     return given === undefined ? undefined : this.#shown(given, value).placeholder
   }
 
+  /** Whether a value has one already. */
+  has(value: string): boolean {
+    return this.#byValue.has(value)
+  }
+
   #shown(given: number | Told, value: string): Told {
     if (typeof given !== 'number') return given
     const { kinds } = this.#shapes
@@ -287,9 +292,8 @@ export class Placeholders {
   restore(mark: number, forget: readonly string[]): void {
     for (const { kind, before } of this.#trail.splice(mark).reverse()) this.#last.set(kind, before)
     this.#kept = Math.min(this.#kept, mark)
-    const forgotten = new Set(forget)
-    this.#fresh = this.#fresh.filter((value) => !forgotten.has(value))
     for (const value of forget) this.#byValue.delete(value)
+    this.#fresh = this.#fresh.filter((value) => this.#byValue.has(value))
   }
 }
 

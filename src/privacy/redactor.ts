@@ -697,6 +697,7 @@ class TextRedactor implements Redactor {
   /** Numbers follow from what is on the tape and nothing else, for a replay sees only that. */
   #forgetLost(text: string, mark: number, fresh: readonly string[]): boolean {
     const { starts, ends } = this.#placeholders.in(text)
+    if (starts.length === 0 && fresh.length > 0) return this.#forget(mark, fresh)
     const placeholderOf = (value: string): string => this.#placeholders.known(value)!
     // Most stand there in the order in which they were given out.
     let next = 0
@@ -713,7 +714,10 @@ class TextRedactor implements Redactor {
       missing.delete(text.slice(starts[at], ends[at]).replace('%40', '@'))
     }
     const lost = fresh.filter((value) => missing.has(placeholderOf(value)))
-    if (lost.length === 0) return false
+    return lost.length > 0 && this.#forget(mark, lost)
+  }
+
+  #forget(mark: number, lost: readonly string[]): true {
     this.replacements++
     this.#cleaned = []
     this.#placeholders.restore(mark, lost)
@@ -765,10 +769,13 @@ class TextRedactor implements Redactor {
   }
 
   #remember({ kind, value, contextual }: Secret): void {
-    // What holds a secret that is found by itself is left to that: `Bearer …` in one place, the field it is in another.
     // A value that has a placeholder went through this before.
-    const isFirst = contextual && isDistinctive(value) && this.#placeholders.known(value) === undefined
-    if (isFirst && uncounted(() => this.#means.find(value)).length === 0) this.#known.remember(kind, value)
+    if (contextual && !this.#placeholders.has(value)) this.#name(kind, value)
+  }
+
+  /** What holds a secret that is found by itself is left to that: `Bearer …` in one place, the field it is in another. */
+  #name(kind: string, value: string): void {
+    if (isDistinctive(value) && uncounted(() => this.#means.find(value)).length === 0) this.#known.remember(kind, value)
   }
 
   #replace({ kind, value, contextual }: Secret): {
@@ -776,11 +783,12 @@ class TextRedactor implements Redactor {
     isNew: boolean
   } {
     this.replacements++
-    this.#remember({ kind, value, ...(contextual && { contextual }) })
+    const given = this.#placeholders.for(kind, value)
+    if (contextual && given.isNew) this.#name(kind, value)
     if (contextual) this.#byPlace.delete(value)
     // What is known now may stand in it.
     this.#searched = undefined
-    return this.#placeholders.for(kind, value)
+    return given
   }
 
   #found(text: string): Found {
@@ -797,6 +805,8 @@ class TextRedactor implements Redactor {
     const before = work.done
     if (quiet !== undefined) work.done += quiet
     const found = quiet === undefined ? this.#means.find(text) : nothing.spans
+    // Of a text that costs more than it may, nothing that was found counts.
+    if (isOverworked()) return nothing.spans
     const cost = work.done - before
     const known = this.#known.find(text)
     const all = known.length === 0 ? found : [...found, ...known]
