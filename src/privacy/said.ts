@@ -1,4 +1,4 @@
-import { addSecret, beginsToken, closingQuote, codesOf, sticky } from './edges.ts'
+import { addSecret, beginsToken, closingQuote, codesOf, has, sticky } from './edges.ts'
 import type { NameTable } from './names.ts'
 import type { TextRange } from './types.ts'
 import { isInPieces, passes } from './values.ts'
@@ -56,6 +56,8 @@ const inCode = new RegExp(
 const tag = String.raw`(?:\s|\\n){0,16}<\/?[A-Za-z][^<>\r\n]{0,48}>`
 /** Elements: `Password:</b> …`, `password</th><td>…`, `"password"><value>…`. */
 const inElements = sticky`(?:\\*["']>|[:：])?(?:${tag}){1,4}[ \t]{0,4}()()(${quote})?`
+/** What it costs to try one of them. */
+const perPattern = 12
 /** As far as a value without quotes goes. */
 const bare = /[\w!#$@^~*+](?:[\w!#$%*+./:=?@^~-]|&(?!\w{1,32}=)){5,127}/y
 
@@ -106,10 +108,18 @@ function isOfParticle(code: number): boolean {
   return (code >= 0x3040 && code <= 0x30ff) || (code >= 0x4e00 && code <= 0x9fff) || (code >= 0xac00 && code <= 0xd7af)
 }
 
+/** What may stand right behind a name of ASCII where {@link inWords} or {@link inCode} fits; the others have looks of their own. */
+const mayFollow = codesOf(/[\w \t*|([{`"'\\\])},.:=<]/, 128)
+
 function saidBehind(names: NameTable, text: string, end: number, found: TextRange[]): number {
+  const code = text.charCodeAt(end)
+  if (!(code > 127) && !has(mayFollow, code) && text.charCodeAt(end - 1) < 128) {
+    work.done += 2 * perPattern
+    return 0
+  }
   if (isReplaced(text, end)) return 0
   for (const pattern of patternsAt(text, end)) {
-    work.done += 12
+    work.done += perPattern
     pattern.lastIndex = end
     const match = pattern.exec(text)
     if (match === null) continue

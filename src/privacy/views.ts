@@ -162,7 +162,7 @@ export function inViews(text: string, seen: number, find: Finder, isBefore: bool
         // To a reader of the JSON, quotes that escapes spell are part of the text.
         const end = endInText(text, start, last)
         if (end > start && !isBehindText(text, start))
-          (found ??= []).push({ ...span, start, end, ...(end < last && { value: text.slice(start, end) }) })
+          (found ??= []).push({ ...span, start, end, value: end < last ? text.slice(start, end) : span.value })
       }
     }
   }
@@ -217,6 +217,7 @@ function windows(text: string, view: View): readonly Window[] {
     while (to > index + 1 && text.charCodeAt(to - 1) === backslash) to--
     if (last !== undefined && index - before <= last[1]) last[1] = Math.max(last[1], to)
     else all.push([wordBegin(text, index - before, last?.[1] ?? 0), to])
+    if (to === text.length) break
     // What stands well inside of the window is read with it.
     end = Math.max(index + match[0].length, to - (behind >> 1))
   }

@@ -55,6 +55,18 @@ const writer = Buffer.from(bytes.buffer, margin, blockLength)
 /** Where the second characters of pairs stand that were found in a block. */
 const hits = new Uint32Array(blockLength)
 
+/** To write a text there takes a call, and to ask it for its characters takes less where they are few. */
+const worthWriting = 64
+
+function copied(text: string): number {
+  for (let at = 0; at < text.length; at++) bytes[margin + at] = text.charCodeAt(at)
+  return text.length
+}
+
+function written(text: string, from: number): number {
+  return writer.write(text.length <= blockLength ? text : text.slice(from, from + blockLength), 0, 'latin1')
+}
+
 /**
  * Notes down where pairs of the table stand that end in the block. Two characters a step, and nothing is called: in a loop
  * that calls something, the table and the bytes are loaded again for each character.
@@ -119,8 +131,7 @@ export class Walk {
     this.#touches = 0
     for (let from = 0; from < text.length && work.done <= work.most; from += blockLength) {
       // Characters beyond a byte are cut down to one: what they then seem to be is looked at again in the text.
-      const part = text.length <= blockLength ? text : text.slice(from, from + blockLength)
-      const length = writer.write(part, 0, 'latin1')
+      const length = text.length < worthWriting ? copied(text) : written(text, from)
       bytes[0] = text.charCodeAt(from - 2)
       bytes[1] = text.charCodeAt(from - 1)
       bytes[margin + length] = text.charCodeAt(from + length)
