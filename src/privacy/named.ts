@@ -18,6 +18,7 @@ import { placeholderShown } from './credentials.ts'
 import { isMessage } from './messages.ts'
 import type { NameTable } from './names.ts'
 import { nestedName } from './nested.ts'
+import { passwords, words } from './said.ts'
 import type { TextRange } from './types.ts'
 import { isInPieces, isInWords, looking, looksRandom, type NameClass, ofVersion, lately, passes } from './values.ts'
 import type { Trigger } from './walk.ts'
@@ -77,7 +78,7 @@ function isOfName(text: string, at: number): boolean {
 }
 
 const [dash, dot, backslash, space, dollar, equals] = [0x2d, 0x2e, 0x5c, 0x20, 0x24, 0x3d]
-const [doubleQuote, colon, wideColon] = [0x22, 0x3a, 0xff1a]
+const [doubleQuote, bracket, colon, wideColon] = [0x22, 0x5b, 0x3a, 0xff1a]
 
 /** What it costs to read what stands behind a name. */
 const perName = 20
@@ -212,8 +213,10 @@ function afterSign(names: NameTable): Trigger['at'] {
       valueQuote !== undefined &&
       !looking.asBefore &&
       (whole.includes('==') || (looking.isSinceFifth && /[!?|]=/.test(whole)))
-    )
-      return inCode(names, text, start, valueQuote, named.kind, found)
+    ) {
+      const isCompared = names.version >= 9 && (whole.includes('==') || whole.includes('!='))
+      return inCode(names, text, start, valueQuote, named.kind, found, isCompared && saysPassword(named.name))
+    }
     if (valueQuote !== undefined) return quoted(text, start, valueQuote, named.kind, found)
     if (nameQuote !== undefined && nameQuote !== '`') return 0
     return bare(names, text, start, gap !== '' || /[:：]/.test(whole), named, found)
@@ -333,6 +336,10 @@ function valueWithin(
     if (isValue) addSecret(found, start + 2, end, long)
     return end
   }
+  if (names.version >= 9 && first === bracket) {
+    const end = flowList(names, text, start, named, found)
+    if (end > 0) return end
+  }
   const items = ofVersion(holderPattern, holderBefore)
   items.lastIndex = start
   const [holder, open] = items.exec(text) ?? []
@@ -351,6 +358,32 @@ function valueWithin(
     at = end + between.length
   }
   return at
+}
+
+const flowPattern = /\[([^"'\\\r\n<>(){}[\]`|;$]{4,512})\]/y
+
+/**
+ * `password: [Sommer2024!]` of YAML; 0 where no such list begins. In a list of code stand names: what could be one is a value only
+ * in a line of its own, where all others could be values too.
+ */
+function flowList(names: NameTable, text: string, start: number, named: Named, found: TextRange[]): number {
+  const list = matched(flowPattern, text, start)
+  if (list === undefined) return 0
+  work.done += list.length >> 3
+  const isOfWords = (value: string): boolean => saysPassword(named.name) && isPhrase(names, value)
+  const items = list.slice(1, -1).split(',')
+  const isAlone =
+    isLine(text, named, start + list.length) &&
+    items.map((item) => item.trim()).every((value) => !word.test(value) || isOfWords(value))
+  let at = start + 1
+  for (const item of items) {
+    const value = item.trim()
+    const begin = at + item.indexOf(value)
+    at += item.length + 1
+    if (value.length < 4 || /\s/.test(value) || looksNamed(names, value) || !passes(named.kind, value, true)) continue
+    if (isAlone || passes('typed', value, true)) addSecret(found, begin, begin + value.length, value)
+  }
+  return start + list.length
 }
 
 /** How much code stands before a text that is the value; 0: none does. */
@@ -458,9 +491,14 @@ function inCode(
   quote: string,
   kind: NameClass,
   found: TextRange[],
+  isOfPassword = false,
 ): number {
   const end = closingQuote(text, start, quote)
   const said = text.slice(start, end)
+  if (isOfPassword && isPhrase(names, said) && passes('always', said, false)) {
+    addSecret(found, start, end, said)
+    return end
+  }
   const isValue =
     !/\s|\\n/.test(said) &&
     !(looking.isSinceFifth && said.includes('${')) &&
@@ -655,6 +693,11 @@ function bare(
   const end = start + value.length
   const after = Math.max(0, end - overlap)
   if (value.length === name.length && value.toLowerCase() === name.toLowerCase()) return after
+  const isWords = names.version >= 9 && saysPassword(name) && isPhrase(names, value) && isLine(text, named, end)
+  if (isWords && passes('always', value, true)) {
+    addSecret(found, start, end, value)
+    return end
+  }
   if (!passes(kind, value, true)) return after
   if (value.length < 4 && kind !== 'code' && kind !== 'own') return after
   if (value.includes('.') && path.test(value)) {
@@ -669,6 +712,42 @@ function bare(
   if (kind === 'always' && word.test(value) && (isLoose || (value.includes('.') && !isText))) return after
   addSecret(found, start, end, value)
   return end
+}
+
+const passwordName = new RegExp(String.raw`(?:${words(passwords).join('|')}|pwd|passwd)\d{0,2}$`, 'i')
+
+function saysPassword(name: string): boolean {
+  return passwordName.test(name)
+}
+
+const ofPhrase = String.raw`(?!\p{L}(?!\p{L}))(?:\p{Lu}?\p{Ll}+|\p{Lu}+|\d+)`
+/** Words with one sign between them: three, or two that are long. A part of a name in code has a capital or a sign inside. */
+const phrase = new RegExp(String.raw`^${ofPhrase}(?:(?<sign>[._-])${ofPhrase})(?:\k<sign>${ofPhrase})*$`, 'u')
+/** What a reference begins with: in Terraform, and in code. */
+const beginsReference = /^(?:var|local|data|module|each|count|path|terraform|self|this|super)\./
+const shortestPair = 12
+
+/** Words that make up a password, and neither name where it is nor say something about it: `correct.horse.battery`. */
+function isPhrase(names: NameTable, value: string): boolean {
+  if (value.length < 8 || value.length > 128 || !phrase.test(value) || beginsReference.test(value)) return false
+  const parts = value.split(/[._-]/)
+  // `must-be-set` has three words as well, `not-set` and `user.name` have two.
+  const isLong = parts.length > 2 || (value.length >= shortestPair && value.includes('.'))
+  // `user.token` says where it is, and `password_too_short` what is wrong with it.
+  return isLong && names.classOf(parts.at(-1)!) === undefined && !parts.some(saysPassword)
+}
+
+const longestIndent = 64
+/** Where a line begins, or a text of JSON or code, and what stands there before a name. */
+const lineBegins = /(?:^|[\n\r"'`]|\\[nr])[ \t]{0,32}(?:[-*>#] {1,4})?(?:\\*["'`]|\*\*)?$/
+/** Where it ends: code goes on with a sign. */
+const lineEnds = /[.!?]?(?:\*\*)?[ \t]{0,32}(?:#[^\r\n"]{0,256})?(?:$|[\n\r]|\\{1,8}[nr]|\\*["'`](?!\w)|<\/)/y
+
+/** Whether a name and its value are all of a line. */
+function isLine(text: string, named: Named, end: number): boolean {
+  work.done += perName
+  lineEnds.lastIndex = end
+  return lineEnds.test(text) && lineBegins.test(text.slice(Math.max(0, named.start - longestIndent), named.start))
 }
 
 /** `DB_PASSWORD=`. */
