@@ -1,4 +1,4 @@
-import { isDistinctive } from '../privacy/known.ts'
+import { isDistinctive, isDistinctivePhrase } from '../privacy/known.ts'
 import type { Prints, Redactor } from '../privacy/index.ts'
 import type { Json } from '../tape/index.ts'
 import { steadyPath } from './address.ts'
@@ -115,5 +115,5 @@ function unescaped(text: string): string {
 
 /** Nothing that goes beyond the text, the parameter or the word in which it stands. */
 function isValue(text: string): boolean {
-  return isDistinctive(text) && !/[\s"'\\&?#]/.test(text)
+  return (isDistinctive(text) || isDistinctivePhrase(text)) && !/[\s"'\\&?#]/.test(text)
 }

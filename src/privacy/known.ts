@@ -267,3 +267,12 @@ export function isDistinctive(value: string): boolean {
     !value.startsWith('redacted-')
   )
 }
+
+const wordsJoined = /^\p{L}{2,}(?<sign>[._-])\p{L}{2,}(?:\k<sign>\p{L}{2,})+$/u
+const wordsOfWallet = /^[a-z]{3,8}(?: [a-z]{3,8}){11,24}$/
+const shortestPhrase = 12
+
+/** Three words and more that no sentence has so, or those of a wallet. With blanks between few of them, they may be a message. */
+export function isDistinctivePhrase(value: string): boolean {
+  return (value.length >= shortestPhrase && wordsJoined.test(value)) || wordsOfWallet.test(value)
+}

@@ -17,7 +17,7 @@ import { findScattered, isStream, type Scattered } from './events.ts'
 import { isWorthNaming } from './headers.ts'
 import { isIdentifier } from './identifiers.ts'
 import { redactJson } from './json.ts'
-import { earlierCap, isDistinctive, KnownSecrets } from './known.ts'
+import { earlierCap, isDistinctive, isDistinctivePhrase, KnownSecrets } from './known.ts'
 import { lateMeans, latePlaceholders, type MeansInUse, type NamedSecret } from './late.ts'
 import { meansFor } from './means.ts'
 import { isCredential, isToken } from './kinds.ts'
@@ -775,7 +775,14 @@ class TextRedactor implements Redactor {
 
   /** What holds a secret that is found by itself is left to that: `Bearer …` in one place, the field it is in another. */
   #name(kind: string, value: string): void {
-    if (isDistinctive(value) && uncounted(() => this.#means.find(value)).length === 0) this.#known.remember(kind, value)
+    const isPhrase = this.#means.version >= 9 && isDistinctivePhrase(value) && !this.#speaksOfSecrets(value)
+    if ((isPhrase || isDistinctive(value)) && uncounted(() => this.#means.find(value)).length === 0)
+      this.#known.remember(kind, value)
+  }
+
+  /** `prod-db-secret` is what a secret is called. */
+  #speaksOfSecrets(phrase: string): boolean {
+    return phrase.split(/[._-]/).some((word) => this.#means.names.isSecret(word, phrase))
   }
 
   #replace({ kind, value, contextual }: Secret): {

@@ -78,3 +78,32 @@ const alike: readonly string[] = [
 test.each(alike)('it stays: %s', (text) => {
   expect(createRedactor().text(text)).toBe(text)
 })
+
+test.each([
+  'correct.horse.battery',
+  'correct-horse-battery',
+  'korrekt_pferd_batterie',
+  'abandon ability able about above absent absorb abstract absurd abuse access accident',
+])('a phrase that a name tells is looked for in all of the run: %s', (phrase) => {
+  const name = phrase.includes(' ') ? 'mnemonic' : 'password'
+  const redactor = createRedactor()
+  expect(redactor.text(`{"${name}":"${phrase}"}`)).toBe(`{"${name}":"redacted-secret-1"}`)
+  expect(redactor.text(`He typed ${phrase}, and came in.`)).toBe('He typed redacted-secret-1, and came in.')
+  const before = createRedactor({}, { finders: eighthFinders })
+  void before.text(`{"${name}":"${phrase}"}`)
+  expect(before.text(`He typed ${phrase}.`)).toBe(`He typed ${phrase}.`)
+})
+
+test.each([
+  "can't be blank",
+  'is too short',
+  'must be set again',
+  'lemon tart',
+  'not-set',
+  'prod-db-secret',
+  'resource_owner_password',
+])('what may be a message or a name of something is not: %s', (said) => {
+  const redactor = createRedactor()
+  void redactor.text(`{"password":"${said}"}`)
+  expect(redactor.text(`The answer was: ${said}.`)).toBe(`The answer was: ${said}.`)
+})
