@@ -2,7 +2,7 @@ import { type Interval, wilson } from '../stats/index.ts'
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import type { FinishedJob } from '../jobs/index.ts'
 import type { BudgetLimits, Spent } from '../live/index.ts'
-import { costText } from '../live/said-spent.ts'
+import { costText, openText } from '../live/said-spent.ts'
 import {
   acceptedPins,
   type CasePins,
@@ -146,11 +146,11 @@ export function saidText({ because, said }: NonNullable<FinishedJob['unreached']
 
 /** What the models have used, in one line. */
 export function describeSpent(
-  { modelCalls, inputTokens, outputTokens, costUsd, isEstimated }: Spent,
+  { modelCalls, inputTokens, outputTokens, costUsd, isEstimated, open }: Spent,
   tools: 'from the tape' | 'for real' | 'from --tools' = 'from the tape',
 ): string {
   const about = isEstimated ? ' (estimated: a provider sent no token usage)' : ''
-  return `${modelCalls} model calls, ${inputTokens} tokens in, ${outputTokens} out, ${costText(costUsd)}${about}; tools ${tools}`
+  return `${modelCalls} model calls, ${inputTokens} tokens in, ${outputTokens} out, ${costText(costUsd)}${about}${openText(open)}; tools ${tools}`
 }
 
 /** `46.8 % – 91.1 %` */

@@ -183,7 +183,8 @@ async function runAll(
     // What came since the file was last looked at, too.
     const all = readResults(results)
     onResults(all)
-    const spent = lastSpent(spentFile(results))
+    const isInterrupted = interrupting.has(ended.code) || own.signal.aborted
+    const spent = lastSpent(spentFile(results), isInterrupted)
     if (spent !== undefined) onSpent?.(spent)
     if (watched.limitMs !== undefined) {
       const more = `to give it more time: ${moreThan(watched.limitMs)}`
@@ -195,8 +196,7 @@ async function runAll(
       return [...inOrder(jobs.slice(0, at), all, ended), blocked, ...behind]
     }
     // Whoever ends this process ends what it started, too.
-    if (!interrupting.has(ended.code) && !own.signal.aborted)
-      return sayingSpent(inOrder(jobs, all, ended, spent), spent)
+    if (!isInterrupted) return sayingSpent(inOrder(jobs, all, ended, spent), spent)
     if (!keepsEnded) throw withSpent(interrupted(), spent)
     return sayingSpent(inOrder(jobs, all, interrupted(), spent), spent)
   } finally {
@@ -297,10 +297,17 @@ function sayingSpent<T>(all: readonly (T | HarvestError)[], spent: Spent | undef
   return all.map((one) => said.get(one) ?? one)
 }
 
-/** `undefined`: no model was asked. The last line may be on its way. */
-function lastSpent(file: string): Spent | undefined {
+/**
+ * `undefined`: no model was asked. The last line may be on its way. A call that nothing waited for any more is one of those
+ * that were made, but where all were ended: then it may be answered, and paid for.
+ */
+function lastSpent(file: string, isInterrupted: boolean): Spent | undefined {
   const line = existsSync(file) ? readFileSync(file, 'utf8').split('\n').at(-2) : undefined
-  return line === undefined ? undefined : (JSON.parse(line) as Spent)
+  if (line === undefined) return undefined
+  const spent = JSON.parse(line) as Spent
+  if (isInterrupted) return spent
+  const { open = 0, ...ended } = spent
+  return { ...ended, modelCalls: ended.modelCalls + open }
 }
 
 function failed({ failed: { code, facts } }: FailedJob): HarvestError {

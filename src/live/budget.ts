@@ -6,6 +6,8 @@ import type { ExchangeEvent, RunUsage } from '../tape/index.ts'
 export interface Spent extends RunUsage {
   /** Some provider sent no tokens, and they were estimated, on the high side. */
   readonly isEstimated?: true
+  /** Calls that had no answer yet when someone ended the command: they are not counted, and their cost is unknown. */
+  readonly open?: number
 }
 
 /** What live runs may use, all together. */
@@ -119,7 +121,7 @@ export function passedBy(limits: BudgetLimits, used: Use): BudgetLimits | undefi
  *
  * A call is refused once a limit is reached; the calls under way then may still pass it.
  *
- * @param onSpent - hears of each call, once it has ended
+ * @param onSpent - hears of each call, once it begins and once it has ended
  */
 export function openBudget(
   limits: BudgetLimits,
@@ -129,6 +131,7 @@ export function openBudget(
   const total = { modelCalls: 0, inputTokens: 0, outputTokens: 0 }
   let costUsd: number | undefined = 0
   let isEstimated: true | undefined
+  let ended = 0
   const carried = { calls: 0, tokens: 0, costUsd: 0 }
   const reserved = new Set<Use>()
   const unasked = new Set<Use>()
@@ -144,6 +147,10 @@ export function openBudget(
       (limits.costUsd === undefined || dollars <= limits.costUsd)
     )
   }
+  const say = (): void => {
+    const open = total.modelCalls - ended
+    onSpent({ ...whole.total, modelCalls: ended, ...(open > 0 ? { open } : {}) })
+  }
   const whole: Budget = {
     refusal(model) {
       if (limits.costUsd !== undefined && !isPriced(model, prices)) return noPrice(model)
@@ -155,6 +162,7 @@ export function openBudget(
       if (limits.tokens !== undefined && tokens >= limits.tokens) return usedUp('tokens', limits.tokens)
       if (limits.costUsd !== undefined && dollars >= limits.costUsd) return usedUp('US dollars', limits.costUsd)
       total.modelCalls++
+      say()
       return undefined
     },
     spent(model, told, said) {
@@ -164,7 +172,8 @@ export function openBudget(
       total.outputTokens += usage.outputTokens ?? 0
       const cost = costOf(usage, model, prices)
       costUsd = cost === undefined || costUsd === undefined ? undefined : costUsd + cost
-      onSpent(whole.total)
+      ended++
+      say()
     },
     paid(model, usage, said) {
       total.modelCalls++

@@ -7,13 +7,20 @@ export function costText(costUsd: number | undefined): string {
   return costUsd === undefined ? 'cost unknown' : `$${costUsd.toFixed(4)}`
 }
 
+type Used = Pick<Spent, 'costUsd' | 'modelCalls' | 'open'>
+
 /** What models used, for people. */
-export function usedText({ modelCalls, costUsd }: Pick<Spent, 'costUsd' | 'modelCalls'>): string {
-  return `${counted(modelCalls, 'model call')}, ${costText(costUsd)}`
+export function usedText({ modelCalls, costUsd, open }: Used): string {
+  return `${counted(modelCalls, 'model call')}, ${costText(costUsd)}${openText(open)}`
+}
+
+/** Of calls that were under way at the end. */
+export function openText(open = 0): string {
+  return open === 0 ? '' : `; ${counted(open, 'more call')} still open, cost not known`
 }
 
 /** What is refused after something was spent says what that was: no answer says it. */
-export function withSpent<E>(error: E, used: Pick<Spent, 'costUsd' | 'modelCalls'> | undefined): E | HarvestError {
-  if (!HarvestError.is(error) || used === undefined || used.modelCalls === 0) return error
+export function withSpent<E>(error: E, used: Used | undefined): E | HarvestError {
+  if (!HarvestError.is(error) || used === undefined || used.modelCalls + (used.open ?? 0) === 0) return error
   return withFacts(error, { where: { ...error.facts.where, spent: usedText(used) } })
 }
