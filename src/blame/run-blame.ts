@@ -468,6 +468,8 @@ export interface BlameEstimate extends CostPlan {
   readonly tape: string
   readonly gradedBy: string
   readonly recorded: Grade
+  /** Where today's code, unchanged, already differs from the recording: that run is graded then. */
+  readonly differs?: NonNullable<Control['differs']>
   readonly positions: readonly Position[]
   /** Forks of earlier sessions that need not be made again. */
   readonly reused: number
@@ -486,12 +488,14 @@ export async function estimateBlame(tape: Tape, options: RunBlameOptions): Promi
   if (mutate) requireMutants(source)
   if (repairs) requireOutside(source)
   const grading = source.gradedRecorded?.().used
+  const { differs } = source.control
   const asked = { limits, curve: !mutate, repairs: repairs, mutations: mutate }
   return {
     ...planCost(source, parallel === undefined ? asked : { ...asked, parallel }),
     tape: tape.header.id,
     gradedBy: oracle.about,
     recorded: source.recorded,
+    ...(differs === undefined ? {} : { differs }),
     positions: source.positions.map(({ steps, label, isExogenous }) => ({ steps, label, isExogenous })),
     reused: forkCache?.entries.length ?? 0,
     ...(grading === undefined || grading.modelCalls === 0 ? {} : { grading }),

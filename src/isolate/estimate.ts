@@ -27,6 +27,8 @@ export interface IsolationEstimate {
   readonly tape: string
   readonly gradedBy: string
   readonly recorded: Grade
+  /** Where today's code, unchanged, already differs from the recording: that run is graded then. */
+  readonly differs?: { readonly step?: number; readonly what: string }
   readonly arms: readonly PlannedArm[]
   /** Where the failure stays in every run of every arm, and the code is named. */
   readonly stays: ExpectedUse
@@ -73,10 +75,12 @@ export async function estimateIsolation(tape: Tape, options: RunBlameOptions): P
     ...(most.costUsd === undefined ? {} : { costUsd: Math.min(share * most.costUsd, limits.costUsd ?? Infinity) }),
   }
   const grading = source.gradedRecorded?.().used
+  const { differs } = source.control
   return {
     tape: tape.header.id,
     gradedBy: oracle.about,
     recorded: source.recorded,
+    ...(differs === undefined ? {} : { differs }),
     arms,
     stays: sumOf(arms.flatMap((arm) => arm.stays ?? [])),
     high,

@@ -111,6 +111,12 @@ export async function`,
       '1',
     )
     expect(chaos).toMatchObject({ survived: true, control: { differs: { step: 5, what: 'outcome.answer' } } })
+    for (const more of [[], ['--isolate']]) {
+      const plan = await run('blame', 'refund', '--bad', 'refund(*)', '--dry-run', '--cross-version', ...more)
+      expect(plan.stdout, plan.stderr).toContain(
+        "is compared with today's code: it already differs from the recording at step 5 (outcome.answer); unchanged, that code is graded bad (by --bad refund(*))",
+      )
+    }
   })
 
   it('a branch names both: the recording that stays, and what was accepted', async () => {

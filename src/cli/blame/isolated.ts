@@ -11,6 +11,7 @@ import type { FoundRun } from '../find.ts'
 import { type NextStep, stepAfterLimit, stepsAfterBlame } from '../next-steps.ts'
 import type { Tape } from '../../tape/index.ts'
 import { typedAgain } from '../typed-again.ts'
+import { gradedLine } from './estimate.ts'
 import { dollars, gradingText } from './print.ts'
 import { stepsToModels } from './to-models.ts'
 import { confidenceOf, noClaim } from './verdict.ts'
@@ -46,8 +47,8 @@ export function printIsolated(isolated: IsolatedRun, screen: Screen): void {
 
 /** Prints which arms would be made, and what they are expected to cost. */
 export function printIsolationEstimate(estimate: IsolationEstimate, screen: Screen): void {
-  const { tape, recorded, gradedBy, arms, stays, high, realTools, reused, grading } = estimate
-  screen.line(`${neutralLine(tape)} replays byte for byte and is graded ${recorded} (by ${neutralLine(gradedBy, 200)})`)
+  const { arms, stays, high, realTools, reused, grading } = estimate
+  screen.line(gradedLine(estimate))
   screen.line()
   const head = ['other than on the tape', 'runs', 'model calls', 'cost'].map((cell) => screen.paint('dim', cell))
   const rows = arms.map(({ varied, stays: use, because }) =>
