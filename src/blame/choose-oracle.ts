@@ -44,13 +44,18 @@ export function chooseJudging(tape: Tape, { judge, ok = [], bad = [], case: kase
   if (!isBadForThrowing && kase !== undefined && (kase.outcome !== undefined || kase.expected !== undefined))
     return { by: 'case', case: kase }
   if (hasThrown) return { by: 'ending' }
-  throw new HarvestError('HARVEST_ORACLE_MISSING', {
+  throw noOracle(tape, 'Blame compares how runs end, so it needs to know which ends are good.')
+}
+
+/** That nothing says which ends of a run are good. */
+export function noOracle(tape: Tape, why: string): HarvestError {
+  return new HarvestError('HARVEST_ORACLE_MISSING', {
     what: 'No oracle: name what a good or a bad run is, with --ok or --bad',
     where: {
       tape: tape.header.id,
       ...(tape.close?.outcome.status === 'unknown' ? { outcome: 'unknown (the import did not see it)' } : {}),
     },
-    why: 'Blame compares how runs end, so it needs to know which ends are good.',
+    why,
     fix: [...waysToName(tape), "to grade runs by a function: --oracle '<file#export>'"],
   })
 }

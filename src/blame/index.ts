@@ -29,6 +29,7 @@ export {
 } from './fork-budget.ts'
 export type { ForksSpent } from './spent.ts'
 export { blameRepairs, type RepairBlame, type RepairOptions } from './repairs.ts'
+export { isGraded } from './types.ts'
 export type { ForkDraw, ForkSource, ForkSpec, Grade, GradingUse, Position, RunLayer } from './types.ts'
 export {
   type LimitPassed,

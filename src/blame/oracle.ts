@@ -1,6 +1,6 @@
 // Over 300 lines: every way to grade a run, beside each other.
 import { type Case, expectedError, shapeOfError } from '../cases/index.ts'
-import { HarvestError } from '../errors/index.ts'
+import { type ErrorFacts, HarvestError } from '../errors/index.ts'
 import { isUnreached, unreachedModel, unreachedText } from '../live/unreached.ts'
 import { isSameOutcome } from '../replay/replay.ts'
 import type { RunOutcome } from '../match/types.ts'
@@ -18,7 +18,7 @@ import { presentArgs } from '../tape/present-args.ts'
 import { redactorForMessages, thrownText } from '../match/redact-message.ts'
 import { type Expectation, isOfCall } from './expectation.ts'
 import { waysToName } from './ways-to-name.ts'
-import type { Grade } from './types.ts'
+import { type Grade, isGraded } from './types.ts'
 
 /** What is known of a run that is to be graded. */
 export interface GradedRun {
@@ -323,21 +323,26 @@ export function requireFailure(
   { about, agreement }: Pick<Oracle, 'about'> & { readonly agreement?: SelfAgreement },
   tape: Tape,
 ): void {
-  if (grade === 'bad' || grade === 'crash' || grade === 'timeout') return
-  const isOk = grade === 'ok'
-  throw new HarvestError(isOk ? 'HARVEST_ORACLE_OK' : 'HARVEST_ORACLE_UNGRADED', {
-    what: isOk
-      ? 'Nothing to blame: the oracle grades the recorded run `ok`'
-      : 'The oracle cannot grade the recorded run, so forks cannot be compared with it',
-    where: {
-      tape: tape.header.id,
-      'graded by': about,
-      grade: agreement === undefined ? grade : `${grade}, in ${agreement.same} of ${agreement.of} single grades`,
-    },
-    ...(because === undefined ? {} : { why: because }),
-    fix: [
-      ...waysToName(tape, isOk),
-      ...(isOk ? ['to find the answers it depends on: --mutate, without --repairs'] : []),
-    ],
+  if (isGraded(grade) && grade !== 'ok') return
+  const where = {
+    tape: tape.header.id,
+    'graded by': about,
+    grade: agreement === undefined ? grade : `${grade}, in ${agreement.same} of ${agreement.of} single grades`,
+  }
+  if (grade !== 'ok') throw noGrade(tape, where, because)
+  throw new HarvestError('HARVEST_ORACLE_OK', {
+    what: 'Nothing to blame: the oracle grades the recorded run `ok`',
+    where,
+    fix: [...waysToName(tape, true), 'to find the answers it depends on: --mutate, without --repairs'],
+  })
+}
+
+/** That the recorded run has no grade that forks could be compared with. */
+export function noGrade(tape: Tape, where: ErrorFacts['where'], why?: string): HarvestError {
+  return new HarvestError('HARVEST_ORACLE_UNGRADED', {
+    what: 'The oracle cannot grade the recorded run, so forks cannot be compared with it',
+    ...(where === undefined ? {} : { where }),
+    ...(why === undefined ? {} : { why }),
+    fix: waysToName(tape),
   })
 }

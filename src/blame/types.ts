@@ -6,6 +6,11 @@ import type { KeptRun } from '../fork/index.ts'
  */
 export type Grade = 'ok' | 'bad' | 'crash' | 'timeout' | 'undefined' | 'ungraded'
 
+/** Whether it says something of a run: what is ungraded is neither of the same grade as another one, nor of another. */
+export function isGraded(grade: Grade | undefined): grade is Exclude<Grade, 'undefined' | 'ungraded'> {
+  return grade !== undefined && grade !== 'undefined' && grade !== 'ungraded'
+}
+
 /** One place at which a run can be resampled: a step of the tape, or a block of steps under way at the same time. */
 export interface Position {
   /** 1-based numbers of its steps. */

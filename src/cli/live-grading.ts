@@ -8,6 +8,7 @@ import { HarvestError, nearestWord, neutralLine, shellWord } from '../errors/ind
 import type { Json } from '../tape/index.ts'
 import type { CommandInput, CommandSpec } from './command.ts'
 import { findRun } from './find.ts'
+import { readNumber } from './live.ts'
 import { badValue } from './parse.ts'
 
 /** `--ok` and `--bad`, read once so that what was typed wrong is reported first. */
@@ -18,11 +19,33 @@ export function readExpectations(given: CommandInput): Pick<LiveGrading, 'ok' | 
 }
 
 /** The function of the command line, or the case's own when nothing else says what a good run is. */
-export function readOracle(given: CommandInput, kase: Case, command: CommandSpec): NamedOracle | undefined {
+export function readOracle(given: CommandInput, kase: Case | undefined, command: CommandSpec): NamedOracle | undefined {
   const name = given.value('oracle')
   const isSaid = given.values('ok').length + given.values('bad').length > 0
-  if (name === undefined) return isSaid ? undefined : oracleOfCase(kase)
-  return readNamedOracle(name, command)
+  if (name !== undefined) return payable(readNamedOracle(name, command), given, command)
+  return isSaid || kase === undefined ? undefined : payable(oracleOfCase(kase), given, command)
+}
+
+/**
+ * Refuses a function that grades where nothing may be paid: whether it asks a model is known once it has.
+ *
+ * @throws HarvestError `HARVEST_BUDGET_USED`
+ */
+export function payable(
+  oracle: NamedOracle | undefined,
+  given: CommandInput,
+  command: CommandSpec,
+): NamedOracle | undefined {
+  if (oracle === undefined || readNumber(given, command, 'max-cost', 0) !== 0) return oracle
+  throw new HarvestError('HARVEST_BUDGET_USED', {
+    what: 'An oracle that runs code is not asked with --max-cost 0',
+    where: { oracle: neutralLine(oracle.name, 200) },
+    why: 'It may ask a model. That is known once it has, and --max-cost 0 pays for nothing.',
+    fix: [
+      'to pay for grades, with a limit: --max-cost 0.50',
+      `or grade by a call that is right: --ok '<call>'${given.has('oracle') ? ', without --oracle' : ''}`,
+    ],
+  })
 }
 
 /** What `--oracle` names, before anything is run or paid for. */

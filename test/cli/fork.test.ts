@@ -201,8 +201,8 @@ describe('harvest fork', () => {
   it.each([
     ['text', ['--step', '3']],
     ['json', ['--step', '3', '--json']],
-    ['text', ['--critical']],
-    ['json', ['--critical', '--json']],
+    ['text', ['--critical', '--bad', 'refund(*)']],
+    ['json', ['--critical', '--bad', 'refund(*)', '--json']],
   ])('Ctrl-C prints in %s what was known until then: %j', async (form, more) => {
     const args = ['fork', 'first', ...more, '--live', '--runs', '4', '--parallel', '1', '--no-cache', '--cross-version']
     const child = spawn(process.execPath, [built('cli/main.js'), ...args], {
@@ -225,9 +225,14 @@ describe('harvest fork', () => {
       expect(said.stdout).toMatch(/^stopped after \d+ of \d+ forks$/m)
       // Of the fork that did not end too; of the process that was ended the error would say another sum.
       expect(`${said.stdout}${said.stderr}`.match(/\d+ model calls?,/g)).toEqual(['5 model calls,'])
+      expect(said.stdout).toMatch(/^5 model calls, .*; 1 more call still open, cost not known; tools from the tape$/m)
       return
     }
-    const { interrupted } = JSON.parse(said.stdout) as { interrupted: { made: number; of: number } }
+    const { interrupted, spent } = JSON.parse(said.stdout) as {
+      interrupted: { made: number; of: number }
+      spent: object
+    }
+    expect(spent).toMatchObject({ modelCalls: 5, open: 1 })
     expect(interrupted.made).toBeGreaterThan(0)
     expect(interrupted.made).toBeLessThan(interrupted.of)
   })
@@ -250,11 +255,12 @@ describe('harvest fork', () => {
   })
 
   it('--critical says which forks were made before', async () => {
-    const { stdout } = await fork('first', '--critical')
+    const args = ['first', '--critical', '--bad', 'refund(*)']
+    const { stdout } = await fork(...args)
     expect(stdout).not.toContain('reused')
-    const again = await fork('first', '--critical')
+    const again = await fork(...args)
     expect(again.stdout).toMatch(/^\d+ forks? reused: made by the same code on \d{4}-\d\d-\d\d$/m)
-    expect(printed(again.stdout, 'to run them again')).toEqual(['fork', 'first', '--critical', '--no-cache'])
+    expect(printed(again.stdout, 'to run them again')).toEqual(['fork', ...args, '--no-cache'])
   })
 
   it('--fresh runs it all the same', async () => {
@@ -620,7 +626,7 @@ describe('harvest fork', () => {
 
   it('--critical with nothing that grades proposes to say what is right', async () => {
     const ends = await fork('first', '--critical', '--tail', 'donor')
-    const graded = printed(ends.stdout, 'to grade runs by what is right', { '<right>': 'refund(*)' })
+    const graded = printed(ends.stderr, 'to say what would be right', { '<right>': 'refund(*)' })
     expect((await fork(...graded.slice(1))).stdout).toContain('graded by --ok refund(*); the recorded run is ok')
   })
 

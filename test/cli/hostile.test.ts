@@ -161,6 +161,7 @@ const recipes: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ...classes.map((one) => ['fork', tapeOf(one), '--step', '2', '--decide', asWord(one)]),
     // One that gets as far as the agents, whose config is not there.
     ['fork', tapeOf(classes[0]!), '--critical'],
+    ['fork', tapeOf(classes[0]!), '--critical', '--ok', 'x=1', '--any-name'],
   ],
   blame: [
     ...classes.map((one) => ['blame', asWord(one), '--live', '--ok', 'refunded=25']),

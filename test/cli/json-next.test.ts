@@ -84,7 +84,7 @@ describe('an answer', () => {
     fix: [['fix', 'paid']],
     fork: [
       ['fork', 'it is', '--step', '1', '--say', 'No.', '--save'],
-      ['fork', 'open', '--critical'],
+      ['fork', 'open', '--critical', '--bad', 'refund(*)'],
     ],
     patch: [['patch', 'it is', '--step', '2', '--set', 'result.total=30']],
     rerun: [['rerun', 'paid', '--live', '--runs', '1', '--max-calls', '9', '--cross-version']],

@@ -22,7 +22,7 @@ import { Foretold, foreseenLayers, foreseenOffTape, requireGoodAnswers } from '.
 import { printEstimate } from '../blame/estimate.ts'
 import { printIsolated, printIsolationEstimate, stepsAfterIsolate } from '../blame/isolated.ts'
 import type { IsolatedRun, IsolationEstimate } from '../../isolate/index.ts'
-import { type NamedOracle, oracleOfCase } from '../../blame/named-oracle.ts'
+import type { NamedOracle } from '../../blame/named-oracle.ts'
 import type { Judging } from '../../blame/oracle.ts'
 import { chooseJudging } from '../../blame/choose-oracle.ts'
 import { blameSpec } from '../spec/explain.ts'
@@ -36,7 +36,7 @@ import { runTask } from '../../jobs/run.ts'
 import { printAnswer } from '../next-lines.ts'
 import { readDuration, readNumber, readWhole, refuseOtherCode, toConfirm } from '../live.ts'
 import { knownRuns } from '../known-runs.ts'
-import { readNamedOracle } from '../live-grading.ts'
+import { readOracle } from '../live-grading.ts'
 import { badValue } from '../parse.ts'
 import { typedAgain } from '../typed-again.ts'
 import type { Screen } from '../../report/output.ts'
@@ -273,7 +273,7 @@ function caseOf(file: string): { readonly file: string; readonly text: string } 
 
 async function requestOf(given: CommandInput, found: FoundRun, tape: Tape, recordings: string): Promise<BlameRequest> {
   // What was typed wrong is reported first, before anything is run or refused for it.
-  const [ok, bad, oracle] = [given.values('ok'), given.values('bad'), oracleOf(given, found)]
+  const [ok, bad, oracle] = [given.values('ok'), given.values('bad'), readOracle(given, found.case, blameCommand)]
   if (oracle === undefined) judgingOf({ ok, bad }, tape, found)
   const reference = given.value('reference')
   const confidence = readNumber(given, blameCommand, 'confidence', 0.5, 1)
@@ -343,14 +343,6 @@ function toolsOf(given: CommandInput): 'tape' | 'live' {
   throw badValue(blameCommand, 'tools', word, 'tape or live')
 }
 
-/** The function of the command line, or the case's own when nothing else says what a good run is. */
-function oracleOf(given: CommandInput, { case: kase }: FoundRun): NamedOracle | undefined {
-  const name = given.value('oracle')
-  const isTold = given.values('ok').length + given.values('bad').length > 0
-  if (name === undefined) return isTold || kase === undefined ? undefined : oracleOfCase(kase)
-  return readNamedOracle(name, blameCommand)
-}
-
 /** Blame calls live models, which costs money: `--live` is consent, and so is a yes at a terminal. */
 async function requireConsent(given: CommandInput, { tools }: BlameRequest, screen: Screen): Promise<void> {
   if (given.has('live')) return
@@ -396,14 +388,10 @@ class Known {
     const kept = keptForks(this.#file).slice(this.#before)
     const forks = Math.max(this.#last?.forks ?? 0, kept.length)
     if (forks === 0) return 'No run had ended yet, and nothing is known.'
-    const usd = Math.max(
-      this.#last?.costUsd ?? 0,
-      kept.reduce((sum, { draw }) => sum + (draw.costUsd ?? 0), 0),
-    )
-    const cost = this.#last?.costUsd === undefined && usd === 0 ? '' : ` for ${dollars(usd)} in this session`
     const where =
       this.#steps === undefined ? '' : `; if one step decided: ${neutralLine(this.#steps, 60)} (90 % credible range)`
-    return `Until then: ${counted(forks, 'fork')}${cost}${where}. Nothing is certified.`
+    // What they cost stands in the error, with that of the calls of runs that did not end.
+    return `Until then: ${counted(forks, 'fork')} in this session${where}. Nothing is certified.`
   }
 }
 

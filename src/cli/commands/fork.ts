@@ -24,7 +24,7 @@ import { tellChange, type ChangeSummary, typeNotes } from '../forking/changes.ts
 import { gradedBeside, pinsJson } from '../forking/control.ts'
 import { alternativesOf, besideDecisions, decisionsOf } from '../forking/alternatives.ts'
 import { bestAlternative, type DecisionReport, printDecisions, reportDecisions } from '../forking/critical.ts'
-import { type Grader, graderOf } from '../forking/grading.ts'
+import { type Grader, graderOf, requireGrade } from '../forking/grading.ts'
 import { agentOf, makeForks, type MakeOptions, type Parent } from '../forking/make.ts'
 import { lookAtNames } from '../forking/names.ts'
 import { printAsk, printBranches, printReused, spentLines } from '../forking/print.ts'
@@ -125,6 +125,7 @@ async function fork({ parent, purse }: Paid, given: CommandInput, screen: Screen
   }
   const told = {
     ...answer,
+    ...(interrupted === undefined ? {} : { spent: purse.forks }),
     ...endedAt(forks, graded),
     madeAnew: forks.anew,
     ...(forks.notCompared === undefined ? {} : { notCompared: forks.notCompared }),
@@ -178,7 +179,7 @@ function keep({ recordings, file, tape }: Parent, answer: ForkJson): void {
 
 async function critical({ parent, purse }: Paid, given: CommandInput, screen: Screen): Promise<number> {
   const tail = readTail(given, forkCommand)
-  const grader = await graderOf(parent, given, purse)
+  const grader = requireGrade(await graderOf(parent, given, purse), parent.tape)
   const reference = tail.from === 'reference' ? requireClosed(readTape(tail.file)) : undefined
   const times = readWhole(given, forkCommand, 'runs') ?? 1
   if (given.has('live')) await refuseOtherCode(codePins(parent), given, subjectOf(parent))
@@ -193,7 +194,7 @@ async function critical({ parent, purse }: Paid, given: CommandInput, screen: Sc
   const interrupted = endOf(forks, graded)
   const told = drawn.filter(isMade)
   const { changed, controls } = apart(drawn, pairs.together)
-  const decisions = reportDecisions(decisionsOf(parent.tape), alternatives, changed, graded?.recorded, controls)
+  const decisions = reportDecisions(decisionsOf(parent.tape), alternatives, changed, graded.recorded, controls)
   const { data } = forks.control
   const spent = interrupted === undefined ? together(told).spent : purse.forks
   const print = (shown: Screen): void => {
@@ -211,8 +212,7 @@ async function critical({ parent, purse }: Paid, given: CommandInput, screen: Sc
     if (lost !== undefined) shown.line(neutralLines(lost.problems[0]?.message ?? ''))
     for (const line of spentLines(spent, purse.grading, areToolsReal)) shown.line(line)
     for (const line of purse.passed) shown.line(line)
-    if (graded === undefined || graded.takesAnyOther)
-      shown.line(`→ to grade runs by what is right: ${typedAgain({ ok: '<right>' })}`)
+    if (graded.takesAnyOther) shown.line(`→ to grade runs by what is right: ${typedAgain({ ok: '<right>' })}`)
     // Another decision asks for another call: no tape holds what a tool answers to it.
     if (decisions.some(({ tried }) => tried.some(isOffTape)) && !areToolsReal)
       shown.line(
@@ -222,8 +222,8 @@ async function critical({ parent, purse }: Paid, given: CommandInput, screen: Sc
   const answer = {
     tape: parent.tape.source,
     tail,
-    gradedBy: graded?.by ?? null,
-    recorded: graded?.recorded ?? null,
+    gradedBy: graded.by,
+    recorded: graded.recorded,
     ...endedAt(forks, graded),
     madeAnew: forks.anew,
     ...(forks.notCompared === undefined ? {} : { notCompared: forks.notCompared }),

@@ -15,9 +15,11 @@ import { readAsk } from '../forking/ask.ts'
 import { alternately, apart, type Beside, tellBeside } from '../forking/beside.ts'
 import {
   areToolsReal,
+  areGraded,
   gradedOk,
   isDecided,
   tellBranches,
+  withGrade,
   together,
   type Together,
   type BranchSummary,
@@ -256,7 +258,7 @@ function toAllRuns(
 
 /** The table of `what_if`. Where a model is asked, each rate stands with its interval. */
 export function rowLines(rows: readonly WhatIfRow[], isLive: boolean, grading?: Spent): readonly string[] {
-  const isGraded = rows.some(({ sum }) => sum.grades !== undefined || sum.byCalls !== undefined)
+  const isGraded = rows.some(({ sum }) => areGraded(sum))
   const titles = [
     'change',
     ...(isGraded ? ['ok'] : []),
@@ -273,7 +275,7 @@ export function rowLines(rows: readonly WhatIfRow[], isLive: boolean, grading?: 
     const why = first?.compared === undefined ? (first?.problems[0]?.code ?? '') : ''
     return [
       neutralLine(change, 36),
-      ...(isGraded ? [isLive ? gradedText(sum) : judged === 0 ? '' : `${grades?.ok ?? 0} of ${judged}`] : []),
+      ...(isGraded ? [isLive ? gradedText(sum) : judged === 0 ? '' : gradesText(grades)] : []),
       judged === 0 ? 'not judged' : asRecorded === null ? 'not compared' : `${asRecorded} of ${judged}${open}`,
       interval === undefined ? '' : describeInterval(interval),
       ...(isLive ? [besideText(beside)] : []),
@@ -307,6 +309,11 @@ function besideText(beside: Beside | undefined): string {
   const chance = beside.chance === null ? '' : `, chance ${beside.chance.toPrecision(2)}`
   const { asRecorded, judged, forks } = beside
   return `${asRecorded === null ? `? of ${judged}` : describeRate(asRecorded, judged, forks - judged)}${chance}`
+}
+
+function gradesText(grades: Together['grades'] = {}): string {
+  const graded = withGrade({ grades })
+  return graded === 0 ? 'no grade' : `${grades.ok ?? 0} of ${graded}`
 }
 
 /** Only where a model is asked does another run end otherwise. */

@@ -2,7 +2,7 @@ import { alphaOfLook, fisherExact } from '../../stats/index.ts'
 import type { ForkRequest } from '../../fork/index.ts'
 import type { Screen } from '../../report/output.ts'
 import { areTooMany } from '../../blame/lost-forks.ts'
-import { type BranchSummary, gradedOk, type Hits, type Together, together } from './branches.ts'
+import { areGraded, type BranchSummary, gradedOk, type Hits, type Together, together } from './branches.ts'
 import { describeRate } from '../live.ts'
 import { finerAnswer, isRuledOut, smallest } from '../finer-answer.ts'
 import { printSteps } from '../next-steps.ts'
@@ -68,8 +68,8 @@ export function tellBeside(sum: Together, controls: readonly BranchSummary[]): B
 
 /** Good ends where runs are graded, or else ends as without the change; `undefined` where too many could not be judged. */
 function hitsOf(sum: Pick<Together, 'asRecorded' | 'byCalls' | 'forks' | 'grades' | 'judged'>): Hits | undefined {
-  const { forks, judged, asRecorded, grades, byCalls } = sum
-  if (grades !== undefined || byCalls !== undefined) return gradedOk(sum)
+  const { forks, judged, asRecorded } = sum
+  if (areGraded(sum)) return gradedOk(sum)
   if (judged === 0 || asRecorded === null || areTooMany(forks - judged, forks)) return undefined
   return { hits: asRecorded, runs: judged, lost: forks - judged }
 }
@@ -101,7 +101,7 @@ export function isShown({ chance, forks }: Pick<Beside, 'chance' | 'forks'>): bo
 
 /** The controls, and what they say about the branches. */
 export function printBeside(sum: Together, beside: Beside, screen: Screen): void {
-  const isGraded = sum.grades !== undefined || sum.byCalls !== undefined
+  const isGraded = areGraded(sum)
   const what = isGraded ? 'are graded ok' : 'end as recorded'
   const share = (hits: Hits | undefined): string =>
     hits === undefined ? 'too few runs could be judged' : `${describeRate(hits.hits, hits.runs, hits.lost)} ${what}`

@@ -1,4 +1,4 @@
-import { type BranchComparison, compareBranches, type Grade } from '../../blame/index.ts'
+import { type BranchComparison, compareBranches, type Grade, isGraded } from '../../blame/index.ts'
 import { areTooMany } from '../../blame/lost-forks.ts'
 import { type Interval, wilson } from '../../stats/index.ts'
 import { withLost } from '../live.ts'
@@ -158,20 +158,28 @@ export interface Hits {
  * How many forks are graded ok, of those that have a grade; `undefined` where nothing grades, or where too many have none:
  * those left are no rate.
  */
-export function gradedOk({ forks, grades, byCalls }: Pick<Together, 'byCalls' | 'forks' | 'grades'>): Hits | undefined {
-  const counts = [...Object.entries(grades ?? {}), ...Object.entries(byCalls ?? {})]
-  const sum = (of: (grade: string) => boolean): number =>
-    counts.reduce((all, [grade, count]) => all + (of(grade) ? count : 0), 0)
-  const runs = sum((grade) => grade !== 'ungraded' && grade !== 'undefined')
-  return runs === 0 || areTooMany(forks - runs, forks)
-    ? undefined
-    : { hits: sum((grade) => grade === 'ok'), runs, lost: forks - runs }
+export function gradedOk(sum: Pick<Together, 'byCalls' | 'forks' | 'grades'>): Hits | undefined {
+  const { forks } = sum
+  const runs = withGrade(sum)
+  if (runs === 0 || areTooMany(forks - runs, forks)) return undefined
+  return { hits: (sum.grades?.ok ?? 0) + (sum.byCalls?.ok ?? 0), runs, lost: forks - runs }
 }
 
-/** Of live runs so many have to be judged, or graded, that they are a rate. */
+/** Forks that have a grade, also those that left the tape: one that is ungraded has none. */
+export function withGrade({ grades, byCalls }: Pick<Together, 'byCalls' | 'grades'>): number {
+  const counts = [...Object.entries(grades ?? {}), ...Object.entries(byCalls ?? {})]
+  return counts.reduce((all, [grade, count]) => all + (isGraded(grade as Grade) ? count : 0), 0)
+}
+
+/** Whether they are asked for good runs, and not only for other ones. */
+export function areGraded({ grades, byCalls }: Pick<Together, 'byCalls' | 'grades'>): boolean {
+  return grades !== undefined || byCalls !== undefined
+}
+
+/** Where runs are graded one has to have a grade, else one to be judged; of live runs so many that they are a rate. */
 export function isDecided(sum: Together, isLive: boolean): boolean {
-  if (sum.judged === 0 && sum.byCalls === undefined) return false
-  return !isLive || !areTooMany(sum.forks - sum.judged, sum.forks) || gradedOk(sum) !== undefined
+  if (areGraded(sum)) return isLive ? gradedOk(sum) !== undefined : withGrade(sum) > 0
+  return sum.judged > 0 && !(isLive && areTooMany(sum.forks - sum.judged, sum.forks))
 }
 
 function gradesIn(

@@ -27,10 +27,10 @@ export function numberIn({ leftOut }: ControlData, step: number): number {
  *
  * @throws HarvestError `HARVEST_BUDGET_USED` when its grade is not paid for
  */
-export async function gradedBeside(
-  grader: Grader | undefined,
+export async function gradedBeside<G extends Grader | undefined>(
+  grader: G,
   { control: { data, run }, interrupted }: Pick<MadeForks, 'control' | 'interrupted'>,
-): Promise<Grader | undefined> {
+): Promise<G> {
   const { outcome, branch, digest } = data
   if (grader === undefined || outcome === undefined || branch === undefined) return grader
   const fork = { outcome, branch, fingerprint: digest, prefix: { steps: 0, isExact: true } }

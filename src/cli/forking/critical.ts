@@ -1,5 +1,5 @@
 import { alphaOfLook } from '../../stats/index.ts'
-import { type Grade } from '../../blame/index.ts'
+import { type Grade, isGraded } from '../../blame/index.ts'
 import { areTooMany } from '../../blame/lost-forks.ts'
 import { neutralLine } from '../../errors/index.ts'
 import { counted } from '../../errors/words.ts'
@@ -19,24 +19,23 @@ export interface DecisionReport {
   readonly step: number
   readonly decided: string
   /**
-   * `critical`: an alternative gets another grade (by its calls where it left the tape), or, without an oracle, ends
-   * otherwise; of live runs more than chance makes in 5 of 100 runs of the command, by Fisher's exact test of each step, the 5
+   * `critical`: an alternative gets another grade (by its calls where it left the tape); of live runs more than chance makes in 5 of 100 runs of the command, by Fisher's exact test of each step, the 5
    * divided among the steps. `same`: none of those judged does. `open`: some do, but chance may have made that. `unknown`:
    * none could be judged, or of live runs more than a fifth tell nothing.
    */
   readonly verdict: 'critical' | 'same' | 'open' | 'unknown'
   /**
-   * How many more of its alternatives end otherwise than of the runs that keep the decision, -1 to 1; absent where it is
+   * How many more of its alternatives get another grade than of the runs that keep the decision, -1 to 1; absent where it is
    * unknown. With the interval of that difference for live runs: those of a tape end as they do, each time.
    */
   readonly effect?: { readonly value: number; readonly low?: number; readonly high?: number }
-  /** Live runs that keep the decision, drawn alternately with the alternatives: how many end otherwise. */
+  /** Live runs that keep the decision, drawn alternately with the alternatives: how many get another grade. */
   readonly beside?: { readonly judged: number; readonly other: number }
   readonly tried: readonly {
     readonly instead: string
     readonly outcome: 'other' | 'as recorded' | 'off tape' | 'not judged'
     readonly grade?: Grade
-    /** The first difference, or the code of what kept it from being judged or from its end on the tape. */
+    /** The first difference, {@link withoutGrade}, or the code of what kept it from being judged or from its end on the tape. */
     readonly because: string
   }[]
 }
@@ -44,14 +43,14 @@ export interface DecisionReport {
 /**
  * Which decisions matter, as far as their alternatives were tried: the one with the largest effect first.
  *
- * @param recorded - the grade of the unchanged run
+ * @param recorded - the grade of the unchanged run: without one no alternative has another
  * @param controls - of a live tail: for each alternative a run that keeps the decision
  */
 export function reportDecisions(
   decisions: ReturnType<typeof decisionsOf>,
   alternatives: readonly Alternative[],
   branches: readonly BranchSummary[],
-  recorded: Grade | undefined,
+  recorded: Grade,
   controls: readonly BranchSummary[] = [],
 ): readonly DecisionReport[] {
   const all = alternatives.map((alternative, index) => ({
@@ -70,8 +69,8 @@ export function reportDecisions(
   ).length
   const reports = decisions.map(({ step, decided }): DecisionReport => {
     const own = all.filter(({ alternative }) => alternative.step === step)
-    const tried = own.map(({ alternative: { instead }, branch }) => outcomeOf(instead, branch))
-    const kept = own.flatMap(({ control }) => (control === undefined ? [] : [outcomeOf('', control)]))
+    const tried = own.map(({ alternative: { instead }, branch }) => outcomeOf(instead, branch, recorded))
+    const kept = own.flatMap(({ control }) => (control === undefined ? [] : [outcomeOf('', control, recorded)]))
     const beside = kept.length === 0 ? undefined : count(kept)
     const effect = effectOf(count(tried), beside)
     // What a model says when it is asked again is one alternative, however often it is asked.
@@ -107,9 +106,9 @@ function rateOf({ judged, other }: Omit<Count, 'runs'>): { readonly hits: number
 /** The alternative that is graded as good where the run is not: that of the largest effect. */
 export function bestAlternative(
   decisions: readonly DecisionReport[],
-  grader: Pick<Grader, 'recorded' | 'takesAnyOther'> | undefined,
+  grader: Pick<Grader, 'recorded' | 'takesAnyOther'>,
 ): { readonly step: number; readonly instead: string } | undefined {
-  if (grader === undefined || grader.recorded === 'ok' || grader.takesAnyOther) return undefined
+  if (grader.recorded === 'ok' || grader.takesAnyOther) return undefined
   for (const { step, tried } of decisions) {
     const good = tried.find(({ grade }) => grade === 'ok')
     if (good !== undefined) return { step, instead: good.instead }
@@ -133,10 +132,8 @@ function hasLostTooMany(count: Count): boolean {
   return areTooMany(lostOf(count), count.runs)
 }
 
-function isOther({ outcome, grade }: Tried, recorded: Grade | undefined): boolean {
-  return recorded === undefined
-    ? outcome === 'other'
-    : grade !== undefined && grade !== 'ungraded' && grade !== recorded
+function isOther({ grade }: Tried, recorded: Grade): boolean {
+  return grade !== undefined && grade !== recorded
 }
 
 /** What live runs differ in is an effect only where chance is ruled out. */
@@ -162,8 +159,16 @@ function chanceOf(tried: Count, kept: Count): number {
   return chanceBetween(hits(tried), hits(kept))
 }
 
-function outcomeOf(instead: string, branch: BranchSummary | undefined): DecisionReport['tried'][number] {
-  const { compared, grade, problems = [] } = branch ?? {}
+const withoutGrade = 'no grade'
+
+/** Without a grade of its own or of the unchanged run it is of no other grade, and of no equal one. */
+function outcomeOf(
+  instead: string,
+  branch: BranchSummary | undefined,
+  recorded: Grade,
+): DecisionReport['tried'][number] {
+  const { compared, grade: told, problems = [] } = branch ?? {}
+  const grade = isGraded(told) && isGraded(recorded) ? told : undefined
   if (compared === undefined) {
     const because = problems[0]?.code ?? ''
     // Graded by the calls it made.
@@ -171,16 +176,17 @@ function outcomeOf(instead: string, branch: BranchSummary | undefined): Decision
       ? { instead, outcome: 'not judged', because }
       : { instead, outcome: 'off tape', grade, because }
   }
+  if (grade === undefined) return { instead, outcome: 'not judged', because: withoutGrade }
   const because = compared.first === undefined ? 'the same run' : differenceText(compared.first)
   if (compared.outcome.same === null)
     return {
       instead,
       outcome: 'not judged',
       because: 'the import did not see the outcome',
-      ...(grade === undefined ? {} : { grade }),
+      grade,
     }
   const outcome = compared.outcome.same ? 'as recorded' : 'other'
-  return { instead, outcome, because, ...(grade === undefined ? {} : { grade }) }
+  return { instead, outcome, because, grade }
 }
 
 /** Prints the decisions, the alternatives of each, and what was not tried. */
@@ -190,15 +196,14 @@ export function printDecisions(
     grader,
     differs,
   }: {
-    readonly grader?: Pick<Grader, 'by' | 'recorded' | 'takesAnyOther'> | undefined
+    readonly grader: Pick<Grader, 'by' | 'recorded' | 'takesAnyOther'>
     readonly differs?: ControlDifference | undefined
   },
   screen: Screen,
 ): void {
   if (differs !== undefined) screen.line(`${controlLine(differs)}\n`)
   const whose = differs === undefined ? 'the recorded run' : "today's code unchanged"
-  if (grader !== undefined) screen.line(`graded by ${neutralLine(grader.by, 120)}; ${whose} is ${grader.recorded}\n`)
-  const otherwise = grader === undefined ? 'end otherwise' : 'get another grade'
+  screen.line(`graded by ${neutralLine(grader.by, 120)}; ${whose} is ${grader.recorded}\n`)
   for (const { step, decided, verdict, tried, beside, effect } of decisions) {
     const judged = tried.filter(isJudged).length
     const far =
@@ -209,14 +214,14 @@ export function printDecisions(
     screen.line(`  the model decided: ${neutralLine(decided, 110)}`)
     if (tried.length === 0) screen.line('  no alternative to try: the model called no tool')
     for (const one of tried) screen.line(`  ${triedLine(one)}`)
-    const count = { judged, other: tried.filter((one) => isOther(one, grader?.recorded)).length }
-    if (judged > 0 || beside !== undefined) screen.line(`  ${countsLine(count, beside, otherwise)}`)
+    const count = { judged, other: tried.filter((one) => isOther(one, grader.recorded)).length }
+    if (judged > 0 || beside !== undefined) screen.line(`  ${countsLine(count, beside)}`)
   }
   const named = (verdict: DecisionReport['verdict'], all = decisions): string =>
     all.flatMap((one) => (one.verdict === verdict ? [`${one.step}`] : [])).join(', ') || 'none'
   const isSome = ({ tried }: DecisionReport): boolean => tried.some(isJudged)
   screen.line(`\n${screen.paint('bold', `critical: ${named('critical')}`)}`)
-  screen.line(`no judged alternative changes the ${grader === undefined ? 'outcome' : 'grade'}: ${named('same')}`)
+  screen.line(`no judged alternative changes the grade: ${named('same')}`)
   const isLive = decisions.some(({ beside }) => beside !== undefined)
   if (isLive) screen.line(`not shown: ${named('open')}`)
   const few = named('unknown', decisions.filter(isSome))
@@ -228,9 +233,10 @@ export function printDecisions(
     )}`,
   )
   const left = decisions.flatMap(({ tried }) => tried.filter(({ outcome }) => outcome === 'not judged'))
+  const bare = left.filter(({ because }) => because === withoutGrade).length
   if (left.length > 0)
     screen.line(
-      `not judged: ${left.length} of ${counted(decisions.flatMap(({ tried }) => tried).length, 'alternative')}`,
+      `not judged: ${left.length} of ${counted(decisions.flatMap(({ tried }) => tried).length, 'alternative')}${bare === 0 ? '' : `; ${bare} with no grade`}`,
     )
   const best = bestAlternative(decisions, grader)
   if (best !== undefined) screen.line(`best alternative: step ${best.step}, ${neutralLine(best.instead, 90)}`)
@@ -249,11 +255,11 @@ function effectText(effect: DecisionReport['effect']): string {
 }
 
 /** Alternatives of a tape are counted, and no draws: each ends as it does, each time. */
-function countsLine(tried: Omit<Count, 'runs'>, beside: DecisionReport['beside'], otherwise: string): string {
+function countsLine(tried: Omit<Count, 'runs'>, beside: DecisionReport['beside']): string {
   const { hits, runs } = rateOf(tried)
-  if (beside === undefined) return `${hits} of ${runs} alternatives ${otherwise}`
+  if (beside === undefined) return `${hits} of ${runs} alternatives get another grade`
   const kept = rateOf(beside)
-  return `of the alternatives ${describeRate(hits, runs)} ${otherwise}; with the decision kept, sampled alternately, ${describeRate(kept.hits, kept.runs)}`
+  return `of the alternatives ${describeRate(hits, runs)} get another grade; with the decision kept, sampled alternately, ${describeRate(kept.hits, kept.runs)}`
 }
 
 function triedLine({ instead, outcome, grade, because }: DecisionReport['tried'][number]): string {

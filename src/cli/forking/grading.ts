@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { forksFolder } from '../../recordings/index.ts'
-import { chooseJudging } from '../../blame/choose-oracle.ts'
+import { chooseJudging, noOracle } from '../../blame/choose-oracle.ts'
 import { type GradeAnswer, gradeFork, gradeRecorded, type GradeRequest, notToPay } from '../../blame/grade-task.ts'
-import type { Grade } from '../../blame/index.ts'
+import { type Grade, isGraded } from '../../blame/index.ts'
 import { oracleOfCase } from '../../blame/named-oracle.ts'
-import { createOracle, gradeOfCalls } from '../../blame/oracle.ts'
+import { createOracle, gradeOfCalls, noGrade } from '../../blame/oracle.ts'
 import { HarvestError } from '../../errors/index.ts'
 import type { FinishedFork } from '../../fork/index.ts'
 import { noUses } from '../../live/budget.ts'
@@ -14,6 +14,8 @@ import type { Json, Tape } from '../../tape/index.ts'
 import { saysGood } from '../../cases/index.ts'
 import type { CommandInput } from '../command.ts'
 import { runTask } from '../../jobs/run.ts'
+import { payable } from '../live-grading.ts'
+import { forkSpec } from '../spec/debug.ts'
 import type { Parent } from './make.ts'
 import type { Purse } from './purse.ts'
 
@@ -55,7 +57,7 @@ export async function graderOf(parent: Parent, given: CommandInput, purse: Purse
   const { tape, case: kase } = parent
   const [ok, bad] = [given.values('ok'), given.values('bad')]
   const isTold = ok.length + bad.length > 0
-  const named = isTold || kase === undefined ? undefined : oracleOfCase(kase)
+  const named = isTold || kase === undefined ? undefined : payable(oracleOfCase(kase), given, forkSpec)
   if (named !== undefined) {
     let interrupted: HarvestError | undefined
     const ask = async (forks?: GradeRequest['forks']): Promise<readonly (Grade | HarvestError)[]> => {
@@ -120,6 +122,19 @@ export async function graderOf(parent: Parent, given: CommandInput, purse: Purse
     grade: (forks) =>
       Promise.all(forks.map(({ fork: { outcome }, branch }) => gradeFork(oracle, tape, outcome, branch.events))),
   }
+}
+
+/**
+ * Refuses a question that is about grades where the recorded run has none: every end of a fork would be another one.
+ *
+ * @throws HarvestError `HARVEST_ORACLE_MISSING`, `HARVEST_ORACLE_UNGRADED`
+ */
+export function requireGrade(grader: Grader | undefined, tape: Tape): Grader {
+  if (grader === undefined)
+    throw noOracle(tape, 'A decision is critical when another one changes the grade, so the run needs one.')
+  const { by, recorded } = grader
+  if (!isGraded(recorded)) throw noGrade(tape, { tape: tape.header.id, 'graded by': by, grade: recorded })
+  return grader
 }
 
 /** Forks that are the same run have one grade: whoever is paid for it is asked once. */

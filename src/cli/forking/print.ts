@@ -1,6 +1,6 @@
 import type { Spent } from '../../live/index.ts'
 import { here } from '../../errors/here.ts'
-import type { BranchDifference } from '../../blame/index.ts'
+import { type BranchDifference, type Grade, isGraded as isOfGrade } from '../../blame/index.ts'
 import { neutralLine, shellWord } from '../../errors/index.ts'
 import { counted } from '../../errors/words.ts'
 import type { FinishedFork, TailRequest } from '../../fork/index.ts'
@@ -13,7 +13,7 @@ import type { ForkAsk } from './ask.ts'
 import { type Beside, printBeside } from './beside.ts'
 import { gradingText } from '../blame/print.ts'
 import { sumSpent } from './sum-spent.ts'
-import { areLive, areToolsReal, gradedOk, type Together, type BranchSummary } from './branches.ts'
+import { areGraded, areLive, areToolsReal, gradedOk, type Together, type BranchSummary, withGrade } from './branches.ts'
 import { changeLine, type ChangeSummary } from './changes.ts'
 import { controlLine } from './control.ts'
 import type { Grader } from './grading.ts'
@@ -95,7 +95,7 @@ export function printBranches(
 ): void {
   if (differs !== undefined) screen.line(`${controlLine(differs)}\n`)
   const same = sameAs(differs)
-  const isGraded = sum.grades !== undefined || sum.byCalls !== undefined
+  const isGraded = areGraded(sum)
   const titles = ['seed', 'outcome', ...(isGraded ? ['grade'] : []), 'tool calls', 'first difference', 'cost']
   const rows = branches.map((branch) => cells(branch, isGraded, same))
   screen.line(table([titles.map((cell) => screen.paint('dim', cell)), ...rows], [0]))
@@ -119,11 +119,15 @@ export function printBranches(
       "every answer behind the kept steps is the tape's: another seed changes only what the code draws itself, such as random numbers and ids",
     )
   if (grader !== undefined && isGraded) {
+    const without = sum.forks - withGrade(sum)
     const counts = [
-      ...Object.entries(sum.grades ?? {}).map(([grade, count]) => `${count} ${grade}`),
+      ...Object.entries(sum.grades ?? {})
+        .filter(([grade]) => isOfGrade(grade as Grade))
+        .map(([grade, count]) => `${count} ${grade}`),
       ...Object.entries(sum.byCalls ?? {}).map(
         ([grade, count]) => `${count} ${grade} by calls made before they left the tape`,
       ),
+      ...(without === 0 ? [] : [`${without} with no grade, not counted`]),
     ]
     const ok = gradedOk(sum)
     if (areLive(branches) && beside === undefined)
@@ -145,7 +149,7 @@ export function printBranches(
 export function spentLines(forks: Spent, grading: Spent | undefined, areReal: boolean): readonly string[] {
   const all = grading === undefined ? forks : sumSpent([forks, grading])
   return [
-    ...(all.modelCalls === 0 ? [] : [describeSpent(all, areReal ? 'for real' : 'from the tape')]),
+    ...(all.modelCalls + (all.open ?? 0) === 0 ? [] : [describeSpent(all, areReal ? 'for real' : 'from the tape')]),
     ...(grading === undefined ? [] : [`of which ${gradingText(grading)}`]),
   ]
 }
@@ -178,7 +182,7 @@ function cells(
   return [
     seed,
     { true: same, false: 'other', null: 'not compared' }[`${compared.outcome.same}`],
-    ...(isGraded ? [grade ?? ''] : []),
+    ...(isGraded ? [isOfGrade(grade) ? grade : 'no grade'] : []),
     compared.trace.same ? same : 'other',
     compared.first === undefined ? 'none' : differenceText(compared.first),
     cost,
