@@ -137,6 +137,9 @@ const made: Readonly<Record<string, string>> = {
   'heads of tables': 'user,password\n',
   'heads of tables in JSON': 'user,password\\n',
   'cells of a head': '|password',
+  'phrases in lines': 'password: correct.horse.battery\n',
+  'phrases in one line': 'password: correct.horse.battery, ',
+  'lists of YAML that never end': 'password: [aaaa, bbbb1, ',
   'rows of one table': '| password | a1b2c3 |\n',
   constants: "define('A_KEY','",
   'resources of AWS': 'arn:aws:secretsmanager:eu-west-1:123456789012:password:',
@@ -164,8 +167,18 @@ export function hostileTexts(length: number): ReadonlyMap<string, string> {
     const part = plain.slice(0, Math.floor((length * length) / as(plain).length))
     texts.set(`${name}, in one word of base64`, as(part))
   }
+  for (const [name, text] of Object.entries(knownBetween))
+    texts.set(name, '"password":"a1b2c3d4" ' + repeated(text, length - 22))
   texts.set('known secrets that begin alike', knownAlike(length))
   return texts.set('a known secret that repeats itself', knownAgain(length))
+}
+
+/** A secret, and behind it again and again where a model may have its name. */
+const knownBetween: Readonly<Record<string, string>> = {
+  'a known secret as a model': '{"model":"a1b2c3d4"},',
+  'a known secret in the path of models': '/models/a1b2c3d4/',
+  'a known secret behind a model and backslashes': '\\\\\\\\\\\\"model":"a1b2c3d4"',
+  'a known secret as the name of a tool': '"type":"function","a":1,"name":"a1b2c3d4",',
 }
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
@@ -233,6 +246,16 @@ const everNew: Readonly<Record<string, (n: number, word: string) => string>> = {
   'new short words of base64 three deep': (n) => `${base64(base64(base64(`pwd=a1${n}`.padEnd(18))))} `,
   'new values in Chinese in base64 of base64url': (_, word) => `${base64(base64url(`密码：${word}，`))} `,
   'new addresses in % in base64': (n) => `${base64(encodeURIComponent(`ada${n}@shop.example `))} `,
+  'new values in \\u in base64': (_, word) => `${base64(`"password":"\\u0061${word}"`)} `,
+  'new values in HTML in base64': (_, word) => `${base64(`&quot;password&quot;:&quot;${word}&quot;`)} `,
+  'new exports': (n, word) => `export A${n}_SECRET_KEY='${word}${word}'\n`,
+  'new phrases': (_, word) => `password: horse.${word.replaceAll(/\d/g, '')}.battery\n`,
+  'new phrases in comparisons': (_, word) => `password === "a_${word}_b" `,
+  'new lists of YAML': (_, word) => `password: [${word}, ${word}!]\n`,
+  'new values in JSON of JSON': (_, word) => JSON.stringify({ a: JSON.stringify({ a: `password=${word}` }) }),
+  'new values in lists in lines of JSON': (_, word) => `[{"password":["${word}","${word}x"]}]\n`,
+  'new queries in queries': (_, word) =>
+    `?u=${encodeURIComponent(`https://x/?password=${word}&b=${encodeURIComponent(`?pwd=${word}`)}`)}`,
   'new cookies': (_, word) => `Cookie: sid=${word}${word}; theme=dark\n`,
   'new parts of a form': (_, word) => `--b\r\nContent-Disposition: form-data; name="password"\r\n\r\n${word}\r\n`,
   'new cards': (n) => `4111111111${`${n}`.padStart(6, '0')} `,

@@ -1,19 +1,19 @@
 import { passes } from './values.ts'
-import { work } from './work.ts'
+import { isOverworked, work } from './work.ts'
 
 /** How far a name goes on beside a part of it: `openai/…`, `…:free`. */
 const [longest, field] = [256, String.raw`\\*"\s{0,8}:\s{0,8}\\*"`]
 const before = {
   /** `"model":"…"`, `"modelId":"…"`, `"foundationModel":"…"`. */
   ofModel: new RegExp(
-    String.raw`(?:\\*"model|\\*"\w{1,32}Model)(?:_?(?:id|name|version|arn|uri))?${field}[^"\\\s]{0,128}$`,
+    String.raw`(?:"model|"\w{1,32}Model)(?:_?(?:id|name|version|arn|uri))?${field}[^"\\\s]{0,128}$`,
     'i',
   ),
   /** `"functionCall":{"name":"…"`, `"toolUse":{"toolUseId":"…","name":"…"`. */
   ofTool: new RegExp(
-    String.raw`\\*"(?:function|functionCall|functionResponse|function_call|toolUse|toolSpec|tool)\\*"\s{0,8}:\s{0,64}\{(?:[^{}]{0,96},)?\s{0,64}\\*"name${field}$|\\*"type${field}(?:function|tool_use|function_call|tool)\\*",(?:[^{}]{0,96},)?\s{0,64}\\*"name${field}$`,
+    String.raw`"(?:function|functionCall|functionResponse|function_call|toolUse|toolSpec|tool)\\*"\s{0,8}:\s{0,64}\{(?:[^{}]{0,96},)?\s{0,64}\\*"name${field}$|"type${field}(?:function|tool_use|function_call|tool)\\*",(?:[^{}]{0,96},)?\s{0,64}\\*"name${field}$`,
   ),
-  ofAny: new RegExp(String.raw`\\*"name${field}$`),
+  ofAny: new RegExp(String.raw`"name${field}$`),
 }
 const behind = {
   /** `"arguments":`, `"input_schema":`, also behind a text that describes it. */
@@ -30,6 +30,9 @@ const addresses = [
   [String.raw`openai\/deployments\/${ofPath}`, String.raw`${ofPath}\/\w`],
   [String.raw`(?:models|deployments)\/${inPath}`, String.raw`${inPath}?\/predictions(?!\w)`],
 ].map(([head, tail]) => [new RegExp(String.raw`\/${head}$`), new RegExp(`^${tail}`)] as const)
+
+/** What it costs to read what stands around a secret. */
+const perLook = 40
 
 /** Fields by which a body tells that it asks a model or is its answer, as `src/providers` reads them; in the events of a stream as well. */
 const asksModel =
@@ -56,10 +59,13 @@ function isMade(value: string): boolean {
  * elsewhere and is spelled like that is something else here.
  */
 export function isIdentifier(text: string, start: number, end: number): boolean {
-  if (isMade(text.slice(start, end))) return false
+  work.done += perLook
+  if (isOverworked() || isMade(text.slice(start, end))) return false
   const head = text.slice(Math.max(0, start - longest), start)
   const tail = text.slice(end, end + 10 * longest)
   if (before.ofModel.test(head)) return isOfModel(text)
-  if (addresses.some(([isBefore, isBehind]) => isBefore.test(head) && isBehind.test(tail))) return true
+  // What stands behind is looked at first: it is tried in one place.
+  if (addresses.some(([isBefore, isBehind]) => isBehind.test(tail) && isBefore.test(head))) return true
+  if (!head.endsWith('"')) return false
   return before.ofTool.test(head) || (before.ofAny.test(head) && behind.ofTool.test(tail))
 }
