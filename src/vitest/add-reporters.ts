@@ -1,4 +1,4 @@
-import type { Vitest } from 'vitest/node'
+import type { Reporter, Vitest } from 'vitest/node'
 import { NeutralReporter } from './neutral-reporter.ts'
 import { HarvestReporter } from './reporter.ts'
 import type { UpdateChoice } from './update-mode.ts'
@@ -11,7 +11,8 @@ export function addReporters(vitest: Pick<Vitest, 'config'>, choice: UpdateChoic
   // The list also holds instances; its type only knows names.
   const list = vitest.config.reporters as unknown[]
   if (list.some((one) => typeof one === 'object' && one !== null && mark in one)) return
-  // The first sees recorded text before it is printed, the last sums up below what the others print.
-  list.unshift(new NeutralReporter())
-  list.push(Object.assign(new HarvestReporter({ choice }), { [mark]: true }))
+  // The first see recorded text, and write what was accepted, before anything is printed; the last sums up below the others.
+  const harvest = new HarvestReporter({ choice })
+  list.unshift(new NeutralReporter(), { onTestRunEnd: harvest.settle.bind(harvest) } satisfies Reporter)
+  list.push(Object.assign(harvest, { [mark]: true }))
 }

@@ -99,6 +99,8 @@ export interface CaseReport {
   readonly code?: string
   /** Set when the case will be rewritten at the end of the run. */
   readonly updated?: Exclude<UpdateMode, 'none'>
+  /** Its verdict where that update is not written. */
+  readonly verdictBefore?: VerdictName
 }
 
 /** Something that was let through, printable: paths are relative to the root, `site` is `file:line:column`. */

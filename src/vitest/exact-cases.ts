@@ -95,7 +95,7 @@ export function beyond(
 }
 
 /** Whoever wrote a word may have come by a link. */
-function realPath(path: string): string {
+export function realPath(path: string): string {
   const real = existsSync(path) ? fs.realpathSync(path) : path
   return path.endsWith(sep) && !real.endsWith(sep) ? real + sep : real
 }

@@ -2,6 +2,7 @@ import { type Dirent, realpathSync, type Stats, statSync } from 'node:fs'
 import path from 'node:path'
 import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import { listFolder } from '../recordings/files.ts'
+import { isWithin } from './asked-folder.ts'
 import { caseNameError, casePattern } from './case-head.ts'
 
 /**
@@ -44,7 +45,7 @@ function refuse(entry: Dirent, file: string, root: string, isFresh: boolean): vo
       }),
     )
   }
-  if (target.isFile() && isInside(root, realpathSync(file))) return
+  if (target.isFile() && isWithin(realpathSync(file), realpathSync(root))) return
   throw atStart(
     new HarvestError('HARVEST_CASE_LINK', {
       what: target.isDirectory()
@@ -72,9 +73,4 @@ function targetOf(file: string): Stats | undefined {
     // A link in a circle, or into a folder that cannot be read: Vitest does not get there either.
     return undefined
   }
-}
-
-function isInside(root: string, file: string): boolean {
-  const way = path.relative(realpathSync(root), file)
-  return way !== '..' && !way.startsWith(`..${path.sep}`) && !path.isAbsolute(way)
 }

@@ -238,7 +238,7 @@ function cases(settings: HarvestSettings): Plugin {
   const plugin: Plugin = {
     name: cachedName(settings, deps),
     enforce: 'pre',
-    config(config: { test?: object }) {
+    config(config: { test?: object; readonly root?: string }) {
       keepOwnLists(config, settings)
     },
     configResolved(config) {

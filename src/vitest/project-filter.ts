@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { TestProject } from 'vitest/node'
+import { flagValues } from './flag-values.ts'
 import { projectName } from './project.ts'
 
 /**
@@ -63,12 +64,7 @@ function nameOfFolder(configFile: unknown): string | undefined {
 }
 
 function projectFlags(argv: readonly string[]): readonly string[] {
-  const stop = argv.indexOf('--', 2)
-  const words = argv.slice(2, stop === -1 ? undefined : stop)
-  return words.flatMap((word, at) => {
-    if (word === '--project') return words[at + 1] ?? []
-    return word.startsWith('--project=') ? word.slice('--project='.length) : []
-  })
+  return flagValues(argv, ['--project'])
 }
 
 /** As Vitest reads `--project`: `*` matches anything, `!` leaves out. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import path from 'node:path'
 import type { Plugin, TestProjectInlineConfiguration } from 'vitest/config'
 import type { TestProject, Vitest } from 'vitest/node'
+import { casesBelow, folderOfCases } from './asked-folder.ts'
 import type { GoldenSetProvided } from './channel.ts'
 import { openCases, workerFlags } from './confined-workers.ts'
 import { refuseUnsafeEntries } from './followed-links.ts'
@@ -76,12 +77,15 @@ export function recordingsProjects(
   const { how } = jobModule() === undefined ? settings.confine : openSetting
   const apart = how === 'seam' ? [] : openCases(root, settings.recordings, settings.confine)
   const flags = workerFlags({ ...settings.confine, how }, root, isCovered)
-  const main = recordingsProject(settings, plugins(), name, flags, {
+  const main = recordingsProject(settings, plugins(), name, root, flags, {
     confine: how,
     ...(apart.length > 0 && { apart }),
   })
   if (apart.length === 0) return [main]
-  return [main, recordingsProject(settings, plugins(), `${name} (seam)`, [], { confine: 'seam', apart, isApart: true })]
+  return [
+    main,
+    recordingsProject(settings, plugins(), `${name} (seam)`, root, [], { confine: 'seam', apart, isApart: true }),
+  ]
 }
 
 const openSetting = { how: 'seam' } as const
@@ -90,6 +94,7 @@ function recordingsProject(
   settings: HarvestSettings,
   plugins: readonly Plugin[],
   name: string,
+  root: string,
   flags: readonly string[],
   confined: Pick<GoldenSetProvided, 'confine' | 'apart' | 'isApart'>,
 ): TestProjectInlineConfiguration {
@@ -105,7 +110,7 @@ function recordingsProject(
     test: {
       name,
       provide: { [setKey]: set },
-      ...ownLists(settings, set),
+      ...ownLists(settings, root, set),
       ...(flags.length > 0 && { execArgv: [...flags] }),
       // What a root config may say for its own tests, and what must not reach an agent that runs in Node.
       environment: 'node',
@@ -135,10 +140,10 @@ function recordingsProject(
  *
  * @param config - the project's config while it is being resolved; changed in place, a returned one would be joined again
  */
-export function keepOwnLists(config: { test?: object }, settings: HarvestSettings): void {
+export function keepOwnLists(config: { test?: object; readonly root?: string }, settings: HarvestSettings): void {
   const { test } = config
   if (test === undefined || goldenSetOf(test)?.options !== fingerprintOf(settings)) return
-  const { exclude, ...lists } = ownLists(settings, goldenSetOf(test))
+  const { exclude, ...lists } = ownLists(settings, path.resolve(config.root ?? '.'), goldenSetOf(test))
   // The root's `exclude` holds for cases as well.
   const excluded = [Reflect.get(test, 'exclude') as unknown].flat().filter((one) => typeof one === 'string')
   Reflect.set(test, 'exclude', [...new Set([...excluded, ...exclude])])
@@ -150,7 +155,7 @@ export function keepOwnLists(config: { test?: object }, settings: HarvestSetting
   // One of the user's keeps its place: then Vitest imports the modules that the plugin makes of cases. A command runs none.
   const hasCases = jobModule() === undefined
   if (hasCases && Reflect.get(test, 'runner') === undefined) Reflect.set(test, 'runner', ownPath('vitest/runner'))
-  // `dir` says where the root looks for its tests; cases lie elsewhere.
+  // `dir` says where the root looks for its tests; cases lie elsewhere. What `--dir` says is in the lists.
   Reflect.deleteProperty(test, 'dir')
 }
 
@@ -161,11 +166,15 @@ interface OwnLists {
   readonly globalSetup: string[]
 }
 
-function ownLists({ recordings }: HarvestSettings, { apart = [], isApart }: Partial<GoldenSetProvided> = {}): OwnLists {
+function ownLists(
+  { recordings }: HarvestSettings,
+  root: string,
+  { apart = [], isApart }: Partial<GoldenSetProvided> = {},
+): OwnLists {
   const jobs = jobModule()
-  const own = isApart ? [...apart] : [`${recordings}/**/*.case.{yaml,yml}`]
+  const own = () => casesBelow(folderOfCases(), { root, recordings, ...(isApart && { cases: apart }) })
   return {
-    include: jobs === undefined ? own : [jobs],
+    include: jobs === undefined ? [...own()] : [jobs],
     // In the inbox are no cases.
     exclude: ['**/node_modules/**', '**/.git/**', `${recordings}/inbox/**`, ...(isApart ? [] : apart)],
     includeSource: [],

@@ -15,6 +15,7 @@ import { type HarvestError, neutralLine } from '../errors/index.ts'
 import { caseResults, casesRun, isCaseModule, namesWithin } from './case-results.ts'
 import { acceptReportVariable } from '../replay/accept-request.ts'
 import { writeAcceptReport } from './accept-report.ts'
+import { folderOfCases, isWithin } from './asked-folder.ts'
 import {
   acceptArtifact,
   type CaseAcceptance,
@@ -32,6 +33,7 @@ import {
 import { lookAtGoldenSet, type Looked, type Scope } from './golden-set.ts'
 import { confinedLine, listedLines } from './listed.ts'
 import { namedNotRun } from './named-cases.ts'
+import type { Narrowing } from './narrowed-update.ts'
 import { neutralLines } from './neutral-lines.ts'
 import { toPosix } from './posix.ts'
 import { goldenSets, isOwn, runsCasesOf } from './project.ts'
@@ -50,6 +52,21 @@ import { textHash, writeUpdates } from './write-updates.ts'
 
 // Every reporter for people extends it. Vitest types it as an export of vitest/node, but it is not one.
 const HumanReporter = Object.getPrototypeOf(DefaultReporter) as typeof DefaultReporter
+
+/** What became of the updates of a run before it was summed up; absolute paths. */
+interface Settled {
+  readonly written: readonly string[]
+  /** Their tests failed for another reason. */
+  readonly red: readonly string[]
+  /** Edited by someone else meanwhile. */
+  readonly skipped: readonly string[]
+  /** Whether the run reached its end, without errors outside of its tests. */
+  readonly isOver: boolean
+  /** Why nothing of it was written. */
+  readonly refusal?: HarvestError
+}
+
+const nothingWritten: Settled = { written: [], red: [], skipped: [], isOver: true }
 
 /**
  * The config process at the end of a run: writes updates, looks for what no single case can notice, and sums up.
@@ -72,6 +89,8 @@ export class HarvestReporter implements Reporter {
   readonly #reports = new RedReports()
   /** What agents did when their cases were over, by the id of the test. */
   readonly #late = new Map<string, readonly ListedLine[]>()
+  #unwritten: typeof import('./unwritten-updates.ts') | undefined
+  #settled: Settled = nothingWritten
   /** Cases that are to run. */
   #queued: readonly string[] = []
 
@@ -87,6 +106,7 @@ export class HarvestReporter implements Reporter {
   onTestRunStart(specifications: readonly TestSpecification[]): void {
     this.#updates.clear()
     this.#acceptances.length = 0
+    this.#settled = nothingWritten
     if (this.#isFirstRun && this.#vitest !== undefined)
       this.#folders = new Set(
         goldenSets(this.#vitest)
@@ -115,7 +135,11 @@ export class HarvestReporter implements Reporter {
     if (isStart(artifact)) this.#running.start(test, artifact)
     // In watch mode all of them are known.
     const isKnown = this.#scope === 'merge' || this.#vitest?.config.watch === true
-    if (artifact.type === redArtifact && !isKnown) await this.#knowModule(test)
+    // What is accepted may not be written, and then its test is red.
+    const isAccepting = isUpdate(artifact) || isAcceptance(artifact)
+    if ((artifact.type === redArtifact || isAccepting) && !isKnown) await this.#knowModule(test)
+    // Only a run that accepts something looks for what it may write. Loaded by the time it ends, where it cannot wait.
+    if (isAccepting) this.#unwritten ??= await import('./unwritten-updates.ts')
     if (isUpdate(artifact)) this.#updates.set(artifact.file, { update: artifact, test })
     if (isAcceptance(artifact)) this.#acceptances.push({ acceptance: artifact, test })
     if (isListed(artifact)) {
@@ -160,11 +184,10 @@ export class HarvestReporter implements Reporter {
     const vitest = this.#vitest
     if (vitest === undefined) return
     const askers = askersOf(modules)
-    const partial = await this.#partial(modules)
-    const { written, lines } = await this.#write(reason, unhandled.length, askers, partial)
+    const { written, lines } = await this.#write(askers)
     const lost = reason === 'interrupted' ? [] : this.#running.lost()
     const updated = this.#scope === 'merge' ? undefined : new Set(written)
-    const results = caseResults(modules, updated, [...lost, ...(partial === undefined ? [] : this.#unwritten(partial))])
+    const results = caseResults(modules, updated, lost)
     const shown = (file: string) => this.#shown(file)
     // A re-run has what changed; a run that was stopped had not come to all of it.
     const isWhole = this.#isFirstRun && reason !== 'interrupted'
@@ -174,10 +197,10 @@ export class HarvestReporter implements Reporter {
       ...confinedLine(results),
       ...listedLines([...results.map(({ report }) => report.listed), ...listedByHand(modules)]),
     ]
-    // What was not written was not accepted.
-    const proofs = partial === undefined ? proofLines(askers) : []
+    const proofs = proofLines(askers)
     const reporters = activeReporters(vitest)
-    if (reporters.some((one) => one instanceof HumanReporter))
+    const isForPeople = reporters.some((one) => one instanceof HumanReporter)
+    if (isForPeople)
       print(
         [
           ...sums,
@@ -193,10 +216,13 @@ export class HarvestReporter implements Reporter {
         ],
         vitest.logger,
       )
-    this.#fail([...lost.map(({ error }) => error), ...(partial === undefined ? [] : [partial]), ...errors])
+    const { refusal } = this.#settled
+    // Reporters for people print it with the tests that it made red.
+    const refused = refusal === undefined || isForPeople ? [] : [refusal]
+    this.#fail([...lost.map(({ error }) => error), ...refused, ...errors])
     const acceptReport = process.env[acceptReportVariable] ?? ''
     // Without a report its command says what this run printed.
-    if (acceptReport !== '' && partial === undefined) {
+    if (acceptReport !== '' && refusal?.code !== 'HARVEST_UPDATE_PARTIAL') {
       const different = results.filter(({ state, report }) => state === 'failed' && report.verdict !== 'unproven')
       const { refused } = this.#choice
       const nobody = unattended(process.env)
@@ -302,38 +328,82 @@ export class HarvestReporter implements Reporter {
     return [...updates, ...this.#acceptances].map(({ test }) => test)
   }
 
-  /** Words of this run may reach more than they name: then it accepts nothing. */
-  async #partial(modules: readonly TestModule[]): Promise<HarvestError | undefined> {
+  /**
+   * Writes the updates of cases when a run is over, or makes their tests red: the first reporters call it, so that all others see
+   * the same. It does not wait, for they would not wait for it.
+   */
+  settle(modules: readonly TestModule[], unhandled: readonly unknown[], reason: string): void {
+    const accepting = this.#accepting()
+    // Merged reports tell of runs elsewhere, over other files than those here.
+    if (this.#vitest === undefined || this.#scope === 'merge') return
+    const refusal = accepting.length === 0 ? undefined : this.#refusal(modules, accepting, unhandled.length, reason)
+    const all = refusal === undefined ? [...this.#updates.values()] : []
+    const green = all.filter(({ test }) => test.result().state === 'passed')
+    const red = all.filter((one) => !green.includes(one)).map(({ update }) => update.file)
+    const { written, skipped } = writeUpdates(green.map(({ update }) => update))
+    this.#settled = {
+      written,
+      red,
+      skipped,
+      isOver: reason !== 'interrupted' && unhandled.length === 0,
+      ...(refusal && { refusal }),
+    }
+    const edited = green.filter(({ update }) => skipped.includes(update.file)).map(({ test }) => test)
+    const notWritten = (tests: readonly TestCase[], error: HarvestError | undefined): void => {
+      if (error === undefined || tests.length === 0) return
+      process.exitCode = 1
+      const updates = [...new Set(tests)].map((test) => ({ test, error, keys: this.#keysOf(test) }))
+      if (this.#vitest !== undefined) this.#unwritten?.failUnwritten(this.#vitest, updates)
+    }
+    notWritten(accepting, refusal)
+    notWritten(edited, this.#stopped('its case was edited during the run', edited))
+  }
+
+  /** Changes of questions that a test accepted. */
+  #keysOf(test: TestCase): ReadonlySet<string> {
+    const own = this.#acceptances.filter((one) => one.test.id === test.id)
+    return new Set(own.flatMap(({ acceptance }) => acceptance.entries.map(({ key }) => key)))
+  }
+
+  #stopped(because: string, tests: readonly TestCase[]): HarvestError | undefined {
+    const files = tests.map(({ module }) => module.moduleId)
+    return this.#unwritten?.notWritten(because, files, this.#choice, this.#again())
+  }
+
+  /** Arguments that the same run needs again. */
+  #again(): readonly string[] {
     const vitest = this.#vitest
-    const accepting = this.#accepting().map(({ module }) => module)
-    if (vitest === undefined || this.#scope === 'merge' || accepting.length === 0) return undefined
-    // Only a run that accepts something looks for what it names.
-    const { narrowedUpdate } = await import('./narrowed-update.ts')
+    return ['root', 'config'].flatMap((name) => {
+      const value = vitest && argument(vitest, name)
+      return typeof value === 'string' ? [`--${name}`, value] : []
+    })
+  }
+
+  /** Why nothing of what this run accepts is written. */
+  #refusal(
+    modules: readonly TestModule[],
+    tests: readonly TestCase[],
+    unhandled: number,
+    reason: string,
+  ): HarvestError | undefined {
+    const vitest = this.#vitest
+    if (vitest === undefined) return undefined
+    const accepting = tests.map(({ module }) => module)
     const kinds = [true, false].map((isOfCases) => {
       const files = (of: readonly TestModule[]) =>
         of.filter((module) => isCaseModule(module) === isOfCases).map(({ moduleId }) => moduleId)
       return { ran: files(modules), accepting: files(accepting) }
     })
-    const pattern = vitest.getGlobalTestNamePattern()
-    const again = ['root', 'config'].flatMap((name) => {
-      const value = argument(vitest, name)
-      return typeof value === 'string' ? [`--${name}`, value] : []
-    })
-    const narrowing = { names: namesOf(vitest), again, ...(pattern !== undefined && { pattern }) }
-    return narrowedUpdate(this.#choice, kinds, narrowing)
+    const narrowing = { ...narrowingOf(vitest), again: this.#again() }
+    const partial = this.#unwritten?.narrowedUpdate(this.#choice, kinds, narrowing)
+    if (partial !== undefined) return partial
+    if (unhandled > 0) return this.#stopped('the run had errors outside of its tests', tests)
+    return reason === 'interrupted' ? this.#stopped('the run was interrupted', tests) : undefined
   }
 
-  /** What was accepted is not written, so its test is as red as before. */
-  #unwritten(error: HarvestError): readonly LostCase[] {
-    return this.#accepting().map((test) => ({ test, error }))
-  }
-
-  /** Writes what was accepted. An update that was promised and is not written makes the run red: its test is green. */
+  /** Writes what is left of what was accepted, and says what became of all of it. */
   async #write(
-    reason: string,
-    unhandled: number,
     askers: readonly QuestionOwner[],
-    partial: HarvestError | undefined,
   ): Promise<{ readonly written: readonly string[]; readonly lines: SummaryLine[] }> {
     const { refused, mode } = this.#choice
     const lines: SummaryLine[] = []
@@ -347,29 +417,20 @@ export class HarvestReporter implements Reporter {
       lines.push(['Update', `--update-recordings=${refused.asked} was not followed: ${refused.because}`])
       lines.push(['', 'to allow it: HARVEST_ALLOW_CI_UPDATE=1'])
     }
-    // Merged reports tell of runs elsewhere, over other files than those here.
-    const isForgetting = this.#choice.mode === 'all' && this.#scope === 'all' && this.#isFirstRun
-    const isNothing = this.#updates.size === 0 && this.#acceptances.length === 0 && !isForgetting
-    if (isNothing || this.#scope === 'merge') return { written: [], lines }
-    if (partial !== undefined) return { written: [], lines }
-    if (reason === 'interrupted' || unhandled > 0) {
-      process.exitCode = 1
-      const why = unhandled > 0 ? 'the run had errors outside of its tests' : 'the run was interrupted'
-      return { written: [], lines: [...lines, ['Update', `nothing was written: ${why}`]] }
-    }
-    const all = [...this.#updates.values()]
-    const red = all.filter(({ test }) => test.result().state !== 'passed').map(({ update }) => update.file)
-    const updated = writeUpdates(all.map(({ update }) => update).filter(({ file }) => !red.includes(file)))
+    const settled = this.#settled
+    const isForgetting = this.#choice.mode === 'all' && this.#scope === 'all' && this.#isFirstRun && settled.isOver
+    if (settled.refusal !== undefined || this.#scope === 'merge') return { written: [], lines }
     const accepted = await writeAcceptances(this.#acceptances.map(({ acceptance }) => acceptance))
     const asked = askedKeys(askers)
     const sets = isForgetting && this.#vitest !== undefined ? goldenSets(this.#vitest) : []
     const files = [...new Set(sets.map(({ recordings }) => path.join(recordings, acceptedFileName)))]
     const forgotten = await Promise.all(files.map((file) => forgetAcceptances(asked, file)))
-    const written = [...new Set([...updated.written, ...accepted.written, ...forgotten.flatMap((one) => one.written)])]
-    const skipped = [...updated.skipped, ...accepted.skipped, ...forgotten.flatMap((one) => one.skipped)]
+    const written = [...new Set([...settled.written, ...accepted.written, ...forgotten.flatMap((one) => one.written)])]
+    const skipped = [...settled.skipped, ...accepted.skipped, ...forgotten.flatMap((one) => one.skipped)]
     for (const file of written.slice(0, 9)) lines.push(['Updated', this.#shown(file)])
     if (written.length > 9) lines.push(['', `and ${written.length - 9} more`])
-    for (const file of red) lines.push(['Not updated', `${this.#shown(file)}: its test failed for another reason`])
+    for (const file of settled.red)
+      lines.push(['Not updated', `${this.#shown(file)}: its test failed for another reason`])
     for (const file of skipped) lines.push(['Not updated', `${this.#shown(file)}: it was edited during the run`])
     if (skipped.length > 0) process.exitCode = 1
     return { written, lines }
@@ -415,8 +476,43 @@ function scopeOf(vitest: Vitest): Scope {
   if (config.mergeReports) return 'merge'
   // In the config, tags hold for every run.
   const lists = [namesOf(vitest), config.project, argument(vitest, 'tagsFilter')]
+  const folder = folderOfCases()
+  if (folder !== undefined && goldenSets(vitest).some(({ recordings }) => !isWithin(recordings, folder))) return 'part'
   if (isChosenOtherwise(vitest) || lists.some((list) => [list ?? []].flat().length > 0)) return 'part'
   return config.shard ? 'shard' : 'all'
+}
+
+/** How this run was narrowed. */
+function narrowingOf(vitest: Vitest): Omit<Narrowing, 'again'> {
+  const { config } = vitest
+  const list = (value: unknown): readonly string[] => [value ?? []].flat().map(String)
+  const pattern = vitest.getGlobalTestNamePattern()
+  const { shard } = config
+  const dir = argument(vitest, 'dir')
+  const isChosen = (name: string): boolean => Boolean(argument(vitest, name))
+  return {
+    names: namesOf(vitest),
+    root: config.root,
+    ...(typeof dir === 'string' && { dir }),
+    chosenBy: [
+      ...(pattern === undefined ? [] : [`-t ${pattern.source}`]),
+      ...(shard === undefined ? [] : [`--shard=${shard.index}/${shard.count}`]),
+      ...(config.changed ? [typeof config.changed === 'string' ? `--changed=${config.changed}` : '--changed'] : []),
+      // What `--changed` makes of it.
+      ...(config.changed
+        ? []
+        : list(config.related)
+            .slice(0, 1)
+            .map(() => 'related')),
+      ...(isChosen('lastFailed') ? ['--last-failed'] : []),
+      ...list(argument(vitest, 'tagsFilter')).map((tags) => `--tags-filter=${tags}`),
+      ...list(argument(vitest, 'cliExclude')).map((glob) => `--exclude=${glob}`),
+      // One project by its name is named as a folder is.
+      ...list(config.project)
+        .filter((name) => /[*!]/.test(name))
+        .map((name) => `--project=${name}`),
+    ],
+  }
 }
 
 /** Whether files are chosen by something other than their names, projects and tags. */

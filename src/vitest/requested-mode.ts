@@ -1,6 +1,5 @@
 import type { Vitest } from 'vitest/node'
 import { acceptVariable, parseAcceptRequest } from '../replay/accept-request.ts'
-import { HarvestError } from '../errors/index.ts'
 import {
   chooseMode,
   parseFlag,
@@ -20,8 +19,7 @@ type Environment = Readonly<Record<string, string | undefined>>
  *
  * `-u` alone does not count: whoever refreshes UI snapshots has not reviewed what the agents do.
  *
- * @throws HarvestError `HARVEST_UPDATE_REASON` when new behaviour is to be accepted and it is unknown why, and
- *   `HARVEST_UPDATE_PARTIAL` when only tests of some name are to run
+ * @throws HarvestError `HARVEST_UPDATE_REASON` when new behaviour is to be accepted and it is unknown why,
  */
 export function requestedMode(vitest: Vitest, env: Environment): UpdateChoice {
   const { config } = vitest
@@ -40,7 +38,6 @@ export function requestedMode(vitest: Vitest, env: Environment): UpdateChoice {
   if (choice.mode === 'none' || (choice.mode === 'new' && reason === '')) return choice
   // Renewing pins accepts nothing: the reason stands beside what was accepted.
   if (reason === '' && choice.mode !== 'pins') throw noReason()
-  if (choice.mode !== 'new' && config.testNamePattern !== undefined) throw ofTestNames(config.testNamePattern)
   if (choice.mode === 'pins') return choice
   const request = env[acceptVariable] ?? ''
   const accept = request === '' ? {} : { accept: parseAcceptRequest(request) }
@@ -61,20 +58,6 @@ function takeOverUpdate(vitest: Vitest, env: Environment): UpdateMode | undefine
     each.snapshotOptions.updateSnapshot = updateSnapshot
   }
   return 'all'
-}
-
-/**
- * A pattern finds all that has such a name, today and tomorrow; a file is what someone looked at.
- *
- * @param fix - what to type for the files of a run that is over
- */
-export function ofTestNames(pattern: RegExp, fix?: readonly string[]): HarvestError {
-  return new HarvestError('HARVEST_UPDATE_PARTIAL', {
-    what: `Cannot update recordings with a test name filter; nothing was ${fix === undefined ? 'run' : 'written'}`,
-    where: { 'name pattern': pattern.source },
-    why: 'A name filter can match cases you did not mean to update.',
-    fix: fix ?? ['name the files instead: npx vitest-harvest test refund-100x --update-recordings --reason "…"'],
-  })
 }
 
 const taken = new WeakSet<Vitest>()

@@ -20,6 +20,7 @@ import { CaseFailure, type SourceLocation } from './case-failure.ts'
 import { CaseWork, withWork } from './case-work.ts'
 import { type CaseOptions, caseOptions } from './case-options.ts'
 import { questionsOf, reportOf } from './case-report.ts'
+import { questionAnnotations } from './question-annotations.ts'
 import {
   acceptArtifact,
   type CaseReport,
@@ -263,7 +264,7 @@ async function conclude(
   }
   const isAccepted = isAccepting && verdict.unproven.every((one) => isGreenAt(one, covered))
   if (mode !== 'none' && (update !== undefined || isAccepted)) {
-    tell(task, { ...report, verdict: 'same', updated: mode })
+    tell(task, { ...report, verdict: 'same', updated: mode, verdictBefore: verdict.verdict })
     if (update !== undefined) await recordArtifact(task, update)
     return
   }
@@ -290,18 +291,10 @@ async function annotateFailure(report: CaseReport, run: ReplayResult, { annotate
   if (commit !== undefined) await annotate(neutralLine(commit), 'commit')
   if (models !== undefined && models.length > 0) await annotate(neutralLine(models.join(', ')), 'models')
   if (divergedAt !== undefined) await annotate(divergedAt, 'diverged at')
-  await annotateQuestions(report, annotate)
+  for (const [message, type] of questionAnnotations(report)) await annotate(message, type)
   const leaks = run.escapes.filter(({ allowed }) => allowed)
   if (leaks.length > 0)
     await annotate(neutralLine(leaks.map(({ kind, target }) => `${kind} ${target}`).join(', ')), 'escapes let through')
-}
-
-async function annotateQuestions({ verdict, questions }: CaseReport, annotate: TestContext['annotate']): Promise<void> {
-  if (verdict !== undefined) await annotate(verdict, 'verdict')
-  const unproven = questions?.unproven ?? []
-  if (unproven.length === 0) return
-  await annotate(neutralLine([...new Set(unproven.map(({ part }) => part))].join(', '), 300), 'changed')
-  await annotate(unproven.map(({ key }) => key).join(', '), 'keys')
 }
 
 async function annotateDrift({ drift }: ReplayResult, { annotate }: TestContext): Promise<void> {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { VerdictName } from '../../src/replay/index.ts'
@@ -101,8 +101,7 @@ test('exact ${id}', async () => {
 }
 
 /** The tests by hand of all scenarios with a verdict, in one file: a file each would cost a worker each. */
-function byHand(group: VerdictName): string {
-  const some = scenarios.filter(({ verdict }) => verdict === group)
+function byHand(some: readonly Scenario[]): string {
   return `import { expect, test } from 'vitest'
 import { replay } from 'vitest-harvest/vitest'
 ${some.map(({ id }, at) => `import { support as support${at} } from '../../src/${id}.ts'\n`).join('')}
@@ -122,7 +121,9 @@ export default defineConfig({
 })
 `,
   ...Object.assign({}, ...some.map(filesOf)),
-  ...Object.fromEntries(groups.map((group) => [`test/${group}/hand.test.ts`, byHand(group)])),
+  ...Object.fromEntries(
+    [...Map.groupBy(some, ({ verdict }) => verdict)].map(([group, own]) => [`test/${group}/hand.test.ts`, byHand(own)]),
+  ),
 })
 
 /** One verdict as a command writes it, with all its keys. */
@@ -358,6 +359,76 @@ describe('one run has one verdict', () => {
     expect(failed.join('\n')).toBe('')
     const visited = [...table.values()].reduce((sum, row) => sum + row.size, 0)
     expect(visited).toBe(scenarios.length * columns.length)
+  })
+})
+
+/** How a run can end without what it accepts being written, as its reporter makes it end. */
+const ends = `import { appendFileSync } from 'node:fs'
+export default class {
+  onInit(vitest: object) { Object.assign(this, { vitest }) }
+  onTestRunStart(files: unknown[]) { Object.assign(this, { left: files.length }) }
+  onTestModuleEnd({ moduleId }: { moduleId: string }) {
+    const run = this as any
+    if (process.env.ENDS === 'edited' && moduleId.endsWith('outcome.case.yaml')) appendFileSync(moduleId, '# edited\\n')
+    if (--run.left === 0 && process.env.ENDS === 'interrupted') void run.vitest.cancelCurrentRun('keyboard-input')
+  }
+}
+`
+
+describe('an update that is not written is red in every report', () => {
+  const home = openHome(5)
+  const some = scenarios.filter(({ id }) => id === 'outcome' || id === 'instructions')
+  const sources = {
+    ...files(some),
+    'ends.ts': ends,
+    'test/stray.test.ts': `import { test } from 'vitest'
+test('is green', () => { if (process.env.ENDS === 'stray') void Promise.reject(new Error('stray')) })
+`,
+  }
+  const project = home.project('unwritten', sources)
+  afterAll(() => home[Symbol.dispose]())
+
+  it.each([
+    ['of a shard', ['--shard=1/1'], '', 'HARVEST_UPDATE_PARTIAL'],
+    ['of a run with other errors', [], 'stray', 'HARVEST_UPDATE_STOPPED'],
+    ['of an interrupted run', [], 'interrupted', 'HARVEST_UPDATE_STOPPED'],
+    ['of a case that was edited', [], 'edited', 'HARVEST_UPDATE_STOPPED'],
+  ])('%s', async (_, words, how, code) => {
+    for (const [file, text] of Object.entries(sources)) project.write(file, text)
+    project.write('summary.md', '')
+    rmSync(path.join(project.folder, 'recordings/accepted.yaml'), { force: true })
+    const reporters = ['default', 'junit', 'github-actions', './ends.ts'].map((name) => `--reporter=${name}`)
+    const update = ['--update-recordings', '--reason', 'right', '--outputFile.junit=unit.xml']
+    const summary = path.join(project.folder, 'summary.md')
+    const run = await project.run(['test', '--json', ...words, ...update, ...reporters], {
+      bin: 'harvest',
+      env: { ...local, ENDS: how, GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: summary },
+    })
+    expect(run.code, run.stderr).toBe(1)
+    const report = JSON.parse(run.stdout) as { success: boolean; testResults: { assertionResults: ReportedTest[] }[] }
+    expect(report.success).toBe(false)
+    const tests = report.testResults.flatMap(({ assertionResults }) => assertionResults)
+    for (const scenario of some.filter(({ id }) => how !== 'edited' || id === 'outcome')) {
+      const { id, verdict } = scenario
+      const name = nameOf(scenario)
+      const file = `recordings/${name}.case.yaml`
+      expect([id, project.read(file).replace('# edited\n', '')]).toEqual([id, filesOf(scenario)[file]])
+      const [of] = tests.filter(({ fullName }) => fullName.startsWith(`${name} `))
+      expect([id, of?.status, of?.meta.harvest]).toEqual([id, 'failed', expect.objectContaining({ code, verdict })])
+      expect(of?.failureMessages.join('')).toContain(`(${code})`)
+      expect([id, junit(project.read('unit.xml'), name)]).toEqual([id, verdict])
+      expect([id, terminal(run.stderr, name)]).not.toEqual([id, 'same'])
+      const lines = run.stderr
+        .split('\n')
+        .filter((line) => new RegExp(`^::error file=[^,]*/${id}.case.yaml,`).test(line))
+      expect([id, lines.length, annotation(lines.join('\n'), id)]).toEqual([id, 1, verdict])
+      expect([id, stepSummary(project.read('summary.md'), name)]).not.toEqual([id, 'same'])
+    }
+    // Of a hand-written test, what was accepted is written for all.
+    const hand = tests.find(({ fullName }) => fullName === 'hand instructions')
+    expect([hand?.status, project.search('recordings', /reason: right/).length > 0]).toEqual(
+      how === 'edited' ? ['passed', true] : ['failed', false],
+    )
   })
 })
 

@@ -12,6 +12,8 @@ test('a config that is bundled once for each project adds one summary, and what 
   expect(other.addReporters).not.toBe(one.addReporters)
   expect(reporters.map((reporter) => (reporter as object).constructor.name)).toEqual([
     'NeutralReporter',
+    // Settles what is written before any other hears of the end.
+    'Object',
     'Object',
     'String',
     'HarvestReporter',

@@ -109,7 +109,7 @@ describe('a run of plain Vitest that updates', () => {
         { ran: cases, accepting },
         { ran: tests, accepting: [] },
       ],
-      { names, again },
+      { names, again, root: dir, chosenBy: [] },
     )?.facts.fix
   const pins: UpdateChoice = { mode: 'pins' }
 
