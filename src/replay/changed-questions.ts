@@ -1,4 +1,4 @@
-import { HarvestError, neutralLine, shellWord, withFacts } from '../errors/index.ts'
+import { HarvestError, neutralLine, shellWord, visible, withFacts } from '../errors/index.ts'
 import { acceptChanges } from './accept-request.ts'
 import { writtenOrigin } from '../match/address.ts'
 import type { Drift, DriftClass } from '../match/types.ts'
@@ -151,17 +151,44 @@ export function reportPolicy(questions: readonly Pick<ChangedQuestion, 'class'>[
   return `drift: { ${classes.map((name) => `${name}: 'report'`).join(', ')} }`
 }
 
-/** A changed question may be why the agent does something else: a reader looks there next. */
+/**
+ * A difference beside the questions that changed. What came first leads, and what follows from it is listed after: a question
+ * that changed before the agent did something else is where a reader has to look.
+ */
 export function withQuestions(difference: HarvestError, questions: readonly ChangedQuestion[]): HarvestError {
-  if (questions.length === 0) return difference
+  const [first] = questions
+  if (first === undefined) return difference
   const { facts } = difference
   const shown = questions
     .slice(0, 3)
     .map(({ part, steps, words }) => `  ${neutralLine(part)} (${stepsText(steps)}): ${words}`)
   const more = questions.length > shown.length ? [`  … and ${questions.length - shown.length} more`] : []
-  const note = ['What the model was asked changed as well: the cause may lie there.', ...shown, ...more].join('\n')
-  const detail = facts.detail === undefined ? note : `${facts.detail}\n\n${note}`
-  return withFacts(difference, { detail })
+  const detail = facts.detail === undefined ? [] : [facts.detail]
+  const step = Math.min(...first.steps)
+  if (step >= stepOf(difference)) {
+    const note = ['What the model was asked changed as well: the cause may lie there.', ...shown, ...more].join('\n')
+    return withFacts(difference, { detail: [...detail, note].join('\n\n') })
+  }
+  const [owner, ...rows] = Object.entries(facts.where ?? {})
+  const then = rows.map(([label, value]) => `  ${label}  ${visible(value).replaceAll('\n', '\n    ')}`)
+  return withFacts(difference, {
+    what: `The ${neutralLine(first.part, 60)} changed at step ${step}, and then the agent acted differently`,
+    where: { ...(owner && Object.fromEntries([owner])), ...(first.site !== undefined && { at: first.site }) },
+    detail: [
+      ['First, what the model was asked changed:', ...shown, ...more].join('\n'),
+      [`Then: ${facts.what}`, ...then].join('\n'),
+      ...detail,
+    ].join('\n\n'),
+  })
+}
+
+/** The step at which a difference shows: of the end of a run it is behind all; where it is unknown no step is before it. */
+function stepOf({ code, facts }: HarvestError): number {
+  if (code === 'HARVEST_OUTCOME' || code === 'HARVEST_OUTCOME_KIND') return Infinity
+  const step = /^\d+/.exec(facts.where?.['step'] ?? '')?.[0]
+  if (step !== undefined) return Number(step)
+  // A tool is called after the first step, if a model is asked there.
+  return code === 'HARVEST_TRACE' ? 2 : 0
 }
 
 function quoted(text: string): string {

@@ -195,7 +195,7 @@ describe.each<Lane>([5, 4])('a changed question under Vitest %i', (lane) => {
       code: 'HARVEST_OUTCOME',
       verdict: 'different',
     })
-    expect(run.output).toContain('What the model was asked changed as well: the cause may lie there.')
+    expect(run.output).toContain('The system prompt changed at step 1, and then the agent acted differently')
     const refused = await harvest(project, 'accept', 'a-1', '--reason', 'because')
     expect([refused.code, refused.output]).toEqual([1, expect.stringContaining('different: golden/a-1')])
     expect(project.search('recordings', /key:/)).toEqual([])
@@ -324,7 +324,7 @@ test('otherwise', async () => {
     const run = await vitest(project, ['test/'])
     expect([run.code, run.output]).toEqual([1, expect.stringContaining('HARVEST_UNPROVEN')])
     expect(run.output).toMatch(
-      /What the model was asked changed as well: the cause may lie there\.\n  system prompt .*[^]*HARVEST_OUTCOME/,
+      /First, what the model was asked changed:\n  system prompt .*[^]*\n\nThen: The agent returned [^]*HARVEST_OUTCOME/,
     )
     const key = /--change ([\w-]{16})/.exec(run.output)?.[1]
     expect((await harvest(project, 'accept', '--change', String(key), '--reason', 'raised')).output).toContain(
