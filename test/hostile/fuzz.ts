@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
+import { compileCache } from '../../fixtures/child/compile-cache.ts'
 
 /** What should not have happened, and on which line of which mutant. */
 export interface Find {
@@ -86,7 +87,14 @@ async function runChild(
     [join(import.meta.dirname, 'fuzz.child.ts'), join(base, 'project'), main, ...numbers.map(String)],
     {
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
-      env: { HOME: join(base, 'home'), TMPDIR: join(base, 'tmp'), PATH: '/nowhere', NO_COLOR: '1', CI: '1' },
+      env: {
+        HOME: join(base, 'home'),
+        TMPDIR: join(base, 'tmp'),
+        PATH: '/nowhere',
+        NO_COLOR: '1',
+        CI: '1',
+        ...compileCache,
+      },
     },
   )
   let errors = ''

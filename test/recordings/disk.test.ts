@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { compileCache } from '../../fixtures/child/compile-cache.ts'
 import { demote, holdOf, listCases, placeHold, queryTapes, removeTapes } from '../../src/recordings/index.ts'
 import { readTape } from '../../src/tape/index.ts'
 import { type Failure, failingAt, namesIn, restoreDisk } from './failing-disk.ts'
@@ -102,7 +103,7 @@ function say(
   const own = asNobody === true && process.getuid?.() === 0 ? { AS_NOBODY: '1' } : {}
   const { stdout, stderr } = spawnSync(program, args, {
     encoding: 'utf8',
-    env: { PATH: process.env['PATH'], ...own },
+    env: { PATH: process.env['PATH'], ...compileCache, ...own },
   })
   if (stdout === '') throw new Error(`nothing was said: ${stderr}`)
   return JSON.parse(stdout) as Said
@@ -119,6 +120,9 @@ function snapshot(folder: string): Readonly<Record<string, string>> {
       .map((name) => [name, statSync(join(folder, name)).isFile() ? readFileSync(join(folder, name), 'utf8') : '']),
   )
 }
+
+// What the process compiles is kept once, for all that follow: those that a limit stops could not write it.
+beforeAll(() => void say('index', join(import.meta.dirname, 'no-recordings'), {}))
 
 // A file can be no longer than a limit: the system answers writes beyond it as it does when the disk is full.
 describe.skipIf(process.platform === 'win32')('a disk that takes no more bytes', () => {
