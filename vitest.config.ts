@@ -45,6 +45,19 @@ const pure = [
   'test/{architecture,production,repository,words}.test.ts',
 ]
 
+/**
+ * Tests that record or replay and leave nothing else behind: their files share workers that are patched from the start.
+ * Those left out look at a process that is not patched yet, leave timers or requests under way, or change what is global.
+ */
+const patched = [
+  'test/fork/!(control|prove|sdk).test.ts',
+  'test/importers/!(loop).test.ts',
+  'test/{history,match,realtime,verdict}/*.test.ts',
+  'test/record/!(response|servers|wire).test.ts',
+  'test/replay/!(changed-timers|importing|late|not-seen|shared|told-errors).test.ts',
+  'test/seam/**/!(plain-fetch|tool-contexts|traps).test.ts',
+]
+
 // Here, so that every worker and every program that a test starts is without them.
 leaveOuterRepository(process.env)
 
@@ -83,10 +96,20 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: 'patched',
+          include: patched,
+          exclude: [...configDefaults.exclude, ...pure],
+          isolate: false,
+          setupFiles: './test/support/patched.ts',
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: 'isolated',
           // Slices of the benches of verdicts and of layers are tests as well.
           include: ['test/**/*.test.ts', 'bench/verdict/slice.test.ts', 'bench/isolate/slice.test.ts'],
-          exclude: [...configDefaults.exclude, ...pure],
+          exclude: [...configDefaults.exclude, ...pure, ...patched],
           // All other files are the business of `npm run check:types`.
           typecheck: { enabled: true, include: ['test/types/*.test-d.ts'], tsconfig: './test/types/tsconfig.json' },
         },
