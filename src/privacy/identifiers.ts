@@ -35,33 +35,29 @@ const addresses = [
 const asksModel =
   /"(?:messages|contents|prompt|inputs?|instructions|inputText|chat_history|choices|candidates|generations|embeddings?|outputs?|usage|usageMetadata|response|delta|content|session|documents)\\*"\s{0,8}:/
 
-/** The text that was asked about last: all identifiers of a text share what it is. */
-let asked = { text: '', isOfModel: false }
-
-function isOfModel(text: string): boolean {
-  if (asked.text !== text) {
-    work.done += text.length >> 4
-    asked = { text, isOfModel: asksModel.test(text) }
-  }
-  return asked.isOfModel
-}
-
 /** What is made by chance is a secret wherever it stands: no model is called so. */
 function isMade(value: string): boolean {
   return passes('nested', value, false) || passes('signature', value, false)
 }
 
 /**
- * Whether a protocol names a model or a tool here: what is asked, by what a replay tells requests from one another. A secret that is known from
- * elsewhere and is spelled like that is something else here.
+ * Whether a protocol names a model or a tool at a place of this text: what is asked, by what a replay tells requests from one another. A secret
+ * that is known from elsewhere and is spelled like that is something else there.
  */
-export function isIdentifier(text: string, start: number, end: number): boolean {
-  if (isMade(text.slice(start, end))) return false
-  const head = text.slice(Math.max(0, start - longest), start)
-  const tail = text.slice(end, end + 10 * longest)
-  if (before.ofModel.test(head)) return isOfModel(text)
-  // What stands behind is looked at first: it is tried in one place.
-  if (addresses.some(([isBefore, isBehind]) => isBehind.test(tail) && isBefore.test(head))) return true
-  if (!head.endsWith('"')) return false
-  return before.ofTool.test(head) || (before.ofAny.test(head) && behind.ofTool.test(tail))
+export function identifiersIn(text: string): (start: number, end: number) => boolean {
+  let isOfModel: boolean | undefined
+  const isAskingModel = (): boolean => {
+    work.done += text.length >> 4
+    return asksModel.test(text)
+  }
+  return (start, end) => {
+    if (isMade(text.slice(start, end))) return false
+    const head = text.slice(Math.max(0, start - longest), start)
+    const tail = text.slice(end, end + 10 * longest)
+    if (before.ofModel.test(head)) return (isOfModel ??= isAskingModel())
+    // What stands behind is looked at first: it is tried in one place.
+    if (addresses.some(([isBefore, isBehind]) => isBehind.test(tail) && isBefore.test(head))) return true
+    if (!head.endsWith('"')) return false
+    return before.ofTool.test(head) || (before.ofAny.test(head) && behind.ofTool.test(tail))
+  }
 }

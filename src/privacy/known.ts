@@ -19,15 +19,15 @@ export class KnownSecrets {
   /** Long ones by their beginning, which is looked for with the short ones. */
   readonly #long = new Map<string, string[]>()
   readonly #cap: number
-  readonly #isIdentifier: Identifies | undefined
+  readonly #identifiers: Identifiers | undefined
 
   /** Values that were named when there was no room for them any more. */
   left = 0
 
-  /** @param isIdentifier - whether a part of a text names something by what it is: there only what is kept is a secret */
-  constructor(cap = usualCap, isIdentifier?: Identifies) {
+  /** @param identifiers - whether a part of a text names something by what it is: there only what is kept is a secret */
+  constructor(cap = usualCap, identifiers?: Identifiers) {
     this.#cap = cap
-    this.#isIdentifier = isIdentifier
+    this.#identifiers = identifiers
   }
 
   /** @param value - {@link isDistinctive} */
@@ -84,12 +84,14 @@ export class KnownSecrets {
   find(text: string): readonly TextRange[] {
     if (this.#bySpelling.size === 0) return none
     let found: TextRange[] | undefined
+    let isIdentifier: ReturnType<Identifiers> | undefined
     const note = (start: number, spelling: string): void => {
       const end = start + spelling.length
       const goesOn = isAlphanumeric(text.charCodeAt(end)) && isAlphanumeric(text.charCodeAt(end - 1))
       if (goesOn || !beginsToken(text, start)) return
       const { kind, value, isKept } = this.#bySpelling.get(spelling)!
-      if (isKept !== true && this.#isIdentifier?.(text, start, end)) return
+      isIdentifier ??= this.#identifiers?.(text)
+      if (isKept !== true && isIdentifier?.(start, end)) return
       ;(found ??= []).push({ kind, value, start, end })
     }
     let begun: Map<string, number> | undefined
@@ -124,7 +126,7 @@ interface Known {
   readonly isKept?: true
 }
 
-type Identifies = (text: string, start: number, end: number) => boolean
+type Identifiers = (text: string) => (start: number, end: number) => boolean
 
 /** Of a text that all are looked for by: characters at its beginning, those at the end of these, and values of their hash. */
 const [window, block, hashes] = [8, 3, 1 << 15]

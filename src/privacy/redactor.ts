@@ -15,7 +15,7 @@ import { cutPieces, type Edit, edited, inBytes } from './edits.ts'
 import { type Finders, findersOfNow } from './engine.ts'
 import { findScattered, isStream, type Scattered } from './events.ts'
 import { isWorthNaming } from './headers.ts'
-import { isIdentifier } from './identifiers.ts'
+import { identifiersIn } from './identifiers.ts'
 import { redactJson } from './json.ts'
 import { earlierCap, isDistinctive, isDistinctivePhrase, KnownSecrets } from './known.ts'
 import { lateMeans, latePlaceholders, type MeansInUse, type NamedSecret } from './late.ts'
@@ -222,7 +222,7 @@ class TextRedactor implements Redactor {
   replacements = 0
   /** The text under way is a name. */
   #isNaming = false
-  readonly #isIdentifier: typeof isIdentifier = (...place) => this.#isNaming || isIdentifier(...place)
+  readonly #identifiers: typeof identifiersIn = (text) => (this.#isNaming ? () => true : identifiersIn(text))
   /** How many encodings inside of each other are being read. */
   #depth = 0
   /** What may still be replaced inside of encoded words. */
@@ -247,7 +247,7 @@ class TextRedactor implements Redactor {
     { keys = false, prints, recorded, given, named = [], secrets = [] }: PlaceholderNumbering,
   ) {
     this.#means = means
-    this.#known = means.version < 9 ? new KnownSecrets(earlierCap) : new KnownSecrets(undefined, this.#isIdentifier)
+    this.#known = means.version < 9 ? new KnownSecrets(earlierCap) : new KnownSecrets(undefined, this.#identifiers)
     this.#known.rememberAll(named)
     for (const secret of secrets) this.#known.keep('secret', secret)
     this.#hasSecrets = secrets.length > 0
