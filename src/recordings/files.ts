@@ -337,7 +337,8 @@ export function makeFolder(folder: string): void {
   if (first !== undefined) flushFolder(dirname(first))
 }
 
-function isInside(root: string, path: string): boolean {
+/** Whether a path lies below a folder, which is not below itself; absolute paths. */
+export function isInside(root: string, path: string): boolean {
   const way = relative(root, path)
   return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
 }

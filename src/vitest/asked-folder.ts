@@ -1,7 +1,10 @@
 import fs, { existsSync } from 'node:fs'
 import path from 'node:path'
+import { isInside } from '../recordings/files.ts'
 import { flagValues } from './flag-values.ts'
 import { toPosix } from './posix.ts'
+
+const pattern = '**/*.case.{yaml,yml}'
 
 /**
  * The folder of `--dir`, where there are cases in it: then the run is of those. Any other folder says where tests lie, as `dir`
@@ -14,7 +17,7 @@ export function folderOfCases(argv: readonly string[] = process.argv): string | 
   const folder = path.resolve(flagValues(argv, ['--root', '-r']).at(-1) ?? '.', dir)
   if (!existsSync(folder)) return undefined
   const exclude = (name: string): boolean => name === 'node_modules' || name === '.git'
-  return fs.globSync('**/*.case.{yaml,yml}', { cwd: folder, exclude }).length === 0 ? undefined : folder
+  return fs.globSync(pattern, { cwd: folder, exclude }).length === 0 ? undefined : folder
 }
 
 /** What of a pattern of cases, or of their paths, lies in the folder of `--dir`. */
@@ -29,7 +32,6 @@ export function casesBelow(
   const all = path.resolve(root, recordings)
   if (cases !== undefined)
     return cases.filter((file) => folder === undefined || isWithin(path.resolve(root, file), folder))
-  const pattern = '**/*.case.{yaml,yml}'
   if (folder === undefined || isWithin(all, folder)) return [`${recordings}/${pattern}`]
   if (!isWithin(folder, all)) return []
   const below = toPosix(path.relative(all, folder)).replace(/[()[\]{}!*?@+|\\]/g, String.raw`\$&`)
@@ -38,6 +40,5 @@ export function casesBelow(
 
 /** Absolute paths; a folder is within itself. */
 export function isWithin(file: string, folder: string): boolean {
-  const below = path.relative(folder, file)
-  return below !== '..' && !below.startsWith(`..${path.sep}`) && !path.isAbsolute(below)
+  return path.relative(folder, file) === '' || isInside(folder, file)
 }

@@ -13,7 +13,7 @@ export interface FilesOfRun {
 }
 
 /** Files that one command names. More are named by their folder. */
-const mostFiles = 20
+export const mostFiles = 20
 
 /** How a run was narrowed. */
 export interface Narrowing {

@@ -4,7 +4,7 @@ import { HarvestError } from '../errors/index.ts'
 import type { VerdictName } from '../replay/index.ts'
 import { CaseFailure } from './case-failure.ts'
 import type { QuestionCounts } from './channel.ts'
-import { listed, updateCommand } from './narrowed-update.ts'
+import { listed, mostFiles, updateCommand } from './narrowed-update.ts'
 import { questionAnnotations } from './question-annotations.ts'
 import type { UpdateChoice } from './update-mode.ts'
 
@@ -33,7 +33,7 @@ export function notWritten(
   return new HarvestError('HARVEST_UPDATE_STOPPED', {
     what: `The update was not written: ${because}`,
     where: { 'to be written': listed(all) },
-    fix: [`once that is fixed: ${updateCommand(choice, all.length > 20 ? [] : all, again)}`],
+    fix: [`once that is fixed: ${updateCommand(choice, all.length > mostFiles ? [] : all, again)}`],
   })
 }
 
