@@ -365,12 +365,13 @@ describe('one run has one verdict', () => {
 /** How a run can end without what it accepts being written, as its reporter makes it end. */
 const ends = `import { appendFileSync } from 'node:fs'
 export default class {
-  onInit(vitest: object) { Object.assign(this, { vitest }) }
-  onTestRunStart(files: unknown[]) { Object.assign(this, { left: files.length }) }
+  left = 0
+  stop: (() => unknown) | undefined
+  onInit(vitest: { cancelCurrentRun(reason: string): unknown }) { this.stop = () => vitest.cancelCurrentRun('keyboard-input') }
+  onTestRunStart(files: unknown[]) { this.left = files.length }
   onTestModuleEnd({ moduleId }: { moduleId: string }) {
-    const run = this as any
     if (process.env.ENDS === 'edited' && moduleId.endsWith('outcome.case.yaml')) appendFileSync(moduleId, '# edited\\n')
-    if (--run.left === 0 && process.env.ENDS === 'interrupted') void run.vitest.cancelCurrentRun('keyboard-input')
+    if (--this.left === 0 && process.env.ENDS === 'interrupted') void this.stop?.()
   }
 }
 `
