@@ -44,6 +44,7 @@ describe('without a grade', () => {
         `case: ${name}\nagent: desk\ntape: ${name}.tape.jsonl\nexpect: fail\noracle: ./src/oracles.ts#${name}\n`,
       )
     }
+    expect((await run('promote', 'first', '--as', 'plain', '--expect', 'fail', '--unverified')).code).toBe(0)
   })
   afterAll(async () => {
     rmSync(cwd, { recursive: true, force: true })
@@ -63,6 +64,14 @@ describe('without a grade', () => {
     expect(refused).toMatchObject({ code: 2, asked: 0, stdout: '', stderr: expect.stringContaining(`(${code})`) })
     const graded = await run(...printed(refused.stderr, 'if what it did was bad').slice(0, 3), '--bad', 'refund(*)')
     expect(graded).toMatchObject({ code: 0, stdout: expect.stringMatching(/^critical: 1, 3$/m) })
+  })
+
+  it('of a case that only says what is bad, each other decision counts, and what is right can be said', async () => {
+    const { code, stdout } = await run('fork', 'plain', '--critical')
+    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringMatching(/^critical: 1, 3$/m) })
+    expect(stdout).not.toContain('best alternative')
+    const right = printed(stdout, 'to grade runs by what is right', { '<right>': 'refund(amount: 25)' })
+    expect((await run(...right)).stdout).toContain('graded by --ok refund(amount: 25); the recorded run is ok')
   })
 
   it('a fork is neither of the same grade nor of another: its decision is unknown, and it is counted', async () => {

@@ -321,8 +321,8 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
   },
   'src/cli/commands/fork.ts': {
     'to grade runs by what is right': [
-      'test/cli/fork.test.ts',
-      '--critical with nothing that grades proposes to say what is right',
+      'test/cli/ungraded.test.ts',
+      'of a case that only says what is bad, each other decision counts, and what is right can be said',
     ],
     'to run its tools for real, with their side effects, and ask the models': [
       'test/cli/next-commands-refused.test.ts',
@@ -444,6 +444,16 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     'with one of them': [
       'test/cli/next-commands-free.test.ts',
       'what is refused of a command line leads on with the tape that was typed, and with nothing else in its place',
+    ],
+  },
+  'src/cli/live-grading.ts': {
+    'to pay for grades, with a limit': [
+      'test/cli/ungraded.test.ts',
+      'no model is asked for one with --max-cost 0: %s %s %s',
+    ],
+    'or grade by a call that is right': [
+      'test/cli/ungraded.test.ts',
+      'no model is asked for one with --max-cost 0: %s %s %s',
     ],
   },
   'src/cli/live.ts': {
