@@ -16,8 +16,9 @@ export const nowhere: ExchangeControl = { abort: () => undefined }
 export function openRequest(
   run: ReplayRun,
   question: MatchRequest,
-  { open, madeAt }: LiveRequest,
+  { open: end, madeAt }: LiveRequest,
 ): { readonly answer: Extract<Match, { kind: 'found' }>; readonly isMoreThanCompared: boolean } | 'none' | undefined {
+  const open = end === 'kept back' ? undefined : end
   const isWhole = open === undefined
   const found = run.begun.find(question, open)
   if (found === undefined && isWhole) return undefined

@@ -15,6 +15,7 @@ import { isHeld, letThrough, openedInside, openedOutside, socketTarget } from '.
 import { currentOutsideAnswers, currentWatcher, refusal } from './outside.ts'
 import { currentResponder, type Responder } from './responder.ts'
 import { nextTick } from '../source.ts'
+import { hearFailed, type SentByUndici, type UnsentRequest, unsentHttp, unsentUndici } from './unsent.ts'
 
 const runs = new Map<string, Responder>()
 const numbers = new WeakMap<Responder, string>()
@@ -31,6 +32,8 @@ interface Note {
   request?: HttpRequest
   /** To be called when it reached who answers it. */
   arrived?: () => void
+  /** It waits for a connection. */
+  unsent?: UnsentRequest
   /** Hears what the interceptor makes of it. */
   learn?: (url: string, sent: Pairs) => void
 }
@@ -182,6 +185,7 @@ export function attributeRequests(
     'attribution',
   )
   patchSockets()
+  hearFailed()
   patchProperty(http.OutgoingMessage.prototype, 'addTrailers', (real) => {
     return function addTrailers(this: http.OutgoingMessage, trailers) {
       const note = noteOf(tagOf(this))
@@ -193,6 +197,8 @@ export function attributeRequests(
     const run = currentResponder()
     if (!run) return
     const { tag, note } = tagged(run)
+    const unsent = unsentUndici(run, request, note.madeAt, () => besideOf(tag))
+    if (unsent) note.unsent = unsent
     request.addHeader(runHeader, tag)
     const { origin, host } = request
     // Seen again where it comes as far as a socket: there its address is made of its `Host` header.
@@ -208,12 +214,15 @@ export function attributeRequests(
       request._header = `${request._header.slice(0, -2)}${runHeader}: ${tag}\r\n\r\n`
     note.request = request
     note.socket = statedSocket(request)
+    const unsent = unsentHttp(run, request as HttpRequest & http.ClientRequest, note.madeAt, () => besideOf(tag))
+    if (unsent) note.unsent = unsent
     if (expectsContinue(request)) continueSoon(request)
     if (!request.useChunkedEncodingByDefault) boundBody(request)
     request.once('socket', (socket: net.Socket) => {
       limitReplayed(request as HttpRequest & http.ClientRequest, socket, run)
       note.socket = heldSocket(request)
       if (openedInside.has(socket)) return
+      unsent?.arrived()
       const error = run.escape(
         'http',
         `${request.method} ${String(request.getHeader('host'))}${request.path}`,
@@ -236,6 +245,7 @@ export function attributeRequests(
       const note = noteOf(tag)
       if (note) note.socket = socketOf(socket)
       if (openedInside.has(socket)) return
+      note?.unsent?.arrived()
       const run = runOf(tag)
       const by = run ?? currentWatcher()
       const known = letThrough.get(socket)
@@ -318,9 +328,7 @@ interface HttpRequest {
   destroy(error: Error): void
 }
 
-interface CreatedRequest {
-  readonly origin: unknown
-  readonly host?: unknown
+interface CreatedRequest extends SentByUndici {
   addHeader(name: string, value: string): void
 }
 

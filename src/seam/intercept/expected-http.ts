@@ -277,6 +277,7 @@ class Answer implements ExchangeSink {
     this.#socket = socket
     this.#framing = known.framing
     this.#left = known.framing.length ?? Number.POSITIVE_INFINITY
+    noteOf(whole.tag)?.unsent?.arrived()
     // Nothing will be said about it: where it was made is not asked for.
     forgetNote(whole.tag)
     // A server hears of a request later than it is made.

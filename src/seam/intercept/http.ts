@@ -26,6 +26,8 @@ export function interceptHttp(): void {
         if ('requestedLate' in run) run.requestedLate?.(request.method, request.url, stackOf(tag).madeAt)
         return new Promise<void>(() => undefined)
       }
+      // What was given up before it was sent has been asked.
+      if (noteOf(tag)?.unsent?.arrived() === false) return new Promise<void>(() => undefined)
       const answer = new Answer(controller, request.method, () => noteOf(tag)?.request?.socket)
       let isAsked = false
       const ask = (body: Buffer, open?: LiveRequest['open']): void => {

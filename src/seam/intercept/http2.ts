@@ -39,6 +39,9 @@ export function interceptHttp2(): void {
       if (!run) return original.call(this, headers, options)
       const origin = memory.originOf(this) ?? this.originSet?.[0] ?? 'http://unknown.invalid'
       const target = memory.originOf(this) === undefined ? memory.shared(origin) : this
+      // undici tags its own, and has a connection for it.
+      const { [runHeader]: tagOfUndici } = (headers ?? {}) as Readonly<Record<string, unknown>>
+      if (typeof tagOfUndici === 'string') noteOf(tagOfUndici)?.unsent?.arrived()
       const tag = tagFor(run)
       // It is made now, and reaches the other end of the pipe in a while.
       const note = noteOf(tag)

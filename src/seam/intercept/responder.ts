@@ -23,9 +23,9 @@ export interface LiveRequest {
   readonly madeAt?: Error
   /**
    * Absent: it is complete. `left`: its body has not ended, and the run has. `given up`: its client gave up before that, and
-   * `unsent` before anything of the body was there, so that nothing may have left.
+   * `unsent` before anything of the body was there, so that nothing may have left. `kept back`: it is complete, and did not leave.
    */
-  readonly open?: 'left' | 'given up' | 'unsent'
+  readonly open?: 'left' | 'given up' | 'unsent' | 'kept back'
   /** What the run said of it when it was about to be made: it need not be looked for once more. */
   readonly known?: KnownRequest
 }

@@ -28,7 +28,7 @@ export function observeHttp(): void {
     underWay.set(request, exchange)
     asked.set(request, { run: currentObserver(), what: `${request.method} ${path}` })
     beside.set(request, statedSocket(request))
-    shadowRequest(request, exchange)
+    hearClient(request, exchange)
     limitByRun(request)
   })
   onChannel<{ request: ClientRequest; error: Error & { code?: string } }>(
@@ -74,14 +74,19 @@ function foundSocket(request: ClientRequest, exchange: ExchangeObserver): void {
 
 /** Its headers, and what stands beside them: they may be set until it leaves, and a flat list of them is written at once. */
 function sentBy(request: ClientRequest): Pairs {
-  const { _header: written } = request as { readonly _header?: string | null }
-  const set = headerPairs(request.getHeaders())
-  const said = set.length > 0 ? set : headerPairs(written?.slice(written.indexOf('\r\n') + 2))
-  const targeted = asTargeted(request.path, said)
+  const targeted = asTargeted(request.path, setHeaders(request))
   return [...targeted, ...sentToOf(request, statedHost(request)), ...(beside.get(request) ?? [])]
 }
 
-function shadowRequest(request: ClientRequest, exchange: ExchangeObserver): void {
+/** The headers that were set so far. */
+export function setHeaders(request: ClientRequest): Pairs {
+  const { _header: written } = request as { readonly _header?: string | null }
+  const set = headerPairs(request.getHeaders())
+  return set.length > 0 ? set : headerPairs(written?.slice(written.indexOf('\r\n') + 2))
+}
+
+/** Hears what a client sends, and that it gives up. */
+export function hearClient(request: ClientRequest, exchange: ExchangeObserver): void {
   const { write, end, destroy, addTrailers } = request
   const body = guarded((chunk: unknown, encoding: unknown) => {
     if (chunk !== null && chunk !== undefined && typeof chunk !== 'function') {
