@@ -79,7 +79,8 @@ const queues: Readonly<Record<string, () => Ask>> = {
   },
 }
 
-function waits(queue: () => Ask, how: How) {
+/** @param reason - of the abort */
+function waits(queue: () => Ask, how: How, reason?: unknown) {
   return async (): Promise<unknown> => {
     const ask = queue()
     const control = new AbortController()
@@ -88,7 +89,7 @@ function waits(queue: () => Ask, how: How) {
     const waiting = how === 'not asked' ? undefined : told(ask('/pay', control.signal, body))
     // What is asked meanwhile elsewhere does not wait for it.
     await fetch(`${base()}/meanwhile`, { method: 'POST', body: '1' }).then((answer) => answer.text())
-    if (how !== 'kept') control.abort()
+    if (how !== 'kept') control.abort(reason)
     const answers = [await first, how === 'kept' ? undefined : await waiting]
     // `fetch` of undici says that it gave one up when the connection gets to it.
     await sleep(20)
@@ -102,6 +103,15 @@ describe.for(Object.entries(queues))('%s: a request given up while it waits for 
     expect(tape.events).toContainEqual(expect.objectContaining({ url: `${base()}/pay`, aborted: expect.anything() }))
     for (let i = 0; i < 20; i++) expect(await seen(tape, waits(queue, 'given up'))).toEqual([])
   })
+
+  test.for(['too late', new RangeError('mine')])(
+    'is the same with %o for a reason, and is given up',
+    async (reason) => {
+      const tape = await record(waits(queue, 'given up', reason))
+      expect(await seen(tape, waits(queue, 'given up', reason))).toEqual([])
+      expect(await seen(tape, waits(queue, 'kept'))).toContain('HARVEST_TAPE_EXHAUSTED')
+    },
+  )
 
   test('is different where it goes on, is another one, or is not asked', async () => {
     const tape = await record(waits(queue, 'given up'))

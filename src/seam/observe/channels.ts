@@ -88,12 +88,16 @@ export function copyBytes(chunk: unknown, encoding?: unknown): Buffer {
 }
 
 let aborts = 0
+/** What clients aborted with: a request that waits for a connection fails with it some turns later. */
+const reasons = new WeakSet()
 
 /** Hears that a client aborts, for it may do so with any error. */
 export function hearAborts(): void {
   patchProperty(AbortController.prototype, 'abort', (original) => {
     return function abort(this: AbortController, ...args) {
       aborts++
+      const [reason] = args as readonly unknown[]
+      if (typeof reason === 'object' && reason !== null) reasons.add(reason)
       try {
         original.apply(this, args)
       } finally {
@@ -107,6 +111,9 @@ export function hearAborts(): void {
 export function isOwnDoing(error: { name?: unknown; code?: unknown } | null | undefined): boolean {
   return (
     aborts > 0 ||
+    // No network fails with anything else.
+    typeof error !== 'object' ||
+    (error !== null && reasons.has(error)) ||
     error?.name === 'AbortError' ||
     error?.name === 'TimeoutError' ||
     error?.code === 'UND_ERR_ABORTED' ||
