@@ -119,6 +119,7 @@ export class Scheduler {
   #watchdog: NodeJS.Timeout | undefined
   /** Ms since the last request or delivery in which this process could run: an agent that only lets time pass hangs. */
   #idleMs = 0
+  #isEnding = false
   /** Requests that really went out and have no answer yet. */
   #held = 0
   now = 0
@@ -284,6 +285,12 @@ export class Scheduler {
     this.#held--
     this.#idleMs = 0
     this.kick()
+  }
+
+  /** The agent answered: no time passes for what nothing waits for, however long the last turns of its run take. */
+  ends(): void {
+    this.#isEnding = true
+    this.#calm()
   }
 
   stop(): void {
@@ -578,6 +585,7 @@ export class Scheduler {
    * kept from firing by a process that stood still: it is set once more.
    */
   #wait(): void {
+    if (this.#isEnding) return
     if (this.#isHeld || this.#ready.size > 0) {
       const armed = uptime()
       this.#grace ??= real.setTimeout(() => {

@@ -121,6 +121,7 @@ export async function readOut<T>(value: T, recorded?: Outcome): Promise<T> {
 
 /** Requests made just before the answer are still on their way to the interceptors, or their bodies are: they are part of the run. */
 async function letEnd(run: ReplayRun, isDue = (): boolean => false): Promise<void> {
+  run.gate.ends()
   for (let turns = 0; turns < 20 && (isDue() || !run.begun.isEmpty); turns++) {
     await new Promise<void>((resolve) => real.setImmediate(resolve))
   }

@@ -123,3 +123,29 @@ test('a model call that goes on is listed: it acts on nothing', async () => {
     'awaits step 2, POST /never/chat/completions: given up -> not given up',
   ])
 })
+
+test('an action that goes on is different where each turn of the event loop takes long: its limit does not run out', async () => {
+  let isSlow = false
+  const agent = (isGiven: boolean) => async (): Promise<string> => {
+    const [control, limit] = [new AbortController(), new AbortController()]
+    setTimeout(() => limit.abort(), 600_000)
+    const signal = isGiven ? AbortSignal.any([control.signal, limit.signal]) : limit.signal
+    clients['fetch']!('/never', 'POST', signal).catch(() => undefined)
+    await clients['fetch']!('/quick', 'GET', undefined)
+    control.abort()
+    isSlow = true
+    return 'done'
+  }
+  const tape = await record(agent(true))
+  isSlow = false
+  const turn = (): void => {
+    if (isSlow) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10)
+    other = setImmediate(turn)
+  }
+  let other = setImmediate(turn)
+  try {
+    expect(await seen(tape, agent(false))).toEqual(['HARVEST_TAPE_EXHAUSTED'])
+  } finally {
+    clearImmediate(other)
+  }
+})
