@@ -1,4 +1,4 @@
-// node scripts/validate-in-parts.ts FOLDER [--level engine|harness|all]: `validate --full` that may be ended at any time and goes on where it was.
+// node scripts/validate-in-parts.ts FOLDER: `validate --full` that may be ended at any time and goes on where it was.
 // Each cell and each real run is a line of a file in FOLDER, whose name tells the state of src; when none is left, the report is written.
 import { createHash } from 'node:crypto'
 import { appendFileSync, existsSync, globSync, mkdirSync, readFileSync } from 'node:fs'
@@ -7,14 +7,7 @@ import { parseArgs } from 'node:util'
 import { gridCells } from '../src/validation/grid/cells.ts'
 import { blameEngine } from '../src/validation/grid/engine.ts'
 import { gatesOf } from '../src/validation/grid/gates.ts'
-import {
-  asReported,
-  defaultSeed,
-  engineReport,
-  type MeasuredCell,
-  readReport,
-  writeReport,
-} from '../src/validation/grid/index.ts'
+import { asReported, defaultSeed, engineReport, type MeasuredCell, writeReport } from '../src/validation/grid/index.ts'
 import { measureCell } from '../src/validation/grid/measure.ts'
 import { measurePeeking } from '../src/validation/grid/peeking.ts'
 import { sequences, tapesPerCell } from '../src/validation/grid/run.ts'
@@ -24,10 +17,7 @@ import { type MeasuredRun, measureRun } from '../src/validation/harness/measure.
 import { harnessResult } from '../src/validation/harness/run.ts'
 import { openStage } from '../src/validation/harness/stage.ts'
 
-const { positionals, values } = parseArgs({
-  allowPositionals: true,
-  options: { level: { type: 'string', default: 'all' } },
-})
+const { positionals } = parseArgs({ allowPositionals: true })
 const [folder] = positionals
 if (folder === undefined) throw new Error('name a folder')
 mkdirSync(folder, { recursive: true })
@@ -36,28 +26,16 @@ for (const file of globSync('src/**/*.ts').toSorted()) state.update(readFileSync
 const mark = state.digest('hex').slice(0, 12)
 const report = 'recordings/validation.json'
 
-const cells = values.level === 'harness' ? undefined : await cellsInParts(join(folder, `cells-${mark}.jsonl`))
-const runs = values.level === 'engine' ? undefined : await runsInParts(join(folder, `runs-${mark}.jsonl`))
+const cells = await cellsInParts(join(folder, `cells-${mark}.jsonl`))
+const runs = await runsInParts(join(folder, `runs-${mark}.jsonl`))
 
-const committed = await readReport(report)
 const peeking = measurePeeking(sequences.full, defaultSeed)
-const engine =
-  cells === undefined
-    ? committed.engine
-    : engineReport({
-        seed: defaultSeed,
-        tapes: tapesPerCell.full,
-        cells,
-        peeking,
-        gates: gatesOf(cells, peeking, 'full'),
-      })
-const real = runs === undefined ? undefined : harnessResult(runs, { effort: 'full', seed: defaultSeed })
-const harness =
-  real === undefined
-    ? committed.harness
-    : { ...real, cells: real.cells.map(asReported), agreement: agreementOf(real.cells, cells ?? []) }
-await writeReport(report, { engine, ...(harness && { harness }) }, new Date().toISOString().slice(0, 10))
-const broken = [...engine.gates, ...(harness?.gates ?? [])].filter(({ isMet }) => !isMet)
+const gates = gatesOf(cells, peeking, 'full')
+const engine = engineReport({ seed: defaultSeed, tapes: tapesPerCell.full, cells, peeking, gates })
+const real = harnessResult(runs, { effort: 'full', seed: defaultSeed })
+const harness = { ...real, cells: real.cells.map(asReported), agreement: agreementOf(real.cells, cells) }
+await writeReport(report, { engine, harness }, new Date().toISOString().slice(0, 10))
+const broken = [...engine.gates, ...harness.gates].filter(({ isMet }) => !isMet)
 console.log(`wrote ${report}; promises that are not kept: ${broken.map(({ name }) => name).join('; ') || 'none'}`)
 
 async function cellsInParts(file: string): Promise<readonly MeasuredCell[]> {
