@@ -179,6 +179,10 @@ export function withQuestions(difference: HarvestError, questions: readonly Chan
       [`Then: ${facts.what}`, ...then].join('\n'),
       ...detail,
     ].join('\n\n'),
+    fix: [
+      `if that was not meant: change it back${first.site === undefined ? '' : ` at ${first.site}`}`,
+      ...(facts.fix ?? []),
+    ],
   })
 }
 

@@ -79,6 +79,10 @@ describe.each([
     expect(message).toMatch(
       /First, what the model was asked changed:\n {2}system prompt .*Never refund.*\n\nThen: The agent returned a different value than recorded\n/,
     )
+    // To undo the first cause stands before accepting what follows from it.
+    expect(message).toMatch(
+      /\n\n→ if that was not meant: change it back(?: at test\/verdict\/first-cause\.test\.ts:[\d:]+)?\n→ /,
+    )
   })
 
   test('a request of another step is behind a rule that was lost before it, and leads where it comes first', async () => {
