@@ -15,7 +15,6 @@ import { type GateItem } from '../match/delivery.ts'
 import type { FoundDrift, MatchRequest } from '../match/matcher.ts'
 import { recordedHosts } from '../match/hosts-option.ts'
 import { OutsideIo } from '../playback/outside-io.ts'
-import { isImporting } from '../replay/importing.ts'
 import { ProblemList } from '../playback/problem-list.ts'
 import * as problem from '../playback/problems.ts'
 import { RecordedTimers } from '../playback/recorded-timers.ts'
@@ -181,7 +180,7 @@ export class ForkRun {
     this.#spawns = spawnsOf(tape)
     const hangMs = options.hangMs ?? defaultHangMs
     this.gate = new Scheduler([...this.#keptItems, ...free, ...this.#pushes.map(({ item }) => item)], {
-      isBusy: () => this.pending > 0 || isImporting(),
+      isBusy: () => this.pending > 0,
       isOver: () => this.over,
       onTurn: () => this.draws.turned(),
       onFault: (error) => void this.problem(problem.undeliverable(this.place(), error)),

@@ -2,13 +2,13 @@ import { HarvestError } from '../errors/index.ts'
 import { twiceTheTime } from '../errors/words.ts'
 import { requireNoSlowRule } from '../privacy/index.ts'
 import * as problem from '../playback/problems.ts'
+import { lastTurns } from '../replay/last-turns.ts'
 import { compareOutcome, readOut } from '../replay/replay.ts'
 import type { RunOutcome } from '../match/types.ts'
 import {
   closeIdleConnections,
   forgetRuns,
   installInterceptors,
-  real,
   refusalOfLoaded,
   watchOutside,
 } from '../seam/intercept/index.ts'
@@ -72,8 +72,7 @@ async function attempt<T>(run: ForkRun, agent: (input: unknown) => T | PromiseLi
   run.gate.kick()
   const value = await seamState().runs.run(run.root, async () => readOut(await agent(given)))
   // Requests made just before the answer are still on their way to the interceptors: they are part of the run.
-  for (let turns = 0; turns < 20 && run.steps.some(({ taken }) => !taken) && !run.departed; turns++)
-    await new Promise<void>((resolve) => real.setImmediate(resolve))
+  await lastTurns(run, 20, () => run.steps.some(({ taken }) => !taken) && !run.departed)
   return value
 }
 

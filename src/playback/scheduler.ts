@@ -2,6 +2,7 @@
 import type { GateItem } from '../match/delivery.ts'
 import { isThreadWorking, real, type VirtualTimer } from '../seam/intercept/index.ts'
 import { nextTick, outsideRuns } from '../seam/source.ts'
+import { isImporting } from './importing.ts'
 import type { RecordedTimers } from './recorded-timers.ts'
 import { type QueuedTimer, TimerQueue } from './timer-queue.ts'
 
@@ -20,7 +21,7 @@ export interface FiredTimer {
 }
 
 export interface GateOptions {
-  /** Whether immediates or other work of the run are under way. */
+  /** Whether immediates of the run are under way. */
   readonly isBusy: () => boolean
   /** The run answered or was given up. */
   readonly isOver: () => boolean
@@ -60,15 +61,17 @@ function isReading(): boolean {
   return false
 }
 
-/** Whether files are read or threads work, for whomever: the agent may go on when that is done. */
+/** Whether files are read, threads work or modules are on their way, for whomever: the agent may go on when that is done. */
 export function isWorkingOutside(): boolean {
-  return isReading() || isThreadWorking()
+  return isReading() || isThreadWorking() || isImporting()
 }
-/** Turns of the event loop that are not waited for with a timer while a thread works: most work is done sooner. */
+/** Turns of the event loop that are not waited for with a timer during work outside: most is done sooner. */
 const shortWork = 200
 
 /** Rounds of ticks and promises in which clients hand on what was delivered, all in one turn of the event loop. */
 const clientTicks = 8
+/** Turns of the event loop with immediates of the agent after which it waits for something else with them. */
+const busyTurns = 100_000
 /** Quiet turns of the event loop before the next delivery: the agent has then done all it can with the last one. */
 const quietTurns = 2
 /** Real ms by which a timer comes too late when the process stood still. */
@@ -549,13 +552,16 @@ export class Scheduler {
     this.#relaxing = undefined
     this.#holding.delete(timer)
     this.timersFired++
+    const isRecorded = n !== undefined && Number.isFinite(n)
+    // It gets the run further along its tape, of which there is an end.
+    if (isRecorded) this.#idleMs = 0
     const { hangMs } = this.#options
     if (hangMs !== undefined && this.#idleMs > hangMs) {
       this.#options.onHang()
       return
     }
     this.now = Math.max(this.now, isUnheard ? timer.due : due)
-    this.lastFired = { ms: timer.ms, isRecorded: n !== undefined && Number.isFinite(n), waitedFor }
+    this.lastFired = { ms: timer.ms, isRecorded, waitedFor }
     this.heard = undefined
     this.#timersKnown?.fired(timer)
     this.#touch()
@@ -563,20 +569,22 @@ export class Scheduler {
   }
 
   async #quiet(): Promise<void> {
-    let threadTurns = 0
+    const { hangMs = busyTurns } = this.#options
+    let outsideTurns = 0
     let began = uptime()
-    for (let calm = 0, turns = 0; calm < quietTurns && turns < 100_000; turns++) {
+    // Work outside takes as long as the machine needs; one that has no end is left to those who say that the agent hangs.
+    for (let calm = 0, turns = 0; calm < quietTurns && turns < busyTurns && outsideTurns < hangMs; ) {
       await new Promise<void>((resolve) => {
-        if (threadTurns > shortWork) real.setTimeout(resolve, 1)
+        if (outsideTurns > shortWork) real.setTimeout(resolve, 1)
         else real.setImmediate(resolve)
       })
       const turned = uptime()
       this.#idleMs += Math.min(turned - began, turnMs)
       began = turned
       this.#options.onTurn()
-      threadTurns = isThreadWorking() ? threadTurns + 1 : 0
-      const busy = this.#options.isBusy() || isReading()
-      calm = busy || threadTurns > 0 ? 0 : calm + 1
+      outsideTurns = isWorkingOutside() ? outsideTurns + 1 : 0
+      if (outsideTurns === 0) turns++
+      calm = outsideTurns > 0 || this.#options.isBusy() ? 0 : calm + 1
     }
   }
 

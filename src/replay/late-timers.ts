@@ -1,18 +1,13 @@
-import { isWorkingOutside } from '../playback/scheduler.ts'
 import { type QueuedTimer, TimerQueue } from '../playback/timer-queue.ts'
 import { real, type VirtualTimer } from '../seam/intercept/index.ts'
-import { isImporting } from './importing.ts'
+import { lastTurns, lastWork, turn } from './last-turns.ts'
 import type { ReplayRun } from './run.ts'
 
 /** Virtual ms after the end of the run; timers that are due later are not fired. */
 const lateMs = 60_000
 const lateTimers = 100
 /** Turns of the event loop in which what was begun last still gets to what it does. */
-const lateTurns = 4
-/** Ms of this process's own work for which files, threads and immediates are waited for: how busy the machine is has no say. */
-const lateWorkMs = 1_000
-/** No fake timers fake it; what others replace comes too late. */
-const { cpuUsage } = process
+export const lateTurns = 4
 
 /** A timer that was not fired. */
 export interface LeftTimer {
@@ -57,10 +52,10 @@ export class LateTimers {
     const { gate } = run
     this.#isOpen = true
     this.#take(gate.takeTimers())
-    const [lastDue, until] = [gate.now + lateMs, worked() + lateWorkMs]
+    const [lastDue, until] = [gate.now + lateMs, lastWork()]
     let fired = 0
     for (;;) {
-      this.#isCutOff = await isEndless(run, until)
+      this.#isCutOff = await lastTurns(run, lateTurns, undefined, until)
       const next = this.#queue.peek()
       if (this.#isCutOff || next === undefined || next.due > lastDue || fired++ === lateTimers) break
       this.#queue.pop()
@@ -79,25 +74,4 @@ export class LateTimers {
       if (n !== undefined) this.#onTape.add(`${timer.caller} ${timer.ms}`)
     }
   }
-}
-
-/** Waits until the agent does nothing more without its timers; whether it still does something when the time is over. */
-async function isEndless(run: ReplayRun, until: number): Promise<boolean> {
-  for (let calm = 0; calm < lateTurns; ) {
-    await turn()
-    const isBusy = run.pending > 0 || isImporting() || isWorkingOutside()
-    if (isBusy && worked() > until) return true
-    calm = isBusy ? 0 : calm + 1
-  }
-  return false
-}
-
-/** Ms of processor time of this process, which goes on while turns are waited for. */
-function worked(): number {
-  const { user, system } = cpuUsage()
-  return (user + system) / 1_000
-}
-
-function turn(): Promise<void> {
-  return new Promise((resolve) => real.setImmediate(resolve))
 }

@@ -7,7 +7,6 @@ import {
   currentWork,
   forgetRuns,
   installInterceptors,
-  real,
   refusalOfLoaded,
   watchOutside,
 } from '../seam/intercept/index.ts'
@@ -21,6 +20,8 @@ import { checkHosts } from '../match/hosts-option.ts'
 import * as problem from '../playback/problems.ts'
 import { outsideAnswers } from './outside-answers.ts'
 import { withRecordedParts } from './hidden-parts.ts'
+import { lastTurns } from './last-turns.ts'
+import { lateTurns } from './late-timers.ts'
 import { ReplayRun, type RunSettings } from './run.ts'
 import { isSameError } from './same-error.ts'
 import { readYields } from './yields.ts'
@@ -73,7 +74,7 @@ export async function replayTape<T>(
   run.finish()
   run.conclude()
   if ((options as RunSettings).late) await run.late.timers.fire(run)
-  else for (let turn = 0; turn < lateTurns; turn++) await new Promise<void>((resolve) => real.setImmediate(resolve))
+  else await lastTurns(run, lateTurns)
   run.judgeLate()
   forgetRuns((other) => other.over)
   return resultOf(
@@ -122,13 +123,8 @@ export async function readOut<T>(value: T, recorded?: Outcome): Promise<T> {
 /** Requests made just before the answer are still on their way to the interceptors, or their bodies are: they are part of the run. */
 async function letEnd(run: ReplayRun, isDue = (): boolean => false): Promise<void> {
   run.gate.ends()
-  for (let turns = 0; turns < 20 && (isDue() || !run.begun.isEmpty); turns++) {
-    await new Promise<void>((resolve) => real.setImmediate(resolve))
-  }
+  await lastTurns(run, 20, () => isDue() || !run.begun.isEmpty)
 }
-
-/** Turns of the event loop in which what was begun last still gets to what it does, where no timer is fired. */
-const lateTurns = 4
 
 /** What the recorded run returned or threw. */
 function endOf(outcome: Outcome | undefined): readonly Json[] {

@@ -1,11 +1,11 @@
 import { HarvestError } from '../errors/index.ts'
 import { canonicalJson } from '../providers/index.ts'
 import { captureStack } from '../seam/caller.ts'
-import { real } from '../seam/intercept/index.ts'
 import { isAsyncIterable, isThenable } from '../seam/shape.ts'
 import { type SeamCall, type RunContext, seamState } from '../seam/source.ts'
 import { decodeValue, encodeValue, type Json, lateFlag } from '../tape/index.ts'
 import { answer } from './answer.ts'
+import { lastTurns } from './last-turns.ts'
 import { type RequestDifference, firstDifference } from '../match/difference.ts'
 import { thrownText } from '../match/redact-message.ts'
 import { comparedFacts, isSameError } from './same-error.ts'
@@ -49,8 +49,7 @@ export function runBody(
   const ended = async (ending: Ending): Promise<RanBody> => {
     run.bodyAwaits.ended(step, run.gate)
     // What it made last and did not wait for is not left out.
-    for (let turns = 0; turns < lastTurns && run.isAsking(step); turns++)
-      await new Promise<void>((resolve) => real.setImmediate(resolve))
+    await lastTurns(run, bodyTurns, () => run.isAsking(step))
     return end(ending)
   }
   run.bodyAwaits.runs(step)
@@ -70,7 +69,7 @@ export function runBody(
 }
 
 /** Turns of the event loop in which requests made just before the end get to the interceptors. */
-const lastTurns = 20
+const bodyTurns = 20
 
 function listOf(args: unknown): readonly unknown[] {
   return Array.isArray(args) ? args : [args]

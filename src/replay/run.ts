@@ -51,7 +51,6 @@ import { IdempotencyKeys } from '../match/idempotency.ts'
 import { type FrameWait, frameWaits } from './frame-waits.ts'
 import { Functions } from './functions.ts'
 import { HiddenParts, isOrderUnknown } from './hidden-parts.ts'
-import { isImporting } from './importing.ts'
 import { LateRun } from './late.ts'
 import { LostAwaits } from './lost-awaits.ts'
 import { MovedWaits } from './moved-waits.ts'
@@ -292,7 +291,7 @@ export class ReplayRun {
     this.gate = new Scheduler(
       [...this.steps.flatMap((step) => gateItems(step)), ...this.#pushes.map(({ item }) => item)],
       {
-        isBusy: () => this.pending > 0 || isImporting(),
+        isBusy: () => this.pending > 0,
         isOver: () => this.over,
         onTurn: () => this.draws.turned(),
         onFault: (error) => void this.problem(problem.undeliverable(this.place(), error)),

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { installReplay, replayTape } from '../../src/replay/index.ts'
-import { isImporting } from '../../src/replay/importing.ts'
+import { isImporting } from '../../src/playback/importing.ts'
 import { seamState } from '../../src/seam/source.ts'
 import { Recording } from './tapes.ts'
 
