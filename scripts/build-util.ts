@@ -4,4 +4,14 @@
  */
 const util = process.getBuiltinModule('node:util')
 
-export const { inspect, isDeepStrictEqual, parseArgs, promisify, stripVTControlCharacters, styleText, types } = util
+export const {
+  getSystemErrorMap,
+  getSystemErrorName,
+  inspect,
+  isDeepStrictEqual,
+  parseArgs,
+  promisify,
+  stripVTControlCharacters,
+  styleText,
+  types,
+} = util

@@ -5,7 +5,7 @@ import { type Redactor, redactorOfTape } from '../privacy/index.ts'
 import type { LateValues } from '../match/late-values.ts'
 import { redactorForMessages } from '../match/redact-message.ts'
 import { RedactedValues } from '../match/redacted.ts'
-import { askedUrl } from '../match/asked-url.ts'
+import { areEndsNoted, askedUrl } from '../match/asked-url.ts'
 import { Calls } from '../match/calls.ts'
 import { Changes } from '../replay/change.ts'
 import { childMode, isRpcMessage } from '../replay/child-mode.ts'
@@ -123,9 +123,10 @@ export class ForkRun {
   readonly #timers = new RealTimers(() => this.now)
   /** Recorded answers on their way where time is real. */
   readonly #due: { readonly due: number; readonly work: () => void }[] = []
-  readonly #pushes: readonly { readonly item: GateItem; readonly url: string }[]
+  readonly #pushes: readonly { readonly item: GateItem; readonly url: string; readonly isFrame: boolean }[]
   readonly #spawns: SpawnEvent[]
   readonly #children = new Map<string, (text: string, frame?: PushFrame) => void>()
+  readonly #ends = new Map<string, (text: string, frame?: PushFrame) => void>()
   #real: { readonly now: number; readonly since: number } | undefined
   readonly #marks: Map<string, Json>
   readonly states: RecordedStates
@@ -173,7 +174,7 @@ export class ForkRun {
       this.account.noted({ kind: 'push', url, text, ...(frame && { frame }) })
       observePush(this, { text, frame })
       const said = this.progress.renamed(url, text)
-      if (said !== undefined) this.#children.get(url)?.(said, frame)
+      if (said !== undefined) (frame === undefined ? this.#children : this.#ends).get(url)?.(said, frame)
     })
     const end = this.steps[plan.keep]?.event.n ?? Number.POSITIVE_INFINITY
     this.#pushes = isBound ? pushes : pushes.filter(({ item }) => item.n < end)
@@ -466,12 +467,14 @@ export class ForkRun {
   spawn(given: readonly string[], { cwd }: ChildSettings): ChildMode {
     const command = this.redactor.json(given) as readonly string[]
     const at = this.#spawns.findIndex((event) => sameCommand(event, { command, cwd }))
+    const error = this.#spawns[at]?.error
     const mode =
+      (error === undefined ? undefined : { error }) ??
       childMode(this.tape, given, this.redactor) ??
       (at < 0 && this.steps.some(({ event }) => isRpcMessage(event)) ? 'rpc' : undefined)
     if (mode === undefined) throw this.offTape(`the child process ${command.join(' ')}`, undefined)
     if (at >= 0) this.#spawns.splice(at, 1)
-    this.account.noted({ kind: 'spawn', command })
+    this.account.noted({ kind: 'spawn', command, ...(error !== undefined && { error }) })
     return mode
   }
 
@@ -484,11 +487,26 @@ export class ForkRun {
     return data
   }
 
-  listen(url: string, say: (text: string, frame?: PushFrame) => void): void {
-    const names = [url, this.redactor.url(url)]
+  listen(url: string, say: (text: string, frame?: PushFrame) => void, ends = url): void {
+    const [names, endNames] = [url, ends].map((name) => [name, this.redactor.url(name)]) as [string[], string[]]
     for (const name of names) this.#children.set(name, say)
-    const items = this.#pushes.filter((push) => names.includes(push.url)).map(({ item }) => item)
-    this.gate.ready(items)
+    for (const name of endNames) this.#ends.set(name, say)
+    const heard = this.#pushes.filter((push) => (push.isFrame ? endNames : names).includes(push.url))
+    this.gate.ready(heard.map(({ item }) => item))
+  }
+
+  /** Whether the end of a child is still to come from the tape. */
+  saysEnd(url: string): boolean {
+    const names = [url, this.redactor.url(url)]
+    return this.#pushes.some(
+      ({ isFrame, item, ...push }) => isFrame && item.state === 'waiting' && names.includes(push.url),
+    )
+  }
+
+  /** A child ends that the tape says nothing of. A replay of the branch has it from there. */
+  ended(url: string, how: string): void {
+    if (areEndsNoted(this.tape))
+      this.account.noted({ kind: 'push', url: this.redactor.url(url), text: how, frame: 'close' })
   }
 
   #spin(): never {

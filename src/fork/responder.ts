@@ -64,7 +64,9 @@ export function forkResponder(run: ForkRun, inside: number | undefined): Respond
     },
     exchange: (live, sink) => forkExchange(run, live, sink, inside),
     spawn: (command, settings) => run.spawn(command, settings),
-    listen: (url, say) => run.listen(url, say),
+    listen: (url, say, ends) => run.listen(url, say, ends),
+    saysEnd: (url) => run.saysEnd(url),
+    ended: (url, how) => run.ended(url, how),
     escape: (kind, target, madeAt) =>
       run.over ? problem.runOver(run.place(madeAt), kind, target) : run.escape(kind, target, madeAt),
     list: (one) => run.outside.list(one),

@@ -13,6 +13,7 @@ import type { MatchRequest } from '../match/matcher.ts'
 import type { ExchangeState } from '../match/step.ts'
 import { type ExchangeControl, type ExchangeSink, type LiveRequest, requestWith } from '../seam/intercept/index.ts'
 import { steadyBoundary } from '../seam/shape.ts'
+import { isEnding } from '../seam/stdio.ts'
 import {
   type Chunk,
   decodeBytes,
@@ -50,8 +51,10 @@ export function forkExchange(
   if (shared !== undefined) return serveShared(run, shared, sink)
   const sent: SentHeaders = { headers: live.headers }
   run.sent.push(sent)
-  const reply = run.answers.forRequest(question, live)
   const fields = fieldsOf(run, live, question, inside)
+  if (isEnding(live) && run.hasKept() && !(keepsChildren(run) && run.answers.isOnTape(question)))
+    return played(run, { from: 'event', event: { ...fields, n: 0, at: 0 } }, { fields, sent }, sink)
+  const reply = run.answers.forRequest(question, live)
   switch (reply.from) {
     case 'place':
       if (live.via === 'stdio') run.progress.answered(reply.step.event.url, reply.step.bodyText, question.bodyText)
@@ -63,6 +66,11 @@ export function forkExchange(
     default:
       return reply satisfies never
   }
+}
+
+/** Whether the tape is asked for what a fork says to its children. That it ends one needs no answer. */
+function keepsChildren({ plan: { tail } }: ForkRun): boolean {
+  return tail.from === 'tape' || (tail.from === 'live' && tail.tools !== 'live')
 }
 
 type Fields = Omit<ExchangeEvent, 'n' | 'at'>

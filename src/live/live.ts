@@ -13,6 +13,7 @@ import type { ReplayResult, RunOutcome } from '../match/types.ts'
 import { siteIn, userSite } from '../seam/caller.ts'
 import { addressedUrl, argumentsOf, isThenable } from '../seam/shape.ts'
 import { seamState } from '../seam/source.ts'
+import { isEnding } from '../seam/stdio.ts'
 import { type CallEvent, decodeValue, encodeFor, type ExchangeEvent, type Tape, type TapeEvent } from '../tape/index.ts'
 import { type Budget, usageOf } from './budget.ts'
 import { forward } from '../replay/forward.ts'
@@ -180,6 +181,8 @@ class LiveRun {
       }
       return this.recorded.deliver(answer, sink)
     }
+    // A child that is not there needs no other answer to it.
+    if (isEnding(live)) return { abort: () => undefined }
     const dialect = this.recorded.dialectOf(live)
     const isOffTape = !this.#isReal && (dialect === undefined || keepsConversation(dialect.dialect))
     // A session in both directions cannot be handed on as one request.
@@ -306,9 +309,9 @@ function responderOf(run: LiveRun, inside: number | undefined): Responder {
     },
     exchange: (live, sink) => run.exchange(live, sink, where),
     spawn: (command, { cwd }) => {
-      if (!run.recorded.hasChild({ command, cwd }))
-        throw run.offTape(`the child process ${command.join(' ')}`, undefined)
-      return 'rpc'
+      const recorded = run.recorded.child({ command, cwd })
+      if (recorded === undefined) throw run.offTape(`the child process ${command.join(' ')}`, undefined)
+      return recorded.error === undefined ? 'rpc' : { error: recorded.error }
     },
     listen: () => undefined,
     escape: (kind, target, madeAt) => run.escape(kind, target, madeAt),

@@ -12,7 +12,15 @@ import { type CallState, type ExchangeState, questionOf, requestCuts, stepStates
 import type { ExchangeControl, ExchangeSink, LiveRequest } from '../seam/intercept/index.ts'
 import { never } from '../seam/intercept/index.ts'
 import { type SeamCall, seamState } from '../seam/source.ts'
-import { type CallEvent, decodeBytes, type ExchangeEvent, type Json, type Tape, type WholeBody } from '../tape/index.ts'
+import {
+  type CallEvent,
+  decodeBytes,
+  type ExchangeEvent,
+  type Json,
+  type SpawnEvent,
+  type Tape,
+  type WholeBody,
+} from '../tape/index.ts'
 import { sameData } from './same-data.ts'
 
 const { setImmediate: realImmediate } = seamState().natives
@@ -28,7 +36,7 @@ export class RecordedAnswers {
   readonly #cuts: readonly WholeBody[]
   readonly #lastCall = new Map<string, CallState>()
   readonly #lastExchange = new Map<string, ExchangeState>()
-  readonly #children: readonly Start[]
+  readonly #children: readonly SpawnEvent[]
   /** What the recording process had already. */
   readonly #shared: SharedAnswers
 
@@ -51,8 +59,8 @@ export class RecordedAnswers {
     return readModelRequest({ method: live.method, url: live.url, body: live.body.toString('utf8') })
   }
 
-  hasChild(live: Start): boolean {
-    return this.#children.some((recorded) => sameCommand(recorded, live))
+  child(live: Start): SpawnEvent | undefined {
+    return this.#children.find((recorded) => sameCommand(recorded, live))
   }
 
   /** The recorded answer of a service; models that write text are never answered from the tape. */

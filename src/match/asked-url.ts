@@ -1,6 +1,7 @@
 import { addressedUrl } from '../seam/shape.ts'
 import type { LiveRequest } from '../seam/intercept/index.ts'
-import { hostsFlag, socketsFlag, type Tape } from '../tape/index.ts'
+import { isEnding } from '../seam/stdio.ts'
+import { endsFlag, hostsFlag, socketsFlag, type Tape } from '../tape/index.ts'
 import { socketName } from '../seam/connection.ts'
 import { hostDrift, writtenOrigin } from './address.ts'
 import type { HeaderComparison } from './header-drift.ts'
@@ -47,7 +48,25 @@ export function isSocketNoted({ header }: Pick<Tape, 'header'>): boolean {
   return header.flags.includes(socketsFlag)
 }
 
-/** Whether an older recorder did not write this down: that the input of a child was ended. */
-export function isUnnoted(tape: Pick<Tape, 'header'>, { via, method }: Pick<LiveRequest, 'via' | 'method'>): boolean {
-  return via === 'stdio' && method === 'END' && !isSocketNoted(tape)
+/** Whether a tape says how the run ended its children, MCP servers among them. */
+export function areEndsNoted({ header }: Pick<Tape, 'header'>): boolean {
+  return header.flags.includes(endsFlag)
+}
+
+/** The options of a child that a tape holds. */
+export function optionsNoted(tape: Pick<Tape, 'header'>): readonly string[] {
+  return [...(isSocketNoted(tape) ? ['program', 'uid', 'gid'] : []), ...(areEndsNoted(tape) ? ['timeout'] : [])]
+}
+
+/** Whether an older recorder did not write this down: by what a child was ended. */
+export function isUnnoted(
+  tape: Pick<Tape, 'header' | 'events'>,
+  live: Pick<LiveRequest, 'via' | 'method' | 'url'>,
+): boolean {
+  if (!isEnding(live) || areEndsNoted(tape)) return false
+  // It did write down the end of the input of a child that got lines.
+  const gotLines = tape.events.some(
+    (event) => event.kind === 'exchange' && event.url === live.url && event.method === 'SEND',
+  )
+  return live.method === 'KILL' || !gotLines || !isSocketNoted(tape)
 }

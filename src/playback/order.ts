@@ -219,7 +219,7 @@ function peerOf({ event }: StepState): string | undefined {
   return event.kind === 'exchange' && saying.has(event.method) ? event.url : undefined
 }
 
-const saying: ReadonlySet<string> = new Set(['SEND', 'SEND_BINARY', 'CLOSE', 'END'])
+const saying: ReadonlySet<string> = new Set(['SEND', 'SEND_BINARY', 'CLOSE', 'END', 'KILL'])
 
 /** Whoever asked stopped listening: nothing waits for its end. */
 export function isGivenUp(step: StepState): boolean {

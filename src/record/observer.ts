@@ -157,12 +157,14 @@ class View implements RunObserver {
     this.#run.late(lateRequest(method, url))
   }
 
-  spawned(command: readonly string[], settings: ChildSettings): void {
+  spawned(command: readonly string[], settings: ChildSettings, error: string | undefined): void {
     const run = this.#run
     if (run.over) return this.requestedLate({ via: 'stdio', method: 'SPAWN', url: urlOfCommand(command) })
     const [n, at] = run.moment()
     run.attempt(() => run.spawned(command))
-    run.attempt(() => run.note({ kind: 'spawn', n, at, ...this.#where, command, ...settings }))
+    // Nothing of it is missing on the tape.
+    if (error !== undefined) run.spokeTo(urlOfCommand(command))
+    run.attempt(() => run.note({ kind: 'spawn', n, at, ...this.#where, command, ...settings, ...(error && { error }) }))
   }
 
   pushed(url: string, text: string, frame?: PushFrame): void {

@@ -1,4 +1,4 @@
-import { messageOf, unnamedChild, urlOfCommand } from '../seam/stdio.ts'
+import { isEnding, messageOf, unnamedChild, urlOfCommand } from '../seam/stdio.ts'
 import type { ChildMode } from '../seam/intercept/index.ts'
 import type { Redactor } from '../privacy/index.ts'
 import type { ExchangeEvent, Tape, TapeEvent } from '../tape/index.ts'
@@ -9,7 +9,8 @@ export function childMode({ events }: Tape, command: readonly string[], redactor
   const urls = [plain, redactor.url(plain), unnamedChild]
   const isOf = (url: string): boolean => urls.includes(url.replace(/#\d+$/, ''))
   const hasLines = events.some(
-    (event) => event.kind === 'push' && isOf(event.url) && messageOf(event.text) === undefined,
+    (event) =>
+      event.kind === 'push' && event.frame === undefined && isOf(event.url) && messageOf(event.text) === undefined,
   )
   if (hasLines) return 'lines'
   const hasRpc = events.some(
@@ -20,5 +21,5 @@ export function childMode({ events }: Tape, command: readonly string[], redactor
 
 /** Whether an event is a message of JSON-RPC to a child, and not a line or the end of its input. */
 export function isRpcMessage(event: TapeEvent): event is ExchangeEvent {
-  return event.kind === 'exchange' && event.via === 'stdio' && event.method !== 'SEND' && event.method !== 'END'
+  return event.kind === 'exchange' && event.via === 'stdio' && event.method !== 'SEND' && !isEnding(event)
 }

@@ -13,20 +13,20 @@ export function settingsChanged(
   { command, cwd, env, options = {} }: SpawnEvent,
   live: ChildSettings,
   redactor: Redactor,
-  saysOptions: boolean,
+  noted: readonly string[],
 ): readonly FoundDrift[] {
   const of = `process ${nameOf(command)}`
   const found: FoundDrift[] = []
   if (cwd !== undefined && cwd !== live.cwd)
     found.push({ class: 'headers', path: 'cwd', part: `folder of ${of}`, recorded: cwd, live: live.cwd })
   const after = redactor.json(live.options ?? {}) as NonNullable<ChildSettings['options']>
-  for (const [name, title] of saysOptions ? Object.entries(titles) : []) {
+  for (const name of noted) {
     const [was, is] = [options[name], after[name]]
     if (isSameOption(name, was, is)) continue
     found.push({
       class: 'headers',
       path: name,
-      part: `${title} of ${of}`,
+      part: `${titles[name]} of ${of}`,
       recorded: was ?? '(absent)',
       live: is ?? '(absent)',
     })
@@ -56,7 +56,12 @@ function nameOf([program = '', script = '-']: SpawnEvent['command']): string {
   return script.startsWith('-') ? basename(program) : `${basename(program)} ${basename(script)}`
 }
 
-const titles: Readonly<Record<string, string>> = { program: 'program', uid: 'user', gid: 'group' }
+const titles: Readonly<Record<string, string>> = {
+  program: 'program',
+  uid: 'user',
+  gid: 'group',
+  timeout: 'time limit',
+}
 
 /** Without a user of its own, a child runs as whoever starts it. */
 function isSameOption(name: string, was: string | undefined, is: string | undefined): boolean {

@@ -20,6 +20,7 @@ import { serveCall } from './call.ts'
 import { serveExchange } from './exchange.ts'
 import * as problem from '../playback/problems.ts'
 import type { ReplayRun } from './run.ts'
+import { areEndsNoted } from '../match/asked-url.ts'
 import { betweenText, isOfConnection, lateRequest } from '../tape/index.ts'
 
 /** The run as the agent sees it from inside the tool call `inside` (or from none). */
@@ -149,8 +150,12 @@ class RunAsSeen implements Responder {
     return this.#run.spawn(command, settings)
   }
 
-  listen(url: string, say: (text: string, frame?: SaidFrame) => void): void {
-    this.#run.listen(url, say)
+  listen(url: string, say: (text: string, frame?: SaidFrame) => void, ends?: string): void {
+    this.#run.listen(url, say, ends)
+  }
+
+  saysEnd(): boolean {
+    return areEndsNoted(this.#run.tape)
   }
 
   escape(kind: string, target: string, madeAt?: Error): Error | undefined {

@@ -7,7 +7,7 @@ import { sentHeaders, sentToName } from '../seam/shape.ts'
 import { captureStack, siteIn, userSite } from '../seam/caller.ts'
 import { TurnCount } from '../seam/turns.ts'
 import { type ChildMode, type LiveRequest, requestWith, type Responder } from '../seam/intercept/index.ts'
-import { type ChildSettings, messageOf, unnamedChild, urlOfCommand } from '../seam/stdio.ts'
+import { type ChildSettings, isEnding, messageOf, unnamedChild, urlOfCommand } from '../seam/stdio.ts'
 import {
   type Chunk,
   encodeFor,
@@ -31,7 +31,7 @@ import { AnnouncedOrder } from './announced-order.ts'
 import { type AnnouncementDifference, announcementProblem, Announcements } from './announcements.ts'
 import { States } from './states.ts'
 import { writtenOrigin } from '../match/address.ts'
-import { askedUrl, besideOf, isSocketNoted } from '../match/asked-url.ts'
+import { askedUrl, besideOf, optionsNoted } from '../match/asked-url.ts'
 import { Calls } from '../match/calls.ts'
 import { Changes } from './change.ts'
 import { settingsChanged } from './child-settings.ts'
@@ -185,6 +185,8 @@ export class ReplayRun {
   readonly #recordedHost: (url: string) => string
   readonly #problems: ProblemList
   readonly #children = new Map<string, (text: string, frame?: PushFrame) => void>()
+  /** By whom the end of a child is heard. */
+  readonly #ends = new Map<string, (text: string, frame?: PushFrame) => void>()
   /** Address of a WebSocket → the recorded one. */
   readonly #connected = new Map<string, string>()
   /** Tool calls that others went before, with the problem that is if they are made. */
@@ -279,7 +281,7 @@ export class ReplayRun {
     this.#pushes = pushItems(tape, ({ url, text, frame }) => {
       observePush(this, { text, frame })
       const said = this.progress.renamed(url, text)
-      if (said !== undefined) this.#children.get(url)?.(said, frame)
+      if (said !== undefined) (frame === undefined ? this.#children : this.#ends).get(url)?.(said, frame)
       // What a model asks for so is part of the trace.
       if (isSocket(url) || messageOf(text) === undefined)
         this.events.push({ kind: 'push', n: this.nextN(), at: this.gate.now, url, text, ...(frame && { frame }) })
@@ -479,7 +481,7 @@ export class ReplayRun {
     if (this.last !== undefined && step.event.n < this.last.event.n) this.#isInOrder = false
     this.last = step
     this.#announced?.taken(step)
-    if (step.event.kind === 'exchange' && step.event.method === 'CLOSE')
+    if (step.event.kind === 'exchange' && closes(step.event))
       this.gate.ready(this.#pushes.filter(({ closing }) => closing === step.event.n).map(({ item }) => item))
     this.#made++
     this.#settings.onAsked?.(step)
@@ -750,6 +752,7 @@ export class ReplayRun {
   spawn(given: readonly string[], settings: ChildSettings): ChildMode | undefined {
     const command = this.redactor.json(given) as readonly string[]
     const started = this.#takeSpawn(command, settings)
+    if (started?.error !== undefined) return { error: started.error }
     const mode = childMode(this.tape, given, this.redactor)
     // One that the recorded run did not start was there before: a fresh process starts it.
     const isOnceMore = !started && isStartedIn(this.tape, command)
@@ -776,7 +779,7 @@ export class ReplayRun {
   /** The recorded start of a child, of several the one with the same settings; others make it another question. */
   #takeSpawn(command: readonly string[], settings: ChildSettings): SpawnEvent | undefined {
     const same = this.#spawns.filter((event) => sameCommand(event, { command, cwd: settings.cwd }))
-    const changes = same.map((event) => settingsChanged(event, settings, this.redactor, isSocketNoted(this.tape)))
+    const changes = same.map((event) => settingsChanged(event, settings, this.redactor, optionsNoted(this.tape)))
     const at = Math.max(
       changes.findIndex((found) => found.length === 0),
       0,
@@ -798,16 +801,20 @@ export class ReplayRun {
     this.#connected.set(url, recorded)
   }
 
-  listen(url: string, say: (text: string, frame?: PushFrame) => void): void {
+  listen(url: string, say: (text: string, frame?: PushFrame) => void, ends = url): void {
     // Tapes of before this was redacted hold it as it is.
-    const names = [url, this.redactor.url(url), this.#connected.get(url) ?? url]
+    const known = (name: string): string[] => [name, this.redactor.url(name), this.#connected.get(name) ?? name]
+    const names = known(url)
     const isUnnamed = this.steps.some(({ event }) => event.kind === 'exchange' && event.url === unnamedChild)
     if (isUnnamed && this.#standIn === undefined) {
       this.#standIn = url
       names.push(unnamedChild)
     }
+    const endNames = ends === url ? names : known(ends)
     for (const name of names) this.#children.set(name, say)
-    const isHeard = (push: PushItem): boolean => names.includes(push.url) && push.closing === undefined
+    for (const name of endNames) this.#ends.set(name, say)
+    const isHeard = (push: PushItem): boolean =>
+      (push.isFrame ? endNames : names).includes(push.url) && push.closing === undefined
     this.gate.ready(this.#pushes.filter(isHeard).map(({ item }) => item))
   }
 
@@ -1161,20 +1168,31 @@ function bodyItems(chunks: readonly Chunk[], step: number, items: GateItem[]): v
 /** What children said without being asked, by who said it. */
 export function pushItems(tape: Tape, say: (event: PushEvent) => void): readonly PushItem[] {
   const closings = new Map<string, number>()
+  // A child that gets lines ends when it has written its own, even if its input stays open.
+  const gotLines = (url: string): boolean =>
+    tape.events.some((event) => event.kind === 'exchange' && event.method === 'SEND' && event.url === url)
   return tape.events.flatMap((event): readonly PushItem[] => {
-    if (event.kind === 'exchange' && event.method === 'CLOSE') closings.set(event.url, event.n)
+    if (event.kind === 'exchange' && closes(event) && !(event.method === 'END' && gotLines(event.url)))
+      closings.set(event.url, event.n)
     if (event.kind !== 'push') return []
     const isClosing = event.frame === 'close' || event.frame === 'end'
     const closing = isClosing ? closings.get(event.url) : undefined
     const item = { n: event.n, at: event.at, state: 'waiting' as const, deliver: () => say(event) }
-    return [{ url: event.url, item, ...(closing === undefined ? {} : { closing }) }]
+    return [{ url: event.url, item, isFrame: event.frame !== undefined, ...(closing === undefined ? {} : { closing }) }]
   })
+}
+
+/** Whether an agent ends a connection or a child by this. */
+function closes(event: Extract<TapeEvent, { readonly kind: 'exchange' }>): boolean {
+  return event.method === 'CLOSE' || isEnding(event)
 }
 
 /** What a peer says by itself. */
 interface PushItem {
   readonly item: GateItem
   readonly url: string
+  /** It is more than a text: the end of a child, or what only a WebSocket brings. */
+  readonly isFrame: boolean
   /** The step by which the agent closed the connection, where this answers it: a client echoes what comes unasked. */
   readonly closing?: number
 }

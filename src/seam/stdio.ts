@@ -1,3 +1,4 @@
+import { constants } from 'node:os'
 import { isAbsolute, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -43,10 +44,23 @@ export interface ChildSettings {
   /** Variables whose values the code sets; what comes from the environment of this process is the machine's. */
   readonly env: Readonly<Record<string, string>>
   /**
-   * What else decides what runs, and as whom: `program`, where `argv0` gives it another name, `uid` and `gid`. One that this
-   * process has itself says so: `1000 (own)`.
+   * What else decides what runs, as whom and for how long: `program`, where `argv0` gives it another name, `uid`, `gid` and
+   * `timeout`. An id that this process has itself says so: `1000 (own)`.
    */
   readonly options?: Readonly<Record<string, string>>
+}
+
+/** By these a program ends a child: it ends its input, or sends it a signal. */
+export type EndingMethod = 'END' | 'KILL'
+
+export function isEnding({ via, method }: { readonly via: string; readonly method: string }): boolean {
+  return via === 'stdio' && (method === 'END' || method === 'KILL')
+}
+
+/** Names a signal; `undefined` for 0, which asks only whether a child is there. */
+export function signalName(signal: string | number = 'SIGTERM'): string | undefined {
+  if (typeof signal === 'string') return signal
+  return Object.entries(constants.signals).find(([, number]) => number === signal)?.[0]
 }
 
 export interface StartOptions {
@@ -55,6 +69,7 @@ export interface StartOptions {
   readonly argv0?: string | undefined
   readonly uid?: number | undefined
   readonly gid?: number | undefined
+  readonly timeout?: number | undefined
   readonly cwd?: string | URL | undefined
   readonly env?: Readonly<Record<string, string | undefined>> | undefined
 }
@@ -72,12 +87,13 @@ export function childSettings(given: StartOptions = {}): ChildSettings {
   }
 }
 
-function otherOptions({ file, argv0, uid, gid }: StartOptions): Record<string, string> {
+function otherOptions({ file, argv0, uid, gid, timeout }: StartOptions): Record<string, string> {
   const shown = (id: number, own: number | undefined): string => `${id}${id === own ? ' (own)' : ''}`
   return {
     ...(argv0 !== undefined && file !== undefined && { program: file }),
     ...(uid != null && { uid: shown(uid, process.getuid?.()) }),
     ...(gid != null && { gid: shown(gid, process.getgid?.()) }),
+    ...(timeout !== undefined && timeout > 0 && { timeout: `${timeout} ms` }),
   }
 }
 

@@ -17,6 +17,8 @@
  *   subprotocols that a WebSocket offers.
  * - `sockets-1`: the unix socket of a request stands among its headers, and where a connection leads that the code opens by
  *   itself. That the input of a child was ended is a step, and its user, group and program stand where it starts.
+ * - `ends-1`: that the input of an MCP server was ended and that a child of any kind was sent a signal are steps; how an MCP
+ *   server ended is there, and so is why a child could not be started, and its time limit.
  * - `tenants-1`: no variable of the machine named the organization or project of a request: the code did.
  * - `region-1`: nothing on the machine named a region of AWS: the code did.
  * - `contexts-1`: what a framework hands a tool beside its arguments is there with the state of a graph, the actions that a tool
@@ -65,6 +67,9 @@ export const hostsFlag = 'hosts-1'
 /** Written by the recorder. A branch has it when its parent has. */
 export const socketsFlag = 'sockets-1'
 
+/** Written by the recorder. A branch has it when its parent has. */
+export const endsFlag = 'ends-1'
+
 /** Headers that the SDKs of OpenAI send where a variable is set: a machine without it would ask for another customer. */
 export const tenantVariables: readonly (readonly [header: string, variable: string])[] = [
   ['openai-organization', 'OPENAI_ORG_ID'],
@@ -100,6 +105,7 @@ export const knownFlags: readonly string[] = [
   lateFlag,
   hostsFlag,
   socketsFlag,
+  endsFlag,
   tenantsFlag,
   regionFlag,
 ]

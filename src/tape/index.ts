@@ -16,6 +16,7 @@ export {
   fifthRedactorFlag,
   fourthRedactorFlag,
   headersFlag,
+  endsFlag,
   hostsFlag,
   knownFlags,
   lateFlag,

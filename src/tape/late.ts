@@ -56,7 +56,7 @@ export function betweenText(from: string, to: string): string {
 
 /** What is said over a WebSocket or to a child process. That it ends is no doing of an agent: clients close when they go. */
 export function isOfConnection(via: string, method: string): boolean {
-  return (via === 'websocket' || via === 'stdio') && method !== 'CLOSE' && method !== 'END'
+  return (via === 'websocket' || via === 'stdio') && method !== 'CLOSE' && method !== 'END' && method !== 'KILL'
 }
 
 function lateRequestText(method: string, url: string): string {

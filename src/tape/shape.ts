@@ -373,12 +373,13 @@ function isLike(value: unknown): boolean {
   )
 }
 
-function spawnProblem({ command, cwd, env, options }: Fields): Problem {
+function spawnProblem({ command, cwd, env, options, error }: Fields): Problem {
   return (
     listOf(command, 'command', isText) ??
     optional(cwd, () => (isText(cwd) ? undefined : 'cwd is not text')) ??
     textsProblem(env, 'env') ??
-    textsProblem(options, 'options')
+    textsProblem(options, 'options') ??
+    optional(error, () => (isText(error) ? undefined : 'error is not text'))
   )
 }
 

@@ -303,8 +303,10 @@ export interface SpawnEvent extends EventBase {
   readonly cwd?: string
   /** Variables the code sets, without those of the machine. Absent: an older recorder. */
   readonly env?: Readonly<Record<string, string>>
-  /** `program`, where `argv0` gives it another name, `uid` and `gid`; of the recorder itself: `1000 (own)`. */
+  /** `program`, where `argv0` gives it another name, `uid`, `gid` and `timeout`; of the recorder itself: `1000 (own)`. */
   readonly options?: Readonly<Record<string, string>>
+  /** Why the system did not start it, such as `ENOENT`. Absent: it did, or an older recorder. */
+  readonly error?: string
 }
 
 /** A line a child process sent without being asked, or what a WebSocket brought. */

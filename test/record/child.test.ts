@@ -31,7 +31,11 @@ test('what is written to a child in the moment it is started is on the tape', as
   })
   await recorder.run({ agent: 'child' }, agent)
   const tape = readTape(tapes[0]!)
-  expect(tape.events.map(({ kind }) => kind)).toEqual(['spawn', 'exchange'])
+  expect(tape.events.map((event) => (event.kind === 'exchange' ? event.method : event.kind))).toEqual([
+    'spawn',
+    'ping',
+    'END',
+  ])
   const { problems, comparison } = await replayTape(tape, agent)
   expect(problems).toEqual([])
   expect(comparison.outcomeEqual).toBe(true)

@@ -122,8 +122,11 @@ export type Mocked = 'fetch' | 'sockets' | 'timers'
 /** What a WebSocket brings that is no text. */
 export type SaidFrame = FrameKind | 'end'
 
-/** `rpc`: a child answers requests, as MCP servers do. `lines`: it and its parent say lines of JSON to each other. */
-export type ChildMode = 'rpc' | 'lines'
+/**
+ * `rpc`: a child answers requests, as MCP servers do. `lines`: it and its parent say lines of JSON to each other. One with an
+ * `error` could not be started.
+ */
+export type ChildMode = 'rpc' | 'lines' | { readonly error: string }
 
 /** A replaying run as the interceptors see it. */
 export interface Responder extends RunContext {
@@ -158,8 +161,16 @@ export interface Responder extends RunContext {
    * @throws HarvestError when the tape has no such child, or none that said anything a tape can hold
    */
   spawn(command: readonly string[], settings: ChildSettings): ChildMode | undefined
-  /** Registers the sink for lines a child says unasked, and for what a WebSocket brings. */
-  listen(url: string, say: (text: string, frame?: SaidFrame) => void): void
+  /**
+   * Registers the sink for lines a child says unasked, and for what a WebSocket brings.
+   *
+   * @param ends - by what name its end is known, where other children say their lines under the same address
+   */
+  listen(url: string, say: (text: string, frame?: SaidFrame) => void, ends?: string): void
+  /** Whether the tape says how this child ends once it is asked to. */
+  saysEnd?(url: string): boolean
+  /** A child ends of which the tape does not say how: with this exit code, or by this signal. */
+  ended?(url: string, how: string): void
   /** A request begins after the run ended: it comes to nothing, and is reported. */
   requestedLate?(method: string, url: string, madeAt: Error | undefined): void
   /** The same object for the whole run, also inside its tools. */

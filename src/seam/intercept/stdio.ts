@@ -1,13 +1,22 @@
 import childProcess, { type ChildProcess, type SpawnOptions } from 'node:child_process'
 import { EventEmitter } from 'node:events'
 import { PassThrough, Writable } from 'node:stream'
+import { getSystemErrorMap } from 'node:util'
 import { patchProperty, syncBuiltins } from '../patch.ts'
 import { Context } from './context.ts'
 import { SocketNumbers } from '../websocket-frames.ts'
-import { childSettings, isRequest, messageOf, type RpcMessage, urlOfCommand } from '../stdio.ts'
+import {
+  childSettings,
+  type EndingMethod,
+  isRequest,
+  messageOf,
+  type RpcMessage,
+  signalName,
+  urlOfCommand,
+} from '../stdio.ts'
 import { permit } from './outside.ts'
 import { type ChildMode, currentResponder, type ExchangeSink, type Responder, type SaidFrame } from './responder.ts'
-import { real } from '../timers.ts'
+import { real, Timer } from '../timers.ts'
 import { nextTick } from '../source.ts'
 
 /** Gives replayed runs scripted children in place of those that speak JSON over stdio. Other children are escapes. */
@@ -22,7 +31,7 @@ export function interceptStdio(): void {
       const mode = run.spawn(asked, childSettings({ ...options, file: options?.shell ? asked[0] : command }))
       if (mode === undefined)
         return permit(() => Reflect.apply(original, childProcess, [command, ...rest]) as ChildProcess)
-      return new ScriptedChild(run, asked, mode) as unknown as ChildProcess
+      return new ScriptedChild(run, asked, mode, options) as unknown as ChildProcess
     }
     return spawn as typeof original
   })
@@ -46,7 +55,7 @@ const numbers = new WeakMap<object, SocketNumbers>()
 
 /** A child that answers each line from the tape of the run that wrote it. */
 class ScriptedChild extends EventEmitter {
-  readonly pid = 2 ** 22
+  readonly pid: number | undefined = 2 ** 22
   readonly stdin: Writable
   readonly stdout = new PassThrough()
   readonly stderr = new PassThrough()
@@ -58,22 +67,24 @@ class ScriptedChild extends EventEmitter {
   signalCode: string | null = null
   killed = false
   readonly #url: string
+  /** Under which its end is known. */
+  readonly #address: string
   readonly #mode: ChildMode
   readonly #run: Responder
   /** What a child says is heard where it was started: a client that answers does so in its run. */
   readonly #context = new Context()
   #rest = ''
 
-  constructor(run: Responder, command: readonly string[], mode: ChildMode) {
+  constructor(run: Responder, command: readonly string[], mode: ChildMode, options: SpawnOptions = {}) {
     super()
     this.#run = run
     this.spawnargs = command
     this.spawnfile = command[0] ?? ''
     const known = numbers.get(run.identity) ?? new SocketNumbers()
     numbers.set(run.identity, known)
-    const numbered = known.next(urlOfCommand(command))
+    this.#address = known.next(urlOfCommand(command))
     this.#mode = mode
-    this.#url = mode === 'lines' ? numbered : urlOfCommand(command)
+    this.#url = mode === 'lines' ? this.#address : urlOfCommand(command)
     this.stdin = new Writable({
       write: (chunk: Buffer, _encoding, done) => {
         this.#hear(chunk.toString('utf8'))
@@ -82,21 +93,69 @@ class ScriptedChild extends EventEmitter {
       final: (done) => {
         done()
         if (this.#rest.trim()) this.#answer(this.#rest.trimEnd())
+        this.#tell('END', '')
         // Others say themselves when they end.
-        if (mode === 'rpc') this.#exit(0, null)
-        else this.#tell('END', '')
+        if (mode === 'rpc') this.#asked('0')
       },
     })
     this.stdio = [this.stdin, this.stdout, this.stderr]
-    run.listen(this.#url, (text, frame) => this.#say(text, frame))
+    if (typeof mode === 'object') {
+      this.pid = undefined
+      nextTick(() => this.#fail(mode.error))
+      return
+    }
+    run.listen(this.#url, (text, frame) => this.#say(text, frame), this.#address)
     nextTick(() => this.emit('spawn'))
+    this.#limit(options)
   }
 
-  kill(signal: string | number = 'SIGTERM'): boolean {
-    if (this.exitCode !== null || this.signalCode !== null) return false
+  kill(signal?: string | number): boolean {
+    if (this.#isGone || typeof this.#mode === 'object') return false
+    const name = signalName(signal)
+    if (name === undefined) return true
     this.killed = true
-    this.#exit(null, String(signal))
+    this.#tell('KILL', name)
+    this.#asked(name)
     return true
+  }
+
+  [Symbol.dispose](): void {
+    if (!this.killed) this.kill()
+  }
+
+  /** What Node does itself for `timeout` and `signal` of `spawn`. */
+  #limit({ timeout, signal, killSignal }: SpawnOptions): void {
+    if (timeout !== undefined && timeout > 0) {
+      const timer = new Timer(this.#run, 'node', () => this.kill(killSignal), timeout, [], false)
+      this.once('exit', () => timer.close())
+    }
+    const abort = (): void => {
+      if (!this.kill(killSignal)) return
+      const error = new Error('The operation was aborted', { cause: signal?.reason })
+      this.emit('error', Object.assign(error, { name: 'AbortError', code: 'ABORT_ERR' }))
+    }
+    if (signal?.aborted === true) nextTick(abort)
+    else signal?.addEventListener('abort', abort, { once: true })
+    this.once('exit', () => signal?.removeEventListener('abort', abort))
+  }
+
+  /** The system could not start it. */
+  #fail(code: string): void {
+    const errno = [...getSystemErrorMap()].find(([, [name]]) => name === code)?.[0] ?? -1
+    const path = this.spawnfile
+    this.exitCode = errno
+    const error = new Error(`spawn ${path} ${code}`)
+    this.emit(
+      'error',
+      Object.assign(error, { errno, code, syscall: `spawn ${path}`, path, spawnargs: this.spawnargs.slice(1) }),
+    )
+    this.stdout.end()
+    this.stderr.end()
+    real.setImmediate(() => this.emit('close', errno, null))
+  }
+
+  get #isGone(): boolean {
+    return this.exitCode !== null || this.signalCode !== null
   }
 
   ref(): void {
@@ -140,9 +199,10 @@ class ScriptedChild extends EventEmitter {
     return currentResponder() ?? this.#run
   }
 
-  #tell(method: 'SEND' | 'END', line: string): void {
+  #tell(method: 'SEND' | EndingMethod, line: string): void {
+    if (typeof this.#mode === 'object') return
     const run = this.#listener
-    const live = { via: 'stdio', method, url: this.#url, headers: [], body: Buffer.from(line) } as const
+    const live = { via: 'stdio', method, url: this.#address, headers: [], body: Buffer.from(line) } as const
     try {
       run.exchange(live, silent)
     } catch {
@@ -170,14 +230,22 @@ class ScriptedChild extends EventEmitter {
     this.#context.run(() => this.stdout.write(`${line}\n`))
   }
 
+  /** To end. It does so at once where the tape does not say how it did. */
+  #asked(how: string): void {
+    if (this.#isGone || this.#run.saysEnd?.(this.#address) === true) return
+    this.#run.ended?.(this.#address, how)
+    if (how === '0') this.#exit(0, null)
+    else this.#exit(null, how)
+  }
+
   #exit(code: number | null, signal: string | null): void {
-    if (this.exitCode !== null || this.signalCode !== null) return
+    if (this.#isGone) return
     this.stdout.end()
     this.#gone(code, signal)
   }
 
   #gone(code: number | null, signal: string | null): void {
-    if (this.exitCode !== null || this.signalCode !== null) return
+    if (this.#isGone) return
     this.exitCode = code
     this.signalCode = signal
     this.stderr.end()
@@ -189,8 +257,7 @@ class ScriptedChild extends EventEmitter {
 
   #silence(): void {
     this.stdout.end()
-    const isGone = this.exitCode !== null || this.signalCode !== null
-    if (isGone) real.setImmediate(() => this.emit('close', this.exitCode, this.signalCode))
+    if (this.#isGone) real.setImmediate(() => this.emit('close', this.exitCode, this.signalCode))
   }
 }
 

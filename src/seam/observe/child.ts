@@ -1,13 +1,16 @@
 import type { ChildProcess } from 'node:child_process'
+import { getSystemErrorName } from 'node:util'
 import { copyBytes, onChannel } from './channels.ts'
 import { currentObserver, type ExchangeObserver, guarded, type Observer } from './observer.ts'
 import { SocketNumbers } from '../websocket-frames.ts'
 import {
   childSettings,
+  type EndingMethod,
   isRequest,
   isResponse,
   messageOf,
   type RpcMessage,
+  signalName,
   type StartOptions,
   urlOfCommand,
 } from '../stdio.ts'
@@ -20,9 +23,11 @@ import {
 export function observeChildren(): void {
   onChannel<{ process: ChildProcess }>('child', 'child_process', ({ process: child }) => {
     const run = currentObserver()
-    const begun = guarded((options: StartOptions | undefined) => {
-      run?.spawned(child.spawnargs, childSettings(options))
-      if (child.stdin && child.stdout) follow(child, run)
+    const begun = guarded((options: StartOptions | undefined, result: unknown) => {
+      // Node reports this one later, as the error of the child.
+      const error = typeof result === 'number' && result < 0 ? getSystemErrorName(result) : undefined
+      run?.spawned(child.spawnargs, childSettings(options), error)
+      if (error === undefined && child.stdin && child.stdout) follow(child, run)
     })
     // The event comes before the command and the pipes are known. An agent may write to them as soon as it has the child.
     const started = child as ChildProcess & { spawn?: (...args: unknown[]) => unknown }
@@ -32,7 +37,7 @@ export function observeChildren(): void {
       spawn(options: StartOptions) {
         delete started.spawn
         const result = spawn.call(child, options)
-        begun(options)
+        begun(options, result)
         return result
       },
     })
@@ -57,7 +62,7 @@ function follow(child: ChildProcess, starter: Observer | undefined): void {
   const { stdin, stdout } = child
   if (!stdin || !stdout) return
   const noteEnd = guarded(() => {
-    if (input !== 'ended' || mode !== 'lines') return
+    if (input !== 'ended' || mode === undefined) return
     input = 'noted'
     told(openRun(starter), address, 'END', '')
   })
@@ -97,6 +102,19 @@ function follow(child: ChildProcess, starter: Observer | undefined): void {
     exchange.chunk(Buffer.from(text))
     exchange.end()
   })
+  const { kill } = child
+  const killed = guarded((signal: string | number | undefined) => {
+    const name = signalName(signal)
+    if (mode !== undefined && name !== undefined) told(openRun(starter), address, 'KILL', name)
+  })
+  // By this, `signal` and `timeout` of `spawn` end it as well, and so does `using`.
+  Object.assign(child, {
+    kill(signal?: NodeJS.Signals | number) {
+      const isSent = kill.call(child, signal)
+      if (isSent) killed(signal)
+      return isSent
+    },
+  })
   const { write, end } = stdin
   const { push } = stdout
   Object.assign(stdin, {
@@ -117,14 +135,14 @@ function follow(child: ChildProcess, starter: Observer | undefined): void {
     'exit',
     guarded((code: number | null, signal: string | null) => {
       const run = openRun(starter)
-      if (mode === 'lines') run?.pushed(address, String(code ?? signal), 'close')
-      if (mode === undefined) run?.unrecorded(`child process ${child.spawnargs.join(' ')}`)
+      if (mode !== undefined) run?.pushed(address, String(code ?? signal), 'close')
+      else run?.unrecorded(`child process ${child.spawnargs.join(' ')}`)
     }),
   )
   Object.assign(stdout, {
     push(this: typeof stdout, ...args: unknown[]) {
       if (args[0] !== null) said(args[0], args[1])
-      else if (mode === 'lines') openRun(starter)?.pushed(address, '', 'end')
+      else if (mode !== undefined) openRun(starter)?.pushed(address, '', 'end')
       return Reflect.apply(push, this, args) as boolean
     },
   })
@@ -139,7 +157,7 @@ function numberOf(run: Observer, url: string): string {
   return known.next(url)
 }
 
-function told(run: Observer | undefined, url: string, method: 'SEND' | 'END', text: string): void {
+function told(run: Observer | undefined, url: string, method: 'SEND' | EndingMethod, text: string): void {
   const exchange = run?.exchange({ via: 'stdio', method, url })
   exchange?.requestChunk(Buffer.from(text))
   exchange?.end()

@@ -15,8 +15,8 @@ export interface Observer extends RunContext {
   exchange(start: ExchangeStart): ExchangeObserver | undefined
   /** A request begins after the run ended. */
   requestedLate?(start: ExchangeStart): void
-  /** The run started a child process. */
-  spawned(command: readonly string[], settings: ChildSettings): void
+  /** The run started a child process; `error` is why the system did not, such as `ENOENT`. */
+  spawned(command: readonly string[], settings: ChildSettings, error: string | undefined): void
   /** A child process said something unasked, or a WebSocket brought something: a frame that is no text, or its end. */
   pushed(url: string, text: string, frame?: FrameKind | 'end'): void
   /** The same object for the whole run, also inside its tools. */
