@@ -21,14 +21,6 @@ export function withoutSpent(interrupted: HarvestError): HarvestError {
   return withFacts(interrupted, { where })
 }
 
-/** Of a command each of whose runs is a draw of its own, and none is kept for another command. */
-export function notKept(interrupted: HarvestError, command: string): HarvestError {
-  return withFacts(interrupted, {
-    why: `Nothing is running any more. Runs of ${command} are not kept.`,
-    fix: ['to begin again: the same command'],
-  })
-}
-
 /** For programs: that this is what was known when someone ended the command, and of how many forks. */
 export function endedAt(forks: MadeForks, grader?: Grader): { readonly interrupted?: { made: number; of: number } } {
   if (endOf(forks, grader) === undefined) return {}

@@ -30,6 +30,7 @@ import {
   jobModuleName,
   jobsVariable,
   spentFile,
+  type TaskName,
 } from './index.ts'
 import type { PriceTable } from '../providers/index.ts'
 import type { Json } from '../tape/index.ts'
@@ -197,8 +198,8 @@ async function runAll(
     }
     // Whoever ends this process ends what it started, too.
     if (!isInterrupted) return sayingSpent(inOrder(jobs, all, ended, spent), spent)
-    if (!keepsEnded) throw withSpent(interrupted(), spent)
-    return sayingSpent(inOrder(jobs, all, interrupted(), spent), spent)
+    if (!keepsEnded) throw withSpent(interrupted(jobs), spent)
+    return sayingSpent(inOrder(jobs, all, interrupted(jobs), spent), spent)
   } finally {
     running.delete(own)
     unwatchFile(results)
@@ -327,11 +328,24 @@ export function toTheConfig(): readonly string[] {
 // Exit codes of a process that SIGHUP, SIGINT or SIGTERM ended.
 const interrupting: ReadonlySet<number> = new Set([129, 130, 143])
 
-function interrupted(): HarvestError {
+/** Whether finished forks of a task are kept, for the same command to go on with. A run without a task is not. */
+const keepsForks: Readonly<Record<TaskName, boolean>> = {
+  blame: true,
+  chaos: false,
+  debug: false,
+  fix: true,
+  fork: true,
+  grade: true,
+  isolate: true,
+  prove: true,
+}
+
+function interrupted(jobs: readonly Job[]): HarvestError {
+  const isKept = jobs.some(({ task }) => task !== undefined && keepsForks[task.name])
   return new HarvestError('HARVEST_CLI_INTERRUPTED', {
     what: 'Interrupted before the result was complete',
-    why: 'Nothing is running any more. Finished forks are kept: blame and test --prove reuse them, and fork does if the code is committed.',
-    fix: ['to go on: the same command, without --no-cache'],
+    why: `Nothing is running any more. ${isKept ? 'Finished forks are kept, as long as the code is the same.' : 'Its runs are not kept.'}`,
+    fix: [isKept ? 'to go on: the same command, without --no-cache' : 'to begin again: the same command'],
   })
 }
 

@@ -2,9 +2,11 @@ import { HarvestError, withFacts } from '../errors/index.ts'
 import { counted } from '../errors/words.ts'
 import type { Spent } from './budget.ts'
 
-/** To a hundredth of a cent. */
+/** To a hundredth of a cent; less than that with two digits, so that a call that was paid for never costs $0.0000. */
 export function costText(costUsd: number | undefined): string {
-  return costUsd === undefined ? 'cost unknown' : `$${costUsd.toFixed(4)}`
+  if (costUsd === undefined) return 'cost unknown'
+  const digits = costUsd > 0 && costUsd < 0.0001 ? 1 - Math.floor(Math.log10(costUsd)) : 4
+  return `$${costUsd.toFixed(digits)}`
 }
 
 type Used = Pick<Spent, 'costUsd' | 'modelCalls' | 'open'>

@@ -171,7 +171,7 @@ describe('harvest patch', () => {
     expect(code, stderr).toBe(130)
     expect(stdout).toMatch(/^undecided\n1 of 1 live runs end so; without the change, sampled alternately, 1 of 1\.$/m)
     expect(stdout).toMatch(/^6 model calls, .*, \$0\.0027[^\n]*\nstopped after 2 of 8 runs\n$/m)
-    expect(stderr).toContain('Runs of patch are not kept.')
+    expect(stderr).toContain('Its runs are not kept.')
   })
 
   it('live runs of which many leave the tape are no rate, and the printed command runs their tools too', async () => {

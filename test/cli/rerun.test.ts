@@ -348,7 +348,7 @@ describe('harvest rerun', () => {
         /^refund +2\/2 +100\.0 %.* 0\n[^]*\n6 model calls, .*, \$0\.0027; tools from the tape\n[^]*stopped after 2 of 9 runs\n$/m,
       ),
     ])
-    expect(stderr).toContain('Runs of rerun are not kept.')
+    expect(stderr).toContain('Its runs are not kept.')
     expect(printed(stderr, 'to begin again')).toEqual(words.slice(1))
     expect(desk.asked.length).toBe(7)
   })

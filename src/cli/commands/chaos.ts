@@ -20,7 +20,7 @@ import type { Job } from '../../jobs/index.ts'
 import { type Json, readTape, requireClosed, type Tape } from '../../tape/index.ts'
 import { chaosSpec } from '../spec/explain.ts'
 import type { Command, CommandInput } from '../command.ts'
-import { endedEarly, notKept, stoppedText } from '../ended-early.ts'
+import { endedEarly, stoppedText } from '../ended-early.ts'
 import { exit } from '../exit.ts'
 import { findRun, type FoundRun } from '../find.ts'
 import { controlLine, pinsJson } from '../forking/control.ts'
@@ -195,9 +195,8 @@ async function ask(
     return { report: answer as unknown as ChaosReport }
   } catch (error) {
     if (!HarvestError.is(error, 'HARVEST_CLI_INTERRUPTED')) throw error
-    const interrupted = notKept(error, 'chaos')
-    if (known === undefined) throw interrupted
-    return { report: known, interrupted }
+    if (known === undefined) throw error
+    return { report: known, interrupted: error }
   }
 }
 

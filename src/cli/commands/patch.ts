@@ -13,7 +13,7 @@ import { stepsToModels } from '../blame/to-models.ts'
 import { type LimitedRuns, roomForAll, stepsAfterBudget } from '../budget-step.ts'
 import type { Command, CommandInput } from '../command.ts'
 import { compact, describeOutcome } from '../../report/describe.ts'
-import { endedEarly, notKept, stoppedText } from '../ended-early.ts'
+import { endedEarly, stoppedText } from '../ended-early.ts'
 import { exit } from '../exit.ts'
 import { findTapeFile } from '../find.ts'
 import { finerAnswer } from '../finer-answer.ts'
@@ -152,8 +152,7 @@ async function runBoth(text: string, { unchanged, about, recordings, plan }: Run
       onProgress: (n) => screen.progress(`${n} of ${2 * times} runs`),
     })
     const isStop = (one: JobOutcome): one is HarvestError => HarvestError.is(one, 'HARVEST_CLI_INTERRUPTED')
-    const stopped = all.find(isStop)
-    const error = stopped && notKept(stopped, 'patch')
+    const error = all.find(isStop)
     if (error !== undefined && all.every(isStop)) throw error
     const isMade = (one: JobOutcome): boolean => !isStop(one)
     const { changed, controls } = apart(all, 2)

@@ -21,7 +21,7 @@ import { type PassRate, rateOf } from '../rerunning/rates.ts'
 import { dearestOf, stepsAfterRates } from '../rerunning/steps.ts'
 import { rerunSpec } from '../spec/test.ts'
 import type { Command, CommandInput } from '../command.ts'
-import { endedEarly, notKept, stoppedText } from '../ended-early.ts'
+import { endedEarly, stoppedText } from '../ended-early.ts'
 import { printAnswer } from '../next-lines.ts'
 import { printSteps } from '../next-steps.ts'
 import { exit } from '../exit.ts'
@@ -89,8 +89,7 @@ export const rerunCommand: Command = {
     const done = ended.filter(isDone)
     const [first] = ended
     // Nothing ran for one reason: that is the answer.
-    if (HarvestError.is(first) && ended.every((run) => HarvestError.is(run, first.code)))
-      throw withSpent(first === stopped ? notKept(first, 'rerun') : first, used)
+    if (HarvestError.is(first) && ended.every((run) => HarvestError.is(run, first.code))) throw withSpent(first, used)
     const rates = cases.map((kase, i) => rateOf(kase, ended.slice(i * plan.times, (i + 1) * plan.times).filter(isDone)))
     const spent = spentBy(ended)
     const isMet =
@@ -117,7 +116,7 @@ export const rerunCommand: Command = {
       { given, spec: rerunCommand, screen },
     )
     // Fewer runs than were asked for, and those that ended first: no rate to go by later.
-    if (HarvestError.is(stopped)) return endedEarly(notKept(stopped, 'rerun'), screen)
+    if (HarvestError.is(stopped)) return endedEarly(stopped, screen)
     keepLiveRuns(given.value('dir') ?? 'recordings', liveRunsOf(rates))
     return isMet ? exit.ok : exit.divergence
   },

@@ -4,7 +4,6 @@ import { firstChange } from '../../doctor/fingerprint.ts'
 import type { Examination } from '../../doctor/index.ts'
 import type { FinishedJob, Job } from '../../jobs/index.ts'
 import { type JobOutcome, runJobs } from '../../jobs/run.ts'
-import { notKept } from '../ended-early.ts'
 import type { Screen } from '../../report/output.ts'
 import { type Diagnosis, type Finding, isIll } from '../../doctor/findings.ts'
 import type { Check } from './set-up.ts'
@@ -99,9 +98,7 @@ async function run(
   const outcomes = await runJobs(
     patients.map(({ job }) => job),
     { env, goesOn: true, onProgress: (ended) => screen.progress(`${what}: ${ended} of ${patients.length}`) },
-  ).catch((error: unknown) => {
-    throw HarvestError.is(error, 'HARVEST_CLI_INTERRUPTED') ? notKept(error, 'doctor') : error
-  })
+  )
   return outcomes.map((outcome) => {
     if (isExamined(outcome) || HarvestError.is(outcome)) return outcome
     throw new TypeError('a job with a probe ends with an examination')

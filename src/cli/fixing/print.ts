@@ -5,6 +5,7 @@ import type { Case } from '../../cases/index.ts'
 import { neutral, neutralLine } from '../../errors/index.ts'
 import { counted } from '../../errors/words.ts'
 import type { PreparedFix } from '../../recordings/index.ts'
+import { costText } from '../../live/said-spent.ts'
 import { describeOutcome } from '../../report/describe.ts'
 import { neutralLines, type Screen, table } from '../../report/output.ts'
 import { gradingText } from '../blame/print.ts'
@@ -53,7 +54,7 @@ function printTable(runs: readonly FixRun[], screen: Screen): void {
         ? describeOutcome(status === 'returned' ? { status, value } : { status, error: value })
         : (problem.message.split('\n', 1)[0] ?? '')
     const { modelCalls, costUsd } = fork.spent
-    const paid = costUsd === undefined ? `${modelCalls} calls` : `$${costUsd.toFixed(4)}`
+    const paid = costUsd === undefined ? `${modelCalls} calls` : costText(costUsd)
     const by = isOffTape === true ? ' by its calls' : ''
     return [`${at + 1}`, grade + by, neutralLine(ends, 60), isReused ? 'reused' : modelCalls === 0 ? 'none' : paid]
   })

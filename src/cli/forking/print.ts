@@ -6,6 +6,7 @@ import { counted } from '../../errors/words.ts'
 import type { FinishedFork, TailRequest } from '../../fork/index.ts'
 import type { ControlDifference } from '../../jobs/index.ts'
 import { outcomeNotCompared, stepsOf } from '../../tape/index.ts'
+import { costText } from '../../live/said-spent.ts'
 import { describeOutcome } from '../../report/describe.ts'
 import { describeRate, describeSpent } from '../live.ts'
 import { neutralLines, type Screen, table } from '../../report/output.ts'
@@ -176,7 +177,7 @@ function cells(
   isGraded: boolean,
   same: string,
 ): readonly string[] {
-  const cost = fork === undefined ? '' : costText(fork, request.tail)
+  const cost = fork === undefined ? '' : paidText(fork, request.tail)
   if (compared === undefined)
     return [seed, 'not judged', ...(isGraded ? [grade ?? ''] : []), '', problems[0]?.code ?? '', cost]
   return [
@@ -189,9 +190,9 @@ function cells(
   ]
 }
 
-function costText({ spent: { modelCalls, costUsd } }: FinishedFork, tail: TailRequest): string {
+function paidText({ spent: { modelCalls, costUsd } }: FinishedFork, tail: TailRequest): string {
   if (tail.from !== 'live') return 'none'
-  return costUsd === undefined ? `${modelCalls} calls` : `$${costUsd.toFixed(4)}`
+  return costUsd === undefined ? `${modelCalls} calls` : costText(costUsd)
 }
 
 /** `step 4 answers refund(amount: 10), not refund(amount: 2500)`. */
