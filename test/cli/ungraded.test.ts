@@ -82,7 +82,7 @@ describe('without a grade', () => {
       expect([outcome, because]).toEqual(['not judged', 'no grade'])
     expect(code).toBe(1)
     const text = await run('fork', 'recorded', '--critical')
-    expect(text.stdout).toMatch(/^critical: none$/m)
+    expect(text.stdout).toMatch(/^critical: none shown$/m)
     expect(text.stdout).toMatch(/^no judged alternative changes the grade: none$/m)
     expect(text.stdout).toMatch(/^not judged: 2 of 2 alternatives; 2 with no grade$/m)
   })

@@ -220,7 +220,9 @@ export function printDecisions(
   const named = (verdict: DecisionReport['verdict'], all = decisions): string =>
     all.flatMap((one) => (one.verdict === verdict ? [`${one.step}`] : [])).join(', ') || 'none'
   const isSome = ({ tried }: DecisionReport): boolean => tried.some(isJudged)
-  screen.line(`\n${screen.paint('bold', `critical: ${named('critical')}`)}`)
+  // Alternatives that were not tried or not judged may change the grade.
+  const shown = named('critical')
+  screen.line(`\n${screen.paint('bold', `critical: ${shown}${shown === 'none' ? ' shown' : ''}`)}`)
   screen.line(`no judged alternative changes the grade: ${named('same')}`)
   const isLive = decisions.some(({ beside }) => beside !== undefined)
   if (isLive) screen.line(`not shown: ${named('open')}`)
