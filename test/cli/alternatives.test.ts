@@ -87,7 +87,9 @@ it('a step of live runs is critical only where chance rarely makes its effect, a
   // Three of eight beside none of eight: chance makes that, too.
   for (const { report, lines } of [decided(3, 5, { good: 0, bad: 8 }), decided(7, 0, { good: 4, bad: 3 })]) {
     expect(report?.verdict).toBe('open')
-    expect(lines).toEqual(expect.arrayContaining(['\ncritical: none shown', 'not shown: 1', 'nothing could be judged: none']))
+    expect(lines).toEqual(
+      expect.arrayContaining(['\ncritical: none shown', 'not shown: 1', 'nothing could be judged: none']),
+    )
   }
 })
 
