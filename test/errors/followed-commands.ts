@@ -635,6 +635,10 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
   },
   'src/jobs/run.ts': {
     'to go on': ['test/cli/blame.test.ts', 'asks no model any more once %s ended it'],
+    'to begin again': [
+      'test/cli/rerun.test.ts',
+      'Ctrl-C prints the rates and costs of the runs that ended until then, and that none of them is kept',
+    ],
     'check that the tests run': others,
     'to give it more time': ['test/cli/blocked.test.ts', 'is ended with its worker behind --timeout, and that is said'],
   },
