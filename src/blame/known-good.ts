@@ -69,12 +69,14 @@ export async function goodAmong<Known>(
 
 /** Runs of an agent that may be good ones: each is read and graded once, and only when it is asked for. */
 export class KnownRuns {
+  readonly #tape: Tape
   readonly #runs: readonly { readonly run: KnownRun; readonly look: () => LookedAt }[]
 
   /**
    * @param tape - the run that is asked about: it is left out
    */
   constructor(runs: readonly KnownRun[], tape: Tape, oracle: Oracle) {
+    this.#tape = tape
     this.#runs = runs.map((run) => ({ run, look: once(() => lookAt(run, tape, oracle)) }))
   }
 
@@ -83,9 +85,10 @@ export class KnownRuns {
     return this.#runs.find(({ look }) => look().tape !== undefined)?.run
   }
 
-  /** The first one of this kind that is graded `ok`. */
-  good(fits: (one: Tape) => boolean): Promise<KnownRun | undefined> {
-    return this.#graded('ok', fits)
+  /** The first one of this kind that is graded `ok`; one that was asked the same as the run that is asked about comes first. */
+  async good(fits: (one: Tape) => boolean): Promise<KnownRun | undefined> {
+    const isSame = (one: Tape): boolean => isOfSameQuestion(one, this.#tape) && fits(one)
+    return (await this.#graded('ok', isSame)) ?? this.#graded('ok', fits)
   }
 
   /** The first one of this kind that is graded `bad`. */

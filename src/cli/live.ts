@@ -1,5 +1,6 @@
 import { type Interval, wilson } from '../stats/index.ts'
 import { HarvestError, neutralLine } from '../errors/index.ts'
+import { counted } from '../errors/words.ts'
 import type { FinishedJob } from '../jobs/index.ts'
 import type { BudgetLimits, Spent } from '../live/index.ts'
 import { costText, openText } from '../live/said-spent.ts'
@@ -150,7 +151,7 @@ export function describeSpent(
   tools: 'from the tape' | 'for real' | 'from --tools' = 'from the tape',
 ): string {
   const about = isEstimated ? ' (estimated: a provider sent no token usage)' : ''
-  return `${modelCalls} model calls, ${inputTokens} tokens in, ${outputTokens} out, ${costText(costUsd)}${about}${openText(open)}; tools ${tools}`
+  return `${counted(modelCalls, 'model call')}, ${inputTokens} tokens in, ${outputTokens} out, ${costText(costUsd)}${about}${openText(open)}; tools ${tools}`
 }
 
 /** `46.8 % – 91.1 %` */

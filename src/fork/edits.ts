@@ -135,7 +135,12 @@ function nothingFound(edit: TextEdit, stepNumber: number, form: AnswerForm): Har
     ...(isStream ? { why: 'A stream delivers text in pieces, so one sentence can span many events.' } : {}),
     fix: [
       `to see it: npx vitest-harvest show '<tape>' --step ${shellWord(stepNumber)} ${whole}`,
-      ...(isStream ? [`to let the model say something else: --say '<text>', without ${options}`] : []),
+      ...(isStream
+        ? [
+            `to let the model say something else: --say '<text>', without ${options}`,
+            `to let it call a tool: --decide 'tool(key=value)', without ${options}`,
+          ]
+        : []),
     ],
   })
 }

@@ -182,3 +182,21 @@ it('a known run is graded once, no matter how often it is asked whether one is g
   for (let time = 0; time < 3; time++) expect((await runs.bad(() => true))?.name).toBe('30')
   expect(graded).toHaveLength(2)
 })
+
+it('of good runs that fit, one that was asked the same is proposed before others', async () => {
+  const folder = temporaryFolder('known')
+  const asked = refundOf(2500)
+  const written = (name: string, { header, events, close }: Tape) => {
+    const file = join(folder, `${name}.tape.jsonl`)
+    writeFileSync(file, serializeTape(header, events, close))
+    return { name, file }
+  }
+  const good = refundOf(25)
+  const other = written('other', { ...good, header: { ...good.header, input: { text: 'Hello.' } } })
+  const same = written('same', good)
+  const oracle = createOracle({ by: 'expectations', ok: [parseExpectation('refund(amount: 25)', '--ok')], bad: [] })
+  const runs = new KnownRuns([other, same], asked, oracle)
+  expect((await runs.good(() => true))?.name).toBe('same')
+  const isOther = (tape: Tape): boolean => !isOfSameQuestion(tape, asked)
+  expect((await runs.good(isOther))?.name).toBe('other')
+})

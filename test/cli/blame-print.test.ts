@@ -166,7 +166,7 @@ describe('what blame says', () => {
     )
     const unpriced = { ...none, modelCalls: 1, grading: { modelCalls: 1, tokens: 120 } }
     expect(print(blamed(undefined, { spent: { ...unpriced, now: unpriced, retries: 0 } }))).toContain(
-      '0 forks, 1 model calls, cost unknown, of which grading 1 model calls, cost unknown; models',
+      '0 forks, 1 model call, cost unknown, of which grading 1 model call, cost unknown; models',
     )
   })
 
@@ -440,6 +440,25 @@ describe('what blame says', () => {
     )
     expect(said(undefined, mutations({ kind: 'unresolved' }))).toContain('Not resolved')
   })
+
+  it.each([
+    ['unshown', false, 12, 'not shown'],
+    ['unshown', true, 12, 'no'],
+    ['unshown', true, 10, 'not shown'],
+    ['none', false, 12, 'no'],
+  ] as const)(
+    'of an answer that does not stand the test: %s, exact %s, %i of 12 changes: %s',
+    (kind, isDeterministic, tried, says) => {
+      const mutated = { position: 0, mutants: 12, tried, inert: 0, forks: 22, rate: 0.8, undefinedRate: 0 }
+      const text = print(
+        blamed(undefined, {
+          mutations: { verdict: { kind }, isDeterministic, positions: [mutated] },
+          steps: [{ ...steps[0]!, mutated, isResponsible: false }],
+        }),
+      )
+      expect(text).toMatch(new RegExp(`${tried} of 12 .* ${says}\\n`))
+    },
+  )
 
   it('is neutral, whatever is on the tape', () => {
     for (const { text } of hostilePayloads) {

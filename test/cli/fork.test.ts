@@ -405,7 +405,7 @@ describe('harvest fork', () => {
     expect(limited.stdout).toMatchInlineSnapshot(`
       "change           as recorded  95 %  unchanged  first difference
       result.total=30  not judged         0 of 0     HARVEST_BUDGET_USED
-      1 model calls, 100 tokens in, 20 out, $0.0004; tools from the tape
+      1 model call, 100 tokens in, 20 out, $0.0004; tools from the tape
       3 not judged: Budget used up: 1 calls (HARVEST_BUDGET_USED)
       → to leave room for all runs: what_if 2 result.total=30 --live --runs 3 --cross-version --max-calls=54
       "

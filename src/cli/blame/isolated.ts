@@ -1,6 +1,7 @@
 import { passedTexts } from '../passed-limit.ts'
 import type { ExpectedUse, RunLayer } from '../../blame/index.ts'
 import { neutralLine, shellWord } from '../../errors/index.ts'
+import { counted } from '../../errors/words.ts'
 import type { ArmReport, IsolatedRun, IsolationEstimate, FailureLayer } from '../../isolate/index.ts'
 import { type Screen, table } from '../../report/output.ts'
 import { type CommandInput, program } from '../command.ts'
@@ -38,7 +39,9 @@ export function printIsolated(isolated: IsolatedRun, screen: Screen): void {
   dim(`intervals: ${methods['interval'] ?? ''}`)
   const { forks, modelCalls, costUsd } = spent.now
   const earlier = spent.reused.forks === 0 ? '' : `; ${spent.reused.forks} forks of earlier sessions`
-  dim(`${forks} forks, ${modelCalls} model calls, ${dollars(modelCalls === 0 ? 0 : costUsd)}${earlier}`)
+  dim(
+    `${counted(forks, 'fork')}, ${counted(modelCalls, 'model call')}, ${dollars(modelCalls === 0 ? 0 : costUsd)}${earlier}`,
+  )
   const { limitPassed: passed } = isolated
   if (passed !== undefined) for (const line of passedTexts(passed.by, passed.grade)) dim(line)
   if (verdict.kind === 'found' && verdict.layers.includes('code'))

@@ -66,11 +66,11 @@ const allColumns: Columns = {
 
 const mutatedColumns: Columns = {
   head: ['step', 'what', 'changes tried', 'outcome flips', 'responsible'],
-  cells: (step) => [
+  cells: (step, blamed) => [
     ...named(step),
     step.mutated === undefined ? 'not tried' : `${step.mutated.tried} of ${step.mutated.mutants}`,
     flipsOf(step),
-    responsibleOf(step),
+    responsibleOf(step, blamed),
   ],
   legend: [
     'changes tried: tested changes of one value in this answer, of all possible ones',
@@ -78,10 +78,11 @@ const mutatedColumns: Columns = {
   ],
 }
 
-/** Untried changes leave the answer open. */
-function responsibleOf({ isResponsible, mutated }: StepReport): string {
-  const isPart = mutated !== undefined && mutated.tried < mutated.mutants
-  return isResponsible === false && isPart ? 'not seen' : yesNo(isResponsible)
+/** What does not stand the test may decide all the same: only one where each was clear, or all was tried exactly, does not. */
+function responsibleOf({ isResponsible, mutated }: StepReport, { mutations }: BlamedRun): string {
+  const isAllTried = mutated !== undefined && mutated.tried === mutated.mutants
+  const isClear = mutations?.verdict.kind === 'none' || (mutations?.isDeterministic === true && isAllTried)
+  return isResponsible === false && !isClear ? 'not shown' : yesNo(isResponsible)
 }
 
 function named({ steps, label }: StepReport): readonly string[] {
@@ -155,7 +156,7 @@ function agreementText({ same, of }: NonNullable<BlamedRun['selfAgreement']>): s
 function spentText({ forks, modelCalls, costUsd, grading }: BlamedRun['reused']): string {
   const cost = forks === 0 && grading === undefined ? '$0' : dollars(costUsd)
   const part = grading === undefined ? '' : `, of which ${gradingText(grading)}`
-  return `${forks} forks, ${modelCalls} model calls, ${cost}${part}`
+  return `${counted(forks, 'fork')}, ${counted(modelCalls, 'model call')}, ${cost}${part}`
 }
 
 /** What an oracle used that asks models. */
@@ -163,7 +164,7 @@ export function gradingText({
   modelCalls,
   costUsd,
 }: Pick<NonNullable<BlamedRun['reused']['grading']>, 'costUsd' | 'modelCalls'>): string {
-  return `grading ${modelCalls} model calls, ${dollars(costUsd)}`
+  return `grading ${counted(modelCalls, 'model call')}, ${dollars(costUsd)}`
 }
 
 /** The cost of live calls, to a hundredth of a cent. */

@@ -167,12 +167,12 @@ async function requireYes(
     words.costUsd === undefined
       ? `${words.tokens} tokens`
       : `$${words.costUsd < 0.01 ? words.costUsd : words.costUsd.toFixed(2)}`
-  const text = `Prove ${made.length} case${made.length === 1 ? '' : 's'}: at most ${calls} model calls and ${limit}, earlier sessions included.`
+  const text = `Prove ${made.length} case${made.length === 1 ? '' : 's'}: at most ${counted(calls, 'model call')} and ${limit}, earlier sessions included.`
   if (words.isYes) return words.isJson ? undefined : screen.note(text)
   if (canAsk() && (await askYesNo(`${text} Ask the models?`))) return
   throw new HarvestError('HARVEST_PROVE_REFUSED', {
     what: 'A proof calls live models, which costs money: confirm with --yes',
-    where: { 'at most': `${calls} model calls, ${limit}` },
+    where: { 'at most': `${counted(calls, 'model call')}, ${limit}` },
     fix: ['to confirm: --yes', 'to confirm with a lower limit: --yes --max-cost 0.20'],
   })
 }
