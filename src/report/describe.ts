@@ -23,7 +23,7 @@ export interface DescribedStep {
   readonly n: number
   /** What it was: a model call, a tool call to an MCP server, another message to one, another request, or the kind of a wrapped call. */
   readonly kind: 'model' | 'mcp' | 'rpc' | 'http' | CallEvent['kind']
-  /** Model id, name of the function, JSON-RPC method, or HTTP method and address. */
+  /** Model id, name of the function, JSON-RPC method, by what a child was ended, or HTTP method and address. */
   readonly name: string
   readonly dialect?: Dialect
   /** Nothing was asked: an answer that the provider keeps was looked at. */
@@ -161,18 +161,25 @@ function withReason(error: string, event: ExchangeEvent): string {
   return reason === undefined ? error : `${error}: ${reason}`
 }
 
+/** It ends the input of a child, or sends it a signal. */
+function endsChild({ via, method }: ExchangeEvent): boolean {
+  return via === 'stdio' && (method === 'END' || method === 'KILL')
+}
+
 /** What an exchange that is no model call says of itself. */
 function messageIn(event: ExchangeEvent) {
   const body = requestText(event)
   const rpc = readRpc(body)
   const mcp = rpc === undefined ? undefined : readMcpCall(event)
-  return { body, rpc, mcp, kind: rpc === undefined ? 'http' : mcp === undefined ? 'rpc' : 'mcp' } as const
+  const isOfChild = rpc !== undefined || endsChild(event)
+  return { body, rpc, mcp, kind: !isOfChild ? 'http' : mcp === undefined ? 'rpc' : 'mcp' } as const
 }
 
 /** An exchange that is no model call. */
 function message(event: ExchangeEvent): Described {
   const { method, url, response, oneWay, via } = event
   const { body, rpc, mcp, kind } = messageIn(event)
+  if (endsChild(event)) return { kind, name: method === 'END' ? 'end of input' : `signal ${body}`, toolCalls: [] }
   const name = rpc === undefined ? `${method} ${url}` : via === 'stdio' ? rpc.method : `${rpc.method} ${url}`
   if (rpc === undefined) {
     const answer = response === undefined ? '' : bodyText(decodedResponse(event))

@@ -11,6 +11,7 @@ import {
   isStep,
   type Json,
   type OpenCall,
+  type PushEvent,
   requestBytes,
   readTapeHeader,
   type Step,
@@ -282,6 +283,13 @@ function noteText(event: Exclude<TapeEvent, Step | DrawsEvent>): string {
     case 'spawn':
       return event.command.join(' ')
     case 'push':
-      return event.text
+      return pushText(event)
   }
+}
+
+/** What came unasked; how a connection or a child ended in words. */
+export function pushText({ frame, text, url }: PushEvent): string {
+  if (frame === 'end') return url.startsWith('stdio:') ? 'end of its output' : 'closed'
+  if (frame !== 'close') return text
+  return url.startsWith('stdio:') ? `ended: ${text}` : `closes: ${text}`
 }

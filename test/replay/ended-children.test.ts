@@ -10,6 +10,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { fork } from '../../src/index.ts'
 import { createRecorder, tool } from '../../src/record/index.ts'
 import { installReplay, type ReplayResult, replayTape, verdictOf } from '../../src/replay/index.ts'
+import { describeStep } from '../../src/report/describe.ts'
 import { parseTape, readTape, serializeTape, stepsOf, type Tape } from '../../src/tape/index.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -146,6 +147,8 @@ describe('the client of an MCP server over stdio', () => {
     const agent = sdkAgent('closed', ['-e', stubborn])
     const tape = await record(agent)
     expect(wayOf(tape)).toEqual([...spoken, 'END', 'KILL SIGTERM', 'KILL SIGKILL'])
+    const shown = stepsOf(tape).slice(-3)
+    expect(shown.map((step) => describeStep(step).name)).toEqual(['end of input', 'signal SIGTERM', 'signal SIGKILL'])
     await expectSame(tape, agent)
     expect(await codesOf(tape, sdkAgent('left', ['-e', stubborn]))).toEqual(['HARVEST_UNUSED'])
   }, 20_000)

@@ -10,7 +10,7 @@ import { bodyText, decodedResponse, headerOf, signature } from '../describe.ts'
 import type { Opened } from '../diff/facts.ts'
 import { outcomeText } from '../end.ts'
 import { runTookMs } from '../head.ts'
-import { messageText, type RunStep } from '../run.ts'
+import { messageText, pushText, type RunStep } from '../run.ts'
 import { SharedBodies } from './bodies.ts'
 import { Prompts } from './messages.ts'
 import type { Texts } from './texts.ts'
@@ -184,7 +184,7 @@ function notesView({ header, events }: Tape, texts: Texts): ReportNote[] {
       case 'spawn':
         return [{ n, at: atMs, kind: 'spawn', name: event.command[0] ?? '', t: texts.add(event.command.join(' ')) }]
       case 'push':
-        return [{ n, at: atMs, kind: 'push', name: event.url, t: texts.add(event.text) }]
+        return [{ n, at: atMs, kind: 'push', name: event.url, t: texts.add(pushText(event)) }]
       default:
         return []
     }
