@@ -43,7 +43,10 @@ export async function runClients(names: readonly string[] = clientAgents): Promi
       const shut = confined.find((one) => one.name === name)
       if (!recording.tape || !replay || !shut)
         return { name, requests: 0, replayMs: 0, failures: [recording.failed ?? 'no tape'] }
-      const onTape = readTape(recording.tape).events.filter((event) => event.kind === 'exchange')
+      // That the input of a child was ended has no bytes, and no line in the log of the server.
+      const onTape = readTape(recording.tape).events.filter(
+        (event) => event.kind === 'exchange' && event.method !== 'END',
+      ) as readonly ExchangeEvent[]
       const seenOfIt = name === 'mcp-stdio' ? lines : seen.filter(({ token }) => token === name).map(describeSeen)
       return {
         name,
