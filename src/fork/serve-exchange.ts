@@ -13,7 +13,6 @@ import type { MatchRequest } from '../match/matcher.ts'
 import type { ExchangeState } from '../match/step.ts'
 import { type ExchangeControl, type ExchangeSink, type LiveRequest, requestWith } from '../seam/intercept/index.ts'
 import { steadyBoundary } from '../seam/shape.ts'
-import { isEnding } from '../seam/stdio.ts'
 import {
   type Chunk,
   decodeBytes,
@@ -23,6 +22,7 @@ import {
   type Moment,
   type RecordedResponse,
   responseBytes,
+  isEnding,
 } from '../tape/index.ts'
 import type { Entry } from './branch-recorder.ts'
 import type { Reply } from './answers.ts'

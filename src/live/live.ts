@@ -13,8 +13,15 @@ import type { ReplayResult, RunOutcome } from '../match/types.ts'
 import { siteIn, userSite } from '../seam/caller.ts'
 import { addressedUrl, argumentsOf, isThenable } from '../seam/shape.ts'
 import { seamState } from '../seam/source.ts'
-import { isEnding } from '../seam/stdio.ts'
-import { type CallEvent, decodeValue, encodeFor, type ExchangeEvent, type Tape, type TapeEvent } from '../tape/index.ts'
+import {
+  type CallEvent,
+  decodeValue,
+  encodeFor,
+  type ExchangeEvent,
+  type Tape,
+  type TapeEvent,
+  isEnding,
+} from '../tape/index.ts'
 import { type Budget, usageOf } from './budget.ts'
 import { forward } from '../replay/forward.ts'
 import { offTape } from './off-tape.ts'

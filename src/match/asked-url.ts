@@ -1,7 +1,6 @@
 import { addressedUrl } from '../seam/shape.ts'
 import type { LiveRequest } from '../seam/intercept/index.ts'
-import { isEnding } from '../seam/stdio.ts'
-import { endsFlag, hostsFlag, socketsFlag, type Tape } from '../tape/index.ts'
+import { endsFlag, hostsFlag, socketsFlag, type Tape, isEnding } from '../tape/index.ts'
 import { socketName } from '../seam/connection.ts'
 import { hostDrift, writtenOrigin } from './address.ts'
 import type { HeaderComparison } from './header-drift.ts'

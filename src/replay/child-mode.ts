@@ -1,7 +1,7 @@
-import { isEnding, messageOf, unnamedChild, urlOfCommand } from '../seam/stdio.ts'
+import { messageOf, unnamedChild, urlOfCommand } from '../seam/stdio.ts'
 import type { ChildMode } from '../seam/intercept/index.ts'
 import type { Redactor } from '../privacy/index.ts'
-import type { ExchangeEvent, Tape, TapeEvent } from '../tape/index.ts'
+import { type ExchangeEvent, isEnding, type Tape, type TapeEvent } from '../tape/index.ts'
 
 /** How a child of this command spoke when the run was recorded; `undefined`: not in a way that a tape can hold. */
 export function childMode({ events }: Tape, command: readonly string[], redactor: Redactor): ChildMode | undefined {

@@ -7,7 +7,7 @@ import { sentHeaders, sentToName } from '../seam/shape.ts'
 import { captureStack, siteIn, userSite } from '../seam/caller.ts'
 import { TurnCount } from '../seam/turns.ts'
 import { type ChildMode, type LiveRequest, requestWith, type Responder } from '../seam/intercept/index.ts'
-import { type ChildSettings, isEnding, messageOf, unnamedChild, urlOfCommand } from '../seam/stdio.ts'
+import { type ChildSettings, messageOf, unnamedChild, urlOfCommand } from '../seam/stdio.ts'
 import {
   type Chunk,
   encodeFor,
@@ -22,6 +22,7 @@ import {
   type Tape,
   type TapeEvent,
   type WholeBody,
+  isEnding,
 } from '../tape/index.ts'
 import { isAllowed } from '../playback/allow.ts'
 import { OutsideIo } from '../playback/outside-io.ts'

@@ -14,7 +14,15 @@ import {
 import { readFrames } from '../wire/frames.ts'
 import { at, textAt } from '../json/canonical.ts'
 import { requestText } from '../providers/exchange.ts'
-import { type CallEvent, type ExchangeEvent, type Json, type Outcome, responseBytes, type Step } from '../tape/index.ts'
+import {
+  type CallEvent,
+  type ExchangeEvent,
+  isEnding,
+  type Json,
+  type Outcome,
+  responseBytes,
+  type Step,
+} from '../tape/index.ts'
 import { errorText, valueText } from './conversation.ts'
 
 /** A step in words, for people and for programs. Texts are whole and as recorded: whoever prints them makes them neutral. */
@@ -161,17 +169,12 @@ function withReason(error: string, event: ExchangeEvent): string {
   return reason === undefined ? error : `${error}: ${reason}`
 }
 
-/** It ends the input of a child, or sends it a signal. */
-function endsChild({ via, method }: ExchangeEvent): boolean {
-  return via === 'stdio' && (method === 'END' || method === 'KILL')
-}
-
 /** What an exchange that is no model call says of itself. */
 function messageIn(event: ExchangeEvent) {
   const body = requestText(event)
   const rpc = readRpc(body)
   const mcp = rpc === undefined ? undefined : readMcpCall(event)
-  const isOfChild = rpc !== undefined || endsChild(event)
+  const isOfChild = rpc !== undefined || isEnding(event)
   return { body, rpc, mcp, kind: !isOfChild ? 'http' : mcp === undefined ? 'rpc' : 'mcp' } as const
 }
 
@@ -179,7 +182,7 @@ function messageIn(event: ExchangeEvent) {
 function message(event: ExchangeEvent): Described {
   const { method, url, response, oneWay, via } = event
   const { body, rpc, mcp, kind } = messageIn(event)
-  if (endsChild(event)) return { kind, name: method === 'END' ? 'end of input' : `signal ${body}`, toolCalls: [] }
+  if (isEnding(event)) return { kind, name: method === 'END' ? 'end of input' : `signal ${body}`, toolCalls: [] }
   const name = rpc === undefined ? `${method} ${url}` : via === 'stdio' ? rpc.method : `${rpc.method} ${url}`
   if (rpc === undefined) {
     const answer = response === undefined ? '' : bodyText(decodedResponse(event))

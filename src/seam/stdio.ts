@@ -53,10 +53,6 @@ export interface ChildSettings {
 /** By these a program ends a child: it ends its input, or sends it a signal. */
 export type EndingMethod = 'END' | 'KILL'
 
-export function isEnding({ via, method }: { readonly via: string; readonly method: string }): boolean {
-  return via === 'stdio' && (method === 'END' || method === 'KILL')
-}
-
 /** Names a signal; `undefined` for 0, which asks only whether a child is there. */
 export function signalName(signal: string | number = 'SIGTERM'): string | undefined {
   if (typeof signal === 'string') return signal

@@ -34,7 +34,7 @@ export {
 } from './flags.ts'
 export type { OpenStep } from './parts.ts'
 export { isStartKnown, isTimed, keptReasons, outcomeNotCompared, readOutcome, type WrittenOutcome } from './shape.ts'
-export { betweenText, isOfConnection, isLateAs, lateKey, lateRequest, LateWorks } from './late.ts'
+export { betweenText, isEnding, isOfConnection, isLateAs, lateKey, lateRequest, LateWorks } from './late.ts'
 export { type Loss, lossesIn } from './losses.ts'
 export { wholeHeader, wholeTape } from './parent.ts'
 export { beyondBounds } from './rule-bounds.ts'

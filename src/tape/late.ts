@@ -1,4 +1,4 @@
-import type { LateWork } from './types.ts'
+import type { ExchangeEvent, LateWork, Via } from './types.ts'
 
 /** Things a tape names that happened after its run ended: a timer that goes on for days must not fill it. */
 const limit = 100
@@ -54,9 +54,14 @@ export function betweenText(from: string, to: string): string {
   return `${from} → ${to}`
 }
 
+/** Whether this ends a child: its input, or by a signal. */
+export function isEnding({ via, method }: Pick<ExchangeEvent, 'method' | 'via'>): boolean {
+  return via === 'stdio' && (method === 'END' || method === 'KILL')
+}
+
 /** What is said over a WebSocket or to a child process. That it ends is no doing of an agent: clients close when they go. */
-export function isOfConnection(via: string, method: string): boolean {
-  return (via === 'websocket' || via === 'stdio') && method !== 'CLOSE' && method !== 'END' && method !== 'KILL'
+export function isOfConnection(via: Via, method: string): boolean {
+  return (via === 'websocket' || via === 'stdio') && method !== 'CLOSE' && !isEnding({ via, method })
 }
 
 function lateRequestText(method: string, url: string): string {
