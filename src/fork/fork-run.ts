@@ -468,10 +468,9 @@ export class ForkRun {
     const command = this.redactor.json(given) as readonly string[]
     const at = this.#spawns.findIndex((event) => sameCommand(event, { command, cwd }))
     const error = this.#spawns[at]?.error
-    const mode =
-      (error === undefined ? undefined : { error }) ??
-      childMode(this.tape, given, this.redactor) ??
-      (at < 0 && this.steps.some(({ event }) => isRpcMessage(event)) ? 'rpc' : undefined)
+    const isRpc = (): boolean => at < 0 && this.steps.some(({ event }) => isRpcMessage(event))
+    const spoken = childMode(this.tape, given, this.redactor) ?? (isRpc() ? 'rpc' : undefined)
+    const mode = error === undefined ? spoken : { error }
     if (mode === undefined) throw this.offTape(`the child process ${command.join(' ')}`, undefined)
     if (at >= 0) this.#spawns.splice(at, 1)
     this.account.noted({ kind: 'spawn', command, ...(error !== undefined && { error }) })

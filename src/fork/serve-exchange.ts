@@ -12,17 +12,18 @@ import { underLiveNumber } from '../match/rpc-answer.ts'
 import type { MatchRequest } from '../match/matcher.ts'
 import type { ExchangeState } from '../match/step.ts'
 import { type ExchangeControl, type ExchangeSink, type LiveRequest, requestWith } from '../seam/intercept/index.ts'
+import { nowhere } from '../replay/open-request.ts'
 import { steadyBoundary } from '../seam/shape.ts'
 import {
   type Chunk,
   decodeBytes,
+  isEnding,
   encodeBytes,
   type ExchangeEvent,
   headersFlag,
   type Moment,
   type RecordedResponse,
   responseBytes,
-  isEnding,
 } from '../tape/index.ts'
 import type { Entry } from './branch-recorder.ts'
 import type { Reply } from './answers.ts'
@@ -44,7 +45,7 @@ export function forkExchange(
   sink: ExchangeSink,
   inside: number | undefined,
 ): ExchangeControl {
-  if (run.over || isUnnoted(run.tape, live)) return { abort: () => undefined }
+  if (run.over || isUnnoted(run.tape, live)) return nowhere
   run.look()
   const question = run.question(live)
   const shared = run.sharedAnswer(question, live)

@@ -18,12 +18,13 @@ import {
   decodeValue,
   encodeFor,
   type ExchangeEvent,
+  isEnding,
   type Tape,
   type TapeEvent,
-  isEnding,
 } from '../tape/index.ts'
 import { type Budget, usageOf } from './budget.ts'
 import { forward } from '../replay/forward.ts'
+import { nowhere } from '../replay/open-request.ts'
 import { offTape } from './off-tape.ts'
 import { RealTimers } from './real-timers.ts'
 import { RecordedAnswers } from './recorded-answers.ts'
@@ -162,7 +163,7 @@ class LiveRun {
     sink: Parameters<Responder['exchange']>[1],
     where: { readonly in?: number },
   ): ReturnType<Responder['exchange']> {
-    if (this.over) return { abort: () => undefined }
+    if (this.over) return nowhere
     const [n, at] = this.moment()
     const heard: ExchangeEvent = {
       kind: 'exchange',
@@ -189,7 +190,7 @@ class LiveRun {
       return this.recorded.deliver(answer, sink)
     }
     // A child that is not there needs no other answer to it.
-    if (isEnding(live)) return { abort: () => undefined }
+    if (isEnding(live)) return nowhere
     const dialect = this.recorded.dialectOf(live)
     const isOffTape = !this.#isReal && (dialect === undefined || keepsConversation(dialect.dialect))
     // A session in both directions cannot be handed on as one request.

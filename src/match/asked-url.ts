@@ -1,6 +1,6 @@
 import { addressedUrl } from '../seam/shape.ts'
 import type { LiveRequest } from '../seam/intercept/index.ts'
-import { endsFlag, hostsFlag, socketsFlag, type Tape, isEnding } from '../tape/index.ts'
+import { endsFlag, hostsFlag, isEnding, socketsFlag, type Tape } from '../tape/index.ts'
 import { socketName } from '../seam/connection.ts'
 import { hostDrift, writtenOrigin } from './address.ts'
 import type { HeaderComparison } from './header-drift.ts'
@@ -63,9 +63,7 @@ export function isUnnoted(
   live: Pick<LiveRequest, 'via' | 'method' | 'url'>,
 ): boolean {
   if (!isEnding(live) || areEndsNoted(tape)) return false
+  if (live.method === 'KILL' || !isSocketNoted(tape)) return true
   // It did write down the end of the input of a child that got lines.
-  const gotLines = tape.events.some(
-    (event) => event.kind === 'exchange' && event.url === live.url && event.method === 'SEND',
-  )
-  return live.method === 'KILL' || !gotLines || !isSocketNoted(tape)
+  return !tape.events.some((event) => event.kind === 'exchange' && event.url === live.url && event.method === 'SEND')
 }

@@ -1169,11 +1169,11 @@ function bodyItems(chunks: readonly Chunk[], step: number, items: GateItem[]): v
 /** What children said without being asked, by who said it. */
 export function pushItems(tape: Tape, say: (event: PushEvent) => void): readonly PushItem[] {
   const closings = new Map<string, number>()
-  // A child that gets lines ends when it has written its own, even if its input stays open.
-  const gotLines = (url: string): boolean =>
-    tape.events.some((event) => event.kind === 'exchange' && event.method === 'SEND' && event.url === url)
+  const gotLines = new Set<string>()
   return tape.events.flatMap((event): readonly PushItem[] => {
-    if (event.kind === 'exchange' && closes(event) && !(event.method === 'END' && gotLines(event.url)))
+    if (event.kind === 'exchange' && event.method === 'SEND') gotLines.add(event.url)
+    // A child that gets lines ends when it has written its own, even if its input stays open.
+    if (event.kind === 'exchange' && closes(event) && !(event.method === 'END' && gotLines.has(event.url)))
       closings.set(event.url, event.n)
     if (event.kind !== 'push') return []
     const isClosing = event.frame === 'close' || event.frame === 'end'

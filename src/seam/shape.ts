@@ -87,6 +87,11 @@ export function trailersPair(names: readonly string[]): HeaderPair {
   return [trailersName, shown.sort().join(', ')]
 }
 
+/** The address that a client asks for. What goes to an HTTP proxy has all of it for a path. */
+export function targetUrl(path: string, origin: string): string {
+  return !path.startsWith('/') && /^https?:/.test(path) ? path : origin + path
+}
+
 /**
  * The headers of a request as a tape has them. A `Host` header that names another host than the connection leads to makes
  * the address; where it was sent stands beside.

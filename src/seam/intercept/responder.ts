@@ -91,6 +91,14 @@ export interface ExchangeSink {
   error(error: Error & { code?: string }): void
 }
 
+/** Of a request whose client waits for no answer. */
+export const silent: ExchangeSink = {
+  head: () => undefined,
+  chunk: () => undefined,
+  end: () => undefined,
+  error: () => undefined,
+}
+
 export interface ExchangeControl {
   /** The client gave up: nothing more is delivered. */
   abort(): void

@@ -15,7 +15,14 @@ import {
   urlOfCommand,
 } from '../stdio.ts'
 import { permit } from './outside.ts'
-import { type ChildMode, currentResponder, type ExchangeSink, type Responder, type SaidFrame } from './responder.ts'
+import {
+  type ChildMode,
+  currentResponder,
+  type ExchangeSink,
+  type Responder,
+  type SaidFrame,
+  silent,
+} from './responder.ts'
 import { real, Timer } from '../timers.ts'
 import { nextTick } from '../source.ts'
 
@@ -259,13 +266,6 @@ class ScriptedChild extends EventEmitter {
     this.stdout.end()
     if (this.#isGone) real.setImmediate(() => this.emit('close', this.exitCode, this.signalCode))
   }
-}
-
-const silent: ExchangeSink = {
-  head: () => undefined,
-  chunk: () => undefined,
-  end: () => undefined,
-  error: () => undefined,
 }
 
 /** The recorded answer under the id the client used this time. */

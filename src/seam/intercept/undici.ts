@@ -5,6 +5,7 @@ import { EventEmitter } from 'node:events'
 import { type ParsedUrlQueryInput, stringify } from 'node:querystring'
 import type { Duplex } from 'node:stream'
 import { asNode, captureStack } from '../caller.ts'
+import { targetUrl } from '../shape.ts'
 import { socketName, socketPlace, unknownSocket } from '../connection.ts'
 import { patchProperty, subscribeOnce } from '../patch.ts'
 import { Context } from './context.ts'
@@ -335,7 +336,7 @@ function outsideResponder(options: DispatchOptions): Answering | undefined {
 /** The address that undici asks. */
 function urlOf({ path, query, origin }: DispatchOptions): string {
   const asked = query ? withQuery(path, query) : path
-  return /^https?:/.test(asked) ? asked : String(origin ?? '') + asked
+  return targetUrl(asked, String(origin ?? ''))
 }
 
 /** @throws Error as undici does, for a path that has a query of its own */

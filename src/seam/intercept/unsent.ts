@@ -6,9 +6,9 @@ import { hearClient, setHeaders } from '../observe/http.ts'
 import type { ExchangeObserver } from '../observe/observer.ts'
 import type { Pairs } from '../pairs.ts'
 import { subscribeOnce } from '../patch.ts'
-import { addressedUrl, asTargeted, statedHost } from '../shape.ts'
+import { addressedUrl, asTargeted, statedHost, targetUrl } from '../shape.ts'
 import { sharedOf } from '../source.ts'
-import type { ExchangeControl, ExchangeSink, LiveRequest, Responder } from './responder.ts'
+import { type ExchangeControl, type LiveRequest, type Responder, silent } from './responder.ts'
 
 /** A request of undici, as it is when it is made. */
 export interface SentByUndici {
@@ -40,7 +40,7 @@ export function unsentUndici(
   // A proxy tunnel is not a request of the agent.
   if (!run.begins || request.method === 'CONNECT' || request.upgrade) return undefined
   const { method, path, origin } = request
-  const url = /^https?:/.test(path) ? path : `${String(origin)}${path}`
+  const url = targetUrl(path, String(origin))
   const host: Pairs = typeof request.host === 'string' ? [['host', request.host]] : []
   const headers = (): Pairs => [...host, ...untagged(headerPairs(request.headers))]
   const unsent = new UnsentRequest(run, { via: 'undici', method, url, madeAt, headers, beside })
@@ -60,7 +60,7 @@ export function unsentHttp(
   // The head of one with an `Expect` header was written before it could be marked: where it arrives is not known.
   if ((request as { readonly _headerSent?: boolean })._headerSent === true) return undefined
   const { method, path, protocol } = request
-  const url = /^https?:/.test(path) ? path : `${protocol}//${statedHost(request)}${path}`
+  const url = targetUrl(path, `${protocol}//${statedHost(request)}`)
   const headers = (): Pairs => asTargeted(path, untagged(setHeaders(request)))
   const unsent = new UnsentRequest(run, { via: 'http', method, url, madeAt, headers, beside })
   underWay.set(request, unsent)
@@ -78,14 +78,6 @@ interface MadeRequest extends Pick<LiveRequest, 'method' | 'url'> {
   readonly madeAt: Error
   readonly headers: () => Pairs
   readonly beside: () => Pairs
-}
-
-/** Its client waits for no answer. */
-const unheard: ExchangeSink = {
-  head: () => undefined,
-  chunk: () => undefined,
-  end: () => undefined,
-  error: () => undefined,
 }
 
 /**
@@ -113,6 +105,7 @@ export class UnsentRequest implements ExchangeObserver {
   arrived(): boolean {
     if (this.#state === 'asked') return false
     this.#state = 'arrived'
+    this.#pieces.length = 0
     this.#endBegun?.()
     return true
   }
@@ -169,7 +162,7 @@ export class UnsentRequest implements ExchangeObserver {
       open: this.#isWhole ? 'kept back' : open,
     }
     try {
-      return this.#run.exchange(live, unheard)
+      return this.#run.exchange(live, silent)
     } catch {
       // The run has noted the difference, and its client waits for no answer.
       return undefined

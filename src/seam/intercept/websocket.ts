@@ -22,9 +22,10 @@ import type { AnyFunction } from './guarding.ts'
 import type { Pairs } from '../pairs.ts'
 import {
   currentResponder,
-  type ExchangeControl,
   type ExchangeSink,
+  type ExchangeControl,
   type SaidFrame,
+  silent,
   type Responder,
 } from './responder.ts'
 import { nextTick } from '../source.ts'
@@ -153,13 +154,6 @@ class Peer {
     if (this.#far.writableEnded || this.#far.destroyed) return
     this.#context.run(() => this.#far.write(serverFrame(message)))
   }
-}
-
-const silent: ExchangeSink = {
-  head: () => undefined,
-  chunk: () => undefined,
-  end: () => undefined,
-  error: () => undefined,
 }
 
 /** Answers requests of `node:http` for a WebSocket, as `ws` makes them. */

@@ -2,7 +2,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import { isWebSocket } from '../websocket-frames.ts'
 import { copyBytes, headerPairs, isOwnDoing, onChannel, readHeaders } from './channels.ts'
 import type { Pairs } from '../pairs.ts'
-import { asTargeted, sentToOf, statedHost, trailersPair } from '../shape.ts'
+import { asTargeted, sentToOf, statedHost, targetUrl, trailersPair } from '../shape.ts'
 import { heldSocket, socketName, statedSocket } from '../connection.ts'
 import { type AskedBy, currentObserver, type ExchangeObserver, guarded, hearRequest, trailersCame } from './observer.ts'
 import { limitByRun } from '../socket-limits.ts'
@@ -20,7 +20,7 @@ const beside = new WeakMap<object, Pairs>()
 export function observeHttp(): void {
   onChannel<{ request: ClientRequest }>('http', 'http.client.request.created', ({ request }) => {
     const host = statedHost(request)
-    const path = /^https?:/.test(request.path) ? request.path : `${request.protocol}//${host}${request.path}`
+    const path = targetUrl(request.path, `${request.protocol}//${host}`)
     const upgrade = request.getHeader('upgrade')
     if (upgrade !== undefined) return upgrading(request, String(upgrade), path)
     const exchange = hearRequest({ via: 'http', method: request.method, url: path })

@@ -3,6 +3,7 @@ import { isWebSocket } from '../websocket-frames.ts'
 import { hearAhead } from './body-ahead.ts'
 import { copyBytes, headerPairs, hearAborts, isOwnDoing, laterHeaders, onChannel } from './channels.ts'
 import type { Pairs } from '../pairs.ts'
+import { targetUrl } from '../shape.ts'
 import { connectedSocket, runHeader } from '../connection.ts'
 import {
   currentObserver,
@@ -62,8 +63,7 @@ export function observeUndici(): void {
     // Of a run that was not drawn nothing is looked at.
     if (run?.over === true && run.isOpen === true) return
     const { path, origin } = request
-    // Through an HTTP proxy the path is the absolute URL.
-    const url = !path.startsWith('/') && /^https?:/.test(path) ? path : `${String(origin)}${path}`
+    const url = targetUrl(path, String(origin))
     if (request.upgrade) return upgrading(request, url)
     const start = new Start(request, url)
     const exchange = hearRequest(start, run)
