@@ -9,6 +9,7 @@ import {
   type Cut,
   cutsOf,
   type ExchangeEvent,
+  isEnding,
   requestBytes,
   type Step,
   type Tape,
@@ -207,6 +208,10 @@ export function describeStep({ event, number }: StepState): string {
 
 export function describeEvent(event: Step): string {
   if (event.kind !== 'exchange') return `${event.kind} ${event.name}`
+  if (isEnding(event))
+    return event.method === 'END'
+      ? `end of input of ${event.url}`
+      : `signal ${requestBytes(event).toString()} to ${event.url}`
   return event.via === 'stdio' ? `${event.method} on ${event.url}` : `${event.method} ${shortUrl(event.url)}`
 }
 

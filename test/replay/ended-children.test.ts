@@ -246,6 +246,19 @@ describe('a program that ends a server itself', () => {
     ).not.toEqual([])
   })
 
+  test('and no longer does, while it waits for its end, is red with the child that it ended', async () => {
+    const tape = await record(plainAgent((child) => child.stdin?.end()))
+    const { problems } = await replay(tape, plainAgent(none))
+    expect(problems.map(({ code }) => code)).toEqual(['HARVEST_AGENT_TIMEOUT'])
+    const said = problems[0]?.message.split('\n').filter((line) => /^ {2}next|^The recorded|^→/.test(line))
+    expect(said?.map((line) => line.replace(/stdio:\S+ \S+,/, 'CHILD,').replace(/run-\d+/, 'RUN'))).toEqual([
+      '  next    step 2, end of input of CHILD, which the agent has not asked',
+      'The recorded agent ended this child here. This one does not, and may wait for its end.',
+      '→ end the child again: close its input, its client or its transport, or send the signal',
+      '→ to see the recorded steps: npx vitest-harvest show RUN',
+    ])
+  })
+
   test('by destroying its input replays the same, and so does one that does not: no tape has it', async () => {
     const destroyed = plainAgent((child) => void child.stdin?.destroy())
     const tape = await record(destroyed)

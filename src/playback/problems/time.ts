@@ -2,6 +2,7 @@ import { HarvestError, shellWord } from '../../errors/index.ts'
 import { neutral, neutralLine } from '../../errors/neutral.ts'
 import { thrownText } from '../../match/redact-message.ts'
 import { type ExchangeState, type StepState, describeStep } from '../../match/step.ts'
+import { isEnding } from '../../tape/index.ts'
 import { timersOnFakeClock } from '../mocks.ts'
 import { type ProblemLocation, duration, recordAgain, seeSteps, useRealTimers, where, whereWaiting } from './place.ts'
 
@@ -62,11 +63,25 @@ export function hanging(place: ProblemLocation, waitedMs: number, awaited: Await
       ...whereAwaited(awaited),
       waited: `${Math.round(waitedMs)} ms of real time with nothing left to deliver`,
     },
-    why: next
-      ? 'It waits for something that is not on the tape.'
-      : 'It made all recorded steps, then waits for something that is not on the tape.',
-    fix: [...(timersOnFakeClock() > 0 ? [useRealTimers] : []), seeSteps(place)],
+    why: whyHanging(next),
+    fix: [
+      ...(timersOnFakeClock() > 0 ? [useRealTimers] : []),
+      ...(endsChild(next)
+        ? ['end the child again: close its input, its client or its transport, or send the signal']
+        : []),
+      seeSteps(place),
+    ],
   })
+}
+
+function whyHanging(next: StepState | undefined): string {
+  if (next === undefined) return 'It made all recorded steps, then waits for something that is not on the tape.'
+  if (endsChild(next)) return 'The recorded agent ended this child here. This one does not, and may wait for its end.'
+  return 'It waits for something that is not on the tape.'
+}
+
+function endsChild(step: StepState | undefined): boolean {
+  return step?.event.kind === 'exchange' && isEnding(step.event)
 }
 
 /** The agent waits where the recorded one did not. */
