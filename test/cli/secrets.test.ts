@@ -99,7 +99,7 @@ export default { plugins: [harvest({ agents: { planted: '../test/cli/planted/age
     expect(lastWords()).toContain('not compared')
   })
 
-  it('their tapes are shown, promoted, checked and tested, green and red', { timeout: 600_000 }, async () => {
+  it('their tapes are shown, promoted, checked and tested, green and red', async () => {
     const looks = [
       ['ls'],
       ['ls', '--json'],
@@ -154,7 +154,7 @@ export default { plugins: [harvest({ agents: { planted: '../test/cli/planted/age
     expect(lastWords()).toContain('"type":"response"')
   })
 
-  it('a question with secrets in it is proven, accepted and fixed', { timeout: 600_000 }, async () => {
+  it('a question with secrets in it is proven, accepted and fixed', async () => {
     const red = { PLANTED_BROKEN: '1', HARVEST_ALLOW_CI_UPDATE: '1' }
     expect(await say(['test', 'model-question', '--prove', '--yes', '--max-calls', '40'], red)).not.toBe(101)
     expect(await say(['accept', 'model-question', '--reason', 'it is fair'], red)).toBe(0)

@@ -6,7 +6,7 @@ describe('recorded with its provider alive, replayed in a new process with the p
   let rows: readonly ClientRow[] = []
   beforeAll(async () => {
     rows = await runClients()
-  }, 240_000)
+  })
   afterAll(() => console.log(printRows(rows)))
 
   test.for(clientAgents)(

@@ -185,7 +185,7 @@ describe('a long run', () => {
     } finally {
       session.close()
     }
-  }, 300_000)
+  })
 })
 
 describe('an answer that no statement of the agent was waiting for', () => {

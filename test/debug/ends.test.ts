@@ -83,7 +83,7 @@ describe('the process of the agent', () => {
     await expect(code.enter(1)).rejects.toThrow('Cannot load the agent refund')
     await once((await socket.promise).resume(), 'close')
     code.close()
-  }, 60_000)
+  })
 
   it('ends with an editor that leaves while it is loaded', async () => {
     const module = join(dir, 'never.mjs')

@@ -26,7 +26,7 @@ describe('the packed package in an empty project, by the README', () => {
   })
   afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
-  test.for(['5', '4.1'])('Vitest %s: every step holds, word for word', { timeout: 900_000 }, async (version) => {
+  test.for(['5', '4.1'])('Vitest %s: every step holds, word for word', async (version) => {
     const isCold = version === '5' || process.env['HARVEST_EVERY_LANE'] === '1'
     const dir = mkdtempSync(join(scratch, `vitest-${version}-`))
     const { PATH = '', HOME = '' } = process.env

@@ -155,7 +155,7 @@ describe('a tape that brings a command of its own', () => {
     expect(await touched()).toEqual([])
   })
 
-  it('does not run it where the agents of the config run', { timeout: 240_000 }, async () => {
+  it('does not run it where the agents of the config run', async () => {
     write(
       tapeOf(50),
       tapeText({ header: { id: 'command-50', agent: 'refund', command: { argv: commands[2]![1], cwd: '.' } } }),

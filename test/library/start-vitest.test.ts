@@ -25,7 +25,7 @@ ends.push(await run())
 console.log('ENDS ' + JSON.stringify(ends))
 `
 
-it("a prompt is changed, is red, is accepted and is green, by Vitest's API", { timeout: 300_000 }, async () => {
+it("a prompt is changed, is red, is accepted and is green, by Vitest's API", async () => {
   const home = openHome(5)
   onTestFinished(() => home[Symbol.dispose]())
   const project = home.project('story', {

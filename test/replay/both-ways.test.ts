@@ -32,7 +32,7 @@ describe('an expected request, answered above the client and through it', () => 
     } finally {
       await rm(dir, { recursive: true, force: true })
     }
-  }, 120_000)
+  })
 
   test.for(names)('%s', (name) => {
     const { isAbove, ...one } = above[name]!

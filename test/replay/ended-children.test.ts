@@ -151,7 +151,7 @@ describe('the client of an MCP server over stdio', () => {
     expect(shown.map((step) => describeStep(step).name)).toEqual(['end of input', 'signal SIGTERM', 'signal SIGKILL'])
     await expectSame(tape, agent)
     expect(await codesOf(tape, sdkAgent('left', ['-e', stubborn]))).toEqual(['HARVEST_UNUSED'])
-  }, 20_000)
+  })
 
   test('may be closed in a fork that leaves its tape, and the branch replays the same', async () => {
     const look = tool('look', ({ id }: { id: string }) => Promise.resolve({ id, isOpen: true }))

@@ -398,7 +398,7 @@ test('no matter where a value stands before it is named, and where it is named, 
     ),
     { numRuns: 60 },
   )
-}, 60_000)
+})
 
 async function readAll(yielded: AsyncIterable<unknown>): Promise<unknown[]> {
   const all: unknown[] = []
