@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { Case, CaseExpectation } from '../cases/index.ts'
 import type { CheckOptions, CheckReport } from '../check/index.ts'
@@ -88,10 +87,10 @@ export async function importTapes(
     return imported.map(({ tape, facts }) => ({ tape: readTape(tape), facts, file: tape }))
   }
   const { importRecordings, several } = await import('../importers/index.ts')
-  const { TapeIds } = await import('../recordings/importing/index.ts')
+  const { bytesOf, TapeIds } = await import('../recordings/importing/index.ts')
   const { parseTape, serializeTape } = await import('../tape/index.ts')
   const file = typeof source === 'string' ? source : 'recording'
-  const bytes = Buffer.from(typeof source === 'string' ? readFileSync(source) : source)
+  const bytes = typeof source === 'string' ? bytesOf(source) : Buffer.from(source)
   const ids = new TapeIds()
   const stem = basename(file).replace(/\.[^.]*(?:\.gz)?$/, '')
   const { count, tapes } = importRecordings({

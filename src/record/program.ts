@@ -24,7 +24,7 @@ export function recordProgram(options: ProgramOptions): void {
   const id = options.id ?? newId()
   listen()
   const output = copyOutput()
-  const warn = warner(undefined)
+  const warn = warner(undefined, (text) => createRedactor().text(text))
   const { redactor, ...printed } = redactorOfRun({}, printKeys()[0])
   const run = new RecordedRun({
     account: new TailSampler({}, warn).open(id, options.agent),

@@ -35,7 +35,7 @@ import { type LiveOutcome, type Past, RecordedRun, recordingFailed } from './run
 import { RunCounts, type RunStats } from './stats.ts'
 import { runtimeNotHeard, unheardHere } from './runtime.ts'
 import { isSwitchedOn } from './switch.ts'
-import { warner } from './warn.ts'
+import { hearRejection, warner } from './warn.ts'
 import { hearYields } from './yields.ts'
 
 export interface RunOptions extends AboutRun {
@@ -88,7 +88,7 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
   if (!isSwitchedOn() || options.enabled === false) return offRecorder
   const [printKey] = printKeys()
   const [subjectKey] = subjectKeys()
-  const warn = warner(options.onWarning)
+  const warn = warner(options.onWarning, (text) => createRedactor(options.redact).text(text))
   const sampler = new TailSampler(options, warn)
   const codes = new Codes((text) => createRedactor(options.redact).scan(text))
   const endings = new RunEndings()
@@ -114,8 +114,9 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
   function run<T>(about: RunOptions, fn: (run: RunHandle) => T): T {
     if (isInsideRun()) return fn(currentHandle() ?? bystander())
     sampler.counts.begun()
-    const begun = begin(about)
-    if (begun === undefined) return fn(bystander(about.id))
+    const id = idOf(about) ?? newId()
+    const begun = begin(id, about)
+    if (begun === undefined) return fn(bystander(id))
     if ('isOpen' in begun) return runAside(begun, fn)
     return settle(
       seamState().runs.run(begun.root, attempt, () => fn(begun.handle)),
@@ -171,12 +172,15 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
     if (!recorded.hasTape) return
     reads.flush()
     lastTape = recorded.path
-    recorded.attempt(() => options.onTape?.(recorded.path))
+    recorded.attempt(() =>
+      hearRejection(options.onTape?.(recorded.path), (error) =>
+        warn(recordingFailed({ run: recorded.id, tape: recorded.path }, error)),
+      ),
+    )
   }
 
   /** What goes wrong here must not reach the application: the run is then not recorded. */
-  function begin(about: RunOptions): RecordedRun | HeldRun | Aside | undefined {
-    const id = about.id ?? newId()
+  function begin(id: string, about: RunOptions): RecordedRun | HeldRun | Aside | undefined {
     try {
       const prospect = sampler.prospectOf(id)
       switch (prospect) {
@@ -306,7 +310,7 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
 
 /** A recorder that is off: calls what it is given. */
 const offRecorder: Recorder = {
-  run: (about, fn) => fn(currentHandle() ?? bystander(about.id)),
+  run: (about, fn) => fn(currentHandle() ?? bystander(idOf(about))),
   flag: (reason) => currentHandle()?.flag(reason) ?? isInsideRun(),
   hold: (reason) => currentHandle()?.hold(reason) ?? isInsideRun(),
   flush: () => undefined,
@@ -396,6 +400,15 @@ async function whenHeard(run: RecordedRun | HeldRun): Promise<void> {
 /** The recorded run the calling code belongs to; a replayed one has none. */
 function currentHandle(): RunHandle | undefined {
   return (currentRun() as Partial<RunObserver> | undefined)?.handle
+}
+
+function idOf(about: RunOptions): string | undefined {
+  try {
+    return about.id
+  } catch {
+    // Options that cannot be read are read once more when the run begins: that fails, and is a warning.
+    return undefined
+  }
 }
 
 /** What the function gets that runs without a tape of its own: in a replay, or where none could be made. */

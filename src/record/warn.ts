@@ -1,4 +1,5 @@
-import { HarvestError } from '../errors/index.ts'
+import { types } from 'node:util'
+import { type ErrorFacts, HarvestError } from '../errors/index.ts'
 import { onceInProcess } from '../seam/patch.ts'
 import { seamState } from '../seam/source.ts'
 
@@ -14,11 +15,16 @@ interface Told {
  * several recorders that write to stderr one tells. A callback that fails itself is ignored, for the agent must go on.
  *
  * @param onWarning - default: stderr
+ * @param redacted - a text as it may be printed: what the application threw may quote a secret
  */
-export function warner(onWarning: ((error: HarvestError) => void) | undefined): (error: HarvestError) => void {
+export function warner(
+  onWarning: ((error: HarvestError) => void) | undefined,
+  redacted: (text: string) => string,
+): (error: HarvestError) => void {
   const say = onWarning === undefined ? print : (error: HarvestError) => quietly(() => onWarning(error))
   const told = onWarning === undefined ? printed() : new Map<string, Told>()
-  return (error) => {
+  return (given) => {
+    const error = redactedError(given, redacted)
     const cause = causeOf(error)
     const before = told.get(cause)
     if (before !== undefined) {
@@ -32,13 +38,30 @@ export function warner(onWarning: ((error: HarvestError) => void) | undefined): 
   }
 }
 
+function redactedError({ code, facts, cause }: HarvestError, redacted: (text: string) => string): HarvestError {
+  const { what, where = {}, why, fix, detail } = facts
+  const clean: ErrorFacts = {
+    what: redacted(what),
+    where: Object.fromEntries(Object.entries(where).map(([label, value]) => [label, redacted(value)])),
+    ...(why === undefined ? {} : { why: redacted(why) }),
+    ...(fix === undefined ? {} : { fix: fix.map(redacted) }),
+    ...(detail === undefined ? {} : { detail: redacted(detail) }),
+  }
+  return new HarvestError(code, clean, { cause })
+}
+
 /** Calls back the application. */
-export function quietly(work: () => void): void {
+export function quietly(work: () => unknown): void {
   try {
-    work()
+    hearRejection(work(), () => undefined)
   } catch {
     // The callback that was to hear of the failure failed: no one is left to report to.
   }
+}
+
+/** What a callback of the application promises is not awaited: that it fails must not end the process. */
+export function hearRejection(answer: unknown, failed: (error: unknown) => void): void {
+  if (types.isPromise(answer)) void answer.catch(failed)
 }
 
 function print(error: HarvestError): void {

@@ -4,6 +4,7 @@ import type { KeptReason, Tape } from '../tape/index.ts'
 import { decodeValue } from '../tape/index.ts'
 import { positionsOf } from '../trace/index.ts'
 import type { FinishedRun, KeepOptions, WatchFunction } from './options.ts'
+import { hearRejection } from './warn.ts'
 
 /** A run that is over, as rules and functions see it. */
 export type WatchedRun = Pick<Tape, 'header' | 'events'> & { readonly close: NonNullable<Tape['close']> }
@@ -45,6 +46,9 @@ function asked(
     if (typeof answer === 'string' && answer !== '') return [{ because: 'when', detail: answer }]
     if (typeof answer === 'boolean' || answer === undefined || answer === '')
       return answer === true ? [{ because: 'when', detail }] : []
+    hearRejection(answer, () => {
+      // That a promise was made is the failure.
+    })
     throw new TypeError(`expected true, false or a reason, got ${describe(answer)}`)
   } catch (cause) {
     tell(watchFailed(detail, cause))

@@ -216,6 +216,14 @@ describe('each command, from code', () => {
   })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
+  it.each<[name: string, into?: string]>([['missing.yaml'], ['missing.yaml', 'into'], ['.']])(
+    'importTapes refuses %s with a code of its own; into: %s',
+    async (name, into) => {
+      const importing = importTapes(join(folder, name), into === undefined ? {} : { into: join(folder, into) })
+      await expect(importing).rejects.toMatchObject({ code: 'HARVEST_IMPORT_MISSING' })
+    },
+  )
+
   it('has a row here: a command that is added needs one', () => {
     expect(Object.keys(rows).sort()).toEqual([...listed].sort())
   })

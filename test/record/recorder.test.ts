@@ -57,6 +57,27 @@ describe('whatever happens to the tape, the agent gets its answer', () => {
     expect(recorder.lastTape).toBeUndefined()
   })
 
+  test.each([
+    ['null', null],
+    [
+      'with an id that throws',
+      {
+        agent: 'sum',
+        get id() {
+          throw new Error('id')
+        },
+      },
+    ],
+  ])('its options cannot be read, %s: one warning, and the run is counted as one that is not recorded', (_, about) => {
+    for (const enabled of [true, false]) {
+      const { recorder, warnings } = recording({ enabled })
+      expect(recorder.run(about as never, () => 3)).toBe(3)
+      expect(warnings.map(({ code }) => code)).toEqual(enabled ? ['HARVEST_RECORDING_FAILED'] : [])
+      const counts = enabled ? { runs: 1, unrecorded: 1, failures: 1 } : { runs: 0, unrecorded: 0, failures: 0 }
+      expect(recorder.stats).toMatchObject({ ...counts, open: 0, kept: 0 })
+    }
+  })
+
   test('the disk fills up: the tape says that it is incomplete, or has no last line', async () => {
     const { recorder, warnings, tape } = recording({ dir: folder() })
     const answer = recorder.run({ agent: 'x' }, () => {

@@ -120,6 +120,42 @@ describe('a recorder keeps a run', () => {
     expect(promising.warnings[0]?.facts.where?.['error']).toContain('got a promise')
   })
 
+  test('when a function promises and the promise fails, and the process goes on', async () => {
+    const unheard: unknown[] = []
+    const hear = (error: unknown): void => void unheard.push(error)
+    process.on('unhandledRejection', hear)
+    onTestFinished(() => void process.off('unhandledRejection', hear))
+    const failing = (): never => Promise.reject(new Error('late')) as never
+    const { recorder, warnings } = recording(failing, { sample: 1, onTape: failing, onBudget: failing })
+    recorder.run({ agent: 'desk', id: 'a' }, () => 1)
+    createRecorder({ dir: 'nowhere', keep: { when: failing }, sample: 0, onWarning: failing }).run(
+      { agent: 'desk', id: 'b' },
+      () => 1,
+    )
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    expect(unheard).toEqual([])
+    expect(warnings.map(({ code, facts }) => [code, facts.why ?? facts.where?.['error']])).toEqual([
+      ['HARVEST_RECORDER_WATCH', expect.stringContaining('got a promise')],
+      ['HARVEST_RECORDING_FAILED', expect.stringContaining('late')],
+    ])
+  })
+
+  test('and no warning quotes a secret of the run', async () => {
+    const { recorder, warnings } = recording(
+      Object.assign(
+        () => {
+          throw new TypeError('password=tr33house-77 of ada@shop.example')
+        },
+        { prototype: undefined },
+      ),
+    )
+    recorder.run({ agent: 'desk', id: 'a' }, () => 1)
+    expect(warnings).toHaveLength(1)
+    expect(warnings[0]?.message).toContain('A function of keep.when failed')
+    expect(warnings[0]?.message).not.toMatch(/tr33house|ada@/)
+    expect(JSON.stringify(warnings[0])).not.toMatch(/tr33house|ada@/)
+  })
+
   test('that chance keeps with the same reasons, and the retention of a run that stood out', async () => {
     const { recorder, kept } = recording('refund(amount > 100)', { sample: 1, retention: {} })
     await recorder.run({ agent: 'desk', id: 'a' }, () => refund({ amount: 150 }))

@@ -146,7 +146,8 @@ function writeTape(path: string, { header, events, close }: TapeDraft): void {
   writer.close(close)
 }
 
-function bytesOf(file: string): Buffer {
+/** @throws HarvestError `HARVEST_IMPORT_MISSING` for what is no readable file, `HARVEST_IMPORT_TOO_LARGE` */
+export function bytesOf(file: string): Buffer {
   let open: number
   try {
     open = openRegular(file)
