@@ -129,8 +129,9 @@ async function behind(inquiry: Inquiry, commitment: Commitment): Promise<BlameVe
   const next = position + 1
   const from = isRecoverable(inquiry, kept.ok, kept.forks) ? next : await recoversAt(inquiry, commitment)
   if (from === undefined) return { kind: 'confirmed', commitments: [commitment] }
-  const later = await search(inquiry, from)
-  return later.kind === 'confirmed'
+  // Behind the last one only what the agent draws of its own can save it.
+  const later = from < inquiry.source.positions.length ? await search(inquiry, from) : undefined
+  return later?.kind === 'confirmed'
     ? { ...later, commitments: [commitment, ...later.commitments] }
     : { kind: 'confirmed', commitments: [commitment], isStillRecoverable: true }
 }

@@ -127,6 +127,20 @@ describe('a failed run with a noisy tail', () => {
     expect((await own(0)).filter((position) => position === 9).length).toBeGreaterThanOrEqual(18)
   })
 
+  it('is named where the last step takes most of the chance, and what the agent draws behind it still saves some runs', async () => {
+    const verdicts: BlameVerdict[] = []
+    for (let run = 0; run < 20; run++) {
+      const { source } = curveSource([...cliff(10, 9, 0.9, 0), 0.4], seedOf('some chance left', run))
+      const positions = source.positions.slice(0, 10)
+      const { verdict } = await blameFailedRun({ ...source, positions, drawsLast: true })
+      verdicts.push(verdict)
+    }
+    const last = verdicts.filter((verdict) => named(verdict) === 9)
+    expect(last.length).toBeGreaterThanOrEqual(18)
+    const open = last.filter((verdict) => 'isStillRecoverable' in verdict && verdict.isStillRecoverable === true)
+    expect(open.length).toBeGreaterThan(10)
+  })
+
   it('is not certified by luck: where a step takes half of tau, a test certifies it less often than its alpha', async () => {
     let certified = 0
     const tests = 400
