@@ -36,3 +36,6 @@ export const seventhFinders = findersByWords(7)
 
 /** The finders of tapes with the flag `redactor-8`. */
 export const eighthFinders = findersByWords(8)
+
+/** The finders of tapes with the flag `redactor-9`. */
+export const ninthFinders = findersByWords(9)

@@ -246,7 +246,7 @@ export class NameTable implements SecretNames {
 
   #passes(kind: NameClass, text: string): boolean {
     const said = text.slice(schemeOf(text).length)
-    return this.version >= 5 ? passes(kind, said, false) : lookingAs(this.version, () => passes(kind, said, false))
+    return this.version >= 10 ? passes(kind, said, false) : lookingAs(this.version, () => passes(kind, said, false))
   }
 
   isSecretQuery(name: string, value: string): boolean {

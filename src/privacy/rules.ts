@@ -5,6 +5,7 @@ import {
   fifthRedactorFlag,
   fourthRedactorFlag,
   headersFlag,
+  ninthRedactorFlag,
   redactorFlag,
   type RecordedRules,
   secondRedactorFlag,
@@ -18,6 +19,7 @@ import {
   fifthFinders,
   firstFinders,
   fourthFinders,
+  ninthFinders,
   secondFinders,
   seventhFinders,
   sixthFinders,
@@ -95,6 +97,7 @@ export function redactorOfTape(tape: RuledTape, { keys = true, ...rest }: Placeh
 
 function findersOfTape(flags: readonly string[]): Finders {
   if (flags.includes(redactorFlag)) return findersOfNow
+  if (flags.includes(ninthRedactorFlag)) return ninthFinders
   if (flags.includes(eighthRedactorFlag)) return eighthFinders
   if (flags.includes(seventhRedactorFlag)) return seventhFinders
   if (flags.includes(sixthRedactorFlag)) return sixthFinders

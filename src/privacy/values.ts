@@ -3,20 +3,22 @@ import { work } from './work.ts'
 import { keyShown, placeholderShown, scopeWords } from './credentials.ts'
 
 /** The version of finders that records. */
-export const versionNow = 9
-/** Which finders look just now: those before the fourth or fifth version look as they always did. */
-export const looking = { asBefore: false, isSinceFifth: true }
+export const versionNow = 10
+/** Which finders look just now: those before the fourth, fifth or tenth version look as they always did. */
+export const looking = { asBefore: false, isSinceFifth: true, isSinceTenth: true }
 
 /** Runs a search of finders of an earlier version; nothing waits in one. */
 export function lookingAs<T>(version: number, search: () => T): T {
-  const { asBefore, isSinceFifth } = looking
+  const { asBefore, isSinceFifth, isSinceTenth } = looking
   looking.asBefore = version < 4
   looking.isSinceFifth = version >= 5
+  looking.isSinceTenth = version >= 10
   try {
     return search()
   } finally {
     looking.asBefore = asBefore
     looking.isSinceFifth = isSinceFifth
+    looking.isSinceTenth = isSinceTenth
   }
 }
 

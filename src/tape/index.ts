@@ -21,6 +21,7 @@ export {
   knownFlags,
   lateFlag,
   namedLateFlag,
+  ninthRedactorFlag,
   redactorFlag,
   secondRedactorFlag,
   seventhRedactorFlag,
