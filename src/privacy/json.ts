@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { HeaderPair, Json } from '../tape/index.ts'
 import type { SecretNames } from './names.ts'
+import { lookingInBytes } from './values.ts'
 
 interface Means {
   readonly text: (text: string) => string
@@ -69,7 +70,7 @@ export function redactJson(json: Json, names: SecretNames, means: Means): Json {
       // Of bytes that are no text, those around a secret stay what they are.
       const how = means.keepsBytes && !isUtf8(bytes) ? 'latin1' : 'utf8'
       const text = bytes.toString(how)
-      const redacted = means.text(text)
+      const redacted = how === 'latin1' ? lookingInBytes(() => means.text(text)) : means.text(text)
       return redacted === text ? object : { ...object, base64: Buffer.from(redacted, how).toString('base64') }
     }
     if ($type === 'headers' && isList(entries)) {

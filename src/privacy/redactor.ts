@@ -13,6 +13,7 @@ import { pack, unpack, type Unsearched } from './codings.ts'
 import { basicSecret, KeyNumbers, shownCredential, shownSetCookie, someKey } from './credentials.ts'
 import { cutPieces, type Edit, edited, inBytes } from './edits.ts'
 import { type Finders, findersOfNow } from './engine.ts'
+import { lookingInBytes } from './values.ts'
 import { findScattered, isStream, type Scattered } from './events.ts'
 import { isWorthNaming } from './headers.ts'
 import { identifiersIn } from './identifiers.ts'
@@ -585,7 +586,7 @@ class TextRedactor implements Redactor {
   /** What in bytes that are no text tells by its form what it is, and what is known to be secret. Earlier tapes keep it. */
   #tokensIn(text: string): readonly TextRange[] {
     if (this.#means.version < 6) return []
-    const { all, isOver } = this.#findOnce(text)
+    const { all, isOver } = lookingInBytes(() => this.#findOnce(text))
     const tokens = all.filter(({ kind }) => isToken(kind))
     if (isOver) return [{ kind: 'secret', start: 0, end: text.length, value: text }]
     const known = this.#known.find(text)

@@ -1,5 +1,6 @@
 import { afterEscape, beginsToken, codesOf, has, withoutLast } from './edges.ts'
 import { alphabets, type KindFamily } from './families.ts'
+import { countedLength, isBehindByte } from './lengths.ts'
 import type { TextRange } from './types.ts'
 import { looking, looksRandom } from './values.ts'
 import type { Trigger } from './walk.ts'
@@ -21,7 +22,7 @@ const inWords = /^[a-z]+\d{0,2}(?:[-_.](?:[a-z]+\d{0,2}|v?\d{1,4}))+$/
 
 /** In JSON text the `n` of `\nfc_…` belongs to the escape. */
 function beginsWord(text: string, start: number): boolean {
-  return beginsToken(text, start) && afterEscape(text, start) === start
+  return (beginsToken(text, start) && afterEscape(text, start) === start) || isBehindByte(text, start)
 }
 
 /** Longer words are no key with something before it. */
@@ -36,6 +37,19 @@ export function tokensOf({ kind, head, of, min, max, guard }: KindFamily): Trigg
   const mayBeGlued = kind !== 'api-key' && head.length > 2
   const run = new RegExp(`${letters}{0,${longestGlued + 1}}`, 'y')
   const [letter = ''] = head
+  /** One that begins behind its length, which may be a letter. It ends there, or where it might go on to. */
+  const counted = (text: string, start: number, found: TextRange[]): number => {
+    const length = countedLength(text, start, (said) => {
+      body.lastIndex = head.length
+      const rest = body.exec(said)?.[0]
+      return rest === undefined || holds?.(rest) === false ? 0 : head.length + rest.length
+    })
+    if (length === 0) return 0
+    body.lastIndex = start + head.length
+    const end = Math.max(start + length, body.test(text) ? body.lastIndex : 0)
+    found.push({ kind, start, end, value: text.slice(start, end) })
+    return end
+  }
   const ofOneLetter = head === letter.repeat(head.length) ? new RegExp(`${letter}*`, 'y') : undefined
   return {
     text: head,
@@ -44,7 +58,7 @@ export function tokensOf({ kind, head, of, min, max, guard }: KindFamily): Trigg
       if (ofOneLetter !== undefined && start >= 5 && text.startsWith(letter.repeat(5), start - 5))
         return endOf(ofOneLetter, text, start)
       const isGlued = mayBeGlued && text[start - 1] === '-'
-      if (!isGlued && !beginsWord(text, start)) return 0
+      if (!isGlued && !beginsWord(text, start)) return counted(text, start, found)
       // Of letters alone: in base64 cut into lines the head stands by chance.
       if (guard === 'apart' && /[+/]/.test(text[start - 1] ?? '')) return 0
       if (isGlued) {
@@ -54,7 +68,7 @@ export function tokensOf({ kind, head, of, min, max, guard }: KindFamily): Trigg
       }
       body.lastIndex = start + head.length
       const rest = body.exec(text)?.[0]
-      if (rest === undefined) return 0
+      if (rest === undefined) return counted(text, start, found)
       const end = start + head.length + rest.length
       if (holds?.(rest) === false || (isGlued && !looksRandom(rest))) return end - 64
       found.push({ kind, start, end, value: head + rest })
@@ -181,30 +195,59 @@ export function shapeTriggersOf(isOn: (kind: string) => boolean, version: number
   ]
 }
 
+/** Before an anchor, so many places are tried for one that stands behind its length. */
+const mostCounted = 16
+
 function triggerOf(shape: Shape, anchor: string): Trigger {
   const { kind, pattern, back = 0, reach = 0, holds, isInside, contextual } = shape
+  const add = (end: number, value: string, found: TextRange[]): void => {
+    found.push({
+      kind,
+      start: end - value.length,
+      end,
+      value: kind === 'private-key' ? withLines(value) : value,
+      ...(contextual && { contextual }),
+    })
+  }
+  /** Where one ends that begins behind its length: the length may be a character of tokens as well. */
+  const otherwise = (text: string, from: number, index: number, found: TextRange[]): number => {
+    const none = reach === 0 ? 0 : index + 64
+    // Those that reach further begin with a head of their own.
+    if (from < 0 || isInside || reach > mostCounted) return none
+    for (let start = from; start <= (reach === 0 ? from : index); start++) {
+      let value = ''
+      const length = countedLength(text, start, (said) => {
+        pattern.lastIndex = 0
+        const match = pattern.exec(said)
+        value = match?.[1] ?? match?.[0] ?? ''
+        return match === null || holds?.(value) === false ? 0 : match[0].length
+      })
+      if (length === 0) continue
+      pattern.lastIndex = start
+      const match = pattern.exec(text)
+      const isLonger = match !== null && match[0].length > length
+      if (isLonger) value = match[1] ?? match[0]
+      const end = start + (isLonger ? match[0].length : length)
+      add(end, value, found)
+      return end
+    }
+    return none
+  }
   return {
     text: anchor,
     at(text, index, found) {
       const start = reach === 0 ? index - back : beginning(text, index, reach)
       work.done += (index - start) >> 1
-      if (start < 0 || !(isInside || beginsWord(text, start))) return reach === 0 ? 0 : index + 64
+      if (start < 0 || !(isInside || beginsWord(text, start))) return otherwise(text, start, index, found)
       work.done += 8
       pattern.lastIndex = start
       const match = pattern.exec(text)
       // A backslash at the end spells the quote behind it.
-      if (match === null) return reach === 0 ? 0 : index + 64
+      if (match === null) return otherwise(text, start, index, found)
       const value = withoutLast('\\', match[1] ?? match[0])
       const end = start + match[0].length - (match[1] ?? match[0]).length + value.length
       if (holds?.(value) === false) return end - 64
-      const from = end - value.length
-      found.push({
-        kind,
-        start: from,
-        end,
-        value: kind === 'private-key' ? withLines(value) : value,
-        ...(contextual && { contextual }),
-      })
+      add(end, value, found)
       return end
     },
   }
@@ -233,10 +276,19 @@ function holdsNameAndPassword(encoded: string): boolean {
 /** Tokens in parts, recognised by where a dot, slash, dash or low line stands between them. */
 function dotted(): Trigger[] {
   const tried = (pattern: RegExp, text: string, start: number, found: TextRange[]): boolean => {
-    if (start < 0 || !beginsWord(text, start)) return false
+    if (start < 0) return false
     pattern.lastIndex = start
-    const value = pattern.exec(text)?.[0]
-    if (value === undefined) return false
+    const whole = pattern.exec(text)?.[0] ?? ''
+    let length = whole !== '' && beginsWord(text, start) ? whole.length : 0
+    if (length === 0) {
+      const counted = countedLength(text, start, (said) => {
+        pattern.lastIndex = 0
+        return pattern.exec(said)?.[0].length ?? 0
+      })
+      if (counted === 0) return false
+      length = Math.max(counted, whole.length)
+    }
+    const value = text.slice(start, start + length)
     found.push({ kind: 'api-key', start, end: start + value.length, value })
     return true
   }

@@ -5,7 +5,17 @@ import { keyShown, placeholderShown, scopeWords } from './credentials.ts'
 /** The version of finders that records. */
 export const versionNow = 10
 /** Which finders look just now: those before the fourth, fifth or tenth version look as they always did. */
-export const looking = { asBefore: false, isSinceFifth: true, isSinceTenth: true }
+export const looking = { asBefore: false, isSinceFifth: true, isSinceTenth: true, inBytes: false }
+
+/** Searches bytes that are no text, a character for each. */
+export function lookingInBytes<T>(search: () => T): T {
+  looking.inBytes = true
+  try {
+    return search()
+  } finally {
+    looking.inBytes = false
+  }
+}
 
 /** Runs a search of finders of an earlier version; nothing waits in one. */
 export function lookingAs<T>(version: number, search: () => T): T {
@@ -119,7 +129,23 @@ const bareStandIn =
 function isBareStandIn(value: string): boolean {
   const isOne =
     mayStandIn[value.charCodeAt(0)] === 1 || value.length === 5 || /[-.:]/.test(value) ? bareStandIn.test(value) : false
-  return isOne && !(looking.asBefore && value.startsWith('?'))
+  if (!isOne || !looking.isSinceTenth || !value.startsWith('/'))
+    return isOne && !(looking.asBefore && value.startsWith('?'))
+  return isPath(value)
+}
+
+/** What a segment of a path is: words and numbers, or what stands for one, with a dot before it or an ending. */
+const segment =
+  /^(?:[.~@_-]{0,2}(?:\p{L}+\d{0,4}|\d+)(?:[-_.+@ ](?:\p{L}+\d{0,4}|\d+))*|[:$*].*|\.{1,2}|v\d+\w*|[A-Za-z]:|[{<[].*|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})?$/iu
+/** Capitals inside of a word, more than one that begins it: `qKlwrB`, and not `MyApp`, `README`. */
+const unnamed = /\p{Ll}\p{Lu}(?:\p{Lu}|\p{Ll}(?!\p{Ll}))|\p{Lu}{2}\p{Ll}\p{Lu}/u
+
+/** Whether a text that begins with a slash is a path: its segments look like names. */
+function isPath(value: string): boolean {
+  return value
+    .replace(/[?#].*$/s, '')
+    .split('/')
+    .every((part) => segment.test(part) && !unnamed.test(part))
 }
 
 /**
@@ -209,10 +235,15 @@ export function looksRandom(value: string): boolean {
     /[A-Za-z]/.test(value) &&
     !/\s/.test(value) &&
     !date.test(value) &&
-    !ofVersion(address, addressBefore).test(value) &&
+    !isAddress(value) &&
     !inWords.test(value) &&
     entropy(value.slice(0, 256)) >= 3
   )
+}
+
+function isAddress(value: string): boolean {
+  if (looking.isSinceTenth && value.startsWith('/')) return isPath(value)
+  return ofVersion(address, addressBefore).test(value)
 }
 
 /** Bits per character. */
