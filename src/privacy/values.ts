@@ -172,7 +172,7 @@ export function passes(kind: NameClass, value: string, isBare: boolean): boolean
     case 'nested':
       return passes('key', value, isBare) && isMixed(value)
     case 'random':
-      return looksRandom(value)
+      return looksRandom(value) || (looking.isSinceTenth && saysLogin(value))
     // In the traffic of agents a session is a UUID that joins calls, or the `sid` of Twilio, and a signature is the model's own: both are sent back.
     case 'session':
       return looksRandom(value) && !joinsCalls.test(value) && (looking.asBefore || !twilioSid.test(value))
@@ -189,6 +189,19 @@ export function passes(kind: NameClass, value: string, isBare: boolean): boolean
     case 'cookie':
       return /(?:=|%3D)[^;\s]/i.test(value) || looksRandom(value)
   }
+}
+
+const base64 = /^[A-Za-z0-9+/]{8,1024}={0,2}$/
+const login = /^[^\s:]+:[\x20-\x7e]+$/
+
+/** Whether a value is base64 of a user and a password: `"auth": "YWRhOmxlbW9udGFydA=="` of Docker, `_auth` of npm. */
+function saysLogin(value: string): boolean {
+  if (!base64.test(value)) return false
+  const bytes = Buffer.from(value, 'base64')
+  const said = bytes.toString('latin1')
+  return (
+    login.test(said) && /^[\x20-\x7e]+$/.test(said) && bytes.toString('base64').startsWith(value.replace(/=+$/, ''))
+  )
 }
 
 const ofWords = /[A-Z]?[a-z]{3,}/g
