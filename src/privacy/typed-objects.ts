@@ -3,7 +3,7 @@ import { addSecret, closingQuote, codesOf, has, sticky } from './edges.ts'
 import { looksNamed, pointer, schemeLength, unescaped, vague } from './named.ts'
 import { type NameTable, wordsOf } from './names.ts'
 import type { Finder, TextRange } from './types.ts'
-import { isMixed, type NameClass, passes } from './values.ts'
+import { isMixed, isStandIn, type NameClass, passes } from './values.ts'
 import type { Trigger } from './walk.ts'
 import { work } from './work.ts'
 
@@ -20,6 +20,7 @@ export function typedTriggers(names: NameTable): readonly Trigger[] {
   const look = inTyped(names)
   const atQuote: Trigger['at'] = (text, index, found) => look(text, nameOfText(text, index), found)
   return [
+    ...(names.version >= 10 ? [{ text: 'kty', at: inKey() }] : []),
     ...['"', "'"].flatMap((quote) =>
       behindQuote.map((next): Trigger => ({ text: quote + next, behind: names.endings, at: atQuote })),
     ),
@@ -126,13 +127,7 @@ function withoutSpaces(text: string, end: number): number {
 }
 
 function inTyped(names: NameTable): (text: string, nameEnd: number, found: TextRange[]) => number {
-  // An object may say many times what it is: it is read once.
-  let last: { text: string; at: number; open: number; members: readonly Member[] } = {
-    text: '',
-    at: 0,
-    open: -1,
-    members: [],
-  }
+  const around = objects()
   return (text, nameEnd, found) => {
     if (nameEnd === 0) return 0
     typePattern.lastIndex = nameEnd
@@ -141,18 +136,52 @@ function inTyped(names: NameTable): (text: string, nameEnd: number, found: TextR
     work.done += 4
     const promised = promiseOf(names, said.trim())
     if (promised === undefined) return 0
-    const from = Math.max(0, nameEnd - longestBefore)
+    for (const member of around(text, nameEnd, longestBefore) ?? linesAround(text, nameEnd))
+      add(names, text, member, promised, found)
+    return 0
+  }
+}
+
+/** The members of the object that has one whose name ends there. An object may say many times what it is: it is read once. */
+function objects(): (text: string, nameEnd: number, longest: number) => readonly Member[] | undefined {
+  let last: { text: string; at: number; open: number; members: readonly Member[] } = {
+    text: '',
+    at: 0,
+    open: -1,
+    members: [],
+  }
+  return (text, nameEnd, longest) => {
+    const from = Math.max(0, nameEnd - longest)
     const upTo = text.slice(from, nameEnd)
-    let members: readonly Member[] | undefined
     let open = upTo.lastIndexOf('{')
-    for (let count = 0; open !== -1 && count < mostObjects && members === undefined; count++) {
+    for (let count = 0; open !== -1 && count < mostObjects; count++) {
       // What stands before is of another search of the same text: it costs as much.
       if (last.open !== from + open || last.at >= nameEnd || last.text !== text)
         last = { text, at: nameEnd, open: from + open, members: membersFrom(text, from + open + 1) }
-      if (last.members.some((member) => member.nameEnd === nameEnd)) members = last.members
+      if (last.members.some((member) => member.nameEnd === nameEnd)) return last.members
       open = open === 0 ? -1 : upTo.lastIndexOf('{', open - 1)
     }
-    for (const member of members ?? linesAround(text, nameEnd)) add(names, text, member, promised, found)
+    return undefined
+  }
+}
+
+/** Members of a private key as JSON (RFC 7518), and the one of a key that is shared. */
+const [privateMember, sharedMember] = [/^(?:d|p|q|dp|dq|qi)$/, /^k$/]
+const keyBytes = /^[\w-]{16,}$/
+
+/** What is private in a key that says its type: `{"kty":"EC","d":"…"}`. */
+function inKey(): Trigger['at'] {
+  const around = objects()
+  return (text, index, found) => {
+    const nameEnd = index + 'kty'.length
+    const members = around(text, nameEnd, longestBehind)
+    const type = members?.find((member) => member.nameEnd === nameEnd && member.name === 'kty')
+    if (members === undefined || type === undefined) return 0
+    const secret = text.slice(type.start, type.end) === 'oct' ? sharedMember : privateMember
+    for (const { name, start, end } of members) {
+      const value = text.slice(start, end)
+      if (secret.test(name) && keyBytes.test(value) && !isStandIn(value)) addSecret(found, start, end, value)
+    }
     return 0
   }
 }
