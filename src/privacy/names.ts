@@ -85,6 +85,8 @@ const eighth: Readonly<Record<string, string>> = {
     encryptorkey decryptorkey decryptionkey cipherkey cryptokey cryptographickey jwtkey jwskey jwekey aeskey authkey
     searchkey cosmoskey vaultkey signerkey encryptkey mapskey`,
 }
+/** Since the tenth: keys beside an API key, as Datadog, Backblaze and Mezmo call them. */
+const tenth: Readonly<Record<string, string>> = { random: 'applicationkey ingestionkey ingestkey managementkey' }
 /** What may stand behind a name that says it once more, or how: `password_confirmation`, `passwordRepeat`. */
 const onceMore = ['confirm', 'confirmation', 'repeat', 'repeated', 'again', 'plain']
 /** Names that end like a secret's and are data. */
@@ -142,10 +144,15 @@ export class NameTable implements SecretNames {
       ...keys.map((name) => [plain(name), 'own'] as const),
       ...never.map((name) => [plain(name), 'never'] as const),
     ])
-    const tables = [byClass, since, lately, sixth, ...(version >= 8 ? [eighth] : [])].slice(
-      0,
-      isBefore ? 1 : version - 2,
-    )
+    const byVersion = [
+      byClass,
+      since,
+      lately,
+      sixth,
+      ...(version >= 8 ? [eighth] : []),
+      ...(version >= 10 ? [tenth] : []),
+    ]
+    const tables = byVersion.slice(0, isBefore ? 1 : version - 2)
     const rows = tables
       .flatMap((words) => Object.entries(words))
       .flatMap(([kind, words]) => wordsIn(words).map((word) => [word, kind as NameClass] as const))
