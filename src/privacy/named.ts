@@ -709,6 +709,10 @@ function bare(
   if (isLoose && !names.isBefore && spoken.test(value)) return after
   // A variable of the environment is set to a text: there, dots join no names.
   const isText = names.version >= 9 && setting.test(text.slice(named.start, given))
+  if (kind === 'always' && names.version >= 10 && isVariable(text, named, given, value) && isLine(text, named, end)) {
+    addSecret(found, start, end, value)
+    return end
+  }
   if (kind === 'always' && word.test(value) && (isLoose || (value.includes('.') && !isText))) return after
   addSecret(found, start, end, value)
   return end
@@ -752,6 +756,15 @@ function isLine(text: string, named: Named, end: number): boolean {
 
 /** `DB_PASSWORD=`. */
 const setting = /^[A-Z][A-Z\d_]*=$/
+const variable = /^[A-Z][A-Z\d]*(?:_[A-Z\d]+)+: $/
+const typed = /^(?:secret)?(?:str|string|text|bytes)$|^(?:number|boolean|unknown|object)$/i
+
+/** `POSTGRES_PASSWORD: lemontart`, as files of Compose set variables of the environment; in code a type stands there. */
+function isVariable(text: string, named: Named, given: number, value: string): boolean {
+  const head = text.slice(named.start, given)
+  return variable.test(head) && saysPassword(head.slice(0, -': '.length)) && !typed.test(value)
+}
+
 /** A type of GraphQL: `String!`. Names of types have digits seldom, and passwords often. */
 const typeName = /^[A-Z][A-Za-z]*!$/
 /** What stands before the brace of fields with such types. */
