@@ -140,6 +140,12 @@ const betweenFourth = /(\\*["'`])?\]?(?:\*\*|`)?\s{0,4}(?:=>|:=|={2,3}|[:=：＝
 const betweenPattern = changed(betweenFourth, String.raw`4}(?:`, String.raw`12}(?:(?:\?\?|\|\||!=?)=|`)
 /** Also of a field whose name ends with spaces. */
 const betweenNinth = changed(betweenPattern, String.raw`(\\*["'`, String.raw`(?:\s{0,8}(?=\\*["']))?(\\*["'`)
+/** Also of emphasis with one sign: `*Password:* …`, `*Password*: …`. */
+const betweenTenth = changed(
+  changed(betweenNinth, '(?:\\*\\*|`)?', '(?:\\*{1,2}|`)?'),
+  '(?:\\*\\*)?(\\s',
+  '\\*{0,2}(\\s',
+)
 const betweenBefore = changed(betweenFourth, '={2,3}|[:=：＝]', '[:=]')
 
 const mayBegin = codesOf(/[^=>*\s"'`\\]/, 128)
@@ -195,7 +201,12 @@ function afterSign(names: NameTable): Trigger['at'] {
       const isLoose = isApart || isColon(text.charCodeAt(sign))
       return valueWithin(names, text, begin, named, found) ?? bare(names, text, begin, isLoose, named, found)
     }
-    const pattern = names.version >= 9 ? betweenNinth : lately(betweenPattern, betweenFourth, betweenBefore)
+    const pattern =
+      names.version >= 10
+        ? betweenTenth
+        : names.version >= 9
+          ? betweenNinth
+          : lately(betweenPattern, betweenFourth, betweenBefore)
     pattern.lastIndex = named.end
     const between = pattern.exec(text)
     if (between === null || named.end + between[0].length <= sign) return 0

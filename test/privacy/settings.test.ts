@@ -44,3 +44,17 @@ test('a tape of the ninth version is read as it was recorded', () => {
   const text = compose('POSTGRES_PASSWORD: lemontart')
   expect(createRedactor({}, { finders: ninthFinders }).text(text)).toBe(text)
 })
+
+test.each(['*Password:* tr33house', '*Password*: tr33house', '**Password:** tr33house', '* *Password*: tr33house'])(
+  'a name with emphasis is read: %s',
+  (text) => {
+    expect(createRedactor().text(text)).not.toContain('tr33house')
+  },
+)
+
+test.each(['password: *pw', 'char *password: *value9', 'password: *.pem'])(
+  'a star before a value is none: %s',
+  (text) => {
+    expect(createRedactor().text(text)).toBe(text)
+  },
+)
