@@ -179,6 +179,18 @@ test('what is not found is as the page says', () => {
         JSON.stringify({ type, key }),
       ),
     ),
+    'db:\n  user: ada\n  password: lemontart\n',
+    'kind: Secret\ndata:\n  value: bGVtb250YXJ0\n',
+    '_Password_: tr33house',
+    'ghp\\_aB3dE6gH9jK2mN5pQ8sT1vW4yZ7012345678',
+    'DB\\_PASSWORD\\=tr33house',
+    'Users: name,password\nada,tr33house\nbob,x9lemon\n',
+    JSON.stringify({ body: 'Content-Disposition: form-data; name="password"\r\n\r\nlemontart\r\n--xB--\r\n' }),
+    JSON.stringify({
+      content: 'ghp _aB 3dE 6gH 9jK 2mN 5pQ 8sT 1vW 4yZ 701 234 567 8'
+        .split(' ')
+        .map((token) => ({ token, logprob: -0.1 })),
+    }),
     '{"SendGrid":{"Key":"K7fq2Zr9Xv4Tn8WbJh5gRt7kPm2vQs9d"}}',
     'user,password\nada,to be told\nbob,Doe,tr33house\n',
     Buffer.from(`password=${secret}`).toString('hex'),
