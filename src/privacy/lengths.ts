@@ -1,7 +1,7 @@
 import { looking } from './values.ts'
 import { work } from './work.ts'
 
-/** What no text has: of bytes that are none, also white space and what is beyond ASCII. */
+/** What no text has: in bytes also white space and what is beyond ASCII. */
 function isNoText(code: number): boolean {
   if (looking.inBytes) return code < 0x20 || code > 0x7e
   return code < 0x20 && (code < 0x08 || code > 0x0d) && code !== 0x1b

@@ -1,3 +1,4 @@
+// Over 300 lines: families, shapes and dotted tokens share how a token begins, and what the length before it says.
 import { afterEscape, beginsToken, codesOf, has, withoutLast } from './edges.ts'
 import { alphabets, type KindFamily } from './families.ts'
 import { countedLength, isBehindByte } from './lengths.ts'

@@ -57,7 +57,7 @@ const paths = [
   '/api/users/3f2504e0-4f89-41d3-9a0c-0305e82c3301/token',
 ]
 
-test.each(paths)('a path is none, under any name: %s', (path) => {
+test.each(paths)('a path is no secret, under any name: %s', (path) => {
   for (const text of [`password: ${path}`, `PASSWORD=${path}`, `{"token":"${path}"}`, `--token ${path}`])
     expect(createRedactor().text(text)).toBe(text)
 })

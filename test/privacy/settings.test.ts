@@ -53,7 +53,7 @@ test.each(['*Password:* tr33house', '*Password*: tr33house', '**Password:** tr33
 )
 
 test.each(['password: *pw', 'char *password: *value9', 'password: *.pem'])(
-  'a star before a value is none: %s',
+  'a star before a value is no emphasis: %s',
   (text) => {
     expect(createRedactor().text(text)).toBe(text)
   },
