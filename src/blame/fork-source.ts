@@ -44,9 +44,10 @@ import {
 import { gradeRecorded } from './grade-task.ts'
 import { paidRegrades } from './grading.ts'
 import { createPlanner } from './fork-plans.ts'
+import { unansweredIn } from './off-tape.ts'
 import type { GradeGiven, Oracle } from './oracle.ts'
 import { type KeptToday, Regrading } from './regrading.ts'
-import { decisionOf, type PlacedPosition, positionsOf, settledWhen } from './positions.ts'
+import { askedOf, decisionOf, type PlacedPosition, positionsOf, settledWhen } from './positions.ts'
 import type { ForkDraw, ForkSource, ForkSpec, Grade, GradingUse } from './types.ts'
 
 type Agent = (input: unknown) => unknown
@@ -97,6 +98,8 @@ export interface RealForks extends ForkSource {
   dearestGrade(): Use
   /** Positions of answers from outside to which the run of `reference` has no answer. */
   readonly unrepaired: readonly number[]
+  /** What forks asked so far and the tape has no answer to, by `askedOf`. */
+  readonly unanswered: ReadonlySet<string>
   /** The run with another decision of a model at a position, and no model asked behind it: free. `undefined`: no such run. */
   tryOther(position: number): Promise<{ readonly result: ForkResult } | undefined>
   drawAgain: NonNullable<ForkSource['drawAgain']>
@@ -175,6 +178,12 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
   const unpriced = asksFor.find((model) => model !== undefined && !isPriced(model, prices))
   const repairs = reference === undefined ? (tools === 'live' ? 'a fresh call' : undefined) : reference.about
 
+  const unanswered = new Set<string>()
+  const noteUnanswered = (ran: Ran): Ran => {
+    if (ran.result.problems.some(({ code }) => code === 'HARVEST_NOT_RECORDED'))
+      for (const step of unansweredIn(ran.result.branch.tape, tape)) unanswered.add(askedOf(step))
+    return ran
+  }
   const asked =
     reference === undefined ? control : withDonated(control, reference.tape.events.slice(tape.events.length))
 
@@ -183,6 +192,7 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
     graded,
     control,
     isPaidToGrade,
+    unanswered,
     dearestGrade: () => dearestGrade(oracle.about, budget),
     recorded: graded.grade,
     ...(unpriced === undefined ? {} : { unpriced }),
@@ -199,7 +209,8 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
         control: asked,
       }
       const takeBack = standInKeys(tape)
-      return runOnce(reference?.tape ?? tape, plan, new AbortController().signal, options).finally(takeBack)
+      const run = runOnce(reference?.tape ?? tape, plan, new AbortController().signal, options)
+      return run.then(noteUnanswered).finally(takeBack)
     },
     async drawAgain(position, seed, signal = new AbortController().signal) {
       const { keep } = planner.planOf({ keep: position, seed: 0 })
@@ -245,7 +256,8 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
     async draw(spec, signal) {
       const takeBack = spec.layers?.includes('model') === false ? keys.lend() : undefined
       const plan = { ...planner.planOf(spec), control: asked }
-      const { result, isTimedOut } = await runOnce(reference?.tape ?? tape, plan, signal, options).finally(takeBack)
+      const run = runOnce(reference?.tape ?? tape, plan, signal, options).then(noteUnanswered)
+      const { result, isTimedOut } = await run.finally(takeBack)
       const models = answeredBy(stepsOf(result).slice(result.prefix.steps))
       const other = models.find((model) => !known.has(model))
       if (other !== undefined && options.isCrossVersion !== true) throw otherModel(tape, other, [...known])

@@ -1,3 +1,4 @@
+// Over 300 lines: which known runs may help, and why none may be good, are answered by the same grades.
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import { type Json, readTape, requireClosed, type Step, stepsOf, type Tape } from '../tape/index.ts'
 import { answerText } from '../fork/body.ts'
@@ -9,8 +10,9 @@ import type { Expectation } from './expectation.ts'
 import { gradeRecorded } from './grade-task.ts'
 import { type Names, neverSeen, valuesSeen } from './known-names.ts'
 import { createOracle, type Judging, type Oracle } from './oracle.ts'
-import { decisionOf } from './positions.ts'
-import { referenceOf } from './reference-run.ts'
+import { askedOf, decisionOf } from './positions.ts'
+import { answerText as outsideAnswer, referenceOf } from './reference-run.ts'
+import { isOfSameQuestion } from './same-question.ts'
 import type { Grade, KnownRun } from './types.ts'
 
 /** The tape of a run that ended; `undefined` for one that cannot be read: such a run is no proposal. */
@@ -29,11 +31,6 @@ export function otherTape(file: string, { digest }: Tape): Tape | undefined {
   return tape?.digest === digest ? undefined : tape
 }
 
-/** Whether a run was asked the same of the same agent: what one of them can do, the other can. */
-export function isOfSameQuestion(one: Tape, { header: { agent, input = null } }: Tape): boolean {
-  return one.header.agent === agent && canonicalJson(one.header.input ?? null) === canonicalJson(input)
-}
-
 /** Whether a run made calls that another one did not make, with these arguments: it has answers to them. */
 export function hasOtherCalls(one: Tape, other: Tape): boolean {
   const callsIn = (tape: Tape): readonly string[] =>
@@ -48,6 +45,23 @@ export function hasOtherCalls(one: Tape, other: Tape): boolean {
 export function hasOtherAnswers(one: Tape, other: Tape): boolean {
   const reference = referenceOf(other, one)
   return stepsOf(other).some((_, index) => reference.differsAt(index + 1))
+}
+
+/** As {@link hasOtherAnswers}, to the very same: what was asked of another input has answers that are no answers here. */
+export function hasOtherAnswersToSame(one: Tape, other: Tape): boolean {
+  const asked = Map.groupBy(stepsOf(other).filter(isOutside), askedOf)
+  return stepsOf(one)
+    .filter(isOutside)
+    .some((step) => asked.get(askedOf(step))?.every((own) => outsideAnswer(own) !== outsideAnswer(step)))
+}
+
+function isOutside(step: Step): boolean {
+  return decisionOf(step) === undefined
+}
+
+/** Whether a run has an answer to one of these questions, by {@link askedOf}. */
+export function hasAnswerTo(one: Tape, asked: ReadonlySet<string>): boolean {
+  return stepsOf(one).some((step) => isOutside(step) && asked.has(askedOf(step)))
 }
 
 /**
@@ -80,29 +94,48 @@ export class KnownRuns {
     this.#runs = runs.map((run) => ({ run, look: once(() => lookAt(run, tape, oracle)) }))
   }
 
-  /** The first one that can be read. */
+  /** The first one that passes and can be read. */
   get first(): KnownRun | undefined {
-    return this.#runs.find(({ look }) => look().tape !== undefined)?.run
+    return this.#runs.find(({ run, look }) => run.passes && look().tape !== undefined)?.run
   }
 
-  /** The first one of this kind that is graded `ok`; one that was asked the same as the run that is asked about comes first. */
-  async good(fits: (one: Tape) => boolean): Promise<KnownRun | undefined> {
-    const isSame = (one: Tape): boolean => isOfSameQuestion(one, this.#tape) && fits(one)
-    return (await this.#graded('ok', isSame)) ?? this.#graded('ok', fits)
+  /**
+   * The first one that is graded `ok` and was asked the same as the run that is asked about, else one that was asked otherwise.
+   *
+   * @param fits - of those that were asked the same
+   * @param fitsOther - of the others: `undefined`, such a run is of no use
+   */
+  async good(fits: (one: Tape) => boolean, fitsOther?: (one: Tape) => boolean): Promise<GoodRun | undefined> {
+    const isSame = (one: Tape): boolean => isOfSameQuestion(one, this.#tape)
+    const same = await this.#graded('ok', (one) => isSame(one) && fits(one))
+    if (same !== undefined || fitsOther === undefined) return same
+    const other = await this.#graded('ok', (one) => !isSame(one) && fitsOther(one))
+    return other && { ...other, isOfOtherInput: true }
   }
 
-  /** The first one of this kind that is graded `bad`. */
+  /** The first one of this kind that passes and is graded `bad`. */
   bad(fits: (one: Tape) => boolean): Promise<KnownRun | undefined> {
-    return this.#graded('bad', fits)
+    return this.#graded('bad', fits, ({ passes }) => passes)
   }
 
-  async #graded(as: Grade, fits: (one: Tape) => boolean): Promise<KnownRun | undefined> {
+  async #graded(
+    as: Grade,
+    fits: (one: Tape) => boolean,
+    isMeant: (run: KnownRun) => boolean = () => true,
+  ): Promise<KnownRun | undefined> {
     for (const { run, look } of this.#runs) {
+      if (!isMeant(run)) continue
       const { tape, grade } = look()
       if (tape !== undefined && fits(tape) && (await grade()) === as) return run
     }
     return undefined
   }
+}
+
+/** A run that is graded `ok`. */
+export interface GoodRun extends KnownRun {
+  /** It was asked otherwise than the run that is asked about. */
+  readonly isOfOtherInput?: true
 }
 
 interface LookedAt {

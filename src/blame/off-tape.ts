@@ -1,4 +1,5 @@
 import type { ForkResult } from '../fork/index.ts'
+import { type Step, stepsOf, type Tape } from '../tape/index.ts'
 import { isOfCall } from './expectation.ts'
 import type { Judging } from './oracle.ts'
 import type { PlacedPosition } from './positions.ts'
@@ -9,6 +10,13 @@ export interface OffTapeRisk {
   readonly tried: number
   /** 1-based steps whose other decision asks for what is not on the tape, so that the run could not be graded. */
   readonly steps: readonly number[]
+}
+
+/** The calls of a run that left its tape to which nothing had an answer, and which its parent had not left open. */
+export function unansweredIn(branch: Tape, parent: Tape): readonly Step[] {
+  const isOpen = (step: Step): boolean => step.kind !== 'exchange' && step.settled === undefined
+  const recorded = new Set(stepsOf(parent).flatMap((step) => (isOpen(step) ? [step.n] : [])))
+  return stepsOf(branch).filter((step) => isOpen(step) && !recorded.has(step.n))
 }
 
 /** So many steps are tried, the last ones first: later steps are cheaper, and nearer to what went wrong. */

@@ -17,7 +17,16 @@ import { requireSteadyGrades } from './grading.ts'
 import { type Names, requireKnownNames } from './known-names.ts'
 import { withDrawn } from './drawn.ts'
 import { withCodeAlone } from './code-alone.ts'
-import { hasOtherAnswers, hasOtherCalls, isOfSameQuestion, KnownRuns, neverMet } from './known-good.ts'
+import {
+  type GoodRun,
+  hasAnswerTo,
+  hasOtherAnswers,
+  hasOtherAnswersToSame,
+  hasOtherCalls,
+  KnownRuns,
+  neverMet,
+} from './known-good.ts'
+import { isOfSameQuestion } from './same-question.ts'
 import { type OpenedLedger, openLedger, type RanHere } from './fork-cache.ts'
 import { majorityOracle, withoutCertificate } from './majority.ts'
 import { isByCalls, type OffTapeRisk, offTapeRisk } from './off-tape.ts'
@@ -80,7 +89,7 @@ export interface RunBlameOptions
   readonly surroundings?: Surroundings
   readonly onProgress?: (progress: BlameProgress) => void
   /** Hears, before anything is spent, that other decisions of the models leave the tape, and which known run is a good one. */
-  readonly onForeseen?: (risk: OffTapeRisk, good?: string) => void
+  readonly onForeseen?: (risk: OffTapeRisk, good?: GoodRun) => void
   /** Hears, before anything is spent, why a function that grades may grade no run of this input `ok`. */
   readonly onUnmet?: (because: readonly string[]) => void
   /**
@@ -253,10 +262,12 @@ export interface OpenedForks {
 export interface OtherRuns {
   /** It passes. */
   readonly passing?: string
-  /** It is graded `ok`, and made calls that this one did not make. */
+  /** It is graded `ok`, and made calls that this one did not make. Of another input: it has an answer to a call that left the tape. */
   readonly calls?: string
-  /** It is graded `ok`, and has other answers to what this one asked. */
+  /** It is graded `ok`, and has other answers to what this one asked. Of another input: to the very same calls. */
   readonly answers?: string
+  /** Which of `calls` and `answers` had another input. */
+  readonly ofOtherInput?: readonly string[]
 }
 
 /**
@@ -334,14 +345,19 @@ export async function openForks(tape: Tape, options: RunBlameOptions): Promise<O
       : undefined
   // Grading may cost money: then only the runs that are asked about are graded.
   const known = new KnownRuns(source.isPaidToGrade ? [] : (options.known ?? []), tape, plain)
-  const good = (fits: (one: Tape, tape: Tape) => boolean): Promise<KnownRun | undefined> =>
-    known.good((one) => fits(one, tape))
-  if (offTape !== undefined && offTape.steps.length > 0)
-    options.onForeseen?.(offTape, (await good(hasOtherCalls))?.name)
+  const goodCalls = (): Promise<GoodRun | undefined> =>
+    known.good(
+      (one) => hasOtherCalls(one, tape),
+      (one) => hasAnswerTo(one, source.unanswered),
+    )
+  if (offTape !== undefined && offTape.steps.length > 0) options.onForeseen?.(offTape, await goodCalls())
   const neverSeen = async (): Promise<readonly string[]> => {
     const isGood = reference !== undefined && (source.isPaidToGrade || (await gradeRecorded(plain, reference)) === 'ok')
-    const isSame = (isGood && isOfSameQuestion(reference, tape)) || (await good(isOfSameQuestion)) !== undefined
-    const isOther = isGood || (await good(() => true)) !== undefined
+    const isSame = (isGood && isOfSameQuestion(reference, tape)) || (await known.good(() => true)) !== undefined
+    const isOther = isGood || (await known.good(
+      () => true,
+      () => true,
+    )) !== undefined
     const contrary = isSame ? undefined : await known.bad((one) => isOfSameQuestion(one, tape))
     return neverMet(judging, namesOf(tape, options), {
       isGood: isSame ? 'same question' : isOther ? 'another question' : undefined,
@@ -361,11 +377,17 @@ export async function openForks(tape: Tape, options: RunBlameOptions): Promise<O
     offTape,
     async knownRuns() {
       const passing = known.first
-      const [calls, answers] = [await good(hasOtherCalls), await good(hasOtherAnswers)]
+      const calls = await goodCalls()
+      const answers = await known.good(
+        (one) => hasOtherAnswers(one, tape),
+        (one) => hasOtherAnswersToSame(one, tape),
+      )
+      const others = [calls, answers].flatMap((one) => (one?.isOfOtherInput === true ? [one.name] : []))
       return {
         ...(passing === undefined ? {} : { passing: passing.name }),
         ...(calls === undefined ? {} : { calls: calls.name }),
         ...(answers === undefined ? {} : { answers: answers.name }),
+        ...(others.length === 0 ? {} : { ofOtherInput: [...new Set(others)] }),
       }
     },
     neverSeen,

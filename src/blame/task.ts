@@ -81,7 +81,7 @@ export async function blameOptionsOf(request: BlameRequest, context: TaskContext
     onSpent: (total) => context.saySpent(total),
     onUnmet: (unmet) => context.say({ unmet: [...unmet] }),
     onForeseen: ({ tried, steps }, good) =>
-      context.say({ foreseen: { tried, steps }, ...(good === undefined ? {} : { good }) }),
+      context.say({ foreseen: { tried, steps }, ...(good === undefined ? {} : { good: { ...good } }) }),
   }
 }
 

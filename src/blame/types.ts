@@ -137,8 +137,10 @@ export interface ForkSource {
 
 /** A recorded run that may be a good one. */
 export interface KnownRun {
-  /** What it goes by: the id of its case. */
+  /** What a command finds it by: the id of its case, or the name or path of its tape. */
   readonly name: string
+  /** Whether a case says that it passes. */
+  readonly passes: boolean
   /** Its tape. */
   readonly file: string
 }

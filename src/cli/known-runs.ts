@@ -1,30 +1,82 @@
-import { resolve } from 'node:path'
+import { basename, resolve } from 'node:path'
+import { isOfSameQuestion } from '../blame/same-question.ts'
 import type { KnownRun } from '../blame/types.ts'
 import { type Case, requireTapeFile } from '../cases/index.ts'
 import { HarvestError } from '../errors/index.ts'
-import { listCases } from '../recordings/index.ts'
+import { here } from '../errors/here.ts'
+import { listCases, RecordingFiles } from '../recordings/index.ts'
+import { readTapeHeader, type Tape, type TapeHeader } from '../tape/index.ts'
+import { isFoundByName } from './named-tape.ts'
 import { typedAgain } from './typed-again.ts'
 
-/** So many runs are looked at. */
+/** So many runs of either kind are looked at. */
 const mostKnown = 20
 
 /**
- * Cases of runs of the same agent that pass: graded as another one is, they say what a run can be. A function grades them
- * later, in the process that can load it.
+ * Runs that may be good ones: cases of the same agent that pass, those of the same input first, and behind them tapes of the
+ * inbox that were asked the very same, the last one first. Graded as another one is, they say what a run can be. A function
+ * grades them later, in the process that can load it.
  */
-export function knownRuns({ agent }: { readonly agent?: string | undefined }, recordings: string): readonly KnownRun[] {
-  const passing = listCases(recordings).flatMap(({ case: kase }): readonly KnownRun[] => {
+export function knownRuns(
+  { agent }: { readonly agent?: string | undefined },
+  recordings: string,
+  tape: Pick<Tape, 'header'>,
+): readonly KnownRun[] {
+  const passing = listCases(recordings).flatMap(({ case: kase }) => {
     if (kase === undefined || kase.agent !== agent || kase.expect !== 'pass') return []
     const file = tapeFileOf(kase)
-    return file === undefined ? [] : [{ name: kase.id, file }]
+    return file === undefined ? [] : [{ name: kase.id, file, passes: true }]
   })
-  return passing.slice(0, mostKnown)
+  const isSame = ({ file }: KnownRun): boolean => isAlike(headerOf(file), tape)
+  const [alike, others] = [passing.filter(isSame), passing.filter((run) => !isSame(run))]
+  return [...[...alike, ...others].slice(0, mostKnown), ...inboxRuns(recordings, tape)]
 }
 
-/** What was typed, with a case of the same agent that passes to answer what its own tape does not. */
-export function withReference({ agent, id }: Pick<Case, 'agent' | 'id'>, recordings: string): string {
-  const other = knownRuns({ agent }, recordings).find(({ name }) => name !== id)
-  return typedAgain({ reference: other?.name ?? '<tape|case>' })
+/** Tapes of the inbox that were asked the same of the same agent, the last one first. */
+function inboxRuns(recordings: string, tape: Pick<Tape, 'header'>): readonly KnownRun[] {
+  const headers = new RecordingFiles(recordings).inboxTapes.flatMap((file) => {
+    const header = headerOf(file)
+    return header !== undefined && isAlike(header, tape) ? [{ file, header }] : []
+  })
+  return headers
+    .sort((one, other) => (one.header.startedAt < other.header.startedAt ? 1 : -1))
+    .slice(0, mostKnown)
+    .map(({ file }) => ({ name: nameOf(file, recordings), file: resolve(file), passes: false }))
+}
+
+function isAlike(header: TapeHeader | undefined, tape: Pick<Tape, 'header'>): boolean {
+  return header !== undefined && isOfSameQuestion({ header }, tape)
+}
+
+function nameOf(file: string, recordings: string): string {
+  return isFoundByName(file, recordings) ? basename(file, '.tape.jsonl') : here(file)
+}
+
+/** `undefined` of a file that cannot be read: such a run is no proposal. */
+function headerOf(file: string): TapeHeader | undefined {
+  try {
+    return readTapeHeader(file)
+  } catch (error) {
+    if (HarvestError.is(error)) return undefined
+    throw error
+  }
+}
+
+/** What was typed, with another run to answer what its own tape does not: of the same input, or which one only people know. */
+export function withReference(kase: Case, recordings: string): string {
+  const own = tapeFileOf(kase)
+  const header = own === undefined ? undefined : headerOf(own)
+  const other =
+    header &&
+    listCases(recordings).find(
+      ({ case: one }) =>
+        one !== undefined &&
+        one.id !== kase.id &&
+        one.agent === kase.agent &&
+        one.expect === 'pass' &&
+        isAlike(headerOf(tapeFileOf(one) ?? ''), { header }),
+    )
+  return typedAgain({ reference: other?.id ?? '<tape|case>' })
 }
 
 /** `undefined` where the tape of a case is gone: such a case is no proposal. */

@@ -36,11 +36,16 @@ export function forgetNamed(): void {
 
 /** A tape of the inbox by its name, unless a case has it, which goes before; any other by its path. */
 export function tapeWord(file: string, dir = 'recordings'): string {
+  return isFoundByName(file, dir) ? shellWord(basename(file, '.tape.jsonl')) : pathWord(file)
+}
+
+/** Whether the name of a file of the inbox is no case's. */
+export function isFoundByName(file: string, dir = 'recordings'): boolean {
   const folder = recordingsFolder(dir)
   const name = basename(file, '.tape.jsonl')
   const isInbox = dirname(resolve(file)) === resolve(folder, 'inbox')
   const isOfCase = ['yaml', 'yml'].some((ending) => existsSync(join(folder, 'golden', `${name}.case.${ending}`)))
-  return isInbox && !isOfCase ? shellWord(name) : pathWord(file)
+  return isInbox && !isOfCase
 }
 
 /** Of a file as it is shortest from here. */

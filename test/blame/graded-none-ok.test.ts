@@ -54,7 +54,7 @@ describe('a function that grades no run ok', () => {
   })
 
   it('is believed where it grades a known run of the same question ok, and doubted where it grades that bad, too', async () => {
-    const known = [{ name: 'good', file: good }]
+    const known = [{ name: 'good', file: good, passes: true }]
     const believed = await runBlame(bad, asking(isRight, { known }))
     expect(believed).toMatchObject({ verdict: { kind: 'never', how: 'certified' } })
     expect(believed).not.toHaveProperty('neverSeen')
@@ -79,15 +79,15 @@ describe('a function that grades no run ok', () => {
         hearing(() => false),
       )
     expect(before).toEqual([unseen, unseen, unseen].map((because) => [because, 0]))
-    const known = [{ name: 'good', file: good }]
+    const known = [{ name: 'good', file: good, passes: true }]
     await estimateBlame(bad, hearing(isRight, { known }))
     expect(before).toHaveLength(3)
   })
 
   it('is doubted where it grades a run of the same question bad that passes, although one of another is good by it', async () => {
     const isThirty: OracleFunction = ({ value }) => JSON.stringify(value).includes(' 30 EUR')
-    const other = { name: 'thirty', file: thirty }
-    const known = [other, { name: 'good', file: good }]
+    const other = { name: 'thirty', file: thirty, passes: true }
+    const known = [other, { name: 'good', file: good, passes: true }]
     const contrary = ['--oracle ./oracle.ts#isRight: good passes, has the same input, and is bad by that']
     const doubted = await runBlame(bad, asking(isThirty, { known }))
     expect(doubted).toMatchObject({ verdict: { kind: 'never', how: 'doubted' }, neverSeen: contrary })
@@ -123,7 +123,7 @@ describe('a function that grades no run ok', () => {
     )
     expect(isolated).toMatchObject({ verdict: { kind: 'found', layers: ['code'] }, neverSeen: unseen })
     expect(claimOf(isolated).verdict).toMatchObject({ kind: 'unresolved', open: ['code'] })
-    const known = [{ name: 'good', file: good }]
+    const known = [{ name: 'good', file: good, passes: true }]
     const believed = await isolateRun(bad, asking(isRight, { known }))
     expect(claimOf(believed).verdict).toEqual({ kind: 'found', layers: ['code'] })
   })

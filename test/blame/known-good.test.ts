@@ -2,10 +2,18 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parseExpectation } from '../../src/blame/expectation.ts'
-import { isOfSameQuestion, KnownRuns, neverMet } from '../../src/blame/known-good.ts'
+import {
+  hasAnswerTo,
+  hasOtherAnswers,
+  hasOtherAnswersToSame,
+  KnownRuns,
+  neverMet,
+} from '../../src/blame/known-good.ts'
 import { valuesSeen } from '../../src/blame/known-names.ts'
 import { createOracle } from '../../src/blame/oracle.ts'
-import { serializeTape, type Tape } from '../../src/tape/index.ts'
+import { askedOf } from '../../src/blame/positions.ts'
+import { isOfSameQuestion } from '../../src/blame/same-question.ts'
+import { serializeTape, stepsOf, type Tape } from '../../src/tape/index.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { refundOf } from './refund-run.ts'
 
@@ -163,9 +171,9 @@ it('a known run is graded once, no matter how often it is asked whether one is g
     const file = join(folder, `${amount}.tape.jsonl`)
     const { header, events, close } = amount === 2500 ? asked : refundOf(amount)
     writeFileSync(file, serializeTape(header, events, close))
-    return { name: `${amount}`, file }
+    return { name: `${amount}`, file, passes: true }
   })
-  const unread = { name: 'unread', file: join(folder, 'none.tape.jsonl') }
+  const unread = { name: 'unread', file: join(folder, 'none.tape.jsonl'), passes: true }
   const graded: string[] = []
   const oracle = createOracle({ by: 'expectations', ok: [parseExpectation('refund(amount: 25)', '--ok')], bad: [] })
   const counted = {
@@ -183,20 +191,44 @@ it('a known run is graded once, no matter how often it is asked whether one is g
   expect(graded).toHaveLength(2)
 })
 
-it('of good runs that fit, one that was asked the same is proposed before others', async () => {
-  const folder = temporaryFolder('known')
+describe('of runs that are graded ok', () => {
   const asked = refundOf(2500)
-  const written = (name: string, { header, events, close }: Tape) => {
+  const good = refundOf(25)
+  const ofOther = (tape: Tape): Tape => ({ ...tape, header: { ...tape.header, input: { text: 'Hello.' } } })
+  const oracle = createOracle({ by: 'expectations', ok: [parseExpectation('refund(amount: 25)', '--ok')], bad: [] })
+  const folder = temporaryFolder('known')
+  const written = (name: string, { header, events, close }: Tape, passes = true) => {
     const file = join(folder, `${name}.tape.jsonl`)
     writeFileSync(file, serializeTape(header, events, close))
-    return { name, file }
+    return { name, file, passes }
   }
-  const good = refundOf(25)
-  const other = written('other', { ...good, header: { ...good.header, input: { text: 'Hello.' } } })
-  const same = written('same', good)
-  const oracle = createOracle({ by: 'expectations', ok: [parseExpectation('refund(amount: 25)', '--ok')], bad: [] })
-  const runs = new KnownRuns([other, same], asked, oracle)
-  expect((await runs.good(() => true))?.name).toBe('same')
-  const isOther = (tape: Tape): boolean => !isOfSameQuestion(tape, asked)
-  expect((await runs.good(isOther))?.name).toBe('other')
+  const isFit = (): boolean => true
+
+  it('one that was asked the same is proposed before others, and one of another input only where that fits', async () => {
+    const [other, same] = [written('other', ofOther(good)), written('same', good)]
+    const runs = new KnownRuns([other, same], asked, oracle)
+    expect(await runs.good(isFit, isFit)).toEqual(same)
+    expect(await runs.good(() => false, isFit)).toEqual({ ...other, isOfOtherInput: true })
+    expect(await runs.good(() => false, () => false)).toBeUndefined()
+    expect(await new KnownRuns([other], asked, oracle).good(isFit)).toBeUndefined()
+  })
+
+  it('one that no case says to pass is a good one, and contradicts nothing', async () => {
+    const runs = new KnownRuns([written('fresh', good, false), written('bad', refundOf(30), false)], asked, oracle)
+    expect((await runs.good(isFit))?.name).toBe('fresh')
+    expect(await runs.bad(isFit)).toBeUndefined()
+    expect(runs.first).toBeUndefined()
+  })
+
+  it('one of another input helps with an answer to a call that left the tape, or another one to the very same call', () => {
+    const refund = stepsOf(good).find((step) => step.kind === 'tool' && step.name === 'refund')!
+    expect(hasAnswerTo(good, new Set([askedOf(refund)]))).toBe(true)
+    expect(hasAnswerTo(asked, new Set([askedOf(refund)]))).toBe(false)
+    // Its other call has another answer, and its same call the same one.
+    expect([hasOtherAnswers(good, asked), hasOtherAnswersToSame(good, asked)]).toEqual([true, false])
+    const events = good.events.map((event) =>
+      event.kind === 'tool' && event.name === 'lookup_order' ? { ...event, result: { total: 26 } } : event,
+    )
+    expect(hasOtherAnswersToSame({ ...good, events }, asked)).toBe(true)
+  })
 })

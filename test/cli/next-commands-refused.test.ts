@@ -238,7 +238,7 @@ describe('whoever is refused, or told that nothing could be judged, comes by wha
     expect(lost).toMatchObject({ code: 1, stdout: expect.stringMatching(/^Undecidable: /) as string })
     const call = { '<call>': 'refund(amount: 25)' }
     const next = [
-      printed(lost.stdout, 'to answer tools from a good run as well', { '<tape|case>': 'good' }),
+      printed(lost.stdout, 'to answer tools from a good run', { '<tape|case>': 'good' }),
       printed(lost.stdout, 'to call tools for real, with their side effects'),
     ]
     for (const words of next) expect(await worked(words)).toContain('decided the outcome')

@@ -135,6 +135,22 @@ describe('whoever follows the messages of blame', () => {
       expect(printed(repairs, about)).toEqual(next.toSpliced(5, 0, '--repairs'))
       expect(await run(next)).toMatchObject({ code: 0, stderr: '' })
     }
+    // A good run of the same input that is no case yet is found in the inbox; one of another input has no answer to these calls.
+    const golden = join(cwd, 'recordings/golden')
+    const kase = readFileSync(join(golden, 'fine.case.yaml'))
+    const good = readFileSync(join(cwd, 'recordings/inbox/good.tape.jsonl'), 'utf8')
+    rmSync(join(golden, 'fine.case.yaml'))
+    const fresh = await run(typed)
+    expect(printed(fresh.stderr, 'to take the answers of a good run')).toEqual([...typed, '--reference', 'good'])
+    rmSync(join(cwd, 'recordings/inbox/good.tape.jsonl'))
+    for (const id of ['good-b', 'good-c']) await recordDesk(cwd, desk, id, ['Refund A-200.', git('rev-parse', 'HEAD').trim()])
+    writeFileSync(join(golden, 'fine.case.yaml'), String(kase).replace('fine.tape', '../inbox/good-b.tape'))
+    const other = await run(typed)
+    expect(other.stderr).toContain(foreseen)
+    expect(other.stderr).not.toContain('--reference')
+    for (const id of ['good-b', 'good-c']) rmSync(join(cwd, `recordings/inbox/${id}.tape.jsonl`))
+    writeFileSync(join(golden, 'fine.case.yaml'), kase)
+    writeFileSync(join(cwd, 'recordings/inbox/good.tape.jsonl'), good)
   })
 
   it('with an oracle that calls nothing ok any more comes to a call that is right, or starts again', async () => {

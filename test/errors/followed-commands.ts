@@ -254,7 +254,7 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'test/cli/next-commands-refused.test.ts',
       'of blame: too many forks leave the tape, and a call, a good run or real tools grade them',
     ],
-    'to answer tools from a good run as well': [
+    'to answer tools from a good run': [
       'test/cli/next-commands-refused.test.ts',
       'of blame: too many forks leave the tape, and a call, a good run or real tools grade them',
     ],

@@ -1,4 +1,5 @@
 import type { OffTapeRisk } from '../../blame/off-tape.ts'
+import type { GoodRun } from '../../blame/known-good.ts'
 import { decisionOf } from '../../blame/positions.ts'
 import { HarvestError } from '../../errors/index.ts'
 import { counted } from '../../errors/words.ts'
@@ -12,8 +13,8 @@ export interface ForeseenBlame {
   readonly tools: 'tape' | 'live'
   readonly hasReference: boolean
   readonly repairs: boolean
-  /** A good run of the same agent, when there is one. */
-  readonly good?: string
+  /** A good run of the same agent whose answers may help, when there is one. */
+  readonly good?: Pick<GoodRun, 'isOfOtherInput' | 'name'>
 }
 
 /**
@@ -62,9 +63,16 @@ function waysOn(question: ForeseenBlame): { readonly reference: readonly string[
     reference:
       good === undefined || hasReference
         ? []
-        : [`to take the answers of a good run: ${typedAgain({ reference: good })}`],
+        : [
+            `to take the answers of a good run${otherInput(good.isOfOtherInput === true)}: ${typedAgain({ reference: good.name })}`,
+          ],
     live: toCallTools(),
   }
+}
+
+/** What a run can be used for that was asked otherwise. */
+export function otherInput(isOfOther: boolean): string {
+  return isOfOther ? ' of another input to the very same calls' : ''
 }
 
 function toCallTools(): string {

@@ -5,6 +5,7 @@ import { neutralLine, shellWord } from '../../errors/index.ts'
 import { program } from '../command.ts'
 import { withLost } from '../live.ts'
 import { typedValues } from '../typed-again.ts'
+import { otherInput } from './foreseen.ts'
 
 /** What the curve says, in sentences that need no further knowledge; one per line. */
 export function describeVerdict(blamed: BlamedRun, verdict: BlameVerdict): readonly string[] {
@@ -282,15 +283,21 @@ function decidesHere({ repairs, steps, tools, unrepaired = [] }: BlamedRun, ok: 
 }
 
 function repairsHint(blamed: BlamedRun): readonly string[] {
-  return areFromTape(blamed)
-    ? [`→ to find which recorded answers decided, with a good run: --repairs${goodRun(blamed)}`]
-    : []
+  if (!areFromTape(blamed)) return []
+  const good = goodRun(blamed)
+  return [
+    `→ to find which recorded answers decided, with a good run${otherInput(good !== '' && isOfOther(blamed.knownRuns?.answers, blamed))}: --repairs${good}`,
+  ]
 }
 
 /** Repairs need no good run where one is named already, nor where tools run for real. */
 function goodRun({ knownRuns, tools }: Pick<BlamedRun, 'knownRuns' | 'tools'>): string {
   const isNamed = typedValues('reference').length > 0 || tools === 'called for real'
   return isNamed ? '' : ` --reference ${nameOrPlace(knownRuns?.answers)}`
+}
+
+function isOfOther(name: string | undefined, { knownRuns }: Pick<BlamedRun, 'knownRuns'>): boolean {
+  return name !== undefined && knownRuns?.ofOtherInput?.includes(name) === true
 }
 
 function nameOrPlace(name: string | undefined): string {
@@ -380,7 +387,9 @@ export function whyUnclear(blamed: BlamedRun): readonly string[] {
           // With that of a good run, they left the tape as well.
           ...(typedValues('reference').length > 0
             ? []
-            : [`→ to answer tools from a good run as well: --reference ${nameOrPlace(blamed.knownRuns?.calls)}`]),
+            : [
+                `→ to answer tools from a good run${otherInput(isOfOther(blamed.knownRuns?.calls, blamed))} as well: --reference ${nameOrPlace(blamed.knownRuns?.calls)}`,
+              ]),
           '→ to call tools for real, with their side effects: --tools live',
         ]
       : []),

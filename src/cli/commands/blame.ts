@@ -2,9 +2,11 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { typedExpectations } from '../../blame/expectation.ts'
+import { isOfSameQuestion } from '../../blame/same-question.ts'
 import type { KnownRun } from '../../blame/types.ts'
 import { type Names, requireKnownNames } from '../../blame/known-names.ts'
 import { changedPaths, formerFiles, keptForks } from '../../blame/fork-cache.ts'
+import type { GoodRun } from '../../blame/known-good.ts'
 import type { OffTapeRisk } from '../../blame/off-tape.ts'
 import type { BlamedRun, BlameEstimate } from '../../blame/run-blame.ts'
 import type { BlameRequest } from '../../blame/task.ts'
@@ -130,7 +132,7 @@ async function prepare(given: CommandInput, screen: Screen): Promise<Prepared> {
   const cuts = cutsOf(tape)
   if (cuts.length > 0) screen.note(`${partialText(cuts)}; a run that reads on behind a cut fails there`)
   const request = await requestOf(given, found, tape, recordings)
-  const known = knownRuns(request, recordings)
+  const known = knownRuns(request, recordings, tape)
   const before = await foreseen(request, { tape, found, known })
   const foretold = new Foretold(given.has('json') ? undefined : screen)
   foretold.tell(before.warnings)
@@ -396,8 +398,8 @@ class Known {
 
 interface ForeseenRisk {
   readonly foreseen: OffTapeRisk
-  /** A case whose run is good. */
-  readonly good?: string
+  /** A run that is good, and whose answers may help. */
+  readonly good?: GoodRun
 }
 
 interface Foreseen {
@@ -421,11 +423,11 @@ async function foreseen(
   const judging = oracle === undefined && reference === undefined ? judgingOf(request, tape, found) : undefined
   const subject = judging === undefined ? undefined : { tape, judging }
   const runs = subject === undefined ? undefined : await goodRuns(known, subject)
-  const good = repairs ? await runs?.good('hasOtherAnswers') : undefined
+  const good = repairs ? await runs?.answers() : undefined
   const isSaid = subject !== undefined && runs !== undefined && expectations.length > 0
-  const unmet = isSaid && (await runs.good('isOfSameQuestion')) === undefined ? await runs.unmet(names) : []
+  const unmet = isSaid && !(await runs.hasSame()) ? await runs.unmet(names) : []
   const question = { tape, tools, hasReference: reference !== undefined, repairs } as const
-  requireGoodAnswers({ ...question, ...(good === undefined ? {} : { good: good.name }) })
+  requireGoodAnswers({ ...question, ...(good === undefined ? {} : { good }) })
   return {
     warnings: [...warnings, ...unmet.filter((text) => !warnings.includes(text)).map(unmetText)],
     offTape: ({ foreseen: risk, good: graded }) =>
@@ -443,7 +445,10 @@ async function goodRuns(
   known: readonly KnownRun[],
   { tape, judging }: { readonly tape: Tape; readonly judging: Judging },
 ): Promise<{
-  good(fits: 'hasOtherAnswers' | 'isOfSameQuestion'): Promise<KnownRun | undefined>
+  /** A good one with other answers. */
+  answers(): Promise<GoodRun | undefined>
+  /** Whether one of the same question is good. */
+  hasSame(): Promise<boolean>
   /** Why no run may meet the conditions, where no run of the same question is good; see `neverMet`. */
   unmet(names: Names): Promise<readonly string[]>
 }> {
@@ -451,10 +456,19 @@ async function goodRuns(
   const { createOracle } = await import('../../blame/oracle.ts')
   const runs = new KnownRuns(known, tape, createOracle(judging))
   return {
-    good: (fits) => runs.good((one) => tests[fits](one, tape)),
+    answers: () =>
+      runs.good(
+        (one) => tests.hasOtherAnswers(one, tape),
+        (one) => tests.hasOtherAnswersToSame(one, tape),
+      ),
+    hasSame: async () => (await runs.good(() => true)) !== undefined,
     async unmet(names) {
-      const isGood = (await runs.good(() => true)) === undefined ? undefined : 'another question'
-      const contrary = await runs.bad((one) => tests.isOfSameQuestion(one, tape))
+      const any = await runs.good(
+        () => true,
+        () => true,
+      )
+      const isGood = any === undefined ? undefined : 'another question'
+      const contrary = await runs.bad((one) => isOfSameQuestion(one, tape))
       const contradictedBy = contrary === undefined ? {} : { contradictedBy: contrary.name }
       return neverMet(judging, names, { isGood, hasKnown: runs.first !== undefined, ...contradictedBy })
     },

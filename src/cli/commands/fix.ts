@@ -116,7 +116,8 @@ async function runOn(
     if (all.length > 0) noteUnknownNames(all, tape, screen, { isAsked: true })
     else if (request.oracle === undefined) noteUnknownInCase(kase, tape, screen)
   }
-  const known = [...knownRuns(kase, recordings).map(({ file }) => file), request.reference ?? []].flat()
+  const passing = knownRuns(kase, recordings, tape).filter(({ passes }) => passes)
+  const known = [...passing.map(({ file }) => file), request.reference ?? []].flat()
   if (request.oracle === undefined) await noteUnmet(request, { tape, case: kase, files: known }, screen)
   screen.progress('replaying')
   let soFar: FixAnswer | undefined

@@ -1,11 +1,12 @@
 import { type BranchComparison, compareBranches, type Grade, isGraded } from '../../blame/index.ts'
 import { areTooMany } from '../../blame/lost-forks.ts'
+import { unansweredIn } from '../../blame/off-tape.ts'
 import { type Interval, wilson } from '../../stats/index.ts'
 import { withLost } from '../live.ts'
 import { HarvestError } from '../../errors/index.ts'
 import type { FinishedFork, ForkRequest, SerializedError } from '../../fork/index.ts'
 import type { Spent } from '../../live/index.ts'
-import { type Step, stepsOf, type Tape } from '../../tape/index.ts'
+import type { Tape } from '../../tape/index.ts'
 import { branchTape } from './branch-tape.ts'
 import { type ControlRun, numberIn } from './control.ts'
 import type { Grader } from './grading.ts'
@@ -109,9 +110,7 @@ function problemsOf({ prefix, problems }: FinishedFork): readonly SerializedErro
 /** Whether the run called a tool that nothing answered: asking models alone goes no further. */
 export function hasOpenCall({ fork, problems }: BranchSummary, parent: Tape): boolean {
   if (fork === undefined || !problems.some(({ code }) => code === 'HARVEST_NOT_RECORDED')) return false
-  const isOpen = (step: Step): boolean => step.kind !== 'exchange' && step.settled === undefined
-  const recorded = new Set(stepsOf(parent).flatMap((step) => (isOpen(step) ? [step.n] : [])))
-  return stepsOf(branchTape(fork.branch, parent)).some((step) => isOpen(step) && !recorded.has(step.n))
+  return unansweredIn(branchTape(fork.branch, parent), parent).length > 0
 }
 
 /** Adds forks of one plan up. */
