@@ -1,6 +1,6 @@
 // Over 300 lines: which known runs may help, and why none may be good, are answered by the same grades.
-import { HarvestError, neutralLine } from '../errors/index.ts'
-import { type Json, readTape, requireClosed, type Step, stepsOf, type Tape } from '../tape/index.ts'
+import { neutralLine } from '../errors/index.ts'
+import { type Json, type Step, stepsOf, type Tape } from '../tape/index.ts'
 import { answerText } from '../fork/body.ts'
 import { canonicalJson, parseJson } from '../json/canonical.ts'
 import { requestText } from '../providers/exchange.ts'
@@ -12,24 +12,8 @@ import { type Names, neverSeen, valuesSeen } from './known-names.ts'
 import { createOracle, type Judging, type Oracle } from './oracle.ts'
 import { askedOf, decisionOf } from './positions.ts'
 import { answerText as outsideAnswer, referenceOf } from './reference-run.ts'
-import { isOfSameQuestion } from './same-question.ts'
+import { isOfSameQuestion, otherTape } from './other-tape.ts'
 import type { Grade, KnownRun } from './types.ts'
-
-/** The tape of a run that ended; `undefined` for one that cannot be read: such a run is no proposal. */
-function closedTape(file: string): Tape | undefined {
-  try {
-    return requireClosed(readTape(file))
-  } catch (error) {
-    if (HarvestError.is(error)) return undefined
-    throw error
-  }
-}
-
-/** As {@link closedTape}, and `undefined` too for the run that is asked about. */
-export function otherTape(file: string, { digest }: Tape): Tape | undefined {
-  const tape = closedTape(file)
-  return tape?.digest === digest ? undefined : tape
-}
 
 /** Whether a run made calls that another one did not make, with these arguments: it has answers to them. */
 export function hasOtherCalls(one: Tape, other: Tape): boolean {

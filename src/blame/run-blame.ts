@@ -26,7 +26,7 @@ import {
   KnownRuns,
   neverMet,
 } from './known-good.ts'
-import { isOfSameQuestion } from './same-question.ts'
+import { isOfSameQuestion } from './other-tape.ts'
 import { type OpenedLedger, openLedger, type RanHere } from './fork-cache.ts'
 import { majorityOracle, withoutCertificate } from './majority.ts'
 import { isByCalls, type OffTapeRisk, offTapeRisk } from './off-tape.ts'
@@ -354,10 +354,12 @@ export async function openForks(tape: Tape, options: RunBlameOptions): Promise<O
   const neverSeen = async (): Promise<readonly string[]> => {
     const isGood = reference !== undefined && (source.isPaidToGrade || (await gradeRecorded(plain, reference)) === 'ok')
     const isSame = (isGood && isOfSameQuestion(reference, tape)) || (await known.good(() => true)) !== undefined
-    const isOther = isGood || (await known.good(
-      () => true,
-      () => true,
-    )) !== undefined
+    const isOther =
+      isGood ||
+      (await known.good(
+        () => true,
+        () => true,
+      )) !== undefined
     const contrary = isSame ? undefined : await known.bad((one) => isOfSameQuestion(one, tape))
     return neverMet(judging, namesOf(tape, options), {
       isGood: isSame ? 'same question' : isOther ? 'another question' : undefined,

@@ -1,5 +1,5 @@
 import { basename, resolve } from 'node:path'
-import { isOfSameQuestion } from '../blame/same-question.ts'
+import { isOfSameQuestion } from '../blame/other-tape.ts'
 import type { KnownRun } from '../blame/types.ts'
 import { type Case, requireTapeFile } from '../cases/index.ts'
 import { HarvestError } from '../errors/index.ts'
@@ -22,24 +22,38 @@ export function knownRuns(
   recordings: string,
   tape: Pick<Tape, 'header'>,
 ): readonly KnownRun[] {
+  const isMeant = (header: TapeHeader): boolean => isAlike(header, tape)
+  return [...passingRuns(agent, recordings, tape), ...inboxRuns(recordings, tape, isMeant)]
+}
+
+/** Runs whose answers may help: cases of the agent that pass, and tapes of the inbox, those of the same input first. */
+export function otherRuns(agent: string, recordings: string, tape: Pick<Tape, 'header'>): readonly KnownRun[] {
+  const isMeant = (header: TapeHeader): boolean => header.agent === agent
+  return [...passingRuns(agent, recordings, tape), ...inboxRuns(recordings, tape, isMeant)]
+}
+
+function passingRuns(agent: string | undefined, recordings: string, tape: Pick<Tape, 'header'>): readonly KnownRun[] {
   const passing = listCases(recordings).flatMap(({ case: kase }) => {
     if (kase === undefined || kase.agent !== agent || kase.expect !== 'pass') return []
     const file = tapeFileOf(kase)
     return file === undefined ? [] : [{ name: kase.id, file, passes: true }]
   })
   const isSame = ({ file }: KnownRun): boolean => isAlike(headerOf(file), tape)
-  const [alike, others] = [passing.filter(isSame), passing.filter((run) => !isSame(run))]
-  return [...[...alike, ...others].slice(0, mostKnown), ...inboxRuns(recordings, tape)]
+  return [...passing.filter(isSame), ...passing.filter((run) => !isSame(run))].slice(0, mostKnown)
 }
 
-/** Tapes of the inbox that were asked the same of the same agent, the last one first. */
-function inboxRuns(recordings: string, tape: Pick<Tape, 'header'>): readonly KnownRun[] {
-  const headers = new RecordingFiles(recordings).inboxTapes.flatMap((file) => {
+/** The last one first. */
+function inboxRuns(
+  recordings: string,
+  tape: Pick<Tape, 'header'>,
+  isMeant: (header: TapeHeader) => boolean,
+): readonly KnownRun[] {
+  const found = new RecordingFiles(recordings).inboxTapes.flatMap((file) => {
     const header = headerOf(file)
-    return header !== undefined && isAlike(header, tape) ? [{ file, header }] : []
+    return header !== undefined && isMeant(header) ? [{ file, header, isSame: isAlike(header, tape) }] : []
   })
-  return headers
-    .sort((one, other) => (one.header.startedAt < other.header.startedAt ? 1 : -1))
+  return found
+    .sort((a, b) => Number(b.isSame) - Number(a.isSame) || (a.header.startedAt < b.header.startedAt ? 1 : -1))
     .slice(0, mostKnown)
     .map(({ file }) => ({ name: nameOf(file, recordings), file: resolve(file), passes: false }))
 }

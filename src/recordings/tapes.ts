@@ -103,7 +103,7 @@ export function findTape(recordings: string, word: string, options: FindTapeOpti
     word,
     names.filter((name) => name !== options.beside),
   )
-  throw missing(recordings, word, options.meant?.(nearest) ?? nearest)
+  throw missing(recordings, word, { nearest: options.meant?.(nearest) ?? nearest, isEmpty: files.length === 0 })
 }
 
 /** The one file below this folder, where there is one; otherwise all of them. */
@@ -294,7 +294,11 @@ function ambiguous(word: string, files: readonly string[]): HarvestError {
   })
 }
 
-function missing(recordings: string, word: string, nearest?: string): HarvestError {
+function missing(
+  recordings: string,
+  word: string,
+  { nearest, isEmpty = false }: { readonly nearest?: string | undefined; readonly isEmpty?: boolean } = {},
+): HarvestError {
   return new HarvestError('HARVEST_TAPE_MISSING', {
     what: `Unknown tape '${neutralLine(word, 120)}'`,
     where: { recordings },
@@ -303,9 +307,10 @@ function missing(recordings: string, word: string, nearest?: string): HarvestErr
       ...(nearest === undefined ? [] : [`did you mean: ${shellWord(nearest)} instead of ${shellWord(word)}`]),
       ...stepsElsewhere(recordings),
       ...stepsInPackages(recordings, word),
+      ...(isEmpty
+        ? [`to record a run: ${toRecord}`]
+        : ['to see the runs: npx vitest-harvest ls', "to find it by its text: npx vitest-harvest ls --text '<words>'"]),
       "if its recorder writes to another folder: --dir '<folder>'",
-      "to find it by its text: npx vitest-harvest ls --text '<words>'",
-      "to keep such runs from now on: keep: { when: 'refund(amount > 100)' }",
     ],
   })
 }

@@ -2,17 +2,11 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parseExpectation } from '../../src/blame/expectation.ts'
-import {
-  hasAnswerTo,
-  hasOtherAnswers,
-  hasOtherAnswersToSame,
-  KnownRuns,
-  neverMet,
-} from '../../src/blame/known-good.ts'
+import { hasAnswerTo, hasOtherAnswers, hasOtherAnswersToSame, KnownRuns, neverMet } from '../../src/blame/known-good.ts'
 import { valuesSeen } from '../../src/blame/known-names.ts'
 import { createOracle } from '../../src/blame/oracle.ts'
 import { askedOf } from '../../src/blame/positions.ts'
-import { isOfSameQuestion } from '../../src/blame/same-question.ts'
+import { isOfSameQuestion } from '../../src/blame/other-tape.ts'
 import { serializeTape, stepsOf, type Tape } from '../../src/tape/index.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { refundOf } from './refund-run.ts'
@@ -209,7 +203,12 @@ describe('of runs that are graded ok', () => {
     const runs = new KnownRuns([other, same], asked, oracle)
     expect(await runs.good(isFit, isFit)).toEqual(same)
     expect(await runs.good(() => false, isFit)).toEqual({ ...other, isOfOtherInput: true })
-    expect(await runs.good(() => false, () => false)).toBeUndefined()
+    expect(
+      await runs.good(
+        () => false,
+        () => false,
+      ),
+    ).toBeUndefined()
     expect(await new KnownRuns([other], asked, oracle).good(isFit)).toBeUndefined()
   })
 

@@ -141,8 +141,15 @@ describe('what blame says', () => {
   it('of a good run of another input: what its answers are to', () => {
     const known = { answers: 'other', calls: 'other', ofOtherInput: ['other'] }
     const unclear = [{ because: 'HARVEST_NOT_RECORDED', forks: 9 }]
-    const text = print(blamed({ kind: 'undecidable', forks: 9, undefined: 0, ungraded: 9, positions: [] }, { unclear, knownRuns: known }))
-    expect(text).toContain('→ to answer tools from a good run of another input to the very same calls as well: --reference other')
+    const text = print(
+      blamed(
+        { kind: 'undecidable', forks: 9, undefined: 0, ungraded: 9, positions: [] },
+        { unclear, knownRuns: known },
+      ),
+    )
+    expect(text).toContain(
+      '→ to answer tools from a good run of another input to the very same calls as well: --reference other',
+    )
     expect(said({ kind: 'never', how: 'exact', forks: 1, ok: 0 }, { knownRuns: known })).toContain(
       '→ to find which recorded answers decided, with a good run of another input to the very same calls: --repairs --reference other',
     )

@@ -568,6 +568,25 @@ describe('harvest fork', () => {
     expect(code).toBe(1)
   })
 
+  it('a fork that leaves its tape goes on with the answers of another run where one leads it to its end, which was tried', async () => {
+    desk.decide = (messages) => {
+      const call = usual(messages)
+      return messages.length === 4 ? { tool: 'refund', args: { order_id: 'A-100', amount: 10 } } : call
+    }
+    await recordDesk(cwd, desk, 'ten', ['Refund A-100.'])
+    desk.decide = usual
+    const lost = await fork('first', '--step', '3', '--decide', 'refund(order_id=A-100, amount=10)')
+    expect(lost).toMatchObject({ code: 1, stdout: expect.stringContaining('not judged') as string })
+    const next = printed(lost.stdout, 'to go on with the answers of another run, which was tried')
+    expect(next.slice(-2)).toEqual(['--tail', 'ten'])
+    expect(await fork(...next.slice(1))).toMatchObject({ code: 0, stderr: '' })
+    // Others called that tool as well, and not with these arguments.
+    const other = await fork('first', '--step', '3', '--decide', 'refund(order_id=A-100, amount=11)')
+    rmSync(join(cwd, inbox, 'ten.tape.jsonl'))
+    expect(other.stdout).toContain('→ to run its tools for real')
+    expect(other.stdout).not.toContain('--tail')
+  })
+
   it('a model that cannot be asked is no outcome', async () => {
     const args = ['first', '--step', '5', '--live', '--model-server', 'http://127.0.0.1:9']
     const { code, stdout } = await fork(...args)

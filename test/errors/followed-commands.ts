@@ -320,6 +320,10 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     ],
   },
   'src/cli/commands/fork.ts': {
+    'to go on with the answers of another run, which was tried': [
+      'test/cli/fork.test.ts',
+      'a fork that leaves its tape goes on with the answers of another run where one leads it to its end, which was tried',
+    ],
     'to grade runs by what is right': [
       'test/cli/ungraded.test.ts',
       'of a case that only says what is bad, each other decision counts, and what is right can be said',

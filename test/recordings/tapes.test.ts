@@ -172,9 +172,9 @@ describe('a tape is found', () => {
 
       It is not in the inbox: in production, the recorder keeps a sample and what stood out.
       → did you mean: refund instead of refund-2
-      → if its recorder writes to another folder: --dir '<folder>'
+      → to see the runs: npx vitest-harvest ls
       → to find it by its text: npx vitest-harvest ls --text '<words>'
-      → to keep such runs from now on: keep: { when: 'refund(amount > 100)' }
+      → if its recorder writes to another folder: --dir '<folder>'
       (HARVEST_TAPE_MISSING)"
     `)
     // Another id of the inbox is another customer's run, however near it is.

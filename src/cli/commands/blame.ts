@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { typedExpectations } from '../../blame/expectation.ts'
-import { isOfSameQuestion } from '../../blame/same-question.ts'
+import { isOfSameQuestion } from '../../blame/other-tape.ts'
 import type { KnownRun } from '../../blame/types.ts'
 import { type Names, requireKnownNames } from '../../blame/known-names.ts'
 import { changedPaths, formerFiles, keptForks } from '../../blame/fork-cache.ts'

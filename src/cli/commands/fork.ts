@@ -28,6 +28,7 @@ import { type Grader, graderOf, requireGrade } from '../forking/grading.ts'
 import { agentOf, makeForks, type MakeOptions, type Parent } from '../forking/make.ts'
 import { lookAtNames } from '../forking/names.ts'
 import { printAsk, printBranches, printReused, spentLines } from '../forking/print.ts'
+import { otherTail } from '../forking/other-tails.ts'
 import { Purse } from '../forking/purse.ts'
 import { saveBranches } from '../forking/save.ts'
 import { lookAtDecisions } from '../forking/decided-calls.ts'
@@ -91,6 +92,8 @@ async function fork({ parent, purse }: Paid, given: CommandInput, screen: Screen
   const answer = asJson(parent.tape, ask, changes, branches, sum, graded)
   if (interrupted === undefined) keep(parent, answer)
   const runs = limited(parent.tape, branches, controls, purse)
+  const options = { ...makeOptions(given, screen, purse), onProgress: () => {}, onAnew: () => {} }
+  const tail = interrupted === undefined ? await otherTail(parent, branches, options) : undefined
   const print = (shown: Screen): void => {
     printAsk(parent, ask, changes, shown)
     const isGood = parent.case?.expect === 'pass'
@@ -106,6 +109,8 @@ async function fork({ parent, purse }: Paid, given: CommandInput, screen: Screen
     const isOffTape = branches.some(({ problems }) => problems.some(({ code }) => code === 'HARVEST_NOT_RECORDED'))
     // No tape holds what a tool answers to a call that was not made.
     const isNewCall = branches.some((branch) => hasOpenCall(branch, parent.tape))
+    if (tail !== undefined)
+      shown.line(`→ to go on with the answers of another run, which was tried: ${typedAgain({ tail })}`)
     if (isOffTape && !given.has('live') && isNewCall)
       shown.line(
         `→ to run its tools for real, with their side effects, and ask the models: ${typedAgain({ live: true, ...acrossVersions(parent.tape, parent.case?.pins), tools: 'live', tail: undefined })}`,

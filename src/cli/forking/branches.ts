@@ -101,7 +101,8 @@ function changedSteps({ changes = [] }: ForkRequest, { data }: ControlRun): read
   )
 }
 
-function problemsOf({ prefix, problems }: FinishedFork): readonly SerializedError[] {
+/** Why a fork cannot be judged. */
+export function problemsOf({ prefix, problems }: FinishedFork): readonly SerializedError[] {
   const left = prefix.divergence === undefined ? [] : [prefix.divergence]
   const others = problems.filter(({ code, message }) => code !== 'HARVEST_UNUSED' && message !== left[0]?.message)
   return [...left, ...others]
