@@ -3,6 +3,7 @@ import {
   canonicalJson,
   keepsConversation,
   type ModelRequest,
+  readAddress,
   readModelCall,
   readForm,
   type WireForm,
@@ -151,9 +152,25 @@ function operationOf(url: string, { model }: ModelRequest): string {
   return `${path.split('/').at(-1) ?? ''} ${query}`
 }
 
+/** Path and query with a `*` in the place of the model, where the path names one. */
 function pathWithout(url: string, model: string): string {
   const path = steadyPath({ method: '', url }).trim()
-  return model === '' ? path : path.replace(encodeURIComponent(model), '*').replace(model, '*')
+  const isOfPath = readAddress(url).model === model
+  const found = model === '' ? null : namedIn(isOfPath ? anyHead : bareHead, model).exec(path)
+  return found ? `${path.slice(0, found.index)}*${path.slice(found.index + found[0].length)}` : path
+}
+
+/** Behind what an address has a model: of those that `readAddress` reads, and of others whose body names the model as well. */
+const [anyHead, bareHead] = ['models?|tunedModels|endpoints|deployments|agents|run|workers-ai', 'models?|deployments']
+
+/** A model as whole segments of a path, each character of it written or escaped. A part of a segment is another word. */
+function namedIn(head: string, model: string): RegExp {
+  const spelled = [...model].map((char) => {
+    const written = char.replace(/\W/g, String.raw`\$&`)
+    const octets = Buffer.from(char).toString('hex').toUpperCase()
+    return /[\w.~-]/.test(char) ? written : `(?:${written}|${octets.replace(/../g, '%$&')})`
+  })
+  return new RegExp(`(?<=/(?:${head})/)${spelled.join('')}(?=[/: ]|$)`)
 }
 
 /** How much nearer the best candidate must be than the next. */

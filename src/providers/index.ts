@@ -1,6 +1,6 @@
 export { isBookkeeping } from './bookkeeping.ts'
 export { decodeBody } from '../wire/decode.ts'
-export { isGenerative, keepsConversation } from './dialect.ts'
+export { isGenerative, keepsConversation, readAddress } from './dialect.ts'
 export { isUnderWay } from './draft.ts'
 export { askedIn, isModelCall, pushedModelCall, readModelCall } from './exchange.ts'
 export { canonicalJson } from '../json/canonical.ts'

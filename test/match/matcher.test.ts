@@ -183,6 +183,61 @@ describe('request matching goes from the same to the reworded', () => {
     expect(served(own)).toEqual([1, 0, 2, 'none'])
   })
 
+  const body = (fields: object): string => JSON.stringify(fields)
+  const turn = { messages: [{ role: 'user', content: 'hi' }] }
+  const gemini = { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] }
+  const converse = { messages: [{ role: 'user', content: [{ text: 'hi' }] }] }
+  const chatAt = (path: string) => (model: string) => ({
+    url: `https://llm.test${path.replace('*', model)}`,
+    body: body({ model, ...turn }),
+  })
+  const inPath = (path: string, fields: object) => (model: string) => ({
+    url: `https://llm.test${path.replace('*', encodeURIComponent(model))}`,
+    body: body(fields),
+  })
+  const places: { readonly [name: string]: (model: string) => Asked } = {
+    'the body, OpenAI Chat': chatAt('/v1/chat/completions'),
+    'the body, at a place of a gateway': chatAt('/m/agents/chat/run/v1/chat/completions'),
+    'the body, OpenAI Responses': (model) => ({
+      url: 'https://llm.test/v1/responses',
+      body: body({ model, input: 'hi' }),
+    }),
+    'the body, Anthropic': (model) => ({
+      url: 'https://llm.test/v1/messages?beta=true',
+      body: body({ model, max_tokens: 5, ...turn }),
+    }),
+    'the path and the body, Hugging Face': chatAt('/hf-inference/models/*/v1/chat/completions'),
+    'the path, Gemini': inPath('/v1beta/models/*:generateContent', gemini),
+    'the path, Vertex': inPath('/v1/projects/m/locations/v1/publishers/chat/models/*:generateContent', gemini),
+    'the path, Bedrock': inPath('/model/*/converse', converse),
+    'the path, Azure': (model) =>
+      inPath('/openai/deployments/*/chat/completions?api-version=v1', turn)(model.replaceAll('/', '-')),
+  }
+  test.for(
+    Object.keys(places).flatMap((place) =>
+      [
+        ['m', 'm2'],
+        ['chat', 'reason'],
+        ['reason', 'completions'],
+        ['v1', 'v2'],
+        ['completion', 'other'],
+        ['models', 'model'],
+        ['acme/small(1):a', 'acme/large:b'],
+      ].map(([one, other]) => [place, one!, other!] as const),
+    ),
+  )('a model named in %s is the only change where %s becomes %s', ([place, one, other]) => {
+    const asked = places[place]!
+    expect(ask([asked(one)], asked(other))).toMatchObject({ kind: 'found', classes: ['model'] })
+    expect(ask([asked(other)], asked(one))).toMatchObject({ kind: 'found', classes: ['model'] })
+  })
+
+  test('a model that is named like a segment of its path is no place of the path: another path is another endpoint', () => {
+    const at = (path: string, model: string): Asked => ({ ...chatAt(path)(model) })
+    expect(ask([at('/v1/chat/completions', 'v1')], at('/v2/chat/completions', 'v2'))).toMatchObject({
+      classes: ['endpoint', 'model'],
+    })
+  })
+
   test('a model call that is only spelled anew, at another path of its host, is encoding and not instructions', () => {
     const recorded = chat('hi', { temperature: 1 })
     const answer = ask([{ body: recorded.replace('"temperature":1', '"temperature":1.0') }], {
