@@ -2,7 +2,7 @@ import { neutralLine } from '../errors/index.ts'
 import { canonicalJson, isGenerative, type ModelCall, readMcpCall, readModelCall } from '../providers/index.ts'
 import { describeEvent } from '../match/step.ts'
 import { type CallEvent, type ExchangeEvent, type Json, type Step, stepsOf, type Tape } from '../tape/index.ts'
-import { presentArgs } from '../tape/present-args.ts'
+import { namedArgs, presentArgs } from '../tape/present-args.ts'
 import { renderCall } from '../trace/index.ts'
 import { settledAt } from '../trace/placed.ts'
 import type { Position } from './types.ts'
@@ -98,7 +98,7 @@ function labelOfExchange(step: ExchangeEvent): string {
 }
 
 function callText({ name, args }: CallEvent): string {
-  return rendered(name, presentArgs(args))
+  return rendered(name, namedArgs(args))
 }
 
 function rendered(name: string, args: Json): string {

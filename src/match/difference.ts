@@ -25,12 +25,19 @@ export function firstDifference(
   }
   if (isMap(recorded) && isMap(live)) {
     for (const key of new Set([...Object.keys(recorded), ...Object.keys(live)])) {
-      const found = firstDifference(own(recorded, key), own(live, key), path ? `${path}.${key}` : key)
+      const found = firstDifference(own(recorded, key), own(live, key), pathOf(path, key, recorded))
       if (found) return found
     }
     return undefined
   }
   return { path, ...excerpts(...shownValues(recorded, live)) }
+}
+
+/** Of a value too deep for one line of a tape: itself, and what lies deeper. */
+function pathOf(path: string, key: string, map: { readonly [key: string]: Json }): string {
+  if (map['$type'] === 'deep' && key === 'value') return path
+  const name = map['$type'] === 'deep' && key === 'rest' ? 'deeper' : key
+  return path ? `${path}.${name}` : name
 }
 
 /** The first difference of two bodies: by field when both are JSON, by character otherwise. */

@@ -1,4 +1,4 @@
-import { isMap, type JsonMap } from '../json/canonical.ts'
+import { isList, isMap, type JsonMap } from '../json/canonical.ts'
 import type { Json } from './types.ts'
 
 /**
@@ -6,20 +6,7 @@ import type { Json } from './types.ts'
  * the same, and a model cannot even write them. An item of a list keeps its place.
  */
 export function presentArgs(args: Json): Json {
-  if (isMap(args) && args['$type'] === 'deep') return presentArgs(args['value'] ?? null)
-  if (isMap(args)) return presentMembers(args)
-  if (!Array.isArray(args)) return args
-  const items = args as readonly Json[]
-  const present = items.slice(0, items.findLastIndex((value) => !isUndefined(value)) + 1)
-  const [only] = present
-  // One object argument stands for itself.
-  const isAlone = present.length === 1 && items.length > 1 && isMap(only) && only['$type'] === undefined
-  return isAlone ? presentMembers(only) : present.map(presentValue)
-}
-
-function presentMembers(map: JsonMap): Json {
-  const present = Object.entries(map).filter(([, value]) => !isUndefined(value))
-  return Object.fromEntries(present.map(([key, value]) => [key, presentValue(value)]))
+  return presentAll(args, (value, reached) => (isList(value) ? presentItems(value, reached) : present(value, reached)))
 }
 
 /**
@@ -27,8 +14,52 @@ function presentMembers(map: JsonMap): Json {
  * is absent gets the same. What stands for a value of a class is left as it is: its fields were written by other code.
  */
 export function presentValue(value: Json): Json {
-  if (Array.isArray(value)) return (value as readonly Json[]).map(presentValue)
-  return isMap(value) && value['$type'] === undefined ? presentMembers(value) : value
+  return presentAll(value, present)
+}
+
+/**
+ * Arguments under their names, as cases, traces and reports have them: what lies deeper than a line of a tape can nest is left
+ * out, and so is what is `undefined` in a class that is the only argument. To compare with a tape there is {@link presentArgs}.
+ */
+export function namedArgs(args: Json): Json {
+  const given = presentArgs(args)
+  const value = isMap(given) && given['$type'] === 'deep' ? (given['value'] ?? null) : given
+  return isMap(value) ? presentMembers(value, []) : value
+}
+
+/** Numbers of what lies in `rest` and is reached through plain objects and lists alone. */
+type Reached = number[]
+
+/** What lies deeper than a line of a tape can nest stands beside the value, and is as much of it. */
+function presentAll(value: Json, presentRoot: (value: Json, reached: Reached) => Json): Json {
+  if (!isMap(value) || value['$type'] !== 'deep') return presentRoot(value, [])
+  const reached: Reached = []
+  const root = presentRoot(value['value'] ?? null, reached)
+  const rest = isList(value['rest']) ? [...value['rest']] : []
+  // The list grows meanwhile.
+  for (const at of reached) rest[at] = present(rest[at] ?? null, reached)
+  return { ...value, value: root, rest }
+}
+
+function presentItems(items: readonly Json[], reached: Reached): Json {
+  const given = items.slice(0, items.findLastIndex((value) => !isUndefined(value)) + 1)
+  const [only] = given
+  // One object argument stands for itself.
+  const isAlone = given.length === 1 && items.length > 1 && isMap(only) && only['$type'] === undefined
+  return isAlone ? presentMembers(only, reached) : present(given, reached)
+}
+
+function present(value: Json, reached: Reached): Json {
+  if (isList(value)) return value.map((item) => present(item, reached))
+  if (!isMap(value)) return value
+  if (value['$type'] === undefined) return presentMembers(value, reached)
+  if (value['$type'] === 'rest') reached.push(value['at'] as number)
+  return value
+}
+
+function presentMembers(map: JsonMap, reached: Reached): Json {
+  const given = Object.entries(map).filter(([, value]) => !isUndefined(value))
+  return Object.fromEntries(given.map(([key, value]) => [key, present(value, reached)]))
 }
 
 /** As `encodeValue` writes it. */

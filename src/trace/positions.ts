@@ -12,7 +12,7 @@ import {
 } from '../providers/index.ts'
 import { readRpc } from '../providers/rpc.ts'
 import type { Amount, RunPosition } from '../rules/index.ts'
-import { presentArgs } from '../tape/present-args.ts'
+import { namedArgs } from '../tape/present-args.ts'
 import { isStep } from '../tape/steps.ts'
 import type { CallEvent, ExchangeEvent, Json, Moment, Tape, TapeEvent } from '../tape/types.ts'
 import { placedCalls } from './trace-of.ts'
@@ -88,7 +88,7 @@ function callPositions(
   { n, at: atMs, name, args, settled, sync, result, error }: CallEvent,
   of: Numbered,
 ): readonly Draft[] {
-  const call = { ...of, kind: 'call', name, args: presentArgs(args) } as const
+  const call = { ...of, kind: 'call', name, args: namedArgs(args) } as const
   const issued: Draft = { ...call, n, atMs, phase: 'called', isIssue: true }
   const moment = settled ?? (sync === true ? ([n, atMs] as const) : undefined)
   if (moment === undefined) return [issued]

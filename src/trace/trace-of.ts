@@ -1,5 +1,5 @@
 import { pushedModelCall, readMcpCall } from '../providers/index.ts'
-import { presentArgs } from '../tape/present-args.ts'
+import { namedArgs } from '../tape/present-args.ts'
 import type { CallEvent, ExchangeEvent, TapeEvent } from '../tape/types.ts'
 import { decidedCalls } from './decided.ts'
 import { layered } from './layers.ts'
@@ -60,7 +60,7 @@ function executedCall(step: ExchangeEvent | CallEvent, asks: readonly number[]):
     // It was not seen to run. The model was asked again, as it is with the answers: by then it had settled.
     const answered = asked === undefined ? undefined : firstAfter(asks, n)
     return {
-      call: { name, args: presentArgs(args), n, ...site },
+      call: { name, args: namedArgs(args), n, ...site },
       issued: n,
       settled: settled?.[0] ?? (answered === undefined ? Infinity : answered - 0.5),
       mcp: false,

@@ -141,6 +141,31 @@ describe('what an instance holds beside its fields is compared', () => {
   })
 })
 
+test('a field of a class that is undefined is not as good as absent, wherever the instance stands', async () => {
+  class Query {
+    readonly tenant = 'a'
+    constructor(hasLimit: boolean) {
+      if (hasLimit) Object.assign(this, { limit: undefined })
+    }
+  }
+  const taped = (value: unknown) => tapeOf((recording) => recording.call('look', encodeValue(value), 'ok'), 'done')
+  const around: readonly ((query: Query) => object)[] = [
+    (query) => query,
+    (query) => ({ query }),
+    (query) => new Map([['q', query]]),
+    (query) => new Set([{ query }]),
+  ]
+  for (const given of around) {
+    for (const recorded of [true, false]) {
+      const verdicts = [true, false].map(async (now) => {
+        const agent = async () => (await look(given(new Query(now))), 'done')
+        return verdictOf(await replayTape(taped(given(new Query(recorded))), agent)).verdict
+      })
+      expect(await Promise.all(verdicts)).toEqual(recorded ? ['same', 'different'] : ['different', 'same'])
+    }
+  }
+})
+
 describe('what a tape does not hold is listed as not compared', () => {
   test.each(hidden)('%s', async (_, value, said) => {
     const runs = [

@@ -1,5 +1,5 @@
 import { isMap } from '../../json/canonical.ts'
-import { presentArgs } from '../../tape/present-args.ts'
+import { namedArgs } from '../../tape/present-args.ts'
 import type { CallEvent, Json } from '../../tape/index.ts'
 import type { Failure } from '../facts.ts'
 import { exactly, type AttributeValue, jsonOf, plainly } from './attributes.ts'
@@ -8,7 +8,7 @@ import type { Telling, StepDescription } from './span.ts'
 /** A wrapped tool, retriever or named value. */
 export function tellCall(event: CallEvent, { withContent, calls }: Telling): StepDescription {
   const { kind, name, error, yields } = event
-  const args = presentArgs(event.args)
+  const args = namedArgs(event.args)
   const answer = yields === undefined ? event.result : yields.map(([, , value]) => value)
   const result = error === undefined ? answer : undefined
   const thrown = { 'vitest_harvest.error': jsonOf(error) }

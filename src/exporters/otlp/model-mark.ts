@@ -1,4 +1,4 @@
-import { presentArgs } from '../../tape/present-args.ts'
+import { namedArgs } from '../../tape/present-args.ts'
 import type { MessageEvent, Moment, Tape, TapeEvent } from '../../tape/index.ts'
 import { isMap } from '../../json/canonical.ts'
 import { type ModelMark, readModelMark } from '../model-mark.ts'
@@ -57,7 +57,7 @@ function saidAround({ event, finish }: ModelMark, tape: Tape): Readonly<Record<s
     ...answers.flatMap((answer) => messageOf(answer).parts),
     ...tape.events.flatMap((other) =>
       other.kind === 'tool' && other.asked === n
-        ? [{ type: 'tool_call', id: `call_${other.n}`, name: other.name, arguments: presentArgs(other.args) }]
+        ? [{ type: 'tool_call', id: `call_${other.n}`, name: other.name, arguments: namedArgs(other.args) }]
         : [],
     ),
   ]
