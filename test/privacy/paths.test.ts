@@ -48,11 +48,11 @@ const paths = [
   '/v1/token',
   '/home/ada/.ssh/id_rsa',
   '/var/run/secrets/kubernetes.io/serviceaccount/token',
-  '/Users/AdaL/Documents/MyKeys2/key-2024.pem',
+  '/srv/AdaL/Documents/MyKeys2/key-2024.pem',
   '/etc/letsencrypt/live/x.example.com/privkey1.pem',
   '/projects/p1/secrets/api-key/versions/3',
   '/app/dist/index.js?token=1',
-  '/C:/Users/ada/key.txt',
+  '/C:/opt/ada/key.txt',
   '//registry.example.com/team/image',
   '/api/users/3f2504e0-4f89-41d3-9a0c-0305e82c3301/token',
 ]

@@ -284,9 +284,9 @@ function decidesHere({ repairs, steps, tools, unrepaired = [] }: BlamedRun, ok: 
 
 function repairsHint(blamed: BlamedRun): readonly string[] {
   if (!areFromTape(blamed)) return []
-  const good = goodRun(blamed)
+  const isOther = goodRun(blamed) !== '' && isOfOther(blamed.knownRuns?.answers, blamed)
   return [
-    `→ to find which recorded answers decided, with a good run${otherInput(good !== '' && isOfOther(blamed.knownRuns?.answers, blamed))}: --repairs${good}`,
+    `→ to find which recorded answers decided, with a good run${otherInput(isOther)}: --repairs${goodRun(blamed)}`,
   ]
 }
 
