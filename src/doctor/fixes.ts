@@ -121,7 +121,7 @@ const plain: ReadonlySet<FindingKind> = new Set([
 ])
 
 /** Answers that are keys and handles of this process: no tape holds them. */
-const live = /^crypto\.(?:subtle\.)?generateKey|^crypto\.createECDH/
+const live = /^crypto\.(?:subtle\.)?generateKey|^crypto\.create(?:ECDH|DiffieHellman)/
 
 /** What the line asks, where that is known to be plain data. */
 function expressionOf(kind: FindingKind, name: string): string | undefined {

@@ -1,5 +1,6 @@
 import nodeCrypto, { type RandomUUIDOptions, type webcrypto } from 'node:crypto'
 import { promisify, types } from 'node:util'
+import { callerFile } from './caller.ts'
 import { patchProperty, syncBuiltins } from './patch.ts'
 import { type Caller, currentRun, nextTick, type VirtualWorld } from './source.ts'
 
@@ -36,7 +37,9 @@ function patchWebCrypto(): void {
   patchProperty(prototype, 'getRandomValues', (real) => {
     const call = real.bind(globalThis.crypto) as (array: Filled) => Filled
     function getRandomValues<T extends Filled>(array: T): T {
-      return fill(array, getRandomValues, () => void call(array))
+      // That of `node:crypto` calls this one, and cannot be replaced: who called it is who asks.
+      const isByNode = currentRun() !== undefined && callerFile(getRandomValues).startsWith('node:')
+      return fill(array, isByNode ? nodeCrypto.getRandomValues : getRandomValues, () => void call(array))
     }
     return getRandomValues as webcrypto.Crypto['getRandomValues']
   })
@@ -70,6 +73,10 @@ function patchNodeCrypto(): void {
     }
     return withPromise(randomBytes as typeof real, real, drawn)
   })
+  // Its other names, of which Node keeps the function itself.
+  const names = nodeCrypto as { [name in 'pseudoRandomBytes' | 'prng' | 'rng']?: typeof nodeCrypto.randomBytes }
+  for (const name of ['pseudoRandomBytes', 'prng', 'rng'] as const)
+    if (names[name]) patchProperty(names, name, () => nodeCrypto.randomBytes)
   patchProperty(nodeCrypto, 'randomFillSync', (real) => {
     function randomFillSync(...args: FillArguments): unknown {
       const part = currentRun() && partOf(args)

@@ -6,6 +6,8 @@ test.each([
   ['crypto.generateKey()'],
   ['crypto.subtle.generateKey()'],
   ['crypto.createECDH().generateKeys()'],
+  ['crypto.createDiffieHellman()'],
+  ['crypto.createDiffieHellman().generateKeys()'],
 ])('%s makes a live object: value() is not proposed around it', (name) => {
   const fix = fixOf('random', name).join('\n')
   expect(fix).not.toContain('value(')

@@ -1,4 +1,4 @@
-import crypto from 'node:crypto'
+import crypto, { getRandomValues } from 'node:crypto'
 import { promisify } from 'node:util'
 import { beforeAll, expect, test } from 'vitest'
 import { createRecorder } from '../../src/record/index.ts'
@@ -40,6 +40,16 @@ const reads: { readonly [name: string]: () => unknown } = {
   'crypto.randomUUID': () => crypto.randomUUID(),
   'webcrypto.randomUUID': () => crypto.webcrypto.randomUUID(),
   'webcrypto.getRandomValues': () => Buffer.from(crypto.webcrypto.getRandomValues(new Uint8Array(9))).toString('hex'),
+  'crypto.getRandomValues': () => Buffer.from(crypto.getRandomValues(new Uint8Array(9))).toString('hex'),
+  'getRandomValues, imported by its name': () => Buffer.from(getRandomValues(new Uint8Array(9))).toString('hex'),
+  'globalThis.crypto.getRandomValues': () =>
+    Buffer.from(globalThis.crypto.getRandomValues(new Uint8Array(9))).toString('hex'),
+  ...Object.fromEntries(
+    ['pseudoRandomBytes', 'prng', 'rng'].map((name) => [
+      `crypto.${name}`,
+      () => (Reflect.get(crypto, name) as typeof crypto.randomBytes)(9).toString('hex'),
+    ]),
+  ),
   'crypto.randomBytes': () => crypto.randomBytes(9).toString('hex'),
   'crypto.randomBytes with a promise': async () => (await promisify(crypto.randomBytes)(9)).toString('hex'),
   'crypto.randomInt': () => crypto.randomInt(2 ** 40),

@@ -9,12 +9,14 @@ const anew: Ways<unknown> = { 'asked again': (_noted, again) => again() }
 /** Keys, signatures and identifiers that are new each time, and that the seam leaves alone. */
 export function probeChance(): void {
   const random = (name: string): ProbeTarget => ({ kind: 'random', name })
-  for (const key of ['generateKeyPairSync', 'generateKeySync', 'generatePrimeSync', 'publicEncrypt'])
+  const atOnce = ['generateKeyPairSync', 'generateKeySync', 'generatePrimeSync', 'createDiffieHellman', 'publicEncrypt']
+  for (const key of atOnce)
     patchAnswers(
       crypto,
       key,
       'sync',
-      () => random(`crypto.${key}()`),
+      // A prime that is given is none that is made.
+      ([first]) => (key === 'createDiffieHellman' && typeof first !== 'number' ? undefined : random(`crypto.${key}()`)),
       () => anew,
     )
   for (const key of ['generateKeyPair', 'generateKey', 'generatePrime'])
@@ -25,18 +27,21 @@ export function probeChance(): void {
       () => random(`crypto.${key}()`),
       () => anew,
     )
-  patchAnswers(
-    crypto,
-    'sign',
-    'sync',
-    (args) => (typeof args.at(-1) === 'function' ? undefined : random('crypto.sign()')),
-    () => anew,
-  )
+  for (const key of ['sign', 'encapsulate'])
+    patchAnswers(
+      crypto,
+      key,
+      'sync',
+      (args) => (typeof args.at(-1) === 'function' ? undefined : random(`crypto.${key}()`)),
+      () => anew,
+    )
   patchAnswer(crypto.Sign.prototype, 'sign', random('crypto.createSign().sign()'), anew)
   const ecdh = Object.getPrototypeOf(crypto.createECDH('prime256v1')) as object
   patchAnswer(ecdh, 'generateKeys', random('crypto.createECDH().generateKeys()'), anew)
+  for (const { prototype } of [crypto.DiffieHellman, crypto.DiffieHellmanGroup])
+    patchAnswer(prototype as object, 'generateKeys', random('crypto.createDiffieHellman().generateKeys()'), anew)
   const subtle = Object.getPrototypeOf(crypto.webcrypto.subtle) as webcrypto.SubtleCrypto
-  for (const key of ['generateKey', 'sign', 'encrypt'])
+  for (const key of ['generateKey', 'sign', 'encrypt', 'wrapKey', 'encapsulateBits', 'encapsulateKey'])
     patchAnswers(
       subtle,
       key,
