@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Desk, deskAgent, deskProject, openDesk, recordDesk, usual } from './desk.ts'
@@ -150,19 +150,29 @@ describe('whoever is refused, or told that nothing could be judged, comes by wha
 
   it('of blame: where no model is asked, a good run shows which answer decided', async () => {
     const blame = ['blame', 'few', '--ok', 'total=30', '--live']
+    const answered = await run(blame)
+    // A good run of the same input is in the inbox.
+    expect(answered.stdout).toContain("The agent's own code decided")
+    const named = printed(answered.stdout, 'to find which recorded answers decided, with a good run')
+    expect(named.slice(-2)).toEqual(['--reference', 'enough'])
+    expect(await worked(named)).toContain('No model decided the outcome: recorded answers did.')
+    // Where none is, whoever blames has to name one.
+    const enough = join(cwd, 'recordings/inbox/enough.tape.jsonl')
+    const elsewhere = 'enough.tape.jsonl'
+    renameSync(enough, join(cwd, elsewhere))
     const exact = await run(blame)
     expect(exact.stdout).toContain('No claim: it is not known that a run can meet it.')
     const repairs = printed(exact.stdout, 'to find which recorded answers decided, with a good run', {
-      '<tape|case>': 'enough',
+      '<tape|case>': elsewhere,
     })
     expect(await worked(repairs)).toContain('No model decided the outcome: recorded answers did.')
-    const meets = printed(exact.stdout, 'with a run that meets it', { '<tape|case>': 'enough' })
+    const meets = printed(exact.stdout, 'with a run that meets it', { '<tape|case>': elsewhere })
     expect(await worked(meets)).toContain("The agent's own code decided")
     // A function that grades no run ok is right, or calls each run bad: a run that went right tells.
     const apart = async (name: string) => {
       const { code, stdout } = await run(['blame', 'few', '--oracle', `./src/oracle.ts#${name}`, '--live'])
       expect([code, stdout]).toEqual([1, expect.stringContaining('or the oracle calls good runs bad, too.')])
-      return printed(stdout, 'to tell the two apart, with a run that went right', { '<tape|case>': 'enough' })
+      return printed(stdout, 'to tell the two apart, with a run that went right', { '<tape|case>': elsewhere })
     }
     expect(await worked(await apart('isThirty'))).toContain("The agent's own code decided")
     await refused(await apart('isNone'), 'HARVEST_BLAME_REFERENCE')
@@ -172,6 +182,7 @@ describe('whoever is refused, or told that nothing could be judged, comes by wha
     const again = printed(notGood, 'or run the tools again, with their side effects')
     expect(again).toEqual([...words, '--dry-run', '--tools', 'live'])
     await worked(again)
+    renameSync(join(cwd, elsewhere), enough)
     // What is bad of a run that passes too is said of it.
     await worked(['promote', 'enough', '--as', 'plenty', '--unverified'])
     const doubted = await run(['blame', 'few', '--bad', 'count(*)', '--live'])
