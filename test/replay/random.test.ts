@@ -45,10 +45,12 @@ const reads: { readonly [name: string]: () => unknown } = {
   'globalThis.crypto.getRandomValues': () =>
     Buffer.from(globalThis.crypto.getRandomValues(new Uint8Array(9))).toString('hex'),
   ...Object.fromEntries(
-    ['pseudoRandomBytes', 'prng', 'rng'].map((name) => [
-      `crypto.${name}`,
-      () => (Reflect.get(crypto, name) as typeof crypto.randomBytes)(9).toString('hex'),
-    ]),
+    ['pseudoRandomBytes', 'prng', 'rng']
+      .filter((name) => name in crypto)
+      .map((name) => [
+        `crypto.${name}`,
+        () => (Reflect.get(crypto, name) as typeof crypto.randomBytes)(9).toString('hex'),
+      ]),
   ),
   'crypto.randomBytes': () => crypto.randomBytes(9).toString('hex'),
   'crypto.randomBytes with a promise': async () => (await promisify(crypto.randomBytes)(9)).toString('hex'),
