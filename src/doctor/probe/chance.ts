@@ -15,7 +15,7 @@ export function probeChance(): void {
       crypto,
       key,
       'sync',
-      // A prime that is given is none that is made.
+      // A prime that is given was not made here.
       ([first]) => (key === 'createDiffieHellman' && typeof first !== 'number' ? undefined : random(`crypto.${key}()`)),
       () => anew,
     )
