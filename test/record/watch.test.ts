@@ -128,10 +128,7 @@ describe('a recorder keeps a run', () => {
     const failing = (): never => Promise.reject(new Error('late')) as never
     const { recorder, warnings } = recording(failing, { sample: 1, onTape: failing, onBudget: failing })
     recorder.run({ agent: 'desk', id: 'a' }, () => 1)
-    createRecorder({ dir: 'nowhere', keep: { when: failing }, sample: 0, onWarning: failing }).run(
-      { agent: 'desk', id: 'b' },
-      () => 1,
-    )
+    recording(failing, { onWarning: failing }).recorder.run({ agent: 'desk', id: 'b' }, () => 1)
     await new Promise((resolve) => setTimeout(resolve, 10))
     expect(unheard).toEqual([])
     expect(warnings.map(({ code, facts }) => [code, facts.why ?? facts.where?.['error']])).toEqual([
