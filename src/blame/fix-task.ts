@@ -48,7 +48,7 @@ import { KeptGrades } from './kept-grades.ts'
 import { loadOracle, type NamedOracle } from './named-oracle.ts'
 import { paidRegrades, requireSteadyGrades } from './grading.ts'
 import { asUse, gradeWithin, ofAnswered, type PaidGrade, spendGrading, useOf } from './graded-use.ts'
-import { createOracle, gradeOfCalls, type GradeGiven, type Judging, type Oracle } from './oracle.ts'
+import { createOracle, type GradeGiven, type Oracle } from './oracle.ts'
 import { loadStandIns, type StandInsFile } from './stand-ins.ts'
 import { referenceOf } from './reference-run.ts'
 import type { Grade, GradingUse } from './types.ts'
@@ -218,24 +218,15 @@ function caseOf({ case: given }: TaskContext) {
   return parseCase(given.text, given.file)
 }
 
-interface FixOracle extends Oracle {
-  /** Of a run that left its tape: by the calls it made until then, where these decide. */
-  gradeCalls(events: Tape['events']): 'bad' | 'ok' | undefined
-}
-
-function createFixOracle(judging: Judging, tape: Tape): FixOracle {
-  return { ...createOracle(judging), gradeCalls: (events) => gradeOfCalls({ events, tape }, judging) }
-}
-
-async function oracleOf(request: FixRequest, context: TaskContext): Promise<FixOracle> {
+async function oracleOf(request: FixRequest, context: TaskContext): Promise<Required<Oracle>> {
   const { tape, importModule } = context
   const kase = caseOf(context)
   const { ok, bad, oracle: named } = request
   const judge = named === undefined ? undefined : await loadOracle(named, importModule)
   const judging = chooseJudging(tape, { ok, bad, ...(judge === undefined ? {} : { judge }), case: kase })
   // That a known-bad run ends otherwise than it did does not make it a good one; one that threw has to return at least.
-  if (judging.by !== 'case' || kase.expect === 'pass') return createFixOracle(judging, tape)
-  if (tape.close?.outcome.status === 'threw') return createFixOracle({ by: 'ending' }, tape)
+  if (judging.by !== 'case' || kase.expect === 'pass') return createOracle(judging)
+  if (tape.close?.outcome.status === 'threw') return createOracle({ by: 'ending' })
   throw oracleMissing(kase.id, tape)
 }
 
@@ -289,7 +280,7 @@ function asksOtherwise({ drift, tape }: ReplayResult): boolean {
 interface Session {
   readonly request: FixRequest
   readonly context: TaskContext
-  readonly oracle: FixOracle
+  readonly oracle: Required<Oracle>
   /** The model calls of all grades that made some. */
   readonly heard: (readonly HeardCall[])[]
   readonly keptGrades: KeptGrades
@@ -496,7 +487,7 @@ async function graded(fork: FinishedFork, session: Session, isReused: boolean): 
   // A branch names its parent as seen from the parent's own folder.
   const { events } = parseTape(fork.branch, join(dirname(tapeFile), 'branch.tape.jsonl'))
   if (problem !== undefined) {
-    const grade = problem.code === 'HARVEST_NOT_RECORDED' ? oracle.gradeCalls(events) : undefined
+    const grade = problem.code === 'HARVEST_NOT_RECORDED' ? oracle.gradeCalls({ events, tape }) : undefined
     if (grade !== undefined) return { fork, grade, isOffTape: true, isReused }
     return { fork, grade: 'ungraded', because: problem.message, isReused }
   }

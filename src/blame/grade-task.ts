@@ -141,11 +141,12 @@ export async function requireGoodReference(oracle: Oracle, reference: Tape, isNe
 /** What repairs take answers from where no reference run has them. */
 export const runTools = 'or run the tools again, with their side effects: --tools live'
 
-/** The grade of the recorded run; a program's exit cannot be graded, and neither can an outcome that was not seen. */
+/** The grade of the recorded run; a program's exit cannot be graded. One whose end was not seen is graded by the calls it made. */
 export async function gradeRecorded(oracle: Oracle, tape: Tape): Promise<Grade> {
   const outcome = tape.close?.outcome
-  if (outcome === undefined || outcome.status === 'exited' || outcome.status === 'unknown') return 'ungraded'
+  if (outcome === undefined || outcome.status === 'exited') return 'ungraded'
   const { events } = tape
+  if (outcome.status === 'unknown') return oracle.gradeCalls?.({ events, tape }) ?? 'ungraded'
   const ended =
     outcome.status === 'returned'
       ? { status: outcome.status, value: outcome.value === undefined ? undefined : decodeValue(outcome.value) }

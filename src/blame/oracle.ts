@@ -64,6 +64,8 @@ export interface Oracle {
   /** It runs code that may say otherwise of the same run. */
   readonly mayVary: boolean
   grade(run: GradedRun): Promise<GradeGiven>
+  /** Of a run whose end was not seen: by the calls it made, where these decide. */
+  gradeCalls?(run: Pick<GradedRun, 'events' | 'tape'>): 'bad' | 'ok' | undefined
 }
 
 export interface GradeGiven {
@@ -92,7 +94,7 @@ export type Judging =
  * A run that went off its tape did make the calls it made up to there: it is graded by them where the oracle asks for
  * calls alone.
  */
-export function createOracle(judging: Judging): Oracle {
+export function createOracle(judging: Judging): Required<Oracle> {
   return {
     about: describe(judging),
     mayVary: judging.by === 'function',
@@ -101,6 +103,7 @@ export function createOracle(judging: Judging): Oracle {
       if (broken !== undefined) return broken
       return run.outcome.status === 'threw' ? gradeOfThrown(run, judging) : gradeOfReturned(run, judging)
     },
+    gradeCalls: (run) => gradeOfCalls(run, judging),
   }
 }
 

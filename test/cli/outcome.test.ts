@@ -10,6 +10,7 @@ import { readTape, serializeTape, type TapeClose } from '../../src/tape/index.ts
 import { answered, asked, url } from '../importers/samples.ts'
 import { warmHarvest as harvest, warmRun as run } from './harvest.ts'
 import { ask } from './in-process.ts'
+import { printed } from './printed.ts'
 import { configFor, project } from './project.ts'
 import { hasTerminal, onTerminal } from './terminal.ts'
 
@@ -39,7 +40,7 @@ export async function desk() {
     model: 'gpt-5', messages: [{ role: 'user', content: 'Look up A-17.' }],
   })
   if (process.env.DESK === 'throws') throw new TypeError('no stock')
-  return { wants: choices[0].message.tool_calls.map((call) => call.function.name) }
+  return { wants: (choices[0].message.tool_calls ?? []).map((call) => call.function.name) }
 }
 `
 
@@ -121,6 +122,25 @@ describe('an import whose file does not state how the run ended', () => {
     expect(stderr).toContain('HARVEST_ORACLE_MISSING')
     expect(stderr).toContain('unknown (the import did not see it)')
     expect(code).toBe(2)
+  })
+
+  it('is graded by the calls it made, as --ok and --bad name them, by fork --critical and blame', async () => {
+    const cwd = await imported()
+    const critical = ['fork', tapeIn(cwd), '--critical']
+    const { code, stdout, stderr } = await harvest([...critical, '--bad', 'lookup_order(*)'], { cwd })
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toContain('graded by --bad lookup_order(*); the recorded run is bad')
+    expect(stdout).toContain('the outcome was not compared (the import did not see it), ok')
+    expect(stdout).toContain('critical: 1\n')
+    const blamed = ['blame', tapeIn(cwd), '--dry-run', '--cross-version']
+    expect(await harvest([...blamed, '--bad', 'lookup_order(*)'], { cwd })).toMatchObject({ code: 0 })
+    // A call that it did not make may have been made behind the end that was seen.
+    const ok = 'lookup_order(order_id: "A-18")'
+    const unmade = await harvest([...critical, '--ok', ok, '--any-name'], { cwd })
+    expect(unmade).toMatchObject({ code: 2, stderr: expect.stringContaining('HARVEST_ORACLE_UNGRADED') as string })
+    expect(unmade.stderr).toContain('The import did not see how the run ended, so calls that it made grade it.')
+    const named = await harvest(printed(unmade.stderr, 'if what it did was bad'), { cwd })
+    expect(named.stdout).toContain('the recorded run is bad')
   })
 
   it('is not promoted in a pipe until a flag says what to check', async () => {

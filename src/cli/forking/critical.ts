@@ -33,9 +33,10 @@ export interface DecisionReport {
   readonly beside?: { readonly judged: number; readonly other: number }
   readonly tried: readonly {
     readonly instead: string
-    readonly outcome: 'other' | 'as recorded' | 'off tape' | 'not judged'
+    /** `not compared`: an import did not see the recorded one. */
+    readonly outcome: 'other' | 'as recorded' | 'not compared' | 'off tape' | 'not judged'
     readonly grade?: Grade
-    /** The first difference, {@link withoutGrade}, or the code of what kept it from being judged or from its end on the tape. */
+    /** The first difference if any, {@link withoutGrade}, or the code of what kept it from being judged or from its end on the tape. */
     readonly because: string
   }[]
 }
@@ -177,15 +178,10 @@ function outcomeOf(
       : { instead, outcome: 'off tape', grade, because }
   }
   if (grade === undefined) return { instead, outcome: 'not judged', because: withoutGrade }
-  const because = compared.first === undefined ? 'the same run' : differenceText(compared.first)
-  if (compared.outcome.same === null)
-    return {
-      instead,
-      outcome: 'not judged',
-      because: 'the import did not see the outcome',
-      grade,
-    }
-  const outcome = compared.outcome.same ? 'as recorded' : 'other'
+  const { same } = compared.outcome
+  const alike = same === null ? '' : 'the same run'
+  const because = compared.first === undefined ? alike : differenceText(compared.first)
+  const outcome = same === null ? 'not compared' : same ? 'as recorded' : 'other'
   return { instead, outcome, because, grade }
 }
 
@@ -279,6 +275,7 @@ const titles: Readonly<Record<DecisionReport['verdict'], string>> = {
 const words: Readonly<Record<DecisionReport['tried'][number]['outcome'], string>> = {
   other: 'another outcome',
   'as recorded': 'the same outcome',
+  'not compared': 'the outcome was not compared (the import did not see it)',
   'off tape': 'graded by calls made before it left the tape',
   'not judged': 'not judged',
 }
