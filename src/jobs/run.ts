@@ -358,7 +358,8 @@ function unreachable(exit: ProgramExit): HarvestError {
     fix: [
       ...toTheConfig(),
       'check that the tests run: npx vitest run',
-      "name the agents in vitest.config.ts: harvest({ agents: { refund: './src/refund-agent.ts#refundAgent' } })",
+      "import the plugin in vitest.config.ts: import { harvest } from 'vitest-harvest/plugin'",
+      "and name the agents there: plugins: [harvest({ agents: { refund: './src/refund-agent.ts#refundAgent' } })]",
     ],
   })
 }

@@ -248,6 +248,22 @@ describe('harvest promote', () => {
     expect(readdirSync(join(cwd, 'recordings'))).toEqual(['inbox'])
   })
 
+  it('a config without the plugin gets the lines to paste', async () => {
+    const cwd = recorded('export default {}\n')
+    const { stderr } = await harvest(['promote', 'latest', '--as', 'refund-100x'], { cwd })
+    const pasted = (about: string): string => stderr.split(`→ ${about}: `)[1]?.split('\n')[0] ?? ''
+    const line = pasted('import the plugin in vitest.config.ts')
+    const plugins = pasted('and name the agents there')
+    const [, file = '', name = ''] = /'\.\/([^#']+)#(\w+)'/.exec(plugins) ?? []
+    writeFileSync(join(cwd, 'vitest.config.ts'), `${line}\nexport default { ${plugins} }\n`)
+    mkdirSync(dirname(join(cwd, file)))
+    writeFileSync(
+      join(cwd, file),
+      `export { ${refundAgent.split('#')[1]} as ${name} } from '${refundAgent.split('#')[0]}'\n`,
+    )
+    expect(await harvest(['promote', 'latest', '--as', 'refund-100x'], { cwd })).toMatchObject({ code: 0 })
+  })
+
   it('--json says where both are', async () => {
     const cwd = recorded()
     const { stdout } = await harvest(['promote', 'latest', '--as', 'refund-100x', '--json'], { cwd })
