@@ -620,7 +620,7 @@ describe('harvest fork', () => {
       step 3  critical, effect +1.00
         the model decided: refund(order_id: "A-100", amount: 25)
         calls nothing and says "Nothing more to do.": another outcome, ok (step 4 is missing: refund(order_id: "A-100", amount: 25))
-        as the donor: says "I refunded nothing.": another outcome, ok (step 4 is missing: refund(order_id: "A-100", amount: 25))
+        as the reference run: says "I refunded nothing.": another outcome, ok (step 4 is missing: refund(order_id: "A-100", amount: 25))
         2 of 2 alternatives get another grade
       step 5  unknown
         the model decided: says "I refunded 25 EUR."
@@ -634,6 +634,31 @@ describe('harvest fork', () => {
       "
     `)
     expect(code).toBe(0)
+  })
+
+  it('of a step that was resampled, --critical says what the model decided', async () => {
+    desk.decide = (messages) => {
+      const call = usual(messages)
+      const isRefund = typeof call === 'object' && 'tool' in call && call.tool === 'refund'
+      return isRefund ? { tool: 'refund', args: { order_id: 'A-100', amount: 10 } } : call
+    }
+    const args = ['first', '--critical', '--live', '--ok', 'refund(amount: 10)', '--any-name']
+    const decisions = await fork(...args, '--json')
+    desk.decide = usual
+    const { stdout } = await fork(...args)
+    interface Found {
+      readonly decisions: readonly { readonly step: number; readonly tried: readonly { readonly instead: string }[] }[]
+      readonly best: { readonly instead: string }
+    }
+    const found = JSON.parse(decisions.stdout) as Found
+    const resampled = found.decisions.toSorted((a, b) => a.step - b.step).map(({ tried }) => tried.at(-1)?.instead)
+    expect(resampled).toEqual([
+      'resampled (1): lookup_order(order_id: "A-100")',
+      'resampled (1): refund(order_id: "A-100", amount: 10)',
+      'resampled (1): says "I refunded 25 EUR."',
+    ])
+    expect(resampled).toContain(found.best.instead)
+    expect(stdout).toMatch(/^best alternative: step \d, resampled \(1\): (?:lookup_order|refund)\(/m)
   })
 
   it('a decision on the answer of a tool leads to the step of its model', async () => {

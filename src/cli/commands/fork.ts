@@ -21,8 +21,9 @@ import {
   type BranchSummary,
 } from '../forking/branches.ts'
 import { tellChange, type ChangeSummary, typeNotes } from '../forking/changes.ts'
-import { gradedBeside, pinsJson } from '../forking/control.ts'
-import { alternativesOf, besideDecisions, decisionsOf } from '../forking/alternatives.ts'
+import { branchTape } from '../forking/branch-tape.ts'
+import { gradedBeside, numberIn, pinsJson } from '../forking/control.ts'
+import { alternativesOf, besideDecisions, decisionsOf, withDecided } from '../forking/alternatives.ts'
 import { bestAlternative, type DecisionReport, printDecisions, reportDecisions } from '../forking/critical.ts'
 import { type Grader, graderOf, requireGrade } from '../forking/grading.ts'
 import { agentOf, makeForks, type MakeOptions, type Parent } from '../forking/make.ts'
@@ -188,8 +189,8 @@ async function critical({ parent, purse }: Paid, given: CommandInput, screen: Sc
   const reference = tail.from === 'reference' ? requireClosed(readTape(tail.file)) : undefined
   const times = readWhole(given, forkCommand, 'runs') ?? 1
   if (given.has('live')) await refuseOtherCode(codePins(parent), given, subjectOf(parent))
-  const alternatives = alternativesOf(parent.tape, tail, reference, times)
-  const pairs = besideDecisions(alternatives)
+  const planned = alternativesOf(parent.tape, tail, reference, times)
+  const pairs = besideDecisions(planned)
   const forks = await makeForks(parent, pairs.requests, {
     ...makeOptions(given, screen, purse),
     together: pairs.together,
@@ -199,8 +200,10 @@ async function critical({ parent, purse }: Paid, given: CommandInput, screen: Sc
   const interrupted = endOf(forks, graded)
   const told = drawn.filter(isMade)
   const { changed, controls } = apart(drawn, pairs.together)
-  const decisions = reportDecisions(decisionsOf(parent.tape), alternatives, changed, graded.recorded, controls)
   const { data } = forks.control
+  const runs = changed.map(({ fork: made }) => made && branchTape(made.branch, parent.tape))
+  const alternatives = withDecided(planned, runs, (step) => numberIn(data, step))
+  const decisions = reportDecisions(decisionsOf(parent.tape), alternatives, changed, graded.recorded, controls)
   const spent = interrupted === undefined ? together(told).spent : purse.forks
   const print = (shown: Screen): void => {
     if (decisions.length === 0) return shown.line('No model decides anything in this run.')

@@ -51,7 +51,7 @@ export function alternativesOf(
       ...otherTexts(call, steps).map((one) => change(...one)),
       ...(own === undefined || decisionText(own) === decided
         ? []
-        : [change(`as the donor: ${decisionText(own)}`, decisionOf(own))]),
+        : [change(`as the reference run: ${decisionText(own)}`, decisionOf(own))]),
       ...(tail.from === 'live'
         ? Array.from({ length: times }, (_, n): Alternative => {
             const request = { keep: step - 1, tail, seed: `${n + 1}` }
@@ -73,6 +73,23 @@ interface ModelStep {
 /** The decisions of models in a run, as it was recorded. */
 export function decisionsOf(tape: Tape): readonly Pick<Alternative, 'step' | 'decided'>[] {
   return modelSteps(tape).map(({ step, call }) => ({ step, decided: decisionText(call) }))
+}
+
+/**
+ * Resampled alternatives, each with the decision of the model in its run, where that made one.
+ *
+ * @param stepOf - the number a step of the tape has in the runs
+ */
+export function withDecided(
+  alternatives: readonly Alternative[],
+  runs: readonly (Tape | undefined)[],
+  stepOf: (step: number) => number,
+): readonly Alternative[] {
+  return alternatives.map((one, index) => {
+    const run = one.request.changes === undefined ? runs[index] : undefined
+    const decided = run && decisionsOf(run).find(({ step }) => step === stepOf(one.step))?.decided
+    return decided === undefined ? one : { ...one, instead: `${one.instead}: ${decided}` }
+  })
 }
 
 /** Steps at which a model decided something; embeddings decide nothing. */
