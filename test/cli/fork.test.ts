@@ -661,6 +661,19 @@ describe('harvest fork', () => {
     expect(stdout).toMatch(/^best alternative: step \d, resampled \(1\): (?:lookup_order|refund)\(/m)
   })
 
+  it('--json names tapes from the project, however they were named', async () => {
+    const file = 'recordings/inbox/paid.tape.jsonl'
+    for (const name of ['paid', file, join(cwd, file)]) {
+      const change = ['--step', '1', '--result', '{"amount":600}', '--tail', name]
+      expect(await told(name, ...change)).toMatchObject({ tape: file, tail: { file } })
+    }
+    for (const name of ['first', join(cwd, inbox, 'first.tape.jsonl')])
+      expect(await told(name, '--critical', '--tail', 'donor', '--bad', 'refund(*)')).toMatchObject({
+        tape: 'recordings/inbox/first.tape.jsonl',
+        tail: { file: 'recordings/inbox/donor.tape.jsonl' },
+      })
+  })
+
   it('a decision on the answer of a tool leads to the step of its model', async () => {
     const refused = await fork('first', '--step', '4', '--decide', 'refund(amount=10)')
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('models decide at steps 1, 3 and 5')])

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { toolNames } from '../../blame/known-names.ts'
+import { here } from '../../errors/here.ts'
 import { HarvestError, nearestWord, neutralLine, shellWord } from '../../errors/index.ts'
 import { counted, firstNames } from '../../errors/words.ts'
 import {
@@ -43,7 +44,7 @@ export const chaosCommand: Command = {
     const tape = requireClosed(readTape(found.file))
     requireTools(tape, options.reads ?? [])
     const { report, interrupted } = await ask(found, options, given, screen)
-    const answer = { tape: tape.source, ...report, ...pinsJson(tape, report.control) }
+    const answer = { tape: here(tape.source), ...report, ...pinsJson(tape, report.control) }
     printAnswer(answer, (shown) => print(tape, report, { screen: shown, given }), {
       given,
       spec: chaosCommand,

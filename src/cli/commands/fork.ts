@@ -4,6 +4,7 @@ import type { Case } from '../../cases/index.ts'
 import type { BudgetLimits, Spent } from '../../live/index.ts'
 import { type CasePins, pinsOf } from '../../provenance/index.ts'
 import { keepAnswer, listCases, readPrices } from '../../recordings/index.ts'
+import { here } from '../../errors/here.ts'
 import { type Json, readTape, requireClosed, type Tape } from '../../tape/index.ts'
 import { forkSpec } from '../spec/debug.ts'
 import type { Command, CommandInput } from '../command.ts'
@@ -131,6 +132,7 @@ async function fork({ parent, purse }: Paid, given: CommandInput, screen: Screen
   }
   const told = {
     ...answer,
+    ...fromHere(answer),
     ...(interrupted === undefined ? {} : { spent: purse.forks }),
     ...endedAt(forks, graded),
     madeAnew: forks.anew,
@@ -228,8 +230,7 @@ async function critical({ parent, purse }: Paid, given: CommandInput, screen: Sc
       )
   }
   const answer = {
-    tape: parent.tape.source,
-    tail,
+    ...fromHere({ tape: parent.tape.source, tail }),
     gradedBy: graded.by,
     recorded: graded.recorded,
     ...endedAt(forks, graded),
@@ -254,6 +255,11 @@ function isUnreached({ problems }: BranchSummary): boolean {
 
 function isOffTape({ outcome, because }: DecisionReport['tried'][number]): boolean {
   return outcome === 'not judged' && because === 'HARVEST_NOT_RECORDED'
+}
+
+/** Files as each command that is typed here finds them. */
+function fromHere({ tape, tail }: Pick<ForkJson, 'tail' | 'tape'>): Pick<ForkJson, 'tail' | 'tape'> {
+  return { tape: here(tape), tail: 'file' in tail ? { ...tail, file: here(tail.file) } : tail }
 }
 
 /** For programs: what grading used, beside what the forks did. */

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import type { Case } from '../../cases/index.ts'
+import { here } from '../../errors/here.ts'
 import { HarvestError, neutralLine } from '../../errors/index.ts'
 import { type Patch, type Patched, patchTape } from '../../fork/index.ts'
 import { type ControlData, type Job } from '../../jobs/index.ts'
@@ -54,7 +55,13 @@ export const patchCommand: Command = {
     }
     const { answer, control, ended } = await runBoth(text, { ...jobsOf(tape, kase, given), recordings, plan }, screen)
     printAnswer(
-      { tape: tape.source, changed, ...answer, ...pinsJson(tape, control), ...(ended && { interrupted: ended.at }) },
+      {
+        tape: here(tape.source),
+        changed,
+        ...answer,
+        ...pinsJson(tape, control),
+        ...(ended && { interrupted: ended.at }),
+      },
       (shown) => {
         print(tape, changed, answer, control, shown)
         if (ended !== undefined) return shown.line(stoppedText(ended.at, 'runs'))
