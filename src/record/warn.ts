@@ -24,13 +24,13 @@ export function warner(
   const say = onWarning === undefined ? print : (error: HarvestError) => quietly(() => onWarning(error))
   const told = onWarning === undefined ? printed() : new Map<string, Told>()
   return (given) => {
-    const error = redactedError(given, redacted)
-    const cause = causeOf(error)
+    const cause = causeOf(given)
     const before = told.get(cause)
     if (before !== undefined) {
       before.times++
       return
     }
+    const error = redactedError(given, redacted)
     told.set(cause, { first: error, say, times: 1 })
     everywhere().add(told)
     onceInProcess('record.warnings', () => process.on('exit', sayCounts))
