@@ -4,8 +4,8 @@ import type { KnownRun } from '../blame/types.ts'
 import { type Case, requireTapeFile } from '../cases/index.ts'
 import { HarvestError } from '../errors/index.ts'
 import { here } from '../errors/here.ts'
-import { listCases, RecordingFiles } from '../recordings/index.ts'
-import { readTapeHeader, type Tape, type TapeHeader } from '../tape/index.ts'
+import { headerOf, listCases, RecordingFiles } from '../recordings/index.ts'
+import type { Tape, TapeHeader } from '../tape/index.ts'
 import { isFoundByName } from './named-tape.ts'
 import { typedAgain } from './typed-again.ts'
 
@@ -64,16 +64,6 @@ function isAlike(header: TapeHeader | undefined, tape: Pick<Tape, 'header'>): bo
 
 function nameOf(file: string, recordings: string): string {
   return isFoundByName(file, recordings) ? basename(file, '.tape.jsonl') : here(file)
-}
-
-/** `undefined` of a file that cannot be read: such a run is no proposal. */
-function headerOf(file: string): TapeHeader | undefined {
-  try {
-    return readTapeHeader(file)
-  } catch (error) {
-    if (HarvestError.is(error)) return undefined
-    throw error
-  }
 }
 
 /** What was typed, with another run to answer what its own tape does not: of the same input, or which one only people know. */

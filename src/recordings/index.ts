@@ -40,7 +40,15 @@ export {
   type Promotion,
 } from './promote.ts'
 export { placeFix, prepareFix, type PreparedFix } from './prepared-fix.ts'
-export { keepShared, type KeptAnswer, listOutside, listShared, recordingsOf, refreshShared } from './shared.ts'
+export {
+  headerOf,
+  keepShared,
+  type KeptAnswer,
+  listOutside,
+  listShared,
+  recordingsOf,
+  refreshShared,
+} from './shared.ts'
 export { keepLiveRuns, type LiveRuns, readLiveRuns } from './rerun-log.ts'
 export { removeForGood, removeTapes } from './removal.ts'
 export { costOfRun, tokensOf } from './cost-of-run.ts'

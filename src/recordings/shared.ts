@@ -65,8 +65,8 @@ export function forgetOutside(removed: readonly string[]): void {
   }
 }
 
-/** Absent: it cannot be read. */
-function headerOf(file: string): TapeHeader | undefined {
+/** `undefined` where it cannot be read. */
+export function headerOf(file: string): TapeHeader | undefined {
   try {
     return readTapeHeader(file)
   } catch (error) {
