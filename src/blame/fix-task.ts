@@ -487,7 +487,7 @@ async function graded(fork: FinishedFork, session: Session, isReused: boolean): 
   // A branch names its parent as seen from the parent's own folder.
   const { events } = parseTape(fork.branch, join(dirname(tapeFile), 'branch.tape.jsonl'))
   if (problem !== undefined) {
-    const grade = problem.code === 'HARVEST_NOT_RECORDED' ? oracle.gradeCalls({ events, tape }) : undefined
+    const grade = problem.code === 'HARVEST_NOT_RECORDED' ? oracle.gradeCalls({ ...fork, events, tape }) : undefined
     if (grade !== undefined) return { fork, grade, isOffTape: true, isReused }
     return { fork, grade: 'ungraded', because: problem.message, isReused }
   }

@@ -37,6 +37,9 @@ export interface ForkQuestion {
   readonly reference?: string
 }
 
+/** By which rules forks are graded: those that were graded by earlier ones are not counted with others. */
+const grading = 2
+
 /** What forks ran, and where. */
 export interface Ran {
   /** Commit, as far as anybody knows. */
@@ -123,7 +126,7 @@ export async function openLedger(
 ): Promise<OpenedLedger> {
   const { files, alike: alikeCodes = [], ...ran } = here
   const key = createHash('sha256')
-    .update(canonicalJson({ ...question } as Json))
+    .update(canonicalJson({ ...question, grading } as Json))
     .digest('base64url')
     .slice(0, 24)
   let before = isCut(file) ? '\n' : ''

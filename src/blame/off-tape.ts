@@ -1,5 +1,6 @@
 import type { ForkResult } from '../fork/index.ts'
-import { type Step, stepsOf, type Tape } from '../tape/index.ts'
+import { type Step, stepsOf, type Tape, type TapeEvent } from '../tape/index.ts'
+import { type TraceCall, traceOf } from '../trace/index.ts'
 import { isOfCall } from './expectation.ts'
 import type { Judging } from './oracle.ts'
 import type { PlacedPosition } from './positions.ts'
@@ -28,14 +29,13 @@ const mostTried = 6
  *
  * @param mutates - decisions are changed at random, and need not come to a call that is asked for
  * @param tryOther - replays the run with another decision at a position, with no model called
- * @returns `undefined` where no decision could be tried, or where the first call already grades a good run
+ * @returns `undefined` where no decision could be tried
  */
 export async function offTapeRisk(
   positions: readonly Pick<PlacedPosition, 'isExogenous' | 'steps'>[],
-  { judging, mutates }: { readonly judging: Judging; readonly mutates: boolean },
+  { tape, judging, mutates }: { readonly tape: Tape; readonly judging: Judging; readonly mutates: boolean },
   tryOther: (position: number) => Promise<{ readonly result: ForkResult } | undefined>,
 ): Promise<OffTapeRisk | undefined> {
-  if (!mutates && isByCalls(judging)) return undefined
   const steps: number[] = []
   let tried = 0
   for (const [position, { isExogenous, steps: own }] of [...positions.entries()].toReversed()) {
@@ -44,12 +44,25 @@ export async function offTapeRisk(
     if (other === undefined) continue
     tried++
     // What is refused first is a call of a tool or a service; a model that is not to be called is refused for its budget.
-    if (other.result.problems[0]?.code === 'HARVEST_NOT_RECORDED') steps.unshift(...own)
+    if (other.result.problems[0]?.code !== 'HARVEST_NOT_RECORDED') continue
+    if (mutates || !mayBeGood(other.result, tape, judging)) steps.unshift(...own)
   }
   return tried === 0 ? undefined : { tried, steps }
 }
 
-/** Calls that were made are made, no matter what would have followed: a run that leaves the tape is good by them already. */
-export function isByCalls(judging: Judging): boolean {
+/** With yet other arguments, a call that a run made instead of those on the tape may be one that is asked for: that is a grade. */
+function mayBeGood({ events, leftAt = 0 }: ForkResult, tape: Tape, judging: Judging): boolean {
+  if (!isByCalls(judging)) return false
+  const textOf = ({ name, args }: TraceCall): string => JSON.stringify([name, args])
+  const callsOf = (of: readonly TapeEvent[]): readonly TraceCall[] => traceOf(of).layers.flat()
+  const recorded = new Set(callsOf(tape.events).map(textOf))
+  const others = callsOf(events.filter(({ n }) => n <= leftAt)).filter((call) => !recorded.has(textOf(call)))
+  return judging.ok.some(
+    (one) => one.kind !== 'call' || others.some(({ name }) => one.tool === '*' || one.tool === name),
+  )
+}
+
+/** Calls that were made are made, no matter what would have followed: a run that left the tape behind them is good. */
+export function isByCalls(judging: Judging): judging is Extract<Judging, { readonly by: 'expectations' }> {
   return judging.by === 'expectations' && judging.ok.length > 0 && judging.ok.every(isOfCall)
 }

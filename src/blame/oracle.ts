@@ -27,9 +27,14 @@ export interface GradedRun {
   readonly events: readonly TapeEvent[]
   /** Errors of the run itself, first one first. */
   readonly problems: readonly HarvestError[]
+  /** As in `ReplayResult`. */
+  readonly leftAt?: number
   /** Its time was up before it had answered. */
   readonly isTimedOut?: boolean
 }
+
+/** What is known of a run whose end says nothing. */
+export type RunWithoutEnd = Pick<GradedRun, 'events' | 'leftAt' | 'tape'>
 
 /** A run as a function that grades sees it. */
 export interface OracleRun {
@@ -64,8 +69,8 @@ export interface Oracle {
   /** It runs code that may say otherwise of the same run. */
   readonly mayVary: boolean
   grade(run: GradedRun): Promise<GradeGiven>
-  /** Of a run whose end was not seen: by the calls it made, where these decide. */
-  gradeCalls?(run: Pick<GradedRun, 'events' | 'tape'>): 'bad' | 'ok' | undefined
+  /** Of a run whose end was not seen, or that left its tape: by the calls it made, where these decide. */
+  gradeCalls?(run: RunWithoutEnd): 'bad' | 'ok' | undefined
 }
 
 export interface GradeGiven {
@@ -91,8 +96,8 @@ export type Judging =
  * - `ungraded`: it asked for what is not on the tape, its model could not be reached, or the oracle cannot say
  * - `crash`: it threw; but `bad` when the recorded run threw the same
  *
- * A run that went off its tape did make the calls it made up to there: it is graded by them where the oracle asks for
- * calls alone.
+ * A run that went off its tape did make the calls it made up to there, the one that left it included: it is graded by them
+ * where the oracle asks for calls alone. What it did behind that may come of the refusal, and counts for nothing.
  */
 export function createOracle(judging: Judging): Required<Oracle> {
   return {
@@ -136,8 +141,8 @@ function gradeOfProblems(run: GradedRun, judging: Judging): GradeGiven | undefin
   if (run.isTimedOut === true || problems.some(({ code }) => timeouts.has(code))) return { grade: 'timeout' }
   const [first] = problems
   if (first === undefined) return undefined
+  const grade = first.code === 'HARVEST_NOT_RECORDED' ? gradeOfCalls(run, judging) : undefined
   const offTape = problems.find(({ code }) => code === 'HARVEST_NOT_RECORDED')
-  const grade = offTape === undefined ? undefined : gradeOfCalls(run, judging)
   return grade === undefined ? { grade: 'ungraded', because: reasonOf(offTape ?? first) } : { grade }
 }
 
@@ -156,11 +161,10 @@ function reasonOf({ code, facts }: HarvestError): string {
 }
 
 /** Calls that were made are made, no matter what would have followed. */
-export function gradeOfCalls(
-  { events, tape }: Pick<GradedRun, 'events' | 'tape'>,
-  judging: Judging,
-): 'bad' | 'ok' | undefined {
+export function gradeOfCalls(run: RunWithoutEnd, judging: Judging): 'bad' | 'ok' | undefined {
   if (judging.by !== 'expectations') return undefined
+  const { tape, leftAt = Number.POSITIVE_INFINITY } = run
+  const events = run.events.filter(({ n }) => n <= leftAt)
   const calls = callsOf(events)
   // A rule is about a run that ended: "at most once" is true of all that was cut off early enough.
   const isMade = (one: Expectation): boolean => {

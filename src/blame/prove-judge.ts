@@ -68,7 +68,7 @@ export async function gradeAsk(
     if (fork.problems.some(({ code }) => lost.has(code))) return { grade: 'lost', because }
     const asked = problems[0]?.code === 'HARVEST_NOT_RECORDED' ? problems[0].facts.where?.['asked'] : undefined
     if (typeof asked !== 'string') return { grade: 'ungraded', because }
-    const made = judge.judging && gradeOfCalls({ events, tape: judge.tape }, judge.judging)
+    const made = judge.judging && gradeOfCalls({ ...fork, events, tape: judge.tape }, judge.judging)
     if (made !== undefined)
       return { grade: asWanted(made, judge.case), because: `${problems[0]!.facts.what}: ${asked}` }
     const isOther = judge.oracle === undefined && isOtherCall(asked, events, judge)

@@ -341,7 +341,9 @@ export async function openForks(tape: Tape, options: RunBlameOptions): Promise<O
   const isBare = reference === undefined || !hasOtherCalls(reference, tape)
   const offTape =
     tools === 'tape' && isBare
-      ? await offTapeRisk(source.positions, { judging, mutates: options.mutate === true }, (at) => source.tryOther(at))
+      ? await offTapeRisk(source.positions, { tape, judging, mutates: options.mutate === true }, (at) =>
+          source.tryOther(at),
+        )
       : undefined
   // Grading may cost money: then only the runs that are asked about are graded.
   const known = new KnownRuns(source.isPaidToGrade ? [] : (options.known ?? []), tape, plain)

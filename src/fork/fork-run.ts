@@ -107,6 +107,8 @@ export class ForkRun {
   readonly #underWay = new Set<ExchangeControl>()
   /** What the models of this run use. */
   readonly budget: Budget | undefined
+  /** Where this run first asked for what nothing has an answer to: an `n` of its account. */
+  leftAt: number | undefined
   /** Work of the agent that the seam has begun and not ended. */
   pending = 0
   #divergence: HarvestError | undefined
@@ -402,6 +404,8 @@ export class ForkRun {
   offTape(what: string, madeAt: Error | undefined, instead?: readonly string[], isTool?: boolean): HarvestError {
     this.#isOther = true
     this.depart()
+    // A number of its own: what the agent does next is behind it.
+    this.leftAt ??= this.account.numbers.fresh(this.now)[0]
     const site = madeAt ? siteIn(madeAt) : userSite()
     return this.problem(offTape(this.tape, what, site, this.plan.tail.from, instead, isTool))
   }

@@ -213,7 +213,7 @@ export function asData(
   { seed, tail, agent, changes = [] }: Pick<ForkRequest, 'agent' | 'changes' | 'seed' | 'tail'>,
   folder?: string,
 ): FinishedFork {
-  const { outcome, redactedOutcome, prefix, spent, isInert, fingerprint, branch } = run
+  const { outcome, redactedOutcome, prefix, leftAt, spent, isInert, fingerprint, branch } = run
   const keyless = beforeAsking(run, tail)
   const left = prefix.divergence
   const { steps, isExact } = prefix
@@ -235,6 +235,7 @@ export function asData(
     outcome: { status: outcome.status, value: redactedOutcome },
     prefix: { steps, isExact, ...(divergence === undefined ? {} : { divergence: saidOf(divergence) }) },
     problems: problems.map(saidOf),
+    ...(leftAt === undefined ? {} : { leftAt }),
     spent,
     isInert,
     fingerprint,

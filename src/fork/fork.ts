@@ -105,6 +105,7 @@ function resultOf<T>(run: ForkRun, outcome: RunOutcome<T>): ForkResult<T> {
     unused: kept.filter(({ taken }) => !taken).map(({ event }) => event),
     ranForReal: [...run.ranForReal],
     notCompared: [],
+    ...(run.leftAt === undefined ? {} : { leftAt: run.leftAt }),
     events: branch.tape.events,
     redactedOutcome: asOnBranch(branch.tape, ended),
     comparison: {

@@ -26,8 +26,11 @@ export interface ForkIdentity {
   readonly source?: string
 }
 
-/** What is kept was made beside an unchanged run: forks of versions without one are not read. */
-const comparedWith = 'control 1'
+/**
+ * What is kept was made beside an unchanged run, and says where it left its tape: forks of versions without the one or the other are
+ * not read.
+ */
+const comparedWith = 'control 2'
 
 /** The name of a fork by all but the code and the version that made it. */
 export function askedKey(identity: ForkIdentity): string {

@@ -39,6 +39,8 @@ export interface FinishedFork {
   readonly prefix: { readonly steps: number; readonly isExact: boolean; readonly divergence?: SerializedError }
   /** First one first; empty when the run can be judged. */
   readonly problems: readonly SerializedError[]
+  /** As in `ReplayResult`. */
+  readonly leftAt?: number
   readonly spent: Spent
   /** Nothing that was asked behind the kept steps differs from the tape. */
   readonly isInert: boolean

@@ -51,10 +51,14 @@ export function forkCall(
 
 /** What the agent asked for is part of what it did, although it has no answer. */
 function answerFor(run: ForkRun, call: SeamCall, fields: Fields): Reply<CallState> {
+  const { leftAt } = run
   try {
     return run.answers.forCall(call, fields.args)
   } catch (error) {
-    if (HarvestError.is(error, 'HARVEST_NOT_RECORDED')) run.account.began<CallEvent>(fields)
+    if (HarvestError.is(error, 'HARVEST_NOT_RECORDED')) {
+      const { event } = run.account.began<CallEvent>(fields)
+      run.leftAt = leftAt ?? event.n
+    }
     throw error
   }
 }

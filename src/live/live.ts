@@ -96,6 +96,7 @@ class LiveRun {
   readonly startedAt = uptime()
   #served = 0
   #n = 0
+  #leftAt: number | undefined
   over = false
 
   constructor(tape: Tape, options: LiveOptions) {
@@ -137,6 +138,7 @@ class LiveRun {
       transcoded: [],
       ranForReal: [...this.#ranForReal],
       notCompared: [],
+      ...(this.#leftAt === undefined ? {} : { leftAt: this.#leftAt }),
       events: this.events,
       redactedOutcome: ended,
       comparison: {
@@ -279,6 +281,7 @@ class LiveRun {
   }
 
   offTape(what: string, madeAt: Error | undefined): HarvestError {
+    this.#leftAt ??= this.#n - 1
     return this.problem(offTape(this.tape, what, madeAt ? siteIn(madeAt) : userSite()))
   }
 

@@ -211,6 +211,11 @@ export interface ReplayResult<T = unknown> {
   readonly notRevived?: readonly NotRevived[]
   /** What the agent asked and no recorded answer fits, whole. Absent: nothing. */
   readonly unanswered?: readonly UnansweredCall[]
+  /**
+   * Where it first asked for what nothing has an answer to (HARVEST_NOT_RECORDED): an `n` of `events`. What began later may come
+   * of the refusal. Absent: it did not.
+   */
+  readonly leftAt?: number
   /** What this replay did, in the shape of a tape, so that a trace can be read from either. */
   readonly events: readonly TapeEvent[]
   readonly comparison: ByteComparison

@@ -71,7 +71,9 @@ export async function tellBranches(
     if (problems.length > 0) {
       // As in blame: calls that were made are made, no matter what would have followed.
       const isOffTape = problems[0]?.code === 'HARVEST_NOT_RECORDED'
-      const byCalls = isOffTape ? grader?.gradeCalls?.(branchTape(fork.branch, parent)) : undefined
+      const byCalls = isOffTape
+        ? grader?.gradeCalls?.({ ...fork, events: branchTape(fork.branch, parent).events })
+        : undefined
       branches.push({ ...common, fork, problems, ...(byCalls === undefined ? {} : { grade: byCalls }) })
       continue
     }

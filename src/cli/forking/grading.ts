@@ -5,7 +5,7 @@ import { chooseJudging, noOracle } from '../../blame/choose-oracle.ts'
 import { type GradeAnswer, gradeFork, gradeRecorded, type GradeRequest, notToPay } from '../../blame/grade-task.ts'
 import { type Grade, isGraded } from '../../blame/index.ts'
 import { oracleOfCase } from '../../blame/named-oracle.ts'
-import { createOracle, gradeOfCalls, noGrade } from '../../blame/oracle.ts'
+import { createOracle, gradeOfCalls, noGrade, type RunWithoutEnd } from '../../blame/oracle.ts'
 import { HarvestError } from '../../errors/index.ts'
 import type { FinishedFork } from '../../fork/index.ts'
 import { noUses } from '../../live/budget.ts'
@@ -41,7 +41,7 @@ export interface Grader {
   /** Someone ended the command while it graded. */
   ended?(): HarvestError | undefined
   /** Of a run that the tape had no answer for: by the calls it made until then, where these decide. */
-  gradeCalls?(branch: Tape): 'bad' | 'ok' | undefined
+  gradeCalls?(run: Omit<RunWithoutEnd, 'tape'>): 'bad' | 'ok' | undefined
 }
 
 /**
@@ -118,7 +118,7 @@ export async function graderOf(parent: Parent, given: CommandInput, purse: Purse
     by: oracle.about,
     recorded: await gradeRecorded(oracle, tape),
     takesAnyOther: judging.by === 'case' && judging.case.expect === 'fail',
-    gradeCalls: ({ events }) => gradeOfCalls({ tape, events }, judging),
+    gradeCalls: (run) => gradeOfCalls({ ...run, tape }, judging),
     grade: (forks) =>
       Promise.all(forks.map(({ fork: { outcome }, branch }) => gradeFork(oracle, tape, outcome, branch.events))),
   }
