@@ -103,12 +103,18 @@ export async function examine(once: Once, setVariables: readonly string[] = []):
       kept?.forget()
       return run()
     }
+    // A run that misses a file is told of it: what it does without is not what was recorded.
+    const asked = (): readonly Reading[] =>
+      readings().map((one) => (!holds(first) && isMissing(one) ? { ...one, ways: [] } : one))
     let trial: Trial | undefined
     // What a run leaves may change the second one, or only later ones: no other answer is the cause of that.
     for (let change = differs; ; ) {
       if (change !== undefined) kept = await findKept(before, fingerprint, run)
-      if (trial === undefined) trial = await tryAll(await probing('watch', [], again), again)
-      else if (kept !== undefined && kept.found.length > 0) trial = await tryAll(fingerprint, again, trial.all)
+      if (trial === undefined) trial = await tryAll(await probing('watch', [], again), again, asked)
+      else if (kept !== undefined && kept.found.length > 0) {
+        const { all } = trial
+        trial = await tryAll(fingerprint, again, () => all)
+      }
       change = kept === undefined ? await trial.changes() : undefined
       if (change === undefined) break
     }
@@ -151,11 +157,11 @@ interface Trial {
 async function tryAll(
   noted: Fingerprint,
   again: () => Promise<Fingerprint>,
-  known?: readonly Reading[],
+  asked: () => readonly Reading[],
 ): Promise<Trial> {
   const steady = await probing('serve', [], again)
   const unstable = changedLabels(noted, steady)
-  const all = known ?? readings()
+  const all = asked()
   const vary = async (variations: readonly Variation[]): Promise<FingerprintDifference | undefined> => {
     const varied = await probing('serve', variations, again)
     if (isAddressGone(variations, all) && isError(varied) && !isError(steady)) return undefined

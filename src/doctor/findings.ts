@@ -43,10 +43,11 @@ export function isUnseen({ examination: { threw, missing } }: Diagnosis): boolea
 }
 
 /**
- * Whether it is unknown if a source matters that changed nothing: a variable can have any text, and not all were tried.
+ * Whether it is unknown if a source matters that changed nothing: a variable can have any text, and not all were tried; or it
+ * was not varied at all.
  */
-export function isOpen({ kind }: { readonly kind: FindingKind }): boolean {
-  return kind === 'environment'
+export function isOpen({ kind, ways }: Pick<Reading, 'ways'> & { readonly kind: FindingKind }): boolean {
+  return kind === 'environment' || ways.length === 0
 }
 
 /** Variables that the user's own code reads, and of which no value that was tried changed anything. Secrets and addresses apart. */

@@ -117,6 +117,15 @@ export function alteredCopy(path: string): string {
   })
 }
 
+/** A file of this name, for one that is not there: text, a number and JSON. */
+export function standIn(path: string): string {
+  return unwatched(() => {
+    const file = join(freshFolder(), basename(path))
+    writeFileSync(file, '12345\n')
+    return file
+  })
+}
+
 /** Another name of the same file or folder: what lies in it is found there, too. */
 export function alias(path: string): string {
   return unwatched(() => {

@@ -2,9 +2,20 @@ import fs from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Caller } from '../../seam/source.ts'
-import { alteredCopy, snapshot } from './alter.ts'
-import { type Manner, patch, patchAnswers, patchAround } from './patching.ts'
-import { ask, isMade, made, type Slot, type ProbeTarget, type SourceKind, unwatched, type Ways } from './probe.ts'
+import { alteredCopy, snapshot, standIn } from './alter.ts'
+import { type Manner, patch, patchAround } from './patching.ts'
+import {
+  ask,
+  isMade,
+  made,
+  type ProbeTarget,
+  type Slot,
+  type SourceKind,
+  suppose,
+  supposed,
+  unwatched,
+  type Ways,
+} from './probe.ts'
 
 /** A function of `fs` by its name, in all manners it has. */
 type Manners = readonly (readonly [target: object, key: string, manner: Manner])[]
@@ -44,7 +55,11 @@ function probeReading(): void {
     patch(target, key, (original) => {
       return function patched(this: unknown, ...args: unknown[]): unknown {
         const slot = ask(() => sourceOf('file', `fs.${key}`, args[0]), patched)
-        if (slot?.way(['gone']) !== undefined) args[0] = `${pathOf(args[0])}.gone`
+        const path = pathOf(args[0])
+        if (slot !== undefined && path !== undefined) {
+          if (isThere(path)) args[0] = slot.way(['gone']) === undefined ? args[0] : `${path}.gone`
+          else args[0] = inItsPlace(path, slot) ?? args[0]
+        }
         return original.apply(this, args) as unknown
       }
     })
@@ -60,22 +75,38 @@ function redirect(name: string, args: unknown[], caller: Caller): unknown[] | un
   if (path === undefined) return undefined
   const slot = ask(() => sourceOf('file', name, file), caller)
   if (!slot) return undefined
-  const copy = slot.of(() => snapshot(path), { 'other content': (noted) => alteredCopy(noted) })
-  return [copy, ...args.slice(1)]
+  const copy = isThere(path)
+    ? slot.of(() => snapshot(path), { 'other content': (noted) => alteredCopy(noted) })
+    : inItsPlace(path, slot)
+  return copy === undefined ? undefined : [copy, ...args.slice(1)]
+}
+
+function isThere(path: string): boolean {
+  return unwatched(() => fs.existsSync(path))
+}
+
+/**
+ * A file for one that is not there, in the runs in which it is to be there: for all who ask for it. What packages look for
+ * has no end: of theirs it is not tried.
+ */
+function inItsPlace(path: string, slot: Slot): string | undefined {
+  return slot.via === undefined && slot.way(['there']) !== undefined ? suppose(path, standIn) : supposed(path)
 }
 
 const dayMs = 24 * 3_600_000
 
 function probeStats(): void {
   const readers: Manners = [...mannersOf('stat'), ...mannersOf('lstat')]
+  const otherTimes: Ways<fs.Stats | undefined> = { 'other times': (noted) => noted && atOtherTimes(noted) }
   for (const [target, key, manner] of readers) {
-    patchAnswers<fs.Stats | undefined>(
-      target,
-      key,
-      manner,
-      (args) => sourceOf('file times', `fs.${key}`, args[0]),
-      () => ({ 'other times': (noted) => noted && atOtherTimes(noted) }),
-    )
+    patchAround(target, key, manner, (args, caller) => {
+      const slot = ask(() => sourceOf('file times', `fs.${key}`, args[0]), caller)
+      const path = pathOf(args[0])
+      if (slot === undefined || path === undefined) return undefined
+      if (isThere(path)) return { answer: (real) => slot.of(real as () => fs.Stats | undefined, otherTimes) }
+      const other = inItsPlace(path, slot)
+      return other === undefined ? undefined : { args: [other, ...args.slice(1)] }
+    })
   }
 }
 

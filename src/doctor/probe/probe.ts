@@ -97,13 +97,23 @@ interface Probe {
   reads: number
   /** What the run has made itself, by absolute path: it is no source when it is read again. */
   readonly made: Set<string>
+  /** Files that stand for others which are not there, by the path of those. */
+  readonly supposed: Map<string, string>
 }
 
 function probe(): Probe {
   const { shared } = seamState()
   let known = shared.get('probe') as Probe | undefined
   if (!known) {
-    known = { mode: 'off', entries: new Map(), varied: new Map(), inside: false, reads: 0, made: new Set() }
+    known = {
+      mode: 'off',
+      entries: new Map(),
+      varied: new Map(),
+      inside: false,
+      reads: 0,
+      made: new Set(),
+      supposed: new Map(),
+    }
     shared.set('probe', known)
   }
   return known
@@ -127,6 +137,7 @@ export async function probing<T>(
   const state = probe()
   state.reads = 0
   state.made.clear()
+  state.supposed.clear()
   state.varied.clear()
   for (const { key, way } of variations) state.varied.set(key, way)
   for (const entry of state.entries.values()) entry.next = 0
@@ -172,6 +183,19 @@ export function made(path: string): void {
 /** Whether the run made a file, or a folder it lies in. */
 export function isMade(path: string): boolean {
   return [...probe().made].some((one) => path === one || path.startsWith(`${one}/`) || path.startsWith(`${one}\\`))
+}
+
+/** In the run that is under way a file is there. @returns what stands for it */
+export function suppose(path: string, make: (path: string) => string): string {
+  const { supposed: known } = probe()
+  const file = known.get(path) ?? make(path)
+  known.set(path, file)
+  return file
+}
+
+/** What stands for a file that is to be there in this run. */
+export function supposed(path: string): string | undefined {
+  return probe().supposed.get(path)
 }
 
 /**
