@@ -1,7 +1,7 @@
 // Over 300 lines: every way to grade a run, beside each other.
 import { type Case, expectedError, shapeOfError } from '../cases/index.ts'
 import { type ErrorFacts, HarvestError } from '../errors/index.ts'
-import { isUnreached, unreachedModel, unreachedText } from '../live/unreached.ts'
+import { isKeptWaiting, isUnreached, unansweredText, unreachedModel, unreachedText } from '../live/unreached.ts'
 import { isSameOutcome } from '../replay/replay.ts'
 import type { RunOutcome } from '../match/types.ts'
 import {
@@ -29,6 +29,7 @@ export interface GradedRun {
   readonly problems: readonly HarvestError[]
   /** As in `ReplayResult`. */
   readonly leftAt?: number
+  readonly waitsForModel?: true
   /** Its time was up before it had answered. */
   readonly isTimedOut?: boolean
 }
@@ -92,7 +93,7 @@ export type Judging =
  * on the wire.
  *
  * - `undefined`: the run left its tape before it was free to
- * - `timeout`: it was given up by time, or hung
+ * - `timeout`: it was given up by time, or hung, and not for a model that did not answer
  * - `ungraded`: it asked for what is not on the tape, its model could not be reached, or the oracle cannot say
  * - `crash`: it threw; but `bad` when the recorded run threw the same
  *
@@ -138,7 +139,8 @@ function gradeOfProblems(run: GradedRun, judging: Judging): GradeGiven | undefin
   if (prefix !== undefined) return { grade: 'undefined', because: reasonOf(prefix) }
   const budget = problems.find(({ code }) => code.startsWith('HARVEST_BUDGET_'))
   if (budget !== undefined) return { grade: 'ungraded', because: reasonOf(budget) }
-  if (run.isTimedOut === true || problems.some(({ code }) => timeouts.has(code))) return { grade: 'timeout' }
+  if (run.isTimedOut === true || problems.some(({ code }) => timeouts.has(code)))
+    return isKeptWaiting(run) ? { grade: 'ungraded', because: unansweredText } : { grade: 'timeout' }
   const [first] = problems
   if (first === undefined) return undefined
   const grade = first.code === 'HARVEST_NOT_RECORDED' ? gradeOfCalls(run, judging) : undefined

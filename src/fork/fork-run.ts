@@ -104,11 +104,13 @@ export class ForkRun {
   /** Requests as the code sent them: what no tape holds of them. */
   readonly sent: SentHeaders[] = []
   /** Requests under way that cost something. */
-  readonly #underWay = new Set<ExchangeControl>()
+  readonly #underWay = new Map<ExchangeControl, { readonly isModel: boolean }>()
   /** What the models of this run use. */
   readonly budget: Budget | undefined
   /** Where this run first asked for what nothing has an answer to: an `n` of its account. */
   leftAt: number | undefined
+  /** It ended before a model had answered it. */
+  waitsForModel = false
   /** Work of the agent that the seam has begun and not ended. */
   pending = 0
   #divergence: HarvestError | undefined
@@ -272,8 +274,8 @@ export class ForkRun {
   }
 
   /** A request that costs something is under way, until {@link paid}. */
-  pays(control: ExchangeControl): void {
-    this.#underWay.add(control)
+  pays(control: ExchangeControl, isModel: boolean): void {
+    this.#underWay.set(control, { isModel })
   }
 
   paid(control: ExchangeControl): void {
@@ -290,8 +292,9 @@ export class ForkRun {
   }
 
   finish(): void {
+    this.waitsForModel = [...this.#underWay.values()].some(({ isModel }) => isModel)
     // A run that is over pays for no more tokens.
-    for (const control of this.#underWay) control.abort()
+    for (const control of this.#underWay.keys()) control.abort()
     this.#over = true
     this.gate.stop()
     this.#timers.stop()

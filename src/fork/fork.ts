@@ -106,6 +106,7 @@ function resultOf<T>(run: ForkRun, outcome: RunOutcome<T>): ForkResult<T> {
     ranForReal: [...run.ranForReal],
     notCompared: [],
     ...(run.leftAt === undefined ? {} : { leftAt: run.leftAt }),
+    ...(run.waitsForModel ? { waitsForModel: true } : {}),
     events: branch.tape.events,
     redactedOutcome: asOnBranch(branch.tape, ended),
     comparison: {

@@ -382,7 +382,7 @@ function asked(
       if (model && heard.event.response === undefined) pay(run, heard.event, model.model, outgoing.body.length)
     },
   }
-  if (!isOver) run.pays(control)
+  if (!isOver) run.pays(control, model !== undefined)
   return control
 }
 

@@ -92,7 +92,8 @@ class LiveRun {
   readonly events: TapeEvent[] = []
   readonly #ranForReal = new Set<string>()
   readonly timers = new RealTimers(() => uptime() - this.startedAt)
-  readonly #underWay = new Set<ExchangeControl>()
+  readonly #underWay = new Map<ExchangeControl, { readonly isModel: boolean }>()
+  #waitsForModel = false
   readonly startedAt = uptime()
   #served = 0
   #n = 0
@@ -118,8 +119,9 @@ class LiveRun {
   finish(): void {
     this.over = true
     this.timers.stop()
+    this.#waitsForModel = [...this.#underWay.values()].some(({ isModel }) => isModel)
     // A run that is over pays for no more tokens.
-    for (const control of this.#underWay) control.abort()
+    for (const control of this.#underWay.keys()) control.abort()
   }
 
   result<T>(outcome: RunOutcome<T>): ReplayResult<T> {
@@ -139,6 +141,7 @@ class LiveRun {
       ranForReal: [...this.#ranForReal],
       notCompared: [],
       ...(this.#leftAt === undefined ? {} : { leftAt: this.#leftAt }),
+      ...(this.#waitsForModel ? { waitsForModel: true } : {}),
       events: this.events,
       redactedOutcome: ended,
       comparison: {
@@ -210,9 +213,11 @@ class LiveRun {
         const said = readModelCall(whole)?.response
         const answered = (said?.text.length ?? 0) + JSON.stringify(said?.toolCalls ?? []).length
         budget.spent(dialect.model, usageOf(whole), { asked: live.body.length, answered })
+        this.#underWay.delete(control)
       },
+      failed: () => this.#underWay.delete(control),
     })
-    this.#underWay.add(control)
+    this.#underWay.set(control, { isModel: true })
     return control
   }
 
@@ -222,9 +227,11 @@ class LiveRun {
       moment: () => this.moment(),
       ended: (response) => {
         this.events[place] = { ...(this.events[place] as ExchangeEvent), response }
+        this.#underWay.delete(control)
       },
+      failed: () => this.#underWay.delete(control),
     })
-    this.#underWay.add(control)
+    this.#underWay.set(control, { isModel: false })
     return control
   }
 

@@ -1,5 +1,5 @@
 import { readModelCall } from '../providers/index.ts'
-import { type ExchangeEvent, responseBytes, type TapeEvent } from '../tape/index.ts'
+import { type ExchangeEvent, responseBytes, type Tape, type TapeEvent } from '../tape/index.ts'
 
 /** A model that could not be asked. */
 export interface UnreachedModel {
@@ -32,8 +32,28 @@ export function unreachedModel(events: readonly TapeEvent[]): UnreachedModel | u
   return { event, status, ...(said === undefined ? {} : { said }) }
 }
 
+/**
+ * Whether a model kept a run waiting until its time was up: one that never answers says nothing of the agent. An agent that
+ * asked more often than the recorded run may ask for ever, and its last question is open whenever its time is up.
+ */
+export function isKeptWaiting({
+  tape,
+  events,
+  waitsForModel,
+}: {
+  readonly tape: Pick<Tape, 'events'>
+  readonly events: readonly TapeEvent[]
+  readonly waitsForModel?: true
+}): boolean {
+  const asked = (all: readonly TapeEvent[]): number =>
+    all.filter((event) => event.kind === 'exchange' && readModelCall(event) !== undefined).length
+  return waitsForModel === true && asked(events) <= asked(tape.events)
+}
+
 const noModel = 'A model could not be reached'
 const refused = 'A model answered with status'
+/** Why a run has no grade whose time was up while it waited for a model. */
+export const unansweredText = 'A model had not answered when the time of the run was up'
 
 /** Why a run has no grade: without what providers say, which is another text each time. */
 export function unreachedText({ status, said }: Pick<UnreachedModel, 'said' | 'status'>): string {
@@ -50,7 +70,7 @@ export const threwAtOnce = 'The agent threw before it asked anything'
 
 /** Whether a run has no grade because a model could not be asked, or the agent did not even get to it. */
 export function isUnreached(because: string): boolean {
-  return [noModel, refused, threwAtOnce].some((text) => because.startsWith(text))
+  return [noModel, refused, threwAtOnce, unansweredText].some((text) => because.startsWith(text))
 }
 
 /** `{"error":{"message":"…"}}` and its kin; other bodies are pages of a proxy. */

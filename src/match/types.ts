@@ -216,6 +216,8 @@ export interface ReplayResult<T = unknown> {
    * of the refusal. Absent: it did not.
    */
   readonly leftAt?: number
+  /** A model that was asked for real had not answered when the run ended. Absent: all had. */
+  readonly waitsForModel?: true
   /** What this replay did, in the shape of a tape, so that a trace can be read from either. */
   readonly events: readonly TapeEvent[]
   readonly comparison: ByteComparison
