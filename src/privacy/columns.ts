@@ -99,7 +99,8 @@ function belowNames({ names, beginOf, breakFrom }: Reading, text: string, end: n
   if (index - start > longestHeader || (escapes & (escapes - 1)) !== 0) return 0
   work.done += (index - start) >> 2
   const header = text.slice(start, index)
-  const delimiter = /\||\t|\\+t|;|,/.exec(header.replaceAll(/"[^"]*"/g, ''))?.[0]
+  const unquoted = header.includes('"') ? header.replaceAll(/"[^"]*"/g, '') : header
+  const delimiter = /\||\t|\\+t|;|,/.exec(unquoted)?.[0]
   if (delimiter === undefined) return index
   const sign = delimiter.endsWith('t') ? '\t' : delimiter
   const format = { delimiter: sign, escapes, quote: `${'\\'.repeat(Math.max(0, 2 * escapes - 1))}"` }

@@ -197,7 +197,8 @@ const fieldOfEvents = /^(?:data|event|id|retry|:)/
 
 /** Whether a text may be a stream of pieces that are read together. */
 export function isStream(text: string, version: number): boolean {
-  if (text.startsWith('{')) return text.includes('}\n{') || text.includes('}\r\n{')
+  // A line feed is rare in JSON, and a brace is not.
+  if (text.startsWith('{')) return text.includes('\n{') && (text.includes('}\n{') || text.includes('}\r\n{'))
   if (fieldOfEvents.test(text)) return text.includes('\ndata:')
   if (version >= 6 && text[1] === ':' && /^[0-9a-z]:["{[]/.test(text)) return /\n[0-9a-z]:"/.test(text)
   if (!text.startsWith('[')) return false

@@ -18,7 +18,8 @@ function mayBeBytes(text: string, start: number): boolean {
 
 /** Whether a token may begin here behind a byte that belongs to none: the last one of a number, or a length behind a tag. */
 export function isBehindByte(text: string, start: number): boolean {
-  return looking.isSinceTenth && start > 1 && mayBeBytes(text, start) && isNoText(text.charCodeAt(start - 2))
+  // What needs no look at the whole text comes first.
+  return looking.isSinceTenth && start > 1 && isNoText(text.charCodeAt(start - 2)) && mayBeBytes(text, start)
 }
 
 const longest = 16_384

@@ -1005,9 +1005,10 @@ const namePattern = /\s(?:name|key|id|property)=\\*["']([\w:.-]{2,64})\\*["']/
 /** `<password>…</password>`, `<entry key="password">…</entry>`. What looks like a word is left alone, as behind a colon. */
 function inElement(names: NameTable): Trigger['at'] {
   return (text, index, found) => {
-    let open = text.lastIndexOf('<', index - 1)
-    if (text.startsWith('<![CDATA[', open)) open = text.lastIndexOf('<', open - 1)
-    if (open === -1 || index - open > 4_800) return 0
+    const least = Math.max(0, index - longestElement)
+    let open = lastOpening(text, index, least)
+    if (text.startsWith('<![CDATA[', open)) open = lastOpening(text, open, least)
+    if (open < least) return 0
     work.done += perName + ((index - open) >> 4)
     const [, tag = '', attributes = '', said = '', close = ''] = elementPattern.exec(text.slice(open, index)) ?? []
     const value = withoutSpaces(said)
@@ -1021,6 +1022,16 @@ function inElement(names: NameTable): Trigger['at'] {
     addSecret(found, start, start + value.length, value)
     return index
   }
+}
+
+const longestElement = 4_800
+const less = 0x3c
+
+/** Where the last `<` stands before `end`, or at the beginning of the text; less than `least` without one. */
+function lastOpening(text: string, end: number, least: number): number {
+  let at = Math.max(0, end - 1)
+  while (at >= least && text.charCodeAt(at) !== less) at--
+  return at
 }
 
 /** Without white space at its end, as it stands there or as JSON spells it. */

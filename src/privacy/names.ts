@@ -297,9 +297,23 @@ const inQueryLastTwo = new Set([...inQuery].map(lastTwo))
 const isOneWord = /^[a-z\d]+$/
 const [numberedBefore, numberedName] = [/^(.*[^\d_.-])[_.-]?\d$/s, /^(.*[^\d_.-])[_.-]?\d{1,2}$/s]
 
+/** The same few names come with every call. */
+const [wordsBefore, wordsNow] = [new Map<string, readonly string[]>(), new Map<string, readonly string[]>()]
+const longestKept = 64
+
 /** Words of a name in lower case, without the `X-` some headers begin with. */
 export function wordsOf(name: string, isBefore: boolean): readonly string[] {
   if (isOneWord.test(name)) return [name]
+  const kept = isBefore ? wordsBefore : wordsNow
+  const known = kept.get(name)
+  if (known !== undefined) return known
+  const words = cutIntoWords(name, isBefore)
+  if (kept.size >= namesCap) kept.clear()
+  if (name.length <= longestKept) kept.set(name, words)
+  return words
+}
+
+function cutIntoWords(name: string, isBefore: boolean): readonly string[] {
   return (isBefore ? name : folded(name))
     .replace(/^x-/i, '')
     .replace(/([a-z\d])([A-Z])/g, '$1_$2')

@@ -1,4 +1,4 @@
-import { addSecret } from './edges.ts'
+import { addSecret, codesOf, has } from './edges.ts'
 import type { NameTable } from './names.ts'
 import type { TextRange } from './types.ts'
 import { type NameClass, passes } from './values.ts'
@@ -36,8 +36,6 @@ const shortQuery = 1_024
 function readerOf(names: NameTable): Reader {
   const known = new Map<string, ReadonlyMap<string, NameClass> | undefined>()
   return (raw, escapes) => {
-    // Most texts before a list or an object are no query: a look tells.
-    if (!/[?$:@]/.test(raw)) return undefined
     const key = `${escapes}${raw}`
     if (known.has(key)) return known.get(key)
     const sql = plainOf(raw, escapes)
@@ -83,7 +81,8 @@ function isSpace(text: string, at: number): boolean {
 function paramsOf(read: Reader, text: string, end: number, open: number, found: TextRange[]): number {
   const escapes = backslashesBefore(text, end - 1)
   const from = openingQuote(text, end - 1 - escapes, escapes)
-  if (from === undefined) return 0
+  // Most texts before a list or an object are no query: a look tells.
+  if (from === undefined || !hasParams(text, from, end)) return 0
   const named = read(text.slice(from, end - 1 - escapes), escapes)
   if (named === undefined) return 0
   let last = open + 1
@@ -100,6 +99,14 @@ function openingQuote(text: string, end: number, escapes: number): number | unde
   for (let at = end - 1; at >= least; at--)
     if (text.charCodeAt(at) === quote && backslashesBefore(text, at) <= escapes) return at + 1
   return undefined
+}
+
+/** What parameters are named with in a query. */
+const isOfParam = codesOf(/[?$:@]/, 128)
+
+function hasParams(text: string, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (has(isOfParam, text.charCodeAt(at))) return true
+  return false
 }
 
 /** The text of a query that stands as JSON in as many texts as its quote has escapes. */

@@ -26,22 +26,8 @@ interface Entry {
   readonly codes: Uint16Array
   /** Where in its text the pair stands by which it is found. */
   readonly offset: number
-  /** Its characters before and behind the pair, the second in the higher byte, which tell most other words apart. */
-  readonly beside: number
-  /** Which of the two it has. */
-  readonly mask: number
   /** Number of the trigger, or of its group. */
   readonly nth: number
-  readonly behind: Endings | undefined
-}
-
-/** Those found by one pair. */
-interface Entries {
-  readonly all: readonly Entry[]
-  /** What those that stand behind something stand behind. */
-  readonly gate: Endings | undefined
-  /** Those that stand behind anything, where others do not. */
-  readonly anywhere: readonly Entry[]
 }
 
 /** Characters looked at in one go: an even number, for two are looked at a step. */
@@ -53,7 +39,7 @@ const blockSeen = 128
 const bytes = new Uint8Array(margin + blockLength + behindBlock)
 const writer = Buffer.from(bytes.buffer, margin, blockLength)
 /** Where the second characters of pairs stand that were found in a block. */
-const hits = new Uint32Array(blockLength)
+const hits = new Uint32Array(blockLength + 2)
 
 /** To write a text there takes a call, and to ask it for its characters takes less where they are few. */
 const worthWriting = 64
@@ -68,43 +54,65 @@ function written(text: string, from: number): number {
 }
 
 /**
- * Notes down where pairs of the table stand that end in the block. Two characters a step, and nothing is called: in a loop
- * that calls something, the table and the bytes are loaded again for each character.
+ * Notes down where pairs of the table stand that end in the block. Two characters a step; nothing is called, and nothing is
+ * decided: in a loop that calls something, the table and the bytes are loaded again for each character, and a processor that
+ * guesses wrong at each place waits longer than it takes to write what is written over by the next.
  *
  * @returns how many
  */
-function pairsIn(table: Uint16Array, length: number): number {
+function pairsIn(isPair: Uint8Array, length: number): number {
   let count = 0
   let before = bytes[margin - 1]!
   for (let at = margin; at < margin + length; at += 2) {
     const one = bytes[at]!
     const two = bytes[at + 1]!
-    const first = table[before | (one << 8)]!
-    const second = table[one | (two << 8)]!
+    hits[count] = at
+    count += isPair[before | (one << 8)]!
+    hits[count] = at + 1
+    count += isPair[one | (two << 8)]!
     before = two
-    if ((first | second) === 0) continue
-    if (first !== 0) hits[count++] = at
-    if (second !== 0) hits[count++] = at + 1
   }
   return count
 }
 
+/** What may be of a pair: one that stands anywhere, one behind what an ending may be, or both. */
+const [anywhere, behindEnding] = [1, 2]
+/** In a hit: only those that stand anywhere are asked. And in what stands beside one. */
+const shut = 1 << 17
+
 /**
  * Finds all triggers in one pass: each is recognised by its rarest pair of neighbouring characters, one look at a table per
- * character regardless of the number of triggers.
+ * character regardless of the number of triggers. What most looks touch are small tables of numbers: they stay close to the
+ * processor where objects would not, least of all on a machine that others use too.
  */
 export class Walk {
-  /** By pair, the second character in the higher byte, the number of its list. */
-  readonly #table = new Uint16Array(1 << 16)
-  readonly #lists: readonly Entries[]
+  /** By pair, the second character in the higher byte, whether it is one. */
+  readonly #isPair = new Uint8Array(1 << 16)
+  /** And the number of its list. */
+  readonly #listOf = new Uint16Array(1 << 16)
+  /** Of each list, what stands in it, and where its entries begin. */
+  readonly #has: Uint8Array
+  readonly #first: Uint16Array
+  /**
+   * Of each entry, its characters before and behind the pair, the second in the higher byte, which tell most other words apart;
+   * and which of the two it has. One behind an ending also has that it is not {@link shut}.
+   */
+  readonly #beside: Uint32Array
+  readonly #mask: Uint32Array
+  readonly #entries: readonly Entry[]
+  /** What those that stand behind something stand behind. */
+  readonly #gate: Endings | undefined
   readonly #goOn: Float64Array
   /** Which of these are not zero, as many as {@link #touches}: most texts change few. */
   readonly #touched: Uint16Array
   #touches = 0
 
   constructor(triggers: readonly Trigger[]) {
+    const gates = new Set(triggers.flatMap(({ behind }) => behind ?? []))
+    if (gates.size > 1) throw new RangeError(`triggers stand behind ${gates.size} kinds of endings, expected one`)
+    this.#gate = [...gates][0]
     const groups = new Map<string, number>()
-    const lists: Entry[][] = [[]]
+    const lists: (Entry & { readonly beside: number; readonly mask: number })[][] = [[]]
     let count = 0
     for (const trigger of triggers) {
       const { text, group, behind, pair: given } = trigger
@@ -112,17 +120,26 @@ export class Walk {
       if (group !== undefined) groups.set(group, nth)
       const offset = given ?? rarestPair(text)
       const pair = (text.charCodeAt(offset) & 0xff) | ((text.charCodeAt(offset + 1) & 0xff) << 8)
-      if (this.#table[pair] === 0) this.#table[pair] = lists.push([]) - 1
+      if (this.#listOf[pair] === 0) this.#listOf[pair] = lists.push([]) - 1
+      this.#isPair[pair] = 1
       const [before, after] = [offset > 0, offset + 2 < text.length]
-      const mask = (before ? 0xff : 0) | (after ? 0xff00 : 0)
+      const mask = (before ? 0xff : 0) | (after ? 0xff00 : 0) | (behind === undefined ? 0 : shut)
       const beside =
         (before ? text.charCodeAt(offset - 1) & 0xff : 0) | (after ? (text.charCodeAt(offset + 2) & 0xff) << 8 : 0)
       const codes = Uint16Array.from(text, (_, at) => text.charCodeAt(at))
-      lists[this.#table[pair]!]!.push({ at: trigger.at, codes, offset, beside, mask, nth, behind })
+      lists[this.#listOf[pair]!]!.push({ at: trigger.at, codes, offset, beside, mask, nth })
     }
     this.#goOn = new Float64Array(count)
     this.#touched = new Uint16Array(count)
-    this.#lists = lists.map(entriesOf)
+    const all = lists.flat()
+    this.#has = Uint8Array.from(lists, (entries) =>
+      entries.reduce((kinds, { mask }) => kinds | (mask < shut ? anywhere : behindEnding), 0),
+    )
+    let next = 0
+    this.#first = Uint16Array.from([...lists, []], ({ length }) => (next += length) - length)
+    this.#beside = Uint32Array.from(all, ({ beside }) => beside)
+    this.#mask = Uint32Array.from(all, ({ mask }) => mask)
+    this.#entries = all.map(({ at, codes, offset, nth }) => ({ at, codes, offset, nth }))
   }
 
   /** Adds to `found` in the order of the text, as far as triggers see it. */
@@ -132,49 +149,56 @@ export class Walk {
     for (let from = 0; from < text.length && work.done <= work.most; from += blockLength) {
       // Characters beyond a byte are cut down to one: what they then seem to be is looked at again in the text.
       const length = text.length < worthWriting ? copied(text) : written(text, from)
-      bytes[0] = text.charCodeAt(from - 2)
-      bytes[1] = text.charCodeAt(from - 1)
-      bytes[margin + length] = text.charCodeAt(from + length)
-      const count = pairsIn(this.#table, length)
+      bytes[0] = from === 0 ? 0 : text.charCodeAt(from - 2)
+      bytes[1] = from === 0 ? 0 : text.charCodeAt(from - 1)
+      bytes[margin + length] = from + length < text.length ? text.charCodeAt(from + length) : 0
+      const count = this.#open(from, pairsIn(this.#isPair, length))
       if (count > 0) this.#ask(text, from, count, found)
     }
   }
 
+  /** Drops the pairs of the block at which none is to be asked, as they stand behind no ending. */
+  #open(from: number, count: number): number {
+    const gate = this.#gate
+    if (gate === undefined) return count
+    const [listOf, has] = [this.#listOf, this.#has]
+    // What stands long before the block is not among its bytes.
+    const seen = from === 0 ? 0 : blockSeen
+    let open = 0
+    for (let nth = 0; nth < count; nth++) {
+      const at = hits[nth]!
+      const kinds = has[listOf[bytes[at - 1]! | (bytes[at]! << 8)]!]!
+      if (kinds === anywhere || at <= seen || gate.mayStand(bytes, at)) hits[open++] = at
+      else if (kinds !== behindEnding) hits[open++] = at | shut
+    }
+    return open
+  }
+
   /** Asks those whose pairs were found in the block that begins at `from`. */
   #ask(text: string, from: number, count: number, found: TextRange[]): void {
-    const table = this.#table
-    const lists = this.#lists
-    for (let nth = 0; nth < count && work.done <= work.most; nth++) {
-      const at = hits[nth]!
-      const { all, gate, anywhere } = lists[table[bytes[at - 1]! | (bytes[at]! << 8)]!]!
-      // What stands long before the block is not among its bytes.
-      const isShut = gate !== undefined && (from === 0 || at > blockSeen) && !gate.mayStand(bytes, at)
-      if (isShut && anywhere.length === 0) continue
-      const beside = bytes[at - 2]! | (bytes[at + 1]! << 8)
-      this.#try(text, from + at - margin - 1, beside, isShut ? anywhere : all, found)
+    const [listOf, first, besides, masks] = [this.#listOf, this.#first, this.#beside, this.#mask]
+    for (let nth = 0; nth < count; nth++) {
+      const hit = hits[nth]!
+      const at = hit & ~shut
+      const list = listOf[bytes[at - 1]! | (bytes[at]! << 8)]!
+      const beside = bytes[at - 2]! | (bytes[at + 1]! << 8) | (hit & shut)
+      const last = first[list + 1]!
+      for (let entry = first[list]!; entry < last; entry++)
+        if ((beside & masks[entry]!) === besides[entry]) this.#try(text, from + at - margin - 1, entry, found)
+      if (work.done > work.most) return
     }
   }
 
-  #try(text: string, pair: number, beside: number, entries: readonly Entry[], found: TextRange[]): void {
-    for (let at = 0; at < entries.length; at++) {
-      const entry = entries[at]!
-      if ((beside & entry.mask) !== entry.beside) continue
-      const { codes, offset, nth, at: look } = entry
-      const index = pair - offset
-      if (index < this.#goOn[nth]! || !stands(codes, text, index)) continue
-      work.done++
-      const next = look(text, index, found)
-      if (next === 0) continue
-      if (this.#goOn[nth] === 0) this.#touched[this.#touches++] = nth
-      this.#goOn[nth] = next
-    }
+  #try(text: string, pair: number, entry: number, found: TextRange[]): void {
+    const { codes, offset, nth, at: look } = this.#entries[entry]!
+    const index = pair - offset
+    if (index < this.#goOn[nth]! || !stands(codes, text, index)) return
+    work.done++
+    const next = look(text, index, found)
+    if (next === 0) return
+    if (this.#goOn[nth] === 0) this.#touched[this.#touches++] = nth
+    this.#goOn[nth] = next
   }
-}
-
-function entriesOf(all: readonly Entry[]): Entries {
-  const [gate, ...others] = new Set(all.flatMap(({ behind }) => behind ?? []))
-  if (others.length > 0) return { all, gate: undefined, anywhere: [] }
-  return { all, gate, anywhere: all.filter(({ behind }) => behind === undefined) }
 }
 
 function stands(codes: Uint16Array, text: string, index: number): boolean {
