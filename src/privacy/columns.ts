@@ -6,7 +6,7 @@ import { passwords, words } from './said.ts'
 import type { TextRange } from './types.ts'
 import { type NameClass, passes } from './values.ts'
 import type { Trigger } from './walk.ts'
-import { isOverworked, work } from './work.ts'
+import { isOverworked, walking, work } from './work.ts'
 
 /** Ends of other names that stand above columns. */
 const othersBefore = ['ecret', 'oken', 'pi_key', 'piKey', 'asswd']
@@ -268,12 +268,12 @@ function stopFrom(text: string, start: number, last: number, { delimiter, escape
 /** The first line break from a place on, and how many backslashes it is written with. No character is looked at twice. */
 function lineBreaks(): (text: string, from: number) => { readonly index: number; readonly escapes: number } {
   const pattern = /\n|(?<!\\)(\\{1,64})(?:r\\{1,64})?n/g
-  let [seen, since, next] = ['', 0, { index: -1, escapes: 0 }]
+  let [seen, since, next] = [0, 0, { index: -1, escapes: 0 }]
   return (text, from) => {
-    if (text === seen && from >= since && from <= next.index) return next
+    if (seen === walking.nth && from >= since && from <= next.index) return next
     pattern.lastIndex = from
     const match = pattern.exec(text)
-    ;[seen, since] = [text, from]
+    ;[seen, since] = [walking.nth, from]
     next = { index: match?.index ?? Number.POSITIVE_INFINITY, escapes: match?.[1]?.length ?? 0 }
     return next
   }
@@ -343,9 +343,9 @@ type LineBegins = (text: string, end: number) => number
 
 /** Where a line begins, or the text of JSON that it is the first of. No character is looked at twice. */
 function lineBegins(beginsLine: RegExp): LineBegins {
-  let [seen, upTo, begin] = ['', 0, 0]
+  let [seen, upTo, begin] = [0, 0, 0]
   return (text, end) => {
-    if (text !== seen || end < upTo) [seen, upTo, begin] = [text, 0, 0]
+    if (seen !== walking.nth || end < upTo) [seen, upTo, begin] = [walking.nth, 0, 0]
     for (let at = end; at > upTo; at--) {
       const last = text.charCodeAt(at - 1)
       if (last !== 0x0a && last !== 0x6e && last !== quoteSign) continue

@@ -24,7 +24,7 @@ import { optionByName } from './option-names.ts'
 import { type KnownRow, knownPrograms, programs } from './programs.ts'
 import type { TextRange } from './types.ts'
 import type { Trigger } from './walk.ts'
-import { work } from './work.ts'
+import { walking, work } from './work.ts'
 
 /** Secrets of command lines by the program and the option before them, in a text, and in a list: `["curl","-u","ada:…"]`. */
 export function commandTriggers(names: NameTable): readonly Trigger[] {
@@ -178,10 +178,10 @@ const perLook = 14
 /** Looks for the program of an option or verb, once in each part of a text. */
 function lookForProgram(names: NameTable) {
   // What of a text was read: up to the last option, command, and list without a program before it.
-  let seen = { text: '', index: 0, end: 0, list: 0 }
+  let seen = { walk: 0, index: 0, end: 0, list: 0 }
   return (text: string, index: number, word: number, found: TextRange[]): number => {
-    // No two triggers ask at one place: a place that comes again is of a new search.
-    if (index <= seen.index || text !== seen.text) seen = { text, index, end: 0, list: 0 }
+    // No two triggers ask at one place.
+    if (index <= seen.index || seen.walk !== walking.nth) seen = { walk: walking.nth, index, end: 0, list: 0 }
     seen.index = index
     const floor = seen.end
     if (floor > word) return 0

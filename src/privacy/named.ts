@@ -22,7 +22,7 @@ import { passwords, words } from './said.ts'
 import type { TextRange } from './types.ts'
 import { isInPieces, isInWords, looking, looksRandom, type NameClass, ofVersion, lately, passes } from './values.ts'
 import type { Trigger } from './walk.ts'
-import { work } from './work.ts'
+import { walking, work } from './work.ts'
 
 /** Secrets by the name before them: `"password": "…"`, `api_key=…`, `?session=…`, `--token …`, `["x-api-key", "…"]`. */
 export function namedTriggers(names: NameTable): readonly Trigger[] {
@@ -164,12 +164,12 @@ const mostNested = 16
 const longQuery = 256
 
 function afterSign(names: NameTable): Trigger['at'] {
-  let outer = { text: '', end: 0, nested: 0 }
+  let outer = { walk: 0, end: 0, nested: 0 }
   const closes = closingBy(names)
   return (text, index, found) => {
     const sign = index + 1
     const inQuery = queryName(text, sign)
-    const isNested = inQuery !== undefined && sign < outer.end && text === outer.text
+    const isNested = inQuery !== undefined && sign < outer.end && outer.walk === walking.nth
     if (inQuery !== undefined && !(isNested && ++outer.nested > mostNested)) {
       const end = queryValueEnd(text, sign + 1)
       if (end === undefined) return 0
@@ -179,7 +179,7 @@ function afterSign(names: NameTable): Trigger['at'] {
         addSecret(found, sign + 1, end, value)
         return end
       }
-      if (!isNested && value.length > longQuery) outer = { text, end, nested: 0 }
+      if (!isNested && value.length > longQuery) outer = { walk: walking.nth, end, nested: 0 }
     }
     const named = nameUpTo(names, text, nameEnd(text, sign))
     if (named === undefined) return 0
@@ -577,12 +577,12 @@ export function closesLiteral(text: string, name: number, start: number, quote: 
  */
 function closingBy(names: NameTable): typeof closesLiteral {
   if (names.isBefore) return closesLiteral
-  let read = { text: '', end: 0, quote: '' }
+  let read = { walk: 0, end: 0, quote: '' }
   return (text, name, start, quote) => {
-    const isKnown = read.quote === quote && read.end <= name && read.text === text
+    const isKnown = read.quote === quote && read.end <= name && read.walk === walking.nth
     if (closesLiteral(text, name, start, quote, isKnown ? read.end : 0)) return true
     const end = closingQuote(text, start, quote)
-    if (end < text.length) read = { text, end: end + quote.length, quote }
+    if (end < text.length) read = { walk: walking.nth, end: end + quote.length, quote }
     return false
   }
 }

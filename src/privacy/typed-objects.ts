@@ -5,7 +5,7 @@ import { type NameTable, wordsOf } from './names.ts'
 import type { Finder, TextRange } from './types.ts'
 import { isMixed, isStandIn, type NameClass, passes } from './values.ts'
 import type { Trigger } from './walk.ts'
-import { work } from './work.ts'
+import { walking, work } from './work.ts'
 
 /** What tells what an object is: `"type":"api_key"`, `auth_type: bearer`. */
 const told = ['type', 'Type', 'kind', 'Kind', 'scheme', 'Scheme']
@@ -144,8 +144,8 @@ function inTyped(names: NameTable): (text: string, nameEnd: number, found: TextR
 
 /** The members of the object that has one whose name ends there. An object may say many times what it is: it is read once. */
 function objects(): (text: string, nameEnd: number, longest: number) => readonly Member[] | undefined {
-  let last: { text: string; at: number; open: number; members: readonly Member[] } = {
-    text: '',
+  let last: { walk: number; at: number; open: number; members: readonly Member[] } = {
+    walk: 0,
     at: 0,
     open: -1,
     members: [],
@@ -156,8 +156,8 @@ function objects(): (text: string, nameEnd: number, longest: number) => readonly
     let open = upTo.lastIndexOf('{')
     for (let count = 0; open !== -1 && count < mostObjects; count++) {
       // What stands before is of another search of the same text: it costs as much.
-      if (last.open !== from + open || last.at >= nameEnd || last.text !== text)
-        last = { text, at: nameEnd, open: from + open, members: membersFrom(text, from + open + 1) }
+      if (last.open !== from + open || last.at >= nameEnd || last.walk !== walking.nth)
+        last = { walk: walking.nth, at: nameEnd, open: from + open, members: membersFrom(text, from + open + 1) }
       if (last.members.some((member) => member.nameEnd === nameEnd)) return last.members
       open = open === 0 ? -1 : upTo.lastIndexOf('{', open - 1)
     }

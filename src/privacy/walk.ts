@@ -1,6 +1,6 @@
 import type { Endings } from './endings.ts'
 import type { TextRange } from './types.ts'
-import { work } from './work.ts'
+import { walking, work } from './work.ts'
 
 /** Something to look at wherever a text stands. */
 export interface Trigger {
@@ -146,6 +146,7 @@ export class Walk {
   find(text: string, found: TextRange[]): void {
     for (let nth = 0; nth < this.#touches; nth++) this.#goOn[this.#touched[nth]!] = 0
     this.#touches = 0
+    walking.nth++
     for (let from = 0; from < text.length && work.done <= work.most; from += blockLength) {
       // Characters beyond a byte are cut down to one: what they then seem to be is looked at again in the text.
       const length = text.length < worthWriting ? copied(text) : written(text, from)

@@ -7,6 +7,12 @@ import { codesOf, has } from './edges.ts'
  */
 export const work = { done: 0, most: Number.POSITIVE_INFINITY }
 
+/**
+ * Which walk of a text is under way. What was seen of a text is kept by this: to compare the text itself takes as long as it is
+ * where an equal one is another string, and would keep it in memory.
+ */
+export const walking = { nth: 0 }
+
 /** What it costs to find something, and to replace it. */
 export const [perFind, perSecret] = [4, 20]
 /** What a word of base64 costs, beside the search of what it says. */

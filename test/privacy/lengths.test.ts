@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { ninthFinders } from '../../src/privacy/earlier.ts'
-import { createRedactor } from '../../src/privacy/index.ts'
+import { createRedactor, scan } from '../../src/privacy/index.ts'
+import { work } from '../../src/privacy/work.ts'
 
 /*
  * Binary formats write the length of a text before it and the tag of the next field behind it. Both may be letters.
@@ -76,6 +77,20 @@ test('a token at the beginning of a text is found behind the length of the text'
 test('in a text, a letter that would be the length of what stands behind it is no border', () => {
   const text = `about xsk-proj-${'a1B2'.repeat(28)} and ${String.fromCharCode(40)}`
   expect(createRedactor().text(text)).toBe(text)
+})
+
+test('each length that is tried is counted by the characters behind it: a text that is no bytes has none', () => {
+  const count = 500
+  const costOf = (text: string): number => {
+    scan(text)
+    return work.done
+  }
+  for (const head of ['AKIA', 'eyJ']) {
+    const heads = `z${head}`.repeat(count)
+    // The letter before each head may be a length, itself or half of it: 122 and 61 characters.
+    const least = 4 + (122 >> 3) + 4 + (61 >> 3)
+    expect(costOf(`\x0f${heads}`) - costOf(`.${heads}`)).toBeGreaterThan((count - 122) * least)
+  }
 })
 
 test('a tape of the ninth version is read as it was recorded', () => {
