@@ -95,7 +95,10 @@ test.each(['zeyJ', ' -u a', 'password\n', '"password":"'])(
   (part) => {
     const text = part.repeat((1 << 19) / part.length)
     const bytes = Buffer.from(text)
-    const first = Math.max(20, cpuMs(() => createRedactor().text(text)))
+    const first = Math.max(
+      20,
+      cpuMs(() => createRedactor().text(text)),
+    )
     expect(cpuMs(() => createRedactor().text(bytes.toString())) / first).toBeLessThan(10)
   },
 )
