@@ -47,7 +47,12 @@ export function serveCall(
   if (call.kind !== 'value') run.countFrom(step)
   run.compareValues(step, undefined, () => ({ args, ...(context === undefined ? {} : { context }) }))
   if (handed) compareContext(run, call, step, context ?? null, handed)
-  if (call.kind !== 'value') run.noteHidden(run.hidden.ofArguments(call.args[0]), step)
+  const isAnswered = step.event.sync === true || step.event.settled !== undefined
+  const isCompared = isAnswered && run.tools.runs(call)
+  if (call.kind !== 'value') {
+    const isRun = isCompared || call.replay === 'run'
+    run.noteHidden(run.hidden.ofArguments(call.name, call.args[0], isRun), step)
+  }
   const heard: Mutable<CallEvent> = {
     kind: call.kind,
     n: run.nextN(),
@@ -60,8 +65,7 @@ export function serveCall(
     ...run.siteOf(),
   }
   run.events.push(heard)
-  const isAnswered = step.event.sync === true || step.event.settled !== undefined
-  if (isAnswered && run.tools.runs(call)) return runAndCompare(run, call, step, heard, fn, viewFrom(heard.n))
+  if (isCompared) return runAndCompare(run, call, step, heard, fn, viewFrom(heard.n))
   if (call.replay === 'run') return runForReal(run, step, heard, fn, viewFrom)
   run.functions.compare(call, step)
   return serveRecorded(run, step, heard, call.write)

@@ -25,6 +25,8 @@ import {
 export class HiddenParts {
   readonly #tape: Tape
   readonly #redactor: () => Redactor
+  /** Places of callbacks that were listed. */
+  readonly #callbacks = new Set<string>()
 
   constructor(tape: Tape, redactor: () => Redactor) {
     this.#tape = tape
@@ -36,13 +38,27 @@ export class HiddenParts {
     return this.#named(path, this.#find(value).parts)
   }
 
-  /** Functions among arguments are callbacks: that those do not run is said when they are recorded. */
-  ofArguments(args: unknown): readonly NotCompared[] {
+  /**
+   * Of what a wrapped function is called with. Callbacks among it are listed once a function and place, those of one call
+   * together: an object full of them is one thing that is handed over.
+   *
+   * @param isRun - the function runs, and calls them
+   */
+  ofArguments(name: string, args: unknown, isRun: boolean): readonly NotCompared[] {
     const { parts } = this.#find(args)
-    return this.#named(
-      'args',
-      parts.filter(({ what }) => what !== functionCode),
-    )
+    const others = parts.filter(({ what }) => what !== functionCode)
+    const callbacks = isRun ? [] : parts.filter(({ what }) => what === functionCode)
+    return [...this.#named('args', others), ...this.#ofCallbacks(name, callbacks)]
+  }
+
+  #ofCallbacks(name: string, callbacks: readonly HiddenPart[]): readonly NotCompared[] {
+    if (callbacks.length === 0) return []
+    const place = callbacks.map(({ at }) => at).reduce(commonPath)
+    const path = `args${place} of ${name}`
+    if (this.#callbacks.has(path)) return []
+    this.#callbacks.add(path)
+    const what = callbacks.length === 1 ? functionCode : `the code of ${callbacks.length} functions`
+    return this.#named('', [{ at: path, what }], neverCalled)
   }
 
   /** Of what a framework handed a tool beside its arguments. */
@@ -166,6 +182,15 @@ export class HiddenParts {
       why: because ?? `not on the tape: ${this.#redactor().text(what)}`,
     }))
   }
+}
+
+const neverCalled = 'it is called back by no replay in which this function does not run: --tools run runs it'
+
+/** What two paths below a value begin with. */
+function commonPath(one: string, other: string): string {
+  const [names, others] = [one, other].map((path) => path.split(/(?=[.[])/)) as [string[], string[]]
+  const parts = names.findIndex((name, i) => name !== others[i])
+  return parts === -1 ? one : names.slice(0, parts).join('')
 }
 
 const notComparedInErrors =

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { message, tool } from '../../src/record/index.ts'
-import { installReplay, replayTape, verdictOf } from '../../src/replay/index.ts'
+import { message, retriever, tool } from '../../src/record/index.ts'
+import { inexactParts, installReplay, type ReplayOptions, replayTape, verdictOf } from '../../src/replay/index.ts'
 import { contentsFlag, currentFlags, encodeValue, type Tape } from '../../src/tape/index.ts'
 import { Recording } from './tapes.ts'
 
@@ -192,15 +192,13 @@ describe('what a tape does not hold is listed as not compared', () => {
     expect(verdictOf(strict).verdict).toBe('unproven')
   })
 
-  test('the code of a function is, except that of a callback, which recorders name', async () => {
+  test('the code of a function is', async () => {
     const value = (): number => 1
     const outcome = await replayTape(
       tapeOf(() => undefined, { value }),
       () => ({ value }),
     )
     expect(outcome.notCompared).toMatchObject([{ path: 'outcome.value', placeholder: 'the code of a function' }])
-    const argument = await replayTape(asArgument(value), async () => (await look({ value }), 'done'))
-    expect(argument.notCompared).toEqual([])
   })
 
   test('headers that a tape leaves out are counted', async () => {
@@ -222,6 +220,69 @@ describe('what a tape does not hold is listed as not compared', () => {
         )
       ).notCompared,
     ).toEqual([])
+  })
+})
+
+describe('callbacks that a wrapped function is handed are listed as not compared', () => {
+  const find = retriever('find', async (_: object) => 'ok')
+  const asked = async (calls: readonly (readonly [call: typeof look, given: unknown])[], options: ReplayOptions = {}) => {
+    const tape = tapeOf((recording) => {
+      for (const [call, given] of calls)
+        recording.call(call === find ? 'find' : 'look', encodeValue(given), 'ok', {
+          kind: call === find ? 'retrieval' : 'tool',
+        })
+    }, 'done')
+    const run = await replayTape(
+      tape,
+      async () => {
+        for (const [call, given] of calls) await call(given as object)
+        return 'done'
+      },
+      options,
+    )
+    const said = run.notCompared.map(({ path, placeholder, stepNumber }) => `${stepNumber} ${path}: ${placeholder}`)
+    return { run, said }
+  }
+
+  test('once a function and place, with the first step, and the run is the same', async () => {
+    const onStep = (): void => undefined
+    const { run, said } = await asked([
+      [look, { onStep }],
+      [look, { id: 2, onStep: (): void => undefined }],
+      [find, { onStep }],
+      [look, { rows: [{ onStep }] }],
+    ])
+    expect([verdictOf(run).verdict, said]).toEqual([
+      'same',
+      [
+        '1 args.onStep of look: the code of a function',
+        '3 args.onStep of find: the code of a function',
+        '4 args.rows[0].onStep of look: the code of a function',
+      ],
+    ])
+    expect(inexactParts(run)).toHaveLength(3)
+  })
+
+  test('as one where an object or a list has several', async () => {
+    const client = { get: () => 1, put: () => 2, all: [() => 3] }
+    const { said } = await asked([[look, { client, at: 1 }]])
+    expect(said).toEqual(['1 args.client of look: the code of 3 functions'])
+  })
+
+  test('not what the class of an instance has for all', async () => {
+    class Cart {
+      readonly items: readonly string[] = ['a']
+      get size(): number {
+        return this.items.length
+      }
+      clear(): void {}
+    }
+    expect((await asked([[look, { cart: new Cart() }]])).said).toEqual([])
+  })
+
+  test('not where the function runs, and calls them', async () => {
+    const { run, said } = await asked([[look, { onStep: () => 1 }]], { tools: 'run' })
+    expect([verdictOf(run).verdict, run.ranForReal, said]).toEqual(['same', ['look'], []])
   })
 })
 
