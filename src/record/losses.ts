@@ -1,7 +1,7 @@
 import { HarvestError, neutralLine } from '../errors/index.ts'
 import { argumentsOf } from '../seam/shape.ts'
 import type { SeamCall } from '../seam/source.ts'
-import { type CallEvent, encodeValue, type Json, lossesIn } from '../tape/index.ts'
+import { argsChanged, type CallEvent, encodeValue, type Json, lossesIn } from '../tape/index.ts'
 
 /** Looks at a call for what a tape cannot give back. */
 export class CallLosses {
@@ -32,7 +32,7 @@ export class CallLosses {
       ...(this.#call.driver === undefined ? lossesIn(args) : [])
         .filter(({ what }) => what === 'function')
         .map(({ at }) => `args${at}: a callback`),
-      ...(this.#isChanged() ? ['args: changed by the call'] : []),
+      ...(this.#isChanged() ? [argsChanged] : []),
     ]
   }
 

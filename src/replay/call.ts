@@ -161,11 +161,19 @@ function runAndCompare(
     settle(run, step, heard, [run.nextN(), run.gate.now])
     heard.sync = true
     // What answered at once may answer later now: the agent has to go on.
-    return isThenable(ran) ? answer(event) : ran.outcome()
+    if (isThenable(ran)) {
+      run.waitFor(ran.then(({ compareArguments }) => compareArguments()))
+      return answer(event)
+    }
+    ran.compareArguments()
+    return ran.outcome()
   }
   if (event.yields) {
     const served = iterable(run, step, heard)
-    void Promise.resolve(ran).then(() => run.gate.ready(piecesOf(step)))
+    void Promise.resolve(ran).then(({ compareArguments }) => {
+      compareArguments()
+      run.gate.ready(piecesOf(step))
+    })
     return served
   }
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -173,9 +181,10 @@ function runAndCompare(
     settle(run, step, heard, moment)
     resolve()
   })
-  return Promise.resolve(ran).then(async ({ outcome }) => {
+  return Promise.resolve(ran).then(async ({ outcome, compareArguments }) => {
     run.gate.ready(step.items.slice(1))
     await promise
+    compareArguments()
     return outcome()
   })
 }

@@ -61,6 +61,12 @@ export class HiddenParts {
     return this.#named('', [{ at: path, what }], neverCalled)
   }
 
+  /** Of arguments that the body of a call changed, now as well as when recorded or where nothing looked. */
+  ofChangedArguments(): readonly NotCompared[] {
+    const why = 'the tape holds what the call was given, and not what it made of that: return it, and it is compared'
+    return this.#named('args', [{ at: '', what: 'what the call changed in its arguments' }], why)
+  }
+
   /** Of what a framework handed a tool beside its arguments. */
   ofContext(parts: readonly HiddenPart[]): readonly NotCompared[] {
     return this.#named('context', parts)

@@ -1,10 +1,11 @@
 import { HarvestError } from '../errors/index.ts'
 import { canonicalJson } from '../providers/index.ts'
 import { captureStack } from '../seam/caller.ts'
-import { isAsyncIterable, isThenable } from '../seam/shape.ts'
+import { argumentsOf, isAsyncIterable, isThenable } from '../seam/shape.ts'
 import { type SeamCall, type RunContext, seamState } from '../seam/source.ts'
 import { decodeValue, encodeValue, type Json, lateFlag } from '../tape/index.ts'
 import { answer } from './answer.ts'
+import { watchArguments } from './changed-args.ts'
 import { lastTurns } from './last-turns.ts'
 import { type RequestDifference, firstDifference } from '../match/difference.ts'
 import { thrownText } from '../match/redact-message.ts'
@@ -23,6 +24,8 @@ type Ending =
 export interface RanBody {
   /** The value or error itself where it is the recorded one; else the recorded one, so that the rest is judged by itself. */
   readonly outcome: () => unknown
+  /** Compares what the body made of its arguments, once the agent gets the answer. */
+  readonly compareArguments: () => void
 }
 
 /**
@@ -45,7 +48,11 @@ export function runBody(
   const isSame = canonicalJson(presentArgs(step.event.args)) === canonicalJson(presentArgs(args))
   const given = isSame ? undefined : listOf(decodeValue(step.event.args))
   const inside = <T>(work: () => T): T => seamState().runs.run(view, work)
-  const end = (ending: Ending): RanBody => ({ outcome: outcomeOf(run, call, step, ending, madeAt) })
+  const compareArguments = watchArguments(run, call, step, given === undefined ? call.args[0] : argumentsOf(given), madeAt)
+  const end = (ending: Ending): RanBody => ({
+    outcome: outcomeOf(run, call, step, ending, madeAt),
+    compareArguments,
+  })
   const ended = async (ending: Ending): Promise<RanBody> => {
     run.bodyAwaits.ended(step, run.gate)
     // What it made last and did not wait for is not left out.

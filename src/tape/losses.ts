@@ -8,6 +8,9 @@ export interface Loss {
   readonly what: string
 }
 
+/** What stands among the losses of a call whose body changed its arguments. To what, no tape holds. */
+export const argsChanged = 'args: changed by the call'
+
 /** More are not listed: a list of a thousand instances is one thing to revive. */
 const most = 3
 

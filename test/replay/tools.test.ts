@@ -1,11 +1,13 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { retriever, tool } from '../../src/record/index.ts'
+import { createRecorder, retriever, tool } from '../../src/record/index.ts'
 import { installReplay, type ReplayOptions, type ReplayResult, replayTape } from '../../src/replay/index.ts'
 import { reachOf } from '../../src/replay/tools.ts'
 import { keepDefinitions } from '../../src/seam/source.ts'
-import { encodeValue, type Tape } from '../../src/tape/index.ts'
+import { encodeValue, readTape, type Tape } from '../../src/tape/index.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { Recording } from './tapes.ts'
 
 // `tools: run`: the bodies of wrapped functions run beside their recording.
@@ -351,4 +353,76 @@ describe('an integration lane', () => {
 test('what the bodies of a tape were seen to do is known before any of them runs', () => {
   expect(reachOf(converted(), 'run')).toEqual([{ kind: 'tool', name: 'convert', asks: ['GET rates.test/EUR'] }])
   expect(reachOf(converted(), { run: ['other'] })).toEqual([])
+})
+
+describe('what a body that runs makes of its arguments', () => {
+  interface Cart {
+    readonly items: string[]
+    readonly total?: object
+  }
+  type Body = (cart: Cart, more: string) => unknown
+  const bodies: { readonly [name: string]: (change: (cart: Cart, more: string) => void) => Body } = {
+    'answers at once': (change) => (cart, more) => (change(cart, more), 'ok'),
+    'answers later': (change) => async (cart, more) => {
+      await Promise.resolve()
+      change(cart, more)
+      return 'ok'
+    },
+    throws: (change) => async (cart, more) => {
+      await Promise.resolve()
+      change(cart, more)
+      throw new RangeError('full')
+    },
+  }
+  const agent = (body: Body) => async (): Promise<unknown> => {
+    const cart: Cart = { items: ['a'] }
+    await Promise.resolve(tool('add', body)(cart, 'b')).catch(String)
+    return cart.items.length
+  }
+  const leaves = (): void => undefined
+  const pushes = ({ items }: Cart, more: string): void => void items.push(more)
+  const recorded = async (body: Body): Promise<Tape> => {
+    const dir = temporaryFolder('changed-args')
+    const recorder = createRecorder({ dir, onWarning: () => undefined })
+    await recorder.run({ agent: 'shop', id: 'run' }, agent(body))
+    return readTape(join(dir, 'run.tape.jsonl'))
+  }
+  const seen = async (tape: Tape, body: Body) => {
+    const result = await replayTape(tape, agent(body), run)
+    const said = result.notCompared.map(({ path, placeholder }) => `${path}: ${placeholder}`)
+    return { result, said, drift: result.drift.map(({ path, recorded: was, live }) => [path, was, live]) }
+  }
+
+  test.for(Object.keys(bodies))('reaches the agent, and is listed where it changed them before: it %s', async (way) => {
+    const body = bodies[way]!(pushes)
+    const { result, said } = await seen(await recorded(body), body)
+    expect([codes(result), result.outcome]).toEqual([[], { status: 'returned', value: 2 }])
+    expect(said).toEqual(['args: what the call changed in its arguments'])
+  })
+
+  test.for(Object.keys(bodies))('is different where it changes what it left: it %s', async (way) => {
+    const { result, drift } = await seen(await recorded(bodies[way]!(leaves)), bodies[way]!(pushes))
+    expect(codes(result)[0]).toBe('HARVEST_RESULTS')
+    expect(result.problems[0]?.facts.what).toBe('The code of add no longer leaves its arguments as recorded')
+    expect(drift).toEqual([['args[0].items[1]', '(absent)', 'b']])
+  })
+
+  test.for(Object.keys(bodies))('is different where it leaves what it changed: it %s', async (way) => {
+    const { result, drift } = await seen(await recorded(bodies[way]!(pushes)), bodies[way]!(leaves))
+    expect(codes(result)[0]).toBe('HARVEST_RESULTS')
+    expect(drift).toEqual([['args', 'args: changed by the call', 'as they were given']])
+  })
+
+  test('is the same where it leaves them, and where they are left in words alone', async () => {
+    const body = bodies['answers later']!
+    const { result, said } = await seen(await recorded(body(leaves)), body((cart) => void Object.assign(cart, { total: undefined })))
+    expect([codes(result), said]).toEqual([[], []])
+  })
+
+  test('is listed where the tape does not say whether it did', async () => {
+    const recording = new Recording()
+    recording.call('add', [{ items: ['a'] }, 'b'], 'ok')
+    const { result, said } = await seen(recording.tape({ value: 2 }), bodies['answers later']!(pushes))
+    expect([codes(result), said]).toEqual([[], ['args: what the call changed in its arguments']])
+  })
 })

@@ -79,7 +79,9 @@ export function otherResult(
   { part: name, path, recorded, live, site }: Drift,
 ): HarvestError {
   return new HarvestError('HARVEST_RESULTS', {
-    what: `The code of ${name} no longer returns its recorded result`,
+    what: path.startsWith('args')
+      ? `The code of ${name} no longer leaves its arguments as recorded`
+      : `The code of ${name} no longer returns its recorded result`,
     where: { tape: tape.header.id, ...(site === undefined ? {} : { at: site }), recorded: describeStep(step) },
     detail: showDifference({ path: path || 'how it ended', recorded, live }),
     why: 'Its body ran with the recorded arguments. The agent went on with the recorded result.',
