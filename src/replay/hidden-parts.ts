@@ -1,9 +1,10 @@
+import { basename, dirname } from 'node:path'
 import { isHostUnknown, isSocketNoted } from '../match/asked-url.ts'
 import { at, isList, isMap, without } from '../json/canonical.ts'
 import type { NotCompared } from '../match/redacted.ts'
 import { hiddenPart, orderOfSteps, unkeptHeader } from '../match/hidden-part.ts'
 import { offersUnknown, subprotocolHeader } from '../match/subprotocol.ts'
-import type { RunOutcome } from '../match/types.ts'
+import type { RunOutcome, SharedRequest } from '../match/types.ts'
 import { droppedCap, type Redactor } from '../privacy/index.ts'
 import { socketName, unknownSocket } from '../seam/connection.ts'
 import { trailersName } from '../seam/shape.ts'
@@ -18,6 +19,7 @@ import {
   type HeaderPair,
   type HiddenPart,
   type Json,
+  sharedFolder,
   type Tape,
 } from '../tape/index.ts'
 
@@ -114,6 +116,21 @@ export class HiddenParts {
       ...before.filter((name) => !now.includes(name)).map((name) => told(name, 'gone')),
       ...now.filter((name) => !before.includes(name)).map((name) => told(name, 'new')),
     ]
+  }
+
+  /**
+   * Of what the agent asks for now and another run of its process had asked for: whether it asks as when recorded is on no tape. What
+   * is kept beside the golden set was looked at when it was promoted.
+   */
+  ofShared(shared: readonly SharedRequest[]): readonly NotCompared[] {
+    const fromRuns = shared.filter(({ file }) => basename(dirname(file)) !== sharedFolder)
+    const asked = new Set(fromRuns.map(({ method, url }) => `${method} ${url}`))
+    return [...asked].map((request) => ({
+      kind: hiddenPart,
+      placeholder: 'whether the run asks for it',
+      path: request,
+      why: 'the run did not ask for it when recorded: its process had the answer, which another tape gives',
+    }))
   }
 
   /** Of a recording that does not state in which order its steps were made: they may have been made in any. */

@@ -142,6 +142,7 @@ export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual
   if (run.problems.length === 0 && run.unused.length === 0) run.notCompared.push(...run.hidden.headerNames())
   run.notCompared.push(...run.hidden.order(run.steps.length))
   if (run.hasYielded) run.notCompared.push(...run.hidden.orderOfPieces(run.steps))
+  run.notCompared.push(...run.hidden.ofShared(run.shared))
   const shared = run.allShared()
   return {
     tape,

@@ -9,7 +9,7 @@ import { forkTape } from '../../src/fork/index.ts'
 import { openBudget, runLive } from '../../src/live/index.ts'
 import { createRecorder } from '../../src/record/index.ts'
 import { keepShared, refreshShared } from '../../src/recordings/index.ts'
-import { installReplay, replayTape } from '../../src/replay/index.ts'
+import { inexactParts, installReplay, replayTape } from '../../src/replay/index.ts'
 import { readTape } from '../../src/tape/index.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -77,16 +77,20 @@ async function recordedRuns(count: number): Promise<readonly string[]> {
   return tapes
 }
 
-test('a run whose process had fetched before replays in a fresh process, whatever its place in the life of its own', async () => {
+test('a run whose process had fetched before replays in a fresh process, at any place in the life of its own, and lists that', async () => {
   const tapes = await recordedRuns(10)
   await installReplay()
   const before = asked.length
   for (const [at, file] of tapes.entries()) {
-    const { problems, shared = [], comparison, drift } = await replayTape(readTape(file), freshProcess())
+    const replayed = await replayTape(readTape(file), freshProcess())
+    const { problems, shared = [], comparison, drift, notCompared } = replayed
     expect([at, problems, drift, comparison.outcomeEqual]).toEqual([at, [], [], true])
     expect(shared.map(({ method, url }) => `${method} ${new URL(url).pathname}`)).toEqual(
       at === 0 ? [] : ['GET /keys', 'POST /token'],
     )
+    // Whether the run asks for them is compared with nothing.
+    expect(notCompared.map(({ path }) => path.replace(base, ''))).toEqual(at === 0 ? [] : ['GET /keys', 'POST /token'])
+    expect(inexactParts(replayed)).toHaveLength(at === 0 ? 0 : 2)
   }
   expect(asked.length).toBe(before)
 })
@@ -161,7 +165,10 @@ test('what a promoted tape needed is kept once beside the golden set, serves any
     return file
   }
   const cases = [second!, third!].map(golden)
-  for (const file of cases) expect((await replayTape(readTape(file), freshProcess())).problems).toEqual([])
+  for (const file of cases) {
+    const { problems, notCompared } = await replayTape(readTape(file), freshProcess())
+    expect([problems, notCompared]).toEqual([[], []])
+  }
   rmSync(join(recordings, 'inbox'), { recursive: true })
 
   version = 2
