@@ -1,4 +1,5 @@
 import crypto, { getRandomValues } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { beforeAll, expect, test } from 'vitest'
 import { createRecorder } from '../../src/record/index.ts'
@@ -129,4 +130,108 @@ test('what Node refuses to fill it refuses in a run', async () => {
       expect(one).toThrow(expect.objectContaining({ code: expect.stringMatching(/^ERR_/) }))
   })
   expect(tape.close).toMatchObject({ outcome: { status: 'returned' } })
+})
+
+const ec = crypto.generateKeyPairSync('ec', { namedCurve: 'P-256' })
+const rsa = crypto.generateKeyPairSync('rsa', { modulusLength: 2048 })
+const data = Buffer.from('x')
+const hex = (bytes: ArrayBuffer | Uint8Array | NodeJS.ArrayBufferView): string =>
+  Buffer.from(bytes as ArrayBuffer).toString('hex')
+const later = <T>(begin: (done: (error: Error | null, value: T) => void) => unknown): Promise<T> =>
+  new Promise((resolve, reject) => begin((error, value) => (error ? reject(error) : resolve(value))))
+const jwk = (key: crypto.KeyObject): string => JSON.stringify(key.export({ format: 'jwk' }))
+const group = crypto.getDiffieHellman('modp5')
+const { subtle } = globalThis.crypto
+const oaep = { name: 'RSA-OAEP', hash: 'SHA-256' }
+const oaepKey = (use: 'encrypt' | 'wrapKey'): Promise<CryptoKey> =>
+  subtle.importKey('jwk', rsa.publicKey.export({ format: 'jwk' }) as JsonWebKey, oaep, true, [use])
+const aes = (): Promise<CryptoKey> => subtle.generateKey({ name: 'AES-GCM', length: 256 }, true, ['encrypt'])
+const steadyAes = (): Promise<CryptoKey> => subtle.importKey('raw', Buffer.alloc(32), 'AES-GCM', true, ['encrypt'])
+
+/** Draw from OpenSSL itself. */
+const limits: { readonly [name: string]: () => unknown } = {
+  generateKey: async () =>
+    jwk(await later<crypto.KeyObject>((done) => crypto.generateKey('aes', { length: 256 }, done as never))),
+  generateKeySync: () => jwk(crypto.generateKeySync('aes', { length: 256 })),
+  generateKeyPair: () =>
+    new Promise((done) =>
+      crypto.generateKeyPair('ec', { namedCurve: 'P-256' }, (_, key) => done(jwk(key as unknown as crypto.KeyObject))),
+    ),
+  generateKeyPairSync: () => jwk(crypto.generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey),
+  generatePrime: async () => hex(await later<ArrayBuffer>((done) => crypto.generatePrime(64, done as never))),
+  generatePrimeSync: () => hex(crypto.generatePrimeSync(64)),
+  createDiffieHellman: () => crypto.createDiffieHellman(group.getPrime()).generateKeys('hex'),
+  createDiffieHellmanGroup: () => crypto.createDiffieHellmanGroup('modp5').generateKeys('hex'),
+  getDiffieHellman: () => crypto.getDiffieHellman('modp5').generateKeys('hex'),
+  createECDH: () => crypto.createECDH('prime256v1').generateKeys('hex'),
+  publicEncrypt: () => hex(crypto.publicEncrypt(rsa.publicKey, data)),
+  sign: () => hex(crypto.sign('sha256', data, ec.privateKey)),
+  createSign: () => crypto.createSign('sha256').update(data).sign(ec.privateKey, 'hex'),
+  'subtle.generateKey': async () => hex(await subtle.exportKey('raw', await aes())),
+  'subtle.encrypt': async () => hex(await subtle.encrypt(oaep, await oaepKey('encrypt'), data)),
+  'subtle.wrapKey': async () => hex(await subtle.wrapKey('raw', await steadyAes(), await oaepKey('wrapKey'), oaep)),
+  'subtle.sign': async () => {
+    const p256 = { name: 'ECDSA', namedCurve: 'P-256' }
+    const jwkKey = ec.privateKey.export({ format: 'jwk' }) as JsonWebKey
+    const key = await subtle.importKey('jwk', jwkKey, p256, false, ['sign'])
+    return hex(await subtle.sign({ name: 'ECDSA', hash: 'SHA-256' }, key, data))
+  },
+}
+
+/** Of newer Nodes, which this one may not have. */
+const newerLimits = ['encapsulate', 'subtle.encapsulateBits', 'subtle.encapsulateKey']
+
+const served = [
+  ...['randomUUID', 'randomUUIDv7', 'getRandomValues', 'randomBytes', 'pseudoRandomBytes', 'prng', 'rng'],
+  ...['randomInt', 'randomFill', 'randomFillSync'],
+]
+
+/** Give the same for the same, or what is above by another name. */
+const drawsNothing = new Set([
+  ...['argon2', 'argon2Sync', 'checkPrime', 'checkPrimeSync', 'createCipheriv', 'createDecipheriv', 'createHash'],
+  ...['createHmac', 'createPrivateKey', 'createPublicKey', 'createSecretKey', 'createVerify', 'decapsulate'],
+  ...['diffieHellman', 'getCipherInfo', 'getCiphers', 'getCurves', 'getFips', 'getHashes', 'hash', 'hkdf', 'hkdfSync'],
+  ...['pbkdf2', 'pbkdf2Sync', 'privateDecrypt', 'privateEncrypt', 'publicDecrypt', 'scrypt', 'scryptSync'],
+  ...['secureHeapUsed', 'setEngine', 'setFips', 'timingSafeEqual', 'verify'],
+  ...['Certificate', 'Cipheriv', 'Decipheriv', 'DiffieHellman', 'DiffieHellmanGroup', 'ECDH', 'Hash', 'Hmac'],
+  ...['KeyObject', 'Sign', 'Verify', 'X509Certificate'],
+  ...['decrypt', 'verify', 'digest', 'deriveKey', 'deriveBits'].map((name) => `subtle.${name}`),
+  ...['importKey', 'exportKey', 'unwrapKey', 'getPublicKey', 'supports'].map((name) => `subtle.${name}`),
+  ...['decapsulateBits', 'decapsulateKey'].map((name) => `subtle.${name}`),
+])
+
+test.for(Object.keys(limits))(
+  '%s draws inside of OpenSSL: another one in a replay, which the page says',
+  async (name) => {
+    const agent = async (): Promise<unknown> => limits[name]!()
+    const tape = await recorded(agent)
+    const { outcome } = await replayTape(tape, agent)
+    const { value } = tape.close!.outcome as { readonly value?: unknown }
+    expect(value).toEqual(expect.any(String))
+    expect(outcome).toEqual({ status: 'returned', value: expect.any(String) })
+    expect(outcome).not.toMatchObject({ value })
+  },
+)
+
+test('every function of node:crypto and crypto.subtle is served, a limit of the page, or draws nothing', () => {
+  const functionsOf = (holder: object): readonly string[] =>
+    Object.entries(Object.getOwnPropertyDescriptors(holder)).flatMap(([name, { value }]) =>
+      name !== 'constructor' && typeof value === 'function' ? [name] : [],
+    )
+  const shortcuts = Object.keys(crypto).filter((name) => typeof Reflect.get(crypto, name) === 'function')
+  const names = new Set([
+    ...functionsOf(crypto),
+    ...shortcuts,
+    ...functionsOf(Object.getPrototypeOf(subtle) as object).map((name) => `subtle.${name}`),
+  ])
+  const known = [...served, ...Object.keys(limits), ...newerLimits, ...drawsNothing]
+  expect([...names].filter((name) => !known.includes(name))).toEqual([])
+  const rows = readFileSync('docs/boundary.md', 'utf8').split('\n')
+  const row = (word: string): string => rows.find((line) => line.startsWith('|') && line.includes(word)) ?? ''
+  for (const name of served) expect(row('`randomInt`')).toContain(name)
+  const [ofModule, ofSubtle] = row('inside of OpenSSL').split(';') as [string, string]
+  for (const name of [...Object.keys(limits), ...newerLimits]) {
+    const [holder, own = holder] = name.split('.')
+    expect(holder === 'subtle' ? ofSubtle : ofModule).toContain(`\`${own}\``)
+  }
 })
