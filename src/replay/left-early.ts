@@ -1,5 +1,18 @@
 import { decodeBody } from '../providers/index.ts'
+import type { ExchangeState } from '../match/step.ts'
 import { decodeBytes, type RecordedResponse } from '../tape/index.ts'
+
+/**
+ * Whether an answer has no end on the tape, and was not given up: the recorded agent read no further, or was over before it came. A
+ * stream of events mostly has none in any run.
+ */
+export function isLeftUnread({ event: { via, response, error, aborted } }: ExchangeState): boolean {
+  if (via === 'stdio' || via === 'websocket' || response === undefined) return false
+  const isOfEvents = response.headers.some(
+    ([name, value]) => name === 'content-type' && /^text\/event-stream\b/i.test(value),
+  )
+  return response.end === undefined && error === undefined && aborted === undefined && !isOfEvents
+}
 
 /**
  * Whether the first pieces of a body lack something that it says, and it was read to its end when recorded. Behind the last word

@@ -48,7 +48,13 @@ export function runBody(
   const isSame = canonicalJson(presentArgs(step.event.args)) === canonicalJson(presentArgs(args))
   const given = isSame ? undefined : listOf(decodeValue(step.event.args))
   const inside = <T>(work: () => T): T => seamState().runs.run(view, work)
-  const compareArguments = watchArguments(run, call, step, given === undefined ? call.args[0] : argumentsOf(given), madeAt)
+  const compareArguments = watchArguments(
+    run,
+    call,
+    step,
+    given === undefined ? call.args[0] : argumentsOf(given),
+    madeAt,
+  )
   const end = (ending: Ending): RanBody => ({
     outcome: outcomeOf(run, call, step, ending, madeAt),
     compareArguments,

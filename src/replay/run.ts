@@ -52,6 +52,7 @@ import { IdempotencyKeys } from '../match/idempotency.ts'
 import { type FrameWait, frameWaits } from './frame-waits.ts'
 import { Functions } from './functions.ts'
 import { HiddenParts, isOrderUnknown } from './hidden-parts.ts'
+import { isLeftUnread } from './left-early.ts'
 import { LateRun } from './late.ts'
 import { LostAwaits } from './lost-awaits.ts'
 import { MovedWaits } from './moved-waits.ts'
@@ -178,6 +179,8 @@ export class ReplayRun {
   readonly #passedOver = new Set<string>()
   /** Answers of which the agent waits for more than is recorded, and where it does. */
   readonly #readOn = new Map<StepState, Error>()
+  /** Answers that the recorded agent did not read to their end, and whether this one leaves as much of them. */
+  readonly #leftUnread = new Map<StepState, () => boolean>()
   /** Where requests were made whose answers the recorded agent gave up. */
   readonly #madeAt = new Map<StepState, Error>()
   readonly #settings: RunSettings
@@ -827,7 +830,21 @@ export class ReplayRun {
 
   /** Where the agent makes a request whose answer the recorded one gave up: this one may read on. */
   asks(step: ExchangeState, madeAt: Error | undefined): void {
-    if (madeAt !== undefined && isAborted(step)) this.#madeAt.set(step, madeAt)
+    if (madeAt !== undefined && (isAborted(step) || isLeftUnread(step))) this.#madeAt.set(step, madeAt)
+  }
+
+  /** @param isFull - whether the agent leaves what it got of this answer unread */
+  leftUnread(step: ExchangeState, isFull: () => boolean): void {
+    this.#leftUnread.set(step, isFull)
+  }
+
+  /** An answer of which the agent waits for more than the tape has, because the recorded one did not. */
+  get #readFurther(): StepState | undefined {
+    const isRead = (step: StepState): boolean =>
+      this.#leftUnread.get(step)?.() === false && step.items.at(-1)?.state === 'done'
+    return this.steps.find(
+      (step) => !step.answered && (this.#readOn.has(step) || (step.taken && (isAborted(step) || isRead(step)))),
+    )
   }
 
   /** The agent wants more of an answer than the recorded one read. */
@@ -879,9 +896,7 @@ export class ReplayRun {
 
   /** Why nothing happens any more: an answer that was given up when recorded never goes on. */
   #hangs(waitedMs: number): HarvestError {
-    const open = this.steps.find(
-      (step) => !step.answered && (this.#readOn.has(step) || (step.taken && isAborted(step))),
-    )
+    const open = this.#readFurther
     if (open !== undefined) return this.readFurther(open)
     return problem.hanging(this.place(), waitedMs, this.awaited)
   }
@@ -897,11 +912,13 @@ export class ReplayRun {
   }
 
   /**
-   * Where a step was made that the recorded run ended without an answer to, an agent that does not go on waits for that. It gets
+   * Where a step was made that the recorded run ended without an answer to, or did not read to its end, an agent that does not go on waits
+   * for that. It gets
    * the time that the recorded one took by here, for what no tape sees; one that works on something real gets all of it.
    */
   get #stuckMs(): number | undefined {
-    if (this.#unended.length === 0 || this.bodies.size > 0 || this.outside.escapes.length > 0) return undefined
+    const isWaiting = this.#unended.length > 0 || this.#readFurther !== undefined
+    if (!isWaiting || this.bodies.size > 0 || this.outside.escapes.length > 0) return undefined
     const nextAt = this.gate.nextAt ?? this.tape.close?.at ?? 0
     return leastStuckMs + 3 * Math.max(0, nextAt - this.gate.now)
   }

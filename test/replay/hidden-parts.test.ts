@@ -225,7 +225,10 @@ describe('what a tape does not hold is listed as not compared', () => {
 
 describe('callbacks that a wrapped function is handed are listed as not compared', () => {
   const find = retriever('find', async (_: object) => 'ok')
-  const asked = async (calls: readonly (readonly [call: typeof look, given: unknown])[], options: ReplayOptions = {}) => {
+  const asked = async (
+    calls: readonly (readonly [call: typeof look, given: unknown])[],
+    options: ReplayOptions = {},
+  ) => {
     const tape = tapeOf((recording) => {
       for (const [call, given] of calls)
         recording.call(call === find ? 'find' : 'look', encodeValue(given), 'ok', {

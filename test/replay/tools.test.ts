@@ -415,7 +415,10 @@ describe('what a body that runs makes of its arguments', () => {
 
   test('is the same where it leaves them, and where they are left in words alone', async () => {
     const body = bodies['answers later']!
-    const { result, said } = await seen(await recorded(body(leaves)), body((cart) => void Object.assign(cart, { total: undefined })))
+    const { result, said } = await seen(
+      await recorded(body(leaves)),
+      body((cart) => void Object.assign(cart, { total: undefined })),
+    )
     expect([codes(result), said]).toEqual([[], []])
   })
 

@@ -4,7 +4,7 @@ import type { OftenRead } from '../../match/calls.ts'
 import { bodyDifference } from '../../match/difference.ts'
 import { type StepState, describeStep } from '../../match/step.ts'
 import type { Drift, NotRevived } from '../../match/types.ts'
-import type { Tape } from '../../tape/index.ts'
+import { decodeBytes, type RecordedResponse, type Tape } from '../../tape/index.ts'
 import { type ProblemLocation, accept, recordAgain, excerpt, showDifference, whereMade, where } from './place.ts'
 import { isQuery, queryOf } from './requests.ts'
 
@@ -263,6 +263,7 @@ export function readsOn(place: ProblemLocation, step: StepState, pieces: number)
       ...where(place),
       answer: neutralLine(describeStep(step)),
       recorded: pieces === 1 ? '1 piece' : `${pieces} pieces`,
+      ...(step.event.kind === 'exchange' ? { bytes: `the first ${bytesOf(step.event.response)}` } : {}),
     },
     why: 'The recorded agent stopped reading here, so the rest of the answer is not on the tape.',
     fix: [
@@ -270,6 +271,10 @@ export function readsOn(place: ProblemLocation, step: StepState, pieces: number)
       recordAgain,
     ],
   })
+}
+
+function bytesOf(response: RecordedResponse | undefined): number {
+  return (response?.chunks ?? []).reduce((sum, [, , bytes]) => sum + decodeBytes(bytes).length, 0)
 }
 
 /** The agent lets a request go on that changes something, and that it gave up when recorded. */

@@ -1,5 +1,5 @@
 import { type Pairs } from '../pairs.ts'
-import type { Socket } from 'node:net'
+import type { ClientRequest, IncomingMessage } from 'node:http'
 import { FetchResponse } from '@mswjs/interceptors'
 import { SocketInterceptor } from '@mswjs/interceptors/net'
 import { HttpRequestInterceptor } from '@mswjs/interceptors/http'
@@ -28,7 +28,7 @@ export function interceptHttp(): void {
       }
       // What was given up before it was sent has been asked.
       if (noteOf(tag)?.unsent?.arrived() === false) return new Promise<void>(() => undefined)
-      const answer = new Answer(controller, request.method, () => noteOf(tag)?.request?.socket)
+      const answer = new Answer(controller, request.method, () => noteOf(tag)?.request)
       let isAsked = false
       const ask = (body: Buffer, open?: LiveRequest['open']): void => {
         if (isAsked) return
@@ -115,15 +115,15 @@ class Answer implements ExchangeSink {
   readonly #controller: Controller
   readonly #method: string
   /** Of a client of `node:http`. */
-  readonly #socketOf: () => Socket | null | undefined
+  readonly #clientOf: () => ClientRequest | undefined
   readonly #context = new Context()
   #stream: ReadableStreamDefaultController<Uint8Array> | undefined
   #left = Number.POSITIVE_INFINITY
   #closed = false
 
-  constructor(controller: Controller, method: string, socketOf: () => Socket | null | undefined) {
+  constructor(controller: Controller, method: string, clientOf: () => ClientRequest | undefined) {
     this.#controller = controller
-    this.#socketOf = socketOf
+    this.#clientOf = clientOf
     this.#method = method
     const { promise, resolve } = Promise.withResolvers<void>()
     this.begun = promise
@@ -154,6 +154,12 @@ class Answer implements ExchangeSink {
     this.#begin()
   }
 
+  isFull(): boolean {
+    // The interceptor hands all of it on to a message of `node:http`, read or not.
+    const { res } = (this.#clientOf() ?? {}) as { readonly res?: IncomingMessage }
+    return res === undefined ? (this.#stream?.desiredSize ?? 1) <= 0 : res.readableLength > 0
+  }
+
   chunk(bytes: Buffer): void {
     if (this.#closed) return
     this.#stream?.enqueue(new Uint8Array(bytes))
@@ -171,7 +177,7 @@ class Answer implements ExchangeSink {
   error(error: Error): void {
     if (this.#closed) return
     this.#closed = true
-    const socket = this.#stream && 'syscall' in error ? this.#socketOf() : undefined
+    const socket = this.#stream && 'syscall' in error ? this.#clientOf()?.socket : undefined
     this.isBroken = socket != null
     // A stream that fails is an answer that ends too early. Here the connection fails, and Node says how.
     if (socket) setImmediate(() => this.#context.run(() => socket.destroy(errorHere(error))))

@@ -89,6 +89,8 @@ export interface ExchangeSink {
   text?(piece: string): void
   end(): void
   error(error: Error & { code?: string }): void
+  /** Whether the client leaves what it was given unread, so far as that is known. Absent: it is not. */
+  isFull?(): boolean
 }
 
 /** Of a request whose client waits for no answer. */

@@ -468,6 +468,10 @@ class Dispatch implements ExchangeSink {
     })
   }
 
+  isFull(): boolean {
+    return this.#paused
+  }
+
   chunk(bytes: Buffer): void {
     this.#deliver(() => {
       if (this.#controller) this.#handler.onResponseData?.(this.#controller, bytes)
