@@ -143,10 +143,12 @@ const jwk = (key: crypto.KeyObject): string => JSON.stringify(key.export({ forma
 const group = crypto.getDiffieHellman('modp5')
 const { subtle } = globalThis.crypto
 const oaep = { name: 'RSA-OAEP', hash: 'SHA-256' }
-const oaepKey = (use: 'encrypt' | 'wrapKey'): Promise<CryptoKey> =>
-  subtle.importKey('jwk', rsa.publicKey.export({ format: 'jwk' }) as JsonWebKey, oaep, true, [use])
-const aes = (): Promise<CryptoKey> => subtle.generateKey({ name: 'AES-GCM', length: 256 }, true, ['encrypt'])
-const steadyAes = (): Promise<CryptoKey> => subtle.importKey('raw', Buffer.alloc(32), 'AES-GCM', true, ['encrypt'])
+const oaepKey = (use: 'encrypt' | 'wrapKey'): Promise<crypto.webcrypto.CryptoKey> =>
+  subtle.importKey('jwk', rsa.publicKey.export({ format: 'jwk' }) as crypto.webcrypto.JsonWebKey, oaep, true, [use])
+const aes = (): Promise<crypto.webcrypto.CryptoKey> =>
+  subtle.generateKey({ name: 'AES-GCM', length: 256 }, true, ['encrypt'])
+const steadyAes = (): Promise<crypto.webcrypto.CryptoKey> =>
+  subtle.importKey('raw', Buffer.alloc(32), 'AES-GCM', true, ['encrypt'])
 
 /** Draw from OpenSSL itself. */
 const limits: { readonly [name: string]: () => unknown } = {
@@ -172,7 +174,7 @@ const limits: { readonly [name: string]: () => unknown } = {
   'subtle.wrapKey': async () => hex(await subtle.wrapKey('raw', await steadyAes(), await oaepKey('wrapKey'), oaep)),
   'subtle.sign': async () => {
     const p256 = { name: 'ECDSA', namedCurve: 'P-256' }
-    const jwkKey = ec.privateKey.export({ format: 'jwk' }) as JsonWebKey
+    const jwkKey = ec.privateKey.export({ format: 'jwk' }) as crypto.webcrypto.JsonWebKey
     const key = await subtle.importKey('jwk', jwkKey, p256, false, ['sign'])
     return hex(await subtle.sign({ name: 'ECDSA', hash: 'SHA-256' }, key, data))
   },

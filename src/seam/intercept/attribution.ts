@@ -321,6 +321,7 @@ interface HttpRequest {
   write(...given: unknown[]): unknown
   end(...given: unknown[]): unknown
   readonly socket?: net.Socket | null
+  readonly res?: http.IncomingMessage | null
   getHeader(name: string): unknown
   setHeader(name: string, value: string): void
   once(event: 'socket', listener: (socket: net.Socket) => void): void

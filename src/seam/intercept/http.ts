@@ -1,5 +1,6 @@
 import { type Pairs } from '../pairs.ts'
-import type { ClientRequest, IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import { FetchResponse } from '@mswjs/interceptors'
 import { SocketInterceptor } from '@mswjs/interceptors/net'
 import { HttpRequestInterceptor } from '@mswjs/interceptors/http'
@@ -102,6 +103,12 @@ interface Controller {
   errorWith(reason: Error): unknown
 }
 
+/** A request of `node:http`, with the message that answers it. */
+interface HttpClient {
+  readonly socket?: Socket | null
+  readonly res?: IncomingMessage | null
+}
+
 const bodyless = new Set([101, 204, 205, 304])
 
 /** One answer on its way through the interceptor. */
@@ -115,13 +122,13 @@ class Answer implements ExchangeSink {
   readonly #controller: Controller
   readonly #method: string
   /** Of a client of `node:http`. */
-  readonly #clientOf: () => ClientRequest | undefined
+  readonly #clientOf: () => HttpClient | undefined
   readonly #context = new Context()
   #stream: ReadableStreamDefaultController<Uint8Array> | undefined
   #left = Number.POSITIVE_INFINITY
   #closed = false
 
-  constructor(controller: Controller, method: string, clientOf: () => ClientRequest | undefined) {
+  constructor(controller: Controller, method: string, clientOf: () => HttpClient | undefined) {
     this.#controller = controller
     this.#clientOf = clientOf
     this.#method = method
@@ -156,8 +163,8 @@ class Answer implements ExchangeSink {
 
   isFull(): boolean {
     // The interceptor hands all of it on to a message of `node:http`, read or not.
-    const { res } = (this.#clientOf() ?? {}) as { readonly res?: IncomingMessage }
-    return res === undefined ? (this.#stream?.desiredSize ?? 1) <= 0 : res.readableLength > 0
+    const message = this.#clientOf()?.res
+    return message ? message.readableLength > 0 : (this.#stream?.desiredSize ?? 1) <= 0
   }
 
   chunk(bytes: Buffer): void {
