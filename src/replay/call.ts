@@ -1,3 +1,4 @@
+// Over 300 lines: the ways in which a recorded call is answered, side by side.
 import { userSite } from '../seam/caller.ts'
 import { never } from '../seam/intercept/index.ts'
 import { isThenable } from '../seam/shape.ts'

@@ -1,5 +1,5 @@
 import type { FormedRequest } from '../providers/index.ts'
-import { isLeftEarly, isLeftUnread } from './left-early.ts'
+import { isLeftEarly } from './left-early.ts'
 import { steadyBoundary } from '../seam/shape.ts'
 import type { ExchangeControl, ExchangeSink, LiveRequest, Pairs } from '../seam/intercept/index.ts'
 import { decodeBytes, type ExchangeEvent, isTokenRead, type Moment, type RecordedResponse } from '../tape/index.ts'
@@ -152,8 +152,7 @@ function answerWith(
   const heard = hear(run, step, live, asked, inside)
   const delivered = wire(run, step, response, sink, heard)
   run.take(step)
-  run.asks(step, live.madeAt)
-  if (isLeftUnread(step) && sink.isFull) run.leftUnread(step, () => sink.isFull!())
+  run.asks(step, live.madeAt, sink)
   if (step.items.length === 1) step.answered = true
   return {
     abort() {

@@ -1,6 +1,6 @@
 import { decodeBody } from '../providers/index.ts'
 import type { ExchangeState } from '../match/step.ts'
-import { decodeBytes, type RecordedResponse } from '../tape/index.ts'
+import { decodeBytes, type HeaderPair, type RecordedResponse } from '../tape/index.ts'
 
 /**
  * Whether an answer has no end on the tape, and was not given up: the recorded agent read no further, or was over before it came. A
@@ -8,10 +8,10 @@ import { decodeBytes, type RecordedResponse } from '../tape/index.ts'
  */
 export function isLeftUnread({ event: { via, response, error, aborted } }: ExchangeState): boolean {
   if (via === 'stdio' || via === 'websocket' || response === undefined) return false
-  const isOfEvents = response.headers.some(
-    ([name, value]) => name === 'content-type' && /^text\/event-stream\b/i.test(value),
-  )
-  return response.end === undefined && error === undefined && aborted === undefined && !isOfEvents
+  if (response.end !== undefined || error !== undefined || aborted !== undefined) return false
+  const isOfEvents = ([name, value]: HeaderPair): boolean =>
+    name === 'content-type' && /^text\/event-stream\b/i.test(value)
+  return !response.headers.some(isOfEvents)
 }
 
 /**

@@ -6,7 +6,13 @@ import type { Pairs } from '../seam/pairs.ts'
 import { sentHeaders, sentToName } from '../seam/shape.ts'
 import { captureStack, siteIn, userSite } from '../seam/caller.ts'
 import { TurnCount } from '../seam/turns.ts'
-import { type ChildMode, type LiveRequest, requestWith, type Responder } from '../seam/intercept/index.ts'
+import {
+  type ChildMode,
+  type ExchangeSink,
+  type LiveRequest,
+  requestWith,
+  type Responder,
+} from '../seam/intercept/index.ts'
 import { type ChildSettings, messageOf, unnamedChild, urlOfCommand } from '../seam/stdio.ts'
 import {
   type Chunk,
@@ -828,14 +834,11 @@ export class ReplayRun {
     else this.#readOn.delete(step)
   }
 
-  /** Where the agent makes a request whose answer the recorded one gave up: this one may read on. */
-  asks(step: ExchangeState, madeAt: Error | undefined): void {
-    if (madeAt !== undefined && (isAborted(step) || isLeftUnread(step))) this.#madeAt.set(step, madeAt)
-  }
-
-  /** @param isFull - whether the agent leaves what it got of this answer unread */
-  leftUnread(step: ExchangeState, isFull: () => boolean): void {
-    this.#leftUnread.set(step, isFull)
+  /** Where the agent makes a request whose answer the recorded one gave up or left unread: this one may read on. */
+  asks(step: ExchangeState, madeAt: Error | undefined, sink: ExchangeSink): void {
+    const isUnread = isLeftUnread(step)
+    if (madeAt !== undefined && (isAborted(step) || isUnread)) this.#madeAt.set(step, madeAt)
+    if (isUnread && sink.isFull) this.#leftUnread.set(step, () => sink.isFull!())
   }
 
   /** An answer of which the agent waits for more than the tape has, because the recorded one did not. */

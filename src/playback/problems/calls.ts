@@ -1,3 +1,4 @@
+// Over 300 lines: what can be wrong about a call or an answer, a message each.
 import { HarvestError, shellWord, withFacts } from '../../errors/index.ts'
 import { neutral, neutralLine } from '../../errors/neutral.ts'
 import type { OftenRead } from '../../match/calls.ts'
