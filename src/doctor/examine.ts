@@ -103,7 +103,7 @@ export async function examine(once: Once, setVariables: readonly string[] = []):
       kept?.forget()
       return run()
     }
-    // A run that misses a file is told of it: what it does without is not what was recorded.
+    // Files that are missing are reported by themselves: what a run does without them is not what was recorded.
     const asked = (): readonly Reading[] =>
       readings().map((one) => (!holds(first) && isMissing(one) ? { ...one, ways: [] } : one))
     let trial: Trial | undefined

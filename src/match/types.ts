@@ -1,3 +1,4 @@
+// Over 300 lines: all that a replay is asked for and answers, in one vocabulary.
 import type { HarvestError } from '../errors/index.ts'
 import type { NotCompared } from './redacted.ts'
 import type { UninstrumentedIo } from '../seam/intercept/work.ts'

@@ -916,8 +916,7 @@ export class ReplayRun {
 
   /**
    * Where a step was made that the recorded run ended without an answer to, or did not read to its end, an agent that does not go on waits
-   * for that. It gets
-   * the time that the recorded one took by here, for what no tape sees; one that works on something real gets all of it.
+   * for that. It gets the time that the recorded one took by here, for what no tape sees; one that works on something real gets all of it.
    */
   get #stuckMs(): number | undefined {
     const isWaiting = this.#unended.length > 0 || this.#readFurther !== undefined
