@@ -207,7 +207,7 @@ export class HiddenParts {
   }
 }
 
-const neverCalled = 'it is called back by no replay in which this function does not run: --tools run runs it'
+const neverCalled = 'a replay calls it back only where this function runs, as under tools: run'
 
 /** What two paths below a value begin with. */
 function commonPath(one: string, other: string): string {

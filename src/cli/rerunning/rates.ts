@@ -100,9 +100,9 @@ function isNotRun(run: JobOutcome): boolean {
 
 function reasonOf(run: JobOutcome): readonly [code: string, example: string] {
   if (HarvestError.is(run)) return [run.code, run.message]
-  if (run.unreached !== undefined) return ['ungraded', saidText(run.unreached)]
   const [problem] = run.report.problems
   if (problem !== undefined) return [problem.code, problem.message]
+  if (run.unreached !== undefined) return ['ungraded', saidText(run.unreached)]
   if (run.grade !== undefined) return [run.grade.grade, run.grade.because ?? `The run is graded ${run.grade.grade}`]
   if (run.verdict?.isGreen === false) return [run.verdict.code, run.verdict.said]
   return ['reproduced', 'The agent went the recorded bad way again']
