@@ -24,7 +24,7 @@ describe('behind a call that has no answer', () => {
       if (request.method === 'GET') return void response.end(JSON.stringify({ value: 2500 }))
       void json(request).then((asked) => {
         const { messages } = asked as { readonly messages: readonly { readonly content: string }[] }
-        const choices = [{ index: 0, message: next(messages) }]
+        const choices = [{ index: 0, message: messageBehind(messages) }]
         response.setHeader('content-type', 'application/json')
         response.end(JSON.stringify({ id: 'c', object: 'chat.completion', model: 'm', choices }))
       })
@@ -42,7 +42,7 @@ describe('behind a call that has no answer', () => {
   })
   afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
-  function next(messages: readonly { readonly content: string }[]) {
+  function messageBehind(messages: readonly { readonly content: string }[]) {
     const call = (name: string, args: unknown) => ({
       role: 'assistant',
       content: null,
