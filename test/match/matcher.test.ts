@@ -231,9 +231,13 @@ describe('request matching goes from the same to the reworded', () => {
     expect(ask([asked(other)], asked(one))).toMatchObject({ kind: 'found', classes: ['model'] })
   })
 
-  test('a model that is named like a segment of its path is no place of the path: another path is another endpoint', () => {
+  test('a model that is named like a segment of its path, or like the beginning of one, is no place of the path: another path is another endpoint', () => {
     const at = (path: string, model: string): Asked => ({ ...chatAt(path)(model) })
     expect(ask([at('/v1/chat/completions', 'v1')], at('/v2/chat/completions', 'v2'))).toMatchObject({
+      classes: ['endpoint', 'model'],
+    })
+    const longer = [at('/v1/deployments/m-large/chat/completions', 'm')]
+    expect(ask(longer, at('/v1/deployments/n-large/chat/completions', 'n'))).toMatchObject({
       classes: ['endpoint', 'model'],
     })
   })
