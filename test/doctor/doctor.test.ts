@@ -106,6 +106,8 @@ describe('an agent that depends on nothing but its tape has no findings', () => 
   it('what was asked without effect is listed all the same', () => {
     const harmless = cleanReport.tapes.find(({ tape }) => tape === 'logs-its-pid')?.harmless.map(({ name }) => name)
     expect(harmless).toEqual(['os.hostname()', 'process.pid', 'process.uptime()'])
+    const besidesFile = report.tapes.find(({ tape }) => tape === 'absent-file')?.harmless
+    expect(besidesFile).toEqual([])
   })
 })
 

@@ -90,7 +90,7 @@ function isThere(path: string): boolean {
  * has no end: of theirs it is not tried.
  */
 function inItsPlace(path: string, slot: Slot): string | undefined {
-  return slot.via === undefined && slot.way(['there']) !== undefined ? suppose(path, standIn) : supposed(path)
+  return slot.via === undefined && slot.way(['with a file there']) !== undefined ? suppose(path, standIn) : supposed(path)
 }
 
 const dayMs = 24 * 3_600_000
@@ -229,7 +229,7 @@ function sourceOf(kind: SourceKind, name: string, file: unknown, isMadeToo = fal
 
 /** Absolute; `undefined` for what is no path, such as a descriptor. */
 function pathOf(file: unknown): string | undefined {
-  if (typeof file === 'string') return resolve(file)
+  if (typeof file === 'string') return unwatched(() => resolve(file))
   if (file instanceof URL) return file.protocol === 'file:' ? fileURLToPath(file) : undefined
   return Buffer.isBuffer(file) ? join(file.toString()) : undefined
 }
