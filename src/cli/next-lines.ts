@@ -54,6 +54,8 @@ export function asCommand(line: string, running: CommandSpec | undefined): strin
   if (changes !== undefined) return `${about}${typedAgain(changes)}${end}`
   const at = text.indexOf(`${program} `)
   if (at === -1) return line
+  const renewed = updateOf(text, end)
+  if (renewed !== undefined) return renewed
   const next = forWhatWasNamed(text.slice(at + program.length + 1))
   return next === undefined ? line : `${text.slice(0, at)}${program} ${next}${end}`
 }
@@ -212,6 +214,20 @@ function forWhatWasNamed(command: string): string | undefined {
   return (
     (tape === undefined ? command : replaceWord(command, place, tape)) + [...more, ...gradedAlike(spec, words)].join('')
   )
+}
+
+/**
+ * An update of the case whose tape was named. That of a run without a case has no baseline to renew. `undefined` of other
+ * steps, and where it is unknown which run is meant.
+ */
+function updateOf(text: string, end: string): string | undefined {
+  const [, about, rest] = /^(.*?: )npx vitest-harvest test '<case>' (--update-recordings.*)$/s.exec(text) ?? []
+  const own = tapeOfCommand()
+  if (about === undefined || own === undefined) return undefined
+  if (own.caseId === undefined) return `${about}record the run again${end}`
+  const command = ['test', shellWord(own.caseId), rest].join(' ')
+  const next = forWhatWasNamed(command) ?? command
+  return `${about}${program} ${next}${end}`
 }
 
 /** `test <case>`: Vitest is asked for its file, where the name is not enough. */

@@ -2,11 +2,12 @@ import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { shellWord } from './neutral.ts'
 
-/** The next step where a person looked and agrees: it renews the baseline of one case, or of all that differ. */
-export function toUpdate(what: 'behaviour' | 'outcome', caseId?: string): string {
-  return caseId === undefined
-    ? `if the new ${what} is right: npx vitest-harvest test --update-recordings --reason "…"`
-    : `if the new ${what} is right: npx vitest-harvest test ${shellWord(caseId)} --update-recordings --reason "…"`
+/**
+ * The next step where a person looked and agrees: it renews the baseline of one case. Without its name it would renew all that
+ * differ, so whoever knows a tape alone leaves the place open.
+ */
+export function toUpdate(what: 'behaviour' | 'outcome', caseId = '<case>'): string {
+  return `if the new ${what} is right: npx vitest-harvest test ${shellWord(caseId)} --update-recordings --reason "…"`
 }
 
 /** What records a run of a program: its file is for the reader to name. */

@@ -188,7 +188,7 @@ class Search<T> {
     this.#keepsPrefix = false
     const free = await this.#fork([], 0)
     const ending = this.#endingOf(free, [])
-    if (ending.class !== 'survived') throw doesNotHold(this.#tape, ending)
+    if (ending.class !== 'survived') throw doesNotHold(this.#tape, ending, this.#options.control?.caseId)
   }
 
   /** An agent that is not loaded afresh for every run has a state that its caller knows. */
@@ -437,11 +437,14 @@ function nothing(tape: Tape, words: readonly string[]): HarvestError {
   })
 }
 
-function doesNotHold(tape: Tape, { class: name, said }: RunEnding): HarvestError {
+function doesNotHold(tape: Tape, { class: name, said }: RunEnding, caseId: string | undefined): HarvestError {
   return new HarvestError('HARVEST_CHAOS_CONTROL', {
     what: 'Control run failed: without faults the agent differs from its tape',
-    where: { tape: tape.header.id, ending: name, agent: said },
+    where: { ...(caseId === undefined ? { tape: tape.header.id } : { case: caseId }), ending: name, agent: said },
     why: 'Faults are measured against a control run that matches the tape.',
-    fix: [`to see what it does: npx vitest-harvest show ${shellWord(tape.header.id)} --replay`, toUpdate('outcome')],
+    fix: [
+      `to see what it does: npx vitest-harvest show ${shellWord(caseId ?? tape.header.id)} --replay`,
+      toUpdate('outcome', caseId),
+    ],
   })
 }

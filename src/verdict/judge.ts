@@ -243,7 +243,7 @@ function baselineMissing(kase: Case): Difference {
     where: { case: kase.id },
     why: 'A baseline is written by the first run on a developer machine, never in CI.',
     fix: [
-      'to write it: npx vitest-harvest test --update-recordings=new',
+      `to write it: npx vitest-harvest test ${shellWord(kase.id)} --update-recordings=new`,
       'to assert that no tool is called: baseline: []',
     ],
   })

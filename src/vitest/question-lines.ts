@@ -1,6 +1,7 @@
-import { neutralLine } from '../errors/index.ts'
+import { neutralLine, shellWord } from '../errors/index.ts'
 import { acceptChanges, acceptedBefore, type AskedChange } from '../replay/accept-request.ts'
 import type { QuestionCounts } from './channel.ts'
+import { mostFiles } from './narrowed-update.ts'
 import { labelOf, type SummaryLine } from './summary.ts'
 
 /** Who asked changed questions: a case, or a hand-written test. */
@@ -88,7 +89,7 @@ export function proofLines(askers: readonly QuestionOwner[]): readonly SummaryLi
       : [
           [
             'Obsolete',
-            `accepted and no longer asked: ${count} (${shortNames(names)}): npx vitest-harvest test --update-recordings --reason "…"`,
+            `accepted and no longer asked: ${count} (${shortNames(names)}): npx vitest-harvest test ${names.slice(0, mostFiles).map(shellWord).join(' ')} --update-recordings --reason "…"`,
           ] as const,
         ]),
   ]

@@ -38,7 +38,8 @@ export function noReason(placeholder = ''): HarvestError {
     ...(placeholder === '' ? {} : { where: { reason: `${placeholder} stands for your own words` } }),
     why: 'The case tells reviewers why the new behaviour is right.',
     fix: [
-      'npx vitest-harvest test --update-recordings --reason "…"',
+      // What was named stays named: an update without names renews all.
+      'to say why: --reason "…"',
       `or by environment variable: ${reasonVariable}="…"`,
       'to write only missing baselines: npx vitest-harvest test --update-recordings=new',
     ],

@@ -187,6 +187,21 @@ describe('a next step that names options alone', () => {
       expect(next('other')).toBe("→ why: npx vitest-harvest blame 'a b' --dry-run")
     })
 
+    it('updates the case that was named alone, and no case where a tape has none', () => {
+      const update = `→ if right: npx vitest-harvest test '<case>' --update-recordings --reason "…"`
+      named('shop/paid', [], 'paid')
+      expect(shown(['replay', 'shop/paid'], update)).toBe(update.replace("'<case>'", 'paid'))
+      forgetNamed()
+      named('a b', ['a b'])
+      expect(shown(['replay', 'a b'], update)).toBe('→ if right: record the run again')
+    })
+
+    it('says why for the cases that were typed, and no others', () => {
+      expect(shown(['test', 'a', '--update-recordings'], '→ to say why: --reason "…"')).toBe(
+        "→ to say why: npx vitest-harvest test a --update-recordings --reason '…'",
+      )
+    })
+
     it('keeps an id that finds the tape, and does not say `latest` of it', () => {
       named('latest', ['the id', 'latest'])
       expect(shown(['blame', 'latest'], "→ why: npx vitest-harvest show 'the id'")).toBe(

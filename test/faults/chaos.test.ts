@@ -362,6 +362,17 @@ describe('refuses', () => {
   it('an agent that leaves its tape without faults, or does not end as its case says', async () => {
     await expect(search(async () => ({ charged: 26 }))).rejects.toMatchObject({ code: 'HARVEST_CONTROL' })
     await expect(search(buy, { expected: { charged: 26 } })).rejects.toMatchObject({ code: 'HARVEST_CHAOS_CONTROL' })
+    const ofCase = search(buy, { expected: { charged: 26 }, control: { caseId: 'paid' } })
+    // Without the name of the case, the update would renew every case.
+    await expect(ofCase).rejects.toMatchObject({
+      facts: {
+        where: { case: 'paid' },
+        fix: [
+          'to see what it does: npx vitest-harvest show paid --replay',
+          'if the new outcome is right: npx vitest-harvest test paid --update-recordings --reason "…"',
+        ],
+      },
+    })
   })
 
   it('a failure without any fault for a failure of the agent', async () => {

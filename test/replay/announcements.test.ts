@@ -367,7 +367,7 @@ test('the problem says which one, from whom to whom, where, and which words chan
                body: [-done-] {+look at this+}
 
     Sender, receiver, body and order must be as recorded, or as the case lists them.
-    → if the new behaviour is right: npx vitest-harvest test --update-recordings --reason "…"
+    → if the new behaviour is right: npx vitest-harvest test '<case>' --update-recordings --reason "…"
     → to see the recorded run: npx vitest-harvest show refund
     (HARVEST_MESSAGES)"
   `)

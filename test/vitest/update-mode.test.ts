@@ -90,7 +90,7 @@ describe('the reason for an update', () => {
       "Missing reason for this update; nothing was run
 
       The case tells reviewers why the new behaviour is right.
-      → npx vitest-harvest test --update-recordings --reason "…"
+      → to say why: --reason "…"
       → or by environment variable: HARVEST_UPDATE_REASON="…"
       → to write only missing baselines: npx vitest-harvest test --update-recordings=new
       (HARVEST_UPDATE_REASON)"
