@@ -71,6 +71,8 @@ const sureEnough = 0.85
 async function search(inquiry: Inquiry, from: number): Promise<BlameVerdict> {
   const { curve, forkBudget, source } = inquiry
   const posterior = new DropPosterior(from, source.positions.length)
+  const refuted = new Set<number | 'never'>()
+  const end = (why: Parameters<typeof undecided>[2]): Undecided => undecided(inquiry, { posterior, refuted }, why)
   curve.arms.forEach((arm, keep) => posterior.add(keep, arm.ok, arm.failed))
   // Behind a position that was confirmed the run is known to be recoverable.
   if (from > 0) posterior.exclude('never')
@@ -90,16 +92,15 @@ async function search(inquiry: Inquiry, from: number): Promise<BlameVerdict> {
     const undecidable = curve.undecidable
     if (undecidable) return undecidable
     const { what, chance } = posterior.best()
-    if (forkBudget.stopped !== undefined) return undecided(inquiry, posterior, 'unresolved')
-    if (isTooFar(inquiry, posterior, stillNeeded(inquiry, posterior)))
-      return undecided(inquiry, posterior, 'smallEffect')
+    if (forkBudget.stopped !== undefined) return end('unresolved')
+    if (isTooFar(inquiry, posterior, stillNeeded(inquiry, posterior))) return end('smallEffect')
     if (chance < sureEnough) {
       const keeps = chooseForks(inquiry, posterior, root)
       if (keeps === undefined) return lostPairs(inquiry, what === 'never' ? 0 : what)
       await draw(keeps)
       continue
     }
-    if (inquiry.tries >= inquiry.maxTries) return undecided(inquiry, posterior, 'diffuse')
+    if (inquiry.tries >= inquiry.maxTries) return end('diffuse')
     const alpha = nextAlpha(inquiry)
     const result =
       what === 'never'
@@ -108,11 +109,12 @@ async function search(inquiry: Inquiry, from: number): Promise<BlameVerdict> {
             note,
             isFar: (left) => isTooFar(inquiry, posterior, forksToConfirm(inquiry, posterior, what, left)),
           })
-    if (result === 'stopped') return undecided(inquiry, posterior, 'unresolved')
-    if (result === 'far') return undecided(inquiry, posterior, 'smallEffect')
+    if (result === 'stopped') return end('unresolved')
+    if (result === 'far') return end('smallEffect')
     if (result === 'undecidable') return curve.undecidable ?? lostPairs(inquiry, what === 'never' ? 0 : what)
     if (result === 'refuted') {
-      if (inquiry.tries >= inquiry.maxTries || posterior.isLastAnswer) return undecided(inquiry, posterior, 'diffuse')
+      refuted.add(what)
+      if (inquiry.tries >= inquiry.maxTries || posterior.isLastAnswer) return end('diffuse')
       // The pairs count for the posterior too. Where it still names the same, its model does not fit, and it would for ever.
       const again = posterior.best()
       if (again.what === what && again.chance >= sureEnough) posterior.exclude(what)
@@ -184,19 +186,23 @@ export function spread(from: number, to: number, count: number): number[] {
   return Array.from({ length: size }, (_, i) => from + Math.floor((i * (to - from)) / size))
 }
 
+/** That a position takes less than a certificate needs is no evidence against another one: where the drop lies, all forks say. */
 function undecided(
   inquiry: Inquiry,
-  posterior: DropPosterior,
+  { posterior, refuted }: { readonly posterior: DropPosterior; readonly refuted: ReadonlySet<number | 'never'> },
   why: 'diffuse' | 'unresolved' | 'smallEffect',
 ): Undecided {
-  const { what, chance } = posterior.best()
+  const seen = posterior.unrefuted()
+  const { what, chance } = seen.best()
   const stoppedBy = why === 'smallEffect' ? why : inquiry.forkBudget.stopped
   const forksNeeded = why === 'diffuse' ? undefined : stillNeeded(inquiry, posterior)
   return {
     kind: why === 'diffuse' ? why : 'unresolved',
-    range: posterior.range(0.9),
-    never: posterior.chance('never'),
-    ...(what === 'never' ? {} : { likeliest: { position: what, chance } }),
+    range: seen.range(0.9),
+    never: seen.chance('never'),
+    ...(what === 'never'
+      ? {}
+      : { likeliest: { position: what, chance, ...(refuted.has(what) ? { isRefuted: true as const } : {}) } }),
     ...(forksNeeded === undefined ? {} : { forksNeeded }),
     ...(stoppedBy === undefined ? {} : { stoppedBy }),
   }

@@ -50,6 +50,16 @@ export class DropPosterior {
     this.#isSettled = false
   }
 
+  /** The same forks with every position in question again: what was seen of it, no matter what a test refuted. */
+  unrefuted(): DropPosterior {
+    const all = new DropPosterior(this.from, this.from + this.#size)
+    all.#passed.set(this.#passed)
+    all.#failed.set(this.#failed)
+    // Behind a position that was confirmed the run is known to be recoverable.
+    if (this.from > 0) all.exclude('never')
+    return all
+  }
+
   /** Whether one answer alone is left. */
   get isLastAnswer(): boolean {
     return this.#excluded.size >= this.#size

@@ -113,10 +113,14 @@ export interface Undecided {
   readonly range: { readonly from: number; readonly to: number }
   /** How likely it is that no position decided. */
   readonly never: number
-  /** The likeliest position, not certified; absent when none is likelier. `isDrawn`, `codeAlone`: as of a {@link Commitment}. */
+  /**
+   * The likeliest position, not certified; absent when none is likelier. `isDrawn`, `codeAlone`: as of a {@link Commitment}.
+   * `isRefuted`: it was tested, and is not shown to take as much as the minimum effect.
+   */
   readonly likeliest?: {
     readonly position: number
     readonly chance: number
+    readonly isRefuted?: true
     readonly isDrawn?: true
     readonly codeAlone?: CodeAlone
   }

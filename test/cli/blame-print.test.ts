@@ -380,6 +380,15 @@ describe('what blame says', () => {
         likeliest, not certified: step 3, the model's decision refund(amount: 2500) (60 %)
         that no step decided: 5 %"
     `)
+    const tested = { ...open, likeliest: { position: 1, chance: 1, isRefuted: true } } as const
+    const dropped = steps.map((one, position) => ({ ...one, drop: position === 1 ? 0.48 : 0 }))
+    expect(said({ kind: 'diffuse', ...tested }, { steps: dropped, tau: 0.9 })).toBe(
+      [
+        'Not resolved: no single step was shown to have an effect of 0.9 or more (--min-effect). One may have a smaller one, or several.',
+        '  largest effect measured, not certified: step 2, the answer of lookup_order(order_id: "A-100") (0.48)',
+        '→ to look for a smaller effect, with all runs so far: --min-effect 0.2, without --no-cache',
+      ].join('\n'),
+    )
     const likeliest = { position: 1, chance: 0.9, isDrawn: true } as const
     expect(said({ kind: 'unresolved', ...open, likeliest })).toContain(
       "likeliest, not certified: What the agent's own code drew or read before step 2",

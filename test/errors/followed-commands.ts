@@ -238,6 +238,7 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'test/cli/next-commands-refused.test.ts',
       'of blame: where no model is asked, a good run shows which answer decided',
     ],
+    'to look for a smaller effect, with all runs so far': again,
     'to go on, with all runs so far': [
       'test/cli/next-commands-refused.test.ts',
       'of blame: a small effect is certified with more runs, and those so far count',

@@ -325,6 +325,7 @@ function describeUndecided(blamed: BlamedRun, undecided: Undecided): readonly st
       ? []
       : [`  likeliest, not certified: ${whatOf(blamed, likeliest)} (${percent(likeliest.chance)})`]
   const none = `  that no step decided: ${percent(never)}`
+  if (kind === 'diffuse' && likeliest?.isRefuted === true) return describeSmaller(blamed, likeliest)
   if (kind === 'diffuse') {
     return [
       'Not resolved: no single step was shown to decide the outcome. Several may have, each a little.',
@@ -353,6 +354,24 @@ function describeUndecided(blamed: BlamedRun, undecided: Undecided): readonly st
     ...more,
   ]
 }
+
+/** What was tested takes less than the minimum effect: that a step decided would be another claim than the one asked for. */
+function describeSmaller(blamed: BlamedRun, likeliest: NonNullable<Undecided['likeliest']>): readonly string[] {
+  const { tau } = blamed
+  const { drop } = blamed.steps[likeliest.position] ?? {}
+  return [
+    `Not resolved: no single step was shown to have an effect of ${tau} or more (--min-effect). One may have a smaller one, or several.`,
+    ...(drop === undefined
+      ? []
+      : [`  largest effect measured, not certified: ${whatOf(blamed, likeliest)} (${drop.toFixed(2)})`]),
+    ...(drop !== undefined && drop >= usualEffect && tau > usualEffect
+      ? [`→ to look for a smaller effect, with all runs so far: --min-effect ${usualEffect}, without --no-cache`]
+      : []),
+  ]
+}
+
+/** The minimum effect, where none is named. */
+const usualEffect = 0.2
 
 function describeUndecidable(blamed: BlamedRun, { forks, undefined: lost, ungraded }: Of<'undecidable'>) {
   return [
