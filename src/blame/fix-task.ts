@@ -219,10 +219,10 @@ function caseOf({ case: given }: TaskContext) {
 }
 
 async function oracleOf(request: FixRequest, context: TaskContext): Promise<Required<Oracle>> {
-  const { tape, importModule } = context
+  const { tape } = context
   const kase = caseOf(context)
   const { ok, bad, oracle: named } = request
-  const judge = named === undefined ? undefined : await loadOracle(named, importModule)
+  const judge = named === undefined ? undefined : await loadOracle(named, context)
   const judging = chooseJudging(tape, { ok, bad, ...(judge === undefined ? {} : { judge }), case: kase })
   // That a known-bad run ends otherwise than it did does not make it a good one; one that threw has to return at least.
   if (judging.by !== 'case' || kase.expect === 'pass') return createOracle(judging)

@@ -43,9 +43,9 @@ export interface GradeAnswer {
 
 /** Grades runs by a function of the project, in the process that can load it. The models it asks are paid from the budget. */
 export const gradeTask: Task = async (asked, context) => {
-  const { tape, tapeFile, importModule, budget, prices } = context
+  const { tape, tapeFile, budget, prices } = context
   const { oracle: named, forks, kept, mayPay = true, most: before } = asked as unknown as GradeRequest
-  const oracle = createOracle({ by: 'function', ...(await loadOracle(named, importModule)) })
+  const oracle = createOracle({ by: 'function', ...(await loadOracle(named, context)) })
   if (before !== undefined) knowGrade(oracle.about, before, budget)
   const grades: GradeAnswer['grades'][number][] = []
   let most = noUses

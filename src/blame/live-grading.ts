@@ -37,10 +37,16 @@ export interface OpenLiveGrading {
 /** @throws HarvestError `HARVEST_ORACLE_…`, `HARVEST_FORK_TOOLS` */
 export async function openLiveGrading(
   { isGraded, ok, bad, oracle: named, tools, reference }: LiveGrading,
-  { tape, case: given, importModule, ...paying }: Pick<TaskContext, 'tape' | 'case' | 'importModule'> & Paying,
+  {
+    tape,
+    case: given,
+    importModule,
+    timeoutMs,
+    ...paying
+  }: Pick<TaskContext, 'tape' | 'case' | 'importModule'> & Partial<Pick<TaskContext, 'timeoutMs'>> & Paying,
 ): Promise<OpenLiveGrading> {
   const standIns = await loadStandIns(tools, importModule)
-  const judge = named === undefined ? undefined : await loadOracle(named, importModule)
+  const judge = named === undefined ? undefined : await loadOracle(named, { importModule, ...(timeoutMs === undefined ? {} : { timeoutMs }) })
   const kase = given === undefined ? {} : { case: parseCase(given.text, given.file) }
   const oracle = isGraded
     ? createOracle(chooseJudging(tape, { ok, bad, ...(judge === undefined ? {} : { judge }), ...kase }))

@@ -3,7 +3,7 @@ import { dirname, isAbsolute, relative, resolve, sep } from 'node:path'
 import type { Case } from '../cases/index.ts'
 import { HarvestError, nearestWord, shellWord } from '../errors/index.ts'
 import type { TaskContext } from '../jobs/index.ts'
-import type { OracleFunction } from './oracle.ts'
+import type { LoadedOracle, OracleFunction } from './oracle.ts'
 
 /** A function that grades, by where it is. */
 export interface NamedOracle {
@@ -67,12 +67,16 @@ function outside(oracle: string, at: string): HarvestError {
 /** @throws HarvestError `HARVEST_ORACLE_EXPORT` when the module has no such function */
 export async function loadOracle(
   { file, export: name, name: written, at }: NamedOracle,
-  importModule: TaskContext['importModule'],
-): Promise<{ readonly name: string; readonly judge: OracleFunction }> {
+  { importModule, timeoutMs }: Pick<TaskContext, 'importModule'> & Partial<Pick<TaskContext, 'timeoutMs'>>,
+): Promise<LoadedOracle> {
   const exports = await importModule(file)
   const judge: unknown = Reflect.get(exports, name)
   if (typeof judge === 'function')
-    return { name: written, judge: (run) => Reflect.apply(judge, undefined, [run]) as ReturnType<OracleFunction> }
+    return {
+      name: written,
+      judge: (run) => Reflect.apply(judge, undefined, [run]) as ReturnType<OracleFunction>,
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    }
   const functions = Object.keys(exports).filter((one) => typeof Reflect.get(exports, one) === 'function')
   const [first] = functions
   const known = `${written.replace(/#[^#]*$/, '')}#${nearestWord(name, functions) ?? first ?? name}`

@@ -80,11 +80,19 @@ export interface GradeGiven {
   readonly because?: string
 }
 
+/** A function that grades runs. */
+export interface LoadedOracle {
+  readonly name: string
+  readonly judge: OracleFunction
+  /** Real milliseconds that one grade may take. Default: no limit. */
+  readonly timeoutMs?: number
+}
+
 /** What an oracle goes by. */
 export type Judging =
   | { readonly by: 'case'; readonly case: Case }
   | { readonly by: 'expectations'; readonly ok: readonly Expectation[]; readonly bad: readonly Expectation[] }
-  | { readonly by: 'function'; readonly name: string; readonly judge: OracleFunction }
+  | ({ readonly by: 'function' } & LoadedOracle)
   /** The recorded run threw: a run that returns is ok. */
   | { readonly by: 'ending' }
 
@@ -267,12 +275,12 @@ function callsOf(events: readonly TapeEvent[]) {
 const grades: readonly Grade[] = ['ok', 'bad', 'crash', 'timeout', 'undefined', 'ungraded']
 
 async function ask(
-  { name, judge }: Extract<Judging, { readonly by: 'function' }>,
+  { name, judge, timeoutMs }: LoadedOracle,
   { outcome, events, tape }: GradedRun,
 ): Promise<Grade | undefined> {
   let answer: unknown
   try {
-    answer = await judge({
+    const graded = judge({
       ...(outcome.status === 'returned' ? { value: outcome.value } : { error: outcome.error }),
       trace: callsOf(events).map(({ name: tool, args }) => ({ name: tool, args: decodeValue(args) })),
       sideEffects: events.flatMap((event) => (event.kind === 'tool' ? [sideEffectOf(event)] : [])),
@@ -280,6 +288,7 @@ async function ask(
         event.kind === 'message' ? [{ from: event.from, to: event.to, body: decodeValue(event.body) }] : [],
       ),
     })
+    answer = await (timeoutMs === undefined ? graded : within(timeoutMs, Promise.resolve(graded)))
   } catch (cause) {
     throw new HarvestError(
       'HARVEST_ORACLE_THREW',
@@ -292,6 +301,13 @@ async function ask(
       { cause },
     )
   }
+  if (answer === tooLate)
+    throw new HarvestError('HARVEST_ORACLE_TIMEOUT', {
+      what: 'The oracle gave no grade in the time a run may take',
+      where: { oracle: name, tape: tape.header.id, waited: `${(timeoutMs ?? 0) / 1_000} s` },
+      why: 'A run without a grade says nothing, and the others would wait for it.',
+      fix: ['return undefined for a run it cannot grade', 'to give it more time: --timeout 10m'],
+    })
   if (answer === undefined) return undefined
   if (typeof answer === 'boolean') return answer ? 'ok' : 'bad'
   const grade = grades.find((one) => one === answer)
@@ -305,6 +321,19 @@ async function ask(
     },
     fix: ['return true for a good run, false for a bad one, undefined when unknown'],
   })
+}
+
+/** In the place of an answer that did not come. */
+const tooLate = Symbol('too late')
+
+async function within<T>(timeoutMs: number, answer: Promise<T>): Promise<T | typeof tooLate> {
+  const { promise, resolve } = Promise.withResolvers<typeof tooLate>()
+  const timer = setTimeout(resolve, timeoutMs, tooLate)
+  try {
+    return await Promise.race([answer, promise])
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 function sideEffectOf({ name, args, result, error }: CallEvent): SideEffect {

@@ -139,10 +139,10 @@ async function openProof(request: ProveRequest, context: TaskContext): Promise<P
 }
 
 /** What says which asks are good in the place of outcome and baseline: the function of the case, or else its `ok` and `bad`. */
-async function judgingOf(kase: Case, { tape, importModule }: TaskContext): Promise<Judging | undefined> {
+async function judgingOf(kase: Case, context: TaskContext): Promise<Judging | undefined> {
   const named = oracleOfCase(kase)
-  if (named !== undefined) return { by: 'function', ...(await loadOracle(named, importModule)) }
-  return saysGood(kase) ? chooseJudging(tape, { case: kase }) : undefined
+  if (named !== undefined) return { by: 'function', ...(await loadOracle(named, context)) }
+  return saysGood(kase) ? chooseJudging(context.tape, { case: kase }) : undefined
 }
 
 function caseOf({ case: given }: TaskContext): Case {

@@ -105,9 +105,10 @@ function expectedOf({ case: kase }: TaskContext): Pick<RunBlameOptions, 'expecte
 
 async function judgingOf(
   { ok, bad, oracle }: BlameRequest,
-  { tape, case: kase, importModule }: TaskContext,
+  context: TaskContext,
 ): Promise<Judging> {
-  const judge = oracle === undefined ? undefined : await loadOracle(oracle, importModule)
+  const { tape, case: kase } = context
+  const judge = oracle === undefined ? undefined : await loadOracle(oracle, context)
   return chooseJudging(tape, {
     ok,
     bad,

@@ -168,7 +168,7 @@ async function runJob(job: Job, around: Surroundings) {
     return { answer }
   }
   const isLive = job.mode === 'live'
-  const grading = await gradingOf(job, tape, around, replay.allow)
+  const grading = await gradingOf({ ...job, timeoutMs: job.timeoutMs ?? timeoutMs }, tape, around, replay.allow)
   const policies = mergeDrift(replay.drift, job.options?.drift)
   const drift = policies === undefined ? {} : { drift: policies }
   const once = async (more: ReplayOptions = {}): Promise<ReplayResult> => {
@@ -225,7 +225,7 @@ function unreachedBy(run: ReplayResult): FinishedJob['unreached'] {
 
 /** How a live run is graded, where its command says that. */
 async function gradingOf(
-  { grading, case: given }: Job,
+  { grading, case: given, timeoutMs }: Job & { readonly timeoutMs: number },
   tape: Tape,
   { importModule, budget, prices }: Surroundings,
   allow: readonly string[] | undefined,
@@ -236,6 +236,7 @@ async function gradingOf(
     tape,
     ...(given === undefined ? {} : { case: given }),
     importModule: (file) => guardLoading(() => importFile(file, importModule), allow),
+    timeoutMs,
     budget,
     prices,
   })

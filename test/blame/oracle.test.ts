@@ -237,6 +237,16 @@ describe('a function as oracle', () => {
     })
     await expect(gradeOf(throws, runOf(good))).rejects.toMatchObject({ code: 'HARVEST_ORACLE_THREW' })
   })
+
+  test('what never answers is waited for as long as a run is, and named', async () => {
+    const timed = (judge: () => unknown, timeoutMs: number) => ({ ...judging(judge), timeoutMs }) as Judging
+    const never = timed(() => new Promise(() => {}), 20)
+    await expect(gradeOf(never, runOf(good))).rejects.toMatchObject({
+      code: 'HARVEST_ORACLE_TIMEOUT',
+      facts: { where: { waited: '0.02 s' }, fix: expect.arrayContaining(['to give it more time: --timeout 10m']) },
+    })
+    expect(await gradeOf(timed(async () => true, 20_000), runOf(good))).toBe('ok')
+  })
 })
 
 test('a reference run that is graded bad is refused, and one that is good or has no grade is not', async () => {

@@ -153,6 +153,7 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     ],
   },
   'src/blame/oracle.ts': {
+    'to give it more time': again,
     'to find the answers it depends on': [
       'test/cli/next-commands.test.ts',
       'with an oracle that disagrees with itself, or a run that went well, comes to what can be asked',

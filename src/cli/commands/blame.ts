@@ -52,6 +52,7 @@ async function blame(given: CommandInput, screen: Screen): Promise<number> {
   const { found, tape, recordings, request, before, foretold } = await prepare(given, screen)
   if (request.isDryRun !== true) await requireConsent(given, request, screen)
   const known = new Known(request.cacheFile ?? '')
+  if (request.oracle !== undefined) screen.progress(`grading by ${neutralLine(request.oracle.name, 60)}`)
   const answer = await runIn({ found, recordings, given }, { name: 'blame', request }, (progress) => {
     const told = progress as unknown as Told | ForeseenRisk | Unmet | SetAside | Regraded | Uncompared | Rechecked
     if ('foreseen' in told) foretold.tell(before.offTape(told))

@@ -1,3 +1,4 @@
+import { readLivePlan } from '../live.ts'
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { forksFolder } from '../../recordings/index.ts'
@@ -74,7 +75,7 @@ export async function graderOf(parent: Parent, given: CommandInput, purse: Purse
       let soFar: GradeAnswer | undefined
       let spent: Spent | undefined
       const told = await runTask(
-        { tape: parent.file, task: { name: 'grade', options } },
+        { tape: parent.file, timeoutMs: readLivePlan(given, forkSpec).timeoutMs, task: { name: 'grade', options } },
         {
           limits,
           prices,
