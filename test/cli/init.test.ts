@@ -211,6 +211,7 @@ describe('harvest init', () => {
       .gitignore (new)
         +recordings/inbox/
         +.harvest/
+        +.vitest/
       .gitattributes (new)
         +*.tape.jsonl -text
       Nothing was changed: this was a dry run.
@@ -222,7 +223,7 @@ describe('harvest init', () => {
     expect(readFileSync(join(cwd, 'vitest.config.ts'), 'utf8')).toContain(
       "plugins: [harvest({ agents: { billing: './src/agents/billing-agent.ts#default', refund: './src/refund-agent.ts#refundAgent' } })]",
     )
-    expect(readFileSync(join(cwd, '.gitignore'), 'utf8')).toBe('recordings/inbox/\n.harvest/\n')
+    expect(readFileSync(join(cwd, '.gitignore'), 'utf8')).toBe('recordings/inbox/\n.harvest/\n.vitest/\n')
     expect(readFileSync(join(cwd, 'package.json'), 'utf8')).toBe(sources['package.json'])
     const before = ['vitest.config.ts', '.gitignore'].map((file) => statSync(join(cwd, file)).mtimeMs)
     const again = await harvest(['init'], { cwd })
@@ -252,7 +253,7 @@ describe('harvest init', () => {
     expect(readFileSync(join(cwd, 'vitest.config.ts'), 'utf8')).toContain(
       "{ 'money-back': './src/refund-agent.ts#refundAgent' }",
     )
-    expect(readFileSync(join(cwd, '.gitignore'), 'utf8')).toBe('node_modules\nrecordings/inbox/\n.harvest/\n')
+    expect(readFileSync(join(cwd, '.gitignore'), 'utf8')).toBe('node_modules\nrecordings/inbox/\n.harvest/\n.vitest/\n')
   })
 
   it('leaves a config alone that it does not understand, and prints what to paste', async () => {
