@@ -273,14 +273,23 @@ function caseOf(file: string): { readonly file: string; readonly text: string } 
   return { file: resolve(file), text: readFileSync(file, 'utf8') }
 }
 
+/** A number between two bounds that are no values of it. */
+function readShare(given: CommandInput, name: 'confidence' | 'min-effect', above: number): number | undefined {
+  const value = readNumber(given, blameCommand, name, above, 1)
+  if (value === undefined || (value > above && value < 1)) return value
+  throw badValue(blameCommand, name, given.value(name) ?? '', `a number above ${above} and below 1`, [
+    `to use the default: the same command, without --${name}`,
+  ])
+}
+
 async function requestOf(given: CommandInput, found: FoundRun, tape: Tape, recordings: string): Promise<BlameRequest> {
   // What was typed wrong is reported first, before anything is run or refused for it.
   const [ok, bad, oracle] = [given.values('ok'), given.values('bad'), readOracle(given, found.case, blameCommand)]
   if (oracle === undefined) judgingOf({ ok, bad }, tape, found)
   const reference = given.value('reference')
-  const confidence = readNumber(given, blameCommand, 'confidence', 0.5, 1)
+  const confidence = readShare(given, 'confidence', 0.5)
   const delta = confidence === undefined ? undefined : Number((1 - confidence).toFixed(12))
-  const tau = readNumber(given, blameCommand, 'min-effect', 0, 1)
+  const tau = readShare(given, 'min-effect', 0)
   const typed = {
     ...limitsOf(given),
     ...(oracle === undefined ? {} : { oracle }),

@@ -32,7 +32,7 @@ export function printDoctor(report: DoctorReport, isVerbose: boolean, screen: Sc
   }
   const open = openVariables(diagnoses)
   screen.line(summary(report, open.length))
-  printOpen(open, report, screen)
+  printOpen(open, report, { screen, isVerbose })
   if (diagnoses.length > 0 || untreated.length > 0) return
   for (const step of report.above) screen.line(`→ ${step}`)
   screen.line(
@@ -97,16 +97,24 @@ function printHarmless({ diagnoses, isVersioned }: DoctorReport, screen: Screen)
     'read past the recorder, and the run does not depend on it:',
     read.filter((one) => !isOpen(one)).map((one) => lineOf(one)),
   )
-  list('read past the recorder, and not known to matter:', read.filter(isOpen).map(openLine))
+  // Those that a reader can try are listed at the end, with the command.
+  const named = new Set(openVariables(diagnoses).map(openLine))
+  const others = read.filter(isOpen).map(openLine)
+  list('read past the recorder, and not known to matter:', others.filter((line) => !named.has(line)))
 }
 
 /** Variables that may matter all the same, and how to try another value. */
-function printOpen(open: readonly Reading[], { diagnoses }: DoctorReport, screen: Screen): void {
+function printOpen(
+  open: readonly Reading[],
+  { diagnoses }: DoctorReport,
+  { screen, isVerbose }: { readonly screen: Screen; readonly isVerbose: boolean },
+): void {
   const [first] = open
   if (first === undefined) return
   screen.line('read, and not known to matter: with another value the run may be another one')
-  for (const reading of open.slice(0, 5)) screen.line(`  ${openLine(reading)}`)
-  if (open.length > 5) screen.line(`  … and ${open.length - 5} more, listed with --verbose`)
+  const shown = isVerbose ? open : open.slice(0, 5)
+  for (const reading of shown) screen.line(`  ${openLine(reading)}`)
+  if (shown.length < open.length) screen.line(`  … and ${open.length - 5} more, listed with --verbose`)
   const variable = first.name.split('.').at(-1) ?? ''
   const tape = diagnoses.find(({ examination }) => examination.harmless.includes(first))?.tape
   if (tape !== undefined && /^\w+$/.test(variable))
