@@ -46,7 +46,10 @@ export async function openLiveGrading(
   }: Pick<TaskContext, 'tape' | 'case' | 'importModule'> & Partial<Pick<TaskContext, 'timeoutMs'>> & Paying,
 ): Promise<OpenLiveGrading> {
   const standIns = await loadStandIns(tools, importModule)
-  const judge = named === undefined ? undefined : await loadOracle(named, { importModule, ...(timeoutMs === undefined ? {} : { timeoutMs }) })
+  const judge =
+    named === undefined
+      ? undefined
+      : await loadOracle(named, { importModule, ...(timeoutMs === undefined ? {} : { timeoutMs }) })
   const kase = given === undefined ? {} : { case: parseCase(given.text, given.file) }
   const oracle = isGraded
     ? createOracle(chooseJudging(tape, { ok, bad, ...(judge === undefined ? {} : { judge }), ...kase }))

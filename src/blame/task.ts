@@ -103,10 +103,7 @@ function expectedOf({ case: kase }: TaskContext): Pick<RunBlameOptions, 'expecte
   return outcome === undefined ? {} : { expected: outcome }
 }
 
-async function judgingOf(
-  { ok, bad, oracle }: BlameRequest,
-  context: TaskContext,
-): Promise<Judging> {
+async function judgingOf({ ok, bad, oracle }: BlameRequest, context: TaskContext): Promise<Judging> {
   const { tape, case: kase } = context
   const judge = oracle === undefined ? undefined : await loadOracle(oracle, context)
   return chooseJudging(tape, {

@@ -245,7 +245,12 @@ describe('a function as oracle', () => {
       code: 'HARVEST_ORACLE_TIMEOUT',
       facts: { where: { waited: '0.02 s' }, fix: expect.arrayContaining(['to give it more time: --timeout 10m']) },
     })
-    expect(await gradeOf(timed(async () => true, 20_000), runOf(good))).toBe('ok')
+    expect(
+      await gradeOf(
+        timed(async () => true, 20_000),
+        runOf(good),
+      ),
+    ).toBe('ok')
   })
 })
 

@@ -163,8 +163,16 @@ describe.each<Lane>([5, 4])('a changed question under Vitest %i', (lane) => {
       0,
       expect.stringContaining('accepted and no longer asked: 1 (golden/a-1)'),
     ])
-    const [, ...named] = /no longer asked: 1 \(golden\/a-1\): npx vitest-harvest( test \S+)( --update-recordings) --reason "…"/.exec(back.output) ?? []
-    await harvest(project, ...named.map((word) => word.trim()).flatMap((word) => word.split(' ')), '--reason', 'went back')
+    const [, ...named] =
+      /no longer asked: 1 \(golden\/a-1\): npx vitest-harvest( test \S+)( --update-recordings) --reason "…"/.exec(
+        back.output,
+      ) ?? []
+    await harvest(
+      project,
+      ...named.map((word) => word.trim()).flatMap((word) => word.split(' ')),
+      '--reason',
+      'went back',
+    )
     expect(project.read('recordings/golden/a-1.case.yaml')).not.toContain('key:')
   })
 

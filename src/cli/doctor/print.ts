@@ -100,7 +100,10 @@ function printHarmless({ diagnoses, isVersioned }: DoctorReport, screen: Screen)
   // Those that a reader can try are listed at the end, with the command.
   const named = new Set(openVariables(diagnoses).map(openLine))
   const others = read.filter(isOpen).map(openLine)
-  list('read past the recorder, and not known to matter:', others.filter((line) => !named.has(line)))
+  list(
+    'read past the recorder, and not known to matter:',
+    others.filter((line) => !named.has(line)),
+  )
 }
 
 /** Variables that may matter all the same, and how to try another value. */

@@ -129,7 +129,10 @@ function planGitignore(folder: string): PlannedFile {
     // Reports of red cases hold what their tapes hold.
     ['.harvest/', (lines) => lines.some((line) => /^(?:\*\*)?\/?\.harvest\/?(?:\*{1,2})?\s*$/.test(line))],
     // Vitest keeps a copy of each as an attachment.
-    ['.vitest/', (lines) => lines.some((line) => /^(?:\*\*)?\/?\.vitest\/?(?:attachments\/?)?(?:\*{1,2})?\s*$/.test(line))],
+    [
+      '.vitest/',
+      (lines) => lines.some((line) => /^(?:\*\*)?\/?\.vitest\/?(?:attachments\/?)?(?:\*{1,2})?\s*$/.test(line)),
+    ],
   ])
 }
 

@@ -90,7 +90,9 @@ function isThere(path: string): boolean {
  * has no end: of theirs it is not tried.
  */
 function inItsPlace(path: string, slot: Slot): string | undefined {
-  return slot.via === undefined && slot.way(['with a file there']) !== undefined ? suppose(path, standIn) : supposed(path)
+  return slot.via === undefined && slot.way(['with a file there']) !== undefined
+    ? suppose(path, standIn)
+    : supposed(path)
 }
 
 const dayMs = 24 * 3_600_000
