@@ -1,3 +1,4 @@
+// Over 300 lines: every next step that another command prints, as this one means it.
 import { basename, join } from 'node:path'
 import { casesOfName, packagesWith } from '../errors/above.ts'
 import { caseStepFromHere } from '../errors/case-steps.ts'

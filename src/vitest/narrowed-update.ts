@@ -3,7 +3,7 @@ import { printedPath } from '../errors/here.ts'
 import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import { isWithin } from './asked-folder.ts'
 import { beyond, realPath } from './exact-cases.ts'
-import type { UpdateChoice } from './update-mode.ts'
+import { mostFiles, type UpdateChoice } from './update-mode.ts'
 
 /** Files of one kind, cases or hand-written tests; absolute paths. */
 export interface FilesOfRun {
@@ -11,9 +11,6 @@ export interface FilesOfRun {
   /** Whose new behaviour or changed questions the run would accept. */
   readonly accepting: readonly string[]
 }
-
-/** Files that one command names. More are named by their folder. */
-export const mostFiles = 20
 
 /** How a run was narrowed. */
 export interface Narrowing {

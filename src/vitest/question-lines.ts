@@ -1,8 +1,8 @@
 import { neutralLine, shellWord } from '../errors/index.ts'
 import { acceptChanges, acceptedBefore, type AskedChange } from '../replay/accept-request.ts'
 import type { QuestionCounts } from './channel.ts'
-import { mostFiles } from './narrowed-update.ts'
 import { labelOf, type SummaryLine } from './summary.ts'
+import { mostFiles } from './update-mode.ts'
 
 /** Who asked changed questions: a case, or a hand-written test. */
 export interface QuestionOwner {

@@ -4,9 +4,9 @@ import { HarvestError } from '../errors/index.ts'
 import type { VerdictName } from '../replay/index.ts'
 import { CaseFailure } from './case-failure.ts'
 import type { QuestionCounts } from './channel.ts'
-import { listed, mostFiles, updateCommand } from './narrowed-update.ts'
+import { listed, updateCommand } from './narrowed-update.ts'
 import { questionAnnotations } from './question-annotations.ts'
-import type { UpdateChoice } from './update-mode.ts'
+import { mostFiles, type UpdateChoice } from './update-mode.ts'
 
 export { narrowedUpdate } from './narrowed-update.ts'
 

@@ -2,6 +2,9 @@ import { HarvestError } from '../errors/index.ts'
 import { unattended } from '../provenance/unattended.ts'
 import type { AcceptRequest } from '../replay/accept-request.ts'
 
+/** Files that one command names. More are named by their folder. */
+export const mostFiles = 20
+
 export { unattended } from '../provenance/unattended.ts'
 
 /**
