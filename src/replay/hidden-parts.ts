@@ -133,6 +133,13 @@ export class HiddenParts {
     }))
   }
 
+  /** Of states the agent notes, and the recording of another tool cannot have. */
+  statesOf(names: ReadonlySet<string>): readonly NotCompared[] {
+    const { format = '' } = this.#tape.header.imported ?? {}
+    const why = `no recording of ${format} holds states: record the run again with vitest-harvest`
+    return [...names].map((name) => ({ kind: hiddenPart, placeholder: 'all of it', path: `state ${name}`, why }))
+  }
+
   /** Of a recording that does not state in which order its steps were made: they may have been made in any. */
   order(steps: number): readonly NotCompared[] {
     const { imported } = this.#tape.header

@@ -141,6 +141,7 @@ export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual
   // What left out a step left out its headers too.
   if (run.problems.length === 0 && run.unused.length === 0) run.notCompared.push(...run.hidden.headerNames())
   run.notCompared.push(...run.hidden.order(run.steps.length))
+  run.notCompared.push(...run.hidden.statesOf(run.states.notHeld))
   if (run.hasYielded) run.notCompared.push(...run.hidden.orderOfPieces(run.steps))
   run.notCompared.push(...run.hidden.ofShared(run.shared))
   const shared = run.allShared()

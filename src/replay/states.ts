@@ -13,6 +13,8 @@ export class States {
   readonly #recorded: RecordedStates
   readonly #met = new Set<StateEvent>()
   readonly #different: AnnouncementDifference[] = []
+  /** Names of those that are compared with nothing: no other tool records what an agent says of its state. */
+  readonly notHeld = new Set<string>()
   #same = 0
 
   constructor(tape: Tape) {
@@ -36,6 +38,10 @@ export class States {
     if (!isKept) return undefined
     const data = encode()
     const snapshot = { data, call, ...(expected?.thinned === true ? { thinned: true as const } : {}) }
+    if (expected === undefined && this.#tape.header.imported !== undefined) {
+      this.notHeld.add(name)
+      return snapshot
+    }
     if (expected !== undefined) this.#met.add(expected)
     const [before, now] = [expected && presentValue(expected.data), presentValue(data)]
     if (before !== undefined && canonicalJson(before) === canonicalJson(now)) {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { state } from '../../src/record/index.ts'
 import { replayTape } from '../../src/replay/index.ts'
 import { forkTape } from '../../src/fork/index.ts'
 import { parseTape, serializeTape, type Tape } from '../../src/tape/index.ts'
@@ -50,6 +51,20 @@ describe('the replay of an imported tape', () => {
     const strict = await replayTape({ ...tape, header: own }, () => Promise.all([ask(two), ask(one)]))
     expect(strict.problems.map(({ code }) => code)).toContain('HARVEST_ORDER')
     expect(strict.notCompared).toEqual([])
+  })
+
+  it('states that the agent notes are no difference, and are listed as not compared', async () => {
+    const agent = async (): Promise<unknown> => {
+      state('basket', { items: 1 })
+      return ask(asked)
+    }
+    const result = await replayTape(tapeOf(samples.har), agent)
+    expect(result.problems).toEqual([])
+    expect(result.notCompared.map(({ kind, path }) => [kind, path])).toEqual([['hidden part', 'state basket']])
+    // On a tape of our own, one without it is of another run.
+    const { imported: _, ...own } = tapeOf(samples.har).header
+    const strict = await replayTape({ ...tapeOf(samples.har), header: own }, agent)
+    expect(strict.problems.map(({ code }) => code)).toContain('HARVEST_STATES')
   })
 
   it('a single call has no order that could be left out of a comparison', async () => {
