@@ -186,23 +186,22 @@ export function spread(from: number, to: number, count: number): number[] {
   return Array.from({ length: size }, (_, i) => from + Math.floor((i * (to - from)) / size))
 }
 
-/** That a position takes less than a certificate needs is no evidence against another one: where the drop lies, all forks say. */
 function undecided(
   inquiry: Inquiry,
   { posterior, refuted }: { readonly posterior: DropPosterior; readonly refuted: ReadonlySet<number | 'never'> },
   why: 'diffuse' | 'unresolved' | 'smallEffect',
 ): Undecided {
-  const seen = posterior.unrefuted()
-  const { what, chance } = seen.best()
+  const { what, chance } = posterior.best()
+  // That a position takes less than a certificate needs is no evidence against it: where the drop lies, all forks say.
+  const seen = refuted.size === 0 ? 'never' : posterior.unrefuted().best().what
   const stoppedBy = why === 'smallEffect' ? why : inquiry.forkBudget.stopped
   const forksNeeded = why === 'diffuse' ? undefined : stillNeeded(inquiry, posterior)
   return {
     kind: why === 'diffuse' ? why : 'unresolved',
-    range: seen.range(0.9),
-    never: seen.chance('never'),
-    ...(what === 'never'
-      ? {}
-      : { likeliest: { position: what, chance, ...(refuted.has(what) ? { isRefuted: true as const } : {}) } }),
+    range: posterior.range(0.9),
+    never: posterior.chance('never'),
+    ...(what === 'never' ? {} : { likeliest: { position: what, chance } }),
+    ...(seen !== 'never' && refuted.has(seen) ? { smaller: seen } : {}),
     ...(forksNeeded === undefined ? {} : { forksNeeded }),
     ...(stoppedBy === undefined ? {} : { stoppedBy }),
   }

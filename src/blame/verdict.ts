@@ -114,16 +114,17 @@ export interface Undecided {
   /** How likely it is that no position decided. */
   readonly never: number
   /**
-   * The likeliest position, not certified; absent when none is likelier. `isDrawn`, `codeAlone`: as of a {@link Commitment}.
-   * `isRefuted`: it was tested, and is not shown to take as much as the minimum effect.
+   * The likeliest position, not certified, of those that no test refuted; absent when none is likelier. `isDrawn`, `codeAlone`: as of a
+   * {@link Commitment}.
    */
   readonly likeliest?: {
     readonly position: number
     readonly chance: number
-    readonly isRefuted?: true
     readonly isDrawn?: true
     readonly codeAlone?: CodeAlone
   }
+  /** The position at which the forks differ, where a test showed that it takes less than the minimum effect; absent: none did. */
+  readonly smaller?: number
   /** About as many forks are likely still needed; absent when more forks would not help. */
   readonly forksNeeded?: number
   /** `smallEffect`: no limit was named, and the effect looks so small that a certificate is far away. */

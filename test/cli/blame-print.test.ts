@@ -380,7 +380,7 @@ describe('what blame says', () => {
         likeliest, not certified: step 3, the model's decision refund(amount: 2500) (60 %)
         that no step decided: 5 %"
     `)
-    const tested = { ...open, likeliest: { position: 1, chance: 1, isRefuted: true } } as const
+    const tested = { ...open, smaller: 1 } as const
     const dropped = steps.map((one, position) => ({ ...one, drop: position === 1 ? 0.48 : 0 }))
     expect(said({ kind: 'diffuse', ...tested }, { steps: dropped, tau: 0.9 })).toBe(
       [

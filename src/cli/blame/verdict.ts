@@ -315,7 +315,7 @@ function describeUnsure(blamed: BlamedRun, { positions }: Of<'unsure'>): readonl
 }
 
 function describeUndecided(blamed: BlamedRun, undecided: Undecided): readonly string[] {
-  const { kind, range, never, likeliest, forksNeeded, stoppedBy } = undecided
+  const { kind, range, never, likeliest, smaller, forksNeeded, stoppedBy } = undecided
   const limit = stoppedBy === undefined || stoppedBy === 'smallEffect' ? '' : ` ${stopTexts[stoppedBy]}`
   // What is thought likely before anything was seen is no finding.
   if (blamed.spent.forks === 0) return [`Not resolved: the limit${limit} leaves room for no run.`]
@@ -325,7 +325,7 @@ function describeUndecided(blamed: BlamedRun, undecided: Undecided): readonly st
       ? []
       : [`  likeliest, not certified: ${whatOf(blamed, likeliest)} (${percent(likeliest.chance)})`]
   const none = `  that no step decided: ${percent(never)}`
-  if (kind === 'diffuse' && likeliest?.isRefuted === true) return describeSmaller(blamed, likeliest)
+  if (kind === 'diffuse' && smaller !== undefined) return describeSmaller(blamed, smaller)
   if (kind === 'diffuse') {
     return [
       'Not resolved: no single step was shown to decide the outcome. Several may have, each a little.',
@@ -356,14 +356,14 @@ function describeUndecided(blamed: BlamedRun, undecided: Undecided): readonly st
 }
 
 /** What was tested takes less than the minimum effect: that a step decided would be another claim than the one asked for. */
-function describeSmaller(blamed: BlamedRun, likeliest: NonNullable<Undecided['likeliest']>): readonly string[] {
+function describeSmaller(blamed: BlamedRun, position: number): readonly string[] {
   const { tau } = blamed
-  const { drop } = blamed.steps[likeliest.position] ?? {}
+  const { drop } = blamed.steps[position] ?? {}
   return [
     `Not resolved: no single step was shown to have an effect of ${tau} or more (--min-effect). One may have a smaller one, or several.`,
     ...(drop === undefined
       ? []
-      : [`  largest effect measured, not certified: ${whatOf(blamed, likeliest)} (${drop.toFixed(2)})`]),
+      : [`  largest effect measured, not certified: ${whatOf(blamed, { position })} (${drop.toFixed(2)})`]),
     ...(drop !== undefined && drop >= usualEffect && tau > usualEffect
       ? [`→ to look for a smaller effect, with all runs so far: --min-effect ${usualEffect}, without --no-cache`]
       : []),
