@@ -164,6 +164,17 @@ export const isRight = ({ sideEffects }: OracleRun): boolean =>
     expect(again.code).toBe(0)
   })
 
+  it.each([
+    ['--min-effect', '0', 'a number above 0 and below 1'],
+    ['--min-effect', '1', 'a number above 0 and below 1'],
+    ['--confidence', '0.5', 'a number above 0.5 and below 1'],
+  ])('refuses %s %s as it was typed, with what it may be', async (option, value, range) => {
+    const { code, stderr } = await blame('bad', ...right, option, value, '--dry-run')
+    expect(code).toBe(2)
+    expect(stderr).toContain(`Invalid ${option}: expected ${range}, got '${value}'`)
+    expect(printed(stderr, 'for its default')).toEqual(['blame', 'bad', ...right, '--dry-run'])
+  })
+
   it('--dry-run grades the run and says what to expect; no model is asked', async () => {
     const { code, stdout } = await blame('bad', ...right, '--dry-run', '--no-cache')
     expect(stdout).toMatchInlineSnapshot(`

@@ -271,7 +271,6 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'with a mistyped name comes to the verdict, and from there to the test and to what else was necessary',
     ],
     'if what it reads is not as it was': again,
-    'to use the default': again,
     'if one of them leads to other answers': again,
   },
   'src/cli/commands/chaos.ts': {

@@ -277,9 +277,7 @@ function caseOf(file: string): { readonly file: string; readonly text: string } 
 function readShare(given: CommandInput, name: 'confidence' | 'min-effect', above: number): number | undefined {
   const value = readNumber(given, blameCommand, name, above, 1)
   if (value === undefined || (value > above && value < 1)) return value
-  throw badValue(blameCommand, name, given.value(name) ?? '', `a number above ${above} and below 1`, [
-    `to use the default: the same command, without --${name}`,
-  ])
+  throw badValue(blameCommand, name, given.value(name) ?? '', `a number above ${above} and below 1`)
 }
 
 async function requestOf(given: CommandInput, found: FoundRun, tape: Tape, recordings: string): Promise<BlameRequest> {
