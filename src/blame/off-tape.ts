@@ -29,6 +29,9 @@ const mostTried = 6
  *
  * @param mutates - decisions are changed at random, and need not come to a call that is asked for
  * @param tryOther - replays the run with another decision at a position, with no model called
+ * Where calls grade, a run that makes one of them is graded though it leaves the tape behind it: then only that no decision which
+ * was tried may come to a grade is a risk.
+ *
  * @returns `undefined` where no decision could be tried
  */
 export async function offTapeRisk(
@@ -37,7 +40,7 @@ export async function offTapeRisk(
   tryOther: (position: number) => Promise<{ readonly result: ForkResult } | undefined>,
 ): Promise<OffTapeRisk | undefined> {
   const steps: number[] = []
-  let tried = 0
+  let [tried, left] = [0, 0]
   for (const [position, { isExogenous, steps: own }] of [...positions.entries()].toReversed()) {
     if (tried === mostTried) break
     const other = isExogenous ? undefined : await tryOther(position)
@@ -45,9 +48,12 @@ export async function offTapeRisk(
     tried++
     // What is refused first is a call of a tool or a service; a model that is not to be called is refused for its budget.
     if (other.result.problems[0]?.code !== 'HARVEST_NOT_RECORDED') continue
-    if (mutates || !mayBeGood(other.result, tape, judging)) steps.unshift(...own)
+    if (!mutates && mayBeGood(other.result, tape, judging)) continue
+    left++
+    steps.unshift(...own)
   }
-  return tried === 0 ? undefined : { tried, steps }
+  const isOpen = !mutates && isByCalls(judging) && left < tried
+  return tried === 0 ? undefined : { tried, steps: isOpen ? [] : steps }
 }
 
 /** With yet other arguments, a call that a run made instead of those on the tape may be one that is asked for: that is a grade. */
