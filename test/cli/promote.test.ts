@@ -19,7 +19,9 @@ beforeAll(async () => {
 afterAll(() => rmSync(dirname(tape), { recursive: true, force: true }))
 
 function recorded(config = configFor({ refund: refundAgent })): string {
-  const folder = project({ 'vitest.config.ts': config })
+  // A busy machine takes long to load an SDK, and no test here waits for the limit.
+  const patient = config.replace('harvest({ agents', 'harvest({ timeout: 600_000, agents')
+  const folder = project({ 'vitest.config.ts': patient })
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   mkdirSync(join(folder, 'recordings/inbox'), { recursive: true })
   cpSync(tape, join(folder, 'recordings/inbox/first.tape.jsonl'))
