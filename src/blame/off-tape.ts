@@ -27,11 +27,11 @@ const mostTried = 6
  * Tries other decisions of the recorded run for free, and says which of them would leave the tape, so that no oracle can grade
  * the run. A model that is asked again decides like that; each such fork is paid for and counts for nothing.
  *
+ * Where calls grade, a run that makes one of them is graded though it leaves the tape behind it: there it is a risk only where
+ * no decision that was tried may come to a grade, and one that may ends the search.
+ *
  * @param mutates - decisions are changed at random, and need not come to a call that is asked for
  * @param tryOther - replays the run with another decision at a position, with no model called
- * Where calls grade, a run that makes one of them is graded though it leaves the tape behind it: then only that no decision which
- * was tried may come to a grade is a risk.
- *
  * @returns `undefined` where no decision could be tried
  */
 export async function offTapeRisk(
@@ -40,20 +40,18 @@ export async function offTapeRisk(
   tryOther: (position: number) => Promise<{ readonly result: ForkResult } | undefined>,
 ): Promise<OffTapeRisk | undefined> {
   const steps: number[] = []
-  let [tried, left] = [0, 0]
+  let tried = 0
   for (const [position, { isExogenous, steps: own }] of [...positions.entries()].toReversed()) {
     if (tried === mostTried) break
     const other = isExogenous ? undefined : await tryOther(position)
     if (other === undefined) continue
     tried++
     // What is refused first is a call of a tool or a service; a model that is not to be called is refused for its budget.
-    if (other.result.problems[0]?.code !== 'HARVEST_NOT_RECORDED') continue
-    if (!mutates && mayBeGood(other.result, tape, judging)) continue
-    left++
-    steps.unshift(...own)
+    const isLost = other.result.problems[0]?.code === 'HARVEST_NOT_RECORDED'
+    if (isLost && (mutates || !mayBeGood(other.result, tape, judging))) steps.unshift(...own)
+    else if (!mutates && isByCalls(judging)) return { tried, steps: [] }
   }
-  const isOpen = !mutates && isByCalls(judging) && left < tried
-  return tried === 0 ? undefined : { tried, steps: isOpen ? [] : steps }
+  return tried === 0 ? undefined : { tried, steps }
 }
 
 /** With yet other arguments, a call that a run made instead of those on the tape may be one that is asked for: that is a grade. */

@@ -12,6 +12,7 @@ import { type ForksSpent, sumOf } from './spent.ts'
 import type { ForkSource } from './types.ts'
 import type { BlameVerdict } from './verdict.ts'
 import { type Interval, wilson } from '../stats/wilson.ts'
+import { usualEffect } from './settings.ts'
 
 export interface ReportOptions extends MutationOptions {
   /** Ask which step of a failed run decided. Default: whether it failed. */
@@ -107,7 +108,7 @@ export async function blameSource(source: ForkSource, options: ReportOptions = {
     estimand: 'interventional',
     perturbation: options.perturbation ?? 'each step resampled',
     delta: options.delta ?? 0.05,
-    tau: options.tau ?? 0.2,
+    tau: options.tau ?? usualEffect,
     tail: isExact ? 'exact' : 'noisy',
     spent: { ...sumOf(now, reused), now, retries },
     ...(options.models === undefined ? {} : { models: options.models }),

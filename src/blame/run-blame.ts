@@ -35,7 +35,7 @@ import { type CostPlan, planCost } from './plan-cost.ts'
 import { requireMutants } from './mutations.ts'
 import { requireOutside } from './outside.ts'
 import { type BlameReport, blameSource } from './report.ts'
-import { type BlameProgress, requireSteps } from './settings.ts'
+import { type BlameProgress, requireSteps, usualEffect } from './settings.ts'
 import type { ForksSpent } from './spent.ts'
 import type { BlameVerdict } from './verdict.ts'
 import type { ForkDraw, Grade, GradingUse, KnownRun, Position } from './types.ts'
@@ -159,7 +159,7 @@ export interface BlamedRun extends BlameReport {
  *   {@link blameSource}; all of them but those of the oracle and the models before anything is spent
  */
 export async function runBlame(tape: Tape, options: RunBlameOptions): Promise<BlamedRun> {
-  const { delta = 0.05, tau = 0.2, repairs = false, mutate = false } = options
+  const { delta = 0.05, tau = usualEffect, repairs = false, mutate = false } = options
   const seen = new Seen()
   const { source, oracle, forkCache, limits, warnings, offTape, neverSeen, knownRuns } = await openForks(tape, options)
   for (const { draw } of forkCache?.entries ?? []) seen.add(draw)

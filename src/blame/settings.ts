@@ -14,6 +14,9 @@ import { Curve } from './curve.ts'
 import { type Forks, ForkBudget, type ForkBudgetOptions } from './fork-budget.ts'
 import type { ForkSource } from './types.ts'
 
+/** The smallest difference of rates that is blamed, where none is named. */
+export const usualEffect = 0.2
+
 export interface BlameOptions extends ForkBudgetOptions {
   /** How often a verdict that names something may be false. Default 0.05. */
   readonly delta?: number
@@ -67,7 +70,7 @@ export interface Inquiry {
 
 /** @throws HarvestError HARVEST_BLAME_OPTION for a value that cannot be, HARVEST_BLAME_NO_STEPS for a run without steps */
 export function openInquiry(source: ForkSource, options: BlameOptions): Inquiry {
-  const { delta = 0.05, tau = 0.2, tail = 'noisy', sweep = false, maxTries = 4, maxPairs = 60 } = options
+  const { delta = 0.05, tau = usualEffect, tail = 'noisy', sweep = false, maxTries = 4, maxPairs = 60 } = options
   checkOption(blameOptions, 'confidence', Number((1 - delta).toFixed(12)), confidence)
   checkOptions(blameOptions, { minEffect: tau, tail, maxTries, maxPairs }, shape)
   requireSteps(source)

@@ -1,5 +1,12 @@
 // Over 300 lines: each verdict of blame in its sentences.
-import { type BlameVerdict, type CodeAlone, type Commitment, stopTexts, type Undecided } from '../../blame/index.ts'
+import {
+  type BlameVerdict,
+  type CodeAlone,
+  type Commitment,
+  stopTexts,
+  type Undecided,
+  usualEffect,
+} from '../../blame/index.ts'
 import type { BlamedRun } from '../../blame/run-blame.ts'
 import { neutralLine, shellWord } from '../../errors/index.ts'
 import { program } from '../command.ts'
@@ -369,9 +376,6 @@ function describeSmaller(blamed: BlamedRun, position: number): readonly string[]
       : []),
   ]
 }
-
-/** The minimum effect, where none is named. */
-const usualEffect = 0.2
 
 function describeUndecidable(blamed: BlamedRun, { forks, undefined: lost, ungraded }: Of<'undecidable'>) {
   return [
