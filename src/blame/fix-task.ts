@@ -2,7 +2,7 @@
 import { accessOf } from '../fork/access.ts'
 import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
-import { parseCase } from '../cases/index.ts'
+import { type Case, parseCase } from '../cases/index.ts'
 import { HarvestError, shellWord } from '../errors/index.ts'
 import { allowanceOf } from '../fork/ask-budget.ts'
 import { asData } from '../fork/fork-task.ts'
@@ -25,7 +25,7 @@ import type { Task, TaskContext } from '../jobs/index.ts'
 import { mostOf, noUses } from '../live/budget.ts'
 import { type Budget, type Spent, unpaid, type Use } from '../live/index.ts'
 import { isGenerative, readModelCall } from '../providers/index.ts'
-import { codeDigest, gitState } from '../provenance/index.ts'
+import { codeDigest, gitState, isCodeOf } from '../provenance/index.ts'
 import { changedQuestions, replayTape, standInKeys, type GreenSteps, isGreenAt } from '../replay/index.ts'
 import type { Drift, ReplayResult } from '../match/types.ts'
 import {
@@ -142,12 +142,11 @@ export const fixTask: Task = async (asked, context) => {
   // A question that was accepted is another one all the same: only the model says what the agent makes of it. Where there is
   // nothing to fix no grade is paid for.
   if (context.isGreen(replayed) && changed.length === 0) {
-    throw nothingFixed(
-      kase.id,
-      kase.expect,
-      tape.events.some(({ kind }) => kind === 'tool'),
-      request,
-    )
+    throw nothingFixed(kase, {
+      hasTools: tape.events.some(({ kind }) => kind === 'tool'),
+      isSameCode: await isCodeOf(process.cwd(), kase.pins?.commit),
+      right: request,
+    })
   }
   const { grade: recorded } = await steadyGrade(
     async () => ({ grade: await gradeRecorded(oracle, tape) }),
@@ -534,10 +533,17 @@ function oracleMissing(id: string, tape: Tape): HarvestError {
 }
 
 function nothingFixed(
-  id: string,
-  expect: 'pass' | 'fail',
-  hasTools: boolean,
-  { ok, bad, oracle }: Pick<FixRequest, 'ok' | 'bad' | 'oracle'>,
+  { id, expect }: Case,
+  {
+    hasTools,
+    isSameCode,
+    right: { ok, bad, oracle },
+  }: {
+    readonly hasTools: boolean
+    /** As that of the case. */
+    readonly isSameCode: boolean
+    readonly right: Pick<FixRequest, 'ok' | 'bad' | 'oracle'>
+  },
 ): HarvestError {
   const right = [
     ...ok.map((text) => ` --ok ${shellWord(text)}`),
@@ -558,7 +564,7 @@ function nothingFixed(
         ? [
             'fix the agent first',
             // Code that changes nothing about the incident is as good as the recorded one.
-            `to see which step decided: npx vitest-harvest blame ${shellWord(id)} --dry-run --cross-version${right}`,
+            `to see which step decided: npx vitest-harvest blame ${shellWord(id)} --dry-run${isSameCode ? '' : ' --cross-version'}${right}`,
             ...(hasTools ? [`if you fixed a tool: npx vitest-harvest test ${shellWord(id)} --tools run --yes`] : []),
           ]
         : [

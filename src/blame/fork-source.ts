@@ -407,11 +407,11 @@ function unheldOf({ unheld: [step] }: ForkResult): GradeGiven | undefined {
 }
 
 /** An agent that answers without its model, which could not be asked, is no worse for that. */
-function lostModel({ events, outcome, problems, spent, comparison }: ForkResult): GradeGiven | undefined {
+function lostModel({ events, outcome, problems, spent, comparison, tape }: ForkResult): GradeGiven | undefined {
   // One that threw is looked at by the oracle, and so is what a budget or a time-out ended.
   if (outcome.status === 'threw' || problems.length > 0) return undefined
   if (spent.modelCalls === 0 || comparison.outcomeEqual === true) return undefined
-  const lost = unreachedModel(events)
+  const lost = unreachedModel(events, tape.events)
   return lost === undefined ? undefined : { grade: 'ungraded', because: unreachedText(lost) }
 }
 

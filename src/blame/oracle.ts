@@ -191,7 +191,7 @@ async function gradeOfThrown(run: GradedRun, judging: Judging): Promise<GradeGiv
   if (run.outcome.status !== 'threw') throw new TypeError('the run returned')
   const { close } = run.tape
   const isRecorded = close !== undefined && isSameOutcome((value) => encodeValue(value), close.outcome, run.outcome)
-  const unreached = isRecorded ? undefined : unreachedModel(run.events)
+  const unreached = isRecorded ? undefined : unreachedModel(run.events, run.tape.events)
   if (unreached !== undefined) return { grade: 'ungraded', because: unreachedText(unreached) }
   if (judging.by === 'function') {
     const answered = await ask(judging, run)

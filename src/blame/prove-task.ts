@@ -422,7 +422,7 @@ function nothingToProve({ id }: Case): HarvestError {
 }
 
 function unreached({ events, outcome, tape }: ForkResult): HarvestError {
-  const lost = unreachedModel(events)
+  const lost = unreachedModel(events, tape.events)
   const error = outcome.status === 'threw' ? thrownText(outcome.error, tape) : ''
   const because = lost === undefined ? threwAtOnceText(error) : unreachedText(lost)
   const said = lost?.status === undefined || lost.said === undefined ? '' : `: ${lost.said}`

@@ -7,7 +7,7 @@ import { here } from '../errors/here.ts'
 import { headerOf, listCases, RecordingFiles } from '../recordings/index.ts'
 import type { Tape, TapeHeader } from '../tape/index.ts'
 import { isFoundByName } from './named-tape.ts'
-import { typedAgain } from './typed-again.ts'
+import { type OptionChanges, typedAgain } from './typed-again.ts'
 
 /** So many runs of either kind are looked at. */
 const mostKnown = 20
@@ -67,7 +67,7 @@ function nameOf(file: string, recordings: string): string {
 }
 
 /** What was typed, with another run to answer what its own tape does not: of the same input, or which one only people know. */
-export function withReference(kase: Case, recordings: string): string {
+export function withReference(kase: Case, recordings: string, changes: OptionChanges = {}): string {
   const own = tapeFileOf(kase)
   const header = own === undefined ? undefined : headerOf(own)
   const other =
@@ -80,7 +80,7 @@ export function withReference(kase: Case, recordings: string): string {
         one.expect === 'pass' &&
         isAlike(headerOf(tapeFileOf(one) ?? ''), { header }),
     )
-  return typedAgain({ reference: other?.id ?? '<tape|case>' })
+  return typedAgain({ ...changes, reference: other?.id ?? '<tape|case>' })
 }
 
 /** `undefined` where the tape of a case is gone: such a case is no proposal. */

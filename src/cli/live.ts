@@ -37,7 +37,7 @@ export function readLivePlan(given: CommandInput, command: CommandSpec): LivePla
   return {
     times: readWhole(given, command, 'runs') ?? 10,
     parallel: readWhole(given, command, 'parallel') ?? 4,
-    timeoutMs: readDuration(given, command, 'timeout') ?? 120_000,
+    timeoutMs: readDuration(given, command, 'timeout') ?? runTimeMs,
     limits: {
       ...(costUsd === undefined ? {} : { costUsd }),
       ...(tokens === undefined ? {} : { tokens }),
@@ -95,6 +95,9 @@ export function readWhole(given: CommandInput, command: CommandSpec, name: strin
   throw badValue(command, name, `${number}`, 'a whole number')
 }
 
+/** Time limit of one run where none was typed. */
+export const runTimeMs = 120_000
+
 /** A longer timer would fire at once. */
 const longest = 2_147_483_647
 
@@ -102,9 +105,15 @@ const longest = 2_147_483_647
 export function readDuration(given: CommandInput, command: CommandSpec, name: string): number | undefined {
   const text = given.value(name)
   if (text === undefined) return undefined
-  const ms = /^\d+$/.test(text) ? Number(text) : text.endsWith('ms') ? parseNumeral(text.slice(0, -2)) : parseSpan(text)
-  if (ms !== undefined && ms >= 1 && ms <= longest) return Math.round(ms)
+  const ms = parseDuration(text)
+  if (ms !== undefined) return ms
   throw badValue(command, name, text, 'a duration such as 90s or 5m')
+}
+
+/** As {@link readDuration}; `undefined` for what is no duration. */
+export function parseDuration(text: string): number | undefined {
+  const ms = /^\d+$/.test(text) ? Number(text) : text.endsWith('ms') ? parseNumeral(text.slice(0, -2)) : parseSpan(text)
+  return ms !== undefined && ms >= 1 && ms <= longest ? Math.round(ms) : undefined
 }
 
 /**

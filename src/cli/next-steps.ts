@@ -3,7 +3,7 @@ import type { Grade } from '../blame/index.ts'
 import { type Case, expectedError, requireTapeFile } from '../cases/index.ts'
 import { neutralLine, shellWord } from '../errors/index.ts'
 import { isMap } from '../json/canonical.ts'
-import { codeState } from '../provenance/index.ts'
+import { isCodeOf } from '../provenance/index.ts'
 import { casesOfTape, closeOf, findCase, type RecordingFiles } from '../recordings/index.ts'
 import type { Run } from '../report/run.ts'
 import type { CommandInput } from './command.ts'
@@ -105,8 +105,7 @@ function stepsOfCase(kase: Case, dir?: string): Promise<readonly NextStep[]> | r
 /** What to do with a bug that is known and not fixed. */
 export async function stepsOfKnownBad(kase: Case, dir?: string): Promise<readonly NextStep[]> {
   const { pins } = kase
-  const code = pins?.commit === undefined ? undefined : await codeState(process.cwd(), pins.commit)
-  const isSame = code?.commit !== undefined && code.commit === pins?.commit && !code.dirty
+  const isSame = await isCodeOf(process.cwd(), pins?.commit)
   const fix = fixStep(kase, [], dir)
   // Without the budget of its recorder such a run does not come to an end: no fork of it could be graded.
   if (isOverBudget(kase)) return [fix]

@@ -273,7 +273,7 @@ function beforeAsking(
 
 function unreached({ events, tape }: ForkResult, tail: TailRequest): readonly HarvestError[] {
   if (tail.from !== 'live') return []
-  const lost = unreachedModel(events)
+  const lost = unreachedModel(events, tape.events)
   // As it was recorded is its own way to end.
   if (lost === undefined || tape.events.includes(lost.event)) return []
   const { event, status, said: text } = lost

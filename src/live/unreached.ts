@@ -1,4 +1,4 @@
-import { readModelCall } from '../providers/index.ts'
+import { askedIn, readModelCall } from '../providers/index.ts'
 import { type ExchangeEvent, responseBytes, type Tape, type TapeEvent } from '../tape/index.ts'
 
 /** A model that could not be asked. */
@@ -13,23 +13,55 @@ export interface UnreachedModel {
 const refusals: ReadonlySet<number> = new Set([401, 402, 403, 404, 408, 429])
 
 /**
- * The model that a run which asks for real could not ask: no connection, no key, no quota, no such model, an outage. Such a
- * run says nothing about the agent. A request that the provider calls malformed is the agent's own doing, and so is one that
- * the agent gave up. The last call counts: what was asked again is got over.
+ * The model that a run which asks for real could not ask: no connection, no key, no quota, no such model, an outage. What an
+ * agent does instead says nothing about it as it is. A request that the provider calls malformed is the agent's own doing, and
+ * so is one that the agent gave up. What was asked again, and answered, is got over; and so is, unless it was the last one, what
+ * failed like that when it was recorded.
  *
  * @param events - of the run, in any order
+ * @param recorded - of the run it is compared with
  */
-export function unreachedModel(events: readonly TapeEvent[]): UnreachedModel | undefined {
-  const [event] = events
-    .filter((one) => one.kind === 'exchange')
-    .filter((one) => one.aborted === undefined && readModelCall(one) !== undefined)
-    .toSorted((a, b) => b.n - a.n)
+export function unreachedModel(
+  events: readonly TapeEvent[],
+  recorded: readonly TapeEvent[],
+): UnreachedModel | undefined {
+  const calls = callsIn(events)
+  const known = new Set(callsIn(recorded).filter(isLost).map(failureOf))
+  const event = calls.findLast(
+    (one, at) =>
+      isLost(one) &&
+      (at === calls.length - 1 || (!known.has(failureOf(one)) && !isGotOver(one, calls.slice(at + 1)))),
+  )
   if (event === undefined) return undefined
   const status = event.response?.status
   if (status === undefined) return { event, ...(event.error === undefined ? {} : { said: event.error.message }) }
-  if (!refusals.has(status) && status < 500) return undefined
   const said = messageIn(responseBytes(event).toString('utf8'))
   return { event, status, ...(said === undefined ? {} : { said }) }
+}
+
+/** Model calls that the agent did not give up, in their order. */
+function callsIn(events: readonly TapeEvent[]): readonly ExchangeEvent[] {
+  return events
+    .filter((one) => one.kind === 'exchange')
+    .filter((one) => one.aborted === undefined && readModelCall(one) !== undefined)
+    .toSorted((a, b) => a.n - b.n)
+}
+
+function isLost({ response }: ExchangeEvent): boolean {
+  return response === undefined || refusals.has(response.status) || response.status >= 500
+}
+
+function isGotOver(lost: ExchangeEvent, later: readonly ExchangeEvent[]): boolean {
+  const question = questionOf(lost)
+  return later.some((one) => !isLost(one) && questionOf(one) === question)
+}
+
+function failureOf(event: ExchangeEvent): string {
+  return `${event.response?.status ?? 'none'} ${questionOf(event)}`
+}
+
+function questionOf(event: ExchangeEvent): string {
+  return JSON.stringify(askedIn(event) ?? event.url)
 }
 
 /**

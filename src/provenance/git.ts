@@ -59,6 +59,13 @@ export async function codeState(cwd: string, recorded: string | undefined): Prom
   return isSame ? { ...state, commit: recorded } : state
 }
 
+/** Whether the code that is here is that of a commit, as {@link codeState} sees it. */
+export async function isCodeOf(cwd: string, commit: string | undefined): Promise<boolean> {
+  if (commit === undefined) return false
+  const state = await codeState(cwd, commit)
+  return state?.commit === commit && !state.dirty
+}
+
 /** The paths that git lists, but for what commands of this package write or ask for. */
 export async function withoutOwnData(ask: AskGit, paths: readonly string[]): Promise<readonly string[]> {
   const top = paths.length === 0 ? '' : ((await topOf(ask)) ?? '')

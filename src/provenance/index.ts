@@ -8,6 +8,7 @@ export {
   type GitState,
   gitState,
   gitUser,
+  isCodeOf,
   isInboxIgnored,
   keepsTapeBytes,
   trackedFiles,

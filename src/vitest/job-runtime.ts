@@ -216,7 +216,7 @@ function unreachedBy(run: ReplayResult): FinishedJob['unreached'] {
   if (isCut && isKeptWaiting(run)) return { because: unansweredText }
   // A budget and a time-out leave calls without an answer, too.
   if (problems.length > 0 || comparison.outcomeEqual === true) return undefined
-  const lost = unreachedModel(events)
+  const lost = unreachedModel(events, tape.events)
   if (lost !== undefined)
     return { because: unreachedText(lost), ...(lost.said === undefined ? {} : { said: lost.said }) }
   const isBefore = outcome.status === 'threw' && stepsOf({ events }).length === 0 && stepsOf(tape).length > 0

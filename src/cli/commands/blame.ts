@@ -35,7 +35,7 @@ import { alikeCodes } from '../other-code.ts'
 import { printSteps, stepAfterEstimate, stepAfterLimit, stepsAfterBlame } from '../next-steps.ts'
 import { runTask } from '../../jobs/run.ts'
 import { printAnswer } from '../next-lines.ts'
-import { readDuration, readNumber, readWhole, refuseOtherCode, toConfirm } from '../live.ts'
+import { readDuration, readNumber, readWhole, refuseOtherCode, runTimeMs, toConfirm } from '../live.ts'
 import { knownRuns } from '../known-runs.ts'
 import { readOracle } from '../live-grading.ts'
 import { badValue } from '../parse.ts'
@@ -219,7 +219,7 @@ function runIn(
     {
       tape: found.file,
       agent: request.agent,
-      timeoutMs: readDuration(given, blameCommand, 'timeout') ?? 120_000,
+      timeoutMs: readDuration(given, blameCommand, 'timeout') ?? runTimeMs,
       ...(found.case === undefined ? {} : { case: caseOf(found.case.file) }),
       task: { name, options: JSON.parse(JSON.stringify(request)) as Json },
     },

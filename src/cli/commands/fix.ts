@@ -31,7 +31,7 @@ import { added, asUse, noUses, times } from '../../live/budget.ts'
 import type { Use } from '../../live/index.ts'
 import { passedLines } from '../passed-limit.ts'
 import { noteUnknownInCase, noteUnknownNames, noteUnmet } from '../known-bad.ts'
-import { knownRuns } from '../known-runs.ts'
+import { knownRuns, withReference } from '../known-runs.ts'
 import { describeSpent, readLivePlan } from '../live.ts'
 import { toolsHere, toolsWords, withUsualTools } from '../live-grading.ts'
 import { fixSpec } from '../spec/fix.ts'
@@ -230,6 +230,7 @@ function needsLive(answer: FixAnswer, tapeFile: string, kase: Case, given: Comma
     else {
       shown.line(`what ${neutralLine(tool, 60)} answers now is not on the tape: a function of yours does`)
       shown.line(`→ ${withUsualTools('to ask them')}: ${typedAgain({ live: true, tools: toolsHere() })}`)
+      shown.line(`→ or answered from another run: ${withReference(kase, given.value('dir') ?? 'recordings', { live: true })}`)
       shown.line(`→ or with its tools run for real, side effects and all: ${typedAgain({ live: true, tools: 'live' })}`)
     }
   }
