@@ -144,7 +144,7 @@ export const fixTask: Task = async (asked, context) => {
   if (context.isGreen(replayed) && changed.length === 0) {
     throw nothingFixed(kase, {
       hasTools: tape.events.some(({ kind }) => kind === 'tool'),
-      isSameCode: await isCodeOf(process.cwd(), kase.pins?.commit),
+      isSame: await isCodeOf(process.cwd(), kase.pins?.commit),
       right: request,
     })
   }
@@ -536,12 +536,12 @@ function nothingFixed(
   { id, expect }: Case,
   {
     hasTools,
-    isSameCode,
+    isSame,
     right: { ok, bad, oracle },
   }: {
     readonly hasTools: boolean
-    /** As that of the case. */
-    readonly isSameCode: boolean
+    /** The code is that of the case. */
+    readonly isSame: boolean
     readonly right: Pick<FixRequest, 'ok' | 'bad' | 'oracle'>
   },
 ): HarvestError {
@@ -564,7 +564,7 @@ function nothingFixed(
         ? [
             'fix the agent first',
             // Code that changes nothing about the incident is as good as the recorded one.
-            `to see which step decided: npx vitest-harvest blame ${shellWord(id)} --dry-run${isSameCode ? '' : ' --cross-version'}${right}`,
+            `to see which step decided: npx vitest-harvest blame ${shellWord(id)} --dry-run${isSame ? '' : ' --cross-version'}${right}`,
             ...(hasTools ? [`if you fixed a tool: npx vitest-harvest test ${shellWord(id)} --tools run --yes`] : []),
           ]
         : [

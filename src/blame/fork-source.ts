@@ -22,7 +22,7 @@ import {
   type HeardCall,
 } from '../fork/index.ts'
 import { type Budget, openBudget, unpaid, type Use } from '../live/index.ts'
-import { threwAtOnceText, unreachedModel, unreachedText } from '../live/unreached.ts'
+import { threwAtOnceText, unreachedModel } from '../live/unreached.ts'
 import { costOf, isPriced, modelIds, type ModelResponse, type PriceTable, readModelCall } from '../providers/index.ts'
 import { standInKeys } from '../replay/index.ts'
 import { type ExchangeEvent, requestBytes, type Step, stepsOf, type Tape } from '../tape/index.ts'
@@ -412,7 +412,7 @@ function lostModel({ events, outcome, problems, spent, comparison, tape }: ForkR
   if (outcome.status === 'threw' || problems.length > 0) return undefined
   if (spent.modelCalls === 0 || comparison.outcomeEqual === true) return undefined
   const lost = unreachedModel(events, tape.events)
-  return lost === undefined ? undefined : { grade: 'ungraded', because: unreachedText(lost) }
+  return lost === undefined ? undefined : { grade: 'ungraded', because: lost.because }
 }
 
 /**

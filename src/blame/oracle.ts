@@ -1,7 +1,7 @@
 // Over 300 lines: every way to grade a run, beside each other.
 import { type Case, expectedError, shapeOfError } from '../cases/index.ts'
 import { type ErrorFacts, HarvestError } from '../errors/index.ts'
-import { isKeptWaiting, isUnreached, unansweredText, unreachedModel, unreachedText } from '../live/unreached.ts'
+import { isKeptWaiting, isUnreached, unansweredText, unreachedModel } from '../live/unreached.ts'
 import { isSameOutcome } from '../replay/replay.ts'
 import type { RunOutcome } from '../match/types.ts'
 import {
@@ -192,7 +192,7 @@ async function gradeOfThrown(run: GradedRun, judging: Judging): Promise<GradeGiv
   const { close } = run.tape
   const isRecorded = close !== undefined && isSameOutcome((value) => encodeValue(value), close.outcome, run.outcome)
   const unreached = isRecorded ? undefined : unreachedModel(run.events, run.tape.events)
-  if (unreached !== undefined) return { grade: 'ungraded', because: unreachedText(unreached) }
+  if (unreached !== undefined) return { grade: 'ungraded', because: unreached.because }
   if (judging.by === 'function') {
     const answered = await ask(judging, run)
     if (answered !== undefined) return { grade: answered }

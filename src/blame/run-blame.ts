@@ -338,8 +338,7 @@ export async function openForks(tape: Tape, options: RunBlameOptions): Promise<O
   if (regraded + gradedThen > 0) options.onRegraded?.(regraded, gradedThen)
   if (forkCache?.notCompared !== undefined) options.onNotCompared?.(forkCache.notCompared)
   // A good run whose calls are those of the tape has answers to no other ones, and one of another input hardly to those of this one.
-  const isBare =
-    reference === undefined || !hasOtherCalls(reference, tape) || !isOfSameQuestion(reference, tape)
+  const isBare = reference === undefined || !hasOtherCalls(reference, tape) || !isOfSameQuestion(reference, tape)
   const offTape =
     tools === 'tape' && isBare
       ? await offTapeRisk(source.positions, { tape, judging, mutates: options.mutate === true }, (at) =>

@@ -151,7 +151,7 @@ export function spentBy(ended: readonly JobOutcome[]): Spent {
 
 /** `A model answered with status 401: Incorrect API key provided` */
 export function saidText({ because, said }: NonNullable<FinishedJob['unreached']>): string {
-  return said === undefined || because.endsWith(said) ? because : `${because}: ${neutralLine(said, 200)}`
+  return said === undefined ? because : `${because}: ${neutralLine(said, 200)}`
 }
 
 /** What the models have used, in one line. */

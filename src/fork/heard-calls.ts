@@ -6,7 +6,7 @@ import { observeUndici } from '../seam/observe/undici.ts'
 import { type SeamCall, type SeamDrawKind, seamState } from '../seam/source.ts'
 import { type Chunk, encodeBytes, type ExchangeEvent } from '../tape/index.ts'
 import { type TextSizes, usageOf } from '../live/budget.ts'
-import { unreachedText } from '../live/unreached.ts'
+import { unansweredBecause } from '../live/unreached.ts'
 
 /** A model call that was made beside any run, as a budget counts it. */
 export interface HeardCall {
@@ -81,6 +81,7 @@ class HeardExchange implements ExchangeObserver {
   readonly #got: Chunk[] = []
   #head: { readonly status: number; readonly headers: NonNullable<ExchangeStart['headers']> } | undefined
   #isWhole = false
+  #error: ExchangeEvent['error']
 
   constructor(start: ExchangeStart) {
     this.#start = start
@@ -102,16 +103,12 @@ class HeardExchange implements ExchangeObserver {
   end(): void {
     this.#isWhole = true
   }
+  error({ name = 'Error', message = '' }: Parameters<ExchangeObserver['error']>[0]): void {
+    this.#error = { name, message, moment: [0, 0] }
+  }
   // What was asked is paid for, no matter what became of its answer.
   leaving(): void {}
-  error(): void {}
   aborted(): void {}
-
-  #failed(): string | undefined {
-    if (this.#head === undefined) return unreachedText({})
-    const { status } = this.#head
-    return status < 400 ? undefined : unreachedText({ status })
-  }
 
   /** None when it asked no model. */
   asCall(): readonly HeardCall[] {
@@ -135,12 +132,13 @@ class HeardExchange implements ExchangeObserver {
               ...(this.#isWhole ? { end: [0, 0] } : {}),
             },
           }),
+      ...(this.#error && { error: this.#error }),
     }
     const call = readModelCall(event)
     if (call === undefined || call.isPoll) return []
     const { text = '', toolCalls = [] } = call.response ?? {}
     const answered = text.length + JSON.stringify(toolCalls).length
-    const failed = this.#failed()
+    const failed = unansweredBecause(event)
     const said = { asked: body.length, answered }
     return [{ model: call.request.model, usage: usageOf(event), said, ...(failed === undefined ? {} : { failed }) }]
   }

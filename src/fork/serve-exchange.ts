@@ -353,22 +353,18 @@ function asked(
   }
   const sent = forward(outgoing, sink, {
     moment: () => heard.moment(),
-    ended(response) {
+    ended(response, error) {
       if (model) pay(run, { ...heard.event, response }, model.model, outgoing.body.length)
       if (run.over) return
       const { headers, chunks } = cleaned(run, response, { ...heard.event, response })
       heard.event.response = { ...response, headers, chunks: placed(response.chunks, chunks) }
+      if (error !== undefined) heard.event.error = { ...error, message: run.redactor.text(error.message) }
       observe(run, heard)
       finish()
     },
-    failed({ name, message, code }) {
+    failed(error) {
       if (isOver || run.over) return
-      heard.event.error = {
-        name,
-        message: run.redactor.text(message),
-        ...(code === undefined ? {} : { code }),
-        moment: heard.moment(),
-      }
+      heard.event.error = { ...error, message: run.redactor.text(error.message) }
       finish()
     },
   })

@@ -200,38 +200,52 @@ class LiveRun {
     const isOffTape = !this.#isReal && (dialect === undefined || keepsConversation(dialect.dialect))
     // A session in both directions cannot be handed on as one request.
     if (isOffTape || live.via === 'websocket') throw this.offTape(`${live.method} ${live.url}`, live.madeAt)
-    if (dialect === undefined) return this.#forwardService(live, sink, place)
+    if (dialect === undefined) return this.#forward(live, sink, place)
     const { budget } = this.#options
     // What is refused is the run's problem, and the agent's error as well.
     const refused = budget.refusal(dialect.model)
     if (refused !== undefined) throw this.problem(refused)
-    const control = forward(live, sink, {
-      moment: () => this.moment(),
-      ended: (response) => {
-        const whole = { ...heard, response }
-        this.events[place] = whole
-        const said = readModelCall(whole)?.response
-        const answered = (said?.text.length ?? 0) + JSON.stringify(said?.toolCalls ?? []).length
-        budget.spent(dialect.model, usageOf(whole), { asked: live.body.length, answered })
-        this.#underWay.delete(control)
-      },
-      failed: () => this.#underWay.delete(control),
+    return this.#forward(live, sink, place, (whole) => {
+      const said = readModelCall(whole)?.response
+      const answered = (said?.text.length ?? 0) + JSON.stringify(said?.toolCalls ?? []).length
+      budget.spent(dialect.model, usageOf(whole), { asked: live.body.length, answered })
     })
-    this.#underWay.set(control, { isModel: true })
-    return control
   }
 
-  /** A service that is really asked: it costs nothing that a budget counts. */
-  #forwardService(live: LiveRequest, sink: Parameters<Responder['exchange']>[1], place: number): ExchangeControl {
-    const control = forward(live, sink, {
+  /**
+   * Asks for real, and notes down what comes of it.
+   *
+   * @param pay - counts the answer of a model; absent for a service: it costs nothing that a budget counts
+   */
+  #forward(
+    live: LiveRequest,
+    sink: Parameters<Responder['exchange']>[1],
+    place: number,
+    pay?: (whole: ExchangeEvent) => void,
+  ): ExchangeControl {
+    const note = (more: Partial<ExchangeEvent>): ExchangeEvent => {
+      const whole = { ...(this.events[place] as ExchangeEvent), ...more }
+      this.events[place] = whole
+      return whole
+    }
+    const sent = forward(live, sink, {
       moment: () => this.moment(),
-      ended: (response) => {
-        this.events[place] = { ...(this.events[place] as ExchangeEvent), response }
+      ended: (response, error) => {
+        pay?.(note({ response, ...(error && { error }) }))
         this.#underWay.delete(control)
       },
-      failed: () => this.#underWay.delete(control),
+      failed: (error) => {
+        note({ error })
+        this.#underWay.delete(control)
+      },
     })
-    this.#underWay.set(control, { isModel: false })
+    const control: ExchangeControl = {
+      abort: () => {
+        if (this.#underWay.has(control)) note({ aborted: this.moment() })
+        sent.abort()
+      },
+    }
+    this.#underWay.set(control, { isModel: pay !== undefined })
     return control
   }
 

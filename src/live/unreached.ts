@@ -1,22 +1,35 @@
 import { askedIn, readModelCall } from '../providers/index.ts'
 import { type ExchangeEvent, responseBytes, type Tape, type TapeEvent } from '../tape/index.ts'
 
-/** A model that could not be asked. */
+/** A model that could not be asked, or did not finish its answer. */
 export interface UnreachedModel {
   readonly event: ExchangeEvent
-  /** Of the answer; absent: there was none. */
+  /** Why the run has no grade: without what providers say, which is another text each time. */
+  readonly because: string
+  /** Of the answer; absent: there was none. Below 400: the answer broke off. */
   readonly status?: number
   /** What the provider or the connection said of it, not neutral yet. */
   readonly said?: string
 }
 
-const refusals: ReadonlySet<number> = new Set([401, 402, 403, 404, 408, 429])
+interface Failure extends UnreachedModel {
+  /** The same for failures that are the same. */
+  readonly key: string
+  /**
+   * An agent that met the same when it was recorded is one that brings it about: it asks what its provider refuses, or gives up
+   * what takes long. An outage is one whenever it comes.
+   */
+  readonly isItsWay: boolean
+}
+
+/** Of a provider that cannot answer at all, be the question right or wrong. */
+const outages: ReadonlySet<number> = new Set([401, 402, 403, 404, 408, 429])
 
 /**
- * The model that a run which asks for real could not ask: no connection, no key, no quota, no such model, an outage. What an
- * agent does instead says nothing about it as it is. A request that the provider calls malformed is the agent's own doing, and
- * so is one that the agent gave up. What was asked again, and answered, is got over; and so is, unless it was the last one, what
- * failed like that when it was recorded.
+ * The model that a run which asks for real got no whole answer from: no connection, no key, no quota, no such model, a request
+ * that was refused, an outage in the middle of an answer, none until the agent gave it up. What an agent does instead says nothing
+ * about it as it is. What was asked again, and answered, is got over. So is what failed when it was recorded, too: see
+ * {@link Failure.isItsWay}; an outage where the run went on behind it.
  *
  * @param events - of the run, in any order
  * @param recorded - of the run it is compared with
@@ -25,39 +38,84 @@ export function unreachedModel(
   events: readonly TapeEvent[],
   recorded: readonly TapeEvent[],
 ): UnreachedModel | undefined {
+  const before = callsIn(recorded)
+  const known = new Set(failuresIn(before, before).map(({ key }) => key))
   const calls = callsIn(events)
-  const known = new Set(callsIn(recorded).filter(isLost).map(failureOf))
-  const event = calls.findLast(
-    (one, at) =>
-      isLost(one) &&
-      (at === calls.length - 1 || (!known.has(failureOf(one)) && !isGotOver(one, calls.slice(at + 1)))),
-  )
-  if (event === undefined) return undefined
-  const status = event.response?.status
-  if (status === undefined) return { event, ...(event.error === undefined ? {} : { said: event.error.message }) }
-  const said = messageIn(responseBytes(event).toString('utf8'))
-  return { event, status, ...(said === undefined ? {} : { said }) }
+  const lost = failuresIn(calls, before)
+  const answered = calls.filter((one) => one.response !== undefined && !lost.some(({ event }) => event === one))
+  return lost.findLast(({ event, key, isItsWay }) => {
+    const isKnown = known.has(key)
+    if (isKnown && isItsWay) return false
+    const question = questionOf(event)
+    return !answered.some((one) => (isKnown && one.n > event.n) || questionOf(one) === question)
+  })
 }
 
-/** Model calls that the agent did not give up, in their order. */
+/** Why one call of a model has no whole answer, as far as that is seen without others. */
+export function unansweredBecause(call: ExchangeEvent): string | undefined {
+  return failureOf(call, [])?.because
+}
+
+/** @param others - recorded calls: what they say at their end, others have to say as well */
+function failuresIn(calls: readonly ExchangeEvent[], others: readonly ExchangeEvent[]): readonly Failure[] {
+  return calls.flatMap((event) => failureOf(event, others) ?? [])
+}
+
+/** Model calls in their order. */
 function callsIn(events: readonly TapeEvent[]): readonly ExchangeEvent[] {
   return events
     .filter((one) => one.kind === 'exchange')
-    .filter((one) => one.aborted === undefined && readModelCall(one) !== undefined)
+    .filter((one) => readModelCall(one) !== undefined)
     .toSorted((a, b) => a.n - b.n)
 }
 
-function isLost({ response }: ExchangeEvent): boolean {
-  return response === undefined || refusals.has(response.status) || response.status >= 500
+function failureOf(event: ExchangeEvent, others: readonly ExchangeEvent[]): Failure | undefined {
+  const { response, error, aborted } = event
+  const outage = (lost: Omit<UnreachedModel, 'event'>): Failure => ({
+    event,
+    ...lost,
+    key: `${lost.because} ${questionOf(event)}`,
+    isItsWay: false,
+  })
+  const inside = errorIn(event)
+  if (aborted !== undefined && inside === undefined)
+    return response === undefined ? { event, because: givenUp, key: givenUp, isItsWay: true } : undefined
+  if (response === undefined) {
+    const said = error?.message
+    return outage(said === undefined ? { because: noModel } : { because: `${noModel}: ${said}`, said })
+  }
+  const { status } = response
+  if (status >= 400) {
+    const said = messageIn(responseBytes(event).toString('utf8'))
+    const lost = { because: `${refused} ${status}`, status, ...(said === undefined ? {} : { said }) }
+    const isRefused = status < 500 && !outages.has(status)
+    return isRefused ? { event, ...lost, key: lost.because, isItsWay: true } : outage(lost)
+  }
+  const said = inside ?? error?.message ?? (hasNoEnd(event, others) ? 'it has no end' : undefined)
+  return said === undefined ? undefined : outage({ because: `${brokeOff}: ${said}`, status, said })
 }
 
-function isGotOver(lost: ExchangeEvent, later: readonly ExchangeEvent[]): boolean {
-  const question = questionOf(lost)
-  return later.some((one) => !isLost(one) && questionOf(one) === question)
+/** The class of an error in an answer that began well. */
+function errorIn(event: ExchangeEvent): string | undefined {
+  if (event.response === undefined || event.response.status >= 400) return undefined
+  return readModelCall(event)?.response?.error
 }
 
-function failureOf(event: ExchangeEvent): string {
-  return `${event.response?.status ?? 'none'} ${questionOf(event)}`
+/** Whether a whole answer lacks the reason for its end that each recorded one of its dialect has. */
+function hasNoEnd(event: ExchangeEvent, others: readonly ExchangeEvent[]): boolean {
+  const { request, response } = readModelCall(event) ?? {}
+  if (event.response?.end === undefined || (response?.finish ?? response?.error) !== undefined) return false
+  const answered = others.filter(
+    (one) =>
+      readModelCall(one)?.request.dialect === request?.dialect &&
+      one.response?.end !== undefined &&
+      one.response.status < 400,
+  )
+  return answered.length > 0 && answered.every((one) => finishOf(one) !== undefined)
+}
+
+function finishOf(event: ExchangeEvent): string | undefined {
+  return readModelCall(event)?.response?.finish
 }
 
 function questionOf(event: ExchangeEvent): string {
@@ -66,7 +124,8 @@ function questionOf(event: ExchangeEvent): string {
 
 /**
  * Whether a model kept a run waiting until its time was up: one that never answers says nothing of the agent. An agent that
- * asked more often than the recorded run may ask for ever, and its last question is open whenever its time is up.
+ * asked more than the recorded run may ask for ever, and its last question is open whenever its time is up. What a client asks
+ * again while it has no answer is one question.
  */
 export function isKeptWaiting({
   tape,
@@ -77,19 +136,31 @@ export function isKeptWaiting({
   readonly events: readonly TapeEvent[]
   readonly waitsForModel?: true
 }): boolean {
-  const asked = (all: readonly TapeEvent[]): number =>
-    all.filter((event) => event.kind === 'exchange' && readModelCall(event) !== undefined).length
-  return waitsForModel === true && asked(events) <= asked(tape.events)
+  const calls = callsIn(events)
+  const lost = failuresIn(calls, callsIn(tape.events))
+  const isOpen = waitsForModel === true || (lost.length > 0 && lost.at(-1)?.event === calls.at(-1))
+  return isOpen && questionsIn(events) <= questionsIn(tape.events)
+}
+
+function questionsIn(events: readonly TapeEvent[]): number {
+  const calls = callsIn(events)
+  const lost = failuresIn(calls, []).map(({ event }) => event)
+  return calls.length - lost.length + new Set(lost.map(questionOf)).size
 }
 
 const noModel = 'A model could not be reached'
 const refused = 'A model answered with status'
+const brokeOff = 'A model broke off its answer'
+const givenUp = 'A model had not answered when the agent gave it up'
 /** Why a run has no grade whose time was up while it waited for a model. */
 export const unansweredText = 'A model had not answered when the time of the run was up'
 
-/** Why a run has no grade: without what providers say, which is another text each time. */
-export function unreachedText({ status, said }: Pick<UnreachedModel, 'said' | 'status'>): string {
-  return status === undefined ? `${noModel}${said === undefined ? '' : `: ${said}`}` : `${refused} ${status}`
+/** Why a run has no grade, with what the provider said beside it. */
+export function unreachedFacts({ because, said }: UnreachedModel): {
+  readonly because: string
+  readonly said?: string
+} {
+  return said === undefined || because.endsWith(said) ? { because } : { because, said }
 }
 
 /** Why a run has no grade whose agent found another world: no key, no file. */
@@ -102,7 +173,7 @@ export const threwAtOnce = 'The agent threw before it asked anything'
 
 /** Whether a run has no grade because a model could not be asked, or the agent did not even get to it. */
 export function isUnreached(because: string): boolean {
-  return [noModel, refused, threwAtOnce, unansweredText].some((text) => because.startsWith(text))
+  return [noModel, refused, brokeOff, givenUp, threwAtOnce, unansweredText].some((text) => because.startsWith(text))
 }
 
 /** `{"error":{"message":"…"}}` and its kin; other bodies are pages of a proxy. */

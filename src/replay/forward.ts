@@ -3,16 +3,23 @@ import https from 'node:https'
 import type { ExchangeControl, ExchangeSink, LiveRequest } from '../seam/intercept/index.ts'
 import { headerPairs } from '../seam/observe/channels.ts'
 import { outsideRuns } from '../seam/source.ts'
-import { type Chunk, encodeBytes, type Moment, type RecordedResponse } from '../tape/index.ts'
+import { type Chunk, encodeBytes, type ExchangeEvent, type Moment, type RecordedResponse } from '../tape/index.ts'
 
 /** Who hears a request that really goes out. */
 export interface ForwardListener {
   moment(): Moment
-  /** The answer is complete, has broken off, or nothing waits for the rest of it; once. */
-  ended(response: RecordedResponse): void
+  /**
+   * The answer is complete, has broken off, or nothing waits for the rest of it; once.
+   *
+   * @param error - why it broke off
+   */
+  ended(response: RecordedResponse, error?: RecordedBreak): void
   /** There is no answer. */
-  failed?(error: Error & { readonly code?: string }): void
+  failed?(error: RecordedBreak): void
 }
+
+/** What went wrong with a connection, and when. */
+export type RecordedBreak = NonNullable<ExchangeEvent['error']>
 
 /** Headers of one connection; the next one makes its own. */
 const hopByHop = new Set([
@@ -31,7 +38,7 @@ export function forward(live: LiveRequest, sink: ExchangeSink, listener: Forward
   if (live.via === 'websocket') {
     // One connection is one conversation: its server knows nothing of what the tape answered before.
     const error = Object.assign(new Error('a WebSocket is not gone on with live'), { code: 'HARVEST_NOT_RECORDED' })
-    listener.failed?.(error)
+    listener.failed?.(breakOf(error, listener))
     sink.error(error)
     return { abort: () => undefined }
   }
@@ -49,7 +56,7 @@ export function forward(live: LiveRequest, sink: ExchangeSink, listener: Forward
     })
     let breakOff: (() => void) | undefined
     request.on('error', (error) => {
-      if (breakOff === undefined) listener.failed?.(error)
+      if (breakOff === undefined) listener.failed?.(breakOf(error, listener))
       sink.error(error)
     })
     request.on('response', (response) => {
@@ -66,6 +73,10 @@ export function forward(live: LiveRequest, sink: ExchangeSink, listener: Forward
   })
 }
 
+function breakOf({ name, message, code }: NodeJS.ErrnoException, listener: ForwardListener): RecordedBreak {
+  return { name, message, ...(code === undefined ? {} : { code }), moment: listener.moment() }
+}
+
 /** @returns ends it with what was heard so far */
 function hear(response: http.IncomingMessage, sink: ExchangeSink, listener: ForwardListener): () => void {
   const { statusCode = 0, statusMessage = '', rawHeaders } = response
@@ -73,10 +84,10 @@ function hear(response: http.IncomingMessage, sink: ExchangeSink, listener: Forw
   const head = { moment: listener.moment(), status: statusCode, statusText: statusMessage, headers }
   const chunks: Chunk[] = []
   let isOver = false
-  const end = (rest: Pick<RecordedResponse, 'end'> = {}): void => {
+  const end = (rest: Pick<RecordedResponse, 'end'> = {}, error?: Error): void => {
     if (isOver) return
     isOver = true
-    listener.ended({ ...head, chunks, ...rest })
+    listener.ended({ ...head, chunks, ...rest }, error && breakOf(error, listener))
   }
   sink.head(statusCode, statusMessage, headers)
   response.on('data', (bytes: Buffer) => {
@@ -84,7 +95,7 @@ function hear(response: http.IncomingMessage, sink: ExchangeSink, listener: Forw
     sink.chunk(bytes)
   })
   response.on('error', (error) => {
-    end()
+    end({}, error)
     sink.error(error)
   })
   response.on('end', () => {

@@ -5,7 +5,7 @@ import { type Case, greenSteps, parseCase, stillCounted } from '../cases/index.t
 import { HarvestError } from '../errors/index.ts'
 import { moreThan } from '../errors/steps.ts'
 import { type Budget, type BudgetLimits, openBudget, runLive, type Spent, unpaid } from '../live/index.ts'
-import { isKeptWaiting, threwAtOnceText, unansweredText, unreachedModel, unreachedText } from '../live/unreached.ts'
+import { isKeptWaiting, threwAtOnceText, unansweredText, unreachedFacts, unreachedModel } from '../live/unreached.ts'
 import { thrownText } from '../match/redact-message.ts'
 import {
   beatFile,
@@ -217,8 +217,7 @@ function unreachedBy(run: ReplayResult): FinishedJob['unreached'] {
   // A budget and a time-out leave calls without an answer, too.
   if (problems.length > 0 || comparison.outcomeEqual === true) return undefined
   const lost = unreachedModel(events, tape.events)
-  if (lost !== undefined)
-    return { because: unreachedText(lost), ...(lost.said === undefined ? {} : { said: lost.said }) }
+  if (lost !== undefined) return unreachedFacts(lost)
   const isBefore = outcome.status === 'threw' && stepsOf({ events }).length === 0 && stepsOf(tape).length > 0
   return isBefore ? { because: threwAtOnceText(thrownText(outcome.error, tape)) } : undefined
 }

@@ -16,12 +16,16 @@ import { served } from '../support/served.ts'
 describe('a run whose time is up', () => {
   let asked = 0
   let onQuestion: ((count: number) => unknown) | undefined
-  let mode: 'answers' | 'hangs' | 'hangs in the middle' | 'asks for more' = 'answers'
+  let mode: 'answers' | 'hangs' | 'hangs in the middle' | 'asks for more' | 'refuses' = 'answers'
   const base = served(
     createServer((request, response) => {
       request.resume().on('end', () => {
         setImmediate(() => onQuestion?.(++asked))
         if (mode === 'hangs') return
+        if (mode === 'refuses') {
+          response.statusCode = 429
+          return void response.end()
+        }
         response.setHeader('content-type', 'application/json')
         const content = mode === 'asks for more' ? 'more' : 'no'
         const text = JSON.stringify({
@@ -37,19 +41,21 @@ describe('a run whose time is up', () => {
   )
   let dir = ''
   let tape: Tape
-  const ask = async (): Promise<string> => {
+  const ask = async (): Promise<string | undefined> => {
     const answer = await fetch(`${base()}/v1/chat/completions`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Well?' }] }),
     })
+    // Its client asks again.
+    if (answer.status === 429) return undefined
     const { choices } = (await answer.json()) as { choices: { message: { content: string } }[] }
     return choices[0]!.message.content
   }
   const agent = async (): Promise<string> => {
     for (;;) {
       const said = await ask()
-      if (said !== 'more') return said
+      if (said !== undefined && said !== 'more') return said
     }
   }
 
@@ -65,7 +71,7 @@ describe('a run whose time is up', () => {
   const oracle = createOracle({ by: 'expectations', ok: [parseExpectation('.=yes', '--ok')], bad: [] })
   const unanswered = { grade: 'ungraded', because: 'A model had not answered when the time of the run was up' }
 
-  test('while its model hangs has no grade, and may get one', async () => {
+  test.each(['hangs', 'refuses'] as const)('has no grade, and may get one: its model %s', async (is) => {
     mode = 'answers'
     const source = await forkSourceOf(tape, {
       load: async () => agent,
@@ -73,7 +79,7 @@ describe('a run whose time is up', () => {
       budget: openBudget({}),
       timeoutMs: 5_000,
     })
-    mode = 'hangs'
+    mode = is
     const { grade, because } = await source.draw({ keep: 0, seed: 0 }, new AbortController().signal)
     expect({ grade, because }).toEqual(unanswered)
     expect(isPassing(because)).toBe(true)
@@ -82,6 +88,7 @@ describe('a run whose time is up', () => {
   test.each([
     ['hangs', 1, unanswered],
     ['hangs in the middle', 1, unanswered],
+    ['refuses', 3, unanswered],
     ['asks for more', 3, { grade: 'timeout' }],
   ] as const)('where it is live: its model %s', async (is, questions, graded) => {
     mode = is

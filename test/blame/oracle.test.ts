@@ -133,20 +133,22 @@ describe('a run that did not end as runs do', () => {
     expect(await gradeOf({ by: 'ending' }, { ...runOf(good), tape })).toBe('ok')
   })
 
-  test.each([
-    [401, 'ungraded'],
-    [429, 'ungraded'],
-    [503, 'ungraded'],
-    [400, 'crash'],
-  ])('threw after its model answered %d: %s', async (status, grade) => {
-    const events = good.events.map((event) =>
+  const answered = (status: number): readonly TapeEvent[] =>
+    good.events.map((event) =>
       event.kind === 'exchange' && event.response !== undefined
         ? { ...event, response: { ...event.response, status } }
         : event,
     )
-    const given = await createOracle(judging).grade(threw(new Error('APIError'), events))
-    expect(given.grade).toBe(grade)
-    if (grade === 'ungraded') expect(given.because).toBe(`A model answered with status ${status}`)
+
+  test.each([401, 429, 503, 400])('threw after its model answered %d: ungraded', async (status) => {
+    const given = await createOracle(judging).grade(threw(new Error('APIError'), answered(status)))
+    expect(given).toEqual({ grade: 'ungraded', because: `A model answered with status ${status}` })
+  })
+
+  test('threw after its model refused a request, as it did when it was recorded: a crash', async () => {
+    const tape = { ...good, events: answered(400) }
+    const given = await createOracle(judging).grade({ ...threw(new Error('APIError'), answered(400)), tape })
+    expect(given.grade).toBe('crash')
   })
 
   test('threw because its model could not be reached: nobody can say', async () => {

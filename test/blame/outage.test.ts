@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import Anthropic from '@anthropic-ai/sdk'
+import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseExpectation } from '../../src/blame/expectation.ts'
 import { forkSourceOf } from '../../src/blame/fork-source.ts'
@@ -66,7 +68,12 @@ describe('a run whose provider fails in its middle', () => {
   }
   const draw = async (tape: Tape, failures: number, isDropped = false) => {
     const oracle = createOracle({ by: 'expectations', ok: [parseExpectation('.=other', '--ok')], bad: [] })
-    const source = await forkSourceOf(tape, { load: async () => agent, oracle, budget: openBudget({}), timeoutMs: 20_000 })
+    const source = await forkSourceOf(tape, {
+      load: async () => agent,
+      oracle,
+      budget: openBudget({}),
+      timeoutMs: 20_000,
+    })
     refusals = failures
     drop = isDropped
     // What ends as recorded is graded by that.
@@ -96,4 +103,151 @@ describe('a run whose provider fails in its middle', () => {
   test('is graded where it failed like that when it was recorded', async () => {
     expect(await draw(await record(2), 2)).toEqual({ grade: 'bad', because: undefined })
   })
+})
+
+describe('a run whose provider fails in the middle of an answer', () => {
+  type Way =
+    | 'an error in the stream'
+    | 'a connection that breaks'
+    | 'no end'
+    | 'no answer'
+    | 'a refusal'
+    | 'a whole answer'
+  let way: Way = 'a whole answer'
+  let word = ''
+  const base = served(
+    createServer((request, response) => {
+      request.resume().on('end', () => {
+        if (way === 'no answer') return
+        if (way === 'a refusal') response.statusCode = 400
+        if (way === 'a refusal')
+          return void response.end('{"error":{"message":"no credit","type":"invalid_request_error"}}')
+        response.setHeader('content-type', 'text/event-stream')
+        if (request.url === '/v1/messages') anthropic(response)
+        else openai(response)
+      })
+    }),
+  )
+  const event = (value: object, name?: string): string =>
+    `${name === undefined ? '' : `event: ${name}\n`}data: ${JSON.stringify(value)}\n\n`
+
+  function ended(response: ServerResponse, begun: string, error: string, end: string): void {
+    response.write(begun)
+    // What was sent has to be read before it is over.
+    setTimeout(() => {
+      if (way === 'a connection that breaks') response.destroy()
+      else if (way === 'a whole answer') response.end(end)
+      else response.end(way === 'no end' ? '' : error)
+    }, 20)
+  }
+  function openai(response: ServerResponse): void {
+    const chunk = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm' }
+    const of = (delta: object, finish: string | null): string =>
+      event({ ...chunk, choices: [{ index: 0, delta, finish_reason: finish }] })
+    const error = event({ error: { message: 'something', type: 'server_error' } })
+    ended(response, of({ role: 'assistant', content: 'It' }, null), error, `${of({}, 'stop')}data: [DONE]\n\n`)
+  }
+  function anthropic(response: ServerResponse): void {
+    const usage = { input_tokens: 1, output_tokens: 1 }
+    const message = { id: 'm', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: null, usage }
+    const begun = [
+      event({ type: 'message_start', message }, 'message_start'),
+      event(
+        { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+        'content_block_start',
+      ),
+      event(
+        { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'It' } },
+        'content_block_delta',
+      ),
+    ].join('')
+    const error = event({ type: 'error', error: { type: 'overloaded_error', message: 'something' } }, 'error')
+    const end = [
+      event({ type: 'content_block_stop', index: 0 }, 'content_block_stop'),
+      event({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage }, 'message_delta'),
+      event({ type: 'message_stop' }, 'message_stop'),
+    ].join('')
+    ended(response, begun, error, end)
+  }
+
+  const messages = [{ role: 'user' as const, content: 'Well?' }]
+  const agents = {
+    openai: async () => {
+      const client = new OpenAI({ apiKey: 'k', baseURL: `${base()}/v1`, maxRetries: 0, timeout: 4_000 })
+      let text = ''
+      for await (const { choices } of await client.chat.completions.create({ model: 'm', messages, stream: true }))
+        text += choices[0]?.delta.content ?? ''
+      return text
+    },
+    anthropic: async () => {
+      const client = new Anthropic({ apiKey: 'k', baseURL: base(), maxRetries: 0, timeout: 4_000 })
+      return client.messages.stream({ model: 'm', max_tokens: 9, messages }).finalText()
+    },
+  }
+  let dir = ''
+  beforeAll(async () => {
+    await installReplay()
+    dir = mkdtempSync(join(tmpdir(), 'harvest-torn-'))
+  })
+  afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+  const grade = async (client: keyof typeof agents, now: Way, then: Way = 'a whole answer') => {
+    // It does without its model, as agents do that may not fail.
+    const agent = async (): Promise<string> => (await agents[client]().catch(() => 'someone else will')) + word
+    way = then
+    word = 'then'
+    const recorder = createRecorder({ dir })
+    await recorder.run({ agent: 'asker', input: {} }, agent)
+    const oracle = createOracle({ by: 'expectations', ok: [parseExpectation('.=other', '--ok')], bad: [] })
+    const source = await forkSourceOf(readTape(recorder.lastTape ?? ''), {
+      load: async () => agent,
+      oracle,
+      budget: openBudget({}),
+      timeoutMs: 20_000,
+    })
+    way = now
+    // What ends as recorded is graded by that.
+    word = 'now'
+    const draw = await source.draw({ keep: 0, seed: 0 }, new AbortController().signal)
+    return { grade: draw.grade, because: draw.because }
+  }
+  const torn = 'A model broke off its answer: '
+
+  test.each([
+    ['openai', 'an error in the stream', `${torn}server_error`],
+    ['anthropic', 'an error in the stream', `${torn}overloaded_error`],
+    ['openai', 'a connection that breaks', expect.stringContaining(torn)],
+    ['anthropic', 'a connection that breaks', expect.stringContaining(torn)],
+    ['openai', 'no end', `${torn}it has no end`],
+    ['anthropic', 'no end', `${torn}it has no end`],
+  ] as const)('has no grade: %s, %s', async (client, now, because) => {
+    expect(await grade(client, now)).toEqual({ grade: 'ungraded', because })
+  })
+
+  test.each(['openai', 'anthropic'] as const)(
+    'has no grade where no answer begins until the client gives up: %s',
+    async (client) => {
+      expect(await grade(client, 'no answer')).toEqual({
+        grade: 'ungraded',
+        because: 'A model had not answered when the agent gave it up',
+      })
+    },
+  )
+
+  test.each(['openai', 'anthropic'] as const)(
+    'has no grade where a request is refused that was not when recorded: %s',
+    async (client) => {
+      expect(await grade(client, 'a refusal')).toEqual({
+        grade: 'ungraded',
+        because: 'A model answered with status 400',
+      })
+    },
+  )
+
+  test.each(['no answer', 'a refusal'] as const)(
+    'is graded where the same happened when it was recorded: %s',
+    async (now) => {
+      expect(await grade('openai', now, now)).toEqual({ grade: 'bad', because: undefined })
+    },
+  )
 })

@@ -129,6 +129,16 @@ describe('a next step that is printed leads on in one step, and names what it is
     expect(await worked(again)).toContain('decided the outcome')
   })
 
+  it('a model that does not answer in time: more time', async () => {
+    const blame = ['blame', 'bad', '--ok', 'refund(amount: 25)', '--live', '--max-runs', '1', '--timeout', '8s']
+    desk.decide = () => undefined
+    const { stdout } = await run(...blame, '--no-cache')
+    desk.decide = usual
+    expect(stdout).toContain('1 × A model had not answered when the time of the run was up')
+    expect(stdout).not.toContain('once the key')
+    expect(printed(stdout, 'if the model needs more time')).toEqual([...blame.slice(0, -2), '--timeout', '40s'])
+  })
+
   it('a dry run without the cache changes nothing: the forks of earlier sessions still count', async () => {
     const file = join(cwd, 'recordings/inbox/.forks/bad/blame.jsonl')
     const before = readFileSync(file, 'utf8')

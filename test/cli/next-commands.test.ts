@@ -149,6 +149,8 @@ describe('whoever follows the messages of blame', () => {
     const other = await run(typed)
     expect(other.stderr).toContain(foreseen)
     expect(other.stderr).not.toContain('--reference')
+    const named = await run([...typed, '--reference', 'good-b'])
+    expect(named.stderr).toContain('2 of 2 other decisions of its models leave the tape and the good run')
     for (const id of ['good-b', 'good-c']) rmSync(join(cwd, `recordings/inbox/${id}.tape.jsonl`))
     writeFileSync(join(golden, 'fine.case.yaml'), kase)
     writeFileSync(join(cwd, 'recordings/inbox/good.tape.jsonl'), good)

@@ -217,6 +217,9 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       because: 'it is a fork with another clock, as docs/fork.md types it',
     },
   },
+  'src/cli/blame/to-models.ts': {
+    'if the model needs more time': ['test/cli/next-at-once.test.ts', 'a model that does not answer in time: more time'],
+  },
   'src/cli/blame/verdict.ts': {
     'to see what a run that passes does': [
       'test/cli/next-commands-refused.test.ts',
@@ -298,6 +301,10 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'shows the case green with the fix and red without it, and only then writes it',
     ],
     'to ask them': ['test/cli/fix.test.ts', 'does not guess what a good run is'],
+    'or answered from another run': [
+      'test/cli/fix.test.ts',
+      'a fix that calls a tool otherwise is asked with functions for its tools, or with the tools themselves',
+    ],
     'or with its tools run for real, side effects and all': [
       'test/cli/fix.test.ts',
       'a fix that calls a tool otherwise is asked with functions for its tools, or with the tools themselves',
