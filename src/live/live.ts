@@ -213,7 +213,7 @@ class LiveRun {
   }
 
   /**
-   * Asks for real, and notes down what comes of it.
+   * Asks for real, and keeps what comes of it.
    *
    * @param pay - counts the answer of a model; absent for a service: it costs nothing that a budget counts
    */
