@@ -1,4 +1,5 @@
 import type { BlameReport } from './report.ts'
+import type { ForkSource } from './types.ts'
 import type { BlameVerdict, Commitment, CodeAlone } from './verdict.ts'
 
 /** So many free runs: of draws that save one run in five, fewer than 2 in 100 of them show nothing. */
@@ -7,6 +8,41 @@ const freeRuns = 20
 /** How a run ends with every answer from its tape, and what its code draws itself resampled; `unknown`: that says nothing. */
 export type CodeAloneEnd = 'ok' | 'bad' | 'unknown'
 
+/** How free runs end that resample what the code draws from a position on. */
+async function codeAloneAt(position: number, drawAgain: DrawAgain): Promise<CodeAlone> {
+  const ends: CodeAloneEnd[] = []
+  for (let i = 0; i < freeRuns; i++) ends.push(await drawAgain(position, `codeAlone ${i}`))
+  const count = (end: CodeAloneEnd): number => ends.filter((one) => one === end).length
+  return { ok: count('ok'), bad: count('bad'), unknown: count('unknown') }
+}
+
+type DrawAgain = (position: number, seed: string) => Promise<CodeAloneEnd>
+
+/**
+ * What the agent draws behind its last answer, where that alone saves as many runs as a step has to that is blamed: each fork
+ * draws it again, no matter which answers it keeps, so that no step would show a difference. `undefined`: it does not.
+ *
+ * @param tau - the smallest difference of rates that is blamed
+ */
+export async function drawnBehind(
+  { positions, drawsLast, drawAgain }: Pick<ForkSource, 'drawAgain' | 'drawsLast' | 'positions'>,
+  tau: number,
+): Promise<Commitment | undefined> {
+  if (drawsLast !== true || drawAgain === undefined || positions.length === 0) return undefined
+  const codeAlone = await codeAloneAt(positions.length, drawAgain)
+  const { ok, bad } = codeAlone
+  if (ok < tau * freeRuns) return undefined
+  const forks = ok + bad
+  return {
+    position: positions.length - 1,
+    how: 'draws',
+    resampled: { ok, forks },
+    kept: { ok: 0, forks: 0 },
+    difference: ok / forks,
+    codeAlone,
+  }
+}
+
 /**
  * Says of each answer that is named or thought likely how free runs end that have all answers of the tape, and resample what the
  * code draws from that position on. Forks that resample a position do so before its question, too, and forks that keep it do
@@ -14,16 +50,13 @@ export type CodeAloneEnd = 'ok' | 'bad' | 'unknown'
  */
 export async function withCodeAlone<T extends Pick<BlameReport, 'earlier' | 'steps' | 'verdict'>>(
   report: T,
-  drawAgain: (position: number, seed: string) => Promise<CodeAloneEnd>,
+  drawAgain: DrawAgain,
 ): Promise<T> {
   const known = new Map<number, CodeAlone>()
   const of = async (position: number): Promise<CodeAlone> => {
     const before = known.get(position)
     if (before !== undefined) return before
-    const ends: CodeAloneEnd[] = []
-    for (let i = 0; i < freeRuns; i++) ends.push(await drawAgain(position, `codeAlone ${i}`))
-    const count = (end: CodeAloneEnd): number => ends.filter((one) => one === end).length
-    const codeAlone = { ok: count('ok'), bad: count('bad'), unknown: count('unknown') }
+    const codeAlone = await codeAloneAt(position, drawAgain)
     known.set(position, codeAlone)
     return codeAlone
   }
@@ -33,7 +66,7 @@ export async function withCodeAlone<T extends Pick<BlameReport, 'earlier' | 'ste
   })
   const all = async <C extends Commitment>(list: readonly C[]): Promise<readonly C[]> => {
     const made: C[] = []
-    for (const one of list) made.push(takenBack(await marked(one)))
+    for (const one of list) made.push(one.codeAlone === undefined ? takenBack(await marked(one)) : one)
     return made
   }
   const { verdict, earlier } = report

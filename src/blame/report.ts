@@ -1,6 +1,7 @@
 import { armOf, isResampled } from './arms.ts'
 import { confidenceSequence } from '../stats/confidence-sequence.ts'
-import type { Tally } from './curve.ts'
+import { passed, type Tally } from './curve.ts'
+import { drawnBehind } from './code-alone.ts'
 import { blameEarlier, type NecessaryEarlier } from './earlier.ts'
 import { blameFailedRun, type FailedRunBlame } from './failed-run.ts'
 import { ForkBudget } from './fork-budget.ts'
@@ -10,7 +11,7 @@ import { newcombe } from '../stats/newcombe.ts'
 import { blameRepairs, type RepairBlame } from './repairs.ts'
 import { type ForksSpent, sumOf } from './spent.ts'
 import type { ForkSource } from './types.ts'
-import type { BlameVerdict } from './verdict.ts'
+import type { BlameVerdict, Commitment } from './verdict.ts'
 import { type Interval, wilson } from '../stats/wilson.ts'
 import { usualEffect } from './settings.ts'
 
@@ -95,11 +96,19 @@ export async function blameSource(source: ForkSource, options: ReportOptions = {
   const forkBudget = options.forkBudget ?? new ForkBudget(source, options)
   const shared = { ...options, forkBudget }
   const isCurve = options.curve ?? (source.recorded !== 'ok' || options.mutations !== true)
-  const failed = isCurve ? await blameFailedRun(source, shared) : undefined
+  const { delta = 0.05, tau = usualEffect } = options
+  // It is free, and no step would show it.
+  const behind = isCurve && passed(source.recorded) === false ? await drawnBehind(source, tau) : undefined
+  const failed = isCurve
+    ? behind === undefined
+      ? await blameFailedRun(source, shared)
+      : ofDraws(behind, delta)
+    : undefined
   // What the curve found out about the tail need not be found out again.
   const tail = failed === undefined ? options.tail : failed.isDeterministic ? 'deterministic' : 'noisy'
   const known = tail === undefined ? shared : { ...shared, tail }
-  const earlier = failed?.verdict.kind === 'confirmed' ? await blameEarlier(source, failed, known) : undefined
+  const earlier =
+    failed?.verdict.kind === 'confirmed' && behind === undefined ? await blameEarlier(source, failed, known) : undefined
   const repairs = options.repairs === true ? await blameRepairs(source, known) : undefined
   const mutations = options.mutations === true ? await blameMutations(source, known) : undefined
   const isExact = failed?.isDeterministic ?? mutations?.isDeterministic ?? repairs?.how === 'exact'
@@ -107,8 +116,8 @@ export async function blameSource(source: ForkSource, options: ReportOptions = {
   return {
     estimand: 'interventional',
     perturbation: options.perturbation ?? 'each step resampled',
-    delta: options.delta ?? 0.05,
-    tau: options.tau ?? usualEffect,
+    delta,
+    tau,
     tail: isExact ? 'exact' : 'noisy',
     spent: { ...sumOf(now, reused), now, retries },
     ...(options.models === undefined ? {} : { models: options.models }),
@@ -120,6 +129,10 @@ export async function blameSource(source: ForkSource, options: ReportOptions = {
     steps: stepsOf(source, { failed, mutations, repairs }),
     methods: methodsOf(isExact),
   }
+}
+
+function ofDraws(commitment: Commitment, deltaLeft: number): FailedRunBlame {
+  return { verdict: { kind: 'confirmed', commitments: [commitment] }, isDeterministic: false, curve: [], deltaLeft }
 }
 
 interface Found {

@@ -56,6 +56,27 @@ describe('blame of a run of a real agent', () => {
     expect(steps[0]).not.toHaveProperty('commitment')
   })
 
+  test.each([
+    ['saves runs', ['isLucky=true'], 0, { how: 'draws', position: 4, codeAlone: { unknown: 0 } }],
+    ['saves none', ['refund(amount: 25)'], expect.any(Number), { how: 'certified', position: 2 }],
+  ])('of a number drawn behind the last step that %s', async (_, ok, modelCalls, named) => {
+    // Each fork draws it again, no matter which steps it keeps.
+    const lucky = async (input: unknown) => ({
+      ...(await deskAgent(input)),
+      isLucky: Math.random() < 0.5,
+    })
+    const recorder = createRecorder({ dir: world.dir })
+    const input = { url: world.desk.url, text: 'Refund 2500.00 EUR for order A-100.' }
+    world.desk.decide = refunds(2500)
+    while ((await recorder.run({ agent: 'desk', input }, () => lucky(input))).isLucky);
+    world.desk.decide = varied(25)
+    const { verdict, spent, steps } = await blamed({ agent: lucky, ok }, readTape(recorder.lastTape ?? ''))
+    const [one] = verdict?.kind === 'confirmed' ? verdict.commitments : []
+    expect(one).toMatchObject(named)
+    expect(spent.modelCalls).toEqual(modelCalls)
+    expect(steps.some(({ commitment }) => commitment !== undefined)).toBe(modelCalls !== 0)
+  })
+
   test('names the decision, what it rests on, and what it cost', async () => {
     const answer = await blamed()
     expect(answer.verdict).toMatchObject({

@@ -301,10 +301,6 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
       'shows the case green with the fix and red without it, and only then writes it',
     ],
     'to ask them': ['test/cli/fix.test.ts', 'does not guess what a good run is'],
-    'or answered from another run': [
-      'test/cli/fix.test.ts',
-      'a fix that calls a tool otherwise is asked with functions for its tools, or with the tools themselves',
-    ],
     'or with its tools run for real, side effects and all': [
       'test/cli/fix.test.ts',
       'a fix that calls a tool otherwise is asked with functions for its tools, or with the tools themselves',
