@@ -345,7 +345,7 @@ async function runLive(
     const isAsked = key !== undefined && !request.isFresh
     const keptAs = isAsked ? { folder: request.folder, key } : undefined
     const { forks: read, anew } = await readKeptForks([keptAs], context.surroundings, (run, folder) =>
-      doAgain(run, { ...context, folder }),
+      doAgain(run, { ...context, folder, parent: context.tape }),
     )
     const [kept] = read
     // Those of before count together or not at all.

@@ -226,7 +226,11 @@ export async function forkSourceOf(tape: Tape, options: ForkSourceOptions): Prom
     },
     requireNoKeptState: (spent) => requireNoKeptState(tape, control, replaying, spent),
     async again(run, was) {
-      const again = await doAgain(run, { ...replaying, folder: options.folder ?? '' })
+      const again = await doAgain(run, {
+        ...replaying,
+        folder: options.folder ?? '',
+        parent: tape,
+      })
       if (again === undefined || !('replayed' in again)) return again
       const { replayed, ...sent } = again
       return { ...(await regrading.of(run, replayed, was)), ...sent }

@@ -45,6 +45,8 @@ export interface BlameOptions extends ForkBudgetOptions {
 /** How far blame is. */
 export interface BlameProgress {
   readonly forks: number
+  /** Those of earlier sessions among them. */
+  readonly reused: number
   readonly costUsd?: number
   /** What is being done. */
   readonly phase: 'locate' | 'confirm' | 'explore' | 'repair'
@@ -91,6 +93,7 @@ export function openInquiry(source: ForkSource, options: BlameOptions): Inquiry 
       options.onProgress?.({
         phase,
         forks: now.forks + reused.forks,
+        reused: reused.forks,
         ...(now.costUsd === undefined ? {} : { costUsd: now.costUsd }),
         ...(range === undefined ? {} : { range }),
       })

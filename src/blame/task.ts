@@ -86,13 +86,14 @@ export async function blameOptionsOf(request: BlameRequest, context: TaskContext
 }
 
 /** How far it is, in steps as people number them. */
-function told({ phase, forks, costUsd, range }: BlameProgress, positions: readonly Position[]): Json {
+function told({ phase, forks, reused, costUsd, range }: BlameProgress, positions: readonly Position[]): Json {
   const [first] = positions[range?.from ?? -1]?.steps ?? []
   const last = positions[range?.to ?? -1]?.steps.at(-1)
   const steps = first === last ? `step ${first}` : `steps ${first} to ${last}`
   return {
     phase,
     forks,
+    reused,
     ...(costUsd === undefined ? {} : { costUsd }),
     ...(first === undefined || last === undefined ? {} : { steps }),
   }

@@ -15,7 +15,7 @@ import {
 } from '../fork/index.ts'
 import { installReplay, standInKeys } from '../replay/index.ts'
 import { seamState } from '../seam/source.ts'
-import { readTape, requireClosed, stepsOf, type Tape } from '../tape/index.ts'
+import { type Json, readTape, requireClosed, stepsOf, type Tape } from '../tape/index.ts'
 import { applyFaults, runChangesOf } from './apply.ts'
 import type { ChaosAgent, ChaosFailure, ChaosOptions, ChaosReport } from './chaos-types.ts'
 import { type RunEnding, endingOf, defaultFailures, failureClasses } from './ending.ts'
@@ -146,6 +146,7 @@ class Search<T> {
   #last: { readonly schedule: FaultSchedule; readonly run: Run } | undefined
   #shrinkRuns = 0
   #control: Control | undefined
+  #unseenEnd: Json | undefined
   #keepsPrefix = true
   /** Something that is wrong with us or with the caller's own functions, and no failure of the agent. */
   broken: { readonly error: unknown } | undefined
@@ -184,6 +185,9 @@ class Search<T> {
     }
     this.#control = await controlOf(this.#tape, this.#replaying(load))
     const kept = await this.#fork([], stepsOf(this.#tape).length)
+    // How an import ended may not have been seen: then its unchanged run says it.
+    if (this.#tape.close?.outcome.status === 'unknown' && kept.outcome.status === 'returned')
+      this.#unseenEnd = kept.redactedOutcome
     if (kept.prefix.isExact && this.#endingOf(kept, []).class === 'survived') return
     this.#keepsPrefix = false
     const free = await this.#fork([], 0)
@@ -315,7 +319,7 @@ class Search<T> {
   }
 
   #endingOf(run: ForkResult<T>, schedule: FaultSchedule): RunEnding {
-    const { expected, reads } = this.#options
+    const { expected = this.#unseenEnd, reads } = this.#options
     return endingOf(run, schedule, {
       ...(this.#control === undefined ? {} : { unchanged: this.#control.run }),
       ...(expected === undefined ? {} : { expected }),

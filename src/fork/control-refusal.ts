@@ -35,6 +35,20 @@ export function controlRefused(about: ControlSubject, why: ControlRefusal): Harv
   return 'problem' in why ? otherRun(about, why.problem, why.run) : otherQuestion(about, why)
 }
 
+/** The unchanged run took longer than one run may. */
+export function controlTooSlow(about: ControlSubject, timeoutMs: number, cause: unknown): HarvestError {
+  return new HarvestError(
+    'HARVEST_CONTROL',
+    {
+      what: 'The control run had not ended when its time was up',
+      where: { ...whereOf(about), limit: `${timeoutMs} ms` },
+      why: `${because} The limit of one run holds for it, too.`,
+      fix: [`with more time: --timeout ${Math.max(60, Math.ceil(timeoutMs / 200))}s`],
+    },
+    { cause },
+  )
+}
+
 const because = 'A what-if is compared with an unchanged run of the same code.'
 
 function otherRun(about: ControlSubject, problem: HarvestError, run: ReplayResult): HarvestError {

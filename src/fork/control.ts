@@ -6,7 +6,7 @@ import { accessOf } from './access.ts'
 import { stepsAsMade } from './branch.ts'
 import { stepBehind } from './branch-recorder.ts'
 import { firstDifferenceOf } from './control-difference.ts'
-import { type ControlSubject, controlRefused } from './control-refusal.ts'
+import { type ControlSubject, controlRefused, controlTooSlow } from './control-refusal.ts'
 import { forkTape } from './fork.ts'
 import type { ControlData, ControlDifference, FinishedJob } from '../jobs/job.ts'
 import { type OutsideState, outsideState } from './outside-state.ts'
@@ -92,40 +92,30 @@ export async function controlOf(tape: Tape, options: ControlOptions): Promise<Co
   const { timeoutMs = 120_000, signal = new AbortController().signal } = options
   using limit = timeLimit({ timeoutMs, signal })
   const takeBack = standInKeys(tape)
-  const control = await replayUnchanged(tape, { ...options, signal: limit.signal }).finally(takeBack)
+  const control = await replayUnchanged(tape, { ...options, signal: limit.signal })
+    .catch((error: unknown) => {
+      throw limit.isOver ? controlTooSlow(subjectOf(tape, options), timeoutMs, error) : error
+    })
+    .finally(takeBack)
   return { ...control, outside: outsideState() }
 }
 
 async function replayUnchanged(tape: Tape, options: ControlOptions): Promise<Omit<Control, 'outside'>> {
-  const {
-    load,
-    replay = {},
-    accepted,
-    isGreen,
-    difference,
-    signal,
-    hangMs,
-    caseId,
-    isKnownBad,
-    otherAgent,
-    commit,
-  } = options
+  const { load, replay = {}, accepted, isGreen, difference, signal, hangMs, commit } = options
   const code = commit === undefined ? {} : { commit }
   const given = { ...(signal === undefined ? {} : { signal }), ...(hangMs === undefined ? {} : { hangMs }) }
   const run = await replayTape(tape, await load(), { ...replay, ...given })
-  const about = {
-    tape,
-    ...(caseId === undefined ? {} : { caseId }),
-    isKnownBad: isKnownBad === true,
-    ...(otherAgent === undefined ? {} : { otherAgent }),
-  }
+  const about = subjectOf(tape, options)
   // In another order everything that is asked has its answer all the same.
   const problem = run.problems.find(({ code }) => code !== 'HARVEST_ORDER')
   // A case may say that a tool call is left out now: its reviewer accepted that.
   if (problem !== undefined && isGreen?.(run) !== true) throw controlRefused(about, { problem, run })
   const { unproven } = verdictOf(run, accepted?.(run))
   if (unproven.length > 0) throw controlRefused(about, { unproven, difference: difference?.(run) })
-  if (isRecorded(run)) return { tape, leftOut: new Set(), run: tape, digest: runDigest(run), ...code, replayed: run }
+  // How an import ended may not have been seen: then today's run says it.
+  const isEndSeen = tape.close?.outcome.status !== 'unknown'
+  if (isEndSeen && isRecorded(run))
+    return { tape, leftOut: new Set(), run: tape, digest: runDigest(run), ...code, replayed: run }
   const fork = await forkTape(
     tape,
     await load(),
@@ -149,6 +139,15 @@ async function replayUnchanged(tape: Tape, options: ControlOptions): Promise<Omi
   }
 }
 
+function subjectOf(tape: Tape, { caseId, isKnownBad, otherAgent }: ControlOptions): ControlSubject {
+  return {
+    tape,
+    ...(caseId === undefined ? {} : { caseId }),
+    isKnownBad: isKnownBad === true,
+    ...(otherAgent === undefined ? {} : { otherAgent }),
+  }
+}
+
 /** Byte for byte: nothing has to stand in the place of the recording. */
 function isRecorded({ problems, drift, comparison, transcoded }: ReplayResult): boolean {
   const { identical, served, relaxed, outcomeEqual } = comparison
@@ -164,7 +163,8 @@ function asAskedNow(tape: Tape, { branch, comparison }: ForkResult): Tape {
     if (recorded !== undefined && questionOf(recorded) !== questionOf(event)) now.set(recorded, asked(recorded, event))
   }
   const { close } = branch.tape
-  const isOtherEnd = comparison.outcomeEqual === false && tape.close !== undefined && close !== undefined
+  const isOther = comparison.outcomeEqual === false || tape.close?.outcome.status === 'unknown'
+  const isOtherEnd = isOther && tape.close !== undefined && close !== undefined
   if (now.size === 0 && !isOtherEnd) return tape
   return {
     ...tape,

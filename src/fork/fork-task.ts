@@ -82,7 +82,7 @@ export const forkTask: Task = async (options, context) => {
   } = await readKeptForks(
     forks.map(({ keptAs }) => (isFresh ? undefined : keptAs)),
     surroundings,
-    (run, folder) => doAgain(run, { ...replaying, folder }),
+    (run, folder) => doAgain(run, { ...replaying, folder, parent: tape }),
   )
   // Before anything is spent on them.
   if (anew !== undefined) context.say({ anew: { ...anew } })

@@ -27,10 +27,10 @@ export interface ForkIdentity {
 }
 
 /**
- * What is kept was made beside an unchanged run, and says where it left its tape: forks of versions without the one or the other are
- * not read.
+ * What is kept was made beside an unchanged run, says where it left its tape, and is ungraded where its
+ * provider failed: forks of versions without one of these are not read.
  */
-const comparedWith = 'control 2'
+const comparedWith = 'control 3'
 
 /** The name of a fork by all but the code and the version that made it. */
 export function askedKey(identity: ForkIdentity): string {

@@ -130,7 +130,10 @@ export type NotAgain = Exclude<Again, { readonly replayed: unknown }>
  *
  * @returns `undefined` where that is unknown: an earlier version kept it
  */
-export async function doAgain(run: KeptRun, { folder, ...options }: Replaying & KeptIn): Promise<Again | undefined> {
+export async function doAgain(
+  run: KeptRun,
+  { folder, parent, ...options }: Replaying & KeptIn & Forked,
+): Promise<Again | undefined> {
   const { headers } = run
   if (headers === undefined) return undefined
   const known = headersKey(folder)
@@ -139,13 +142,14 @@ export async function doAgain(run: KeptRun, { folder, ...options }: Replaying & 
   if (headers.length > 0 && run.key !== undefined && run.key !== nameOfKey(known!)) return { headersKey: 'another' }
   const key = known ?? ''
   const tape = parseTape(run.tape, 'kept.tape.jsonl')
+  const imported = importedIn(tape, parent)
   const again = async () => {
     const heard = new Heard()
     const replayed = await replayOnce(tape, { ...options, replay: { ...options.replay, ...heard.listening } })
     const sent = heard.headers(key)
     // What a run does once it left its tape by a call says nothing.
     const asked = run.refused === undefined ? heard.asked : new Set([...heard.asked].filter((n) => n > 0))
-    const isOther = !isSame(replayed, run)
+    const isOther = !isSame(replayed, run, imported)
     return { replayed, isOther, sent, heard, changed: isOther ? [] : changedHeaders(headers, sent, asked) }
   }
   const same = ({ replayed, heard }: Awaited<ReturnType<typeof again>>, varying: readonly string[]): Again => {
@@ -176,6 +180,21 @@ export function otherwiseText(today: NotAgain): string {
   const { changedHeaders: names } = today
   if (names.length === 0) return 'replayed with the answers they got then, some do something else'
   return `replayed, some send another value in the ${names.length === 1 ? 'header' : 'headers'} ${neutralLine(firstNames(names), 300)}`
+}
+
+/** What a fork was made of. */
+export interface Forked {
+  /** An import need not have each header of its requests: those of the steps that a fork kept of it are not compared. */
+  readonly parent?: Tape
+}
+
+/** The `n` of the requests that a fork kept of an import. */
+function importedIn(tape: Tape, parent: Tape | undefined): ReadonlySet<number> {
+  if (parent?.header.imported === undefined) return new Set()
+  const requests = ({ events }: Tape): ReadonlyMap<number, string> =>
+    new Map(events.flatMap((one) => (one.kind === 'exchange' ? [[one.n, JSON.stringify(one.request)]] : [])))
+  const recorded = requests(parent)
+  return new Set([...requests(tape)].flatMap(([n, request]) => (recorded.get(n) === request ? [n] : [])))
 }
 
 /** Where runs are kept. */
@@ -240,6 +259,7 @@ export async function replayOnce(
 function isSame(
   { problems, drift, unused, unanswered = [], transcoded, comparison }: ReplayedFork,
   { hasProblems, refused }: KeptRun,
+  imported: ReadonlySet<number>,
 ): boolean {
   const { identical, served, outcomeEqual } = comparison
   if (unused.length + transcoded.length > 0 || identical < served) return false
@@ -250,6 +270,6 @@ function isSame(
   // In another order everything that is asked has its answer all the same.
   const isJudged = problems.every(({ code }) => code === 'HARVEST_ORDER')
   // How far an answer was read is chance where a client gives it up, as one that tries again does.
-  const isOther = drift.some(({ class: kind }) => kind !== 'awaits')
+  const isOther = drift.some((one) => one.class !== 'awaits' && !imported.has(one.step))
   return !isOther && isJudged === !hasProblems && (hasProblems || outcomeEqual === true)
 }

@@ -129,12 +129,19 @@ describe('a next step that is printed leads on in one step, and names what it is
     expect(await worked(again)).toContain('decided the outcome')
   })
 
+  it('an unchanged run that takes longer than one run may: more time', async () => {
+    const blame = ['blame', 'bad', '--ok', 'refund(amount: 25)', '--dry-run', '--timeout', '1ms']
+    const { code, stderr } = await run(...blame)
+    expect([code, stderr]).toEqual([1, expect.stringContaining('The control run had not ended when its time was up')])
+    expect(await worked(printed(stderr, 'with more time'))).toContain('nothing was spent')
+  })
+
   it('a model that does not answer in time: more time', async () => {
     const blame = ['blame', 'bad', '--ok', 'refund(amount: 25)', '--live', '--max-runs', '1', '--timeout', '8s']
     desk.decide = () => undefined
     const { stdout } = await run(...blame, '--no-cache')
     desk.decide = usual
-    expect(stdout).toContain('1 × A model had not answered when the time of the run was up')
+    expect(stdout).toContain('1 fork is ungraded and not counted; most often: A model had not answered when the time of the run was up')
     expect(stdout).not.toContain('once the key')
     expect(printed(stdout, 'if the model needs more time')).toEqual([...blame.slice(0, -2), '--timeout', '40s'])
   })

@@ -218,7 +218,10 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     },
   },
   'src/cli/blame/to-models.ts': {
-    'if the model needs more time': ['test/cli/next-at-once.test.ts', 'a model that does not answer in time: more time'],
+    'if the model needs more time': [
+      'test/cli/next-at-once.test.ts',
+      'a model that does not answer in time: more time',
+    ],
   },
   'src/cli/blame/verdict.ts': {
     'to see what a run that passes does': [
@@ -526,6 +529,10 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     ],
   },
   'src/fork/control-refusal.ts': {
+    'with more time': [
+      'test/cli/next-at-once.test.ts',
+      'an unchanged run that takes longer than one run may: more time',
+    ],
     'to run': [
       'test/cli/next-commands-free.test.ts',
       'of blame and replay: an agent that was named and did not make the run leads to the one that did',

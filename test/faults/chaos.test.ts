@@ -56,6 +56,16 @@ describe('what counts as failing', () => {
     expect(await search(buy, { fail: ['gave-up'] })).toMatchObject({ survived: false, failure: { class: 'gave-up' } })
   })
 
+  it('another end than that of the unchanged run does, where the tape does not say how the run ended', async () => {
+    const unseen: Tape = { ...shop, close: { ...shop.close!, outcome: { status: 'unknown' } } }
+    const lenient = async () => {
+      const { charged } = await buy().catch(() => ({ charged: 0 }))
+      return { charged }
+    }
+    expect(await search(buy, {}, unseen)).toMatchObject({ survived: true, endings: { 'gave-up': expect.any(Number) } })
+    expect(await search(lenient, {}, unseen)).toMatchObject({ survived: false, failure: { class: 'outcome' } })
+  })
+
   it('another error is a crash, and it says where', async () => {
     const report = await search(async () => {
       const found = await balance({ id: 'A-1' }).catch(() => undefined)

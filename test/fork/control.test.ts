@@ -101,6 +101,30 @@ describe('what a what-if is compared with', () => {
   const reaches: ForkChange = { step: 1, path: 'result.total', value: 30 }
 
   // The four rows: code as recorded and changed, a change that reaches nothing and one that does.
+  it('says how the run of today ends where the tape does not, as of an import', async () => {
+    const unseen: Tape = { ...tape, close: { ...tape.close!, outcome: { status: 'unknown' } } }
+    const { branch, differs, outcome, run } = await controlOf(unseen, { load: async () => agentOf({}) })
+    expect(outcome).toMatchObject({ status: 'returned', value: { answer: 'refunded 25' } })
+    expect([differs, typeof branch]).toEqual([undefined, 'string'])
+    expect(run.close?.outcome).toMatchObject(outcome!)
+  })
+
+  it('names the limit of one run where the unchanged run takes longer', async () => {
+    const slow = async (): Promise<unknown> => {
+      await new Promise(() => {})
+      return agentOf({})()
+    }
+    const options = { load: async () => slow, timeoutMs: 300, hangMs: 60_000 }
+    await expect(controlOf(tape, options)).rejects.toMatchObject({
+      code: 'HARVEST_CONTROL',
+      facts: {
+        what: 'The control run had not ended when its time was up',
+        where: { limit: '300 ms' },
+        fix: [expect.stringMatching(/^with more time: --timeout \d+s$/)],
+      },
+    })
+  })
+
   it('code as recorded: a change that reaches nothing has no effect', async () => {
     expect(await effect({}, reachesNothing)).toMatchObject({ beside: true, recording: true, isInert: true })
   })

@@ -12,7 +12,7 @@ import { newHeadersKey } from '../../src/fork/sent-headers.ts'
 import { openBudget } from '../../src/live/index.ts'
 import { createRecorder } from '../../src/record/index.ts'
 import { installReplay } from '../../src/replay/index.ts'
-import { readTape, type TapeEvent, wholeTape } from '../../src/tape/index.ts'
+import { readTape, type Tape, type TapeEvent, wholeTape } from '../../src/tape/index.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 let asked = 0
@@ -223,4 +223,29 @@ test.each(['', 'garbage'])('a damaged key of header digests is replaced, and one
   expect(key).toMatch(/^[\w-]{43}$/)
   expect(newHeadersKey(folder)).toBe(key)
   expect(readdirSync(folder)).toEqual(['headers.key'])
+})
+
+test('a kept run of an import is done again, though the import lacks a header that the code sends', async () => {
+  const agent = asking(() => ({ accept: 'application/json' }))
+  const folder = temporaryFolder('kept-imported')
+  const recorder = createRecorder({ dir: folder })
+  await recorder.run({ agent: 'desk' }, agent)
+  const tape = readTape(recorder.lastTape!)
+  const bare = (event: TapeEvent): TapeEvent =>
+    event.kind === 'exchange'
+      ? {
+          ...event,
+          request: { ...event.request, headers: event.request.headers.filter(([name]) => name !== 'accept') },
+        }
+      : event
+  const imported = { format: 'vcrpy', grade: 'replayable', source: 'a.yaml', missing: [] } as const
+  const parent = { ...tape, header: { ...tape.header, flags: [], imported }, events: tape.events.map(bare) } as Tape
+  const result = await forkTape(parent, agent, { keep: 1, tail: { from: 'live', budget: openBudget({ calls: 5 }) } })
+  const run = keptRunOf(result, folder)!
+  const load = async () => Promise.resolve(agent)
+  expect(await doAgain(run, { folder, load, parent })).toMatchObject(same)
+  // Of another tape all headers were there.
+  expect(await doAgain(run, { folder, load, parent: tape })).toEqual({ changedHeaders: [] })
+  const other = async () => Promise.resolve(asking(() => ({ accept: 'text/plain' })))
+  expect(await doAgain(run, { folder, load: other, parent })).toEqual({ changedHeaders: [] })
 })

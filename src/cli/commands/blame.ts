@@ -371,6 +371,7 @@ async function requireConsent(given: CommandInput, { tools }: BlameRequest, scre
 interface Told {
   readonly phase: string
   readonly forks: number
+  readonly reused: number
   readonly costUsd?: number
   readonly steps?: string
 }
@@ -395,7 +396,8 @@ class Known {
 
   get text(): string {
     const kept = keptForks(this.#file).slice(this.#before)
-    const forks = Math.max(this.#last?.forks ?? 0, kept.length)
+    const { forks: all = 0, reused = 0 } = this.#last ?? {}
+    const forks = Math.max(all - reused, kept.length)
     if (forks === 0) return 'No run had ended yet, and nothing is known.'
     const where =
       this.#steps === undefined ? '' : `; if one step decided: ${neutralLine(this.#steps, 60)} (90 % credible range)`
