@@ -213,7 +213,7 @@ class LiveRun {
   }
 
   /**
-   * Asks for real, and keeps what comes of it.
+   * Sends a request to where it is meant for, and keeps the answer.
    *
    * @param pay - counts the answer of a model; absent for a service: it costs nothing that a budget counts
    */

@@ -252,9 +252,13 @@ describe('harvest rerun', () => {
         expect(printed(stdout, about)).toEqual([...words, ...right])
       }
     }
-    // A request that is malformed is the agent's own doing.
-    desk.decide = () => ({ status: 400 })
-    expect((await rerun(words)).stdout).toContain('refund: 2 different\n')
+    // Anthropic says so that there is no credit. Nothing was refused when it was recorded.
+    desk.decide = () => ({ status: 400, message: 'Your credit balance is too low' })
+    const refused = await rerun(words)
+    expect([refused.code, refused.stdout]).toEqual([
+      1,
+      expect.stringContaining('A model answered with status 400: Your credit balance is too low\n'),
+    ])
     writeFileSync(join(cwd, 'src/desk.ts'), code)
     const keyless = await harvest(words, { cwd, env: { DESK_URL: 'no address' } })
     expect(keyless.stdout).toContain('2 × ungraded\n  The agent threw before it asked anything: TypeError: ')
