@@ -1,7 +1,7 @@
 export { decodeBytes, type EncodedBytes, encodeBytes, joinedBytes } from './bytes.ts'
 export { requireClosed } from './closed.ts'
 export { CutOff, cutOffText, openCallsOf, type OpenCall } from './cut-off.ts'
-export { beforeCut, type Cut, cutsOf, cutsOfEvent, partialText } from './cuts.ts'
+export { beforeCut, type Cut, cutsOf, cutsOfEvent, isCut, partialText, valueWindow } from './cuts.ts'
 export { decodeValue } from './decode-value.ts'
 export { keepBody } from './contents.ts'
 export { encodeFor, encodeValue, functionCode, type HiddenPart, isPlain } from './encode-value.ts'
@@ -16,6 +16,7 @@ export {
   fifthRedactorFlag,
   fourthRedactorFlag,
   headersFlag,
+  cutsFlag,
   endsFlag,
   hostsFlag,
   knownFlags,

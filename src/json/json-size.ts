@@ -1,4 +1,4 @@
-import type { Json } from '../tape/index.ts'
+import type { Json } from './types.ts'
 
 /** Roughly what a value takes in memory, in bytes. */
 export function jsonSize(value: Json): number {
@@ -9,6 +9,6 @@ export function jsonSize(value: Json): number {
     for (const item of value as readonly Json[]) size += jsonSize(item)
     return size
   }
-  for (const item of Object.values(value)) size += 24 + jsonSize(item)
+  for (const [key, item] of Object.entries(value)) size += 24 + key.length + jsonSize(item)
   return size
 }

@@ -1,0 +1,100 @@
+import { jsonSize } from '../json/json-size.ts'
+import { joinedBytes, type Json } from '../tape/index.ts'
+import { CappedBody, type CutBody } from './capped-body.ts'
+import { redactSides } from './cut.ts'
+import type { Redactor } from './redactor.ts'
+
+/** What is left of values that were cut, by what stands in their place until they are redacted. */
+const left = new WeakMap<object, CutBody>()
+
+/** No character takes more bytes in JSON. */
+const mostBytes = 6
+/** Characters that are made bytes together. */
+const pieceLength = 64 * 1024
+
+/**
+ * A value as `encodeValue` wrote it; of one whose JSON is larger than a body may be, what stands in its place until it is
+ * redacted.
+ *
+ * @param window - bytes kept of either end
+ */
+export function cappedValue(value: Json, window: number): Json {
+  if (mostBytes * jsonSize(value) <= 2 * window) return value
+  const body = new CappedBody(2 * window)
+  let text = ''
+  const flush = (): void => {
+    body.add(Buffer.from(text))
+    text = ''
+  }
+  writeJson(value, (part) => {
+    text += part
+    if (text.length >= pieceLength) flush()
+  })
+  flush()
+  const { cut } = body
+  if (cut === undefined) return value
+  // As the arguments of a call they are compared with what it made of them.
+  const inPlace = { $type: 'cut', size: cut.size, sha256: cut.sha256 }
+  left.set(inPlace, cut)
+  return inPlace
+}
+
+/** What may stand on a tape of a value, or of what {@link cappedValue} left of it. */
+export function redactedValue(value: Json, redactor: Redactor): Json {
+  const cut = cutOf(value)
+  if (cut === undefined) return redactor.json(value)
+  const { size, sha256, window } = cut
+  const [before, after] = [cut.head, cut.tail].map((pieces) => pieces.map(({ bytes }) => bytes)) as [Buffer[], Buffer[]]
+  const { head, tail, kept, isChanged } = redactSides(before, after, window, redactor)
+  return {
+    $type: 'cut',
+    cut: size - kept,
+    size,
+    window,
+    head: joinedBytes(head).toString(),
+    tail: joinedBytes(tail).toString(),
+    ...(!isChanged && { sha256 }),
+  }
+}
+
+/** Roughly what is held of a value in memory, in bytes. */
+export function sizeHeld(value: Json): number {
+  const cut = cutOf(value)
+  if (cut === undefined) return jsonSize(value)
+  return [...cut.head, ...cut.tail].reduce((sum, { bytes }) => sum + bytes.length, 0)
+}
+
+function cutOf(value: Json): CutBody | undefined {
+  return typeof value === 'object' && value !== null ? left.get(value) : undefined
+}
+
+/** As `JSON.stringify`, in parts: never all of a long text at once. */
+function writeJson(value: Json, write: (part: string) => void): void {
+  if (typeof value === 'string') return writeText(value, write)
+  if (typeof value !== 'object' || value === null) return write(JSON.stringify(value))
+  const isList = Array.isArray(value)
+  const keys = isList ? undefined : Object.keys(value)
+  const items = isList ? (value as readonly Json[]) : Object.values(value)
+  write(isList ? '[' : '{')
+  items.forEach((item, at) => {
+    if (at > 0) write(',')
+    if (keys !== undefined) {
+      writeText(keys[at]!, write)
+      write(':')
+    }
+    writeJson(item, write)
+  })
+  write(isList ? ']' : '}')
+}
+
+function writeText(text: string, write: (part: string) => void): void {
+  write('"')
+  for (let from = 0; from < text.length; ) {
+    let to = from + pieceLength
+    // Both halves of a character.
+    if (to < text.length && (text.charCodeAt(to - 1) & 0xfc00) === 0xd800) to++
+    write(JSON.stringify(text.slice(from, to)).slice(1, -1))
+    from = to
+  }
+  write('"')
+}
