@@ -4,8 +4,13 @@ import { CappedBody, type CutBody } from './capped-body.ts'
 import { redactSides } from './cut.ts'
 import type { Redactor } from './redactor.ts'
 
+interface CutJson extends CutBody {
+  /** What the text began with in which `tail` begins: it may be secret for its name. */
+  readonly opening: string
+}
+
 /** What is left of values that were cut, by what stands in their place until they are redacted. */
-const left = new WeakMap<object, CutBody>()
+const left = new WeakMap<object, CutJson>()
 
 /** No character takes more bytes in JSON. */
 const mostBytes = 6
@@ -21,21 +26,32 @@ const pieceLength = 64 * 1024
 export function cappedValue(value: Json, window: number): Json {
   if (mostBytes * jsonSize(value) <= 2 * window) return value
   const body = new CappedBody(2 * window)
+  const longTexts: { readonly name: string; readonly from: number; readonly to: number }[] = []
   let text = ''
   const flush = (): void => {
     body.add(Buffer.from(text))
     text = ''
   }
-  writeJson(value, (part) => {
+  const write = (part: string): void => {
     text += part
     if (text.length >= pieceLength) flush()
-  })
+  }
+  const writeLong = (long: string, name: string): void => {
+    flush()
+    const from = body.size
+    writeText(long, write)
+    flush()
+    longTexts.push({ name, from, to: body.size })
+  }
+  writeJson(value, '', write, writeLong)
   flush()
   const { cut } = body
   if (cut === undefined) return value
   // As the arguments of a call they are compared with what it made of them.
   const inPlace = { $type: 'cut', size: cut.size, sha256: cut.sha256 }
-  left.set(inPlace, cut)
+  const tailStart = cut.size - bytesIn(cut.tail)
+  const across = longTexts.find(({ from, to }) => from < tailStart && tailStart < to)
+  left.set(inPlace, { ...cut, opening: across === undefined ? '' : `${JSON.stringify(across.name)}:"` })
   return inPlace
 }
 
@@ -44,7 +60,8 @@ export function redactedValue(value: Json, redactor: Redactor): Json {
   const cut = cutOf(value)
   if (cut === undefined) return redactor.json(value)
   const { size, sha256, window } = cut
-  const [before, after] = [cut.head, cut.tail].map((pieces) => pieces.map(({ bytes }) => bytes)) as [Buffer[], Buffer[]]
+  const before = cut.head.map(({ bytes }) => bytes)
+  const after = [Buffer.from(cut.opening), ...cut.tail.map(({ bytes }) => bytes)]
   const { head, tail, kept, isChanged } = redactSides(before, after, window, redactor)
   return {
     $type: 'cut',
@@ -61,33 +78,42 @@ export function redactedValue(value: Json, redactor: Redactor): Json {
 export function sizeHeld(value: Json): number {
   const cut = cutOf(value)
   if (cut === undefined) return jsonSize(value)
-  return [...cut.head, ...cut.tail].reduce((sum, { bytes }) => sum + bytes.length, 0)
+  return bytesIn(cut.head) + bytesIn(cut.tail)
 }
 
-function cutOf(value: Json): CutBody | undefined {
+function bytesIn(pieces: CutBody['head']): number {
+  return pieces.reduce((sum, { bytes }) => sum + bytes.length, 0)
+}
+
+function cutOf(value: Json): CutJson | undefined {
   return typeof value === 'object' && value !== null ? left.get(value) : undefined
 }
 
-/** As `JSON.stringify`, in parts: never all of a long text at once. */
-function writeJson(value: Json, write: (part: string) => void): void {
-  if (typeof value === 'string') return writeText(value, write)
+type Write = (part: string) => void
+
+/**
+ * As `JSON.stringify`, in parts: never all of a long text at once.
+ *
+ * @param name - the key it stands under
+ */
+function writeJson(value: Json, name: string, write: Write, writeLong: (text: string, name: string) => void): void {
+  if (typeof value === 'string' && value.length > pieceLength) return writeLong(value, name)
   if (typeof value !== 'object' || value === null) return write(JSON.stringify(value))
-  const isList = Array.isArray(value)
-  const keys = isList ? undefined : Object.keys(value)
-  const items = isList ? (value as readonly Json[]) : Object.values(value)
-  write(isList ? '[' : '{')
+  const keys = Array.isArray(value) ? undefined : Object.keys(value)
+  const items = keys === undefined ? (value as readonly Json[]) : Object.values(value)
+  write(keys === undefined ? '[' : '{')
   items.forEach((item, at) => {
     if (at > 0) write(',')
     if (keys !== undefined) {
       writeText(keys[at]!, write)
       write(':')
     }
-    writeJson(item, write)
+    writeJson(item, keys?.[at] ?? name, write, writeLong)
   })
-  write(isList ? ']' : '}')
+  write(keys === undefined ? ']' : '}')
 }
 
-function writeText(text: string, write: (part: string) => void): void {
+function writeText(text: string, write: Write): void {
   write('"')
   for (let from = 0; from < text.length; ) {
     let to = from + pieceLength

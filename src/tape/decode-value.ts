@@ -118,7 +118,7 @@ class Decoder {
       case 'object':
         return this.#object(json['prototype'] === null ? (Object.create(null) as object) : {}, json['fields'])
       case 'cut':
-        throw senseless(json, 'the recorder kept its two ends alone: it was larger than its cap')
+        throw leftOut(json)
       default:
         throw senseless(json, 'this version of vitest-harvest does not know it')
     }
@@ -300,6 +300,15 @@ function sensible<T>(json: Fields, make: () => T): T {
     if (HarvestError.is(error)) throw error
     throw senseless(json, (error as Error).message, error)
   }
+}
+
+function leftOut({ size, cut }: Fields): HarvestError {
+  return new HarvestError('HARVEST_BODY_CUT', {
+    what: 'Cannot restore a recorded value that was cut',
+    where: { bytes: printable(`${String(size)}, of which ${String(cut)} are not on the tape`) },
+    why: "It was larger than the recorder's cap, and a part of it is never given back.",
+    fix: ['record the run again with a larger cap: createRecorder({ bodies: { maxMegabytes: … } })'],
+  })
 }
 
 function senseless(json: Fields, why: string, cause?: unknown): HarvestError {

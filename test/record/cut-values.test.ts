@@ -1,0 +1,219 @@
+import { createHash } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { createRecorder, mark, message, type RecorderOptions, retriever, state, tool, value } from '../../src/record/index.ts'
+import { installReplay, replayTape } from '../../src/replay/index.ts'
+import { type CutValue, cutsOf, partialText, readTape, type Tape } from '../../src/tape/index.ts'
+
+const mebi = 2 ** 20
+const cap = mebi / 4
+/** A body is cut when it is this much larger than its cap, so that it is not cut again for every piece. */
+const limit = cap + 256 * 1024
+const secret = 'sk-ant-api03-q8Zr2LxV5nT7bKc1WmYd4HsJ6fGpE9uAoQi3XtBvNyRwMzCkDhSjFgLePaUo-AAAAAA'
+const prose = 'It was a dark and stormy night; größer als gedacht, 😀 the rain fell "in torrents".\n'
+const long = (bytes: number): string => {
+  const text = prose.repeat(Math.ceil(bytes / prose.length))
+  return text.slice(0, bytes)
+}
+
+await installReplay()
+
+async function recorded(agent: () => unknown, options: RecorderOptions = {}) {
+  const dir = mkdtempSync(join(tmpdir(), 'harvest-cut-values-'))
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  const recorder = createRecorder({ dir, bodies: { maxMegabytes: 0.25 }, ...options })
+  await recorder.run({ agent: 'a', id: 'r' }, async ({ flag }) => {
+    flag('x')
+    await agent()
+    return 'done'
+  })
+  recorder.flush()
+  return { dir, tape: readTape(join(dir, 'r.tape.jsonl')), stats: recorder.stats }
+}
+
+const callsOf = ({ events }: Tape) => events.filter(({ kind }) => ['tool', 'retrieval', 'value'].includes(kind)) as never as {
+  readonly args: unknown
+  readonly result: unknown
+  readonly error: unknown
+  readonly yields: readonly (readonly [number, number, unknown])[]
+}[]
+const notRecorded = (): never => {
+  throw new Error('a replay calls no function')
+}
+
+const wrappers = {
+  tool: (fn: (given: unknown) => unknown) => tool('export', fn),
+  retriever: (fn: (given: unknown) => unknown) => retriever('search', fn as (given: unknown) => never) as (given: unknown) => unknown,
+  value: (fn: (given: unknown) => unknown) => (given: unknown) => value('rows', () => fn(given)),
+}
+
+describe.each(Object.entries(wrappers))('an answer of a %s', (kind, wrap) => {
+  const rows = { rows: long(600_000), more: [1, { two: 'zwei' }], done: true }
+  const text = JSON.stringify(rows)
+
+  test.each([{}, { sample: 0 }])('that is larger than the cap stands on the tape with its two ends, recorded with %j', async (options) => {
+    let got: unknown
+    const { tape, stats } = await recorded(async () => (got = await wrap(async () => rows)({ n: 1 })), options)
+    expect(got).toBe(rows)
+    const cut = callsOf(tape)[0]!.result as CutValue
+    expect(cut).toEqual({
+      $type: 'cut',
+      cut: Buffer.byteLength(text) - Buffer.byteLength(cut.head) - Buffer.byteLength(cut.tail),
+      size: Buffer.byteLength(text),
+      window: cap / 2,
+      head: expect.any(String) as string,
+      tail: expect.any(String) as string,
+      sha256: createHash('sha256').update(text).digest('hex'),
+    })
+    expect(text.startsWith(cut.head) && text.endsWith(cut.tail)).toBe(true)
+    for (const side of [cut.head, cut.tail]) expect(Buffer.byteLength(side)).toBeGreaterThan(cap / 2 - 4)
+    expect(stats).toMatchObject({ capped: 1, kept: 1 })
+    expect(tape.header.flags).toContain('cuts-1')
+    expect(cutsOf(tape)).toMatchObject([{ of: 'result', size: Buffer.byteLength(text), window: cap / 2 }])
+    expect(partialText(cutsOf(tape))).toBe('partial: 1 value is cut, 0.4 of 0.6 MB left out')
+  })
+
+  test('that is cut is never given back by a replay, which says how large it was', async () => {
+    const { tape } = await recorded(() => wrap(async () => rows)({ n: 1 }))
+    let got: unknown = 'nothing'
+    const result = await replayTape(tape, async () => {
+      try {
+        got = await wrap(notRecorded)({ n: 1 })
+      } catch {
+        return 'done'
+      }
+      return 'done'
+    })
+    expect(got).toBe('nothing')
+    expect(result.problems.map(({ code }) => code)).toEqual(['HARVEST_BODY_CUT'])
+    const said = result.problems[0]!.message
+    expect(said).toContain(`${kind === 'retriever' ? 'retrieval search' : kind === 'tool' ? 'tool export' : 'value rows'}`)
+    expect(said).toContain(`${Buffer.byteLength(text)}, of which`)
+    expect(said).toContain('The recorder kept 0.25 MB of each value: its cap.')
+    expect(said).toContain('bodies: { maxMegabytes: 2 }')
+  })
+
+  test('that just fits is on the tape as without a cap, byte for byte', async () => {
+    const fitting = 'x'.repeat(limit - 2)
+    const linesOf = (tape: Tape) => readFileSync(tape.source, 'utf8').replaceAll(/"at":[\d.]+|"settled":\[\d+,[\d.]+\]|"site":"[^"]*"|"#":"[^"]*"|"turns":\[[^\]]*\]/g, '').split('\n').slice(1, -2)
+    const run = (given: string, maxMegabytes: number) => recorded(() => wrap(async () => given)({ n: 1 }), { bodies: { maxMegabytes } })
+    const [capped, free] = [await run(fitting, 0.25), await run(fitting, 8)]
+    expect(cutsOf(capped.tape)).toEqual([])
+    expect(linesOf(capped.tape)).toEqual(linesOf(free.tape))
+    expect(cutsOf((await run(`${fitting}x`, 0.25)).tape)).toHaveLength(1)
+    const { problems } = await replayTape(capped.tape, async () => {
+      expect(await wrap(notRecorded)({ n: 1 })).toBe(fitting)
+      return 'done'
+    })
+    expect(problems).toEqual([])
+  })
+})
+
+describe('arguments larger than the cap', () => {
+  const middle = 300_000
+  const given = (what: string, at: number) => ({ text: `${long(at)}${what}${long(600_000 - at)}` })
+  const save = () => tool('save', async (_: unknown) => 'saved')
+  const asking = (args: unknown) => async () => {
+    await save()(args)
+    return 'done'
+  }
+
+  test.each([{}, { sample: 0 }])('are compared by their digest where they are cut, recorded with %j', async (options) => {
+    const { tape } = await recorded(asking(given('one', middle)), options)
+    expect(cutsOf(tape)).toMatchObject([{ of: 'args' }])
+    const same = await replayTape(tape, asking(given('one', middle)))
+    expect({ ...same.comparison }).toMatchObject({ served: 1, identical: 1 })
+    expect([same.problems, same.drift, same.notCompared]).toEqual([[], [], []])
+    const other = await replayTape(tape, asking(given('two', middle)))
+    expect(other.drift).toMatchObject([{ class: 'arguments', path: 'args.sha256' }])
+    expect(other.comparison.identical).toBe(0)
+  })
+
+  test('are listed as not compared where something in their ends was redacted', async () => {
+    const { tape } = await recorded(asking({ key: secret, ...given('one', middle) }))
+    expect(callsOf(tape)[0]!.args).not.toHaveProperty('sha256')
+    const result = await replayTape(tape, asking({ key: secret, ...given('two', middle) }))
+    expect(result.drift).toEqual([])
+    expect(result.notCompared).toContainEqual(
+      expect.objectContaining({ path: 'args', placeholder: 'what the recorder cut out', stepNumber: 1 }),
+    )
+    const longer = await replayTape(tape, asking({ key: secret, ...given('three', middle) }))
+    expect(longer.drift).toMatchObject([{ class: 'arguments', path: 'args.cut' }])
+  })
+
+  test('are told from those that fit', async () => {
+    const { tape } = await recorded(asking(given('one', middle)))
+    const { drift } = await replayTape(tape, asking({ text: 'short' }))
+    expect(drift).toMatchObject([{ class: 'arguments' }])
+  })
+
+  test('that the call changed are seen to be changed', async () => {
+    const fill = tool('fill', async (into: { text: string; filled?: boolean }) => void (into.filled = true))
+    const { tape } = await recorded(() => fill(given('one', middle)))
+    expect(callsOf(tape)[0]).toMatchObject({ lost: ['args: changed by the call'] })
+    const read = await recorded(() => save()(given('one', middle)))
+    expect(callsOf(read.tape)[0]).not.toHaveProperty('lost')
+  })
+})
+
+const plain = 'the rain fell in torrents, and '.repeat(20_000)
+
+test.each([
+  ['head', (at: number) => ({ text: `${plain.slice(0, at)} ${secret} ${plain}` })],
+  ['tail', (at: number) => ({ text: `${plain} ${secret} ${plain.slice(0, at)}` })],
+])('a secret across the border of a cut leaves no part of it, at the %s', async (_, make) => {
+  for (let at = cap / 2 - 130; at < cap / 2 + 10; at += 20) {
+    const rows = make(at)
+    const { tape } = await recorded(() => tool('export', async () => rows)())
+    const file = readFileSync(tape.source, 'utf8')
+    for (let from = 0; from + 8 <= secret.length; from += 4) expect(file.includes(secret.slice(from, from + 8))).toBe(false)
+  }
+})
+
+test('pieces, errors, messages, marks and states are cut, each by itself', async () => {
+  const piece = { text: long(600_000) }
+  const stream = tool('stream', async function* () {
+    yield 'small'
+    yield piece
+  })
+  const fail = tool('fail', () => {
+    throw new Error(piece.text)
+  })
+  const agent = async () => {
+    for await (const one of stream()) void one
+    try {
+      fail()
+    } catch {
+      // What it threw is on the tape.
+    }
+    message('a', 'b', piece)
+    mark('note', piece)
+    state('kept', piece)
+    return 'done'
+  }
+  const { tape, stats } = await recorded(agent)
+  expect(cutsOf(tape).map(({ of }) => of).sort()).toEqual(['body', 'data', 'data', 'error', 'piece'])
+  expect(callsOf(tape)[0]!.yields[0]![2]).toBe('small')
+  expect(stats.capped).toBe(5)
+  expect(partialText(cutsOf(tape))).toMatch(/^partial: 5 values are cut, /)
+  const follow = (body: unknown) => async () => {
+    message('a', 'b', body)
+    mark('note', body)
+    state('kept', body)
+    return 'done'
+  }
+  const notes = await recorded(follow(piece))
+  const same = await replayTape(notes.tape, follow(piece))
+  expect([same.problems, same.drift, same.notCompared]).toEqual([[], [], []])
+  const other = await replayTape(notes.tape, follow({ text: `${piece.text.slice(0, 300_000)}x${piece.text.slice(300_001)}` }))
+  expect(other.comparison).toMatchObject({ messages: { same: 0 }, marks: { same: 0 }, states: { same: 0 } })
+  const read: unknown[] = []
+  const streamed = await replayTape(tape, async () => {
+    for await (const one of stream()) read.push(one)
+    return 'done'
+  })
+  expect(read).toEqual(['small'])
+  expect(streamed.problems.map(({ code }) => code)).toContain('HARVEST_BODY_CUT')
+})
