@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { cutsOf, outcomeNotCompared, type Tape } from '../tape/index.ts'
+import { outcomeNotCompared, type Tape } from '../tape/index.ts'
+import { cutsOf } from '../tape/partial.ts'
 import type { Compared } from '../replay/index.ts'
 import type { Replayed } from './replaying.ts'
 

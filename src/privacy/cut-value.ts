@@ -1,4 +1,3 @@
-import { jsonSize } from '../json/json-size.ts'
 import { joinedBytes, type Json } from '../tape/index.ts'
 import { CappedBody, type CutBody } from './capped-body.ts'
 import { redactSides } from './cut.ts'
@@ -24,7 +23,7 @@ const pieceLength = 64 * 1024
  * @param window - bytes kept of either end
  */
 export function cappedValue(value: Json, window: number): Json {
-  if (mostBytes * jsonSize(value) <= 2 * window) return value
+  if (mostBytes * sizeOf(value) <= 2 * window) return value
   const body = new CappedBody(2 * window)
   const longTexts: { readonly name: string; readonly from: number; readonly to: number }[] = []
   let text = ''
@@ -74,11 +73,22 @@ export function redactedValue(value: Json, redactor: Redactor): Json {
   }
 }
 
-/** Roughly what is held of a value in memory, in bytes. */
-export function sizeHeld(value: Json): number {
+/** Roughly what a value, or what is left of it, takes in memory, in bytes. */
+export function jsonSize(value: Json): number {
   const cut = cutOf(value)
-  if (cut === undefined) return jsonSize(value)
-  return bytesIn(cut.head) + bytesIn(cut.tail)
+  return cut === undefined ? sizeOf(value) : bytesIn(cut.head) + bytesIn(cut.tail)
+}
+
+function sizeOf(value: Json): number {
+  if (typeof value === 'string') return 24 + value.length
+  if (typeof value !== 'object' || value === null) return 8
+  let size = 32
+  if (Array.isArray(value)) {
+    for (const item of value as readonly Json[]) size += sizeOf(item)
+    return size
+  }
+  for (const [key, item] of Object.entries(value)) size += 24 + key.length + sizeOf(item)
+  return size
 }
 
 function bytesIn(pieces: CutBody['head']): number {

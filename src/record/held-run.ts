@@ -1,6 +1,6 @@
 // Over 300 lines: one run in memory: each thing that happens, and how it is written later.
 import type { HarvestError } from '../errors/index.ts'
-import { cappedValue, type Redactor, sizeHeld } from '../privacy/index.ts'
+import { cappedValue, jsonSize, type Redactor } from '../privacy/index.ts'
 import type { Codes } from '../seam/code-of.ts'
 import type { ExchangeStart } from '../seam/observe/observer.ts'
 import { type SeamDrawKind, seamState } from '../seam/source.ts'
@@ -26,7 +26,6 @@ import { encodedOutcome, type RunNote } from './redact-event.ts'
 import { handleOf } from './run-handle.ts'
 import { type LiveOutcome, type Past, type RecordedRun, reasonOf, recordingFailed } from './run.ts'
 import { bytesOfTurn, type WorkInParts } from './endings.ts'
-import { jsonSize } from '../json/json-size.ts'
 import { lookThrough, withoutWords } from './let-go.ts'
 import { watchedRun } from './watched-run.ts'
 import type { WatchedRun } from './watch.ts'
@@ -197,7 +196,7 @@ export class HeldRun implements Recording {
   clean(json: Json): Json {
     // Placeholders are numbered by first appearance: it is looked through when it would have been.
     this.later((recorded) => void recorded.clean(json))
-    this.grown(sizeHeld(json))
+    this.grown(jsonSize(json))
     return json
   }
 
@@ -212,8 +211,8 @@ export class HeldRun implements Recording {
     this.#flushDraws()
     this.later((recorded) => recorded.note(note))
     if (this.account.isWatched) this.#watch(note, note)
-    if (note.kind === 'message') this.grown(sizeHeld(note.body))
-    else if (note.kind === 'state' || note.kind === 'mark') this.grown(sizeHeld(note.data ?? null))
+    if (note.kind === 'message') this.grown(jsonSize(note.body))
+    else if (note.kind === 'state' || note.kind === 'mark') this.grown(jsonSize(note.data ?? null))
     else if (note.kind === 'push') this.grown(2 * note.text.length)
   }
 
@@ -484,6 +483,8 @@ function redactedAnswer(said: Partial<CallEvent>, recorded: RecordedRun): Partia
     ...(error === undefined ? {} : { error: recorded.clean(error) }),
     ...(wrote === undefined ? {} : { wrote: withValues(wrote, (value) => recorded.clean(value)) }),
     ...(told === undefined ? {} : { told: told.map((one) => recorded.clean(one)) }),
-    ...(yields === undefined ? {} : { yields: yields.map(([n, at, value]) => [n, at, recorded.clean(value)] as const) }),
+    ...(yields === undefined
+      ? {}
+      : { yields: yields.map(([n, at, value]) => [n, at, recorded.clean(value)] as const) }),
   }
 }

@@ -130,7 +130,9 @@ class View implements RunObserver {
     const run = this.#run
     if (run.over) return run.late({ kind: 'message', name: betweenText(from, to) })
     const [n, at] = run.moment()
-    run.attempt(() => run.note({ kind: 'message', n, at, ...this.#where, from, to, body: run.capped(encodeValue(body)) }))
+    run.attempt(() =>
+      run.note({ kind: 'message', n, at, ...this.#where, from, to, body: run.capped(encodeValue(body)) }),
+    )
   }
 
   timerSet(caller: Caller | string, ms: number): TimerListener | undefined {

@@ -2,15 +2,14 @@ import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import { createRedactor, type RedactorOptions, rulesOfTape } from '../privacy/index.ts'
 import {
   cutOffText,
-  cutsOf,
   type Json,
   openCallsOf,
-  partialText,
   type Tape,
   unsearchedBodies,
   unclearedReason,
   unsearchedReason,
 } from '../tape/index.ts'
+import { cutsOf, partialText } from '../tape/partial.ts'
 import { secretsIn } from './secrets.ts'
 import { toAllow } from './to-allow.ts'
 

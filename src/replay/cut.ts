@@ -29,7 +29,8 @@ export function decoderFor(
   of: StepState | Step,
 ): (json: Json) => unknown {
   return (json) => {
-    if (isCut(json)) throw run.problem(valueCut(run.place(), 'event' in of ? describeStep(of) : describeEvent(of), json))
+    if (isCut(json))
+      throw run.problem(valueCut(run.place(), 'event' in of ? describeStep(of) : describeEvent(of), json))
     return decodeValue(json)
   }
 }

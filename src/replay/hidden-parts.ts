@@ -73,7 +73,8 @@ export class HiddenParts {
   /** Of a value of which the tape has the two ends, and no digest: something in them was redacted. */
   ofCut(path: string, value: Json | undefined): readonly NotCompared[] {
     if (!isCut(value) || value.sha256 !== undefined) return []
-    const why = 'the tape has its two ends and its size: record the run again with a larger cap, bodies: { maxMegabytes }'
+    const why =
+      'the tape has its two ends and its size: record the run again with a larger cap, bodies: { maxMegabytes }'
     return this.#named(path, [{ at: '', what: 'what the recorder cut out' }], why)
   }
 

@@ -80,7 +80,11 @@ export async function replayTape<T>(
   return resultOf(
     run,
     outcome,
-    compareOutcome((value) => run.encodeAs(value, () => endOf(tape.close?.outcome), run.encodeEnd(value)), tape.close?.outcome, outcome),
+    compareOutcome(
+      (value) => run.encodeAs(value, () => endOf(tape.close?.outcome), run.encodeEnd(value)),
+      tape.close?.outcome,
+      outcome,
+    ),
   )
 }
 

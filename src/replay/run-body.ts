@@ -121,7 +121,8 @@ async function piecesOf(
 function outcomeOf(run: ReplayRun, call: SeamCall, step: CallState, ending: Ending, madeAt: Error): () => unknown {
   const { event } = step
   run.bodyEnded(step, call.name, madeAt)
-  const recorded = (): unknown => (event.yields === undefined ? answer(event, decoderFor(run, step), call.revive) : undefined)
+  const recorded = (): unknown =>
+    event.yields === undefined ? answer(event, decoderFor(run, step), call.revive) : undefined
   // What was refused inside of the body is a problem of its own, and the cause.
   if (ending.how === 'threw' && isRefusal(ending.error)) return recorded
   const difference = differenceOf(run, step, ending)

@@ -1,7 +1,7 @@
 export { decodeBytes, type EncodedBytes, encodeBytes, joinedBytes } from './bytes.ts'
 export { requireClosed } from './closed.ts'
 export { CutOff, cutOffText, openCallsOf, type OpenCall } from './cut-off.ts'
-export { beforeCut, type Cut, cutsOf, cutsOfEvent, isCut, partialText, valueWindow } from './cuts.ts'
+export { type Cut, cutsOfEvent, isCut } from './cuts.ts'
 export { decodeValue } from './decode-value.ts'
 export { keepBody } from './contents.ts'
 export { encodeFor, encodeValue, functionCode, type HiddenPart, isPlain } from './encode-value.ts'

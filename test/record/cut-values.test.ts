@@ -3,9 +3,19 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createRecorder, mark, message, type RecorderOptions, retriever, state, tool, value } from '../../src/record/index.ts'
+import {
+  createRecorder,
+  mark,
+  message,
+  type RecorderOptions,
+  retriever,
+  state,
+  tool,
+  value,
+} from '../../src/record/index.ts'
 import { installReplay, replayTape } from '../../src/replay/index.ts'
-import { type CutValue, cutsOf, partialText, readTape, type Tape } from '../../src/tape/index.ts'
+import { type CutValue, readTape, type Tape } from '../../src/tape/index.ts'
+import { cutsOf, partialText } from '../../src/tape/partial.ts'
 
 const mebi = 2 ** 20
 const cap = mebi / 4
@@ -33,19 +43,21 @@ async function recorded(agent: () => unknown, options: RecorderOptions = {}) {
   return { dir, tape: readTape(join(dir, 'r.tape.jsonl')), stats: recorder.stats }
 }
 
-const callsOf = ({ events }: Tape) => events.filter(({ kind }) => ['tool', 'retrieval', 'value'].includes(kind)) as never as {
-  readonly args: unknown
-  readonly result: unknown
-  readonly error: unknown
-  readonly yields: readonly (readonly [number, number, unknown])[]
-}[]
+const callsOf = ({ events }: Tape) =>
+  events.filter(({ kind }) => ['tool', 'retrieval', 'value'].includes(kind)) as never as {
+    readonly args: unknown
+    readonly result: unknown
+    readonly error: unknown
+    readonly yields: readonly (readonly [number, number, unknown])[]
+  }[]
 const notRecorded = (): never => {
   throw new Error('a replay calls no function')
 }
 
 const wrappers = {
   tool: (fn: (given: unknown) => unknown) => tool('export', fn),
-  retriever: (fn: (given: unknown) => unknown) => retriever('search', fn as (given: unknown) => never) as (given: unknown) => unknown,
+  retriever: (fn: (given: unknown) => unknown) =>
+    retriever('search', fn as (given: unknown) => never) as (given: unknown) => unknown,
   value: (fn: (given: unknown) => unknown) => (given: unknown) => value('rows', () => fn(given)),
 }
 
@@ -53,27 +65,30 @@ describe.each(Object.entries(wrappers))('an answer of a %s', (kind, wrap) => {
   const rows = { rows: long(600_000), more: [1, { two: 'zwei' }], done: true }
   const text = JSON.stringify(rows)
 
-  test.each([{}, { sample: 0 }])('that is larger than the cap stands on the tape with its two ends, recorded with %j', async (options) => {
-    let got: unknown
-    const { tape, stats } = await recorded(async () => (got = await wrap(async () => rows)({ n: 1 })), options)
-    expect(got).toBe(rows)
-    const cut = callsOf(tape)[0]!.result as CutValue
-    expect(cut).toEqual({
-      $type: 'cut',
-      cut: Buffer.byteLength(text) - Buffer.byteLength(cut.head) - Buffer.byteLength(cut.tail),
-      size: Buffer.byteLength(text),
-      window: cap / 2,
-      head: expect.any(String) as string,
-      tail: expect.any(String) as string,
-      sha256: createHash('sha256').update(text).digest('hex'),
-    })
-    expect(text.startsWith(cut.head) && text.endsWith(cut.tail)).toBe(true)
-    for (const side of [cut.head, cut.tail]) expect(Buffer.byteLength(side)).toBeGreaterThan(cap / 2 - 4)
-    expect(stats).toMatchObject({ capped: 1, kept: 1 })
-    expect(tape.header.flags).toContain('cuts-1')
-    expect(cutsOf(tape)).toMatchObject([{ of: 'result', size: Buffer.byteLength(text), window: cap / 2 }])
-    expect(partialText(cutsOf(tape))).toBe('partial: 1 value is cut, 0.4 of 0.6 MB left out')
-  })
+  test.each([{}, { sample: 0 }])(
+    'that is larger than the cap stands on the tape with its two ends, recorded with %j',
+    async (options) => {
+      let got: unknown
+      const { tape, stats } = await recorded(async () => (got = await wrap(async () => rows)({ n: 1 })), options)
+      expect(got).toBe(rows)
+      const cut = callsOf(tape)[0]!.result as CutValue
+      expect(cut).toEqual({
+        $type: 'cut',
+        cut: Buffer.byteLength(text) - Buffer.byteLength(cut.head) - Buffer.byteLength(cut.tail),
+        size: Buffer.byteLength(text),
+        window: cap / 2,
+        head: expect.any(String) as string,
+        tail: expect.any(String) as string,
+        sha256: createHash('sha256').update(text).digest('hex'),
+      })
+      expect(text.startsWith(cut.head) && text.endsWith(cut.tail)).toBe(true)
+      for (const side of [cut.head, cut.tail]) expect(Buffer.byteLength(side)).toBeGreaterThan(cap / 2 - 4)
+      expect(stats).toMatchObject({ capped: 1, kept: 1 })
+      expect(tape.header.flags).toContain('cuts-1')
+      expect(cutsOf(tape)).toMatchObject([{ of: 'result', size: Buffer.byteLength(text), window: cap / 2 }])
+      expect(partialText(cutsOf(tape))).toBe('partial: 1 value is cut, 0.4 of 0.6 MB left out')
+    },
+  )
 
   test('that is cut is never given back by a replay, which says how large it was', async () => {
     const { tape } = await recorded(() => wrap(async () => rows)({ n: 1 }))
@@ -89,7 +104,9 @@ describe.each(Object.entries(wrappers))('an answer of a %s', (kind, wrap) => {
     expect(got).toBe('nothing')
     expect(result.problems.map(({ code }) => code)).toEqual(['HARVEST_BODY_CUT'])
     const said = result.problems[0]!.message
-    expect(said).toContain(`${kind === 'retriever' ? 'retrieval search' : kind === 'tool' ? 'tool export' : 'value rows'}`)
+    expect(said).toContain(
+      `${kind === 'retriever' ? 'retrieval search' : kind === 'tool' ? 'tool export' : 'value rows'}`,
+    )
     expect(said).toContain(`${Buffer.byteLength(text)}, of which`)
     expect(said).toContain('The recorder kept 0.25 MB of each value: its cap.')
     expect(said).toContain('bodies: { maxMegabytes: 2 }')
@@ -97,8 +114,13 @@ describe.each(Object.entries(wrappers))('an answer of a %s', (kind, wrap) => {
 
   test('that just fits is on the tape as without a cap, byte for byte', async () => {
     const fitting = 'x'.repeat(limit - 2)
-    const linesOf = (tape: Tape) => readFileSync(tape.source, 'utf8').replaceAll(/"at":[\d.]+|"settled":\[\d+,[\d.]+\]|"site":"[^"]*"|"#":"[^"]*"|"turns":\[[^\]]*\]/g, '').split('\n').slice(1, -2)
-    const run = (given: string, maxMegabytes: number) => recorded(() => wrap(async () => given)({ n: 1 }), { bodies: { maxMegabytes } })
+    const linesOf = (tape: Tape) =>
+      readFileSync(tape.source, 'utf8')
+        .replaceAll(/"at":[\d.]+|"settled":\[\d+,[\d.]+\]|"site":"[^"]*"|"#":"[^"]*"|"turns":\[[^\]]*\]/g, '')
+        .split('\n')
+        .slice(1, -2)
+    const run = (given: string, maxMegabytes: number) =>
+      recorded(() => wrap(async () => given)({ n: 1 }), { bodies: { maxMegabytes } })
     const [capped, free] = [await run(fitting, 0.25), await run(fitting, 8)]
     expect(cutsOf(capped.tape)).toEqual([])
     expect(linesOf(capped.tape)).toEqual(linesOf(free.tape))
@@ -120,16 +142,19 @@ describe('arguments larger than the cap', () => {
     return 'done'
   }
 
-  test.each([{}, { sample: 0 }])('are compared by their digest where they are cut, recorded with %j', async (options) => {
-    const { tape } = await recorded(asking(given('one', middle)), options)
-    expect(cutsOf(tape)).toMatchObject([{ of: 'args' }])
-    const same = await replayTape(tape, asking(given('one', middle)))
-    expect({ ...same.comparison }).toMatchObject({ served: 1, identical: 1 })
-    expect([same.problems, same.drift, same.notCompared]).toEqual([[], [], []])
-    const other = await replayTape(tape, asking(given('two', middle)))
-    expect(other.drift).toMatchObject([{ class: 'arguments', path: 'args.sha256' }])
-    expect(other.comparison.identical).toBe(0)
-  })
+  test.each([{}, { sample: 0 }])(
+    'are compared by their digest where they are cut, recorded with %j',
+    async (options) => {
+      const { tape } = await recorded(asking(given('one', middle)), options)
+      expect(cutsOf(tape)).toMatchObject([{ of: 'args' }])
+      const same = await replayTape(tape, asking(given('one', middle)))
+      expect({ ...same.comparison }).toMatchObject({ served: 1, identical: 1 })
+      expect([same.problems, same.drift, same.notCompared]).toEqual([[], [], []])
+      const other = await replayTape(tape, asking(given('two', middle)))
+      expect(other.drift).toMatchObject([{ class: 'arguments', path: 'args.sha256' }])
+      expect(other.comparison.identical).toBe(0)
+    },
+  )
 
   test('are listed as not compared where something in their ends was redacted', async () => {
     const { tape } = await recorded(asking({ key: secret, ...given('one', middle) }))
@@ -168,7 +193,8 @@ test.each([
     const rows = make(at)
     const { tape } = await recorded(() => tool('export', async () => rows)())
     const file = readFileSync(tape.source, 'utf8')
-    for (let from = 0; from + 8 <= secret.length; from += 4) expect(file.includes(secret.slice(from, from + 8))).toBe(false)
+    for (let from = 0; from + 8 <= secret.length; from += 4)
+      expect(file.includes(secret.slice(from, from + 8))).toBe(false)
   }
 })
 
@@ -194,7 +220,11 @@ test('pieces, errors, messages, marks and states are cut, each by itself', async
     return 'done'
   }
   const { tape, stats } = await recorded(agent)
-  expect(cutsOf(tape).map(({ of }) => of).sort()).toEqual(['body', 'data', 'data', 'error', 'piece'])
+  expect(
+    cutsOf(tape)
+      .map(({ of }) => of)
+      .sort(),
+  ).toEqual(['body', 'data', 'data', 'error', 'piece'])
   expect(callsOf(tape)[0]!.yields[0]![2]).toBe('small')
   expect(stats.capped).toBe(5)
   expect(partialText(cutsOf(tape))).toMatch(/^partial: 5 values are cut, /)
@@ -207,7 +237,10 @@ test('pieces, errors, messages, marks and states are cut, each by itself', async
   const notes = await recorded(follow(piece))
   const same = await replayTape(notes.tape, follow(piece))
   expect([same.problems, same.drift, same.notCompared]).toEqual([[], [], []])
-  const other = await replayTape(notes.tape, follow({ text: `${piece.text.slice(0, 300_000)}x${piece.text.slice(300_001)}` }))
+  const other = await replayTape(
+    notes.tape,
+    follow({ text: `${piece.text.slice(0, 300_000)}x${piece.text.slice(300_001)}` }),
+  )
   expect(other.comparison).toMatchObject({ messages: { same: 0 }, marks: { same: 0 }, states: { same: 0 } })
   const read: unknown[] = []
   const streamed = await replayTape(tape, async () => {
