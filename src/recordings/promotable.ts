@@ -1,14 +1,7 @@
 import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import { createRedactor, type RedactorOptions, rulesOfTape } from '../privacy/index.ts'
-import {
-  cutOffText,
-  type Json,
-  openCallsOf,
-  type Tape,
-  unsearchedBodies,
-  unclearedReason,
-  unsearchedReason,
-} from '../tape/index.ts'
+import { type Json, type Tape, unsearchedBodies, unclearedReason, unsearchedReason } from '../tape/index.ts'
+import { cutOffText, openCallsOf } from '../tape/cut-off.ts'
 import { cutsOf, partialText } from '../tape/partial.ts'
 import { secretsIn } from './secrets.ts'
 import { toAllow } from './to-allow.ts'

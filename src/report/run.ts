@@ -3,14 +3,12 @@ import { CallsOnce } from '../providers/counted.ts'
 import { decodeBody, type ModelCall, type PriceTable, readModelCall } from '../providers/index.ts'
 import { importedModelCall } from '../providers/imported-model-call.ts'
 import {
-  CutOff,
   type Cut,
   cutsOfEvent,
   type DrawsEvent,
   isSettled,
   isStep,
   type Json,
-  type OpenCall,
   type PushEvent,
   requestBytes,
   readTapeHeader,
@@ -21,6 +19,7 @@ import {
   type TapeEvent,
   type TapeHeader,
 } from '../tape/index.ts'
+import { CutOff, type OpenCall } from '../tape/cut-off.ts'
 import { confidenceOf } from './confidence.ts'
 import { type DescribedStep, describeStep, headerOf } from './describe.ts'
 import { Conversations, type Prompt, type Turn } from './conversation.ts'

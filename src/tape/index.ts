@@ -1,6 +1,4 @@
 export { decodeBytes, type EncodedBytes, encodeBytes, joinedBytes } from './bytes.ts'
-export { requireClosed } from './closed.ts'
-export { CutOff, cutOffText, openCallsOf, type OpenCall } from './cut-off.ts'
 export { type Cut, cutsOfEvent, isCut } from './cuts.ts'
 export { decodeValue } from './decode-value.ts'
 export { keepBody } from './contents.ts'
