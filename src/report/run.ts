@@ -152,6 +152,7 @@ class RunReader {
 
   add(event: TapeEvent): void {
     this.#cutOff.add(event)
+    this.#cuts.push(...cutsOfEvent(event))
     if (isStep(event)) this.#addStep(event)
     else if (event.kind === 'draws') this.#draws.push(event)
     else {
@@ -167,7 +168,6 @@ class RunReader {
   #addStep(step: Step): void {
     const call: ModelCall | undefined = step.kind === 'exchange' ? readModelCall(step) : undefined
     if (call !== undefined) this.#calls.add(call)
-    this.#cuts.push(...cutsOfEvent(step))
     const described = describeStep(step)
     const attempt = attemptOf(step, described)
     const confidence = step.kind === 'exchange' && call !== undefined ? confidenceOf(step) : undefined

@@ -306,7 +306,7 @@ function leftOut({ size, cut }: Fields): HarvestError {
   return new HarvestError('HARVEST_BODY_CUT', {
     what: 'Cannot restore a recorded value that was cut',
     where: { bytes: printable(`${String(size)}, of which ${String(cut)} are not on the tape`) },
-    why: "It was larger than the recorder's cap, and a part of it is never given back.",
+    why: "It was larger than the recorder's cap.",
     fix: ['record the run again with a larger cap: createRecorder({ bodies: { maxMegabytes: … } })'],
   })
 }

@@ -2,7 +2,7 @@ export { decodeBytes, type EncodedBytes, encodeBytes, joinedBytes } from './byte
 export { type Cut, cutsOfEvent, isCut } from './cuts.ts'
 export { decodeValue } from './decode-value.ts'
 export { keepBody } from './contents.ts'
-export { encodeFor, encodeValue, functionCode, type HiddenPart, isPlain } from './encode-value.ts'
+export { encodeFor, encodeValue, functionCode, type HiddenPart } from './encode-value.ts'
 export { sizeCap } from './file.ts'
 export {
   begunFlag,
@@ -46,7 +46,6 @@ export {
   requestBytes,
   responseBytes,
   stepsOf,
-  unsearchedBodies,
   unsearchedIn,
   unclearedReason,
   unsearchedReason,

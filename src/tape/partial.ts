@@ -1,5 +1,6 @@
 import { type Cut, cutsOfEvent } from './cuts.ts'
-import type { ExchangeEvent, Moment, RecordedResponse, Tape } from './types.ts'
+import { unsearchedIn } from './steps.ts'
+import type { ExchangeEvent, Moment, RecordedResponse, Tape, TapeEvent } from './types.ts'
 
 /** The bodies and values of a tape that were larger than their cap. A tape that has some is `partial`. */
 export function cutsOf({ events }: Pick<Tape, 'events'>): readonly Cut[] {
@@ -46,4 +47,9 @@ export function beforeCut(event: ExchangeEvent): ServedPart | undefined {
     left -= Math.min(left, raw.length)
   }
   return { response: { ...rest, chunks }, cut, moment: moment as Moment }
+}
+
+/** How many bodies of a tape could not be searched for secrets, and are not on it. */
+export function unsearchedBodies({ events }: { readonly events: readonly TapeEvent[] }): number {
+  return events.reduce((count, event) => count + (event.kind === 'exchange' ? unsearchedIn(event) : 0), 0)
 }

@@ -133,7 +133,7 @@ async function prepare(given: CommandInput, screen: Screen): Promise<Prepared> {
   const found = findRun(given.args[0] ?? '', recordings)
   const tape = requireClosed(readTape(found.file))
   const cuts = cutsOf(tape)
-  if (cuts.length > 0) screen.note(`${partialText(cuts)}; a run that reads on behind a cut fails there`)
+  if (cuts.length > 0) screen.note(`${partialText(cuts)}; a run that needs what was cut fails there`)
   const request = await requestOf(given, found, tape, recordings)
   const known = knownRuns(request, recordings, tape)
   const before = await foreseen(request, { tape, found, known })
