@@ -100,7 +100,7 @@ describe('what production loads for vitest-harvest/record', () => {
       'own-files.ts',
       'tape',
     ])
-    expect(ours.length).toBe(45)
+    expect(ours.length).toBe(43)
   })
 
   it('vitest-harvest/tape runs no agent: it loads tapes, model calls and traces', () => {
