@@ -2,7 +2,14 @@ import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { forkTape } from '../../src/fork/index.ts'
+import { openBudget, runLive } from '../../src/live/index.ts'
+import { createRedactor, lateIn, redactedAgain } from '../../src/privacy/index.ts'
+import { promote } from '../../src/recordings/index.ts'
 import {
   createRecorder,
   mark,
@@ -11,6 +18,7 @@ import {
   retriever,
   state,
   tool,
+  tools,
   value,
 } from '../../src/record/index.ts'
 import { installReplay, replayTape } from '../../src/replay/index.ts'
@@ -249,4 +257,112 @@ test('pieces, errors, messages, marks and states are cut, each by itself', async
   })
   expect(read).toEqual(['small'])
   expect(streamed.problems.map(({ code }) => code)).toContain('HARVEST_BODY_CUT')
+})
+
+test('a result of an MCP client is cut, and given back by no replay', async () => {
+  const connected = async (text: string) => {
+    const server = new McpServer({ name: 'files', version: '1.0.0' })
+    server.registerTool('read', {}, () => ({ content: [{ type: 'text', text }] }))
+    const [here, there] = InMemoryTransport.createLinkedPair()
+    const client = new Client({ name: 'agent', version: '1.0.0' })
+    await Promise.all([server.connect(there), client.connect(here)])
+    return tools(client)
+  }
+  const text = long(600_000)
+  const { tape } = await recorded(async () => {
+    const client = await connected(text)
+    expect((await client.callTool({ name: 'read' })).content).toEqual([{ type: 'text', text }])
+    await client.close()
+  })
+  expect(cutsOf(tape)).toMatchObject([{ of: 'result' }])
+  const { problems } = await replayTape(tape, async () => {
+    const client = await connected('another')
+    await client.callTool({ name: 'read' }).catch(() => undefined)
+    await client.close()
+    return 'done'
+  })
+  expect(problems.map(({ code }) => code)).toEqual(['HARVEST_BODY_CUT'])
+})
+
+test('what is cut is given back by no fork and by no live run', async () => {
+  const rows = { rows: long(600_000) }
+  const got: unknown[] = []
+  const agentOf = (fn: () => unknown) => async () => {
+    got.push(await tool('export', async () => fn())().catch(({ code }: { code: string }) => code))
+    return 'done'
+  }
+  const { tape } = await recorded(agentOf(() => rows))
+  got.length = 0
+  const fork = await forkTape(tape, agentOf(notRecorded), { keep: 0, tail: { from: 'tape' } })
+  expect(fork.problems.map(({ code }) => code)).toEqual(['HARVEST_BODY_CUT'])
+  const run = await runLive(tape, agentOf(notRecorded), {
+    budget: openBudget({}),
+    signal: new AbortController().signal,
+  })
+  expect(run.problems.map(({ code }) => code)).toEqual(['HARVEST_BODY_CUT'])
+  expect(got).toEqual(['HARVEST_BODY_CUT', 'HARVEST_BODY_CUT'])
+})
+
+test('a function that runs in a replay is compared with the cut result, and its own answer goes on', async () => {
+  const rows = { rows: long(600_000) }
+  const agentOf = (answer: unknown) => async () => (await tool('export', async () => answer)()) === answer
+  const { tape } = await recorded(agentOf(rows))
+  const same = await replayTape(tape, async () => ((await agentOf({ ...rows })()) ? 'done' : 'other'), { tools: 'run' })
+  expect([same.problems, same.drift, same.comparison.outcomeEqual]).toEqual([[], [], true])
+  const changed = { rows: `${rows.rows.slice(0, 300_000)}!${rows.rows.slice(300_001)}` }
+  const other = await replayTape(tape, agentOf(changed), { tools: 'run' })
+  expect(other.drift).toMatchObject([{ class: 'results', path: 'result.sha256' }])
+})
+
+test('what the agent is called with and what it returns stay whole, and are compared whole', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'harvest-cut-values-'))
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  const recorder = createRecorder({ dir, bodies: { maxMegabytes: 0.25 } })
+  const agent = async (input: unknown) => {
+    mark('cut', input)
+    return { given: input }
+  }
+  const input = { text: long(600_000) }
+  await recorder.run({ agent: 'a', id: 'r', input }, () => agent(input))
+  const tape = readTape(recorder.lastTape!)
+  expect(cutsOf(tape)).toMatchObject([{ of: 'data' }])
+  const { comparison } = await replayTape(tape, agent)
+  expect(comparison).toMatchObject({ outcomeEqual: true, marks: { same: 1 } })
+})
+
+test('a text that is secret for its name leaves none of it at either end', async () => {
+  const words = 'My passport says Erika and 4711. '
+  const { tape } = await recorded(
+    () => tool('scan', async () => ({ id: 7, document: words.repeat(20_000), ok: true }))(),
+    { redact: { keys: ['document'] } },
+  )
+  const { head, tail } = callsOf(tape)[0]!.result as CutValue
+  expect(head).toMatch(/^\{"id":7,"document":"redacted-/)
+  expect(tail).toMatch(/^[^a-z]*(?:redacted-secret-\d+)?","ok":true\}$/)
+})
+
+test('no digest stays of a cut value in which a secret is found that got its name later', async () => {
+  const session = 'v7Kq2Zr9Xv4Tn8WbJh5g'
+  const { tape } = await recorded(() => tool('export', async () => ({ seen: session, text: long(600_000) }))())
+  const cut = callsOf(tape)[0]!.result as CutValue
+  expect(cut).toMatchObject({ head: expect.stringContaining(session) as string, sha256: expect.any(String) as string })
+  const redactor = createRedactor()
+  redactor.json({ session })
+  const late = lateIn(redactor, (search) => void redactedAgain(tape, search))!
+  const again = callsOf(redactedAgain(tape, late))[0]!.result as CutValue
+  expect(again.head).not.toContain(session)
+  expect(again).not.toHaveProperty('sha256')
+  const unnamed = createRedactor()
+  unnamed.json({ session: 'k4Wn8Tq1Zr6Vb3Yx9Jd7' })
+  expect(lateIn(unnamed, (search) => void redactedAgain(tape, search))).toBeUndefined()
+})
+
+test('a tape with a cut value becomes a case when somebody accepts it, without the ends in it', async () => {
+  const { tape, dir } = await recorded(() => tool('save', async (_: unknown) => 'saved')({ text: long(600_000) }))
+  const options = { recordings: join(dir, 'recordings'), tape: tape.source, as: 'large' }
+  expect(() => promote(options)).toThrow(/The tape is partial: bodies or values were larger/)
+  const { file } = promote({ ...options, acceptCut: true }) as never as { readonly file: string }
+  const text = readFileSync(file, 'utf8')
+  expect(text).toContain((callsOf(tape)[0]!.args as CutValue).sha256)
+  expect(text).not.toContain('stormy night')
 })
