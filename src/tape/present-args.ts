@@ -24,7 +24,7 @@ export function presentValue(value: Json): Json {
  */
 export function namedArgs(args: Json): Json {
   // Its two ends would fill a case, and say less than the digest of all of it.
-  if (isCut(args)) return without(args as unknown as JsonMap, 'head', 'tail')
+  if (isCut(args)) return without(args as unknown as JsonMap, 'cut', 'window', 'head', 'tail')
   const given = presentArgs(args)
   const value = isMap(given) && given['$type'] === 'deep' ? (given['value'] ?? null) : given
   return isMap(value) ? presentMembers(value, []) : value
