@@ -1,10 +1,10 @@
 import { joinedBytes, type Json } from '../tape/index.ts'
 import { CappedBody, type CutBody } from './capped-body.ts'
-import { redactSides } from './cut.ts'
+import { cutOverlap, redactSides } from './cut.ts'
 import type { Redactor } from './redactor.ts'
 
 interface CutJson extends CutBody {
-  /** What the text began with in which `tail` begins: it may be secret for its name. */
+  /** Name and quote of the text in which `tail` begins: it may be secret for its name. */
   readonly opening: string
 }
 
@@ -15,6 +15,8 @@ const left = new WeakMap<object, CutJson>()
 const mostBytes = 6
 /** Characters that are made bytes together. */
 const pieceLength = 64 * 1024
+/** A text of more may begin before what is looked through of the tail. */
+const longText = cutOverlap / mostBytes
 
 /**
  * A value as `encodeValue` wrote it; of one whose JSON is larger than a body may be, what stands in its place until it is
@@ -49,8 +51,9 @@ export function cappedValue(value: Json, window: number): Json {
   // As the arguments of a call they are compared with what it made of them.
   const inPlace = { $type: 'cut', size: cut.size, sha256: cut.sha256 }
   const tailStart = cut.size - bytesIn(cut.tail)
-  const across = longTexts.find(({ from, to }) => from < tailStart && tailStart < to)
-  left.set(inPlace, { ...cut, opening: across === undefined ? '' : `${JSON.stringify(across.name)}:"` })
+  const begun = longTexts.find(({ from, to }) => from <= tailStart && tailStart < to)
+  const quote = begun?.from === tailStart ? '' : '"'
+  left.set(inPlace, { ...cut, opening: begun === undefined ? '' : `${JSON.stringify(begun.name)}:${quote}` })
   return inPlace
 }
 
@@ -60,7 +63,8 @@ export function redactedValue(value: Json, redactor: Redactor): Json {
   if (cut === undefined) return redactor.json(value)
   const { size, sha256, window } = cut
   const before = cut.head.map(({ bytes }) => bytes)
-  const after = [Buffer.from(cut.opening), ...cut.tail.map(({ bytes }) => bytes)]
+  const [first, ...others] = cut.tail.map(({ bytes }) => bytes)
+  const after = [Buffer.from(cut.opening), fromCharacter(first!), ...others]
   const { head, tail, kept, isChanged } = redactSides(before, after, window, redactor)
   return {
     $type: 'cut',
@@ -71,6 +75,11 @@ export function redactedValue(value: Json, redactor: Redactor): Json {
     tail: joinedBytes(tail).toString(),
     ...(!isChanged && { sha256 }),
   }
+}
+
+/** What begins in the middle of a character is no text. */
+function fromCharacter(bytes: Buffer): Buffer {
+  return bytes.subarray(bytes.findIndex((byte) => (byte & 0xc0) !== 0x80))
 }
 
 /** Roughly what a value, or what is left of it, takes in memory, in bytes. */
@@ -107,7 +116,7 @@ type Write = (part: string) => void
  * @param name - the key it stands under
  */
 function writeJson(value: Json, name: string, write: Write, writeLong: (text: string, name: string) => void): void {
-  if (typeof value === 'string' && value.length > pieceLength) return writeLong(value, name)
+  if (typeof value === 'string' && value.length > longText) return writeLong(value, name)
   if (typeof value !== 'object' || value === null) return write(JSON.stringify(value))
   const keys = Array.isArray(value) ? undefined : Object.keys(value)
   const items = keys === undefined ? (value as readonly Json[]) : Object.values(value)

@@ -302,10 +302,10 @@ function sensible<T>(json: Fields, make: () => T): T {
   }
 }
 
-function leftOut({ size, cut }: Fields): HarvestError {
+function leftOut({ size }: Fields): HarvestError {
   return new HarvestError('HARVEST_BODY_CUT', {
     what: 'Cannot restore a recorded value that was cut',
-    where: { bytes: printable(`${String(size)}, of which ${String(cut)} are not on the tape`) },
+    where: { bytes: printable(String(size)) },
     why: "It was larger than the recorder's cap.",
     fix: ['record the run again with a larger cap: createRecorder({ bodies: { maxMegabytes: … } })'],
   })
