@@ -52,8 +52,10 @@ export function cappedValue(value: Json, window: number): Json {
   const inPlace = { $type: 'cut', size: cut.size, sha256: cut.sha256 }
   const tailStart = cut.size - bytesIn(cut.tail)
   const begun = longTexts.find(({ from, to }) => from <= tailStart && tailStart < to)
-  const quote = begun?.from === tailStart ? '' : '"'
-  left.set(inPlace, { ...cut, opening: begun === undefined ? '' : `${JSON.stringify(begun.name)}:${quote}` })
+  left.set(inPlace, {
+    ...cut,
+    opening: begun === undefined ? '' : `${JSON.stringify(begun.name)}:${begun.from < tailStart ? '"' : ''}`,
+  })
   return inPlace
 }
 
@@ -64,7 +66,9 @@ export function redactedValue(value: Json, redactor: Redactor): Json {
   const { size, sha256, window } = cut
   const before = cut.head.map(({ bytes }) => bytes)
   const [first, ...others] = cut.tail.map(({ bytes }) => bytes)
-  const after = [Buffer.from(cut.opening), fromCharacter(first!), ...others]
+  // What begins in the middle of a character is no text.
+  const start = first!.findIndex((byte) => (byte & 0xc0) !== 0x80)
+  const after = [Buffer.from(cut.opening), first!.subarray(start), ...others]
   const { head, tail, kept, isChanged } = redactSides(before, after, window, redactor)
   return {
     $type: 'cut',
@@ -75,11 +79,6 @@ export function redactedValue(value: Json, redactor: Redactor): Json {
     tail: joinedBytes(tail).toString(),
     ...(!isChanged && { sha256 }),
   }
-}
-
-/** What begins in the middle of a character is no text. */
-function fromCharacter(bytes: Buffer): Buffer {
-  return bytes.subarray(bytes.findIndex((byte) => (byte & 0xc0) !== 0x80))
 }
 
 /** Roughly what a value, or what is left of it, takes in memory, in bytes. */

@@ -304,9 +304,9 @@ function sensible<T>(json: Fields, make: () => T): T {
 
 function leftOut({ size }: Fields): HarvestError {
   return new HarvestError('HARVEST_BODY_CUT', {
-    what: 'Cannot restore a recorded value that was cut',
-    where: { bytes: printable(String(size)) },
-    why: "It was larger than the recorder's cap.",
+    what: 'Cannot restore a value that was cut',
+    where: { bytes: `${Number(size)}` },
+    why: "It was above the recorder's cap.",
     fix: ['record the run again with a larger cap: createRecorder({ bodies: { maxMegabytes: … } })'],
   })
 }

@@ -362,7 +362,7 @@ test('a text that is secret for its name leaves none of it at either end, no mat
         expect(/[Z旅😀]|\\u0/u.test(head + tail)).toBe(false)
       },
     ),
-    { seed: 14, numRuns: 120, examples: [['\u0001', 60_000, 400_000, 12]] },
+    { seed: 14, numRuns: 120, examples: [['\u0001', 60_000, 400_000, 102_000]] },
   )
 })
 
