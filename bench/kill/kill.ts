@@ -4,7 +4,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isSettled, openCallsOf, readTape, requestBytes, type Step, stepsOf, type Tape } from '../../src/tape/index.ts'
+import { isSettled, readTape, requestBytes, type Step, stepsOf, type Tape } from '../../src/tape/index.ts'
+import { openCallsOf } from '../../src/tape/cut-off.ts'
 
 export interface Killed {
   readonly kills: number

@@ -1,6 +1,7 @@
 import { HarvestError } from '../errors/index.ts'
 import type { PriceTable } from '../providers/index.ts'
-import { readTape, requireClosed, type Tape } from '../tape/index.ts'
+import { readTape, type Tape } from '../tape/index.ts'
+import { requireClosed } from '../tape/closed.ts'
 import type { ForkLimits } from './fork-budget.ts'
 import { chooseJudging } from './choose-oracle.ts'
 import type { OracleFunction } from './oracle.ts'

@@ -33,12 +33,12 @@ import {
   type Json,
   parseTape,
   readTape,
-  requireClosed,
   serializeTape,
   type Step,
   stepsOf,
   type Tape,
 } from '../tape/index.ts'
+import { requireClosed } from '../tape/closed.ts'
 import { version } from '../version.ts'
 import { type OfflineRun, runOffline } from './changed-from.ts'
 import { chooseJudging } from './choose-oracle.ts'

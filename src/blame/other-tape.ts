@@ -1,6 +1,7 @@
 import { HarvestError } from '../errors/index.ts'
 import { canonicalJson } from '../json/canonical.ts'
-import { readTape, requireClosed, type Tape } from '../tape/index.ts'
+import { readTape, type Tape } from '../tape/index.ts'
+import { requireClosed } from '../tape/closed.ts'
 
 /** The tape of a run that ended; `undefined` for one that cannot be read: such a run is no proposal. */
 function closedTape(file: string): Tape | undefined {

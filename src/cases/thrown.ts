@@ -1,5 +1,6 @@
 import { at, isMap, mapAt } from '../json/canonical.ts'
-import { isPlain, type Json, type Outcome } from '../tape/index.ts'
+import type { Json, Outcome } from '../tape/index.ts'
+import { isPlain } from '../tape/present-args.ts'
 
 /** The key by which the `outcome` of a case says that the agent throws: `outcome: { $threw: { name: AuthenticationError } }`. */
 const thrownKey = '$threw'

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { cutsOf, outcomeNotCompared, type Tape } from '../tape/index.ts'
+import { outcomeNotCompared, type Tape } from '../tape/index.ts'
+import { cutsOf } from '../tape/partial.ts'
 import type { Compared } from '../replay/index.ts'
 import type { Replayed } from './replaying.ts'
 
@@ -26,7 +27,7 @@ export function byteReportRows(tape: Tape, replayed: Replayed): readonly ByteRep
     row('escapes', 0, escapes.length),
     row('problems', 0, problems.length),
     row('values not compared', 0, notCompared.length),
-    ...(cuts.length === 0 ? [] : [row('bodies cut by the recorder', 0, cuts.length)]),
+    ...(cuts.length === 0 ? [] : [row('bodies and values cut by the recorder', 0, cuts.length)]),
     ...announced('messages between agents', comparison.messages),
     ...announced('marks', comparison.marks),
     ...announced('states', comparison.states),

@@ -7,6 +7,7 @@ import { redactorForMessages } from '../match/redact-message.ts'
 import { RedactedValues } from '../match/redacted.ts'
 import { areEndsNoted, askedUrl } from '../match/asked-url.ts'
 import { Calls } from '../match/calls.ts'
+import { encodeOn } from '../match/encode.ts'
 import { Changes } from '../replay/change.ts'
 import { childMode, isRpcMessage } from '../replay/child-mode.ts'
 import { Draws } from '../playback/reads.ts'
@@ -432,6 +433,11 @@ export class ForkRun {
   }
 
   encode(value: unknown): Json {
+    return encodeOn(this.tape, value, this.redactor)
+  }
+
+  /** As {@link encode}, of what the agent ends with, which no recorder cuts. */
+  encodeEnd(value: unknown): Json {
     return this.redactor.json(encodeFor(this.tape.header.flags, value))
   }
 

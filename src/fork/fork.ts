@@ -87,7 +87,7 @@ function resultOf<T>(run: ForkRun, outcome: RunOutcome<T>): ForkResult<T> {
   const { tape, gate, draws, steps, kept } = run
   requireNoSlowRule(tape)
   // Redacting takes time in proportion to the answer: once is enough.
-  const ended = run.encode(outcome.status === 'returned' ? outcome.value : outcome.error)
+  const ended = run.encodeEnd(outcome.status === 'returned' ? outcome.value : outcome.error)
   const isSame = compareOutcome(() => ended, run.asked.close?.outcome, outcome)
   const free = steps.slice(run.plan.keep)
   const branch = branchOf(run, { status: outcome.status, ended }, isSame === true)

@@ -1,5 +1,6 @@
 import { HarvestError } from '../errors/index.ts'
 import { answer, giveBackWritten } from '../replay/answer.ts'
+import { decoderFor } from '../replay/cut.ts'
 import { observeInside, observeValues } from '../replay/observe-answer.ts'
 import type { CallState } from '../match/step.ts'
 import { servedPieces } from '../playback/pieces.ts'
@@ -66,6 +67,7 @@ function answerFor(run: ForkRun, call: SeamCall, fields: Fields): Reply<CallStat
 /** The recorded answer at its recorded place. */
 function inPlace(run: ForkRun, step: CallState, fields: Fields, write: SeamCall['write']): unknown {
   const { event, items } = step
+  const decode = decoderFor(run, step)
   run.skipInside(event.n)
   observeInside(run, step)
   const heard = run.account.began<CallEvent>(fields, event)
@@ -76,7 +78,7 @@ function inPlace(run: ForkRun, step: CallState, fields: Fields, write: SeamCall[
     settle(run, event, heard, heard.moment(event.settled))
     giveBackWritten(event, write)
     step.answered = true
-    return answer(event)
+    return answer(event, decode)
   }
   if (event.yields === undefined && event.settled === undefined) return never()
   const pieces = (event.yields ?? []).map(([n, at, value]) => ({ at: [n, at] as const, value, ...gate() }))
@@ -99,7 +101,7 @@ function inPlace(run: ForkRun, step: CallState, fields: Fields, write: SeamCall[
   }
   if (last && event.settled) last.deliver = finish
   run.gate.ready(items.slice(1))
-  return event.yields === undefined ? answerAt(event, end) : iterate(event, pieces, end)
+  return event.yields === undefined ? answerAt(event, end, decode) : iterate(event, pieces, end, decode)
 }
 
 /** Runs the function; its answer reaches the agent where the recorded one did. */
@@ -152,6 +154,7 @@ function played(
   write: SeamCall['write'],
 ): unknown {
   run.depart()
+  const decode = decoderFor(run, step ?? event)
   const isKept = step !== undefined && step.number <= run.plan.keep
   if (step) {
     run.gate.asked(step.items[0])
@@ -166,7 +169,7 @@ function played(
     settle(run, event, heard, heard.moment())
     giveBackWritten(event, write)
     if (step) step.answered = true
-    return answer(event)
+    return answer(event, decode)
   }
   if (event.yields === undefined && event.settled === undefined) return never()
   if (isKept) run.answerSent()
@@ -201,7 +204,7 @@ function played(
     })
   }
   next()
-  return event.yields === undefined ? answerAt(event, end) : iterate(event, pieces, end)
+  return event.yields === undefined ? answerAt(event, end, decode) : iterate(event, pieces, end, decode)
 }
 
 function runForReal(run: ForkRun, fields: Fields, fn: () => unknown, viewFrom: View): unknown {
@@ -238,6 +241,8 @@ function settle(run: ForkRun, { result, error, wrote }: CallEvent, heard: Heard,
   if (error !== undefined) heard.event.error = run.redactor.json(error)
 }
 
+type Decode = ReturnType<typeof decoderFor>
+
 interface Opening {
   readonly open: () => void
   readonly opened: Promise<void>
@@ -248,15 +253,16 @@ function gate(): Opening {
   return { open: resolve, opened: promise }
 }
 
-async function answerAt(event: CallEvent, end: Opening): Promise<unknown> {
+async function answerAt(event: CallEvent, end: Opening, decode: Decode): Promise<unknown> {
   await end.opened
-  return answer(event)
+  return answer(event, decode)
 }
 
 function iterate(
   event: CallEvent,
   pieces: readonly (Opening & { readonly value: Json })[],
   end: Opening,
+  decode: Decode,
 ): AsyncGenerator<unknown> {
-  return servedPieces({ event, pieces, ended: end.opened })
+  return servedPieces({ event, pieces, ended: end.opened, decode })
 }

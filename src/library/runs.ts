@@ -28,7 +28,7 @@ export async function replay<T>(
   options: ReplayOptions = {},
 ): Promise<JudgedReplay<T>> {
   const { installReplay, replayTape, standInKeys, verdictOf } = await import('../replay/index.ts')
-  const { requireClosed } = await import('../tape/index.ts')
+  const { requireClosed } = await import('../tape/closed.ts')
   const { withStrays } = await import('./strays.ts')
   await installReplay()
   const whole = requireClosed(opened(tape))
@@ -128,7 +128,7 @@ export interface DiagnoseOptions {
 export async function diagnose(tape: Tape | string, options: DiagnoseOptions): Promise<readonly Finding[]> {
   const { agent, replay: replayOptions } = options
   const { installReplay, replayTape, standInKeys } = await import('../replay/index.ts')
-  const { requireClosed } = await import('../tape/index.ts')
+  const { requireClosed } = await import('../tape/closed.ts')
   const { examine } = await import('../doctor/examine.ts')
   const { findingsOf } = await import('../doctor/findings.ts')
   const { versionedFiles } = await import('../provenance/index.ts')

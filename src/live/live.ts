@@ -3,6 +3,7 @@ import { RecordedStates } from '../playback/states.ts'
 import { HarvestError } from '../errors/index.ts'
 import { twiceTheTime } from '../errors/words.ts'
 import { type Redactor, redactorOfTape, requireNoSlowRule } from '../privacy/index.ts'
+import { encodeOn } from '../match/encode.ts'
 import { redactorForMessages } from '../match/redact-message.ts'
 import { keepsConversation, readModelCall } from '../providers/index.ts'
 import { closeIdleConnections, forgetRuns, installInterceptors, never, watchOutside } from '../seam/intercept/index.ts'
@@ -23,6 +24,7 @@ import {
   type TapeEvent,
 } from '../tape/index.ts'
 import { type Budget, usageOf } from './budget.ts'
+import { decoderFor } from '../replay/cut.ts'
 import { forward } from '../replay/forward.ts'
 import { nowhere } from '../replay/open-request.ts'
 import { offTape } from './off-tape.ts'
@@ -127,7 +129,8 @@ class LiveRun {
   result<T>(outcome: RunOutcome<T>): ReplayResult<T> {
     const recorded = this.recorded.count
     const { close } = this.tape
-    const ended = this.encode(outcome.status === 'returned' ? outcome.value : outcome.error)
+    const end = outcome.status === 'returned' ? outcome.value : outcome.error
+    const ended = this.#redactor.json(encodeFor(this.tape.header.flags, end))
     return {
       tape: this.tape,
       outcome,
@@ -275,7 +278,8 @@ class LiveRun {
       ...(answer.error === undefined ? {} : { error: answer.error }),
       ...(answer.yields === undefined ? {} : { yields: answer.yields }),
     })
-    return this.recorded.valueOf(answer)
+    const run = { place: () => ({ tape: this.tape, site }), problem: (error: HarvestError) => this.problem(error) }
+    return this.recorded.valueOf(answer, decoderFor(run, answer))
   }
 
   #runForReal(name: string, n: number, fn: () => unknown, settle: (rest: Partial<CallEvent>) => void): unknown {
@@ -298,7 +302,7 @@ class LiveRun {
   }
 
   encode(value: unknown) {
-    return this.#redactor.json(encodeFor(this.tape.header.flags, value))
+    return encodeOn(this.tape, value, this.#redactor)
   }
 
   offTape(what: string, madeAt: Error | undefined): HarvestError {

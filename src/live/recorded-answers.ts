@@ -92,14 +92,14 @@ export class RecordedAnswers {
   }
 
   /** What the recorded call gives its caller: a value, a promise, an iterable, or its error. */
-  valueOf(event: CallEvent): unknown {
-    if (event.yields !== undefined) return iterate(event)
+  valueOf(event: CallEvent, decode: Decode): unknown {
+    if (event.yields !== undefined) return iterate(event, decode)
     if (event.sync !== true && event.settled === undefined) return never()
-    if (event.sync === true) return answer(event)
+    if (event.sync === true) return answer(event, decode)
     return new Promise((resolve, reject) => {
       realImmediate(() => {
         try {
-          resolve(answer(event))
+          resolve(answer(event, decode))
         } catch (error) {
           reject(error as Error)
         }
@@ -134,8 +134,10 @@ export class RecordedAnswers {
   }
 }
 
-function iterate(event: CallEvent): AsyncGenerator<unknown> {
+type Decode = Parameters<typeof answer>[1]
+
+function iterate(event: CallEvent, decode: Decode): AsyncGenerator<unknown> {
   const there = Promise.resolve()
   const pieces = (event.yields ?? []).map(([, , value]) => ({ value, opened: there }))
-  return servedPieces({ event, pieces, ended: there })
+  return servedPieces({ event, pieces, ended: there, decode })
 }

@@ -4,10 +4,8 @@ import { type ModelRequest, readModelRequest } from '../providers/index.ts'
 import type { LiveRequest } from '../seam/intercept/index.ts'
 import { steadyBoundary } from '../seam/shape.ts'
 import {
-  beforeCut,
   type CallEvent,
   type Cut,
-  cutsOf,
   type ExchangeEvent,
   isEnding,
   requestBytes,
@@ -16,6 +14,7 @@ import {
   type TapeEvent,
   type WholeBody,
 } from '../tape/index.ts'
+import { beforeCut, cutsOf } from '../tape/partial.ts'
 import type { GateItem } from './delivery.ts'
 import type { MatchRequest } from './matcher.ts'
 import { mediaRequest } from './media.ts'

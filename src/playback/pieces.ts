@@ -1,5 +1,5 @@
 import { asyncGenerator } from '../seam/async-generator.ts'
-import { type CallEvent, decodeValue, type Json } from '../tape/index.ts'
+import type { CallEvent, Json } from '../tape/index.ts'
 
 /** A recorded piece of an answer, and when it is there. */
 export interface RecordedPiece {
@@ -11,6 +11,8 @@ export interface RecordedPiece {
 export interface PieceOptions {
   readonly event: CallEvent
   readonly pieces: readonly RecordedPiece[]
+  /** Makes a recorded value what it was. */
+  readonly decode: (json: Json) => unknown
   /** The answer has ended, or its source has heard that the reading ended. */
   readonly ended: Promise<void>
   /** Whoever reads stops, or asks for more than is recorded: what the source made of that can happen now. */
@@ -32,7 +34,7 @@ const done: IteratorResult<unknown> = { done: true, value: undefined }
 
 /** The recorded pieces of an answer as whoever reads finds them, with what the source returned or threw at the end. */
 export function servedPieces(options: PieceOptions): AsyncGenerator<unknown> {
-  const { event, pieces, ended } = options
+  const { event, pieces, ended, decode } = options
   const stopped = Promise.withResolvers<void>()
   let asked = 0
   let waiting = 0
@@ -49,7 +51,7 @@ export function servedPieces(options: PieceOptions): AsyncGenerator<unknown> {
     stopped.resolve()
     // Whoever stops reading waits as well until the source has heard of it, if it did.
     if (event.settled) await ended
-    return event.stopped && event.error !== undefined ? (decodeValue(event.error) as Error) : undefined
+    return event.stopped && event.error !== undefined ? (decode(event.error) as Error) : undefined
   }
   const last = async (): Promise<IteratorResult<unknown>> => {
     options.onLeft?.('reads on')
@@ -59,15 +61,15 @@ export function servedPieces(options: PieceOptions): AsyncGenerator<unknown> {
     if (event.stopped && options.onReadOn) throw options.onReadOn()
     if (!event.settled) return done
     isOver = true
-    if (event.error !== undefined) throw decodeValue(event.error) as Error
-    return event.result === undefined ? done : { done: true, value: decodeValue(event.result) }
+    if (event.error !== undefined) throw decode(event.error) as Error
+    return event.result === undefined ? done : { done: true, value: decode(event.result) }
   }
 
   const following = async (): Promise<IteratorResult<unknown>> => {
     const piece = pieces[asked++]
     if (piece === undefined) return last()
     await piece.opened
-    return { done: false, value: decodeValue(piece.value) }
+    return { done: false, value: decode(piece.value) }
   }
 
   return asyncGenerator({

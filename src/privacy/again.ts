@@ -5,6 +5,7 @@ import {
   encodeBytes,
   type ExchangeEvent,
   type HeaderPair,
+  isCut,
   joinedBytes,
   type Json,
   type MaybeCut,
@@ -97,7 +98,17 @@ function namedAgain<T extends TapeEvent>(event: T, redactor: LateRedactor): T {
   const names: Partial<Record<'name' | 'from' | 'to', string>> =
     event.kind === 'message' ? { from: event.from, to: event.to } : 'name' in event ? { name: event.name } : {}
   const unnamed = Object.fromEntries(Object.keys(names).map((key) => [key, '']))
-  return { ...asJson(redactor, { ...event, ...unnamed }), ...names }
+  const again = asJson(redactor, { ...event, ...unnamed })
+  const fields = Object.entries(again).map(([key, value]) => [key, undigested(event[key as keyof T], value)])
+  return { ...again, ...Object.fromEntries(fields), ...names }
+}
+
+/** A value that was cut, or a list of some: no digest follows from a secret. */
+function undigested(before: unknown, after: unknown): unknown {
+  if (Array.isArray(before) && Array.isArray(after)) return after.map((item, at) => undigested(before[at], item))
+  if (!isCut(before) || !isCut(after) || (before.head === after.head && before.tail === after.tail)) return after
+  const { sha256: _, ...rest } = after
+  return rest
 }
 
 type Pushed = Extract<TapeEvent, { kind: 'push' }>

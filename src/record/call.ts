@@ -31,14 +31,15 @@ export function recordCall(
   let losses: CallLosses | undefined
   run.attempt(() => {
     name = run.cleanName(name)
-    const encoded = encodeValue(argumentsOf(call.args))
+    const asEncoded = (): Json => run.capped(encodeValue(argumentsOf(call.args)))
+    const encoded = asEncoded()
     args = run.clean(encoded)
-    losses = new CallLosses(call, encoded)
+    losses = new CallLosses(call, encoded, asEncoded)
     const found = call.body && run.codes.of(call.body)
     if (found) code = [run.clean(found[0]) as string, found[1]]
     if (call.context) {
       handed = dataOf(call.context())
-      context = run.clean(handed)
+      context = run.clean(run.capped(handed))
     }
   })
   const issued = {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { redactSides, type Redactor } from '../privacy/index.ts'
+import { type CutBody, type Piece, redactSides, type Redactor } from '../privacy/index.ts'
 import { steadyBoundary } from '../seam/shape.ts'
 import {
   type Chunk,
@@ -11,7 +11,6 @@ import {
   type RecordedResponse,
   type WholeBody,
 } from '../tape/index.ts'
-import type { CutBody, Piece } from './capped-body.ts'
 
 /** What stands on the tape of a request whose body was cut; an empty body where nothing is kept. */
 export function cutRequest(

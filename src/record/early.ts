@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { seamState } from '../seam/source.ts'
 import { joinedBytes } from '../tape/index.ts'
-import type { Piece } from './capped-body.ts'
+import type { Piece } from '../privacy/index.ts'
 
 /** Bytes of an answer that are looked at before it is complete. */
 const most = 1024 * 1024

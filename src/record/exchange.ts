@@ -8,8 +8,7 @@ import {
   type Moment,
   type RecordedResponse,
 } from '../tape/index.ts'
-import { codingOf } from '../privacy/index.ts'
-import { CappedBody } from './capped-body.ts'
+import { CappedBody, codingOf } from '../privacy/index.ts'
 import { bytesOf, chunksOf, cutAnswer, cutRequest } from './cut-body.ts'
 import { EarlyPieces } from './early.ts'
 import type { RecordedRun } from './run.ts'

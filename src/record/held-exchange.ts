@@ -1,6 +1,6 @@
 import type { ExchangeObserver, ExchangeStart, HeardHeaders } from '../seam/observe/observer.ts'
 import { encodeBytes, type ExchangeEvent, type HeaderPair, joinedBytes, type Moment } from '../tape/index.ts'
-import { CappedBody } from './capped-body.ts'
+import { CappedBody } from '../privacy/index.ts'
 import { bytesOf, chunksOf } from './cut-body.ts'
 import type { Bodies, ExchangeDraft } from './exchange.ts'
 import type { HeldRun, HeldWork } from './held-run.ts'

@@ -1,6 +1,6 @@
 // Over 300 lines: one run in memory: each thing that happens, and how it is written later.
 import type { HarvestError } from '../errors/index.ts'
-import type { Redactor } from '../privacy/index.ts'
+import { cappedValue, jsonSize, type Redactor } from '../privacy/index.ts'
 import type { Codes } from '../seam/code-of.ts'
 import type { ExchangeStart } from '../seam/observe/observer.ts'
 import { type SeamDrawKind, seamState } from '../seam/source.ts'
@@ -26,7 +26,6 @@ import { encodedOutcome, type RunNote } from './redact-event.ts'
 import { handleOf } from './run-handle.ts'
 import { type LiveOutcome, type Past, type RecordedRun, reasonOf, recordingFailed } from './run.ts'
 import { bytesOfTurn, type WorkInParts } from './endings.ts'
-import { jsonSize } from './json-size.ts'
 import { lookThrough, withoutWords } from './let-go.ts'
 import { watchedRun } from './watched-run.ts'
 import type { WatchedRun } from './watch.ts'
@@ -181,7 +180,11 @@ export class HeldRun implements Recording {
   }
 
   encode(value: unknown): Json {
-    return this.clean(encodeValue(value))
+    return this.clean(this.capped(encodeValue(value)))
+  }
+
+  capped(value: Json): Json {
+    return cappedValue(value, Math.floor(this.bodyCap / 2))
   }
 
   cleanName(name: string): string {
@@ -192,7 +195,7 @@ export class HeldRun implements Recording {
 
   clean(json: Json): Json {
     // Placeholders are numbered by first appearance: it is looked through when it would have been.
-    this.later((recorded) => void recorded.redactor.json(json))
+    this.later((recorded) => void recorded.clean(json))
     this.grown(jsonSize(json))
     return json
   }
@@ -209,8 +212,7 @@ export class HeldRun implements Recording {
     this.later((recorded) => recorded.note(note))
     if (this.account.isWatched) this.#watch(note, note)
     if (note.kind === 'message') this.grown(jsonSize(note.body))
-    else if (note.kind === 'state') this.grown(jsonSize(note.data))
-    else if (note.kind === 'mark') this.grown(jsonSize(note.data ?? null))
+    else if (note.kind === 'state' || note.kind === 'mark') this.grown(jsonSize(note.data ?? null))
     else if (note.kind === 'push') this.grown(2 * note.text.length)
   }
 
@@ -260,8 +262,8 @@ export class HeldRun implements Recording {
       const cleaned = {
         name: redactor.name(name),
         ...(code && { code: [redactor.text(code[0]), code[1]] as const }),
-        args: redactor.json(args),
-        ...(context !== undefined && { context: redactor.json(context) }),
+        args: recorded.clean(args),
+        ...(context !== undefined && { context: recorded.clean(context) }),
       }
       recorded.called(Object.assign(event, cleaned))
     })
@@ -473,14 +475,16 @@ class GivenMoments implements Moments {
   }
 }
 
-function redactedAnswer(said: Partial<CallEvent>, { redactor }: RecordedRun): Partial<CallEvent> {
+function redactedAnswer(said: Partial<CallEvent>, recorded: RecordedRun): Partial<CallEvent> {
   const { result, error, yields, told, wrote } = said
   return {
     ...said,
-    ...(result === undefined ? {} : { result: redactor.json(result) }),
-    ...(error === undefined ? {} : { error: redactor.json(error) }),
-    ...(wrote === undefined ? {} : { wrote: withValues(wrote, (value) => redactor.json(value)) }),
-    ...(told === undefined ? {} : { told: told.map((one) => redactor.json(one)) }),
-    ...(yields === undefined ? {} : { yields: yields.map(([n, at, value]) => [n, at, redactor.json(value)] as const) }),
+    ...(result === undefined ? {} : { result: recorded.clean(result) }),
+    ...(error === undefined ? {} : { error: recorded.clean(error) }),
+    ...(wrote === undefined ? {} : { wrote: withValues(wrote, (value) => recorded.clean(value)) }),
+    ...(told === undefined ? {} : { told: told.map((one) => recorded.clean(one)) }),
+    ...(yields === undefined
+      ? {}
+      : { yields: yields.map(([n, at, value]) => [n, at, recorded.clean(value)] as const) }),
   }
 }

@@ -1,16 +1,21 @@
 import { HarvestError, neutralLine } from '../errors/index.ts'
-import { argumentsOf } from '../seam/shape.ts'
 import type { SeamCall } from '../seam/source.ts'
-import { argsChanged, type CallEvent, encodeValue, type Json, lossesIn } from '../tape/index.ts'
+import { argsChanged, type CallEvent, type Json, lossesIn } from '../tape/index.ts'
 
 /** Looks at a call for what a tape cannot give back. */
 export class CallLosses {
   readonly #call: SeamCall
   readonly #before: string | undefined
 
-  /** @param args - as encoded, before anything is redacted */
-  constructor(call: SeamCall, args: Json) {
+  readonly #now: () => Json
+
+  /**
+   * @param args - as encoded, before anything is redacted
+   * @param now - them at any later time
+   */
+  constructor(call: SeamCall, args: Json, now: () => Json) {
     this.#call = call
+    this.#now = now
     // What is no object cannot be changed.
     const mayChange = call.args.some((arg) => typeof arg === 'object' && arg !== null)
     this.#before = mayChange ? JSON.stringify(args) : undefined
@@ -37,7 +42,7 @@ export class CallLosses {
   }
 
   #isChanged(): boolean {
-    return this.#before !== undefined && JSON.stringify(encodeValue(argumentsOf(this.#call.args))) !== this.#before
+    return this.#before !== undefined && JSON.stringify(this.#now()) !== this.#before
   }
 }
 

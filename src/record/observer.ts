@@ -107,7 +107,7 @@ class View implements RunObserver {
     }
     const [n, at] = run.moment()
     run.attempt(() => {
-      const said = data === undefined ? {} : { data: encodeValue(data) }
+      const said = data === undefined ? {} : { data: run.capped(encodeValue(data)) }
       run.note({ kind: 'mark', n, at, ...this.#where, name, ...said })
     })
     return data
@@ -117,7 +117,7 @@ class View implements RunObserver {
     const run = this.#run
     if (run.over) return run.late({ kind: 'state', name })
     run.attempt(() => {
-      const data = encodeValue(value)
+      const data = run.capped(encodeValue(value))
       const { call, isKept } = snapshotsOf(run).called({ name, inside: this.#where.in }, data, thinning)
       if (!isKept) return
       const [n, at] = run.moment()
@@ -130,7 +130,9 @@ class View implements RunObserver {
     const run = this.#run
     if (run.over) return run.late({ kind: 'message', name: betweenText(from, to) })
     const [n, at] = run.moment()
-    run.attempt(() => run.note({ kind: 'message', n, at, ...this.#where, from, to, body: encodeValue(body) }))
+    run.attempt(() =>
+      run.note({ kind: 'message', n, at, ...this.#where, from, to, body: run.capped(encodeValue(body)) }),
+    )
   }
 
   timerSet(caller: Caller | string, ms: number): TimerListener | undefined {

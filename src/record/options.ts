@@ -46,7 +46,7 @@ export interface RecorderOptions {
   readonly decide?: 'start' | 'end'
   /** How much may be held in memory of runs that are judged when they are over. */
   readonly hold?: HoldOptions
-  /** How much is kept of one body. */
+  /** How much is kept of one body, and of one value. */
   readonly bodies?: BodyOptions
   /** How large one tape may be. */
   readonly tapes?: TapeOptions
@@ -75,7 +75,7 @@ export interface HoldOptions {
   readonly megabytes?: number
 }
 
-/** Cap of one body, of a request or an answer. */
+/** Cap of one body of a request or an answer, and of the JSON of one value of a call, a message, a mark or a state. */
 export interface BodyOptions {
   /** Larger ones keep their first and last half of it, their size and their digest; in MB of 1,048,576 bytes. Default 8. */
   readonly maxMegabytes?: number

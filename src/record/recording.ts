@@ -23,6 +23,8 @@ export interface CallRecording {
   moment(after?: Moment): Moment
   /** A value as it is now. */
   encode(value: unknown): Json
+  /** What is encoded already, or what is left of it if it is larger than a body may be. */
+  capped(value: Json): Json
   /** What is encoded already, as it may be kept. */
   clean(value: Json): Json
   /** As that, of what a call is named. */

@@ -9,7 +9,7 @@ import {
   type SpawnEvent,
   type StateEvent,
 } from '../tape/index.ts'
-import type { Redactor } from '../privacy/index.ts'
+import { redactedValue, type Redactor } from '../privacy/index.ts'
 import type { Outcome } from '../tape/index.ts'
 import type { LiveOutcome } from './run.ts'
 
@@ -23,16 +23,16 @@ export function redactedNote(note: RunNote, redactor: Redactor): RunNote {
       return {
         ...note,
         name: redactor.name(note.name),
-        ...(note.data === undefined ? {} : { data: redactor.json(note.data) }),
+        ...(note.data === undefined ? {} : { data: redactedValue(note.data, redactor) }),
       }
     case 'state':
-      return { ...note, name: redactor.name(note.name), data: redactor.json(note.data) }
+      return { ...note, name: redactor.name(note.name), data: redactedValue(note.data, redactor) }
     case 'message':
       return {
         ...note,
         from: redactor.name(note.from),
         to: redactor.name(note.to),
-        body: redactor.json(note.body),
+        body: redactedValue(note.body, redactor),
       }
     case 'spawn':
       return {

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { HarvestError } from '../errors/index.ts'
-import { type LateRedactor, lineAgain, type Redactor } from '../privacy/index.ts'
+import { cappedValue, type LateRedactor, lineAgain, redactedValue, type Redactor } from '../privacy/index.ts'
 import type { Codes } from '../seam/code-of.ts'
 import { addOnsOutOfSight } from '../seam/add-ons.ts'
 import type { ExchangeStart } from '../seam/observe/observer.ts'
@@ -18,6 +18,8 @@ import {
   createTapeWriter,
   type Closing,
   currentFlags,
+  cutsFlag,
+  cutsOfEvent,
   type DrawsEvent,
   encodeValue,
   formatVersion,
@@ -215,6 +217,7 @@ export class RecordedRun implements Recording {
             hostsFlag,
             socketsFlag,
             endsFlag,
+            cutsFlag,
             ...namedByCode(),
           ],
           pins: options.pins,
@@ -254,11 +257,15 @@ export class RecordedRun implements Recording {
   }
 
   encode(value: unknown): Json {
-    return this.clean(encodeValue(value))
+    return this.clean(this.capped(encodeValue(value)))
+  }
+
+  capped(value: Json): Json {
+    return cappedValue(value, Math.floor(this.bodyCap / 2))
   }
 
   clean(value: Json): Json {
-    return this.redactor.json(value)
+    return redactedValue(value, this.redactor)
   }
 
   cleanName(name: string): string {
@@ -571,8 +578,6 @@ export class RecordedRun implements Recording {
     const event = draft.event()
     // Counted first: an exchange whose line cannot be written was paid for all the same.
     if (!this.#isPast) this.account.exchanged(event)
-    if (event.request.cut !== undefined) this.account.capped()
-    if (event.response?.cut !== undefined) this.account.capped()
     this.append(event)
   }
 
@@ -582,6 +587,7 @@ export class RecordedRun implements Recording {
     if (drawn !== undefined) this.#drawn.note(drawn.draws)
     // What is said of an open step is said again when it is settled.
     if ('kind' in event) {
+      for (const _ of cutsOfEvent(event)) this.account.capped()
       if (event.kind === 'draws') this.#drawn.note(event.draws)
       if (event.kind === 'exchange') this.#unsearched += unsearchedIn(event)
     }

@@ -22,7 +22,7 @@ export interface RunStats {
   readonly failures: number
   /** Still under way, or to be kept and not written yet. */
   readonly open: number
-  /** Bodies and tapes of which a part was left out, because they were larger than their cap or than what is held. */
+  /** Bodies, values and tapes of which a part was left out, because they were larger than their cap or than what is held. */
   readonly capped: number
   /** Bytes in memory of runs that are judged when they are over. */
   readonly heldBytes: number

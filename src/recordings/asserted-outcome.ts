@@ -1,5 +1,6 @@
 import { saidOutcome } from '../cases/index.ts'
-import { isPlain, type Json, type Tape } from '../tape/index.ts'
+import type { Json, Tape } from '../tape/index.ts'
+import { isPlain } from '../tape/present-args.ts'
 
 /** Characters of JSON an outcome may have to be asserted: a longer one is not reviewed any more. */
 const outcomeCap = 2_048

@@ -1,16 +1,8 @@
 import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import { createRedactor, type RedactorOptions, rulesOfTape } from '../privacy/index.ts'
-import {
-  cutOffText,
-  cutsOf,
-  type Json,
-  openCallsOf,
-  partialText,
-  type Tape,
-  unsearchedBodies,
-  unclearedReason,
-  unsearchedReason,
-} from '../tape/index.ts'
+import { type Json, type Tape, unclearedReason, unsearchedReason } from '../tape/index.ts'
+import { cutOffText, openCallsOf } from '../tape/cut-off.ts'
+import { cutsOf, partialText, unsearchedBodies } from '../tape/partial.ts'
 import { secretsIn } from './secrets.ts'
 import { toAllow } from './to-allow.ts'
 
@@ -76,12 +68,12 @@ export function refuseCut(tape: Tape, { acceptCut = false }: { readonly acceptCu
   const cuts = cutsOf(tape)
   if (cuts.length === 0 || acceptCut) return
   throw new HarvestError('HARVEST_PROMOTE_CUT', {
-    what: "The tape is partial: bodies were larger than the recorder's cap",
+    what: "The tape is partial: bodies or values were larger than the recorder's cap",
     where: { tape: tape.source, grade: partialText(cuts) },
-    why: 'A replay serves a cut body up to the cut and is red when the agent reads on.',
+    why: 'A replay serves a cut body up to the cut and no cut value, and is red when the agent needs more.',
     fix: [
       'record the run again with a larger cap: createRecorder({ bodies: { maxMegabytes: … } })',
-      'if the agent never reads that far: --accept-cut',
+      'if the agent never needs what was left out: --accept-cut',
     ],
   })
 }

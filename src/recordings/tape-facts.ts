@@ -5,13 +5,11 @@ import { CallsOnce } from '../providers/counted.ts'
 import { readMcpCall, readModelCall, type Usage } from '../providers/index.ts'
 import { type ImportedModelCall, importedModelCall } from '../providers/imported-model-call.ts'
 import {
-  CutOff,
   type ExchangeEvent,
   isStartKnown,
   isStep,
   isTimed,
   type KeptReason,
-  type OpenCall,
   type Outcome,
   readTape,
   readTapeHeader,
@@ -24,6 +22,7 @@ import {
   type TapeEvent,
   type TapeHeader,
 } from '../tape/index.ts'
+import { CutOff, type OpenCall } from '../tape/cut-off.ts'
 
 /** What a list of tapes says about one of them: no body, no argument, no answer. */
 export interface TapeFacts {

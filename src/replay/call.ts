@@ -7,6 +7,7 @@ import { asOnTape, compareContext } from './compare-context.ts'
 import { type CallEvent, encodeValue, type Json, type Moment } from '../tape/index.ts'
 import { presentArgs } from '../tape/present-args.ts'
 import { answer, giveBackWritten } from './answer.ts'
+import { decoderFor } from './cut.ts'
 import { observeInside, observeValues } from './observe-answer.ts'
 import { firstDifference } from '../match/difference.ts'
 import * as problem from '../playback/problems.ts'
@@ -39,7 +40,7 @@ export function serveCall(
   if (run.over) return never()
   const args = run.encodeAs(call.args[0], () => run.calls.openArgs(call))
   const again = run.calls.findSame(call, args) ? undefined : run.calls.findAgain(call, userSite())
-  if (again) return readAgain(again)
+  if (again) return readAgain(run, again)
   const handed = call.context?.()
   const context = handed && (handed.data === undefined ? null : asOnTape(run.tape, run.encode(handed.data)))
   const step = findCall(run, call, args, context)
@@ -53,6 +54,7 @@ export function serveCall(
   if (call.kind !== 'value') {
     const isRun = isCompared || call.replay === 'run'
     run.noteHidden(run.hidden.ofArguments(call.name, call.args[0], isRun), step)
+    run.noteHidden([...run.hidden.ofCut('args', args), ...run.hidden.ofCut('context', context)], step)
   }
   const heard: Mutable<CallEvent> = {
     kind: call.kind,
@@ -73,8 +75,9 @@ export function serveCall(
 }
 
 /** A value read more often than recorded is another run, but what follows is worth seeing. */
-function readAgain({ event }: CallState): unknown {
-  return event.sync ? answer(event) : Promise.resolve().then(() => answer(event))
+function readAgain(run: ReplayRun, step: CallState): unknown {
+  const give = (): unknown => answer(step.event, decoderFor(run, step))
+  return step.event.sync ? give() : Promise.resolve().then(give)
 }
 
 function findCall(run: ReplayRun, call: SeamCall, args: Json, context: Json | undefined): CallState {
@@ -115,13 +118,14 @@ function serveRecorded(run: ReplayRun, step: CallState, heard: Mutable<CallEvent
   run.skipInside(step.event.n)
   observeInside(run, step)
   const { event } = step
+  const decode = decoderFor(run, step)
   if (event.sync) {
     run.take(step)
     run.gate.done(step.items)
     settle(run, step, heard, [run.nextN(), run.gate.now])
     heard.sync = true
     giveBackWritten(event, write)
-    return answer(event)
+    return answer(event, decode)
   }
   if (event.yields) return serveIterable(run, step, heard, write)
   if (!event.settled) {
@@ -133,7 +137,7 @@ function serveRecorded(run: ReplayRun, step: CallState, heard: Mutable<CallEvent
     settle(run, step, heard, moment)
     giveBackWritten(event, write)
     try {
-      resolve(answer(event))
+      resolve(answer(event, decode))
     } catch (error) {
       reject(error as Error)
     }
@@ -164,7 +168,7 @@ function runAndCompare(
     // What answered at once may answer later now: the agent has to go on.
     if (isThenable(ran)) {
       run.waitFor(ran.then(({ compareArguments }) => compareArguments()))
-      return answer(event)
+      return answer(event, decoderFor(run, step))
     }
     ran.compareArguments()
     return ran.outcome()
@@ -258,6 +262,7 @@ function iterable(
   write?: SeamCall['write'],
 ): AsyncGenerator<unknown> {
   const { event, items } = step
+  const decode = decoderFor(run, step)
   const pieces = (event.yields ?? []).map(([, , value]) => ({ value, ...Promise.withResolvers<void>() }))
   const end = Promise.withResolvers<void>()
   for (const [i, piece] of pieces.entries()) {
@@ -278,6 +283,7 @@ function iterable(
     event,
     pieces: pieces.map(({ value, promise }) => ({ value, opened: promise })),
     ended: end.promise,
+    decode,
     onLeft(how) {
       run.readsOn(step, how === 'reads on')
       run.gate.ready(items.slice(1))

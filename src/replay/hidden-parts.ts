@@ -18,6 +18,7 @@ import {
   functionCode,
   type HeaderPair,
   type HiddenPart,
+  isCut,
   type Json,
   sharedFolder,
   type Tape,
@@ -67,6 +68,14 @@ export class HiddenParts {
   ofChangedArguments(): readonly NotCompared[] {
     const why = 'the tape holds what the call was given, and not what it made of that: return it, and it is compared'
     return this.#named('args', [{ at: '', what: 'what the call changed in its arguments' }], why)
+  }
+
+  /** Of a value of which the tape has the two ends, and no digest: something in them was redacted. */
+  ofCut(path: string, value: Json | undefined): readonly NotCompared[] {
+    if (!isCut(value) || value.sha256 !== undefined) return []
+    const why =
+      'the tape has its two ends and its size: record the run again with a larger cap, bodies: { maxMegabytes }'
+    return this.#named(path, [{ at: '', what: 'what the recorder cut out' }], why)
   }
 
   /** Of what a framework handed a tool beside its arguments. */

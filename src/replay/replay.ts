@@ -80,7 +80,11 @@ export async function replayTape<T>(
   return resultOf(
     run,
     outcome,
-    compareOutcome((value) => run.encodeAs(value, () => endOf(tape.close?.outcome)), tape.close?.outcome, outcome),
+    compareOutcome(
+      (value) => run.encodeAs(value, () => endOf(tape.close?.outcome), run.encodeEnd(value)),
+      tape.close?.outcome,
+      outcome,
+    ),
   )
 }
 
@@ -136,7 +140,7 @@ function endOf(outcome: Outcome | undefined): readonly Json[] {
 export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual: boolean | null): ReplayResult<T> {
   const { gate, draws, tape } = run
   requireNoSlowRule(tape)
-  run.compareValues(undefined, undefined, () => ({ outcome: run.encode(outcomeOf(outcome)) }))
+  run.compareValues(undefined, undefined, () => ({ outcome: run.encodeEnd(outcomeOf(outcome)) }))
   if (outcomeEqual === true) run.noteHidden(run.hidden.ofOutcome(outcome))
   // What left out a step left out its headers too.
   if (run.problems.length === 0 && run.unused.length === 0) run.notCompared.push(...run.hidden.headerNames())
@@ -160,7 +164,7 @@ export function resultOf<T>(run: ReplayRun, outcome: RunOutcome<T>, outcomeEqual
     ...(run.notRevived.length === 0 ? {} : { notRevived: run.notRevived }),
     ...(run.refused.length === 0 ? {} : { unanswered: run.refused }),
     events: run.events,
-    redactedOutcome: run.encode(outcomeOf(outcome)),
+    redactedOutcome: run.encodeEnd(outcomeOf(outcome)),
     comparison: {
       recorded: run.steps.length,
       served: run.steps.filter((step) => step.served).length,

@@ -99,7 +99,7 @@ class RunAsSeen implements Responder {
     const encoded = data === undefined ? {} : { data: run.encodeAs(data, () => run.recordedMarks(said)) }
     run.announced({ kind: 'mark', name: said, ...encoded }, this.#inside)
     run.compareValues(undefined, undefined, () => ({ [`mark ${said}`]: encoded.data ?? null }))
-    run.noteHidden(run.hidden.of(`mark ${said}`, data))
+    run.noteHidden([...run.hidden.of(`mark ${said}`, data), ...run.hidden.ofCut(`mark ${said}`, encoded.data)])
     return data
   }
 
@@ -117,7 +117,8 @@ class RunAsSeen implements Responder {
     const encoded = run.encodeAs(body, () => run.recordedMessages(sender, receiver))
     run.announced({ kind: 'message', from: sender, to: receiver, body: encoded }, this.#inside)
     run.compareValues(undefined, undefined, () => ({ [`message to ${receiver}`]: encoded }))
-    run.noteHidden(run.hidden.of(`message to ${receiver}`, body))
+    const path = `message to ${receiver}`
+    run.noteHidden([...run.hidden.of(path, body), ...run.hidden.ofCut(path, encoded)])
   }
 
   exchange(live: LiveRequest, sink: ExchangeSink): ExchangeControl {

@@ -3,9 +3,10 @@ import { canonicalJson } from '../providers/index.ts'
 import { captureStack } from '../seam/caller.ts'
 import { argumentsOf, isAsyncIterable, isThenable } from '../seam/shape.ts'
 import { type SeamCall, type RunContext, seamState } from '../seam/source.ts'
-import { decodeValue, encodeValue, type Json, lateFlag } from '../tape/index.ts'
+import { decodeValue, encodeValue, isCut, type Json, lateFlag } from '../tape/index.ts'
 import { answer } from './answer.ts'
 import { watchArguments } from './changed-args.ts'
+import { decoderFor } from './cut.ts'
 import { lastTurns } from './last-turns.ts'
 import { type RequestDifference, firstDifference } from '../match/difference.ts'
 import { thrownText } from '../match/redact-message.ts'
@@ -46,7 +47,7 @@ export function runBody(
   // Other arguments are reported as such; what the body makes of the recorded ones can still be compared. It may tell a member
   // that is `undefined` from an absent one: then what it is given now decides.
   const isSame = canonicalJson(presentArgs(step.event.args)) === canonicalJson(presentArgs(args))
-  const given = isSame ? undefined : listOf(decodeValue(step.event.args))
+  const given = isSame || isCut(step.event.args) ? undefined : listOf(decodeValue(step.event.args))
   const inside = <T>(work: () => T): T => seamState().runs.run(view, work)
   const compareArguments = watchArguments(
     run,
@@ -120,11 +121,18 @@ async function piecesOf(
 function outcomeOf(run: ReplayRun, call: SeamCall, step: CallState, ending: Ending, madeAt: Error): () => unknown {
   const { event } = step
   run.bodyEnded(step, call.name, madeAt)
-  const recorded = (): unknown => (event.yields === undefined ? answer(event, call.revive) : undefined)
+  const recorded = (): unknown =>
+    event.yields === undefined ? answer(event, decoderFor(run, step), call.revive) : undefined
   // What was refused inside of the body is a problem of its own, and the cause.
   if (ending.how === 'threw' && isRefusal(ending.error)) return recorded
   const difference = differenceOf(run, step, ending)
   if (difference === undefined) {
+    const { yields = [], result, error } = event
+    const given = [...yields.map(([, , piece]) => piece), result, error]
+    run.noteHidden(
+      given.flatMap((value) => run.hidden.ofCut('result', value)),
+      step,
+    )
     if (event.yields !== undefined) return recorded
     return () => {
       if (ending.how === 'threw') throw ending.error

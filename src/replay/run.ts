@@ -46,6 +46,7 @@ import { childMode, isRpcMessage } from './child-mode.ts'
 import { Clients } from './clients.ts'
 import { sameCommand, spawnsOf } from './commands.ts'
 import { Credentials, keyNamesOf, pathOf } from '../match/credentials.ts'
+import { encodeOn } from '../match/encode.ts'
 import { Draws } from '../playback/reads.ts'
 import { driftPolicy } from '../match/drift-policy.ts'
 import { ExpectedRequest } from './expected.ts'
@@ -568,7 +569,7 @@ export class ReplayRun {
     const site = (): string | undefined => this.place().site
     const left = this.states.called(name, () => this.encode(value), body, site)
     if (left === undefined) return
-    this.noteHidden(this.hidden.of(`state ${name}`, value))
+    this.noteHidden([...this.hidden.of(`state ${name}`, value), ...this.hidden.ofCut(`state ${name}`, left.data)])
     const where = inside === undefined ? {} : { in: inside }
     this.events.push({ kind: 'state', n: this.nextN(), at: this.gate.now, ...where, name, ...left })
   }
@@ -732,8 +733,7 @@ export class ReplayRun {
    *
    * @param recorded - values of the tape in whose place it may stand
    */
-  encodeAs(value: unknown, recorded: () => Iterable<Json>): Json {
-    const json = this.encode(value)
+  encodeAs(value: unknown, recorded: () => Iterable<Json>, json = this.encode(value)): Json {
     return this.#lateValues?.redacted(json, recorded()) ?? json
   }
 
@@ -750,6 +750,11 @@ export class ReplayRun {
   }
 
   encode(value: unknown): Json {
+    return encodeOn(this.tape, value, this.redactor)
+  }
+
+  /** As {@link encode}, of what the agent ends with, which no recorder cuts. */
+  encodeEnd(value: unknown): Json {
     return this.redactor.json(encodeFor(this.tape.header.flags, value))
   }
 

@@ -1,5 +1,6 @@
 import { isMap } from '../json/canonical.ts'
-import { cutOffText, type Json, type Outcome } from '../tape/index.ts'
+import type { Json, Outcome } from '../tape/index.ts'
+import { cutOffText } from '../tape/cut-off.ts'
 import type { Screen } from './output.ts'
 import { errorText } from './conversation.ts'
 import { foldText } from './fold.ts'

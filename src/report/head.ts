@@ -6,10 +6,10 @@ import {
   isStartKnown,
   isTimed,
   type KeptReason,
-  partialText,
   type Retention,
   type TapeParent,
 } from '../tape/index.ts'
+import { partialText } from '../tape/partial.ts'
 import { duration } from './describe.ts'
 import { shownCommand } from './shown-command.ts'
 import { counted, grouped } from '../errors/words.ts'

@@ -5,6 +5,7 @@ import {
   type CallEvent,
   type ExchangeEvent,
   type HeaderPair,
+  isCut,
   isStep,
   type Json,
   type MaybeCut,
@@ -131,6 +132,12 @@ function printHeaders(headers: readonly HeaderPair[], width: number, screen: Scr
 }
 
 function printValue(value: Json, width: number, screen: Screen): void {
+  if (isCut(value)) {
+    const { head, tail, cut, size } = value
+    printText(head, width, screen)
+    printCut({ cut, whole: { size, at: Buffer.byteLength(head), window: 0 } }, screen)
+    return printText(tail, width, screen)
+  }
   printText(JSON.stringify(value, undefined, 2), width, screen)
 }
 

@@ -3,14 +3,12 @@ import { CallsOnce } from '../providers/counted.ts'
 import { decodeBody, type ModelCall, type PriceTable, readModelCall } from '../providers/index.ts'
 import { importedModelCall } from '../providers/imported-model-call.ts'
 import {
-  CutOff,
   type Cut,
   cutsOfEvent,
   type DrawsEvent,
   isSettled,
   isStep,
   type Json,
-  type OpenCall,
   type PushEvent,
   requestBytes,
   readTapeHeader,
@@ -21,6 +19,7 @@ import {
   type TapeEvent,
   type TapeHeader,
 } from '../tape/index.ts'
+import { CutOff, type OpenCall } from '../tape/cut-off.ts'
 import { confidenceOf } from './confidence.ts'
 import { type DescribedStep, describeStep, headerOf } from './describe.ts'
 import { Conversations, type Prompt, type Turn } from './conversation.ts'
@@ -153,6 +152,7 @@ class RunReader {
 
   add(event: TapeEvent): void {
     this.#cutOff.add(event)
+    this.#cuts.push(...cutsOfEvent(event))
     if (isStep(event)) this.#addStep(event)
     else if (event.kind === 'draws') this.#draws.push(event)
     else {
@@ -168,7 +168,6 @@ class RunReader {
   #addStep(step: Step): void {
     const call: ModelCall | undefined = step.kind === 'exchange' ? readModelCall(step) : undefined
     if (call !== undefined) this.#calls.add(call)
-    this.#cuts.push(...cutsOfEvent(step))
     const described = describeStep(step)
     const attempt = attemptOf(step, described)
     const confidence = step.kind === 'exchange' && call !== undefined ? confidenceOf(step) : undefined

@@ -117,6 +117,8 @@ class Decoder {
         return this.#object(named({}, json['class']), json['fields'])
       case 'object':
         return this.#object(json['prototype'] === null ? (Object.create(null) as object) : {}, json['fields'])
+      case 'cut':
+        throw leftOut(json)
       default:
         throw senseless(json, 'this version of vitest-harvest does not know it')
     }
@@ -298,6 +300,15 @@ function sensible<T>(json: Fields, make: () => T): T {
     if (HarvestError.is(error)) throw error
     throw senseless(json, (error as Error).message, error)
   }
+}
+
+function leftOut({ size }: Fields): HarvestError {
+  return new HarvestError('HARVEST_BODY_CUT', {
+    what: 'Cannot restore a value that was cut',
+    where: { bytes: `${Number(size)}` },
+    why: "It was above the recorder's cap.",
+    fix: ['record the run again with a larger cap: createRecorder({ bodies: { maxMegabytes: … } })'],
+  })
 }
 
 function senseless(json: Fields, why: string, cause?: unknown): HarvestError {

@@ -40,13 +40,6 @@ export interface HiddenPart {
   readonly what: string
 }
 
-/** Whether an encoded value is the JSON it looks like: no date or class that was encoded, and no key that a case refuses. */
-export function isPlain(value: Json): boolean {
-  if (typeof value !== 'object' || value === null) return true
-  const special = ['$type', '__proto__', 'constructor', 'prototype']
-  return Object.entries(value).every(([key, item]) => !special.includes(key) && isPlain(item as Json))
-}
-
 type Fields = { [key: string]: Json }
 
 /** Where an encoded object stands. */

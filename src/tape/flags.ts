@@ -23,6 +23,7 @@
  * - `region-1`: nothing on the machine named a region of AWS: the code did.
  * - `contexts-1`: what a framework hands a tool beside its arguments is there with the state of a graph, the actions that a tool
  *   asks for, and regular expressions.
+ * - `cuts-1`: a value of a call, a message, a mark or a state that was larger than the cap stands there with its two ends alone.
  * - `named-late-1`: values that were named when they stood on the tape already have placeholders with numbers of their own.
  * - `begun-1`: a step may stand on several lines, the first of them written when it began.
  */
@@ -71,6 +72,9 @@ export const socketsFlag = 'sockets-1'
 /** Written by the recorder. A branch has it when its parent has. */
 export const endsFlag = 'ends-1'
 
+/** Written by the recorder. A branch has it when its parent has. */
+export const cutsFlag = 'cuts-1'
+
 /** Headers that the SDKs of OpenAI send where a variable is set: a machine without it would ask for another customer. */
 export const tenantVariables: readonly (readonly [header: string, variable: string])[] = [
   ['openai-organization', 'OPENAI_ORG_ID'],
@@ -108,6 +112,7 @@ export const knownFlags: readonly string[] = [
   hostsFlag,
   socketsFlag,
   endsFlag,
+  cutsFlag,
   tenantsFlag,
   regionFlag,
 ]

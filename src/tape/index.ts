@@ -1,10 +1,8 @@
 export { decodeBytes, type EncodedBytes, encodeBytes, joinedBytes } from './bytes.ts'
-export { requireClosed } from './closed.ts'
-export { CutOff, cutOffText, openCallsOf, type OpenCall } from './cut-off.ts'
-export { beforeCut, type Cut, cutsOf, cutsOfEvent, partialText } from './cuts.ts'
+export { type Cut, cutsOfEvent, isCut } from './cuts.ts'
 export { decodeValue } from './decode-value.ts'
 export { keepBody } from './contents.ts'
-export { encodeFor, encodeValue, functionCode, type HiddenPart, isPlain } from './encode-value.ts'
+export { encodeFor, encodeValue, functionCode, type HiddenPart } from './encode-value.ts'
 export { sizeCap } from './file.ts'
 export {
   begunFlag,
@@ -16,6 +14,7 @@ export {
   fifthRedactorFlag,
   fourthRedactorFlag,
   headersFlag,
+  cutsFlag,
   endsFlag,
   hostsFlag,
   knownFlags,
@@ -47,7 +46,6 @@ export {
   requestBytes,
   responseBytes,
   stepsOf,
-  unsearchedBodies,
   unsearchedIn,
   unclearedReason,
   unsearchedReason,

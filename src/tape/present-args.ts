@@ -1,4 +1,5 @@
-import { isList, isMap, type JsonMap } from '../json/canonical.ts'
+import { isList, isMap, type JsonMap, without } from '../json/canonical.ts'
+import { isCut } from './cuts.ts'
 import type { Json } from './types.ts'
 
 /**
@@ -22,6 +23,8 @@ export function presentValue(value: Json): Json {
  * out, and so is what is `undefined` in a class that is the only argument. To compare with a tape there is {@link presentArgs}.
  */
 export function namedArgs(args: Json): Json {
+  // Its two ends would fill a case, and say less than the digest of all of it.
+  if (isCut(args)) return without(args as unknown as JsonMap, 'cut', 'window', 'head', 'tail')
   const given = presentArgs(args)
   const value = isMap(given) && given['$type'] === 'deep' ? (given['value'] ?? null) : given
   return isMap(value) ? presentMembers(value, []) : value
@@ -65,4 +68,11 @@ function presentMembers(map: JsonMap, reached: Reached): Json {
 /** As `encodeValue` writes it. */
 function isUndefined(value: Json): boolean {
   return isMap(value) && value['$type'] === 'undefined'
+}
+
+/** Whether an encoded value is the JSON it looks like: no date or class that was encoded, and no key that a case refuses. */
+export function isPlain(value: Json): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  const special = ['$type', '__proto__', 'constructor', 'prototype']
+  return Object.entries(value).every(([key, item]) => !special.includes(key) && isPlain(item as Json))
 }

@@ -40,12 +40,7 @@ export function responseBytes({ response }: ExchangeEvent): Buffer {
 /** How the reason of a tape begins that could not be written once more without values that got their name late. */
 export const unclearedReason = 'a value that got its name late may stand in clear'
 
-/** How many bodies of a tape could not be searched for secrets, and are not on it. */
-export function unsearchedBodies({ events }: { readonly events: readonly TapeEvent[] }): number {
-  return events.reduce((count, event) => count + (event.kind === 'exchange' ? unsearchedIn(event) : 0), 0)
-}
-
-/** The same of one exchange. */
+/** How many bodies of an exchange could not be searched for secrets, and are not on its tape. */
 export function unsearchedIn({ request, response }: ExchangeEvent): number {
   return (request.unsearched ? 1 : 0) + (response?.unsearched ? 1 : 0)
 }

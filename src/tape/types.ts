@@ -222,6 +222,25 @@ export interface WholeBody {
   readonly keptSha256?: string
 }
 
+/**
+ * In the place of a value whose JSON was larger than a body may be: an argument, an answer, a message. Flag `cuts-1`.
+ */
+export interface CutValue {
+  readonly $type: 'cut'
+  /** Bytes that were left out. */
+  readonly cut: number
+  /** Bytes of its JSON. */
+  readonly size: number
+  /** Bytes kept of either end at most, before redaction. */
+  readonly window: number
+  /** Its JSON up to the cut. */
+  readonly head: string
+  /** And behind it. */
+  readonly tail: string
+  /** SHA-256 of its JSON, in hex; absent when something in `head` or `tail` was redacted. */
+  readonly sha256?: string
+}
+
 export interface RecordedResponse extends MaybeCut {
   /** When the head arrived. */
   readonly moment: Moment

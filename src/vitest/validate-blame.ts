@@ -1,7 +1,8 @@
 import { HarvestError } from '../errors/index.ts'
 import { checkOption, isNumber, oneOf, type OptionRule, type OptionsOf } from '../errors/options.ts'
 import type { OwnAgentOptions, OwnAgentReport } from '../validation/harness/own-agent.ts'
-import { readTape, requireClosed, type Tape } from '../tape/index.ts'
+import { readTape, type Tape } from '../tape/index.ts'
+import { requireClosed } from '../tape/closed.ts'
 import { tapePlace } from './tape-place.ts'
 import { untilAwaited } from './under-way.ts'
 

@@ -59,7 +59,7 @@ test('a letter stands for one flag', () => {
 test('every other flag has one wording', () => {
   const one = [...byName.keys()].filter((name) => !Object.hasOwn(meanings, name)).sort()
   expect(one.map((name) => `${name}: ${wordings(name).join(' | ')}`).join('\n')).toMatchInlineSnapshot(`
-    "--accept-cut: Promote although bodies are cut; the agent does not read that far
+    "--accept-cut: Promote although bodies or values are cut; the agent does not need the rest
     --accept-empty: Promote although the tape has no step; the agent takes none
     --accept-unsearched: Promote although some bodies could not be searched for secrets
     --add: Add this agent instead of those found (repeatable)

@@ -130,7 +130,7 @@ const leftOut: Readonly<Record<string, readonly string[]>> = {
   "to set all of it: --set 'body=<text>'": ['fix', 'blame', 'isolate', 'chaos'],
   'such as an error of the server: --set status=500 instead of x': ['fix', 'blame', 'isolate', 'chaos'],
   // What is refused of a tape that becomes a case: a fix writes what its run made.
-  'if the agent never reads that far: --accept-cut': ['fix'],
+  'if the agent never needs what was left out: --accept-cut': ['fix'],
   'if the agent takes no step: --accept-empty': ['fix'],
   'if it is not a secret: --allow-secret jwt --allow-secret email': ['fix'],
   'to promote it anyway: --accept-unsearched': ['fix', 'check', 'review'],

@@ -9,7 +9,8 @@ import { createRedactor, cutOverlap, redactSides } from '../../src/privacy/index
 import { createRecorder, mark, type RecorderOptions } from '../../src/record/index.ts'
 import { installReplay, replayTape } from '../../src/replay/index.ts'
 import { promote } from '../../src/recordings/index.ts'
-import { cutsOf, partialText, readTape, type Tape } from '../../src/tape/index.ts'
+import { readTape, type Tape } from '../../src/tape/index.ts'
+import { cutsOf, partialText } from '../../src/tape/partial.ts'
 import { startOrigin } from './origin.ts'
 
 const secret = 'sk-ant-api03-q8Zr2LxV5nT7bKc1WmYd4HsJ6fGpE9uAoQi3XtBvNyRwMzCkDhSjFgLePaUo-AAAAAA'

@@ -11,7 +11,8 @@ import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { createRecorder, type RecorderOptions, runSignal } from '../../src/record/index.ts'
-import { cutsOf, partialText, readTape } from '../../src/tape/index.ts'
+import { readTape } from '../../src/tape/index.ts'
+import { cutsOf, partialText } from '../../src/tape/partial.ts'
 import { inProcess } from '../cli/in-process.ts'
 
 // Sentences of docs/production.md that no other test shows.

@@ -8,15 +8,14 @@ import {
   begunFlag,
   type CallEvent,
   createTapeWriter,
-  cutOffText,
   type ExchangeEvent,
-  openCallsOf,
   parseTape,
   readTape,
-  requireClosed,
   streamTape,
   type TapeEvent,
 } from '../../src/tape/index.ts'
+import { requireClosed } from '../../src/tape/closed.ts'
+import { cutOffText, openCallsOf } from '../../src/tape/cut-off.ts'
 import { call, closing, exchange, header, mark, scratch } from './make.ts'
 
 const flagged = { ...header, flags: [...header.flags, begunFlag] }

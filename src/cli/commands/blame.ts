@@ -15,7 +15,9 @@ import { HarvestError, neutralLine } from '../../errors/index.ts'
 import { counted } from '../../errors/words.ts'
 import type { UncomparedHeaders } from '../../fork/index.ts'
 import { acceptedPins, codeFiles, codeState, digestOfCode, pinsOf, topFolder } from '../../provenance/index.ts'
-import { cutsOf, type Json, partialText, readTape, requireClosed, type Tape } from '../../tape/index.ts'
+import { type Json, readTape, type Tape } from '../../tape/index.ts'
+import { requireClosed } from '../../tape/closed.ts'
+import { cutsOf, partialText } from '../../tape/partial.ts'
 import { forksFolder, keepAnswer, readPrices } from '../../recordings/index.ts'
 import { askYesNo, canAsk } from '../ask.ts'
 import { printBlame } from '../blame/print.ts'
@@ -131,7 +133,7 @@ async function prepare(given: CommandInput, screen: Screen): Promise<Prepared> {
   const found = findRun(given.args[0] ?? '', recordings)
   const tape = requireClosed(readTape(found.file))
   const cuts = cutsOf(tape)
-  if (cuts.length > 0) screen.note(`${partialText(cuts)}; a run that reads on behind a cut fails there`)
+  if (cuts.length > 0) screen.note(`${partialText(cuts)}; a run that needs what was cut fails there`)
   const request = await requestOf(given, found, tape, recordings)
   const known = knownRuns(request, recordings, tape)
   const before = await foreseen(request, { tape, found, known })

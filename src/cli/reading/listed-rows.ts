@@ -4,7 +4,7 @@ import { neutralLine } from '../../errors/index.ts'
 import { holdsOfList, type ListedTape, outcomeOf, tapesOfCases } from '../../recordings/index.ts'
 import { describeOutcome, duration } from '../../report/describe.ts'
 import { widthOf } from '../../report/output.ts'
-import { cutOffText } from '../../tape/index.ts'
+import { cutOffText } from '../../tape/cut-off.ts'
 
 /** Cells are cut to the width of a terminal only: what goes into a pipe is searched there. */
 function room(most: number): number {

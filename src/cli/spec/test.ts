@@ -31,7 +31,7 @@ export const promoteSpec: CommandSpec = {
     { flag: '--baseline', about: 'Check only the tool calls of an import without an outcome' },
     { ...allowSecretOption, was: [{ flag: '--allow <kind>' }] },
     { flag: '--accept-unsearched', about: 'Promote although some bodies could not be searched for secrets' },
-    { flag: '--accept-cut', about: 'Promote although bodies are cut; the agent does not read that far' },
+    { flag: '--accept-cut', about: 'Promote although bodies or values are cut; the agent does not need the rest' },
     { flag: '--accept-empty', about: 'Promote although the tape has no step; the agent takes none' },
     { flag: '--unverified', about: 'Write the case without a replay; it may be red' },
     dirOption,

@@ -1,6 +1,7 @@
 import { HarvestError } from '../../errors/index.ts'
 import { createRecorder } from '../../record/index.ts'
-import { readTape, requireClosed, type Tape } from '../../tape/index.ts'
+import { readTape, type Tape } from '../../tape/index.ts'
+import { requireClosed } from '../../tape/closed.ts'
 
 /**
  * Records one run with the recorder that production uses, and reads its tape back.

@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto'
-import { cutOverlap as overlap } from '../privacy/index.ts'
+import { cutOverlap as overlap } from './cut.ts'
 import type { Moment } from '../tape/index.ts'
 
 /** A part of a body as it came. */
