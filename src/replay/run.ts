@@ -32,6 +32,7 @@ import {
 } from '../tape/index.ts'
 import { isAllowed } from '../playback/allow.ts'
 import { OutsideIo } from '../playback/outside-io.ts'
+import { AnswerReads } from './answer-reads.ts'
 import { BegunRequests } from './begun.ts'
 import { BodyAwaits } from './body-awaits.ts'
 import { AnnouncedOrder } from './announced-order.ts'
@@ -141,6 +142,7 @@ export class ReplayRun {
   readonly lostAwaits: LostAwaits
   readonly bodyAwaits: BodyAwaits
   readonly #movedWaits: MovedWaits
+  readonly reads: AnswerReads
   readonly late: LateRun
   readonly begun: BegunRequests
   readonly functions = new Functions(this)
@@ -251,6 +253,7 @@ export class ReplayRun {
     this.lostAwaits = new LostAwaits(tape)
     this.bodyAwaits = new BodyAwaits(tape)
     this.late = new LateRun(tape)
+    this.reads = new AnswerReads(tape)
     this.hidden = new HiddenParts(tape, () => this.redactor)
     this.clients = new Clients(tape)
     this.#values = new RedactedValues(tape, settings.constants)
@@ -1023,6 +1026,11 @@ export class ReplayRun {
     for (const { step, recorded, live, site } of policy === 'ignore' ? [] : this.#givenUp) {
       const found = { class: 'awaits', path: 'end of the answer', part: describeStep(step), recorded, live } as const
       this.#report({ n: step.event.n, number: step.number }, found, policy, site)
+    }
+    for (const { step, recorded, live } of policy === 'ignore' ? [] : this.reads.changed(this.steps)) {
+      if (this.#abandoned.has(step)) continue
+      const found = { class: 'awaits', path: 'body of the answer', part: describeStep(step), recorded, live } as const
+      this.#report({ n: step.event.n, number: step.number }, found, policy)
     }
     for (const { action, recorded, live } of policy === 'ignore' ? [] : this.#movedWaits.found) {
       const words = {

@@ -4,6 +4,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { EventEmitter } from 'node:events'
 import { type ParsedUrlQueryInput, stringify } from 'node:querystring'
 import type { Duplex } from 'node:stream'
+import { hearHandlerRead } from '../reading.ts'
 import { asNode, captureStack } from '../caller.ts'
 import { targetUrl } from '../shape.ts'
 import { socketName, socketPlace, unknownSocket } from '../connection.ts'
@@ -465,6 +466,7 @@ class Dispatch implements ExchangeSink {
       } else if (this.#handler.onHeaders?.(status, raw, () => this.#resume(), statusText) === false) {
         this.#paused = true
       }
+      hearHandlerRead(this.#handler, (how) => this.#control?.reading?.(how))
     })
   }
 
