@@ -85,7 +85,7 @@ const agent =
 
 async function record(run: () => Promise<unknown>, isHeld = false): Promise<Tape> {
   const dir = temporaryFolder('answer-reads')
-  const recorder = createRecorder({ dir, ...(isHeld && { keep: { timeoutMs: 1 } }) })
+  const recorder = createRecorder({ dir, ...(isHeld && { sample: 0, keep: { timeoutMs: 1 } }) })
   await recorder.run({ agent: 'desk', id: 'run' }, run)
   recorder.flush()
   return readTape(join(dir, 'run.tape.jsonl'))
