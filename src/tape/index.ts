@@ -11,6 +11,7 @@ export {
   branchFlag,
   contentsFlag,
   contextsFlag,
+  fieldsFlag,
   currentFlags,
   eighthRedactorFlag,
   fifthRedactorFlag,
