@@ -185,6 +185,8 @@ export class ReplayRun {
     readonly idleAfter: () => number | undefined
   }[] = []
   readonly #passedOver = new Set<string>()
+  /** Headers of answers that the agent looks for, and of which no tape says whether there were any. */
+  readonly #missedHeaders = new Set<string>()
   /** Answers of which the agent waits for more than is recorded, and where it does. */
   readonly #readOn = new Map<StepState, Error>()
   /** Answers that the recorded agent did not read to their end, and whether this one leaves as much of them. */
@@ -685,6 +687,15 @@ export class ReplayRun {
     this.notCompared.push(...this.hidden.over(name))
   }
 
+  /** The agent looks for a header in an answer, which has none of that name on the tape. */
+  missedHeader(name: string): void {
+    if (this.#missedHeaders.has(name)) return
+    const missed = this.hidden.ofMissedHeader(name)
+    if (missed.length === 0) return
+    this.#missedHeaders.add(name)
+    this.noteHidden(missed)
+  }
+
   /** The headers of a request as a tape has them, before they are redacted. */
   sentHeaders({ via, url, headers, beside = [] }: LiveRequest): Pairs {
     // Of `node:http` the recorder does not know the port: what is beside says the rest.
@@ -934,6 +945,13 @@ export class ReplayRun {
 
   /** What is wrong once the agent has answered. */
   conclude(): void {
+    this.#concludeRun()
+    if (this.#missedHeaders.size === 0) return
+    const explained = this.problems.map((error) => problem.withMissedHeaders(error, [...this.#missedHeaders]))
+    this.problems.splice(0, this.problems.length, ...explained)
+  }
+
+  #concludeRun(): void {
     skipRenewals(this)
     this.#findCauses()
     const isSound = this.problems.every((error) => this.#served.has(error))

@@ -199,6 +199,8 @@ export interface Responder extends RunContext {
   mocked?(what: Exclude<Mocked, 'timers'>, madeAt?: Error): Error
   /** Tells that something lies over `fetch` or `node:http` that was there before the replay and is not asked in it. */
   passedOver?(name: string): void
+  /** The agent looks for this header in an answer, which does not have it. */
+  missedHeader?(name: string): void
   schedule(timer: VirtualTimer): void
   /** A timer was cancelled, referenced or unreferenced. */
   held(timer: VirtualTimer): void

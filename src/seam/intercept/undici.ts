@@ -9,6 +9,7 @@ import { asNode, captureStack } from '../caller.ts'
 import { targetUrl } from '../shape.ts'
 import { socketName, socketPlace, unknownSocket } from '../connection.ts'
 import { patchProperty, subscribeOnce } from '../patch.ts'
+import { hearHeaderReads } from './answer-headers.ts'
 import { Context } from './context.ts'
 import { answerExpected, expectedFetch, isUndiciForced } from './expected-fetch.ts'
 import { currentOutsideAnswers, refusal } from './outside.ts'
@@ -94,6 +95,7 @@ export function interceptUndici(): void {
   // Touching a fetch class makes Node create its dispatcher.
   new Headers()
   arm()
+  hearHeaderReads()
   for (const channel of ['undici:request:create', 'http.client.request.created'])
     subscribeOnce('entry', channel, arrived)
   const isForced = isUndiciForced()
