@@ -10,6 +10,7 @@ const asking = ['on', 'addListener', 'text', 'json', 'blob', 'bytes', 'arrayBuff
 interface Body extends Partial<Record<(typeof asking)[number], unknown>> {
   listenerCount(name: string): number
   readonly readableFlowing: boolean | null
+  readonly readableLength: number
 }
 
 /**
@@ -54,13 +55,14 @@ export function hearRequestRead(request: object, heard: (how: BodyUse) => void):
   }
 }
 
-/** As {@link hearRequestRead}, of the handler that has the head of its answer. */
-export function hearHandlerRead(handler: unknown, heard: (how: BodyUse) => void): void {
+/** As {@link hearRequestRead}, of the handler that has the head of its answer. The body, where it is seen. */
+export function hearHandlerRead(handler: unknown, heard: (how: BodyUse) => void): Body | undefined {
   const { res, body } = (handler ?? {}) as { readonly res?: unknown; readonly body?: unknown }
   // Of `request`, `body` is what is sent. Of `fetch`, who reads behind streams that unpack it reads the last of them.
   const found = res ?? lastOf(body)
-  if (isBody(found) && (res === found || !isAsked(found))) hearReading(found, heard)
-  else heard('unseen')
+  if (!isBody(found) || (res !== found && isAsked(found))) return void heard('unseen')
+  hearReading(found, heard)
+  return found
 }
 
 function lastOf(body: unknown): unknown {

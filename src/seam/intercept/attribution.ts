@@ -31,6 +31,8 @@ interface Note {
   trailers?: Pairs
   /** Of `node:http`: its headers may be set until it is written. */
   request?: HttpRequest
+  /** Of a client of `node:http2`. */
+  stream?: { readonly readableLength: number }
   /** Hears whether the body of its answer is read. */
   reading?: (how: BodyUse) => void
   /** To be called when it reached who answers it. */

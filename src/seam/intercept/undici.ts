@@ -378,6 +378,8 @@ class Dispatch implements ExchangeSink {
   #paused = false
   #done = false
   #isAborted = false
+  /** Of the answer, where it is seen. */
+  #body: ReturnType<typeof hearHandlerRead>
   /** What came of its body so far. */
   readonly #pieces: Buffer[] = []
   readonly #run: Answering
@@ -468,12 +470,12 @@ class Dispatch implements ExchangeSink {
       } else if (this.#handler.onHeaders?.(status, raw, () => this.#resume(), statusText) === false) {
         this.#paused = true
       }
-      hearHandlerRead(this.#handler, (how) => this.#control?.reading?.(how))
+      this.#body = hearHandlerRead(this.#handler, (how) => this.#control?.reading?.(how))
     })
   }
 
   isFull(): boolean {
-    return this.#paused
+    return this.#paused || (this.#body?.readableLength ?? 0) > 0
   }
 
   chunk(bytes: Buffer): void {
