@@ -7,6 +7,7 @@ import type { RunOutcome } from '../match/types.ts'
 import {
   type CallEvent,
   decodeValue,
+  encodeFor,
   encodeValue,
   type Json,
   type Tape,
@@ -190,7 +191,8 @@ export function gradeOfCalls(run: RunWithoutEnd, judging: Judging): 'bad' | 'ok'
 async function gradeOfThrown(run: GradedRun, judging: Judging): Promise<GradeGiven> {
   if (run.outcome.status !== 'threw') throw new TypeError('the run returned')
   const { close } = run.tape
-  const isRecorded = close !== undefined && isSameOutcome((value) => encodeValue(value), close.outcome, run.outcome)
+  const isRecorded =
+    close !== undefined && isSameOutcome((value) => encodeFor(run.tape.header.flags, value), close.outcome, run.outcome)
   const unreached = isRecorded ? undefined : unreachedModel(run.events, run.tape.events)
   if (unreached !== undefined) return { grade: 'ungraded', because: unreached.because }
   if (judging.by === 'function') {

@@ -11,6 +11,8 @@ export {
   withClients,
   withLosses,
   withPassedOver,
+  keptHeader,
+  withMissedHeaders,
   unusedSteps,
   keptOn,
   notAwaited,

@@ -1,4 +1,5 @@
 import type { ExchangeObserver, ExchangeStart, HeardHeaders } from '../seam/observe/observer.ts'
+import type { BodyUse } from '../seam/reading.ts'
 import { addressedUrl, sentHeaders, steadyBoundary } from '../seam/shape.ts'
 import {
   encodeBytes,
@@ -104,6 +105,12 @@ export class ExchangeDraft implements ExchangeObserver {
     if (this.#settled || this.#run.over) return
     this.#run.redactRequests()
     this.#head = { moment: this.#run.moment(), status, statusText, headers: pairs }
+  }
+
+  reading(): (how: BodyUse) => void {
+    const { reads } = this.#run
+    const [n] = this.#issued
+    return (how) => void reads.set(n, how)
   }
 
   chunk(bytes: Buffer): void {

@@ -1,4 +1,5 @@
 import type { ExchangeObserver, ExchangeStart, HeardHeaders } from '../seam/observe/observer.ts'
+import type { BodyUse } from '../seam/reading.ts'
 import { encodeBytes, type ExchangeEvent, type HeaderPair, joinedBytes, type Moment } from '../tape/index.ts'
 import { CappedBody } from '../privacy/index.ts'
 import { bytesOf, chunksOf } from './cut-body.ts'
@@ -117,6 +118,12 @@ export class HeldExchange implements ExchangeObserver, HeldWork, HeardExchange {
     if (this.#isSettled || this.#run.over) return
     this.#head = new HeldHead(this, this.#run.moment(), status, statusText, headers)
     this.#run.happened(this.#head, headers.bytes)
+  }
+
+  reading(): (how: BodyUse) => void {
+    const { reads } = this.#run
+    const [n] = this.moment
+    return (how) => void reads.set(n, how)
   }
 
   chunk(bytes: Buffer): void {

@@ -3,6 +3,7 @@ import type { HarvestError } from '../errors/index.ts'
 import { cappedValue, jsonSize, type Redactor } from '../privacy/index.ts'
 import type { Codes } from '../seam/code-of.ts'
 import type { ExchangeStart } from '../seam/observe/observer.ts'
+import type { BodyUse } from '../seam/reading.ts'
 import { type SeamDrawKind, seamState } from '../seam/source.ts'
 import { urlOfCommand } from '../seam/stdio.ts'
 import {
@@ -24,7 +25,15 @@ import { observerOf, type RunObserver } from './observer.ts'
 import type { Recording } from './recording.ts'
 import { encodedOutcome, type RunNote } from './redact-event.ts'
 import { handleOf } from './run-handle.ts'
-import { type LiveOutcome, type Past, type RecordedRun, reasonOf, recordingFailed } from './run.ts'
+import {
+  type LiveOutcome,
+  type Past,
+  notedReads,
+  type NotedReads,
+  type RecordedRun,
+  reasonOf,
+  recordingFailed,
+} from './run.ts'
 import { bytesOfTurn, type WorkInParts } from './endings.ts'
 import { lookThrough, withoutWords } from './let-go.ts'
 import { watchedRun } from './watched-run.ts'
@@ -75,6 +84,7 @@ export class HeldRun implements Recording {
   readonly account: RunAccount
   readonly handle: RunHandle
   readonly root: RunObserver
+  readonly reads = new Map<number, BodyUse>()
   readonly codes: Codes
   readonly bodyCap: number
   readonly #options: HeldRunOptions
@@ -114,6 +124,7 @@ export class HeldRun implements Recording {
         readonly outcome: Outcome
         readonly verdict: RetentionDecision
         readonly timers: NotedTimers
+        readonly reads: NotedReads
       }
     | undefined
 
@@ -322,7 +333,7 @@ export class HeldRun implements Recording {
     const verdict = this.account.judged({ durationMs: moment[1], ...(failure && { failure }), happened })
     let outcome: Outcome = { status: 'returned' }
     if (verdict.isKept) this.attempt(() => (outcome = encodedOutcome(live)))
-    this.#end = { moment, outcome, verdict, timers }
+    this.#end = { moment, outcome, verdict, timers, reads: notedReads(this.reads) }
     if (verdict.isKept) return this.#options.hold.decided(this)
     this.account.ended('dropped')
     this.#free()
@@ -385,11 +396,11 @@ export class HeldRun implements Recording {
       recorded.attempt(() => work.tell(recorded))
     }
     if (this.#end !== undefined) {
-      const { moment, timers, outcome, verdict } = this.#end
+      const { moment, timers, reads, outcome, verdict } = this.#end
       const said = this.#lost === tooMuch ? withoutWords(outcome, verdict, tooMuch) : { outcome, verdict }
       const incomplete = this.#failed ?? this.#lost
       given.moment = moment
-      recorded.closePast({ ...said, timers, ...(incomplete === undefined ? {} : { incomplete }) })
+      recorded.closePast({ ...said, timers, reads, ...(incomplete === undefined ? {} : { incomplete }) })
       for (const work of this.#late?.all ?? []) recorded.late(work)
       this.#recorded = recorded
     }

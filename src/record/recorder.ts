@@ -162,7 +162,7 @@ export function createRecorder(options: RecorderOptions = {}): Recorder {
       exchange.head(status, statusText, { pairs: answerHeaders, bytes: 0 })
       exchange.chunk(got)
       exchange.end()
-      recorded.closePast({ outcome: { status: 'unknown' }, verdict: { isKept: true }, timers: {} })
+      recorded.closePast({ outcome: { status: 'unknown' }, verdict: { isKept: true }, timers: {}, reads: {} })
       finish(recorded.rest)
     },
   })

@@ -1,5 +1,6 @@
 import type { ExchangeObserver, ExchangeStart } from '../seam/observe/observer.ts'
 import type { Codes } from '../seam/code-of.ts'
+import type { BodyUse } from '../seam/reading.ts'
 import type { SeamDrawKind } from '../seam/source.ts'
 import type { HarvestError } from '../errors/index.ts'
 import type { CallEvent, Json, LateWork, Moment, Step } from '../tape/index.ts'
@@ -47,6 +48,8 @@ export interface Recording extends CallRecording {
   readonly over: boolean
   readonly handle: RunHandle
   readonly timers: TimerLog
+  /** Which answers are read, by the numbers of their steps. */
+  readonly reads: Map<number, BodyUse>
   note(note: RunNote): void
   drew(kind: SeamDrawKind, caller: string, value: unknown): void
   exchange(start: ExchangeStart, where: { readonly in?: number }): ExchangeObserver

@@ -7,6 +7,7 @@ import { cappedValue, type LateRedactor, lineAgain, redactedValue, type Redactor
 import type { Codes } from '../seam/code-of.ts'
 import { addOnsOutOfSight } from '../seam/add-ons.ts'
 import type { ExchangeStart } from '../seam/observe/observer.ts'
+import type { BodyUse } from '../seam/reading.ts'
 import { seamState } from '../seam/source.ts'
 import type { SeamDrawKind } from '../seam/source.ts'
 import { urlOfCommand } from '../seam/stdio.ts'
@@ -25,6 +26,7 @@ import {
   formatVersion,
   headersFlag,
   endsFlag,
+  fieldsFlag,
   hostsFlag,
   lateFlag,
   readTape,
@@ -110,6 +112,7 @@ export interface PastEnd {
   readonly outcome: Outcome
   readonly verdict: RetentionDecision
   readonly timers: NotedTimers
+  readonly reads: NotedReads
   /** Why something is missing. */
   readonly incomplete?: string
 }
@@ -154,6 +157,7 @@ export class RecordedRun implements Recording {
   readonly #draws: DrawLog
   readonly #drawn = new DrawnValues()
   readonly timers: TimerLog
+  readonly reads = new Map<number, BodyUse>()
   readonly #isPast: boolean
   #writer: TapeWriter | undefined
   readonly #arriving = new Set<Arriving>()
@@ -213,6 +217,7 @@ export class RecordedRun implements Recording {
             begunFlag,
             contentsFlag,
             contextsFlag,
+            fieldsFlag,
             lateFlag,
             hostsFlag,
             socketsFlag,
@@ -410,7 +415,7 @@ export class RecordedRun implements Recording {
     const failure = failureOf(outcome, this.#incomplete, this.#unrecorded)
     const happened = (): WatchedRun => this.#happened(outcome, [n, at])
     const verdict = this.account.judged({ durationMs: at, ...(failure && { failure }), happened })
-    this.#writeEnd([n, at], { verdict, timers }, () => encodedOutcome(outcome))
+    this.#writeEnd([n, at], { verdict, timers, reads: notedReads(this.reads) }, () => encodedOutcome(outcome))
   }
 
   /** What is on the tape so far: a run that is written as it goes holds nothing of it. */
@@ -443,7 +448,11 @@ export class RecordedRun implements Recording {
     return end
   }
 
-  #writeEnd([n, at]: Moment, { verdict, timers, incomplete }: Omit<PastEnd, 'outcome'>, outcome: () => Outcome): void {
+  #writeEnd(
+    [n, at]: Moment,
+    { verdict, timers, reads, incomplete }: Omit<PastEnd, 'outcome'>,
+    outcome: () => Outcome,
+  ): void {
     let closing: Closing | undefined
     // Whether this run called into them is not seen: that they are there is no reason to keep its tape.
     for (const name of addOnsOutOfSight()) this.#unrecorded.add(`native add-on ${name}`)
@@ -465,6 +474,7 @@ export class RecordedRun implements Recording {
         ...this.#said(verdict),
         ...this.#prints(),
         ...timers,
+        ...reads,
       }
     })
     this.attempt(() => this.#noteNamed())
@@ -612,6 +622,16 @@ export class RecordedRun implements Recording {
 
 function* linesAgain(lines: Iterable<WrittenLine>, redactor: LateRedactor): Generator<WrittenLine, void, undefined> {
   for (const line of lines) yield lineAgain(line, redactor)
+}
+
+/** What the last line has of the answers that are read. */
+export type NotedReads = Pick<Closing, 'unread' | 'unseen'>
+
+/** What there is of them when the run is over. That none was left unread tells a tape that notes it. */
+export function notedReads(reads: ReadonlyMap<number, BodyUse>): NotedReads {
+  const each = (how: BodyUse): readonly number[] => [...reads].flatMap(([n, one]) => (one === how ? [n] : []))
+  const unseen = each('unseen')
+  return reads.size === 0 ? {} : { unread: each('unread'), ...(unseen.length > 0 && { unseen }) }
 }
 
 function withPrints(line: TapeEvent | OpenStep, prints: Pick<TapeEvent, 'prints'>): TapeEvent | OpenStep {

@@ -1,3 +1,4 @@
+// Over 300 lines: one request, from what is asked to the last piece of its answer.
 import type { FormedRequest } from '../providers/index.ts'
 import { isLeftEarly } from './left-early.ts'
 import { steadyBoundary } from '../seam/shape.ts'
@@ -155,6 +156,7 @@ function answerWith(
   run.asks(step, live.madeAt, sink)
   if (step.items.length === 1) step.answered = true
   return {
+    reading: (how) => run.reads.heard(step, how),
     abort() {
       run.abandoned(step)
       if (step.answered) return

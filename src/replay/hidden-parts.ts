@@ -11,6 +11,7 @@ import { trailersName } from '../seam/shape.ts'
 import type { LiveRequest } from '../seam/intercept/index.ts'
 import type { ExchangeState, StepState } from '../match/step.ts'
 import { isRead } from '../playback/independence.ts'
+import { keptHeader } from '../playback/problems.ts'
 import { uncomparedParts } from './same-error.ts'
 import {
   encodeFor,
@@ -119,7 +120,7 @@ export class HiddenParts {
       kind: unkeptHeader,
       placeholder: `the header ${name}`,
       path: `headers.${name}, ${is}`,
-      why: `the tape has names of such headers alone: redact: { headers: ['${name}'] } of the recorder keeps this one`,
+      why: `the tape has names of such headers alone: ${keptHeader(name)}`,
     })
     return [
       ...before.filter((name) => !now.includes(name)).map((name) => told(name, 'gone')),
@@ -176,6 +177,13 @@ export class HiddenParts {
         why: 'no tape holds where the steps of an async generator stand among its pieces: leave a mark before the step, whose place is compared',
       },
     ]
+  }
+
+  /** Of a header of an answer that tapes do not keep: nothing for one that they do, which the answer did not have. */
+  ofMissedHeader(name: string): readonly NotCompared[] {
+    if (!/^[\w-]{1,64}$/.test(name) || this.#redactor().headers([[name, '']]).length > 0) return []
+    const why = `tapes have listed headers of answers alone: ${keptHeader(name)}`
+    return [{ kind: hiddenPart, placeholder: `the header ${name} of an answer`, path: `answer.headers.${name}`, why }]
   }
 
   /** Of a function that lies over this one, which a replay does not call. */

@@ -1,17 +1,19 @@
 import { decodeBody } from '../providers/index.ts'
+import { messageOf } from '../seam/stdio.ts'
 import type { ExchangeState } from '../match/step.ts'
 import { decodeBytes, type HeaderPair, type RecordedResponse } from '../tape/index.ts'
 
 /**
  * Whether an answer has no end on the tape, and was not given up: the recorded agent read no further, or was over before it came. A
- * stream of events mostly has none in any run.
+ * stream of events that its server sends unasked, or beside what it answers to JSON-RPC, mostly has none in any run.
  */
-export function isLeftUnread({ event: { via, response, error, aborted } }: ExchangeState): boolean {
+export function isLeftUnread({ event, bodyText }: ExchangeState): boolean {
+  const { via, method, response, error, aborted } = event
   if (via === 'stdio' || via === 'websocket' || response === undefined) return false
   if (response.end !== undefined || error !== undefined || aborted !== undefined) return false
   const isOfEvents = ([name, value]: HeaderPair): boolean =>
     name === 'content-type' && /^text\/event-stream\b/i.test(value)
-  return !response.headers.some(isOfEvents)
+  return !response.headers.some(isOfEvents) || (method !== 'GET' && messageOf(bodyText) === undefined)
 }
 
 /**

@@ -172,6 +172,10 @@ class RunAsSeen implements Responder {
     this.#run.passedOver(name)
   }
 
+  missedHeader(name: string): void {
+    if (!this.#run.over) this.#run.missedHeader(name)
+  }
+
   mocked(what: Exclude<Mocked, 'timers'>, madeAt?: Error): Error {
     return this.#run.problem(problem.mocked(this.#run.place(madeAt), what))
   }

@@ -32,6 +32,7 @@ import {
 } from '../tape/index.ts'
 import { isAllowed } from '../playback/allow.ts'
 import { OutsideIo } from '../playback/outside-io.ts'
+import { AnswerReads } from './answer-reads.ts'
 import { BegunRequests } from './begun.ts'
 import { BodyAwaits } from './body-awaits.ts'
 import { AnnouncedOrder } from './announced-order.ts'
@@ -142,6 +143,7 @@ export class ReplayRun {
   readonly lostAwaits: LostAwaits
   readonly bodyAwaits: BodyAwaits
   readonly #movedWaits: MovedWaits
+  readonly reads: AnswerReads
   readonly late: LateRun
   readonly begun: BegunRequests
   readonly functions = new Functions(this)
@@ -184,6 +186,8 @@ export class ReplayRun {
     readonly idleAfter: () => number | undefined
   }[] = []
   readonly #passedOver = new Set<string>()
+  /** Headers of answers that the agent looks for, and of which no tape says whether there were any. */
+  readonly #missedHeaders = new Set<string>()
   /** Answers of which the agent waits for more than is recorded, and where it does. */
   readonly #readOn = new Map<StepState, Error>()
   /** Answers that the recorded agent did not read to their end, and whether this one leaves as much of them. */
@@ -252,6 +256,7 @@ export class ReplayRun {
     this.lostAwaits = new LostAwaits(tape)
     this.bodyAwaits = new BodyAwaits(tape)
     this.late = new LateRun(tape)
+    this.reads = new AnswerReads(tape)
     this.hidden = new HiddenParts(tape, () => this.redactor)
     this.clients = new Clients(tape)
     this.#values = new RedactedValues(tape, settings.constants)
@@ -683,6 +688,15 @@ export class ReplayRun {
     this.notCompared.push(...this.hidden.over(name))
   }
 
+  /** The agent looks for a header in an answer, which has none of that name on the tape. */
+  missedHeader(name: string): void {
+    if (this.#missedHeaders.has(name)) return
+    const missed = this.hidden.ofMissedHeader(name)
+    if (missed.length === 0) return
+    this.#missedHeaders.add(name)
+    this.noteHidden(missed)
+  }
+
   /** The headers of a request as a tape has them, before they are redacted. */
   sentHeaders({ via, url, headers, beside = [] }: LiveRequest): Pairs {
     // Of `node:http` the recorder does not know the port: what is beside says the rest.
@@ -936,6 +950,13 @@ export class ReplayRun {
 
   /** What is wrong once the agent has answered. */
   conclude(): void {
+    this.#concludeRun()
+    if (this.#missedHeaders.size === 0) return
+    const explained = this.problems.map((error) => problem.withMissedHeaders(error, [...this.#missedHeaders]))
+    this.problems.splice(0, this.problems.length, ...explained)
+  }
+
+  #concludeRun(): void {
     skipRenewals(this)
     this.#findCauses()
     const isSound = this.problems.every((error) => this.#served.has(error))
@@ -1028,6 +1049,11 @@ export class ReplayRun {
     for (const { step, recorded, live, site } of policy === 'ignore' ? [] : this.#givenUp) {
       const found = { class: 'awaits', path: 'end of the answer', part: describeStep(step), recorded, live } as const
       this.#report({ n: step.event.n, number: step.number }, found, policy, site)
+    }
+    for (const { step, recorded, live } of policy === 'ignore' ? [] : this.reads.changed(this.steps)) {
+      if (this.#abandoned.has(step)) continue
+      const found = { class: 'awaits', path: 'body of the answer', part: describeStep(step), recorded, live } as const
+      this.#report({ n: step.event.n, number: step.number }, found, policy)
     }
     for (const { action, recorded, live } of policy === 'ignore' ? [] : this.#movedWaits.found) {
       const words = {

@@ -105,6 +105,8 @@ class Decoder {
         return { value: sensible(json, () => bytesOf(json)) }
       case 'boxed':
         return { value: Object(this.#value(json['value'] ?? null)) }
+      case 'fielded':
+        return this.#fieldedShell(json)
       case 'map':
         return this.#map(json)
       case 'set':
@@ -133,6 +135,20 @@ class Decoder {
       for (const pair of fields as readonly Json[]) setField(value, keyOf(pair), this.#value(at(pair, 1)))
     } else if (typeof fields === 'object' && fields !== null) {
       for (const [key, field] of Object.entries(fields as Fields)) setField(value, key, this.#value(field))
+    }
+  }
+
+  #fieldedShell(json: Fields): Shell {
+    const inner = json['value']
+    if (typeof inner !== 'object' || inner === null) throw senseless(json, 'it has fields and no value')
+    const { value, fill } = this.#start(inner)
+    if (typeof value !== 'object' || value === null) throw senseless(json, 'its value can have no fields')
+    return {
+      value,
+      fill: () => {
+        fill?.()
+        sensible(json, () => this.#setFields(value, json['fields']))
+      },
     }
   }
 

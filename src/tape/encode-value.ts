@@ -1,7 +1,7 @@
 // Over 300 lines: a case for each kind of value.
-import { types } from 'node:util'
+import { isDeepStrictEqual, types } from 'node:util'
 import { contentsOf, hasSymbols, hasUnlisted, mayHide } from './contents.ts'
-import { contentsFlag } from './flags.ts'
+import { contentsFlag, fieldsFlag } from './flags.ts'
 import type { Json } from './types.ts'
 
 /**
@@ -22,11 +22,14 @@ interface EncodeOptions {
   readonly hidden?: HiddenPart[]
   /** Default true. False: as tapes have it that are without `contents-1`. */
   readonly contents?: boolean
+  /** Default true. False: as tapes have it that are without `fields-1`. */
+  readonly fields?: boolean
 }
 
 /** As {@link encodeValue}, to be compared with what a tape of these flags holds. */
 export function encodeFor(flags: readonly string[], value: unknown, hidden?: HiddenPart[]): Json {
-  return new Encoder({ contents: flags.includes(contentsFlag), ...(hidden && { hidden }) }).document(value)
+  const [contents, fields] = [contentsFlag, fieldsFlag].map((flag) => flags.includes(flag)) as [boolean, boolean]
+  return new Encoder({ contents, fields, ...(hidden && { hidden }) }).document(value)
 }
 
 /** What a function hides. */
@@ -55,13 +58,15 @@ const levelCap = 100
 class Encoder {
   readonly #hidden: HiddenPart[] | undefined
   readonly #hasContents: boolean
+  readonly #hasFields: boolean
   readonly #places = new Map<object, Place>()
   readonly #rest: { readonly value: object; readonly place: Place }[] = []
   readonly #references: { readonly node: Fields; readonly target: Place }[] = []
 
-  constructor({ hidden, contents = true }: EncodeOptions) {
+  constructor({ hidden, contents = true, fields = true }: EncodeOptions) {
     this.#hidden = hidden
     this.#hasContents = contents
+    this.#hasFields = fields
   }
 
   document(value: unknown): Json {
@@ -123,6 +128,8 @@ class Encoder {
   #object(value: object, place: Place, level: number): Json {
     try {
       if (this.#hidden !== undefined) this.#lookForHidden(value, place)
+      const keys = this.#hasFields && isFielded(value) ? keysBeside(value) : noKeys
+      if (keys.length > 0) return this.#withFields(value, keys, place, level)
       return this.#special(value, place, level) ?? this.#fielded(value, place, level)
     } catch (error) {
       return unreadable(error)
@@ -134,9 +141,17 @@ class Encoder {
       if (hasSymbols(value)) this.#hides(place, 'fields with a symbol for a name')
       if (!Array.isArray(value) && hasUnlisted(value)) this.#hides(place, 'fields that are not enumerable')
     }
-    const isFielded =
-      types.isDate(value) || types.isRegExp(value) || types.isMap(value) || types.isSet(value) || value instanceof URL
-    if (isFielded && Object.keys(value).length > 0) this.#hides(place, `the fields of a ${classNameOf(value) ?? ''}`)
+    if (!this.#hasFields && isFielded(value) && keysBeside(value).length > 0)
+      this.#hides(place, `the fields of a ${classNameOf(value) ?? ''}`)
+  }
+
+  /** A value that is not lists or fields, and has some fields all the same. */
+  #withFields(value: object, keys: readonly string[], place: Place, level: number): Json {
+    return {
+      $type: 'fielded',
+      value: this.#special(value, below(place, 'value'), level + 1) ?? null,
+      fields: this.#fields(value, keys, below(place, 'fields'), level + 2),
+    }
   }
 
   /** Values that are not lists or fields; `undefined` for those that are. */
@@ -241,6 +256,40 @@ class Encoder {
       return [this.#value(first, below(pair, 0), level), this.#value(second, below(pair, 1), level)]
     })
   }
+}
+
+const noKeys: readonly string[] = []
+
+/** Whether a value is encoded by what it holds beside fields. */
+function isFielded(value: object): boolean {
+  if (Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype) return false
+  return (
+    types.isDate(value) ||
+    types.isRegExp(value) ||
+    types.isMap(value) ||
+    types.isSet(value) ||
+    types.isAnyArrayBuffer(value) ||
+    ArrayBuffer.isView(value) ||
+    types.isBoxedPrimitive(value) ||
+    value instanceof URL ||
+    value instanceof URLSearchParams ||
+    value instanceof Headers
+  )
+}
+
+function keysBeside(value: object): readonly string[] {
+  const hasItems = types.isTypedArray(value) || value instanceof String
+  // To name all the bytes of an image takes long.
+  if (types.isTypedArray(value) && isDeepStrictEqual(value, sameBytes(value))) return noKeys
+  return hasItems ? Object.keys(value).filter((key) => !/^\d+$/.test(key)) : Object.keys(value)
+}
+
+/** The same memory without fields. */
+function sameBytes(value: NodeJS.TypedArray): unknown {
+  const { buffer, byteOffset, length, [Symbol.toStringTag]: name } = value
+  if (Buffer.isBuffer(value)) return Buffer.from(buffer, byteOffset, length)
+  const made = (globalThis as unknown as Record<string, new (...of: unknown[]) => unknown>)[name]
+  return made && new made(buffer, byteOffset, length)
 }
 
 /** What an instance of a class may hold that its fields do not show. */

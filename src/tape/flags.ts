@@ -10,6 +10,7 @@
  *   `redactor-2`: secrets were found as that version of the finders finds them; without any, as the first does.
  * - `branch-1`: the tape begins with the events of its parent.
  * - `contents-1`: values hold what instances of classes of the platform say of themselves: a `Response` its status.
+ * - `fields-1`: sets, maps, dates, bytes and other values that are not lists or fields have their own fields beside them.
  * - `late-1`: what the agent did after it returned is named on the last line; without it, it is unknown whether it did
  *   anything.
  * - `hosts-1`: the address of a request names the host that its `Host` header says; without it, where it was sent. Where it
@@ -61,6 +62,9 @@ export const namedLateFlag = 'named-late-1'
 export const contextsFlag = 'contexts-1'
 
 /** Written by the recorder. A branch has it when its parent has. */
+export const fieldsFlag = 'fields-1'
+
+/** Written by the recorder. A branch has it when its parent has. */
 export const lateFlag = 'late-1'
 
 /** Written by the recorder. A branch has it when its parent has. */
@@ -107,6 +111,7 @@ export const knownFlags: readonly string[] = [
   begunFlag,
   contentsFlag,
   contextsFlag,
+  fieldsFlag,
   namedLateFlag,
   lateFlag,
   hostsFlag,

@@ -9,6 +9,7 @@ export {
   branchFlag,
   contentsFlag,
   contextsFlag,
+  fieldsFlag,
   currentFlags,
   eighthRedactorFlag,
   fifthRedactorFlag,

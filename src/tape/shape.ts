@@ -125,6 +125,8 @@ export function closeProblem(close: Fields): Problem {
     timers,
     timersInCalls,
     timersUnheeded,
+    unread,
+    unseen,
     late,
   } = close
   if (!isCount(close['n'])) return 'n is not a whole number'
@@ -143,6 +145,8 @@ export function closeProblem(close: Fields): Problem {
     optional(timers, () => listOf(timers, 'timers', isTimersRecord)) ??
     optional(timersInCalls, () => listOf(timersInCalls, 'timersInCalls', isTimersInCalls)) ??
     optional(timersUnheeded, () => listOf(timersUnheeded, 'timersUnheeded', isTimersInCalls)) ??
+    optional(unread, () => listOf(unread, 'unread', isCount)) ??
+    optional(unseen, () => listOf(unseen, 'unseen', isCount)) ??
     optional(late, () => listOf(late, 'late', isLateWork))
   )
 }

@@ -423,6 +423,13 @@ export interface TapeClose {
   readonly timersInCalls?: readonly TimersInCalls[]
   /** Those of them that are an `AbortSignal.timeout` which was given to nothing. Absent: there was no such signal, or the recorder did not look. */
   readonly timersUnheeded?: readonly TimersInCalls[]
+  /**
+   * Numbers of the steps that have an answer whose body nothing asked for by the end of the run. Absent: the recorder did not look,
+   * or there was no answer.
+   */
+  readonly unread?: readonly number[]
+  /** Of those of which it was not seen. Absent: there was none. */
+  readonly unseen?: readonly number[]
   /** What the agent did after the run ended, each thing once. Added to a tape that is closed, as long as it is where it was written. */
   readonly late?: readonly LateWork[]
 }

@@ -399,10 +399,24 @@ class TapeLines {
     timers,
     timersInCalls,
     timersUnheeded,
+    unread,
+    unseen,
     late,
   }: Closing): PendingLine {
     const ofTimers = { timers, timersInCalls, timersUnheeded }
-    const rest = { incomplete, unrecorded, droppedHeaders, kept, retention, usage, prints, ...ofTimers, late }
+    const rest = {
+      incomplete,
+      unrecorded,
+      droppedHeaders,
+      kept,
+      retention,
+      usage,
+      prints,
+      ...ofTimers,
+      unread,
+      unseen,
+      late,
+    }
     // `JSON.stringify` leaves out what is undefined.
     return this.#seal({ kind: 'close', n, at, outcome: writeOutcome(outcome), events: this.#events, ...rest }, () => {})
   }

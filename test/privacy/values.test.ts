@@ -19,6 +19,7 @@ const forms: Readonly<Record<string, string>> = {
   'a list of tokens': `{"token": ["K7fq2Zr9Xv4Tn8Wb", "${secret}aaaa"]}`,
   'a field of an object': `{"password":{"sensitive":true,"type":"string","value":"${secret}"}}`,
   'a text as an object': `{"password":{"$type":"boxed","value":"${secret}"}}`,
+  'a field of a set': `{"$type":"fielded","value":{"$type":"set","values":[]},"fields":{"password":"${secret}"}}`,
   'a pair with fields between': `{"name":"password","type":"string","value":"${secret}"}`,
   'attributes of XML': `<property name="db.password" value="${secret}" />`,
   'an input of HTML': `<input type="password" name="password" value="${secret}">`,

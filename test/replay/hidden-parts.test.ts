@@ -1,7 +1,15 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { message, retriever, tool } from '../../src/record/index.ts'
 import { inexactParts, installReplay, type ReplayOptions, replayTape, verdictOf } from '../../src/replay/index.ts'
-import { contentsFlag, currentFlags, encodeValue, type Tape } from '../../src/tape/index.ts'
+import {
+  contentsFlag,
+  currentFlags,
+  decodeValue,
+  encodeFor,
+  encodeValue,
+  fieldsFlag,
+  type Tape,
+} from '../../src/tape/index.ts'
 import { Recording } from './tapes.ts'
 
 beforeAll(() => installReplay())
@@ -88,7 +96,6 @@ const hidden: readonly (readonly [name: string, value: unknown, said: string])[]
   ['a generator', (function* () {})(), 'what lies behind the fields of a class without a name'],
   ['an instance of a class of the platform', new Intl.Collator(), 'what lies behind the fields of a Collator'],
   ['an instance without a field that is seen', new Unseen(1), 'what lies behind the fields of a Unseen'],
-  ['fields of a Set', Object.assign(new Set(), { label: 'x' }), 'the fields of a Set'],
   ['private names as older runtimes have them', new Lowered(1), 'what lies behind the fields of a Lowered'],
   ['a field of an instance that is not enumerable', new Half(1), 'what lies behind the fields of a Half'],
   [
@@ -100,7 +107,7 @@ const hidden: readonly (readonly [name: string, value: unknown, said: string])[]
   ['fields named by symbols', { [Symbol.for('x')]: 1 }, 'fields with a symbol for a name'],
 ]
 
-function tapeOf(fill: (recording: Recording) => void, value: unknown, flags = [contentsFlag]): Tape {
+function tapeOf(fill: (recording: Recording) => void, value: unknown, flags = [contentsFlag, fieldsFlag]): Tape {
   const recording = new Recording()
   fill(recording)
   const tape = recording.tape({ value: encodeValue(value) })
@@ -137,6 +144,69 @@ describe('what an instance holds beside its fields is compared', () => {
     expect(verdictOf(run).verdict).toBe('same')
     expect(run.notCompared).toMatchObject([
       { path: 'outcome', placeholder: 'what lies behind the fields of a Response' },
+    ])
+  })
+})
+
+/** Each of a kind that is neither a list nor fields. */
+const kinds: Readonly<Record<string, () => object>> = {
+  Set: () => new Set([1]),
+  Map: () => new Map([['a', 1]]),
+  Date: () => new Date(1),
+  RegExp: () => /a/g,
+  URL: () => new URL('http://h.example/a'),
+  URLSearchParams: () => new URLSearchParams('a=1'),
+  Headers: () => new Headers({ accept: 'a/b' }),
+  Buffer: () => Buffer.from('ab'),
+  Float32Array: () => Float32Array.of(1, Number.NaN),
+  ArrayBuffer: () => new ArrayBuffer(2),
+  DataView: () => new DataView(new ArrayBuffer(2)),
+  String: () => Object('ab') as object,
+  'a class of sets': () => new (class Bag extends Set<number> {})([1]),
+}
+
+describe.each(Object.entries(kinds))('the fields of its own that a %s has', (_, make) => {
+  const fielded = (fields: object): object => Object.assign(make(), fields)
+  const verdicts = async (recorded: object, now: object) => {
+    const runs = [
+      await replayTape(
+        tapeOf(() => undefined, { value: recorded }),
+        () => ({ value: now }),
+      ),
+      await replayTape(asArgument(recorded), async () => (await look({ value: now }), 'done')),
+    ]
+    return runs.map((run) => `${verdictOf(run).verdict}, ${run.notCompared.length}`)
+  }
+
+  test('are compared, those that only one side has, too', async () => {
+    expect(await verdicts(fielded({ limit: 5 }), fielded({ limit: 5 }))).toEqual(['same, 0', 'same, 0'])
+    for (const now of [fielded({ limit: 50 }), fielded({}), fielded({ limit: 5, all: true })])
+      expect(await verdicts(fielded({ limit: 5 }), now)).toEqual(['different, 0', 'different, 0'])
+    expect(await verdicts(fielded({}), fielded({ limit: 5 }))).toEqual(['different, 0', 'different, 0'])
+  })
+
+  test('are given back, and lead back to what has them', () => {
+    const value = fielded({ limit: { most: 5 } })
+    Object.assign(value, { self: value })
+    const again = decodeValue(JSON.parse(JSON.stringify(encodeValue(value))) as never) as {
+      limit: object
+      self: object
+    }
+    expect(again).toBeInstanceOf(Object.getPrototypeOf(make()).constructor.name === 'Bag' ? Set : make().constructor)
+    expect([again.limit, again.self === again]).toEqual([{ most: 5 }, true])
+  })
+
+  test('are listed as not compared where the recorder did not write them', async () => {
+    const flags = [contentsFlag]
+    const old = tapeOf(() => undefined, null, flags)
+    const tape = {
+      ...old,
+      close: { ...old.close!, outcome: { status: 'returned' as const, value: encodeFor(flags, make()) } },
+    }
+    const run = await replayTape(tape, () => fielded({ limit: 5 }))
+    expect([verdictOf(run).verdict, run.notCompared.map(({ placeholder }) => placeholder)]).toEqual([
+      'same',
+      [expect.stringMatching(/^the fields of a \w+$/)],
     ])
   })
 })

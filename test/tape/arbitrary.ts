@@ -239,6 +239,8 @@ export const arbitraryClosing: fc.Arbitrary<Closing> = fc
     maybe('timers', timers),
     maybe('timersInCalls', timersInCalls),
     maybe('timersUnheeded', timersInCalls),
+    maybe('unread', fc.array(fc.nat(), { maxLength: 2 })),
+    maybe('unseen', fc.array(fc.nat(), { maxLength: 2 })),
   )
   .map(([n, at, result, ...rest]) => Object.assign({ n, at, outcome: result }, ...rest) as Closing)
 

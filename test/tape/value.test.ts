@@ -356,6 +356,7 @@ test('for every JSON, decoding gives a value or a HarvestError', () => {
     'headers',
     'object',
     'boxed',
+    'fielded',
     'date',
     'hop',
   )

@@ -226,6 +226,18 @@ export function withPassedOver(error: HarvestError, names: readonly string[]): H
   return withFacts(error, { where: { ...place, 'not called': said }, fix: [...fix, way] })
 }
 
+/** How a header is kept that a recorder drops. */
+export function keptHeader(name: string): string {
+  return `redact: { headers: ['${name}'] } of the recorder keeps this one`
+}
+
+/** A difference with the headers of answers beside it that the agent looks for and no tape has, where there are such. */
+export function withMissedHeaders(error: HarvestError, [first = '', ...more]: readonly string[]): HarvestError {
+  const { where: around } = error.facts
+  const said = `header ${first} of an answer; ${keptHeader(first)}${more.length > 0 ? ` (and ${more.length} more)` : ''}`
+  return withFacts(error, { where: { ...around, 'not on tape': said } })
+}
+
 /** A difference with the recorded answers beside it that the agent did not get as they were, where there are such. */
 export function withLosses(error: HarvestError, lost: readonly NotRevived[]): HarvestError {
   const [first, ...more] = lost

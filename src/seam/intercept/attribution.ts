@@ -7,6 +7,7 @@ import type { Pairs } from '../pairs.ts'
 import { Context } from './context.ts'
 import { isOfHttpClient } from '../http-clients.ts'
 import { headerPairs } from '../observe/channels.ts'
+import { hearReading, hearRequestRead, type BodyUse } from '../reading.ts'
 import { patchProperty, subscribeOnce } from '../patch.ts'
 import { heldSocket, noteTarget, runHeader, socketOf, statedSocket } from '../connection.ts'
 import { limitReplayed, patchSockets } from '../socket-limits.ts'
@@ -14,7 +15,7 @@ import { sentTo, sentToOf, statedHost, trailersPair } from '../shape.ts'
 import { isHeld, letThrough, openedInside, openedOutside, socketTarget } from './guard.ts'
 import { currentOutsideAnswers, currentWatcher, refusal } from './outside.ts'
 import { currentResponder, type Responder } from './responder.ts'
-import { nextTick } from '../source.ts'
+import { nextTick, sharedOf } from '../source.ts'
 import { hearFailed, type SentByUndici, type UnsentRequest, unsentHttp, unsentUndici } from './unsent.ts'
 
 const runs = new Map<string, Responder>()
@@ -30,6 +31,10 @@ interface Note {
   trailers?: Pairs
   /** Of `node:http`: its headers may be set until it is written. */
   request?: HttpRequest
+  /** Of a client of `node:http2`. */
+  stream?: { readonly readableLength: number }
+  /** Hears whether the body of its answer is read. */
+  reading?: (how: BodyUse) => void
   /** To be called when it reached who answers it. */
   arrived?: () => void
   /** It waits for a connection. */
@@ -200,6 +205,7 @@ export function attributeRequests(
     const unsent = unsentUndici(run, request, note.madeAt, () => besideOf(tag))
     if (unsent) note.unsent = unsent
     request.addHeader(runHeader, tag)
+    hearRequestRead(request, (how) => note.reading?.(how))
     const { origin, host } = request
     // Seen again where it comes as far as a socket: there its address is made of its `Host` header.
     if (typeof host === 'string') note.sentTo = sentTo(`${String(origin)}/`, [['host', host]])
@@ -232,7 +238,9 @@ export function attributeRequests(
     })
   })
   // Anybody may say anything on a channel.
-  subscribeOnce('attribution', 'http.client.response.finish', ({ request }: { request?: HttpRequest }) => {
+  subscribeOnce('attribution', 'http.client.response.finish', ({ request, response }: Answered) => {
+    const heard = request && readings.get(request)
+    if (heard && response) hearReading(response, heard)
     const socket = request?.socket
     if (!socket || !openedInside.has(socket)) return
     if (runOf(String(request.getHeader(runHeader) ?? ''))) answered.add(socket)
@@ -261,6 +269,25 @@ export function attributeRequests(
       else if (known && by) letThrough.set(socket, { ...known, by })
     },
   )
+}
+
+/** Who hears whether the bodies of answers to requests of `node:http` are read. */
+const readings = sharedOf('intercept.readings', () => new WeakMap<object, (how: BodyUse) => void>())
+
+/** Hears whether the body of the answer to a tagged request, or one of `node:http`, is read. */
+export function hearAnswerRead(
+  of: { readonly request?: object | null | undefined; readonly tag?: string | null },
+  heard: (how: BodyUse) => void,
+): void {
+  const note = noteOf(of.tag)
+  const request = of.request ?? note?.request
+  if (request) readings.set(request, heard)
+  else if (note) note.reading = heard
+}
+
+interface Answered {
+  readonly request?: HttpRequest
+  readonly response?: http.IncomingMessage
 }
 
 /** Of a request of `node:http`: headers that were given as a flat list are written already, and cannot be asked for. */

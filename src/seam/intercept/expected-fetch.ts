@@ -199,6 +199,7 @@ class Answer implements ExchangeSink {
         pull: () => this.#pull(),
         cancel: () => this.#cancel(),
       })
+      this.#control?.reading?.('unread')
       this.#resolve(ownResponse(this.#asked.url, { status, statusText, headers }, body))
     })
   }
@@ -239,6 +240,7 @@ class Answer implements ExchangeSink {
 
   /** Node's streams hand over what came in one turn together. */
   #pull(): Promise<void> {
+    this.#control?.reading?.('read')
     const { promise, resolve } = Promise.withResolvers<void>()
     if (this.#pieces.length > 0 || this.#text !== '') afterTurns(readTurns, () => resolve(this.#flush()))
     else {

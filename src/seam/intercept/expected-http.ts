@@ -3,7 +3,7 @@ import { ClientRequest, STATUS_CODES } from 'node:http'
 import type net from 'node:net'
 import { targetOf } from '../connection.ts'
 import type { Pairs } from '../pairs.ts'
-import { forgetNote, noteOf, runOf } from './attribution.ts'
+import { forgetNote, hearAnswerRead, noteOf, runOf } from './attribution.ts'
 import { Context } from './context.ts'
 import { isUndiciForced } from './expected-fetch.ts'
 import type { AnswerHead } from './own-response.ts'
@@ -310,6 +310,7 @@ class Answer implements ExchangeSink {
   }
 
   head(status: number, statusText: string, headers: Pairs): void {
+    hearAnswerRead({ request: this.#socket._httpMessage }, (how) => this.#control?.reading?.(how))
     let text = `HTTP/1.1 ${status} ${statusText || (STATUS_CODES[status] ?? 'unknown')}\r\n`
     for (let i = 0; i < headers.length; i++) {
       const pair = headers[i]!

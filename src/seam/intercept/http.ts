@@ -7,7 +7,7 @@ import { HttpRequestInterceptor } from '@mswjs/interceptors/http'
 import { onceInProcess } from '../patch.ts'
 import { asTargeted } from '../shape.ts'
 import { runHeader } from '../connection.ts'
-import { besideOf, noteOf, runOf, stackOf } from './attribution.ts'
+import { besideOf, hearAnswerRead, noteOf, runOf, stackOf } from './attribution.ts'
 import { Context } from './context.ts'
 import { isAboutConnection, isControlledBy } from './expected-http.ts'
 import { currentOutsideAnswers, type OutsideAnswers } from './outside.ts'
@@ -41,6 +41,7 @@ export function interceptHttp(): void {
         const beside = besideOf(tag)
         const live = { method: request.method, url: request.url, headers, body, beside, ...stackOf(tag) }
         try {
+          hearAnswerRead({ tag }, (how) => answer.control?.reading?.(how))
           answer.control = run.exchange({ via: 'http', ...live, ...(open && { open }) }, answer)
         } catch (error) {
           answer.error(error as Error)

@@ -50,7 +50,7 @@ export function interceptHttp2(): void {
         note.socket = memory.socketOf(this)
         if (arrived) note.arrived = arrived
       }
-      return original.call(
+      const stream = original.call(
         target,
         {
           ...(headers as Record<string, string>),
@@ -60,6 +60,9 @@ export function interceptHttp2(): void {
         },
         options,
       )
+      // Of undici's own the body is another stream.
+      if (note && typeof tagOfUndici !== 'string') note.stream = stream
+      return stream
     }
   })
   session.unref()
@@ -141,7 +144,7 @@ function serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
     const answered = seamState().runs.run(run, () => {
       try {
         const live = requestOf(headers, Buffer.concat(body))
-        control = run.exchange({ ...live, beside, ...(open && { open }) }, sinkOf(stream))
+        control = run.exchange({ ...live, beside, ...(open && { open }) }, sinkOf(stream, noteOf(tag)?.stream))
         return true
       } catch {
         // The run has noted the divergence; the client sees its stream refused.
@@ -177,7 +180,10 @@ function requestOf(headers: IncomingHttpHeaders, body: Buffer): Parameters<Respo
 
 const hopByHop = new Set(['connection', 'transfer-encoding', 'keep-alive', 'upgrade'])
 
-function sinkOf(stream: ServerHttp2Stream): Parameters<Responder['exchange']>[1] {
+function sinkOf(
+  stream: ServerHttp2Stream,
+  client: { readonly readableLength: number } | undefined,
+): Parameters<Responder['exchange']>[1] {
   const open = (): boolean => !stream.destroyed && !stream.closed
   return {
     head(status, _statusText, pairs) {
@@ -193,5 +199,6 @@ function sinkOf(stream: ServerHttp2Stream): Parameters<Responder['exchange']>[1]
     chunk: (bytes) => void (open() && stream.write(bytes)),
     end: () => void (open() && stream.end()),
     error: () => void (open() && stream.close(http2.constants.NGHTTP2_CANCEL)),
+    ...(client && { isFull: () => stream.writableLength > 0 || client.readableLength > 0 }),
   }
 }

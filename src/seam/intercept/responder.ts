@@ -1,6 +1,7 @@
 import type { ChildSettings } from '../stdio.ts'
 import type { Pairs } from '../pairs.ts'
 import { currentRun, type RunContext } from '../source.ts'
+import type { BodyUse } from '../reading.ts'
 import type { AnswerHead } from './own-response.ts'
 import type { FrameKind } from '../websocket-frames.ts'
 import type { UninstrumentedIo } from './work.ts'
@@ -104,6 +105,8 @@ export const silent: ExchangeSink = {
 export interface ExchangeControl {
   /** The client gave up: nothing more is delivered. */
   abort(): void
+  /** Whether the client reads the body, as soon as that is seen, and when it does. */
+  reading?(how: BodyUse): void
 }
 
 /** A timer of a replayed run. */
@@ -196,6 +199,8 @@ export interface Responder extends RunContext {
   mocked?(what: Exclude<Mocked, 'timers'>, madeAt?: Error): Error
   /** Tells that something lies over `fetch` or `node:http` that was there before the replay and is not asked in it. */
   passedOver?(name: string): void
+  /** The agent looks for this header in an answer, which does not have it. */
+  missedHeader?(name: string): void
   schedule(timer: VirtualTimer): void
   /** A timer was cancelled, referenced or unreferenced. */
   held(timer: VirtualTimer): void

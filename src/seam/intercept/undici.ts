@@ -4,10 +4,12 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { EventEmitter } from 'node:events'
 import { type ParsedUrlQueryInput, stringify } from 'node:querystring'
 import type { Duplex } from 'node:stream'
+import { hearHandlerRead } from '../reading.ts'
 import { asNode, captureStack } from '../caller.ts'
 import { targetUrl } from '../shape.ts'
 import { socketName, socketPlace, unknownSocket } from '../connection.ts'
 import { patchProperty, subscribeOnce } from '../patch.ts'
+import { hearHeaderReads } from './answer-headers.ts'
 import { Context } from './context.ts'
 import { answerExpected, expectedFetch, isUndiciForced } from './expected-fetch.ts'
 import { currentOutsideAnswers, refusal } from './outside.ts'
@@ -93,6 +95,7 @@ export function interceptUndici(): void {
   // Touching a fetch class makes Node create its dispatcher.
   new Headers()
   arm()
+  hearHeaderReads()
   for (const channel of ['undici:request:create', 'http.client.request.created'])
     subscribeOnce('entry', channel, arrived)
   const isForced = isUndiciForced()
@@ -375,6 +378,8 @@ class Dispatch implements ExchangeSink {
   #paused = false
   #done = false
   #isAborted = false
+  /** Of the answer, where it is seen. */
+  #body: ReturnType<typeof hearHandlerRead>
   /** What came of its body so far. */
   readonly #pieces: Buffer[] = []
   readonly #run: Answering
@@ -465,11 +470,12 @@ class Dispatch implements ExchangeSink {
       } else if (this.#handler.onHeaders?.(status, raw, () => this.#resume(), statusText) === false) {
         this.#paused = true
       }
+      this.#body = hearHandlerRead(this.#handler, (how) => this.#control?.reading?.(how))
     })
   }
 
   isFull(): boolean {
-    return this.#paused
+    return this.#paused || (this.#body?.readableLength ?? 0) > 0
   }
 
   chunk(bytes: Buffer): void {

@@ -5,6 +5,7 @@ import type { Pairs } from '../pairs.ts'
 import { asTargeted, sentToOf, statedHost, targetUrl, trailersPair } from '../shape.ts'
 import { heldSocket, socketName, statedSocket } from '../connection.ts'
 import { type AskedBy, currentObserver, type ExchangeObserver, guarded, hearRequest, trailersCame } from './observer.ts'
+import { hearReading } from '../reading.ts'
 import { limitByRun } from '../socket-limits.ts'
 import { hearUpgrade, openingSocket } from './websocket.ts'
 
@@ -49,6 +50,8 @@ export function observeHttp(): void {
       foundSocket(request, exchange)
       exchange.head(response.statusCode ?? 0, response.statusMessage ?? '', readHeaders(response.rawHeaders))
       shadowResponse(request, response, exchange)
+      const reading = exchange.reading?.()
+      if (reading) hearReading(response, guarded(reading))
     },
   )
 }

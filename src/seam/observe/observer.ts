@@ -1,5 +1,6 @@
 import type { ChildSettings } from '../stdio.ts'
 import type { FrameKind } from '../websocket-frames.ts'
+import type { BodyUse } from '../reading.ts'
 import { currentRun, type RunContext, sharedOf } from '../source.ts'
 
 export type Transport = 'undici' | 'http' | 'http2' | 'stdio' | 'websocket'
@@ -48,6 +49,8 @@ export interface ExchangeObserver {
   /** The client has all of the body already: it will be heard in a moment. */
   coming?(): void
   head(status: number, statusText: string, headers: HeardHeaders): void
+  /** Who hears whether the client reads the body: what hears of it may live for longer than this. */
+  reading?(): (how: BodyUse) => void
   chunk(bytes: Buffer): void
   end(): void
   error(error: { readonly name?: string; readonly message?: string; readonly code?: string }): void

@@ -14,6 +14,7 @@ import {
   type Observer,
   trailersCame,
 } from './observer.ts'
+import { hearRequestRead } from '../reading.ts'
 import { hearSocket, type OpeningSocket, openingSocket } from './websocket.ts'
 
 interface UndiciRequest {
@@ -71,6 +72,8 @@ export function observeUndici(): void {
     const heard: Heard = { exchange, start, run, isAhead: false }
     underWay.set(request, heard)
     shadowBodies(request, heard)
+    const reading = exchange.reading?.()
+    if (reading) hearRequestRead(request, guarded(reading))
     heard.isAhead = hearAhead(request, exchange)
     if (!heard.isAhead) exchange.leaving(false)
   })
