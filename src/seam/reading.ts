@@ -60,7 +60,10 @@ export function hearHandlerRead(handler: unknown, heard: (how: BodyUse) => void)
   const { res, body } = (handler ?? {}) as { readonly res?: unknown; readonly body?: unknown }
   // Of `request`, `body` is what is sent. Of `fetch`, who reads behind streams that unpack it reads the last of them.
   const found = res ?? lastOf(body)
-  if (!isBody(found) || (res !== found && isAsked(found))) return void heard('unseen')
+  if (!isBody(found) || (res !== found && isAsked(found))) {
+    heard('unseen')
+    return undefined
+  }
   hearReading(found, heard)
   return found
 }

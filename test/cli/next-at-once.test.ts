@@ -141,7 +141,9 @@ describe('a next step that is printed leads on in one step, and names what it is
     desk.decide = () => undefined
     const { stdout } = await run(...blame, '--no-cache')
     desk.decide = usual
-    expect(stdout).toContain('1 fork is ungraded and not counted; most often: A model had not answered when the time of the run was up')
+    expect(stdout).toContain(
+      '1 fork is ungraded and not counted; most often: A model had not answered when the time of the run was up',
+    )
     expect(stdout).not.toContain('once the key')
     expect(printed(stdout, 'if the model needs more time')).toEqual([...blame.slice(0, -2), '--timeout', '40s'])
   })

@@ -136,13 +136,17 @@ function finePrint(blamed: BlamedRun): readonly string[] {
     `${spentText(spent.now)}${earlier}; models ${neutralLine(models.join(', ') || 'none')}; commit ${neutralLine(commit?.slice(0, 10) ?? 'unknown')}`,
     ...(limitPassed === undefined ? [] : passedTexts(limitPassed.by, limitPassed.grade)),
     ...(spent.now.forks > 0 ? roundsText() : []),
-    ...(lost > 0 ? [`${counted(lost, 'fork')} ${lost === 1 ? 'is' : 'are'} ungraded and not counted${whyLost(blamed)}`] : []),
+    ...(lost > 0
+      ? [`${counted(lost, 'fork')} ${lost === 1 ? 'is' : 'are'} ungraded and not counted${whyLost(blamed)}`]
+      : []),
   ]
 }
 
 /** A verdict that is undecidable says why itself. */
 function whyLost({ verdict, unclear: [first] }: Pick<BlamedRun, 'unclear' | 'verdict'>): string {
-  return first === undefined || verdict?.kind === 'undecidable' ? '' : `; most often: ${neutralLine(first.because, 160)}`
+  return first === undefined || verdict?.kind === 'undecidable'
+    ? ''
+    : `; most often: ${neutralLine(first.because, 160)}`
 }
 
 /** Forks of one round are chosen before any of them is known: more at once than by default are more in all. */
