@@ -31,7 +31,8 @@ export function hearReading(body: Body, heard: (how: BodyUse) => void): void {
       else if (!isDropped && (asking.indexOf(name) > 1 || args[0] === 'data' || args[0] === 'readable')) heard('read')
       return Reflect.apply(method, this, args)
     }
-    Object.assign(body, { [name]: heardMethod })
+    // As a method: who copies or lists an answer does not meet it.
+    Object.defineProperty(body, name, { value: heardMethod, configurable: true, writable: true })
   }
 }
 
