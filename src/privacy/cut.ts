@@ -13,7 +13,7 @@ export interface KeptSides {
   readonly tail: readonly Buffer[]
   /** Bytes of the body that are kept, before redaction. */
   readonly kept: number
-  /** Something in them was replaced. */
+  /** Something in them was replaced, or in what is searched of the part between them. */
   readonly isChanged: boolean
 }
 
@@ -78,8 +78,9 @@ function side(
   const result: Buffer[][] = pieces.map(() => [])
   let isChanged = false
   parts.forEach(({ of, bytes, isKept }, n) => {
-    if (!isKept) return
+    // A digest of all of it would let what was dropped be guessed, too.
     if (!clean[n]!.equals(bytes)) isChanged = true
+    if (!isKept) return
     result[of]!.push(clean[n]!)
   })
   return { pieces: result.map(joinedBytes), isChanged }

@@ -398,3 +398,26 @@ test('a tape with a cut value becomes a case when somebody accepts it, without t
   const { sha256, size } = callsOf(tape)[0]!.args as CutValue
   expect(namedArgs(callsOf(tape)[0]!.args as Json)).toEqual({ $type: 'cut', sha256, size })
 })
+
+test('what stands between the two ends is not searched but near them, where it takes the digest of the whole away', async () => {
+  const password = 'qwertzuiopas1'
+  const valueOf = (before: number) => ({
+    before: long(before),
+    password,
+    after: long(limit + 4 * 64 * 1024 - before),
+  })
+  const cutWith = async (before: number) => {
+    const { tape } = await recorded(async () => {
+      tool('manual', () => valueOf(before))()
+      mark('again', { with: password })
+    })
+    const text = JSON.stringify(tape.events)
+    const cut = callsOf(tape)[0]!.result as CutValue
+    expect(cut).toMatchObject({ $type: 'cut' })
+    return { isWhole: text.includes(password), sha256: cut.sha256 }
+  }
+  expect(await cutWith(limit / 2 + 64 * 1024)).toEqual({ isWhole: true, sha256: expect.any(String) as string })
+  // Behind what is kept of the head, and before what is kept of the tail.
+  expect(await cutWith(cap / 2 + 8 * 1024)).toEqual({ isWhole: false, sha256: undefined })
+  expect(await cutWith(limit + 4 * 64 * 1024 - cap / 2 - 8 * 1024)).toEqual({ isWhole: false, sha256: undefined })
+})
