@@ -60,9 +60,10 @@ export function hearHandlerRead(handler: unknown, heard: (how: BodyUse) => void)
   const { res, body } = (handler ?? {}) as { readonly res?: unknown; readonly body?: unknown }
   // Of `request`, `body` is what is sent. Of `fetch`, who reads behind streams that unpack it reads the last of them.
   const found = res ?? lastOf(body)
-  if (!isBody(found) || (res !== found && isAsked(found))) return void heard('unseen')
-  hearReading(found, heard)
-  return found
+  const seen = isBody(found) && (res === found || !isAsked(found)) ? found : undefined
+  if (seen) hearReading(seen, heard)
+  else heard('unseen')
+  return seen
 }
 
 function lastOf(body: unknown): unknown {
