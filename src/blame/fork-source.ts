@@ -22,7 +22,7 @@ import {
   type HeardCall,
 } from '../fork/index.ts'
 import { type Budget, openBudget, unpaid, type Use } from '../live/index.ts'
-import { threwAtOnceText, unreachedModel } from '../live/unreached.ts'
+import { threwAtOnceText, unreachedFacts, unreachedModel } from '../live/unreached.ts'
 import { costOf, isPriced, modelIds, type ModelResponse, type PriceTable, readModelCall } from '../providers/index.ts'
 import { standInKeys } from '../replay/index.ts'
 import { type ExchangeEvent, requestBytes, type Step, stepsOf, type Tape } from '../tape/index.ts'
@@ -383,7 +383,7 @@ async function runOnce(tape: Tape, plan: ForkPlan, signal: AbortSignal, options:
 function drawOf(
   result: ForkResult,
   models: readonly string[],
-  { given: { grade, because }, calls }: PaidGrade,
+  { given: { grade, because, said }, calls }: PaidGrade,
   { folder, prices = {} }: Pick<ForkSourceOptions, 'folder' | 'prices'>,
 ): ForkDraw {
   const { spent, fingerprint, isInert } = result
@@ -400,6 +400,7 @@ function drawOf(
     models: [...new Set(models)].sort(),
     ...(isInert ? { isInert } : {}),
     ...(because === undefined ? {} : { because }),
+    ...(said === undefined ? {} : { said }),
     ...(run === undefined ? {} : { run }),
   }
 }
@@ -416,7 +417,7 @@ function lostModel({ events, outcome, problems, spent, comparison, tape }: ForkR
   if (outcome.status === 'threw' || problems.length > 0) return undefined
   if (spent.modelCalls === 0 || comparison.outcomeEqual === true) return undefined
   const lost = unreachedModel(events, tape.events)
-  return lost === undefined ? undefined : { grade: 'ungraded', because: lost.because }
+  return lost === undefined ? undefined : { grade: 'ungraded', ...unreachedFacts(lost) }
 }
 
 /**

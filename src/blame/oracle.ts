@@ -1,7 +1,7 @@
 // Over 300 lines: every way to grade a run, beside each other.
 import { type Case, expectedError, shapeOfError } from '../cases/index.ts'
 import { type ErrorFacts, HarvestError } from '../errors/index.ts'
-import { isKeptWaiting, isUnreached, unansweredText, unreachedModel } from '../live/unreached.ts'
+import { isUnreached, keptWaiting, unreachedFacts, unreachedModel } from '../live/unreached.ts'
 import { isSameOutcome } from '../replay/replay.ts'
 import type { RunOutcome } from '../match/types.ts'
 import {
@@ -79,6 +79,8 @@ export interface GradeGiven {
   readonly grade: Grade
   /** Why there is no grade, when it is `undefined` or `ungraded`. */
   readonly because?: string
+  /** What the provider said of that, not neutral yet. */
+  readonly said?: string
 }
 
 /** A function that grades runs. */
@@ -148,8 +150,10 @@ function gradeOfProblems(run: GradedRun, judging: Judging): GradeGiven | undefin
   if (prefix !== undefined) return { grade: 'undefined', because: reasonOf(prefix) }
   const budget = problems.find(({ code }) => code.startsWith('HARVEST_BUDGET_'))
   if (budget !== undefined) return { grade: 'ungraded', because: reasonOf(budget) }
-  if (run.isTimedOut === true || problems.some(({ code }) => timeouts.has(code)))
-    return isKeptWaiting(run) ? { grade: 'ungraded', because: unansweredText } : { grade: 'timeout' }
+  if (run.isTimedOut === true || problems.some(({ code }) => timeouts.has(code))) {
+    const waited = keptWaiting(run)
+    return waited === undefined ? { grade: 'timeout' } : { grade: 'ungraded', ...waited }
+  }
   const [first] = problems
   if (first === undefined) return undefined
   const grade = first.code === 'HARVEST_NOT_RECORDED' ? gradeOfCalls(run, judging) : undefined
@@ -194,7 +198,7 @@ async function gradeOfThrown(run: GradedRun, judging: Judging): Promise<GradeGiv
   const isRecorded =
     close !== undefined && isSameOutcome((value) => encodeFor(run.tape.header.flags, value), close.outcome, run.outcome)
   const unreached = isRecorded ? undefined : unreachedModel(run.events, run.tape.events)
-  if (unreached !== undefined) return { grade: 'ungraded', because: unreached.because }
+  if (unreached !== undefined) return { grade: 'ungraded', ...unreachedFacts(unreached) }
   if (judging.by === 'function') {
     const answered = await ask(judging, run)
     if (answered !== undefined) return { grade: answered }

@@ -140,8 +140,8 @@ export interface BlamedRun extends BlameReport {
   readonly models: readonly string[]
   /** Present where runs that leave the tape are graded all the same: by calls alone. */
   readonly isGradedByCalls?: true
-  /** Why forks could not be graded, the most frequent first; rare reasons are counted together. */
-  readonly unclear: readonly { readonly because: string; readonly forks: number }[]
+  /** Why forks could not be graded, the most frequent first; rare reasons are counted together. `said`: by a provider of one of them. */
+  readonly unclear: readonly Unclear[]
   /** What of the expectations may be mistyped, although it could be met. */
   readonly warnings?: readonly string[]
   /** Where no step decided: what is asked for and no known run has, or who grades none ok. That no fork met it says nothing about the agent. */
@@ -451,24 +451,36 @@ function toolsOf({ tools = 'tape', reference }: RunBlameOptions): string {
   return reference === undefined ? 'answered from the tape' : `answered from the tape, and from ${reference.header.id}`
 }
 
+export interface Unclear {
+  readonly because: string
+  readonly forks: number
+  readonly said?: string
+}
+
 /** How many of the most frequent reasons are listed; the others are counted together. */
 const mostReasons = 5
 
 /** What forks said beside their grade. */
 class Seen {
   readonly models = new Set<string>()
-  readonly #reasons = new Map<string, number>()
+  readonly #reasons = new Map<string, Unclear>()
 
   /** Forks without a grade, those that were under way when it was decided too. */
   readonly lost = { undefined: 0, ungraded: 0 }
   /** All of them, also those of earlier sessions that were not needed. */
   forks = 0
 
-  add({ models = [], grade, because }: ForkDraw): void {
+  add({ models = [], grade, because, said }: ForkDraw): void {
     this.forks++
     for (const model of models) this.models.add(model)
     if (grade === 'undefined' || grade === 'ungraded') this.lost[grade]++
-    if (because !== undefined) this.#reasons.set(because, (this.#reasons.get(because) ?? 0) + 1)
+    if (because === undefined) return
+    const { forks, ...one } = this.#reasons.get(because) ?? {
+      because,
+      forks: 0,
+      ...(said === undefined ? {} : { said }),
+    }
+    this.#reasons.set(because, { ...one, forks: forks + 1 })
   }
 
   listening(source: RealForks): RealForks {
@@ -483,7 +495,7 @@ class Seen {
   }
 
   unclear(): BlamedRun['unclear'] {
-    const all = [...this.#reasons].map(([because, forks]) => ({ because, forks })).sort((a, b) => b.forks - a.forks)
+    const all = [...this.#reasons.values()].sort((a, b) => b.forks - a.forks)
     const others = all.slice(mostReasons).reduce((sum, { forks }) => sum + forks, 0)
     return [...all.slice(0, mostReasons), ...(others === 0 ? [] : [{ because: 'other reasons', forks: others }])]
   }

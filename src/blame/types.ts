@@ -92,6 +92,8 @@ export interface ForkDraw {
   readonly models?: readonly string[]
   /** Why there is no grade, when the grade is `undefined` or `ungraded`. */
   readonly because?: string
+  /** What a provider said of that, not neutral yet. */
+  readonly said?: string
   /** What it did, so that a later session can see whether it still would; absent: unknown. */
   readonly run?: KeptRun
 }

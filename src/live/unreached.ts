@@ -1,5 +1,5 @@
 import { askedIn, readModelCall } from '../providers/index.ts'
-import { type ExchangeEvent, responseBytes, type Tape, type TapeEvent } from '../tape/index.ts'
+import { type ExchangeEvent, type RecordedResponse, responseBytes, type Tape, type TapeEvent } from '../tape/index.ts'
 
 /** A model that could not be asked, or did not finish its answer. */
 export interface UnreachedModel {
@@ -101,10 +101,16 @@ function errorIn(event: ExchangeEvent): string | undefined {
   return readModelCall(event)?.response?.error
 }
 
-/** Whether a whole answer lacks the reason for its end that each recorded one of its dialect has. */
+/**
+ * Whether a whole answer lacks the reason for its end that each recorded one of its dialect has, and the last word of a stream as
+ * well; or says nothing besides, as a page of a gateway. A server that stands in for a provider may leave the reason out.
+ */
 function hasNoEnd(event: ExchangeEvent, others: readonly ExchangeEvent[]): boolean {
   const { request, response } = readModelCall(event) ?? {}
   if (event.response?.end === undefined || (response?.finish ?? response?.error) !== undefined) return false
+  const isSaid = (response?.text ?? '') !== '' || (response?.toolCalls.length ?? 0) > 0
+  if (isSaid && (!isStream(event.response) || responseBytes(event).toString('utf8').trimEnd().endsWith('[DONE]')))
+    return false
   const answered = others.filter(
     (one) =>
       readModelCall(one)?.request.dialect === request?.dialect &&
@@ -112,6 +118,10 @@ function hasNoEnd(event: ExchangeEvent, others: readonly ExchangeEvent[]): boole
       one.response.status < 400,
   )
   return answered.length > 0 && answered.every((one) => finishOf(one) !== undefined)
+}
+
+function isStream({ headers }: RecordedResponse): boolean {
+  return headers.some(([name, value]) => name === 'content-type' && /^text\/event-stream\b/i.test(value))
 }
 
 function finishOf(event: ExchangeEvent): string | undefined {
@@ -123,11 +133,11 @@ function questionOf(event: ExchangeEvent): string {
 }
 
 /**
- * Whether a model kept a run waiting until its time was up: one that never answers says nothing of the agent. An agent that
- * asked more than the recorded run may ask for ever, and its last question is open whenever its time is up. What a client asks
- * again while it has no answer is one question.
+ * Why a run has no grade that a model kept waiting until its time was up: one that never answers says nothing of the agent. An
+ * agent that asked more than the recorded run may ask for ever, and its last question is open whenever its time is up. What a
+ * client asks again while it has no answer is one question.
  */
-export function isKeptWaiting({
+export function keptWaiting({
   tape,
   events,
   waitsForModel,
@@ -135,11 +145,12 @@ export function isKeptWaiting({
   readonly tape: Pick<Tape, 'events'>
   readonly events: readonly TapeEvent[]
   readonly waitsForModel?: true
-}): boolean {
+}): UnreachedFacts | undefined {
   const calls = callsIn(events)
-  const lost = failuresIn(calls, callsIn(tape.events))
-  const isOpen = waitsForModel === true || (lost.length > 0 && lost.at(-1)?.event === calls.at(-1))
-  return isOpen && questionsIn(events) <= questionsIn(tape.events)
+  const last = failuresIn(calls.slice(-1), callsIn(tape.events))[0]
+  if ((waitsForModel !== true && last === undefined) || questionsIn(events) > questionsIn(tape.events)) return undefined
+  // One that was refused waits to be asked again.
+  return last?.status === undefined ? { because: unansweredText } : unreachedFacts(last)
 }
 
 function questionsIn(events: readonly TapeEvent[]): number {
@@ -156,10 +167,9 @@ const givenUp = 'A model had not answered when the agent gave it up'
 export const unansweredText = 'A model had not answered when the time of the run was up'
 
 /** Why a run has no grade, with what the provider said beside it. */
-export function unreachedFacts({ because, said }: UnreachedModel): {
-  readonly because: string
-  readonly said?: string
-} {
+export type UnreachedFacts = Pick<UnreachedModel, 'because' | 'said'>
+
+export function unreachedFacts({ because, said }: UnreachedModel): UnreachedFacts {
   return said === undefined || because.endsWith(said) ? { because } : { because, said }
 }
 

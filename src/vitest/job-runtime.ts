@@ -5,7 +5,7 @@ import { type Case, greenSteps, parseCase, stillCounted } from '../cases/index.t
 import { HarvestError } from '../errors/index.ts'
 import { moreThan } from '../errors/steps.ts'
 import { type Budget, type BudgetLimits, openBudget, runLive, type Spent, unpaid } from '../live/index.ts'
-import { isKeptWaiting, threwAtOnceText, unansweredText, unreachedFacts, unreachedModel } from '../live/unreached.ts'
+import { keptWaiting, threwAtOnceText, unreachedFacts, unreachedModel } from '../live/unreached.ts'
 import { thrownText } from '../match/redact-message.ts'
 import {
   beatFile,
@@ -214,7 +214,8 @@ async function runJob(job: Job, around: Surroundings) {
 function unreachedBy(run: ReplayResult): FinishedJob['unreached'] {
   const { events, outcome, comparison, problems, tape } = run
   const isCut = problems.length > 0 && problems.every(({ code }) => code === 'HARVEST_RUN_ABORTED')
-  if (isCut && isKeptWaiting(run)) return { because: unansweredText }
+  const waited = isCut ? keptWaiting(run) : undefined
+  if (waited !== undefined) return waited
   // A budget and a time-out leave calls without an answer, too.
   if (problems.length > 0 || comparison.outcomeEqual === true) return undefined
   const lost = unreachedModel(events, tape.events)

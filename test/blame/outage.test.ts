@@ -112,6 +112,8 @@ describe('a run whose provider fails in the middle of an answer', () => {
     | 'no end'
     | 'no answer'
     | 'a refusal'
+    | 'a page of a gateway'
+    | 'no reason for its end'
     | 'a whole answer'
   let way: Way = 'a whole answer'
   let word = ''
@@ -122,6 +124,7 @@ describe('a run whose provider fails in the middle of an answer', () => {
         if (way === 'a refusal') response.statusCode = 400
         if (way === 'a refusal')
           return void response.end('{"error":{"message":"no credit","type":"invalid_request_error"}}')
+        if (way === 'a page of a gateway') return void response.end('<html>Bad gateway</html>')
         response.setHeader('content-type', 'text/event-stream')
         if (request.url === '/v1/messages') anthropic(response)
         else openai(response)
@@ -136,7 +139,7 @@ describe('a run whose provider fails in the middle of an answer', () => {
     // What was sent has to be read before it is over.
     setTimeout(() => {
       if (way === 'a connection that breaks') response.destroy()
-      else if (way === 'a whole answer') response.end(end)
+      else if (way === 'a whole answer' || way === 'no reason for its end') response.end(end)
       else response.end(way === 'no end' ? '' : error)
     }, 20)
   }
@@ -145,7 +148,12 @@ describe('a run whose provider fails in the middle of an answer', () => {
     const of = (delta: object, finish: string | null): string =>
       event({ ...chunk, choices: [{ index: 0, delta, finish_reason: finish }] })
     const error = event({ error: { message: 'something', type: 'server_error' } })
-    ended(response, of({ role: 'assistant', content: 'It' }, null), error, `${of({}, 'stop')}data: [DONE]\n\n`)
+    ended(
+      response,
+      of({ role: 'assistant', content: 'It' }, null),
+      error,
+      `${way === 'no reason for its end' ? '' : of({}, 'stop')}data: [DONE]\n\n`,
+    )
   }
   function anthropic(response: ServerResponse): void {
     const usage = { input_tokens: 1, output_tokens: 1 }
@@ -220,6 +228,8 @@ describe('a run whose provider fails in the middle of an answer', () => {
     ['anthropic', 'a connection that breaks', expect.stringContaining(torn)],
     ['openai', 'no end', `${torn}it has no end`],
     ['anthropic', 'no end', `${torn}it has no end`],
+    ['openai', 'a page of a gateway', `${torn}it has no end`],
+    ['anthropic', 'a page of a gateway', `${torn}it has no end`],
   ] as const)('has no grade: %s, %s', async (client, now, because) => {
     expect(await grade(client, now)).toEqual({ grade: 'ungraded', because })
   })
@@ -250,4 +260,8 @@ describe('a run whose provider fails in the middle of an answer', () => {
       expect(await grade('openai', now, now)).toEqual({ grade: 'bad', because: undefined })
     },
   )
+
+  test('is graded where a stand-in for the provider leaves the reason for its end out', async () => {
+    expect(await grade('openai', 'no reason for its end')).toEqual({ grade: 'bad', because: undefined })
+  })
 })

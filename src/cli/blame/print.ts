@@ -8,7 +8,7 @@ import { controlLine } from '../forking/control.ts'
 import { type Screen, table } from '../../report/output.ts'
 import { typedValues } from '../typed-again.ts'
 import { describeMutations, describeRepairs } from './answers.ts'
-import { confidenceOf, describeVerdict, interval } from './verdict.ts'
+import { confidenceOf, describeVerdict, interval, unclearText } from './verdict.ts'
 import { costText } from '../../live/said-spent.ts'
 
 /** Prints what blame found: what it says, the steps, and what it rests on. */
@@ -144,9 +144,7 @@ function finePrint(blamed: BlamedRun): readonly string[] {
 
 /** A verdict that is undecidable says why itself. */
 function whyLost({ verdict, unclear: [first] }: Pick<BlamedRun, 'unclear' | 'verdict'>): string {
-  return first === undefined || verdict?.kind === 'undecidable'
-    ? ''
-    : `; most often: ${neutralLine(first.because, 160)}`
+  return first === undefined || verdict?.kind === 'undecidable' ? '' : `; most often: ${unclearText(first)}`
 }
 
 /** Forks of one round are chosen before any of them is known: more at once than by default are more in all. */

@@ -390,6 +390,11 @@ function describeUndecidable(blamed: BlamedRun, { forks, undefined: lost, ungrad
   ]
 }
 
+/** A reason, with what the provider said the first time. */
+export function unclearText({ because, said }: BlamedRun['unclear'][number]): string {
+  return neutralLine(said === undefined ? because : `${because}: ${said}`, 200)
+}
+
 /** Why forks could not be graded, and what helps. */
 export function whyUnclear(blamed: BlamedRun): readonly string[] {
   const { unclear, tools, isGradedByCalls } = blamed
@@ -397,7 +402,7 @@ export function whyUnclear(blamed: BlamedRun): readonly string[] {
   const isOffTape = isSaid('HARVEST_NOT_RECORDED') && tools !== 'called for real'
   const isBlind = isSaid(' cannot say')
   return [
-    ...unclear.map(({ because, forks }) => `  ${forks} × ${neutralLine(because, 200)}`),
+    ...unclear.map((one) => `  ${one.forks} × ${unclearText(one)}`),
     ...((isOffTape || isBlind) && isGradedByCalls !== true
       ? ["→ to grade runs by a call that is right: --ok '<call>'"]
       : []),
