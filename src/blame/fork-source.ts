@@ -22,7 +22,7 @@ import {
   type HeardCall,
 } from '../fork/index.ts'
 import { type Budget, openBudget, unpaid, type Use } from '../live/index.ts'
-import { threwAtOnceText, unreachedFacts, unreachedModel } from '../live/unreached.ts'
+import { threwAtOnceText, unreachedFacts, unreachedIn } from '../live/unreached.ts'
 import { costOf, isPriced, modelIds, type ModelResponse, type PriceTable, readModelCall } from '../providers/index.ts'
 import { standInKeys } from '../replay/index.ts'
 import { type ExchangeEvent, requestBytes, type Step, stepsOf, type Tape } from '../tape/index.ts'
@@ -412,11 +412,11 @@ function unheldOf({ unheld: [step] }: ForkResult): GradeGiven | undefined {
 }
 
 /** An agent that answers without its model, which could not be asked, is no worse for that. */
-function lostModel({ events, outcome, problems, spent, comparison, tape }: ForkResult): GradeGiven | undefined {
+function lostModel({ events, outcome, problems, comparison, tape }: ForkResult): GradeGiven | undefined {
   // One that threw is looked at by the oracle, and so is what a budget or a time-out ended.
   if (outcome.status === 'threw' || problems.length > 0) return undefined
-  if (spent.modelCalls === 0 || comparison.outcomeEqual === true) return undefined
-  const lost = unreachedModel(events, tape.events)
+  if (comparison.outcomeEqual === true) return undefined
+  const lost = unreachedIn(events, tape.events)
   return lost === undefined ? undefined : { grade: 'ungraded', ...unreachedFacts(lost) }
 }
 

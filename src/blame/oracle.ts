@@ -1,7 +1,7 @@
 // Over 300 lines: every way to grade a run, beside each other.
 import { type Case, expectedError, shapeOfError } from '../cases/index.ts'
 import { type ErrorFacts, HarvestError } from '../errors/index.ts'
-import { isUnreached, keptWaiting, unreachedFacts, unreachedModel } from '../live/unreached.ts'
+import { isUnreached, keptWaiting, unreachedFacts, unreachedIn } from '../live/unreached.ts'
 import { isSameOutcome } from '../replay/replay.ts'
 import type { RunOutcome } from '../match/types.ts'
 import {
@@ -197,7 +197,7 @@ async function gradeOfThrown(run: GradedRun, judging: Judging): Promise<GradeGiv
   const { close } = run.tape
   const isRecorded =
     close !== undefined && isSameOutcome((value) => encodeFor(run.tape.header.flags, value), close.outcome, run.outcome)
-  const unreached = isRecorded ? undefined : unreachedModel(run.events, run.tape.events)
+  const unreached = isRecorded ? undefined : unreachedIn(run.events, run.tape.events)
   if (unreached !== undefined) return { grade: 'ungraded', ...unreachedFacts(unreached) }
   if (judging.by === 'function') {
     const answered = await ask(judging, run)

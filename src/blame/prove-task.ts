@@ -10,7 +10,7 @@ import { asData } from '../fork/fork-task.ts'
 import { type ForkResult, forkTape, requireNoKeptState, runAlone, type UnchangedRun } from '../fork/index.ts'
 import { added, mostOf, noUses, times } from '../live/budget.ts'
 import { noPrice, type Use } from '../live/index.ts'
-import { threwAtOnceText, unreachedFacts, unreachedModel } from '../live/unreached.ts'
+import { isOfService, threwAtOnceText, unreachedFacts, unreachedIn } from '../live/unreached.ts'
 import { type Task, type TaskContext } from '../jobs/index.ts'
 import { recordedQuestions } from '../fork/recorded-question.ts'
 import { timeLimit } from '../fork/time-limit.ts'
@@ -422,11 +422,11 @@ function nothingToProve({ id }: Case): HarvestError {
 }
 
 function unreached({ events, outcome, tape }: ForkResult): HarvestError {
-  const lost = unreachedModel(events, tape.events)
+  const lost = unreachedIn(events, tape.events)
   const error = outcome.status === 'threw' ? thrownText(outcome.error, tape) : ''
   const { because, said } = lost === undefined ? { because: threwAtOnceText(error) } : unreachedFacts(lost)
   return new HarvestError('HARVEST_PROVE_UNREACHED', {
-    what: 'A model call failed, so the proof stopped',
+    what: `${isOfService(because) ? 'A service' : 'A model call'} failed, so the proof stopped`,
     where: { because: neutralLine([because, ...(said === undefined ? [] : [said])].join(': '), 200) },
     fix: [`${keysRight(tape)}, to go on where it stopped: the same command`],
   })

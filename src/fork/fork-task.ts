@@ -1,7 +1,7 @@
 import { accessOf } from './access.ts'
 import { HarvestError, neutralLine, shellWord } from '../errors/index.ts'
 import { thrownText } from '../match/redact-message.ts'
-import { threwAtOnce, unreachedModel } from '../live/unreached.ts'
+import { isOfService, threwAtOnce, unreachedIn } from '../live/unreached.ts'
 import { keysRight, standInKeys } from '../replay/index.ts'
 import { gitState } from '../provenance/index.ts'
 import { type Json, readTape, stepsOf } from '../tape/index.ts'
@@ -273,18 +273,19 @@ function beforeAsking(
 
 function unreached({ events, tape }: ForkResult, tail: TailRequest): readonly HarvestError[] {
   if (tail.from !== 'live') return []
-  const lost = unreachedModel(events, tape.events)
+  const lost = unreachedIn(events, tape.events)
   // As it was recorded is its own way to end.
   if (lost === undefined || tape.events.includes(lost.event)) return []
-  const { event, status, said: text } = lost
+  const { event, because, status, said: text } = lost
+  const isService = isOfService(because)
   return [
     new HarvestError('HARVEST_FORK_MODEL_UNREACHABLE', {
-      what: 'A model call failed, so this fork is ungraded',
+      what: `${isService ? 'A service' : 'A model call'} failed, so this fork is ungraded`,
       where: {
-        model: neutralLine(event.url, 120),
+        [isService ? 'service' : 'model']: neutralLine(event.url, 120),
         answer: neutralLine([...(status === undefined ? [] : [`status ${status}`]), text].join(': ') || 'none', 200),
       },
-      fix: [`${keysRight(tape)}: the same command`],
+      fix: [`${isService ? 'once it answers' : keysRight(tape)}: the same command`],
     }),
   ]
 }

@@ -1,23 +1,24 @@
 import { askedIn, readModelCall } from '../providers/index.ts'
+import { requestText } from '../providers/exchange.ts'
 import { type ExchangeEvent, type RecordedResponse, responseBytes, type Tape, type TapeEvent } from '../tape/index.ts'
 
-/** A model that could not be asked, or did not finish its answer. */
-export interface UnreachedModel {
+/** A model or a service that gave a run no whole answer. */
+export interface Unreached {
   readonly event: ExchangeEvent
-  /** Why the run has no grade: without what providers say, which is another text each time. */
+  /** Why the run has no grade: without what was said, which is another text each time. */
   readonly because: string
   /** Of the answer; absent: there was none. Below 400: the answer broke off. */
   readonly status?: number
-  /** What the provider or the connection said of it, not neutral yet. */
+  /** What the other side or the connection said of it, not neutral yet. */
   readonly said?: string
 }
 
-interface Failure extends UnreachedModel {
+interface Failure extends Unreached {
   /** The same for failures that are the same. */
   readonly key: string
   /**
-   * An agent that met the same when it was recorded is one that brings it about: it asks what its provider refuses, or gives up
-   * what takes long. An outage is one whenever it comes.
+   * An agent that met the same when it was recorded is one that brings it about: it asks what is refused, or gives up what takes
+   * long. An outage of a model is one whenever it comes.
    */
   readonly isItsWay: boolean
 }
@@ -26,28 +27,31 @@ interface Failure extends UnreachedModel {
 const outages: ReadonlySet<number> = new Set([401, 402, 403, 404, 408, 429])
 
 /**
- * The model that a run which asks for real got no whole answer from: no connection, no key, no quota, no such model, a request
- * that was refused, an outage in the middle of an answer, none until the agent gave it up. What an agent does instead says nothing
+ * What a run which asks for real got no whole answer from: a model without connection, key, quota, by a refusal, by an outage in
+ * the middle of an answer, by silence until the agent gave it up; a service that is down. What an agent does instead says nothing
  * about it as it is. What was asked again, and answered, is got over. So is what failed when it was recorded, too: see
- * {@link Failure.isItsWay}; an outage where the run went on behind it.
+ * {@link Failure.isItsWay}; an outage of a model where the run went on behind it.
  *
  * @param events - of the run, in any order
  * @param recorded - of the run it is compared with
  */
-export function unreachedModel(
-  events: readonly TapeEvent[],
-  recorded: readonly TapeEvent[],
-): UnreachedModel | undefined {
-  const before = callsIn(recorded)
+export function unreachedIn(events: readonly TapeEvent[], recorded: readonly TapeEvent[]): Unreached | undefined {
+  const before = exchangesIn(recorded)
   const known = new Set(failuresIn(before, before).map(({ key }) => key))
-  const calls = callsIn(events)
-  const lost = failuresIn(calls, before)
-  const answered = calls.filter((one) => one.response !== undefined && !lost.some(({ event }) => event === one))
+  const all = exchangesIn(events)
+  // What a tape answered was not asked for real.
+  const ofTape = new Set(before)
+  const lost = failuresIn(all, before).filter(({ event }) => !ofTape.has(event))
+  const answered = all.filter((one) => one.response !== undefined && !lost.some(({ event }) => event === one))
   return lost.findLast(({ event, key, isItsWay }) => {
     const isKnown = known.has(key)
     if (isKnown && isItsWay) return false
     const question = questionOf(event)
-    return !answered.some((one) => (isKnown && one.n > event.n) || questionOf(one) === question)
+    const isOfModel = readModelCall(event) !== undefined
+    return !answered.some(
+      (one) =>
+        questionOf(one) === question || (isKnown && isOfModel && one.n > event.n && readModelCall(one) !== undefined),
+    )
   })
 }
 
@@ -61,38 +65,51 @@ function failuresIn(calls: readonly ExchangeEvent[], others: readonly ExchangeEv
   return calls.flatMap((event) => failureOf(event, others) ?? [])
 }
 
-/** Model calls in their order. */
+/** In their order. */
+function exchangesIn(events: readonly TapeEvent[]): readonly ExchangeEvent[] {
+  return events.filter((one) => one.kind === 'exchange').toSorted((a, b) => a.n - b.n)
+}
+
 function callsIn(events: readonly TapeEvent[]): readonly ExchangeEvent[] {
-  return events
-    .filter((one) => one.kind === 'exchange')
-    .filter((one) => readModelCall(one) !== undefined)
-    .toSorted((a, b) => a.n - b.n)
+  return exchangesIn(events).filter((one) => readModelCall(one) !== undefined)
 }
 
 function failureOf(event: ExchangeEvent, others: readonly ExchangeEvent[]): Failure | undefined {
+  if (readModelCall(event) === undefined) return failureOfService(event)
   const { response, error, aborted } = event
-  const outage = (lost: Omit<UnreachedModel, 'event'>): Failure => ({
-    event,
-    ...lost,
-    key: `${lost.because} ${questionOf(event)}`,
-    isItsWay: false,
-  })
   const inside = errorIn(event)
   if (aborted !== undefined && inside === undefined)
-    return response === undefined ? { event, because: givenUp, key: givenUp, isItsWay: true } : undefined
-  if (response === undefined) {
-    const said = error?.message
-    return outage(said === undefined ? { because: noModel } : { because: `${noModel}: ${said}`, said })
-  }
+    return response === undefined ? failure(event, { because: givenUp }, true) : undefined
+  if (response === undefined) return failure(event, unconnected(noModel, error?.message))
   const { status } = response
   if (status >= 400) {
     const said = messageIn(responseBytes(event).toString('utf8'))
     const lost = { because: `${refused} ${status}`, status, ...(said === undefined ? {} : { said }) }
-    const isRefused = status < 500 && !outages.has(status)
-    return isRefused ? { event, ...lost, key: lost.because, isItsWay: true } : outage(lost)
+    if (status >= 500 || outages.has(status)) return failure(event, lost)
+    // The same refusal is in the same words, but for numbers and ids.
+    const words = said?.replaceAll(/[\w-]*\d[\w-]*/g, '#') ?? ''
+    return { event, ...lost, key: `${lost.because} ${words}`, isItsWay: true }
   }
   const said = inside ?? error?.message ?? (hasNoEnd(event, others) ? 'it has no end' : undefined)
-  return said === undefined ? undefined : outage({ because: `${brokeOff}: ${said}`, status, said })
+  return said === undefined ? undefined : failure(event, { because: `${brokeOff}: ${said}`, status, said })
+}
+
+/** What a service says of a question is an answer, be it a refusal; that it is down is none. */
+function failureOfService(event: ExchangeEvent): Failure | undefined {
+  const { via, response, error, aborted, oneWay } = event
+  if (via === 'stdio' || via === 'websocket' || aborted !== undefined || oneWay === true) return undefined
+  if (response === undefined) return error && failure(event, unconnected(noService, error.message), true)
+  const { status } = response
+  if (status >= 500) return failure(event, { because: `${serviceRefused} ${status}`, status }, true)
+  return error && failure(event, { because: `${serviceBrokeOff}: ${error.message}`, status, said: error.message }, true)
+}
+
+function failure(event: ExchangeEvent, lost: Omit<Unreached, 'event'>, isItsWay = false): Failure {
+  return { event, ...lost, key: `${lost.because} ${questionOf(event)}`, isItsWay }
+}
+
+function unconnected(who: string, said: string | undefined): Omit<Unreached, 'event'> {
+  return said === undefined ? { because: who } : { because: `${who}: ${said}`, said }
 }
 
 /** The class of an error in an answer that began well. */
@@ -129,7 +146,7 @@ function finishOf(event: ExchangeEvent): string | undefined {
 }
 
 function questionOf(event: ExchangeEvent): string {
-  return JSON.stringify(askedIn(event) ?? event.url)
+  return JSON.stringify(askedIn(event) ?? [event.method, event.url, requestText(event)])
 }
 
 /**
@@ -162,14 +179,17 @@ function questionsIn(events: readonly TapeEvent[]): number {
 const noModel = 'A model could not be reached'
 const refused = 'A model answered with status'
 const brokeOff = 'A model broke off its answer'
+const noService = 'A service could not be reached'
+const serviceRefused = 'A service answered with status'
+const serviceBrokeOff = 'A service broke off its answer'
 const givenUp = 'A model had not answered when the agent gave it up'
 /** Why a run has no grade whose time was up while it waited for a model. */
 export const unansweredText = 'A model had not answered when the time of the run was up'
 
 /** Why a run has no grade, with what the provider said beside it. */
-export type UnreachedFacts = Pick<UnreachedModel, 'because' | 'said'>
+export type UnreachedFacts = Pick<Unreached, 'because' | 'said'>
 
-export function unreachedFacts({ because, said }: UnreachedModel): UnreachedFacts {
+export function unreachedFacts({ because, said }: Unreached): UnreachedFacts {
   return said === undefined || because.endsWith(said) ? { because } : { because, said }
 }
 
@@ -183,7 +203,13 @@ export const threwAtOnce = 'The agent threw before it asked anything'
 
 /** Whether a run has no grade because a model could not be asked, or the agent did not even get to it. */
 export function isUnreached(because: string): boolean {
-  return [noModel, refused, brokeOff, givenUp, threwAtOnce, unansweredText].some((text) => because.startsWith(text))
+  const texts = [noModel, refused, brokeOff, givenUp, threwAtOnce, unansweredText]
+  return texts.some((text) => because.startsWith(text)) || isOfService(because)
+}
+
+/** Whether a service is why a run has no grade. */
+export function isOfService(because: string): boolean {
+  return [noService, serviceRefused, serviceBrokeOff].some((text) => because.startsWith(text))
 }
 
 /** `{"error":{"message":"…"}}` and its kin; other bodies are pages of a proxy. */

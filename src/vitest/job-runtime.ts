@@ -5,7 +5,7 @@ import { type Case, greenSteps, parseCase, stillCounted } from '../cases/index.t
 import { HarvestError } from '../errors/index.ts'
 import { moreThan } from '../errors/steps.ts'
 import { type Budget, type BudgetLimits, openBudget, runLive, type Spent, unpaid } from '../live/index.ts'
-import { keptWaiting, threwAtOnceText, unreachedFacts, unreachedModel } from '../live/unreached.ts'
+import { keptWaiting, threwAtOnceText, unreachedFacts, unreachedIn } from '../live/unreached.ts'
 import { thrownText } from '../match/redact-message.ts'
 import {
   beatFile,
@@ -218,7 +218,7 @@ function unreachedBy(run: ReplayResult): FinishedJob['unreached'] {
   if (waited !== undefined) return waited
   // A budget and a time-out leave calls without an answer, too.
   if (problems.length > 0 || comparison.outcomeEqual === true) return undefined
-  const lost = unreachedModel(events, tape.events)
+  const lost = unreachedIn(events, tape.events)
   if (lost !== undefined) return unreachedFacts(lost)
   const isBefore = outcome.status === 'threw' && stepsOf({ events }).length === 0 && stepsOf(tape).length > 0
   return isBefore ? { because: threwAtOnceText(thrownText(outcome.error, tape)) } : undefined

@@ -117,13 +117,14 @@ describe('a run whose provider fails in the middle of an answer', () => {
     | 'a whole answer'
   let way: Way = 'a whole answer'
   let word = ''
+  let refusal = 'no credit'
   const base = served(
     createServer((request, response) => {
       request.resume().on('end', () => {
         if (way === 'no answer') return
         if (way === 'a refusal') response.statusCode = 400
         if (way === 'a refusal')
-          return void response.end('{"error":{"message":"no credit","type":"invalid_request_error"}}')
+          return void response.end(JSON.stringify({ error: { message: refusal, type: 'invalid_request_error' } }))
         if (way === 'a page of a gateway') return void response.end('<html>Bad gateway</html>')
         response.setHeader('content-type', 'text/event-stream')
         if (request.url === '/v1/messages') anthropic(response)
@@ -199,7 +200,12 @@ describe('a run whose provider fails in the middle of an answer', () => {
   })
   afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
-  const grade = async (client: keyof typeof agents, now: Way, then: Way = 'a whole answer') => {
+  const grade = async (
+    client: keyof typeof agents,
+    now: Way,
+    then: Way = 'a whole answer',
+    between = (): unknown => 0,
+  ) => {
     // It does without its model, as agents do that may not fail.
     const agent = async (): Promise<string> => (await agents[client]().catch(() => 'someone else will')) + word
     way = then
@@ -213,11 +219,13 @@ describe('a run whose provider fails in the middle of an answer', () => {
       budget: openBudget({}),
       timeoutMs: 20_000,
     })
+    between()
     way = now
     // What ends as recorded is graded by that.
     word = 'now'
     const draw = await source.draw({ keep: 0, seed: 0 }, new AbortController().signal)
-    return { grade: draw.grade, because: draw.because }
+    const { grade: given, because, said } = draw
+    return { grade: given, because, ...(said === undefined ? {} : { said }) }
   }
   const torn = 'A model broke off its answer: '
 
@@ -250,6 +258,7 @@ describe('a run whose provider fails in the middle of an answer', () => {
       expect(await grade(client, 'a refusal')).toEqual({
         grade: 'ungraded',
         because: 'A model answered with status 400',
+        said: 'no credit',
       })
     },
   )
@@ -261,7 +270,81 @@ describe('a run whose provider fails in the middle of an answer', () => {
     },
   )
 
+  test('has no grade where it is refused in other words than when it was recorded', async () => {
+    refusal = 'Invalid temperature: 9'
+    const graded = await grade('openai', 'a refusal', 'a refusal', () => (refusal = 'no credit'))
+    expect(graded).toEqual({ grade: 'ungraded', because: 'A model answered with status 400', said: 'no credit' })
+  })
+
   test('is graded where a stand-in for the provider leaves the reason for its end out', async () => {
     expect(await grade('openai', 'no reason for its end')).toEqual({ grade: 'bad', because: undefined })
+  })
+})
+
+describe('a run whose tools run for real', () => {
+  let isDown = false
+  let isRefused = false
+  const base = served(
+    createServer((request, response) => {
+      request.resume().on('end', () => {
+        if (request.method === 'GET') {
+          if (isDown) return void request.socket.destroy()
+          response.statusCode = isRefused ? 404 : 200
+          return void response.end('25')
+        }
+        response.setHeader('content-type', 'application/json')
+        const choices = [{ index: 0, message: { role: 'assistant', content: 'no' }, finish_reason: 'stop' }]
+        response.end(JSON.stringify({ id: 'c', object: 'chat.completion', model: 'm', choices }))
+      })
+    }),
+  )
+  let dir = ''
+  beforeAll(async () => {
+    await installReplay()
+    dir = mkdtempSync(join(tmpdir(), 'harvest-service-'))
+  })
+  afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+  const agent = async (): Promise<string> => {
+    const order = await fetch(`${base()}/orders/1`).then(
+      async (answer) => `${answer.status}`,
+      () => 'down',
+    )
+    const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: order }] })
+    const headers = { 'content-type': 'application/json' }
+    await (await fetch(`${base()}/v1/chat/completions`, { method: 'POST', headers, body })).text()
+    return order
+  }
+  const draw = async (isDownThen: boolean) => {
+    isDown = isDownThen
+    const recorder = createRecorder({ dir })
+    await recorder.run({ agent: 'asker', input: {} }, agent)
+    const oracle = createOracle({ by: 'expectations', ok: [parseExpectation('.=other', '--ok')], bad: [] })
+    const source = await forkSourceOf(readTape(recorder.lastTape ?? ''), {
+      load: async () => agent,
+      oracle,
+      budget: openBudget({}),
+      timeoutMs: 20_000,
+      tools: 'live',
+    })
+    return async () => {
+      const { grade, because } = await source.draw({ keep: 0, seed: 0 }, new AbortController().signal)
+      return { grade, because }
+    }
+  }
+
+  test('has no grade where a service is down that answered when it was recorded', async () => {
+    const again = await draw(false)
+    isDown = true
+    const { grade, because } = await again()
+    expect([grade, because]).toEqual(['ungraded', expect.stringMatching(/^A service could not be reached: /)])
+  })
+
+  test('is graded where a service refuses, or was down when it was recorded, too', async () => {
+    const again = await draw(false)
+    isRefused = true
+    expect(await again()).toEqual({ grade: 'bad', because: undefined })
+    isRefused = false
+    expect(await (await draw(true))()).toEqual({ grade: 'bad', because: undefined })
   })
 })

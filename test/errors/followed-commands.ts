@@ -218,6 +218,7 @@ export const followed: Readonly<Record<string, Readonly<Record<string, Follower>
     },
   },
   'src/cli/blame/to-models.ts': {
+    'once the service answers': again,
     'if the model needs more time': [
       'test/cli/next-at-once.test.ts',
       'a model that does not answer in time: more time',
